@@ -1,0 +1,1 @@
+//! `liblockstep.so`: the OpenCL host API in C terms.

@@ -1,0 +1,2 @@
+//! The project's commands: `cargo xtask setup | demo | test | install | tidy`.
+fn main() {}
