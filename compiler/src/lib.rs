@@ -1,1 +1,4 @@
-//! (filled in below)
+//! From OpenCL C and SPIR to machine code, W work-items at a time.
+
+pub mod codegen;
+pub mod ir;

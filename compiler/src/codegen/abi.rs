@@ -1,0 +1,62 @@
+//! How the runtime calls a compiled kernel: one call runs a chunk of consecutive work-groups.
+//!
+//! Groups are linearised with dimension 0 fastest: `g = x + num_groups[0] * (y + num_groups[1] * z)`.
+//! The group at index `i` of dimension `d` has `min(local_size[d], global_size[d] - i * local_size[d])`
+//! work-items there, so the last group may be smaller.
+//!
+//! Scratch memory belongs to one worker for the length of the call. Its layout, in bytes:
+//!
+//! ```text
+//! 0                        the kernel's own __local variables (ScratchNeeds::local_bytes)
+//! given by the runtime     memory of __local arguments, each aligned to 128; the argument block holds
+//!                          the byte offset of each from the start of the scratch memory
+//! items_offset             per-work-item storage: ScratchNeeds::item_bytes for each of the
+//!                          local_size[0] * local_size[1] * local_size[2] work-items, laid out by the code
+//! ```
+
+use std::ffi::c_void;
+
+/// What a launch tells the code. All pointers stay valid until the last chunk has run.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct LaunchFrame {
+    /// get_global_offset.
+    pub global_offset: [u64; 3],
+    /// get_global_size; 1 for dimensions beyond `work_dim`.
+    pub global_size: [u64; 3],
+    /// get_enqueued_local_size; 1 for dimensions beyond `work_dim`.
+    pub local_size: [u64; 3],
+    /// get_num_groups.
+    pub num_groups: [u64; 3],
+    /// The argument block, laid out by `ir::Param::offset`, `ir::Kernel::args_size` bytes.
+    /// Pointers are host addresses; a `__local` argument is an offset into the scratch memory.
+    pub args: *const u8,
+    /// The address of each program-scope variable by `ir::Global` index; entries of variables that
+    /// stand in code (`ir::GlobalData::constant` without relocations) are not read.
+    pub globals: *const *mut u8,
+    /// Where per-work-item storage starts in the scratch memory; a multiple of 128.
+    pub items_offset: u64,
+    /// Prints one formatted call.
+    pub printf: PrintfFn,
+    /// First argument of `printf`.
+    pub printf_context: *const c_void,
+    /// get_work_dim.
+    pub work_dim: u32,
+}
+
+/// Called by printf: context, `ir::Format` index, packed arguments (each element of each argument in
+/// 8 bytes, in order: integers zero-extended by their bits, floats as binary64, pointers as addresses).
+/// Returns what printf returns.
+pub type PrintfFn = unsafe extern "C" fn(*const c_void, u32, *const u64) -> i32;
+
+/// A compiled kernel: frame, scratch memory (aligned to 128), first group, one past the last group.
+pub type KernelEntry = unsafe extern "C" fn(*const LaunchFrame, *mut u8, u64, u64);
+
+/// The scratch memory a compiled kernel needs beside `__local` arguments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ScratchNeeds {
+    /// Bytes of the kernel's own `__local` variables, from offset 0.
+    pub local_bytes: u64,
+    /// Bytes per work-item of the enqueued local size.
+    pub item_bytes: u64,
+}

@@ -1,0 +1,3 @@
+//! From IR to machine code of the host.
+
+pub mod abi;

@@ -1,0 +1,316 @@
+//! Instructions and terminators.
+
+use super::entities::{Block, Format, Global, LiveSlot, LocalVar, Region, Slot, Value};
+use super::opcodes::{
+    AtomicOp, BinaryOp, FastMath, FloatCc, IntCc, IntFlags, Ordering, Query, TernaryOp, UnaryOp,
+};
+use std::sync::Arc;
+
+/// How a load or store touches memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Access {
+    /// Known alignment of the address in bytes, a power of two.
+    pub align: u32,
+    /// Neither removed, repeated nor reordered with other volatile accesses.
+    pub volatile: bool,
+    /// Atomic with this order (single-element accesses only).
+    pub atomic: Option<Ordering>,
+}
+
+impl Access {
+    /// A plain access with an alignment in bytes.
+    pub fn plain(align: u32) -> Access {
+        Access {
+            align,
+            volatile: false,
+            atomic: None,
+        }
+    }
+}
+
+/// An instruction: the operation and its operands. Result types stand with the results.
+#[derive(Clone, PartialEq, Debug)]
+#[expect(missing_docs, reason = "each variant's text explains its fields")]
+pub enum InstData {
+    /// One operand, one result.
+    Unary {
+        op: UnaryOp,
+        fmf: FastMath,
+        arg: Value,
+    },
+    /// Two operands and a result of one type.
+    Binary {
+        op: BinaryOp,
+        flags: IntFlags,
+        fmf: FastMath,
+        args: [Value; 2],
+    },
+    /// Three operands, one result.
+    Ternary {
+        op: TernaryOp,
+        fmf: FastMath,
+        args: [Value; 3],
+    },
+    /// Integer or pointer comparison; the result is `i1`.
+    Icmp { cc: IntCc, args: [Value; 2] },
+    /// Float comparison; the result is `i1`.
+    Fcmp {
+        cc: FloatCc,
+        fmf: FastMath,
+        args: [Value; 2],
+    },
+    /// Address plus a byte offset (`i64`, signed); the result has the base's type.
+    PtrAdd {
+        base: Value,
+        offset: Value,
+        /// Base and result lie in (or just behind) one object.
+        inbounds: bool,
+    },
+    /// Reads as many consecutive elements as there are results, all of one type, from `ptr + offset` bytes.
+    /// Elements lie `Type::bytes` apart. An OpenCL vector load is one such instruction.
+    Load {
+        ptr: Value,
+        offset: i64,
+        access: Access,
+    },
+    /// Writes consecutive elements, all of one type, to `ptr + offset` bytes.
+    Store {
+        ptr: Value,
+        offset: i64,
+        access: Access,
+        args: Vec<Value>,
+    },
+    /// Copies `len` (`i64`) bytes; the ranges may overlap if `overlap`.
+    MemCopy {
+        dst: Value,
+        src: Value,
+        len: Value,
+        overlap: bool,
+        volatile: bool,
+    },
+    /// Sets `len` (`i64`) bytes to `byte` (`i8`).
+    MemSet {
+        dst: Value,
+        byte: Value,
+        len: Value,
+        volatile: bool,
+    },
+    /// Atomic read-modify-write; the result is the old value.
+    AtomicRmw {
+        op: AtomicOp,
+        order: Ordering,
+        align: u32,
+        ptr: Value,
+        arg: Value,
+    },
+    /// Atomic compare and exchange; the results are the old value and (`i1`) whether it was stored.
+    AtomicCas {
+        success: Ordering,
+        failure: Ordering,
+        align: u32,
+        ptr: Value,
+        expected: Value,
+        new: Value,
+    },
+    /// Memory fence.
+    Fence { order: Ordering },
+    /// A work-item's place in the NDRange.
+    Query { query: Query, dim: u8 },
+    /// Address of a private slot of the executing work-item (`ptr.private`).
+    SlotAddr { slot: Slot },
+    /// Address of a `__local` variable of the executing work-group (`ptr.local`).
+    LocalAddr { local: LocalVar },
+    /// Address of a program-scope variable (its space's pointer type).
+    GlobalAddr { global: Global },
+    /// Work-group barrier: waits until all work-items of the group arrive here, then orders memory.
+    /// Gone after `barriers`.
+    Barrier,
+    /// Reads the value kept for this work-item. Only after `barriers`.
+    LiveLoad { live: LiveSlot },
+    /// Keeps a value for this work-item's later regions. Only after `barriers`.
+    LiveStore { live: LiveSlot, arg: Value },
+    /// Calls a function of the host's C library by name: pure, scalar operands, one scalar result.
+    CallHost { name: Arc<str>, args: Vec<Value> },
+    /// Formats and prints; the result is `i32`: 0, or -1 on failure.
+    Printf { format: Format, args: Vec<Value> },
+}
+
+/// A jump target with the values for its block parameters.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BlockCall {
+    /// The block jumped to.
+    pub block: Block,
+    /// One value per block parameter.
+    pub args: Vec<Value>,
+}
+
+/// How a block ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Terminator {
+    /// Always there.
+    Jump(BlockCall),
+    /// By an `i1`.
+    Branch {
+        /// The condition.
+        cond: Value,
+        /// Taken when true.
+        then_to: BlockCall,
+        /// Taken when false.
+        else_to: BlockCall,
+    },
+    /// By the value of an integer.
+    Switch {
+        /// The integer.
+        value: Value,
+        /// Case constants (bits of the value's type), each once, with their targets.
+        cases: Vec<(u128, BlockCall)>,
+        /// Taken for all other values.
+        default: BlockCall,
+    },
+    /// The work-item has finished the kernel.
+    Return,
+    /// The work-item has arrived at a barrier and goes on in this region. Only after `barriers`.
+    Exit(Region),
+    /// Never reached.
+    Unreachable,
+}
+
+impl InstData {
+    /// Calls `f` on every operand.
+    pub fn for_each_arg(&self, mut f: impl FnMut(Value)) {
+        self.clone().map_args(|v| {
+            f(v);
+            v
+        });
+    }
+
+    /// Replaces every operand `v` by `f(v)`.
+    pub fn map_args(&mut self, mut f: impl FnMut(Value) -> Value) {
+        let mut each = |args: &mut [Value]| args.iter_mut().for_each(|v| *v = f(*v));
+        match self {
+            InstData::Unary { arg, .. } | InstData::LiveStore { arg, .. } => {
+                each(std::slice::from_mut(arg));
+            }
+            InstData::Binary { args, .. }
+            | InstData::Icmp { args, .. }
+            | InstData::Fcmp { args, .. } => each(args),
+            InstData::Ternary { args, .. } => each(args),
+            InstData::PtrAdd { base, offset, .. } => {
+                each(std::slice::from_mut(base));
+                each(std::slice::from_mut(offset));
+            }
+            InstData::Load { ptr, .. } => each(std::slice::from_mut(ptr)),
+            InstData::Store { ptr, args, .. } => {
+                each(std::slice::from_mut(ptr));
+                each(args);
+            }
+            InstData::MemCopy { dst, src, len, .. } => {
+                each(std::slice::from_mut(dst));
+                each(std::slice::from_mut(src));
+                each(std::slice::from_mut(len));
+            }
+            InstData::MemSet { dst, byte, len, .. } => {
+                each(std::slice::from_mut(dst));
+                each(std::slice::from_mut(byte));
+                each(std::slice::from_mut(len));
+            }
+            InstData::AtomicRmw { ptr, arg, .. } => {
+                each(std::slice::from_mut(ptr));
+                each(std::slice::from_mut(arg));
+            }
+            InstData::AtomicCas {
+                ptr, expected, new, ..
+            } => {
+                each(std::slice::from_mut(ptr));
+                each(std::slice::from_mut(expected));
+                each(std::slice::from_mut(new));
+            }
+            InstData::CallHost { args, .. } | InstData::Printf { args, .. } => each(args),
+            InstData::Fence { .. }
+            | InstData::Query { .. }
+            | InstData::SlotAddr { .. }
+            | InstData::LocalAddr { .. }
+            | InstData::GlobalAddr { .. }
+            | InstData::Barrier
+            | InstData::LiveLoad { .. } => {}
+        }
+    }
+
+    /// Whether the instruction must stay even when its results are not used.
+    pub fn has_effect(&self) -> bool {
+        match self {
+            InstData::Store { .. }
+            | InstData::MemCopy { .. }
+            | InstData::MemSet { .. }
+            | InstData::AtomicRmw { .. }
+            | InstData::AtomicCas { .. }
+            | InstData::Fence { .. }
+            | InstData::Barrier
+            | InstData::LiveStore { .. }
+            | InstData::Printf { .. } => true,
+            InstData::Load { access, .. } => access.volatile || access.atomic.is_some(),
+            _ => false,
+        }
+    }
+}
+
+impl Terminator {
+    /// The jump targets, in order.
+    pub fn targets(&self) -> Vec<&BlockCall> {
+        match self {
+            Terminator::Jump(to) => vec![to],
+            Terminator::Branch {
+                then_to, else_to, ..
+            } => vec![then_to, else_to],
+            Terminator::Switch { cases, default, .. } => {
+                cases.iter().map(|(_, to)| to).chain([default]).collect()
+            }
+            Terminator::Return | Terminator::Exit(_) | Terminator::Unreachable => vec![],
+        }
+    }
+
+    /// The jump targets, in order, to change.
+    pub fn targets_mut(&mut self) -> Vec<&mut BlockCall> {
+        match self {
+            Terminator::Jump(to) => vec![to],
+            Terminator::Branch {
+                then_to, else_to, ..
+            } => vec![then_to, else_to],
+            Terminator::Switch { cases, default, .. } => cases
+                .iter_mut()
+                .map(|(_, to)| to)
+                .chain([default])
+                .collect(),
+            Terminator::Return | Terminator::Exit(_) | Terminator::Unreachable => vec![],
+        }
+    }
+
+    /// The value that chooses the target, if there is a choice.
+    pub fn selector(&self) -> Option<Value> {
+        match self {
+            Terminator::Branch { cond, .. } => Some(*cond),
+            Terminator::Switch { value, .. } => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// Replaces every operand `v` (the selector and all block arguments) by `f(v)`.
+    pub fn map_args(&mut self, mut f: impl FnMut(Value) -> Value) {
+        match self {
+            Terminator::Branch { cond, .. } => *cond = f(*cond),
+            Terminator::Switch { value, .. } => *value = f(*value),
+            _ => {}
+        }
+        for to in self.targets_mut() {
+            to.args.iter_mut().for_each(|v| *v = f(*v));
+        }
+    }
+
+    /// Calls `f` on every operand.
+    pub fn for_each_arg(&self, mut f: impl FnMut(Value)) {
+        self.selector().into_iter().for_each(&mut f);
+        for to in self.targets() {
+            to.args.iter().copied().for_each(&mut f);
+        }
+    }
+}

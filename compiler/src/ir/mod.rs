@@ -1,0 +1,26 @@
+//! The intermediate representation: scalar SSA with block parameters over typed entities.
+//!
+//! A [`Module`] holds kernels; a [`Kernel`] one [`Function`] until barriers cut it into regions.
+//! Everything is inlined: there are no calls but those of host library functions. OpenCL vectors are
+//! scalarised; a vector load or store stays one instruction with several results or operands.
+//! Addresses are a base and a byte offset. Constants belong to no block. There is no undef: import
+//! puts zero for it.
+
+mod entities;
+mod function;
+mod inst;
+mod module;
+mod opcodes;
+mod types;
+
+pub use entities::{Block, Format, Global, Inst, LiveSlot, LocalVar, Region, Slot, Value};
+pub use function::{BlockData, Function, InstNode, SourceLoc, ValueData, ValueDef};
+pub use inst::{Access, BlockCall, InstData, Terminator};
+pub use module::{
+    FormatData, GlobalData, Input, Kernel, KernelAttrs, LocalData, Module, Param, ParamKind,
+    SlotData,
+};
+pub use opcodes::{
+    AtomicOp, BinaryOp, FastMath, FloatCc, IntCc, IntFlags, Ordering, Query, TernaryOp, UnaryOp,
+};
+pub use types::{Space, Type};

@@ -1,0 +1,330 @@
+//! Operation codes and their names in text.
+
+/// Declares an enum of operations, each with the name it has in text.
+macro_rules! ops {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum $name { $($(#[$vdoc])* $variant),* }
+
+        impl $name {
+            /// Every operation of this kind.
+            pub const ALL: &'static [$name] = &[$($name::$variant),*];
+
+            /// The name used in text.
+            pub fn name(self) -> &'static str {
+                match self { $($name::$variant => $text),* }
+            }
+
+            /// The operation with this name.
+            pub fn from_name(name: &str) -> Option<$name> {
+                Self::ALL.iter().copied().find(|op| op.name() == name)
+            }
+        }
+    };
+}
+
+ops! {
+    /// Operations of one operand. Casts take their target type from the result.
+    UnaryOp {
+        /// The operand, or any one value where the operand is poison.
+        Freeze = "freeze",
+        /// Floating-point negation (sign bit only).
+        Fneg = "fneg",
+        /// Keep the low bits.
+        Trunc = "trunc",
+        /// Zero extension.
+        Zext = "zext",
+        /// Sign extension.
+        Sext = "sext",
+        /// To a narrower float, round to nearest even.
+        FpTrunc = "fptrunc",
+        /// To a wider float.
+        FpExt = "fpext",
+        /// Float to signed, toward zero; poison out of range.
+        FpToSi = "fptosi",
+        /// Float to unsigned, toward zero; poison out of range.
+        FpToUi = "fptoui",
+        /// Float to signed, toward zero, saturating, NaN to 0.
+        FpToSiSat = "fptosi_sat",
+        /// Float to unsigned, toward zero, saturating, NaN to 0.
+        FpToUiSat = "fptoui_sat",
+        /// Signed to float, round to nearest even.
+        SiToFp = "sitofp",
+        /// Unsigned to float, round to nearest even.
+        UiToFp = "uitofp",
+        /// Same bits, int and float of one width.
+        Bitcast = "bitcast",
+        /// Address to integer.
+        PtrToInt = "ptrtoint",
+        /// Integer to address.
+        IntToPtr = "inttoptr",
+        /// Same address, other space.
+        SpaceCast = "spacecast",
+        /// Number of one bits.
+        Popcount = "popcount",
+        /// Leading zeros; the width for 0.
+        Clz = "clz",
+        /// Trailing zeros; the width for 0.
+        Ctz = "ctz",
+        /// Byte order reversed.
+        Bswap = "bswap",
+        /// Bit order reversed.
+        Bitreverse = "bitreverse",
+        /// Absolute value of a signed integer, wrapping.
+        Iabs = "iabs",
+        /// Absolute value (sign bit only).
+        Fabs = "fabs",
+        /// Correctly rounded square root.
+        Sqrt = "sqrt",
+        /// Toward minus infinity.
+        Floor = "floor",
+        /// Toward plus infinity.
+        Ceil = "ceil",
+        /// Toward zero.
+        Ftrunc = "ftrunc",
+        /// To nearest even.
+        Rint = "rint",
+        /// To nearest, halves away from zero.
+        Round = "round",
+        /// The same number with a quiet NaN (and flushed denormals where the mode flushes).
+        Canonicalize = "canonicalize",
+        /// The address space a generic address is in: SPIR's number as i32.
+        SpaceOf = "space_of",
+    }
+}
+
+ops! {
+    /// Operations of two operands of one type (shift counts included).
+    BinaryOp {
+        /// Sum.
+        Add = "add",
+        /// Difference.
+        Sub = "sub",
+        /// Product.
+        Mul = "mul",
+        /// Unsigned quotient; undefined for 0.
+        Udiv = "udiv",
+        /// Signed quotient toward zero; undefined for 0 and for MIN / -1.
+        Sdiv = "sdiv",
+        /// Unsigned remainder.
+        Urem = "urem",
+        /// Signed remainder, sign of the dividend.
+        Srem = "srem",
+        /// Bitwise and.
+        And = "and",
+        /// Bitwise or.
+        Or = "or",
+        /// Bitwise exclusive or.
+        Xor = "xor",
+        /// Shift left; poison for counts not below the width.
+        Shl = "shl",
+        /// Logical shift right.
+        Lshr = "lshr",
+        /// Arithmetic shift right.
+        Ashr = "ashr",
+        /// Signed minimum.
+        Smin = "smin",
+        /// Signed maximum.
+        Smax = "smax",
+        /// Unsigned minimum.
+        Umin = "umin",
+        /// Unsigned maximum.
+        Umax = "umax",
+        /// Signed sum, saturating.
+        SaddSat = "sadd_sat",
+        /// Unsigned sum, saturating.
+        UaddSat = "uadd_sat",
+        /// Signed difference, saturating.
+        SsubSat = "ssub_sat",
+        /// Unsigned difference, saturating.
+        UsubSat = "usub_sat",
+        /// Float sum.
+        Fadd = "fadd",
+        /// Float difference.
+        Fsub = "fsub",
+        /// Float product.
+        Fmul = "fmul",
+        /// Float quotient.
+        Fdiv = "fdiv",
+        /// C's fmod.
+        Frem = "frem",
+        /// The smaller; the other one where one is NaN.
+        Fmin = "fmin",
+        /// The larger; the other one where one is NaN.
+        Fmax = "fmax",
+        /// Magnitude of the first, sign of the second.
+        Copysign = "copysign",
+    }
+}
+
+ops! {
+    /// Operations of three operands.
+    TernaryOp {
+        /// First (a condition) chooses the second (true) or the third.
+        Select = "select",
+        /// a * b + c, rounded once.
+        Fma = "fma",
+        /// a * b + c, rounded once or twice as is faster.
+        FmulAdd = "fmuladd",
+        /// High half of (a:b) << (c mod width).
+        Fshl = "fshl",
+        /// Low half of (a:b) >> (c mod width).
+        Fshr = "fshr",
+    }
+}
+
+ops! {
+    /// Integer and pointer comparisons.
+    IntCc {
+        /// Equal.
+        Eq = "eq",
+        /// Not equal.
+        Ne = "ne",
+        /// Signed less.
+        Slt = "slt",
+        /// Signed less or equal.
+        Sle = "sle",
+        /// Signed greater.
+        Sgt = "sgt",
+        /// Signed greater or equal.
+        Sge = "sge",
+        /// Unsigned less.
+        Ult = "ult",
+        /// Unsigned less or equal.
+        Ule = "ule",
+        /// Unsigned greater.
+        Ugt = "ugt",
+        /// Unsigned greater or equal.
+        Uge = "uge",
+    }
+}
+
+ops! {
+    /// Float comparisons: `o…` false, `u…` true where an operand is NaN.
+    FloatCc {
+        /// Ordered and equal.
+        Oeq = "oeq",
+        /// Ordered and greater.
+        Ogt = "ogt",
+        /// Ordered and greater or equal.
+        Oge = "oge",
+        /// Ordered and less.
+        Olt = "olt",
+        /// Ordered and less or equal.
+        Ole = "ole",
+        /// Ordered and not equal.
+        One = "one",
+        /// Neither is NaN.
+        Ord = "ord",
+        /// One is NaN.
+        Uno = "uno",
+        /// Unordered or equal.
+        Ueq = "ueq",
+        /// Unordered or greater.
+        Ugt = "ugt",
+        /// Unordered or greater or equal.
+        Uge = "uge",
+        /// Unordered or less.
+        Ult = "ult",
+        /// Unordered or less or equal.
+        Ule = "ule",
+        /// Unordered or not equal.
+        Une = "une",
+    }
+}
+
+ops! {
+    /// What a work-item can ask about its place; each is asked per dimension and is an i64, but
+    /// `work_dim` (dimension 0, i32).
+    Query {
+        /// get_global_id.
+        GlobalId = "global_id",
+        /// get_local_id.
+        LocalId = "local_id",
+        /// get_group_id.
+        GroupId = "group_id",
+        /// get_global_size.
+        GlobalSize = "global_size",
+        /// get_local_size: smaller in the last, non-uniform group.
+        LocalSize = "local_size",
+        /// get_enqueued_local_size.
+        EnqueuedLocalSize = "enqueued_local_size",
+        /// get_num_groups.
+        NumGroups = "num_groups",
+        /// get_global_offset.
+        GlobalOffset = "global_offset",
+        /// get_work_dim.
+        WorkDim = "work_dim",
+    }
+}
+
+ops! {
+    /// Read-modify-write operations; each yields the old value.
+    AtomicOp {
+        /// Exchange.
+        Xchg = "xchg",
+        /// Sum.
+        Add = "add",
+        /// Difference.
+        Sub = "sub",
+        /// Bitwise and.
+        And = "and",
+        /// Bitwise or.
+        Or = "or",
+        /// Bitwise exclusive or.
+        Xor = "xor",
+        /// Signed maximum.
+        Smax = "smax",
+        /// Signed minimum.
+        Smin = "smin",
+        /// Unsigned maximum.
+        Umax = "umax",
+        /// Unsigned minimum.
+        Umin = "umin",
+        /// Float sum.
+        Fadd = "fadd",
+        /// Float difference.
+        Fsub = "fsub",
+        /// Float maximum.
+        Fmax = "fmax",
+        /// Float minimum.
+        Fmin = "fmin",
+    }
+}
+
+ops! {
+    /// Memory orders, weakest first.
+    Ordering {
+        /// Atomic, no order.
+        Relaxed = "relaxed",
+        /// Acquire.
+        Acquire = "acquire",
+        /// Release.
+        Release = "release",
+        /// Acquire and release.
+        AcqRel = "acq_rel",
+        /// Sequentially consistent.
+        SeqCst = "seq_cst",
+    }
+}
+
+/// What an integer operation promises: a broken promise gives poison.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct IntFlags {
+    /// No signed wrap.
+    pub nsw: bool,
+    /// No unsigned wrap.
+    pub nuw: bool,
+}
+
+/// Freedom given by the build options for one floating-point operation, as LLVM's bits
+/// (reassoc 1, nnan 2, ninf 4, nsz 8, arcp 16, contract 32, afn 64).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct FastMath(pub u8);
+
+impl FastMath {
+    /// The flags' names in the order of their bits.
+    pub const NAMES: [&'static str; 7] =
+        ["reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"];
+}
