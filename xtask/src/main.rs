@@ -1,2 +1,63 @@
 //! The project's commands: `cargo xtask setup | demo | test | install | tidy`.
-fn main() {}
+//!
+//! This crate must build on a machine that has only Rust and a C linker: it is
+//! what installs LLVM and the rest, so it depends neither on LLVM nor on the
+//! driver's crates. Whatever talks OpenCL loads the ICD loader at run time, in
+//! a child process whose environment names the freshly built driver.
+
+mod demo;
+mod driver;
+mod install;
+mod opencl;
+mod process;
+mod progress;
+mod setup;
+mod test;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  setup                    install what the build needs (says what, where it may not)
+  demo                     set up, build, show the device, render and check a picture
+  test                     set up, build, run every test and the tidy rules
+  tidy                     check the architecture's rules
+  install [--user | --system | --prefix DIR]
+                           copy the driver and register it with the ICD loader
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (command, rest) = match arguments.split_first() {
+        Some((command, rest)) => (command.as_str(), rest),
+        None => ("help", &[][..]),
+    };
+    let done = match command {
+        "setup" => setup::run(),
+        "demo" => demo::run(),
+        // The part of the demo that talks OpenCL; `demo` starts it with the
+        // environment that leads the loader to our driver.
+        "demo-render" => demo::render(),
+        "test" => test::run(rest),
+        "tidy" => tidy::run(),
+        "install" => install::run(rest),
+        "help" | "--help" | "-h" => {
+            print!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        other => {
+            eprint!("xtask: no command `{other}`\n\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

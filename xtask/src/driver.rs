@@ -1,0 +1,42 @@
+//! Building the driver and leading the ICD loader to it.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::process;
+use crate::progress::step;
+use crate::workspace;
+
+/// The environment variable by which ICD loaders are told where `.icd` files are.
+pub const VENDORS: &str = "OCL_ICD_VENDORS";
+
+/// A cargo command in the workspace's root, with the cargo that started us.
+pub fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(workspace::root());
+    command
+}
+
+/// Builds the release driver and writes the `.icd` file that names it.
+pub fn build() -> Result<()> {
+    let build = step("build the driver (release)");
+    process::run(cargo().args(["build", "--release", "--package", "lockstep-icd"]))?;
+    let driver = workspace::driver();
+    if !driver.exists() {
+        bail!("the build left no {}", driver.display());
+    }
+    let directory = workspace::icd_directory();
+    std::fs::create_dir_all(&directory)
+        .with_context(|| format!("cannot make {}", directory.display()))?;
+    write_icd(&directory.join("lockstep.icd"), &driver)?;
+    build.done();
+    Ok(())
+}
+
+/// Writes an `.icd` file: one line, the driver's absolute path.
+pub fn write_icd(icd: &Path, driver: &Path) -> Result<()> {
+    std::fs::write(icd, format!("{}\n", driver.display()))
+        .with_context(|| format!("cannot write {}", icd.display()))
+}
