@@ -1,1 +1,4 @@
-//! (filled in below)
+//! What OpenCL means, in Rust terms: no C pointers to objects, no LLVM.
+
+pub mod options;
+pub mod schedule;

@@ -1,0 +1,141 @@
+//! Every `LOCKSTEP_*` switch. The environment is read once, here and nowhere else.
+//!
+//! [`TABLE`] is the list that `docs/options.md` shows. A value that cannot be read is reported on
+//! standard error once and the default is taken: a driver must not stop an application for a typo.
+
+use once_cell::sync::Lazy;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// One switch: the variable, its default and what it does.
+#[derive(Clone, Copy, Debug)]
+pub struct Switch {
+    /// The environment variable.
+    pub name: &'static str,
+    /// What holds when it is not set.
+    pub default: &'static str,
+    /// What it does.
+    pub meaning: &'static str,
+}
+
+/// All switches.
+pub const TABLE: &[Switch] = &[
+    Switch {
+        name: "LOCKSTEP_CLANG",
+        default: "clang-22 on PATH, then /usr/lib/llvm-22/bin/clang",
+        meaning: "path of the clang that compiles OpenCL C",
+    },
+    Switch {
+        name: "LOCKSTEP_BUILD_TIMEOUT_MS",
+        default: "60000",
+        meaning: "milliseconds after which a run of clang is killed",
+    },
+    Switch {
+        name: "LOCKSTEP_THREADS",
+        default: "the CPUs this process may use",
+        meaning: "threads that run work-groups, the calling one included",
+    },
+    Switch {
+        name: "LOCKSTEP_DUMP",
+        default: "nothing",
+        meaning: "folder that receives each kernel's IR, LLVM IR and assembly after every stage",
+    },
+];
+
+/// The switches' values.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// `LOCKSTEP_CLANG`.
+    pub clang: Option<PathBuf>,
+    /// `LOCKSTEP_BUILD_TIMEOUT_MS`.
+    pub build_timeout: Duration,
+    /// `LOCKSTEP_THREADS`.
+    pub threads: Option<usize>,
+    /// `LOCKSTEP_DUMP`.
+    pub dump: Option<PathBuf>,
+}
+
+/// The values for this process.
+pub fn options() -> &'static Options {
+    static OPTIONS: Lazy<Options> =
+        Lazy::new(|| Options::read(|name| std::env::var_os(name)?.into_string().ok()));
+    &OPTIONS
+}
+
+impl Options {
+    /// Reads every switch through `get`; empty values count as not set.
+    fn read(get: impl Fn(&str) -> Option<String>) -> Options {
+        let text = |name: &str| get(name).filter(|value| !value.is_empty());
+        let number = |name: &str| {
+            let value = text(name)?;
+            match value.trim().parse::<u64>() {
+                Ok(number) if number > 0 => Some(number),
+                _ => {
+                    eprintln!("lockstep: {name}={value} is not a positive number; ignored");
+                    None
+                }
+            }
+        };
+        Options {
+            clang: text("LOCKSTEP_CLANG").map(PathBuf::from),
+            build_timeout: Duration::from_millis(
+                number("LOCKSTEP_BUILD_TIMEOUT_MS").unwrap_or(60_000),
+            ),
+            threads: number("LOCKSTEP_THREADS").map(|n| n.min(1024) as usize),
+            dump: text("LOCKSTEP_DUMP").map(PathBuf::from),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unset_and_empty_give_defaults() {
+        for value in [None, Some(String::new())] {
+            let options = Options::read(|_| value.clone());
+            assert_eq!(options.clang, None);
+            assert_eq!(options.build_timeout, Duration::from_secs(60));
+            assert_eq!(options.threads, None);
+            assert_eq!(options.dump, None);
+        }
+    }
+
+    #[test]
+    fn values_are_read_by_name() {
+        let options = Options::read(|name| {
+            Some(match name {
+                "LOCKSTEP_CLANG" => "/opt/clang".into(),
+                "LOCKSTEP_BUILD_TIMEOUT_MS" => "250".into(),
+                "LOCKSTEP_THREADS" => " 3 ".into(),
+                _ => "dumps".to_string(),
+            })
+        });
+        assert_eq!(options.clang, Some("/opt/clang".into()));
+        assert_eq!(options.build_timeout, Duration::from_millis(250));
+        assert_eq!(options.threads, Some(3));
+        assert_eq!(options.dump, Some("dumps".into()));
+    }
+
+    #[test]
+    fn bad_numbers_are_ignored() {
+        let options = Options::read(|_| Some("many".into()));
+        assert_eq!(options.threads, None);
+        assert_eq!(options.build_timeout, Duration::from_secs(60));
+    }
+
+    #[test]
+    fn table_lists_exactly_what_is_read() {
+        let asked = std::cell::RefCell::new(Vec::new());
+        Options::read(|name| {
+            asked.borrow_mut().push(name.to_string());
+            None
+        });
+        let mut asked = asked.into_inner();
+        asked.sort();
+        let mut listed: Vec<_> = TABLE.iter().map(|s| s.name.to_string()).collect();
+        listed.sort();
+        assert_eq!(asked, listed);
+    }
+}
