@@ -1,0 +1,141 @@
+//! The way to the driver: `libOpenCL.so.1`, loaded at run time, and the platform under test.
+
+use std::ffi::c_void;
+use std::path::{Path, PathBuf};
+use std::ptr;
+use std::sync::OnceLock;
+
+use libloading::Library;
+use opencl_sys::*;
+
+use crate::entry_points::EntryPoints;
+use crate::info;
+
+/// The ICD loader's entry points.
+pub fn cl() -> &'static EntryPoints {
+    static LOADER: OnceLock<EntryPoints> = OnceLock::new();
+    LOADER.get_or_init(|| {
+        let vendors = vendors();
+        // SAFETY: this comes before the first use of OpenCL in the process, under the lock of `LOADER`. Rust's own
+        // uses of the environment are serialised with it; only the loader reads it from C, later in this function.
+        unsafe { std::env::set_var("OCL_ICD_VENDORS", &vendors) };
+        // SAFETY: the ICD loader's initialisers have no requirements.
+        let library = unsafe { Library::new("libOpenCL.so.1") }.unwrap_or_else(|error| {
+            panic!("cannot load the ICD loader (Debian: ocl-icd-libopencl1): {error}")
+        });
+        let library: &'static Library = Box::leak(Box::new(library));
+        let find = |name: &'static str, _place: usize| -> *const c_void {
+            // SAFETY: only the symbol's address is taken here.
+            match unsafe { library.get::<*const c_void>(name.as_bytes()) } {
+                Ok(symbol) => *symbol,
+                Err(error) => panic!("the ICD loader has no {name}: {error}"),
+            }
+        };
+        // SAFETY: the loader's symbols are the OpenCL functions of these names.
+        unsafe { EntryPoints::collect(find) }
+    })
+}
+
+/// The driver's own entry points, from the dispatch table behind the platform's handle.
+///
+/// # Panics
+/// When the driver leaves an entry of its table empty.
+pub fn driver() -> &'static EntryPoints {
+    static DRIVER: OnceLock<EntryPoints> = OnceLock::new();
+    DRIVER.get_or_init(|| {
+        let table = dispatch_table();
+        // SAFETY: cl_khr_icd: the first word of every object points to this table, and the places are those of
+        // `struct _cl_icd_dispatch`.
+        unsafe { EntryPoints::collect(|_, place| table.add(place).read()) }
+    })
+}
+
+/// The dispatch table of the platform under test.
+pub fn dispatch_table() -> *const *const c_void {
+    // SAFETY: cl_khr_icd: the first word of a platform points to the driver's dispatch table.
+    unsafe { platform().cast::<*const *const c_void>().read() }
+}
+
+/// The name of the platform under test: `LOCKSTEP_TEST_PLATFORM`, or `Lockstep`.
+pub fn platform_name() -> String {
+    std::env::var("LOCKSTEP_TEST_PLATFORM").unwrap_or_else(|_| "Lockstep".to_owned())
+}
+
+/// Whether the platform under test is this project's driver: only then do its own options and names apply.
+pub fn is_lockstep() -> bool {
+    platform_name() == "Lockstep"
+}
+
+/// The platform under test.
+///
+/// # Panics
+/// When the loader does not show it.
+pub fn platform() -> cl_platform_id {
+    static PLATFORM: OnceLock<usize> = OnceLock::new();
+    let address = *PLATFORM.get_or_init(|| {
+        let mut count = 0;
+        let code = (cl().clGetPlatformIDs)(0, ptr::null_mut(), &mut count);
+        let mut platforms = vec![ptr::null_mut(); count as usize];
+        if code == CL_SUCCESS {
+            (cl().clGetPlatformIDs)(count, platforms.as_mut_ptr(), ptr::null_mut());
+        }
+        let name = |platform: cl_platform_id| {
+            info::text(|size, value, returned| (cl().clGetPlatformInfo)(platform, CL_PLATFORM_NAME, size, value, returned))
+        };
+        let names: Vec<String> = platforms.iter().map(|&platform| name(platform)).collect();
+        let wanted = platform_name();
+        let position = names.iter().position(|name| *name == wanted).unwrap_or_else(|| {
+            panic!(
+                "the ICD loader shows no platform {wanted} with OCL_ICD_VENDORS={}, only {names:?}; run `cargo xtask test`",
+                vendors().display()
+            )
+        });
+        platforms[position] as usize
+    });
+    address as cl_platform_id
+}
+
+/// The device under test: the platform's first.
+pub fn device() -> cl_device_id {
+    static DEVICE: OnceLock<usize> = OnceLock::new();
+    let address = *DEVICE.get_or_init(|| {
+        let mut device = ptr::null_mut();
+        let code = (cl().clGetDeviceIDs)(
+            platform(),
+            CL_DEVICE_TYPE_ALL,
+            1,
+            &mut device,
+            ptr::null_mut(),
+        );
+        assert_eq!(code, CL_SUCCESS, "the platform shows no device");
+        device as usize
+    });
+    address as cl_device_id
+}
+
+/// The folder with `.icd` files: `OCL_ICD_VENDORS`, or the workspace's own.
+fn vendors() -> PathBuf {
+    static VENDORS: OnceLock<PathBuf> = OnceLock::new();
+    VENDORS
+        .get_or_init(|| match std::env::var_os("OCL_ICD_VENDORS") {
+            Some(vendors) => PathBuf::from(vendors),
+            None => {
+                let folder = workspace().join("target/icd/");
+                let found = std::fs::read_dir(&folder)
+                    .is_ok_and(|entries| entries.flatten().any(|entry| entry.path().extension().is_some_and(|e| e == "icd")));
+                assert!(
+                    found,
+                    "{} holds no .icd file: build and register the driver with `cargo xtask test`, or set OCL_ICD_VENDORS",
+                    folder.display()
+                );
+                folder
+            }
+        })
+        .clone()
+}
+
+fn workspace() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the crate is in a folder of the workspace")
+}
