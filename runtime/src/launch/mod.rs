@@ -1,0 +1,3 @@
+//! From an NDRange to running groups.
+
+pub mod printf;

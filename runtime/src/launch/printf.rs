@@ -1,0 +1,311 @@
+//! OpenCL's printf: reads the format as section 6.15.14 of the OpenCL C specification defines it, hands
+//! each element to the C library, and writes one call's text in one piece to C's standard output, so
+//! that it keeps its order with what the application prints.
+
+use lockstep_compiler::ir::{FormatData, Type};
+use std::ffi::{CString, c_char, c_int};
+
+unsafe extern "C" {
+    /// The C library's standard output stream.
+    static stdout: *mut libc::FILE;
+}
+
+/// Longest text that one conversion may produce, in bytes; width and precision are cut to it.
+const LONGEST: usize = 1 << 16;
+
+/// Formats one call and prints it. `args` holds the elements of all arguments, 8 bytes each, as
+/// `codegen::abi::PrintfFn` packs them; `string` gives the text at a `%s` argument's address.
+/// The result is printf's: 0, or -1.
+pub fn print(format: &FormatData, args: &[u64], string: impl Fn(u64) -> Vec<u8>) -> i32 {
+    let Some(text) = render(format, args, string) else {
+        return -1;
+    };
+    // SAFETY: `stdout` is the C library's open stream and `text` is readable for its length.
+    let written = unsafe { libc::fwrite(text.as_ptr().cast(), 1, text.len(), stdout) };
+    if written == text.len() { 0 } else { -1 }
+}
+
+/// Makes what was printed visible: called when a launch that printed has ended.
+pub fn flush() {
+    // SAFETY: `stdout` is the C library's open stream.
+    unsafe { libc::fflush(stdout) };
+}
+
+/// One conversion specification.
+struct Conversion {
+    flags: String,
+    width: Option<usize>,
+    precision: Option<usize>,
+    lanes: usize,
+    /// `hh`, `h`, `hl`, `l` or nothing.
+    length: &'static str,
+    kind: u8,
+}
+
+/// The text of one call; `None` where the format asks for what the arguments do not have.
+fn render(format: &FormatData, args: &[u64], string: impl Fn(u64) -> Vec<u8>) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(format.text.len() + 32);
+    let mut rest = format.text.as_slice();
+    let mut types = format.args.iter();
+    let mut values = args;
+    while let Some((&byte, tail)) = rest.split_first() {
+        rest = tail;
+        if byte != b'%' {
+            out.push(byte);
+            continue;
+        }
+        if let Some(tail) = rest.strip_prefix(b"%") {
+            out.push(b'%');
+            rest = tail;
+            continue;
+        }
+        let conversion = conversion(&mut rest)?;
+        let &(ty, lanes) = types.next()?;
+        let (mine, others) = values.split_at_checked(usize::from(lanes))?;
+        values = others;
+        for (lane, &bits) in mine.iter().enumerate().take(conversion.lanes) {
+            if lane > 0 {
+                out.push(b',');
+            }
+            element(&mut out, &conversion, ty, bits, &string)?;
+        }
+    }
+    Some(out)
+}
+
+/// Reads one conversion specification behind its `%`.
+fn conversion(rest: &mut &[u8]) -> Option<Conversion> {
+    let mut take_while = |accept: fn(&u8) -> bool| {
+        let length = rest.iter().take_while(|byte| accept(byte)).count();
+        let (taken, tail) = rest.split_at(length);
+        *rest = tail;
+        taken
+    };
+    let number = |digits: &[u8]| {
+        let text = std::str::from_utf8(digits).ok()?;
+        Some(text.parse().unwrap_or(LONGEST).min(LONGEST))
+    };
+    let flags = take_while(|b| b"-+ #0".contains(b));
+    let flags = String::from_utf8(flags.to_vec()).ok()?;
+    let width = take_while(u8::is_ascii_digit);
+    let width = if width.is_empty() {
+        None
+    } else {
+        Some(number(width)?)
+    };
+    let precision = if take_while(|b| *b == b'.').is_empty() {
+        None
+    } else {
+        let digits = take_while(u8::is_ascii_digit);
+        Some(if digits.is_empty() {
+            0
+        } else {
+            number(digits)?
+        })
+    };
+    let lanes = if take_while(|b| *b == b'v').is_empty() {
+        1
+    } else {
+        match number(take_while(u8::is_ascii_digit))? {
+            lanes @ (2 | 3 | 4 | 8 | 16) => lanes,
+            _ => return None,
+        }
+    };
+    let length = match take_while(|b| b"hl".contains(b)) {
+        b"" => "",
+        b"hh" => "hh",
+        b"h" => "h",
+        b"hl" => "hl",
+        b"l" | b"ll" => "l",
+        _ => return None,
+    };
+    let (&kind, tail) = rest.split_first()?;
+    *rest = tail;
+    Some(Conversion {
+        flags,
+        width,
+        precision,
+        lanes,
+        length,
+        kind,
+    })
+}
+
+/// One element: a C format for a single argument of a known type.
+fn element(
+    out: &mut Vec<u8>,
+    conversion: &Conversion,
+    ty: Type,
+    bits: u64,
+    string: &impl Fn(u64) -> Vec<u8>,
+) -> Option<()> {
+    let mut spec = format!("%{}", conversion.flags);
+    if let Some(width) = conversion.width {
+        spec.push_str(&width.to_string());
+    }
+    if let Some(precision) = conversion.precision {
+        spec.push_str(&format!(".{precision}"));
+    }
+    let kind = conversion.kind;
+    match kind {
+        b'd' | b'i' | b'o' | b'u' | b'x' | b'X' => {
+            // The length modifier narrows; without one the argument's own type counts, as vectors
+            // are not promoted.
+            let width = match conversion.length {
+                "hh" => 8,
+                "h" => 16,
+                "l" => 64,
+                "hl" => 32,
+                _ if conversion.lanes > 1 => ty.bits().clamp(8, 64),
+                _ => 32,
+            }
+            .min(ty.bits().max(8));
+            let shift = 64 - width;
+            let value = if matches!(kind, b'd' | b'i') {
+                ((bits << shift) as i64) >> shift
+            } else {
+                ((bits << shift) >> shift) as i64
+            };
+            spec.push_str("ll");
+            c_format(out, spec, kind, Value::Int(value))
+        }
+        b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' if ty.is_float() => {
+            c_format(out, spec, kind, Value::Float(f64::from_bits(bits)))
+        }
+        b'c' => c_format(out, spec, kind, Value::Char(bits as u8)),
+        b'p' => c_format(out, spec, kind, Value::Pointer(bits)),
+        b's' if ty.is_ptr() => {
+            let text = if bits == 0 {
+                b"(null)".to_vec()
+            } else {
+                string(bits)
+            };
+            c_format(out, spec, kind, Value::Text(CString::new(text).ok()?))
+        }
+        _ => None,
+    }
+}
+
+/// The argument of a one-element C format.
+enum Value {
+    Int(i64),
+    Float(f64),
+    Char(u8),
+    Pointer(u64),
+    Text(CString),
+}
+
+fn c_format(out: &mut Vec<u8>, mut spec: String, kind: u8, value: Value) -> Option<()> {
+    spec.push(char::from(kind));
+    let spec = CString::new(spec).ok()?;
+    let write = |buffer: *mut c_char, size: usize| -> c_int {
+        // SAFETY: `buffer` has room for `size` bytes (none for size 0, when snprintf only counts);
+        // `spec` is one conversion whose C argument type is that of the value passed in each arm.
+        unsafe {
+            match &value {
+                Value::Int(v) => libc::snprintf(buffer, size, spec.as_ptr(), *v),
+                Value::Float(v) => libc::snprintf(buffer, size, spec.as_ptr(), *v),
+                Value::Char(v) => libc::snprintf(buffer, size, spec.as_ptr(), c_int::from(*v)),
+                Value::Pointer(v) => {
+                    libc::snprintf(buffer, size, spec.as_ptr(), *v as *const libc::c_void)
+                }
+                Value::Text(v) => libc::snprintf(buffer, size, spec.as_ptr(), v.as_ptr()),
+            }
+        }
+    };
+    let length = usize::try_from(write(std::ptr::null_mut(), 0)).ok()?;
+    let mut text = vec![0_u8; length + 1];
+    write(text.as_mut_ptr().cast(), text.len());
+    out.extend_from_slice(&text[..length]);
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockstep_compiler::ir::Space;
+
+    fn text(format: &str, args: &[(Type, u8)], values: &[u64]) -> Option<String> {
+        let format = FormatData {
+            text: format.as_bytes().to_vec(),
+            args: args.to_vec(),
+        };
+        render(&format, values, |at| format!("text{at}").into_bytes())
+            .map(|bytes| String::from_utf8(bytes).unwrap())
+    }
+
+    #[test]
+    fn integers() {
+        let i32s = &[(Type::I32, 1)];
+        assert_eq!(text("%d", i32s, &[0xffff_fffe]).unwrap(), "-2");
+        assert_eq!(text("%u", i32s, &[0xffff_fffe]).unwrap(), "4294967294");
+        assert_eq!(text("[%-6x]", i32s, &[255]).unwrap(), "[ff    ]");
+        assert_eq!(text("%#o %%", i32s, &[8]).unwrap(), "010 %");
+        assert_eq!(text("%hhd", i32s, &[0x1ff]).unwrap(), "-1");
+        assert_eq!(text("%hu", i32s, &[0x1_0002]).unwrap(), "2");
+        assert_eq!(
+            text("%ld", &[(Type::I64, 1)], &[i64::MIN as u64]).unwrap(),
+            "-9223372036854775808"
+        );
+        assert_eq!(
+            text("%c%c", &[(Type::I32, 1); 2], &[104, 105]).unwrap(),
+            "hi"
+        );
+    }
+
+    #[test]
+    fn floats_strings_pointers() {
+        let f = |v: f64| v.to_bits();
+        assert_eq!(
+            text("%5.2f|", &[(Type::F64, 1)], &[f(2.7184)]).unwrap(),
+            " 2.72|"
+        );
+        assert_eq!(text("%a", &[(Type::F32, 1)], &[f(1.0)]).unwrap(), "0x1p+0");
+        assert_eq!(
+            text("%g", &[(Type::F64, 1)], &[f(f64::INFINITY)]).unwrap(),
+            "inf"
+        );
+        let string = &[(Type::Ptr(Space::Constant), 1)];
+        assert_eq!(
+            text("%s %s", &[string[0]; 2], &[7, 0]).unwrap(),
+            "text7 (null)"
+        );
+        assert_eq!(text("%.3s", string, &[7]).unwrap(), "tex");
+        assert_eq!(
+            text("%p", &[(Type::Ptr(Space::Global), 1)], &[0x10]).unwrap(),
+            "0x10"
+        );
+    }
+
+    #[test]
+    fn vectors() {
+        let f = |v: f64| v.to_bits();
+        let values = [f(1.0), f(2.0), f(3.0), f(4.0)];
+        assert_eq!(
+            text("%2.2v4hlf", &[(Type::F32, 4)], &values).unwrap(),
+            "1.00,2.00,3.00,4.00"
+        );
+        assert_eq!(
+            text("%v2hhd", &[(Type::I8, 2)], &[0xff, 1]).unwrap(),
+            "-1,1"
+        );
+        assert_eq!(
+            text("%#v2hx", &[(Type::I16, 2)], &[0xfa, 0xff]).unwrap(),
+            "0xfa,0xff"
+        );
+        assert_eq!(
+            text("%v3lu", &[(Type::I64, 3)], &[1, 2, 3]).unwrap(),
+            "1,2,3"
+        );
+    }
+
+    #[test]
+    fn what_the_arguments_do_not_have_fails() {
+        assert_eq!(text("%d", &[], &[]), None);
+        assert_eq!(text("%q", &[(Type::I32, 1)], &[1]), None);
+        assert_eq!(text("%v5d", &[(Type::I32, 5)], &[1; 5]), None);
+        assert_eq!(text("%f", &[(Type::I32, 1)], &[1]), None);
+        assert_eq!(text("%", &[], &[]), None);
+        assert_eq!(text("no conversions", &[], &[]).unwrap(), "no conversions");
+    }
+}
