@@ -3,4 +3,5 @@
 pub mod arena;
 pub mod launch;
 pub mod options;
+pub mod program;
 pub mod schedule;

@@ -1,3 +1,5 @@
 //! From an NDRange to running groups.
 
+pub mod block;
+pub mod globals;
 pub mod printf;

@@ -1,0 +1,122 @@
+//! Memory of program-scope variables: one block per program, set up when the program is built.
+
+use lockstep_compiler::ir::{Global, GlobalData};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+
+/// Alignment of the block in bytes, the most an OpenCL type asks for.
+const ALIGN: u64 = 128;
+
+/// The variables of one program.
+pub struct Globals {
+    block: NonNull<u8>,
+    layout: Layout,
+    addresses: Vec<*mut u8>,
+}
+
+// SAFETY: the block is the kernels' memory; the runtime touches it only while it is set up, before it
+// is shared. What kernels do to it concurrently is up to their program, as with any global memory.
+unsafe impl Send for Globals {}
+// SAFETY: as above.
+unsafe impl Sync for Globals {}
+
+impl Globals {
+    /// Allocates and initialises the variables; `None` when there is not as much memory.
+    pub fn new<'a>(variables: impl Iterator<Item = (Global, &'a GlobalData)>) -> Option<Globals> {
+        let variables: Vec<_> = variables.map(|(_, data)| data).collect();
+        let mut size = 0_u64;
+        let mut offsets = Vec::with_capacity(variables.len());
+        for data in &variables {
+            size = size.checked_next_multiple_of(u64::from(data.align).clamp(1, ALIGN))?;
+            offsets.push(size);
+            size = size.checked_add(data.init.len().max(1) as u64)?;
+        }
+        let size = usize::try_from(size.max(1)).ok()?;
+        let layout = Layout::from_size_align(size, ALIGN as usize).ok()?;
+        // SAFETY: the layout's size is not zero.
+        let block = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let address = |index: usize| block.as_ptr().wrapping_add(offsets[index] as usize);
+        let globals = Globals {
+            block,
+            layout,
+            addresses: (0..variables.len()).map(address).collect(),
+        };
+        for (data, &start) in variables.iter().zip(&globals.addresses) {
+            let mut bytes = data.init.clone();
+            for &(offset, target, addend) in &data.relocs {
+                let value = globals.addresses.get(target.as_u32() as usize)?;
+                let value = (*value as u64).wrapping_add_signed(addend);
+                let offset = usize::try_from(offset).ok()?;
+                bytes
+                    .get_mut(offset..offset.checked_add(8)?)?
+                    .copy_from_slice(&value.to_le_bytes());
+            }
+            // SAFETY: the block has room for this variable's bytes at its offset, by the sum above.
+            unsafe { start.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        }
+        Some(globals)
+    }
+
+    /// Every variable's address by its number: `LaunchFrame::globals`.
+    pub fn table(&self) -> *const *mut u8 {
+        self.addresses.as_ptr()
+    }
+
+    /// Bytes of all variables: CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE.
+    pub fn size(&self) -> usize {
+        if self.addresses.is_empty() {
+            0
+        } else {
+            self.layout.size()
+        }
+    }
+}
+
+impl Drop for Globals {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with this layout; launches that use the block hold its owner.
+        unsafe { dealloc(self.block.as_ptr(), self.layout) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockstep_compiler::ir::{Module, Space};
+
+    fn variable(init: Vec<u8>, align: u32, relocs: Vec<(u64, Global, i64)>) -> GlobalData {
+        GlobalData {
+            name: "x".into(),
+            space: Space::Global,
+            align,
+            init,
+            relocs,
+            constant: false,
+        }
+    }
+
+    #[test]
+    fn contents_alignment_and_relocations() {
+        let mut module = Module::default();
+        let first = module.globals.push(variable(vec![1, 2, 3], 1, vec![]));
+        let second = module
+            .globals
+            .push(variable(vec![0; 16], 64, vec![(8, first, 2)]));
+        let globals = Globals::new(module.globals.iter()).unwrap();
+        assert_eq!(globals.addresses[second.as_u32() as usize] as usize % 64, 0);
+        // SAFETY: both variables lie in the block, which lives.
+        unsafe {
+            assert_eq!(*globals.addresses[0].cast::<[u8; 3]>(), [1, 2, 3]);
+            let pointer = globals.addresses[1].cast::<*const u8>().add(1).read();
+            assert_eq!(*pointer, 3);
+        }
+    }
+
+    #[test]
+    fn a_relocation_outside_is_refused() {
+        let mut module = Module::default();
+        let first = module.globals.push(variable(vec![0; 4], 1, vec![]));
+        module.globals[first].relocs.push((0, first, 0));
+        assert!(Globals::new(module.globals.iter()).is_none());
+    }
+}

@@ -1,0 +1,3 @@
+//! Programs: source, build, binaries.
+
+pub mod binary;
