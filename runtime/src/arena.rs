@@ -55,22 +55,12 @@ struct Mapping {
 impl Mapping {
     fn new(bytes: usize) -> Result<Mapping, OutOfScratch> {
         let page = page_size();
-        let bytes = bytes
-            .max(1)
-            .next_multiple_of(page.max(ALIGN))
-            .max(16 * page);
+        let bytes = bytes.max(1).next_multiple_of(page.max(ALIGN)).max(16 * page);
         let whole = bytes + 2 * page;
         // SAFETY: an anonymous private mapping at an address of the kernel's choice touches no
         // memory that is in use.
         let base = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                whole,
-                libc::PROT_NONE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-                -1,
-                0,
-            )
+            libc::mmap(std::ptr::null_mut(), whole, libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
         };
         if base == libc::MAP_FAILED {
             return Err(OutOfScratch);
@@ -84,13 +74,8 @@ impl Mapping {
             bytes,
         };
         // SAFETY: `start` and `bytes` are whole pages inside the mapping, which nobody uses yet.
-        let opened =
-            unsafe { libc::mprotect(start.cast(), bytes, libc::PROT_READ | libc::PROT_WRITE) };
-        if opened == 0 {
-            Ok(mapping)
-        } else {
-            Err(OutOfScratch)
-        }
+        let opened = unsafe { libc::mprotect(start.cast(), bytes, libc::PROT_READ | libc::PROT_WRITE) };
+        if opened == 0 { Ok(mapping) } else { Err(OutOfScratch) }
     }
 }
 

@@ -57,8 +57,7 @@ pub struct Options {
 
 /// The values for this process.
 pub fn options() -> &'static Options {
-    static OPTIONS: Lazy<Options> =
-        Lazy::new(|| Options::read(|name| std::env::var_os(name)?.into_string().ok()));
+    static OPTIONS: Lazy<Options> = Lazy::new(|| Options::read(|name| std::env::var_os(name)?.into_string().ok()));
     &OPTIONS
 }
 
@@ -78,9 +77,7 @@ impl Options {
         };
         Options {
             clang: text("LOCKSTEP_CLANG").map(PathBuf::from),
-            build_timeout: Duration::from_millis(
-                number("LOCKSTEP_BUILD_TIMEOUT_MS").unwrap_or(60_000),
-            ),
+            build_timeout: Duration::from_millis(number("LOCKSTEP_BUILD_TIMEOUT_MS").unwrap_or(60_000)),
             threads: number("LOCKSTEP_THREADS").map(|n| n.min(1024) as usize),
             dump: text("LOCKSTEP_DUMP").map(PathBuf::from),
         }

@@ -66,8 +66,7 @@ fn guarded(work: &dyn GroupWork, groups: Range<u64>) -> Result<(), Panicked> {
     if groups.is_empty() {
         return Ok(());
     }
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work.run(groups)))
-        .map_err(|_| Panicked)
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work.run(groups))).map_err(|_| Panicked)
 }
 
 /// A launch in flight. Jobs are reused: `work` is empty between launches.
@@ -104,12 +103,7 @@ impl Job {
                 return None;
             }
             let size = ((end - first) / (2 * threads)).max(1);
-            match self.next.compare_exchange_weak(
-                first,
-                first + size,
-                Ordering::Relaxed,
-                Ordering::Relaxed,
-            ) {
+            match self.next.compare_exchange_weak(first, first + size, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return Some(first..first + size),
                 Err(now) => first = now,
             }
@@ -124,8 +118,7 @@ impl Job {
         while let Some(groups) = self.claim(threads) {
             if guarded(&*work, groups).is_err() {
                 self.panicked.store(true, Ordering::Relaxed);
-                self.next
-                    .store(self.end.load(Ordering::Relaxed), Ordering::Relaxed);
+                self.next.store(self.end.load(Ordering::Relaxed), Ordering::Relaxed);
             }
         }
     }
@@ -209,10 +202,7 @@ impl Team {
         job.drain(self.threads());
 
         // Nobody joins any more; wait for those who did.
-        self.board
-            .lock()
-            .open
-            .retain(|other| !Arc::ptr_eq(other, &job));
+        self.board.lock().open.retain(|other| !Arc::ptr_eq(other, &job));
         for _ in 0..SPINS {
             if job.active.load(Ordering::Acquire) == 0 {
                 break;
@@ -295,13 +285,7 @@ mod tests {
 
     #[test]
     fn every_group_runs_once() {
-        for (groups, slow) in [
-            (0, false),
-            (1, false),
-            (2, true),
-            (1000, false),
-            (257, true),
-        ] {
+        for (groups, slow) in [(0, false), (1, false), (2, true), (1000, false), (257, true)] {
             let work = count(groups, slow);
             let dynamic: Arc<dyn GroupWork> = work.clone();
             assert_eq!(run(&dynamic, groups), Ok(()));

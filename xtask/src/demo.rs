@@ -55,11 +55,7 @@ pub fn run() -> Result<()> {
     listing.done();
     let render = step("render the Mandelbrot set through the ICD loader");
     let ourselves = std::env::current_exe().context("cannot find xtask's own program")?;
-    process::run(
-        Command::new(ourselves)
-            .arg("demo-render")
-            .env(VENDORS, &vendors),
-    )?;
+    process::run(Command::new(ourselves).arg("demo-render").env(VENDORS, &vendors))?;
     render.done();
     Ok(())
 }
@@ -67,20 +63,13 @@ pub fn run() -> Result<()> {
 /// The child's part: everything that talks OpenCL.
 pub fn render() -> Result<()> {
     let device: Device = first_device()?;
-    println!(
-        "    device:    {} ({})",
-        device.name()?,
-        device.platform_name()?
-    );
+    println!("    device:    {} ({})", device.name()?, device.platform_name()?);
     println!("    version:   {}", device.version()?);
 
     let session = device.session()?;
     let start = Instant::now();
     let kernel = session.kernel(SOURCE, c"", c"mandelbrot")?;
-    println!(
-        "    build:     {:.1} ms",
-        start.elapsed().as_secs_f64() * 1e3
-    );
+    println!("    build:     {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
 
     let picture = session.buffer(WIDTH * HEIGHT * size_of::<u32>())?;
     kernel.set_buffer(0, &picture)?;
@@ -99,10 +88,7 @@ pub fn render() -> Result<()> {
     let first = times.remove(0);
     times.sort_by(f64::total_cmp);
     let median = times[times.len() / 2];
-    println!(
-        "    1st run:   {:.1} ms (with code generation)",
-        first * 1e3
-    );
+    println!("    1st run:   {:.1} ms (with code generation)", first * 1e3);
     #[expect(clippy::cast_precision_loss, reason = "a picture has few pixels")]
     let pixels = (WIDTH * HEIGHT) as f64;
     println!(
@@ -115,10 +101,7 @@ pub fn render() -> Result<()> {
     session.read(&picture, &mut steps)?;
     let start = Instant::now();
     let reference = reference();
-    println!(
-        "    reference: {:.1} ms (Rust, one thread)",
-        start.elapsed().as_secs_f64() * 1e3
-    );
+    println!("    reference: {:.1} ms (Rust, one thread)", start.elapsed().as_secs_f64() * 1e3);
     compare(&steps, &reference)?;
     println!("    all {} pixels equal the Rust reference", steps.len());
 
@@ -132,10 +115,7 @@ fn reference() -> Vec<u32> {
     let mut steps = Vec::with_capacity(WIDTH * HEIGHT);
     for row in 0..HEIGHT {
         for column in 0..WIDTH {
-            #[expect(
-                clippy::cast_precision_loss,
-                reason = "small whole numbers, exact in f32"
-            )]
+            #[expect(clippy::cast_precision_loss, reason = "small whole numbers, exact in f32")]
             let (cx, cy) = (LEFT + column as f32 * PIXEL, TOP - row as f32 * PIXEL);
             steps.push(escape_steps(cx, cy));
         }
@@ -158,10 +138,7 @@ fn escape_steps(cx: f32, cy: f32) -> u32 {
 }
 
 fn compare(steps: &[u32], reference: &[u32]) -> Result<()> {
-    ensure!(
-        steps.len() == reference.len(),
-        "the picture has a wrong size"
-    );
+    ensure!(steps.len() == reference.len(), "the picture has a wrong size");
     let wrong = steps.iter().zip(reference).filter(|(a, b)| a != b).count();
     if let Some(first) = steps.iter().zip(reference).position(|(a, b)| a != b) {
         bail!(
@@ -190,13 +167,8 @@ fn colour(steps: u32) -> [u8; 3] {
 }
 
 fn write_png(path: &Path, steps: &[u32]) -> Result<()> {
-    let file =
-        std::fs::File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
-    let mut encoder = png::Encoder::new(
-        std::io::BufWriter::new(file),
-        u32::try_from(WIDTH)?,
-        u32::try_from(HEIGHT)?,
-    );
+    let file = std::fs::File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    let mut encoder = png::Encoder::new(std::io::BufWriter::new(file), u32::try_from(WIDTH)?, u32::try_from(HEIGHT)?);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     let bytes: Vec<u8> = steps.iter().flat_map(|&n| colour(n)).collect();
@@ -223,13 +195,8 @@ mod tests {
         assert!(compare(&reference, &reference).is_ok());
         let mut wrong = reference.clone();
         wrong[WIDTH + 3] = 8;
-        let message = compare(&wrong, &reference)
-            .expect_err("differs")
-            .to_string();
-        assert!(
-            message.contains("column 3, row 1: 8 steps instead of 7"),
-            "{message}"
-        );
+        let message = compare(&wrong, &reference).expect_err("differs").to_string();
+        assert!(message.contains("column 3, row 1: 8 steps instead of 7"), "{message}");
     }
 
     #[test]

@@ -28,8 +28,7 @@ pub fn build() -> Result<()> {
         bail!("the build left no {}", driver.display());
     }
     let directory = workspace::icd_directory();
-    std::fs::create_dir_all(&directory)
-        .with_context(|| format!("cannot make {}", directory.display()))?;
+    std::fs::create_dir_all(&directory).with_context(|| format!("cannot make {}", directory.display()))?;
     write_icd(&directory.join("lockstep.icd"), &driver)?;
     build.done();
     Ok(())
@@ -37,6 +36,5 @@ pub fn build() -> Result<()> {
 
 /// Writes an `.icd` file: one line, the driver's absolute path.
 pub fn write_icd(icd: &Path, driver: &Path) -> Result<()> {
-    std::fs::write(icd, format!("{}\n", driver.display()))
-        .with_context(|| format!("cannot write {}", icd.display()))
+    std::fs::write(icd, format!("{}\n", driver.display())).with_context(|| format!("cannot write {}", icd.display()))
 }

@@ -30,11 +30,8 @@ struct Plan {
 
 /// Runs the command.
 pub fn run(arguments: &[String]) -> Result<()> {
-    let plan = plan(
-        arguments,
-        std::env::var_os("HOME").map(PathBuf::from),
-        std::env::var_os("DESTDIR").map(PathBuf::from),
-    )?;
+    let plan =
+        plan(arguments, std::env::var_os("HOME").map(PathBuf::from), std::env::var_os("DESTDIR").map(PathBuf::from))?;
     setup::run()?;
     driver::build()?;
     let installing = step(format!("install {}", plan.library.display()));
@@ -78,20 +75,11 @@ fn plan(arguments: &[String], home: Option<PathBuf>, staging: Option<PathBuf>) -
     match words[..] {
         [] | ["--user"] => {
             let local = home.context("--user needs HOME to be set")?.join(".local");
-            Ok(at(
-                &local.join("lib"),
-                &local.join("share/OpenCL/vendors"),
-                None,
-            ))
+            Ok(at(&local.join("lib"), &local.join("share/OpenCL/vendors"), None))
         }
-        ["--system"] => Ok(at(
-            Path::new("/usr/local/lib"),
-            Path::new(SYSTEM_VENDORS),
-            staging,
-        )),
+        ["--system"] => Ok(at(Path::new("/usr/local/lib"), Path::new(SYSTEM_VENDORS), staging)),
         ["--prefix", directory] => {
-            let prefix = std::path::absolute(directory)
-                .with_context(|| format!("bad folder {directory}"))?;
+            let prefix = std::path::absolute(directory).with_context(|| format!("bad folder {directory}"))?;
             // The one place outside its prefix that a distribution's package owns.
             let vendors = if prefix == Path::new("/usr") {
                 PathBuf::from(SYSTEM_VENDORS)
@@ -116,8 +104,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 
 fn make_parent(path: &Path) -> Result<()> {
     let parent = path.parent().context("a path without a folder")?;
-    std::fs::create_dir_all(parent)
-        .with_context(|| format!("cannot make {} (are the rights there?)", parent.display()))
+    std::fs::create_dir_all(parent).with_context(|| format!("cannot make {} (are the rights there?)", parent.display()))
 }
 
 #[cfg(test)]
@@ -148,10 +135,7 @@ mod tests {
     fn staging_moves_the_files_but_not_the_path_inside() {
         let mut plan = planned(&["--prefix", "/usr"]).expect("valid");
         plan.staging = Some("/tmp/stage".into());
-        assert_eq!(
-            plan.staged(&plan.library),
-            Path::new("/tmp/stage/usr/lib/lockstep/liblockstep.so")
-        );
+        assert_eq!(plan.staged(&plan.library), Path::new("/tmp/stage/usr/lib/lockstep/liblockstep.so"));
         assert_eq!(plan.library, Path::new("/usr/lib/lockstep/liblockstep.so"));
         assert_eq!(plan.icd, Path::new("/etc/OpenCL/vendors/lockstep.icd"));
     }

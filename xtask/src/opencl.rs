@@ -22,8 +22,7 @@ pub fn first_device() -> Result<Device> {
         bail!("cannot load libOpenCL.so.1 (Debian package ocl-icd-libopencl1)");
     }
     for platform in platform::get_platform_ids().map_err(failed("clGetPlatformIDs"))? {
-        let ids = device::get_device_ids(platform, device::CL_DEVICE_TYPE_ALL)
-            .map_err(failed("clGetDeviceIDs"))?;
+        let ids = device::get_device_ids(platform, device::CL_DEVICE_TYPE_ALL).map_err(failed("clGetDeviceIDs"))?;
         if let Some(&id) = ids.first() {
             return Ok(Device { platform, id });
         }
@@ -61,11 +60,7 @@ impl Device {
         // SAFETY: context and device are alive, and belong together.
         let queue = unsafe { command_queue::create_command_queue(context, self.id, 0) };
         match queue {
-            Ok(queue) => Ok(Session {
-                device: self.id,
-                context,
-                queue,
-            }),
+            Ok(queue) => Ok(Session { device: self.id, context, queue }),
             Err(code) => {
                 // SAFETY: ours, and not used again.
                 let _ = unsafe { context::release_context(context) };
@@ -89,22 +84,15 @@ impl Session {
             .map_err(failed("clCreateProgramWithSource"))?;
         let made = program::build_program(built, &[self.device], options, None, ptr::null_mut())
             .map_err(|code| {
-                let log = program::get_program_build_data(
-                    built,
-                    self.device,
-                    program::CL_PROGRAM_BUILD_LOG,
-                )
-                .map(text_of)
-                .unwrap_or_default();
+                let log = program::get_program_build_data(built, self.device, program::CL_PROGRAM_BUILD_LOG)
+                    .map(text_of)
+                    .unwrap_or_default();
                 failed("clBuildProgram")(code).context(log)
             })
             .and_then(|()| kernel::create_kernel(built, name).map_err(failed("clCreateKernel")));
         // SAFETY: ours, and not used again; the kernel keeps what it needs.
         let released = unsafe { program::release_program(built) };
-        let kernel = Kernel {
-            handle: made?,
-            session: PhantomData,
-        };
+        let kernel = Kernel { handle: made?, session: PhantomData };
         released.map_err(failed("clReleaseProgram"))?;
         Ok(kernel)
     }
@@ -112,20 +100,9 @@ impl Session {
     /// A read-write buffer.
     pub fn buffer(&self, bytes: usize) -> Result<Buffer<'_>> {
         // SAFETY: no host pointer is given.
-        let handle = unsafe {
-            memory::create_buffer(
-                self.context,
-                memory::CL_MEM_READ_WRITE,
-                bytes,
-                ptr::null_mut(),
-            )
-        }
-        .map_err(failed("clCreateBuffer"))?;
-        Ok(Buffer {
-            handle,
-            bytes,
-            session: PhantomData,
-        })
+        let handle = unsafe { memory::create_buffer(self.context, memory::CL_MEM_READ_WRITE, bytes, ptr::null_mut()) }
+            .map_err(failed("clCreateBuffer"))?;
+        Ok(Buffer { handle, bytes, session: PhantomData })
     }
 
     /// Enqueues a kernel over a range; the driver chooses the work-groups.
@@ -213,15 +190,8 @@ impl Kernel<'_> {
     /// Sets an argument passed by value.
     pub fn set<T: Copy>(&self, index: u32, value: &T) -> Result<()> {
         // SAFETY: the size is that of the value pointed to.
-        unsafe {
-            kernel::set_kernel_arg(
-                self.handle,
-                index,
-                size_of::<T>(),
-                ptr::from_ref(value).cast::<c_void>(),
-            )
-        }
-        .map_err(failed("clSetKernelArg"))
+        unsafe { kernel::set_kernel_arg(self.handle, index, size_of::<T>(), ptr::from_ref(value).cast::<c_void>()) }
+            .map_err(failed("clSetKernelArg"))
     }
 
     /// Sets a buffer argument.
@@ -243,8 +213,5 @@ fn failed(call: &'static str) -> impl Fn(i32) -> anyhow::Error {
 
 fn text_of(bytes: Vec<u8>) -> String {
     let bytes: Vec<u8> = bytes.into_iter().take_while(|&byte| byte != 0).collect();
-    CString::new(bytes).map_or_else(
-        |_| String::new(),
-        |text| text.to_string_lossy().into_owned(),
-    )
+    CString::new(bytes).map_or_else(|_| String::new(), |text| text.to_string_lossy().into_owned())
 }

@@ -6,9 +6,7 @@ use anyhow::{Context, Result, bail};
 
 /// Runs a command with our own input and output; anything but success is an error.
 pub fn run(command: &mut Command) -> Result<()> {
-    let status = command
-        .status()
-        .with_context(|| format!("cannot start {}", shown(command)))?;
+    let status = command.status().with_context(|| format!("cannot start {}", shown(command)))?;
     if !status.success() {
         bail!("{} ended with {}", shown(command), status);
     }

@@ -15,20 +15,13 @@ pub fn step(name: impl Into<String>) -> Step {
     let name = name.into();
     println!("==> {name}");
     flush();
-    Step {
-        name,
-        start: Instant::now(),
-    }
+    Step { name, start: Instant::now() }
 }
 
 impl Step {
     /// Says that the step has ended well, and how long it took.
     pub fn done(self) {
-        println!(
-            "    {}: done in {:.1} s",
-            self.name,
-            self.start.elapsed().as_secs_f64()
-        );
+        println!("    {}: done in {:.1} s", self.name, self.start.elapsed().as_secs_f64());
         flush();
     }
 }

@@ -43,16 +43,8 @@ const NEEDS: [Need; 6] = [
         package: "gcc",
         present: || succeeds("cc", &["--version"]),
     },
-    Need {
-        what: "the OpenCL ICD loader (libOpenCL.so.1)",
-        package: "ocl-icd-libopencl1",
-        present: icd_loader,
-    },
-    Need {
-        what: "clinfo",
-        package: "clinfo",
-        present: || succeeds("clinfo", &["--version"]),
-    },
+    Need { what: "the OpenCL ICD loader (libOpenCL.so.1)", package: "ocl-icd-libopencl1", present: icd_loader },
+    Need { what: "clinfo", package: "clinfo", present: || succeeds("clinfo", &["--version"]) },
 ];
 
 /// Runs the command. Says one line when everything is there.
@@ -103,10 +95,7 @@ fn install(missing: &[&Need]) -> Result<()> {
     update.done();
     let install = step(format!("apt-get install {}", packages.join(" ")));
     let result = process::run(
-        apt(prefix)
-            .args(["-q", "-y", "install", "--no-install-recommends"])
-            .args(&packages)
-            .stdout(Stdio::null()),
+        apt(prefix).args(["-q", "-y", "install", "--no-install-recommends"]).args(&packages).stdout(Stdio::null()),
     );
     if let Err(error) = result {
         bail!(
@@ -151,19 +140,12 @@ fn llvm_libraries() -> bool {
     };
     let libraries = Path::new(libraries.trim());
     Path::new(include.trim()).join("llvm-c/Core.h").exists()
-        && ["libLLVM-22.so", "libLLVM.so"]
-            .iter()
-            .any(|name| libraries.join(name).exists())
+        && ["libLLVM-22.so", "libLLVM.so"].iter().any(|name| libraries.join(name).exists())
 }
 
 fn clang_headers() -> bool {
-    process::output_of(Command::new("clang-22").arg("-print-resource-dir")).is_some_and(
-        |directory| {
-            Path::new(directory.trim())
-                .join("include/opencl-c-base.h")
-                .exists()
-        },
-    )
+    process::output_of(Command::new("clang-22").arg("-print-resource-dir"))
+        .is_some_and(|directory| Path::new(directory.trim()).join("include/opencl-c-base.h").exists())
 }
 
 fn icd_loader() -> bool {

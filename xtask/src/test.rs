@@ -38,8 +38,6 @@ pub fn run(arguments: &[String]) -> Result<()> {
 
 fn tests() -> Command {
     let mut command = driver::cargo();
-    command
-        .args(["test", "--workspace", "--quiet"])
-        .env(VENDORS, workspace::vendors());
+    command.args(["test", "--workspace", "--quiet"]).env(VENDORS, workspace::vendors());
     command
 }

@@ -4,9 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// The workspace's root: the folder above this crate's.
 pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("the xtask crate lies inside the workspace")
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the xtask crate lies inside the workspace")
 }
 
 /// Cargo's target directory.

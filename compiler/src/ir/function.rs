@@ -111,21 +111,13 @@ impl Function {
     pub fn constant(&mut self, ty: Type, bits: u128) -> Value {
         let bits = bits & ty.mask();
         let values = &mut self.values;
-        *self.consts.entry((ty, bits)).or_insert_with(|| {
-            values.push(ValueData {
-                ty,
-                def: ValueDef::Const(bits),
-            })
-        })
+        *self.consts.entry((ty, bits)).or_insert_with(|| values.push(ValueData { ty, def: ValueDef::Const(bits) }))
     }
 
     /// A new block at the end of the layout, `Unreachable` until its terminator is set.
     pub fn add_block(&mut self) -> Block {
-        let block = self.blocks.push(BlockData {
-            params: Vec::new(),
-            insts: Vec::new(),
-            term: Terminator::Unreachable,
-        });
+        let block =
+            self.blocks.push(BlockData { params: Vec::new(), insts: Vec::new(), term: Terminator::Unreachable });
         self.layout.push(block);
         block
     }
@@ -133,26 +125,16 @@ impl Function {
     /// A new parameter at the end of a block's list.
     pub fn add_param(&mut self, block: Block, ty: Type) -> Value {
         let index = self.blocks[block].params.len() as u32;
-        let value = self.values.push(ValueData {
-            ty,
-            def: ValueDef::Param(block, index),
-        });
+        let value = self.values.push(ValueData { ty, def: ValueDef::Param(block, index) });
         self.blocks[block].params.push(value);
         value
     }
 
     /// A new instruction that no block holds yet, with one result per type.
     pub fn make_inst(&mut self, data: InstData, types: &[Type], loc: SourceLoc) -> Inst {
-        let inst = self.insts.push(InstNode {
-            data,
-            results: Vec::new(),
-            loc,
-        });
+        let inst = self.insts.push(InstNode { data, results: Vec::new(), loc });
         for (index, &ty) in types.iter().enumerate() {
-            let value = self.values.push(ValueData {
-                ty,
-                def: ValueDef::Result(inst, index as u32),
-            });
+            let value = self.values.push(ValueData { ty, def: ValueDef::Result(inst, index as u32) });
             self.insts[inst].results.push(value);
         }
         inst

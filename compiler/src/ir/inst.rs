@@ -1,9 +1,7 @@
 //! Instructions and terminators.
 
 use super::entities::{Block, Format, Global, LiveSlot, LocalVar, Region, Slot, Value};
-use super::opcodes::{
-    AtomicOp, BinaryOp, FastMath, FloatCc, IntCc, IntFlags, Ordering, Query, TernaryOp, UnaryOp,
-};
+use super::opcodes::{AtomicOp, BinaryOp, FastMath, FloatCc, IntCc, IntFlags, Ordering, Query, TernaryOp, UnaryOp};
 use std::sync::Arc;
 
 /// How a load or store touches memory.
@@ -20,11 +18,7 @@ pub struct Access {
 impl Access {
     /// A plain access with an alignment in bytes.
     pub fn plain(align: u32) -> Access {
-        Access {
-            align,
-            volatile: false,
-            atomic: None,
-        }
+        Access { align, volatile: false, atomic: None }
     }
 }
 
@@ -33,32 +27,15 @@ impl Access {
 #[expect(missing_docs, reason = "each variant's text explains its fields")]
 pub enum InstData {
     /// One operand, one result.
-    Unary {
-        op: UnaryOp,
-        fmf: FastMath,
-        arg: Value,
-    },
+    Unary { op: UnaryOp, fmf: FastMath, arg: Value },
     /// Two operands and a result of one type.
-    Binary {
-        op: BinaryOp,
-        flags: IntFlags,
-        fmf: FastMath,
-        args: [Value; 2],
-    },
+    Binary { op: BinaryOp, flags: IntFlags, fmf: FastMath, args: [Value; 2] },
     /// Three operands, one result.
-    Ternary {
-        op: TernaryOp,
-        fmf: FastMath,
-        args: [Value; 3],
-    },
+    Ternary { op: TernaryOp, fmf: FastMath, args: [Value; 3] },
     /// Integer or pointer comparison; the result is `i1`.
     Icmp { cc: IntCc, args: [Value; 2] },
     /// Float comparison; the result is `i1`.
-    Fcmp {
-        cc: FloatCc,
-        fmf: FastMath,
-        args: [Value; 2],
-    },
+    Fcmp { cc: FloatCc, fmf: FastMath, args: [Value; 2] },
     /// Address plus a byte offset (`i64`, signed); the result has the base's type.
     PtrAdd {
         base: Value,
@@ -68,50 +45,17 @@ pub enum InstData {
     },
     /// Reads as many consecutive elements as there are results, all of one type, from `ptr + offset` bytes.
     /// Elements lie `Type::bytes` apart. An OpenCL vector load is one such instruction.
-    Load {
-        ptr: Value,
-        offset: i64,
-        access: Access,
-    },
+    Load { ptr: Value, offset: i64, access: Access },
     /// Writes consecutive elements, all of one type, to `ptr + offset` bytes.
-    Store {
-        ptr: Value,
-        offset: i64,
-        access: Access,
-        args: Vec<Value>,
-    },
+    Store { ptr: Value, offset: i64, access: Access, args: Vec<Value> },
     /// Copies `len` (`i64`) bytes; the ranges may overlap if `overlap`.
-    MemCopy {
-        dst: Value,
-        src: Value,
-        len: Value,
-        overlap: bool,
-        volatile: bool,
-    },
+    MemCopy { dst: Value, src: Value, len: Value, overlap: bool, volatile: bool },
     /// Sets `len` (`i64`) bytes to `byte` (`i8`).
-    MemSet {
-        dst: Value,
-        byte: Value,
-        len: Value,
-        volatile: bool,
-    },
+    MemSet { dst: Value, byte: Value, len: Value, volatile: bool },
     /// Atomic read-modify-write; the result is the old value.
-    AtomicRmw {
-        op: AtomicOp,
-        order: Ordering,
-        align: u32,
-        ptr: Value,
-        arg: Value,
-    },
+    AtomicRmw { op: AtomicOp, order: Ordering, align: u32, ptr: Value, arg: Value },
     /// Atomic compare and exchange; the results are the old value and (`i1`) whether it was stored.
-    AtomicCas {
-        success: Ordering,
-        failure: Ordering,
-        align: u32,
-        ptr: Value,
-        expected: Value,
-        new: Value,
-    },
+    AtomicCas { success: Ordering, failure: Ordering, align: u32, ptr: Value, expected: Value, new: Value },
     /// Memory fence.
     Fence { order: Ordering },
     /// A work-item's place in the NDRange.
@@ -191,9 +135,7 @@ impl InstData {
             InstData::Unary { arg, .. } | InstData::LiveStore { arg, .. } => {
                 each(std::slice::from_mut(arg));
             }
-            InstData::Binary { args, .. }
-            | InstData::Icmp { args, .. }
-            | InstData::Fcmp { args, .. } => each(args),
+            InstData::Binary { args, .. } | InstData::Icmp { args, .. } | InstData::Fcmp { args, .. } => each(args),
             InstData::Ternary { args, .. } => each(args),
             InstData::PtrAdd { base, offset, .. } => {
                 each(std::slice::from_mut(base));
@@ -218,9 +160,7 @@ impl InstData {
                 each(std::slice::from_mut(ptr));
                 each(std::slice::from_mut(arg));
             }
-            InstData::AtomicCas {
-                ptr, expected, new, ..
-            } => {
+            InstData::AtomicCas { ptr, expected, new, .. } => {
                 each(std::slice::from_mut(ptr));
                 each(std::slice::from_mut(expected));
                 each(std::slice::from_mut(new));
@@ -259,12 +199,8 @@ impl Terminator {
     pub fn targets(&self) -> Vec<&BlockCall> {
         match self {
             Terminator::Jump(to) => vec![to],
-            Terminator::Branch {
-                then_to, else_to, ..
-            } => vec![then_to, else_to],
-            Terminator::Switch { cases, default, .. } => {
-                cases.iter().map(|(_, to)| to).chain([default]).collect()
-            }
+            Terminator::Branch { then_to, else_to, .. } => vec![then_to, else_to],
+            Terminator::Switch { cases, default, .. } => cases.iter().map(|(_, to)| to).chain([default]).collect(),
             Terminator::Return | Terminator::Exit(_) | Terminator::Unreachable => vec![],
         }
     }
@@ -273,14 +209,8 @@ impl Terminator {
     pub fn targets_mut(&mut self) -> Vec<&mut BlockCall> {
         match self {
             Terminator::Jump(to) => vec![to],
-            Terminator::Branch {
-                then_to, else_to, ..
-            } => vec![then_to, else_to],
-            Terminator::Switch { cases, default, .. } => cases
-                .iter_mut()
-                .map(|(_, to)| to)
-                .chain([default])
-                .collect(),
+            Terminator::Branch { then_to, else_to, .. } => vec![then_to, else_to],
+            Terminator::Switch { cases, default, .. } => cases.iter_mut().map(|(_, to)| to).chain([default]).collect(),
             Terminator::Return | Terminator::Exit(_) | Terminator::Unreachable => vec![],
         }
     }

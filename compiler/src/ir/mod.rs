@@ -16,11 +16,6 @@ mod types;
 pub use entities::{Block, Format, Global, Inst, LiveSlot, LocalVar, Region, Slot, Value};
 pub use function::{BlockData, Function, InstNode, SourceLoc, ValueData, ValueDef};
 pub use inst::{Access, BlockCall, InstData, Terminator};
-pub use module::{
-    FormatData, GlobalData, Input, Kernel, KernelAttrs, LocalData, Module, Param, ParamKind,
-    SlotData,
-};
-pub use opcodes::{
-    AtomicOp, BinaryOp, FastMath, FloatCc, IntCc, IntFlags, Ordering, Query, TernaryOp, UnaryOp,
-};
+pub use module::{FormatData, GlobalData, Input, Kernel, KernelAttrs, LocalData, Module, Param, ParamKind, SlotData};
+pub use opcodes::{AtomicOp, BinaryOp, FastMath, FloatCc, IntCc, IntFlags, Ordering, Query, TernaryOp, UnaryOp};
 pub use types::{Space, Type};

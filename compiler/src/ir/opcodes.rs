@@ -325,6 +325,5 @@ pub struct FastMath(pub u8);
 
 impl FastMath {
     /// The flags' names in the order of their bits.
-    pub const NAMES: [&'static str; 7] =
-        ["reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"];
+    pub const NAMES: [&'static str; 7] = ["reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"];
 }

@@ -19,13 +19,7 @@ pub enum Space {
 
 impl Space {
     /// All spaces in the order of their SPIR numbers.
-    pub const ALL: [Space; 5] = [
-        Space::Private,
-        Space::Global,
-        Space::Constant,
-        Space::Local,
-        Space::Generic,
-    ];
+    pub const ALL: [Space; 5] = [Space::Private, Space::Global, Space::Constant, Space::Local, Space::Generic];
 
     /// The space with SPIR's number `n`.
     pub fn from_number(n: u32) -> Option<Space> {

@@ -36,20 +36,14 @@ impl Globals {
         // SAFETY: the layout's size is not zero.
         let block = NonNull::new(unsafe { alloc_zeroed(layout) })?;
         let address = |index: usize| block.as_ptr().wrapping_add(offsets[index] as usize);
-        let globals = Globals {
-            block,
-            layout,
-            addresses: (0..variables.len()).map(address).collect(),
-        };
+        let globals = Globals { block, layout, addresses: (0..variables.len()).map(address).collect() };
         for (data, &start) in variables.iter().zip(&globals.addresses) {
             let mut bytes = data.init.clone();
             for &(offset, target, addend) in &data.relocs {
                 let value = globals.addresses.get(target.as_u32() as usize)?;
                 let value = (*value as u64).wrapping_add_signed(addend);
                 let offset = usize::try_from(offset).ok()?;
-                bytes
-                    .get_mut(offset..offset.checked_add(8)?)?
-                    .copy_from_slice(&value.to_le_bytes());
+                bytes.get_mut(offset..offset.checked_add(8)?)?.copy_from_slice(&value.to_le_bytes());
             }
             // SAFETY: the block has room for this variable's bytes at its offset, by the sum above.
             unsafe { start.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
@@ -64,11 +58,7 @@ impl Globals {
 
     /// Bytes of all variables: CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE.
     pub fn size(&self) -> usize {
-        if self.addresses.is_empty() {
-            0
-        } else {
-            self.layout.size()
-        }
+        if self.addresses.is_empty() { 0 } else { self.layout.size() }
     }
 }
 
@@ -85,23 +75,14 @@ mod tests {
     use lockstep_compiler::ir::{Module, Space};
 
     fn variable(init: Vec<u8>, align: u32, relocs: Vec<(u64, Global, i64)>) -> GlobalData {
-        GlobalData {
-            name: "x".into(),
-            space: Space::Global,
-            align,
-            init,
-            relocs,
-            constant: false,
-        }
+        GlobalData { name: "x".into(), space: Space::Global, align, init, relocs, constant: false }
     }
 
     #[test]
     fn contents_alignment_and_relocations() {
         let mut module = Module::default();
         let first = module.globals.push(variable(vec![1, 2, 3], 1, vec![]));
-        let second = module
-            .globals
-            .push(variable(vec![0; 16], 64, vec![(8, first, 2)]));
+        let second = module.globals.push(variable(vec![0; 16], 64, vec![(8, first, 2)]));
         let globals = Globals::new(module.globals.iter()).unwrap();
         assert_eq!(globals.addresses[second.as_u32() as usize] as usize % 64, 0);
         // SAFETY: both variables lie in the block, which lives.

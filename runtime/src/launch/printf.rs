@@ -88,20 +88,12 @@ fn conversion(rest: &mut &[u8]) -> Option<Conversion> {
     let flags = take_while(|b| b"-+ #0".contains(b));
     let flags = String::from_utf8(flags.to_vec()).ok()?;
     let width = take_while(u8::is_ascii_digit);
-    let width = if width.is_empty() {
-        None
-    } else {
-        Some(number(width)?)
-    };
+    let width = if width.is_empty() { None } else { Some(number(width)?) };
     let precision = if take_while(|b| *b == b'.').is_empty() {
         None
     } else {
         let digits = take_while(u8::is_ascii_digit);
-        Some(if digits.is_empty() {
-            0
-        } else {
-            number(digits)?
-        })
+        Some(if digits.is_empty() { 0 } else { number(digits)? })
     };
     let lanes = if take_while(|b| *b == b'v').is_empty() {
         1
@@ -121,14 +113,7 @@ fn conversion(rest: &mut &[u8]) -> Option<Conversion> {
     };
     let (&kind, tail) = rest.split_first()?;
     *rest = tail;
-    Some(Conversion {
-        flags,
-        width,
-        precision,
-        lanes,
-        length,
-        kind,
-    })
+    Some(Conversion { flags, width, precision, lanes, length, kind })
 }
 
 /// One element: a C format for a single argument of a known type.
@@ -175,11 +160,7 @@ fn element(
         b'c' => c_format(out, spec, kind, Value::Char(bits as u8)),
         b'p' => c_format(out, spec, kind, Value::Pointer(bits)),
         b's' if ty.is_ptr() => {
-            let text = if bits == 0 {
-                b"(null)".to_vec()
-            } else {
-                string(bits)
-            };
+            let text = if bits == 0 { b"(null)".to_vec() } else { string(bits) };
             c_format(out, spec, kind, Value::Text(CString::new(text).ok()?))
         }
         _ => None,
@@ -206,9 +187,7 @@ fn c_format(out: &mut Vec<u8>, mut spec: String, kind: u8, value: Value) -> Opti
                 Value::Int(v) => libc::snprintf(buffer, size, spec.as_ptr(), *v),
                 Value::Float(v) => libc::snprintf(buffer, size, spec.as_ptr(), *v),
                 Value::Char(v) => libc::snprintf(buffer, size, spec.as_ptr(), c_int::from(*v)),
-                Value::Pointer(v) => {
-                    libc::snprintf(buffer, size, spec.as_ptr(), *v as *const libc::c_void)
-                }
+                Value::Pointer(v) => libc::snprintf(buffer, size, spec.as_ptr(), *v as *const libc::c_void),
                 Value::Text(v) => libc::snprintf(buffer, size, spec.as_ptr(), v.as_ptr()),
             }
         }
@@ -226,12 +205,8 @@ mod tests {
     use lockstep_compiler::ir::Space;
 
     fn text(format: &str, args: &[(Type, u8)], values: &[u64]) -> Option<String> {
-        let format = FormatData {
-            text: format.as_bytes().to_vec(),
-            args: args.to_vec(),
-        };
-        render(&format, values, |at| format!("text{at}").into_bytes())
-            .map(|bytes| String::from_utf8(bytes).unwrap())
+        let format = FormatData { text: format.as_bytes().to_vec(), args: args.to_vec() };
+        render(&format, values, |at| format!("text{at}").into_bytes()).map(|bytes| String::from_utf8(bytes).unwrap())
     }
 
     #[test]
@@ -243,60 +218,30 @@ mod tests {
         assert_eq!(text("%#o %%", i32s, &[8]).unwrap(), "010 %");
         assert_eq!(text("%hhd", i32s, &[0x1ff]).unwrap(), "-1");
         assert_eq!(text("%hu", i32s, &[0x1_0002]).unwrap(), "2");
-        assert_eq!(
-            text("%ld", &[(Type::I64, 1)], &[i64::MIN as u64]).unwrap(),
-            "-9223372036854775808"
-        );
-        assert_eq!(
-            text("%c%c", &[(Type::I32, 1); 2], &[104, 105]).unwrap(),
-            "hi"
-        );
+        assert_eq!(text("%ld", &[(Type::I64, 1)], &[i64::MIN as u64]).unwrap(), "-9223372036854775808");
+        assert_eq!(text("%c%c", &[(Type::I32, 1); 2], &[104, 105]).unwrap(), "hi");
     }
 
     #[test]
     fn floats_strings_pointers() {
         let f = |v: f64| v.to_bits();
-        assert_eq!(
-            text("%5.2f|", &[(Type::F64, 1)], &[f(2.7184)]).unwrap(),
-            " 2.72|"
-        );
+        assert_eq!(text("%5.2f|", &[(Type::F64, 1)], &[f(2.7184)]).unwrap(), " 2.72|");
         assert_eq!(text("%a", &[(Type::F32, 1)], &[f(1.0)]).unwrap(), "0x1p+0");
-        assert_eq!(
-            text("%g", &[(Type::F64, 1)], &[f(f64::INFINITY)]).unwrap(),
-            "inf"
-        );
+        assert_eq!(text("%g", &[(Type::F64, 1)], &[f(f64::INFINITY)]).unwrap(), "inf");
         let string = &[(Type::Ptr(Space::Constant), 1)];
-        assert_eq!(
-            text("%s %s", &[string[0]; 2], &[7, 0]).unwrap(),
-            "text7 (null)"
-        );
+        assert_eq!(text("%s %s", &[string[0]; 2], &[7, 0]).unwrap(), "text7 (null)");
         assert_eq!(text("%.3s", string, &[7]).unwrap(), "tex");
-        assert_eq!(
-            text("%p", &[(Type::Ptr(Space::Global), 1)], &[0x10]).unwrap(),
-            "0x10"
-        );
+        assert_eq!(text("%p", &[(Type::Ptr(Space::Global), 1)], &[0x10]).unwrap(), "0x10");
     }
 
     #[test]
     fn vectors() {
         let f = |v: f64| v.to_bits();
         let values = [f(1.0), f(2.0), f(3.0), f(4.0)];
-        assert_eq!(
-            text("%2.2v4hlf", &[(Type::F32, 4)], &values).unwrap(),
-            "1.00,2.00,3.00,4.00"
-        );
-        assert_eq!(
-            text("%v2hhd", &[(Type::I8, 2)], &[0xff, 1]).unwrap(),
-            "-1,1"
-        );
-        assert_eq!(
-            text("%#v2hx", &[(Type::I16, 2)], &[0xfa, 0xff]).unwrap(),
-            "0xfa,0xff"
-        );
-        assert_eq!(
-            text("%v3lu", &[(Type::I64, 3)], &[1, 2, 3]).unwrap(),
-            "1,2,3"
-        );
+        assert_eq!(text("%2.2v4hlf", &[(Type::F32, 4)], &values).unwrap(), "1.00,2.00,3.00,4.00");
+        assert_eq!(text("%v2hhd", &[(Type::I8, 2)], &[0xff, 1]).unwrap(), "-1,1");
+        assert_eq!(text("%#v2hx", &[(Type::I16, 2)], &[0xfa, 0xff]).unwrap(), "0xfa,0xff");
+        assert_eq!(text("%v3lu", &[(Type::I64, 3)], &[1, 2, 3]).unwrap(), "1,2,3");
     }
 
     #[test]

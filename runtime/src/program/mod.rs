@@ -1,3 +1,1 @@
 //! Programs: source, build, binaries.
-
-pub mod binary;

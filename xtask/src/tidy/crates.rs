@@ -8,10 +8,7 @@ const ALLOWED: [(&str, &[&str]); 7] = [
     ("kernels", &[]),
     ("compiler", &["lockstep-kernels"]),
     ("runtime", &["lockstep-compiler", "lockstep-kernels"]),
-    (
-        "icd",
-        &["lockstep-runtime", "lockstep-compiler", "lockstep-kernels"],
-    ),
+    ("icd", &["lockstep-runtime", "lockstep-compiler", "lockstep-kernels"]),
     // Its tests compare the driver with the compiler's interpreter.
     ("conformance", &["lockstep-compiler"]),
     ("benches", &[]),
@@ -26,15 +23,8 @@ pub fn one_way(tree: &Tree) -> Vec<Violation> {
             continue;
         };
         for (index, line) in manifest.text.lines().enumerate() {
-            let name = line
-                .split(['.', '=', ' ', '#'])
-                .next()
-                .unwrap_or_default()
-                .trim_matches('"');
-            let table = line
-                .trim_matches(['[', ']'])
-                .rsplit_once("dependencies.")
-                .map_or("", |(_, name)| name);
+            let name = line.split(['.', '=', ' ', '#']).next().unwrap_or_default().trim_matches('"');
+            let table = line.trim_matches(['[', ']']).rsplit_once("dependencies.").map_or("", |(_, name)| name);
             for dependency in [name, table] {
                 if dependency.starts_with("lockstep-") && !allowed.contains(&dependency) {
                     found.push(Violation {
@@ -65,34 +55,16 @@ mod tests {
                 "[package]\nname = \"lockstep-compiler\"\n[dependencies]\n\
                  lockstep-kernels.workspace = true\nlockstep-runtime.workspace = true\n",
             ),
-            (
-                "kernels/Cargo.toml",
-                "[dependencies.lockstep-compiler]\npath = \"../compiler\"\n",
-            ),
-            (
-                "icd/Cargo.toml",
-                "[dependencies]\nlockstep-runtime = { workspace = true }\n",
-            ),
+            ("kernels/Cargo.toml", "[dependencies.lockstep-compiler]\npath = \"../compiler\"\n"),
+            ("icd/Cargo.toml", "[dependencies]\nlockstep-runtime = { workspace = true }\n"),
         ]);
-        let found: Vec<_> = one_way(&tree)
-            .into_iter()
-            .map(|v| (v.path, v.line))
-            .collect();
-        assert_eq!(
-            found,
-            [
-                ("kernels/Cargo.toml".to_owned(), 1),
-                ("compiler/Cargo.toml".to_owned(), 5)
-            ]
-        );
+        let found: Vec<_> = one_way(&tree).into_iter().map(|v| (v.path, v.line)).collect();
+        assert_eq!(found, [("kernels/Cargo.toml".to_owned(), 1), ("compiler/Cargo.toml".to_owned(), 5)]);
     }
 
     #[test]
     fn the_tools_depend_on_none_of_ours() {
-        let tree = Tree::of(&[(
-            "xtask/Cargo.toml",
-            "[dependencies]\nlockstep-compiler.workspace = true\n",
-        )]);
+        let tree = Tree::of(&[("xtask/Cargo.toml", "[dependencies]\nlockstep-compiler.workspace = true\n")]);
         assert_eq!(one_way(&tree).len(), 1);
     }
 }

@@ -17,11 +17,7 @@ pub fn options(tree: &Tree) -> Vec<Violation> {
     };
     let read = variables(&code.text);
     let Some(page) = tree.file(OPTIONS_PAGE) else {
-        return if read.is_empty() {
-            Vec::new()
-        } else {
-            vec![missing_page(OPTIONS_PAGE)]
-        };
+        return if read.is_empty() { Vec::new() } else { vec![missing_page(OPTIONS_PAGE)] };
     };
     let listed = variables(&page.text);
     let mut found = Vec::new();
@@ -29,9 +25,7 @@ pub fn options(tree: &Tree) -> Vec<Violation> {
         found.push(Violation {
             path: OPTIONS_PAGE.to_owned(),
             line: 0,
-            message: format!(
-                "{name} is read by {OPTIONS_CODE} and not listed: users find switches here"
-            ),
+            message: format!("{name} is read by {OPTIONS_CODE} and not listed: users find switches here"),
         });
     }
     for name in listed.difference(&read) {
@@ -63,20 +57,14 @@ pub fn passes(tree: &Tree) -> Vec<Violation> {
             (!page.text.contains(name)).then(|| Violation {
                 path: PASSES_PAGE.to_owned(),
                 line: 0,
-                message: format!(
-                    "{name} is not mentioned: the page shows each pass, its paper, and what it does"
-                ),
+                message: format!("{name} is not mentioned: the page shows each pass, its paper, and what it does"),
             })
         })
         .collect()
 }
 
 fn missing_page(path: &str) -> Violation {
-    Violation {
-        path: path.to_owned(),
-        line: 0,
-        message: "the page is missing".to_owned(),
-    }
+    Violation { path: path.to_owned(), line: 0, message: "the page is missing".to_owned() }
 }
 
 /// The names `LOCKSTEP_…` in a text.
@@ -100,14 +88,8 @@ mod tests {
     #[test]
     fn both_directions_of_the_options_page_are_checked() {
         let tree = Tree::of(&[
-            (
-                OPTIONS_CODE,
-                "\"LOCKSTEP_THREADS\" \"LOCKSTEP_DUMP\" // LOCKSTEP_*\n",
-            ),
-            (
-                OPTIONS_PAGE,
-                "| `LOCKSTEP_THREADS` |\n| `LOCKSTEP_GONE` |\n",
-            ),
+            (OPTIONS_CODE, "\"LOCKSTEP_THREADS\" \"LOCKSTEP_DUMP\" // LOCKSTEP_*\n"),
+            (OPTIONS_PAGE, "| `LOCKSTEP_THREADS` |\n| `LOCKSTEP_GONE` |\n"),
         ]);
         let found = options(&tree);
         assert_eq!(found.len(), 2);

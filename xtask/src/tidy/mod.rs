@@ -49,11 +49,7 @@ pub fn run() -> Result<()> {
     let mut count = 0;
     for (name, rule) in RULES {
         for violation in rule(&tree) {
-            let Violation {
-                path,
-                line,
-                message,
-            } = violation;
+            let Violation { path, line, message } = violation;
             match line {
                 0 => println!("{path}: {name}: {message}"),
                 line => println!("{path}:{line}: {name}: {message}"),
@@ -64,10 +60,6 @@ pub fn run() -> Result<()> {
     if count > 0 {
         bail!("tidy: {count} violation(s)");
     }
-    println!(
-        "tidy: {} rules hold in {} files",
-        RULES.len(),
-        tree.files.len()
-    );
+    println!("tidy: {} rules hold in {} files", RULES.len(), tree.files.len());
     Ok(())
 }

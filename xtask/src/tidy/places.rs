@@ -24,12 +24,7 @@ pub fn llvm(tree: &Tree) -> Vec<Violation> {
         &Confined {
             words: &["inkwell", "llvm_sys"],
             applies: |_| true,
-            allowed: &[
-                "compiler/src/frontend",
-                "compiler/src/import",
-                "compiler/src/codegen",
-                "compiler/src/jit",
-            ],
+            allowed: &["compiler/src/frontend", "compiler/src/import", "compiler/src/codegen", "compiler/src/jit"],
             tests_may: false,
             message: "LLVM is for compiler/src/{frontend,import,codegen,jit} alone: passes over our \
                       own IR are tested on text and need no LLVM",
@@ -95,9 +90,7 @@ pub fn unsafety(tree: &Tree) -> Vec<Violation> {
 
 /// The libraries that end up in the driver; not build scripts, tests, tools.
 fn in_driver_library(file: &SourceFile) -> bool {
-    ["icd/src/", "runtime/src/", "compiler/src/", "kernels/src/"]
-        .iter()
-        .any(|room| file.path.starts_with(room))
+    ["icd/src/", "runtime/src/", "compiler/src/", "kernels/src/"].iter().any(|room| file.path.starts_with(room))
 }
 
 fn confined(tree: &Tree, rule: &Confined<'_>) -> Vec<Violation> {
@@ -136,18 +129,12 @@ mod tests {
     #[test]
     fn llvm_in_a_transform_is_found() {
         let tree = Tree::of(&[
-            (
-                "compiler/src/transform/masks.rs",
-                "//! x\nuse inkwell::values::X;\n",
-            ),
+            ("compiler/src/transform/masks.rs", "//! x\nuse inkwell::values::X;\n"),
             ("compiler/src/codegen/mod.rs", "use inkwell::values::X;\n"),
             ("compiler/src/jit.rs", "use llvm_sys::core;\n"),
             ("runtime/src/kernel.rs", "// inkwell is not used here\n"),
         ]);
-        assert_eq!(
-            lines(&llvm(&tree)),
-            [("compiler/src/transform/masks.rs", 2)]
-        );
+        assert_eq!(lines(&llvm(&tree)), [("compiler/src/transform/masks.rs", 2)]);
     }
 
     #[test]
@@ -167,14 +154,8 @@ mod tests {
             ("runtime/src/options.rs", reads),
             ("kernels/build.rs", reads),
             ("conformance/src/lib.rs", reads),
-            (
-                "compiler/src/pipeline.rs",
-                "fn g() {}\n#[cfg(test)]\nmod tests {\n use std::env;\n}\n",
-            ),
-            (
-                "compiler/src/lib.rs",
-                "const V: &str = env!(\"CARGO_PKG_VERSION\");\n",
-            ),
+            ("compiler/src/pipeline.rs", "fn g() {}\n#[cfg(test)]\nmod tests {\n use std::env;\n}\n"),
+            ("compiler/src/lib.rs", "const V: &str = env!(\"CARGO_PKG_VERSION\");\n"),
         ]);
         assert_eq!(lines(&environment(&tree)), [("runtime/src/device.rs", 1)]);
     }
@@ -182,18 +163,12 @@ mod tests {
     #[test]
     fn unsafe_in_an_analysis_is_found() {
         let tree = Tree::of(&[
-            (
-                "compiler/src/analysis/shape.rs",
-                "fn f() {\n  unsafe { g() }\n}\n",
-            ),
+            ("compiler/src/analysis/shape.rs", "fn f() {\n  unsafe { g() }\n}\n"),
             ("runtime/src/queue.rs", "// SAFETY: no unsafe here\n"),
             ("runtime/src/arena.rs", "unsafe fn h() {}\n"),
             ("icd/src/handle.rs", "unsafe fn h() {}\n"),
             ("xtask/src/process.rs", "unsafe fn h() {}\n"),
         ]);
-        assert_eq!(
-            lines(&unsafety(&tree)),
-            [("compiler/src/analysis/shape.rs", 2)]
-        );
+        assert_eq!(lines(&unsafety(&tree)), [("compiler/src/analysis/shape.rs", 2)]);
     }
 }

@@ -37,8 +37,7 @@ impl Tree {
     }
 
     fn read_folder(&mut self, folder: &Path, prefix: &str) -> Result<()> {
-        let entries = std::fs::read_dir(folder)
-            .with_context(|| format!("cannot read {}", folder.display()))?;
+        let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
         for entry in entries {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -48,8 +47,7 @@ impl Tree {
                     self.read_folder(&entry.path(), &format!("{path}/"))?;
                 }
             } else if has_extension(&name) {
-                let text = std::fs::read_to_string(entry.path())
-                    .with_context(|| format!("cannot read {path}"))?;
+                let text = std::fs::read_to_string(entry.path()).with_context(|| format!("cannot read {path}"))?;
                 self.files.push(SourceFile::new(path, text));
             }
         }
@@ -59,12 +57,7 @@ impl Tree {
     /// A tree for a rule's test.
     #[cfg(test)]
     pub fn of(files: &[(&str, &str)]) -> Self {
-        Self {
-            files: files
-                .iter()
-                .map(|&(path, text)| SourceFile::new(path.to_owned(), text.to_owned()))
-                .collect(),
-        }
+        Self { files: files.iter().map(|&(path, text)| SourceFile::new(path.to_owned(), text.to_owned())).collect() }
     }
 
     /// The Rust files.
@@ -80,21 +73,13 @@ impl Tree {
 
 impl SourceFile {
     fn new(path: String, text: String) -> Self {
-        let code = if path.ends_with(".rs") {
-            blank(&text)
-        } else {
-            text.clone()
-        };
+        let code = if path.ends_with(".rs") { blank(&text) } else { text.clone() };
         Self { path, text, code }
     }
 
     /// The numbers (from one) of the lines of code that contain `word` as a word.
     pub fn lines_with(&self, word: &str) -> impl Iterator<Item = usize> {
-        self.code
-            .lines()
-            .enumerate()
-            .filter(move |(_, line)| has_word(line, word))
-            .map(|(index, _)| index + 1)
+        self.code.lines().enumerate().filter(move |(_, line)| has_word(line, word)).map(|(index, _)| index + 1)
     }
 
     /// The first line of the file's unit tests, if it has any at its end.
@@ -102,16 +87,13 @@ impl SourceFile {
         let lines: Vec<&str> = self.code.lines().collect();
         lines
             .windows(2)
-            .position(|pair| {
-                pair[0].trim() == "#[cfg(test)]" && pair[1].trim_start().starts_with("mod ")
-            })
+            .position(|pair| pair[0].trim() == "#[cfg(test)]" && pair[1].trim_start().starts_with("mod "))
             .map(|index| index + 1)
     }
 }
 
 fn has_extension(name: &str) -> bool {
-    name.rsplit_once('.')
-        .is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))
+    name.rsplit_once('.').is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))
 }
 
 /// Whether `line` contains `word` with no letter, digit or underscore around it.
@@ -136,11 +118,7 @@ fn blank(text: &str) -> String {
             out.push(chars[at]);
             at += 1;
         } else {
-            out.extend(
-                chars[at..end]
-                    .iter()
-                    .map(|&c| if c == '\n' { '\n' } else { ' ' }),
-            );
+            out.extend(chars[at..end].iter().map(|&c| if c == '\n' { '\n' } else { ' ' }));
             at = end;
         }
     }
@@ -165,9 +143,7 @@ fn is_name(c: char) -> bool {
 }
 
 fn end_of(chars: &[char], from: usize, stop: impl Fn(&[char]) -> bool, past: usize) -> usize {
-    (from..chars.len())
-        .find(|&at| stop(&chars[at..]))
-        .map_or(chars.len(), |at| at + past)
+    (from..chars.len()).find(|&at| stop(&chars[at..])).map_or(chars.len(), |at| at + past)
 }
 
 fn end_of_block_comment(chars: &[char], start: usize) -> usize {
@@ -220,9 +196,7 @@ fn raw_string(chars: &[char], start: usize) -> usize {
     if chars.get(at + hashes) != Some(&'"') {
         return start;
     }
-    let closes = |rest: &[char]| {
-        rest[0] == '"' && rest.len() > hashes && rest[1..=hashes].iter().all(|&c| c == '#')
-    };
+    let closes = |rest: &[char]| rest[0] == '"' && rest.len() > hashes && rest[1..=hashes].iter().all(|&c| c == '#');
     end_of(chars, at + hashes + 1, closes, hashes + 1)
 }
 
@@ -255,10 +229,7 @@ mod tests {
 
     #[test]
     fn lifetimes_and_names_stay() {
-        assert_eq!(
-            code("fn f<'a>(r: &'a u8, b: &'a u8)"),
-            "fn f<'a>(r: &'a u8, b: &'a u8)"
-        );
+        assert_eq!(code("fn f<'a>(r: &'a u8, b: &'a u8)"), "fn f<'a>(r: &'a u8, b: &'a u8)");
     }
 
     #[test]

@@ -10,11 +10,7 @@ const LONGEST: usize = 800;
 pub fn length(tree: &Tree) -> Vec<Violation> {
     tree.files
         .iter()
-        .filter(|file| {
-            [".rs", ".cl", ".h"]
-                .iter()
-                .any(|extension| file.path.ends_with(extension))
-        })
+        .filter(|file| [".rs", ".cl", ".h"].iter().any(|extension| file.path.ends_with(extension)))
         .filter_map(|file| {
             let lines = file.text.lines().count();
             (lines > LONGEST).then(|| Violation {
@@ -48,10 +44,8 @@ pub fn pass_docs(tree: &Tree) -> Vec<Violation> {
     let mut found = Vec::new();
     for file in tree.rust().filter(|file| is_pass(&file.path)) {
         let doc = module_doc(file);
-        let lacking: Vec<&str> = ["Requires", "Ensures", "Phases", "Source"]
-            .into_iter()
-            .filter(|word| !doc.contains(word))
-            .collect();
+        let lacking: Vec<&str> =
+            ["Requires", "Ensures", "Phases", "Source"].into_iter().filter(|word| !doc.contains(word)).collect();
         if !lacking.is_empty() {
             found.push(Violation {
                 path: file.path.clone(),
@@ -88,10 +82,7 @@ pub fn unfinished(tree: &Tree) -> Vec<Violation> {
 
 /// Files that are a pass of the compiler.
 pub fn is_pass(path: &str) -> bool {
-    let within = |room: &str| {
-        path.strip_prefix(room)
-            .is_some_and(|rest| rest.ends_with(".rs") && !is_support(rest))
-    };
+    let within = |room: &str| path.strip_prefix(room).is_some_and(|rest| rest.ends_with(".rs") && !is_support(rest));
     within("compiler/src/analysis/") || within("compiler/src/transform/")
 }
 
@@ -116,11 +107,7 @@ fn containing(tree: &Tree, texts: &[&str], message: &str) -> Vec<Violation> {
         for (index, line) in file.code.lines().enumerate() {
             let packed: String = line.split_whitespace().collect();
             if texts.iter().any(|text| packed.contains(text)) {
-                found.push(Violation {
-                    path: file.path.clone(),
-                    line: index + 1,
-                    message: message.to_owned(),
-                });
+                found.push(Violation { path: file.path.clone(), line: index + 1, message: message.to_owned() });
             }
         }
     }
@@ -134,11 +121,8 @@ mod tests {
     #[test]
     fn a_long_file_is_found() {
         let long = "\n".repeat(LONGEST + 1);
-        let tree = Tree::of(&[
-            ("kernels/cl/math.cl", &long),
-            ("runtime/src/queue.rs", &long[1..]),
-            ("docs/passes.md", &long),
-        ]);
+        let tree =
+            Tree::of(&[("kernels/cl/math.cl", &long), ("runtime/src/queue.rs", &long[1..]), ("docs/passes.md", &long)]);
         let found = length(&tree);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].path, "kernels/cl/math.cl");
@@ -146,10 +130,7 @@ mod tests {
 
     #[test]
     fn a_file_without_doc_is_found() {
-        let tree = Tree::of(&[
-            ("icd/src/info.rs", "fn f() {}\n"),
-            ("icd/src/error.rs", "//! CL error codes.\n"),
-        ]);
+        let tree = Tree::of(&[("icd/src/info.rs", "fn f() {}\n"), ("icd/src/error.rs", "//! CL error codes.\n")]);
         let found = module_docs(&tree);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].path, "icd/src/info.rs");
