@@ -1,1 +1,13 @@
 //! `liblockstep.so`: the OpenCL host API in C terms.
+//!
+//! `dispatch` is the table of entry points the ICD loader calls through; `api` holds the entry points, one file per
+//! object; `handle`, `error` and `info` are what they are made of. The meaning of everything is in `lockstep_runtime`.
+
+mod absent;
+mod api;
+mod dispatch;
+mod error;
+mod exports;
+mod handle;
+mod info;
+mod user;

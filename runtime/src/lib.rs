@@ -1,7 +1,19 @@
-//! What OpenCL means, in Rust terms: no C pointers to objects, no LLVM.
+//! What OpenCL means, in Rust terms: platform, devices, contexts, memory, programs, queues, events.
+//!
+//! Nothing here knows a C handle or an LLVM type. The C side (`icd`) turns handles into `Arc`s of these objects, checks
+//! what the specification wants checked, and calls in; code generation belongs to `compiler`.
 
+pub mod api_handle;
 pub mod arena;
+pub mod context;
+pub mod device;
+pub mod error;
+pub mod extensions;
 pub mod launch;
 pub mod options;
+pub mod platform;
 pub mod program;
 pub mod schedule;
+
+pub use api_handle::ApiHandle;
+pub use error::{Error, Result};

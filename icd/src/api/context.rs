@@ -1,0 +1,203 @@
+//! Contexts (OpenCL API, 4.4).
+
+use std::ffi::{CString, c_char, c_void};
+use std::sync::Arc;
+
+use lockstep_runtime::context::{Context, ErrorCallback};
+use lockstep_runtime::device::Device;
+use lockstep_runtime::{Error, Result, ensure};
+use opencl_sys::{
+    CL_CONTEXT_DEVICES, CL_CONTEXT_INTEROP_USER_SYNC, CL_CONTEXT_NUM_DEVICES, CL_CONTEXT_PLATFORM,
+    CL_CONTEXT_PROPERTIES, CL_CONTEXT_REFERENCE_COUNT, CL_FALSE, CL_INVALID_PLATFORM,
+    CL_INVALID_PROPERTY, CL_INVALID_VALUE, CL_TRUE, cl_context, cl_context_info,
+    cl_context_properties, cl_device_id, cl_device_type, cl_int, cl_platform_id, cl_uint,
+};
+
+use crate::api::{device, platform};
+use crate::error::{entry, entry_ret};
+use crate::handle;
+use crate::info::Info;
+use crate::user::UserData;
+
+/// `pfn_notify` of a context.
+type Notify = Option<unsafe extern "C" fn(*const c_char, *const c_void, usize, *mut c_void)>;
+
+/// Checks a context's property list; returns it with its terminating 0, and the platform it names.
+///
+/// # Safety
+/// `properties` is null or points to a list that ends in 0.
+unsafe fn read_properties(
+    properties: *const cl_context_properties,
+) -> Result<(Vec<cl_context_properties>, cl_platform_id)> {
+    let mut list = Vec::new();
+    let mut platform = std::ptr::null_mut();
+    if properties.is_null() {
+        return Ok((list, platform));
+    }
+    for i in (0..).step_by(2) {
+        // SAFETY: the list has not ended yet.
+        let name = unsafe { properties.add(i).read() };
+        list.push(name);
+        if name == 0 {
+            break;
+        }
+        // SAFETY: a name is followed by its value.
+        let value = unsafe { properties.add(i + 1).read() };
+        // "CL_INVALID_PROPERTY if context property name in properties is not a supported property name, if the value
+        // specified for a supported property name is not valid, or if the same property name is specified more than
+        // once."
+        ensure!(
+            !list[..i].iter().step_by(2).any(|&n| n == name),
+            CL_INVALID_PROPERTY
+        );
+        match name {
+            CL_CONTEXT_PLATFORM => {
+                // "CL_INVALID_PLATFORM [...] if platform value specified in properties is not a valid platform."
+                platform = value as cl_platform_id;
+                ensure!(!platform.is_null(), CL_INVALID_PLATFORM);
+                platform::platform(platform)?;
+            }
+            CL_CONTEXT_INTEROP_USER_SYNC => {
+                ensure!(
+                    value == CL_FALSE as isize || value == CL_TRUE as isize,
+                    CL_INVALID_PROPERTY
+                );
+            }
+            _ => return Err(Error::new(CL_INVALID_PROPERTY)),
+        }
+        list.push(value);
+    }
+    Ok((list, platform))
+}
+
+/// "CL_INVALID_VALUE if pfn_notify is NULL but user_data is not NULL."
+fn error_callback(notify: Notify, user_data: *mut c_void) -> Result<Option<ErrorCallback>> {
+    ensure!(notify.is_some() || user_data.is_null(), CL_INVALID_VALUE);
+    let user_data = UserData(user_data);
+    Ok(notify.map(|notify| -> ErrorCallback {
+        Box::new(move |message| {
+            let Ok(text) = CString::new(message) else {
+                return;
+            };
+            // SAFETY: the application registered this function for this call, and its data with it.
+            unsafe { notify(text.as_ptr(), std::ptr::null(), 0, user_data.get()) };
+        })
+    }))
+}
+
+/// `clCreateContext`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn create_context(
+    properties: *const cl_context_properties,
+    num_devices: cl_uint,
+    devices: *const cl_device_id,
+    pfn_notify: Notify,
+    user_data: *mut c_void,
+    errcode_ret: *mut cl_int,
+) -> cl_context {
+    let body = || {
+        // SAFETY: the caller vouches for the list.
+        let (properties, _) = unsafe { read_properties(properties)? };
+        let on_error = error_callback(pfn_notify, user_data)?;
+        // "CL_INVALID_VALUE if devices is NULL [or] num_devices is equal to zero. CL_INVALID_DEVICE if any device in
+        // devices is not a valid device."
+        ensure!(num_devices > 0, CL_INVALID_VALUE);
+        // SAFETY: the caller vouches for the array.
+        let given = unsafe { handle::list::<Device>(num_devices, devices, CL_INVALID_VALUE)? };
+        // "Duplicate devices specified in devices are ignored."
+        let mut devices: Vec<Arc<Device>> = Vec::with_capacity(given.len());
+        for device in given {
+            if !devices.iter().any(|d| Arc::ptr_eq(d, &device)) {
+                devices.push(device);
+            }
+        }
+        handle::publish(Context::new(devices, properties, on_error))
+    };
+    // SAFETY: the caller vouches for `errcode_ret`.
+    unsafe { entry_ret(errcode_ret, body) }
+}
+
+/// `clCreateContextFromType`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn create_context_from_type(
+    properties: *const cl_context_properties,
+    device_type: cl_device_type,
+    pfn_notify: Notify,
+    user_data: *mut c_void,
+    errcode_ret: *mut cl_int,
+) -> cl_context {
+    let body = || {
+        // SAFETY: the caller vouches for the list.
+        let (properties, platform) = unsafe { read_properties(properties)? };
+        let on_error = error_callback(pfn_notify, user_data)?;
+        let devices = device::devices_of_type(platform, device_type)?;
+        handle::publish(Context::new(devices, properties, on_error))
+    };
+    // SAFETY: the caller vouches for `errcode_ret`.
+    unsafe { entry_ret(errcode_ret, body) }
+}
+
+/// `clRetainContext`: "CL_INVALID_CONTEXT if context is not a valid OpenCL context."
+pub extern "C" fn retain_context(context: cl_context) -> cl_int {
+    entry(|| handle::retain::<Context>(context))
+}
+
+/// `clReleaseContext`: "CL_INVALID_CONTEXT if context is not a valid OpenCL context."
+pub extern "C" fn release_context(context: cl_context) -> cl_int {
+    entry(|| handle::release::<Context>(context))
+}
+
+/// `clSetContextDestructorCallback`.
+pub extern "C" fn set_context_destructor_callback(
+    context: cl_context,
+    pfn_notify: Option<unsafe extern "C" fn(cl_context, *mut c_void)>,
+    user_data: *mut c_void,
+) -> cl_int {
+    entry(|| {
+        // "CL_INVALID_CONTEXT if context is not a valid context."
+        let object = handle::get::<Context>(context)?;
+        // "CL_INVALID_VALUE if pfn_notify is NULL."
+        let Some(notify) = pfn_notify else {
+            return Err(Error::new(CL_INVALID_VALUE));
+        };
+        let (context, user_data) = (UserData(context), UserData(user_data));
+        // SAFETY: the application registered this function for this call, and its data with it.
+        object.on_destruction(Box::new(move || unsafe {
+            notify(context.get(), user_data.get())
+        }));
+        Ok(())
+    })
+}
+
+/// `clGetContextInfo`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn get_context_info(
+    context: cl_context,
+    param_name: cl_context_info,
+    param_value_size: usize,
+    param_value: *mut c_void,
+    param_value_size_ret: *mut usize,
+) -> cl_int {
+    entry(|| {
+        // "CL_INVALID_CONTEXT if context is not a valid context."
+        let context = handle::get::<Context>(context)?;
+        // SAFETY: the caller vouches for the pointers.
+        let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
+        match param_name {
+            CL_CONTEXT_REFERENCE_COUNT => info.value(handle::references(&context)),
+            CL_CONTEXT_NUM_DEVICES => info.value(context.devices().len() as cl_uint),
+            CL_CONTEXT_DEVICES => {
+                info.slice(&context.devices().iter().map(handle::of).collect::<Vec<_>>())
+            }
+            CL_CONTEXT_PROPERTIES => info.slice(context.properties()),
+            // "CL_INVALID_VALUE if param_name is not one of the supported values".
+            _ => Err(Error::new(CL_INVALID_VALUE)),
+        }
+    })
+}

@@ -1,0 +1,113 @@
+//! Devices (OpenCL API, 4.2 and 4.3).
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use lockstep_runtime::device::Device;
+use lockstep_runtime::{Error, Result, ensure};
+use opencl_sys::{
+    CL_DEVICE_NOT_FOUND, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU,
+    CL_DEVICE_TYPE_CUSTOM, CL_DEVICE_TYPE_DEFAULT, CL_DEVICE_TYPE_GPU, CL_INVALID_DEVICE_TYPE,
+    CL_INVALID_VALUE, cl_device_id, cl_device_info, cl_device_type, cl_int, cl_platform_id,
+    cl_uint,
+};
+
+use crate::api::platform;
+use crate::error::entry;
+use crate::handle;
+use crate::info::Info;
+
+/// The devices of a type, of which the CPU is the default one.
+///
+/// "CL_INVALID_DEVICE_TYPE if device_type is not a valid value. CL_DEVICE_NOT_FOUND if no OpenCL devices that matched
+/// device_type were found."
+pub fn devices_of_type(
+    platform: cl_platform_id,
+    device_type: cl_device_type,
+) -> Result<Vec<Arc<Device>>> {
+    // "CL_INVALID_PLATFORM if platform is not a valid platform."
+    let platform = platform::platform(platform)?;
+    const KNOWN: cl_device_type = CL_DEVICE_TYPE_DEFAULT
+        | CL_DEVICE_TYPE_CPU
+        | CL_DEVICE_TYPE_GPU
+        | CL_DEVICE_TYPE_ACCELERATOR
+        | CL_DEVICE_TYPE_CUSTOM;
+    let all = device_type == CL_DEVICE_TYPE_ALL;
+    ensure!(
+        all || (device_type != 0 && device_type & !KNOWN == 0),
+        CL_INVALID_DEVICE_TYPE
+    );
+    ensure!(
+        all || device_type & (CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU) != 0,
+        CL_DEVICE_NOT_FOUND
+    );
+    Ok(vec![platform.device().clone()])
+}
+
+/// `clGetDeviceIDs`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn get_device_ids(
+    platform: cl_platform_id,
+    device_type: cl_device_type,
+    num_entries: cl_uint,
+    devices: *mut cl_device_id,
+    num_devices: *mut cl_uint,
+) -> cl_int {
+    entry(|| {
+        let found = devices_of_type(platform, device_type)?;
+        // "CL_INVALID_VALUE if num_entries is equal to zero and devices is not NULL or if both num_devices and devices
+        // are NULL."
+        ensure!(devices.is_null() || num_entries > 0, CL_INVALID_VALUE);
+        ensure!(
+            !devices.is_null() || !num_devices.is_null(),
+            CL_INVALID_VALUE
+        );
+        if !devices.is_null() {
+            for (i, device) in found.iter().take(num_entries as usize).enumerate() {
+                // SAFETY: not null, and fewer than `num_entries`.
+                unsafe { devices.add(i).write(handle::of(device)) };
+            }
+        }
+        if !num_devices.is_null() {
+            // SAFETY: not null.
+            unsafe { num_devices.write(found.len() as cl_uint) };
+        }
+        Ok(())
+    })
+}
+
+/// `clGetDeviceInfo`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn get_device_info(
+    device: cl_device_id,
+    param_name: cl_device_info,
+    param_value_size: usize,
+    param_value: *mut c_void,
+    param_value_size_ret: *mut usize,
+) -> cl_int {
+    entry(|| {
+        // "CL_INVALID_DEVICE if device is not a valid device."
+        let _device = handle::get::<Device>(device)?;
+        // SAFETY: the caller vouches for the pointers.
+        let _info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
+        match param_name {
+            // "CL_INVALID_VALUE if param_name is not one of the supported values".
+            _ => Err(Error::new(CL_INVALID_VALUE)),
+        }
+    })
+}
+
+/// `clRetainDevice`: "increments the device reference count if device is a valid sub-device [...]. If device is a root
+/// level device [...] the device reference count remains unchanged."
+pub extern "C" fn retain_device(device: cl_device_id) -> cl_int {
+    entry(|| handle::get::<Device>(device).map(|_| ()))
+}
+
+/// `clReleaseDevice`; as [`retain_device`].
+pub extern "C" fn release_device(device: cl_device_id) -> cl_int {
+    entry(|| handle::get::<Device>(device).map(|_| ()))
+}

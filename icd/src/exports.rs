@@ -1,0 +1,58 @@
+//! The symbols the library exports, and the only ones: what an ICD loader looks up by name.
+//!
+//! The dispatch table never points here: an application linked with a loader has symbols of these names of its own, and
+//! the dynamic linker would prefer those.
+
+use std::ffi::{c_char, c_void};
+
+use opencl_sys::{cl_int, cl_platform_id, cl_platform_info, cl_uint};
+
+use crate::{api::platform, dispatch};
+
+/// `cl_khr_icd`.
+///
+/// # Safety
+/// As the extension says of its parameters.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clIcdGetPlatformIDsKHR(
+    num_entries: cl_uint,
+    platforms: *mut cl_platform_id,
+    num_platforms: *mut cl_uint,
+) -> cl_int {
+    // SAFETY: the same contract.
+    unsafe { platform::get_platform_ids(num_entries, platforms, num_platforms) }
+}
+
+/// `cl_khr_icd` asks for this symbol besides the table's entry.
+///
+/// # Safety
+/// As the specification says of its parameters.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clGetPlatformInfo(
+    platform: cl_platform_id,
+    param_name: cl_platform_info,
+    param_value_size: usize,
+    param_value: *mut c_void,
+    param_value_size_ret: *mut usize,
+) -> cl_int {
+    // SAFETY: the same contract.
+    unsafe {
+        platform::get_platform_info(
+            platform,
+            param_name,
+            param_value_size,
+            param_value,
+            param_value_size_ret,
+        )
+    }
+}
+
+/// `cl_khr_icd`.
+///
+/// # Safety
+/// `name` is null or points to a null-terminated string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clGetExtensionFunctionAddress(name: *const c_char) -> *mut c_void {
+    // SAFETY: the same contract.
+    unsafe { dispatch::get_extension_function_address(name) }
+}

@@ -1,0 +1,292 @@
+//! Handles: what the application holds of an object, and how a pointer it passes becomes an `Arc` again.
+//!
+//! A handle is the address of a [`Slot`], whose first word the ICD loader reads to find the dispatch table. Slots live in
+//! one reserved range of addresses that is never unmapped, so any pointer can be judged without following it: it is a
+//! handle exactly when it lies in that range on a slot's boundary, and the slot says whether it is in use, by an object
+//! of which type. Null, stale, foreign and wrong-type pointers thus give the specification's error, never a crash.
+//!
+//! The application's reference count lives in the slot. At zero the handle is invalid to the API, although commands may
+//! hold the runtime object until they end. Two kinds of objects are kept valid by others, as the specification says: a
+//! context by everything made in it, a program by its kernels ([`Object::OUTLIVES`]); their handle stays usable until the
+//! object goes. A slot is used again only after its object is gone, and then the longest-free first, so that stale
+//! handles are recognised for long.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+
+use lockstep_runtime::context::Context;
+use lockstep_runtime::device::Device;
+use lockstep_runtime::platform::Platform;
+use lockstep_runtime::{ApiHandle, Error, Result, ensure};
+use opencl_sys::cl_icd::cl_icd_dispatch;
+use opencl_sys::{
+    CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_PLATFORM, CL_OUT_OF_HOST_MEMORY, cl_int,
+    cl_uint,
+};
+use parking_lot::Mutex;
+
+use crate::dispatch::DISPATCH;
+
+/// A runtime object that the application can hold.
+pub trait Object: Any + Send + Sync + Sized {
+    /// The error for a pointer that is no handle of this type.
+    const INVALID: cl_int;
+    /// Whether the handle stays valid after its last release while other objects hold this one.
+    const OUTLIVES: bool = false;
+    /// Where the object keeps its handle.
+    fn api(&self) -> &ApiHandle;
+}
+
+macro_rules! objects {
+    ($($object:ty: $invalid:ident $(, $outlives:ident)?;)*) => { $(
+        impl Object for $object {
+            const INVALID: cl_int = $invalid;
+            $(const OUTLIVES: bool = stringify!($outlives).len() > 0;)?
+            fn api(&self) -> &ApiHandle {
+                &self.api
+            }
+        }
+    )* };
+}
+objects! {
+    Platform: CL_INVALID_PLATFORM;
+    Device: CL_INVALID_DEVICE;
+    Context: CL_INVALID_CONTEXT, outlives;
+}
+
+/// What a handle points to.
+#[repr(C, align(64))]
+struct Slot {
+    /// Read by the ICD loader; must be the first word.
+    dispatch: &'static cl_icd_dispatch,
+    state: Mutex<State>,
+}
+
+enum State {
+    Free,
+    /// The application holds the object `references` times.
+    Live {
+        object: Arc<dyn Any + Send + Sync>,
+        references: u32,
+    },
+    /// The application has released the object; something else still holds it.
+    Released(Weak<dyn Any + Send + Sync>),
+}
+
+/// The range of addresses handles come from.
+struct Slots {
+    base: usize,
+    capacity: usize,
+    /// How many slots have ever been used; these are initialised.
+    used: AtomicUsize,
+    /// Slots whose object is gone, the longest-free first.
+    free: Mutex<VecDeque<usize>>,
+}
+
+const SLOT: usize = size_of::<Slot>();
+/// Address space for 16 million live objects; less where the process may not reserve that much.
+const RESERVED: usize = SLOT << 24;
+const RESERVED_AT_LEAST: usize = SLOT << 12;
+/// So many slots lie free before the first of them is used again.
+const QUARANTINE: usize = 4096;
+
+impl Slots {
+    fn get() -> &'static Self {
+        static SLOTS: OnceLock<Slots> = OnceLock::new();
+        SLOTS.get_or_init(Self::reserve)
+    }
+
+    fn reserve() -> Self {
+        let mut length = RESERVED;
+        let (base, capacity) = loop {
+            let (access, flags) = (
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            );
+            // SAFETY: a fresh anonymous mapping touches nothing that exists.
+            let base = unsafe { libc::mmap(std::ptr::null_mut(), length, access, flags, -1, 0) };
+            if base != libc::MAP_FAILED {
+                break (base as usize, length / SLOT);
+            }
+            if length <= RESERVED_AT_LEAST {
+                break (0, 0);
+            }
+            length /= 2;
+        };
+        Self {
+            base,
+            capacity,
+            used: AtomicUsize::new(0),
+            free: Mutex::default(),
+        }
+    }
+
+    /// The slot at a pointer, if there has ever been one there.
+    fn at(&self, handle: usize) -> Option<&Slot> {
+        let offset = handle.checked_sub(self.base)?;
+        if offset % SLOT != 0 || offset / SLOT >= self.used.load(Ordering::Acquire) {
+            return None;
+        }
+        // SAFETY: within the range, on a boundary, and initialised before `used` passed it; never unmapped. Shared
+        // access only, as the lock inside demands.
+        Some(unsafe { &*(handle as *const Slot) })
+    }
+
+    /// A free slot's address, put into `state`.
+    fn allocate(&self, state: State) -> Result<usize> {
+        let mut free = self.free.lock();
+        if free.len() > QUARANTINE
+            && let Some(slot) = free.pop_front().and_then(|handle| self.at(handle))
+        {
+            drop(free);
+            *slot.state.lock() = state;
+            return Ok(std::ptr::from_ref(slot) as usize);
+        }
+        // Growing happens under the lock, so `used` has one writer at a time.
+        let index = self.used.load(Ordering::Relaxed);
+        if index >= self.capacity {
+            let slot = free
+                .pop_front()
+                .and_then(|handle| self.at(handle))
+                .ok_or(CL_OUT_OF_HOST_MEMORY)?;
+            *slot.state.lock() = state;
+            return Ok(std::ptr::from_ref(slot) as usize);
+        }
+        let handle = self.base + index * SLOT;
+        // SAFETY: inside the mapping, aligned (the base is a page's, the stride the slot's size), not yet visible.
+        unsafe {
+            (handle as *mut Slot).write(Slot {
+                dispatch: &DISPATCH,
+                state: Mutex::new(state),
+            })
+        };
+        self.used.store(index + 1, Ordering::Release);
+        Ok(handle)
+    }
+}
+
+/// Called by an object's [`ApiHandle`] when the object is gone.
+fn recycle(handle: usize) {
+    let slots = Slots::get();
+    if let Some(slot) = slots.at(handle) {
+        *slot.state.lock() = State::Free;
+        slots.free.lock().push_back(handle);
+    }
+}
+
+/// Gives a new object to the application, which then holds it once.
+pub fn publish<T: Object>(object: Arc<T>) -> Result<*mut c_void> {
+    let handle = Slots::get().allocate(State::Live {
+        object: object.clone(),
+        references: 1,
+    })?;
+    object.api().publish(handle, recycle);
+    Ok(handle as *mut c_void)
+}
+
+/// The handle of an object the application knows; null if it has none.
+pub fn of<T: Object>(object: &Arc<T>) -> *mut c_void {
+    object.api().get() as *mut c_void
+}
+
+/// The object a handle stands for, or the error of its type.
+pub fn get<T: Object>(handle: *mut c_void) -> Result<Arc<T>> {
+    find(handle).ok_or(Error::new(T::INVALID))
+}
+
+/// The object a handle stands for, if it is a valid handle of the type.
+pub fn find<T: Object>(handle: *mut c_void) -> Option<Arc<T>> {
+    let slot = Slots::get().at(handle as usize)?;
+    let state = slot.state.lock();
+    match &*state {
+        State::Free => None,
+        State::Live { object, .. } if !object.is::<T>() => None,
+        State::Live { object, .. } => object.clone().downcast().ok(),
+        State::Released(_) if !T::OUTLIVES => None,
+        State::Released(object) => {
+            let object = object.upgrade();
+            // Were this the last reference by now, the object would go while the slot is locked.
+            drop(state);
+            object?.downcast().ok()
+        }
+    }
+}
+
+/// The objects of an array of handles; `code` for null where there should be some or the reverse.
+///
+/// # Safety
+/// `handles` is null or points to `count` handles.
+pub unsafe fn list<T: Object>(
+    count: cl_uint,
+    handles: *const *mut c_void,
+    code: cl_int,
+) -> Result<Vec<Arc<T>>> {
+    ensure!((count == 0) == handles.is_null(), code);
+    (0..count as usize)
+        // SAFETY: not null, and the caller vouches for `count` elements.
+        .map(|i| get(unsafe { handles.add(i).read() }))
+        .collect()
+}
+
+/// `clRetain*`.
+pub fn retain<T: Object>(handle: *mut c_void) -> Result<()> {
+    let invalid = Error::new(T::INVALID);
+    let slot = Slots::get().at(handle as usize).ok_or(invalid.clone())?;
+    let mut state = slot.state.lock();
+    match &mut *state {
+        State::Live { object, references } if object.is::<T>() => {
+            *references = references.checked_add(1).ok_or(CL_OUT_OF_HOST_MEMORY)?;
+            Ok(())
+        }
+        State::Released(object) if T::OUTLIVES => {
+            let Some(object) = object.upgrade() else {
+                return Err(invalid);
+            };
+            if !object.is::<T>() {
+                drop(state);
+                return Err(invalid);
+            }
+            *state = State::Live {
+                object,
+                references: 1,
+            };
+            Ok(())
+        }
+        _ => Err(invalid),
+    }
+}
+
+/// `clRelease*`.
+pub fn release<T: Object>(handle: *mut c_void) -> Result<()> {
+    let invalid = Error::new(T::INVALID);
+    let slot = Slots::get().at(handle as usize).ok_or(invalid.clone())?;
+    let mut state = slot.state.lock();
+    let State::Live { object, references } = &mut *state else {
+        return Err(invalid);
+    };
+    ensure!(object.is::<T>(), T::INVALID);
+    *references -= 1;
+    if *references == 0 {
+        let released = State::Released(Arc::downgrade(object));
+        let last = std::mem::replace(&mut *state, released);
+        // The object may go now, with callbacks that call the API: not under the lock.
+        drop(state);
+        drop(last);
+    }
+    Ok(())
+}
+
+/// `CL_*_REFERENCE_COUNT`: for leak detection only, as the specification says.
+pub fn references<T: Object>(object: &Arc<T>) -> cl_uint {
+    match Slots::get()
+        .at(object.api().get())
+        .map(|slot| slot.state.lock())
+        .as_deref()
+    {
+        Some(State::Live { references, .. }) => *references,
+        _ => 0,
+    }
+}

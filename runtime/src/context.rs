@@ -1,0 +1,87 @@
+//! Contexts: the devices and the callbacks that objects made together share.
+
+use std::fmt;
+use std::sync::Arc;
+
+use opencl_sys::cl_context_properties;
+use parking_lot::Mutex;
+
+use crate::ApiHandle;
+use crate::device::Device;
+
+/// What an application wants to hear about errors.
+pub type ErrorCallback = Box<dyn Fn(&str) + Send + Sync>;
+/// What an application wants done when an object goes.
+pub type DestructorCallback = Box<dyn FnOnce() + Send>;
+
+/// A context.
+pub struct Context {
+    /// The devices it was made for, in the order given.
+    devices: Vec<Arc<Device>>,
+    /// The property list it was made with, with its terminating 0; empty when there was none.
+    properties: Vec<cl_context_properties>,
+    on_error: Option<ErrorCallback>,
+    destructors: Mutex<Vec<DestructorCallback>>,
+    /// The word of the API layer.
+    pub api: ApiHandle,
+}
+
+impl Context {
+    /// A context of `devices`.
+    pub fn new(
+        devices: Vec<Arc<Device>>,
+        properties: Vec<cl_context_properties>,
+        on_error: Option<ErrorCallback>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            devices,
+            properties,
+            on_error,
+            destructors: Mutex::default(),
+            api: ApiHandle::default(),
+        })
+    }
+
+    /// The devices, in the order given at creation.
+    pub fn devices(&self) -> &[Arc<Device>] {
+        &self.devices
+    }
+
+    /// The property list as given at creation.
+    pub fn properties(&self) -> &[cl_context_properties] {
+        &self.properties
+    }
+
+    /// Whether `device` belongs to this context.
+    pub fn has_device(&self, device: &Arc<Device>) -> bool {
+        self.devices.iter().any(|d| Arc::ptr_eq(d, device))
+    }
+
+    /// Tells the application about an error, if it asked to be told.
+    pub fn notify(&self, message: &str) {
+        if let Some(callback) = &self.on_error {
+            callback(message);
+        }
+    }
+
+    /// Registers a destructor callback; the last one registered runs first.
+    pub fn on_destruction(&self, callback: DestructorCallback) {
+        self.destructors.lock().push(callback);
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        while let Some(callback) = self.destructors.get_mut().pop() {
+            callback();
+        }
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context")
+            .field("devices", &self.devices)
+            .finish_non_exhaustive()
+    }
+}

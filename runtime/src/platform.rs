@@ -1,0 +1,59 @@
+//! The one platform: its name, its versions and its devices.
+
+use std::sync::{Arc, OnceLock};
+
+use opencl_sys::{cl_ulong, cl_version};
+
+use crate::ApiHandle;
+use crate::device::Device;
+use crate::extensions;
+
+/// `CL_PLATFORM_NAME`.
+pub const NAME: &str = "Lockstep";
+/// `CL_PLATFORM_VENDOR` and `CL_DEVICE_VENDOR`.
+pub const VENDOR: &str = "Lockstep";
+/// `CL_PLATFORM_ICD_SUFFIX_KHR`.
+pub const ICD_SUFFIX: &str = "LOCKSTEP";
+/// The driver's own version.
+pub const DRIVER_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The platform. There is exactly one, made when the application first asks.
+#[derive(Debug)]
+pub struct Platform {
+    /// The word of the API layer.
+    pub api: ApiHandle,
+    device: Arc<Device>,
+}
+
+impl Platform {
+    /// The platform of this process.
+    pub fn get() -> &'static Arc<Platform> {
+        static PLATFORM: OnceLock<Arc<Platform>> = OnceLock::new();
+        PLATFORM.get_or_init(|| {
+            Arc::new(Platform {
+                api: ApiHandle::default(),
+                device: Arc::new(Device::cpu()),
+            })
+        })
+    }
+
+    /// The CPU.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// `CL_PLATFORM_VERSION`.
+    pub fn version(&self) -> String {
+        format!("OpenCL 3.0 {NAME} {DRIVER_VERSION}")
+    }
+
+    /// `CL_PLATFORM_NUMERIC_VERSION`.
+    pub fn numeric_version(&self) -> cl_version {
+        extensions::version(3, 0, 0)
+    }
+
+    /// `CL_PLATFORM_HOST_TIMER_RESOLUTION`, in nanoseconds: that of the system's monotonic clock.
+    pub fn host_timer_resolution(&self) -> cl_ulong {
+        1
+    }
+}
