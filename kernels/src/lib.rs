@@ -1,1 +1,47 @@
-//! (filled in below)
+//! The OpenCL C built-in library as LLVM bitcode (target `spir64`), compiled from `cl/` by the build script.
+//!
+//! The library is cut into chapters, each a bitcode module that needs no other chapter. A program that calls built-ins
+//! opens only the chapters [`chapter_of`] names for its undefined functions and links them; all definitions are
+//! `linkonce_odr`, so a link takes over only what is called. What a chapter itself leaves undefined are LLVM intrinsics
+//! and the `__lockstep_*` primitives of `cl/lockstep.h`, which the compiler turns into instructions.
+
+/// One bitcode module of the library.
+#[derive(Debug)]
+pub struct Chapter {
+    /// The chapter's name, as in `cl/<name>.cl`.
+    pub name: &'static str,
+    /// The module, for `LLVMGetBitcodeModuleInContext2`.
+    pub bitcode: &'static [u8],
+}
+
+include!(concat!(env!("OUT_DIR"), "/tables.rs"));
+
+/// Every chapter of the library.
+pub fn chapters() -> &'static [Chapter] {
+    CHAPTERS
+}
+
+/// The chapter that defines the function with this mangled name.
+pub fn chapter_of(symbol: &str) -> Option<&'static Chapter> {
+    let (mut low, mut high) = (0, CHAPTER_OF.len());
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        match name(middle).cmp(symbol) {
+            std::cmp::Ordering::Less => low = middle + 1,
+            std::cmp::Ordering::Greater => high = middle,
+            std::cmp::Ordering::Equal => {
+                return Some(&CHAPTERS[usize::from(CHAPTER_OF[middle])]);
+            }
+        }
+    }
+    None
+}
+
+/// The mangled names of all built-ins, sorted.
+pub fn symbols() -> impl Iterator<Item = &'static str> {
+    (0..CHAPTER_OF.len()).map(name)
+}
+
+fn name(index: usize) -> &'static str {
+    &NAMES[STARTS[index] as usize..STARTS[index + 1] as usize]
+}

@@ -1,0 +1,98 @@
+//! The chapters of the library and how clang compiles them: shared by the build script and the tests, which compile
+//! the same sources for the host.
+
+/// The form in which every kernel reaches the driver.
+pub const TARGET: &str = "spir64-unknown-unknown";
+
+/// One compilation of one source file.
+pub struct Unit {
+    /// The module's name.
+    pub name: String,
+    /// The source below `cl/`.
+    pub file: &'static str,
+    /// Macros for this compilation.
+    pub defines: Vec<String>,
+}
+
+const FILES: &[&str] = &[
+    "work_item.cl",
+    "sync.cl",
+    "integer.cl",
+    "common.cl",
+    "geometric.cl",
+    "relational.cl",
+    "vload_vstore.cl",
+    "math_simple.cl",
+    "math_parts.cl",
+    "math_exp_log.cl",
+    "math_pow.cl",
+    "math_trig.cl",
+    "math_hyperbolic.cl",
+    "math_remainder.cl",
+    "math_special.cl",
+];
+
+/// Destination types of the conversions, each a module of its own.
+const DESTINATIONS: &[(&str, &str)] = &[
+    ("char", "DEST_INTEGER"),
+    ("uchar", "DEST_INTEGER"),
+    ("short", "DEST_INTEGER"),
+    ("ushort", "DEST_INTEGER"),
+    ("int", "DEST_INTEGER"),
+    ("uint", "DEST_INTEGER"),
+    ("long", "DEST_INTEGER"),
+    ("ulong", "DEST_INTEGER"),
+    ("half", "DEST_HALF"),
+    ("float", "DEST_FLOAT"),
+    ("double", "DEST_DOUBLE"),
+];
+
+/// All compilations that make up the library.
+pub fn units() -> Vec<Unit> {
+    let plain = FILES.iter().map(|file| Unit {
+        name: file.trim_end_matches(".cl").to_string(),
+        file,
+        defines: Vec::new(),
+    });
+    let conversions = DESTINATIONS.iter().map(|(destination, kind)| Unit {
+        name: format!("convert_{destination}"),
+        file: "conversions.cl",
+        defines: vec![format!("DEST={destination}"), format!("{kind}=1")],
+    });
+    plain.chain(conversions).collect()
+}
+
+/// clang's arguments for a chapter apart from target, output form and file names.
+pub fn clang_arguments(unit: &Unit) -> Vec<String> {
+    let fixed = [
+        "-x",
+        "cl",
+        "-cl-std=CL3.0",
+        "-Xclang",
+        "-cl-ext=+all",
+        // No built-in is declared: the library defines them. Their types come from the base header alone.
+        "-cl-no-stdinc",
+        "-include",
+        "opencl-c-base.h",
+        "-O2",
+        "-fno-inline",
+        "-fno-vectorize",
+        "-fno-slp-vectorize",
+        "-fno-unroll-loops",
+        "-fno-builtin",
+        "-fno-strict-aliasing",
+        "-fno-convergent-functions",
+        "-ffp-contract=off",
+        "-Xclang",
+        "-discard-value-names",
+        "-Wall",
+        "-Wno-unused-function",
+        "-Werror",
+    ];
+    let defines = unit.defines.iter().map(|define| format!("-D{define}"));
+    fixed
+        .into_iter()
+        .map(str::to_string)
+        .chain(defines)
+        .collect()
+}

@@ -1,0 +1,215 @@
+// What every chapter of the library shares: the primitives the compiler turns into instructions, and the macros that
+// derive vector forms from scalar functions. The types come from clang's own opencl-c-base.h; clang is told not to
+// declare any built-in, so each definition here is the first and only meaning of its name.
+#ifndef LOCKSTEP_H
+#define LOCKSTEP_H
+
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#pragma OPENCL FP_CONTRACT OFF
+
+#define OVL __attribute__((overloadable))
+#define INL static inline __attribute__((overloadable, always_inline))
+// A primitive without side effects. `nomerge` keeps calls with different literal arguments apart.
+#define PRIMITIVE __attribute__((const, nomerge))
+
+// --- primitives -----------------------------------------------------------------------------------------------------
+PRIMITIVE ulong __lockstep_global_id(uint d);
+PRIMITIVE ulong __lockstep_local_id(uint d);
+PRIMITIVE ulong __lockstep_group_id(uint d);
+PRIMITIVE ulong __lockstep_global_size(uint d);
+PRIMITIVE ulong __lockstep_local_size(uint d);
+PRIMITIVE ulong __lockstep_enqueued_local_size(uint d);
+PRIMITIVE ulong __lockstep_num_groups(uint d);
+PRIMITIVE ulong __lockstep_global_offset(uint d);
+PRIMITIVE uint __lockstep_work_dim(void);
+__attribute__((convergent)) void __lockstep_barrier(uint flags, uint scope);
+
+#define LIBM1(F) PRIMITIVE double __lockstep_libm_##F(double);
+#define LIBM2(F) PRIMITIVE double __lockstep_libm_##F(double, double);
+LIBM1(acos) LIBM1(acosh) LIBM1(asin) LIBM1(asinh) LIBM1(atan) LIBM1(atanh) LIBM1(cbrt) LIBM1(cos) LIBM1(cosh)
+LIBM1(erf) LIBM1(erfc) LIBM1(exp) LIBM1(exp10) LIBM1(exp2) LIBM1(expm1) LIBM1(lgamma) LIBM1(log) LIBM1(log10)
+LIBM1(log1p) LIBM1(log2) LIBM1(sin) LIBM1(sinh) LIBM1(tan) LIBM1(tanh) LIBM1(tgamma)
+LIBM2(atan2) LIBM2(hypot) LIBM2(pow)
+
+// --- names of related types -----------------------------------------------------------------------------------------
+#define CAT_(a, b) a##b
+#define CAT(a, b) CAT_(a, b)
+
+// UNSIGNED(T), SIGNED(T): the integer type of T's size; WIDE(T): the integer type of twice T's size.
+#define UNSIGNED(T) CAT(U_, T)
+#define SIGNED(T) CAT(S_, T)
+#define WIDE(T) CAT(W_, T)
+#define U_char uchar
+#define U_uchar uchar
+#define U_short ushort
+#define U_ushort ushort
+#define U_int uint
+#define U_uint uint
+#define U_long ulong
+#define U_ulong ulong
+#define U_half ushort
+#define U_float uint
+#define U_double ulong
+#define S_char char
+#define S_uchar char
+#define S_short short
+#define S_ushort short
+#define S_int int
+#define S_uint int
+#define S_long long
+#define S_ulong long
+#define S_half short
+#define S_float int
+#define S_double long
+#define W_char short
+#define W_uchar ushort
+#define W_short int
+#define W_ushort uint
+#define W_int long
+#define W_uint ulong
+
+// --- lists ----------------------------------------------------------------------------------------------------------
+// M(T, N) for N in nothing, 2, 3, 4, 8, 16; FOR_VECTORS leaves the scalar out.
+#define FOR_VECTORS(M, T) M(T, 2) M(T, 3) M(T, 4) M(T, 8) M(T, 16)
+#define FOR_LENGTHS(M, T) M(T, ) FOR_VECTORS(M, T)
+#define FOR_SIGNED(X, M) X(M, char) X(M, short) X(M, int) X(M, long)
+#define FOR_UNSIGNED(X, M) X(M, uchar) X(M, ushort) X(M, uint) X(M, ulong)
+#define FOR_INTEGERS(X, M) FOR_SIGNED(X, M) FOR_UNSIGNED(X, M)
+#define FOR_FLOATS(X, M) X(M, float) X(M, double) X(M, half)
+#define FOR_TYPES(X, M) FOR_INTEGERS(X, M) FOR_FLOATS(X, M)
+
+// Value conversion of a scalar or vector: CONVERT(N, T, x).
+#define CONVERT(N, T, x) CAT(CONVERT_, N)(T, x)
+#define CONVERT_(T, x) ((T)(x))
+#define CONVERT_2(T, x) __builtin_convertvector(x, T##2)
+#define CONVERT_3(T, x) __builtin_convertvector(x, T##3)
+#define CONVERT_4(T, x) __builtin_convertvector(x, T##4)
+#define CONVERT_8(T, x) __builtin_convertvector(x, T##8)
+#define CONVERT_16(T, x) __builtin_convertvector(x, T##16)
+
+// --- vector forms by element ----------------------------------------------------------------------------------------
+// MAPn(R, F, A...): R##N F(A##N...) for every vector length, from the scalar `R F(A...)`.
+#define MAP1(R, F, A) MAP1_TO(R, F, F, A)
+#define MAP1_TO(R, F, G, A)                                                                                            \
+    OVL R##2 F(A##2 x) { return (R##2)(G(x.s0), G(x.s1)); }                                                            \
+    OVL R##3 F(A##3 x) { return (R##3)(G(x.s0), G(x.s1), G(x.s2)); }                                                   \
+    OVL R##4 F(A##4 x) { return (R##4)(G(x.s0), G(x.s1), G(x.s2), G(x.s3)); }                                          \
+    OVL R##8 F(A##8 x) { return (R##8)(F(x.lo), F(x.hi)); }                                                            \
+    OVL R##16 F(A##16 x) { return (R##16)(F(x.lo), F(x.hi)); }
+#define MAP2(R, F, A, B)                                                                                               \
+    OVL R##2 F(A##2 x, B##2 y) { return (R##2)(F(x.s0, y.s0), F(x.s1, y.s1)); }                                        \
+    OVL R##3 F(A##3 x, B##3 y) { return (R##3)(F(x.s0, y.s0), F(x.s1, y.s1), F(x.s2, y.s2)); }                         \
+    OVL R##4 F(A##4 x, B##4 y) { return (R##4)(F(x.s0, y.s0), F(x.s1, y.s1), F(x.s2, y.s2), F(x.s3, y.s3)); }          \
+    OVL R##8 F(A##8 x, B##8 y) { return (R##8)(F(x.lo, y.lo), F(x.hi, y.hi)); }                                        \
+    OVL R##16 F(A##16 x, B##16 y) { return (R##16)(F(x.lo, y.lo), F(x.hi, y.hi)); }
+#define MAP3(R, F, A, B, C)                                                                                            \
+    OVL R##2 F(A##2 x, B##2 y, C##2 z) { return (R##2)(F(x.s0, y.s0, z.s0), F(x.s1, y.s1, z.s1)); }                    \
+    OVL R##3 F(A##3 x, B##3 y, C##3 z)                                                                                 \
+    {                                                                                                                  \
+        return (R##3)(F(x.s0, y.s0, z.s0), F(x.s1, y.s1, z.s1), F(x.s2, y.s2, z.s2));                                  \
+    }                                                                                                                  \
+    OVL R##4 F(A##4 x, B##4 y, C##4 z)                                                                                 \
+    {                                                                                                                  \
+        return (R##4)(F(x.s0, y.s0, z.s0), F(x.s1, y.s1, z.s1), F(x.s2, y.s2, z.s2), F(x.s3, y.s3, z.s3));             \
+    }                                                                                                                  \
+    OVL R##8 F(A##8 x, B##8 y, C##8 z) { return (R##8)(F(x.lo, y.lo, z.lo), F(x.hi, y.hi, z.hi)); }                    \
+    OVL R##16 F(A##16 x, B##16 y, C##16 z) { return (R##16)(F(x.lo, y.lo, z.lo), F(x.hi, y.hi, z.hi)); }
+
+// A function with a second result through a pointer. OUTn(R, F, A..., P): from `R F(A..., private P *)` every vector
+// length, then every address space the pointer can name.
+#define OUT1(R, F, A, P)                                                                                               \
+    OVL R##2 F(A##2 x, private P##2 *p)                                                                                \
+    {                                                                                                                  \
+        P a, b;                                                                                                        \
+        R##2 r = (R##2)(F(x.s0, &a), F(x.s1, &b));                                                                     \
+        *p = (P##2)(a, b);                                                                                             \
+        return r;                                                                                                      \
+    }                                                                                                                  \
+    OVL R##3 F(A##3 x, private P##3 *p)                                                                                \
+    {                                                                                                                  \
+        P a, b, c;                                                                                                     \
+        R##3 r = (R##3)(F(x.s0, &a), F(x.s1, &b), F(x.s2, &c));                                                        \
+        *p = (P##3)(a, b, c);                                                                                          \
+        return r;                                                                                                      \
+    }                                                                                                                  \
+    OUT1_HALVES(R, F, A, P, 4, 2)                                                                                      \
+    OUT1_HALVES(R, F, A, P, 8, 4)                                                                                      \
+    OUT1_HALVES(R, F, A, P, 16, 8)                                                                                     \
+    OUT1_SPACES(R, F, A, P, ) OUT1_SPACES(R, F, A, P, 2) OUT1_SPACES(R, F, A, P, 3)                                    \
+    OUT1_SPACES(R, F, A, P, 4) OUT1_SPACES(R, F, A, P, 8) OUT1_SPACES(R, F, A, P, 16)
+#define OUT1_HALVES(R, F, A, P, N, H)                                                                                  \
+    OVL R##N F(A##N x, private P##N *p)                                                                                \
+    {                                                                                                                  \
+        P##H a, b;                                                                                                     \
+        R##N r = (R##N)(F(x.lo, &a), F(x.hi, &b));                                                                     \
+        *p = (P##N)(a, b);                                                                                             \
+        return r;                                                                                                      \
+    }
+#define OUT1_SPACES(R, F, A, P, N)                                                                                     \
+    OUT1_SPACE(R, F, A, P, N, global) OUT1_SPACE(R, F, A, P, N, local) OUT1_SPACE(R, F, A, P, N, generic)
+#define OUT1_SPACE(R, F, A, P, N, AS)                                                                                  \
+    OVL R##N F(A##N x, AS P##N *p)                                                                                     \
+    {                                                                                                                  \
+        P##N t;                                                                                                        \
+        R##N r = F(x, &t);                                                                                             \
+        *p = t;                                                                                                        \
+        return r;                                                                                                      \
+    }
+#define OUT2(R, F, A, B, P)                                                                                            \
+    OVL R##2 F(A##2 x, B##2 y, private P##2 *p)                                                                        \
+    {                                                                                                                  \
+        P a, b;                                                                                                        \
+        R##2 r = (R##2)(F(x.s0, y.s0, &a), F(x.s1, y.s1, &b));                                                         \
+        *p = (P##2)(a, b);                                                                                             \
+        return r;                                                                                                      \
+    }                                                                                                                  \
+    OVL R##3 F(A##3 x, B##3 y, private P##3 *p)                                                                        \
+    {                                                                                                                  \
+        P a, b, c;                                                                                                     \
+        R##3 r = (R##3)(F(x.s0, y.s0, &a), F(x.s1, y.s1, &b), F(x.s2, y.s2, &c));                                      \
+        *p = (P##3)(a, b, c);                                                                                          \
+        return r;                                                                                                      \
+    }                                                                                                                  \
+    OUT2_HALVES(R, F, A, B, P, 4, 2)                                                                                   \
+    OUT2_HALVES(R, F, A, B, P, 8, 4)                                                                                   \
+    OUT2_HALVES(R, F, A, B, P, 16, 8)                                                                                  \
+    OUT2_SPACES(R, F, A, B, P, ) OUT2_SPACES(R, F, A, B, P, 2) OUT2_SPACES(R, F, A, B, P, 3)                           \
+    OUT2_SPACES(R, F, A, B, P, 4) OUT2_SPACES(R, F, A, B, P, 8) OUT2_SPACES(R, F, A, B, P, 16)
+#define OUT2_HALVES(R, F, A, B, P, N, H)                                                                               \
+    OVL R##N F(A##N x, B##N y, private P##N *p)                                                                        \
+    {                                                                                                                  \
+        P##H a, b;                                                                                                     \
+        R##N r = (R##N)(F(x.lo, y.lo, &a), F(x.hi, y.hi, &b));                                                         \
+        *p = (P##N)(a, b);                                                                                             \
+        return r;                                                                                                      \
+    }
+#define OUT2_SPACES(R, F, A, B, P, N)                                                                                  \
+    OUT2_SPACE(R, F, A, B, P, N, global) OUT2_SPACE(R, F, A, B, P, N, local) OUT2_SPACE(R, F, A, B, P, N, generic)
+#define OUT2_SPACE(R, F, A, B, P, N, AS)                                                                               \
+    OVL R##N F(A##N x, B##N y, AS P##N *p)                                                                             \
+    {                                                                                                                  \
+        P##N t;                                                                                                        \
+        R##N r = F(x, y, &t);                                                                                          \
+        *p = t;                                                                                                        \
+        return r;                                                                                                      \
+    }
+
+// A function of half computed in float and rounded once, with its vector forms.
+#define HALF1(F)                                                                                                       \
+    OVL half F(half x) { return (half)F((float)x); }                                                                   \
+    MAP1(half, F, half)
+#define HALF2(F)                                                                                                       \
+    OVL half F(half x, half y) { return (half)F((float)x, (float)y); }                                                 \
+    MAP2(half, F, half, half)
+
+// Multiply and add, fused where the machine does that for free. For polynomials.
+#define MUL_ADD(T)                                                                                                     \
+    INL T mul_add(T a, T b, T c)                                                                                       \
+    {                                                                                                                  \
+        _Pragma("clang fp contract(on)") return a *b + c;                                                              \
+    }
+MUL_ADD(float)
+MUL_ADD(double)
+
+#endif
