@@ -146,9 +146,20 @@ pub fn check<T: Plain + PartialEq + Debug + Default>(
         .kernel(name);
     let locals = std::iter::once(file.local.as_slice()).chain(more.iter().copied());
     let any_size = info::value::<cl_bool>(|size, value, returned| {
-        (cl().clGetDeviceInfo)(device(), CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, size, value, returned)
+        (cl().clGetDeviceInfo)(
+            device(),
+            CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT,
+            size,
+            value,
+            returned,
+        )
     });
-    let divides = |local: &[usize]| file.global.iter().zip(local).all(|(global, local)| global % local == 0);
+    let divides = |local: &[usize]| {
+        file.global
+            .iter()
+            .zip(local)
+            .all(|(global, local)| global % local == 0)
+    };
     // The tests of device queries require this driver to take any size; others need not.
     let locals = locals.filter(|local| any_size == CL_TRUE || divides(local));
     for (round, local) in locals.enumerate() {

@@ -1,6 +1,6 @@
 //! The way to the driver: `libOpenCL.so.1`, loaded at run time, and the platform under test.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::OnceLock;
@@ -14,44 +14,78 @@ use crate::info;
 /// The ICD loader's entry points.
 pub fn cl() -> &'static EntryPoints {
     static LOADER: OnceLock<EntryPoints> = OnceLock::new();
-    LOADER.get_or_init(|| {
-        let vendors = vendors();
-        // SAFETY: this comes before the first use of OpenCL in the process, under the lock of `LOADER`. Rust's own
-        // uses of the environment are serialised with it; only the loader reads it from C, later in this function.
-        unsafe { std::env::set_var("OCL_ICD_VENDORS", &vendors) };
-        // SAFETY: the ICD loader's initialisers have no requirements.
-        let library = unsafe { Library::new("libOpenCL.so.1") }.unwrap_or_else(|error| {
-            panic!("cannot load the ICD loader (Debian: ocl-icd-libopencl1): {error}")
-        });
-        let library: &'static Library = Box::leak(Box::new(library));
-        let find = |name: &'static str, _place: usize| -> *const c_void {
-            // SAFETY: only the symbol's address is taken here.
-            match unsafe { library.get::<*const c_void>(name.as_bytes()) } {
-                Ok(symbol) => *symbol,
-                Err(error) => panic!("the ICD loader has no {name}: {error}"),
-            }
-        };
-        // SAFETY: the loader's symbols are the OpenCL functions of these names.
-        unsafe { EntryPoints::collect(find) }
-    })
+    // SAFETY: the loader's symbols are the OpenCL functions of these names.
+    LOADER.get_or_init(|| unsafe { EntryPoints::collect(|name, _| symbol(name)) })
 }
 
-/// The driver's own entry points, from the dispatch table behind the platform's handle.
+/// A function of the ICD loader by name.
 ///
 /// # Panics
-/// When the driver leaves an entry of its table empty.
+/// When the loader cannot be loaded or has no such function.
+fn symbol(name: &str) -> *const c_void {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    let library = LIBRARY.get_or_init(|| {
+        let vendors = vendors();
+        // SAFETY: this comes before the first use of OpenCL in the process, under the lock of `LIBRARY`. Rust's own
+        // uses of the environment are serialised with it; only the loader reads it from C, and later.
+        unsafe { std::env::set_var("OCL_ICD_VENDORS", &vendors) };
+        // SAFETY: the ICD loader's initialisers have no requirements.
+        unsafe { Library::new("libOpenCL.so.1") }.unwrap_or_else(|error| {
+            panic!("cannot load the ICD loader (Debian: ocl-icd-libopencl1): {error}")
+        })
+    });
+    // SAFETY: only the symbol's address is taken here.
+    match unsafe { library.get::<*const c_void>(name.as_bytes()) } {
+        Ok(symbol) => *symbol,
+        Err(error) => panic!("the ICD loader has no {name}: {error}"),
+    }
+}
+
+/// The driver's own entry points, from the dispatch table behind the platform's handle. Where the driver leaves an entry
+/// empty, the loader's function stands in; a test of its own asks for a complete table.
 pub fn driver() -> &'static EntryPoints {
     static DRIVER: OnceLock<EntryPoints> = OnceLock::new();
     DRIVER.get_or_init(|| {
         let table = dispatch_table();
-        // SAFETY: cl_khr_icd: the first word of every object points to this table, and the places are those of
-        // `struct _cl_icd_dispatch`.
-        unsafe { EntryPoints::collect(|_, place| table.add(place).read()) }
+        let find = |name, place| {
+            // SAFETY: cl_khr_icd: the first word of every object points to this table, and the places are those of
+            // `struct _cl_icd_dispatch`.
+            let function = unsafe { table.add(place).read() };
+            if function.is_null() {
+                symbol(name)
+            } else {
+                function
+            }
+        };
+        // SAFETY: both ways lead to the OpenCL functions of these names.
+        unsafe { EntryPoints::collect(find) }
     })
 }
 
+/// Whether the driver's dispatch table has a function at this place.
+pub fn in_dispatch_table(place: usize) -> bool {
+    // SAFETY: as in `driver`.
+    !unsafe { dispatch_table().add(place).read() }.is_null()
+}
+
+/// The file of the driver's library.
+pub fn driver_library() -> String {
+    // SAFETY: `dladdr` takes any address; zeros are a valid `Dl_info` and it fills them in.
+    unsafe {
+        let mut about: libc::Dl_info = std::mem::zeroed();
+        assert_ne!(
+            libc::dladdr(dispatch_table().read(), &mut about),
+            0,
+            "the entry points are in a shared library"
+        );
+        CStr::from_ptr(about.dli_fname)
+            .to_string_lossy()
+            .into_owned()
+    }
+}
+
 /// The dispatch table of the platform under test.
-pub fn dispatch_table() -> *const *const c_void {
+fn dispatch_table() -> *const *const c_void {
     // SAFETY: cl_khr_icd: the first word of a platform points to the driver's dispatch table.
     unsafe { platform().cast::<*const *const c_void>().read() }
 }
