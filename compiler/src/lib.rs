@@ -1,4 +1,5 @@
 //! From OpenCL C and SPIR to machine code, W work-items at a time.
 
 pub mod codegen;
+pub mod frontend;
 pub mod ir;

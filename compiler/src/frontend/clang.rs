@@ -1,0 +1,289 @@
+//! Runs clang on one source.
+//!
+//! clang's compiler proper (`-cc1`) is called directly: the driver in front of it would only compute the flags that we
+//! know. Built-in functions are declared by clang's own tables (`-fdeclare-opencl-builtins`), which takes 10 ms where
+//! parsing the full header takes 120 ms. LLVM's passes stay off: clean-up comes after the library is linked in.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::options::{BuildOptions, InputLanguage, LanguageVersion, Macro, Warnings};
+use super::process::{self, Ending, Limits, Outcome};
+use super::tempdir::{self, TempDir};
+use super::{CompiledObject, FrontendConfig, FrontendError, Header, features};
+
+/// The name by which diagnostics call the program's text.
+const SOURCE_NAME: &str = "program.cl";
+/// The file that holds the text when headers lie beside it; no header can have this name.
+const SOURCE_FILE: &str = ".lockstep-program.cl";
+/// Where distributions put the compiler when it is not on the search path.
+const USUAL_PLACES: &[&str] = &["/usr/lib/llvm-22/bin/clang", "/usr/local/bin/clang-22", "/usr/bin/clang-22"];
+/// The most output one run may leave.
+const MAX_BITCODE: u64 = 1 << 30;
+/// How much of clang's messages is kept.
+const MAX_LOG: usize = 1 << 20;
+
+/// Compiles one source. `headers` are found by `#include` before any directory.
+pub fn compile(
+    config: &FrontendConfig,
+    source: &[u8],
+    headers: &[Header<'_>],
+    options: &BuildOptions,
+) -> Result<CompiledObject, FrontendError> {
+    let program = find_clang(config)?;
+    let mut args = match options.input {
+        InputLanguage::OpenCl => language_arguments(config, options),
+        InputLanguage::Spir => spir_arguments(),
+    };
+    let mut input = match options.input {
+        InputLanguage::OpenCl => source_with_name(source),
+        InputLanguage::Spir => source.to_vec(),
+    };
+    let folder = match headers {
+        [] => None,
+        _ => Some(write_headers(config, headers, &input)?),
+    };
+    match &folder {
+        // The text lies among the headers, so they come before the working directory, which still comes before `-I`.
+        Some(folder) => {
+            input.clear();
+            args.push("-I".into());
+            args.push(folder.path().into());
+            args.extend(["-iquote".into(), ".".into(), folder.path().join(SOURCE_FILE).into()]);
+        }
+        None => args.push("-".into()),
+    }
+    if options.input == InputLanguage::OpenCl {
+        for dir in &options.include_dirs {
+            args.push(format!("-I{dir}").into());
+        }
+    }
+
+    let limits = Limits { wall: config.timeout, address_space: config.memory, output: MAX_BITCODE, log: MAX_LOG };
+    let outcome = process::run(&program, &args, &input, &limits).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied => missing(Some(&program)),
+        std::io::ErrorKind::InvalidInput => {
+            FrontendError::CompileFailure { log: "error: an option contains a null character\n".to_owned() }
+        }
+        _ => FrontendError::FrontendCrashed { log: format!("error: cannot run {}: {error}\n", program.display()) },
+    })?;
+    judge(config, &program, outcome, folder.as_ref(), options)
+}
+
+fn judge(
+    config: &FrontendConfig,
+    program: &Path,
+    outcome: Outcome,
+    folder: Option<&TempDir>,
+    options: &BuildOptions,
+) -> Result<CompiledObject, FrontendError> {
+    let mut log = readable(&outcome, folder);
+    let is_bitcode = outcome.stdout.starts_with(b"BC\xc0\xde");
+    let program = program.display();
+    match outcome.ending {
+        // Without a status the output has to speak: clang writes bitcode only when it found no error.
+        Ending::Exited(0) | Ending::Unknown if is_bitcode => {
+            Ok(CompiledObject { bitcode: outcome.stdout, options: options.clone(), library: false, log })
+        }
+        Ending::Exited(0) => {
+            log.push_str(&format!("error: {program} produced no LLVM bitcode; is it clang 22?\n"));
+            Err(FrontendError::FrontendCrashed { log })
+        }
+        // clang itself turns its crashes into these two when it can.
+        Ending::Exited(status) if status >= 70 && !log.contains("error:") => {
+            log.push_str(&format!("error: {program} ended with status {status}\n"));
+            Err(FrontendError::FrontendCrashed { log })
+        }
+        Ending::Exited(_) | Ending::Unknown => {
+            if log.is_empty() {
+                log.push_str(&format!("error: {program} failed without a message\n"));
+            }
+            Err(FrontendError::CompileFailure { log })
+        }
+        Ending::Signalled(signal) => {
+            let what = match signal {
+                libc::SIGXFSZ => "wrote too much".to_owned(),
+                libc::SIGXCPU => "used too much processor time".to_owned(),
+                _ => format!("was ended by signal {signal}"),
+            };
+            log.push_str(&format!("error: the compiler ({program}) {what}\n"));
+            Err(FrontendError::FrontendCrashed { log })
+        }
+        Ending::TimedOut => {
+            let limit = config.timeout.as_secs_f64();
+            log.push_str(&format!("error: the compiler ({program}) did not end within {limit} s and was stopped\n"));
+            Err(FrontendError::Timeout { log })
+        }
+    }
+}
+
+/// The log without the names that only this machine knows.
+fn readable(outcome: &Outcome, folder: Option<&TempDir>) -> String {
+    let mut log = String::from_utf8_lossy(&outcome.stderr).into_owned();
+    if let Some(folder) = folder {
+        log = log.replace(&format!("{}/", folder.path().display()), "");
+    }
+    if outcome.stderr_cut {
+        log.push_str("\n[the rest of the messages is left out]\n");
+    }
+    log
+}
+
+fn find_clang(config: &FrontendConfig) -> Result<PathBuf, FrontendError> {
+    if let Some(clang) = &config.clang {
+        return if is_program(clang) { Ok(clang.clone()) } else { Err(missing(Some(clang))) };
+    }
+    let search_path = config.search_path.clone().unwrap_or_default();
+    std::env::split_paths(&search_path)
+        .map(|dir| dir.join("clang-22"))
+        .chain(USUAL_PLACES.iter().map(PathBuf::from))
+        // An empty or relative entry would mean the application's working directory.
+        .find(|path| path.is_absolute() && is_program(path))
+        .ok_or_else(|| missing(None))
+}
+
+fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+fn missing(asked: Option<&Path>) -> FrontendError {
+    let what = match asked {
+        Some(path) => format!("'{}' is not a program that can be run", path.display()),
+        None => "clang-22 was not found on the search path nor in /usr/lib/llvm-22/bin".to_owned(),
+    };
+    FrontendError::FrontendMissing {
+        log: format!(
+            "error: OpenCL C cannot be compiled: {what}; install the package clang-22, \
+             or name the program in LOCKSTEP_CLANG\n"
+        ),
+    }
+}
+
+/// The text behind a line marker, so that messages and `__FILE__` have a name and the user's own line numbers.
+fn source_with_name(source: &[u8]) -> Vec<u8> {
+    let text = source.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source);
+    let mut named = format!("# 1 \"{SOURCE_NAME}\"\n").into_bytes();
+    named.extend_from_slice(text);
+    named
+}
+
+fn write_headers(config: &FrontendConfig, headers: &[Header<'_>], input: &[u8]) -> Result<TempDir, FrontendError> {
+    let failure = |log: String| FrontendError::CompileFailure { log };
+    let folder = TempDir::create(&config.temp_dir).map_err(|error| {
+        failure(format!("error: cannot make a directory in {}: {error}\n", config.temp_dir.display()))
+    })?;
+    for header in headers {
+        let name = tempdir::safe_relative(header.name)
+            .filter(|name| name.as_os_str().as_bytes() != SOURCE_FILE.as_bytes())
+            .ok_or_else(|| failure(format!("error: '{}' is not a usable header name\n", header.name)))?;
+        folder
+            .write(&name, header.source)
+            .map_err(|error| failure(format!("error: cannot store the header '{}': {error}\n", header.name)))?;
+    }
+    folder
+        .write(Path::new(SOURCE_FILE), input)
+        .map_err(|error| failure(format!("error: cannot store the source: {error}\n")))?;
+    Ok(folder)
+}
+
+/// SPIR goes through the child as well: it reads bitcode of any age, verifies it, and may crash in our stead.
+fn spir_arguments() -> Vec<OsString> {
+    let mut args: Vec<OsString> = common_arguments();
+    args.extend(["-x", "ir"].map(OsString::from));
+    args
+}
+
+fn common_arguments() -> Vec<OsString> {
+    ["-cc1", "-triple", "spir64-unknown-unknown", "-emit-llvm-bc", "-disable-llvm-passes", "-disable-free", "-o", "-"]
+        .map(OsString::from)
+        .to_vec()
+}
+
+fn language_arguments(config: &FrontendConfig, options: &BuildOptions) -> Vec<OsString> {
+    let mut args = common_arguments();
+    let version = options.language_version();
+    args.extend(["-x", "cl", "-finclude-default-header", "-fdeclare-opencl-builtins"].map(OsString::from));
+    args.push(format!("-cl-std={}", version.clang_name()).into());
+    args.push(format!("-cl-ext={}", features::clang_extension_list()).into());
+    // `-O2` lets clang emit what later passes want (lifetimes, no `optnone`). No library call may be guessed from a
+    // name: there is no C library on the device. Programs that reinterpret pointers are common, and OpenCL had an
+    // option of its own to promise that they do not.
+    args.extend(
+        [
+            "-O2",
+            "-fno-builtin",
+            "-ffp-contract=on",
+            "-fno-threadsafe-statics",
+            "-fgnuc-version=4.2.1",
+            "-ferror-limit",
+            "50",
+            "-main-file-name",
+            SOURCE_NAME,
+        ]
+        .map(OsString::from),
+    );
+    if !options.strict_aliasing {
+        args.push("-relaxed-aliasing".into());
+    }
+    let lines = options.debug || config.source_lines;
+    if lines {
+        args.extend(
+            ["-debug-info-kind=line-tables-only", "-dwarf-version=5", "-fdebug-compilation-dir=."].map(OsString::from),
+        );
+    } else {
+        args.push("-discard-value-names".into());
+    }
+    math_arguments(options, &mut args);
+    if options.uniform_work_group_size {
+        args.push("-cl-uniform-work-group-size".into());
+    }
+    // Names of arguments cost nothing, and clGetKernelArgInfo may always know them.
+    args.push("-cl-kernel-arg-info".into());
+    match options.warnings {
+        Warnings::Show => {}
+        Warnings::Hide => args.push("-w".into()),
+        Warnings::AsErrors => args.push("-Werror".into()),
+    }
+    args.extend(options.warning_flags.iter().map(OsString::from));
+    predefined_macros(config, version, &mut args);
+    for change in &options.macros {
+        args.push(match change {
+            Macro::Define(definition) => format!("-D{definition}").into(),
+            Macro::Undefine(name) => format!("-U{name}").into(),
+        });
+    }
+    args
+}
+
+fn math_arguments(options: &BuildOptions, args: &mut Vec<OsString>) {
+    let math = &options.math;
+    // `-cl-denorms-are-zero` allows flushing; keeping denormals is allowed too.
+    for (wanted, flag) in [
+        (math.single_precision_constant, "-cl-single-precision-constant"),
+        (math.correctly_rounded_divide_sqrt, "-cl-fp32-correctly-rounded-divide-sqrt"),
+        (math.mad_enable, "-cl-mad-enable"),
+        (math.no_signed_zeros, "-cl-no-signed-zeros"),
+        (math.unsafe_optimizations, "-cl-unsafe-math-optimizations"),
+        (math.finite_only, "-cl-finite-math-only"),
+        (math.fast_relaxed, "-cl-fast-relaxed-math"),
+    ] {
+        if wanted {
+            args.push(flag.into());
+        }
+    }
+}
+
+/// The macros that OpenCL C leaves to the device (OpenCL C 3.0, section 6.14).
+fn predefined_macros(config: &FrontendConfig, version: LanguageVersion, args: &mut Vec<OsString>) {
+    let mut define = |definition: &str| args.push(format!("-D{definition}").into());
+    if version < LanguageVersion::ClCpp10 {
+        define("__OPENCL_VERSION__=300");
+    }
+    define("__ENDIAN_LITTLE__=1");
+    if config.fast_fma {
+        define("FP_FAST_FMA=1");
+        define("FP_FAST_FMAF=1");
+    }
+}

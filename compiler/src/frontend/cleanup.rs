@@ -1,0 +1,435 @@
+//! Scalar clean-up of a linked program by LLVM's passes.
+//!
+//! Requires: a verified module in SPIR form with the built-in library linked in.
+//!
+//! Ensures: the definitions left are kernels, whose bodies call nothing but `llvm.*` intrinsics, `__lockstep_*`
+//! primitives and `printf`; control flow is reducible; each function has at most one return; allocas are promoted where
+//! possible. A call of `__lockstep_barrier` stands between two compiler fences and is neither duplicated nor moved into
+//! other control flow (it stays `convergent`).
+//!
+//! Phases: check (undefined names, recursion, size after inlining); fence barriers; internalize; inline everything;
+//! scalar passes; infer address spaces; scalar passes; make reducible; check again.
+//!
+//! No vectorizer and no unrolling runs here: lanes come from work-items, and loops keep their form for the analyses.
+//! `sink-common-insts` stays off, because it turns two stores with known addresses into one with a chosen address, and
+//! so contiguous accesses into scatters; switches stay switches.
+
+use std::collections::HashMap;
+
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::module::{Linkage, Module};
+use inkwell::values::{BasicValue, CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue};
+use llvm_sys::LLVMAtomicOrdering;
+use llvm_sys::core::{
+    LLVMBuildFence, LLVMCreateBuilderInContext, LLVMDisposeBuilder, LLVMGetNextInstruction, LLVMPositionBuilderBefore,
+};
+use llvm_sys::prelude::LLVMValueRef;
+use llvm_sys::target_machine::LLVMTargetMachineRef;
+
+use super::FrontendError;
+use super::irreducible::is_irreducible;
+use super::llvm::{PassOptions, run_passes};
+
+/// How much is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    /// `-cl-opt-disable`: what the importer needs, no more.
+    Minimal,
+    /// Everything that helps the passes to come.
+    Full,
+}
+
+/// LLVM's number for the calling convention of kernels.
+const SPIR_KERNEL: u32 = 76;
+const BARRIER: &[u8] = b"__lockstep_barrier";
+/// The most instructions a kernel may have once everything is inlined into it.
+const MAX_INLINED: u64 = 4_000_000;
+
+const MINIMAL: &str = "function(lower-expect,lower-constant-intrinsics,sroa<modify-cfg>,early-cse,\
+    simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops>,mergereturn)";
+
+/// Promotes memory to values, so that the addresses can be followed.
+const EARLY: &str = "function(lower-expect,\
+    simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops>,\
+    sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>)";
+
+const LATE: &str = "function(\
+    simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>,\
+    sroa<modify-cfg>,early-cse<memssa>,\
+    loop-mssa(loop-instsimplify,loop-simplifycfg,licm<no-allowspeculation>,\
+        loop-rotate<header-duplication;no-prepare-for-lto>,licm<allowspeculation>),\
+    simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops>,\
+    instcombine<no-verify-fixpoint>,sroa<modify-cfg>,\
+    gvn<no-pre>,sccp,bdce,instcombine<no-verify-fixpoint>,lower-constant-intrinsics,\
+    dse,adce,\
+    simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>,\
+    instcombine<no-verify-fixpoint>,mergereturn)";
+
+/// Brings the module into the form that the importer reads.
+pub(crate) fn clean_up(module: &Module<'_>, level: Level) -> Result<(), FrontendError> {
+    let kernels: Vec<_> = module.get_functions().filter(is_kernel).collect();
+    let calls = CallGraph::of(module);
+    calls.check_inlinable(&kernels)?;
+    fence_barriers(module);
+    internalize(module);
+    run(module, "always-inline,globaldce")?;
+    check_defined(module)?;
+    match level {
+        Level::Minimal => run(module, MINIMAL)?,
+        Level::Full => {
+            run(module, EARLY)?;
+            infer_address_spaces(module)?;
+            run(module, LATE)?;
+        }
+    }
+    make_reducible(module)?;
+    run(module, "globaldce,strip-dead-prototypes")?;
+    check_inlined(module)?;
+    if cfg!(debug_assertions) {
+        module.verify().map_err(|error| internal(&error.to_string()))?;
+    }
+    Ok(())
+}
+
+fn is_kernel(function: &FunctionValue<'_>) -> bool {
+    function.get_call_conventions() == SPIR_KERNEL && function.count_basic_blocks() > 0
+}
+
+fn run(module: &Module<'_>, pipeline: &str) -> Result<(), FrontendError> {
+    // SAFETY: the module is alive; no machine is needed.
+    unsafe { run_passes(module.as_mut_ptr(), pipeline, std::ptr::null_mut(), &PassOptions::new()) }
+        .map_err(|error| internal(&error))
+}
+
+fn internal(message: &str) -> FrontendError {
+    FrontendError::link(format!("internal error in clean-up: {message}\n"))
+}
+
+/// Turns generic pointers into pointers to one address space where all their sources agree.
+fn infer_address_spaces(module: &Module<'_>) -> Result<(), FrontendError> {
+    let Some(machine) = spirv_machine() else { return Ok(()) };
+    // SAFETY: module and machine are alive.
+    unsafe { run_passes(module.as_mut_ptr(), "function(infer-address-spaces)", machine.0, &PassOptions::new()) }
+        .map_err(|error| internal(&error))
+}
+
+/// The pass has to be told which address space is the generic one, and only a target can tell it. SPIR itself has no
+/// back end, but SPIR-V has the same address spaces.
+fn spirv_machine() -> Option<SpirvMachine> {
+    use llvm_sys::target_machine::{
+        LLVMCodeGenOptLevel, LLVMCodeModel, LLVMCreateTargetMachine, LLVMGetTargetFromTriple, LLVMRelocMode,
+    };
+    static INITIALISE: std::sync::Once = std::sync::Once::new();
+    // SAFETY: each function may be called by one thread at a time, which `Once` ensures.
+    INITIALISE.call_once(|| unsafe {
+        LLVMInitializeSPIRVTargetInfo();
+        LLVMInitializeSPIRVTarget();
+        LLVMInitializeSPIRVTargetMC();
+    });
+    let triple = c"spirv64-unknown-unknown".as_ptr();
+    let mut target = std::ptr::null_mut();
+    let mut message = std::ptr::null_mut();
+    // SAFETY: all strings are terminated and constant, and the target is static data of LLVM.
+    let machine = unsafe {
+        if LLVMGetTargetFromTriple(triple, &mut target, &mut message) != 0 {
+            drop(super::llvm::take_message(message));
+            return None;
+        }
+        LLVMCreateTargetMachine(
+            target,
+            triple,
+            c"".as_ptr(),
+            c"".as_ptr(),
+            LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
+            LLVMRelocMode::LLVMRelocDefault,
+            LLVMCodeModel::LLVMCodeModelDefault,
+        )
+    };
+    (!machine.is_null()).then_some(SpirvMachine(machine))
+}
+
+struct SpirvMachine(LLVMTargetMachineRef);
+
+impl Drop for SpirvMachine {
+    fn drop(&mut self) {
+        // SAFETY: ours, and freed once.
+        unsafe { llvm_sys::target_machine::LLVMDisposeTargetMachine(self.0) };
+    }
+}
+
+unsafe extern "C" {
+    fn LLVMInitializeSPIRVTargetInfo();
+    fn LLVMInitializeSPIRVTarget();
+    fn LLVMInitializeSPIRVTargetMC();
+}
+
+/// Puts a compiler fence on either side of each barrier.
+///
+/// Alias analysis believes that a call does not touch what a `restrict` argument points to. At a barrier other
+/// work-items do touch it; a fence is what LLVM moves no access across. It costs no instruction.
+fn fence_barriers(module: &Module<'_>) {
+    let barriers: Vec<LLVMValueRef> = calls_in(module)
+        .filter(|(_, call)| callee(*call).is_some_and(|f| f.get_name().to_bytes() == BARRIER))
+        .map(|(_, call)| raw(call))
+        .collect();
+    if barriers.is_empty() {
+        return;
+    }
+    let context = module.get_context();
+    // SAFETY: the builder is of the module's context; a call is never the last instruction of its block, so there is a
+    // next one to stand before.
+    unsafe {
+        use inkwell::context::AsContextRef;
+        let builder = LLVMCreateBuilderInContext(context.as_ctx_ref());
+        for barrier in barriers {
+            for position in [barrier, LLVMGetNextInstruction(barrier)] {
+                LLVMPositionBuilderBefore(builder, position);
+                let ordering = LLVMAtomicOrdering::LLVMAtomicOrderingSequentiallyConsistent;
+                LLVMBuildFence(builder, ordering, 1, c"".as_ptr());
+            }
+        }
+        LLVMDisposeBuilder(builder);
+    }
+}
+
+/// Kernels stay visible; every other definition becomes private to the module. All code wants to be inlined.
+fn internalize(module: &Module<'_>) {
+    let context = module.get_context();
+    let kind = Attribute::get_named_enum_kind_id;
+    let (always_inline, no_inline, opt_none) = (kind("alwaysinline"), kind("noinline"), kind("optnone"));
+    let wanted = context.create_enum_attribute(always_inline, 0);
+    for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0) {
+        function.remove_enum_attribute(AttributeLoc::Function, no_inline);
+        function.remove_enum_attribute(AttributeLoc::Function, opt_none);
+        // Kernels too: bitcode from elsewhere calls them directly.
+        function.add_attribute(AttributeLoc::Function, wanted);
+        if !is_kernel(&function) {
+            function.set_linkage(Linkage::Internal);
+        }
+    }
+    for (_, call) in calls_in(module) {
+        if let Ok(site) = CallSiteValue::try_from(call) {
+            site.remove_enum_attribute(AttributeLoc::Function, no_inline);
+        }
+    }
+    for global in module.get_globals().filter(|g| !g.is_declaration()) {
+        // Appending linkage belongs to LLVM's own lists.
+        if global.get_linkage() != Linkage::Appending {
+            global.set_linkage(Linkage::Internal);
+        }
+    }
+}
+
+/// Every function with irreducible control flow is rewritten, and no other one.
+fn make_reducible(module: &Module<'_>) -> Result<(), FrontendError> {
+    for function in module.get_functions().filter(|f| is_irreducible(*f)) {
+        let options = PassOptions::new();
+        // SAFETY: the function is alive; the pipeline is constant.
+        unsafe {
+            super::llvm::check(llvm_sys::transforms::pass_builder::LLVMRunPassesOnFunction(
+                function.as_value_ref_raw(),
+                c"lower-switch,fix-irreducible,simplifycfg<no-sink-common-insts;keep-loops>".as_ptr(),
+                std::ptr::null_mut(),
+                options.raw(),
+            ))
+        }
+        .map_err(|error| internal(&error))?;
+    }
+    Ok(())
+}
+
+/// What the code that is left uses must be something the importer knows.
+fn check_defined(module: &Module<'_>) -> Result<(), FrontendError> {
+    let mut log = String::new();
+    for function in module.get_functions().filter(|f| f.count_basic_blocks() == 0) {
+        let name = function.get_name().to_string_lossy();
+        let known = name.starts_with("llvm.") || name.starts_with("__lockstep_") || name == "printf";
+        if !known && function.as_global_value().as_pointer_value().get_first_use().is_some() {
+            log.push_str(&format!("error: undefined function '{}'\n", source_name(&name)));
+        }
+    }
+    for global in module.get_globals() {
+        let name = global.get_name().to_string_lossy();
+        if name == "llvm.global_ctors" || name == "llvm.global_dtors" {
+            log.push_str("error: program-scope objects with constructors or destructors are not supported\n");
+        } else if global.is_declaration() && global.as_pointer_value().get_first_use().is_some() {
+            log.push_str(&format!("error: undefined variable '{}'\n", source_name(&name)));
+        }
+    }
+    if log.is_empty() { Ok(()) } else { Err(FrontendError::link(log)) }
+}
+
+/// No call may be left that the importer could not follow.
+fn check_inlined(module: &Module<'_>) -> Result<(), FrontendError> {
+    for (caller, call) in calls_in(module) {
+        let reason = match callee(call) {
+            Some(function) if function.count_basic_blocks() == 0 => continue,
+            Some(function) => format!("the call of '{}' cannot be inlined", shown(function)),
+            None if is_inline_assembly(call) => "inline assembly is not supported".to_owned(),
+            None => "calls through pointers are not supported".to_owned(),
+        };
+        return Err(FrontendError::link(format!("error: in '{}': {reason}\n", shown(caller))));
+    }
+    let left = module.get_functions().find(|f| f.count_basic_blocks() > 0 && !is_kernel(f));
+    match left {
+        Some(function) => {
+            let name = shown(function);
+            Err(FrontendError::link(format!("error: the address of the function '{name}' is taken\n")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Who calls whom, and how large each definition is.
+struct CallGraph<'ctx> {
+    nodes: HashMap<LLVMValueRef, Node<'ctx>>,
+}
+
+struct Node<'ctx> {
+    function: FunctionValue<'ctx>,
+    size: u64,
+    callees: Vec<LLVMValueRef>,
+}
+
+impl<'ctx> CallGraph<'ctx> {
+    fn of(module: &Module<'ctx>) -> Self {
+        let mut nodes = HashMap::new();
+        for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0) {
+            let mut node = Node { function, size: 0, callees: Vec::new() };
+            for block in function.get_basic_block_iter() {
+                for instruction in block.get_instructions() {
+                    node.size += 1;
+                    if instruction.get_opcode() == InstructionOpcode::Call {
+                        node.callees.extend(callee(instruction).map(|f| f.as_value_ref_raw()));
+                    }
+                }
+            }
+            nodes.insert(function.as_value_ref_raw(), node);
+        }
+        Self { nodes }
+    }
+
+    /// Refuses recursion, and sources of a few lines that would inline into gigabytes.
+    fn check_inlinable(&self, kernels: &[FunctionValue<'_>]) -> Result<(), FrontendError> {
+        let mut sizes = HashMap::new();
+        for kernel in kernels {
+            let size = self.inlined_size(kernel.as_value_ref_raw(), &mut sizes)?;
+            if size > MAX_INLINED {
+                return Err(FrontendError::link(format!(
+                    "error: kernel '{}' has {size} instructions with everything inlined; at most {MAX_INLINED} are allowed\n",
+                    shown(*kernel)
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Depth first with a stack of its own: the depth is the program's choice.
+    fn inlined_size(
+        &self,
+        root: LLVMValueRef,
+        sizes: &mut HashMap<LLVMValueRef, Option<u64>>,
+    ) -> Result<u64, FrontendError> {
+        let mut stack = vec![(root, 0)];
+        while let Some((key, next)) = stack.pop() {
+            let Some(node) = self.nodes.get(&key) else { continue };
+            if next == 0 && sizes.contains_key(&key) {
+                continue;
+            }
+            sizes.entry(key).or_insert(None);
+            match node.callees.get(next) {
+                Some(&callee) => {
+                    stack.push((key, next + 1));
+                    match sizes.get(&callee) {
+                        Some(Some(_)) => {}
+                        Some(None) => return Err(self.recursion(callee, &stack)),
+                        None => stack.push((callee, 0)),
+                    }
+                }
+                None => {
+                    let called = node.callees.iter().filter_map(|callee| sizes.get(callee).copied().flatten());
+                    let size = called.fold(node.size, u64::saturating_add);
+                    sizes.insert(key, Some(size));
+                }
+            }
+        }
+        Ok(sizes.get(&root).copied().flatten().unwrap_or(0))
+    }
+
+    fn recursion(&self, start: LLVMValueRef, stack: &[(LLVMValueRef, usize)]) -> FrontendError {
+        let cycle = stack.iter().skip_while(|(key, _)| *key != start);
+        let names: Vec<String> = cycle.filter_map(|(key, _)| self.nodes.get(key)).map(|n| shown(n.function)).collect();
+        let name = names.first().cloned().unwrap_or_default();
+        let through = match names.get(1..) {
+            Some(others) if !others.is_empty() => format!(" through '{}'", others.join("', '")),
+            _ => String::new(),
+        };
+        FrontendError::link(format!("error: recursion is not allowed in OpenCL C: '{name}' calls itself{through}\n"))
+    }
+}
+
+/// Every call in the module with the function it is in.
+fn calls_in<'ctx>(module: &Module<'ctx>) -> impl Iterator<Item = (FunctionValue<'ctx>, InstructionValue<'ctx>)> {
+    module.get_functions().flat_map(|function| {
+        function
+            .get_basic_block_iter()
+            .flat_map(|block| block.get_instructions())
+            .filter(|instruction| instruction.get_opcode() == InstructionOpcode::Call)
+            .map(move |instruction| (function, instruction))
+    })
+}
+
+fn callee<'ctx>(call: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
+    CallSiteValue::try_from(call).ok()?.get_called_fn_value()
+}
+
+fn is_inline_assembly(call: InstructionValue<'_>) -> bool {
+    // SAFETY: the instruction is a call of a live module.
+    unsafe { !llvm_sys::core::LLVMIsAInlineAsm(llvm_sys::core::LLVMGetCalledValue(raw(call))).is_null() }
+}
+
+fn raw(instruction: InstructionValue<'_>) -> LLVMValueRef {
+    use inkwell::values::AsValueRef;
+    instruction.as_value_ref()
+}
+
+trait RawFunction {
+    fn as_value_ref_raw(&self) -> LLVMValueRef;
+}
+
+impl RawFunction for FunctionValue<'_> {
+    fn as_value_ref_raw(&self) -> LLVMValueRef {
+        use inkwell::values::AsValueRef;
+        self.as_value_ref()
+    }
+}
+
+fn shown(function: FunctionValue<'_>) -> String {
+    source_name(&function.get_name().to_string_lossy()).to_owned()
+}
+
+/// The name the user wrote: the identifier inside a mangled name, or the kernel behind clang's stub.
+pub(crate) fn source_name(symbol: &str) -> &str {
+    if let Some(kernel) = symbol.strip_prefix("__clang_ocl_kern_imp_") {
+        return kernel;
+    }
+    let Some(rest) = symbol.strip_prefix("_Z") else { return symbol };
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let Ok(length) = rest[..digits].parse::<usize>() else { return symbol };
+    rest[digits..].get(..length).unwrap_or(symbol)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::source_name;
+
+    #[test]
+    fn mangled_names_are_shown_as_written() {
+        assert_eq!(source_name("_Z3sinf"), "sin");
+        assert_eq!(source_name("_Z13get_global_idj"), "get_global_id");
+        assert_eq!(source_name("__clang_ocl_kern_imp_add"), "add");
+        for odd in ["main", "_Z", "_Z99999999999999999999x", "_Z9short", "_ZN1a1bE"] {
+            assert_eq!(source_name(odd), odd);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! What the device claims to support: the one table behind `-cl-ext`, `CL_DEVICE_EXTENSIONS` and
+//! `CL_DEVICE_OPENCL_C_FEATURES`.
+//!
+//! The front end must define exactly the macros that the host API reports, so both read this page. A line is added
+//! here when, and only when, the library and the compiler deliver what it names.
+
+/// A version as OpenCL packs it (`CL_MAKE_VERSION`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version {
+    /// Major number.
+    pub major: u32,
+    /// Minor number.
+    pub minor: u32,
+    /// Patch number.
+    pub patch: u32,
+}
+
+impl Version {
+    /// A version from its parts.
+    pub const fn new(major: u32, minor: u32, patch: u32) -> Self {
+        Self { major, minor, patch }
+    }
+
+    /// The `cl_version` encoding: 10 bits major, 10 bits minor, 12 bits patch.
+    pub const fn encoded(self) -> u32 {
+        (self.major << 22) | (self.minor << 12) | self.patch
+    }
+}
+
+/// One extension of the platform or the device.
+#[derive(Clone, Copy, Debug)]
+pub struct Extension {
+    /// Its `cl_...` name.
+    pub name: &'static str,
+    /// The version of the extension's specification.
+    pub version: Version,
+    /// Whether it changes the language, so that clang has to be told to switch it on.
+    pub language: bool,
+    /// Whether `CL_PLATFORM_EXTENSIONS` lists it too.
+    pub platform: bool,
+}
+
+const fn language(name: &'static str) -> Extension {
+    Extension { name, version: Version::new(1, 0, 0), language: true, platform: true }
+}
+
+/// Every extension reported, in the order in which it is reported.
+pub const EXTENSIONS: &[Extension] = &[
+    language("cl_khr_byte_addressable_store"),
+    language("cl_khr_fp16"),
+    language("cl_khr_fp64"),
+    language("cl_khr_global_int32_base_atomics"),
+    language("cl_khr_global_int32_extended_atomics"),
+    Extension { name: "cl_khr_icd", version: Version::new(2, 0, 0), language: false, platform: true },
+    language("cl_khr_int64_base_atomics"),
+    language("cl_khr_int64_extended_atomics"),
+    language("cl_khr_local_int32_base_atomics"),
+    language("cl_khr_local_int32_extended_atomics"),
+];
+
+/// One optional feature of OpenCL C 3.0.
+#[derive(Clone, Copy, Debug)]
+pub struct Feature {
+    /// The feature macro.
+    pub name: &'static str,
+    /// The version of OpenCL C that describes it.
+    pub version: Version,
+}
+
+const fn feature(name: &'static str) -> Feature {
+    Feature { name, version: Version::new(3, 0, 0) }
+}
+
+/// Every optional feature of OpenCL C 3.0 that is reported.
+pub const FEATURES: &[Feature] = &[
+    feature("__opencl_c_atomic_order_acq_rel"),
+    feature("__opencl_c_atomic_order_seq_cst"),
+    feature("__opencl_c_atomic_scope_all_devices"),
+    feature("__opencl_c_atomic_scope_device"),
+    feature("__opencl_c_fp64"),
+    feature("__opencl_c_generic_address_space"),
+    feature("__opencl_c_int64"),
+    feature("__opencl_c_program_scope_global_variables"),
+];
+
+/// Feature macros that clang defines by itself and does not take in `-cl-ext`.
+const ALWAYS_DEFINED: &[&str] = &["__opencl_c_int64"];
+
+/// `CL_DEVICE_EXTENSIONS`: the names with a space between them.
+pub fn device_extensions() -> String {
+    join(EXTENSIONS.iter().map(|e| e.name), " ")
+}
+
+/// `CL_PLATFORM_EXTENSIONS`: the names with a space between them.
+pub fn platform_extensions() -> String {
+    join(EXTENSIONS.iter().filter(|e| e.platform).map(|e| e.name), " ")
+}
+
+/// The argument of clang's `-cl-ext=`: everything off, then ours on.
+pub fn clang_extension_list() -> String {
+    let extensions = EXTENSIONS.iter().filter(|e| e.language).map(|e| e.name);
+    let features = FEATURES.iter().map(|f| f.name).filter(|name| !ALWAYS_DEFINED.contains(name));
+    let mut list = String::from("-all");
+    for name in extensions.chain(features) {
+        list.push_str(",+");
+        list.push_str(name);
+    }
+    list
+}
+
+fn join<'a>(names: impl Iterator<Item = &'a str>, separator: &str) -> String {
+    names.collect::<Vec<_>>().join(separator)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_sorted_and_unique() {
+        assert!(EXTENSIONS.is_sorted_by(|a, b| a.name < b.name));
+        assert!(FEATURES.is_sorted_by(|a, b| a.name < b.name));
+    }
+
+    #[test]
+    fn versions_encode_as_cl_make_version() {
+        assert_eq!(Version::new(3, 0, 0).encoded(), 0x00c0_0000);
+        assert_eq!(Version::new(1, 2, 3).encoded(), (1 << 22) | (2 << 12) | 3);
+    }
+
+    #[test]
+    fn clang_is_told_of_language_extensions_only() {
+        let list = clang_extension_list();
+        assert!(list.starts_with("-all,+"));
+        assert!(list.contains("+cl_khr_fp64"));
+        assert!(list.contains("+__opencl_c_fp64"));
+        assert!(!list.contains("cl_khr_icd"));
+        assert!(!list.contains("int64,") || list.contains("cl_khr_int64"));
+        assert!(!list.contains("__opencl_c_int64"));
+    }
+}

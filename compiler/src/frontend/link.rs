@@ -1,0 +1,163 @@
+//! Joins objects into a program and adds what it uses of the built-in library.
+//!
+//! The library comes in chapters, modules that need nothing of each other; only those that define a name the program
+//! calls are opened. Their definitions are all `linkonce_odr` and the module is read lazily, so LLVM's linker reads the
+//! bodies of those functions only that the program reaches. What is then still undefined is an error that names the
+//! function.
+
+use std::collections::BTreeSet;
+
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use llvm_sys::bit_reader::{LLVMGetBitcodeModuleInContext2, LLVMParseBitcodeInContext2};
+use llvm_sys::core::{LLVMCreateMemoryBufferWithMemoryRange, LLVMDisposeMemoryBuffer};
+use llvm_sys::linker::LLVMLinkModules2;
+use llvm_sys::prelude::{LLVMMemoryBufferRef, LLVMModuleRef};
+
+use super::llvm::{Diagnostics, raw_context};
+use super::options::BuildOptions;
+use super::{CompiledObject, FrontendError, LinkedProgram, cleanup};
+
+/// Finds the chapter of the library that defines a symbol.
+pub type LibraryLookup<'a> = &'a dyn Fn(&str) -> Option<&'static [u8]>;
+
+/// Links objects into a program whose kernels can run.
+pub fn link(objects: &[&CompiledObject], options: &BuildOptions) -> Result<LinkedProgram, FrontendError> {
+    link_with(objects, options, &|_| None)
+}
+
+/// The same with a library of the caller's choice.
+pub fn link_with(
+    objects: &[&CompiledObject],
+    options: &BuildOptions,
+    library: LibraryLookup<'_>,
+) -> Result<LinkedProgram, FrontendError> {
+    let context = Context::create();
+    let diagnostics = Diagnostics::collect(&context);
+    let module = join(&context, &diagnostics, objects)?;
+    add_library(&context, &diagnostics, &module, library)?;
+    let disabled = options.opt_disable || objects.iter().any(|object| object.options.opt_disable);
+    let level = if disabled { cleanup::Level::Minimal } else { cleanup::Level::Full };
+    cleanup::clean_up(&module, level)?;
+    let log = diagnostics.take().map_err(FrontendError::link)?;
+    Ok(LinkedProgram { bitcode: bitcode_of(&module), options: merge_options(objects, options), log })
+}
+
+/// Links objects into a library (`-create-library`): names may stay undefined, and nothing is thrown away.
+pub fn link_library(objects: &[&CompiledObject], options: &BuildOptions) -> Result<CompiledObject, FrontendError> {
+    let context = Context::create();
+    let diagnostics = Diagnostics::collect(&context);
+    let module = join(&context, &diagnostics, objects)?;
+    let log = diagnostics.take().map_err(FrontendError::link)?;
+    Ok(CompiledObject { bitcode: bitcode_of(&module), options: merge_options(objects, options), library: true, log })
+}
+
+/// Reads a linked program as an LLVM module for the importer.
+pub fn prepare<'ctx>(context: &'ctx Context, program: &LinkedProgram) -> Result<Module<'ctx>, FrontendError> {
+    let diagnostics = Diagnostics::collect(context);
+    parse(context, &diagnostics, &program.bitcode)
+}
+
+/// What holds for the program: the linker's options and whatever every object was compiled with.
+fn merge_options(objects: &[&CompiledObject], options: &BuildOptions) -> BuildOptions {
+    let mut merged = options.clone();
+    merged.opt_disable |= objects.iter().any(|object| object.options.opt_disable);
+    merged.debug |= objects.iter().any(|object| object.options.debug);
+    merged.math.denorms_are_zero |= objects.iter().all(|object| object.options.math.denorms_are_zero);
+    merged.uniform_work_group_size |= objects.iter().all(|object| object.options.uniform_work_group_size);
+    merged
+}
+
+fn join<'ctx>(
+    context: &'ctx Context,
+    diagnostics: &Diagnostics<'_>,
+    objects: &[&CompiledObject],
+) -> Result<Module<'ctx>, FrontendError> {
+    let (first, others) = objects.split_first().ok_or_else(|| FrontendError::link("error: nothing to link\n"))?;
+    let module = parse(context, diagnostics, &first.bitcode)?;
+    for object in others {
+        let other = parse(context, diagnostics, &object.bitcode)?;
+        let raw = other.as_mut_ptr();
+        std::mem::forget(other);
+        // SAFETY: both modules are of this context; the linker consumes the second one, which nobody else owns now.
+        let failed = unsafe { LLVMLinkModules2(module.as_mut_ptr(), raw) } != 0;
+        let said = diagnostics.take();
+        if failed || said.is_err() {
+            let (Ok(text) | Err(text)) = said;
+            return Err(FrontendError::link(text));
+        }
+    }
+    Ok(module)
+}
+
+fn add_library(
+    context: &Context,
+    diagnostics: &Diagnostics<'_>,
+    module: &Module<'_>,
+    library: LibraryLookup<'_>,
+) -> Result<(), FrontendError> {
+    let undefined = module.get_functions().filter(|function| function.count_basic_blocks() == 0);
+    // By address, because a chapter is one piece of static data; the order does not matter.
+    let chapters: BTreeSet<(*const u8, usize)> = undefined
+        .filter_map(|function| library(function.get_name().to_str().ok()?))
+        .map(|chapter| (chapter.as_ptr(), chapter.len()))
+        .collect();
+    for (start, length) in chapters {
+        // SAFETY: the parts of a static slice.
+        let chapter: &'static [u8] = unsafe { std::slice::from_raw_parts(start, length) };
+        let mut source: LLVMModuleRef = std::ptr::null_mut();
+        // SAFETY: the bytes are static, as the lazily read module and its buffer need. The reader owns the buffer from
+        // here on; the linker consumes the module.
+        let failed = unsafe {
+            LLVMGetBitcodeModuleInContext2(raw_context(context), buffer(chapter), &mut source) != 0
+                || LLVMLinkModules2(module.as_mut_ptr(), source) != 0
+        };
+        match diagnostics.take() {
+            Ok(_) if !failed => {}
+            Ok(text) | Err(text) => {
+                return Err(FrontendError::link(format!("{text}error: the built-in library does not link\n")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads and verifies a module: nothing that could crash a later pass gets through.
+fn parse<'ctx>(
+    context: &'ctx Context,
+    diagnostics: &Diagnostics<'_>,
+    bitcode: &[u8],
+) -> Result<Module<'ctx>, FrontendError> {
+    let mut raw: LLVMModuleRef = std::ptr::null_mut();
+    // SAFETY: the reader copies what it needs while the bytes are borrowed; the buffer object is freed afterwards.
+    let failed = unsafe {
+        let buffer = buffer(bitcode);
+        let failed = LLVMParseBitcodeInContext2(raw_context(context), buffer, &mut raw) != 0;
+        LLVMDisposeMemoryBuffer(buffer);
+        failed
+    };
+    let said = diagnostics.take();
+    if failed || raw.is_null() {
+        let (Ok(text) | Err(text)) = said;
+        return Err(FrontendError::link(format!("{text}error: the program is not LLVM bitcode\n")));
+    }
+    // SAFETY: a module that the reader has just made for us.
+    let module = unsafe { Module::new(raw) };
+    module.verify().map_err(|error| FrontendError::link(format!("error: broken module: {}\n", error.to_string())))?;
+    Ok(module)
+}
+
+/// The bytes as LLVM wants them, without a copy.
+///
+/// # Safety
+/// The bytes must live as long as the buffer.
+unsafe fn buffer(bytes: &[u8]) -> LLVMMemoryBufferRef {
+    // SAFETY: pointer and length belong together, and no terminator is asked for.
+    unsafe { LLVMCreateMemoryBufferWithMemoryRange(bytes.as_ptr().cast(), bytes.len(), c"program".as_ptr(), 0) }
+}
+
+fn bitcode_of(module: &Module<'_>) -> Vec<u8> {
+    let buffer: MemoryBuffer<'_> = module.write_bitcode_to_memory();
+    buffer.as_slice().to_vec()
+}

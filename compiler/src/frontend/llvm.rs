@@ -1,0 +1,155 @@
+//! Small safe wrappers around calls of LLVM's C interface that inkwell does not have.
+
+use std::ffi::{CStr, CString, c_char, c_void};
+
+use inkwell::context::Context;
+use llvm_sys::LLVMDiagnosticSeverity;
+use llvm_sys::core::{
+    LLVMContextSetDiagnosticHandler, LLVMDisposeMessage, LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity,
+};
+use llvm_sys::error::{LLVMDisposeErrorMessage, LLVMErrorRef, LLVMGetErrorMessage};
+use llvm_sys::prelude::{LLVMContextRef, LLVMDiagnosticInfoRef, LLVMModuleRef};
+use llvm_sys::target_machine::LLVMTargetMachineRef;
+use llvm_sys::transforms::pass_builder::{
+    LLVMCreatePassBuilderOptions, LLVMDisposePassBuilderOptions, LLVMPassBuilderOptionsRef, LLVMRunPasses,
+};
+use parking_lot::Mutex;
+
+/// The messages of one LLVM context, collected for as long as this lives.
+///
+/// Without a handler LLVM prints an error and ends the process.
+pub(crate) struct Diagnostics<'ctx> {
+    context: &'ctx Context,
+    messages: Box<Mutex<Messages>>,
+}
+
+#[derive(Default)]
+struct Messages {
+    text: String,
+    errors: usize,
+}
+
+impl<'ctx> Diagnostics<'ctx> {
+    /// Starts to collect.
+    pub(crate) fn collect(context: &'ctx Context) -> Self {
+        let messages = Box::<Mutex<Messages>>::default();
+        let data = std::ptr::from_ref::<Mutex<Messages>>(&messages).cast_mut().cast::<c_void>();
+        // SAFETY: the context is alive as long as this guard, and the guard takes the handler away before the
+        // messages it points to are freed.
+        unsafe { LLVMContextSetDiagnosticHandler(raw_context(context), Some(record), data) };
+        Self { context, messages }
+    }
+
+    /// What was said so far, and forgets it. `Err` if an error was among it.
+    pub(crate) fn take(&self) -> Result<String, String> {
+        let Messages { text, errors } = std::mem::take(&mut *self.messages.lock());
+        if errors == 0 { Ok(text) } else { Err(text) }
+    }
+}
+
+impl Drop for Diagnostics<'_> {
+    fn drop(&mut self) {
+        // Afterwards messages go nowhere; with no handler at all an error would end the process.
+        // SAFETY: the context is alive.
+        unsafe { LLVMContextSetDiagnosticHandler(raw_context(self.context), Some(ignore), std::ptr::null_mut()) };
+    }
+}
+
+extern "C" fn ignore(_: LLVMDiagnosticInfoRef, _: *mut c_void) {}
+
+extern "C" fn record(info: LLVMDiagnosticInfoRef, data: *mut c_void) {
+    // SAFETY: LLVM hands in a valid message, and `data` is what `collect` registered.
+    let (severity, text, messages) = unsafe {
+        let description = LLVMGetDiagInfoDescription(info);
+        let text = take_message(description);
+        (LLVMGetDiagInfoSeverity(info), text, &*data.cast::<Mutex<Messages>>())
+    };
+    let mut messages = messages.lock();
+    let kind = match severity {
+        LLVMDiagnosticSeverity::LLVMDSError => {
+            messages.errors += 1;
+            "error"
+        }
+        LLVMDiagnosticSeverity::LLVMDSWarning => "warning",
+        // Remarks and notes speak of passes, not of the program.
+        _ => return,
+    };
+    messages.text.push_str(&format!("{kind}: {text}\n"));
+}
+
+/// Copies and frees a string that LLVM allocated.
+///
+/// # Safety
+/// `message` must be null or a string that `LLVMDisposeMessage` may free.
+pub(crate) unsafe fn take_message(message: *mut c_char) -> String {
+    if message.is_null() {
+        return String::new();
+    }
+    // SAFETY: the caller vouches for the string.
+    unsafe {
+        let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+        LLVMDisposeMessage(message);
+        text
+    }
+}
+
+/// Turns LLVM's error object into a result.
+///
+/// # Safety
+/// `error` must be null or an error that nobody has consumed.
+pub(crate) unsafe fn check(error: LLVMErrorRef) -> Result<(), String> {
+    if error.is_null() {
+        return Ok(());
+    }
+    // SAFETY: the caller vouches for the error; reading its message consumes it.
+    unsafe {
+        let message = LLVMGetErrorMessage(error);
+        let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+        LLVMDisposeErrorMessage(message);
+        Err(text)
+    }
+}
+
+/// The context in the form of the C interface.
+pub(crate) fn raw_context(context: &Context) -> LLVMContextRef {
+    use inkwell::context::AsContextRef;
+    context.as_ctx_ref()
+}
+
+/// Options of a pass pipeline, freed with their owner.
+pub(crate) struct PassOptions(LLVMPassBuilderOptionsRef);
+
+impl PassOptions {
+    /// The defaults.
+    pub(crate) fn new() -> Self {
+        // SAFETY: allocates, nothing more.
+        Self(unsafe { LLVMCreatePassBuilderOptions() })
+    }
+
+    /// For the setters of the C interface.
+    pub(crate) fn raw(&self) -> LLVMPassBuilderOptionsRef {
+        self.0
+    }
+}
+
+impl Drop for PassOptions {
+    fn drop(&mut self) {
+        // SAFETY: ours, and freed once.
+        unsafe { LLVMDisposePassBuilderOptions(self.0) };
+    }
+}
+
+/// Runs a textual pipeline over a module. `machine` may be null.
+///
+/// # Safety
+/// `module` must be valid, `machine` null or valid.
+pub(crate) unsafe fn run_passes(
+    module: LLVMModuleRef,
+    pipeline: &str,
+    machine: LLVMTargetMachineRef,
+    options: &PassOptions,
+) -> Result<(), String> {
+    let text = CString::new(pipeline).map_err(|error| error.to_string())?;
+    // SAFETY: the caller vouches for module and machine; the rest lives here.
+    unsafe { check(LLVMRunPasses(module, text.as_ptr(), machine, options.raw())) }
+}

@@ -1,0 +1,166 @@
+//! The front end: from sources to one linked, cleaned-up LLVM module per program.
+//!
+//! [`compile`] turns a source into an object by running clang as a child process; [`link`] joins objects, adds the
+//! built-in library, inlines and cleans up; [`prepare`] hands the result to the importer as an LLVM module. What each
+//! step leaves behind is LLVM bitcode, so that the host API can hand it out as a program binary ([`container`]) and take
+//! it back at any step.
+//!
+//! Every text that reaches this module is hostile until proved otherwise: it is only ever parsed by the child process or
+//! by checks that return errors.
+
+mod clang;
+mod cleanup;
+pub mod container;
+pub mod features;
+mod irreducible;
+mod link;
+pub(crate) mod llvm;
+pub mod options;
+mod process;
+mod tempdir;
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub use clang::compile;
+pub use link::{LibraryLookup, link, link_library, link_with, prepare};
+
+use options::{BuildOptions, OptionError};
+
+/// Where the compiler is and what it may use.
+#[derive(Clone, Debug)]
+pub struct FrontendConfig {
+    /// The clang program. When absent, `clang-22` is looked for in `search_path` and where distributions put it.
+    pub clang: Option<PathBuf>,
+    /// Directories to look for clang in, in the form of `PATH`.
+    pub search_path: Option<OsString>,
+    /// Where private directories may be made.
+    pub temp_dir: PathBuf,
+    /// How long one run of clang may take.
+    pub timeout: Duration,
+    /// How much address space one run of clang may take, in bytes.
+    pub memory: u64,
+    /// Whether the code shall know its source lines even when the program does not ask for `-g`.
+    pub source_lines: bool,
+    /// Whether the device has a fused multiply-add (the `FP_FAST_FMA` macros).
+    pub fast_fma: bool,
+}
+
+impl Default for FrontendConfig {
+    fn default() -> Self {
+        Self {
+            clang: None,
+            search_path: None,
+            temp_dir: PathBuf::from("/tmp"),
+            timeout: Duration::from_secs(60),
+            memory: 8 << 30,
+            source_lines: false,
+            fast_fma: std::arch::is_x86_feature_detected!("fma"),
+        }
+    }
+}
+
+/// A header that `clCompileProgram` embeds.
+#[derive(Clone, Copy, Debug)]
+pub struct Header<'a> {
+    /// The name by which the source includes it.
+    pub name: &'a str,
+    /// Its text.
+    pub source: &'a [u8],
+}
+
+/// A compiled program, not yet linked; or a library, which is the same made of several.
+#[derive(Clone, Debug)]
+pub struct CompiledObject {
+    /// LLVM bitcode in SPIR form.
+    pub bitcode: Vec<u8>,
+    /// The options it was compiled with.
+    pub options: BuildOptions,
+    /// Whether it was made by linking with `-create-library`.
+    pub library: bool,
+    /// What the compiler said.
+    pub log: String,
+}
+
+/// A program with everything in it that its kernels need, inlined and cleaned up.
+#[derive(Clone, Debug)]
+pub struct LinkedProgram {
+    /// LLVM bitcode in SPIR form: kernels, program-scope variables, nothing else.
+    pub bitcode: Vec<u8>,
+    /// The options that hold for all of it.
+    pub options: BuildOptions,
+    /// What the linker said.
+    pub log: String,
+}
+
+/// Why there is no program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FrontendError {
+    /// The option string is wrong.
+    InvalidOptions(OptionError),
+    /// The source is wrong; the log says where.
+    CompileFailure {
+        /// The build log.
+        log: String,
+    },
+    /// There is no compiler on this machine; the log says what to install.
+    FrontendMissing {
+        /// The build log.
+        log: String,
+    },
+    /// The compiler died; the log says how.
+    FrontendCrashed {
+        /// The build log.
+        log: String,
+    },
+    /// The compiler did not end in its time.
+    Timeout {
+        /// The build log.
+        log: String,
+    },
+    /// The objects do not make a program; the log says why.
+    LinkFailure {
+        /// The build log.
+        log: String,
+    },
+    /// A binary that is none of ours, or damaged.
+    InvalidBinary {
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl FrontendError {
+    /// What to put into the build log.
+    pub fn log(&self) -> String {
+        match self {
+            Self::InvalidOptions(error) => error.to_string(),
+            Self::CompileFailure { log }
+            | Self::FrontendMissing { log }
+            | Self::FrontendCrashed { log }
+            | Self::Timeout { log }
+            | Self::LinkFailure { log } => log.clone(),
+            Self::InvalidBinary { reason } => reason.clone(),
+        }
+    }
+
+    fn link(message: impl Into<String>) -> Self {
+        Self::LinkFailure { log: message.into() }
+    }
+}
+
+impl From<OptionError> for FrontendError {
+    fn from(error: OptionError) -> Self {
+        Self::InvalidOptions(error)
+    }
+}
+
+impl fmt::Display for FrontendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.log())
+    }
+}
+
+impl std::error::Error for FrontendError {}
