@@ -38,3 +38,32 @@ pub fn build() -> Result<()> {
 pub fn write_icd(icd: &Path, driver: &Path) -> Result<()> {
     std::fs::write(icd, format!("{}\n", driver.display())).with_context(|| format!("cannot write {}", icd.display()))
 }
+
+/// What to put into `OCL_ICD_VENDORS` for a driver somebody names: a folder of
+/// `.icd` files, one `.icd` file, or the driver's library itself.
+pub fn vendors_for(path: &str) -> Result<String> {
+    let absolute = std::fs::canonicalize(path).with_context(|| format!("no driver at {path}"))?;
+    let shown = absolute
+        .to_str()
+        .with_context(|| format!("{} is not valid text", absolute.display()))?;
+    // ocl-icd takes a folder only when the path ends in a slash.
+    Ok(if absolute.is_dir() {
+        format!("{shown}/")
+    } else {
+        shown.to_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_gets_its_slash_and_a_file_does_not() {
+        let folder = vendors_for(env!("CARGO_MANIFEST_DIR")).expect("it exists");
+        assert!(folder.ends_with("xtask/"), "{folder}");
+        let file = vendors_for(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).expect("exists");
+        assert!(file.ends_with("xtask/Cargo.toml"), "{file}");
+        assert!(vendors_for("/no/such/driver.so").is_err());
+    }
+}

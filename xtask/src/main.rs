@@ -1,10 +1,11 @@
-//! The project's commands: `cargo xtask setup | demo | test | install | tidy`.
 //!
 //! This crate must build on a machine that has only Rust and a C linker: it is
 //! what installs LLVM and the rest, so it depends neither on LLVM nor on the
 //! driver's crates. Whatever talks OpenCL loads the ICD loader at run time, in
 //! a child process whose environment names the freshly built driver.
 
+mod appsdk;
+mod cts;
 mod demo;
 mod driver;
 mod install;
@@ -12,6 +13,7 @@ mod opencl;
 mod process;
 mod progress;
 mod setup;
+mod suite;
 mod test;
 mod tidy;
 mod workspace;
@@ -27,6 +29,11 @@ usage: cargo xtask COMMAND
   tidy                     check the architecture's rules
   install [--user | --system | --prefix DIR]
                            copy the driver and register it with the ICD loader
+                           measure a driver through the loader (default: this one)
+  appsdk DIR [--vendors PATH] [NAME...]
+                           run the AMD APP SDK 3.0 sample binaries in DIR
+  cts DIR [--vendors PATH] [NAME...]
+                           run a build of the Khronos conformance suite in DIR
 ";
 
 fn main() -> ExitCode {
@@ -44,6 +51,8 @@ fn main() -> ExitCode {
         "test" => test::run(rest),
         "tidy" => tidy::run(),
         "install" => install::run(rest),
+        "appsdk" => appsdk::run(rest),
+        "cts" => cts::run(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
             return ExitCode::SUCCESS;

@@ -1,6 +1,10 @@
-//! Child processes.
+//! Child processes: run one to its end, or under a time limit.
 
-use std::process::{Command, Stdio};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
@@ -8,7 +12,7 @@ use anyhow::{Context, Result, bail};
 pub fn run(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("cannot start {}", shown(command)))?;
     if !status.success() {
-        bail!("{} ended with {}", shown(command), status);
+        bail!("{} ended with {}", shown(command), described(status));
     }
     Ok(())
 }
@@ -23,8 +27,157 @@ pub fn output_of(command: &mut Command) -> Option<String> {
     String::from_utf8(output.stdout).ok()
 }
 
+/// How a limited child ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// It called `exit` with this code.
+    Exited(i32),
+    /// This signal killed it.
+    Signalled(i32),
+    /// It was still running at its time limit and was killed with its children.
+    TimedOut,
+}
+
+/// What a limited child left behind.
+pub struct Finished {
+    /// How it ended.
+    pub ending: Ending,
+    /// Standard output and standard error, as they came.
+    pub output: String,
+    /// Wall-clock time.
+    pub elapsed: Duration,
+}
+
+/// Runs a command in a process group of its own and kills the whole group when
+/// it is still running after `limit`.
+pub fn run_limited(command: &mut Command, limit: Duration) -> Result<Finished> {
+    // A file, not a pipe: a grandchild that outlives the child would keep a
+    // pipe open, and a full pipe would stop the child.
+    let mut log = unnamed_file().context("cannot make a temporary file")?;
+    let start = Instant::now();
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(log.try_clone()?)
+        .stderr(log.try_clone()?)
+        .process_group(0)
+        .spawn()
+        .with_context(|| format!("cannot start {}", shown(command)))?;
+    let mut pause = Duration::from_millis(2);
+    let ending = loop {
+        if let Some(status) = child.try_wait()? {
+            break ending_of(status);
+        }
+        if start.elapsed() >= limit {
+            kill_group(child.id());
+            child.wait()?;
+            break Ending::TimedOut;
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(50));
+    };
+    let elapsed = start.elapsed();
+    // Nothing a sample or test started may go on eating the machine's time.
+    kill_group(child.id());
+    let mut bytes = Vec::new();
+    log.seek(SeekFrom::Start(0))?;
+    log.read_to_end(&mut bytes)?;
+    Ok(Finished {
+        ending,
+        output: String::from_utf8_lossy(&bytes).into_owned(),
+        elapsed,
+    })
+}
+
+fn ending_of(status: ExitStatus) -> Ending {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Ending::Exited(code),
+        (None, Some(signal)) => Ending::Signalled(signal),
+        (None, None) => Ending::Exited(-1),
+    }
+}
+
+fn kill_group(leader: u32) {
+    let Ok(leader) = i32::try_from(leader) else {
+        return;
+    };
+    // SAFETY: kill takes no pointers. The group is the child's own
+    // (`process_group(0)`), so its number is the child's and never ours; a
+    // group without members is an error that changes nothing.
+    unsafe {
+        libc::kill(-leader, libc::SIGKILL);
+    }
+}
+
+fn unnamed_file() -> std::io::Result<File> {
+    let directory = std::env::temp_dir();
+    for attempt in 0.. {
+        let path = directory.join(format!("xtask-{}-{attempt}", std::process::id()));
+        match File::options()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(&path)
+        {
+            Ok(file) => {
+                std::fs::remove_file(&path)?;
+                return Ok(file);
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    unreachable!("the loop ends by returning")
+}
+
 fn shown(command: &Command) -> String {
     let mut words = vec![command.get_program().to_string_lossy().into_owned()];
     words.extend(command.get_args().map(|a| a.to_string_lossy().into_owned()));
     format!("`{}`", words.join(" "))
+}
+
+fn described(status: ExitStatus) -> String {
+    match ending_of(status) {
+        Ending::Exited(code) => format!("exit code {code}"),
+        Ending::Signalled(signal) => format!("signal {signal}"),
+        Ending::TimedOut => "a time-out".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn output_and_exit_code_arrive() {
+        let done = run_limited(
+            &mut shell("echo out; echo err >&2; exit 3"),
+            Duration::from_secs(20),
+        )
+        .expect("sh runs");
+        assert_eq!(done.ending, Ending::Exited(3));
+        assert_eq!(done.output, "out\nerr\n");
+    }
+
+    #[test]
+    fn a_signal_is_told_from_an_exit() {
+        let done = run_limited(&mut shell("kill -SEGV $$"), Duration::from_secs(20)).expect("runs");
+        assert_eq!(done.ending, Ending::Signalled(libc::SIGSEGV));
+    }
+
+    #[test]
+    fn the_limit_kills_children_too() {
+        // The grandchild would write after the limit if it lived on.
+        let marker = std::env::temp_dir().join(format!("xtask-marker-{}", std::process::id()));
+        let script = format!("(sleep 1; touch {}) & wait", marker.display());
+        let done = run_limited(&mut shell(&script), Duration::from_millis(200)).expect("runs");
+        assert_eq!(done.ending, Ending::TimedOut);
+        std::thread::sleep(Duration::from_millis(1300));
+        assert!(!marker.exists(), "the grandchild outlived its limit");
+    }
 }

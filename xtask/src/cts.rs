@@ -1,0 +1,264 @@
+//! `cts`: runs a build of the Khronos OpenCL conformance suite.
+//!
+//! Every sub-test of every program gets a process of its own, so that a crash or
+//! a hang costs one sub-test. The usual run is the suite's shortened ("wimpy")
+//! mode; `--full` runs everything. What is expected not to pass stands with its
+//! reason in `conformance/expected.toml`.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::driver::{self, VENDORS};
+use crate::process::{self, Ending, Finished};
+use crate::suite::{Case, Expectation, Expectations, Judgement, Request, Summary, Verdict};
+use crate::workspace;
+
+const LIMIT: Duration = Duration::from_secs(120);
+const FULL_LIMIT: Duration = Duration::from_secs(3600);
+/// The entry of a program's table that speaks of all its sub-tests.
+const EVERY: &str = "*";
+
+/// Entries by program (`basic`, …), then by sub-test.
+type Programs = BTreeMap<String, Expectations>;
+
+/// Runs the command. Names are `PROGRAM` or `PROGRAM/SUBTEST` prefixes.
+pub fn run(arguments: &[String]) -> Result<()> {
+    let request = Request::parse(arguments, &["--full"])?;
+    let full = request.flags.iter().any(|flag| flag == "--full");
+    let expectations = expectations()?;
+    let vendors = match &request.vendors {
+        Some(path) => driver::vendors_for(path)?,
+        None => {
+            driver::build()?;
+            workspace::vendors()
+        }
+    };
+    let mut programs = Vec::new();
+    find_programs(&request.directory, &mut programs)?;
+    programs.sort();
+    if programs.is_empty() {
+        bail!(
+            "no programs named test_… below {}",
+            request.directory.display()
+        );
+    }
+    let logs = workspace::root().join("target/cts");
+    let none = Expectations::new();
+    let mut summary = Summary::default();
+    for path in programs {
+        let program = short_name(&path);
+        let wanted_below = request
+            .names
+            .iter()
+            .any(|name| name.starts_with(&format!("{program}/")));
+        if !request.wants(&program) && !wanted_below {
+            continue;
+        }
+        let entries = expectations.get(&program).unwrap_or(&none);
+        for subtest in subtests(&path, &vendors)? {
+            let name = format!("{program}/{subtest}");
+            if !request.wants(&name) {
+                continue;
+            }
+            let expectation = expectation_for(entries, &subtest);
+            let case = Case {
+                command: command(&path, &subtest, &expectation, &vendors, full),
+                limit: match (full, expectation.limit) {
+                    (true, _) => FULL_LIMIT,
+                    (false, limit) => limit.map_or(LIMIT, Duration::from_secs),
+                },
+                log: logs.join(&program).join(format!("{subtest}.log")),
+                name,
+                expectation: &expectation,
+            };
+            summary.run(case, |finished| judge(finished, &subtest))?;
+        }
+    }
+    println!("outputs: {}", logs.display());
+    summary.finish("cts")
+}
+
+fn command(
+    path: &Path,
+    subtest: &str,
+    expectation: &Expectation,
+    vendors: &str,
+    full: bool,
+) -> Command {
+    let mut command = Command::new(path);
+    command.arg(subtest);
+    if !full {
+        command.arg("--wimpy");
+    }
+    if let Some(arguments) = &expectation.arguments {
+        command.args(arguments);
+    }
+    // Some programs read files that lie beside them.
+    if let Some(folder) = path.parent() {
+        command.current_dir(folder);
+    }
+    command.env(VENDORS, vendors);
+    command
+}
+
+/// A sub-test's own entry, filled up from the one for the whole program.
+fn expectation_for(entries: &Expectations, subtest: &str) -> Expectation {
+    let own = entries.get(subtest).cloned().unwrap_or_default();
+    let every = entries.get(EVERY).cloned().unwrap_or_default();
+    let (expect, reason) = if own.expect.is_some() {
+        (own.expect, own.reason)
+    } else {
+        (every.expect, every.reason)
+    };
+    Expectation {
+        expect,
+        reason,
+        arguments: own.arguments.or(every.arguments),
+        limit: own.limit.or(every.limit),
+    }
+}
+
+fn expectations() -> Result<Programs> {
+    let path = workspace::root().join("conformance/expected.toml");
+    let text = std::fs::read_to_string(&path)
+        .with_context(|| format!("cannot read {}", path.display()))?;
+    let programs: Programs =
+        toml::from_str(&text).with_context(|| format!("{} is malformed", path.display()))?;
+    for (program, entries) in &programs {
+        for (subtest, entry) in entries {
+            entry.check(&format!("{program}/{subtest}"))?;
+        }
+    }
+    Ok(programs)
+}
+
+fn find_programs(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if kind.is_dir() {
+            if name != "CMakeFiles" {
+                find_programs(&entry.path(), found)?;
+            }
+        } else if kind.is_file()
+            && name.starts_with("test_")
+            && !name.contains('.')
+            && entry.metadata()?.permissions().mode() & 0o111 != 0
+        {
+            found.push(entry.path());
+        }
+    }
+    Ok(())
+}
+
+fn short_name(path: &Path) -> String {
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    name.strip_prefix("test_").unwrap_or(&name).to_owned()
+}
+
+/// The names of a program's sub-tests: `--list` prints them one a line, indented.
+fn subtests(path: &Path, vendors: &str) -> Result<Vec<String>> {
+    let listing = process::output_of(Command::new(path).arg("--list").env(VENDORS, vendors))
+        .with_context(|| format!("{} does not list its tests", path.display()))?;
+    Ok(names_in(&listing))
+}
+
+fn names_in(listing: &str) -> Vec<String> {
+    listing
+        .lines()
+        .filter_map(|line| line.strip_prefix('\t'))
+        .map(|name| name.trim().to_owned())
+        .filter(|name| !name.is_empty())
+        .collect()
+}
+
+fn judge(finished: &Finished, subtest: &str) -> Judgement {
+    let complaint = || {
+        finished
+            .output
+            .lines()
+            .map(str::trim)
+            .find(|line| {
+                line.contains("ERROR") || line.contains("FAILED") || line.contains("rror:")
+            })
+            .map(|line| line.chars().take(110).collect())
+            .unwrap_or_default()
+    };
+    let (verdict, note) = match finished.ending {
+        Ending::TimedOut => (Verdict::TimedOut, String::new()),
+        Ending::Signalled(signal) => (
+            Verdict::Crashed,
+            format!("signal {signal}; {}", complaint()),
+        ),
+        Ending::Exited(0) if finished.output.contains(&format!("{subtest} passed")) => {
+            (Verdict::Passed, String::new())
+        }
+        Ending::Exited(0) => (Verdict::Skipped, String::new()),
+        Ending::Exited(127) => (Verdict::CannotStart, complaint()),
+        Ending::Exited(_) => (Verdict::Failed, complaint()),
+    };
+    Judgement { verdict, note }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listings_are_read() {
+        assert_eq!(
+            names_in("Test names:\n\tone\n\ttwo \n\nother\n"),
+            ["one", "two"]
+        );
+    }
+
+    #[test]
+    fn a_silent_success_is_not_a_pass() {
+        let finished = |ending, output: &str| Finished {
+            ending,
+            output: output.to_owned(),
+            elapsed: Duration::ZERO,
+        };
+        let verdict = |ending, output| judge(&finished(ending, output), "if").verdict;
+        assert_eq!(
+            verdict(Ending::Exited(0), "if...\nif passed\n"),
+            Verdict::Passed
+        );
+        assert_eq!(
+            verdict(Ending::Exited(0), "if test not supported\n"),
+            Verdict::Skipped
+        );
+        assert_eq!(verdict(Ending::Exited(1), "if FAILED\n"), Verdict::Failed);
+        assert_eq!(verdict(Ending::Signalled(6), ""), Verdict::Crashed);
+    }
+
+    #[test]
+    fn a_subtests_own_entry_wins() {
+        let entries: Expectations = toml::from_str(
+            "[\"*\"]\nexpect = \"skipped\"\nreason = \"no images\"\nlimit = 7\n\
+             [one]\nexpect = \"failed\"\nreason = \"known\"\n",
+        )
+        .expect("valid");
+        let one = expectation_for(&entries, "one");
+        assert_eq!((one.verdict(), one.limit), (Verdict::Failed, Some(7)));
+        assert_eq!(expectation_for(&entries, "two").verdict(), Verdict::Skipped);
+        assert_eq!(
+            expectation_for(&Expectations::new(), "two").verdict(),
+            Verdict::Passed
+        );
+    }
+
+    #[test]
+    fn the_expectations_file_is_well_formed() {
+        expectations().expect("conformance/expected.toml reads and gives reasons");
+    }
+}
