@@ -37,10 +37,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
             workspace::vendors()
         }
     };
-    let samples: Vec<String> = samples(&request.directory)?
-        .into_iter()
-        .filter(|name| request.wants(name))
-        .collect();
+    let samples: Vec<String> = samples(&request.directory)?.into_iter().filter(|name| request.wants(name)).collect();
     if samples.is_empty() {
         bail!("no sample programs in {}", request.directory.display());
     }
@@ -74,10 +71,8 @@ pub fn run(arguments: &[String]) -> Result<()> {
 
 fn expectations() -> Result<Expectations> {
     let path = workspace::root().join("conformance/appsdk.toml");
-    let text = std::fs::read_to_string(&path)
-        .with_context(|| format!("cannot read {}", path.display()))?;
-    let entries: Expectations =
-        toml::from_str(&text).with_context(|| format!("{} is malformed", path.display()))?;
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let entries: Expectations = toml::from_str(&text).with_context(|| format!("{} is malformed", path.display()))?;
     for (name, entry) in &entries {
         entry.check(name)?;
     }
@@ -102,9 +97,7 @@ fn samples(directory: &Path) -> Result<Vec<String>> {
 
 fn is_elf(path: &Path) -> bool {
     let mut magic = [0u8; 4];
-    File::open(path)
-        .and_then(|mut file| file.read_exact(&mut magic))
-        .is_ok_and(|()| magic == *b"\x7fELF")
+    File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok_and(|()| magic == *b"\x7fELF")
 }
 
 fn judge(finished: &Finished) -> Judgement {
@@ -114,14 +107,10 @@ fn judge(finished: &Finished) -> Judgement {
             .find(|line| texts.iter().any(|text| line.contains(text)))
             .map(|line| line.chars().take(110).collect::<String>())
     };
-    let complaint =
-        || first_with(&["error:", "Error", "Failed", "GPU not found"]).unwrap_or_default();
+    let complaint = || first_with(&["error:", "Error", "Failed", "GPU not found"]).unwrap_or_default();
     let (verdict, note) = match finished.ending {
         Ending::TimedOut => (Verdict::TimedOut, String::new()),
-        Ending::Signalled(signal) => (
-            Verdict::Crashed,
-            format!("signal {signal}; {}", complaint()),
-        ),
+        Ending::Signalled(signal) => (Verdict::Crashed, format!("signal {signal}; {}", complaint())),
         Ending::Exited(127) => match missing_library(&finished.output) {
             Some(library) => (Verdict::CannotStart, format!("missing {library}")),
             None => (Verdict::Failed, complaint()),
@@ -153,12 +142,7 @@ mod tests {
     use super::*;
 
     fn judged(ending: Ending, output: &str) -> Verdict {
-        judge(&Finished {
-            ending,
-            output: output.to_owned(),
-            elapsed: Duration::ZERO,
-        })
-        .verdict
+        judge(&Finished { ending, output: output.to_owned(), elapsed: Duration::ZERO }).verdict
     }
 
     #[test]
@@ -169,10 +153,7 @@ mod tests {
         assert_eq!(judged(Ending::Exited(1), "Passed!\nError: x\n"), Failed);
         assert_eq!(judged(Ending::Exited(0), "output: 1 2 3\n"), Ran);
         assert_eq!(judged(Ending::Exited(2), "no such extension\n"), Skipped);
-        assert_eq!(
-            judged(Ending::Exited(0), "Expected Error: only a CPU\n"),
-            Skipped
-        );
+        assert_eq!(judged(Ending::Exited(0), "Expected Error: only a CPU\n"), Skipped);
         assert_eq!(judged(Ending::Signalled(11), ""), Crashed);
         assert_eq!(judged(Ending::TimedOut, "Passed!\n"), TimedOut);
         let loader = "./x: error while loading shared libraries: libGLEW.so: cannot open";

@@ -42,20 +42,14 @@ pub fn run(arguments: &[String]) -> Result<()> {
     find_programs(&request.directory, &mut programs)?;
     programs.sort();
     if programs.is_empty() {
-        bail!(
-            "no programs named test_… below {}",
-            request.directory.display()
-        );
+        bail!("no programs named test_… below {}", request.directory.display());
     }
     let logs = workspace::root().join("target/cts");
     let none = Expectations::new();
     let mut summary = Summary::default();
     for path in programs {
         let program = short_name(&path);
-        let wanted_below = request
-            .names
-            .iter()
-            .any(|name| name.starts_with(&format!("{program}/")));
+        let wanted_below = request.names.iter().any(|name| name.starts_with(&format!("{program}/")));
         if !request.wants(&program) && !wanted_below {
             continue;
         }
@@ -83,13 +77,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     summary.finish("cts")
 }
 
-fn command(
-    path: &Path,
-    subtest: &str,
-    expectation: &Expectation,
-    vendors: &str,
-    full: bool,
-) -> Command {
+fn command(path: &Path, subtest: &str, expectation: &Expectation, vendors: &str, full: bool) -> Command {
     let mut command = Command::new(path);
     command.arg(subtest);
     if !full {
@@ -110,25 +98,14 @@ fn command(
 fn expectation_for(entries: &Expectations, subtest: &str) -> Expectation {
     let own = entries.get(subtest).cloned().unwrap_or_default();
     let every = entries.get(EVERY).cloned().unwrap_or_default();
-    let (expect, reason) = if own.expect.is_some() {
-        (own.expect, own.reason)
-    } else {
-        (every.expect, every.reason)
-    };
-    Expectation {
-        expect,
-        reason,
-        arguments: own.arguments.or(every.arguments),
-        limit: own.limit.or(every.limit),
-    }
+    let (expect, reason) = if own.expect.is_some() { (own.expect, own.reason) } else { (every.expect, every.reason) };
+    Expectation { expect, reason, arguments: own.arguments.or(every.arguments), limit: own.limit.or(every.limit) }
 }
 
 fn expectations() -> Result<Programs> {
     let path = workspace::root().join("conformance/expected.toml");
-    let text = std::fs::read_to_string(&path)
-        .with_context(|| format!("cannot read {}", path.display()))?;
-    let programs: Programs =
-        toml::from_str(&text).with_context(|| format!("{} is malformed", path.display()))?;
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let programs: Programs = toml::from_str(&text).with_context(|| format!("{} is malformed", path.display()))?;
     for (program, entries) in &programs {
         for (subtest, entry) in entries {
             entry.check(&format!("{program}/{subtest}"))?;
@@ -158,10 +135,7 @@ fn find_programs(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
 }
 
 fn short_name(path: &Path) -> String {
-    let name = path
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned())
-        .unwrap_or_default();
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     name.strip_prefix("test_").unwrap_or(&name).to_owned()
 }
 
@@ -187,21 +161,14 @@ fn judge(finished: &Finished, subtest: &str) -> Judgement {
             .output
             .lines()
             .map(str::trim)
-            .find(|line| {
-                line.contains("ERROR") || line.contains("FAILED") || line.contains("rror:")
-            })
+            .find(|line| line.contains("ERROR") || line.contains("FAILED") || line.contains("rror:"))
             .map(|line| line.chars().take(110).collect())
             .unwrap_or_default()
     };
     let (verdict, note) = match finished.ending {
         Ending::TimedOut => (Verdict::TimedOut, String::new()),
-        Ending::Signalled(signal) => (
-            Verdict::Crashed,
-            format!("signal {signal}; {}", complaint()),
-        ),
-        Ending::Exited(0) if finished.output.contains(&format!("{subtest} passed")) => {
-            (Verdict::Passed, String::new())
-        }
+        Ending::Signalled(signal) => (Verdict::Crashed, format!("signal {signal}; {}", complaint())),
+        Ending::Exited(0) if finished.output.contains(&format!("{subtest} passed")) => (Verdict::Passed, String::new()),
         Ending::Exited(0) => (Verdict::Skipped, String::new()),
         Ending::Exited(127) => (Verdict::CannotStart, complaint()),
         Ending::Exited(_) => (Verdict::Failed, complaint()),
@@ -215,28 +182,15 @@ mod tests {
 
     #[test]
     fn listings_are_read() {
-        assert_eq!(
-            names_in("Test names:\n\tone\n\ttwo \n\nother\n"),
-            ["one", "two"]
-        );
+        assert_eq!(names_in("Test names:\n\tone\n\ttwo \n\nother\n"), ["one", "two"]);
     }
 
     #[test]
     fn a_silent_success_is_not_a_pass() {
-        let finished = |ending, output: &str| Finished {
-            ending,
-            output: output.to_owned(),
-            elapsed: Duration::ZERO,
-        };
+        let finished = |ending, output: &str| Finished { ending, output: output.to_owned(), elapsed: Duration::ZERO };
         let verdict = |ending, output| judge(&finished(ending, output), "if").verdict;
-        assert_eq!(
-            verdict(Ending::Exited(0), "if...\nif passed\n"),
-            Verdict::Passed
-        );
-        assert_eq!(
-            verdict(Ending::Exited(0), "if test not supported\n"),
-            Verdict::Skipped
-        );
+        assert_eq!(verdict(Ending::Exited(0), "if...\nif passed\n"), Verdict::Passed);
+        assert_eq!(verdict(Ending::Exited(0), "if test not supported\n"), Verdict::Skipped);
         assert_eq!(verdict(Ending::Exited(1), "if FAILED\n"), Verdict::Failed);
         assert_eq!(verdict(Ending::Signalled(6), ""), Verdict::Crashed);
     }
@@ -251,10 +205,7 @@ mod tests {
         let one = expectation_for(&entries, "one");
         assert_eq!((one.verdict(), one.limit), (Verdict::Failed, Some(7)));
         assert_eq!(expectation_for(&entries, "two").verdict(), Verdict::Skipped);
-        assert_eq!(
-            expectation_for(&Expectations::new(), "two").verdict(),
-            Verdict::Passed
-        );
+        assert_eq!(expectation_for(&Expectations::new(), "two").verdict(), Verdict::Passed);
     }
 
     #[test]

@@ -43,15 +43,9 @@ pub fn write_icd(icd: &Path, driver: &Path) -> Result<()> {
 /// `.icd` files, one `.icd` file, or the driver's library itself.
 pub fn vendors_for(path: &str) -> Result<String> {
     let absolute = std::fs::canonicalize(path).with_context(|| format!("no driver at {path}"))?;
-    let shown = absolute
-        .to_str()
-        .with_context(|| format!("{} is not valid text", absolute.display()))?;
+    let shown = absolute.to_str().with_context(|| format!("{} is not valid text", absolute.display()))?;
     // ocl-icd takes a folder only when the path ends in a slash.
-    Ok(if absolute.is_dir() {
-        format!("{shown}/")
-    } else {
-        shown.to_owned()
-    })
+    Ok(if absolute.is_dir() { format!("{shown}/") } else { shown.to_owned() })
 }
 
 #[cfg(test)]

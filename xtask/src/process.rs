@@ -81,11 +81,7 @@ pub fn run_limited(command: &mut Command, limit: Duration) -> Result<Finished> {
     let mut bytes = Vec::new();
     log.seek(SeekFrom::Start(0))?;
     log.read_to_end(&mut bytes)?;
-    Ok(Finished {
-        ending,
-        output: String::from_utf8_lossy(&bytes).into_owned(),
-        elapsed,
-    })
+    Ok(Finished { ending, output: String::from_utf8_lossy(&bytes).into_owned(), elapsed })
 }
 
 fn ending_of(status: ExitStatus) -> Ending {
@@ -112,12 +108,7 @@ fn unnamed_file() -> std::io::Result<File> {
     let directory = std::env::temp_dir();
     for attempt in 0.. {
         let path = directory.join(format!("xtask-{}-{attempt}", std::process::id()));
-        match File::options()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(&path)
-        {
+        match File::options().read(true).write(true).create_new(true).open(&path) {
             Ok(file) => {
                 std::fs::remove_file(&path)?;
                 return Ok(file);
@@ -155,11 +146,7 @@ mod tests {
 
     #[test]
     fn output_and_exit_code_arrive() {
-        let done = run_limited(
-            &mut shell("echo out; echo err >&2; exit 3"),
-            Duration::from_secs(20),
-        )
-        .expect("sh runs");
+        let done = run_limited(&mut shell("echo out; echo err >&2; exit 3"), Duration::from_secs(20)).expect("sh runs");
         assert_eq!(done.ending, Ending::Exited(3));
         assert_eq!(done.output, "out\nerr\n");
     }

@@ -81,10 +81,7 @@ impl Expectation {
 
     /// Refuses an exception without a reason.
     pub fn check(&self, name: &str) -> Result<()> {
-        let reasoned = self
-            .reason
-            .as_ref()
-            .is_some_and(|reason| !reason.trim().is_empty());
+        let reasoned = self.reason.as_ref().is_some_and(|reason| !reason.trim().is_empty());
         if self.expect.is_some() && !reasoned {
             bail!("the exception for {name} gives no reason");
         }
@@ -116,32 +113,23 @@ pub struct Summary {
 
 impl Summary {
     /// Runs one test, prints its line of the table and counts it.
-    pub fn run(
-        &mut self,
-        mut case: Case<'_>,
-        judge: impl Fn(&Finished) -> Judgement,
-    ) -> Result<()> {
+    pub fn run(&mut self, mut case: Case<'_>, judge: impl Fn(&Finished) -> Judgement) -> Result<()> {
         let finished = process::run_limited(&mut case.command, case.limit)?;
         if let Some(folder) = case.log.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        std::fs::write(&case.log, &finished.output)
-            .with_context(|| format!("cannot write {}", case.log.display()))?;
+        std::fs::write(&case.log, &finished.output).with_context(|| format!("cannot write {}", case.log.display()))?;
         let judgement = judge(&finished);
         let seconds = finished.elapsed.as_secs_f64();
         let expected = case.expectation.verdict();
         let mut note = judgement.note;
         if judgement.verdict != expected {
             note = format!("UNEXPECTED, not `{expected}`; {note}");
-            self.unexpected
-                .push(format!("{}: {}", case.name, judgement.verdict));
+            self.unexpected.push(format!("{}: {}", case.name, judgement.verdict));
         } else if let Some(reason) = &case.expectation.reason {
             note.clone_from(reason);
         }
-        let line = format!(
-            "{:<40} {:<12} {seconds:>7.1} s  {note}",
-            case.name, judgement.verdict
-        );
+        let line = format!("{:<40} {:<12} {seconds:>7.1} s  {note}", case.name, judgement.verdict);
         println!("{}", line.trim_end());
         // A long run is watched through a pipe.
         std::io::stdout().flush().ok();
@@ -191,12 +179,7 @@ impl Request {
     /// Reads the words; `flags` are the options this suite knows.
     pub fn parse(arguments: &[String], flags: &[&str]) -> Result<Self> {
         let mut directory = None;
-        let mut request = Self {
-            directory: PathBuf::new(),
-            vendors: None,
-            names: Vec::new(),
-            flags: Vec::new(),
-        };
+        let mut request = Self { directory: PathBuf::new(), vendors: None, names: Vec::new(), flags: Vec::new() };
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
             match word.as_str() {
@@ -212,18 +195,14 @@ impl Request {
         }
         let directory = directory.context("which folder? (see cargo xtask help)")?;
         // Children run with the folder as their working directory.
-        request.directory = std::fs::canonicalize(&directory)
-            .with_context(|| format!("no folder {}", directory.display()))?;
+        request.directory =
+            std::fs::canonicalize(&directory).with_context(|| format!("no folder {}", directory.display()))?;
         Ok(request)
     }
 
     /// Whether a test of this name is asked for.
     pub fn wants(&self, name: &str) -> bool {
-        self.names.is_empty()
-            || self
-                .names
-                .iter()
-                .any(|wanted| name.starts_with(wanted.as_str()))
+        self.names.is_empty() || self.names.iter().any(|wanted| name.starts_with(wanted.as_str()))
     }
 }
 
@@ -255,19 +234,12 @@ mod tests {
 
     #[test]
     fn an_unexpected_pass_is_a_failure_of_the_run() {
-        let broken = Expectation {
-            expect: Some(Verdict::Failed),
-            reason: Some("known".to_owned()),
-            ..Expectation::default()
-        };
+        let broken =
+            Expectation { expect: Some(Verdict::Failed), reason: Some("known".to_owned()), ..Expectation::default() };
         let mut summary = Summary::default();
-        summary
-            .run(case("a", "exit 1", &broken), by_exit_code)
-            .expect("runs");
+        summary.run(case("a", "exit 1", &broken), by_exit_code).expect("runs");
         assert!(summary.unexpected.is_empty());
-        summary
-            .run(case("b", "exit 0", &broken), by_exit_code)
-            .expect("runs");
+        summary.run(case("b", "exit 0", &broken), by_exit_code).expect("runs");
         assert_eq!(summary.unexpected, ["b: passed"]);
         assert!(summary.finish("suite").is_err());
     }
@@ -286,8 +258,7 @@ mod tests {
 
     #[test]
     fn an_exception_needs_a_reason() {
-        let entries: Expectations =
-            toml::from_str("[a]\nexpect = \"timed-out\"\n[b]\nlimit = 9\n").expect("valid");
+        let entries: Expectations = toml::from_str("[a]\nexpect = \"timed-out\"\n[b]\nlimit = 9\n").expect("valid");
         assert!(entries["a"].check("a").is_err());
         assert!(entries["b"].check("b").is_ok());
         assert_eq!(entries["a"].verdict(), Verdict::TimedOut);
