@@ -1,5 +1,7 @@
 //! From OpenCL C and SPIR to machine code, W work-items at a time.
 
+pub mod analysis;
 pub mod codegen;
 pub mod frontend;
 pub mod ir;
+pub mod verify;

@@ -9,13 +9,19 @@
 mod entities;
 mod function;
 mod inst;
+mod lex;
 mod module;
 mod opcodes;
+mod parse;
+mod print;
 mod types;
 
 pub use entities::{Block, Format, Global, Inst, LiveSlot, LocalVar, Region, Slot, Value};
 pub use function::{BlockData, Function, InstNode, SourceLoc, ValueData, ValueDef};
 pub use inst::{Access, BlockCall, InstData, Terminator};
+pub use lex::ParseError;
 pub use module::{FormatData, GlobalData, Input, Kernel, KernelAttrs, LocalData, Module, Param, ParamKind, SlotData};
 pub use opcodes::{AtomicOp, BinaryOp, FastMath, FloatCc, IntCc, IntFlags, Ordering, Query, TernaryOp, UnaryOp};
+pub use parse::parse_module;
+pub use print::{block_text, inst_text, term_text};
 pub use types::{Space, Type};

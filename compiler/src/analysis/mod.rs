@@ -1,0 +1,7 @@
+//! Facts about functions. Each analysis is a free function; its result is a value that the caller drops
+//! when the function changes.
+
+pub mod cfg;
+pub mod dominators;
+#[cfg(test)]
+mod testing;

@@ -1,0 +1,158 @@
+//! Words, numbers, strings and signs of the text form.
+
+use std::fmt;
+
+/// Why a text is not a module.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ParseError {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+    /// What is wrong there.
+    pub message: String,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.line, self.column, self.message)
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+/// A position in the text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Pos {
+    pub line: u32,
+    pub column: u32,
+}
+
+impl Pos {
+    pub fn error<T>(self, message: impl Into<String>) -> Result<T, ParseError> {
+        Err(ParseError { line: self.line, column: self.column, message: message.into() })
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Token {
+    /// A word: letters, digits, `_` and `.`, beginning with a letter.
+    Word(String),
+    /// A number as written, with its sign; also `-inf`.
+    Number(String),
+    /// A string's bytes.
+    Str(Vec<u8>),
+    /// One of `( ) { } [ ] , : = + - @`.
+    Sign(char),
+    End,
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Token::Word(w) | Token::Number(w) => write!(f, "`{w}`"),
+            Token::Str(_) => f.write_str("a string"),
+            Token::Sign(c) => write!(f, "`{c}`"),
+            Token::End => f.write_str("the end"),
+        }
+    }
+}
+
+/// Cuts a text into tokens with their positions; the last one is `End`.
+pub(super) fn lex(text: &str) -> Result<Vec<(Token, Pos)>, ParseError> {
+    let mut tokens = Vec::new();
+    let mut chars = text.chars().peekable();
+    let mut pos = Pos { line: 1, column: 1 };
+    while let Some(&c) = chars.peek() {
+        let start = pos;
+        let mut next = |pos: &mut Pos| {
+            let c = chars.next();
+            if c == Some('\n') {
+                pos.line += 1;
+                pos.column = 1;
+            } else {
+                pos.column += 1;
+            }
+            (c, chars.peek().copied())
+        };
+        let token = match c {
+            ' ' | '\t' | '\r' | '\n' => {
+                next(&mut pos);
+                continue;
+            }
+            ';' => {
+                while !matches!(next(&mut pos).1, None | Some('\n')) {}
+                continue;
+            }
+            '"' => Token::Str(string(start, || next(&mut pos).0)?),
+            '(' | ')' | '{' | '}' | '[' | ']' | ',' | ':' | '=' | '+' | '@' => {
+                next(&mut pos);
+                Token::Sign(c)
+            }
+            '-' => {
+                let mut word = String::from('-');
+                let mut peek = next(&mut pos).1;
+                while let Some(d) = peek.filter(|&d| continues_number(&word, d)) {
+                    word.push(d);
+                    peek = next(&mut pos).1;
+                }
+                match word.len() {
+                    1 => Token::Sign('-'),
+                    _ => Token::Number(word),
+                }
+            }
+            c if c.is_ascii_digit() => {
+                let mut word = String::from(c);
+                let mut peek = next(&mut pos).1;
+                while let Some(d) = peek.filter(|&d| continues_number(&word, d)) {
+                    word.push(d);
+                    peek = next(&mut pos).1;
+                }
+                Token::Number(word)
+            }
+            c if c.is_ascii_alphabetic() => {
+                let mut word = String::from(c);
+                let mut peek = next(&mut pos).1;
+                while let Some(d) = peek.filter(|&d| d.is_ascii_alphanumeric() || d == '_' || d == '.') {
+                    word.push(d);
+                    peek = next(&mut pos).1;
+                }
+                Token::Word(word)
+            }
+            c => return start.error(format!("unexpected character `{}`", c.escape_debug())),
+        };
+        tokens.push((token, start));
+    }
+    tokens.push((Token::End, pos));
+    Ok(tokens)
+}
+
+/// Whether `c` belongs to the number begun by `word`; a sign does only in an exponent.
+fn continues_number(word: &str, c: char) -> bool {
+    let hex = word.starts_with("0x") || word.starts_with("-0x");
+    c.is_ascii_alphanumeric() || c == '.' || (matches!(c, '+' | '-') && !hex && word.ends_with(['e', 'E']))
+}
+
+fn string(start: Pos, mut next: impl FnMut() -> Option<char>) -> Result<Vec<u8>, ParseError> {
+    let mut bytes = Vec::new();
+    next();
+    loop {
+        match next() {
+            None => return start.error("this string has no end"),
+            Some('"') => return Ok(bytes),
+            Some('\\') => match next() {
+                Some(c @ ('"' | '\\')) => bytes.push(c as u8),
+                Some('n') => bytes.push(b'\n'),
+                Some('x') => {
+                    let mut digit = || next().and_then(|c| c.to_digit(16));
+                    match (digit(), digit()) {
+                        (Some(a), Some(b)) => bytes.push((a * 16 + b) as u8),
+                        _ => return start.error("`\\x` needs two hexadecimal digits"),
+                    }
+                }
+                _ => return start.error("unknown escape in this string"),
+            },
+            Some(c) => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Runs every file under `filetests/`. A file says in its comments what is tested:
+//!
+//! - `; test: NAME` (once or more): the tests to run, see `run_test`.
+//! - `; stage: regions`: the verifier stage of the text (default `imported`).
+//! - Behind a line of IR, `; KEY: VALUE` says a fact about that line. A test compares the facts it
+//!   finds with those written, all of them: a wrong fact fails, and so does a missing one.
+//!
+//! Whatever is tested, a text that parses must survive printing.
+
+use lockstep_compiler::ir::{Module, parse_module};
+use lockstep_compiler::verify::verify;
+use std::path::{Path, PathBuf};
+
+mod filetest;
+
+use filetest::{Script, analyses, compare_facts, script};
+
+fn files(dir: &Path, out: &mut Vec<PathBuf>) {
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            files(&path, out);
+        } else if path.extension().is_some_and(|e| e == "pir") {
+            out.push(path);
+        }
+    }
+}
+
+#[test]
+fn filetests() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("filetests");
+    let mut paths = Vec::new();
+    files(&root, &mut paths);
+    assert!(!paths.is_empty());
+    let mut failures = Vec::new();
+    for path in &paths {
+        let name = path.strip_prefix(&root).unwrap().display();
+        if let Err(message) = run_file(path) {
+            failures.push(format!("{name}: {message}"));
+        }
+    }
+    assert!(failures.is_empty(), "{} of {} files fail\n\n{}", failures.len(), paths.len(), failures.join("\n\n"));
+}
+
+fn run_file(path: &Path) -> Result<(), String> {
+    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    let script = script(&text);
+    if script.tests.is_empty() {
+        return Err("no `; test:` line".to_string());
+    }
+    if script.tests == ["parse_error"] {
+        return parse_error(&text, &script);
+    }
+    let module = parse_module(&text).map_err(|e| format!("does not parse: {e}"))?;
+    survives_printing(&module)?;
+    if !script.tests.iter().any(|t| t == "verify" || t == "print") {
+        verify(&module, script.stage).map_err(|e| format!("does not verify: {}", e[0]))?;
+    }
+    script.tests.iter().try_for_each(|test| run_test(test, &text, &module, &script))
+}
+
+fn run_test(test: &str, text: &str, module: &Module, script: &Script) -> Result<(), String> {
+    match test {
+        "print" => canonical(text, module),
+        "verify" => {
+            let errors = verify(module, script.stage).err().unwrap_or_default();
+            compare_facts(script, &["error"], analyses::errors(&errors))
+        }
+        "dominators" => compare_facts(script, &["idom"], analyses::idoms(module)),
+        _ => Err(format!("there is no test {test:?}")),
+    }
+}
+
+/// The text must be what the printer writes.
+fn canonical(text: &str, module: &Module) -> Result<(), String> {
+    let code: Vec<&str> = text.lines().skip_while(|l| l.is_empty() || l.starts_with(';')).collect();
+    let printed = module.to_string();
+    let printed: Vec<&str> = printed.lines().collect();
+    match code.iter().zip(&printed).find(|(a, b)| a != b) {
+        Some((a, b)) => Err(format!("printed otherwise:\n  written: {a}\n  printed: {b}")),
+        None if code.len() != printed.len() => Err("printed with another number of lines".to_string()),
+        None => Ok(()),
+    }
+}
+
+fn survives_printing(module: &Module) -> Result<(), String> {
+    let printed = module.to_string();
+    let again = parse_module(&printed).map_err(|e| format!("does not parse when printed: {e}\n{printed}"))?;
+    if again.to_string() == printed { Ok(()) } else { Err("printing changed it".to_string()) }
+}
+
+/// The parser must refuse the text, as `; error: LINE:COLUMN: MESSAGE` says.
+fn parse_error(text: &str, script: &Script) -> Result<(), String> {
+    let expected = script.directives.iter().find(|(_, key, _)| key == "error");
+    let Some((_, _, expected)) = expected else {
+        return Err("no `; error:` line".to_string());
+    };
+    match parse_module(text) {
+        Ok(_) => Err("parses".to_string()),
+        Err(e) if e.to_string() == *expected => Ok(()),
+        Err(e) => Err(format!("fails otherwise: {e}")),
+    }
+}
