@@ -5,6 +5,7 @@
 //! a child process whose environment names the freshly built driver.
 
 mod appsdk;
+mod bench;
 mod cts;
 mod demo;
 mod driver;
@@ -30,6 +31,8 @@ usage: cargo xtask COMMAND
   install [--user | --system | --prefix DIR]
                            copy the driver and register it with the ICD loader
                            measure a driver through the loader (default: this one)
+  bench build|launch|memory [--rounds N] [--vendors PATH --platform NAME]
+                           measure a driver through the loader (default: this one)
   appsdk DIR [--vendors PATH] [NAME...]
                            run the AMD APP SDK 3.0 sample binaries in DIR
   cts DIR [--vendors PATH] [NAME...]
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         "test" => test::run(rest),
         "tidy" => tidy::run(),
         "install" => install::run(rest),
+        "bench" => bench::run(rest),
         "appsdk" => appsdk::run(rest),
         "cts" => cts::run(rest),
         "help" | "--help" | "-h" => {

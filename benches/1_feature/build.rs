@@ -1,0 +1,53 @@
+//! How long a program takes to build: 30 kernels, from source, cold and again, and its first launch.
+
+use lockstep_benches::{line, measure, rounds};
+use lockstep_conformance::{Setup, run};
+
+/// As many kernels as the project's limit speaks of.
+const KERNELS: usize = 30;
+
+fn main() {
+    let rounds = rounds(15);
+    let setup = Setup::new();
+    let buffer = setup.context.zeros::<f32>(1024);
+    // The first build also loads what the driver loads once.
+    let mut text = 0;
+    let mut fresh = || {
+        text += 1;
+        source(text)
+    };
+    let cold = measure(1, rounds, || drop(setup.context.build(&fresh(), "")));
+    line(&format!("build {KERNELS} kernels, new source"), cold);
+
+    let same = source(0);
+    let again = measure(1, rounds, || drop(setup.context.build(&same, "")));
+    line(&format!("build {KERNELS} kernels, the same source again"), again);
+
+    let mut programs: Vec<_> = (0..=rounds).map(|_| setup.context.build(&fresh(), "")).collect();
+    let first = measure(1, rounds, || {
+        let kernel = programs.pop().expect("one program a round").kernel("work_7");
+        kernel.set(0, &buffer);
+        run(&setup.queue, &kernel, &[1024], &[64]);
+    });
+    line("first launch of one of them (code generation)", first);
+}
+
+/// Kernels of the size and kind applications have, that differ from text to text: nothing may be found in a cache.
+fn source(text: usize) -> String {
+    (0..KERNELS)
+        .map(|number| {
+            format!(
+                "kernel void work_{number}(global float *data) {{\n\
+                 \x20   local float shared[64];\n\
+                 \x20   size_t i = get_global_id(0), l = get_local_id(0);\n\
+                 \x20   float x = data[i] + {text}.{number}f;\n\
+                 \x20   for (int step = 0; step < {number} + 4; ++step)\n\
+                 \x20       x = step % 3 == 0 ? sqrt(fabs(x)) + 1.5f : mad(x, 0.25f, sin(x));\n\
+                 \x20   shared[l] = x;\n\
+                 \x20   barrier(CLK_LOCAL_MEM_FENCE);\n\
+                 \x20   data[i] = shared[get_local_size(0) - 1 - l] + x;\n\
+                 }}\n"
+            )
+        })
+        .collect()
+}

@@ -1,0 +1,95 @@
+//! `bench`: runs a benchmark through the ICD loader, on this driver or another.
+
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::driver::{self, VENDORS};
+use crate::progress::step;
+use crate::{process, setup, workspace};
+
+const NAMES: [&str; 3] = ["build", "launch", "memory"];
+/// Which platform the benchmarks take; theirs and the conformance tests' own variable.
+const PLATFORM: &str = "LOCKSTEP_TEST_PLATFORM";
+
+/// Runs the command: `bench NAME [--vendors PATH --platform NAME] [--rounds N]`.
+pub fn run(arguments: &[String]) -> Result<()> {
+    let request = Request::parse(arguments)?;
+    setup::run()?;
+    let vendors = match &request.vendors {
+        Some(path) => driver::vendors_for(path)?,
+        None => {
+            driver::build()?;
+            workspace::vendors()
+        }
+    };
+    let building = step("build the benchmarks (release)");
+    process::run(driver::cargo().args(["build", "--release", "--package", "lockstep-benches"]))?;
+    building.done();
+    let program = workspace::target().join(format!("release/bench-{}", request.name));
+    let mut command = Command::new(program);
+    command.args(&request.rest).env(VENDORS, vendors);
+    if let Some(platform) = &request.platform {
+        command.env(PLATFORM, platform);
+    }
+    process::run(&mut command)
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Request {
+    name: String,
+    vendors: Option<String>,
+    platform: Option<String>,
+    /// Words for the benchmark itself.
+    rest: Vec<String>,
+}
+
+impl Request {
+    fn parse(arguments: &[String]) -> Result<Self> {
+        let mut request = Self::default();
+        let mut words = arguments.iter();
+        while let Some(word) = words.next() {
+            let mut value = || words.next().cloned().with_context(|| format!("{word} needs a value"));
+            match word.as_str() {
+                "--vendors" => request.vendors = Some(value()?),
+                "--platform" => request.platform = Some(value()?),
+                "--rounds" => request.rest.extend([word.clone(), value()?]),
+                name if NAMES.contains(&name) && request.name.is_empty() => name.clone_into(&mut request.name),
+                other => bail!("bench does not know `{other}`"),
+            }
+        }
+        if request.name.is_empty() {
+            bail!("which benchmark? one of {}", NAMES.join(", "));
+        }
+        if request.vendors.is_some() != request.platform.is_some() {
+            bail!("another driver is named by --vendors PATH and --platform NAME together");
+        }
+        Ok(request)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Request> {
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        Request::parse(&words)
+    }
+
+    #[test]
+    fn another_driver_needs_its_platforms_name() {
+        let request = parsed("launch --vendors v/ --platform Other --rounds 3").expect("valid");
+        assert_eq!(request.name, "launch");
+        assert_eq!(request.platform.as_deref(), Some("Other"));
+        assert_eq!(request.rest, ["--rounds", "3"]);
+        assert!(parsed("launch --vendors v/").is_err());
+    }
+
+    #[test]
+    fn unknown_words_are_refused() {
+        assert!(parsed("lunch").is_err());
+        assert!(parsed("--rounds 3").is_err());
+        assert!(parsed("memory --rounds").is_err());
+    }
+}
