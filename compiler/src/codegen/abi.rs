@@ -10,7 +10,10 @@
 //! 0                        the kernel's own __local variables (ScratchNeeds::local_bytes)
 //! given by the runtime     memory of __local arguments, each aligned to 128; the argument block holds
 //!                          the byte offset of each from the start of the scratch memory
-//! items_offset             per-work-item storage: ScratchNeeds::item_bytes for each of the
+//! items_offset             private memory that one work-item uses after the other
+//!                          (ScratchNeeds::worker_bytes, a multiple of 128)
+//! items_offset + worker_bytes
+//!                          per-work-item storage: ScratchNeeds::item_bytes for each of the
 //!                          local_size[0] * local_size[1] * local_size[2] work-items, laid out by the code
 //! ```
 
@@ -34,7 +37,7 @@ pub struct LaunchFrame {
     /// The address of each program-scope variable by `ir::Global` index; entries of variables that
     /// stand in code (`ir::GlobalData::constant` without relocations) are not read.
     pub globals: *const *mut u8,
-    /// Where per-work-item storage starts in the scratch memory; a multiple of 128.
+    /// Where private storage starts in the scratch memory; a multiple of 128.
     pub items_offset: u64,
     /// Prints one formatted call.
     pub printf: PrintfFn,
@@ -57,6 +60,17 @@ pub type KernelEntry = unsafe extern "C" fn(*const LaunchFrame, *mut u8, u64, u6
 pub struct ScratchNeeds {
     /// Bytes of the kernel's own `__local` variables, from offset 0.
     pub local_bytes: u64,
+    /// Bytes of private memory that work-items use one after the other, a multiple of 128.
+    pub worker_bytes: u64,
     /// Bytes per work-item of the enqueued local size.
     pub item_bytes: u64,
+}
+
+impl ScratchNeeds {
+    /// Bytes of scratch memory for groups of `items` work-items whose private storage starts at
+    /// `items_offset`; `None` if that is more than an address can tell.
+    pub fn total_bytes(&self, items_offset: u64, items: u64) -> Option<u64> {
+        let items = self.item_bytes.checked_mul(items)?;
+        items_offset.checked_add(self.worker_bytes)?.checked_add(items)
+    }
 }

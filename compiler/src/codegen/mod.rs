@@ -1,3 +1,185 @@
-//! From IR to machine code of the host.
+//! From IR to LLVM IR of the host.
+//!
+//! Requires: a verified kernel without barrier instructions, cut into regions.
+//! Ensures: a module of its own with one function, a [`abi::KernelEntry`], that runs a chunk of
+//! work-groups; the meaning of every operation is that of the IR, where OpenCL leaves the result open
+//! (division by zero) it still does not trap.
+//! Phases: lay out scratch memory ([`storage`]); read the call's values ([`frame`]); open the loop over
+//! groups ([`groups`]); for each region the loops over work-items with the region's code
+//! ([`region`]) inside and a jump to the regions that may follow; close.
+//! Source: Karrenberg & Hack 2012, sections 2.2 (loops in generated code, queries as values) and 2.3
+//! (the loop over continuations; all work-items agree, so the last one's answer is taken).
+//!
+//! The regions' code stands inline in one function, so that what does not depend on the work-item moves
+//! out of its loop; a region with one successor jumps to it. No function or loop is marked
+//! `mustprogress`: a kernel that loops for ever does so.
 
 pub mod abi;
+mod arith;
+mod emit;
+mod frame;
+mod groups;
+mod memory;
+mod region;
+mod storage;
+
+use crate::ir::{Kernel, Module, Region};
+use abi::{LaunchFrame, ScratchNeeds};
+use cranelift_entity::{EntityRef, SecondaryMap};
+use emit::{Emit, Emitted};
+use frame::Frame;
+use groups::GroupLoop;
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::basic_block::BasicBlock;
+use inkwell::builder::BuilderError;
+use inkwell::context::Context;
+use inkwell::module::Module as LlvmModule;
+use storage::Storage;
+
+/// The name of the kernel's function in its module.
+pub const ENTRY_NAME: &str = "lockstep_kernel";
+
+/// A kernel as LLVM IR.
+pub struct Generated<'ctx> {
+    /// The module; its target is not set yet.
+    pub module: LlvmModule<'ctx>,
+    /// The scratch memory that the code needs.
+    pub needs: ScratchNeeds,
+}
+
+/// Generates the code of one kernel of `module`.
+pub fn generate<'ctx>(
+    ctx: &'ctx Context,
+    module: &Module,
+    kernel: &Kernel,
+) -> Result<Generated<'ctx>, BuilderError> {
+    let llvm = ctx.create_module(&kernel.name);
+    let storage = Storage::of(kernel);
+    let function = declare(ctx, &llvm);
+    let emit = Emit {
+        ctx,
+        module: &llvm,
+        builder: ctx.create_builder(),
+        function,
+    };
+    emit.at(emit.block("entry"));
+    let frame = frame::enter(&emit, module, kernel, &storage)?;
+    let argument = |index| -> Emitted<_> {
+        let value = function.get_nth_param(index);
+        Ok(value.ok_or(BuilderError::UnsetPosition)?.into_int_value())
+    };
+    let groups = groups::open_groups(&emit, &frame, argument(2)?, argument(3)?)?;
+    let mut starts: SecondaryMap<Region, Option<BasicBlock>> = SecondaryMap::new();
+    for region in kernel.regions.keys() {
+        starts[region] = Some(emit.block("region"));
+    }
+    let first = starts[Region::new(0)].ok_or(BuilderError::UnsetPosition)?;
+    emit.builder.build_unconditional_branch(first)?;
+    for region in kernel.regions.keys() {
+        run_region(&emit, kernel, &storage, &frame, &groups, &starts, region)?;
+    }
+    groups.close(&emit, &frame)?;
+    drop(emit);
+    Ok(Generated {
+        module: llvm,
+        needs: storage.needs,
+    })
+}
+
+fn declare<'ctx>(
+    ctx: &'ctx Context,
+    llvm: &LlvmModule<'ctx>,
+) -> inkwell::values::FunctionValue<'ctx> {
+    let ptr = ctx.ptr_type(inkwell::AddressSpace::default());
+    let i64 = ctx.i64_type();
+    let params = [ptr.into(), ptr.into(), i64.into(), i64.into()];
+    let function = llvm.add_function(
+        ENTRY_NAME,
+        ctx.void_type().fn_type(&params, false),
+        None,
+    );
+    let add = |place, name, value| {
+        let kind = Attribute::get_named_enum_kind_id(name);
+        function.add_attribute(place, ctx.create_enum_attribute(kind, value));
+    };
+    add(AttributeLoc::Function, "nounwind", 0);
+    let frame = AttributeLoc::Param(0);
+    add(frame, "noalias", 0);
+    add(frame, "readonly", 0);
+    add(frame, "noundef", 0);
+    add(frame, "align", 8);
+    add(frame, "dereferenceable", size_of::<LaunchFrame>() as u64);
+    // No buffer lies in the scratch memory, so what is not computed from its address is elsewhere.
+    let scratch = AttributeLoc::Param(1);
+    add(scratch, "noalias", 0);
+    add(scratch, "noundef", 0);
+    add(scratch, "align", storage::SCRATCH_ALIGN);
+    function
+}
+
+/// The loops over work-items around one region's code, and where the group goes on behind them.
+fn run_region<'ctx>(
+    emit: &Emit<'ctx, '_>,
+    kernel: &Kernel,
+    storage: &Storage,
+    frame: &Frame<'ctx>,
+    groups: &GroupLoop<'ctx>,
+    starts: &SecondaryMap<Region, Option<BasicBlock<'ctx>>>,
+    region: Region,
+) -> Emitted<()> {
+    let b = &emit.builder;
+    let group = &groups.group;
+    emit.at(starts[region].ok_or(BuilderError::UnsetPosition)?);
+    let items = groups::open_items(emit, group)?;
+    let exits = region::RegionCode::emit(
+        emit,
+        kernel,
+        storage,
+        frame,
+        group,
+        &items.item,
+        &kernel.regions[region],
+    )?;
+    for &(_, from) in &exits {
+        emit.at(from);
+        b.build_unconditional_branch(items.latch)?;
+    }
+    emit.at(items.latch);
+    let place = |next: Option<Region>| match next {
+        Some(region) => starts[region].ok_or(BuilderError::UnsetPosition),
+        None => Ok(groups.latch),
+    };
+    let mut nexts: Vec<Option<Region>> = exits.iter().map(|&(next, _)| next).collect();
+    nexts.sort();
+    nexts.dedup();
+    let Some((&usual, others)) = nexts.split_first() else {
+        // No work-item ever leaves the region.
+        b.build_unreachable()?;
+        return Ok(());
+    };
+    // Every arrival names the region by its number plus one; 0 is the end.
+    let number = |next: Option<Region>| {
+        let number = next.map_or(0, |region| region.index() as u64 + 1);
+        emit.ctx.i32_type().const_int(number, false)
+    };
+    let next = if others.is_empty() {
+        None
+    } else {
+        let next = b.build_phi(emit.ctx.i32_type(), "next")?;
+        for &(to, from) in &exits {
+            next.add_incoming(&[(&number(to), from)]);
+        }
+        Some(next.as_basic_value().into_int_value())
+    };
+    items.close(emit, group)?;
+    let default = place(usual)?;
+    match next {
+        None => b.build_unconditional_branch(default)?,
+        Some(next) => {
+            let cases = others.iter().map(|&to| Ok((number(to), place(to)?)));
+            let cases = cases.collect::<Emitted<Vec<_>>>()?;
+            b.build_switch(next, default, &cases)?
+        }
+    };
+    Ok(())
+}

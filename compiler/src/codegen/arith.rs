@@ -1,0 +1,309 @@
+//! Arithmetic: what computes a value from values alone.
+
+use super::emit::{Emit, Emitted};
+use crate::ir::{BinaryOp, FastMath, FloatCc, IntCc, IntFlags, TernaryOp, Type, UnaryOp};
+use inkwell::values::{
+    AsValueRef, BasicValue, BasicValueEnum, FloatValue, InstructionOpcode as Op, IntValue,
+};
+use inkwell::{FloatPredicate, IntPredicate};
+
+/// Whether the host computes in binary16 itself. Where it does not, LLVM goes through binary32,
+/// which is exact but for the operations that round a wider value (handled here).
+pub fn native_half() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::arch::is_x86_feature_detected!("avx512fp16");
+    #[cfg(not(target_arch = "x86_64"))]
+    return false;
+}
+
+impl<'ctx> Emit<'ctx, '_> {
+    /// An operation of one operand; `SpaceOf` is memory's.
+    pub fn unary(
+        &self,
+        op: UnaryOp,
+        fmf: FastMath,
+        from: Type,
+        to: Type,
+        arg: BasicValueEnum<'ctx>,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let b = &self.builder;
+        let ty = self.ty(to);
+        let cast = |op| b.build_cast(op, arg, ty, "");
+        let call = |name| self.intrinsic(name, &[ty], &[arg]);
+        let to_int = |name| self.intrinsic(name, &[ty, self.ty(from)], &[arg]);
+        let count = |name| {
+            let zero_is_fine = self.ctx.bool_type().const_zero().into();
+            self.intrinsic(name, &[ty], &[arg, zero_is_fine])
+        };
+        let value = match op {
+            // SAFETY: the builder has a position, and the result is a value of the operand's type.
+            UnaryOp::Freeze => unsafe {
+                BasicValueEnum::new(llvm_sys::core::LLVMBuildFreeze(
+                    b.as_mut_ptr(),
+                    arg.as_value_ref(),
+                    c"".as_ptr(),
+                ))
+            },
+            UnaryOp::Fneg => b.build_float_neg(arg.into_float_value(), "")?.into(),
+            UnaryOp::Trunc if from != to => cast(Op::Trunc)?,
+            UnaryOp::Zext if from != to => cast(Op::ZExt)?,
+            UnaryOp::Sext if from != to => cast(Op::SExt)?,
+            UnaryOp::FpTrunc if from == Type::F64 && to == Type::F16 && !native_half() => {
+                self.double_to_half(arg.into_float_value())?.into()
+            }
+            UnaryOp::FpTrunc if from != to => cast(Op::FPTrunc)?,
+            UnaryOp::FpExt if from != to => cast(Op::FPExt)?,
+            UnaryOp::FpToSi => cast(Op::FPToSI)?,
+            UnaryOp::FpToUi => cast(Op::FPToUI)?,
+            UnaryOp::FpToSiSat => to_int("llvm.fptosi.sat")?,
+            UnaryOp::FpToUiSat => to_int("llvm.fptoui.sat")?,
+            UnaryOp::SiToFp => cast(Op::SIToFP)?,
+            UnaryOp::UiToFp => cast(Op::UIToFP)?,
+            UnaryOp::Bitcast if self.ty(from) != ty => cast(Op::BitCast)?,
+            UnaryOp::PtrToInt => cast(Op::PtrToInt)?,
+            UnaryOp::IntToPtr => cast(Op::IntToPtr)?,
+            UnaryOp::Popcount => call("llvm.ctpop")?,
+            UnaryOp::Clz => count("llvm.ctlz")?,
+            UnaryOp::Ctz => count("llvm.cttz")?,
+            UnaryOp::Bswap if to.bits() > 8 => call("llvm.bswap")?,
+            UnaryOp::Bitreverse => call("llvm.bitreverse")?,
+            UnaryOp::Iabs => count("llvm.abs")?,
+            UnaryOp::Fabs => call("llvm.fabs")?,
+            UnaryOp::Sqrt => call("llvm.sqrt")?,
+            UnaryOp::Floor => call("llvm.floor")?,
+            UnaryOp::Ceil => call("llvm.ceil")?,
+            UnaryOp::Ftrunc => call("llvm.trunc")?,
+            UnaryOp::Rint => call("llvm.roundeven")?,
+            UnaryOp::Round => call("llvm.round")?,
+            UnaryOp::Canonicalize => call("llvm.canonicalize")?,
+            // What changes nothing: casts between equal types, and all spaces are one memory.
+            UnaryOp::Trunc
+            | UnaryOp::Zext
+            | UnaryOp::Sext
+            | UnaryOp::FpTrunc
+            | UnaryOp::FpExt
+            | UnaryOp::Bitcast
+            | UnaryOp::Bswap
+            | UnaryOp::SpaceCast
+            | UnaryOp::SpaceOf => return Ok(arg),
+        };
+        Ok(self.fast(value, fmf))
+    }
+
+    /// To the nearest binary16 (ties to even), rounded once, without the library call that hosts
+    /// without binary16 arithmetic need: through binary32 rounded to odd, which keeps what the second
+    /// rounding has to know.
+    fn double_to_half(&self, x: FloatValue<'ctx>) -> Emitted<FloatValue<'ctx>> {
+        let b = &self.builder;
+        let (i32, f32) = (self.ctx.i32_type(), self.ctx.f32_type());
+        let near = b.build_float_trunc(x, f32, "")?;
+        let back = b.build_float_ext(near, self.ctx.f64_type(), "")?;
+        let inexact = b.build_float_compare(FloatPredicate::ONE, back, x, "")?;
+        let size = |v: FloatValue<'ctx>| -> Emitted<FloatValue<'ctx>> {
+            let v = self.intrinsic("llvm.fabs", &[v.get_type().into()], &[v.into()]);
+            Ok(v?.into_float_value())
+        };
+        let away = b.build_float_compare(FloatPredicate::OGT, size(back)?, size(x)?, "")?;
+        let bits = b.build_bit_cast(near, i32, "")?.into_int_value();
+        let down = b.build_int_sub(bits, b.build_int_z_extend(away, i32, "")?, "")?;
+        let odd = b.build_or(down, i32.const_int(1, false), "")?;
+        let bits = b.build_select(inexact, odd, bits, "")?;
+        let near = b.build_bit_cast(bits, f32, "")?.into_float_value();
+        b.build_float_trunc(near, self.ctx.f16_type(), "")
+    }
+
+    /// An operation of two operands.
+    pub fn binary(
+        &self,
+        op: BinaryOp,
+        flags: IntFlags,
+        fmf: FastMath,
+        ty: Type,
+        [x, y]: [BasicValueEnum<'ctx>; 2],
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let plain = |op| self.builder.build_binop(op, x, y, "");
+        let call = |name| self.intrinsic(name, &[self.ty(ty)], &[x, y]);
+        let divide = |op, signed| {
+            let y = self.divisor(signed, x.into_int_value(), y.into_int_value())?;
+            self.builder.build_binop(op, x, y.into(), "")
+        };
+        let value = match op {
+            BinaryOp::Add => plain(Op::Add)?,
+            BinaryOp::Sub => plain(Op::Sub)?,
+            BinaryOp::Mul => plain(Op::Mul)?,
+            BinaryOp::Udiv => divide(Op::UDiv, false)?,
+            BinaryOp::Sdiv => divide(Op::SDiv, true)?,
+            BinaryOp::Urem => divide(Op::URem, false)?,
+            BinaryOp::Srem => divide(Op::SRem, true)?,
+            BinaryOp::And => plain(Op::And)?,
+            BinaryOp::Or => plain(Op::Or)?,
+            BinaryOp::Xor => plain(Op::Xor)?,
+            BinaryOp::Shl => plain(Op::Shl)?,
+            BinaryOp::Lshr => plain(Op::LShr)?,
+            BinaryOp::Ashr => plain(Op::AShr)?,
+            BinaryOp::Smin => call("llvm.smin")?,
+            BinaryOp::Smax => call("llvm.smax")?,
+            BinaryOp::Umin => call("llvm.umin")?,
+            BinaryOp::Umax => call("llvm.umax")?,
+            BinaryOp::SaddSat => call("llvm.sadd.sat")?,
+            BinaryOp::UaddSat => call("llvm.uadd.sat")?,
+            BinaryOp::SsubSat => call("llvm.ssub.sat")?,
+            BinaryOp::UsubSat => call("llvm.usub.sat")?,
+            BinaryOp::Fadd => plain(Op::FAdd)?,
+            BinaryOp::Fsub => plain(Op::FSub)?,
+            BinaryOp::Fmul => plain(Op::FMul)?,
+            BinaryOp::Fdiv => plain(Op::FDiv)?,
+            BinaryOp::Frem => plain(Op::FRem)?,
+            BinaryOp::Fmin => call("llvm.minnum")?,
+            BinaryOp::Fmax => call("llvm.maxnum")?,
+            BinaryOp::Copysign => call("llvm.copysign")?,
+        };
+        let can_wrap = matches!(
+            op,
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Shl
+        );
+        let flags = if can_wrap { flags } else { IntFlags::default() };
+        Ok(self.fast(self.wrap(value, flags), fmf))
+    }
+
+    /// A divisor with which the machine's division does not trap: OpenCL leaves the quotient by 0 and
+    /// of MIN / -1 open, but rules out an exception.
+    fn divisor(
+        &self,
+        signed: bool,
+        x: IntValue<'ctx>,
+        y: IntValue<'ctx>,
+    ) -> Emitted<IntValue<'ctx>> {
+        let b = &self.builder;
+        let ty = y.get_type();
+        let (zero, one, all_ones) = (
+            ty.const_zero(),
+            ty.const_int(1, false),
+            ty.const_all_ones(),
+        );
+        if y.is_const() && y != zero && (y != all_ones || !signed) {
+            return Ok(y);
+        }
+        let mut bad = b.build_int_compare(IntPredicate::EQ, y, zero, "")?;
+        if signed {
+            let top = ty.get_bit_width() - 1;
+            let top = ty.const_int_arbitrary_precision(&[
+                if top < 64 { 1 << top } else { 0 },
+                if top < 64 { 0 } else { 1 << (top - 64) },
+            ]);
+            let smallest = b.build_int_compare(IntPredicate::EQ, x, top, "")?;
+            let minus_one = b.build_int_compare(IntPredicate::EQ, y, all_ones, "")?;
+            let overflow = b.build_and(smallest, minus_one, "")?;
+            bad = b.build_or(bad, overflow, "")?;
+        }
+        Ok(b.build_select(bad, one, y, "")?.into_int_value())
+    }
+
+    /// An operation of three operands.
+    pub fn ternary(
+        &self,
+        op: TernaryOp,
+        fmf: FastMath,
+        ty: Type,
+        [x, y, z]: [BasicValueEnum<'ctx>; 3],
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let b = &self.builder;
+        let call = |name| self.intrinsic(name, &[self.ty(ty)], &[x, y, z]);
+        let value = match op {
+            TernaryOp::Select => b.build_select(x.into_int_value(), y, z, "")?,
+            TernaryOp::Fma if ty == Type::F16 && !native_half() => {
+                return self.half_fma([x, y, z], fmf);
+            }
+            TernaryOp::FmulAdd if ty == Type::F16 && !native_half() => {
+                let product = b.build_binop(Op::FMul, x, y, "")?;
+                b.build_binop(Op::FAdd, self.fast(product, fmf), z, "")?
+            }
+            TernaryOp::Fma => call("llvm.fma")?,
+            TernaryOp::FmulAdd => call("llvm.fmuladd")?,
+            TernaryOp::Fshl => call("llvm.fshl")?,
+            TernaryOp::Fshr => call("llvm.fshr")?,
+        };
+        let flags = if ty.is_float() { fmf } else { FastMath(0) };
+        Ok(self.fast(value, flags))
+    }
+
+    /// A fused multiply-add in binary16 on hosts without one. In binary64 the product is exact, and
+    /// the sum rounds only where that cannot change its rounding to 11 bits (two 11-bit factors, 40
+    /// binary orders of magnitude at most).
+    fn half_fma(
+        &self,
+        args: [BasicValueEnum<'ctx>; 3],
+        fmf: FastMath,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let double = self.ctx.f64_type();
+        let mut wide = [args[0]; 3];
+        for (wide, arg) in wide.iter_mut().zip(args) {
+            *wide = self
+                .builder
+                .build_float_ext(arg.into_float_value(), double, "")?
+                .into();
+        }
+        let product = self.builder.build_binop(Op::FMul, wide[0], wide[1], "")?;
+        let product = self.fast(product, fmf);
+        let sum = self.builder.build_binop(Op::FAdd, product, wide[2], "")?;
+        let sum = self.fast(sum, fmf).into_float_value();
+        Ok(self.double_to_half(sum)?.into())
+    }
+
+    /// An integer or pointer comparison.
+    pub fn icmp(
+        &self,
+        cc: IntCc,
+        [x, y]: [BasicValueEnum<'ctx>; 2],
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let predicate = match cc {
+            IntCc::Eq => IntPredicate::EQ,
+            IntCc::Ne => IntPredicate::NE,
+            IntCc::Slt => IntPredicate::SLT,
+            IntCc::Sle => IntPredicate::SLE,
+            IntCc::Sgt => IntPredicate::SGT,
+            IntCc::Sge => IntPredicate::SGE,
+            IntCc::Ult => IntPredicate::ULT,
+            IntCc::Ule => IntPredicate::ULE,
+            IntCc::Ugt => IntPredicate::UGT,
+            IntCc::Uge => IntPredicate::UGE,
+        };
+        Ok(match (x, y) {
+            (BasicValueEnum::PointerValue(x), BasicValueEnum::PointerValue(y)) => {
+                self.builder.build_int_compare(predicate, x, y, "")?.into()
+            }
+            _ => self
+                .builder
+                .build_int_compare(predicate, x.into_int_value(), y.into_int_value(), "")?
+                .into(),
+        })
+    }
+
+    /// A float comparison.
+    pub fn fcmp(
+        &self,
+        cc: FloatCc,
+        fmf: FastMath,
+        [x, y]: [BasicValueEnum<'ctx>; 2],
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let predicate = match cc {
+            FloatCc::Oeq => FloatPredicate::OEQ,
+            FloatCc::Ogt => FloatPredicate::OGT,
+            FloatCc::Oge => FloatPredicate::OGE,
+            FloatCc::Olt => FloatPredicate::OLT,
+            FloatCc::Ole => FloatPredicate::OLE,
+            FloatCc::One => FloatPredicate::ONE,
+            FloatCc::Ord => FloatPredicate::ORD,
+            FloatCc::Uno => FloatPredicate::UNO,
+            FloatCc::Ueq => FloatPredicate::UEQ,
+            FloatCc::Ugt => FloatPredicate::UGT,
+            FloatCc::Uge => FloatPredicate::UGE,
+            FloatCc::Ult => FloatPredicate::ULT,
+            FloatCc::Ule => FloatPredicate::ULE,
+            FloatCc::Une => FloatPredicate::UNE,
+        };
+        let (x, y) = (x.into_float_value(), y.into_float_value());
+        let value = self.builder.build_float_compare(predicate, x, y, "")?;
+        Ok(self.fast(value.as_basic_value_enum(), fmf))
+    }
+}

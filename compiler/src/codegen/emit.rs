@@ -1,0 +1,331 @@
+//! A thin layer over LLVM's builder: our types and constants in LLVM's, intrinsics by name, flags.
+
+use crate::ir::{FastMath, IntFlags, Ordering, Type};
+use inkwell::AtomicOrdering;
+use inkwell::basic_block::BasicBlock;
+use inkwell::builder::{Builder, BuilderError};
+use inkwell::context::Context;
+use inkwell::intrinsics::Intrinsic;
+use inkwell::module::Module;
+use inkwell::types::{BasicType, BasicTypeEnum, IntType, PointerType};
+use inkwell::values::{
+    AsValueRef, BasicMetadataValueEnum, BasicValue, BasicValueEnum, FastMathFlags, FunctionValue,
+    InstructionValue,
+    IntValue, PointerValue,
+};
+use inkwell::{AddressSpace, IntPredicate};
+use std::num::NonZeroU32;
+
+/// The result of emitting something. LLVM's builder fails only on a mistake of ours, which the
+/// caller reports instead of taking the application down.
+pub type Emitted<T> = Result<T, BuilderError>;
+
+/// Where the generated instructions go.
+pub struct Emit<'ctx, 'm> {
+    /// Owner of types and constants.
+    pub ctx: &'ctx Context,
+    /// The module under construction.
+    pub module: &'m Module<'ctx>,
+    /// The current position.
+    pub builder: Builder<'ctx>,
+    /// The function under construction.
+    pub function: FunctionValue<'ctx>,
+}
+
+impl<'ctx> Emit<'ctx, '_> {
+    /// The LLVM integer type of this many bits (at least 1).
+    pub fn int(&self, bits: u32) -> IntType<'ctx> {
+        let bits = NonZeroU32::new(bits).unwrap_or(NonZeroU32::MIN);
+        self.ctx
+            .custom_width_int_type(bits)
+            .unwrap_or_else(|_| self.ctx.i128_type())
+    }
+
+    /// i64.
+    pub fn i64(&self) -> IntType<'ctx> {
+        self.ctx.i64_type()
+    }
+
+    /// The type of all addresses: on the host, every space is flat memory.
+    pub fn ptr(&self) -> PointerType<'ctx> {
+        self.ctx.ptr_type(AddressSpace::default())
+    }
+
+    /// The type of a value in registers.
+    pub fn ty(&self, ty: Type) -> BasicTypeEnum<'ctx> {
+        match ty {
+            Type::Int(bits) => self.int(bits.into()).into(),
+            Type::F16 => self.ctx.f16_type().into(),
+            Type::F32 => self.ctx.f32_type().into(),
+            Type::F64 => self.ctx.f64_type().into(),
+            Type::Ptr(_) => self.ptr().into(),
+        }
+    }
+
+    /// The type of a value in memory: integers are zero-extended to whole bytes.
+    pub fn memory_ty(&self, ty: Type) -> BasicTypeEnum<'ctx> {
+        match ty {
+            Type::Int(_) => self.int(ty.bytes() * 8).into(),
+            _ => self.ty(ty),
+        }
+    }
+
+    /// A constant by its bits.
+    pub fn constant(&self, ty: Type, bits: u128) -> BasicValueEnum<'ctx> {
+        let words = [bits as u64, (bits >> 64) as u64];
+        let int = self.int(ty.bits());
+        let int = int.const_int_arbitrary_precision(&words[..ty.bits().div_ceil(64) as usize]);
+        match ty {
+            Type::Int(_) => int.into(),
+            Type::Ptr(_) if bits == 0 => self.ptr().const_null().into(),
+            Type::Ptr(_) => int.const_to_pointer(self.ptr()).into(),
+            Type::F16 | Type::F32 | Type::F64 => {
+                let to = self.ty(ty);
+                // SAFETY: both are of one width, and the result is a constant of type `to`.
+                unsafe {
+                    use inkwell::types::AsTypeRef;
+                    BasicValueEnum::new(llvm_sys::core::LLVMConstBitCast(
+                        int.as_value_ref(),
+                        to.as_type_ref(),
+                    ))
+                }
+            }
+        }
+    }
+
+    /// An i64 constant.
+    pub fn const64(&self, value: u64) -> IntValue<'ctx> {
+        self.i64().const_int(value, false)
+    }
+
+    /// A new block at the end of the function.
+    pub fn block(&self, name: &str) -> BasicBlock<'ctx> {
+        self.ctx.append_basic_block(self.function, name)
+    }
+
+    /// Goes on at the end of a block.
+    pub fn at(&self, block: BasicBlock<'ctx>) {
+        self.builder.position_at_end(block);
+    }
+
+    /// The block the current position is in.
+    pub fn here(&self) -> Emitted<BasicBlock<'ctx>> {
+        self.builder
+            .get_insert_block()
+            .ok_or(BuilderError::UnsetPosition)
+    }
+
+    /// Calls an intrinsic, overloaded on `types`, that has a result.
+    pub fn intrinsic(
+        &self,
+        name: &str,
+        types: &[BasicTypeEnum<'ctx>],
+        args: &[BasicValueEnum<'ctx>],
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let call = self.intrinsic_call(name, types, args)?;
+        call.try_as_basic_value()
+            .basic()
+            .ok_or(BuilderError::NotSameType)
+    }
+
+    /// Calls an intrinsic, overloaded on `types`.
+    pub fn intrinsic_call(
+        &self,
+        name: &str,
+        types: &[BasicTypeEnum<'ctx>],
+        args: &[BasicValueEnum<'ctx>],
+    ) -> Emitted<inkwell::values::CallSiteValue<'ctx>> {
+        let function = Intrinsic::find(name)
+            .and_then(|intrinsic| intrinsic.get_declaration(self.module, types))
+            .ok_or(BuilderError::UnsetPosition)?;
+        let args: Vec<BasicMetadataValueEnum> = args.iter().map(|&arg| arg.into()).collect();
+        self.builder.build_call(function, &args, "")
+    }
+
+    /// The address `offset` bytes behind `base`.
+    pub fn offset(
+        &self,
+        base: PointerValue<'ctx>,
+        offset: IntValue<'ctx>,
+        inbounds: bool,
+    ) -> Emitted<PointerValue<'ctx>> {
+        let byte = self.ctx.i8_type();
+        // SAFETY: an i8 element has no inner indices; what `inbounds` promises is the caller's.
+        unsafe {
+            if inbounds {
+                self.builder.build_in_bounds_gep(byte, base, &[offset], "")
+            } else {
+                self.builder.build_gep(byte, base, &[offset], "")
+            }
+        }
+    }
+
+    /// The address of scratch memory or the like, known to lie within one object.
+    pub fn within(&self, base: PointerValue<'ctx>, offset: u64) -> Emitted<PointerValue<'ctx>> {
+        if offset == 0 {
+            return Ok(base);
+        }
+        self.offset(base, self.const64(offset), true)
+    }
+
+    /// An address rounded up to an alignment.
+    pub fn align_up(&self, ptr: PointerValue<'ctx>, align: u64) -> Emitted<PointerValue<'ctx>> {
+        let end = self.within(ptr, align - 1)?;
+        let mask = self.i64().const_int(align.wrapping_neg(), false);
+        let types = [self.ptr().into(), self.i64().into()];
+        let masked = self.intrinsic("llvm.ptrmask", &types, &[end.into(), mask.into()])?;
+        Ok(masked.into_pointer_value())
+    }
+
+    /// Reads a value that has its memory form at `ptr`.
+    pub fn load(
+        &self,
+        ty: Type,
+        ptr: PointerValue<'ctx>,
+        align: u32,
+    ) -> Emitted<(BasicValueEnum<'ctx>, Option<InstructionValue<'ctx>>)> {
+        let loaded = self.builder.build_load(self.memory_ty(ty), ptr, "")?;
+        let inst = loaded.as_instruction_value();
+        if let Some(inst) = inst {
+            inst.set_alignment(align).map_err(|_| BuilderError::BitwidthError)?;
+        }
+        let narrow = matches!(ty, Type::Int(bits) if u32::from(bits) != ty.bytes() * 8);
+        if !narrow {
+            return Ok((loaded, inst));
+        }
+        let value = self.builder.build_int_truncate(
+            loaded.into_int_value(),
+            self.int(ty.bits()),
+            "",
+        )?;
+        Ok((value.into(), inst))
+    }
+
+    /// Writes a value in its memory form to `ptr`.
+    pub fn store(
+        &self,
+        ty: Type,
+        value: BasicValueEnum<'ctx>,
+        ptr: PointerValue<'ctx>,
+        align: u32,
+    ) -> Emitted<InstructionValue<'ctx>> {
+        let value = match ty {
+            Type::Int(bits) if u32::from(bits) != ty.bytes() * 8 => self
+                .builder
+                .build_int_z_extend(value.into_int_value(), self.int(ty.bytes() * 8), "")?
+                .into(),
+            _ => value,
+        };
+        let inst = self.builder.build_store(ptr, value)?;
+        inst.set_alignment(align).map_err(|_| BuilderError::BitwidthError)?;
+        Ok(inst)
+    }
+
+    /// Marks a load whose memory does not change while the kernel runs.
+    pub fn mark_invariant(&self, load: Option<InstructionValue<'ctx>>) {
+        if let Some(load) = load {
+            let kind = self.ctx.get_kind_id("invariant.load");
+            // Refused only for what is no node.
+            let _ = load.set_metadata(self.ctx.metadata_node(&[]), kind);
+        }
+    }
+
+    /// Puts fast-math flags on what the builder has just made, unless it was folded away.
+    pub fn fast(&self, value: BasicValueEnum<'ctx>, flags: FastMath) -> BasicValueEnum<'ctx> {
+        if flags.0 != 0
+            && let Some(inst) = value.as_instruction_value()
+        {
+            // Refused only for what takes no such flags.
+            let _ = inst.set_fast_math_flags(FastMathFlags::from_bits_retain(flags.0.into()));
+        }
+        value
+    }
+
+    /// Puts overflow promises on what the builder has just made, unless it was folded away.
+    pub fn wrap(&self, value: BasicValueEnum<'ctx>, flags: IntFlags) -> BasicValueEnum<'ctx> {
+        if let Some(inst) = value.as_instruction_value() {
+            if flags.nsw {
+                inst.set_no_signed_wrap_flag(true);
+            }
+            if flags.nuw {
+                inst.set_no_unsigned_wrap_flag(true);
+            }
+        }
+        value
+    }
+
+    /// Integer addition that cannot wrap, for counters and places within memory.
+    pub fn add(&self, a: IntValue<'ctx>, b: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
+        let sum = self.builder.build_int_add(a, b, "")?;
+        let flags = IntFlags {
+            nsw: true,
+            nuw: true,
+        };
+        Ok(self.wrap(sum.into(), flags).into_int_value())
+    }
+
+    /// Integer product that cannot wrap, for places within memory.
+    pub fn mul(&self, a: IntValue<'ctx>, b: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
+        let product = self.builder.build_int_mul(a, b, "")?;
+        let flags = IntFlags {
+            nsw: true,
+            nuw: true,
+        };
+        Ok(self.wrap(product.into(), flags).into_int_value())
+    }
+
+    /// Whether `low <= ptr < low + len`.
+    pub fn in_range(
+        &self,
+        ptr: PointerValue<'ctx>,
+        low: PointerValue<'ctx>,
+        len: IntValue<'ctx>,
+    ) -> Emitted<IntValue<'ctx>> {
+        let ptr = self.builder.build_ptr_to_int(ptr, self.i64(), "")?;
+        let low = self.builder.build_ptr_to_int(low, self.i64(), "")?;
+        let place = self.builder.build_int_sub(ptr, low, "")?;
+        self.builder
+            .build_int_compare(IntPredicate::ULT, place, len, "")
+    }
+
+    /// A phi of values that arrive from blocks.
+    pub fn phi(
+        &self,
+        ty: impl BasicType<'ctx>,
+        incoming: &[(&dyn BasicValue<'ctx>, BasicBlock<'ctx>)],
+        name: &str,
+    ) -> Emitted<inkwell::values::PhiValue<'ctx>> {
+        let phi = self.builder.build_phi(ty, name)?;
+        phi.add_incoming(incoming);
+        Ok(phi)
+    }
+}
+
+/// LLVM's name of a memory order.
+pub fn ordering(order: Ordering) -> AtomicOrdering {
+    match order {
+        Ordering::Relaxed => AtomicOrdering::Monotonic,
+        Ordering::Acquire => AtomicOrdering::Acquire,
+        Ordering::Release => AtomicOrdering::Release,
+        Ordering::AcqRel => AtomicOrdering::AcquireRelease,
+        Ordering::SeqCst => AtomicOrdering::SequentiallyConsistent,
+    }
+}
+
+/// The order of a load: its release half means nothing.
+pub fn load_ordering(order: Ordering) -> AtomicOrdering {
+    match order {
+        Ordering::Release => AtomicOrdering::Monotonic,
+        Ordering::AcqRel => AtomicOrdering::Acquire,
+        other => ordering(other),
+    }
+}
+
+/// The order of a store: its acquire half means nothing.
+pub fn store_ordering(order: Ordering) -> AtomicOrdering {
+    match order {
+        Ordering::Acquire => AtomicOrdering::Monotonic,
+        Ordering::AcqRel => AtomicOrdering::Release,
+        other => ordering(other),
+    }
+}

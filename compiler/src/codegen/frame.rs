@@ -1,0 +1,268 @@
+//! What holds for a whole call of a kernel: launch sizes, arguments, addresses of memory. All of it
+//! is read in the entry block, so that no loop reads it again.
+
+use super::abi::LaunchFrame;
+use super::emit::{Emit, Emitted};
+use super::storage::{SlotHome, Storage};
+use crate::ir::{
+    Global, GlobalData, Input, InstData, Kernel, LiveSlot, LocalVar, Module, ParamKind, Slot, Space,
+    Type,
+};
+use cranelift_entity::{EntityRef, SecondaryMap};
+use inkwell::module::Linkage;
+use inkwell::values::{BasicValueEnum, IntValue, PointerValue};
+use std::mem::offset_of;
+
+/// One number per dimension.
+pub type Triple<'ctx> = [IntValue<'ctx>; 3];
+
+/// The values of a call.
+pub struct Frame<'ctx> {
+    /// get_global_offset.
+    pub global_offset: Triple<'ctx>,
+    /// get_global_size.
+    pub global_size: Triple<'ctx>,
+    /// get_enqueued_local_size.
+    pub local_size: Triple<'ctx>,
+    /// get_num_groups.
+    pub num_groups: Triple<'ctx>,
+    /// get_work_dim.
+    pub work_dim: IntValue<'ctx>,
+    /// printf's function and its context.
+    pub printf: (PointerValue<'ctx>, PointerValue<'ctx>),
+    /// Where printf's arguments are packed.
+    pub printf_args: Option<PointerValue<'ctx>>,
+    /// The kernel's inputs, in order.
+    pub inputs: Vec<BasicValueEnum<'ctx>>,
+    /// Addresses of the `__local` variables.
+    pub locals: Vec<PointerValue<'ctx>>,
+    /// Addresses of the program-scope variables that the kernel uses.
+    pub globals: SecondaryMap<Global, Option<PointerValue<'ctx>>>,
+    /// Addresses of the slots: of the variable, or of the array with an element per work-item.
+    pub slots: SecondaryMap<Slot, Option<PointerValue<'ctx>>>,
+    /// Addresses of the arrays of kept values.
+    pub live: Vec<PointerValue<'ctx>>,
+    /// The address ranges that are private memory: start and length.
+    pub private: Vec<(PointerValue<'ctx>, IntValue<'ctx>)>,
+    /// The address range that is local memory.
+    pub local: (PointerValue<'ctx>, IntValue<'ctx>),
+}
+
+/// Emits the entry block's part: everything that the regions will need.
+pub fn enter<'ctx>(
+    emit: &Emit<'ctx, '_>,
+    module: &Module,
+    kernel: &Kernel,
+    storage: &Storage,
+) -> Emitted<Frame<'ctx>> {
+    let argument = |index| {
+        emit.function
+            .get_nth_param(index)
+            .ok_or(inkwell::builder::BuilderError::UnsetPosition)
+    };
+    let frame = argument(0)?.into_pointer_value();
+    let scratch = argument(1)?.into_pointer_value();
+    let field = |offset: usize, ty: Type| -> Emitted<BasicValueEnum<'ctx>> {
+        let (value, load) = emit.load(ty, emit.within(frame, offset as u64)?, 8)?;
+        emit.mark_invariant(load);
+        Ok(value)
+    };
+    let pointer = |offset| -> Emitted<PointerValue<'ctx>> {
+        Ok(field(offset, Type::Ptr(Space::Global))?.into_pointer_value())
+    };
+    let triple = |offset: usize| -> Emitted<Triple<'ctx>> {
+        let at = |d: usize| -> Emitted<_> { Ok(field(offset + 8 * d, Type::I64)?.into_int_value()) };
+        Ok([at(0)?, at(1)?, at(2)?])
+    };
+
+    let global_size = triple(offset_of!(LaunchFrame, global_size))?;
+    let local_size = match kernel.attrs.reqd_work_group_size {
+        Some(size) => size.map(|n| emit.const64(n.into())),
+        None => triple(offset_of!(LaunchFrame, local_size))?,
+    };
+    let args = pointer(offset_of!(LaunchFrame, args))?;
+    let table = pointer(offset_of!(LaunchFrame, globals))?;
+    let items_offset = field(offset_of!(LaunchFrame, items_offset), Type::I64)?.into_int_value();
+    let worker = emit.offset(scratch, items_offset, true)?;
+    let items = emit.within(worker, storage.needs.worker_bytes)?;
+    let count = emit.mul(emit.mul(local_size[0], local_size[1])?, local_size[2])?;
+    let array = |offset: u64| -> Emitted<PointerValue<'ctx>> {
+        if offset == 0 {
+            return Ok(items);
+        }
+        emit.offset(items, emit.mul(count, emit.const64(offset))?, true)
+    };
+
+    let mut inputs = Vec::new();
+    for &(input, ty) in &kernel.inputs {
+        inputs.push(match input {
+            Input::Address { param } => {
+                let offset = kernel.params[param as usize].offset;
+                emit.within(args, offset.into())?.into()
+            }
+            Input::Value { param, offset } => {
+                let data = &kernel.params[param as usize];
+                let ptr = emit.within(args, u64::from(data.offset) + u64::from(offset))?;
+                let is_local = data.kind == ParamKind::Local;
+                let stored = if is_local { Type::I64 } else { ty };
+                let (value, load) = emit.load(stored, ptr, natural(ty, data.offset + offset))?;
+                emit.mark_invariant(load);
+                if is_local {
+                    emit.offset(scratch, value.into_int_value(), true)?.into()
+                } else {
+                    value
+                }
+            }
+        });
+    }
+
+    let mut locals = Vec::new();
+    for (local, &offset) in storage.locals.iter().enumerate() {
+        let align = kernel.locals[LocalVar::new(local)].align;
+        locals.push(over_aligned(emit, emit.within(scratch, offset)?, align)?);
+    }
+
+    let mut globals: SecondaryMap<Global, Option<PointerValue<'ctx>>> = SecondaryMap::new();
+    let mut most_args = None;
+    for (_, inst) in kernel.regions.values().flat_map(|body| body.insts.iter()) {
+        match &inst.data {
+            InstData::GlobalAddr { global } if globals[*global].is_none() => {
+                let data = &module.globals[*global];
+                globals[*global] = Some(if data.constant && data.relocs.is_empty() {
+                    table_in_code(emit, data)
+                } else {
+                    let entry = emit.within(table, 8 * global.index() as u64)?;
+                    let (value, load) = emit.load(Type::Ptr(data.space), entry, 8)?;
+                    emit.mark_invariant(load);
+                    value.into_pointer_value()
+                });
+            }
+            InstData::Printf { args, .. } => most_args = most_args.max(Some(args.len())),
+            _ => {}
+        }
+    }
+    let printf_args = match most_args {
+        Some(count) => {
+            let area = emit.i64().array_type(count.max(1) as u32);
+            Some(emit.builder.build_alloca(area, "printf")?)
+        }
+        None => None,
+    };
+
+    let mut slots = SecondaryMap::new();
+    for (slot, data) in &kernel.slots {
+        slots[slot] = match storage.slots[slot] {
+            SlotHome::Unused => None,
+            SlotHome::Stack => Some(stack_variable(emit, data.size, data.align)?),
+            SlotHome::Worker(offset) => {
+                let at = emit.within(worker, offset)?;
+                Some(over_aligned(emit, at, data.align)?)
+            }
+            SlotHome::Item { offset, .. } => Some(array(offset)?),
+        };
+    }
+    let live = storage.live.iter().map(|&offset| array(offset));
+    let live = live.collect::<Emitted<Vec<_>>>()?;
+
+    let item_bytes = emit.mul(count, emit.const64(storage.needs.item_bytes))?;
+    let private_bytes = emit.add(item_bytes, emit.const64(storage.needs.worker_bytes))?;
+    Ok(Frame {
+        global_offset: triple(offset_of!(LaunchFrame, global_offset))?,
+        global_size,
+        local_size,
+        num_groups: triple(offset_of!(LaunchFrame, num_groups))?,
+        work_dim: field(offset_of!(LaunchFrame, work_dim), Type::I32)?.into_int_value(),
+        printf: (
+            pointer(offset_of!(LaunchFrame, printf))?,
+            pointer(offset_of!(LaunchFrame, printf_context))?,
+        ),
+        printf_args,
+        inputs,
+        locals,
+        globals,
+        slots,
+        live,
+        private: vec![
+            (worker, private_bytes),
+            (args, emit.const64(kernel.args_size.into())),
+        ],
+        local: (scratch, items_offset),
+    })
+}
+
+impl<'ctx> Frame<'ctx> {
+    /// The address of a slot for the work-item with this number in its group.
+    pub fn slot(
+        &self,
+        emit: &Emit<'ctx, '_>,
+        kernel: &Kernel,
+        storage: &Storage,
+        slot: Slot,
+        item: IntValue<'ctx>,
+    ) -> Emitted<PointerValue<'ctx>> {
+        let Some(base) = self.slots[slot] else {
+            return Ok(emit.ptr().const_null());
+        };
+        let SlotHome::Item { stride, .. } = storage.slots[slot] else {
+            return Ok(base);
+        };
+        let place = emit.mul(item, emit.const64(stride))?;
+        let ptr = emit.offset(base, place, true)?;
+        over_aligned(emit, ptr, kernel.slots[slot].align)
+    }
+
+    /// The address of a kept value for the work-item with this number in its group.
+    pub fn live(
+        &self,
+        emit: &Emit<'ctx, '_>,
+        slot: LiveSlot,
+        ty: Type,
+        item: IntValue<'ctx>,
+    ) -> Emitted<PointerValue<'ctx>> {
+        let place = emit.mul(item, emit.const64(ty.bytes().into()))?;
+        emit.offset(self.live[slot.index()], place, true)
+    }
+}
+
+/// What is known of the alignment of a value `offset` bytes behind an aligned address.
+fn natural(ty: Type, offset: u32) -> u32 {
+    let of_offset = 1 << offset.trailing_zeros().min(4);
+    ty.bytes().min(of_offset)
+}
+
+/// Rounds an address up for a variable that wants more than the scratch memory's alignment.
+fn over_aligned<'ctx>(
+    emit: &Emit<'ctx, '_>,
+    ptr: PointerValue<'ctx>,
+    align: u32,
+) -> Emitted<PointerValue<'ctx>> {
+    if u64::from(align) <= super::storage::SCRATCH_ALIGN {
+        return Ok(ptr);
+    }
+    emit.align_up(ptr, align.into())
+}
+
+fn stack_variable<'ctx>(
+    emit: &Emit<'ctx, '_>,
+    size: u64,
+    align: u32,
+) -> Emitted<PointerValue<'ctx>> {
+    let ty = emit.ctx.i8_type().array_type(size.max(1) as u32);
+    let variable = emit.builder.build_alloca(ty, "slot")?;
+    if let Some(inst) = variable.as_instruction() {
+        inst.set_alignment(align.max(1))
+            .map_err(|_| inkwell::builder::BuilderError::BitwidthError)?;
+    }
+    Ok(variable)
+}
+
+/// A constant table that is part of the code.
+fn table_in_code<'ctx>(emit: &Emit<'ctx, '_>, data: &GlobalData) -> PointerValue<'ctx> {
+    let init = emit.ctx.const_string(&data.init, false);
+    let table = emit.module.add_global(init.get_type(), None, "table");
+    table.set_initializer(&init);
+    table.set_constant(true);
+    table.set_linkage(Linkage::Private);
+    table.set_alignment(data.align.max(1));
+    table.as_pointer_value()
+}

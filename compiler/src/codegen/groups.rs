@@ -1,0 +1,204 @@
+//! The loops around a kernel's code: over the groups of a call and over the work-items of a group.
+
+use super::emit::{Emit, Emitted};
+use super::frame::{Frame, Triple};
+use inkwell::IntPredicate;
+use inkwell::basic_block::BasicBlock;
+use inkwell::values::{IntValue, PhiValue};
+
+/// The work-group that runs.
+pub struct Group<'ctx> {
+    /// get_group_id.
+    pub id: Triple<'ctx>,
+    /// get_local_size of this group.
+    pub size: Triple<'ctx>,
+    /// get_global_id of the group's first work-item.
+    pub first: Triple<'ctx>,
+}
+
+/// The open loop over groups, between [`open_groups`] and [`GroupLoop::close`].
+pub struct GroupLoop<'ctx> {
+    /// The group of this round.
+    pub group: Group<'ctx>,
+    /// Where a finished group goes.
+    pub latch: BasicBlock<'ctx>,
+    head: BasicBlock<'ctx>,
+    done: BasicBlock<'ctx>,
+    number: PhiValue<'ctx>,
+    id: [PhiValue<'ctx>; 3],
+    last: IntValue<'ctx>,
+}
+
+/// Starts the loop over the groups `first..last`; emission goes on in its body.
+pub fn open_groups<'ctx>(
+    emit: &Emit<'ctx, '_>,
+    frame: &Frame<'ctx>,
+    first: IntValue<'ctx>,
+    last: IntValue<'ctx>,
+) -> Emitted<GroupLoop<'ctx>> {
+    let b = &emit.builder;
+    let [nx, ny, _] = frame.num_groups;
+    let start = emit.block("groups");
+    let head = emit.block("group");
+    let latch = emit.block("group.next");
+    let done = emit.block("done");
+    let any = b.build_int_compare(IntPredicate::ULT, first, last, "")?;
+    b.build_conditional_branch(any, start, done)?;
+
+    emit.at(start);
+    let x = b.build_int_unsigned_rem(first, nx, "")?;
+    let rows = b.build_int_unsigned_div(first, nx, "")?;
+    let y = b.build_int_unsigned_rem(rows, ny, "")?;
+    let z = b.build_int_unsigned_div(rows, ny, "")?;
+    b.build_unconditional_branch(head)?;
+
+    emit.at(head);
+    let number = emit.phi(emit.i64(), &[(&first, start)], "group")?;
+    let id = [
+        emit.phi(emit.i64(), &[(&x, start)], "group.x")?,
+        emit.phi(emit.i64(), &[(&y, start)], "group.y")?,
+        emit.phi(emit.i64(), &[(&z, start)], "group.z")?,
+    ];
+    let mut group = Group {
+        id: id.map(|phi| phi.as_basic_value().into_int_value()),
+        size: frame.local_size,
+        first: frame.global_offset,
+    };
+    for d in 0..3 {
+        let before = emit.mul(group.id[d], frame.local_size[d])?;
+        let left = b.build_int_sub(frame.global_size[d], before, "")?;
+        let size = emit.intrinsic(
+            "llvm.umin",
+            &[emit.i64().into()],
+            &[left.into(), frame.local_size[d].into()],
+        )?;
+        group.size[d] = size.into_int_value();
+        group.first[d] = b.build_int_add(before, frame.global_offset[d], "")?;
+    }
+    Ok(GroupLoop {
+        group,
+        latch,
+        head,
+        done,
+        number,
+        id,
+        last,
+    })
+}
+
+impl<'ctx> GroupLoop<'ctx> {
+    /// Ends the loop and the function.
+    pub fn close(self, emit: &Emit<'ctx, '_>, frame: &Frame<'ctx>) -> Emitted<()> {
+        let b = &emit.builder;
+        let (zero, one) = (emit.const64(0), emit.const64(1));
+        emit.at(self.latch);
+        let number = emit.add(self.number.as_basic_value().into_int_value(), one)?;
+        self.number.add_incoming(&[(&number, self.latch)]);
+        // Dimension 0 counts; a dimension that is through starts anew and moves the next one.
+        let x = emit.add(self.group.id[0], one)?;
+        let row_done = b.build_int_compare(IntPredicate::EQ, x, frame.num_groups[0], "")?;
+        let x = b.build_select(row_done, zero, x, "")?;
+        let carry = b.build_int_z_extend(row_done, emit.i64(), "")?;
+        let y = emit.add(self.group.id[1], carry)?;
+        let plane_done = b.build_int_compare(IntPredicate::EQ, y, frame.num_groups[1], "")?;
+        let y = b.build_select(plane_done, zero, y, "")?;
+        let carry = b.build_int_z_extend(plane_done, emit.i64(), "")?;
+        let z = emit.add(self.group.id[2], carry)?;
+        self.id[0].add_incoming(&[(&x, self.latch)]);
+        self.id[1].add_incoming(&[(&y, self.latch)]);
+        self.id[2].add_incoming(&[(&z, self.latch)]);
+        let more = b.build_int_compare(IntPredicate::NE, number, self.last, "")?;
+        b.build_conditional_branch(more, self.head, self.done)?;
+        emit.at(self.done);
+        b.build_return(None)?;
+        Ok(())
+    }
+}
+
+/// The work-item that runs.
+pub struct Item<'ctx> {
+    /// get_local_id.
+    pub local: Triple<'ctx>,
+    /// get_global_id.
+    pub global: Triple<'ctx>,
+    /// Its number in the group, dimension 0 fastest.
+    pub number: IntValue<'ctx>,
+}
+
+/// The open loops over a group's work-items, between [`open_items`] and [`ItemLoops::close`].
+pub struct ItemLoops<'ctx> {
+    /// The work-item of this round.
+    pub item: Item<'ctx>,
+    /// Where a work-item goes that is through with the region.
+    pub latch: BasicBlock<'ctx>,
+    /// Per dimension: the loop's head and counter, and the work-item's number at the head.
+    levels: [Level<'ctx>; 3],
+}
+
+#[derive(Clone, Copy)]
+struct Level<'ctx> {
+    head: BasicBlock<'ctx>,
+    counter: PhiValue<'ctx>,
+    number: PhiValue<'ctx>,
+}
+
+/// Starts the loops over a group's work-items, dimension 0 innermost; emission goes on in the
+/// innermost body. No dimension of a group is empty, so each loop tests behind its body.
+pub fn open_items<'ctx>(
+    emit: &Emit<'ctx, '_>,
+    group: &Group<'ctx>,
+) -> Emitted<ItemLoops<'ctx>> {
+    let zero = emit.const64(0);
+    let mut number = zero;
+    let mut global = group.first;
+    let mut open = |d: usize, name: &str| -> Emitted<Level<'ctx>> {
+        let before = emit.here()?;
+        let head = emit.block(name);
+        emit.builder.build_unconditional_branch(head)?;
+        emit.at(head);
+        let counter = emit.phi(emit.i64(), &[(&zero, before)], name)?;
+        let at_head = emit.phi(emit.i64(), &[(&number, before)], "number")?;
+        number = at_head.as_basic_value().into_int_value();
+        let local = counter.as_basic_value().into_int_value();
+        global[d] = emit.builder.build_int_add(group.first[d], local, "")?;
+        Ok(Level {
+            head,
+            counter,
+            number: at_head,
+        })
+    };
+    let z = open(2, "z")?;
+    let y = open(1, "y")?;
+    let x = open(0, "x")?;
+    let levels = [x, y, z];
+    Ok(ItemLoops {
+        item: Item {
+            local: levels.map(|level| level.counter.as_basic_value().into_int_value()),
+            global,
+            number,
+        },
+        latch: emit.block("item.next"),
+        levels,
+    })
+}
+
+impl<'ctx> ItemLoops<'ctx> {
+    /// Ends the loops, from the current position behind the innermost body; emission goes on behind
+    /// them.
+    pub fn close(self, emit: &Emit<'ctx, '_>, group: &Group<'ctx>) -> Emitted<()> {
+        let b = &emit.builder;
+        let one = emit.const64(1);
+        let number = emit.add(self.item.number, one)?;
+        for (d, level) in self.levels.into_iter().enumerate() {
+            let here = emit.here()?;
+            let counter = emit.add(self.item.local[d], one)?;
+            level.counter.add_incoming(&[(&counter, here)]);
+            level.number.add_incoming(&[(&number, here)]);
+            let more = b.build_int_compare(IntPredicate::NE, counter, group.size[d], "")?;
+            let behind = emit.block("behind");
+            b.build_conditional_branch(more, level.head, behind)?;
+            emit.at(behind);
+        }
+        Ok(())
+    }
+}

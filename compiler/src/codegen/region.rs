@@ -1,0 +1,516 @@
+//! The code of one region for one work-item: blocks, instructions, terminators.
+
+use super::emit::{Emit, Emitted};
+use super::frame::Frame;
+use super::groups::{Group, Item};
+use super::storage::{SlotHome, Storage};
+use crate::ir::{
+    Block, BlockCall, Function, Inst, InstData, Kernel, Query, Region, Slot, Space, Terminator,
+    Type, UnaryOp, Value, ValueDef,
+};
+use cranelift_entity::{EntityRef, SecondaryMap};
+use inkwell::basic_block::BasicBlock;
+use inkwell::builder::BuilderError;
+use inkwell::values::{
+    BasicMetadataValueEnum, BasicValueEnum, InstructionOpcode, IntValue, PhiValue, PointerValue,
+};
+use inkwell::attributes::{Attribute, AttributeLoc};
+
+/// Emits one region.
+pub struct RegionCode<'a, 'ctx, 'm> {
+    /// Where to.
+    pub emit: &'a Emit<'ctx, 'm>,
+    /// The kernel.
+    pub kernel: &'a Kernel,
+    /// Its memory.
+    pub storage: &'a Storage,
+    /// The call's values.
+    pub frame: &'a Frame<'ctx>,
+    /// The group's values.
+    pub group: &'a Group<'ctx>,
+    /// The work-item's values.
+    pub item: &'a Item<'ctx>,
+    /// The region's code.
+    pub body: &'a Function,
+    values: SecondaryMap<Value, Option<BasicValueEnum<'ctx>>>,
+    /// Where a block begins.
+    blocks: SecondaryMap<Block, Option<BasicBlock<'ctx>>>,
+    phis: SecondaryMap<Block, Vec<PhiValue<'ctx>>>,
+    slots: SecondaryMap<Slot, Option<PointerValue<'ctx>>>,
+}
+
+/// How work-items leave a region: the region they go on in (`None`: they are through), and the LLVM
+/// block that does so, which the caller ends.
+pub type Exits<'ctx> = Vec<(Option<Region>, BasicBlock<'ctx>)>;
+
+impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
+    /// Emits a region's code at the current position.
+    #[expect(clippy::too_many_arguments, reason = "each is a field")]
+    pub fn emit(
+        emit: &'a Emit<'ctx, 'm>,
+        kernel: &'a Kernel,
+        storage: &'a Storage,
+        frame: &'a Frame<'ctx>,
+        group: &'a Group<'ctx>,
+        item: &'a Item<'ctx>,
+        body: &'a Function,
+    ) -> Emitted<Exits<'ctx>> {
+        let mut code = RegionCode {
+            emit,
+            kernel,
+            storage,
+            frame,
+            group,
+            item,
+            body,
+            values: SecondaryMap::new(),
+            blocks: SecondaryMap::new(),
+            phis: SecondaryMap::new(),
+            slots: SecondaryMap::new(),
+        };
+        code.run()
+    }
+
+    fn run(&mut self) -> Emitted<Exits<'ctx>> {
+        let order = reverse_postorder(self.body);
+        self.slot_addresses()?;
+        let entry = self.body.entry();
+        self.blocks[entry] = Some(self.emit.here()?);
+        for (&param, &input) in self.body.blocks[entry].params.iter().zip(&self.frame.inputs) {
+            self.values[param] = Some(input);
+        }
+        for &block in &order[1..] {
+            let to = self.emit.block("b");
+            self.blocks[block] = Some(to);
+            self.emit.at(to);
+            for &param in &self.body.blocks[block].params {
+                let phi = self
+                    .emit
+                    .builder
+                    .build_phi(self.emit.ty(self.body.ty(param)), "")?;
+                self.values[param] = Some(phi.as_basic_value());
+                self.phis[block].push(phi);
+            }
+        }
+        let mut exits = Vec::new();
+        for &block in &order {
+            if let Some(to) = self.blocks[block] {
+                self.emit.at(to);
+            }
+            for &inst in &self.body.blocks[block].insts {
+                self.inst(inst)?;
+            }
+            self.terminator(block, &mut exits)?;
+        }
+        Ok(exits)
+    }
+
+    /// Addresses of the slots this region uses, which depend on nothing but the work-item. A stack
+    /// variable begins its life here, so that nothing is carried from one work-item to the next.
+    fn slot_addresses(&mut self) -> Emitted<()> {
+        for (_, node) in self.body.insts.iter() {
+            let InstData::SlotAddr { slot } = node.data else {
+                continue;
+            };
+            if self.slots[slot].is_some() {
+                continue;
+            }
+            let (kernel, storage) = (self.kernel, self.storage);
+            let number = self.item.number;
+            let ptr = self.frame.slot(self.emit, kernel, storage, slot, number)?;
+            if storage.slots[slot] == SlotHome::Stack {
+                self.emit.intrinsic_call(
+                    "llvm.lifetime.start",
+                    &[self.emit.ptr().into()],
+                    &[ptr.into()],
+                )?;
+            }
+            self.slots[slot] = Some(ptr);
+        }
+        Ok(())
+    }
+
+    /// Ends the life of the stack variables; emitted where a work-item leaves the region.
+    fn end_slots(&self) -> Emitted<()> {
+        for (slot, ptr) in self.slots.iter() {
+            if let Some(ptr) = *ptr
+                && self.storage.slots[slot] == SlotHome::Stack
+            {
+                self.emit.intrinsic_call(
+                    "llvm.lifetime.end",
+                    &[self.emit.ptr().into()],
+                    &[ptr.into()],
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    fn value(&self, value: Value) -> Emitted<BasicValueEnum<'ctx>> {
+        let data = self.body.values[value];
+        match data.def {
+            ValueDef::Const(bits) => Ok(self.emit.constant(data.ty, bits)),
+            _ => self.values[value].ok_or(BuilderError::UnsetPosition),
+        }
+    }
+
+    fn values<const N: usize>(&self, args: [Value; N]) -> Emitted<[BasicValueEnum<'ctx>; N]> {
+        let mut values = [self.emit.i64().const_zero().into(); N];
+        for (value, arg) in values.iter_mut().zip(args) {
+            *value = self.value(arg)?;
+        }
+        Ok(values)
+    }
+
+    fn pointer(&self, value: Value) -> Emitted<PointerValue<'ctx>> {
+        Ok(self.value(value)?.into_pointer_value())
+    }
+
+    fn inst(&mut self, inst: Inst) -> Emitted<()> {
+        let node = &self.body.insts[inst];
+        let ty = |value| self.body.ty(value);
+        // The type of the only result.
+        let result = || node.results.first().map_or(Type::BOOL, |&r| ty(r));
+        let emit = self.emit;
+        let value: BasicValueEnum = match &node.data {
+            InstData::Unary {
+                op: UnaryOp::SpaceOf,
+                arg,
+                ..
+            } => emit.space_of(self.frame, self.pointer(*arg)?)?.into(),
+            InstData::Unary { op, fmf, arg } => {
+                emit.unary(*op, *fmf, ty(*arg), result(), self.value(*arg)?)?
+            }
+            InstData::Binary {
+                op,
+                flags,
+                fmf,
+                args,
+            } => emit.binary(*op, *flags, *fmf, result(), self.values(*args)?)?,
+            InstData::Ternary { op, fmf, args } => {
+                emit.ternary(*op, *fmf, result(), self.values(*args)?)?
+            }
+            InstData::Icmp { cc, args } => emit.icmp(*cc, self.values(*args)?)?,
+            InstData::Fcmp { cc, fmf, args } => emit.fcmp(*cc, *fmf, self.values(*args)?)?,
+            InstData::PtrAdd {
+                base,
+                offset,
+                inbounds,
+            } => {
+                let offset = self.value(*offset)?.into_int_value();
+                emit.offset(self.pointer(*base)?, offset, *inbounds)?.into()
+            }
+            InstData::Load {
+                ptr,
+                offset,
+                access,
+            } => {
+                let space = self.space(*ptr);
+                let count = node.results.len();
+                let values = emit.load_elements(
+                    self.pointer(*ptr)?,
+                    space,
+                    *offset,
+                    result(),
+                    count,
+                    *access,
+                )?;
+                return self.define(inst, &values);
+            }
+            InstData::Store {
+                ptr,
+                offset,
+                access,
+                args,
+            } => {
+                let Some(&first) = args.first() else {
+                    return Ok(());
+                };
+                let values = args.iter().map(|&arg| self.value(arg));
+                let values = values.collect::<Emitted<Vec<_>>>()?;
+                let ptr = self.pointer(*ptr)?;
+                return emit.store_elements(ptr, *offset, ty(first), &values, *access);
+            }
+            InstData::MemCopy {
+                dst,
+                src,
+                len,
+                overlap,
+                volatile,
+            } => {
+                let [dst, src, len] = self.values([*dst, *src, *len])?;
+                return emit.copy(dst, src, len, *overlap, *volatile);
+            }
+            InstData::MemSet {
+                dst,
+                byte,
+                len,
+                volatile,
+            } => {
+                let [dst, byte, len] = self.values([*dst, *byte, *len])?;
+                return emit.set(dst, byte, len, *volatile);
+            }
+            InstData::AtomicRmw {
+                op,
+                order,
+                ptr,
+                arg,
+                ..
+            } => emit.atomic_rmw(
+                *op,
+                *order,
+                result(),
+                self.pointer(*ptr)?,
+                self.value(*arg)?,
+            ),
+            InstData::AtomicCas {
+                success,
+                failure,
+                ptr,
+                expected,
+                new,
+                ..
+            } => {
+                let [expected, new] = self.values([*expected, *new])?;
+                let orders = [*success, *failure];
+                let ptr = self.pointer(*ptr)?;
+                let values = emit.atomic_cas(orders, result(), ptr, expected, new)?;
+                return self.define(inst, &values);
+            }
+            InstData::Fence { order } => return emit.fence(*order),
+            InstData::Query { query, dim } => self.query(*query, usize::from(*dim)).into(),
+            InstData::SlotAddr { slot } => {
+                let address = self.slots[*slot];
+                address.ok_or(BuilderError::UnsetPosition)?.into()
+            }
+            InstData::LocalAddr { local } => self.frame.locals[local.index()].into(),
+            InstData::GlobalAddr { global } => {
+                let address = self.frame.globals[*global];
+                address.ok_or(BuilderError::UnsetPosition)?.into()
+            }
+            // A kernel that still has barriers is not ready for code generation.
+            InstData::Barrier => return Err(BuilderError::UnsetPosition),
+            InstData::LiveLoad { live } => {
+                let ptr = self.frame.live(emit, *live, result(), self.item.number)?;
+                emit.load(result(), ptr, result().bytes())?.0
+            }
+            InstData::LiveStore { live, arg } => {
+                let kept = ty(*arg);
+                let ptr = self.frame.live(emit, *live, kept, self.item.number)?;
+                emit.store(kept, self.value(*arg)?, ptr, kept.bytes())?;
+                return Ok(());
+            }
+            InstData::CallHost { name, args } => self.call_host(name, args, result())?,
+            InstData::Printf { format, args } => self.printf(format.as_u32(), args)?.into(),
+        };
+        self.define(inst, &[value])
+    }
+
+    fn define(&mut self, inst: Inst, values: &[BasicValueEnum<'ctx>]) -> Emitted<()> {
+        for (&result, &value) in self.body.insts[inst].results.iter().zip(values) {
+            self.values[result] = Some(value);
+        }
+        Ok(())
+    }
+
+    fn space(&self, ptr: Value) -> Space {
+        match self.body.ty(ptr) {
+            Type::Ptr(space) => space,
+            _ => Space::Generic,
+        }
+    }
+
+    fn query(&self, query: Query, dim: usize) -> IntValue<'ctx> {
+        // Dimensions beyond the third are like those beyond `work_dim`.
+        let beyond = |value| move || self.emit.const64(value);
+        let of = |triple: &[IntValue<'ctx>; 3], value| {
+            triple.get(dim).copied().unwrap_or_else(beyond(value))
+        };
+        match query {
+            Query::GlobalId => of(&self.item.global, 0),
+            Query::LocalId => of(&self.item.local, 0),
+            Query::GroupId => of(&self.group.id, 0),
+            Query::GlobalSize => of(&self.frame.global_size, 1),
+            Query::LocalSize => of(&self.group.size, 1),
+            Query::EnqueuedLocalSize => of(&self.frame.local_size, 1),
+            Query::NumGroups => of(&self.frame.num_groups, 1),
+            Query::GlobalOffset => of(&self.frame.global_offset, 0),
+            Query::WorkDim => self.frame.work_dim,
+        }
+    }
+
+    /// Calls a function of the host's C library. It is pure, whatever it does to `errno`.
+    fn call_host(
+        &self,
+        name: &str,
+        args: &[Value],
+        result: Type,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        use inkwell::types::{BasicMetadataTypeEnum, BasicType};
+        let emit = self.emit;
+        let function = match emit.module.get_function(name) {
+            Some(function) => function,
+            None => {
+                let params: Vec<BasicMetadataTypeEnum> = args
+                    .iter()
+                    .map(|&arg| emit.ty(self.body.ty(arg)).into())
+                    .collect();
+                let ty = emit.ty(result).fn_type(&params, false);
+                let function = emit.module.add_function(name, ty, None);
+                for attribute in ["nounwind", "willreturn", "nofree", "nosync", "memory"] {
+                    let kind = Attribute::get_named_enum_kind_id(attribute);
+                    let attribute = emit.ctx.create_enum_attribute(kind, 0);
+                    function.add_attribute(AttributeLoc::Function, attribute);
+                }
+                function
+            }
+        };
+        let mut values: Vec<BasicMetadataValueEnum> = Vec::new();
+        for &arg in args {
+            values.push(self.value(arg)?.into());
+        }
+        let call = emit.builder.build_call(function, &values, "")?;
+        call.try_as_basic_value()
+            .basic()
+            .ok_or(BuilderError::NotSameType)
+    }
+
+    /// Packs the arguments and calls the launch's printf.
+    fn printf(&self, format: u32, args: &[Value]) -> Emitted<IntValue<'ctx>> {
+        let emit = self.emit;
+        let b = &emit.builder;
+        let area = self.frame.printf_args.ok_or(BuilderError::UnsetPosition)?;
+        for (index, &arg) in args.iter().enumerate() {
+            let value = self.value(arg)?;
+            let packed = match self.body.ty(arg) {
+                Type::F64 => value,
+                Type::F16 | Type::F32 => {
+                    b.build_cast(InstructionOpcode::FPExt, value, emit.ctx.f64_type(), "")?
+                }
+                Type::Int(bits) if bits < 64 => {
+                    b.build_cast(InstructionOpcode::ZExt, value, emit.i64(), "")?
+                }
+                Type::Int(bits) if bits > 64 => {
+                    b.build_cast(InstructionOpcode::Trunc, value, emit.i64(), "")?
+                }
+                Type::Int(_) | Type::Ptr(_) => value,
+            };
+            b.build_store(emit.within(area, 8 * index as u64)?, packed)?;
+        }
+        let (i32, ptr) = (emit.ctx.i32_type(), emit.ptr());
+        let ty = i32.fn_type(&[ptr.into(), i32.into(), ptr.into()], false);
+        let (function, context) = self.frame.printf;
+        let format = i32.const_int(format.into(), false);
+        let args = [context.into(), format.into(), area.into()];
+        let call = b.build_indirect_call(ty, function, &args, "")?;
+        let nounwind = Attribute::get_named_enum_kind_id("nounwind");
+        let nounwind = emit.ctx.create_enum_attribute(nounwind, 0);
+        call.add_attribute(AttributeLoc::Function, nounwind);
+        let result = call.try_as_basic_value().basic();
+        Ok(result.ok_or(BuilderError::NotSameType)?.into_int_value())
+    }
+
+    fn terminator(&mut self, block: Block, exits: &mut Exits<'ctx>) -> Emitted<()> {
+        let emit = self.emit;
+        let b = &emit.builder;
+        let from = emit.here()?;
+        let mut edges = Edges::default();
+        match &self.body.blocks[block].term {
+            Terminator::Jump(to) => {
+                let to = self.edge(&mut edges, from, to)?;
+                b.build_unconditional_branch(to)?;
+            }
+            Terminator::Branch {
+                cond,
+                then_to,
+                else_to,
+            } => {
+                let cond = self.value(*cond)?.into_int_value();
+                let yes = self.edge(&mut edges, from, then_to)?;
+                let no = self.edge(&mut edges, from, else_to)?;
+                emit.at(from);
+                b.build_conditional_branch(cond, yes, no)?;
+            }
+            Terminator::Switch {
+                value,
+                cases,
+                default,
+            } => {
+                let ty = self.body.ty(*value);
+                let value = self.value(*value)?.into_int_value();
+                let mut targets = Vec::new();
+                for (bits, to) in cases {
+                    let case = emit.constant(ty, *bits).into_int_value();
+                    targets.push((case, self.edge(&mut edges, from, to)?));
+                }
+                let default = self.edge(&mut edges, from, default)?;
+                emit.at(from);
+                b.build_switch(value, default, &targets)?;
+            }
+            Terminator::Return => {
+                self.end_slots()?;
+                exits.push((None, from));
+            }
+            Terminator::Exit(region) => {
+                self.end_slots()?;
+                exits.push((Some(*region), from));
+            }
+            Terminator::Unreachable => {
+                b.build_unreachable()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The LLVM block that an edge out of `from` leads to. LLVM's phis know edges by their source,
+    /// so a second edge between the same blocks gets a block of its own.
+    fn edge(
+        &mut self,
+        edges: &mut Edges<'a>,
+        from: BasicBlock<'ctx>,
+        to: &'a BlockCall,
+    ) -> Emitted<BasicBlock<'ctx>> {
+        let target = self.blocks[to.block].ok_or(BuilderError::UnsetPosition)?;
+        let again = edges.0.iter().any(|&seen| seen.block == to.block);
+        edges.0.push(to);
+        let mut source = from;
+        let mut entry = target;
+        if again && !to.args.is_empty() {
+            source = self.emit.block("edge");
+            entry = source;
+            self.emit.at(source);
+            self.emit.builder.build_unconditional_branch(target)?;
+        }
+        for (index, &arg) in to.args.iter().enumerate() {
+            let value = self.value(arg)?;
+            self.phis[to.block][index].add_incoming(&[(&value, source)]);
+        }
+        Ok(entry)
+    }
+}
+
+/// The edges out of one block that were made already.
+#[derive(Default)]
+struct Edges<'a>(Vec<&'a BlockCall>);
+
+/// The reachable blocks, each before those it dominates, so that values are emitted before their uses.
+fn reverse_postorder(body: &Function) -> Vec<Block> {
+    let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
+    let mut order = Vec::new();
+    let mut stack = vec![(body.entry(), 0)];
+    seen[body.entry()] = true;
+    while let Some((block, next)) = stack.pop() {
+        let targets = body.blocks[block].term.targets();
+        match targets.get(next) {
+            Some(to) => {
+                stack.push((block, next + 1));
+                if !std::mem::replace(&mut seen[to.block], true) {
+                    stack.push((to.block, 0));
+                }
+            }
+            None => order.push(block),
+        }
+    }
+    order.reverse();
+    order
+}

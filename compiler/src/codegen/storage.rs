@@ -1,0 +1,298 @@
+//! Where a kernel's private slots and kept values live: on the worker's stack, once per worker, or
+//! once per work-item.
+//!
+//! A slot whose contents end with the region that uses it needs memory for one work-item only, as
+//! work-items run one after the other: small ones become stack variables, which LLVM can keep in
+//! registers, large ones the worker's part of the scratch memory. A slot whose contents a later
+//! region may read exists once per work-item. Per-item storage is a structure of arrays: all
+//! work-items' copies of one slot lie together.
+
+use super::abi::ScratchNeeds;
+use crate::ir::{Function, InstData, Kernel, LiveSlot, Slot, Terminator, Type, UnaryOp};
+use cranelift_entity::{EntityRef, SecondaryMap};
+
+/// Stack bytes that one kernel's slots may take; worker threads' stacks hold much more, so that
+/// this leaves room for the application's frames below.
+const STACK_BYTES: u64 = 16 << 10;
+
+/// The alignment of the scratch memory and of its parts.
+pub const SCRATCH_ALIGN: u64 = 128;
+
+/// The home of a private slot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum SlotHome {
+    /// No instruction uses it.
+    #[default]
+    Unused,
+    /// A variable in the machine's stack frame.
+    Stack,
+    /// Bytes at this offset of the worker's part, used by one work-item after the other.
+    Worker(u64),
+    /// An array with one element per work-item, after `offset * items` bytes of the items' part.
+    Item {
+        /// Bytes per work-item of the arrays before this one.
+        offset: u64,
+        /// Bytes of one element.
+        stride: u64,
+    },
+}
+
+/// The layout of a kernel's scratch memory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Storage {
+    /// Byte offset of each `__local` variable.
+    pub locals: Vec<u64>,
+    /// The home of each slot.
+    pub slots: SecondaryMap<Slot, SlotHome>,
+    /// Per kept value: bytes per work-item of the arrays before its own.
+    pub live: Vec<u64>,
+    /// What the runtime has to provide.
+    pub needs: ScratchNeeds,
+    /// Whether some instruction asks for the address space of a generic address.
+    pub asks_space: bool,
+}
+
+impl Storage {
+    /// Lays out the scratch memory of a kernel.
+    pub fn of(kernel: &Kernel) -> Storage {
+        let mut needs = ScratchNeeds::default();
+        let locals = kernel
+            .locals
+            .values()
+            .map(|local| place(&mut needs.local_bytes, local.size, local.align))
+            .collect();
+        let asks_space = kernel.regions.values().any(asks_space);
+        let kept = kept_slots(kernel);
+        let mut slots = SecondaryMap::new();
+        let mut live = vec![0; kernel.live.len()];
+        // Arrays of elements with falling alignment need no gaps between them, however many
+        // work-items there are.
+        let mut arrays: Vec<(u64, Array)> = kernel
+            .live
+            .iter()
+            .map(|(slot, ty)| (u64::from(ty.bytes()), Array::Live(slot, *ty)))
+            .collect();
+        let mut stack = STACK_BYTES;
+        let mut by_size: Vec<Slot> = kernel.slots.keys().collect();
+        by_size.sort_by_key(|&slot| kernel.slots[slot].size);
+        for slot in by_size {
+            let data = kernel.slots[slot];
+            slots[slot] = match kept[slot] {
+                Use::None => SlotHome::Unused,
+                Use::Kept => {
+                    arrays.push((u64::from(data.align).min(SCRATCH_ALIGN), Array::Slot(slot)));
+                    SlotHome::Unused
+                }
+                // The address of a stack variable tells nothing about its address space.
+                Use::Passing if data.size <= stack && !asks_space => {
+                    stack -= data.size;
+                    SlotHome::Stack
+                }
+                Use::Passing => {
+                    SlotHome::Worker(place(&mut needs.worker_bytes, data.size, data.align))
+                }
+            };
+        }
+        arrays.sort_by_key(|&(align, _)| std::cmp::Reverse(align));
+        for (align, array) in arrays {
+            let offset = needs.item_bytes;
+            let stride = match array {
+                Array::Live(slot, ty) => {
+                    live[slot.index()] = offset;
+                    u64::from(ty.bytes())
+                }
+                Array::Slot(slot) => {
+                    let data = kernel.slots[slot];
+                    let stride = padded(data.size, data.align).next_multiple_of(align);
+                    slots[slot] = SlotHome::Item { offset, stride };
+                    stride
+                }
+            };
+            needs.item_bytes += stride;
+        }
+        needs.local_bytes = needs.local_bytes.next_multiple_of(SCRATCH_ALIGN);
+        needs.worker_bytes = needs.worker_bytes.next_multiple_of(SCRATCH_ALIGN);
+        Storage {
+            locals,
+            slots,
+            live,
+            needs,
+            asks_space,
+        }
+    }
+}
+
+enum Array {
+    Live(LiveSlot, Type),
+    Slot(Slot),
+}
+
+/// The next place for `size` bytes in an area that now has `end` bytes.
+fn place(end: &mut u64, size: u64, align: u32) -> u64 {
+    let offset = end.next_multiple_of(u64::from(align).clamp(1, SCRATCH_ALIGN));
+    *end = offset + padded(size, align);
+    offset
+}
+
+/// A variable's bytes and, where its alignment exceeds that of the scratch memory, what rounding its
+/// address up may take.
+fn padded(size: u64, align: u32) -> u64 {
+    if u64::from(align) > SCRATCH_ALIGN {
+        size + u64::from(align)
+    } else {
+        size
+    }
+}
+
+fn asks_space(body: &Function) -> bool {
+    let insts = body.layout.iter().flat_map(|&b| &body.blocks[b].insts);
+    insts.into_iter().any(|&inst| {
+        matches!(
+            body.insts[inst].data,
+            InstData::Unary {
+                op: UnaryOp::SpaceOf,
+                ..
+            }
+        )
+    })
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Use {
+    #[default]
+    None,
+    /// Within one run of one region by one work-item.
+    Passing,
+    /// Possibly read by a later region.
+    Kept,
+}
+
+/// What becomes of each slot's contents at barriers. A slot is `Passing` if only one region uses it,
+/// that region never runs again for the same work-item, and its address goes nowhere but into the
+/// addresses of memory accesses.
+fn kept_slots(kernel: &Kernel) -> SecondaryMap<Slot, Use> {
+    let mut uses: SecondaryMap<Slot, Use> = SecondaryMap::new();
+    for (region, body) in &kernel.regions {
+        let again = runs_again(kernel, region);
+        let mut here: SecondaryMap<Slot, bool> = SecondaryMap::new();
+        for &block in &body.layout {
+            for &inst in &body.blocks[block].insts {
+                if let InstData::SlotAddr { slot } = body.insts[inst].data {
+                    here[slot] = true;
+                }
+            }
+        }
+        let escaped = if kernel.regions.len() > 1 {
+            escaping_slots(body)
+        } else {
+            Vec::new()
+        };
+        for slot in kernel.slots.keys().filter(|&slot| here[slot]) {
+            uses[slot] = if uses[slot] != Use::None || again || escaped.contains(&slot) {
+                Use::Kept
+            } else {
+                Use::Passing
+            };
+        }
+    }
+    uses
+}
+
+/// Whether a work-item that leaves this region can come back to it.
+fn runs_again(kernel: &Kernel, region: crate::ir::Region) -> bool {
+    let mut seen = vec![false; kernel.regions.len()];
+    let mut work = vec![region];
+    while let Some(from) = work.pop() {
+        let body = &kernel.regions[from];
+        for &block in &body.layout {
+            if let Terminator::Exit(to) = body.blocks[block].term {
+                if to == region {
+                    return true;
+                }
+                if !std::mem::replace(&mut seen[to.index()], true) {
+                    work.push(to);
+                }
+            }
+        }
+    }
+    false
+}
+
+/// The slots of which an address may be used for more than accessing memory in this region.
+fn escaping_slots(body: &Function) -> Vec<Slot> {
+    // Which slots' addresses a value may be: a fixed point over everything that passes addresses on.
+    let mut points: SecondaryMap<crate::ir::Value, Vec<Slot>> = SecondaryMap::new();
+    let mut changed = true;
+    let add = |points: &mut SecondaryMap<_, Vec<Slot>>, to, from| {
+        let new: Vec<Slot> = Vec::clone(&points[from]);
+        let old: &mut Vec<Slot> = &mut points[to];
+        let before = old.len();
+        new.into_iter().for_each(|slot| {
+            if !old.contains(&slot) {
+                old.push(slot);
+            }
+        });
+        old.len() != before
+    };
+    while changed {
+        changed = false;
+        for &block in &body.layout {
+            for &inst in &body.blocks[block].insts {
+                let node = &body.insts[inst];
+                match &node.data {
+                    InstData::SlotAddr { slot } => {
+                        let held = &mut points[node.results[0]];
+                        if held.is_empty() {
+                            held.push(*slot);
+                            changed = true;
+                        }
+                    }
+                    data if passes_on(data) => data.for_each_arg(|arg| {
+                        changed |= add(&mut points, node.results[0], arg);
+                    }),
+                    _ => {}
+                }
+            }
+            for to in body.blocks[block].term.targets() {
+                for (&param, &arg) in body.blocks[to.block].params.iter().zip(&to.args) {
+                    changed |= add(&mut points, param, arg);
+                }
+            }
+        }
+    }
+    let mut escaped = Vec::new();
+    for &block in &body.layout {
+        for &inst in &body.blocks[block].insts {
+            let data = &body.insts[inst].data;
+            let mut escape = |value| escaped.extend_from_slice(&points[value]);
+            match data {
+                InstData::Load { .. }
+                | InstData::MemCopy { .. }
+                | InstData::MemSet { .. }
+                | InstData::Icmp { .. } => {}
+                InstData::Store { args, .. } => args.iter().copied().for_each(escape),
+                InstData::AtomicRmw { arg, .. } => escape(*arg),
+                InstData::AtomicCas { expected, new, .. } => {
+                    escape(*expected);
+                    escape(*new);
+                }
+                data if passes_on(data) => {}
+                data => data.for_each_arg(escape),
+            }
+        }
+    }
+    escaped
+}
+
+/// Whether the result may be an address that one of the operands is.
+fn passes_on(data: &InstData) -> bool {
+    matches!(
+        data,
+        InstData::PtrAdd { .. }
+            | InstData::Ternary { .. }
+            | InstData::Unary {
+                op: UnaryOp::SpaceCast | UnaryOp::Freeze,
+                ..
+            }
+    )
+}
