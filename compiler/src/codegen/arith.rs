@@ -2,9 +2,7 @@
 
 use super::emit::{Emit, Emitted};
 use crate::ir::{BinaryOp, FastMath, FloatCc, IntCc, IntFlags, TernaryOp, Type, UnaryOp};
-use inkwell::values::{
-    AsValueRef, BasicValue, BasicValueEnum, FloatValue, InstructionOpcode as Op, IntValue,
-};
+use inkwell::values::{AsValueRef, BasicValue, BasicValueEnum, FloatValue, InstructionOpcode as Op, IntValue};
 use inkwell::{FloatPredicate, IntPredicate};
 
 /// Whether the host computes in binary16 itself. Where it does not, LLVM goes through binary32,
@@ -38,11 +36,7 @@ impl<'ctx> Emit<'ctx, '_> {
         let value = match op {
             // SAFETY: the builder has a position, and the result is a value of the operand's type.
             UnaryOp::Freeze => unsafe {
-                BasicValueEnum::new(llvm_sys::core::LLVMBuildFreeze(
-                    b.as_mut_ptr(),
-                    arg.as_value_ref(),
-                    c"".as_ptr(),
-                ))
+                BasicValueEnum::new(llvm_sys::core::LLVMBuildFreeze(b.as_mut_ptr(), arg.as_value_ref(), c"".as_ptr()))
             },
             UnaryOp::Fneg => b.build_float_neg(arg.into_float_value(), "")?.into(),
             UnaryOp::Trunc if from != to => cast(Op::Trunc)?,
@@ -158,29 +152,17 @@ impl<'ctx> Emit<'ctx, '_> {
             BinaryOp::Fmax => call("llvm.maxnum")?,
             BinaryOp::Copysign => call("llvm.copysign")?,
         };
-        let can_wrap = matches!(
-            op,
-            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Shl
-        );
+        let can_wrap = matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Shl);
         let flags = if can_wrap { flags } else { IntFlags::default() };
         Ok(self.fast(self.wrap(value, flags), fmf))
     }
 
     /// A divisor with which the machine's division does not trap: OpenCL leaves the quotient by 0 and
     /// of MIN / -1 open, but rules out an exception.
-    fn divisor(
-        &self,
-        signed: bool,
-        x: IntValue<'ctx>,
-        y: IntValue<'ctx>,
-    ) -> Emitted<IntValue<'ctx>> {
+    fn divisor(&self, signed: bool, x: IntValue<'ctx>, y: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
         let b = &self.builder;
         let ty = y.get_type();
-        let (zero, one, all_ones) = (
-            ty.const_zero(),
-            ty.const_int(1, false),
-            ty.const_all_ones(),
-        );
+        let (zero, one, all_ones) = (ty.const_zero(), ty.const_int(1, false), ty.const_all_ones());
         if y.is_const() && y != zero && (y != all_ones || !signed) {
             return Ok(y);
         }
@@ -230,18 +212,11 @@ impl<'ctx> Emit<'ctx, '_> {
     /// A fused multiply-add in binary16 on hosts without one. In binary64 the product is exact, and
     /// the sum rounds only where that cannot change its rounding to 11 bits (two 11-bit factors, 40
     /// binary orders of magnitude at most).
-    fn half_fma(
-        &self,
-        args: [BasicValueEnum<'ctx>; 3],
-        fmf: FastMath,
-    ) -> Emitted<BasicValueEnum<'ctx>> {
+    fn half_fma(&self, args: [BasicValueEnum<'ctx>; 3], fmf: FastMath) -> Emitted<BasicValueEnum<'ctx>> {
         let double = self.ctx.f64_type();
         let mut wide = [args[0]; 3];
         for (wide, arg) in wide.iter_mut().zip(args) {
-            *wide = self
-                .builder
-                .build_float_ext(arg.into_float_value(), double, "")?
-                .into();
+            *wide = self.builder.build_float_ext(arg.into_float_value(), double, "")?.into();
         }
         let product = self.builder.build_binop(Op::FMul, wide[0], wide[1], "")?;
         let product = self.fast(product, fmf);
@@ -251,11 +226,7 @@ impl<'ctx> Emit<'ctx, '_> {
     }
 
     /// An integer or pointer comparison.
-    pub fn icmp(
-        &self,
-        cc: IntCc,
-        [x, y]: [BasicValueEnum<'ctx>; 2],
-    ) -> Emitted<BasicValueEnum<'ctx>> {
+    pub fn icmp(&self, cc: IntCc, [x, y]: [BasicValueEnum<'ctx>; 2]) -> Emitted<BasicValueEnum<'ctx>> {
         let predicate = match cc {
             IntCc::Eq => IntPredicate::EQ,
             IntCc::Ne => IntPredicate::NE,
@@ -272,20 +243,12 @@ impl<'ctx> Emit<'ctx, '_> {
             (BasicValueEnum::PointerValue(x), BasicValueEnum::PointerValue(y)) => {
                 self.builder.build_int_compare(predicate, x, y, "")?.into()
             }
-            _ => self
-                .builder
-                .build_int_compare(predicate, x.into_int_value(), y.into_int_value(), "")?
-                .into(),
+            _ => self.builder.build_int_compare(predicate, x.into_int_value(), y.into_int_value(), "")?.into(),
         })
     }
 
     /// A float comparison.
-    pub fn fcmp(
-        &self,
-        cc: FloatCc,
-        fmf: FastMath,
-        [x, y]: [BasicValueEnum<'ctx>; 2],
-    ) -> Emitted<BasicValueEnum<'ctx>> {
+    pub fn fcmp(&self, cc: FloatCc, fmf: FastMath, [x, y]: [BasicValueEnum<'ctx>; 2]) -> Emitted<BasicValueEnum<'ctx>> {
         let predicate = match cc {
             FloatCc::Oeq => FloatPredicate::OEQ,
             FloatCc::Ogt => FloatPredicate::OGT,

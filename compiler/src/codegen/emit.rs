@@ -9,8 +9,7 @@ use inkwell::intrinsics::Intrinsic;
 use inkwell::module::Module;
 use inkwell::types::{BasicType, BasicTypeEnum, IntType, PointerType};
 use inkwell::values::{
-    AsValueRef, BasicMetadataValueEnum, BasicValue, BasicValueEnum, FastMathFlags, FunctionValue,
-    InstructionValue,
+    AsValueRef, BasicMetadataValueEnum, BasicValue, BasicValueEnum, FastMathFlags, FunctionValue, InstructionValue,
     IntValue, PointerValue,
 };
 use inkwell::{AddressSpace, IntPredicate};
@@ -36,9 +35,7 @@ impl<'ctx> Emit<'ctx, '_> {
     /// The LLVM integer type of this many bits (at least 1).
     pub fn int(&self, bits: u32) -> IntType<'ctx> {
         let bits = NonZeroU32::new(bits).unwrap_or(NonZeroU32::MIN);
-        self.ctx
-            .custom_width_int_type(bits)
-            .unwrap_or_else(|_| self.ctx.i128_type())
+        self.ctx.custom_width_int_type(bits).unwrap_or_else(|_| self.ctx.i128_type())
     }
 
     /// i64.
@@ -84,10 +81,7 @@ impl<'ctx> Emit<'ctx, '_> {
                 // SAFETY: both are of one width, and the result is a constant of type `to`.
                 unsafe {
                     use inkwell::types::AsTypeRef;
-                    BasicValueEnum::new(llvm_sys::core::LLVMConstBitCast(
-                        int.as_value_ref(),
-                        to.as_type_ref(),
-                    ))
+                    BasicValueEnum::new(llvm_sys::core::LLVMConstBitCast(int.as_value_ref(), to.as_type_ref()))
                 }
             }
         }
@@ -110,9 +104,7 @@ impl<'ctx> Emit<'ctx, '_> {
 
     /// The block the current position is in.
     pub fn here(&self) -> Emitted<BasicBlock<'ctx>> {
-        self.builder
-            .get_insert_block()
-            .ok_or(BuilderError::UnsetPosition)
+        self.builder.get_insert_block().ok_or(BuilderError::UnsetPosition)
     }
 
     /// Calls an intrinsic, overloaded on `types`, that has a result.
@@ -123,9 +115,7 @@ impl<'ctx> Emit<'ctx, '_> {
         args: &[BasicValueEnum<'ctx>],
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let call = self.intrinsic_call(name, types, args)?;
-        call.try_as_basic_value()
-            .basic()
-            .ok_or(BuilderError::NotSameType)
+        call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)
     }
 
     /// Calls an intrinsic, overloaded on `types`.
@@ -193,11 +183,7 @@ impl<'ctx> Emit<'ctx, '_> {
         if !narrow {
             return Ok((loaded, inst));
         }
-        let value = self.builder.build_int_truncate(
-            loaded.into_int_value(),
-            self.int(ty.bits()),
-            "",
-        )?;
+        let value = self.builder.build_int_truncate(loaded.into_int_value(), self.int(ty.bits()), "")?;
         Ok((value.into(), inst))
     }
 
@@ -210,10 +196,9 @@ impl<'ctx> Emit<'ctx, '_> {
         align: u32,
     ) -> Emitted<InstructionValue<'ctx>> {
         let value = match ty {
-            Type::Int(bits) if u32::from(bits) != ty.bytes() * 8 => self
-                .builder
-                .build_int_z_extend(value.into_int_value(), self.int(ty.bytes() * 8), "")?
-                .into(),
+            Type::Int(bits) if u32::from(bits) != ty.bytes() * 8 => {
+                self.builder.build_int_z_extend(value.into_int_value(), self.int(ty.bytes() * 8), "")?.into()
+            }
             _ => value,
         };
         let inst = self.builder.build_store(ptr, value)?;
@@ -245,10 +230,10 @@ impl<'ctx> Emit<'ctx, '_> {
     pub fn wrap(&self, value: BasicValueEnum<'ctx>, flags: IntFlags) -> BasicValueEnum<'ctx> {
         if let Some(inst) = value.as_instruction_value() {
             if flags.nsw {
-                inst.set_no_signed_wrap_flag(true);
+                let _ = inst.set_no_signed_wrap_flag(true);
             }
             if flags.nuw {
-                inst.set_no_unsigned_wrap_flag(true);
+                let _ = inst.set_no_unsigned_wrap_flag(true);
             }
         }
         value
@@ -257,20 +242,14 @@ impl<'ctx> Emit<'ctx, '_> {
     /// Integer addition that cannot wrap, for counters and places within memory.
     pub fn add(&self, a: IntValue<'ctx>, b: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
         let sum = self.builder.build_int_add(a, b, "")?;
-        let flags = IntFlags {
-            nsw: true,
-            nuw: true,
-        };
+        let flags = IntFlags { nsw: true, nuw: true };
         Ok(self.wrap(sum.into(), flags).into_int_value())
     }
 
     /// Integer product that cannot wrap, for places within memory.
     pub fn mul(&self, a: IntValue<'ctx>, b: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
         let product = self.builder.build_int_mul(a, b, "")?;
-        let flags = IntFlags {
-            nsw: true,
-            nuw: true,
-        };
+        let flags = IntFlags { nsw: true, nuw: true };
         Ok(self.wrap(product.into(), flags).into_int_value())
     }
 
@@ -284,8 +263,7 @@ impl<'ctx> Emit<'ctx, '_> {
         let ptr = self.builder.build_ptr_to_int(ptr, self.i64(), "")?;
         let low = self.builder.build_ptr_to_int(low, self.i64(), "")?;
         let place = self.builder.build_int_sub(ptr, low, "")?;
-        self.builder
-            .build_int_compare(IntPredicate::ULT, place, len, "")
+        self.builder.build_int_compare(IntPredicate::ULT, place, len, "")
     }
 
     /// A phi of values that arrive from blocks.

@@ -5,8 +5,7 @@ use super::abi::LaunchFrame;
 use super::emit::{Emit, Emitted};
 use super::storage::{SlotHome, Storage};
 use crate::ir::{
-    Global, GlobalData, Input, InstData, Kernel, LiveSlot, LocalVar, Module, ParamKind, Slot, Space,
-    Type,
+    Global, GlobalData, Input, InstData, Kernel, LiveSlot, LocalVar, Module, ParamKind, Slot, Space, Type,
 };
 use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::module::Linkage;
@@ -49,17 +48,8 @@ pub struct Frame<'ctx> {
 }
 
 /// Emits the entry block's part: everything that the regions will need.
-pub fn enter<'ctx>(
-    emit: &Emit<'ctx, '_>,
-    module: &Module,
-    kernel: &Kernel,
-    storage: &Storage,
-) -> Emitted<Frame<'ctx>> {
-    let argument = |index| {
-        emit.function
-            .get_nth_param(index)
-            .ok_or(inkwell::builder::BuilderError::UnsetPosition)
-    };
+pub fn enter<'ctx>(emit: &Emit<'ctx, '_>, module: &Module, kernel: &Kernel, storage: &Storage) -> Emitted<Frame<'ctx>> {
+    let argument = |index| emit.function.get_nth_param(index).ok_or(inkwell::builder::BuilderError::UnsetPosition);
     let frame = argument(0)?.into_pointer_value();
     let scratch = argument(1)?.into_pointer_value();
     let field = |offset: usize, ty: Type| -> Emitted<BasicValueEnum<'ctx>> {
@@ -67,9 +57,8 @@ pub fn enter<'ctx>(
         emit.mark_invariant(load);
         Ok(value)
     };
-    let pointer = |offset| -> Emitted<PointerValue<'ctx>> {
-        Ok(field(offset, Type::Ptr(Space::Global))?.into_pointer_value())
-    };
+    let pointer =
+        |offset| -> Emitted<PointerValue<'ctx>> { Ok(field(offset, Type::Ptr(Space::Global))?.into_pointer_value()) };
     let triple = |offset: usize| -> Emitted<Triple<'ctx>> {
         let at = |d: usize| -> Emitted<_> { Ok(field(offset + 8 * d, Type::I64)?.into_int_value()) };
         Ok([at(0)?, at(1)?, at(2)?])
@@ -107,11 +96,7 @@ pub fn enter<'ctx>(
                 let stored = if is_local { Type::I64 } else { ty };
                 let (value, load) = emit.load(stored, ptr, natural(ty, data.offset + offset))?;
                 emit.mark_invariant(load);
-                if is_local {
-                    emit.offset(scratch, value.into_int_value(), true)?.into()
-                } else {
-                    value
-                }
+                if is_local { emit.offset(scratch, value.into_int_value(), true)?.into() } else { value }
             }
         });
     }
@@ -172,20 +157,14 @@ pub fn enter<'ctx>(
         local_size,
         num_groups: triple(offset_of!(LaunchFrame, num_groups))?,
         work_dim: field(offset_of!(LaunchFrame, work_dim), Type::I32)?.into_int_value(),
-        printf: (
-            pointer(offset_of!(LaunchFrame, printf))?,
-            pointer(offset_of!(LaunchFrame, printf_context))?,
-        ),
+        printf: (pointer(offset_of!(LaunchFrame, printf))?, pointer(offset_of!(LaunchFrame, printf_context))?),
         printf_args,
         inputs,
         locals,
         globals,
         slots,
         live,
-        private: vec![
-            (worker, private_bytes),
-            (args, emit.const64(kernel.args_size.into())),
-        ],
+        private: vec![(worker, private_bytes), (args, emit.const64(kernel.args_size.into()))],
         local: (scratch, items_offset),
     })
 }
@@ -231,27 +210,18 @@ fn natural(ty: Type, offset: u32) -> u32 {
 }
 
 /// Rounds an address up for a variable that wants more than the scratch memory's alignment.
-fn over_aligned<'ctx>(
-    emit: &Emit<'ctx, '_>,
-    ptr: PointerValue<'ctx>,
-    align: u32,
-) -> Emitted<PointerValue<'ctx>> {
+fn over_aligned<'ctx>(emit: &Emit<'ctx, '_>, ptr: PointerValue<'ctx>, align: u32) -> Emitted<PointerValue<'ctx>> {
     if u64::from(align) <= super::storage::SCRATCH_ALIGN {
         return Ok(ptr);
     }
     emit.align_up(ptr, align.into())
 }
 
-fn stack_variable<'ctx>(
-    emit: &Emit<'ctx, '_>,
-    size: u64,
-    align: u32,
-) -> Emitted<PointerValue<'ctx>> {
+fn stack_variable<'ctx>(emit: &Emit<'ctx, '_>, size: u64, align: u32) -> Emitted<PointerValue<'ctx>> {
     let ty = emit.ctx.i8_type().array_type(size.max(1) as u32);
     let variable = emit.builder.build_alloca(ty, "slot")?;
     if let Some(inst) = variable.as_instruction() {
-        inst.set_alignment(align.max(1))
-            .map_err(|_| inkwell::builder::BuilderError::BitwidthError)?;
+        inst.set_alignment(align.max(1)).map_err(|_| inkwell::builder::BuilderError::BitwidthError)?;
     }
     Ok(variable)
 }

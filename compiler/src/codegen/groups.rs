@@ -67,23 +67,11 @@ pub fn open_groups<'ctx>(
     for d in 0..3 {
         let before = emit.mul(group.id[d], frame.local_size[d])?;
         let left = b.build_int_sub(frame.global_size[d], before, "")?;
-        let size = emit.intrinsic(
-            "llvm.umin",
-            &[emit.i64().into()],
-            &[left.into(), frame.local_size[d].into()],
-        )?;
+        let size = emit.intrinsic("llvm.umin", &[emit.i64().into()], &[left.into(), frame.local_size[d].into()])?;
         group.size[d] = size.into_int_value();
         group.first[d] = b.build_int_add(before, frame.global_offset[d], "")?;
     }
-    Ok(GroupLoop {
-        group,
-        latch,
-        head,
-        done,
-        number,
-        id,
-        last,
-    })
+    Ok(GroupLoop { group, latch, head, done, number, id, last })
 }
 
 impl<'ctx> GroupLoop<'ctx> {
@@ -144,10 +132,7 @@ struct Level<'ctx> {
 
 /// Starts the loops over a group's work-items, dimension 0 innermost; emission goes on in the
 /// innermost body. No dimension of a group is empty, so each loop tests behind its body.
-pub fn open_items<'ctx>(
-    emit: &Emit<'ctx, '_>,
-    group: &Group<'ctx>,
-) -> Emitted<ItemLoops<'ctx>> {
+pub fn open_items<'ctx>(emit: &Emit<'ctx, '_>, group: &Group<'ctx>) -> Emitted<ItemLoops<'ctx>> {
     let zero = emit.const64(0);
     let mut number = zero;
     let mut global = group.first;
@@ -161,22 +146,14 @@ pub fn open_items<'ctx>(
         number = at_head.as_basic_value().into_int_value();
         let local = counter.as_basic_value().into_int_value();
         global[d] = emit.builder.build_int_add(group.first[d], local, "")?;
-        Ok(Level {
-            head,
-            counter,
-            number: at_head,
-        })
+        Ok(Level { head, counter, number: at_head })
     };
     let z = open(2, "z")?;
     let y = open(1, "y")?;
     let x = open(0, "x")?;
     let levels = [x, y, z];
     Ok(ItemLoops {
-        item: Item {
-            local: levels.map(|level| level.counter.as_basic_value().into_int_value()),
-            global,
-            number,
-        },
+        item: Item { local: levels.map(|level| level.counter.as_basic_value().into_int_value()), global, number },
         latch: emit.block("item.next"),
         levels,
     })

@@ -27,11 +27,9 @@ impl<'ctx> Emit<'ctx, '_> {
             let place = offset.wrapping_add_unsigned(step);
             let (value, load) = self.load(ty, self.at_offset(base, place)?, align)?;
             if let Some(load) = load {
-                load.set_volatile(access.volatile)
-                    .map_err(|_| BuilderError::UnsetPosition)?;
+                load.set_volatile(access.volatile).map_err(|_| BuilderError::UnsetPosition)?;
                 if let Some(order) = access.atomic {
-                    load.set_atomic_ordering(load_ordering(order))
-                        .map_err(|_| BuilderError::UnsetPosition)?;
+                    load.set_atomic_ordering(load_ordering(order)).map_err(|_| BuilderError::UnsetPosition)?;
                 }
             }
             // OpenCL C, 6.7.3: constant memory is read only while the kernel runs.
@@ -57,13 +55,9 @@ impl<'ctx> Emit<'ctx, '_> {
             let align = element_align(access, ty, step);
             let place = offset.wrapping_add_unsigned(step);
             let store = self.store(ty, value, self.at_offset(base, place)?, align)?;
-            store
-                .set_volatile(access.volatile)
-                .map_err(|_| BuilderError::UnsetPosition)?;
+            store.set_volatile(access.volatile).map_err(|_| BuilderError::UnsetPosition)?;
             if let Some(order) = access.atomic {
-                store
-                    .set_atomic_ordering(store_ordering(order))
-                    .map_err(|_| BuilderError::UnsetPosition)?;
+                store.set_atomic_ordering(store_ordering(order)).map_err(|_| BuilderError::UnsetPosition)?;
             }
         }
         Ok(())
@@ -85,11 +79,7 @@ impl<'ctx> Emit<'ctx, '_> {
         overlap: bool,
         volatile: bool,
     ) -> Emitted<()> {
-        let name = if overlap {
-            "llvm.memmove"
-        } else {
-            "llvm.memcpy"
-        };
+        let name = if overlap { "llvm.memmove" } else { "llvm.memcpy" };
         let types = [self.ptr().into(), self.ptr().into(), self.i64().into()];
         let volatile = self.ctx.bool_type().const_int(volatile.into(), false);
         self.intrinsic_call(name, &types, &[dst, src, len, volatile.into()])?;
@@ -199,11 +189,7 @@ impl<'ctx> Emit<'ctx, '_> {
     }
 
     /// The address space a generic address is in, as SPIR's number.
-    pub fn space_of(
-        &self,
-        frame: &Frame<'ctx>,
-        ptr: PointerValue<'ctx>,
-    ) -> Emitted<IntValue<'ctx>> {
+    pub fn space_of(&self, frame: &Frame<'ctx>, ptr: PointerValue<'ctx>) -> Emitted<IntValue<'ctx>> {
         let number = |space: Space| self.ctx.i32_type().const_int(space.number().into(), false);
         let choose = |yes, space, no| -> Emitted<IntValue<'ctx>> {
             let chosen = self.builder.build_select(yes, number(space), no, "")?;
@@ -236,8 +222,6 @@ fn raw(order: AtomicOrdering) -> LLVMAtomicOrdering {
         AtomicOrdering::Acquire => LLVMAtomicOrdering::LLVMAtomicOrderingAcquire,
         AtomicOrdering::Release => LLVMAtomicOrdering::LLVMAtomicOrderingRelease,
         AtomicOrdering::AcquireRelease => LLVMAtomicOrdering::LLVMAtomicOrderingAcquireRelease,
-        AtomicOrdering::SequentiallyConsistent => {
-            LLVMAtomicOrdering::LLVMAtomicOrderingSequentiallyConsistent
-        }
+        AtomicOrdering::SequentiallyConsistent => LLVMAtomicOrdering::LLVMAtomicOrderingSequentiallyConsistent,
     }
 }

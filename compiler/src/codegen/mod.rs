@@ -48,20 +48,11 @@ pub struct Generated<'ctx> {
 }
 
 /// Generates the code of one kernel of `module`.
-pub fn generate<'ctx>(
-    ctx: &'ctx Context,
-    module: &Module,
-    kernel: &Kernel,
-) -> Result<Generated<'ctx>, BuilderError> {
+pub fn generate<'ctx>(ctx: &'ctx Context, module: &Module, kernel: &Kernel) -> Result<Generated<'ctx>, BuilderError> {
     let llvm = ctx.create_module(&kernel.name);
     let storage = Storage::of(kernel);
     let function = declare(ctx, &llvm);
-    let emit = Emit {
-        ctx,
-        module: &llvm,
-        builder: ctx.create_builder(),
-        function,
-    };
+    let emit = Emit { ctx, module: &llvm, builder: ctx.create_builder(), function };
     emit.at(emit.block("entry"));
     let frame = frame::enter(&emit, module, kernel, &storage)?;
     let argument = |index| -> Emitted<_> {
@@ -80,24 +71,14 @@ pub fn generate<'ctx>(
     }
     groups.close(&emit, &frame)?;
     drop(emit);
-    Ok(Generated {
-        module: llvm,
-        needs: storage.needs,
-    })
+    Ok(Generated { module: llvm, needs: storage.needs })
 }
 
-fn declare<'ctx>(
-    ctx: &'ctx Context,
-    llvm: &LlvmModule<'ctx>,
-) -> inkwell::values::FunctionValue<'ctx> {
+fn declare<'ctx>(ctx: &'ctx Context, llvm: &LlvmModule<'ctx>) -> inkwell::values::FunctionValue<'ctx> {
     let ptr = ctx.ptr_type(inkwell::AddressSpace::default());
     let i64 = ctx.i64_type();
     let params = [ptr.into(), ptr.into(), i64.into(), i64.into()];
-    let function = llvm.add_function(
-        ENTRY_NAME,
-        ctx.void_type().fn_type(&params, false),
-        None,
-    );
+    let function = llvm.add_function(ENTRY_NAME, ctx.void_type().fn_type(&params, false), None);
     let add = |place, name, value| {
         let kind = Attribute::get_named_enum_kind_id(name);
         function.add_attribute(place, ctx.create_enum_attribute(kind, value));
@@ -131,15 +112,7 @@ fn run_region<'ctx>(
     let group = &groups.group;
     emit.at(starts[region].ok_or(BuilderError::UnsetPosition)?);
     let items = groups::open_items(emit, group)?;
-    let exits = region::RegionCode::emit(
-        emit,
-        kernel,
-        storage,
-        frame,
-        group,
-        &items.item,
-        &kernel.regions[region],
-    )?;
+    let exits = region::RegionCode::emit(emit, kernel, storage, frame, group, &items.item, &kernel.regions[region])?;
     for &(_, from) in &exits {
         emit.at(from);
         b.build_unconditional_branch(items.latch)?;

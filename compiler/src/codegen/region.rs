@@ -4,17 +4,16 @@ use super::emit::{Emit, Emitted};
 use super::frame::Frame;
 use super::groups::{Group, Item};
 use super::storage::{SlotHome, Storage};
+use crate::analysis::cfg::cfg;
 use crate::ir::{
-    Block, BlockCall, Function, Inst, InstData, Kernel, Query, Region, Slot, Space, Terminator,
-    Type, UnaryOp, Value, ValueDef,
+    Block, BlockCall, Function, Inst, InstData, Kernel, Query, Region, Slot, Space, Terminator, Type, UnaryOp, Value,
+    ValueDef,
 };
 use cranelift_entity::{EntityRef, SecondaryMap};
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::BuilderError;
-use inkwell::values::{
-    BasicMetadataValueEnum, BasicValueEnum, InstructionOpcode, IntValue, PhiValue, PointerValue,
-};
-use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, InstructionOpcode, IntValue, PhiValue, PointerValue};
 
 /// Emits one region.
 pub struct RegionCode<'a, 'ctx, 'm> {
@@ -72,7 +71,9 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
     }
 
     fn run(&mut self) -> Emitted<Exits<'ctx>> {
-        let order = reverse_postorder(self.body);
+        // Each block before those it dominates, so that values are emitted before their uses.
+        let graph = cfg(self.body);
+        let order = graph.rpo();
         self.slot_addresses()?;
         let entry = self.body.entry();
         self.blocks[entry] = Some(self.emit.here()?);
@@ -84,16 +85,13 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
             self.blocks[block] = Some(to);
             self.emit.at(to);
             for &param in &self.body.blocks[block].params {
-                let phi = self
-                    .emit
-                    .builder
-                    .build_phi(self.emit.ty(self.body.ty(param)), "")?;
+                let phi = self.emit.builder.build_phi(self.emit.ty(self.body.ty(param)), "")?;
                 self.values[param] = Some(phi.as_basic_value());
                 self.phis[block].push(phi);
             }
         }
         let mut exits = Vec::new();
-        for &block in &order {
+        for &block in order {
             if let Some(to) = self.blocks[block] {
                 self.emit.at(to);
             }
@@ -119,11 +117,7 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
             let number = self.item.number;
             let ptr = self.frame.slot(self.emit, kernel, storage, slot, number)?;
             if storage.slots[slot] == SlotHome::Stack {
-                self.emit.intrinsic_call(
-                    "llvm.lifetime.start",
-                    &[self.emit.ptr().into()],
-                    &[ptr.into()],
-                )?;
+                self.emit.intrinsic_call("llvm.lifetime.start", &[self.emit.ptr().into()], &[ptr.into()])?;
             }
             self.slots[slot] = Some(ptr);
         }
@@ -136,11 +130,7 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
             if let Some(ptr) = *ptr
                 && self.storage.slots[slot] == SlotHome::Stack
             {
-                self.emit.intrinsic_call(
-                    "llvm.lifetime.end",
-                    &[self.emit.ptr().into()],
-                    &[ptr.into()],
-                )?;
+                self.emit.intrinsic_call("llvm.lifetime.end", &[self.emit.ptr().into()], &[ptr.into()])?;
             }
         }
         Ok(())
@@ -173,56 +163,25 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
         let result = || node.results.first().map_or(Type::BOOL, |&r| ty(r));
         let emit = self.emit;
         let value: BasicValueEnum = match &node.data {
-            InstData::Unary {
-                op: UnaryOp::SpaceOf,
-                arg,
-                ..
-            } => emit.space_of(self.frame, self.pointer(*arg)?)?.into(),
-            InstData::Unary { op, fmf, arg } => {
-                emit.unary(*op, *fmf, ty(*arg), result(), self.value(*arg)?)?
+            InstData::Unary { op: UnaryOp::SpaceOf, arg, .. } => emit.space_of(self.frame, self.pointer(*arg)?)?.into(),
+            InstData::Unary { op, fmf, arg } => emit.unary(*op, *fmf, ty(*arg), result(), self.value(*arg)?)?,
+            InstData::Binary { op, flags, fmf, args } => {
+                emit.binary(*op, *flags, *fmf, result(), self.values(*args)?)?
             }
-            InstData::Binary {
-                op,
-                flags,
-                fmf,
-                args,
-            } => emit.binary(*op, *flags, *fmf, result(), self.values(*args)?)?,
-            InstData::Ternary { op, fmf, args } => {
-                emit.ternary(*op, *fmf, result(), self.values(*args)?)?
-            }
+            InstData::Ternary { op, fmf, args } => emit.ternary(*op, *fmf, result(), self.values(*args)?)?,
             InstData::Icmp { cc, args } => emit.icmp(*cc, self.values(*args)?)?,
             InstData::Fcmp { cc, fmf, args } => emit.fcmp(*cc, *fmf, self.values(*args)?)?,
-            InstData::PtrAdd {
-                base,
-                offset,
-                inbounds,
-            } => {
+            InstData::PtrAdd { base, offset, inbounds } => {
                 let offset = self.value(*offset)?.into_int_value();
                 emit.offset(self.pointer(*base)?, offset, *inbounds)?.into()
             }
-            InstData::Load {
-                ptr,
-                offset,
-                access,
-            } => {
+            InstData::Load { ptr, offset, access } => {
                 let space = self.space(*ptr);
                 let count = node.results.len();
-                let values = emit.load_elements(
-                    self.pointer(*ptr)?,
-                    space,
-                    *offset,
-                    result(),
-                    count,
-                    *access,
-                )?;
+                let values = emit.load_elements(self.pointer(*ptr)?, space, *offset, result(), count, *access)?;
                 return self.define(inst, &values);
             }
-            InstData::Store {
-                ptr,
-                offset,
-                access,
-                args,
-            } => {
+            InstData::Store { ptr, offset, access, args } => {
                 let Some(&first) = args.first() else {
                     return Ok(());
                 };
@@ -231,46 +190,18 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
                 let ptr = self.pointer(*ptr)?;
                 return emit.store_elements(ptr, *offset, ty(first), &values, *access);
             }
-            InstData::MemCopy {
-                dst,
-                src,
-                len,
-                overlap,
-                volatile,
-            } => {
+            InstData::MemCopy { dst, src, len, overlap, volatile } => {
                 let [dst, src, len] = self.values([*dst, *src, *len])?;
                 return emit.copy(dst, src, len, *overlap, *volatile);
             }
-            InstData::MemSet {
-                dst,
-                byte,
-                len,
-                volatile,
-            } => {
+            InstData::MemSet { dst, byte, len, volatile } => {
                 let [dst, byte, len] = self.values([*dst, *byte, *len])?;
                 return emit.set(dst, byte, len, *volatile);
             }
-            InstData::AtomicRmw {
-                op,
-                order,
-                ptr,
-                arg,
-                ..
-            } => emit.atomic_rmw(
-                *op,
-                *order,
-                result(),
-                self.pointer(*ptr)?,
-                self.value(*arg)?,
-            ),
-            InstData::AtomicCas {
-                success,
-                failure,
-                ptr,
-                expected,
-                new,
-                ..
-            } => {
+            InstData::AtomicRmw { op, order, ptr, arg, .. } => {
+                emit.atomic_rmw(*op, *order, result(), self.pointer(*ptr)?, self.value(*arg)?)
+            }
+            InstData::AtomicCas { success, failure, ptr, expected, new, .. } => {
                 let [expected, new] = self.values([*expected, *new])?;
                 let orders = [*success, *failure];
                 let ptr = self.pointer(*ptr)?;
@@ -323,9 +254,7 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
     fn query(&self, query: Query, dim: usize) -> IntValue<'ctx> {
         // Dimensions beyond the third are like those beyond `work_dim`.
         let beyond = |value| move || self.emit.const64(value);
-        let of = |triple: &[IntValue<'ctx>; 3], value| {
-            triple.get(dim).copied().unwrap_or_else(beyond(value))
-        };
+        let of = |triple: &[IntValue<'ctx>; 3], value| triple.get(dim).copied().unwrap_or_else(beyond(value));
         match query {
             Query::GlobalId => of(&self.item.global, 0),
             Query::LocalId => of(&self.item.local, 0),
@@ -340,21 +269,14 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
     }
 
     /// Calls a function of the host's C library. It is pure, whatever it does to `errno`.
-    fn call_host(
-        &self,
-        name: &str,
-        args: &[Value],
-        result: Type,
-    ) -> Emitted<BasicValueEnum<'ctx>> {
+    fn call_host(&self, name: &str, args: &[Value], result: Type) -> Emitted<BasicValueEnum<'ctx>> {
         use inkwell::types::{BasicMetadataTypeEnum, BasicType};
         let emit = self.emit;
         let function = match emit.module.get_function(name) {
             Some(function) => function,
             None => {
-                let params: Vec<BasicMetadataTypeEnum> = args
-                    .iter()
-                    .map(|&arg| emit.ty(self.body.ty(arg)).into())
-                    .collect();
+                let params: Vec<BasicMetadataTypeEnum> =
+                    args.iter().map(|&arg| emit.ty(self.body.ty(arg)).into()).collect();
                 let ty = emit.ty(result).fn_type(&params, false);
                 let function = emit.module.add_function(name, ty, None);
                 for attribute in ["nounwind", "willreturn", "nofree", "nosync", "memory"] {
@@ -370,9 +292,7 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
             values.push(self.value(arg)?.into());
         }
         let call = emit.builder.build_call(function, &values, "")?;
-        call.try_as_basic_value()
-            .basic()
-            .ok_or(BuilderError::NotSameType)
+        call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)
     }
 
     /// Packs the arguments and calls the launch's printf.
@@ -384,15 +304,9 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
             let value = self.value(arg)?;
             let packed = match self.body.ty(arg) {
                 Type::F64 => value,
-                Type::F16 | Type::F32 => {
-                    b.build_cast(InstructionOpcode::FPExt, value, emit.ctx.f64_type(), "")?
-                }
-                Type::Int(bits) if bits < 64 => {
-                    b.build_cast(InstructionOpcode::ZExt, value, emit.i64(), "")?
-                }
-                Type::Int(bits) if bits > 64 => {
-                    b.build_cast(InstructionOpcode::Trunc, value, emit.i64(), "")?
-                }
+                Type::F16 | Type::F32 => b.build_cast(InstructionOpcode::FPExt, value, emit.ctx.f64_type(), "")?,
+                Type::Int(bits) if bits < 64 => b.build_cast(InstructionOpcode::ZExt, value, emit.i64(), "")?,
+                Type::Int(bits) if bits > 64 => b.build_cast(InstructionOpcode::Trunc, value, emit.i64(), "")?,
                 Type::Int(_) | Type::Ptr(_) => value,
             };
             b.build_store(emit.within(area, 8 * index as u64)?, packed)?;
@@ -420,22 +334,14 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
                 let to = self.edge(&mut edges, from, to)?;
                 b.build_unconditional_branch(to)?;
             }
-            Terminator::Branch {
-                cond,
-                then_to,
-                else_to,
-            } => {
+            Terminator::Branch { cond, then_to, else_to } => {
                 let cond = self.value(*cond)?.into_int_value();
                 let yes = self.edge(&mut edges, from, then_to)?;
                 let no = self.edge(&mut edges, from, else_to)?;
                 emit.at(from);
                 b.build_conditional_branch(cond, yes, no)?;
             }
-            Terminator::Switch {
-                value,
-                cases,
-                default,
-            } => {
+            Terminator::Switch { value, cases, default } => {
                 let ty = self.body.ty(*value);
                 let value = self.value(*value)?.into_int_value();
                 let mut targets = Vec::new();
@@ -464,12 +370,7 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
 
     /// The LLVM block that an edge out of `from` leads to. LLVM's phis know edges by their source,
     /// so a second edge between the same blocks gets a block of its own.
-    fn edge(
-        &mut self,
-        edges: &mut Edges<'a>,
-        from: BasicBlock<'ctx>,
-        to: &'a BlockCall,
-    ) -> Emitted<BasicBlock<'ctx>> {
+    fn edge(&mut self, edges: &mut Edges<'a>, from: BasicBlock<'ctx>, to: &'a BlockCall) -> Emitted<BasicBlock<'ctx>> {
         let target = self.blocks[to.block].ok_or(BuilderError::UnsetPosition)?;
         let again = edges.0.iter().any(|&seen| seen.block == to.block);
         edges.0.push(to);
@@ -492,25 +393,3 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
 /// The edges out of one block that were made already.
 #[derive(Default)]
 struct Edges<'a>(Vec<&'a BlockCall>);
-
-/// The reachable blocks, each before those it dominates, so that values are emitted before their uses.
-fn reverse_postorder(body: &Function) -> Vec<Block> {
-    let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
-    let mut order = Vec::new();
-    let mut stack = vec![(body.entry(), 0)];
-    seen[body.entry()] = true;
-    while let Some((block, next)) = stack.pop() {
-        let targets = body.blocks[block].term.targets();
-        match targets.get(next) {
-            Some(to) => {
-                stack.push((block, next + 1));
-                if !std::mem::replace(&mut seen[to.block], true) {
-                    stack.push((to.block, 0));
-                }
-            }
-            None => order.push(block),
-        }
-    }
-    order.reverse();
-    order
-}

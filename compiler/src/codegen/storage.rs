@@ -56,22 +56,16 @@ impl Storage {
     /// Lays out the scratch memory of a kernel.
     pub fn of(kernel: &Kernel) -> Storage {
         let mut needs = ScratchNeeds::default();
-        let locals = kernel
-            .locals
-            .values()
-            .map(|local| place(&mut needs.local_bytes, local.size, local.align))
-            .collect();
+        let locals =
+            kernel.locals.values().map(|local| place(&mut needs.local_bytes, local.size, local.align)).collect();
         let asks_space = kernel.regions.values().any(asks_space);
         let kept = kept_slots(kernel);
         let mut slots = SecondaryMap::new();
         let mut live = vec![0; kernel.live.len()];
         // Arrays of elements with falling alignment need no gaps between them, however many
         // work-items there are.
-        let mut arrays: Vec<(u64, Array)> = kernel
-            .live
-            .iter()
-            .map(|(slot, ty)| (u64::from(ty.bytes()), Array::Live(slot, *ty)))
-            .collect();
+        let mut arrays: Vec<(u64, Array)> =
+            kernel.live.iter().map(|(slot, ty)| (u64::from(ty.bytes()), Array::Live(slot, *ty))).collect();
         let mut stack = STACK_BYTES;
         let mut by_size: Vec<Slot> = kernel.slots.keys().collect();
         by_size.sort_by_key(|&slot| kernel.slots[slot].size);
@@ -88,9 +82,7 @@ impl Storage {
                     stack -= data.size;
                     SlotHome::Stack
                 }
-                Use::Passing => {
-                    SlotHome::Worker(place(&mut needs.worker_bytes, data.size, data.align))
-                }
+                Use::Passing => SlotHome::Worker(place(&mut needs.worker_bytes, data.size, data.align)),
             };
         }
         arrays.sort_by_key(|&(align, _)| std::cmp::Reverse(align));
@@ -112,13 +104,7 @@ impl Storage {
         }
         needs.local_bytes = needs.local_bytes.next_multiple_of(SCRATCH_ALIGN);
         needs.worker_bytes = needs.worker_bytes.next_multiple_of(SCRATCH_ALIGN);
-        Storage {
-            locals,
-            slots,
-            live,
-            needs,
-            asks_space,
-        }
+        Storage { locals, slots, live, needs, asks_space }
     }
 }
 
@@ -137,24 +123,12 @@ fn place(end: &mut u64, size: u64, align: u32) -> u64 {
 /// A variable's bytes and, where its alignment exceeds that of the scratch memory, what rounding its
 /// address up may take.
 fn padded(size: u64, align: u32) -> u64 {
-    if u64::from(align) > SCRATCH_ALIGN {
-        size + u64::from(align)
-    } else {
-        size
-    }
+    if u64::from(align) > SCRATCH_ALIGN { size + u64::from(align) } else { size }
 }
 
 fn asks_space(body: &Function) -> bool {
     let insts = body.layout.iter().flat_map(|&b| &body.blocks[b].insts);
-    insts.into_iter().any(|&inst| {
-        matches!(
-            body.insts[inst].data,
-            InstData::Unary {
-                op: UnaryOp::SpaceOf,
-                ..
-            }
-        )
-    })
+    insts.into_iter().any(|&inst| matches!(body.insts[inst].data, InstData::Unary { op: UnaryOp::SpaceOf, .. }))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
@@ -182,17 +156,10 @@ fn kept_slots(kernel: &Kernel) -> SecondaryMap<Slot, Use> {
                 }
             }
         }
-        let escaped = if kernel.regions.len() > 1 {
-            escaping_slots(body)
-        } else {
-            Vec::new()
-        };
+        let escaped = if kernel.regions.len() > 1 { escaping_slots(body) } else { Vec::new() };
         for slot in kernel.slots.keys().filter(|&slot| here[slot]) {
-            uses[slot] = if uses[slot] != Use::None || again || escaped.contains(&slot) {
-                Use::Kept
-            } else {
-                Use::Passing
-            };
+            uses[slot] =
+                if uses[slot] != Use::None || again || escaped.contains(&slot) { Use::Kept } else { Use::Passing };
         }
     }
     uses
@@ -266,10 +233,7 @@ fn escaping_slots(body: &Function) -> Vec<Slot> {
             let data = &body.insts[inst].data;
             let mut escape = |value| escaped.extend_from_slice(&points[value]);
             match data {
-                InstData::Load { .. }
-                | InstData::MemCopy { .. }
-                | InstData::MemSet { .. }
-                | InstData::Icmp { .. } => {}
+                InstData::Load { .. } | InstData::MemCopy { .. } | InstData::MemSet { .. } | InstData::Icmp { .. } => {}
                 InstData::Store { args, .. } => args.iter().copied().for_each(escape),
                 InstData::AtomicRmw { arg, .. } => escape(*arg),
                 InstData::AtomicCas { expected, new, .. } => {
@@ -290,9 +254,6 @@ fn passes_on(data: &InstData) -> bool {
         data,
         InstData::PtrAdd { .. }
             | InstData::Ternary { .. }
-            | InstData::Unary {
-                op: UnaryOp::SpaceCast | UnaryOp::Freeze,
-                ..
-            }
+            | InstData::Unary { op: UnaryOp::SpaceCast | UnaryOp::Freeze, .. }
     )
 }
