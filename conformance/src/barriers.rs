@@ -41,25 +41,13 @@ fn load(name: &str) -> KernelFile {
     let source = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let header = source.lines().next().unwrap_or_default().to_owned();
     let sections: Vec<&str> = header.split(';').collect();
-    let [arguments, global, local] = sections[..] else {
-        panic!("{path}: the first line is {header:?}")
-    };
+    let [arguments, global, local] = sections[..] else { panic!("{path}: the first line is {header:?}") };
     let section = |text: &str, key: &str| -> String {
-        text.trim()
-            .strip_prefix(key)
-            .unwrap_or_else(|| panic!("{path}: {key:?} expected in {text:?}"))
-            .to_owned()
+        text.trim().strip_prefix(key).unwrap_or_else(|| panic!("{path}: {key:?} expected in {text:?}")).to_owned()
     };
-    let sizes = |text: String| {
-        text.split_whitespace()
-            .map(|size| size.parse().expect("a size"))
-            .collect()
-    };
+    let sizes = |text: String| text.split_whitespace().map(|size| size.parse().expect("a size")).collect();
     KernelFile {
-        parameters: section(arguments, "// args:")
-            .split_whitespace()
-            .map(parameter)
-            .collect(),
+        parameters: section(arguments, "// args:").split_whitespace().map(parameter).collect(),
         global: sizes(section(global, "global:")),
         local: sizes(section(local, "local:")),
         source,
@@ -67,22 +55,15 @@ fn load(name: &str) -> KernelFile {
 }
 
 fn parameter(text: &str) -> Parameter {
-    let (role, rest) = text
-        .split_once(':')
-        .unwrap_or_else(|| panic!("argument {text:?}"));
+    let (role, rest) = text.split_once(':').unwrap_or_else(|| panic!("argument {text:?}"));
     if role == "int" {
         return Parameter::Int(rest.parse().expect("a value"));
     }
-    let (element, count) = rest
-        .strip_suffix(']')
-        .and_then(|rest| rest.split_once('['))
-        .unwrap_or_else(|| panic!("argument {text:?}"));
+    let (element, count) =
+        rest.strip_suffix(']').and_then(|rest| rest.split_once('[')).unwrap_or_else(|| panic!("argument {text:?}"));
     let count = count.parse().expect("a count");
     match role {
-        "in" => Parameter::In {
-            float: element == "float",
-            count,
-        },
+        "in" => Parameter::In { float: element == "float", count },
         "out" => Parameter::Out { count },
         "local" => Parameter::Local { count },
         _ => panic!("argument {text:?}"),
@@ -119,9 +100,7 @@ impl Case {
     /// The first item and the number of items of each group along a dimension; the last group may be smaller.
     pub fn groups(&self, dimension: usize) -> impl Iterator<Item = (usize, usize)> {
         let (global, local) = (self.global[dimension], self.local[dimension]);
-        (0..global)
-            .step_by(local)
-            .map(move |first| (first, local.min(global - first)))
+        (0..global).step_by(local).map(move |first| (first, local.min(global - first)))
     }
 }
 
@@ -140,53 +119,29 @@ pub fn check<T: Plain + PartialEq + Debug + Default>(
 ) {
     let file = load(name);
     let setup = Setup::new();
-    let kernel = setup
-        .context
-        .build(&file.source, "-cl-std=CL3.0")
-        .kernel(name);
+    let kernel = setup.context.build(&file.source, "-cl-std=CL3.0").kernel(name);
     let locals = std::iter::once(file.local.as_slice()).chain(more.iter().copied());
     let any_size = info::value::<cl_bool>(|size, value, returned| {
-        (cl().clGetDeviceInfo)(
-            device(),
-            CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT,
-            size,
-            value,
-            returned,
-        )
+        (cl().clGetDeviceInfo)(device(), CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, size, value, returned)
     });
-    let divides = |local: &[usize]| {
-        file.global
-            .iter()
-            .zip(local)
-            .all(|(global, local)| global % local == 0)
-    };
+    let divides = |local: &[usize]| file.global.iter().zip(local).all(|(global, local)| global % local == 0);
     // The tests of device queries require this driver to take any size; others need not.
     let locals = locals.filter(|local| any_size == CL_TRUE || divides(local));
     for (round, local) in locals.enumerate() {
         let mut random = Random::new(round as u64 + 1);
-        let mut case = Case {
-            global: three(&file.global),
-            local: three(local),
-            ints: vec![],
-            floats: vec![],
-            values: vec![],
-        };
+        let mut case =
+            Case { global: three(&file.global), local: three(local), ints: vec![], floats: vec![], values: vec![] };
         let mut buffers: Vec<Buffer> = vec![];
         let mut result = None;
         for (index, parameter) in file.parameters.iter().enumerate() {
             let buffer = match *parameter {
-                Parameter::In {
-                    float: false,
-                    count,
-                } => {
+                Parameter::In { float: false, count } => {
                     case.ints.push(random.ints(count, 100));
                     setup.context.with_values(&case.ints[case.ints.len() - 1])
                 }
                 Parameter::In { float: true, count } => {
                     case.floats.push(random.whole_floats(count));
-                    setup
-                        .context
-                        .with_values(&case.floats[case.floats.len() - 1])
+                    setup.context.with_values(&case.floats[case.floats.len() - 1])
                 }
                 Parameter::Out { count } => {
                     result = Some(buffers.len());
@@ -209,16 +164,9 @@ pub fn check<T: Plain + PartialEq + Debug + Default>(
         let result = result.unwrap_or_else(|| panic!("{name} has no result"));
         let got: Vec<T> = read(&setup.queue, &buffers[result]);
         let wanted = reference(&case);
-        assert_eq!(
-            got.len(),
-            wanted.len(),
-            "{name}: the reference has another size"
-        );
+        assert_eq!(got.len(), wanted.len(), "{name}: the reference has another size");
         if let Some(at) = (0..got.len()).find(|&at| got[at] != wanted[at]) {
-            panic!(
-                "{name}, local size {local:?}, element {at}: {:?} instead of {:?}",
-                got[at], wanted[at]
-            );
+            panic!("{name}, local size {local:?}, element {at}: {:?} instead of {:?}", got[at], wanted[at]);
         }
     }
 }
@@ -241,12 +189,7 @@ pub fn names() -> Vec<String> {
     let mut names: Vec<String> = entries
         .map(|entry| entry.expect("a folder entry").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "cl"))
-        .map(|path| {
-            path.file_stem()
-                .expect("a name")
-                .to_string_lossy()
-                .into_owned()
-        })
+        .map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned())
         .collect();
     names.sort();
     names

@@ -38,16 +38,15 @@ pub fn in_child(test: &str, environment: &[(&str, &str)], body: impl FnOnce()) -
         flush();
         std::process::exit(0);
     }
-    let mut child =
-        Command::new(std::env::current_exe().expect("the test knows its own executable"))
-            .args([test, "--exact", "--nocapture", "--test-threads=1"])
-            .env(MARK, test)
-            .envs(environment.iter().copied())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the test can start itself");
+    let mut child = Command::new(std::env::current_exe().expect("the test knows its own executable"))
+        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .env(MARK, test)
+        .envs(environment.iter().copied())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the test can start itself");
     let stdout = drain(child.stdout.take().expect("standard output is piped"));
     let stderr = drain(child.stderr.take().expect("standard error is piped"));
     let start = Instant::now();
@@ -67,21 +66,12 @@ pub fn in_child(test: &str, environment: &[(&str, &str)], body: impl FnOnce()) -
     let Some(status) = status else {
         panic!("the child did not end within {LIMIT:?}\n{stdout}\n{stderr}");
     };
-    assert!(
-        status.success(),
-        "the child failed: {status}\n{stdout}\n{stderr}"
-    );
-    let body = stdout
-        .split_once(BEGIN)
-        .and_then(|(_, rest)| rest.split_once(END))
-        .map(|(body, _)| body.to_owned());
+    assert!(status.success(), "the child failed: {status}\n{stdout}\n{stderr}");
+    let body = stdout.split_once(BEGIN).and_then(|(_, rest)| rest.split_once(END)).map(|(body, _)| body.to_owned());
     let Some(body) = body else {
         panic!("the child did not run the test {test}\n{stdout}\n{stderr}");
     };
-    Output {
-        stdout: body,
-        stderr,
-    }
+    Output { stdout: body, stderr }
 }
 
 /// Reads a stream to its end in the background, so that the child never waits for room in the pipe.

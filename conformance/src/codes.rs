@@ -48,10 +48,5 @@ pub fn ok(code: cl_int) {
 /// See above.
 #[track_caller]
 pub fn expect(code: cl_int, wanted: cl_int) {
-    assert!(
-        code == wanted,
-        "got {}, the specification says {}",
-        code_name(code),
-        code_name(wanted)
-    );
+    assert!(code == wanted, "got {}, the specification says {}", code_name(code), code_name(wanted));
 }

@@ -16,11 +16,7 @@ pub fn handles(events: &[&Event]) -> Vec<cl_event> {
 
 /// The pointer that a wait list of this length needs: none when it is empty.
 pub fn list(events: &[cl_event]) -> *const cl_event {
-    if events.is_empty() {
-        ptr::null()
-    } else {
-        events.as_ptr()
-    }
+    if events.is_empty() { ptr::null() } else { events.as_ptr() }
 }
 
 /// A whole buffer's values.
@@ -60,11 +56,7 @@ pub fn write<T: Plain>(queue: &Queue, buffer: &Buffer, values: &[T]) {
 
 /// Enqueues a kernel over the global size, with an empty `local` for "the driver chooses", and returns the code.
 pub fn try_launch(queue: &Queue, kernel: &Kernel, global: &[usize], local: &[usize]) -> cl_int {
-    let local = if local.is_empty() {
-        ptr::null()
-    } else {
-        local.as_ptr()
-    };
+    let local = if local.is_empty() { ptr::null() } else { local.as_ptr() };
     (cl().clEnqueueNDRangeKernel)(
         queue.raw(),
         kernel.raw(),
@@ -80,18 +72,8 @@ pub fn try_launch(queue: &Queue, kernel: &Kernel, global: &[usize], local: &[usi
 
 /// Enqueues a kernel after these events and returns its own.
 #[track_caller]
-pub fn launch(
-    queue: &Queue,
-    kernel: &Kernel,
-    global: &[usize],
-    local: &[usize],
-    after: &[&Event],
-) -> Event {
-    let local = if local.is_empty() {
-        ptr::null()
-    } else {
-        local.as_ptr()
-    };
+pub fn launch(queue: &Queue, kernel: &Kernel, global: &[usize], local: &[usize], after: &[&Event]) -> Event {
+    let local = if local.is_empty() { ptr::null() } else { local.as_ptr() };
     let after = handles(after);
     let mut event = ptr::null_mut();
     ok((cl().clEnqueueNDRangeKernel)(
@@ -126,11 +108,6 @@ pub fn finish(queue: &Queue) {
 pub fn marker(queue: &Queue, after: &[&Event]) -> Event {
     let after = handles(after);
     let mut event = ptr::null_mut();
-    ok((cl().clEnqueueMarkerWithWaitList)(
-        queue.raw(),
-        after.len() as cl_uint,
-        list(&after),
-        &mut event,
-    ));
+    ok((cl().clEnqueueMarkerWithWaitList)(queue.raw(), after.len() as cl_uint, list(&after), &mut event));
     Event::own(event)
 }

@@ -21,26 +21,17 @@ pub fn bytes(query: impl Fn(usize, *mut c_void, *mut usize) -> cl_int) -> Vec<u8
     // Some room behind the value shows whether the driver writes more than it says.
     let mut value = vec![0xA5; size + 16];
     ok(query(size, value.as_mut_ptr().cast(), ptr::null_mut()));
-    assert!(
-        value[size..].iter().all(|&byte| byte == 0xA5),
-        "the value is longer than param_value_size_ret"
-    );
+    assert!(value[size..].iter().all(|&byte| byte == 0xA5), "the value is longer than param_value_size_ret");
     if size > 0 {
         let mut small = vec![0xA5_u8; size];
         // The clause of every query: "CL_INVALID_VALUE if size in bytes specified by param_value_size is < size of
         // return type and param_value is not NULL".
-        expect(
-            query(size - 1, small.as_mut_ptr().cast(), ptr::null_mut()),
-            CL_INVALID_VALUE,
-        );
+        expect(query(size - 1, small.as_mut_ptr().cast(), ptr::null_mut()), CL_INVALID_VALUE);
     }
     let mut again = 0;
     let mut roomy = vec![0xA5; size + 16];
     ok(query(size + 16, roomy.as_mut_ptr().cast(), &mut again));
-    assert_eq!(
-        again, size,
-        "param_value_size_ret depends on param_value_size"
-    );
+    assert_eq!(again, size, "param_value_size_ret depends on param_value_size");
     value.truncate(size);
     value
 }
@@ -63,11 +54,7 @@ pub fn value<T: Plain>(query: impl Fn(usize, *mut c_void, *mut usize) -> cl_int)
 #[track_caller]
 pub fn array<T: Plain>(query: impl Fn(usize, *mut c_void, *mut usize) -> cl_int) -> Vec<T> {
     let bytes = bytes(query);
-    assert_eq!(
-        bytes.len() % size_of::<T>(),
-        0,
-        "the answer has the wrong size"
-    );
+    assert_eq!(bytes.len() % size_of::<T>(), 0, "the answer has the wrong size");
     T::from_bytes(&bytes)
 }
 

@@ -30,9 +30,8 @@ fn symbol(name: &str) -> *const c_void {
         // uses of the environment are serialised with it; only the loader reads it from C, and later.
         unsafe { std::env::set_var("OCL_ICD_VENDORS", &vendors) };
         // SAFETY: the ICD loader's initialisers have no requirements.
-        unsafe { Library::new("libOpenCL.so.1") }.unwrap_or_else(|error| {
-            panic!("cannot load the ICD loader (Debian: ocl-icd-libopencl1): {error}")
-        })
+        unsafe { Library::new("libOpenCL.so.1") }
+            .unwrap_or_else(|error| panic!("cannot load the ICD loader (Debian: ocl-icd-libopencl1): {error}"))
     });
     // SAFETY: only the symbol's address is taken here.
     match unsafe { library.get::<*const c_void>(name.as_bytes()) } {
@@ -51,11 +50,7 @@ pub fn driver() -> &'static EntryPoints {
             // SAFETY: cl_khr_icd: the first word of every object points to this table, and the places are those of
             // `struct _cl_icd_dispatch`.
             let function = unsafe { table.add(place).read() };
-            if function.is_null() {
-                symbol(name)
-            } else {
-                function
-            }
+            if function.is_null() { symbol(name) } else { function }
         };
         // SAFETY: both ways lead to the OpenCL functions of these names.
         unsafe { EntryPoints::collect(find) }
@@ -73,14 +68,8 @@ pub fn driver_library() -> String {
     // SAFETY: `dladdr` takes any address; zeros are a valid `Dl_info` and it fills them in.
     unsafe {
         let mut about: libc::Dl_info = std::mem::zeroed();
-        assert_ne!(
-            libc::dladdr(dispatch_table().read(), &mut about),
-            0,
-            "the entry points are in a shared library"
-        );
-        CStr::from_ptr(about.dli_fname)
-            .to_string_lossy()
-            .into_owned()
+        assert_ne!(libc::dladdr(dispatch_table().read(), &mut about), 0, "the entry points are in a shared library");
+        CStr::from_ptr(about.dli_fname).to_string_lossy().into_owned()
     }
 }
 
@@ -134,13 +123,7 @@ pub fn device() -> cl_device_id {
     static DEVICE: OnceLock<usize> = OnceLock::new();
     let address = *DEVICE.get_or_init(|| {
         let mut device = ptr::null_mut();
-        let code = (cl().clGetDeviceIDs)(
-            platform(),
-            CL_DEVICE_TYPE_ALL,
-            1,
-            &mut device,
-            ptr::null_mut(),
-        );
+        let code = (cl().clGetDeviceIDs)(platform(), CL_DEVICE_TYPE_ALL, 1, &mut device, ptr::null_mut());
         assert_eq!(code, CL_SUCCESS, "the platform shows no device");
         device as usize
     });
@@ -169,7 +152,5 @@ fn vendors() -> PathBuf {
 }
 
 fn workspace() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("the crate is in a folder of the workspace")
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate is in a folder of the workspace")
 }

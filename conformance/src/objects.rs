@@ -129,14 +129,7 @@ impl Context {
     pub fn new() -> Self {
         let properties = [CL_CONTEXT_PLATFORM, platform() as cl_context_properties, 0];
         let mut code = 1;
-        let context = (cl().clCreateContext)(
-            properties.as_ptr(),
-            1,
-            &device(),
-            None,
-            ptr::null_mut(),
-            &mut code,
-        );
+        let context = (cl().clCreateContext)(properties.as_ptr(), 1, &device(), None, ptr::null_mut(), &mut code);
         ok(code);
         Context::own(context)
     }
@@ -146,32 +139,19 @@ impl Context {
     pub fn queue(&self, bits: cl_command_queue_properties) -> Queue {
         let properties = [CL_QUEUE_PROPERTIES as cl_queue_properties, bits, 0];
         let mut code = 1;
-        let queue = (cl().clCreateCommandQueueWithProperties)(
-            self.raw(),
-            device(),
-            properties.as_ptr(),
-            &mut code,
-        );
+        let queue = (cl().clCreateCommandQueueWithProperties)(self.raw(), device(), properties.as_ptr(), &mut code);
         ok(code);
         Queue::own(queue)
     }
 
     /// A buffer, or the error.
-    pub fn try_buffer(
-        &self,
-        flags: cl_mem_flags,
-        size: usize,
-        host: *mut c_void,
-    ) -> Result<Buffer, cl_int> {
+    pub fn try_buffer(&self, flags: cl_mem_flags, size: usize, host: *mut c_void) -> Result<Buffer, cl_int> {
         let mut code = 1;
         let buffer = (cl().clCreateBuffer)(self.raw(), flags, size, host, &mut code);
         if code == CL_SUCCESS {
             return Ok(Buffer::own(buffer));
         }
-        assert!(
-            buffer.is_null(),
-            "a failing clCreateBuffer returned an object"
-        );
+        assert!(buffer.is_null(), "a failing clCreateBuffer returned an object");
         Err(code)
     }
 
@@ -185,12 +165,8 @@ impl Context {
     #[track_caller]
     pub fn with_values<T: Plain>(&self, values: &[T]) -> Buffer {
         let host = values.as_ptr().cast_mut().cast();
-        self.try_buffer(
-            CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
-            size_of_val(values),
-            host,
-        )
-        .unwrap_or_else(|code| panic!("clCreateBuffer: {}", code_name(code)))
+        self.try_buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, size_of_val(values), host)
+            .unwrap_or_else(|code| panic!("clCreateBuffer: {}", code_name(code)))
     }
 
     /// A program from source, not built.
@@ -235,14 +211,7 @@ impl Program {
     /// Builds for all devices of the context and returns the code.
     pub fn build(&self, options: &str) -> cl_int {
         let options = CString::new(options).expect("options without zeros");
-        (cl().clBuildProgram)(
-            self.raw(),
-            0,
-            ptr::null(),
-            options.as_ptr(),
-            None,
-            ptr::null_mut(),
-        )
+        (cl().clBuildProgram)(self.raw(), 0, ptr::null(), options.as_ptr(), None, ptr::null_mut())
     }
 
     /// The build log.
@@ -272,11 +241,7 @@ impl Program {
         let name = CString::new(name).expect("a name without zeros");
         let mut code = 1;
         let kernel = (cl().clCreateKernel)(self.raw(), name.as_ptr(), &mut code);
-        if code == CL_SUCCESS {
-            Ok(Kernel::own(kernel))
-        } else {
-            Err(code)
-        }
+        if code == CL_SUCCESS { Ok(Kernel::own(kernel)) } else { Err(code) }
     }
 
     /// A kernel of the program.
@@ -318,19 +283,12 @@ impl Kernel {
     pub fn try_set<'a>(&self, index: usize, argument: impl Into<Argument<'a>>) -> cl_int {
         let index = index as cl_uint;
         match argument.into() {
-            Argument::Buffer(buffer) => (cl().clSetKernelArg)(
-                self.raw(),
-                index,
-                size_of::<cl_mem>(),
-                (&raw const buffer.0).cast(),
-            ),
-            Argument::Bytes(bytes) => {
-                (cl().clSetKernelArg)(self.raw(), index, bytes.len(), bytes.as_ptr().cast())
+            Argument::Buffer(buffer) => {
+                (cl().clSetKernelArg)(self.raw(), index, size_of::<cl_mem>(), (&raw const buffer.0).cast())
             }
+            Argument::Bytes(bytes) => (cl().clSetKernelArg)(self.raw(), index, bytes.len(), bytes.as_ptr().cast()),
             Argument::Local(size) => (cl().clSetKernelArg)(self.raw(), index, size, ptr::null()),
-            Argument::Null => {
-                (cl().clSetKernelArg)(self.raw(), index, size_of::<cl_mem>(), ptr::null())
-            }
+            Argument::Null => (cl().clSetKernelArg)(self.raw(), index, size_of::<cl_mem>(), ptr::null()),
         }
     }
 
@@ -383,8 +341,6 @@ impl Event {
     /// One of the four times, in nanoseconds.
     #[track_caller]
     pub fn time(&self, name: cl_profiling_info) -> u64 {
-        info::value(|size, value, returned| {
-            (cl().clGetEventProfilingInfo)(self.raw(), name, size, value, returned)
-        })
+        info::value(|size, value, returned| (cl().clGetEventProfilingInfo)(self.raw(), name, size, value, returned))
     }
 }

@@ -34,9 +34,7 @@ impl Random {
 
     /// Many ints from 0 up to but not including `limit`.
     pub fn ints(&mut self, count: usize, limit: i32) -> Vec<i32> {
-        (0..count)
-            .map(|_| self.below(limit as usize) as i32)
-            .collect()
+        (0..count).map(|_| self.below(limit as usize) as i32).collect()
     }
 
     /// Many bytes.
@@ -46,8 +44,6 @@ impl Random {
 
     /// Many floats that are whole numbers from -1000 to 1000, so that sums in any order are exact.
     pub fn whole_floats(&mut self, count: usize) -> Vec<f32> {
-        (0..count)
-            .map(|_| self.between(0, 2000) as f32 - 1000.0)
-            .collect()
+        (0..count).map(|_| self.between(0, 2000) as f32 - 1000.0).collect()
     }
 }

@@ -17,16 +17,10 @@ fn query(name: cl_platform_info) -> impl Fn(usize, *mut c_void, *mut usize) -> c
 fn names_and_versions() {
     let version = info::text(query(CL_PLATFORM_VERSION));
     assert!(version.starts_with("OpenCL 3.0 "), "{version:?}");
-    assert_eq!(
-        info::value::<u32>(query(CL_PLATFORM_NUMERIC_VERSION)) >> 12,
-        3 << 10
-    );
+    assert_eq!(info::value::<u32>(query(CL_PLATFORM_NUMERIC_VERSION)) >> 12, 3 << 10);
     assert_eq!(info::text(query(CL_PLATFORM_NAME)), loader::platform_name());
     let profile = info::text(query(CL_PLATFORM_PROFILE));
-    assert!(
-        profile == "FULL_PROFILE" || profile == "EMBEDDED_PROFILE",
-        "{profile:?}"
-    );
+    assert!(profile == "FULL_PROFILE" || profile == "EMBEDDED_PROFILE", "{profile:?}");
     assert!(!info::text(query(CL_PLATFORM_VENDOR)).is_empty());
     info::value::<u64>(query(CL_PLATFORM_HOST_TIMER_RESOLUTION));
     if is_lockstep() {
@@ -51,20 +45,14 @@ fn extensions_with_and_without_version_agree() {
 /// The name in a `cl_name_version`, whose version comes first.
 fn name_of(entry: &[u8; 68]) -> String {
     let name = &entry[4..];
-    let end = name
-        .iter()
-        .position(|&byte| byte == 0)
-        .expect("the name ends");
+    let end = name.iter().position(|&byte| byte == 0).expect("the name ends");
     String::from_utf8_lossy(&name[..end]).into_owned()
 }
 
 #[test]
 fn unknown_query() {
     // "CL_INVALID_VALUE if param_name is not one of the supported values".
-    expect(
-        query(0x09ff)(0, ptr::null_mut(), ptr::null_mut()),
-        CL_INVALID_VALUE,
-    );
+    expect(query(0x09ff)(0, ptr::null_mut(), ptr::null_mut()), CL_INVALID_VALUE);
 }
 
 #[test]
@@ -89,11 +77,8 @@ fn extension_functions() {
     assert!(address("clNoSuchFunction").is_null());
     assert!(address("").is_null());
     assert!(
-        (driver().clGetExtensionFunctionAddressForPlatform)(
-            ptr::null_mut(),
-            c"clIcdGetPlatformIDsKHR".as_ptr()
-        )
-        .is_null()
+        (driver().clGetExtensionFunctionAddressForPlatform)(ptr::null_mut(), c"clIcdGetPlatformIDsKHR".as_ptr())
+            .is_null()
     );
     // cl_khr_icd: the way by which the loader finds the platform's own functions.
     let direct = (driver().clGetExtensionFunctionAddress)(c"clIcdGetPlatformIDsKHR".as_ptr());
@@ -105,11 +90,8 @@ fn dispatch_table_is_complete() {
     if !is_lockstep() {
         return;
     }
-    let missing: Vec<&str> = ENTRY_POINTS
-        .iter()
-        .filter(|entry| !loader::in_dispatch_table(entry.1))
-        .map(|entry| entry.0)
-        .collect();
+    let missing: Vec<&str> =
+        ENTRY_POINTS.iter().filter(|entry| !loader::in_dispatch_table(entry.1)).map(|entry| entry.0).collect();
     assert!(missing.is_empty(), "not in the dispatch table: {missing:?}");
 }
 
@@ -135,21 +117,14 @@ fn only_the_icd_entry_symbols_are_exported() {
         .collect();
     exported.sort();
     // cl_khr_icd 2.0: these three, and nothing of what is linked into the library.
-    let icd = [
-        "clGetExtensionFunctionAddress",
-        "clGetPlatformInfo",
-        "clIcdGetPlatformIDsKHR",
-    ];
+    let icd = ["clGetExtensionFunctionAddress", "clGetPlatformInfo", "clIcdGetPlatformIDsKHR"];
     assert_eq!(exported, icd, "{path}");
 }
 
 #[test]
 fn a_process_that_only_lists_platforms_ends_well() {
     let output = child::in_child("a_process_that_only_lists_platforms_ends_well", &[], || {
-        println!(
-            "{}",
-            loader::platform_name() == info::text(query(CL_PLATFORM_NAME))
-        );
+        println!("{}", loader::platform_name() == info::text(query(CL_PLATFORM_NAME)));
     });
     assert_eq!(output.stdout, "true\n");
 }
