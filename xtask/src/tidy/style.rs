@@ -89,7 +89,7 @@ pub fn is_pass(path: &str) -> bool {
 /// Module roots and tests are not passes themselves.
 fn is_support(rest: &str) -> bool {
     let name = rest.rsplit('/').next().unwrap_or(rest);
-    name == "mod.rs" || name == "tests.rs" || rest.starts_with("tests/") || rest.contains("/tests/")
+    matches!(name, "mod.rs" | "tests.rs" | "testing.rs") || rest.starts_with("tests/") || rest.contains("/tests/")
 }
 
 fn module_doc(file: &SourceFile) -> String {
