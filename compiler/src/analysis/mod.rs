@@ -3,5 +3,8 @@
 
 pub mod cfg;
 pub mod dominators;
+pub mod liveness;
+pub mod loops;
+pub mod post_dominators;
 #[cfg(test)]
 mod testing;

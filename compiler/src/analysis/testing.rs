@@ -1,6 +1,9 @@
 //! Random control-flow graphs and naive searches for the analyses' tests.
 
-use crate::ir::{Block, BlockCall, Function, Terminator, Type};
+use super::cfg::cfg;
+use super::dominators::dominators;
+use crate::ir::{BinaryOp, Block, BlockCall, Function, InstData, Terminator, Type, Value};
+use cranelift_entity::SecondaryMap;
 
 /// A deterministic stream of numbers (SplitMix64).
 pub(super) struct Random(u64);
@@ -56,4 +59,50 @@ pub(super) fn reaches_without(f: &Function, from: Block, to: Block, without: Opt
         stack.extend(f.blocks[block].term.targets().iter().map(|to| to.block));
     }
     false
+}
+
+/// A valid function over a random graph: each block has parameters and sums of values that dominate it.
+/// Blocks that nothing reaches are left out.
+pub(super) fn random_code(seed: u64, count: usize) -> Function {
+    let mut f = random_graph(seed, count);
+    let graph = cfg(&f);
+    let tree = dominators(&graph);
+    f.layout.retain(|&b| graph.is_reachable(b));
+    let mut random = Random::new(seed ^ 0xabcd);
+    for block in f.layout.clone() {
+        if block != f.entry() {
+            for _ in 0..random.below(3) {
+                f.add_param(block, Type::I32);
+            }
+        }
+    }
+    let zero = f.constant(Type::I32, 0);
+    let mut visible: SecondaryMap<Block, Vec<Value>> = SecondaryMap::new();
+    for &block in graph.rpo() {
+        let mut values = match tree.idom(block) {
+            // A sample of what is visible keeps large functions small.
+            Some(idom) => visible[idom].iter().rev().step_by(1 + count / 64).copied().collect(),
+            None => vec![zero],
+        };
+        values.extend(&f.blocks[block].params);
+        for _ in 0..8 + random.below(6) {
+            let mut pick = || values.get(random.below(values.len().max(1))).copied().unwrap_or(zero);
+            let data = InstData::Binary {
+                op: BinaryOp::Add,
+                flags: Default::default(),
+                fmf: Default::default(),
+                args: [pick(), pick()],
+            };
+            let inst = f.append(block, data, &[Type::I32], Default::default());
+            values.push(f.result(inst));
+        }
+        let mut term = f.blocks[block].term.clone();
+        for to in term.targets_mut() {
+            let params = f.blocks[to.block].params.len();
+            to.args = (0..params).map(|_| values[random.below(values.len())]).collect();
+        }
+        f.blocks[block].term = term;
+        visible[block] = values;
+    }
+    f
 }

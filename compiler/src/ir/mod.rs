@@ -6,6 +6,7 @@
 //! Addresses are a base and a byte offset. Constants belong to no block. There is no undef: import
 //! puts zero for it.
 
+mod builder;
 mod entities;
 mod function;
 mod inst;
@@ -16,6 +17,7 @@ mod parse;
 mod print;
 mod types;
 
+pub use builder::Builder;
 pub use entities::{Block, Format, Global, Inst, LiveSlot, LocalVar, Region, Slot, Value};
 pub use function::{BlockData, Function, InstNode, SourceLoc, ValueData, ValueDef};
 pub use inst::{Access, BlockCall, InstData, Terminator};

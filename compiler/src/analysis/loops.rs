@@ -1,0 +1,243 @@
+//! The nesting forest of natural loops.
+//!
+//! Requires: control-flow graph and dominators of the function as it is.
+//! Ensures: each back edge (an edge to a dominator of its source) belongs to one loop, loops with one
+//! header are one loop, loops nest or are disjoint; retreating edges that are no back edges, the sign of
+//! irreducible control flow, are reported and make no loop.
+//! Phases: headers, innermost first; bodies by walking back from the latches, stepping over finished
+//! inner loops; then latches, exits and blocks per loop.
+//! Source: textbook (Aho, Lam, Sethi & Ullman 2006, 9.6); inner loops are stepped over as in LLVM.
+
+use super::cfg::Cfg;
+use super::dominators::Dominators;
+use crate::ir::Block;
+use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
+
+/// A loop of a function.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Loop(u32);
+entity_impl!(Loop, "loop");
+
+/// What is known of a loop.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LoopData {
+    /// The only block through which the loop is entered.
+    pub header: Block,
+    /// The innermost loop around this one.
+    pub parent: Option<Loop>,
+    /// How many loops this block is in: 1 for outermost loops.
+    pub depth: u32,
+    /// The loop's blocks with those of inner loops, in reverse post-order; the header comes first.
+    pub blocks: Vec<Block>,
+    /// The sources of the back edges, in reverse post-order, each once.
+    pub latches: Vec<Block>,
+    /// The edges that leave the loop: from a block inside to one outside, in reverse post-order of the
+    /// first and in the order of its targets.
+    pub exits: Vec<(Block, Block)>,
+}
+
+/// A function's loops.
+#[derive(Clone, Debug)]
+pub struct Loops {
+    loops: PrimaryMap<Loop, LoopData>,
+    innermost: SecondaryMap<Block, Option<Loop>>,
+    irreducible: Vec<(Block, Block)>,
+}
+
+impl Loops {
+    /// All loops; an outer loop comes before its inner ones.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (Loop, &LoopData)> {
+        self.loops.iter()
+    }
+
+    /// A loop's data.
+    pub fn get(&self, l: Loop) -> &LoopData {
+        &self.loops[l]
+    }
+
+    /// The innermost loop a block is in.
+    pub fn innermost(&self, block: Block) -> Option<Loop> {
+        self.innermost[block]
+    }
+
+    /// How many loops a block is in.
+    pub fn depth(&self, block: Block) -> u32 {
+        self.innermost[block].map_or(0, |l| self.loops[l].depth)
+    }
+
+    /// Whether a block is in this loop or one inside it.
+    pub fn contains(&self, l: Loop, block: Block) -> bool {
+        self.around(block).any(|m| m == l)
+    }
+
+    /// The loops a block is in, innermost first.
+    pub fn around(&self, block: Block) -> impl Iterator<Item = Loop> {
+        std::iter::successors(self.innermost[block], |&l| self.loops[l].parent)
+    }
+
+    /// The loop with this header.
+    pub fn with_header(&self, block: Block) -> Option<Loop> {
+        self.innermost[block].filter(|&l| self.loops[l].header == block)
+    }
+
+    /// Edges back in the order that do not lead to a dominator; none in reducible functions.
+    pub fn irreducible_edges(&self) -> &[(Block, Block)] {
+        &self.irreducible
+    }
+}
+
+/// Computes the loop forest.
+pub fn loops(cfg: &Cfg, dominators: &Dominators) -> Loops {
+    let mut irreducible = Vec::new();
+    let mut latches_of: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+    for &block in cfg.rpo() {
+        for &to in cfg.succs(block) {
+            if dominators.dominates(to, block) {
+                if latches_of[to].last() != Some(&block) {
+                    latches_of[to].push(block);
+                }
+            } else if cfg.rpo_number(to) <= cfg.rpo_number(block) {
+                irreducible.push((block, to));
+            }
+        }
+    }
+    // Loops are numbered innermost first here and turned round below.
+    let mut headers: Vec<Block> = Vec::new();
+    let mut parents: Vec<Option<u32>> = Vec::new();
+    let mut innermost: SecondaryMap<Block, Option<u32>> = SecondaryMap::new();
+    for &header in cfg.rpo().iter().rev() {
+        if latches_of[header].is_empty() {
+            continue;
+        }
+        let this = headers.len() as u32;
+        headers.push(header);
+        parents.push(None);
+        let mut stack = latches_of[header].clone();
+        while let Some(block) = stack.pop() {
+            let Some(inner) = innermost[block] else {
+                innermost[block] = Some(this);
+                if block != header {
+                    stack.extend(cfg.preds(block).iter().filter(|&&p| cfg.is_reachable(p)));
+                }
+                continue;
+            };
+            let mut outermost = inner;
+            while let Some(parent) = parents[outermost as usize] {
+                outermost = parent;
+            }
+            if outermost != this {
+                parents[outermost as usize] = Some(this);
+                let inner_header = headers[outermost as usize];
+                stack.extend(cfg.preds(inner_header).iter().filter(|&&p| cfg.is_reachable(p)));
+            }
+        }
+        innermost[header] = Some(this);
+    }
+    let count = headers.len() as u32;
+    let turned = |l: u32| Loop::from_u32(count - 1 - l);
+    let mut forest = Loops { loops: PrimaryMap::new(), innermost: SecondaryMap::new(), irreducible };
+    for l in (0..count).rev() {
+        let parent = parents[l as usize].map(turned);
+        let header = headers[l as usize];
+        forest.loops.push(LoopData {
+            header,
+            parent,
+            depth: parent.map_or(1, |p| forest.loops[p].depth + 1),
+            blocks: Vec::new(),
+            latches: std::mem::take(&mut latches_of[header]),
+            exits: Vec::new(),
+        });
+    }
+    for &block in cfg.rpo() {
+        forest.innermost[block] = innermost[block].map(turned);
+    }
+    for &block in cfg.rpo() {
+        let around: Vec<Loop> = forest.around(block).collect();
+        for l in around {
+            forest.loops[l].blocks.push(block);
+            for &to in cfg.succs(block) {
+                if !forest.contains(l, to) && forest.loops[l].exits.last() != Some(&(block, to)) {
+                    forest.loops[l].exits.push((block, to));
+                }
+            }
+        }
+    }
+    forest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cfg::cfg;
+    use super::super::dominators::dominators;
+    use super::super::testing::{random_graph, reaches_without};
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn agree_with_the_definition_of_natural_loops() {
+        let mut irreducible_seen = 0;
+        for seed in 0..400 {
+            let f = random_graph(seed, 2 + (seed as usize % 19));
+            let cfg = cfg(&f);
+            let tree = dominators(&cfg);
+            let forest = loops(&cfg, &tree);
+            let mut expected = Vec::new();
+            for &header in cfg.rpo() {
+                let latches: BTreeSet<Block> =
+                    cfg.preds(header).iter().copied().filter(|&p| tree.dominates(header, p)).collect();
+                if latches.is_empty() {
+                    continue;
+                }
+                let reaches_latch = |b: Block| latches.iter().any(|&latch| reaches_without(&f, b, latch, Some(header)));
+                let body: BTreeSet<Block> =
+                    cfg.rpo().iter().copied().filter(|&b| b == header || reaches_latch(b)).collect();
+                expected.push((header, latches, body));
+            }
+            assert_eq!(forest.iter().count(), expected.len(), "seed {seed}\n{f}");
+            for (header, latches, body) in &expected {
+                let l = forest.with_header(*header).unwrap();
+                let data = forest.get(l);
+                assert_eq!(data.header, *header);
+                assert_eq!(data.blocks[0], *header);
+                assert_eq!(data.blocks.iter().copied().collect::<BTreeSet<_>>(), *body, "seed {seed}\n{f}");
+                assert_eq!(data.latches.iter().copied().collect::<BTreeSet<_>>(), *latches);
+                let outer = expected.iter().filter(|(h, _, b)| h != header && b.contains(header));
+                assert_eq!(data.depth as usize, outer.clone().count() + 1);
+                let parent = outer.min_by_key(|(_, _, b)| b.len());
+                assert_eq!(data.parent.map(|p| forest.get(p).header), parent.map(|(h, _, _)| *h));
+                for &b in body {
+                    for &to in cfg.succs(b) {
+                        assert_eq!(data.exits.contains(&(b, to)), !body.contains(&to));
+                    }
+                }
+                assert!(data.exits.iter().all(|(from, to)| body.contains(from) && !body.contains(to)));
+            }
+            // Reducible: without back edges nothing is cyclic.
+            let mut forward = f.clone();
+            for &block in &f.layout {
+                let mut term = f.blocks[block].term.clone();
+                if term.targets().iter().any(|to| tree.dominates(to.block, block)) {
+                    let keep: Vec<_> =
+                        term.targets().into_iter().filter(|to| !tree.dominates(to.block, block)).cloned().collect();
+                    let mut keep = keep.into_iter();
+                    term = match (keep.next(), keep.next()) {
+                        (None, _) => crate::ir::Terminator::Return,
+                        (Some(to), None) => crate::ir::Terminator::Jump(to),
+                        (Some(a), Some(b)) => crate::ir::Terminator::Branch {
+                            cond: f.values.keys().next().unwrap(),
+                            then_to: a,
+                            else_to: b,
+                        },
+                    };
+                }
+                forward.blocks[block].term = term;
+            }
+            let cyclic = cfg.rpo().iter().any(|&b| {
+                forward.blocks[b].term.targets().iter().any(|to| reaches_without(&forward, to.block, b, None))
+            });
+            assert_eq!(!forest.irreducible_edges().is_empty(), cyclic, "seed {seed}\n{f}");
+            irreducible_seen += usize::from(cyclic);
+        }
+        assert!((20..380).contains(&irreducible_seen));
+    }
+}

@@ -1,0 +1,166 @@
+//! Post-dominators: which blocks every path from a block to the function's end goes through.
+//!
+//! Requires: a control-flow graph of the function as it is.
+//! Ensures: `ipdom` of each reachable block, `None` standing for the end itself; constant-time
+//! `post_dominates`. Where no path leads from a block to an end (endless loops), paths end at the last
+//! such block in reverse post-order, as if it could also return; repeated until every block has an end.
+//! Phases: blocks that reach an end; reverse post-order of the reversed graph; dominators there.
+//! Source: Cooper, Harvey & Kennedy 2001, as for dominators.
+
+use super::cfg::Cfg;
+use super::dominators::{immediate_dominators, spans};
+use crate::ir::Block;
+use cranelift_entity::SecondaryMap;
+
+/// The tree of immediate post-dominators of the reachable blocks.
+#[derive(Clone, Debug)]
+pub struct PostDominators {
+    /// The tree's blocks; node 0 is the end, node `n` the block `order[n - 1]`.
+    order: Vec<Block>,
+    ipdom: Vec<u32>,
+    span: Vec<(u32, u32)>,
+    number: SecondaryMap<Block, u32>,
+}
+
+impl PostDominators {
+    /// The immediate post-dominator; `None` where it is the function's end.
+    pub fn ipdom(&self, block: Block) -> Option<Block> {
+        match self.number[block] {
+            0 => None,
+            n => self.block(self.ipdom[n as usize]),
+        }
+    }
+
+    fn block(&self, node: u32) -> Option<Block> {
+        Some(self.order[node.checked_sub(1)? as usize])
+    }
+
+    /// Whether every path from `b` to the end goes through `a` (`a` may be `b`). False where one of them
+    /// cannot be reached from the entry.
+    pub fn post_dominates(&self, a: Block, b: Block) -> bool {
+        let (a, b) = (self.number[a], self.number[b]);
+        if a == 0 || b == 0 {
+            return false;
+        }
+        let (first, last) = self.span[a as usize];
+        (first..=last).contains(&self.span[b as usize].0)
+    }
+}
+
+/// Computes the post-dominators of a function's blocks.
+pub fn post_dominators(cfg: &Cfg) -> PostDominators {
+    let ends = ends(cfg);
+    // Depth-first from the end against the edges; block numbers here count from 1.
+    let mut number: SecondaryMap<Block, u32> = SecondaryMap::new();
+    let mut order = Vec::new();
+    let mut stack: Vec<(Block, usize)> = Vec::new();
+    for &end in &ends {
+        if number[end] == 0 {
+            number[end] = 1;
+            stack.push((end, 0));
+        }
+        while let Some((block, next)) = stack.last_mut() {
+            match cfg.preds(*block).get(*next) {
+                Some(&pred) => {
+                    *next += 1;
+                    if number[pred] == 0 && cfg.is_reachable(pred) {
+                        number[pred] = 1;
+                        stack.push((pred, 0));
+                    }
+                }
+                None => {
+                    order.push(*block);
+                    stack.pop();
+                }
+            }
+        }
+    }
+    order.reverse();
+    for (i, &block) in order.iter().enumerate() {
+        number[block] = i as u32 + 1;
+    }
+    let mut is_end: SecondaryMap<Block, bool> = SecondaryMap::new();
+    ends.iter().for_each(|&end| is_end[end] = true);
+    let ipdom = immediate_dominators(order.len() as u32 + 1, |node, each| {
+        let block = order[node as usize - 1];
+        if is_end[block] {
+            each(0);
+        }
+        cfg.succs(block).iter().for_each(|&succ| each(number[succ]));
+    });
+    PostDominators { order, span: spans(&ipdom), ipdom, number }
+}
+
+/// The blocks at which paths end.
+fn ends(cfg: &Cfg) -> Vec<Block> {
+    let mut reaches: SecondaryMap<Block, bool> = SecondaryMap::new();
+    let mut ends = Vec::new();
+    let mut mark = |end: Block, reaches: &mut SecondaryMap<Block, bool>| {
+        ends.push(end);
+        let mut stack = vec![end];
+        while let Some(block) = stack.pop() {
+            if cfg.is_reachable(block) && !std::mem::replace(&mut reaches[block], true) {
+                stack.extend(cfg.preds(block));
+            }
+        }
+    };
+    for &block in cfg.rpo() {
+        if cfg.succs(block).is_empty() {
+            mark(block, &mut reaches);
+        }
+    }
+    for &block in cfg.rpo().iter().rev() {
+        if !reaches[block] {
+            mark(block, &mut reaches);
+        }
+    }
+    ends
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cfg::cfg;
+    use super::super::testing::random_graph;
+    use super::*;
+
+    #[test]
+    fn agree_with_removal_of_each_block() {
+        for seed in 0..400 {
+            let f = random_graph(seed, 2 + (seed as usize % 23));
+            let cfg = cfg(&f);
+            let tree = post_dominators(&cfg);
+            let ends = ends(&cfg);
+            // Whether a path leads from `b` to an end without `a`.
+            let escapes = |b: Block, a: Block| {
+                let mut seen = vec![a];
+                let mut stack = vec![b];
+                while let Some(block) = stack.pop() {
+                    if seen.contains(&block) {
+                        continue;
+                    }
+                    seen.push(block);
+                    if ends.contains(&block) {
+                        return true;
+                    }
+                    stack.extend(cfg.succs(block));
+                }
+                false
+            };
+            for &a in cfg.rpo() {
+                for &b in cfg.rpo() {
+                    assert_eq!(tree.post_dominates(a, b), !escapes(b, a), "seed {seed}: {a} under {b}\n{f}");
+                }
+                if let Some(next) = tree.ipdom(a) {
+                    assert!(next != a && tree.post_dominates(next, a));
+                    for &c in cfg.rpo() {
+                        let between = c != a && tree.post_dominates(c, a);
+                        assert!(!between || tree.post_dominates(c, next), "seed {seed}: {next} is not next to {a}");
+                    }
+                } else {
+                    let others = cfg.rpo().iter().filter(|&&c| c != a && tree.post_dominates(c, a));
+                    assert_eq!(others.count(), 0, "seed {seed}: {a}");
+                }
+            }
+        }
+    }
+}
