@@ -18,10 +18,14 @@ const FILES: &[&str] = &[
     "work_item.cl",
     "sync.cl",
     "integer.cl",
+    "integer_extended.cl",
     "common.cl",
     "geometric.cl",
     "relational.cl",
     "vload_vstore.cl",
+    "async.cl",
+    "atomics.cl",
+    "misc.cl",
     "math_simple.cl",
     "math_parts.cl",
     "math_exp_log.cl",
@@ -30,6 +34,7 @@ const FILES: &[&str] = &[
     "math_hyperbolic.cl",
     "math_remainder.cl",
     "math_special.cl",
+    "math_native.cl",
 ];
 
 /// Destination types of the conversions, each a module of its own.

@@ -1,35 +1,47 @@
 // 6.15.2 Powers and roots.
-#include "math.h"
+#include "float_math.h"
 
-FROM_LIBM(cbrt)
+// --- float ----------------------------------------------------------------------------------------------------------
+// |x|^y of floats, y given in double: an int exponent is exact there.
+INL double magnitude_power(double ax, double y)
+{
+    double r = exp2_core(y * log2_core(ax));
+    return y == 0.0 || ax == 1.0 ? 1.0 : r;
+}
+INL int is_integer(double y) { return __builtin_elementwise_trunc(y) == y; }
+INL int is_odd(double y) { return is_integer(y) && !is_integer(y * 0.5); }
 
-OVL float pow(float x, float y) { return (float)__lockstep_libm_pow((double)x, (double)y); }
+INL double power(double x, double y)
+{
+    double r = magnitude_power(__builtin_elementwise_abs(x), y);
+    r = is_odd(y) ? __builtin_elementwise_copysign(r, x) : r;
+    r = x < 0.0 && !is_inf(x) && !is_integer(y) ? (double)NAN : r;
+    // 1 to any power and anything to the power 0 are 1 even with NaN; otherwise NaN stays.
+    return x == 1.0 || y == 0.0 ? 1.0 : x != x || y != y ? (double)NAN : r;
+}
+OVL float pow(float x, float y) { return (float)power((double)x, (double)y); }
+OVL float pown(float x, int n) { return (float)power((double)x, (double)n); }
+
+OVL float rootn(float x, int n)
+{
+    double ax = __builtin_elementwise_abs((double)x);
+    double r = exp2_core(log2_core(ax) / (double)n);
+    r = n & 1 ? __builtin_elementwise_copysign(r, (double)x) : r;
+    return n == 0 || (x < 0.0f && !(n & 1)) ? NAN : (float)r;
+}
+OVL float cbrt(float x)
+{
+    double r = exp2_core(log2_core(__builtin_elementwise_abs((double)x)) * (1.0 / 3.0));
+    return is_inf(x) || x == 0.0f ? x : (float)__builtin_elementwise_copysign(r, (double)x);
+}
+
+// --- double ---------------------------------------------------------------------------------------------------------
+OVL double cbrt(double x) { return __lockstep_libm_cbrt(x); }
 OVL double pow(double x, double y) { return __lockstep_libm_pow(x, y); }
-GENERIC2(pow)
-
-// An int exponent is exact in double.
-OVL float pown(float x, int n) { return (float)__lockstep_libm_pow((double)x, (double)n); }
 OVL double pown(double x, int n) { return __lockstep_libm_pow(x, (double)n); }
-OVL half pown(half x, int n) { return (half)pown((float)x, n); }
-MAP2(float, pown, float, int)
-MAP2(double, pown, double, int)
-MAP2(half, pown, half, int)
-
-// powr is exp(y*log(x)): no negative base, and NaN where the product 0*inf would appear.
-#define POWR(T)                                                                                                        \
-    OVL T powr(T x, T y)                                                                                               \
-    {                                                                                                                  \
-        T r = pow(__builtin_elementwise_abs(x), y);                                                                    \
-        int undefined = x < (T)0 || x != x || y != y || (y == (T)0 && (x == (T)0 || is_inf(x))) ||                     \
-                        (x == (T)1 && is_inf(y));                                                                      \
-        return undefined ? (T)NAN : r;                                                                                 \
-    }
-POWR(float)
-POWR(double)
-GENERIC2(powr)
 
 // 1/n as a double and the part that the double lost; the lost part matters where the logarithm is large.
-INL double root(double x, int n)
+OVL double rootn(double x, int n)
 {
     double d = (double)n;
     double ax = __builtin_elementwise_abs(x);
@@ -42,9 +54,28 @@ INL double root(double x, int n)
     r = odd ? __builtin_elementwise_copysign(r, x) : r;
     return n == 0 || (x < 0.0 && !odd) ? (double)NAN : r;
 }
-OVL double rootn(double x, int n) { return root(x, n); }
-OVL float rootn(float x, int n) { return (float)root((double)x, n); }
-OVL half rootn(half x, int n) { return (half)rootn((float)x, n); }
-MAP2(float, rootn, float, int)
-MAP2(double, rootn, double, int)
-MAP2(half, rootn, half, int)
+
+// --- both -----------------------------------------------------------------------------------------------------------
+// powr is exp(y*log(x)): no negative base, and NaN where the product 0*inf would appear.
+#define POWR(T)                                                                                                        \
+    OVL T powr(T x, T y)                                                                                               \
+    {                                                                                                                  \
+        T r = pow(__builtin_elementwise_abs(x), y);                                                                    \
+        int undefined = x < (T)0 || x != x || y != y || (y == (T)0 && (x == (T)0 || is_inf(x))) ||                     \
+                        (x == (T)1 && is_inf(y));                                                                      \
+        return undefined ? (T)NAN : r;                                                                                 \
+    }
+POWR(float)
+POWR(double)
+
+GENERIC1(cbrt)
+GENERIC2(pow)
+GENERIC2(powr)
+
+#define WITH_INT(F)                                                                                                    \
+    OVL half F(half x, int n) { return (half)F((float)x, n); }                                                         \
+    MAP2(float, F, float, int)                                                                                         \
+    MAP2(double, F, double, int)                                                                                       \
+    MAP2(half, F, half, int)
+WITH_INT(pown)
+WITH_INT(rootn)
