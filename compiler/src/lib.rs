@@ -4,4 +4,5 @@ pub mod analysis;
 pub mod codegen;
 pub mod frontend;
 pub mod ir;
+pub mod jit;
 pub mod verify;

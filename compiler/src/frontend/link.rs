@@ -24,7 +24,7 @@ pub type LibraryLookup<'a> = &'a dyn Fn(&str) -> Option<&'static [u8]>;
 
 /// Links objects into a program whose kernels can run.
 pub fn link(objects: &[&CompiledObject], options: &BuildOptions) -> Result<LinkedProgram, FrontendError> {
-    link_with(objects, options, &|_| None)
+    link_with(objects, options, &|symbol| lockstep_kernels::chapter_of(symbol).map(|chapter| chapter.bitcode))
 }
 
 /// The same with a library of the caller's choice.

@@ -1,8 +1,9 @@
 //! Small safe wrappers around calls of LLVM's C interface that inkwell does not have.
 
 use std::ffi::{CStr, CString, c_char, c_void};
+use std::marker::PhantomData;
 
-use inkwell::context::Context;
+use inkwell::context::{AsContextRef, Context};
 use llvm_sys::LLVMDiagnosticSeverity;
 use llvm_sys::core::{
     LLVMContextSetDiagnosticHandler, LLVMDisposeMessage, LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity,
@@ -19,7 +20,8 @@ use parking_lot::Mutex;
 ///
 /// Without a handler LLVM prints an error and ends the process.
 pub(crate) struct Diagnostics<'ctx> {
-    context: &'ctx Context,
+    context: LLVMContextRef,
+    lifetime: PhantomData<&'ctx Context>,
     messages: Box<Mutex<Messages>>,
 }
 
@@ -31,13 +33,14 @@ struct Messages {
 
 impl<'ctx> Diagnostics<'ctx> {
     /// Starts to collect.
-    pub(crate) fn collect(context: &'ctx Context) -> Self {
+    pub(crate) fn collect(context: impl AsContextRef<'ctx>) -> Self {
+        let context = context.as_ctx_ref();
         let messages = Box::<Mutex<Messages>>::default();
         let data = std::ptr::from_ref::<Mutex<Messages>>(&messages).cast_mut().cast::<c_void>();
         // SAFETY: the context is alive as long as this guard, and the guard takes the handler away before the
         // messages it points to are freed.
-        unsafe { LLVMContextSetDiagnosticHandler(raw_context(context), Some(record), data) };
-        Self { context, messages }
+        unsafe { LLVMContextSetDiagnosticHandler(context, Some(record), data) };
+        Self { context, lifetime: PhantomData, messages }
     }
 
     /// What was said so far, and forgets it. `Err` if an error was among it.
@@ -51,7 +54,7 @@ impl Drop for Diagnostics<'_> {
     fn drop(&mut self) {
         // Afterwards messages go nowhere; with no handler at all an error would end the process.
         // SAFETY: the context is alive.
-        unsafe { LLVMContextSetDiagnosticHandler(raw_context(self.context), Some(ignore), std::ptr::null_mut()) };
+        unsafe { LLVMContextSetDiagnosticHandler(self.context, Some(ignore), std::ptr::null_mut()) };
     }
 }
 
@@ -112,7 +115,6 @@ pub(crate) unsafe fn check(error: LLVMErrorRef) -> Result<(), String> {
 
 /// The context in the form of the C interface.
 pub(crate) fn raw_context(context: &Context) -> LLVMContextRef {
-    use inkwell::context::AsContextRef;
     context.as_ctx_ref()
 }
 

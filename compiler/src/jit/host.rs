@@ -1,0 +1,143 @@
+//! The machine we run on, as LLVM sees it.
+
+use std::ffi::{CStr, CString};
+use std::sync::{Once, OnceLock};
+
+use llvm_sys::target::{
+    LLVM_InitializeNativeAsmPrinter, LLVM_InitializeNativeTarget, LLVMDisposeTargetData, LLVMSetModuleDataLayout,
+};
+use llvm_sys::target_machine::{
+    LLVMCodeGenOptLevel, LLVMCodeModel, LLVMCreateTargetDataLayout, LLVMCreateTargetMachine, LLVMDisposeTargetMachine,
+    LLVMGetDefaultTargetTriple, LLVMGetHostCPUFeatures, LLVMGetHostCPUName, LLVMGetTargetFromTriple, LLVMRelocMode,
+    LLVMTargetMachineRef,
+};
+
+use super::{JitError, OptLevel};
+use crate::frontend::llvm::take_message;
+
+/// What was found out about the processor once and for all.
+struct Host {
+    triple: CString,
+    /// The model; it only decides what is fast.
+    tuning: CString,
+    /// What may be used, as `+feature,-feature`.
+    features: CString,
+}
+
+/// The base that every feature is named on top of. A model's name would bring features that a hypervisor may hide.
+const BASE_CPU: &CStr = c"x86-64";
+
+fn host() -> &'static Host {
+    static HOST: OnceLock<Host> = OnceLock::new();
+    HOST.get_or_init(|| {
+        let owned = |message| {
+            // SAFETY: each of the calls below returns a string that is ours to free.
+            CString::new(unsafe { take_message(message) }).unwrap_or_default()
+        };
+        // SAFETY: queries without arguments.
+        unsafe {
+            Host {
+                triple: owned(LLVMGetDefaultTargetTriple()),
+                tuning: owned(LLVMGetHostCPUName()),
+                features: owned(LLVMGetHostCPUFeatures()),
+            }
+        }
+    })
+}
+
+/// Makes LLVM's code generator for the host known to LLVM.
+pub(super) fn initialise() {
+    static INITIALISE: Once = Once::new();
+    // SAFETY: registration must not run twice at the same time, which `Once` ensures.
+    INITIALISE.call_once(|| unsafe {
+        // They answer whether the build of LLVM has a native target; if not, the look-up by triple fails with a reason.
+        LLVM_InitializeNativeTarget();
+        LLVM_InitializeNativeAsmPrinter();
+    });
+}
+
+/// What decides about the code besides the module: a part of the key of every cache of objects.
+pub fn host_description() -> String {
+    let host = host();
+    let (major, minor, patch) = inkwell::support::get_llvm_version();
+    format!(
+        "LLVM {major}.{minor}.{patch} {} {} {}",
+        host.triple.to_string_lossy(),
+        host.tuning.to_string_lossy(),
+        host.features.to_string_lossy()
+    )
+}
+
+/// A code generator for the host. One thread at a time may use it.
+pub struct HostMachine {
+    raw: LLVMTargetMachineRef,
+    level: OptLevel,
+}
+
+impl HostMachine {
+    /// Makes a code generator.
+    pub fn new(level: OptLevel) -> Result<Self, JitError> {
+        initialise();
+        let host = host();
+        let mut target = std::ptr::null_mut();
+        let mut message = std::ptr::null_mut();
+        // SAFETY: the strings are terminated and live as long as the program; the target is static data of LLVM.
+        let raw = unsafe {
+            if LLVMGetTargetFromTriple(host.triple.as_ptr(), &mut target, &mut message) != 0 {
+                return Err(JitError::Host(take_message(message)));
+            }
+            LLVMCreateTargetMachine(
+                target,
+                host.triple.as_ptr(),
+                BASE_CPU.as_ptr(),
+                host.features.as_ptr(),
+                match level {
+                    OptLevel::None => LLVMCodeGenOptLevel::LLVMCodeGenLevelNone,
+                    OptLevel::Default => LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
+                    OptLevel::Aggressive => LLVMCodeGenOptLevel::LLVMCodeGenLevelAggressive,
+                },
+                // The object lands anywhere; functions of the C library may be far away and are called through stubs
+                // that the loader makes. So the small model holds, where constants are a relative address away.
+                LLVMRelocMode::LLVMRelocPIC,
+                LLVMCodeModel::LLVMCodeModelSmall,
+            )
+        };
+        if raw.is_null() {
+            return Err(JitError::Host(format!("{} is not supported", host.triple.to_string_lossy())));
+        }
+        Ok(Self { raw, level })
+    }
+
+    /// How hard it tries.
+    pub fn level(&self) -> OptLevel {
+        self.level
+    }
+
+    /// For calls of the C interface.
+    pub(super) fn raw(&self) -> LLVMTargetMachineRef {
+        self.raw
+    }
+
+    /// The processor model to schedule for.
+    pub(super) fn tuning(&self) -> String {
+        host().tuning.to_string_lossy().into_owned()
+    }
+
+    /// Tells the module what it is for.
+    pub(super) fn adopt(&self, module: &inkwell::module::Module<'_>) {
+        // SAFETY: module and machine are alive; the layout is copied into the module and then freed.
+        unsafe {
+            llvm_sys::core::LLVMSetTarget(module.as_mut_ptr(), host().triple.as_ptr());
+            let layout = LLVMCreateTargetDataLayout(self.raw);
+            LLVMSetModuleDataLayout(module.as_mut_ptr(), layout);
+            LLVMDisposeTargetData(layout);
+        }
+    }
+}
+
+impl Drop for HostMachine {
+    fn drop(&mut self) {
+        // SAFETY: ours, and freed once.
+        unsafe { LLVMDisposeTargetMachine(self.raw) };
+    }
+}

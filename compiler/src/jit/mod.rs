@@ -1,0 +1,67 @@
+//! From an LLVM module for the host to code that can be called.
+//!
+//! [`optimize`] runs LLVM's O2 or O3 without its vectorizers, [`emit_object`] makes an object file of the result,
+//! [`load`] links that into memory. [`JitCode`] owns the memory and gives it back when dropped. The object file is all
+//! that loading needs, so it can be cached.
+//!
+//! Code may call the functions of [`symbols`] and nothing else; a name outside that table is an error.
+
+mod host;
+mod loader;
+mod optimize;
+mod soft;
+pub mod symbols;
+
+use std::fmt;
+
+use inkwell::module::Module;
+
+pub use host::{HostMachine, host_description};
+pub use loader::{JitCode, load};
+pub use optimize::{assembly_text, emit_object, ir_text, optimize};
+
+/// How much time LLVM may spend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum OptLevel {
+    /// As little as possible (`-cl-opt-disable`).
+    None,
+    /// The O2 pipeline.
+    #[default]
+    Default,
+    /// The O3 pipeline.
+    Aggressive,
+}
+
+/// Why there is no code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JitError {
+    /// LLVM cannot make code for this machine.
+    Host(String),
+    /// The module is broken or the pipeline failed.
+    Optimize(String),
+    /// No object file came out.
+    Emit(String),
+    /// The object does not link; the text names the missing symbols.
+    Link(String),
+}
+
+impl fmt::Display for JitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, reason) = match self {
+            Self::Host(reason) => ("no code generator for this machine", reason),
+            Self::Optimize(reason) => ("optimising failed", reason),
+            Self::Emit(reason) => ("code generation failed", reason),
+            Self::Link(reason) => ("the code does not link", reason),
+        };
+        write!(f, "{what}: {reason}")
+    }
+}
+
+impl std::error::Error for JitError {}
+
+/// Optimises the module, makes code of it and finds `entry` in that.
+pub fn compile(module: &Module<'_>, entry: &str, level: OptLevel) -> Result<JitCode, JitError> {
+    let machine = HostMachine::new(level)?;
+    optimize(module, &machine)?;
+    load(&emit_object(module, &machine)?, entry)
+}

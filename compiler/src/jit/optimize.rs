@@ -1,0 +1,149 @@
+//! LLVM's optimiser and code generator over a module for the host.
+//!
+//! Requires: a module whose functions follow the host's calling conventions and call only what [`super::symbols`] has.
+//!
+//! Ensures: loops are not vectorized and straight-line code is not packed: lanes are chosen by our own passes, and what
+//! LLVM would add on top of them costs time and undoes their layout. Loops are unrolled where LLVM finds it worth it.
+
+use inkwell::attributes::AttributeLoc;
+use inkwell::module::Module;
+use llvm_sys::core::{
+    LLVMCloneModule, LLVMDisposeMemoryBuffer, LLVMDisposeModule, LLVMGetBufferSize, LLVMGetBufferStart,
+};
+use llvm_sys::prelude::LLVMModuleRef;
+use llvm_sys::target_machine::{LLVMCodeGenFileType, LLVMTargetMachineEmitToMemoryBuffer};
+
+use super::{HostMachine, JitError, OptLevel};
+use crate::frontend::llvm::{Diagnostics, PassOptions, run_passes, take_message};
+
+/// Optimises the module in place.
+pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), JitError> {
+    machine.adopt(module);
+    annotate(module, machine);
+    module.verify().map_err(|error| JitError::Optimize(error.to_string()))?;
+    let options = PassOptions::new();
+    let pipeline = pipeline(machine.level());
+    guarded(module, || {
+        // SAFETY: module and machine are alive.
+        unsafe { run_passes(module.as_mut_ptr(), &pipeline, machine.raw(), &options) }
+    })
+    .map_err(JitError::Optimize)
+}
+
+/// The passes in order.
+///
+/// They are LLVM's O2 and O3 written out. `default<O2>` will not do: LLVM 22 runs the vectorizers there even when they
+/// are switched off through `LLVMPassBuilderOptions`.
+fn pipeline(level: OptLevel) -> String {
+    const SIMPLIFY: &str = "simplifycfg<switch-range-to-icmp;keep-loops>";
+    const COMBINE: &str = "instcombine<no-verify-fixpoint>";
+    let (unroll, unswitch) = match level {
+        OptLevel::None => return "always-inline".to_owned(),
+        OptLevel::Default => ("loop-unroll<O2>", "simple-loop-unswitch<no-nontrivial;trivial>"),
+        OptLevel::Aggressive => ("loop-unroll<O3>", "simple-loop-unswitch<nontrivial;trivial>"),
+    };
+    let early = "lower-expect,simplifycfg<keep-loops>,sroa<modify-cfg>,early-cse";
+    let simplify = [
+        "sroa<modify-cfg>,early-cse<memssa>,jump-threading,correlated-propagation",
+        SIMPLIFY,
+        COMBINE,
+        "aggressive-instcombine",
+        SIMPLIFY,
+        "reassociate,constraint-elimination",
+        &format!(
+            "loop-mssa(loop-instsimplify,loop-simplifycfg,licm<no-allowspeculation>,\
+             loop-rotate<header-duplication;no-prepare-for-lto>,licm<allowspeculation>,{unswitch})"
+        ),
+        SIMPLIFY,
+        COMBINE,
+        "loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),sroa<modify-cfg>",
+        "vector-combine,mldst-motion<no-split-footer-bb>,gvn,sccp,bdce",
+        COMBINE,
+        "jump-threading,correlated-propagation,adce,memcpyopt,dse,loop-mssa(licm<allowspeculation>)",
+        "simplifycfg<switch-range-to-icmp;switch-to-arithmetic;keep-loops;hoist-common-insts;sink-common-insts>",
+        COMBINE,
+    ]
+    .join(",");
+    let late = [
+        "float2int,lower-constant-intrinsics,loop(loop-rotate<header-duplication;no-prepare-for-lto>,loop-deletion)",
+        "infer-alignment,loop-load-elim",
+        COMBINE,
+        "simplifycfg<forward-switch-cond;switch-range-to-icmp;switch-to-arithmetic;switch-to-lookup;no-keep-loops;\
+         hoist-common-insts;sink-common-insts>",
+        "vector-combine",
+        COMBINE,
+        unroll,
+        "sroa<preserve-cfg>,infer-alignment",
+        COMBINE,
+        "loop-mssa(licm<allowspeculation>),alignment-from-assumptions,loop-sink,instsimplify,div-rem-pairs",
+        "simplifycfg<switch-range-to-icmp;switch-to-arithmetic;keep-loops;speculate-unpredictables>",
+    ]
+    .join(",");
+    format!(
+        "inferattrs,function({early}),globalopt,always-inline,\
+         cgscc(inline,function-attrs,function({simplify})),globaldce,function({late}),globaldce,constmerge"
+    )
+}
+
+/// Makes an object file. The module is spent afterwards: code generation rewrites it.
+pub fn emit_object(module: &Module<'_>, machine: &HostMachine) -> Result<Vec<u8>, JitError> {
+    guarded(module, || emit(module.as_mut_ptr(), machine, LLVMCodeGenFileType::LLVMObjectFile)).map_err(JitError::Emit)
+}
+
+/// The module as assembly text. The module stays as it is.
+pub fn assembly_text(module: &Module<'_>, machine: &HostMachine) -> Result<String, JitError> {
+    let bytes = guarded(module, || {
+        // SAFETY: the module is alive; the copy is ours and freed once.
+        unsafe {
+            let copy = LLVMCloneModule(module.as_mut_ptr());
+            let result = emit(copy, machine, LLVMCodeGenFileType::LLVMAssemblyFile);
+            LLVMDisposeModule(copy);
+            result
+        }
+    })
+    .map_err(JitError::Emit)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The module as LLVM's text.
+pub fn ir_text(module: &Module<'_>) -> String {
+    module.print_to_string().to_string()
+}
+
+/// What holds for every function of generated code. Nothing unwinds through it, so no unwind tables are made, which
+/// would have to be registered with the process under one lock.
+fn annotate(module: &Module<'_>, machine: &HostMachine) {
+    let context = module.get_context();
+    let kind = inkwell::attributes::Attribute::get_named_enum_kind_id;
+    let no_unwind = context.create_enum_attribute(kind("nounwind"), 0);
+    let tuning = context.create_string_attribute("tune-cpu", &machine.tuning());
+    for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0) {
+        function.remove_enum_attribute(AttributeLoc::Function, kind("uwtable"));
+        function.add_attribute(AttributeLoc::Function, no_unwind);
+        function.add_attribute(AttributeLoc::Function, tuning);
+    }
+}
+
+fn emit(module: LLVMModuleRef, machine: &HostMachine, kind: LLVMCodeGenFileType) -> Result<Vec<u8>, String> {
+    let mut message = std::ptr::null_mut();
+    let mut buffer = std::ptr::null_mut();
+    // SAFETY: module and machine are alive; message and buffer are ours to free.
+    unsafe {
+        if LLVMTargetMachineEmitToMemoryBuffer(machine.raw(), module, kind, &mut message, &mut buffer) != 0 {
+            return Err(take_message(message));
+        }
+        let start = LLVMGetBufferStart(buffer).cast::<u8>();
+        let bytes = std::slice::from_raw_parts(start, LLVMGetBufferSize(buffer)).to_vec();
+        LLVMDisposeMemoryBuffer(buffer);
+        Ok(bytes)
+    }
+}
+
+/// Runs LLVM with its error messages caught: unhandled ones would end the process.
+fn guarded<T>(module: &Module<'_>, work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    let context = module.get_context();
+    let diagnostics = Diagnostics::collect(context);
+    let result = work()?;
+    diagnostics.take()?;
+    Ok(result)
+}
