@@ -3,6 +3,7 @@
 pub mod analysis;
 pub mod codegen;
 pub mod frontend;
+pub mod import;
 pub mod ir;
 pub mod jit;
 pub mod verify;

@@ -1,0 +1,243 @@
+//! A kernel's body: blocks, block parameters and terminators.
+
+use super::emit::{Body, Lanes};
+use super::llvm::{Block as LlvmBlock, Value as LlvmValue};
+use super::module::ModuleBuilder;
+use super::signature::Signature;
+use super::types::leaves;
+use super::{Attempt, ImportError, Reason, instructions, memory, refuse};
+use crate::ir::{Block, BlockCall, Input, Kernel, Param, Region, SourceLoc, Terminator, Type};
+use cranelift_entity::PrimaryMap;
+use llvm_sys::LLVMOpcode;
+use std::collections::{HashMap, HashSet};
+
+/// Imports one kernel.
+pub(super) fn import<'m>(
+    module: &mut ModuleBuilder<'m>,
+    function: LlvmValue<'m>,
+    signature: Signature,
+) -> Result<Kernel, ImportError> {
+    let mut body = Body::new(module);
+    let inputs = match fill(&mut body, function, &signature.params) {
+        Ok(inputs) => inputs,
+        Err(Reason(reason)) => {
+            return Err(ImportError {
+                reason,
+                function: function.name(),
+                line: match body.loc.line {
+                    0 => function.function_line(),
+                    line => line,
+                },
+            });
+        }
+    };
+    let Body {
+        func,
+        slots,
+        locals,
+        ..
+    } = body;
+    let mut regions: PrimaryMap<Region, _> = PrimaryMap::new();
+    regions.push(func);
+    Ok(Kernel {
+        name: function.name(),
+        params: signature.params,
+        args_size: signature.args_size,
+        inputs,
+        slots,
+        locals,
+        live: PrimaryMap::new(),
+        regions,
+        attrs: signature.attrs,
+    })
+}
+
+fn fill<'m>(
+    body: &mut Body<'_, 'm>,
+    function: LlvmValue<'m>,
+    params: &[Param],
+) -> Attempt<Vec<(Input, Type)>> {
+    let order = reverse_postorder(function);
+    let Some(&first) = order.first() else {
+        refuse!("the kernel has no body");
+    };
+    let entry = body.at;
+    body.blocks.insert(first, entry);
+    for &block in &order[1..] {
+        let ours = body.func.add_block();
+        body.blocks.insert(block, ours);
+    }
+    let inputs = inputs(body, function, params, entry)?;
+    for &block in &order {
+        parameters(body, block)?;
+    }
+    let mut trapped = HashSet::new();
+    for &block in &order {
+        body.at = body.blocks[&block];
+        if instructions::block(body, block)? {
+            trapped.insert(block);
+        }
+    }
+    for &block in &order {
+        let term = if trapped.contains(&block) {
+            Terminator::Return
+        } else {
+            terminator(body, block)?
+        };
+        let ours = body.blocks[&block];
+        body.func.blocks[ours].term = term;
+    }
+    let prelude = std::mem::take(&mut body.prelude);
+    body.func.blocks[entry].insts.splice(0..0, prelude);
+    Ok(inputs)
+}
+
+/// The blocks that the entry reaches, each before those it dominates.
+fn reverse_postorder(function: LlvmValue<'_>) -> Vec<LlvmBlock<'_>> {
+    let Some(entry) = function.entry_block() else {
+        return Vec::new();
+    };
+    let mut seen = HashSet::from([entry]);
+    let mut order = Vec::new();
+    let mut stack = vec![(entry, entry.successors().into_iter())];
+    while let Some((block, successors)) = stack.last_mut() {
+        match successors.next() {
+            Some(next) => {
+                if seen.insert(next) {
+                    stack.push((next, next.successors().into_iter()));
+                }
+            }
+            None => {
+                order.push(*block);
+                stack.pop();
+            }
+        }
+    }
+    order.reverse();
+    order
+}
+
+/// The entry's parameters: the scalars of each argument that is used.
+fn inputs<'m>(
+    body: &mut Body<'_, 'm>,
+    function: LlvmValue<'m>,
+    params: &[Param],
+    entry: Block,
+) -> Attempt<Vec<(Input, Type)>> {
+    let mut inputs = Vec::new();
+    for (i, argument) in function.params().into_iter().enumerate() {
+        if !argument.is_used() {
+            continue;
+        }
+        let param = i as u32;
+        if function.byval_type(param).is_some() {
+            let [ty] = body.leaf_types(argument.ty())?[..] else {
+                refuse!("argument {i} by value is not a pointer");
+            };
+            let address = body.func.add_param(entry, ty);
+            inputs.push((Input::Address { param }, ty));
+            let address = memory::argument_copy(body, argument, address, &params[i])?;
+            body.values.insert(argument, Lanes::from([address]));
+            continue;
+        }
+        let mut lanes = Vec::new();
+        for leaf in leaves(body.module.llvm, argument.ty())? {
+            if !leaf.is_plain() {
+                refuse!("argument {i} is of type {}", argument.ty().text());
+            }
+            lanes.push(body.func.add_param(entry, leaf.ty));
+            let offset = leaf.offset() as u32;
+            inputs.push((Input::Value { param, offset }, leaf.ty));
+        }
+        body.values.insert(argument, lanes.into());
+    }
+    Ok(inputs)
+}
+
+fn phis(block: LlvmBlock<'_>) -> impl Iterator<Item = LlvmValue<'_>> {
+    let is_phi = |inst: &LlvmValue<'_>| inst.opcode() == Some(LLVMOpcode::LLVMPHI);
+    block.instructions().into_iter().take_while(is_phi)
+}
+
+/// A block's parameters: the scalars of each of its phis.
+fn parameters<'m>(body: &mut Body<'_, 'm>, block: LlvmBlock<'m>) -> Attempt<()> {
+    let ours = body.blocks[&block];
+    for phi in phis(block) {
+        body.loc = location(phi);
+        let types = body.leaf_types(phi.ty())?;
+        let params = types.into_iter().map(|ty| body.func.add_param(ours, ty));
+        let lanes: Lanes = params.collect();
+        body.values.insert(phi, lanes);
+    }
+    Ok(())
+}
+
+/// An instruction's place in the source.
+pub(super) fn location(inst: LlvmValue<'_>) -> SourceLoc {
+    let (line, column) = inst.debug_location();
+    SourceLoc { line, column }
+}
+
+fn terminator<'m>(body: &mut Body<'_, 'm>, block: LlvmBlock<'m>) -> Attempt<Terminator> {
+    let Some(inst) = block.instructions().last().copied() else {
+        refuse!("an empty block");
+    };
+    body.loc = location(inst);
+    body.at = body.blocks[&block];
+    let successors = block.successors();
+    let mut calls = HashMap::new();
+    for &to in &successors {
+        if let std::collections::hash_map::Entry::Vacant(entry) = calls.entry(to) {
+            entry.insert(jump(body, block, to)?);
+        }
+    }
+    let call = |i: usize| match successors.get(i) {
+        Some(to) => Ok(calls[to].clone()),
+        None => Err(Reason(format!("{} without a target", inst.text()))),
+    };
+    match inst.opcode() {
+        Some(LLVMOpcode::LLVMRet) if inst.num_operands() == 0 => Ok(Terminator::Return),
+        Some(LLVMOpcode::LLVMUnreachable) => Ok(Terminator::Unreachable),
+        Some(LLVMOpcode::LLVMBr) => match inst.branch_condition() {
+            None => Ok(Terminator::Jump(call(0)?)),
+            Some(cond) => Ok(Terminator::Branch {
+                cond: body.scalar(cond)?,
+                then_to: call(0)?,
+                else_to: call(1)?,
+            }),
+        },
+        Some(LLVMOpcode::LLVMSwitch) => {
+            let mut cases = Vec::new();
+            for i in 1..successors.len() {
+                let bits = inst.switch_case(i as u32).and_then(|v| v.int_bits());
+                match bits {
+                    Some(bits) => cases.push((bits, call(i)?)),
+                    None => refuse!("a switch on an integer of more than 128 bits"),
+                }
+            }
+            Ok(Terminator::Switch {
+                value: body.operand(inst, 0)?,
+                cases,
+                default: call(0)?,
+            })
+        }
+        _ => refuse!("the instruction `{}`", inst.text()),
+    }
+}
+
+/// A jump from one block to another with the values of the target's phis.
+fn jump<'m>(body: &mut Body<'_, 'm>, from: LlvmBlock<'m>, to: LlvmBlock<'m>) -> Attempt<BlockCall> {
+    let mut args = Vec::new();
+    for phi in phis(to) {
+        // A switch with several edges to one block repeats its entry, always with the same value.
+        let incoming = phi.incoming().into_iter().find(|&(block, _)| block == from);
+        match incoming {
+            Some((_, value)) => args.extend_from_slice(&body.lanes(value)?),
+            None => refuse!("{} misses a predecessor", phi.text()),
+        }
+    }
+    Ok(BlockCall {
+        block: body.blocks[&to],
+        args,
+    })
+}

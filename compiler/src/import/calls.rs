@@ -1,0 +1,137 @@
+//! Calls: intrinsics, the primitives of the built-in library, printf; anything else is an error that
+//! names the function.
+
+use super::emit::{Body, Lanes};
+use super::llvm::Value as LlvmValue;
+use super::{Attempt, intrinsics, printf, refuse};
+use crate::ir::{InstData, IntCc, Query, Type, UnaryOp, Value};
+
+/// Whether a call ends the work-item at once.
+pub(super) fn is_trap(inst: LlvmValue<'_>) -> bool {
+    let name = inst.callee().and_then(LlvmValue::intrinsic_name);
+    matches!(name.as_deref(), Some("llvm.trap" | "llvm.ubsantrap"))
+}
+
+/// Imports a call.
+pub(super) fn call<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
+    let Some(callee) = inst.callee() else {
+        refuse!("the instruction `{}`", inst.text());
+    };
+    if callee.is_inline_asm() {
+        refuse!("inline assembly is not supported");
+    }
+    if !callee.is_function() {
+        refuse!("a call through a function pointer");
+    }
+    if let Some(name) = callee.intrinsic_name() {
+        return intrinsics::call(body, inst, &name);
+    }
+    let name = callee.name();
+    if let Some(primitive) = name.strip_prefix("__lockstep_") {
+        return self::primitive(body, inst, primitive);
+    }
+    let source_name = source_name(&name);
+    if source_name == "printf" {
+        return printf::call(body, inst);
+    }
+    if !callee.is_declaration() {
+        refuse!("a call of {source_name} that could not be inlined; recursion is not supported");
+    }
+    if source_name == name {
+        refuse!("the function {name} is not defined");
+    }
+    refuse!("the function {source_name} ({name}) is not defined");
+}
+
+/// The name that was mangled, without scopes and parameters.
+fn source_name(name: &str) -> &str {
+    let Some(rest) = name.strip_prefix("_Z") else {
+        return name;
+    };
+    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (count, text) = rest.split_at(digits);
+    let plain = count
+        .parse()
+        .ok()
+        .and_then(|count: usize| text.get(..count));
+    plain.unwrap_or(name)
+}
+
+fn primitive<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> Attempt<Lanes> {
+    let args = inst.call_args();
+    if let Some(function) = name.strip_prefix("libm_") {
+        let mut scalars = Vec::with_capacity(args.len());
+        for arg in args {
+            scalars.push(body.scalar(arg)?);
+        }
+        let [ty] = body.leaf_types(inst.ty())?[..] else {
+            refuse!("__lockstep_{name} does not return a scalar");
+        };
+        let data = InstData::CallHost {
+            name: function.into(),
+            args: scalars,
+        };
+        return Ok(Lanes::from([body.inst1(data, ty)]));
+    }
+    let result = match (name, &args[..]) {
+        ("barrier", _) => {
+            body.effect(InstData::Barrier);
+            return Ok(Lanes::from([]));
+        }
+        ("address_space", &[pointer]) => {
+            let pointer = body.scalar(pointer)?;
+            body.unary(UnaryOp::SpaceOf, Type::I32, pointer)
+        }
+        ("work_dim", []) => query(body, Query::WorkDim, 0),
+        (_, &[dim]) => match Query::from_name(name) {
+            Some(which) if which != Query::WorkDim => {
+                let dim = body.scalar(dim)?;
+                query_of(body, which, dim)
+            }
+            _ => refuse!("the primitive __lockstep_{name} is not known"),
+        },
+        _ => refuse!("the primitive __lockstep_{name} is not known"),
+    };
+    match body.leaf_types(inst.ty())?[..] {
+        [ty] if ty.is_int() => Ok(Lanes::from([body.zext_or_trunc(ty, result)])),
+        _ => refuse!("__lockstep_{name} does not return an integer"),
+    }
+}
+
+fn query(body: &mut Body<'_, '_>, query: Query, dim: u8) -> Value {
+    let ty = if query == Query::WorkDim {
+        Type::I32
+    } else {
+        Type::I64
+    };
+    body.inst1(InstData::Query { query, dim }, ty)
+}
+
+/// What a query answers beyond the third dimension.
+fn beyond(query: Query) -> u128 {
+    match query {
+        Query::GlobalSize | Query::LocalSize | Query::EnqueuedLocalSize | Query::NumGroups => 1,
+        Query::GlobalId
+        | Query::LocalId
+        | Query::GroupId
+        | Query::GlobalOffset
+        | Query::WorkDim => 0,
+    }
+}
+
+fn query_of(body: &mut Body<'_, '_>, which: Query, dim: Value) -> Value {
+    let beyond = body.int(Type::I64, beyond(which));
+    if let Some(dim) = body.func.const_bits(dim) {
+        return match u8::try_from(dim) {
+            Ok(dim @ 0..=2) => query(body, which, dim),
+            _ => beyond,
+        };
+    }
+    let mut chosen = beyond;
+    for d in (0..3).rev() {
+        let value = query(body, which, d);
+        let here = body.icmp_int(IntCc::Eq, dim, u128::from(d));
+        chosen = body.select(here, value, chosen);
+    }
+    chosen
+}

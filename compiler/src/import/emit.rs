@@ -1,0 +1,401 @@
+//! The function under construction, and short forms for the instructions that import makes.
+
+use super::constants::{self, Scalar};
+use super::llvm::{Block as LlvmBlock, Type as LlvmType, TypeKind, Value as LlvmValue};
+use super::module::ModuleBuilder;
+use super::types::leaf_types;
+use super::{Attempt, refuse};
+use crate::ir::{
+    BinaryOp, Block, FastMath, FloatCc, Function, Inst, InstData, IntCc, IntFlags, LocalData,
+    LocalVar, Slot, SlotData, SourceLoc, Space, TernaryOp, Type, UnaryOp, Value,
+};
+use cranelift_entity::PrimaryMap;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// The scalars of one LLVM value, in order.
+pub(super) type Lanes = Rc<[Value]>;
+
+/// A kernel's code while it is imported.
+pub(super) struct Body<'a, 'm> {
+    /// What the kernels share.
+    pub module: &'a mut ModuleBuilder<'m>,
+    /// The function so far.
+    pub func: Function,
+    /// Private slots so far.
+    pub slots: PrimaryMap<Slot, SlotData>,
+    /// Local variables so far.
+    pub locals: PrimaryMap<LocalVar, LocalData>,
+    /// The scalars of each value met so far.
+    pub values: HashMap<LlvmValue<'m>, Lanes>,
+    /// Our block for each of LLVM's reachable ones.
+    pub blocks: HashMap<LlvmBlock<'m>, Block>,
+    /// Where new instructions go.
+    pub at: Block,
+    /// What must come first in the entry: addresses of variables and values made of them.
+    pub prelude: Vec<Inst>,
+    in_prelude: bool,
+    /// The place in the source of the instruction being imported.
+    pub loc: SourceLoc,
+    local_vars: HashMap<LlvmValue<'m>, LocalVar>,
+    addresses: HashMap<(LlvmValue<'m>, i64, Type), Value>,
+}
+
+impl<'a, 'm> Body<'a, 'm> {
+    /// A function with an empty entry block.
+    pub fn new(module: &'a mut ModuleBuilder<'m>) -> Body<'a, 'm> {
+        let mut func = Function::new();
+        let entry = func.add_block();
+        Body {
+            module,
+            func,
+            slots: PrimaryMap::new(),
+            locals: PrimaryMap::new(),
+            values: HashMap::new(),
+            blocks: HashMap::new(),
+            at: entry,
+            prelude: Vec::new(),
+            in_prelude: false,
+            loc: SourceLoc::default(),
+            local_vars: HashMap::new(),
+            addresses: HashMap::new(),
+        }
+    }
+
+    // What LLVM's values are here.
+
+    /// The scalars of a value.
+    pub fn lanes(&mut self, value: LlvmValue<'m>) -> Attempt<Lanes> {
+        if let Some(lanes) = self.values.get(&value) {
+            return Ok(lanes.clone());
+        }
+        if !value.is_constant() {
+            refuse!("the value {}", value.text());
+        }
+        let scalars = constants::lanes(self.module.llvm, value)?;
+        let lanes = scalars
+            .into_iter()
+            .map(|(ty, scalar)| self.materialize(ty, scalar))
+            .collect::<Attempt<Lanes>>()?;
+        self.values.insert(value, lanes.clone());
+        Ok(lanes)
+    }
+
+    /// The only scalar of a value.
+    pub fn scalar(&mut self, value: LlvmValue<'m>) -> Attempt<Value> {
+        match self.lanes(value)?[..] {
+            [lane] => Ok(lane),
+            _ => refuse!("{} where one scalar is expected", value.text()),
+        }
+    }
+
+    /// The scalars of an operand.
+    pub fn operand_lanes(&mut self, inst: LlvmValue<'m>, index: u32) -> Attempt<Lanes> {
+        let operand = operand(inst, index)?;
+        self.lanes(operand)
+    }
+
+    /// The only scalar of an operand.
+    pub fn operand(&mut self, inst: LlvmValue<'m>, index: u32) -> Attempt<Value> {
+        let operand = operand(inst, index)?;
+        self.scalar(operand)
+    }
+
+    /// The types of the scalars of a type.
+    pub fn leaf_types(&self, ty: LlvmType<'m>) -> Attempt<Vec<Type>> {
+        leaf_types(self.module.llvm, ty)
+    }
+
+    fn materialize(&mut self, ty: Type, scalar: Scalar<'m>) -> Attempt<Value> {
+        match scalar {
+            Scalar::Bits(bits) => Ok(self.func.constant(ty, bits)),
+            Scalar::Address(base, offset) => self.address(base, offset, ty),
+        }
+    }
+
+    /// A variable's address plus bytes, as a value of this type, at the start of the function.
+    pub fn address(&mut self, base: LlvmValue<'m>, offset: i64, ty: Type) -> Attempt<Value> {
+        if let Some(&value) = self.addresses.get(&(base, offset, ty)) {
+            return Ok(value);
+        }
+        let loc = std::mem::take(&mut self.loc);
+        self.in_prelude = true;
+        let value = self.make_address(base, offset, ty);
+        self.in_prelude = false;
+        self.loc = loc;
+        let value = value?;
+        self.addresses.insert((base, offset, ty), value);
+        Ok(value)
+    }
+
+    fn make_address(&mut self, base: LlvmValue<'m>, offset: i64, ty: Type) -> Attempt<Value> {
+        let space = match base.ty().kind() {
+            TypeKind::Ptr(number) => Space::from_number(number),
+            _ => None,
+        };
+        let (data, base_ty, size) = if space == Some(Space::Local) {
+            let local = self.local_var(base)?;
+            let size = self.locals[local].size;
+            (InstData::LocalAddr { local }, Type::Ptr(Space::Local), size)
+        } else {
+            let ModuleBuilder { globals, out, .. } = &mut *self.module;
+            let global = globals.get(out, base)?;
+            let data = &out.globals[global];
+            let size = data.init.len() as u64;
+            let ty = Type::Ptr(data.space);
+            (InstData::GlobalAddr { global }, ty, size)
+        };
+        // One instruction for the variable itself, shared by all of its uses.
+        let start = match self.addresses.get(&(base, 0, base_ty)) {
+            Some(&start) => start,
+            None => {
+                let start = self.inst1(data, base_ty);
+                self.addresses.insert((base, 0, base_ty), start);
+                start
+            }
+        };
+        let inbounds = u64::try_from(offset).is_ok_and(|offset| offset <= size);
+        let pointer = match offset {
+            0 => start,
+            _ => {
+                let offset = self.int(Type::I64, offset as u64 as u128);
+                self.ptr_add(start, offset, inbounds)
+            }
+        };
+        Ok(match ty {
+            Type::Ptr(_) => self.space_cast(ty, pointer),
+            _ => self.unary(UnaryOp::PtrToInt, ty, pointer),
+        })
+    }
+
+    fn local_var(&mut self, variable: LlvmValue<'m>) -> Attempt<LocalVar> {
+        if let Some(&local) = self.local_vars.get(&variable) {
+            return Ok(local);
+        }
+        let name = variable.name();
+        let Some(ty) = variable.value_type() else {
+            refuse!("{name} is not a variable");
+        };
+        if variable
+            .initializer()
+            .is_none_or(|init| !init.is_undef() && !init.is_zero())
+        {
+            refuse!("the local variable {name} has an initialiser or no definition");
+        }
+        let size = super::types::size_of(self.module.llvm, ty)?;
+        let align = match variable.align() {
+            0 => self.module.llvm.align_of(ty).unwrap_or(1),
+            align => align,
+        };
+        let local = self.locals.push(LocalData { size, align });
+        self.local_vars.insert(variable, local);
+        Ok(local)
+    }
+
+    // Instructions.
+
+    fn append(&mut self, data: InstData, types: &[Type]) -> Inst {
+        let inst = self.func.make_inst(data, types, self.loc);
+        let list = if self.in_prelude {
+            &mut self.prelude
+        } else {
+            &mut self.func.blocks[self.at].insts
+        };
+        list.push(inst);
+        inst
+    }
+
+    /// An instruction without a result.
+    pub fn effect(&mut self, data: InstData) {
+        self.append(data, &[]);
+    }
+
+    /// An instruction with one result.
+    pub fn inst1(&mut self, data: InstData, ty: Type) -> Value {
+        let inst = self.append(data, &[ty]);
+        self.func.result(inst)
+    }
+
+    /// An instruction with several results.
+    pub fn inst(&mut self, data: InstData, types: &[Type]) -> Vec<Value> {
+        let inst = self.append(data, types);
+        self.func.insts[inst].results.clone()
+    }
+
+    /// An integer constant.
+    pub fn int(&mut self, ty: Type, bits: u128) -> Value {
+        self.func.constant(ty, bits)
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, value: Value) -> Type {
+        self.func.ty(value)
+    }
+
+    /// A unary operation without freedoms; those on constants' bits are folded.
+    pub fn unary(&mut self, op: UnaryOp, ty: Type, arg: Value) -> Value {
+        if let Some(bits) = self.func.const_bits(arg) {
+            let from = self.ty(arg);
+            let shift = 128 - from.bits();
+            let folded = match op {
+                UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Bitcast | UnaryOp::Freeze => Some(bits),
+                UnaryOp::Sext => Some(((bits << shift) as i128 >> shift) as u128),
+                _ => None,
+            };
+            if let Some(bits) = folded {
+                return self.int(ty, bits);
+            }
+        }
+        let fmf = FastMath::default();
+        self.inst1(InstData::Unary { op, fmf, arg }, ty)
+    }
+
+    /// A unary operation with floating-point freedoms.
+    pub fn unary_fast(&mut self, op: UnaryOp, ty: Type, fmf: FastMath, arg: Value) -> Value {
+        self.inst1(InstData::Unary { op, fmf, arg }, ty)
+    }
+
+    /// A binary operation without promises or freedoms.
+    pub fn binary(&mut self, op: BinaryOp, a: Value, b: Value) -> Value {
+        self.binary_with(op, IntFlags::default(), FastMath::default(), a, b)
+    }
+
+    /// A binary operation.
+    pub fn binary_with(
+        &mut self,
+        op: BinaryOp,
+        flags: IntFlags,
+        fmf: FastMath,
+        a: Value,
+        b: Value,
+    ) -> Value {
+        let args = [a, b];
+        let ty = self.ty(a);
+        self.inst1(
+            InstData::Binary {
+                op,
+                flags,
+                fmf,
+                args,
+            },
+            ty,
+        )
+    }
+
+    /// A binary operation with an integer constant on the right.
+    pub fn binary_int(&mut self, op: BinaryOp, a: Value, b: u128) -> Value {
+        let neutral = matches!(
+            op,
+            BinaryOp::Add
+                | BinaryOp::Sub
+                | BinaryOp::Or
+                | BinaryOp::Xor
+                | BinaryOp::Shl
+                | BinaryOp::Lshr
+                | BinaryOp::Ashr
+        );
+        if b == 0 && neutral {
+            return a;
+        }
+        let b = self.int(self.ty(a), b);
+        self.binary(op, a, b)
+    }
+
+    /// An operation of three operands; the result has the type of the last.
+    pub fn ternary(&mut self, op: TernaryOp, fmf: FastMath, args: [Value; 3]) -> Value {
+        let ty = self.ty(args[2]);
+        self.inst1(InstData::Ternary { op, fmf, args }, ty)
+    }
+
+    /// `cond ? a : b`.
+    pub fn select(&mut self, cond: Value, a: Value, b: Value) -> Value {
+        if a == b {
+            return a;
+        }
+        self.ternary(TernaryOp::Select, FastMath::default(), [cond, a, b])
+    }
+
+    /// An integer comparison.
+    pub fn icmp(&mut self, cc: IntCc, a: Value, b: Value) -> Value {
+        self.inst1(InstData::Icmp { cc, args: [a, b] }, Type::BOOL)
+    }
+
+    /// An integer comparison with a constant.
+    pub fn icmp_int(&mut self, cc: IntCc, a: Value, b: u128) -> Value {
+        let b = self.int(self.ty(a), b);
+        self.icmp(cc, a, b)
+    }
+
+    /// A float comparison without freedoms.
+    pub fn fcmp(&mut self, cc: FloatCc, a: Value, b: Value) -> Value {
+        let (fmf, args) = (FastMath::default(), [a, b]);
+        self.inst1(InstData::Fcmp { cc, fmf, args }, Type::BOOL)
+    }
+
+    /// An address plus bytes.
+    pub fn ptr_add(&mut self, base: Value, offset: Value, inbounds: bool) -> Value {
+        let ty = self.ty(base);
+        self.inst1(
+            InstData::PtrAdd {
+                base,
+                offset,
+                inbounds,
+            },
+            ty,
+        )
+    }
+
+    /// The same address in another space.
+    pub fn space_cast(&mut self, ty: Type, pointer: Value) -> Value {
+        if self.ty(pointer) == ty {
+            return pointer;
+        }
+        self.unary(UnaryOp::SpaceCast, ty, pointer)
+    }
+
+    /// An integer cut or zero-extended to a type.
+    pub fn zext_or_trunc(&mut self, ty: Type, value: Value) -> Value {
+        match self.ty(value).bits().cmp(&ty.bits()) {
+            std::cmp::Ordering::Less => self.unary(UnaryOp::Zext, ty, value),
+            std::cmp::Ordering::Equal => value,
+            std::cmp::Ordering::Greater => self.unary(UnaryOp::Trunc, ty, value),
+        }
+    }
+
+    /// An integer cut or sign-extended to a type.
+    pub fn sext_or_trunc(&mut self, ty: Type, value: Value) -> Value {
+        match self.ty(value).bits().cmp(&ty.bits()) {
+            std::cmp::Ordering::Less => self.unary(UnaryOp::Sext, ty, value),
+            std::cmp::Ordering::Equal => value,
+            std::cmp::Ordering::Greater => self.unary(UnaryOp::Trunc, ty, value),
+        }
+    }
+
+    /// A scalar's bits as an integer of its width.
+    pub fn bits_of(&mut self, value: Value) -> Value {
+        let ty = self.ty(value);
+        let int = Type::Int(ty.bits() as u16);
+        match ty {
+            Type::Int(_) => value,
+            Type::Ptr(_) => self.unary(UnaryOp::PtrToInt, int, value),
+            _ => self.unary(UnaryOp::Bitcast, int, value),
+        }
+    }
+
+    /// A scalar with an integer's bits; the integer has the type's width.
+    pub fn with_bits(&mut self, ty: Type, value: Value) -> Value {
+        match ty {
+            Type::Int(_) => value,
+            Type::Ptr(_) => self.unary(UnaryOp::IntToPtr, ty, value),
+            _ => self.unary(UnaryOp::Bitcast, ty, value),
+        }
+    }
+}
+
+/// An instruction's operand.
+pub(super) fn operand<'m>(inst: LlvmValue<'m>, index: u32) -> Attempt<LlvmValue<'m>> {
+    match inst.operand(index) {
+        Some(operand) => Ok(operand),
+        None => refuse!("{} without operand {index}", inst.text()),
+    }
+}

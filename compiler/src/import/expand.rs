@@ -1,0 +1,280 @@
+//! Intrinsics that become several instructions.
+
+use super::emit::{Body, Lanes, operand};
+use super::instructions::{each, each2};
+use super::intrinsics::binary;
+use super::llvm::Value as LlvmValue;
+use super::vectors::fold;
+use super::{Attempt, refuse};
+use crate::ir::{BinaryOp, FastMath, FloatCc, IntCc, IntFlags, Type, UnaryOp, Value};
+
+/// llvm.vector.reduce.*: all elements combined, in order.
+pub(super) fn reduce<'m>(
+    body: &mut Body<'_, 'm>,
+    inst: LlvmValue<'m>,
+    which: &str,
+) -> Attempt<Lanes> {
+    let fmf = FastMath(inst.fast_math());
+    let flags = IntFlags::default();
+    let starts = matches!(which, "fadd" | "fmul");
+    let start = if starts {
+        Some(body.operand(inst, 0)?)
+    } else {
+        None
+    };
+    let lanes = body.operand_lanes(inst, u32::from(starts))?;
+    let op = match which {
+        "add" => BinaryOp::Add,
+        "mul" => BinaryOp::Mul,
+        "and" => BinaryOp::And,
+        "or" => BinaryOp::Or,
+        "xor" => BinaryOp::Xor,
+        "smin" => BinaryOp::Smin,
+        "smax" => BinaryOp::Smax,
+        "umin" => BinaryOp::Umin,
+        "umax" => BinaryOp::Umax,
+        "fadd" => BinaryOp::Fadd,
+        "fmul" => BinaryOp::Fmul,
+        "fmin" => BinaryOp::Fmin,
+        "fmax" => BinaryOp::Fmax,
+        "fminimum" | "fmaximum" => {
+            let max = which == "fmaximum";
+            let total = fold(body, start, &lanes, |body, a, b| {
+                minimum_or_maximum(body, a, b, max, true)
+            })?;
+            return Ok(Lanes::from([total]));
+        }
+        _ => refuse!("the reduction {which} is not supported"),
+    };
+    let total = fold(body, start, &lanes, |body, a, b| {
+        body.binary_with(op, flags, fmf, a, b)
+    })?;
+    Ok(Lanes::from([total]))
+}
+
+/// llvm.minimum and its relatives: -0 is less than +0; a NaN wins, or loses.
+pub(super) fn minimum_maximum<'m>(
+    body: &mut Body<'_, 'm>,
+    inst: LlvmValue<'m>,
+    max: bool,
+    nan_wins: bool,
+) -> Attempt<Lanes> {
+    binary(body, inst, |body, a, b| {
+        minimum_or_maximum(body, a, b, max, nan_wins)
+    })
+}
+
+fn minimum_or_maximum(
+    body: &mut Body<'_, '_>,
+    a: Value,
+    b: Value,
+    max: bool,
+    nan_wins: bool,
+) -> Value {
+    let ty = body.ty(a);
+    // Equal numbers differ at most in the sign of zero: the minimum has it if one has, the maximum if
+    // both have.
+    let op = if max { BinaryOp::And } else { BinaryOp::Or };
+    let (x, y) = (body.bits_of(a), body.bits_of(b));
+    let bits = body.binary(op, x, y);
+    let same = body.with_bits(ty, bits);
+    let cc = if max { FloatCc::Ogt } else { FloatCc::Olt };
+    let first = body.fcmp(cc, a, b);
+    let equal = body.fcmp(FloatCc::Oeq, a, b);
+    let other = body.select(equal, same, b);
+    let ordered = body.select(first, a, other);
+    if nan_wins {
+        let unordered = body.fcmp(FloatCc::Uno, a, b);
+        let nan = body.binary(BinaryOp::Fadd, a, b);
+        body.select(unordered, nan, ordered)
+    } else {
+        // `ordered` is b where one is NaN: right if a is.
+        let b_is_nan = body.fcmp(FloatCc::Uno, b, b);
+        body.select(b_is_nan, a, ordered)
+    }
+}
+
+/// Arithmetic with a flag that says whether it overflowed: all results, then all flags.
+pub(super) fn with_overflow<'m>(
+    body: &mut Body<'_, 'm>,
+    inst: LlvmValue<'m>,
+    name: &str,
+) -> Attempt<Lanes> {
+    let a = body.operand_lanes(inst, 0)?;
+    let b = body.operand_lanes(inst, 1)?;
+    let signed = name.starts_with('s');
+    let mut results = Vec::with_capacity(2 * a.len());
+    let mut flags = Vec::with_capacity(a.len());
+    for (&a, &b) in a.iter().zip(b.iter()) {
+        let ty = body.ty(a);
+        let (result, overflow) = match &name[1..4] {
+            "add" => {
+                let sum = body.binary(BinaryOp::Add, a, b);
+                let overflow = if signed {
+                    // Both operands have the sign that the sum does not have.
+                    let x = body.binary(BinaryOp::Xor, a, sum);
+                    let y = body.binary(BinaryOp::Xor, b, sum);
+                    let both = body.binary(BinaryOp::And, x, y);
+                    body.icmp_int(IntCc::Slt, both, 0)
+                } else {
+                    body.icmp(IntCc::Ult, sum, a)
+                };
+                (sum, overflow)
+            }
+            "sub" => {
+                let difference = body.binary(BinaryOp::Sub, a, b);
+                let overflow = if signed {
+                    // The operands' signs differ, and the difference does not have the first's.
+                    let x = body.binary(BinaryOp::Xor, a, b);
+                    let y = body.binary(BinaryOp::Xor, a, difference);
+                    let both = body.binary(BinaryOp::And, x, y);
+                    body.icmp_int(IntCc::Slt, both, 0)
+                } else {
+                    body.icmp(IntCc::Ult, a, b)
+                };
+                (difference, overflow)
+            }
+            _ => {
+                if ty.bits() > 64 {
+                    refuse!("a checked product of {} bits", ty.bits());
+                }
+                let wide = Type::Int(2 * ty.bits() as u16);
+                let extend = if signed { UnaryOp::Sext } else { UnaryOp::Zext };
+                let (x, y) = (body.unary(extend, wide, a), body.unary(extend, wide, b));
+                let product = body.binary(BinaryOp::Mul, x, y);
+                let low = body.unary(UnaryOp::Trunc, ty, product);
+                let again = body.unary(extend, wide, low);
+                (low, body.icmp(IntCc::Ne, again, product))
+            }
+        };
+        results.push(result);
+        flags.push(overflow);
+    }
+    results.extend(flags);
+    Ok(results.into())
+}
+
+/// Shift left, saturating.
+pub(super) fn shl_sat<'m>(
+    body: &mut Body<'_, 'm>,
+    inst: LlvmValue<'m>,
+    signed: bool,
+) -> Attempt<Lanes> {
+    binary(body, inst, |body, value, count| {
+        let ty = body.ty(value);
+        let shifted = body.binary(BinaryOp::Shl, value, count);
+        let back = if signed {
+            BinaryOp::Ashr
+        } else {
+            BinaryOp::Lshr
+        };
+        let back = body.binary(back, shifted, count);
+        let fits = body.icmp(IntCc::Eq, back, value);
+        let limit = if signed {
+            let most = body.int(ty, ty.mask() >> 1);
+            let least = body.int(ty, (ty.mask() >> 1) + 1);
+            let negative = body.icmp_int(IntCc::Slt, value, 0);
+            body.select(negative, least, most)
+        } else {
+            body.int(ty, ty.mask())
+        };
+        body.select(fits, shifted, limit)
+    })
+}
+
+/// -1, 0 or 1 as the first is less than, equal to or greater than the second.
+pub(super) fn three_way<'m>(
+    body: &mut Body<'_, 'm>,
+    inst: LlvmValue<'m>,
+    signed: bool,
+) -> Attempt<Lanes> {
+    let (less, greater) = if signed {
+        (IntCc::Slt, IntCc::Sgt)
+    } else {
+        (IntCc::Ult, IntCc::Ugt)
+    };
+    let pairs = binary(body, inst, |body, a, b| body.icmp(less, a, b))?;
+    let greater = binary(body, inst, |body, a, b| body.icmp(greater, a, b))?;
+    let types = body.leaf_types(inst.ty())?;
+    let less = each2(&pairs, &types, |v, ty| body.unary(UnaryOp::Zext, ty, v));
+    let greater = each2(&greater, &types, |v, ty| body.unary(UnaryOp::Zext, ty, v));
+    let lanes = greater.iter().zip(less.iter());
+    Ok(lanes
+        .map(|(&greater, &less)| body.binary(BinaryOp::Sub, greater, less))
+        .collect())
+}
+
+/// llvm.is.fpclass: tests on the bits, which raise no exception and flush nothing.
+pub(super) fn is_fpclass<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
+    let args = body.operand_lanes(inst, 0)?;
+    let Some(classes) = operand(inst, 1)?.int_bits() else {
+        refuse!("the instruction `{}`", inst.text());
+    };
+    Ok(each(&args, |v| is_of_classes(body, v, classes as u32)))
+}
+
+fn is_of_classes(body: &mut Body<'_, '_>, value: Value, classes: u32) -> Value {
+    const SIGNALING: u32 = 1;
+    const QUIET: u32 = 2;
+    let float = body.ty(value);
+    let mantissa = match float {
+        Type::F16 => 10,
+        Type::F32 => 23,
+        _ => 52,
+    };
+    let bits = body.bits_of(value);
+    let ty = body.ty(bits);
+    let infinity = (ty.mask() >> 1) >> mantissa << mantissa;
+    let quiet = infinity | 1 << (mantissa - 1);
+    let abs = body.binary_int(BinaryOp::And, bits, ty.mask() >> 1);
+    let negative = body.icmp_int(IntCc::Slt, bits, 0);
+    let mut tests = Vec::new();
+    match classes & (SIGNALING | QUIET) {
+        0 => {}
+        QUIET => tests.push(body.icmp_int(IntCc::Uge, abs, quiet)),
+        both => {
+            let nan = body.icmp_int(IntCc::Ugt, abs, infinity);
+            tests.push(if both == SIGNALING {
+                let not_quiet = body.icmp_int(IntCc::Ult, abs, quiet);
+                body.binary(BinaryOp::And, nan, not_quiet)
+            } else {
+                nan
+            });
+        }
+    }
+    // Magnitudes from the first to the last bit pattern, with their classes' bits: negative, positive.
+    let normal = 1u128 << mantissa;
+    let magnitudes = [
+        (infinity, infinity, 1 << 2, 1 << 9),
+        (normal, infinity - 1, 1 << 3, 1 << 8),
+        (1, normal - 1, 1 << 4, 1 << 7),
+        (0, 0, 1 << 5, 1 << 6),
+    ];
+    for (first, last, minus, plus) in magnitudes {
+        let (minus, plus) = (classes & minus != 0, classes & plus != 0);
+        if !minus && !plus {
+            continue;
+        }
+        let mut test = if first == last {
+            body.icmp_int(IntCc::Eq, abs, first)
+        } else {
+            let from_first = body.binary_int(BinaryOp::Sub, abs, first);
+            body.icmp_int(IntCc::Ule, from_first, last - first)
+        };
+        if !plus {
+            test = body.binary(BinaryOp::And, test, negative);
+        } else if !minus {
+            let positive = body.binary_int(BinaryOp::Xor, negative, 1);
+            test = body.binary(BinaryOp::And, test, positive);
+        }
+        tests.push(test);
+    }
+    let mut tests = tests.into_iter();
+    let Some(mut any) = tests.next() else {
+        return body.int(Type::BOOL, 0);
+    };
+    for test in tests {
+        any = body.binary(BinaryOp::Or, any, test);
+    }
+    any
+}

@@ -1,0 +1,214 @@
+//! Program-scope variables and constant tables: their contents as bytes and relocations.
+
+use super::constants::{Scalar, evaluate};
+use super::llvm::{Module, Type as LlvmType, TypeKind, Value};
+use super::types::{leaves, scalar, size_of};
+use super::{Attempt, Reason, refuse};
+use crate::ir::{self, Global, GlobalData, Space};
+use std::collections::HashMap;
+
+/// Contents of more bytes than this are refused.
+const MAX_BYTES: u64 = 1 << 28;
+/// Initialisers nested deeper than this are refused.
+const MAX_DEPTH: u32 = 64;
+
+/// The variables imported so far. A variable is known as soon as something names it; its contents,
+/// which may name others, follow in [`Globals::finish`].
+pub(super) struct Globals<'m> {
+    llvm: Module<'m>,
+    known: HashMap<Value<'m>, Global>,
+    pending: Vec<(Global, Value<'m>)>,
+}
+
+impl<'m> Globals<'m> {
+    /// No variables yet.
+    pub fn new(llvm: Module<'m>) -> Globals<'m> {
+        Globals {
+            llvm,
+            known: HashMap::new(),
+            pending: Vec::new(),
+        }
+    }
+
+    /// The entity of a program-scope variable.
+    pub fn get(&mut self, out: &mut ir::Module, variable: Value<'m>) -> Attempt<Global> {
+        if let Some(&global) = self.known.get(&variable) {
+            return Ok(global);
+        }
+        let name = variable.name();
+        let TypeKind::Ptr(number) = variable.ty().kind() else {
+            refuse!("the variable {name} has no address");
+        };
+        let constant = variable.is_constant_global() || number == Space::Constant.number();
+        let space = match Space::from_number(number) {
+            Some(Space::Global) => Space::Global,
+            Some(Space::Constant) => Space::Constant,
+            // Tables that a front end put into the default space.
+            Some(Space::Private) if constant => Space::Constant,
+            Some(space) => refuse!(
+                "the variable {name} in {} memory at program scope",
+                space.name()
+            ),
+            None => refuse!("the variable {name} in unknown address space {number}"),
+        };
+        if variable.is_thread_local() {
+            refuse!("the thread-local variable {name}");
+        }
+        if variable.initializer().is_none() {
+            refuse!("the variable {name} is declared but not defined");
+        }
+        let ty = value_type(variable)?;
+        let size = size_of(self.llvm, ty)?;
+        if size > MAX_BYTES {
+            refuse!("the variable {name} takes {size} bytes");
+        }
+        let align = match variable.align() {
+            0 => self.llvm.align_of(ty).unwrap_or(1),
+            align => align,
+        };
+        let global = out.globals.push(GlobalData {
+            name,
+            space,
+            align: align.max(1),
+            init: vec![0; size as usize],
+            relocs: Vec::new(),
+            constant,
+        });
+        self.known.insert(variable, global);
+        self.pending.push((global, variable));
+        Ok(global)
+    }
+
+    /// Fills in the contents of all variables named so far and of those that these name.
+    pub fn finish(&mut self, out: &mut ir::Module) -> Attempt<()> {
+        while let Some((global, variable)) = self.pending.pop() {
+            let mut contents = Contents {
+                llvm: self.llvm,
+                bytes: std::mem::take(&mut out.globals[global].init),
+                addresses: Vec::new(),
+            };
+            if let Some(init) = variable.initializer() {
+                let name = variable.name();
+                let written = contents.write(value_type(variable)?, init, 0, 0);
+                written.map_err(|Reason(r)| Reason(format!("the initialiser of {name}: {r}")))?;
+            }
+            let mut relocs = Vec::new();
+            for (at, target, addend) in contents.addresses {
+                relocs.push((at, self.get(out, target)?, addend));
+            }
+            out.globals[global].init = contents.bytes;
+            out.globals[global].relocs = relocs;
+        }
+        Ok(())
+    }
+}
+
+fn value_type<'m>(variable: Value<'m>) -> Attempt<LlvmType<'m>> {
+    match variable.value_type() {
+        Some(ty) => Ok(ty),
+        None => refuse!("{} is not a variable", variable.name()),
+    }
+}
+
+struct Contents<'m> {
+    llvm: Module<'m>,
+    bytes: Vec<u8>,
+    addresses: Vec<(u64, Value<'m>, i64)>,
+}
+
+impl<'m> Contents<'m> {
+    fn write(&mut self, ty: LlvmType<'m>, value: Value<'m>, at: u64, depth: u32) -> Attempt<()> {
+        if depth > MAX_DEPTH {
+            refuse!("nested too deeply");
+        }
+        if value.is_undef() || value.is_zero() {
+            return Ok(());
+        }
+        if let Some(text) = value.string_bytes() {
+            self.put(at, &text);
+            return Ok(());
+        }
+        let (count, stride) = match ty.kind() {
+            TypeKind::Array(n, element) => (n, size_of(self.llvm, element)?),
+            TypeKind::Struct(n) => (u64::from(n), 0),
+            TypeKind::Vector(..) => return self.write_vector(ty, value, at),
+            _ => {
+                let bits = scalar(ty).map_or(0, |ty| ty.bits());
+                match evaluate(self.llvm, value, depth)? {
+                    Scalar::Bits(known) => {
+                        self.put(at, &known.to_le_bytes()[..bits.div_ceil(8) as usize]);
+                    }
+                    Scalar::Address(target, addend) => self.addresses.push((at, target, addend)),
+                }
+                return Ok(());
+            }
+        };
+        for i in 0..count {
+            let index = i as u32;
+            let offset = match ty.kind() {
+                TypeKind::Struct(_) => self.llvm.field_offset(ty, index),
+                _ => i * stride,
+            };
+            match value.element(index) {
+                Some(element) => self.write(element.ty(), element, at + offset, depth + 1)?,
+                None => refuse!("the constant {}", value.text()),
+            }
+        }
+        Ok(())
+    }
+
+    /// A vector's elements lie bit by bit behind one another.
+    fn write_vector(&mut self, ty: LlvmType<'m>, value: Value<'m>, at: u64) -> Attempt<()> {
+        for (i, leaf) in leaves(self.llvm, ty)?.into_iter().enumerate() {
+            let Some(element) = value.element(i as u32) else {
+                refuse!("the constant {}", value.text());
+            };
+            match evaluate(self.llvm, element, 0)? {
+                Scalar::Address(target, addend) => {
+                    self.addresses.push((at + leaf.offset(), target, addend));
+                }
+                Scalar::Bits(known) if leaf.is_plain() => {
+                    let bytes = known.to_le_bytes();
+                    self.put(at + leaf.offset(), &bytes[..leaf.ty.bytes() as usize]);
+                }
+                Scalar::Bits(known) => {
+                    for k in 0..u64::from(leaf.ty.bits()) {
+                        let bit = leaf.bit + k;
+                        let set = (known >> k & 1) as u8;
+                        if let Some(byte) = self.bytes.get_mut((at + bit / 8) as usize) {
+                            *byte |= set << (bit % 8);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, at: u64, data: &[u8]) {
+        for (byte, &new) in self.bytes.iter_mut().skip(at as usize).zip(data) {
+            *byte = new;
+        }
+    }
+}
+
+/// The zero-terminated text that a constant address points to, without the zero.
+pub(super) fn text_at<'m>(module: Module<'m>, variable: Value<'m>, offset: i64) -> Option<Vec<u8>> {
+    if !variable.is_constant_global() {
+        return None;
+    }
+    let size = usize::try_from(module.size_of(variable.value_type()?)?).ok()?;
+    if size as u64 > MAX_BYTES {
+        return None;
+    }
+    let mut contents = Contents {
+        llvm: module,
+        bytes: vec![0; size],
+        addresses: Vec::new(),
+    };
+    let init = variable.initializer()?;
+    contents.write(variable.value_type()?, init, 0, 0).ok()?;
+    let bytes = contents.bytes.get(usize::try_from(offset).ok()?..)?;
+    let end = bytes.iter().position(|&b| b == 0)?;
+    Some(bytes[..end].to_vec())
+}

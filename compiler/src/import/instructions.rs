@@ -1,0 +1,269 @@
+//! Instructions: arithmetic, comparisons, casts, and the way to everything else.
+
+use super::emit::{Body, Lanes, operand};
+use super::llvm::{Block as LlvmBlock, Value as LlvmValue};
+use super::{Attempt, blocks, calls, memory, refuse, vectors};
+use crate::ir::{
+    BinaryOp, FastMath, FloatCc, InstData, IntCc, IntFlags, TernaryOp, Type, UnaryOp, Value,
+};
+use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
+
+/// Imports the instructions of a block, but its phis and its terminator. Returns whether the block
+/// ends in a trap, where the work-item stops.
+pub(super) fn block<'m>(body: &mut Body<'_, 'm>, block: LlvmBlock<'m>) -> Attempt<bool> {
+    let instructions = block.instructions();
+    for (i, &inst) in instructions.iter().enumerate() {
+        body.loc = blocks::location(inst);
+        let Some(opcode) = inst.opcode() else {
+            refuse!("{}", inst.text());
+        };
+        match opcode {
+            LLVMOpcode::LLVMPHI => continue,
+            _ if i + 1 == instructions.len() => break,
+            LLVMOpcode::LLVMCall if calls::is_trap(inst) => {
+                let rest = &instructions[i + 1..];
+                if matches!(rest, [end] if end.opcode() == Some(LLVMOpcode::LLVMUnreachable)) {
+                    return Ok(true);
+                }
+                refuse!("a trap that execution goes on behind");
+            }
+            _ => {}
+        }
+        let lanes = instruction(body, inst, opcode)?;
+        body.values.insert(inst, lanes);
+    }
+    Ok(false)
+}
+
+fn instruction<'m>(
+    body: &mut Body<'_, 'm>,
+    inst: LlvmValue<'m>,
+    opcode: LLVMOpcode,
+) -> Attempt<Lanes> {
+    if let Some(op) = binary_op(opcode) {
+        return binary(body, inst, op);
+    }
+    if let Some(op) = cast_op(opcode) {
+        return cast(body, inst, op);
+    }
+    match opcode {
+        LLVMOpcode::LLVMFNeg => {
+            let fmf = FastMath(inst.fast_math());
+            let args = body.operand_lanes(inst, 0)?;
+            Ok(each(&args, |v| {
+                body.unary_fast(UnaryOp::Fneg, body.ty(v), fmf, v)
+            }))
+        }
+        LLVMOpcode::LLVMICmp => compare_ints(body, inst),
+        LLVMOpcode::LLVMFCmp => compare_floats(body, inst),
+        LLVMOpcode::LLVMSelect => select(body, inst),
+        LLVMOpcode::LLVMFreeze => {
+            let args = body.operand_lanes(inst, 0)?;
+            Ok(each(&args, |v| body.unary(UnaryOp::Freeze, body.ty(v), v)))
+        }
+        LLVMOpcode::LLVMBitCast => {
+            let args = body.operand_lanes(inst, 0)?;
+            let types = body.leaf_types(inst.ty())?;
+            Ok(vectors::bitcast(body, &args, &types)?.into())
+        }
+        LLVMOpcode::LLVMPtrToInt | LLVMOpcode::LLVMPtrToAddr => {
+            let args = body.operand_lanes(inst, 0)?;
+            let types = body.leaf_types(inst.ty())?;
+            Ok(each2(&args, &types, |v, ty| {
+                let address = body.unary(UnaryOp::PtrToInt, Type::I64, v);
+                body.zext_or_trunc(ty, address)
+            }))
+        }
+        LLVMOpcode::LLVMIntToPtr => {
+            let args = body.operand_lanes(inst, 0)?;
+            let types = body.leaf_types(inst.ty())?;
+            Ok(each2(&args, &types, |v, ty| {
+                let address = body.zext_or_trunc(Type::I64, v);
+                body.unary(UnaryOp::IntToPtr, ty, address)
+            }))
+        }
+        LLVMOpcode::LLVMAddrSpaceCast => {
+            let args = body.operand_lanes(inst, 0)?;
+            let types = body.leaf_types(inst.ty())?;
+            Ok(each2(&args, &types, |v, ty| body.space_cast(ty, v)))
+        }
+        LLVMOpcode::LLVMExtractElement => vectors::extract_element(body, inst),
+        LLVMOpcode::LLVMInsertElement => vectors::insert_element(body, inst),
+        LLVMOpcode::LLVMShuffleVector => vectors::shuffle(body, inst),
+        LLVMOpcode::LLVMExtractValue => vectors::extract_value(body, inst),
+        LLVMOpcode::LLVMInsertValue => vectors::insert_value(body, inst),
+        LLVMOpcode::LLVMAlloca => memory::alloca(body, inst),
+        LLVMOpcode::LLVMLoad => memory::load(body, inst),
+        LLVMOpcode::LLVMStore => memory::store(body, inst),
+        LLVMOpcode::LLVMGetElementPtr => memory::address(body, inst),
+        LLVMOpcode::LLVMFence => memory::fence(body, inst),
+        LLVMOpcode::LLVMAtomicRMW => memory::atomic_rmw(body, inst),
+        LLVMOpcode::LLVMAtomicCmpXchg => memory::atomic_cas(body, inst),
+        LLVMOpcode::LLVMCall => calls::call(body, inst),
+        _ => refuse!("the instruction `{}`", inst.text()),
+    }
+}
+
+/// Applies `f` to each lane.
+pub(super) fn each(args: &[Value], mut f: impl FnMut(Value) -> Value) -> Lanes {
+    args.iter().map(|&v| f(v)).collect()
+}
+
+/// Applies `f` to each lane with its result type.
+pub(super) fn each2(
+    args: &[Value],
+    types: &[Type],
+    mut f: impl FnMut(Value, Type) -> Value,
+) -> Lanes {
+    args.iter().zip(types).map(|(&v, &ty)| f(v, ty)).collect()
+}
+
+fn binary_op(opcode: LLVMOpcode) -> Option<BinaryOp> {
+    Some(match opcode {
+        LLVMOpcode::LLVMAdd => BinaryOp::Add,
+        LLVMOpcode::LLVMSub => BinaryOp::Sub,
+        LLVMOpcode::LLVMMul => BinaryOp::Mul,
+        LLVMOpcode::LLVMUDiv => BinaryOp::Udiv,
+        LLVMOpcode::LLVMSDiv => BinaryOp::Sdiv,
+        LLVMOpcode::LLVMURem => BinaryOp::Urem,
+        LLVMOpcode::LLVMSRem => BinaryOp::Srem,
+        LLVMOpcode::LLVMAnd => BinaryOp::And,
+        LLVMOpcode::LLVMOr => BinaryOp::Or,
+        LLVMOpcode::LLVMXor => BinaryOp::Xor,
+        LLVMOpcode::LLVMShl => BinaryOp::Shl,
+        LLVMOpcode::LLVMLShr => BinaryOp::Lshr,
+        LLVMOpcode::LLVMAShr => BinaryOp::Ashr,
+        LLVMOpcode::LLVMFAdd => BinaryOp::Fadd,
+        LLVMOpcode::LLVMFSub => BinaryOp::Fsub,
+        LLVMOpcode::LLVMFMul => BinaryOp::Fmul,
+        LLVMOpcode::LLVMFDiv => BinaryOp::Fdiv,
+        LLVMOpcode::LLVMFRem => BinaryOp::Frem,
+        _ => return None,
+    })
+}
+
+/// Casts that are one operation on each lane.
+fn cast_op(opcode: LLVMOpcode) -> Option<UnaryOp> {
+    Some(match opcode {
+        LLVMOpcode::LLVMTrunc => UnaryOp::Trunc,
+        LLVMOpcode::LLVMZExt => UnaryOp::Zext,
+        LLVMOpcode::LLVMSExt => UnaryOp::Sext,
+        LLVMOpcode::LLVMFPToUI => UnaryOp::FpToUi,
+        LLVMOpcode::LLVMFPToSI => UnaryOp::FpToSi,
+        LLVMOpcode::LLVMUIToFP => UnaryOp::UiToFp,
+        LLVMOpcode::LLVMSIToFP => UnaryOp::SiToFp,
+        LLVMOpcode::LLVMFPTrunc => UnaryOp::FpTrunc,
+        LLVMOpcode::LLVMFPExt => UnaryOp::FpExt,
+        _ => return None,
+    })
+}
+
+fn binary<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: BinaryOp) -> Attempt<Lanes> {
+    let (nsw, nuw) = inst.wrap_flags();
+    let flags = IntFlags { nsw, nuw };
+    let fmf = FastMath(inst.fast_math());
+    let a = body.operand_lanes(inst, 0)?;
+    let b = body.operand_lanes(inst, 1)?;
+    let lanes = a.iter().zip(b.iter());
+    Ok(lanes
+        .map(|(&a, &b)| body.binary_with(op, flags, fmf, a, b))
+        .collect())
+}
+
+fn cast<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: UnaryOp) -> Attempt<Lanes> {
+    let fmf = FastMath(inst.fast_math());
+    let args = body.operand_lanes(inst, 0)?;
+    let types = body.leaf_types(inst.ty())?;
+    Ok(each2(&args, &types, |v, ty| {
+        if fmf == FastMath::default() {
+            body.unary(op, ty, v)
+        } else {
+            body.unary_fast(op, ty, fmf, v)
+        }
+    }))
+}
+
+fn compare_ints<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
+    let cc = match inst.int_predicate() {
+        Some(LLVMIntPredicate::LLVMIntEQ) => IntCc::Eq,
+        Some(LLVMIntPredicate::LLVMIntNE) => IntCc::Ne,
+        Some(LLVMIntPredicate::LLVMIntUGT) => IntCc::Ugt,
+        Some(LLVMIntPredicate::LLVMIntUGE) => IntCc::Uge,
+        Some(LLVMIntPredicate::LLVMIntULT) => IntCc::Ult,
+        Some(LLVMIntPredicate::LLVMIntULE) => IntCc::Ule,
+        Some(LLVMIntPredicate::LLVMIntSGT) => IntCc::Sgt,
+        Some(LLVMIntPredicate::LLVMIntSGE) => IntCc::Sge,
+        Some(LLVMIntPredicate::LLVMIntSLT) => IntCc::Slt,
+        Some(LLVMIntPredicate::LLVMIntSLE) => IntCc::Sle,
+        None => refuse!("the comparison `{}`", inst.text()),
+    };
+    let a = body.operand_lanes(inst, 0)?;
+    let b = body.operand_lanes(inst, 1)?;
+    let lanes = a.iter().zip(b.iter());
+    Ok(lanes.map(|(&a, &b)| body.icmp(cc, a, b)).collect())
+}
+
+fn compare_floats<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
+    let a = body.operand_lanes(inst, 0)?;
+    let b = body.operand_lanes(inst, 1)?;
+    let cc = match inst.real_predicate() {
+        Some(LLVMRealPredicate::LLVMRealPredicateFalse) => {
+            return Ok(each(&a, |_| body.int(Type::BOOL, 0)));
+        }
+        Some(LLVMRealPredicate::LLVMRealPredicateTrue) => {
+            return Ok(each(&a, |_| body.int(Type::BOOL, 1)));
+        }
+        Some(LLVMRealPredicate::LLVMRealOEQ) => FloatCc::Oeq,
+        Some(LLVMRealPredicate::LLVMRealOGT) => FloatCc::Ogt,
+        Some(LLVMRealPredicate::LLVMRealOGE) => FloatCc::Oge,
+        Some(LLVMRealPredicate::LLVMRealOLT) => FloatCc::Olt,
+        Some(LLVMRealPredicate::LLVMRealOLE) => FloatCc::Ole,
+        Some(LLVMRealPredicate::LLVMRealONE) => FloatCc::One,
+        Some(LLVMRealPredicate::LLVMRealORD) => FloatCc::Ord,
+        Some(LLVMRealPredicate::LLVMRealUNO) => FloatCc::Uno,
+        Some(LLVMRealPredicate::LLVMRealUEQ) => FloatCc::Ueq,
+        Some(LLVMRealPredicate::LLVMRealUGT) => FloatCc::Ugt,
+        Some(LLVMRealPredicate::LLVMRealUGE) => FloatCc::Uge,
+        Some(LLVMRealPredicate::LLVMRealULT) => FloatCc::Ult,
+        Some(LLVMRealPredicate::LLVMRealULE) => FloatCc::Ule,
+        Some(LLVMRealPredicate::LLVMRealUNE) => FloatCc::Une,
+        None => refuse!("the comparison `{}`", inst.text()),
+    };
+    let fmf = FastMath(inst.fast_math());
+    let lanes = a.iter().zip(b.iter());
+    Ok(lanes
+        .map(|(&a, &b)| {
+            let args = [a, b];
+            body.inst1(InstData::Fcmp { cc, fmf, args }, Type::BOOL)
+        })
+        .collect())
+}
+
+fn select<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
+    let fmf = FastMath(inst.fast_math());
+    let cond = operand(inst, 0)?;
+    let conds = body.lanes(cond)?;
+    let a = body.operand_lanes(inst, 1)?;
+    let b = body.operand_lanes(inst, 2)?;
+    // One condition for the whole value, or one for each element.
+    let cond_of = |i: usize| {
+        if conds.len() == 1 {
+            conds.first()
+        } else {
+            conds.get(i)
+        }
+    };
+    let mut out = Vec::with_capacity(a.len());
+    for (i, (&a, &b)) in a.iter().zip(b.iter()).enumerate() {
+        let Some(&cond) = cond_of(i) else {
+            refuse!("a select with too few conditions");
+        };
+        out.push(match body.func.const_bits(cond) {
+            Some(0) => b,
+            Some(_) => a,
+            None if a == b => a,
+            None => body.ternary(TernaryOp::Select, fmf, [cond, a, b]),
+        });
+    }
+    Ok(out.into())
+}

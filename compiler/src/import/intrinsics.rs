@@ -1,0 +1,325 @@
+//! LLVM's intrinsic functions.
+
+use super::emit::{Body, Lanes, operand};
+use super::instructions::{each, each2};
+use super::llvm::Value as LlvmValue;
+use super::{Attempt, expand, memory, refuse};
+use crate::ir::{BinaryOp, FastMath, InstData, IntFlags, TernaryOp, Type, UnaryOp, Value};
+
+/// Imports a call of the intrinsic with this name (without type suffix).
+pub(super) fn call<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> Attempt<Lanes> {
+    let Some(short) = name.strip_prefix("llvm.") else {
+        refuse!("the intrinsic {name}");
+    };
+    if let Some(op) = unary_op(short) {
+        let fmf = FastMath(inst.fast_math());
+        let args = body.operand_lanes(inst, 0)?;
+        return Ok(each(&args, |v| body.unary_fast(op, body.ty(v), fmf, v)));
+    }
+    if let Some(op) = binary_op(short) {
+        let fmf = FastMath(inst.fast_math());
+        let flags = IntFlags::default();
+        return binary(body, inst, |body, a, b| {
+            body.binary_with(op, flags, fmf, a, b)
+        });
+    }
+    if let Some(op) = ternary_op(short) {
+        let fmf = FastMath(inst.fast_math());
+        return ternary(body, inst, op, fmf);
+    }
+    if let Some(function) = host_function(short) {
+        return host(body, inst, function);
+    }
+    if let Some(reduction) = short.strip_prefix("vector.reduce.") {
+        return expand::reduce(body, inst, reduction);
+    }
+    if is_ignored(short) {
+        return Ok(Lanes::from([]));
+    }
+    match short {
+        "expect"
+        | "expect.with.probability"
+        | "ssa.copy"
+        | "arithmetic.fence"
+        | "launder.invariant.group"
+        | "strip.invariant.group"
+        | "annotation"
+        | "ptr.annotation" => body.operand_lanes(inst, 0),
+        "fptosi.sat" => saturating_cast(body, inst, UnaryOp::FpToSiSat),
+        "fptoui.sat" => saturating_cast(body, inst, UnaryOp::FpToUiSat),
+        "lrint" | "llrint" => round_to_int(body, inst, UnaryOp::Rint),
+        "lround" | "llround" => round_to_int(body, inst, UnaryOp::Round),
+        "minimum" => expand::minimum_maximum(body, inst, false, true),
+        "maximum" => expand::minimum_maximum(body, inst, true, true),
+        "minimumnum" => expand::minimum_maximum(body, inst, false, false),
+        "maximumnum" => expand::minimum_maximum(body, inst, true, false),
+        "uadd.with.overflow" | "sadd.with.overflow" | "usub.with.overflow"
+        | "ssub.with.overflow" | "umul.with.overflow" | "smul.with.overflow" => {
+            expand::with_overflow(body, inst, short)
+        }
+        "ushl.sat" => expand::shl_sat(body, inst, false),
+        "sshl.sat" => expand::shl_sat(body, inst, true),
+        "ucmp" => expand::three_way(body, inst, false),
+        "scmp" => expand::three_way(body, inst, true),
+        "is.fpclass" => expand::is_fpclass(body, inst),
+        "memcpy" | "memcpy.inline" => memory::copy(body, inst, false),
+        "memmove" => memory::copy(body, inst, true),
+        "memset" | "memset.inline" => memory::fill(body, inst),
+        "objectsize" => {
+            // Nothing is known about the size: 0 if the least is asked for, else all ones.
+            let least = operand(inst, 1)?.int_bits() == Some(1);
+            let types = body.leaf_types(inst.ty())?;
+            let unknown = if least { 0 } else { u128::MAX };
+            Ok(types.iter().map(|&ty| body.int(ty, unknown)).collect())
+        }
+        "is.constant" => {
+            let no = body.int(Type::BOOL, 0);
+            Ok(Lanes::from([no]))
+        }
+        "ptrmask" => {
+            let pointer = body.operand(inst, 0)?;
+            let mask = body.operand(inst, 1)?;
+            let ty = body.ty(pointer);
+            let address = body.unary(UnaryOp::PtrToInt, Type::I64, pointer);
+            // Bits above a narrower mask stay; an address here has no more than 64.
+            let mask = body.sext_or_trunc(Type::I64, mask);
+            let address = body.binary(BinaryOp::And, address, mask);
+            Ok(Lanes::from([body.unary(UnaryOp::IntToPtr, ty, address)]))
+        }
+        "convert.to.fp16" => {
+            let value = body.operand(inst, 0)?;
+            let half = body.unary(UnaryOp::FpTrunc, Type::F16, value);
+            Ok(Lanes::from([body.unary(UnaryOp::Bitcast, Type::I16, half)]))
+        }
+        "convert.from.fp16" => {
+            let bits = body.operand(inst, 0)?;
+            let half = body.unary(UnaryOp::Bitcast, Type::F16, bits);
+            let types = body.leaf_types(inst.ty())?;
+            Ok(each2(&[half], &types, |v, ty| {
+                body.unary(UnaryOp::FpExt, ty, v)
+            }))
+        }
+        "sincos" => {
+            let args = body.operand_lanes(inst, 0)?;
+            let mut out = host_lanes(body, "sin", std::slice::from_ref(&args))?;
+            out.extend(host_lanes(body, "cos", &[args])?);
+            Ok(out.into())
+        }
+        "powi" => {
+            let x = body.operand_lanes(inst, 0)?;
+            let power = body.operand(inst, 1)?;
+            let powers = each(&x, |v| body.unary(UnaryOp::SiToFp, body.ty(v), power));
+            Ok(host_lanes(body, "pow", &[x, powers])?.into())
+        }
+        "ldexp" => {
+            let x = body.operand_lanes(inst, 0)?;
+            let power = body.operand_lanes(inst, 1)?;
+            let powers = each(&power, |v| body.sext_or_trunc(Type::I32, v));
+            Ok(host_lanes(body, "ldexp", &[x, powers])?.into())
+        }
+        "vector.extract" => {
+            let vector = body.operand_lanes(inst, 0)?;
+            let at = constant_position(inst, 1)?;
+            let count = body.leaf_types(inst.ty())?.len();
+            match vector.get(at..at.saturating_add(count)) {
+                Some(part) => Ok(part.into()),
+                None => refuse!("the instruction `{}`", inst.text()),
+            }
+        }
+        "vector.insert" => {
+            let mut vector = body.operand_lanes(inst, 0)?.to_vec();
+            let part = body.operand_lanes(inst, 1)?;
+            let at = constant_position(inst, 2)?;
+            match vector.get_mut(at..at.saturating_add(part.len())) {
+                Some(place) => place.copy_from_slice(&part),
+                None => refuse!("the instruction `{}`", inst.text()),
+            }
+            Ok(vector.into())
+        }
+        "vector.reverse" => {
+            let vector = body.operand_lanes(inst, 0)?;
+            Ok(vector.iter().rev().copied().collect())
+        }
+        _ => refuse!("the intrinsic {name} is not supported"),
+    }
+}
+
+fn unary_op(name: &str) -> Option<UnaryOp> {
+    Some(match name {
+        "ctpop" => UnaryOp::Popcount,
+        "ctlz" => UnaryOp::Clz,
+        "cttz" => UnaryOp::Ctz,
+        "bswap" => UnaryOp::Bswap,
+        "bitreverse" => UnaryOp::Bitreverse,
+        "abs" => UnaryOp::Iabs,
+        "fabs" => UnaryOp::Fabs,
+        "sqrt" => UnaryOp::Sqrt,
+        "floor" => UnaryOp::Floor,
+        "ceil" => UnaryOp::Ceil,
+        "trunc" => UnaryOp::Ftrunc,
+        "rint" | "nearbyint" | "roundeven" => UnaryOp::Rint,
+        "round" => UnaryOp::Round,
+        "canonicalize" => UnaryOp::Canonicalize,
+        _ => return None,
+    })
+}
+
+fn binary_op(name: &str) -> Option<BinaryOp> {
+    Some(match name {
+        "smin" => BinaryOp::Smin,
+        "smax" => BinaryOp::Smax,
+        "umin" => BinaryOp::Umin,
+        "umax" => BinaryOp::Umax,
+        "sadd.sat" => BinaryOp::SaddSat,
+        "uadd.sat" => BinaryOp::UaddSat,
+        "ssub.sat" => BinaryOp::SsubSat,
+        "usub.sat" => BinaryOp::UsubSat,
+        "minnum" => BinaryOp::Fmin,
+        "maxnum" => BinaryOp::Fmax,
+        "copysign" => BinaryOp::Copysign,
+        _ => return None,
+    })
+}
+
+fn ternary_op(name: &str) -> Option<TernaryOp> {
+    Some(match name {
+        "fma" => TernaryOp::Fma,
+        "fmuladd" => TernaryOp::FmulAdd,
+        "fshl" => TernaryOp::Fshl,
+        "fshr" => TernaryOp::Fshr,
+        _ => return None,
+    })
+}
+
+/// The C function for a floating-point intrinsic of that name.
+fn host_function(name: &str) -> Option<&'static str> {
+    const FUNCTIONS: [&str; 17] = [
+        "exp", "exp2", "exp10", "log", "log2", "log10", "pow", "sin", "cos", "tan", "asin", "acos",
+        "atan", "atan2", "sinh", "cosh", "tanh",
+    ];
+    FUNCTIONS.into_iter().find(|&function| function == name)
+}
+
+/// What only informs the optimizer or a debugger.
+fn is_ignored(name: &str) -> bool {
+    matches!(
+        name,
+        "lifetime.start"
+            | "lifetime.end"
+            | "invariant.start"
+            | "invariant.end"
+            | "assume"
+            | "experimental.noalias.scope.decl"
+            | "prefetch"
+            | "donothing"
+            | "sideeffect"
+            | "pseudoprobe"
+            | "var.annotation"
+            | "stacksave"
+            | "stackrestore"
+            | "debugtrap"
+            | "fake.use"
+            | "dbg.value"
+            | "dbg.declare"
+            | "dbg.assign"
+            | "dbg.label"
+    )
+}
+
+fn constant_position(inst: LlvmValue<'_>, index: u32) -> Attempt<usize> {
+    let position = operand(inst, index)?.int_bits();
+    match position.and_then(|p| usize::try_from(p).ok()) {
+        Some(position) => Ok(position),
+        None => refuse!("the instruction `{}`", inst.text()),
+    }
+}
+
+/// An operation on each pair of lanes.
+pub(super) fn binary<'m>(
+    body: &mut Body<'_, 'm>,
+    inst: LlvmValue<'m>,
+    mut f: impl FnMut(&mut Body<'_, 'm>, Value, Value) -> Value,
+) -> Attempt<Lanes> {
+    let a = body.operand_lanes(inst, 0)?;
+    let b = body.operand_lanes(inst, 1)?;
+    let lanes = a.iter().zip(b.iter());
+    Ok(lanes.map(|(&a, &b)| f(body, a, b)).collect())
+}
+
+fn ternary<'m>(
+    body: &mut Body<'_, 'm>,
+    inst: LlvmValue<'m>,
+    op: TernaryOp,
+    fmf: FastMath,
+) -> Attempt<Lanes> {
+    let a = body.operand_lanes(inst, 0)?;
+    let b = body.operand_lanes(inst, 1)?;
+    let c = body.operand_lanes(inst, 2)?;
+    let lanes = a.iter().zip(b.iter()).zip(c.iter());
+    Ok(lanes
+        .map(|((&a, &b), &c)| body.ternary(op, fmf, [a, b, c]))
+        .collect())
+}
+
+fn saturating_cast<'m>(
+    body: &mut Body<'_, 'm>,
+    inst: LlvmValue<'m>,
+    op: UnaryOp,
+) -> Attempt<Lanes> {
+    let args = body.operand_lanes(inst, 0)?;
+    let types = body.leaf_types(inst.ty())?;
+    Ok(each2(&args, &types, |v, ty| body.unary(op, ty, v)))
+}
+
+fn round_to_int<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: UnaryOp) -> Attempt<Lanes> {
+    let args = body.operand_lanes(inst, 0)?;
+    let types = body.leaf_types(inst.ty())?;
+    Ok(each2(&args, &types, |v, ty| {
+        let rounded = body.unary(op, body.ty(v), v);
+        body.unary(UnaryOp::FpToSi, ty, rounded)
+    }))
+}
+
+fn host<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, function: &str) -> Attempt<Lanes> {
+    let mut args = Vec::new();
+    for arg in inst.call_args() {
+        args.push(body.lanes(arg)?);
+    }
+    Ok(host_lanes(body, function, &args)?.into())
+}
+
+/// A call of a C function for each lane, in the precision of the first argument; half goes through
+/// float.
+fn host_lanes(body: &mut Body<'_, '_>, function: &str, args: &[Lanes]) -> Attempt<Vec<Value>> {
+    let count = args.first().map_or(0, |lanes| lanes.len());
+    let mut out = Vec::with_capacity(count);
+    for i in 0..count {
+        let mut scalars = Vec::with_capacity(args.len());
+        for lanes in args {
+            match lanes.get(i) {
+                Some(&lane) if body.ty(lane) == Type::F16 => {
+                    scalars.push(body.unary(UnaryOp::FpExt, Type::F32, lane));
+                }
+                Some(&lane) => scalars.push(lane),
+                None => refuse!("{function} of vectors of different lengths"),
+            }
+        }
+        let half = body.ty(args[0][i]) == Type::F16;
+        let ty = body.ty(scalars[0]);
+        let name = match ty {
+            Type::F64 => function.to_owned(),
+            _ => format!("{function}f"),
+        };
+        let data = InstData::CallHost {
+            name: name.into(),
+            args: scalars,
+        };
+        let result = body.inst1(data, ty);
+        out.push(if half {
+            body.unary(UnaryOp::FpTrunc, Type::F16, result)
+        } else {
+            result
+        });
+    }
+    Ok(out)
+}

@@ -1,0 +1,245 @@
+//! Questions to ask of instructions.
+
+use super::{Block, Type, Value, copy_bytes};
+use llvm_sys::core::*;
+use llvm_sys::{
+    LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate,
+};
+use std::marker::PhantomData;
+
+impl<'m> Value<'m> {
+    /// Line and column from debug information; zeros without.
+    pub fn debug_location(self) -> (u32, u32) {
+        if !self.is_instruction() {
+            return (0, 0);
+        }
+        // SAFETY: an instruction.
+        unsafe { (LLVMGetDebugLocLine(self.0), LLVMGetDebugLocColumn(self.0)) }
+    }
+
+    /// No-signed-wrap and no-unsigned-wrap of an integer operation that can have them.
+    pub fn wrap_flags(self) -> (bool, bool) {
+        let has = self.opcode().is_some_and(|op| {
+            matches!(
+                op,
+                LLVMOpcode::LLVMAdd
+                    | LLVMOpcode::LLVMSub
+                    | LLVMOpcode::LLVMMul
+                    | LLVMOpcode::LLVMShl
+            )
+        });
+        if !has {
+            return (false, false);
+        }
+        // SAFETY: an operation that has these flags.
+        unsafe { (LLVMGetNSW(self.0) != 0, LLVMGetNUW(self.0) != 0) }
+    }
+
+    /// The fast-math flags as LLVM's bits; none for operations that cannot have them.
+    pub fn fast_math(self) -> u8 {
+        // SAFETY: flags are read only where LLVM says that there are some.
+        unsafe {
+            if self.is_instruction() && LLVMCanValueUseFastMathFlags(self.0) != 0 {
+                LLVMGetFastMathFlags(self.0) as u8 & 0x7f
+            } else {
+                0
+            }
+        }
+    }
+
+    /// The predicate of an integer comparison.
+    pub fn int_predicate(self) -> Option<LLVMIntPredicate> {
+        // SAFETY: asked of integer comparisons only.
+        self.is(LLVMOpcode::LLVMICmp)
+            .then(|| unsafe { LLVMGetICmpPredicate(self.0) })
+    }
+
+    /// The predicate of a float comparison.
+    pub fn real_predicate(self) -> Option<LLVMRealPredicate> {
+        // SAFETY: asked of float comparisons only.
+        self.is(LLVMOpcode::LLVMFCmp)
+            .then(|| unsafe { LLVMGetFCmpPredicate(self.0) })
+    }
+
+    /// Whether a load, store or atomic operation is volatile.
+    pub fn is_volatile(self) -> bool {
+        let has = self.opcode().is_some_and(|op| {
+            matches!(
+                op,
+                LLVMOpcode::LLVMLoad
+                    | LLVMOpcode::LLVMStore
+                    | LLVMOpcode::LLVMAtomicRMW
+                    | LLVMOpcode::LLVMAtomicCmpXchg
+            )
+        });
+        // SAFETY: an operation that can be volatile.
+        has && unsafe { LLVMGetVolatile(self.0) != 0 }
+    }
+
+    /// The memory order of a load, store, fence or read-modify-write.
+    pub fn ordering(self) -> Option<LLVMAtomicOrdering> {
+        let has = self.opcode().is_some_and(|op| {
+            matches!(
+                op,
+                LLVMOpcode::LLVMLoad
+                    | LLVMOpcode::LLVMStore
+                    | LLVMOpcode::LLVMFence
+                    | LLVMOpcode::LLVMAtomicRMW
+            )
+        });
+        // SAFETY: an operation that has one order.
+        has.then(|| unsafe { LLVMGetOrdering(self.0) })
+    }
+
+    /// The memory orders of a compare-exchange: success, failure.
+    pub fn exchange_orderings(self) -> Option<(LLVMAtomicOrdering, LLVMAtomicOrdering)> {
+        // SAFETY: asked of compare-exchanges only.
+        self.is(LLVMOpcode::LLVMAtomicCmpXchg).then(|| unsafe {
+            (
+                LLVMGetCmpXchgSuccessOrdering(self.0),
+                LLVMGetCmpXchgFailureOrdering(self.0),
+            )
+        })
+    }
+
+    /// The operation of an atomic read-modify-write.
+    pub fn rmw_operation(self) -> Option<LLVMAtomicRMWBinOp> {
+        // SAFETY: asked of read-modify-writes only.
+        self.is(LLVMOpcode::LLVMAtomicRMW)
+            .then(|| unsafe { LLVMGetAtomicRMWBinOp(self.0) })
+    }
+
+    /// The type an alloca makes room for.
+    pub fn allocated_type(self) -> Option<Type<'m>> {
+        // SAFETY: asked of allocas only.
+        self.is(LLVMOpcode::LLVMAlloca)
+            .then(|| Type::wrap(unsafe { LLVMGetAllocatedType(self.0) }))
+    }
+
+    /// The type that a GEP's first index steps over, and whether it is inbounds.
+    pub fn gep(self) -> Option<(Type<'m>, bool)> {
+        // SAFETY: asked of GEP instructions and constant expressions only.
+        self.is(LLVMOpcode::LLVMGetElementPtr).then(|| unsafe {
+            (
+                Type::wrap(LLVMGetGEPSourceElementType(self.0)),
+                LLVMIsInBounds(self.0) != 0,
+            )
+        })
+    }
+
+    /// The mask of a shuffle; `None` for elements that may be anything.
+    pub fn shuffle_mask(self) -> Vec<Option<u32>> {
+        if !self.is(LLVMOpcode::LLVMShuffleVector) {
+            return Vec::new();
+        }
+        // SAFETY: a shuffle; elements are asked within their count.
+        unsafe {
+            (0..LLVMGetNumMaskElements(self.0))
+                .map(|i| u32::try_from(LLVMGetMaskValue(self.0, i)).ok())
+                .collect()
+        }
+    }
+
+    /// The indices of an extractvalue or insertvalue.
+    pub fn indices(self) -> Vec<u32> {
+        if !self.is(LLVMOpcode::LLVMExtractValue) && !self.is(LLVMOpcode::LLVMInsertValue) {
+            return Vec::new();
+        }
+        // SAFETY: LLVM keeps as many indices as it counts.
+        unsafe {
+            let count = LLVMGetNumIndices(self.0) as usize;
+            std::slice::from_raw_parts(LLVMGetIndices(self.0), count).to_vec()
+        }
+    }
+
+    /// The incoming values of a phi with their blocks.
+    pub fn incoming(self) -> Vec<(Block<'m>, Value<'m>)> {
+        if !self.is(LLVMOpcode::LLVMPHI) {
+            return Vec::new();
+        }
+        // SAFETY: a phi; incoming values are asked within their count.
+        unsafe {
+            (0..LLVMCountIncoming(self.0))
+                .map(|i| {
+                    (
+                        Block(LLVMGetIncomingBlock(self.0, i), PhantomData),
+                        Value::wrap(LLVMGetIncomingValue(self.0, i)),
+                    )
+                })
+                .collect()
+        }
+    }
+
+    /// The condition of a conditional branch.
+    pub fn branch_condition(self) -> Option<Value<'m>> {
+        // SAFETY: the condition is asked of conditional branches only.
+        unsafe {
+            (self.is(LLVMOpcode::LLVMBr) && LLVMIsConditional(self.0) != 0)
+                .then(|| Value::wrap(LLVMGetCondition(self.0)))
+        }
+    }
+
+    /// The case constant for a switch's successor, from 1.
+    pub fn switch_case(self, successor: u32) -> Option<Value<'m>> {
+        // SAFETY: a switch that has this successor, which is not the default.
+        unsafe {
+            (self.is(LLVMOpcode::LLVMSwitch)
+                && successor > 0
+                && successor < LLVMGetNumSuccessors(self.0))
+            .then(|| Value::wrap(LLVMGetSwitchCaseValue(self.0, successor)))
+        }
+    }
+
+    /// What a call calls.
+    pub fn callee(self) -> Option<Value<'m>> {
+        // SAFETY: asked of calls only.
+        self.is(LLVMOpcode::LLVMCall)
+            .then(|| Value::wrap(unsafe { LLVMGetCalledValue(self.0) }))
+    }
+
+    /// The arguments of a call.
+    pub fn call_args(self) -> Vec<Value<'m>> {
+        if !self.is(LLVMOpcode::LLVMCall) {
+            return Vec::new();
+        }
+        // SAFETY: a call; its arguments are its first operands.
+        let count = unsafe { LLVMGetNumArgOperands(self.0) };
+        (0..count).filter_map(|i| self.operand(i)).collect()
+    }
+
+    /// The alignment that a call promises for an argument; 0 if none.
+    pub fn arg_align(self, arg: u32) -> u32 {
+        if arg as usize >= self.call_args().len() {
+            return 0;
+        }
+        let name = "align";
+        // SAFETY: a call that has this argument; its attributes have index argument + 1, and `align`
+        // carries an integer. The name is given with its length.
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+            let attribute = LLVMGetCallSiteEnumAttribute(self.0, arg + 1, kind);
+            if attribute.is_null() {
+                0
+            } else {
+                LLVMGetEnumAttributeValue(attribute) as u32
+            }
+        }
+    }
+
+    /// The name of an intrinsic function without its type suffix (`llvm.fma`).
+    pub fn intrinsic_name(self) -> Option<String> {
+        if !self.is_function() {
+            return None;
+        }
+        let mut len = 0;
+        // SAFETY: a function; an id that is not zero has a name with a length.
+        unsafe {
+            let id = LLVMGetIntrinsicID(self.0);
+            if id == 0 {
+                return None;
+            }
+            let data = LLVMIntrinsicGetName(id, &mut len);
+            Some(String::from_utf8_lossy(&copy_bytes(data, len)).into_owned())
+        }
+    }
+}

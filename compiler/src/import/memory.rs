@@ -1,0 +1,486 @@
+//! Memory: addresses, loads and stores of whole values, private slots, copies, atomics.
+
+use super::constants::GepSteps;
+use super::emit::{Body, Lanes, operand};
+use super::llvm::{Type as LlvmType, TypeKind, Value as LlvmValue};
+use super::types::{Leaf, leaves, scalar, size_of};
+use super::{Attempt, refuse, vectors};
+use crate::ir::{
+    Access, AtomicOp, BinaryOp, FastMath, InstData, IntFlags, Ordering, Param, SlotData, Space,
+    Type, Value,
+};
+use llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMOpcode};
+use std::collections::HashSet;
+
+/// A private variable of more bytes than this is refused.
+const MAX_SLOT_BYTES: u64 = 1 << 28;
+/// A copy or fill of up to this many elements becomes loads and stores.
+const MAX_INLINE_ELEMENTS: u64 = 32;
+
+/// An alloca: a private slot, one for all times it is passed.
+pub(super) fn alloca<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
+    let Some(count) = operand(inst, 0)?.int_bits() else {
+        refuse!("a private array whose size is not known at compile time");
+    };
+    let Some(ty) = inst.allocated_type() else {
+        refuse!("the instruction `{}`", inst.text());
+    };
+    let size = u128::from(size_of(body.module.llvm, ty)?).saturating_mul(count);
+    if size > u128::from(MAX_SLOT_BYTES) {
+        refuse!("a private array of {size} bytes");
+    }
+    let slot = body.slots.push(SlotData {
+        size: (size as u64).max(1),
+        align: inst.align().max(1),
+    });
+    let address = body.inst1(InstData::SlotAddr { slot }, Type::Ptr(Space::Private));
+    match body.leaf_types(inst.ty())?[..] {
+        [ty] => Ok(Lanes::from([body.space_cast(ty, address)])),
+        _ => refuse!("the instruction `{}`", inst.text()),
+    }
+}
+
+/// The address that a kernel uses for a struct by value: the argument block itself, or a copy of its
+/// own if the kernel may write to it.
+pub(super) fn argument_copy<'m>(
+    body: &mut Body<'_, 'm>,
+    argument: LlvmValue<'m>,
+    address: Value,
+    param: &Param,
+) -> Attempt<Value> {
+    if is_only_read(argument) {
+        return Ok(address);
+    }
+    let slot = body.slots.push(SlotData {
+        size: u64::from(param.size).max(1),
+        align: param.align.max(1),
+    });
+    let dst = body.inst1(InstData::SlotAddr { slot }, Type::Ptr(Space::Private));
+    let len = body.int(Type::I64, u128::from(param.size));
+    body.effect(InstData::MemCopy {
+        dst,
+        src: address,
+        len,
+        overlap: false,
+        volatile: false,
+    });
+    Ok(dst)
+}
+
+/// Whether nothing is written through an address or anything made of it.
+fn is_only_read(address: LlvmValue<'_>) -> bool {
+    let mut seen = HashSet::from([address]);
+    let mut work = vec![address];
+    while let Some(value) = work.pop() {
+        for user in value.users() {
+            match user.opcode() {
+                Some(LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMICmp) => {}
+                Some(
+                    LLVMOpcode::LLVMGetElementPtr
+                    | LLVMOpcode::LLVMAddrSpaceCast
+                    | LLVMOpcode::LLVMBitCast
+                    | LLVMOpcode::LLVMPHI
+                    | LLVMOpcode::LLVMSelect,
+                ) => {
+                    if seen.insert(user) {
+                        work.push(user);
+                    }
+                }
+                Some(LLVMOpcode::LLVMCall) => {
+                    let name = user.callee().and_then(LlvmValue::intrinsic_name);
+                    let reads = match name.as_deref() {
+                        Some("llvm.memcpy" | "llvm.memmove" | "llvm.memcpy.inline") => {
+                            user.operand(0) != Some(value)
+                        }
+                        Some("llvm.lifetime.start" | "llvm.lifetime.end" | "llvm.assume") => true,
+                        _ => false,
+                    };
+                    if !reads {
+                        return false;
+                    }
+                }
+                _ => return false,
+            }
+        }
+    }
+    true
+}
+
+/// A GEP: the base plus one sum of all its steps.
+pub(super) fn address<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
+    let inbounds = inst.gep().is_some_and(|(_, inbounds)| inbounds);
+    let flags = IntFlags {
+        nsw: inbounds,
+        nuw: false,
+    };
+    let llvm = body.module.llvm;
+    let mut fixed = 0i64;
+    let mut moving = Vec::new();
+    let mut steps = GepSteps::new(inst)?;
+    while let Some((index, step)) = steps.next(llvm)? {
+        match (super::constants::constant_index(index), step) {
+            (Some(index), step) => fixed = fixed.wrapping_add(step.bytes(llvm, index)?),
+            (None, super::constants::GepStep::Elements(size)) => {
+                moving.push((body.lanes(index)?, size));
+            }
+            (None, super::constants::GepStep::Field(ty)) => {
+                refuse!("a dynamic index into {}", ty.text())
+            }
+        }
+    }
+    let bases = body.operand_lanes(inst, 0)?;
+    let count = body.leaf_types(inst.ty())?.len();
+    // A vector of addresses may be made of one base or one index for all.
+    let lane = |lanes: &[Value], i: usize| match lanes {
+        [one] => Ok(*one),
+        _ => match lanes.get(i) {
+            Some(&lane) => Ok(lane),
+            None => refuse!("the instruction `{}`", inst.text()),
+        },
+    };
+    let mut out = Vec::with_capacity(count);
+    for i in 0..count {
+        let base = lane(&bases, i)?;
+        let mut total: Option<Value> = None;
+        for (indices, size) in &moving {
+            let index = lane(indices, i)?;
+            let index = body.sext_or_trunc(Type::I64, index);
+            let scaled = match size {
+                1 => index,
+                _ => {
+                    let size = body.int(Type::I64, u128::from(*size));
+                    body.binary_with(BinaryOp::Mul, flags, FastMath::default(), index, size)
+                }
+            };
+            total = Some(match total {
+                None => scaled,
+                Some(sum) => {
+                    body.binary_with(BinaryOp::Add, flags, FastMath::default(), sum, scaled)
+                }
+            });
+        }
+        let constant = body.int(Type::I64, u128::from(fixed as u64));
+        let offset = match total {
+            None if fixed == 0 => {
+                out.push(base);
+                continue;
+            }
+            None => constant,
+            Some(sum) if fixed == 0 => sum,
+            Some(sum) => body.binary_with(BinaryOp::Add, flags, FastMath::default(), sum, constant),
+        };
+        out.push(body.ptr_add(base, offset, inbounds));
+    }
+    Ok(out.into())
+}
+
+fn order(order: LLVMAtomicOrdering) -> Option<Ordering> {
+    match order {
+        LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic => None,
+        LLVMAtomicOrdering::LLVMAtomicOrderingUnordered
+        | LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic => Some(Ordering::Relaxed),
+        LLVMAtomicOrdering::LLVMAtomicOrderingAcquire => Some(Ordering::Acquire),
+        LLVMAtomicOrdering::LLVMAtomicOrderingRelease => Some(Ordering::Release),
+        LLVMAtomicOrdering::LLVMAtomicOrderingAcquireRelease => Some(Ordering::AcqRel),
+        LLVMAtomicOrdering::LLVMAtomicOrderingSequentiallyConsistent => Some(Ordering::SeqCst),
+    }
+}
+
+/// The alignment of an address plus bytes.
+fn align_at(align: u32, offset: u64) -> u32 {
+    match offset {
+        0 => align,
+        _ => align.min(1 << offset.trailing_zeros().min(31)),
+    }
+}
+
+/// The next scalars that lie behind one another and have one type: how many.
+fn run(leaves: &[Leaf]) -> usize {
+    let follows = |pair: &[Leaf]| {
+        let bits = u64::from(pair[0].ty.bits());
+        pair[1].ty == pair[0].ty && pair[1].bit == pair[0].bit + bits
+    };
+    1 + leaves.windows(2).take_while(|pair| follows(pair)).count()
+}
+
+/// Whole elements of memory that hold `bits` bits.
+fn chunks(bits: u64) -> Vec<Type> {
+    let bytes = bits.div_ceil(8);
+    let chunk = 1u64 << bytes.trailing_zeros().min(3);
+    vec![Type::Int(chunk as u16 * 8); (bytes / chunk) as usize]
+}
+
+/// A load of a whole value.
+pub(super) fn load<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
+    let ptr = body.operand(inst, 0)?;
+    let all = leaves(body.module.llvm, inst.ty())?;
+    let atomic = inst.ordering().and_then(order);
+    if atomic.is_some() && !matches!(all[..], [leaf] if leaf.is_plain()) {
+        refuse!("an atomic load of {}", inst.ty().text());
+    }
+    let mut out = Vec::with_capacity(all.len());
+    let mut rest = &all[..];
+    while let Some(first) = rest.first() {
+        let (part, behind) = rest.split_at(run(rest));
+        rest = behind;
+        let offset = first.offset();
+        let access = Access {
+            align: align_at(inst.align().max(1), offset),
+            volatile: inst.is_volatile(),
+            atomic,
+        };
+        let offset = offset as i64;
+        let data = InstData::Load {
+            ptr,
+            offset,
+            access,
+        };
+        let types: Vec<Type> = part.iter().map(|leaf| leaf.ty).collect();
+        if first.is_plain() {
+            out.extend(body.inst(data, &types));
+        } else {
+            let bits = u64::from(first.ty.bits()) * part.len() as u64;
+            let parts = body.inst(data, &chunks(bits));
+            out.extend(vectors::bitcast(body, &parts, &types)?);
+        }
+    }
+    Ok(out.into())
+}
+
+/// A store of a whole value.
+pub(super) fn store<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
+    let value = operand(inst, 0)?;
+    let ptr = body.operand(inst, 1)?;
+    let all = leaves(body.module.llvm, value.ty())?;
+    let lanes = body.lanes(value)?;
+    let atomic = inst.ordering().and_then(order);
+    if atomic.is_some() && !matches!(all[..], [leaf] if leaf.is_plain()) {
+        refuse!("an atomic store of {}", value.ty().text());
+    }
+    let mut done = 0;
+    while let Some(first) = all.get(done) {
+        let count = run(&all[done..]);
+        let Some(args) = lanes.get(done..done + count) else {
+            refuse!("the instruction `{}`", inst.text());
+        };
+        done += count;
+        let mut args = args.to_vec();
+        if !first.is_plain() {
+            let bits = u64::from(first.ty.bits()) * count as u64;
+            args = vectors::bitcast(body, &args, &chunks(bits))?;
+        }
+        let access = Access {
+            align: align_at(inst.align().max(1), first.offset()),
+            volatile: inst.is_volatile(),
+            atomic,
+        };
+        body.effect(InstData::Store {
+            ptr,
+            offset: first.offset() as i64,
+            access,
+            args,
+        });
+    }
+    Ok(Lanes::from([]))
+}
+
+/// The one scalar type that a type is made of, if there is just one.
+fn uniform_scalar(ty: LlvmType<'_>, depth: u32) -> Option<Type> {
+    if depth == 0 {
+        return None;
+    }
+    match ty.kind() {
+        TypeKind::Array(_, element) | TypeKind::Vector(_, element) => {
+            uniform_scalar(element, depth - 1)
+        }
+        TypeKind::Struct(n) => {
+            let mut fields = (0..n.min(64)).map(|i| uniform_scalar(ty.field(i)?, depth - 1));
+            let first = fields.next()??;
+            (n <= 64 && fields.all(|field| field == Some(first))).then_some(first)
+        }
+        _ => scalar(ty),
+    }
+}
+
+/// The scalar type of the variable that an address points into, if it has just one.
+fn element_hint(mut address: LlvmValue<'_>) -> Option<Type> {
+    for _ in 0..32 {
+        if let Some(ty) = address.allocated_type().or_else(|| address.value_type()) {
+            return uniform_scalar(ty, 16);
+        }
+        match address.opcode()? {
+            LLVMOpcode::LLVMGetElementPtr
+            | LLVMOpcode::LLVMAddrSpaceCast
+            | LLVMOpcode::LLVMBitCast => address = address.operand(0)?,
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// The element type for a copy or fill of `len` bytes, and how many there are, if it is small.
+fn small_elements(len: u128, hint: Option<Type>, align: u32) -> Option<(Type, u64)> {
+    let len = u64::try_from(len).ok()?;
+    let fits = |ty: &Type| super::types::is_plain(*ty) && len.is_multiple_of(ty.bytes().into());
+    let ty = hint.filter(fits).unwrap_or_else(|| {
+        let bytes = 1u64 << len.trailing_zeros().min(align.trailing_zeros()).min(3);
+        Type::Int(bytes as u16 * 8)
+    });
+    let count = len / u64::from(ty.bytes());
+    (count > 0 && count <= MAX_INLINE_ELEMENTS).then_some((ty, count))
+}
+
+/// memcpy and memmove: destination, source, length, volatile.
+pub(super) fn copy<'m>(
+    body: &mut Body<'_, 'm>,
+    inst: LlvmValue<'m>,
+    overlap: bool,
+) -> Attempt<Lanes> {
+    let (to, from) = (operand(inst, 0)?, operand(inst, 1)?);
+    let dst = body.scalar(to)?;
+    let src = body.scalar(from)?;
+    let len = body.operand(inst, 2)?;
+    let volatile = operand(inst, 3)?.int_bits() != Some(0);
+    let aligns = [inst.arg_align(0).max(1), inst.arg_align(1).max(1)];
+    match body.func.const_bits(len) {
+        Some(0) => return Ok(Lanes::from([])),
+        Some(known) => {
+            let hint = element_hint(to).or_else(|| element_hint(from));
+            if let Some((ty, count)) = small_elements(known, hint, aligns[0].min(aligns[1])) {
+                let access = |align| Access {
+                    align,
+                    volatile,
+                    atomic: None,
+                };
+                let data = InstData::Load {
+                    ptr: src,
+                    offset: 0,
+                    access: access(aligns[1]),
+                };
+                let args = body.inst(data, &vec![ty; count as usize]);
+                body.effect(InstData::Store {
+                    ptr: dst,
+                    offset: 0,
+                    access: access(aligns[0]),
+                    args,
+                });
+                return Ok(Lanes::from([]));
+            }
+        }
+        None => {}
+    }
+    let len = body.zext_or_trunc(Type::I64, len);
+    body.effect(InstData::MemCopy {
+        dst,
+        src,
+        len,
+        overlap,
+        volatile,
+    });
+    Ok(Lanes::from([]))
+}
+
+/// memset: destination, byte, length, volatile.
+pub(super) fn fill<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
+    let to = operand(inst, 0)?;
+    let dst = body.scalar(to)?;
+    let byte = body.operand(inst, 1)?;
+    let len = body.operand(inst, 2)?;
+    let volatile = operand(inst, 3)?.int_bits() != Some(0);
+    let align = inst.arg_align(0).max(1);
+    if let (Some(known), Some(bits)) = (body.func.const_bits(len), body.func.const_bits(byte)) {
+        if known == 0 {
+            return Ok(Lanes::from([]));
+        }
+        if let Some((ty, count)) = small_elements(known, element_hint(to), align) {
+            let bits = u128::from_le_bytes([bits as u8; 16]);
+            let element = body.int(ty, bits);
+            body.effect(InstData::Store {
+                ptr: dst,
+                offset: 0,
+                access: Access {
+                    align,
+                    volatile,
+                    atomic: None,
+                },
+                args: vec![element; count as usize],
+            });
+            return Ok(Lanes::from([]));
+        }
+    }
+    let len = body.zext_or_trunc(Type::I64, len);
+    body.effect(InstData::MemSet {
+        dst,
+        byte,
+        len,
+        volatile,
+    });
+    Ok(Lanes::from([]))
+}
+
+/// A memory fence.
+pub(super) fn fence<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
+    match inst.ordering().and_then(order) {
+        Some(order) => body.effect(InstData::Fence { order }),
+        None => refuse!("the instruction `{}`", inst.text()),
+    }
+    Ok(Lanes::from([]))
+}
+
+/// An atomic read-modify-write.
+pub(super) fn atomic_rmw<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
+    let op = match inst.rmw_operation() {
+        Some(LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpXchg) => AtomicOp::Xchg,
+        Some(LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpAdd) => AtomicOp::Add,
+        Some(LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpSub) => AtomicOp::Sub,
+        Some(LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpAnd) => AtomicOp::And,
+        Some(LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpOr) => AtomicOp::Or,
+        Some(LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpXor) => AtomicOp::Xor,
+        Some(LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpMax) => AtomicOp::Smax,
+        Some(LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpMin) => AtomicOp::Smin,
+        Some(LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpUMax) => AtomicOp::Umax,
+        Some(LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpUMin) => AtomicOp::Umin,
+        Some(LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpFAdd) => AtomicOp::Fadd,
+        Some(LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpFSub) => AtomicOp::Fsub,
+        Some(LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpFMax) => AtomicOp::Fmax,
+        Some(LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpFMin) => AtomicOp::Fmin,
+        _ => refuse!("the atomic operation `{}`", inst.text()),
+    };
+    let ptr = body.operand(inst, 0)?;
+    let arg = body.operand(inst, 1)?;
+    let ty = body.ty(arg);
+    let Some(order) = inst.ordering().and_then(order) else {
+        refuse!("the atomic operation `{}`", inst.text());
+    };
+    let align = inst.align().max(1);
+    let data = InstData::AtomicRmw {
+        op,
+        order,
+        align,
+        ptr,
+        arg,
+    };
+    Ok(Lanes::from([body.inst1(data, ty)]))
+}
+
+/// An atomic compare-exchange.
+pub(super) fn atomic_cas<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
+    let orders = inst.exchange_orderings();
+    let Some((Some(success), Some(failure))) = orders.map(|(s, f)| (order(s), order(f))) else {
+        refuse!("the atomic operation `{}`", inst.text());
+    };
+    let ptr = body.operand(inst, 0)?;
+    let expected = body.operand(inst, 1)?;
+    let new = body.operand(inst, 2)?;
+    let types = [body.ty(new), Type::BOOL];
+    let align = inst.align().max(1);
+    let data = InstData::AtomicCas {
+        success,
+        failure,
+        align,
+        ptr,
+        expected,
+        new,
+    };
+    Ok(body.inst(data, &types).into())
+}

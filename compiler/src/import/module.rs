@@ -1,0 +1,77 @@
+//! A module: its kernels in the order of the source, and the variables they use.
+
+use super::globals::Globals;
+use super::llvm::{Module, TypeKind, Value};
+use super::{ImportError, Reason, blocks, refuse, signature};
+use crate::ir::{self, Space};
+
+/// LLVM's number of the calling convention of kernels.
+const SPIR_KERNEL: u32 = 76;
+
+/// What the kernels of one module share while they are imported.
+pub(super) struct ModuleBuilder<'m> {
+    /// The module that is read.
+    pub llvm: Module<'m>,
+    /// Its program-scope variables.
+    pub globals: Globals<'m>,
+    /// What has been imported.
+    pub out: ir::Module,
+}
+
+/// Imports a module.
+pub(super) fn import(llvm: Module<'_>) -> Result<ir::Module, ImportError> {
+    let at_module = |Reason(reason): Reason| ImportError {
+        reason,
+        function: String::new(),
+        line: 0,
+    };
+    llvm.verify()
+        .map_err(|text| at_module(Reason(format!("the module is broken: {}", text.trim()))))?;
+    let mut builder = ModuleBuilder {
+        llvm,
+        globals: Globals::new(llvm),
+        out: ir::Module::default(),
+    };
+    builder.variables().map_err(at_module)?;
+    let kernels = llvm.functions().into_iter().filter(|&f| is_kernel(f));
+    for function in kernels {
+        let kernel = builder.kernel(function)?;
+        builder.out.kernels.push(kernel);
+    }
+    let ModuleBuilder { globals, out, .. } = &mut builder;
+    globals.finish(out).map_err(at_module)?;
+    Ok(builder.out)
+}
+
+fn is_kernel(function: Value<'_>) -> bool {
+    function.calling_convention() == Some(SPIR_KERNEL) && !function.is_declaration()
+}
+
+impl<'m> ModuleBuilder<'m> {
+    /// Variables in global memory live as long as the program, used or not. Constants come along only
+    /// where something names them.
+    fn variables(&mut self) -> super::Attempt<()> {
+        for variable in self.llvm.globals() {
+            let TypeKind::Ptr(number) = variable.ty().kind() else {
+                refuse!("the variable {} has no address", variable.name());
+            };
+            let defined = variable.initializer().is_some();
+            if number == Space::Global.number() && defined && !variable.name().starts_with("llvm.")
+            {
+                self.globals.get(&mut self.out, variable)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn kernel(&mut self, function: Value<'m>) -> Result<ir::Kernel, ImportError> {
+        let name = function.name();
+        let signature =
+            signature::read(self.llvm, function).map_err(|Reason(reason)| ImportError {
+                reason,
+                function: name.clone(),
+                line: function.function_line(),
+            })?;
+        blocks::import(self, function, signature)
+    }
+}

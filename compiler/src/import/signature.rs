@@ -1,0 +1,179 @@
+//! A kernel's parameters, their places in the argument block, and the kernel's attributes.
+
+use super::llvm::{Module, TypeKind, Value};
+use super::types::{scalar, size_of, unsupported};
+use super::{Attempt, refuse};
+use crate::ir::{KernelAttrs, Param, ParamKind, Space, Type};
+
+/// Alignment of the memory that a `__local` argument points to: that of the widest OpenCL type.
+const LOCAL_ALIGN: u32 = 128;
+/// An argument block of more bytes than this is refused.
+const MAX_ARGS_BYTES: u64 = 1 << 16;
+
+/// A kernel's signature.
+pub(super) struct Signature {
+    /// The parameters.
+    pub params: Vec<Param>,
+    /// Bytes of the argument block.
+    pub args_size: u32,
+    /// The attributes.
+    pub attrs: KernelAttrs,
+}
+
+/// Reads a kernel's signature.
+pub(super) fn read<'m>(module: Module<'m>, function: Value<'m>) -> Attempt<Signature> {
+    let strings = |kind: &str| -> Vec<String> {
+        let operands = module.function_metadata(function, kind).unwrap_or_default();
+        let texts = operands.into_iter().map(|v| v.metadata_string());
+        texts.map(Option::unwrap_or_default).collect()
+    };
+    let names = strings("kernel_arg_name");
+    let type_names = strings("kernel_arg_type");
+    let base_types = strings("kernel_arg_base_type");
+    let access = strings("kernel_arg_access_qual");
+    let qualifiers = strings("kernel_arg_type_qual");
+    let of = |list: &[String], i: usize| list.get(i).cloned().unwrap_or_default();
+
+    let mut params = Vec::new();
+    let (mut end, mut block_align) = (0u64, 8u32);
+    for (i, value) in function.params().into_iter().enumerate() {
+        let index = i as u32;
+        let qualifiers = of(&qualifiers, i);
+        refuse_opaque(&of(&base_types, i), &qualifiers)?;
+        let byval = function.byval_type(index);
+        let ty = byval.unwrap_or(value.ty());
+        let kind = match (byval, ty.kind()) {
+            (None, TypeKind::Ptr(number)) => match Space::from_number(number) {
+                Some(Space::Local) => ParamKind::Local,
+                Some(space @ (Space::Global | Space::Constant)) => ParamKind::Pointer(space),
+                _ => refuse!("argument {i} is a pointer that is not global, constant or local"),
+            },
+            (None, TypeKind::TargetExt) => refuse!("argument {i}: {}", unsupported(ty)),
+            (None, TypeKind::Int(width)) if !width.is_power_of_two() || width < 8 => {
+                refuse!("argument {i} is an integer of {width} bits")
+            }
+            _ => ParamKind::Value,
+        };
+        let size = size_of(module, ty)?;
+        let natural = match module.align_of(ty) {
+            Some(align) if byval.is_some() => align.max(function.param_align(index)),
+            Some(align) => align,
+            None => 1,
+        };
+        let offset = end.next_multiple_of(u64::from(natural.max(1)));
+        end = offset.saturating_add(size);
+        if end > MAX_ARGS_BYTES {
+            refuse!("the arguments take more than {MAX_ARGS_BYTES} bytes");
+        }
+        block_align = block_align.max(natural);
+        let is_pointer = matches!(kind, ParamKind::Pointer(_) | ParamKind::Local);
+        let has = |name| is_pointer && function.has_param_attribute(index, name);
+        params.push(Param {
+            name: match of(&names, i) {
+                name if name.is_empty() => value.name(),
+                name => name,
+            },
+            type_name: of(&type_names, i),
+            kind,
+            size: size as u32,
+            align: if kind == ParamKind::Local {
+                LOCAL_ALIGN
+            } else {
+                natural
+            },
+            offset: offset as u32,
+            access: match of(&access, i) {
+                access if access.is_empty() => "none".into(),
+                access => access,
+            },
+            readonly: has("readonly")
+                || has("readnone")
+                || kind == ParamKind::Pointer(Space::Constant),
+            restrict: has("noalias"),
+            qualifiers,
+        });
+    }
+    Ok(Signature {
+        params,
+        args_size: end.next_multiple_of(u64::from(block_align)) as u32,
+        attrs: attributes(module, function),
+    })
+}
+
+/// Opaque types that older forms of SPIR write as pointers or integers.
+fn refuse_opaque(base_type: &str, qualifiers: &str) -> Attempt<()> {
+    if qualifiers.split(' ').any(|q| q == "pipe") {
+        refuse!("pipes are not supported");
+    }
+    match base_type {
+        "sampler_t" => refuse!("samplers are not supported yet"),
+        "queue_t" => refuse!("device-side enqueue is not supported"),
+        image if image.starts_with("image") && image.ends_with("_t") => {
+            refuse!("images are not supported yet")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn attributes<'m>(module: Module<'m>, function: Value<'m>) -> KernelAttrs {
+    let operands = |kind: &str| module.function_metadata(function, kind);
+    let sizes = |kind: &str| -> Option<[u32; 3]> {
+        let list = operands(kind)?;
+        let mut sizes = list
+            .into_iter()
+            .map(|v| v.int_bits().and_then(|n| u32::try_from(n).ok()));
+        Some([sizes.next()??, sizes.next()??, sizes.next()??])
+    };
+    let reqd_work_group_size = sizes("reqd_work_group_size");
+    let work_group_size_hint = sizes("work_group_size_hint");
+    let vec_type_hint = operands("vec_type_hint").and_then(|list| vector_type_name(&list));
+    let sub_group_size = operands("intel_reqd_sub_group_size")
+        .and_then(|list| list.first().and_then(|v| v.int_bits()));
+
+    let mut texts = Vec::new();
+    let mut add_sizes = |name: &str, sizes: Option<[u32; 3]>| {
+        texts.extend(sizes.map(|[x, y, z]| format!("{name}({x},{y},{z})")));
+    };
+    add_sizes("reqd_work_group_size", reqd_work_group_size);
+    add_sizes("work_group_size_hint", work_group_size_hint);
+    texts.extend(
+        vec_type_hint
+            .as_ref()
+            .map(|t| format!("vec_type_hint({t})")),
+    );
+    texts.extend(sub_group_size.map(|n| format!("intel_reqd_sub_group_size({n})")));
+    KernelAttrs {
+        reqd_work_group_size,
+        work_group_size_hint,
+        vec_type_hint,
+        text: texts.join(" "),
+    }
+}
+
+/// OpenCL's name of the type that `vec_type_hint` holds: a value of the type, and whether it is signed.
+fn vector_type_name(operands: &[Value<'_>]) -> Option<String> {
+    let ty = operands.first()?.ty();
+    let signed = operands.get(1).and_then(|v| v.int_bits()).unwrap_or(1) != 0;
+    let (count, element) = match ty.kind() {
+        TypeKind::Vector(n, element) => (Some(n), element),
+        _ => (None, ty),
+    };
+    let name = match (scalar(element)?, signed) {
+        (Type::I8, true) => "char",
+        (Type::I8, false) => "uchar",
+        (Type::I16, true) => "short",
+        (Type::I16, false) => "ushort",
+        (Type::I32, true) => "int",
+        (Type::I32, false) => "uint",
+        (Type::I64, true) => "long",
+        (Type::I64, false) => "ulong",
+        (Type::F16, _) => "half",
+        (Type::F32, _) => "float",
+        (Type::F64, _) => "double",
+        _ => return None,
+    };
+    Some(match count {
+        Some(n) => format!("{name}{n}"),
+        None => name.into(),
+    })
+}

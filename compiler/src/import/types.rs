@@ -1,0 +1,140 @@
+//! How LLVM's types fall apart into scalars.
+
+use super::llvm::{Module, Type as LlvmType, TypeKind};
+use super::{Attempt, refuse};
+use crate::ir::{Space, Type};
+
+/// A scalar inside a value that may be a vector or an aggregate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Leaf {
+    /// Where it lies in memory, in bits from the value's start (bits for the vectors of `i1`).
+    pub bit: u64,
+    /// Its type.
+    pub ty: Type,
+}
+
+impl Leaf {
+    /// Whether it lies in whole bytes and takes all of the bytes that [`Type::bytes`] says.
+    pub fn is_plain(self) -> bool {
+        is_plain(self.ty) && self.bit.is_multiple_of(8)
+    }
+
+    /// Where it lies in memory, in bytes from the value's start.
+    pub fn offset(self) -> u64 {
+        self.bit / 8
+    }
+}
+
+/// Whether a scalar fills the bytes it takes in memory.
+pub(super) fn is_plain(ty: Type) -> bool {
+    ty.bits() == ty.bytes() * 8
+}
+
+/// More scalars than this in one value are not a value but a mistake.
+const MAX_LEAVES: usize = 4096;
+/// Types nested deeper than this are a mistake.
+const MAX_DEPTH: u32 = 64;
+
+/// The scalar type that a type is; `None` for vectors, aggregates and types we do not have.
+pub(super) fn scalar(ty: LlvmType<'_>) -> Option<Type> {
+    match ty.kind() {
+        TypeKind::Half => Some(Type::F16),
+        TypeKind::Float => Some(Type::F32),
+        TypeKind::Double => Some(Type::F64),
+        TypeKind::Int(width) if (1..=128).contains(&width) => Some(Type::Int(width as u16)),
+        TypeKind::Ptr(space) => Space::from_number(space).map(Type::Ptr),
+        _ => None,
+    }
+}
+
+/// The scalars of a first-class value, in order.
+pub(super) fn leaves<'m>(module: Module<'m>, ty: LlvmType<'m>) -> Attempt<Vec<Leaf>> {
+    let mut out = Vec::new();
+    add_leaves(module, ty, 0, 0, &mut out)?;
+    Ok(out)
+}
+
+/// The types of the scalars of a first-class value, in order.
+pub(super) fn leaf_types<'m>(module: Module<'m>, ty: LlvmType<'m>) -> Attempt<Vec<Type>> {
+    Ok(leaves(module, ty)?
+        .into_iter()
+        .map(|leaf| leaf.ty)
+        .collect())
+}
+
+fn add_leaves<'m>(
+    module: Module<'m>,
+    ty: LlvmType<'m>,
+    bit: u64,
+    depth: u32,
+    out: &mut Vec<Leaf>,
+) -> Attempt<()> {
+    if depth > MAX_DEPTH {
+        refuse!("types nested too deeply");
+    }
+    if out.len() >= MAX_LEAVES {
+        refuse!("a value of more than {MAX_LEAVES} scalars");
+    }
+    match ty.kind() {
+        TypeKind::Void => {}
+        TypeKind::Vector(n, element) => {
+            let Some(element) = scalar(element) else {
+                refuse!("{}", unsupported(ty));
+            };
+            if n as usize > MAX_LEAVES {
+                refuse!("a vector of {n} elements");
+            }
+            out.extend((0..u64::from(n)).map(|i| Leaf {
+                bit: bit + i * u64::from(element.bits()),
+                ty: element,
+            }));
+        }
+        TypeKind::Array(n, element) => {
+            if n > MAX_LEAVES as u64 {
+                refuse!("a value that is an array of {n} elements");
+            }
+            let stride = size_of(module, element)?.saturating_mul(8);
+            for i in 0..n {
+                let at = bit.saturating_add(i.saturating_mul(stride));
+                add_leaves(module, element, at, depth + 1, out)?;
+            }
+        }
+        TypeKind::Struct(n) => {
+            for i in 0..n {
+                let Some(field) = ty.field(i) else { continue };
+                let at = bit.saturating_add(module.field_offset(ty, i).saturating_mul(8));
+                add_leaves(module, field, at, depth + 1, out)?;
+            }
+        }
+        _ => match scalar(ty) {
+            Some(ty) => out.push(Leaf { bit, ty }),
+            None => refuse!("{}", unsupported(ty)),
+        },
+    }
+    Ok(())
+}
+
+/// Bytes from one element of this type to the next in memory.
+pub(super) fn size_of<'m>(module: Module<'m>, ty: LlvmType<'m>) -> Attempt<u64> {
+    match module.size_of(ty) {
+        Some(size) => Ok(size),
+        None => refuse!("a type without a size: {}", ty.text()),
+    }
+}
+
+/// Why a type is not supported.
+pub(super) fn unsupported(ty: LlvmType<'_>) -> String {
+    match ty.extension_name().as_deref() {
+        Some("spirv.Image" | "spirv.SampledImage") => "images are not supported yet".into(),
+        Some("spirv.Sampler") => "samplers are not supported yet".into(),
+        Some("spirv.Pipe" | "spirv.PipeStorage" | "spirv.ReserveId") => {
+            "pipes are not supported".into()
+        }
+        Some("spirv.Queue" | "spirv.DeviceEvent") => "device-side enqueue is not supported".into(),
+        _ => match ty.kind() {
+            TypeKind::Int(width) => format!("an integer of {width} bits"),
+            TypeKind::Ptr(space) => format!("a pointer to unknown address space {space}"),
+            _ => format!("a value of type {}", ty.text()),
+        },
+    }
+}
