@@ -21,38 +21,25 @@ use units::{TARGET, Unit, clang_arguments, units};
 fn find_clang() -> Result<String, String> {
     println!("cargo:rerun-if-env-changed=LOCKSTEP_CLANG");
     let named = env::var("LOCKSTEP_CLANG").ok();
-    let candidates = named.into_iter().chain([
-        "clang-22".to_string(),
-        "/usr/lib/llvm-22/bin/clang".to_string(),
-    ]);
+    let candidates = named.into_iter().chain(["clang-22".to_string(), "/usr/lib/llvm-22/bin/clang".to_string()]);
     for candidate in candidates {
-        let works = Command::new(&candidate)
-            .arg("--version")
-            .output()
-            .is_ok_and(|output| output.status.success());
+        let works = Command::new(&candidate).arg("--version").output().is_ok_and(|output| output.status.success());
         if works {
             return Ok(candidate);
         }
     }
-    Err(
-        "clang 22 is needed to compile the OpenCL C built-in library and was not found: \
+    Err("clang 22 is needed to compile the OpenCL C built-in library and was not found: \
          install the Debian package clang-22 (from apt.llvm.org for Debian 12), \
          or name the program in the environment variable LOCKSTEP_CLANG"
-            .to_string(),
-    )
+        .to_string())
 }
 
 fn run(command: &mut Command, doing: &str) -> Result<(), String> {
-    let output = command
-        .output()
-        .map_err(|error| format!("{doing}: {error}"))?;
+    let output = command.output().map_err(|error| format!("{doing}: {error}"))?;
     if output.status.success() {
         return Ok(());
     }
-    Err(format!(
-        "{doing} failed:\n{}",
-        String::from_utf8_lossy(&output.stderr)
-    ))
+    Err(format!("{doing} failed:\n{}", String::from_utf8_lossy(&output.stderr)))
 }
 
 /// The name of the function that a `define` line of textual IR defines.
@@ -122,15 +109,8 @@ fn compile(clang: &str, unit: &Unit, source: &Path, out: &Path) -> Result<Vec<St
 }
 
 /// Compiles all chapters on the processors there are; results in the order of `units`.
-fn compile_all(
-    clang: &str,
-    units: &[Unit],
-    source: &Path,
-    out: &Path,
-) -> Result<Vec<Vec<String>>, String> {
-    let workers = thread::available_parallelism()
-        .map_or(1, usize::from)
-        .min(units.len());
+fn compile_all(clang: &str, units: &[Unit], source: &Path, out: &Path) -> Result<Vec<Vec<String>>, String> {
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(units.len());
     let next = Mutex::new(0);
     let results = Mutex::new(BTreeMap::new());
     thread::scope(|scope| {
@@ -200,15 +180,11 @@ fn build() -> Result<(), String> {
     for (unit, names) in units.iter().zip(&names) {
         for name in names {
             if let Some(other) = seen.insert(name, &unit.name) {
-                return Err(format!(
-                    "{name} is defined in both {other} and {}",
-                    unit.name
-                ));
+                return Err(format!("{name} is defined in both {other} and {}", unit.name));
             }
         }
     }
-    fs::write(out.join("tables.rs"), tables(&units, &names))
-        .map_err(|error| format!("tables.rs: {error}"))
+    fs::write(out.join("tables.rs"), tables(&units, &names)).map_err(|error| format!("tables.rs: {error}"))
 }
 
 fn main() {

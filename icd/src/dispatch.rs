@@ -196,10 +196,7 @@ pub unsafe extern "C" fn get_extension_function_address(name: *const c_char) -> 
     }
     // SAFETY: not null, so the caller vouches for the string.
     let name = unsafe { CStr::from_ptr(name) };
-    name.to_str()
-        .ok()
-        .and_then(address)
-        .unwrap_or(std::ptr::null_mut())
+    name.to_str().ok().and_then(address).unwrap_or(std::ptr::null_mut())
 }
 
 /// `clGetExtensionFunctionAddressForPlatform`: "Returns [...] NULL if the specified function does not exist [...] for the
@@ -228,10 +225,7 @@ mod tests {
     #[test]
     fn table_has_the_headers_order() {
         assert_eq!(NAMES, HEADER.lines().collect::<Vec<_>>());
-        assert_eq!(
-            size_of::<cl_icd_dispatch>(),
-            NAMES.len() * size_of::<usize>()
-        );
+        assert_eq!(size_of::<cl_icd_dispatch>(), NAMES.len() * size_of::<usize>());
     }
 
     #[test]

@@ -21,10 +21,7 @@ pub fn entry(body: impl FnOnce() -> Result<()>) -> cl_int {
 ///
 /// # Safety
 /// `errcode_ret` is null or points to a `cl_int` that may be written.
-pub unsafe fn entry_ret(
-    errcode_ret: *mut cl_int,
-    body: impl FnOnce() -> Result<*mut c_void>,
-) -> *mut c_void {
+pub unsafe fn entry_ret(errcode_ret: *mut cl_int, body: impl FnOnce() -> Result<*mut c_void>) -> *mut c_void {
     let (value, code) = match guarded(body) {
         Ok(value) => (value, CL_SUCCESS),
         Err(e) => (std::ptr::null_mut(), e.code()),

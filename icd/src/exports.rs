@@ -36,15 +36,7 @@ pub unsafe extern "C" fn clGetPlatformInfo(
     param_value_size_ret: *mut usize,
 ) -> cl_int {
     // SAFETY: the same contract.
-    unsafe {
-        platform::get_platform_info(
-            platform,
-            param_name,
-            param_value_size,
-            param_value,
-            param_value_size_ret,
-        )
-    }
+    unsafe { platform::get_platform_info(platform, param_name, param_value_size, param_value, param_value_size_ret) }
 }
 
 /// `cl_khr_icd`.

@@ -22,10 +22,7 @@ use lockstep_runtime::device::Device;
 use lockstep_runtime::platform::Platform;
 use lockstep_runtime::{ApiHandle, Error, Result, ensure};
 use opencl_sys::cl_icd::cl_icd_dispatch;
-use opencl_sys::{
-    CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_PLATFORM, CL_OUT_OF_HOST_MEMORY, cl_int,
-    cl_uint,
-};
+use opencl_sys::{CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_PLATFORM, CL_OUT_OF_HOST_MEMORY, cl_int, cl_uint};
 use parking_lot::Mutex;
 
 use crate::dispatch::DISPATCH;
@@ -102,10 +99,8 @@ impl Slots {
     fn reserve() -> Self {
         let mut length = RESERVED;
         let (base, capacity) = loop {
-            let (access, flags) = (
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-            );
+            let (access, flags) =
+                (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
             // SAFETY: a fresh anonymous mapping touches nothing that exists.
             let base = unsafe { libc::mmap(std::ptr::null_mut(), length, access, flags, -1, 0) };
             if base != libc::MAP_FAILED {
@@ -116,12 +111,7 @@ impl Slots {
             }
             length /= 2;
         };
-        Self {
-            base,
-            capacity,
-            used: AtomicUsize::new(0),
-            free: Mutex::default(),
-        }
+        Self { base, capacity, used: AtomicUsize::new(0), free: Mutex::default() }
     }
 
     /// The slot at a pointer, if there has ever been one there.
@@ -148,21 +138,13 @@ impl Slots {
         // Growing happens under the lock, so `used` has one writer at a time.
         let index = self.used.load(Ordering::Relaxed);
         if index >= self.capacity {
-            let slot = free
-                .pop_front()
-                .and_then(|handle| self.at(handle))
-                .ok_or(CL_OUT_OF_HOST_MEMORY)?;
+            let slot = free.pop_front().and_then(|handle| self.at(handle)).ok_or(CL_OUT_OF_HOST_MEMORY)?;
             *slot.state.lock() = state;
             return Ok(std::ptr::from_ref(slot) as usize);
         }
         let handle = self.base + index * SLOT;
         // SAFETY: inside the mapping, aligned (the base is a page's, the stride the slot's size), not yet visible.
-        unsafe {
-            (handle as *mut Slot).write(Slot {
-                dispatch: &DISPATCH,
-                state: Mutex::new(state),
-            })
-        };
+        unsafe { (handle as *mut Slot).write(Slot { dispatch: &DISPATCH, state: Mutex::new(state) }) };
         self.used.store(index + 1, Ordering::Release);
         Ok(handle)
     }
@@ -179,10 +161,7 @@ fn recycle(handle: usize) {
 
 /// Gives a new object to the application, which then holds it once.
 pub fn publish<T: Object>(object: Arc<T>) -> Result<*mut c_void> {
-    let handle = Slots::get().allocate(State::Live {
-        object: object.clone(),
-        references: 1,
-    })?;
+    let handle = Slots::get().allocate(State::Live { object: object.clone(), references: 1 })?;
     object.api().publish(handle, recycle);
     Ok(handle as *mut c_void)
 }
@@ -219,11 +198,7 @@ pub fn find<T: Object>(handle: *mut c_void) -> Option<Arc<T>> {
 ///
 /// # Safety
 /// `handles` is null or points to `count` handles.
-pub unsafe fn list<T: Object>(
-    count: cl_uint,
-    handles: *const *mut c_void,
-    code: cl_int,
-) -> Result<Vec<Arc<T>>> {
+pub unsafe fn list<T: Object>(count: cl_uint, handles: *const *mut c_void, code: cl_int) -> Result<Vec<Arc<T>>> {
     ensure!((count == 0) == handles.is_null(), code);
     (0..count as usize)
         // SAFETY: not null, and the caller vouches for `count` elements.
@@ -249,10 +224,7 @@ pub fn retain<T: Object>(handle: *mut c_void) -> Result<()> {
                 drop(state);
                 return Err(invalid);
             }
-            *state = State::Live {
-                object,
-                references: 1,
-            };
+            *state = State::Live { object, references: 1 };
             Ok(())
         }
         _ => Err(invalid),
@@ -281,11 +253,7 @@ pub fn release<T: Object>(handle: *mut c_void) -> Result<()> {
 
 /// `CL_*_REFERENCE_COUNT`: for leak detection only, as the specification says.
 pub fn references<T: Object>(object: &Arc<T>) -> cl_uint {
-    match Slots::get()
-        .at(object.api().get())
-        .map(|slot| slot.state.lock())
-        .as_deref()
-    {
+    match Slots::get().at(object.api().get()).map(|slot| slot.state.lock()).as_deref() {
         Some(State::Live { references, .. }) => *references,
         _ => 0,
     }

@@ -18,19 +18,7 @@ macro_rules! plain {
         unsafe impl Plain for $t {}
     )* };
 }
-plain!(
-    u8,
-    i8,
-    u16,
-    u32,
-    i32,
-    u64,
-    i64,
-    usize,
-    isize,
-    cl_image_format,
-    cl_name_version
-);
+plain!(u8, i8, u16, u32, i32, u64, i64, usize, isize, cl_image_format, cl_name_version);
 // SAFETY: a pointer is an address here.
 unsafe impl<T> Plain for *mut T {}
 // SAFETY: as above.
@@ -52,11 +40,7 @@ impl Info {
     /// # Safety
     /// `value` is null or points to `size` writable bytes; `size_ret` is null or points to a writable `size_t`.
     pub unsafe fn new(size: usize, value: *mut c_void, size_ret: *mut usize) -> Self {
-        Self {
-            size,
-            value,
-            size_ret,
-        }
+        Self { size, value, size_ret }
     }
 
     /// One scalar, structure or handle.
@@ -73,9 +57,7 @@ impl Info {
     pub fn slice<T: Plain>(self, values: &[T]) -> Result<()> {
         debug_assert!(size_of::<T>() > 0);
         // SAFETY: `Plain` says that all bytes of the values are initialised.
-        self.bytes(unsafe {
-            std::slice::from_raw_parts(values.as_ptr().cast::<u8>(), size_of_val(values))
-        })
+        self.bytes(unsafe { std::slice::from_raw_parts(values.as_ptr().cast::<u8>(), size_of_val(values)) })
     }
 
     /// A null-terminated string. Bytes after an inner null would be lost to the reader and are not written.
@@ -95,9 +77,7 @@ impl Info {
         if !self.value.is_null() {
             ensure!(self.size >= bytes.len(), CL_INVALID_VALUE);
             // SAFETY: the application vouches for `size` writable bytes, and there are no more than that.
-            unsafe {
-                std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.value.cast(), bytes.len())
-            };
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.value.cast(), bytes.len()) };
         }
         if !self.size_ret.is_null() {
             // SAFETY: not null, so the application vouches for it.

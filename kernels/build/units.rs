@@ -54,11 +54,8 @@ const DESTINATIONS: &[(&str, &str)] = &[
 
 /// All compilations that make up the library.
 pub fn units() -> Vec<Unit> {
-    let plain = FILES.iter().map(|file| Unit {
-        name: file.trim_end_matches(".cl").to_string(),
-        file,
-        defines: Vec::new(),
-    });
+    let plain =
+        FILES.iter().map(|file| Unit { name: file.trim_end_matches(".cl").to_string(), file, defines: Vec::new() });
     let conversions = DESTINATIONS.iter().map(|(destination, kind)| Unit {
         name: format!("convert_{destination}"),
         file: "conversions.cl",
@@ -95,9 +92,5 @@ pub fn clang_arguments(unit: &Unit) -> Vec<String> {
         "-Werror",
     ];
     let defines = unit.defines.iter().map(|define| format!("-D{define}"));
-    fixed
-        .into_iter()
-        .map(str::to_string)
-        .chain(defines)
-        .collect()
+    fixed.into_iter().map(str::to_string).chain(defines).collect()
 }

@@ -33,13 +33,7 @@ impl Context {
         properties: Vec<cl_context_properties>,
         on_error: Option<ErrorCallback>,
     ) -> Arc<Self> {
-        Arc::new(Self {
-            devices,
-            properties,
-            on_error,
-            destructors: Mutex::default(),
-            api: ApiHandle::default(),
-        })
+        Arc::new(Self { devices, properties, on_error, destructors: Mutex::default(), api: ApiHandle::default() })
     }
 
     /// The devices, in the order given at creation.
@@ -80,8 +74,6 @@ impl Drop for Context {
 
 impl fmt::Debug for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Context")
-            .field("devices", &self.devices)
-            .finish_non_exhaustive()
+        f.debug_struct("Context").field("devices", &self.devices).finish_non_exhaustive()
     }
 }

@@ -12,8 +12,6 @@ pub struct Device {
 impl Device {
     /// The processor this process runs on, as far as its affinity mask and its quota let it.
     pub fn cpu() -> Self {
-        Self {
-            api: ApiHandle::default(),
-        }
+        Self { api: ApiHandle::default() }
     }
 }

@@ -17,19 +17,13 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// An error that its code explains. `code` is one of the negative `CL_*` constants.
     pub const fn new(code: cl_int) -> Self {
-        Self {
-            code,
-            message: None,
-        }
+        Self { code, message: None }
     }
 
     /// The same error with a sentence for the context's error callback.
     #[must_use]
     pub fn because(self, message: impl Into<String>) -> Self {
-        Self {
-            message: Some(message.into().into_boxed_str()),
-            ..self
-        }
+        Self { message: Some(message.into().into_boxed_str()), ..self }
     }
 
     /// The code for the application.

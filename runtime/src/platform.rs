@@ -29,12 +29,7 @@ impl Platform {
     /// The platform of this process.
     pub fn get() -> &'static Arc<Platform> {
         static PLATFORM: OnceLock<Arc<Platform>> = OnceLock::new();
-        PLATFORM.get_or_init(|| {
-            Arc::new(Platform {
-                api: ApiHandle::default(),
-                device: Arc::new(Device::cpu()),
-            })
-        })
+        PLATFORM.get_or_init(|| Arc::new(Platform { api: ApiHandle::default(), device: Arc::new(Device::cpu()) }))
     }
 
     /// The CPU.

@@ -31,12 +31,7 @@ pub(super) fn import<'m>(
             });
         }
     };
-    let Body {
-        func,
-        slots,
-        locals,
-        ..
-    } = body;
+    let Body { func, slots, locals, .. } = body;
     let mut regions: PrimaryMap<Region, _> = PrimaryMap::new();
     regions.push(func);
     Ok(Kernel {
@@ -52,11 +47,7 @@ pub(super) fn import<'m>(
     })
 }
 
-fn fill<'m>(
-    body: &mut Body<'_, 'm>,
-    function: LlvmValue<'m>,
-    params: &[Param],
-) -> Attempt<Vec<(Input, Type)>> {
+fn fill<'m>(body: &mut Body<'_, 'm>, function: LlvmValue<'m>, params: &[Param]) -> Attempt<Vec<(Input, Type)>> {
     let order = reverse_postorder(function);
     let Some(&first) = order.first() else {
         refuse!("the kernel has no body");
@@ -79,11 +70,7 @@ fn fill<'m>(
         }
     }
     for &block in &order {
-        let term = if trapped.contains(&block) {
-            Terminator::Return
-        } else {
-            terminator(body, block)?
-        };
+        let term = if trapped.contains(&block) { Terminator::Return } else { terminator(body, block)? };
         let ours = body.blocks[&block];
         body.func.blocks[ours].term = term;
     }
@@ -200,11 +187,7 @@ fn terminator<'m>(body: &mut Body<'_, 'm>, block: LlvmBlock<'m>) -> Attempt<Term
         Some(LLVMOpcode::LLVMUnreachable) => Ok(Terminator::Unreachable),
         Some(LLVMOpcode::LLVMBr) => match inst.branch_condition() {
             None => Ok(Terminator::Jump(call(0)?)),
-            Some(cond) => Ok(Terminator::Branch {
-                cond: body.scalar(cond)?,
-                then_to: call(0)?,
-                else_to: call(1)?,
-            }),
+            Some(cond) => Ok(Terminator::Branch { cond: body.scalar(cond)?, then_to: call(0)?, else_to: call(1)? }),
         },
         Some(LLVMOpcode::LLVMSwitch) => {
             let mut cases = Vec::new();
@@ -215,11 +198,7 @@ fn terminator<'m>(body: &mut Body<'_, 'm>, block: LlvmBlock<'m>) -> Attempt<Term
                     None => refuse!("a switch on an integer of more than 128 bits"),
                 }
             }
-            Ok(Terminator::Switch {
-                value: body.operand(inst, 0)?,
-                cases,
-                default: call(0)?,
-            })
+            Ok(Terminator::Switch { value: body.operand(inst, 0)?, cases, default: call(0)? })
         }
         _ => refuse!("the instruction `{}`", inst.text()),
     }
@@ -236,8 +215,5 @@ fn jump<'m>(body: &mut Body<'_, 'm>, from: LlvmBlock<'m>, to: LlvmBlock<'m>) -> 
             None => refuse!("{} misses a predecessor", phi.text()),
         }
     }
-    Ok(BlockCall {
-        block: body.blocks[&to],
-        args,
-    })
+    Ok(BlockCall { block: body.blocks[&to], args })
 }

@@ -50,10 +50,7 @@ fn source_name(name: &str) -> &str {
     };
     let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (count, text) = rest.split_at(digits);
-    let plain = count
-        .parse()
-        .ok()
-        .and_then(|count: usize| text.get(..count));
+    let plain = count.parse().ok().and_then(|count: usize| text.get(..count));
     plain.unwrap_or(name)
 }
 
@@ -67,10 +64,7 @@ fn primitive<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> At
         let [ty] = body.leaf_types(inst.ty())?[..] else {
             refuse!("__lockstep_{name} does not return a scalar");
         };
-        let data = InstData::CallHost {
-            name: function.into(),
-            args: scalars,
-        };
+        let data = InstData::CallHost { name: function.into(), args: scalars };
         return Ok(Lanes::from([body.inst1(data, ty)]));
     }
     let result = match (name, &args[..]) {
@@ -99,11 +93,7 @@ fn primitive<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> At
 }
 
 fn query(body: &mut Body<'_, '_>, query: Query, dim: u8) -> Value {
-    let ty = if query == Query::WorkDim {
-        Type::I32
-    } else {
-        Type::I64
-    };
+    let ty = if query == Query::WorkDim { Type::I32 } else { Type::I64 };
     body.inst1(InstData::Query { query, dim }, ty)
 }
 
@@ -111,11 +101,7 @@ fn query(body: &mut Body<'_, '_>, query: Query, dim: u8) -> Value {
 fn beyond(query: Query) -> u128 {
     match query {
         Query::GlobalSize | Query::LocalSize | Query::EnqueuedLocalSize | Query::NumGroups => 1,
-        Query::GlobalId
-        | Query::LocalId
-        | Query::GroupId
-        | Query::GlobalOffset
-        | Query::WorkDim => 0,
+        Query::GlobalId | Query::LocalId | Query::GroupId | Query::GlobalOffset | Query::WorkDim => 0,
     }
 }
 

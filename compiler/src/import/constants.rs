@@ -25,12 +25,7 @@ pub(super) fn lanes<'m>(module: Module<'m>, value: Value<'m>) -> Attempt<Vec<(Ty
     Ok(out)
 }
 
-fn add_lanes<'m>(
-    module: Module<'m>,
-    value: Value<'m>,
-    depth: u32,
-    out: &mut Vec<(Type, Scalar<'m>)>,
-) -> Attempt<()> {
+fn add_lanes<'m>(module: Module<'m>, value: Value<'m>, depth: u32, out: &mut Vec<(Type, Scalar<'m>)>) -> Attempt<()> {
     if depth > MAX_DEPTH {
         refuse!("constants nested too deeply");
     }
@@ -64,11 +59,7 @@ fn add_lanes<'m>(
 }
 
 /// The value of a scalar constant.
-pub(super) fn evaluate<'m>(
-    module: Module<'m>,
-    value: Value<'m>,
-    depth: u32,
-) -> Attempt<Scalar<'m>> {
+pub(super) fn evaluate<'m>(module: Module<'m>, value: Value<'m>, depth: u32) -> Attempt<Scalar<'m>> {
     if depth > MAX_DEPTH {
         refuse!("constants nested too deeply");
     }
@@ -96,12 +87,7 @@ pub(super) fn evaluate<'m>(
     }
 }
 
-fn expression<'m>(
-    module: Module<'m>,
-    value: Value<'m>,
-    opcode: LLVMOpcode,
-    depth: u32,
-) -> Attempt<Scalar<'m>> {
+fn expression<'m>(module: Module<'m>, value: Value<'m>, opcode: LLVMOpcode, depth: u32) -> Attempt<Scalar<'m>> {
     let operand = |i: u32| match value.operand(i) {
         Some(v) if !matches!(v.ty().kind(), TypeKind::Vector(..)) => evaluate(module, v, depth + 1),
         _ => Err(super::Reason(format!("the constant {}", value.text()))),
@@ -119,13 +105,11 @@ fn expression<'m>(
             }
         }
         LLVMOpcode::LLVMAddrSpaceCast | LLVMOpcode::LLVMBitCast => Some(operand(0)?),
-        LLVMOpcode::LLVMPtrToInt | LLVMOpcode::LLVMPtrToAddr | LLVMOpcode::LLVMTrunc => {
-            match operand(0)? {
-                Bits(bits) => Some(Bits(bits & ty.mask())),
-                address if ty.bits() == 64 => Some(address),
-                Address(..) => None,
-            }
-        }
+        LLVMOpcode::LLVMPtrToInt | LLVMOpcode::LLVMPtrToAddr | LLVMOpcode::LLVMTrunc => match operand(0)? {
+            Bits(bits) => Some(Bits(bits & ty.mask())),
+            address if ty.bits() == 64 => Some(address),
+            Address(..) => None,
+        },
         LLVMOpcode::LLVMIntToPtr => match operand(0)? {
             Bits(bits) => Some(Bits(bits & ty.mask())),
             address => Some(address),
@@ -140,9 +124,7 @@ fn expression<'m>(
         LLVMOpcode::LLVMSub => match (operand(0)?, operand(1)?) {
             (Bits(a), Bits(b)) => Some(Bits(a.wrapping_sub(b) & ty.mask())),
             (Address(base, at), Bits(b)) => Some(Address(base, at.wrapping_sub(b as i64))),
-            (Address(a, x), Address(b, y)) if a == b => {
-                Some(Bits(x.wrapping_sub(y) as u128 & ty.mask()))
-            }
+            (Address(a, x), Address(b, y)) if a == b => Some(Bits(x.wrapping_sub(y) as u128 & ty.mask())),
             _ => None,
         },
         LLVMOpcode::LLVMXor => match (operand(0)?, operand(1)?) {

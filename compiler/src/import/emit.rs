@@ -6,8 +6,8 @@ use super::module::ModuleBuilder;
 use super::types::leaf_types;
 use super::{Attempt, refuse};
 use crate::ir::{
-    BinaryOp, Block, FastMath, FloatCc, Function, Inst, InstData, IntCc, IntFlags, LocalData,
-    LocalVar, Slot, SlotData, SourceLoc, Space, TernaryOp, Type, UnaryOp, Value,
+    BinaryOp, Block, FastMath, FloatCc, Function, Inst, InstData, IntCc, IntFlags, LocalData, LocalVar, Slot, SlotData,
+    SourceLoc, Space, TernaryOp, Type, UnaryOp, Value,
 };
 use cranelift_entity::PrimaryMap;
 use std::collections::HashMap;
@@ -73,10 +73,7 @@ impl<'a, 'm> Body<'a, 'm> {
             refuse!("the value {}", value.text());
         }
         let scalars = constants::lanes(self.module.llvm, value)?;
-        let lanes = scalars
-            .into_iter()
-            .map(|(ty, scalar)| self.materialize(ty, scalar))
-            .collect::<Attempt<Lanes>>()?;
+        let lanes = scalars.into_iter().map(|(ty, scalar)| self.materialize(ty, scalar)).collect::<Attempt<Lanes>>()?;
         self.values.insert(value, lanes.clone());
         Ok(lanes)
     }
@@ -176,10 +173,7 @@ impl<'a, 'm> Body<'a, 'm> {
         let Some(ty) = variable.value_type() else {
             refuse!("{name} is not a variable");
         };
-        if variable
-            .initializer()
-            .is_none_or(|init| !init.is_undef() && !init.is_zero())
-        {
+        if variable.initializer().is_none_or(|init| !init.is_undef() && !init.is_zero()) {
             refuse!("the local variable {name} has an initialiser or no definition");
         }
         let size = super::types::size_of(self.module.llvm, ty)?;
@@ -196,11 +190,7 @@ impl<'a, 'm> Body<'a, 'm> {
 
     fn append(&mut self, data: InstData, types: &[Type]) -> Inst {
         let inst = self.func.make_inst(data, types, self.loc);
-        let list = if self.in_prelude {
-            &mut self.prelude
-        } else {
-            &mut self.func.blocks[self.at].insts
-        };
+        let list = if self.in_prelude { &mut self.prelude } else { &mut self.func.blocks[self.at].insts };
         list.push(inst);
         inst
     }
@@ -261,25 +251,10 @@ impl<'a, 'm> Body<'a, 'm> {
     }
 
     /// A binary operation.
-    pub fn binary_with(
-        &mut self,
-        op: BinaryOp,
-        flags: IntFlags,
-        fmf: FastMath,
-        a: Value,
-        b: Value,
-    ) -> Value {
+    pub fn binary_with(&mut self, op: BinaryOp, flags: IntFlags, fmf: FastMath, a: Value, b: Value) -> Value {
         let args = [a, b];
         let ty = self.ty(a);
-        self.inst1(
-            InstData::Binary {
-                op,
-                flags,
-                fmf,
-                args,
-            },
-            ty,
-        )
+        self.inst1(InstData::Binary { op, flags, fmf, args }, ty)
     }
 
     /// A binary operation with an integer constant on the right.
@@ -335,14 +310,7 @@ impl<'a, 'm> Body<'a, 'm> {
     /// An address plus bytes.
     pub fn ptr_add(&mut self, base: Value, offset: Value, inbounds: bool) -> Value {
         let ty = self.ty(base);
-        self.inst1(
-            InstData::PtrAdd {
-                base,
-                offset,
-                inbounds,
-            },
-            ty,
-        )
+        self.inst1(InstData::PtrAdd { base, offset, inbounds }, ty)
     }
 
     /// The same address in another space.

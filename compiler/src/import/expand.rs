@@ -9,19 +9,11 @@ use super::{Attempt, refuse};
 use crate::ir::{BinaryOp, FastMath, FloatCc, IntCc, IntFlags, Type, UnaryOp, Value};
 
 /// llvm.vector.reduce.*: all elements combined, in order.
-pub(super) fn reduce<'m>(
-    body: &mut Body<'_, 'm>,
-    inst: LlvmValue<'m>,
-    which: &str,
-) -> Attempt<Lanes> {
+pub(super) fn reduce<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, which: &str) -> Attempt<Lanes> {
     let fmf = FastMath(inst.fast_math());
     let flags = IntFlags::default();
     let starts = matches!(which, "fadd" | "fmul");
-    let start = if starts {
-        Some(body.operand(inst, 0)?)
-    } else {
-        None
-    };
+    let start = if starts { Some(body.operand(inst, 0)?) } else { None };
     let lanes = body.operand_lanes(inst, u32::from(starts))?;
     let op = match which {
         "add" => BinaryOp::Add,
@@ -39,16 +31,12 @@ pub(super) fn reduce<'m>(
         "fmax" => BinaryOp::Fmax,
         "fminimum" | "fmaximum" => {
             let max = which == "fmaximum";
-            let total = fold(body, start, &lanes, |body, a, b| {
-                minimum_or_maximum(body, a, b, max, true)
-            })?;
+            let total = fold(body, start, &lanes, |body, a, b| minimum_or_maximum(body, a, b, max, true))?;
             return Ok(Lanes::from([total]));
         }
         _ => refuse!("the reduction {which} is not supported"),
     };
-    let total = fold(body, start, &lanes, |body, a, b| {
-        body.binary_with(op, flags, fmf, a, b)
-    })?;
+    let total = fold(body, start, &lanes, |body, a, b| body.binary_with(op, flags, fmf, a, b))?;
     Ok(Lanes::from([total]))
 }
 
@@ -59,18 +47,10 @@ pub(super) fn minimum_maximum<'m>(
     max: bool,
     nan_wins: bool,
 ) -> Attempt<Lanes> {
-    binary(body, inst, |body, a, b| {
-        minimum_or_maximum(body, a, b, max, nan_wins)
-    })
+    binary(body, inst, |body, a, b| minimum_or_maximum(body, a, b, max, nan_wins))
 }
 
-fn minimum_or_maximum(
-    body: &mut Body<'_, '_>,
-    a: Value,
-    b: Value,
-    max: bool,
-    nan_wins: bool,
-) -> Value {
+fn minimum_or_maximum(body: &mut Body<'_, '_>, a: Value, b: Value, max: bool, nan_wins: bool) -> Value {
     let ty = body.ty(a);
     // Equal numbers differ at most in the sign of zero: the minimum has it if one has, the maximum if
     // both have.
@@ -95,11 +75,7 @@ fn minimum_or_maximum(
 }
 
 /// Arithmetic with a flag that says whether it overflowed: all results, then all flags.
-pub(super) fn with_overflow<'m>(
-    body: &mut Body<'_, 'm>,
-    inst: LlvmValue<'m>,
-    name: &str,
-) -> Attempt<Lanes> {
+pub(super) fn with_overflow<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> Attempt<Lanes> {
     let a = body.operand_lanes(inst, 0)?;
     let b = body.operand_lanes(inst, 1)?;
     let signed = name.starts_with('s');
@@ -155,19 +131,11 @@ pub(super) fn with_overflow<'m>(
 }
 
 /// Shift left, saturating.
-pub(super) fn shl_sat<'m>(
-    body: &mut Body<'_, 'm>,
-    inst: LlvmValue<'m>,
-    signed: bool,
-) -> Attempt<Lanes> {
+pub(super) fn shl_sat<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, signed: bool) -> Attempt<Lanes> {
     binary(body, inst, |body, value, count| {
         let ty = body.ty(value);
         let shifted = body.binary(BinaryOp::Shl, value, count);
-        let back = if signed {
-            BinaryOp::Ashr
-        } else {
-            BinaryOp::Lshr
-        };
+        let back = if signed { BinaryOp::Ashr } else { BinaryOp::Lshr };
         let back = body.binary(back, shifted, count);
         let fits = body.icmp(IntCc::Eq, back, value);
         let limit = if signed {
@@ -183,25 +151,15 @@ pub(super) fn shl_sat<'m>(
 }
 
 /// -1, 0 or 1 as the first is less than, equal to or greater than the second.
-pub(super) fn three_way<'m>(
-    body: &mut Body<'_, 'm>,
-    inst: LlvmValue<'m>,
-    signed: bool,
-) -> Attempt<Lanes> {
-    let (less, greater) = if signed {
-        (IntCc::Slt, IntCc::Sgt)
-    } else {
-        (IntCc::Ult, IntCc::Ugt)
-    };
+pub(super) fn three_way<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, signed: bool) -> Attempt<Lanes> {
+    let (less, greater) = if signed { (IntCc::Slt, IntCc::Sgt) } else { (IntCc::Ult, IntCc::Ugt) };
     let pairs = binary(body, inst, |body, a, b| body.icmp(less, a, b))?;
     let greater = binary(body, inst, |body, a, b| body.icmp(greater, a, b))?;
     let types = body.leaf_types(inst.ty())?;
     let less = each2(&pairs, &types, |v, ty| body.unary(UnaryOp::Zext, ty, v));
     let greater = each2(&greater, &types, |v, ty| body.unary(UnaryOp::Zext, ty, v));
     let lanes = greater.iter().zip(less.iter());
-    Ok(lanes
-        .map(|(&greater, &less)| body.binary(BinaryOp::Sub, greater, less))
-        .collect())
+    Ok(lanes.map(|(&greater, &less)| body.binary(BinaryOp::Sub, greater, less)).collect())
 }
 
 /// llvm.is.fpclass: tests on the bits, which raise no exception and flush nothing.

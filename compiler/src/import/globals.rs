@@ -23,11 +23,7 @@ pub(super) struct Globals<'m> {
 impl<'m> Globals<'m> {
     /// No variables yet.
     pub fn new(llvm: Module<'m>) -> Globals<'m> {
-        Globals {
-            llvm,
-            known: HashMap::new(),
-            pending: Vec::new(),
-        }
+        Globals { llvm, known: HashMap::new(), pending: Vec::new() }
     }
 
     /// The entity of a program-scope variable.
@@ -45,10 +41,7 @@ impl<'m> Globals<'m> {
             Some(Space::Constant) => Space::Constant,
             // Tables that a front end put into the default space.
             Some(Space::Private) if constant => Space::Constant,
-            Some(space) => refuse!(
-                "the variable {name} in {} memory at program scope",
-                space.name()
-            ),
+            Some(space) => refuse!("the variable {name} in {} memory at program scope", space.name()),
             None => refuse!("the variable {name} in unknown address space {number}"),
         };
         if variable.is_thread_local() {
@@ -201,11 +194,7 @@ pub(super) fn text_at<'m>(module: Module<'m>, variable: Value<'m>, offset: i64) 
     if size as u64 > MAX_BYTES {
         return None;
     }
-    let mut contents = Contents {
-        llvm: module,
-        bytes: vec![0; size],
-        addresses: Vec::new(),
-    };
+    let mut contents = Contents { llvm: module, bytes: vec![0; size], addresses: Vec::new() };
     let init = variable.initializer()?;
     contents.write(variable.value_type()?, init, 0, 0).ok()?;
     let bytes = contents.bytes.get(usize::try_from(offset).ok()?..)?;

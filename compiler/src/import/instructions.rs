@@ -3,9 +3,7 @@
 use super::emit::{Body, Lanes, operand};
 use super::llvm::{Block as LlvmBlock, Value as LlvmValue};
 use super::{Attempt, blocks, calls, memory, refuse, vectors};
-use crate::ir::{
-    BinaryOp, FastMath, FloatCc, InstData, IntCc, IntFlags, TernaryOp, Type, UnaryOp, Value,
-};
+use crate::ir::{BinaryOp, FastMath, FloatCc, InstData, IntCc, IntFlags, TernaryOp, Type, UnaryOp, Value};
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
 
 /// Imports the instructions of a block, but its phis and its terminator. Returns whether the block
@@ -35,11 +33,7 @@ pub(super) fn block<'m>(body: &mut Body<'_, 'm>, block: LlvmBlock<'m>) -> Attemp
     Ok(false)
 }
 
-fn instruction<'m>(
-    body: &mut Body<'_, 'm>,
-    inst: LlvmValue<'m>,
-    opcode: LLVMOpcode,
-) -> Attempt<Lanes> {
+fn instruction<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, opcode: LLVMOpcode) -> Attempt<Lanes> {
     if let Some(op) = binary_op(opcode) {
         return binary(body, inst, op);
     }
@@ -50,9 +44,7 @@ fn instruction<'m>(
         LLVMOpcode::LLVMFNeg => {
             let fmf = FastMath(inst.fast_math());
             let args = body.operand_lanes(inst, 0)?;
-            Ok(each(&args, |v| {
-                body.unary_fast(UnaryOp::Fneg, body.ty(v), fmf, v)
-            }))
+            Ok(each(&args, |v| body.unary_fast(UnaryOp::Fneg, body.ty(v), fmf, v)))
         }
         LLVMOpcode::LLVMICmp => compare_ints(body, inst),
         LLVMOpcode::LLVMFCmp => compare_floats(body, inst),
@@ -110,11 +102,7 @@ pub(super) fn each(args: &[Value], mut f: impl FnMut(Value) -> Value) -> Lanes {
 }
 
 /// Applies `f` to each lane with its result type.
-pub(super) fn each2(
-    args: &[Value],
-    types: &[Type],
-    mut f: impl FnMut(Value, Type) -> Value,
-) -> Lanes {
+pub(super) fn each2(args: &[Value], types: &[Type], mut f: impl FnMut(Value, Type) -> Value) -> Lanes {
     args.iter().zip(types).map(|(&v, &ty)| f(v, ty)).collect()
 }
 
@@ -165,9 +153,7 @@ fn binary<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: BinaryOp) -> Att
     let a = body.operand_lanes(inst, 0)?;
     let b = body.operand_lanes(inst, 1)?;
     let lanes = a.iter().zip(b.iter());
-    Ok(lanes
-        .map(|(&a, &b)| body.binary_with(op, flags, fmf, a, b))
-        .collect())
+    Ok(lanes.map(|(&a, &b)| body.binary_with(op, flags, fmf, a, b)).collect())
 }
 
 fn cast<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: UnaryOp) -> Attempt<Lanes> {
@@ -175,11 +161,7 @@ fn cast<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: UnaryOp) -> Attemp
     let args = body.operand_lanes(inst, 0)?;
     let types = body.leaf_types(inst.ty())?;
     Ok(each2(&args, &types, |v, ty| {
-        if fmf == FastMath::default() {
-            body.unary(op, ty, v)
-        } else {
-            body.unary_fast(op, ty, fmf, v)
-        }
+        if fmf == FastMath::default() { body.unary(op, ty, v) } else { body.unary_fast(op, ty, fmf, v) }
     }))
 }
 
@@ -247,11 +229,7 @@ fn select<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
     let b = body.operand_lanes(inst, 2)?;
     // One condition for the whole value, or one for each element.
     let cond_of = |i: usize| {
-        if conds.len() == 1 {
-            conds.first()
-        } else {
-            conds.get(i)
-        }
+        if conds.len() == 1 { conds.first() } else { conds.get(i) }
     };
     let mut out = Vec::with_capacity(a.len());
     for (i, (&a, &b)) in a.iter().zip(b.iter()).enumerate() {

@@ -19,9 +19,7 @@ pub(super) fn call<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str)
     if let Some(op) = binary_op(short) {
         let fmf = FastMath(inst.fast_math());
         let flags = IntFlags::default();
-        return binary(body, inst, |body, a, b| {
-            body.binary_with(op, flags, fmf, a, b)
-        });
+        return binary(body, inst, |body, a, b| body.binary_with(op, flags, fmf, a, b));
     }
     if let Some(op) = ternary_op(short) {
         let fmf = FastMath(inst.fast_math());
@@ -53,10 +51,8 @@ pub(super) fn call<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str)
         "maximum" => expand::minimum_maximum(body, inst, true, true),
         "minimumnum" => expand::minimum_maximum(body, inst, false, false),
         "maximumnum" => expand::minimum_maximum(body, inst, true, false),
-        "uadd.with.overflow" | "sadd.with.overflow" | "usub.with.overflow"
-        | "ssub.with.overflow" | "umul.with.overflow" | "smul.with.overflow" => {
-            expand::with_overflow(body, inst, short)
-        }
+        "uadd.with.overflow" | "sadd.with.overflow" | "usub.with.overflow" | "ssub.with.overflow"
+        | "umul.with.overflow" | "smul.with.overflow" => expand::with_overflow(body, inst, short),
         "ushl.sat" => expand::shl_sat(body, inst, false),
         "sshl.sat" => expand::shl_sat(body, inst, true),
         "ucmp" => expand::three_way(body, inst, false),
@@ -95,9 +91,7 @@ pub(super) fn call<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str)
             let bits = body.operand(inst, 0)?;
             let half = body.unary(UnaryOp::Bitcast, Type::F16, bits);
             let types = body.leaf_types(inst.ty())?;
-            Ok(each2(&[half], &types, |v, ty| {
-                body.unary(UnaryOp::FpExt, ty, v)
-            }))
+            Ok(each2(&[half], &types, |v, ty| body.unary(UnaryOp::FpExt, ty, v)))
         }
         "sincos" => {
             let args = body.operand_lanes(inst, 0)?;
@@ -194,8 +188,8 @@ fn ternary_op(name: &str) -> Option<TernaryOp> {
 /// The C function for a floating-point intrinsic of that name.
 fn host_function(name: &str) -> Option<&'static str> {
     const FUNCTIONS: [&str; 17] = [
-        "exp", "exp2", "exp10", "log", "log2", "log10", "pow", "sin", "cos", "tan", "asin", "acos",
-        "atan", "atan2", "sinh", "cosh", "tanh",
+        "exp", "exp2", "exp10", "log", "log2", "log10", "pow", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
+        "sinh", "cosh", "tanh",
     ];
     FUNCTIONS.into_iter().find(|&function| function == name)
 }
@@ -246,26 +240,15 @@ pub(super) fn binary<'m>(
     Ok(lanes.map(|(&a, &b)| f(body, a, b)).collect())
 }
 
-fn ternary<'m>(
-    body: &mut Body<'_, 'm>,
-    inst: LlvmValue<'m>,
-    op: TernaryOp,
-    fmf: FastMath,
-) -> Attempt<Lanes> {
+fn ternary<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: TernaryOp, fmf: FastMath) -> Attempt<Lanes> {
     let a = body.operand_lanes(inst, 0)?;
     let b = body.operand_lanes(inst, 1)?;
     let c = body.operand_lanes(inst, 2)?;
     let lanes = a.iter().zip(b.iter()).zip(c.iter());
-    Ok(lanes
-        .map(|((&a, &b), &c)| body.ternary(op, fmf, [a, b, c]))
-        .collect())
+    Ok(lanes.map(|((&a, &b), &c)| body.ternary(op, fmf, [a, b, c])).collect())
 }
 
-fn saturating_cast<'m>(
-    body: &mut Body<'_, 'm>,
-    inst: LlvmValue<'m>,
-    op: UnaryOp,
-) -> Attempt<Lanes> {
+fn saturating_cast<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: UnaryOp) -> Attempt<Lanes> {
     let args = body.operand_lanes(inst, 0)?;
     let types = body.leaf_types(inst.ty())?;
     Ok(each2(&args, &types, |v, ty| body.unary(op, ty, v)))
@@ -310,16 +293,9 @@ fn host_lanes(body: &mut Body<'_, '_>, function: &str, args: &[Lanes]) -> Attemp
             Type::F64 => function.to_owned(),
             _ => format!("{function}f"),
         };
-        let data = InstData::CallHost {
-            name: name.into(),
-            args: scalars,
-        };
+        let data = InstData::CallHost { name: name.into(), args: scalars };
         let result = body.inst1(data, ty);
-        out.push(if half {
-            body.unary(UnaryOp::FpTrunc, Type::F16, result)
-        } else {
-            result
-        });
+        out.push(if half { body.unary(UnaryOp::FpTrunc, Type::F16, result) } else { result });
     }
     Ok(out)
 }

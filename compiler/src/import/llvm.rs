@@ -13,8 +13,7 @@ use llvm_sys::core::*;
 use llvm_sys::debuginfo::{LLVMDISubprogramGetLine, LLVMGetSubprogram};
 use llvm_sys::prelude::{LLVMBasicBlockRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef};
 use llvm_sys::target::{
-    LLVMABIAlignmentOfType, LLVMABISizeOfType, LLVMGetModuleDataLayout, LLVMOffsetOfElement,
-    LLVMTargetDataRef,
+    LLVMABIAlignmentOfType, LLVMABISizeOfType, LLVMGetModuleDataLayout, LLVMOffsetOfElement, LLVMTargetDataRef,
 };
 use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use std::ffi::{CStr, c_char};
@@ -84,11 +83,7 @@ impl<'m> Module<'m> {
         let raw = module.as_mut_ptr();
         // SAFETY: the module is alive for 'm, and it owns its data layout.
         let layout = unsafe { LLVMGetModuleDataLayout(raw) };
-        Module {
-            raw,
-            layout,
-            life: PhantomData,
-        }
+        Module { raw, layout, life: PhantomData }
     }
 
     /// LLVM's own check; everything else here relies on a module that passes it.
@@ -158,9 +153,7 @@ impl<'m> Module<'m> {
                 .find(|&i| LLVMValueMetadataEntriesGetKind(entries, i) == id)
                 .map(|i| LLVMValueMetadataEntriesGetMetadata(entries, i));
             LLVMDisposeValueMetadataEntries(entries);
-            found
-                .map(|node| Value::wrap(LLVMMetadataAsValue(context, node)))
-                .and_then(Value::node_operands)
+            found.map(|node| Value::wrap(LLVMMetadataAsValue(context, node))).and_then(Value::node_operands)
         }
     }
 
@@ -187,11 +180,9 @@ impl<'m> Module<'m> {
 
 /// Follows a list that ends with null.
 fn collect<'m>(first: LLVMValueRef, next: impl Fn(LLVMValueRef) -> LLVMValueRef) -> Vec<Value<'m>> {
-    std::iter::successors((!first.is_null()).then_some(first), |&v| {
-        Some(next(v)).filter(|v| !v.is_null())
-    })
-    .map(Value::wrap)
-    .collect()
+    std::iter::successors((!first.is_null()).then_some(first), |&v| Some(next(v)).filter(|v| !v.is_null()))
+        .map(Value::wrap)
+        .collect()
 }
 
 impl<'m> Type<'m> {
@@ -209,20 +200,14 @@ impl<'m> Type<'m> {
                 LLVMTypeKind::LLVMFloatTypeKind => TypeKind::Float,
                 LLVMTypeKind::LLVMDoubleTypeKind => TypeKind::Double,
                 LLVMTypeKind::LLVMIntegerTypeKind => TypeKind::Int(LLVMGetIntTypeWidth(self.0)),
-                LLVMTypeKind::LLVMPointerTypeKind => {
-                    TypeKind::Ptr(LLVMGetPointerAddressSpace(self.0))
+                LLVMTypeKind::LLVMPointerTypeKind => TypeKind::Ptr(LLVMGetPointerAddressSpace(self.0)),
+                LLVMTypeKind::LLVMVectorTypeKind => {
+                    TypeKind::Vector(LLVMGetVectorSize(self.0), Type::wrap(LLVMGetElementType(self.0)))
                 }
-                LLVMTypeKind::LLVMVectorTypeKind => TypeKind::Vector(
-                    LLVMGetVectorSize(self.0),
-                    Type::wrap(LLVMGetElementType(self.0)),
-                ),
-                LLVMTypeKind::LLVMArrayTypeKind => TypeKind::Array(
-                    LLVMGetArrayLength2(self.0),
-                    Type::wrap(LLVMGetElementType(self.0)),
-                ),
-                LLVMTypeKind::LLVMStructTypeKind => {
-                    TypeKind::Struct(LLVMCountStructElementTypes(self.0))
+                LLVMTypeKind::LLVMArrayTypeKind => {
+                    TypeKind::Array(LLVMGetArrayLength2(self.0), Type::wrap(LLVMGetElementType(self.0)))
                 }
+                LLVMTypeKind::LLVMStructTypeKind => TypeKind::Struct(LLVMCountStructElementTypes(self.0)),
                 LLVMTypeKind::LLVMTargetExtTypeKind => TypeKind::TargetExt,
                 _ => TypeKind::Other,
             }
@@ -234,9 +219,7 @@ impl<'m> Type<'m> {
         match self.kind() {
             TypeKind::Struct(n) if index < n => {
                 // SAFETY: a struct that has this field.
-                Some(Type::wrap(unsafe {
-                    LLVMStructGetTypeAtIndex(self.0, index)
-                }))
+                Some(Type::wrap(unsafe { LLVMStructGetTypeAtIndex(self.0, index) }))
             }
             _ => None,
         }
@@ -279,9 +262,7 @@ impl<'m> Block<'m> {
             if term.is_null() {
                 return Vec::new();
             }
-            (0..LLVMGetNumSuccessors(term))
-                .map(|i| Block(LLVMGetSuccessor(term, i), PhantomData))
-                .collect()
+            (0..LLVMGetNumSuccessors(term)).map(|i| Block(LLVMGetSuccessor(term, i), PhantomData)).collect()
         }
     }
 }
@@ -312,9 +293,7 @@ impl<'m> Value<'m> {
     /// LLVM's spelling, for messages.
     pub fn text(self) -> String {
         // SAFETY: the value is alive; take_message frees the string.
-        take_message(unsafe { LLVMPrintValueToString(self.0) })
-            .trim()
-            .to_owned()
+        take_message(unsafe { LLVMPrintValueToString(self.0) }).trim().to_owned()
     }
 
     /// Whether anything uses it.
@@ -392,10 +371,7 @@ impl<'m> Value<'m> {
     /// What an alias stands for.
     pub fn aliasee(self) -> Option<Value<'m>> {
         // SAFETY: the question is asked of aliases only.
-        unsafe {
-            (!LLVMIsAGlobalAlias(self.0).is_null())
-                .then(|| Value::wrap(LLVMAliasGetAliasee(self.0)))
-        }
+        unsafe { (!LLVMIsAGlobalAlias(self.0).is_null()).then(|| Value::wrap(LLVMAliasGetAliasee(self.0))) }
     }
 
     /// Whether it is inline assembly.
@@ -425,11 +401,7 @@ impl<'m> Value<'m> {
 
     /// The operation of a constant expression.
     pub fn constant_opcode(self) -> Option<LLVMOpcode> {
-        if self.is_instruction() {
-            None
-        } else {
-            self.opcode()
-        }
+        if self.is_instruction() { None } else { self.opcode() }
     }
 
     fn is(self, opcode: LLVMOpcode) -> bool {
@@ -471,8 +443,7 @@ impl<'m> Value<'m> {
     pub fn string_bytes(self) -> Option<Vec<u8>> {
         // SAFETY: asked of constant data arrays of bytes only; data and length belong together.
         unsafe {
-            if LLVMIsAConstantDataSequential(self.0).is_null() || LLVMIsConstantString(self.0) == 0
-            {
+            if LLVMIsAConstantDataSequential(self.0).is_null() || LLVMIsConstantString(self.0) == 0 {
                 return None;
             }
             let mut len = 0;
@@ -486,8 +457,7 @@ impl<'m> Value<'m> {
     /// The type of a global variable's contents.
     pub fn value_type(self) -> Option<Type<'m>> {
         // SAFETY: asked of global variables only.
-        self.is_global_variable()
-            .then(|| Type::wrap(unsafe { LLVMGlobalGetValueType(self.0) }))
+        self.is_global_variable().then(|| Type::wrap(unsafe { LLVMGlobalGetValueType(self.0) }))
     }
 
     /// A global variable's initial value; `None` for declarations.
@@ -540,8 +510,7 @@ impl<'m> Value<'m> {
     /// A function's calling convention.
     pub fn calling_convention(self) -> Option<u32> {
         // SAFETY: asked of functions only.
-        self.is_function()
-            .then(|| unsafe { LLVMGetFunctionCallConv(self.0) })
+        self.is_function().then(|| unsafe { LLVMGetFunctionCallConv(self.0) })
     }
 
     /// A function's arguments.
@@ -550,11 +519,7 @@ impl<'m> Value<'m> {
             return Vec::new();
         }
         // SAFETY: arguments are asked within their count.
-        unsafe {
-            (0..LLVMCountParams(self.0))
-                .map(|i| Value::wrap(LLVMGetParam(self.0, i)))
-                .collect()
-        }
+        unsafe { (0..LLVMCountParams(self.0)).map(|i| Value::wrap(LLVMGetParam(self.0, i))).collect() }
     }
 
     /// A function's entry block.
@@ -563,10 +528,7 @@ impl<'m> Value<'m> {
             return None;
         }
         // SAFETY: a function with a body has an entry block.
-        Some(Block(
-            unsafe { LLVMGetEntryBasicBlock(self.0) },
-            PhantomData,
-        ))
+        Some(Block(unsafe { LLVMGetEntryBasicBlock(self.0) }, PhantomData))
     }
 
     /// The line a function starts at; 0 without debug information.
@@ -577,11 +539,7 @@ impl<'m> Value<'m> {
         // SAFETY: a function; the line is asked only where a description is attached.
         unsafe {
             let program = LLVMGetSubprogram(self.0);
-            if program.is_null() {
-                0
-            } else {
-                LLVMDISubprogramGetLine(program)
-            }
+            if program.is_null() { 0 } else { LLVMDISubprogramGetLine(program) }
         }
     }
 
@@ -604,11 +562,7 @@ impl<'m> Value<'m> {
         attribute.map_or(0, |a| unsafe { LLVMGetEnumAttributeValue(a) } as u32)
     }
 
-    fn param_attribute(
-        self,
-        param: u32,
-        name: &str,
-    ) -> Option<llvm_sys::prelude::LLVMAttributeRef> {
+    fn param_attribute(self, param: u32, name: &str) -> Option<llvm_sys::prelude::LLVMAttributeRef> {
         if !self.is_function() {
             return None;
         }
@@ -642,7 +596,6 @@ impl<'m> Value<'m> {
         let mut len = 0;
         // SAFETY: LLVM answers null for anything but a metadata string.
         let data = unsafe { LLVMGetMDString(self.0, &mut len) };
-        (!data.is_null())
-            .then(|| String::from_utf8_lossy(&copy_bytes(data, len as usize)).into_owned())
+        (!data.is_null()).then(|| String::from_utf8_lossy(&copy_bytes(data, len as usize)).into_owned())
     }
 }

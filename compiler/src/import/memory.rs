@@ -6,8 +6,7 @@ use super::llvm::{Type as LlvmType, TypeKind, Value as LlvmValue};
 use super::types::{Leaf, leaves, scalar, size_of};
 use super::{Attempt, refuse, vectors};
 use crate::ir::{
-    Access, AtomicOp, BinaryOp, FastMath, InstData, IntFlags, Ordering, Param, SlotData, Space,
-    Type, Value,
+    Access, AtomicOp, BinaryOp, FastMath, InstData, IntFlags, Ordering, Param, SlotData, Space, Type, Value,
 };
 use llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMOpcode};
 use std::collections::HashSet;
@@ -29,10 +28,7 @@ pub(super) fn alloca<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attemp
     if size > u128::from(MAX_SLOT_BYTES) {
         refuse!("a private array of {size} bytes");
     }
-    let slot = body.slots.push(SlotData {
-        size: (size as u64).max(1),
-        align: inst.align().max(1),
-    });
+    let slot = body.slots.push(SlotData { size: (size as u64).max(1), align: inst.align().max(1) });
     let address = body.inst1(InstData::SlotAddr { slot }, Type::Ptr(Space::Private));
     match body.leaf_types(inst.ty())?[..] {
         [ty] => Ok(Lanes::from([body.space_cast(ty, address)])),
@@ -51,19 +47,10 @@ pub(super) fn argument_copy<'m>(
     if is_only_read(argument) {
         return Ok(address);
     }
-    let slot = body.slots.push(SlotData {
-        size: u64::from(param.size).max(1),
-        align: param.align.max(1),
-    });
+    let slot = body.slots.push(SlotData { size: u64::from(param.size).max(1), align: param.align.max(1) });
     let dst = body.inst1(InstData::SlotAddr { slot }, Type::Ptr(Space::Private));
     let len = body.int(Type::I64, u128::from(param.size));
-    body.effect(InstData::MemCopy {
-        dst,
-        src: address,
-        len,
-        overlap: false,
-        volatile: false,
-    });
+    body.effect(InstData::MemCopy { dst, src: address, len, overlap: false, volatile: false });
     Ok(dst)
 }
 
@@ -89,9 +76,7 @@ fn is_only_read(address: LlvmValue<'_>) -> bool {
                 Some(LLVMOpcode::LLVMCall) => {
                     let name = user.callee().and_then(LlvmValue::intrinsic_name);
                     let reads = match name.as_deref() {
-                        Some("llvm.memcpy" | "llvm.memmove" | "llvm.memcpy.inline") => {
-                            user.operand(0) != Some(value)
-                        }
+                        Some("llvm.memcpy" | "llvm.memmove" | "llvm.memcpy.inline") => user.operand(0) != Some(value),
                         Some("llvm.lifetime.start" | "llvm.lifetime.end" | "llvm.assume") => true,
                         _ => false,
                     };
@@ -109,10 +94,7 @@ fn is_only_read(address: LlvmValue<'_>) -> bool {
 /// A GEP: the base plus one sum of all its steps.
 pub(super) fn address<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
     let inbounds = inst.gep().is_some_and(|(_, inbounds)| inbounds);
-    let flags = IntFlags {
-        nsw: inbounds,
-        nuw: false,
-    };
+    let flags = IntFlags { nsw: inbounds, nuw: false };
     let llvm = body.module.llvm;
     let mut fixed = 0i64;
     let mut moving = Vec::new();
@@ -154,9 +136,7 @@ pub(super) fn address<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attem
             };
             total = Some(match total {
                 None => scaled,
-                Some(sum) => {
-                    body.binary_with(BinaryOp::Add, flags, FastMath::default(), sum, scaled)
-                }
+                Some(sum) => body.binary_with(BinaryOp::Add, flags, FastMath::default(), sum, scaled),
             });
         }
         let constant = body.int(Type::I64, u128::from(fixed as u64));
@@ -177,8 +157,9 @@ pub(super) fn address<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attem
 fn order(order: LLVMAtomicOrdering) -> Option<Ordering> {
     match order {
         LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic => None,
-        LLVMAtomicOrdering::LLVMAtomicOrderingUnordered
-        | LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic => Some(Ordering::Relaxed),
+        LLVMAtomicOrdering::LLVMAtomicOrderingUnordered | LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic => {
+            Some(Ordering::Relaxed)
+        }
         LLVMAtomicOrdering::LLVMAtomicOrderingAcquire => Some(Ordering::Acquire),
         LLVMAtomicOrdering::LLVMAtomicOrderingRelease => Some(Ordering::Release),
         LLVMAtomicOrdering::LLVMAtomicOrderingAcquireRelease => Some(Ordering::AcqRel),
@@ -224,17 +205,9 @@ pub(super) fn load<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<
         let (part, behind) = rest.split_at(run(rest));
         rest = behind;
         let offset = first.offset();
-        let access = Access {
-            align: align_at(inst.align().max(1), offset),
-            volatile: inst.is_volatile(),
-            atomic,
-        };
+        let access = Access { align: align_at(inst.align().max(1), offset), volatile: inst.is_volatile(), atomic };
         let offset = offset as i64;
-        let data = InstData::Load {
-            ptr,
-            offset,
-            access,
-        };
+        let data = InstData::Load { ptr, offset, access };
         let types: Vec<Type> = part.iter().map(|leaf| leaf.ty).collect();
         if first.is_plain() {
             out.extend(body.inst(data, &types));
@@ -269,17 +242,9 @@ pub(super) fn store<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt
             let bits = u64::from(first.ty.bits()) * count as u64;
             args = vectors::bitcast(body, &args, &chunks(bits))?;
         }
-        let access = Access {
-            align: align_at(inst.align().max(1), first.offset()),
-            volatile: inst.is_volatile(),
-            atomic,
-        };
-        body.effect(InstData::Store {
-            ptr,
-            offset: first.offset() as i64,
-            access,
-            args,
-        });
+        let access =
+            Access { align: align_at(inst.align().max(1), first.offset()), volatile: inst.is_volatile(), atomic };
+        body.effect(InstData::Store { ptr, offset: first.offset() as i64, access, args });
     }
     Ok(Lanes::from([]))
 }
@@ -290,9 +255,7 @@ fn uniform_scalar(ty: LlvmType<'_>, depth: u32) -> Option<Type> {
         return None;
     }
     match ty.kind() {
-        TypeKind::Array(_, element) | TypeKind::Vector(_, element) => {
-            uniform_scalar(element, depth - 1)
-        }
+        TypeKind::Array(_, element) | TypeKind::Vector(_, element) => uniform_scalar(element, depth - 1),
         TypeKind::Struct(n) => {
             let mut fields = (0..n.min(64)).map(|i| uniform_scalar(ty.field(i)?, depth - 1));
             let first = fields.next()??;
@@ -309,9 +272,9 @@ fn element_hint(mut address: LlvmValue<'_>) -> Option<Type> {
             return uniform_scalar(ty, 16);
         }
         match address.opcode()? {
-            LLVMOpcode::LLVMGetElementPtr
-            | LLVMOpcode::LLVMAddrSpaceCast
-            | LLVMOpcode::LLVMBitCast => address = address.operand(0)?,
+            LLVMOpcode::LLVMGetElementPtr | LLVMOpcode::LLVMAddrSpaceCast | LLVMOpcode::LLVMBitCast => {
+                address = address.operand(0)?
+            }
             _ => return None,
         }
     }
@@ -331,11 +294,7 @@ fn small_elements(len: u128, hint: Option<Type>, align: u32) -> Option<(Type, u6
 }
 
 /// memcpy and memmove: destination, source, length, volatile.
-pub(super) fn copy<'m>(
-    body: &mut Body<'_, 'm>,
-    inst: LlvmValue<'m>,
-    overlap: bool,
-) -> Attempt<Lanes> {
+pub(super) fn copy<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, overlap: bool) -> Attempt<Lanes> {
     let (to, from) = (operand(inst, 0)?, operand(inst, 1)?);
     let dst = body.scalar(to)?;
     let src = body.scalar(from)?;
@@ -347,36 +306,17 @@ pub(super) fn copy<'m>(
         Some(known) => {
             let hint = element_hint(to).or_else(|| element_hint(from));
             if let Some((ty, count)) = small_elements(known, hint, aligns[0].min(aligns[1])) {
-                let access = |align| Access {
-                    align,
-                    volatile,
-                    atomic: None,
-                };
-                let data = InstData::Load {
-                    ptr: src,
-                    offset: 0,
-                    access: access(aligns[1]),
-                };
+                let access = |align| Access { align, volatile, atomic: None };
+                let data = InstData::Load { ptr: src, offset: 0, access: access(aligns[1]) };
                 let args = body.inst(data, &vec![ty; count as usize]);
-                body.effect(InstData::Store {
-                    ptr: dst,
-                    offset: 0,
-                    access: access(aligns[0]),
-                    args,
-                });
+                body.effect(InstData::Store { ptr: dst, offset: 0, access: access(aligns[0]), args });
                 return Ok(Lanes::from([]));
             }
         }
         None => {}
     }
     let len = body.zext_or_trunc(Type::I64, len);
-    body.effect(InstData::MemCopy {
-        dst,
-        src,
-        len,
-        overlap,
-        volatile,
-    });
+    body.effect(InstData::MemCopy { dst, src, len, overlap, volatile });
     Ok(Lanes::from([]))
 }
 
@@ -398,23 +338,14 @@ pub(super) fn fill<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<
             body.effect(InstData::Store {
                 ptr: dst,
                 offset: 0,
-                access: Access {
-                    align,
-                    volatile,
-                    atomic: None,
-                },
+                access: Access { align, volatile, atomic: None },
                 args: vec![element; count as usize],
             });
             return Ok(Lanes::from([]));
         }
     }
     let len = body.zext_or_trunc(Type::I64, len);
-    body.effect(InstData::MemSet {
-        dst,
-        byte,
-        len,
-        volatile,
-    });
+    body.effect(InstData::MemSet { dst, byte, len, volatile });
     Ok(Lanes::from([]))
 }
 
@@ -453,13 +384,7 @@ pub(super) fn atomic_rmw<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> At
         refuse!("the atomic operation `{}`", inst.text());
     };
     let align = inst.align().max(1);
-    let data = InstData::AtomicRmw {
-        op,
-        order,
-        align,
-        ptr,
-        arg,
-    };
+    let data = InstData::AtomicRmw { op, order, align, ptr, arg };
     Ok(Lanes::from([body.inst1(data, ty)]))
 }
 
@@ -474,13 +399,6 @@ pub(super) fn atomic_cas<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> At
     let new = body.operand(inst, 2)?;
     let types = [body.ty(new), Type::BOOL];
     let align = inst.align().max(1);
-    let data = InstData::AtomicCas {
-        success,
-        failure,
-        align,
-        ptr,
-        expected,
-        new,
-    };
+    let data = InstData::AtomicCas { success, failure, align, ptr, expected, new };
     Ok(body.inst(data, &types).into())
 }

@@ -20,18 +20,9 @@ pub(super) struct ModuleBuilder<'m> {
 
 /// Imports a module.
 pub(super) fn import(llvm: Module<'_>) -> Result<ir::Module, ImportError> {
-    let at_module = |Reason(reason): Reason| ImportError {
-        reason,
-        function: String::new(),
-        line: 0,
-    };
-    llvm.verify()
-        .map_err(|text| at_module(Reason(format!("the module is broken: {}", text.trim()))))?;
-    let mut builder = ModuleBuilder {
-        llvm,
-        globals: Globals::new(llvm),
-        out: ir::Module::default(),
-    };
+    let at_module = |Reason(reason): Reason| ImportError { reason, function: String::new(), line: 0 };
+    llvm.verify().map_err(|text| at_module(Reason(format!("the module is broken: {}", text.trim()))))?;
+    let mut builder = ModuleBuilder { llvm, globals: Globals::new(llvm), out: ir::Module::default() };
     builder.variables().map_err(at_module)?;
     let kernels = llvm.functions().into_iter().filter(|&f| is_kernel(f));
     for function in kernels {
@@ -56,8 +47,7 @@ impl<'m> ModuleBuilder<'m> {
                 refuse!("the variable {} has no address", variable.name());
             };
             let defined = variable.initializer().is_some();
-            if number == Space::Global.number() && defined && !variable.name().starts_with("llvm.")
-            {
+            if number == Space::Global.number() && defined && !variable.name().starts_with("llvm.") {
                 self.globals.get(&mut self.out, variable)?;
             }
         }
@@ -66,12 +56,11 @@ impl<'m> ModuleBuilder<'m> {
 
     fn kernel(&mut self, function: Value<'m>) -> Result<ir::Kernel, ImportError> {
         let name = function.name();
-        let signature =
-            signature::read(self.llvm, function).map_err(|Reason(reason)| ImportError {
-                reason,
-                function: name.clone(),
-                line: function.function_line(),
-            })?;
+        let signature = signature::read(self.llvm, function).map_err(|Reason(reason)| ImportError {
+            reason,
+            function: name.clone(),
+            line: function.function_line(),
+        })?;
         blocks::import(self, function, signature)
     }
 }

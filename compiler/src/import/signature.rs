@@ -76,19 +76,13 @@ pub(super) fn read<'m>(module: Module<'m>, function: Value<'m>) -> Attempt<Signa
             type_name: of(&type_names, i),
             kind,
             size: size as u32,
-            align: if kind == ParamKind::Local {
-                LOCAL_ALIGN
-            } else {
-                natural
-            },
+            align: if kind == ParamKind::Local { LOCAL_ALIGN } else { natural },
             offset: offset as u32,
             access: match of(&access, i) {
                 access if access.is_empty() => "none".into(),
                 access => access,
             },
-            readonly: has("readonly")
-                || has("readnone")
-                || kind == ParamKind::Pointer(Space::Constant),
+            readonly: has("readonly") || has("readnone") || kind == ParamKind::Pointer(Space::Constant),
             restrict: has("noalias"),
             qualifiers,
         });
@@ -119,16 +113,13 @@ fn attributes<'m>(module: Module<'m>, function: Value<'m>) -> KernelAttrs {
     let operands = |kind: &str| module.function_metadata(function, kind);
     let sizes = |kind: &str| -> Option<[u32; 3]> {
         let list = operands(kind)?;
-        let mut sizes = list
-            .into_iter()
-            .map(|v| v.int_bits().and_then(|n| u32::try_from(n).ok()));
+        let mut sizes = list.into_iter().map(|v| v.int_bits().and_then(|n| u32::try_from(n).ok()));
         Some([sizes.next()??, sizes.next()??, sizes.next()??])
     };
     let reqd_work_group_size = sizes("reqd_work_group_size");
     let work_group_size_hint = sizes("work_group_size_hint");
     let vec_type_hint = operands("vec_type_hint").and_then(|list| vector_type_name(&list));
-    let sub_group_size = operands("intel_reqd_sub_group_size")
-        .and_then(|list| list.first().and_then(|v| v.int_bits()));
+    let sub_group_size = operands("intel_reqd_sub_group_size").and_then(|list| list.first().and_then(|v| v.int_bits()));
 
     let mut texts = Vec::new();
     let mut add_sizes = |name: &str, sizes: Option<[u32; 3]>| {
@@ -136,18 +127,9 @@ fn attributes<'m>(module: Module<'m>, function: Value<'m>) -> KernelAttrs {
     };
     add_sizes("reqd_work_group_size", reqd_work_group_size);
     add_sizes("work_group_size_hint", work_group_size_hint);
-    texts.extend(
-        vec_type_hint
-            .as_ref()
-            .map(|t| format!("vec_type_hint({t})")),
-    );
+    texts.extend(vec_type_hint.as_ref().map(|t| format!("vec_type_hint({t})")));
     texts.extend(sub_group_size.map(|n| format!("intel_reqd_sub_group_size({n})")));
-    KernelAttrs {
-        reqd_work_group_size,
-        work_group_size_hint,
-        vec_type_hint,
-        text: texts.join(" "),
-    }
+    KernelAttrs { reqd_work_group_size, work_group_size_hint, vec_type_hint, text: texts.join(" ") }
 }
 
 /// OpenCL's name of the type that `vec_type_hint` holds: a value of the type, and whether it is signed.

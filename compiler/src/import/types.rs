@@ -56,19 +56,10 @@ pub(super) fn leaves<'m>(module: Module<'m>, ty: LlvmType<'m>) -> Attempt<Vec<Le
 
 /// The types of the scalars of a first-class value, in order.
 pub(super) fn leaf_types<'m>(module: Module<'m>, ty: LlvmType<'m>) -> Attempt<Vec<Type>> {
-    Ok(leaves(module, ty)?
-        .into_iter()
-        .map(|leaf| leaf.ty)
-        .collect())
+    Ok(leaves(module, ty)?.into_iter().map(|leaf| leaf.ty).collect())
 }
 
-fn add_leaves<'m>(
-    module: Module<'m>,
-    ty: LlvmType<'m>,
-    bit: u64,
-    depth: u32,
-    out: &mut Vec<Leaf>,
-) -> Attempt<()> {
+fn add_leaves<'m>(module: Module<'m>, ty: LlvmType<'m>, bit: u64, depth: u32, out: &mut Vec<Leaf>) -> Attempt<()> {
     if depth > MAX_DEPTH {
         refuse!("types nested too deeply");
     }
@@ -84,10 +75,7 @@ fn add_leaves<'m>(
             if n as usize > MAX_LEAVES {
                 refuse!("a vector of {n} elements");
             }
-            out.extend((0..u64::from(n)).map(|i| Leaf {
-                bit: bit + i * u64::from(element.bits()),
-                ty: element,
-            }));
+            out.extend((0..u64::from(n)).map(|i| Leaf { bit: bit + i * u64::from(element.bits()), ty: element }));
         }
         TypeKind::Array(n, element) => {
             if n > MAX_LEAVES as u64 {
@@ -127,9 +115,7 @@ pub(super) fn unsupported(ty: LlvmType<'_>) -> String {
     match ty.extension_name().as_deref() {
         Some("spirv.Image" | "spirv.SampledImage") => "images are not supported yet".into(),
         Some("spirv.Sampler") => "samplers are not supported yet".into(),
-        Some("spirv.Pipe" | "spirv.PipeStorage" | "spirv.ReserveId") => {
-            "pipes are not supported".into()
-        }
+        Some("spirv.Pipe" | "spirv.PipeStorage" | "spirv.ReserveId") => "pipes are not supported".into(),
         Some("spirv.Queue" | "spirv.DeviceEvent") => "device-side enqueue is not supported".into(),
         _ => match ty.kind() {
             TypeKind::Int(width) => format!("an integer of {width} bits"),

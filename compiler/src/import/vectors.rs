@@ -90,11 +90,7 @@ pub(super) fn shuffle<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attem
 }
 
 /// Which scalars of an aggregate the indices name.
-fn field_range<'m>(
-    body: &Body<'_, 'm>,
-    mut ty: LlvmType<'m>,
-    indices: &[u32],
-) -> Attempt<Range<usize>> {
+fn field_range<'m>(body: &Body<'_, 'm>, mut ty: LlvmType<'m>, indices: &[u32]) -> Attempt<Range<usize>> {
     let llvm = body.module.llvm;
     let mut start = 0;
     for &index in indices {
@@ -144,17 +140,13 @@ pub(super) fn insert_value<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> 
 
 /// The same bits as scalars of other types, the first element in the lowest bits. Bits beyond those of
 /// the new types are dropped; missing ones are zero.
-pub(super) fn bitcast(
-    body: &mut Body<'_, '_>,
-    args: &[Value],
-    types: &[Type],
-) -> Attempt<Vec<Value>> {
+pub(super) fn bitcast(body: &mut Body<'_, '_>, args: &[Value], types: &[Type]) -> Attempt<Vec<Value>> {
     let (Some(&first), Some(&to)) = (args.first(), types.first()) else {
         return Ok(Vec::new());
     };
     let from = body.ty(first);
-    let uniform = args.iter().all(|&v| body.ty(v).bits() == from.bits())
-        && types.iter().all(|ty| ty.bits() == to.bits());
+    let uniform =
+        args.iter().all(|&v| body.ty(v).bits() == from.bits()) && types.iter().all(|ty| ty.bits() == to.bits());
     if !uniform {
         refuse!("a reinterpretation of a mixed aggregate");
     }

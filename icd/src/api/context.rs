@@ -8,9 +8,9 @@ use lockstep_runtime::device::Device;
 use lockstep_runtime::{Error, Result, ensure};
 use opencl_sys::{
     CL_CONTEXT_DEVICES, CL_CONTEXT_INTEROP_USER_SYNC, CL_CONTEXT_NUM_DEVICES, CL_CONTEXT_PLATFORM,
-    CL_CONTEXT_PROPERTIES, CL_CONTEXT_REFERENCE_COUNT, CL_FALSE, CL_INVALID_PLATFORM,
-    CL_INVALID_PROPERTY, CL_INVALID_VALUE, CL_TRUE, cl_context, cl_context_info,
-    cl_context_properties, cl_device_id, cl_device_type, cl_int, cl_platform_id, cl_uint,
+    CL_CONTEXT_PROPERTIES, CL_CONTEXT_REFERENCE_COUNT, CL_FALSE, CL_INVALID_PLATFORM, CL_INVALID_PROPERTY,
+    CL_INVALID_VALUE, CL_TRUE, cl_context, cl_context_info, cl_context_properties, cl_device_id, cl_device_type,
+    cl_int, cl_platform_id, cl_uint,
 };
 
 use crate::api::{device, platform};
@@ -46,10 +46,7 @@ unsafe fn read_properties(
         // "CL_INVALID_PROPERTY if context property name in properties is not a supported property name, if the value
         // specified for a supported property name is not valid, or if the same property name is specified more than
         // once."
-        ensure!(
-            !list[..i].iter().step_by(2).any(|&n| n == name),
-            CL_INVALID_PROPERTY
-        );
+        ensure!(!list[..i].iter().step_by(2).any(|&n| n == name), CL_INVALID_PROPERTY);
         match name {
             CL_CONTEXT_PLATFORM => {
                 // "CL_INVALID_PLATFORM [...] if platform value specified in properties is not a valid platform."
@@ -58,10 +55,7 @@ unsafe fn read_properties(
                 platform::platform(platform)?;
             }
             CL_CONTEXT_INTEROP_USER_SYNC => {
-                ensure!(
-                    value == CL_FALSE as isize || value == CL_TRUE as isize,
-                    CL_INVALID_PROPERTY
-                );
+                ensure!(value == CL_FALSE as isize || value == CL_TRUE as isize, CL_INVALID_PROPERTY);
             }
             _ => return Err(Error::new(CL_INVALID_PROPERTY)),
         }
@@ -166,9 +160,7 @@ pub extern "C" fn set_context_destructor_callback(
         };
         let (context, user_data) = (UserData(context), UserData(user_data));
         // SAFETY: the application registered this function for this call, and its data with it.
-        object.on_destruction(Box::new(move || unsafe {
-            notify(context.get(), user_data.get())
-        }));
+        object.on_destruction(Box::new(move || unsafe { notify(context.get(), user_data.get()) }));
         Ok(())
     })
 }
@@ -192,9 +184,7 @@ pub unsafe extern "C" fn get_context_info(
         match param_name {
             CL_CONTEXT_REFERENCE_COUNT => info.value(handle::references(&context)),
             CL_CONTEXT_NUM_DEVICES => info.value(context.devices().len() as cl_uint),
-            CL_CONTEXT_DEVICES => {
-                info.slice(&context.devices().iter().map(handle::of).collect::<Vec<_>>())
-            }
+            CL_CONTEXT_DEVICES => info.slice(&context.devices().iter().map(handle::of).collect::<Vec<_>>()),
             CL_CONTEXT_PROPERTIES => info.slice(context.properties()),
             // "CL_INVALID_VALUE if param_name is not one of the supported values".
             _ => Err(Error::new(CL_INVALID_VALUE)),

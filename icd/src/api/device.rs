@@ -6,10 +6,9 @@ use std::sync::Arc;
 use lockstep_runtime::device::Device;
 use lockstep_runtime::{Error, Result, ensure};
 use opencl_sys::{
-    CL_DEVICE_NOT_FOUND, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU,
-    CL_DEVICE_TYPE_CUSTOM, CL_DEVICE_TYPE_DEFAULT, CL_DEVICE_TYPE_GPU, CL_INVALID_DEVICE_TYPE,
-    CL_INVALID_VALUE, cl_device_id, cl_device_info, cl_device_type, cl_int, cl_platform_id,
-    cl_uint,
+    CL_DEVICE_NOT_FOUND, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_CUSTOM,
+    CL_DEVICE_TYPE_DEFAULT, CL_DEVICE_TYPE_GPU, CL_INVALID_DEVICE_TYPE, CL_INVALID_VALUE, cl_device_id, cl_device_info,
+    cl_device_type, cl_int, cl_platform_id, cl_uint,
 };
 
 use crate::api::platform;
@@ -21,10 +20,7 @@ use crate::info::Info;
 ///
 /// "CL_INVALID_DEVICE_TYPE if device_type is not a valid value. CL_DEVICE_NOT_FOUND if no OpenCL devices that matched
 /// device_type were found."
-pub fn devices_of_type(
-    platform: cl_platform_id,
-    device_type: cl_device_type,
-) -> Result<Vec<Arc<Device>>> {
+pub fn devices_of_type(platform: cl_platform_id, device_type: cl_device_type) -> Result<Vec<Arc<Device>>> {
     // "CL_INVALID_PLATFORM if platform is not a valid platform."
     let platform = platform::platform(platform)?;
     const KNOWN: cl_device_type = CL_DEVICE_TYPE_DEFAULT
@@ -33,14 +29,8 @@ pub fn devices_of_type(
         | CL_DEVICE_TYPE_ACCELERATOR
         | CL_DEVICE_TYPE_CUSTOM;
     let all = device_type == CL_DEVICE_TYPE_ALL;
-    ensure!(
-        all || (device_type != 0 && device_type & !KNOWN == 0),
-        CL_INVALID_DEVICE_TYPE
-    );
-    ensure!(
-        all || device_type & (CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU) != 0,
-        CL_DEVICE_NOT_FOUND
-    );
+    ensure!(all || (device_type != 0 && device_type & !KNOWN == 0), CL_INVALID_DEVICE_TYPE);
+    ensure!(all || device_type & (CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU) != 0, CL_DEVICE_NOT_FOUND);
     Ok(vec![platform.device().clone()])
 }
 
@@ -60,10 +50,7 @@ pub unsafe extern "C" fn get_device_ids(
         // "CL_INVALID_VALUE if num_entries is equal to zero and devices is not NULL or if both num_devices and devices
         // are NULL."
         ensure!(devices.is_null() || num_entries > 0, CL_INVALID_VALUE);
-        ensure!(
-            !devices.is_null() || !num_devices.is_null(),
-            CL_INVALID_VALUE
-        );
+        ensure!(!devices.is_null() || !num_devices.is_null(), CL_INVALID_VALUE);
         if !devices.is_null() {
             for (i, device) in found.iter().take(num_entries as usize).enumerate() {
                 // SAFETY: not null, and fewer than `num_entries`.

@@ -5,10 +5,9 @@ use std::ffi::c_void;
 use lockstep_runtime::platform::{ICD_SUFFIX, NAME, Platform, VENDOR};
 use lockstep_runtime::{Error, Result, ensure, extensions};
 use opencl_sys::{
-    CL_INVALID_VALUE, CL_PLATFORM_EXTENSIONS, CL_PLATFORM_EXTENSIONS_WITH_VERSION,
-    CL_PLATFORM_HOST_TIMER_RESOLUTION, CL_PLATFORM_ICD_SUFFIX_KHR, CL_PLATFORM_NAME,
-    CL_PLATFORM_NUMERIC_VERSION, CL_PLATFORM_PROFILE, CL_PLATFORM_VENDOR, CL_PLATFORM_VERSION,
-    cl_int, cl_platform_id, cl_platform_info, cl_uint,
+    CL_INVALID_VALUE, CL_PLATFORM_EXTENSIONS, CL_PLATFORM_EXTENSIONS_WITH_VERSION, CL_PLATFORM_HOST_TIMER_RESOLUTION,
+    CL_PLATFORM_ICD_SUFFIX_KHR, CL_PLATFORM_NAME, CL_PLATFORM_NUMERIC_VERSION, CL_PLATFORM_PROFILE, CL_PLATFORM_VENDOR,
+    CL_PLATFORM_VERSION, cl_int, cl_platform_id, cl_platform_info, cl_uint,
 };
 
 use crate::error::entry;
@@ -50,10 +49,7 @@ pub unsafe extern "C" fn get_platform_ids(
         // "CL_INVALID_VALUE if num_entries is equal to zero and platforms is not NULL or if both num_platforms and
         // platforms are NULL."
         ensure!(platforms.is_null() || num_entries > 0, CL_INVALID_VALUE);
-        ensure!(
-            !platforms.is_null() || !num_platforms.is_null(),
-            CL_INVALID_VALUE
-        );
+        ensure!(!platforms.is_null() || !num_platforms.is_null(), CL_INVALID_VALUE);
         let handle = platform_handle()?;
         if !platforms.is_null() {
             // SAFETY: not null, and there is room for `num_entries` > 0 elements.
@@ -90,12 +86,10 @@ pub unsafe extern "C" fn get_platform_info(
             CL_PLATFORM_NAME => info.string(NAME),
             CL_PLATFORM_VENDOR => info.string(VENDOR),
             CL_PLATFORM_ICD_SUFFIX_KHR => info.string(ICD_SUFFIX),
-            CL_PLATFORM_EXTENSIONS => {
-                info.string(&extensions::names(extensions::PLATFORM.iter().copied()))
+            CL_PLATFORM_EXTENSIONS => info.string(&extensions::names(extensions::PLATFORM.iter().copied())),
+            CL_PLATFORM_EXTENSIONS_WITH_VERSION => {
+                info.slice(&extensions::with_versions(extensions::PLATFORM.iter().copied()))
             }
-            CL_PLATFORM_EXTENSIONS_WITH_VERSION => info.slice(&extensions::with_versions(
-                extensions::PLATFORM.iter().copied(),
-            )),
             // In nanoseconds; the host timer is the system's monotonic clock.
             CL_PLATFORM_HOST_TIMER_RESOLUTION => info.value(platform.host_timer_resolution()),
             // "CL_INVALID_VALUE if param_name is not one of the supported values".

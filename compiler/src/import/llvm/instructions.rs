@@ -2,9 +2,7 @@
 
 use super::{Block, Type, Value, copy_bytes};
 use llvm_sys::core::*;
-use llvm_sys::{
-    LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate,
-};
+use llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
 use std::marker::PhantomData;
 
 impl<'m> Value<'m> {
@@ -20,13 +18,7 @@ impl<'m> Value<'m> {
     /// No-signed-wrap and no-unsigned-wrap of an integer operation that can have them.
     pub fn wrap_flags(self) -> (bool, bool) {
         let has = self.opcode().is_some_and(|op| {
-            matches!(
-                op,
-                LLVMOpcode::LLVMAdd
-                    | LLVMOpcode::LLVMSub
-                    | LLVMOpcode::LLVMMul
-                    | LLVMOpcode::LLVMShl
-            )
+            matches!(op, LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMMul | LLVMOpcode::LLVMShl)
         });
         if !has {
             return (false, false);
@@ -50,15 +42,13 @@ impl<'m> Value<'m> {
     /// The predicate of an integer comparison.
     pub fn int_predicate(self) -> Option<LLVMIntPredicate> {
         // SAFETY: asked of integer comparisons only.
-        self.is(LLVMOpcode::LLVMICmp)
-            .then(|| unsafe { LLVMGetICmpPredicate(self.0) })
+        self.is(LLVMOpcode::LLVMICmp).then(|| unsafe { LLVMGetICmpPredicate(self.0) })
     }
 
     /// The predicate of a float comparison.
     pub fn real_predicate(self) -> Option<LLVMRealPredicate> {
         // SAFETY: asked of float comparisons only.
-        self.is(LLVMOpcode::LLVMFCmp)
-            .then(|| unsafe { LLVMGetFCmpPredicate(self.0) })
+        self.is(LLVMOpcode::LLVMFCmp).then(|| unsafe { LLVMGetFCmpPredicate(self.0) })
     }
 
     /// Whether a load, store or atomic operation is volatile.
@@ -81,10 +71,7 @@ impl<'m> Value<'m> {
         let has = self.opcode().is_some_and(|op| {
             matches!(
                 op,
-                LLVMOpcode::LLVMLoad
-                    | LLVMOpcode::LLVMStore
-                    | LLVMOpcode::LLVMFence
-                    | LLVMOpcode::LLVMAtomicRMW
+                LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMStore | LLVMOpcode::LLVMFence | LLVMOpcode::LLVMAtomicRMW
             )
         });
         // SAFETY: an operation that has one order.
@@ -94,37 +81,27 @@ impl<'m> Value<'m> {
     /// The memory orders of a compare-exchange: success, failure.
     pub fn exchange_orderings(self) -> Option<(LLVMAtomicOrdering, LLVMAtomicOrdering)> {
         // SAFETY: asked of compare-exchanges only.
-        self.is(LLVMOpcode::LLVMAtomicCmpXchg).then(|| unsafe {
-            (
-                LLVMGetCmpXchgSuccessOrdering(self.0),
-                LLVMGetCmpXchgFailureOrdering(self.0),
-            )
-        })
+        self.is(LLVMOpcode::LLVMAtomicCmpXchg)
+            .then(|| unsafe { (LLVMGetCmpXchgSuccessOrdering(self.0), LLVMGetCmpXchgFailureOrdering(self.0)) })
     }
 
     /// The operation of an atomic read-modify-write.
     pub fn rmw_operation(self) -> Option<LLVMAtomicRMWBinOp> {
         // SAFETY: asked of read-modify-writes only.
-        self.is(LLVMOpcode::LLVMAtomicRMW)
-            .then(|| unsafe { LLVMGetAtomicRMWBinOp(self.0) })
+        self.is(LLVMOpcode::LLVMAtomicRMW).then(|| unsafe { LLVMGetAtomicRMWBinOp(self.0) })
     }
 
     /// The type an alloca makes room for.
     pub fn allocated_type(self) -> Option<Type<'m>> {
         // SAFETY: asked of allocas only.
-        self.is(LLVMOpcode::LLVMAlloca)
-            .then(|| Type::wrap(unsafe { LLVMGetAllocatedType(self.0) }))
+        self.is(LLVMOpcode::LLVMAlloca).then(|| Type::wrap(unsafe { LLVMGetAllocatedType(self.0) }))
     }
 
     /// The type that a GEP's first index steps over, and whether it is inbounds.
     pub fn gep(self) -> Option<(Type<'m>, bool)> {
         // SAFETY: asked of GEP instructions and constant expressions only.
-        self.is(LLVMOpcode::LLVMGetElementPtr).then(|| unsafe {
-            (
-                Type::wrap(LLVMGetGEPSourceElementType(self.0)),
-                LLVMIsInBounds(self.0) != 0,
-            )
-        })
+        self.is(LLVMOpcode::LLVMGetElementPtr)
+            .then(|| unsafe { (Type::wrap(LLVMGetGEPSourceElementType(self.0)), LLVMIsInBounds(self.0) != 0) })
     }
 
     /// The mask of a shuffle; `None` for elements that may be anything.
@@ -134,9 +111,7 @@ impl<'m> Value<'m> {
         }
         // SAFETY: a shuffle; elements are asked within their count.
         unsafe {
-            (0..LLVMGetNumMaskElements(self.0))
-                .map(|i| u32::try_from(LLVMGetMaskValue(self.0, i)).ok())
-                .collect()
+            (0..LLVMGetNumMaskElements(self.0)).map(|i| u32::try_from(LLVMGetMaskValue(self.0, i)).ok()).collect()
         }
     }
 
@@ -161,10 +136,7 @@ impl<'m> Value<'m> {
         unsafe {
             (0..LLVMCountIncoming(self.0))
                 .map(|i| {
-                    (
-                        Block(LLVMGetIncomingBlock(self.0, i), PhantomData),
-                        Value::wrap(LLVMGetIncomingValue(self.0, i)),
-                    )
+                    (Block(LLVMGetIncomingBlock(self.0, i), PhantomData), Value::wrap(LLVMGetIncomingValue(self.0, i)))
                 })
                 .collect()
         }
@@ -183,18 +155,15 @@ impl<'m> Value<'m> {
     pub fn switch_case(self, successor: u32) -> Option<Value<'m>> {
         // SAFETY: a switch that has this successor, which is not the default.
         unsafe {
-            (self.is(LLVMOpcode::LLVMSwitch)
-                && successor > 0
-                && successor < LLVMGetNumSuccessors(self.0))
-            .then(|| Value::wrap(LLVMGetSwitchCaseValue(self.0, successor)))
+            (self.is(LLVMOpcode::LLVMSwitch) && successor > 0 && successor < LLVMGetNumSuccessors(self.0))
+                .then(|| Value::wrap(LLVMGetSwitchCaseValue(self.0, successor)))
         }
     }
 
     /// What a call calls.
     pub fn callee(self) -> Option<Value<'m>> {
         // SAFETY: asked of calls only.
-        self.is(LLVMOpcode::LLVMCall)
-            .then(|| Value::wrap(unsafe { LLVMGetCalledValue(self.0) }))
+        self.is(LLVMOpcode::LLVMCall).then(|| Value::wrap(unsafe { LLVMGetCalledValue(self.0) }))
     }
 
     /// The arguments of a call.
@@ -218,11 +187,7 @@ impl<'m> Value<'m> {
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
             let attribute = LLVMGetCallSiteEnumAttribute(self.0, arg + 1, kind);
-            if attribute.is_null() {
-                0
-            } else {
-                LLVMGetEnumAttributeValue(attribute) as u32
-            }
+            if attribute.is_null() { 0 } else { LLVMGetEnumAttributeValue(attribute) as u32 }
         }
     }
 
