@@ -316,12 +316,12 @@ fn vload_and_vstore() {
 fn half_storage() {
     let source = "kernel void f(global const float *in, global float *out) {
         size_t g = get_global_id(0);
-        ushort store[8];
+        ushort store[12];
         half *h = (half *)store;
         vstore_half(in[g], 0, h);
         vstore_half2_rtz((float2)(in[g], -in[g]), 1, h);
-        vstore_half3((float3)(1.0f, 0.5f, 65504.0f), 1, h);
-        out[g] = vload_half(0, h) + vload_half2(1, h).y + vload_half3(1, h).z - 65504.0f;
+        vstore_half3((float3)(1.0f, 0.5f, 65504.0f), 2, h);
+        out[g] = vload_half(0, h) + vload_half2(1, h).y + vload_half3(2, h).z - 65504.0f;
         out[64 + g] = vload_half(0, h);
     }";
     // Eighths up to 255 fit into a half, so every rounding gives the same.

@@ -136,7 +136,8 @@ fn groups_that_do_not_divide_the_range() {
     let ids = Ids::new();
     if !any_size() {
         // "CL_INVALID_WORK_GROUP_SIZE if ... the number of work-items is not evenly divisible".
-        ids.kernel.set(0, &ids.setup.context.zeros::<u64>(25 * 10));
+        let out = ids.setup.context.zeros::<u64>(25 * 10);
+        ids.kernel.set(0, &out);
         expect(try_launch(&ids.setup.queue, &ids.kernel, &[10], &[4]), CL_INVALID_WORK_GROUP_SIZE);
         return;
     }
