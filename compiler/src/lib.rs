@@ -6,4 +6,5 @@ pub mod frontend;
 pub mod import;
 pub mod ir;
 pub mod jit;
+pub mod pipeline;
 pub mod verify;

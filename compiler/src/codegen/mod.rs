@@ -16,6 +16,7 @@
 
 pub mod abi;
 mod arith;
+pub mod compile;
 mod emit;
 mod frame;
 mod groups;

@@ -28,6 +28,7 @@ mod signature;
 mod types;
 mod vectors;
 
+use crate::frontend::{self, LinkedProgram};
 use crate::ir;
 use std::fmt;
 
@@ -59,6 +60,17 @@ impl std::error::Error for ImportError {}
 /// Imports every kernel of a module with the variables they use.
 pub fn import(module: &inkwell::module::Module<'_>) -> Result<ir::Module, ImportError> {
     module::import(llvm::Module::new(module))
+}
+
+/// Imports a linked program.
+pub fn load(program: &LinkedProgram) -> Result<ir::Module, ImportError> {
+    let context = inkwell::context::Context::create();
+    let module = frontend::prepare(&context, program).map_err(|error| ImportError {
+        reason: error.log(),
+        function: String::new(),
+        line: 0,
+    })?;
+    import(&module)
 }
 
 /// A reason without its place, which is added where the place is known.
