@@ -10,7 +10,7 @@ use opencl_sys::cl_icd::cl_icd_dispatch;
 use opencl_sys::{CL_INVALID_OPERATION, cl_platform_id};
 
 use crate::absent::absent;
-use crate::api::{context, device, platform, svm};
+use crate::api::{context, device, device_info, platform, svm};
 
 /// Defines the table and the look-up by name from one list.
 macro_rules! entry_points {
@@ -37,7 +37,7 @@ entry_points! {
     clGetPlatformIDs: Some(platform::get_platform_ids),
     clGetPlatformInfo: Some(platform::get_platform_info),
     clGetDeviceIDs: Some(device::get_device_ids),
-    clGetDeviceInfo: Some(device::get_device_info),
+    clGetDeviceInfo: Some(device_info::get_device_info),
     clCreateContext: Some(context::create_context),
     clCreateContextFromType: Some(context::create_context_from_type),
     clRetainContext: Some(context::retain_context),

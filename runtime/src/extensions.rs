@@ -1,20 +1,15 @@
-//! The extensions the driver supports, with their versions: one table for the platform's and the device's answers.
+//! The extensions and features of the compiler's table, in the API's form.
 
+use lockstep_compiler::frontend::features::{EXTENSIONS, Extension, FEATURES};
+pub use lockstep_compiler::frontend::features::{device_extensions, platform_extensions};
 use opencl_sys::{CL_NAME_VERSION_MAX_NAME_SIZE, cl_name_version, cl_version};
-
-/// An extension: its name and its version.
-pub type Extension = (&'static str, cl_version);
 
 /// A `cl_version`: 10 bits major, 10 bits minor, 12 bits patch.
 pub const fn version(major: u32, minor: u32, patch: u32) -> cl_version {
     major << 22 | minor << 12 | patch
 }
 
-/// Extensions of the platform: what the host API has beyond OpenCL 3.0.
-pub const PLATFORM: &[Extension] =
-    &[("cl_khr_icd", version(1, 0, 0)), ("cl_khr_extended_versioning", version(1, 0, 0))];
-
-/// A name and a version in the API's form. Names are shorter than the field.
+/// A name and a version. Names are shorter than the field.
 pub fn name_version(name: &str, version: cl_version) -> cl_name_version {
     let mut field = [0; CL_NAME_VERSION_MAX_NAME_SIZE];
     let length = name.len().min(CL_NAME_VERSION_MAX_NAME_SIZE - 1);
@@ -22,12 +17,26 @@ pub fn name_version(name: &str, version: cl_version) -> cl_name_version {
     cl_name_version { version, name: field }
 }
 
-/// `CL_*_EXTENSIONS`: the names, with spaces between them.
-pub fn names(extensions: impl IntoIterator<Item = Extension>) -> String {
-    extensions.into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(" ")
+/// `CL_PLATFORM_EXTENSIONS_WITH_VERSION`.
+pub fn of_platform() -> Vec<cl_name_version> {
+    EXTENSIONS.iter().filter(|extension| extension.platform).map(with_version).collect()
 }
 
-/// `CL_*_EXTENSIONS_WITH_VERSION`.
-pub fn with_versions(extensions: impl IntoIterator<Item = Extension>) -> Vec<cl_name_version> {
-    extensions.into_iter().map(|(name, version)| name_version(name, version)).collect()
+/// `CL_DEVICE_EXTENSIONS_WITH_VERSION`.
+pub fn of_device() -> Vec<cl_name_version> {
+    EXTENSIONS.iter().map(with_version).collect()
+}
+
+/// `CL_DEVICE_OPENCL_C_FEATURES`.
+pub fn features() -> Vec<cl_name_version> {
+    FEATURES.iter().map(|feature| name_version(feature.name, feature.version.encoded())).collect()
+}
+
+/// `CL_DEVICE_OPENCL_C_ALL_VERSIONS`: OpenCL C 2.0 is not among them, as it has no optional features.
+pub fn language_versions() -> Vec<cl_name_version> {
+    [(1, 0), (1, 1), (1, 2), (3, 0)].map(|(major, minor)| name_version("OpenCL C", version(major, minor, 0))).to_vec()
+}
+
+fn with_version(extension: &Extension) -> cl_name_version {
+    name_version(extension.name, extension.version.encoded())
 }

@@ -5,15 +5,23 @@
 
 pub mod api_handle;
 pub mod arena;
+pub mod clock;
+pub mod command;
 pub mod context;
 pub mod device;
 pub mod error;
+pub mod event;
 pub mod extensions;
 pub mod launch;
+pub mod machine;
+pub mod memory;
+pub mod memory_transfer;
 pub mod options;
 pub mod platform;
 pub mod program;
+pub mod queue;
 pub mod schedule;
+pub mod workers;
 
 pub use api_handle::ApiHandle;
 pub use error::{Error, Result};

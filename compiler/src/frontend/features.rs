@@ -51,7 +51,7 @@ pub const EXTENSIONS: &[Extension] = &[
     language("cl_khr_fp64"),
     language("cl_khr_global_int32_base_atomics"),
     language("cl_khr_global_int32_extended_atomics"),
-    Extension { name: "cl_khr_icd", version: Version::new(2, 0, 0), language: false, platform: true },
+    Extension { name: "cl_khr_icd", version: Version::new(1, 0, 0), language: false, platform: true },
     language("cl_khr_int64_base_atomics"),
     language("cl_khr_int64_extended_atomics"),
     language("cl_khr_local_int32_base_atomics"),

@@ -1,20 +1,18 @@
 //! Devices (OpenCL API, 4.2 and 4.3).
 
-use std::ffi::c_void;
 use std::sync::Arc;
 
 use lockstep_runtime::device::Device;
-use lockstep_runtime::{Error, Result, ensure};
+use lockstep_runtime::{Result, ensure};
 use opencl_sys::{
     CL_DEVICE_NOT_FOUND, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_CUSTOM,
-    CL_DEVICE_TYPE_DEFAULT, CL_DEVICE_TYPE_GPU, CL_INVALID_DEVICE_TYPE, CL_INVALID_VALUE, cl_device_id, cl_device_info,
-    cl_device_type, cl_int, cl_platform_id, cl_uint,
+    CL_DEVICE_TYPE_DEFAULT, CL_DEVICE_TYPE_GPU, CL_INVALID_DEVICE_TYPE, CL_INVALID_VALUE, cl_device_id, cl_device_type,
+    cl_int, cl_platform_id, cl_uint,
 };
 
 use crate::api::platform;
 use crate::error::entry;
 use crate::handle;
-use crate::info::Info;
 
 /// The devices of a type, of which the CPU is the default one.
 ///
@@ -62,29 +60,6 @@ pub unsafe extern "C" fn get_device_ids(
             unsafe { num_devices.write(found.len() as cl_uint) };
         }
         Ok(())
-    })
-}
-
-/// `clGetDeviceInfo`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn get_device_info(
-    device: cl_device_id,
-    param_name: cl_device_info,
-    param_value_size: usize,
-    param_value: *mut c_void,
-    param_value_size_ret: *mut usize,
-) -> cl_int {
-    entry(|| {
-        // "CL_INVALID_DEVICE if device is not a valid device."
-        let _device = handle::get::<Device>(device)?;
-        // SAFETY: the caller vouches for the pointers.
-        let _info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
-        match param_name {
-            // "CL_INVALID_VALUE if param_name is not one of the supported values".
-            _ => Err(Error::new(CL_INVALID_VALUE)),
-        }
     })
 }
 

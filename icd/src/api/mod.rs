@@ -3,5 +3,6 @@
 
 pub mod context;
 pub mod device;
+pub mod device_info;
 pub mod platform;
 pub mod svm;

@@ -86,10 +86,8 @@ pub unsafe extern "C" fn get_platform_info(
             CL_PLATFORM_NAME => info.string(NAME),
             CL_PLATFORM_VENDOR => info.string(VENDOR),
             CL_PLATFORM_ICD_SUFFIX_KHR => info.string(ICD_SUFFIX),
-            CL_PLATFORM_EXTENSIONS => info.string(&extensions::names(extensions::PLATFORM.iter().copied())),
-            CL_PLATFORM_EXTENSIONS_WITH_VERSION => {
-                info.slice(&extensions::with_versions(extensions::PLATFORM.iter().copied()))
-            }
+            CL_PLATFORM_EXTENSIONS => info.string(&extensions::platform_extensions()),
+            CL_PLATFORM_EXTENSIONS_WITH_VERSION => info.slice(&extensions::of_platform()),
             // In nanoseconds; the host timer is the system's monotonic clock.
             CL_PLATFORM_HOST_TIMER_RESOLUTION => info.value(platform.host_timer_resolution()),
             // "CL_INVALID_VALUE if param_name is not one of the supported values".

@@ -1,0 +1,76 @@
+//! Commands: what is enqueued, what it waits for, and what it does.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use opencl_sys::{CL_OUT_OF_RESOURCES, cl_command_type};
+
+use crate::event::Event;
+use crate::{Error, Result};
+
+/// Work that is prepared once and run many times: a launch record that its owner keeps in a pool.
+///
+/// Enqueuing it copies an `Arc` and allocates nothing.
+pub trait Run: Send + Sync {
+    /// Does the work on the calling thread, and on others if it shares it with them; returns when all is done.
+    fn run(&self) -> Result<()>;
+}
+
+/// What a command does when its turn comes.
+#[derive(Default)]
+pub enum Work {
+    /// Nothing: a marker or a barrier.
+    #[default]
+    Nothing,
+    /// A closure that owns (through `Arc`s) everything it uses.
+    Once(Box<dyn FnOnce() -> Result<()> + Send>),
+    /// A prepared record.
+    Shared(Arc<dyn Run>),
+}
+
+impl Work {
+    /// Work from a closure.
+    pub fn once(work: impl FnOnce() -> Result<()> + Send + 'static) -> Self {
+        Self::Once(Box::new(work))
+    }
+
+    /// Does the work; a panic in it is an error of this command alone.
+    pub(crate) fn run(&mut self) -> Result<()> {
+        let run = || match std::mem::take(self) {
+            Work::Nothing => Ok(()),
+            Work::Once(work) => work(),
+            Work::Shared(work) => {
+                let result = work.run();
+                // Let go of it where everything else of the command is let go of: after the command has ended.
+                *self = Work::Shared(work);
+                result
+            }
+        };
+        catch_unwind(AssertUnwindSafe(run))
+            .unwrap_or_else(|_| Err(Error::new(CL_OUT_OF_RESOURCES).because("internal error: a command panicked")))
+    }
+}
+
+/// A command on its way into a queue.
+#[derive(Debug, Default)]
+pub struct Command {
+    /// `CL_COMMAND_*`.
+    pub kind: cl_command_type,
+    /// The wait list.
+    pub waits: Vec<Arc<Event>>,
+    /// What to do.
+    pub work: Work,
+    /// The event that tells of it, made by [`Event::of_command`], if somebody wants to know.
+    pub event: Option<Arc<Event>>,
+}
+
+impl fmt::Debug for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Work::Nothing => "Nothing",
+            Work::Once(_) => "Once",
+            Work::Shared(_) => "Shared",
+        })
+    }
+}

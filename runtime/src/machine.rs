@@ -1,0 +1,140 @@
+//! What the system says about the processor and the memory of this machine.
+
+use std::fs;
+
+/// The processor and the memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Machine {
+    /// The processor's brand string.
+    pub brand: String,
+    /// The processor's vendor string, such as `GenuineIntel`.
+    pub vendor: String,
+    /// The highest clock frequency in MHz; 0 when the system does not say.
+    pub clock_mhz: u32,
+    /// Bytes of memory that this process may have.
+    pub memory: u64,
+    /// Bytes of the largest data cache.
+    pub cache: u64,
+    /// Bytes of a line of it.
+    pub cache_line: u32,
+    /// Bytes of the widest vector registers that the processor computes in.
+    pub vector: u32,
+    /// Whether it has a fused multiply-add.
+    pub fma: bool,
+}
+
+impl Machine {
+    /// This machine.
+    pub fn this() -> Self {
+        let read = |path: &str| fs::read_to_string(path).ok();
+        Self::from_files(&read)
+    }
+
+    fn from_files(read: &dyn Fn(&str) -> Option<String>) -> Self {
+        let cpuinfo = read("/proc/cpuinfo").unwrap_or_default();
+        let field = |name: &str| {
+            let line = cpuinfo.lines().find(|line| line.split(':').next().is_some_and(|n| n.trim() == name))?;
+            Some(line.split_once(':')?.1.trim())
+        };
+        let (cache, cache_line) = largest_cache(read);
+        Self {
+            brand: field("model name").unwrap_or("CPU").to_owned(),
+            vendor: field("vendor_id").unwrap_or("unknown").to_owned(),
+            clock_mhz: clock(read, field("cpu MHz")),
+            memory: memory(read),
+            cache,
+            cache_line,
+            vector: vector_bytes(),
+            fma: std::arch::is_x86_feature_detected!("fma"),
+        }
+    }
+}
+
+/// The frequency the processor can reach, or else the one it has now.
+fn clock(read: &dyn Fn(&str) -> Option<String>, now: Option<&str>) -> u32 {
+    let most = read("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
+    let most = most.and_then(|khz| khz.trim().parse::<u32>().ok()).map(|khz| khz / 1000);
+    most.or_else(|| now.and_then(|mhz| mhz.parse::<f64>().ok()).map(|mhz| mhz.round() as u32)).unwrap_or(0)
+}
+
+/// The machine's memory, or what the control group grants of it.
+fn memory(read: &dyn Fn(&str) -> Option<String>) -> u64 {
+    let total = read("/proc/meminfo")
+        .and_then(|text| {
+            let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+            line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
+        })
+        .map_or(1 << 30, |kib| kib * 1024);
+    // Version 2 and version 1 of control groups; "max" or an absurdly high number mean no limit.
+    ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]
+        .iter()
+        .filter_map(|path| read(path)?.trim().parse::<u64>().ok())
+        .fold(total, u64::min)
+}
+
+/// Size and line length of the largest cache that holds data.
+fn largest_cache(read: &dyn Fn(&str) -> Option<String>) -> (u64, u32) {
+    let cache = |index: u32| {
+        let file = |name: &str| read(&format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{name}"));
+        let holds_data = file("type")?.trim() != "Instruction";
+        let size = file("size")?;
+        let (number, unit) = match size.trim() {
+            s if s.ends_with('K') => (s.trim_end_matches('K'), 1 << 10),
+            s if s.ends_with('M') => (s.trim_end_matches('M'), 1 << 20),
+            s => (s, 1),
+        };
+        let line = file("coherency_line_size")?.trim().parse().ok()?;
+        holds_data.then_some((number.parse::<u64>().ok()? * unit, line))
+    };
+    (0..8).filter_map(cache).max().unwrap_or((32 << 10, 64))
+}
+
+/// Bytes of a vector register.
+fn vector_bytes() -> u32 {
+    if std::arch::is_x86_feature_detected!("avx512f") {
+        64
+    } else if std::arch::is_x86_feature_detected!("avx") {
+        32
+    } else {
+        16
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_read_as_the_system_writes_them() {
+        let read = |path: &str| {
+            let text = match path {
+                "/proc/cpuinfo" => {
+                    "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC 9: x\ncpu MHz\t\t: 2299.6\n"
+                }
+                "/proc/meminfo" => "MemTotal:       1024 kB\nMemFree:  1 kB\n",
+                "/sys/fs/cgroup/memory.max" => "524288\n",
+                p if p.ends_with("index0/type") => "Data\n",
+                p if p.ends_with("index0/size") => "48K\n",
+                p if p.ends_with("index1/type") => "Instruction\n",
+                p if p.ends_with("index1/size") => "512M\n",
+                p if p.ends_with("index2/type") => "Unified\n",
+                p if p.ends_with("index2/size") => "2M\n",
+                p if p.ends_with("coherency_line_size") => "64\n",
+                _ => return None,
+            };
+            Some(text.to_owned())
+        };
+        let machine = Machine::from_files(&read);
+        assert_eq!((machine.brand.as_str(), machine.vendor.as_str()), ("AMD EPYC 9: x", "AuthenticAMD"));
+        assert_eq!(machine.clock_mhz, 2300);
+        assert_eq!(machine.memory, 524_288);
+        assert_eq!((machine.cache, machine.cache_line), (2 << 20, 64));
+    }
+
+    #[test]
+    fn a_system_that_says_nothing_gives_a_usable_machine() {
+        let machine = Machine::from_files(&|_| None);
+        assert_eq!(machine.memory, 1 << 30);
+        assert!(!machine.brand.is_empty() && machine.cache > 0);
+    }
+}

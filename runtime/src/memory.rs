@@ -1,0 +1,330 @@
+//! Buffers: where their bytes are, who may touch them, what of them is mapped.
+//!
+//! A device that is the host needs no copies: a buffer's bytes are the application's own with `CL_MEM_USE_HOST_PTR`, and
+//! a mapping is a pointer to them. Kernels and host may race on the bytes as on any device; the driver only ever touches
+//! them through raw pointers.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use opencl_sys::{
+    CL_INVALID_BUFFER_SIZE, CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_MAP_READ, CL_MEM_COPY_HOST_PTR,
+    CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY, CL_MEM_OBJECT_ALLOCATION_FAILURE,
+    CL_MEM_USE_HOST_PTR, cl_map_flags, cl_mem_flags, cl_mem_properties,
+};
+use parking_lot::Mutex;
+
+use crate::context::{Context, DestructorCallback};
+use crate::{ApiHandle, Error, Result, ensure};
+
+/// Alignment of every buffer the driver allocates: a cache line pair, and what the largest OpenCL type wants.
+pub const ALIGNMENT: usize = 128;
+/// From this size on a buffer gets pages of its own.
+const PAGES_FROM: usize = 1 << 20;
+/// From this size on it is worth asking the system what it has left.
+const ASK_FROM: usize = 64 << 20;
+
+/// A buffer or a part of one.
+pub struct Memory {
+    context: Arc<Context>,
+    flags: cl_mem_flags,
+    start: *mut u8,
+    size: usize,
+    storage: Storage,
+    /// The property list it was made with, with its terminating 0; empty when there was none.
+    properties: Vec<cl_mem_properties>,
+    /// The mapped regions, kept by the whole buffer for its parts too.
+    mappings: Mutex<Vec<Mapping>>,
+    destructors: Mutex<Vec<DestructorCallback>>,
+    /// The word of the API layer.
+    pub api: ApiHandle,
+}
+
+// SAFETY: the pointer is to plain bytes that outlive the object, and the object never reads or writes them by itself.
+unsafe impl Send for Memory {}
+// SAFETY: as above; what commands do to the bytes at the same time is the application's to order.
+unsafe impl Sync for Memory {}
+
+/// Whose the bytes are.
+enum Storage {
+    /// The driver's, freed with the object.
+    Own { _bytes: Allocation },
+    /// The application's, until the object is gone.
+    Host,
+    /// A part of another buffer, at this offset.
+    Part { whole: Arc<Memory>, origin: usize },
+}
+
+/// A region the host has mapped.
+struct Mapping {
+    /// Which buffer or part it was mapped through.
+    object: *const Memory,
+    region: Range<usize>,
+    writes: bool,
+}
+
+// SAFETY: the pointer is compared, never followed.
+unsafe impl Send for Mapping {}
+
+impl Memory {
+    /// A buffer of `size` bytes with contents of `host`, if given: used in place or copied, as the flags say.
+    ///
+    /// Errors: "CL_INVALID_BUFFER_SIZE if size is 0 [or] greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for all devices in
+    /// context"; "CL_MEM_OBJECT_ALLOCATION_FAILURE if there is a failure to allocate memory for the buffer object".
+    ///
+    /// # Safety
+    /// If `flags` have `CL_MEM_USE_HOST_PTR` or `CL_MEM_COPY_HOST_PTR`, `host` points to `size` bytes; in the first case
+    /// for as long as the buffer lives.
+    pub unsafe fn new(
+        context: Arc<Context>,
+        flags: cl_mem_flags,
+        size: usize,
+        host: *mut u8,
+        properties: Vec<cl_mem_properties>,
+    ) -> Result<Arc<Self>> {
+        let most = context.devices().iter().map(|device| device.max_allocation()).max().unwrap_or(0);
+        ensure!(
+            size > 0 && size as u64 <= most,
+            CL_INVALID_BUFFER_SIZE,
+            "a buffer of {size} bytes; {most} are allowed"
+        );
+        let (start, storage) = if flags & CL_MEM_USE_HOST_PTR != 0 {
+            (host, Storage::Host)
+        } else {
+            let total = context.devices().iter().map(|device| device.global_memory()).max().unwrap_or(0);
+            let allocation = Allocation::new(size, total)?;
+            if flags & CL_MEM_COPY_HOST_PTR != 0 {
+                // SAFETY: the caller vouches for `size` bytes at `host`; the new memory has as many and is apart.
+                unsafe { std::ptr::copy_nonoverlapping(host, allocation.start, size) };
+            }
+            (allocation.start, Storage::Own { _bytes: allocation })
+        };
+        Ok(Self::with_storage(context, flags, start, size, storage, properties))
+    }
+
+    /// A part of this buffer. The caller has checked that the region lies within it and that it is no part itself.
+    pub fn part(self: &Arc<Self>, flags: cl_mem_flags, origin: usize, size: usize) -> Result<Arc<Self>> {
+        ensure!(self.whole().is_none(), CL_INVALID_VALUE);
+        ensure!(self.contains(origin, size), CL_INVALID_VALUE);
+        let start = self.start.wrapping_add(origin);
+        let storage = Storage::Part { whole: self.clone(), origin };
+        Ok(Self::with_storage(self.context.clone(), flags, start, size, storage, Vec::new()))
+    }
+
+    fn with_storage(
+        context: Arc<Context>,
+        flags: cl_mem_flags,
+        start: *mut u8,
+        size: usize,
+        storage: Storage,
+        properties: Vec<cl_mem_properties>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            context,
+            flags,
+            start,
+            size,
+            storage,
+            properties,
+            mappings: Mutex::default(),
+            destructors: Mutex::default(),
+            api: ApiHandle::default(),
+        })
+    }
+
+    /// The context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// `CL_MEM_FLAGS`.
+    pub fn flags(&self) -> cl_mem_flags {
+        self.flags
+    }
+
+    /// `CL_MEM_SIZE`.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// `CL_MEM_PROPERTIES`.
+    pub fn properties(&self) -> &[cl_mem_properties] {
+        &self.properties
+    }
+
+    /// The first byte. It stays where it is for as long as the object lives.
+    pub fn start(&self) -> *mut u8 {
+        self.start
+    }
+
+    /// The buffer this is a part of, and the part's offset.
+    pub fn whole(&self) -> Option<(&Arc<Memory>, usize)> {
+        match &self.storage {
+            Storage::Part { whole, origin } => Some((whole, *origin)),
+            Storage::Own { .. } | Storage::Host => None,
+        }
+    }
+
+    /// `CL_MEM_HOST_PTR`: the application's own bytes, if it is they.
+    pub fn host_pointer(&self) -> *mut u8 {
+        let whole = self.whole().map_or(self, |(whole, _)| whole);
+        if matches!(whole.storage, Storage::Host) { self.start } else { std::ptr::null_mut() }
+    }
+
+    /// Whether `size` bytes from `offset` lie in the buffer.
+    pub fn contains(&self, offset: usize, size: usize) -> bool {
+        offset.checked_add(size).is_some_and(|end| end <= self.size)
+    }
+
+    /// Whether two objects share bytes, and if so, each one's offset from the same start.
+    pub fn shared_offsets(&self, other: &Memory) -> Option<(usize, usize)> {
+        let (mine, my_offset) = self.whole().map_or((self, 0), |(whole, origin)| (whole, origin));
+        let (its, its_offset) = other.whole().map_or((other, 0), |(whole, origin)| (whole, origin));
+        std::ptr::eq(mine, its).then_some((my_offset, its_offset))
+    }
+
+    /// Whether the host may read, by the flags.
+    pub fn host_may_read(&self) -> bool {
+        self.flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS) == 0
+    }
+
+    /// Whether the host may write, by the flags.
+    pub fn host_may_write(&self) -> bool {
+        self.flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS) == 0
+    }
+
+    /// Registers a destructor callback; the last one registered runs first.
+    pub fn on_destruction(&self, callback: DestructorCallback) {
+        self.destructors.lock().push(callback);
+    }
+
+    /// Maps a region, which the caller has checked to lie in the buffer: counts it and returns where it is.
+    ///
+    /// "Mapping (and unmapping) overlapped regions in a memory object and/or associated memory objects [...] for writing
+    /// is an error and will result in CL_INVALID_OPERATION".
+    pub fn map(&self, flags: cl_map_flags, offset: usize, size: usize) -> Result<*mut u8> {
+        let writes = flags & !CL_MAP_READ != 0;
+        let (whole, origin) = self.whole().map_or((self, 0), |(whole, origin)| (whole, origin));
+        let region = origin + offset..origin + offset + size;
+        let mut mappings = whole.mappings.lock();
+        let clash = |other: &Mapping| other.writes && overlap(&other.region, &region);
+        ensure!(!(writes && mappings.iter().any(clash)), CL_INVALID_OPERATION, "the region is mapped for writing");
+        mappings.push(Mapping { object: self, region, writes });
+        Ok(self.start.wrapping_add(offset))
+    }
+
+    /// Ends a mapping.
+    ///
+    /// "CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer [...] for memobj."
+    pub fn unmap(&self, pointer: *const u8) -> Result<()> {
+        let (whole, _) = self.whole().map_or((self, 0), |(whole, origin)| (whole, origin));
+        let mut mappings = whole.mappings.lock();
+        let found = mappings
+            .iter()
+            .position(|m| {
+                std::ptr::eq(m.object, self) && std::ptr::eq(whole.start.wrapping_add(m.region.start), pointer)
+            })
+            .ok_or(Error::new(CL_INVALID_VALUE))?;
+        mappings.remove(found);
+        Ok(())
+    }
+
+    /// `CL_MEM_MAP_COUNT`.
+    pub fn map_count(&self) -> usize {
+        let (whole, _) = self.whole().map_or((self, 0), |(whole, origin)| (whole, origin));
+        whole.mappings.lock().iter().filter(|m| std::ptr::eq(m.object, self)).count()
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // "The registered callback functions are called in the reverse order in which they were registered. [They] are
+        // called and then the memory object's resources are freed".
+        while let Some(callback) = self.destructors.get_mut().pop() {
+            callback();
+        }
+    }
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Memory").field("start", &self.start).field("size", &self.size).finish_non_exhaustive()
+    }
+}
+
+/// Whether two ranges have an element in common.
+pub fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+/// Bytes of the driver's own, zero at first.
+struct Allocation {
+    start: *mut u8,
+    size: usize,
+}
+
+/// Bytes of all allocations together.
+static ALLOCATED: AtomicU64 = AtomicU64::new(0);
+
+impl Allocation {
+    /// Fails rather than promise what the machine does not have: pages that are not there when they are first touched
+    /// would end the application.
+    fn new(size: usize, total: u64) -> Result<Self> {
+        let refused = |why: &str| {
+            Err(Error::new(CL_MEM_OBJECT_ALLOCATION_FAILURE).because(format!("a buffer of {size} bytes: {why}")))
+        };
+        let before = ALLOCATED.fetch_add(size as u64, Ordering::Relaxed);
+        // From here on the drop of `this` takes the size back out.
+        let mut this = Self { start: std::ptr::null_mut(), size };
+        if before.saturating_add(size as u64) > total {
+            return refused("more than the device's memory together with the other buffers");
+        }
+        if size >= ASK_FROM && available_memory().is_some_and(|left| size as u64 > left) {
+            return refused("more than the system has left");
+        }
+        this.start = if size < PAGES_FROM {
+            match Self::layout(size) {
+                // SAFETY: the size is not 0.
+                Some(layout) => unsafe { alloc_zeroed(layout) },
+                None => std::ptr::null_mut(),
+            }
+        } else {
+            let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+            // SAFETY: a fresh anonymous mapping touches nothing that exists.
+            let start = unsafe { libc::mmap(std::ptr::null_mut(), size, access, kind, -1, 0) };
+            if start == libc::MAP_FAILED { std::ptr::null_mut() } else { start.cast() }
+        };
+        if this.start.is_null() { refused("the system refuses it") } else { Ok(this) }
+    }
+
+    fn layout(size: usize) -> Option<Layout> {
+        Layout::from_size_align(size.checked_next_multiple_of(ALIGNMENT)?, ALIGNMENT).ok()
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        ALLOCATED.fetch_sub(self.size as u64, Ordering::Relaxed);
+        if self.start.is_null() {
+            return;
+        }
+        if self.size >= PAGES_FROM {
+            // SAFETY: this is the mapping made in `new`, whole.
+            unsafe { libc::munmap(self.start.cast(), self.size) };
+        } else if let Some(layout) = Self::layout(self.size) {
+            // SAFETY: allocated in `new` with this layout.
+            unsafe { dealloc(self.start, layout) };
+        }
+    }
+}
+
+/// Bytes the system could give without swapping, if it says so.
+fn available_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}

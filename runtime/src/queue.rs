@@ -1,0 +1,430 @@
+//! Command queues: what may run next, and which thread runs it.
+//!
+//! A queue is a list of numbered commands. Nothing runs while commands are only enqueued; a thread that waits (finish, a
+//! blocking command, an event) executes commands itself until what it waits for has ended, so that a small command costs
+//! no hand-over between threads. A flush leaves the commands to a worker thread. When a command at the head waits for an
+//! event, nobody is kept: the event's end calls [`Queue::dependency_ended`], which finds a thread.
+//!
+//! In an in-order queue one command runs at a time and only the first may. In an out-of-order queue every command whose
+//! dependencies have ended may run, several at once; a barrier is a dependency of all that come after it.
+//!
+//! No lock is held while a command or a callback runs. The lock of a queue may be held while that of an event is taken,
+//! never the other way round.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use opencl_sys::{
+    CL_COMMAND_BARRIER, CL_COMMAND_MARKER, CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
+    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, CL_RUNNING, CL_SUBMITTED,
+    cl_command_queue_properties, cl_queue_properties,
+};
+use parking_lot::{Condvar, Mutex, MutexGuard};
+
+use crate::command::Command;
+use crate::context::Context;
+use crate::device::Device;
+use crate::event::{Dependent, Event};
+use crate::{ApiHandle, Error, schedule, workers};
+
+/// So many commands may gather before a worker is set to them unasked.
+const GATHER: u64 = 4096;
+
+/// A command queue.
+pub struct Queue {
+    context: Arc<Context>,
+    device: Arc<Device>,
+    properties: AtomicU64,
+    /// The property list it was made with, with its terminating 0; empty when there was none.
+    property_list: Vec<cl_queue_properties>,
+    state: Mutex<State>,
+    /// A command has ended or may run now, and somebody waits.
+    changed: Condvar,
+    /// The word of the API layer.
+    pub api: ApiHandle,
+}
+
+/// What the lock protects.
+#[derive(Default)]
+struct State {
+    out_of_order: bool,
+    /// The commands not ended yet, and ended ones behind them, by number from `first` on.
+    slots: VecDeque<Slot>,
+    /// The number of the first slot: everything before it has ended.
+    first: u64,
+    /// Commands before this number are to be executed without further calls.
+    flushed: u64,
+    /// Out-of-order: commands that may run, in the order they became so.
+    ready: VecDeque<u64>,
+    /// Out-of-order: the last barrier, which later commands wait for.
+    barrier: Option<Arc<Event>>,
+    /// Commands running now.
+    running: usize,
+    /// Worker jobs about to look for a command.
+    scheduled: usize,
+    /// Threads in `changed.wait`.
+    waiting: usize,
+}
+
+enum Slot {
+    Waiting(Pending),
+    /// With its event, for those that order themselves behind it.
+    Running(Option<Arc<Event>>),
+    Ended,
+}
+
+/// A command that has not started.
+struct Pending {
+    command: Command,
+    /// Events it waits for that have not ended.
+    blockers: usize,
+}
+
+impl State {
+    /// The number the next command gets.
+    fn end(&self) -> u64 {
+        self.first + self.slots.len() as u64
+    }
+
+    fn slot(&mut self, number: u64) -> Option<&mut Slot> {
+        self.slots.get_mut(usize::try_from(number.checked_sub(self.first)?).ok()?)
+    }
+
+    /// How many commands may start now.
+    fn runnable(&self) -> usize {
+        if self.out_of_order {
+            return self.ready.len();
+        }
+        let head_may = matches!(self.slots.front(), Some(Slot::Waiting(p)) if p.blockers == 0);
+        usize::from(head_may && self.running == 0)
+    }
+
+    /// Takes a command that may start now, and counts it as running.
+    fn take(&mut self) -> Option<(u64, Command)> {
+        if self.runnable() == 0 {
+            return None;
+        }
+        let number = if self.out_of_order { self.ready.pop_front()? } else { self.first };
+        let slot = self.slot(number)?;
+        let Slot::Waiting(pending) = std::mem::replace(slot, Slot::Ended) else { return None };
+        *slot = Slot::Running(pending.command.event.clone());
+        self.running += 1;
+        Some((number, pending.command))
+    }
+
+    /// An event that a waiting command waits for has ended.
+    fn unblock(&mut self, number: u64) {
+        let out_of_order = self.out_of_order;
+        let Some(Slot::Waiting(pending)) = self.slot(number) else { return };
+        pending.blockers -= 1;
+        if pending.blockers == 0 && out_of_order {
+            self.ready.push_back(number);
+        }
+    }
+
+    /// Marks a running command as ended.
+    fn ended(&mut self, number: u64, event: Option<&Arc<Event>>) {
+        if let Some(slot) = self.slot(number) {
+            *slot = Slot::Ended;
+        }
+        // An event holds its queue: keeping the last barrier's would keep the queue for ever.
+        self.barrier.take_if(|barrier| event.is_some_and(|event| Arc::ptr_eq(barrier, event)));
+        self.running -= 1;
+        while let Some(Slot::Ended) = self.slots.front() {
+            self.slots.pop_front();
+            self.first += 1;
+        }
+    }
+}
+
+impl Queue {
+    /// A queue of `device` in `context`.
+    pub fn new(
+        context: Arc<Context>,
+        device: Arc<Device>,
+        properties: cl_command_queue_properties,
+        property_list: Vec<cl_queue_properties>,
+    ) -> Arc<Self> {
+        let out_of_order = properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0;
+        Arc::new(Self {
+            context,
+            device,
+            properties: AtomicU64::new(properties),
+            property_list,
+            state: Mutex::new(State { out_of_order, ..State::default() }),
+            changed: Condvar::new(),
+            api: ApiHandle::default(),
+        })
+    }
+
+    /// The context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// `CL_QUEUE_PROPERTIES`.
+    pub fn properties(&self) -> cl_command_queue_properties {
+        self.properties.load(Ordering::Relaxed)
+    }
+
+    /// `CL_QUEUE_PROPERTIES_ARRAY`.
+    pub fn property_list(&self) -> &[cl_queue_properties] {
+        &self.property_list
+    }
+
+    /// Whether times are recorded.
+    pub fn profiles(&self) -> bool {
+        self.properties() & CL_QUEUE_PROFILING_ENABLE != 0
+    }
+
+    /// `clSetCommandQueueProperty`: changes the properties once all earlier commands have ended; returns the old ones.
+    pub fn set_properties(
+        self: &Arc<Self>,
+        properties: cl_command_queue_properties,
+        enable: bool,
+    ) -> cl_command_queue_properties {
+        let mut state = self.state.lock();
+        loop {
+            let end = state.end();
+            state = self.drive(state, |state| state.first >= end);
+            // Another thread may have enqueued since; an empty queue can change its order.
+            if state.slots.is_empty() {
+                break;
+            }
+        }
+        let old = self.properties();
+        let new = if enable { old | properties } else { old & !properties };
+        self.properties.store(new, Ordering::Relaxed);
+        state.out_of_order = new & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0;
+        state.barrier = None;
+        old
+    }
+
+    /// Puts a command at the end of the queue.
+    ///
+    /// The caller has checked the wait list (same context). In an in-order queue this allocates nothing when the work is
+    /// `Work::Shared` and no event is asked for.
+    pub fn enqueue(self: &Arc<Self>, mut command: Command) {
+        let mut state = self.state.lock();
+        let number = state.end();
+        let ordered = !state.out_of_order;
+        let depend_on = |event: &Event| {
+            // In an in-order queue what came before has ended anyway when the command's turn comes.
+            let by_order = ordered && event.queue().is_some_and(|queue| Arc::ptr_eq(queue, self));
+            !by_order && event.add_dependent(|| Dependent { queue: self.clone(), number })
+        };
+        let mut blockers = command.waits.iter().filter(|event| depend_on(event)).count();
+        if state.out_of_order {
+            let event = command.event.get_or_insert_with(|| Event::of_command(self, command.kind));
+            if let Some(barrier) = &state.barrier {
+                blockers += usize::from(depend_on(barrier));
+            }
+            let all_before = matches!(command.kind, CL_COMMAND_BARRIER | CL_COMMAND_MARKER) && command.waits.is_empty();
+            if all_before {
+                for slot in &state.slots {
+                    let (Slot::Running(Some(before))
+                    | Slot::Waiting(Pending { command: Command { event: Some(before), .. }, .. })) = slot
+                    else {
+                        continue;
+                    };
+                    blockers += usize::from(depend_on(before));
+                }
+            }
+            if command.kind == CL_COMMAND_BARRIER {
+                state.barrier = Some(event.clone());
+            }
+            if blockers == 0 {
+                state.ready.push_back(number);
+            }
+        }
+        state.slots.push_back(Slot::Waiting(Pending { command, blockers }));
+        if number - state.flushed >= GATHER {
+            self.flush_locked(state);
+        }
+    }
+
+    /// `clFlush`: all commands so far will be executed without further calls.
+    pub fn flush(self: &Arc<Self>) {
+        self.flush_locked(self.state.lock());
+    }
+
+    fn flush_locked(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
+        let news = self.submit(&mut state);
+        self.find_threads(&mut state, 0);
+        drop(state);
+        news.tell();
+    }
+
+    /// `clFinish`: waits until all commands so far have ended.
+    pub fn finish(self: &Arc<Self>) {
+        let state = self.state.lock();
+        let end = state.end();
+        drop(self.drive(state, |state| state.first >= end));
+    }
+
+    /// Waits for the event of a command of this queue.
+    pub(crate) fn wait_for(self: &Arc<Self>, event: &Event) {
+        drop(self.drive(self.state.lock(), |_| event.has_ended()));
+    }
+
+    /// Executes commands on this thread until `done`, sleeping while there is nothing it may execute.
+    fn drive<'a>(
+        self: &'a Arc<Self>,
+        mut state: MutexGuard<'a, State>,
+        done: impl Fn(&State) -> bool,
+    ) -> MutexGuard<'a, State> {
+        if done(&state) {
+            return state;
+        }
+        let news = self.submit(&mut state);
+        if !news.is_empty() {
+            drop(state);
+            news.tell();
+            state = self.state.lock();
+        }
+        while !done(&state) {
+            if let Some((number, command)) = state.take() {
+                self.find_threads(&mut state, 0);
+                drop(state);
+                self.execute(number, command);
+                state = self.state.lock();
+            } else {
+                state.waiting += 1;
+                self.changed.wait(&mut state);
+                state.waiting -= 1;
+            }
+        }
+        // What this thread leaves behind is somebody else's now.
+        self.find_threads(&mut state, 0);
+        state
+    }
+
+    /// Counts all commands as flushed. The lock must be let go before telling the news.
+    fn submit(&self, state: &mut State) -> News {
+        let mut news = News::default();
+        let from = state.flushed.max(state.first);
+        let skip = usize::try_from(from - state.first).unwrap_or(usize::MAX);
+        for slot in state.slots.iter().skip(skip) {
+            let Slot::Waiting(Pending { command, blockers }) = slot else { continue };
+            news.submitted.extend(command.event.clone());
+            if *blockers > 0 {
+                // Other queues must get on too: an application that forgot to flush them would wait for ever.
+                let others = command.waits.iter().filter(|event| !event.has_ended()).filter_map(|event| event.queue());
+                news.needed.extend(others.filter(|queue| !std::ptr::eq(&***queue, self)).cloned());
+            }
+        }
+        state.flushed = state.end();
+        news
+    }
+
+    /// Sees to it that a thread takes up what may run. `looking`: threads that will look at the queue next.
+    fn find_threads(self: &Arc<Self>, state: &mut State, looking: usize) {
+        let runnable = state.runnable();
+        if runnable == 0 || state.flushed <= state.first {
+            return;
+        }
+        if state.waiting > 0 {
+            // They wait for something in this queue anyway, and hand on what they leave behind.
+            self.changed.notify_all();
+        }
+        let most = if state.out_of_order { schedule::workers().max(2).saturating_sub(state.running) } else { 1 };
+        let wanted = runnable.saturating_sub(state.waiting + looking).min(most);
+        while state.scheduled < wanted {
+            state.scheduled += 1;
+            let queue = self.clone();
+            workers::spawn(Box::new(move || queue.work()));
+        }
+    }
+
+    /// What a worker does for this queue.
+    fn work(self: &Arc<Self>) {
+        let mut state = self.state.lock();
+        state.scheduled -= 1;
+        while let Some((number, command)) = state.take() {
+            drop(state);
+            self.execute(number, command);
+            state = self.state.lock();
+        }
+    }
+
+    /// Runs a command taken from the queue and tells everybody about its end.
+    fn execute(self: &Arc<Self>, number: u64, mut command: Command) {
+        let failed = command.waits.iter().any(|event| event.status() < CL_COMPLETE);
+        let result = if failed {
+            Err(Error::new(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST))
+        } else {
+            if let Some(event) = &command.event {
+                event.advance(CL_RUNNING);
+            }
+            command.work.run()
+        };
+        let status = result.as_ref().map_or_else(Error::code, |()| CL_COMPLETE);
+        let mut ended = command.event.as_ref().map(|event| event.end(status));
+
+        let mut state = self.state.lock();
+        state.ended(number, command.event.as_ref());
+        if let Some(ended) = &mut ended {
+            for dependent in ended.dependents.extract_if(.., |d| Arc::ptr_eq(&d.queue, self)) {
+                state.unblock(dependent.number);
+            }
+        }
+        if state.waiting > 0 {
+            self.changed.notify_all();
+        }
+        // This thread looks again at once, unless the application's code keeps it.
+        let looking = usize::from(!ended.as_ref().is_some_and(|ended| ended.has_callbacks()));
+        self.find_threads(&mut state, looking);
+        drop(state);
+        if let Some(message) = result.as_ref().err().and_then(Error::message) {
+            self.context.notify(message);
+        }
+        // The work goes before the callbacks are told, but after the command has ended: what it held may be the last
+        // reference to a memory object, whose destructor callback may wait for this queue.
+        drop(command);
+        if let Some(ended) = ended {
+            ended.tell();
+        }
+    }
+
+    /// An event that a command of this queue waited for has ended.
+    pub(crate) fn dependency_ended(self: &Arc<Self>, number: u64) {
+        let mut state = self.state.lock();
+        state.unblock(number);
+        self.find_threads(&mut state, 0);
+    }
+}
+
+/// What follows from a flush, once the lock is let go.
+#[derive(Default)]
+struct News {
+    submitted: Vec<Arc<Event>>,
+    needed: Vec<Arc<Queue>>,
+}
+
+impl News {
+    fn is_empty(&self) -> bool {
+        self.submitted.is_empty() && self.needed.is_empty()
+    }
+
+    fn tell(self) {
+        for event in self.submitted {
+            event.advance(CL_SUBMITTED);
+        }
+        for queue in self.needed {
+            queue.flush();
+        }
+    }
+}
+
+impl fmt::Debug for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queue").field("properties", &self.properties()).finish_non_exhaustive()
+    }
+}

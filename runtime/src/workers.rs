@@ -1,0 +1,93 @@
+//! Threads that drain queues when no application thread waits for them.
+//!
+//! There are as many as have something to do at once: a job that blocks (a native kernel, a callback) never keeps another
+//! from running. A thread that has had nothing to do for a while ends. This is not where work-groups run: `schedule`
+//! spreads a launch over the cores, from whichever thread executes the command.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+/// Something for another thread to do.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// How long a thread stays without work.
+const IDLE: Duration = Duration::from_secs(2);
+
+static WORKERS: Workers =
+    Workers { state: Mutex::new(State { jobs: VecDeque::new(), idle: 0 }), arrived: Condvar::new() };
+
+struct Workers {
+    state: Mutex<State>,
+    arrived: Condvar,
+}
+
+struct State {
+    jobs: VecDeque<Job>,
+    /// Threads that wait for a job.
+    idle: usize,
+}
+
+/// Runs a job on another thread, soon. Should the system refuse a thread, the job runs as soon as one is free.
+pub fn spawn(job: Job) {
+    let mut state = WORKERS.state.lock();
+    state.jobs.push_back(job);
+    if state.idle >= state.jobs.len() {
+        WORKERS.arrived.notify_one();
+        return;
+    }
+    drop(state);
+    let thread = std::thread::Builder::new().name("lockstep-queue".into());
+    // On failure the job stays in the list for the threads there are.
+    let _ = thread.spawn(serve);
+}
+
+/// What a worker does.
+fn serve() {
+    let mut state = WORKERS.state.lock();
+    loop {
+        if let Some(job) = state.jobs.pop_front() {
+            drop(state);
+            // A job guards what it runs; this is for what slipped through, as a thread less would go unnoticed.
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
+            state = WORKERS.state.lock();
+            continue;
+        }
+        state.idle += 1;
+        let expired = WORKERS.arrived.wait_for(&mut state, IDLE).timed_out();
+        state.idle -= 1;
+        if expired && state.jobs.is_empty() {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn blocked_jobs_do_not_keep_others_from_running() {
+        let (to_first, first) = mpsc::channel();
+        let (to_all, all) = mpsc::channel();
+        // Each job but the last waits for the next one, so all must run at once.
+        let mut next = to_first;
+        for _ in 0..20 {
+            let (sender, receiver) = mpsc::channel::<()>();
+            let (forward, done) = (std::mem::replace(&mut next, sender), to_all.clone());
+            spawn(Box::new(move || {
+                receiver.recv_timeout(Duration::from_secs(20)).unwrap();
+                forward.send(()).unwrap();
+                done.send(()).unwrap();
+            }));
+        }
+        next.send(()).unwrap();
+        first.recv_timeout(Duration::from_secs(20)).unwrap();
+        for _ in 0..20 {
+            all.recv_timeout(Duration::from_secs(20)).unwrap();
+        }
+    }
+}
