@@ -4,6 +4,7 @@ pub mod analysis;
 pub mod codegen;
 pub mod frontend;
 pub mod import;
+pub mod interp;
 pub mod ir;
 pub mod jit;
 pub mod pipeline;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 mod filetest;
 
-use filetest::{Script, analyses, compare_facts, script};
+use filetest::{Script, analyses, compare_facts, run, script};
 
 fn files(dir: &Path, out: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -67,9 +67,22 @@ fn run_test(test: &str, text: &str, module: &Module, script: &Script) -> Result<
             let errors = verify(module, script.stage).err().unwrap_or_default();
             compare_facts(script, &["error"], analyses::errors(&errors))
         }
+        "run" => runs(module, script),
+        "post_dominators" => compare_facts(script, &["ipdom"], analyses::ipdoms(module)),
+        "loops" => compare_facts(script, &["in", "loop", "irreducible"], analyses::loop_facts(module)),
+        "liveness" => compare_facts(script, &["live_in", "live_out"], analyses::live_sets(module)),
         "dominators" => compare_facts(script, &["idom"], analyses::idoms(module)),
         _ => Err(format!("there is no test {test:?}")),
     }
+}
+
+/// Every `; run:` line must hold.
+fn runs(module: &Module, script: &Script) -> Result<(), String> {
+    let mut lines = script.directives.iter().filter(|(_, key, _)| key == "run").peekable();
+    if lines.peek().is_none() {
+        return Err("no `; run:` line".to_string());
+    }
+    lines.try_for_each(|(number, _, line)| run::check(module, line).map_err(|e| format!("line {number}: {e}")))
 }
 
 /// The text must be what the printer writes.

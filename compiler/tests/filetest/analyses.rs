@@ -3,7 +3,10 @@
 use super::Fact;
 use lockstep_compiler::analysis::cfg::cfg;
 use lockstep_compiler::analysis::dominators::dominators;
-use lockstep_compiler::ir::{Function, Module, block_text};
+use lockstep_compiler::analysis::liveness::liveness;
+use lockstep_compiler::analysis::loops::loops;
+use lockstep_compiler::analysis::post_dominators::post_dominators;
+use lockstep_compiler::ir::{Function, Module, Value, block_text, term_text};
 use lockstep_compiler::verify::VerifyError;
 
 fn each_function(module: &Module, mut facts: impl FnMut(&Function, &mut Vec<Fact>)) -> Vec<Fact> {
@@ -28,6 +31,61 @@ pub fn idoms(module: &Module) -> Vec<Fact> {
             if let Some(idom) = tree.idom(block) {
                 found.push((block_text(f, block), "idom".to_string(), idom.to_string()));
             }
+        }
+    })
+}
+
+/// `ipdom: b2`, or `ipdom: end`, for every reachable block.
+pub fn ipdoms(module: &Module) -> Vec<Fact> {
+    each_function(module, |f, found| {
+        let graph = cfg(f);
+        let tree = post_dominators(&graph);
+        for &block in graph.rpo() {
+            let next = tree.ipdom(block).map_or("end".to_string(), |b| b.to_string());
+            found.push((block_text(f, block), "ipdom".to_string(), next));
+        }
+    })
+}
+
+/// `in: b1` (the header of the innermost loop) for every block in a loop; for headers also
+/// `loop: depth 1, latches b3, exits b2-b4`; at the jump of an irreducible edge `irreducible: b5`.
+pub fn loop_facts(module: &Module) -> Vec<Fact> {
+    each_function(module, |f, found| {
+        let graph = cfg(f);
+        let forest = loops(&graph, &dominators(&graph));
+        for &block in &f.layout {
+            if let Some(l) = forest.innermost(block) {
+                let header = forest.get(l).header.to_string();
+                found.push((block_text(f, block), "in".to_string(), header));
+            }
+            if let Some(l) = forest.with_header(block) {
+                let data = forest.get(l);
+                let latches: Vec<String> = data.latches.iter().map(|b| b.to_string()).collect();
+                let exits: Vec<String> = data.exits.iter().map(|(a, b)| format!("{a}-{b}")).collect();
+                let exits = if exits.is_empty() { "none".to_string() } else { exits.join(" ") };
+                let text = format!("depth {}, latches {}, exits {exits}", data.depth, latches.join(" "));
+                found.push((block_text(f, block), "loop".to_string(), text));
+            }
+        }
+        for (from, to) in forest.irreducible_edges() {
+            found.push((term_text(f, *from), "irreducible".to_string(), to.to_string()));
+        }
+    })
+}
+
+/// `live_in: v1, v2` and `live_out: v1` for every block where something is live.
+pub fn live_sets(module: &Module) -> Vec<Fact> {
+    each_function(module, |f, found| {
+        let live = liveness(f, &cfg(f));
+        for &block in &f.layout {
+            let mut fact = |key: &str, values: Vec<Value>| {
+                if !values.is_empty() {
+                    let values: Vec<String> = values.iter().map(|v| v.to_string()).collect();
+                    found.push((block_text(f, block), key.to_string(), values.join(", ")));
+                }
+            };
+            fact("live_in", live.live_in(block).collect());
+            fact("live_out", live.live_out(block).collect());
         }
     })
 }

@@ -1,6 +1,7 @@
 //! What a filetest says, and the comparison with what is found.
 
 pub mod analyses;
+pub mod run;
 
 use lockstep_compiler::verify::Stage;
 use std::fmt::Write;

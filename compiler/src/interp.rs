@@ -1,0 +1,307 @@
+//! The reference interpreter: what a kernel means, one work-item at a time.
+//!
+//! Requires: a module that verifies (as imported, or cut into regions).
+//! Ensures: every memory access lies in an object, at its alignment, in memory this work-item may
+//! touch; all work-items of a group reach the same barriers; or else an error that says where.
+//! Phases: memory objects; then group after group, and in a group phase after phase: each work-item runs
+//! until it arrives at a barrier or has finished.
+//! Source: OpenCL C 3.0, 6.15.8 (barriers) and 6.7 (address spaces); LLVM's language reference for the
+//! single operations. Poison is some wrapped or saturated number here; undefined behaviour is an error.
+//! `fmuladd` rounds once. Fast-math flags change nothing.
+
+use crate::ir::{Block, Format, Kernel, Module, ParamKind, Region, SourceLoc};
+use std::collections::BTreeMap;
+use std::fmt;
+
+mod float;
+mod host;
+mod integer;
+mod item;
+mod memory;
+mod unary;
+
+pub use memory::Memory;
+
+use item::{Arrival, Group, Item};
+
+/// Where and how many work-items run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NdRange {
+    /// Dimensions, 1 to 3.
+    pub work_dim: u32,
+    /// Work-items; 1 in unused dimensions.
+    pub global_size: [u64; 3],
+    /// Work-items per group; 1 in unused dimensions. The last group may be smaller.
+    pub local_size: [u64; 3],
+    /// First global ids.
+    pub global_offset: [u64; 3],
+}
+
+impl NdRange {
+    /// A range without offset of as many dimensions as `global` has (1 to 3).
+    pub fn new(global: &[u64], local: &[u64]) -> NdRange {
+        let pad = |sizes: &[u64]| std::array::from_fn(|d| sizes.get(d).copied().unwrap_or(1));
+        NdRange {
+            work_dim: global.len() as u32,
+            global_size: pad(global),
+            local_size: pad(local),
+            global_offset: [0; 3],
+        }
+    }
+
+    /// Groups per dimension.
+    pub fn num_groups(&self) -> [u64; 3] {
+        std::array::from_fn(|d| self.global_size[d].div_ceil(self.local_size[d]))
+    }
+}
+
+/// A kernel argument.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Arg {
+    /// Bytes of a scalar, vector or struct.
+    Value(Vec<u8>),
+    /// The buffer with this index in the memory.
+    Buffer(usize),
+    /// No buffer.
+    Null,
+    /// Bytes of `__local` memory.
+    Local(u64),
+}
+
+impl Arg {
+    /// A 32-bit integer.
+    pub fn i32(n: i32) -> Arg {
+        Arg::Value(n.to_le_bytes().to_vec())
+    }
+
+    /// A 64-bit integer.
+    pub fn i64(n: i64) -> Arg {
+        Arg::Value(n.to_le_bytes().to_vec())
+    }
+
+    /// An `f32`.
+    pub fn f32(x: f32) -> Arg {
+        Arg::Value(x.to_le_bytes().to_vec())
+    }
+}
+
+/// What is wrong, without the place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// An access outside of every object; the text describes the address.
+    OutOfBounds(String),
+    /// An address less aligned than the access says.
+    Misaligned(String),
+    /// A write to memory that is only read.
+    ReadOnly(String),
+    /// Another work-item's private memory.
+    NotShared(String),
+    /// Undefined behaviour.
+    Undefined(String),
+    /// Work-items of a group wait at different barriers, or some have finished while others wait.
+    DivergentBarrier(String),
+    /// More steps than allowed.
+    StepLimit,
+    /// The host has no such function, or not for these operands.
+    UnknownHostFunction(String),
+    /// Launch arguments that do not fit the kernel.
+    BadLaunch(String),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::OutOfBounds(what) => write!(f, "out of bounds: {what}"),
+            Fault::Misaligned(what) => write!(f, "misaligned: {what}"),
+            Fault::ReadOnly(what) => write!(f, "write to read-only memory: {what}"),
+            Fault::NotShared(what) => write!(f, "another work-item's memory: {what}"),
+            Fault::Undefined(what) => write!(f, "undefined: {what}"),
+            Fault::DivergentBarrier(what) => write!(f, "divergent barrier: {what}"),
+            Fault::StepLimit => f.write_str("more steps than allowed"),
+            Fault::UnknownHostFunction(name) => write!(f, "no host function {name}"),
+            Fault::BadLaunch(what) => write!(f, "bad launch: {what}"),
+        }
+    }
+}
+
+/// A fault with its place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InterpError {
+    /// What is wrong.
+    pub fault: Fault,
+    /// The global id of the work-item, if one is at fault.
+    pub global_id: Option<[u64; 3]>,
+    /// The region and block.
+    pub place: Option<(Region, Block)>,
+    /// The instruction as text, empty outside of code.
+    pub line: String,
+    /// Where the user wrote it.
+    pub loc: SourceLoc,
+}
+
+impl fmt::Display for InterpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.fault)?;
+        if let Some([x, y, z]) = self.global_id {
+            write!(f, " in work-item ({x}, {y}, {z})")?;
+        }
+        if let Some((region, block)) = self.place {
+            write!(f, " at {region}, {block}")?;
+        }
+        if self.loc.line != 0 {
+            write!(f, " (source {}:{})", self.loc.line, self.loc.column)?;
+        }
+        if !self.line.is_empty() {
+            write!(f, "\n  {}", self.line)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for InterpError {}
+
+impl From<Fault> for InterpError {
+    fn from(fault: Fault) -> InterpError {
+        InterpError { fault, global_id: None, place: None, line: String::new(), loc: SourceLoc::default() }
+    }
+}
+
+/// One call of printf.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PrintfEvent {
+    /// Its format.
+    pub format: Format,
+    /// The bits of its operands.
+    pub args: Vec<u128>,
+    /// Who printed.
+    pub global_id: [u64; 3],
+}
+
+/// What a run did beside changing memory.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Report {
+    /// Instructions and terminators executed by each work-item, in the order in which they ran.
+    pub steps: Vec<u64>,
+    /// How often each target of each block's terminator was taken.
+    pub branches: BTreeMap<(Region, Block, u32), u64>,
+    /// printf calls in order.
+    pub printf: Vec<PrintfEvent>,
+}
+
+/// Steps of all work-items together that `run` allows.
+pub const STEP_LIMIT: u64 = 200_000_000;
+
+/// Runs a kernel over a range.
+pub fn run(
+    module: &Module,
+    kernel: &str,
+    range: &NdRange,
+    args: &[Arg],
+    memory: &mut Memory,
+) -> Result<Report, InterpError> {
+    run_limited(module, kernel, range, args, memory, STEP_LIMIT)
+}
+
+/// Runs a kernel over a range for at most so many steps of all work-items together.
+pub fn run_limited(
+    module: &Module,
+    kernel: &str,
+    range: &NdRange,
+    args: &[Arg],
+    memory: &mut Memory,
+    step_limit: u64,
+) -> Result<Report, InterpError> {
+    let Some(kernel) = module.kernels.iter().find(|k| k.name == kernel) else {
+        return Err(Fault::BadLaunch(format!("there is no kernel {kernel:?}")).into());
+    };
+    let bad_range = range.local_size.contains(&0) || !(1..=3).contains(&range.work_dim);
+    if bad_range {
+        return Err(Fault::BadLaunch("the range has empty groups or no dimensions".to_string()).into());
+    }
+    memory.begin_launch(module)?;
+    let mut block = vec![0; kernel.args_size as usize];
+    if args.len() != kernel.params.len() {
+        let message = format!("{} arguments for {} parameters", args.len(), kernel.params.len());
+        return Err(Fault::BadLaunch(message).into());
+    }
+    let mut local_args = Vec::new();
+    for (i, (param, arg)) in kernel.params.iter().zip(args).enumerate() {
+        let bytes = match (param.kind, arg) {
+            (ParamKind::Local, Arg::Local(size)) => {
+                local_args.push((i, *size));
+                vec![0; 8]
+            }
+            (ParamKind::Local, _) | (_, Arg::Local(_)) => Vec::new(),
+            (_, Arg::Value(bytes)) => bytes.clone(),
+            (_, Arg::Null) => vec![0; 8],
+            (_, Arg::Buffer(index)) => memory.buffer_address(*index)?.to_le_bytes().to_vec(),
+        };
+        let start = param.offset as usize;
+        match block.get_mut(start..start + param.size as usize) {
+            Some(place) if place.len() == bytes.len() => place.copy_from_slice(&bytes),
+            _ => return Err(Fault::BadLaunch(format!("argument {i} does not fit its parameter")).into()),
+        }
+    }
+    let mut run = Run { kernel, range, step_limit, report: Report::default() };
+    let groups = range.num_groups();
+    for z in 0..groups[2] {
+        for y in 0..groups[1] {
+            for x in 0..groups[0] {
+                run.group([x, y, z], &block, &local_args, memory)?;
+            }
+        }
+    }
+    Ok(run.report)
+}
+
+/// One launch.
+struct Run<'a> {
+    kernel: &'a Kernel,
+    range: &'a NdRange,
+    step_limit: u64,
+    report: Report,
+}
+
+impl Run<'_> {
+    fn group(
+        &mut self,
+        id: [u64; 3],
+        args: &[u8],
+        local_args: &[(usize, u64)],
+        memory: &mut Memory,
+    ) -> Result<(), InterpError> {
+        let range = self.range;
+        let size: [u64; 3] =
+            std::array::from_fn(|d| range.local_size[d].min(range.global_size[d] - id[d] * range.local_size[d]));
+        let group = Group::new(self.kernel, id, size, args, local_args, memory)?;
+        let mut items = Vec::new();
+        for z in 0..size[2] {
+            for y in 0..size[1] {
+                for x in 0..size[0] {
+                    items.push(Item::new(self, &group, [x, y, z], items.len() as u32, memory)?);
+                }
+            }
+        }
+        loop {
+            let mut first: Option<(Arrival, [u64; 3])> = None;
+            for item in &mut items {
+                let arrival = item.run(self, &group, memory)?;
+                match &first {
+                    None => first = Some((arrival, item.global_id)),
+                    Some((other, other_id)) if *other != arrival => {
+                        let what = format!("this one {arrival}, work-item {other_id:?} {other}");
+                        return Err(item.error(self, Fault::DivergentBarrier(what)));
+                    }
+                    Some(_) => {}
+                }
+            }
+            match first {
+                Some((Arrival::Barrier(..) | Arrival::Region(_), _)) => {}
+                Some((Arrival::End, _)) | None => break,
+            }
+        }
+        self.report.steps.extend(items.iter().map(|item| item.steps));
+        memory.end_group();
+        Ok(())
+    }
+}

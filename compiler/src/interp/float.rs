@@ -1,0 +1,129 @@
+//! Floating-point operations on bits held in `u128`.
+//!
+//! binary16 is computed in binary32 and rounded, which is exact for sums, products, quotients and square
+//! roots (24 >= 2 * 11 + 2 bits); its fused multiply-add is computed in binary64 rounded to odd.
+
+use crate::ir::{BinaryOp, FloatCc, Type, UnaryOp};
+use half::f16;
+
+/// A float as binary64, exactly.
+pub(super) fn widen(ty: Type, bits: u128) -> f64 {
+    match ty {
+        Type::F16 => f16::from_bits(bits as u16).to_f64(),
+        Type::F32 => f64::from(f32::from_bits(bits as u32)),
+        _ => f64::from_bits(bits as u64),
+    }
+}
+
+/// A binary64 rounded to a type.
+pub(super) fn narrow(ty: Type, x: f64) -> u128 {
+    match ty {
+        Type::F16 => f16::from_f64(x).to_bits().into(),
+        Type::F32 => (x as f32).to_bits().into(),
+        _ => x.to_bits().into(),
+    }
+}
+
+/// Applies an operation in the type itself (binary16 in binary32).
+macro_rules! in_type {
+    ($ty:expr, [$($x:ident),+], $result:expr) => {
+        match $ty {
+            Type::F16 => {
+                $(let $x = f16::from_bits($x as u16).to_f32();)+
+                f16::from_f32($result).to_bits().into()
+            }
+            Type::F32 => {
+                $(let $x = f32::from_bits($x as u32);)+
+                ($result).to_bits().into()
+            }
+            _ => {
+                $(let $x = f64::from_bits($x as u64);)+
+                ($result).to_bits().into()
+            }
+        }
+    };
+}
+
+/// The result's bits; `None` for operations on integers.
+pub(super) fn binary(op: BinaryOp, ty: Type, a: u128, b: u128) -> Option<u128> {
+    let sign = 1u128 << (ty.bits() - 1);
+    Some(match op {
+        BinaryOp::Fadd => in_type!(ty, [a, b], a + b),
+        BinaryOp::Fsub => in_type!(ty, [a, b], a - b),
+        BinaryOp::Fmul => in_type!(ty, [a, b], a * b),
+        BinaryOp::Fdiv => in_type!(ty, [a, b], a / b),
+        BinaryOp::Frem => in_type!(ty, [a, b], a % b),
+        BinaryOp::Fmin => in_type!(ty, [a, b], a.min(b)),
+        BinaryOp::Fmax => in_type!(ty, [a, b], a.max(b)),
+        BinaryOp::Copysign => (a & !sign) | (b & sign),
+        _ => return None,
+    })
+}
+
+/// The result's bits for operations from a float type to itself; `None` for all others.
+pub(super) fn unary(op: UnaryOp, ty: Type, a: u128) -> Option<u128> {
+    let sign = 1u128 << (ty.bits() - 1);
+    Some(match op {
+        UnaryOp::Fneg => a ^ sign,
+        UnaryOp::Fabs => a & !sign,
+        UnaryOp::Sqrt => in_type!(ty, [a], a.sqrt()),
+        UnaryOp::Floor => in_type!(ty, [a], a.floor()),
+        UnaryOp::Ceil => in_type!(ty, [a], a.ceil()),
+        UnaryOp::Ftrunc => in_type!(ty, [a], a.trunc()),
+        UnaryOp::Rint => in_type!(ty, [a], a.round_ties_even()),
+        UnaryOp::Round => in_type!(ty, [a], a.round()),
+        UnaryOp::Canonicalize if widen(ty, a).is_nan() => a | quiet_bit(ty),
+        UnaryOp::Canonicalize => a,
+        _ => return None,
+    })
+}
+
+fn quiet_bit(ty: Type) -> u128 {
+    match ty {
+        Type::F16 => 1 << 9,
+        Type::F32 => 1 << 22,
+        _ => 1 << 51,
+    }
+}
+
+/// a * b + c, rounded once.
+pub(super) fn fma(ty: Type, a: u128, b: u128, c: u128) -> u128 {
+    if ty == Type::F16 {
+        // The product is exact in binary64; the sum is made odd where it is not.
+        let product = widen(ty, a) * widen(ty, b);
+        let c = widen(ty, c);
+        let sum = product + c;
+        let back = sum - product;
+        let error = (product - (sum - back)) + (c - back);
+        let odd = if sum.is_finite() && error != 0.0 && sum.to_bits() & 1 == 0 {
+            let up = (error > 0.0) == (sum > 0.0);
+            f64::from_bits(if up { sum.to_bits() + 1 } else { sum.to_bits() - 1 })
+        } else {
+            sum
+        };
+        return narrow(ty, odd);
+    }
+    in_type!(ty, [a, b, c], a.mul_add(b, c))
+}
+
+/// Whether a comparison of two floats of a type holds.
+pub(super) fn compare(cc: FloatCc, ty: Type, a: u128, b: u128) -> bool {
+    let (a, b) = (widen(ty, a), widen(ty, b));
+    let unordered = a.is_nan() || b.is_nan();
+    match cc {
+        FloatCc::Oeq => a == b,
+        FloatCc::Ogt => a > b,
+        FloatCc::Oge => a >= b,
+        FloatCc::Olt => a < b,
+        FloatCc::Ole => a <= b,
+        FloatCc::One => !unordered && a != b,
+        FloatCc::Ord => !unordered,
+        FloatCc::Uno => unordered,
+        FloatCc::Ueq => unordered || a == b,
+        FloatCc::Ugt => unordered || a > b,
+        FloatCc::Uge => unordered || a >= b,
+        FloatCc::Ult => unordered || a < b,
+        FloatCc::Ule => unordered || a <= b,
+        FloatCc::Une => unordered || a != b,
+    }
+}
