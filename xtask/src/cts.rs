@@ -20,10 +20,7 @@ use crate::workspace;
 
 const LIMIT: Duration = Duration::from_secs(120);
 const FULL_LIMIT: Duration = Duration::from_secs(3600);
-/// The entry of a program's table that speaks of all its sub-tests.
-const EVERY: &str = "*";
-
-/// Entries by program (`basic`, …), then by sub-test.
+/// Entries by program (`basic`, …), then by a pattern for sub-tests.
 type Programs = BTreeMap<String, Expectations>;
 
 /// Runs the command. Names are `PROGRAM` or `PROGRAM/SUBTEST` prefixes.
@@ -94,12 +91,34 @@ fn command(path: &Path, subtest: &str, expectation: &Expectation, vendors: &str,
     command
 }
 
-/// A sub-test's own entry, filled up from the one for the whole program.
+/// What is expected of a sub-test: each key from the most exact entry that has it.
 fn expectation_for(entries: &Expectations, subtest: &str) -> Expectation {
-    let own = entries.get(subtest).cloned().unwrap_or_default();
-    let every = entries.get(EVERY).cloned().unwrap_or_default();
-    let (expect, reason) = if own.expect.is_some() { (own.expect, own.reason) } else { (every.expect, every.reason) };
-    Expectation { expect, reason, arguments: own.arguments.or(every.arguments), limit: own.limit.or(every.limit) }
+    let mut fitting: Vec<(&String, &Expectation)> =
+        entries.iter().filter(|(pattern, _)| fits(pattern, subtest)).collect();
+    // The longer a pattern, the more exact; a name without stars is the most exact.
+    fitting.sort_by_key(|(pattern, _)| (!pattern.contains('*'), pattern.len()));
+    let mut expectation = Expectation::default();
+    for (_, entry) in fitting {
+        if entry.expect.is_some() {
+            expectation.expect = entry.expect;
+            expectation.reason.clone_from(&entry.reason);
+        }
+        if entry.arguments.is_some() {
+            expectation.arguments.clone_from(&entry.arguments);
+        }
+        expectation.limit = entry.limit.or(expectation.limit);
+    }
+    expectation
+}
+
+/// Whether a name fits a pattern, in which `*` stands for any text.
+fn fits(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((start, rest)) => name
+            .strip_prefix(start)
+            .is_some_and(|tail| (0..=tail.len()).any(|at| tail.is_char_boundary(at) && fits(rest, &tail[at..]))),
+    }
 }
 
 fn expectations() -> Result<Programs> {
@@ -206,6 +225,8 @@ mod tests {
         assert_eq!((one.verdict(), one.limit), (Verdict::Failed, Some(7)));
         assert_eq!(expectation_for(&entries, "two").verdict(), Verdict::Skipped);
         assert_eq!(expectation_for(&Expectations::new(), "two").verdict(), Verdict::Passed);
+        assert!(fits("*image*", "read_image_2d") && fits("a*b*c", "abbc") && fits("*", ""));
+        assert!(!fits("*image", "images") && !fits("a*b*c", "acb"));
     }
 
     #[test]
