@@ -344,3 +344,15 @@ impl Event {
         info::value(|size, value, returned| (cl().clGetEventProfilingInfo)(self.raw(), name, size, value, returned))
     }
 }
+
+/// The arguments that a native kernel was called with.
+pub fn native_arguments<T: Plain>(arguments: *mut c_void) -> T {
+    // SAFETY: only native kernels call this, with the pointer to their copy of a `T`.
+    unsafe { arguments.cast::<T>().read_unaligned() }
+}
+
+/// The values of a buffer whose address a native kernel was given.
+pub fn native_memory<T: Plain>(address: usize, count: usize) -> Vec<T> {
+    // SAFETY: only native kernels call this, with the address of a buffer of at least so many values.
+    unsafe { std::slice::from_raw_parts(address as *const T, count) }.to_vec()
+}
