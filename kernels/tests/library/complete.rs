@@ -1,0 +1,155 @@
+//! Every overload that clang declares is defined, with the declared type.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use crate::host::clang;
+
+/// The language versions with the extensions of each; the last one has no generic address space, so its functions take
+/// pointers to the named ones.
+const LANGUAGES: &[(&str, &str)] = &[
+    ("CL1.0", "+all"),
+    ("CL1.1", "+all"),
+    ("CL1.2", "+all"),
+    ("CL2.0", "+all"),
+    ("CL3.0", "+all"),
+    ("clc++1.0", "+all"),
+    ("clc++2021", "+all"),
+    (
+        "CL3.0",
+        "+all,-__opencl_c_generic_address_space,-__opencl_c_device_enqueue,-__opencl_c_pipes,\
+         -__opencl_c_program_scope_global_variables",
+    ),
+];
+
+/// Functions that other parts of the driver deliver: images, pipes, device-side enqueue, sub-groups, work-group
+/// collectives and clocks; and those of extensions of one vendor.
+fn is_elsewhere(function: &str) -> bool {
+    let prefixes = [
+        "amd_",
+        "arm_",
+        "intel_",
+        "sub_group_",
+        "work_group_reduce",
+        "work_group_scan",
+        "work_group_all",
+        "work_group_any",
+        "work_group_broadcast",
+        "work_group_reserve",
+        "work_group_commit",
+        "clock_read",
+        "ndrange_",
+    ];
+    let parts = ["image", "pipe", "sub_group"];
+    let exact = [
+        "capture_event_profiling_info",
+        "create_user_event",
+        "enqueue_marker",
+        "get_default_queue",
+        "is_valid_event",
+        "is_valid_reserve_id",
+        "release_event",
+        "retain_event",
+        "set_user_event_status",
+    ];
+    prefixes.iter().any(|prefix| function.starts_with(prefix))
+        || parts.iter().any(|part| function.contains(part))
+        || exact.contains(&function)
+}
+
+/// The source name in an Itanium-mangled one.
+fn function_of(mangled: &str) -> &str {
+    let rest = &mangled[2..];
+    let digits = rest.find(|c: char| !c.is_ascii_digit()).expect("a length and a name");
+    let length: usize = rest[..digits].parse().expect("a length");
+    &rest[digits..digits + length]
+}
+
+fn declared(standard: &str, extensions: &str) -> BTreeSet<String> {
+    let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("empty.cl");
+    fs::write(&source, "").expect("write an empty source");
+    let ast = clang([
+        "-target",
+        "spir64-unknown-unknown",
+        "-x",
+        "cl",
+        &format!("-cl-std={standard}"),
+        "-Xclang",
+        &format!("-cl-ext={extensions}"),
+        "-cl-no-stdinc",
+        "-include",
+        "opencl-c.h",
+        "-Xclang",
+        "-ast-dump=json",
+        "-fsyntax-only",
+        source.to_str().expect("a path in UTF-8"),
+    ]);
+    ast.lines()
+        .filter_map(|line| line.trim().strip_prefix("\"mangledName\": \""))
+        .filter_map(|rest| rest.split('"').next())
+        .filter(|name| name.starts_with("_Z"))
+        .map(str::to_string)
+        .collect()
+}
+
+#[test]
+fn every_declared_overload_is_defined() {
+    let mut missing: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut count = 0;
+    for (standard, extensions) in LANGUAGES {
+        for name in declared(standard, extensions) {
+            let function = function_of(&name);
+            if is_elsewhere(function) {
+                continue;
+            }
+            count += 1;
+            if lockstep_kernels::chapter_of(&name).is_none() {
+                missing.entry(function.to_string()).or_default().push(format!("{name} ({standard})"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+    assert!(count > 80_000, "clang's header declares far more than {count} overloads");
+}
+
+/// Overloads of one name and parameter list but different results are an error, so compiling a chapter behind clang's
+/// declarations checks the result types, which mangled names do not show.
+#[test]
+fn definitions_agree_with_declarations() {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("cl");
+    for entry in fs::read_dir(sources).expect("the library's sources") {
+        let path = entry.expect("a directory entry").path();
+        if path.extension().is_none_or(|extension| extension != "cl") {
+            continue;
+        }
+        clang([
+            "-target",
+            "spir64-unknown-unknown",
+            "-x",
+            "cl",
+            "-cl-std=CL3.0",
+            "-Xclang",
+            "-cl-ext=+all",
+            "-cl-no-stdinc",
+            "-include",
+            "opencl-c.h",
+            "-DDEST=int",
+            "-DDEST_INTEGER=1",
+            "-fsyntax-only",
+            path.to_str().expect("a path in UTF-8"),
+        ]);
+    }
+}
+
+#[test]
+fn lookup_finds_each_symbol_and_nothing_else() {
+    for symbol in lockstep_kernels::symbols() {
+        assert!(lockstep_kernels::chapter_of(symbol).is_some(), "{symbol}");
+    }
+    let sin = lockstep_kernels::chapter_of("_Z3sinf").expect("sin(float) exists");
+    assert_eq!(sin.name, "math_trig");
+    for absent in ["", "_Z", "_Z3sinx", "main", "zzz", "_Z3sinf "] {
+        assert!(lockstep_kernels::chapter_of(absent).is_none(), "{absent:?}");
+    }
+}

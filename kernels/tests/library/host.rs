@@ -1,0 +1,189 @@
+//! Turns OpenCL C source that calls built-ins into a program for the host.
+//!
+//! The source is compiled as a kernel's is (clang's own declarations, `spir64`), linked with the library's bitcode,
+//! retargeted and compiled for the host, where all address spaces are one. Each wrapper in the source has the signature
+//! `void NAME(global const uchar *in, global uchar *out, ulong n)`; the program is called with a wrapper's name, reads
+//! the input from standard input and writes the output, so the tests need no unsafe code.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{fs, thread};
+
+const CLANG: &str = env!("LOCKSTEP_KERNELS_CLANG");
+
+/// The primitives of `cl/lockstep.h` on a work-item with easily told numbers, and the program's `main`.
+const RUNTIME: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define LIBM1(F) double __lockstep_libm_##F(double x) { return F(x); }
+#define LIBM2(F) double __lockstep_libm_##F(double x, double y) { return F(x, y); }
+LIBM1(acos) LIBM1(acosh) LIBM1(asin) LIBM1(asinh) LIBM1(atan) LIBM1(atanh) LIBM1(cbrt) LIBM1(cos) LIBM1(cosh)
+LIBM1(erf) LIBM1(erfc) LIBM1(exp) LIBM1(exp10) LIBM1(exp2) LIBM1(expm1) LIBM1(lgamma) LIBM1(log) LIBM1(log10)
+LIBM1(log1p) LIBM1(log2) LIBM1(sin) LIBM1(sinh) LIBM1(tan) LIBM1(tanh) LIBM1(tgamma)
+LIBM2(atan2) LIBM2(hypot) LIBM2(pow) LIBM2(fmod) LIBM2(remainder)
+
+#define QUERY(NAME, BASE) unsigned long __lockstep_##NAME(unsigned d) { return BASE + d; }
+QUERY(global_id, 100) QUERY(local_id, 2) QUERY(group_id, 20) QUERY(global_size, 200) QUERY(local_size, 3)
+QUERY(enqueued_local_size, 5) QUERY(num_groups, 30) QUERY(global_offset, 40)
+unsigned __lockstep_work_dim(void) { return 3; }
+static unsigned long barriers;
+void __lockstep_barrier(unsigned flags, unsigned scope) { barriers += flags + 100 * scope; }
+
+int main(int argc, char **argv)
+{
+    if (argc != 5) return 2;
+    size_t n = strtoull(argv[2], 0, 10), in_size = strtoull(argv[3], 0, 10), out_size = strtoull(argv[4], 0, 10);
+    void (*wrapper)(const void *, void *, size_t) = (void (*)(const void *, void *, size_t))dlsym(RTLD_DEFAULT, argv[1]);
+    if (!wrapper) return 3;
+    void *in = aligned_alloc(128, (in_size + 255) / 128 * 128);
+    void *out = aligned_alloc(128, (out_size + 255) / 128 * 128);
+    if (fread(in, 1, in_size, stdin) != in_size) return 4;
+    for (size_t i = 0; i < out_size; i++) ((unsigned char *)out)[i] = 0xa5;
+    wrapper(in, out, n);
+    if (fwrite(out, 1, out_size, stdout) != out_size) return 5;
+    return 0;
+}
+"#;
+
+/// Runs clang and fails the test with its messages.
+pub fn clang<I: IntoIterator<Item = S>, S: AsRef<std::ffi::OsStr>>(arguments: I) -> String {
+    let output = Command::new(CLANG).args(arguments).output().expect("clang runs");
+    assert!(output.status.success(), "clang failed:\n{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("clang writes text")
+}
+
+/// A host program made of wrappers and the library.
+pub struct Host {
+    program: PathBuf,
+}
+
+impl Host {
+    /// Compiles and links; `name` tells the tests' files apart.
+    pub fn build(name: &str, source: &str) -> Host {
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        fs::create_dir_all(&directory).expect("a directory for the test's files");
+        let path = |file: &str| directory.join(file);
+        let text = |file: &str| path(file).to_str().expect("a path in UTF-8").to_string();
+        fs::write(path("wrappers.cl"), format!("#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n{source}"))
+            .expect("write the wrappers");
+        fs::write(path("runtime.c"), RUNTIME).expect("write the runtime");
+        clang([
+            "-target",
+            "spir64-unknown-unknown",
+            "-cl-std=CL3.0",
+            "-Xclang",
+            "-cl-ext=+all",
+            "-O1",
+            "-ffp-contract=off",
+            "-fno-builtin",
+            "-S",
+            "-emit-llvm",
+            "-o",
+            &text("wrappers.ll"),
+            &text("wrappers.cl"),
+        ]);
+        let ir = fs::read_to_string(path("wrappers.ll")).expect("clang wrote IR");
+        let kept = ir.lines().filter(|line| !line.starts_with("target ") && !line.starts_with("!opencl."));
+        fs::write(path("host.ll"), kept.collect::<Vec<_>>().join("\n")).expect("write the IR");
+        let mut arguments: Vec<String> =
+            ["-x", "ir", "-O1", "-march=x86-64-v3", "-fPIC", "-Wno-override-module", "-c", "-o"]
+                .into_iter()
+                .map(str::to_string)
+                .collect();
+        arguments.extend([text("host.o"), text("host.ll")]);
+        for chapter in lockstep_kernels::chapters() {
+            let file = format!("{}.bc", chapter.name);
+            fs::write(path(&file), chapter.bitcode).expect("write a chapter");
+            arguments.extend(["-Xclang", "-mlink-bitcode-file", "-Xclang"].map(str::to_string));
+            arguments.push(text(&file));
+        }
+        clang(&arguments);
+        clang([
+            "-O1",
+            "-fno-builtin",
+            "-rdynamic",
+            "-o",
+            &text("program"),
+            &text("runtime.c"),
+            &text("host.o"),
+            "-lm",
+            "-ldl",
+        ]);
+        Host { program: path("program") }
+    }
+
+    /// Calls the wrapper on `n` elements.
+    pub fn run(&self, wrapper: &str, n: usize, input: &[u8], output_size: usize) -> Vec<u8> {
+        let mut child = Command::new(&self.program)
+            .args([wrapper, &n.to_string(), &input.len().to_string(), &output_size.to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the host program starts");
+        let mut stdin = child.stdin.take().expect("its input is a pipe");
+        let output = thread::scope(|scope| {
+            scope.spawn(move || stdin.write_all(input).expect("the host program reads its input"));
+            child.wait_with_output().expect("the host program ends")
+        });
+        assert!(output.status.success(), "{wrapper}: {}", output.status);
+        assert_eq!(output.stdout.len(), output_size, "{wrapper} wrote too little");
+        output.stdout
+    }
+
+    /// Calls a wrapper whose arguments are arrays one behind the other and whose result is one array.
+    pub fn map<A: Plain, R: Plain>(&self, wrapper: &str, arguments: &[&[A]]) -> Vec<R> {
+        let n = arguments[0].len();
+        let input: Vec<u8> = arguments.iter().flat_map(|argument| bytes(argument)).collect();
+        values(&self.run(wrapper, n, &input, n * size_of::<R>()))
+    }
+}
+
+/// Numbers that cross to the host program as bytes.
+pub trait Plain: Copy {
+    fn push(self, to: &mut Vec<u8>);
+    fn take(from: &[u8]) -> Self;
+}
+
+macro_rules! plain {
+    ($($t:ty),*) => {$(
+        impl Plain for $t {
+            fn push(self, to: &mut Vec<u8>) {
+                to.extend(self.to_le_bytes());
+            }
+            fn take(from: &[u8]) -> Self {
+                <$t>::from_le_bytes(from.try_into().expect("the right size"))
+            }
+        }
+    )*};
+}
+plain!(i8, u8, i16, u16, i32, u32, i64, u64, f32, f64);
+
+pub fn bytes<T: Plain>(values: &[T]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(size_of_val(values));
+    for &value in values {
+        value.push(&mut bytes);
+    }
+    bytes
+}
+
+pub fn values<T: Plain>(bytes: &[u8]) -> Vec<T> {
+    bytes.chunks_exact(size_of::<T>()).map(T::take).collect()
+}
+
+/// Reproducible random bits (SplitMix64).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}

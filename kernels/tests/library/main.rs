@@ -1,0 +1,8 @@
+//! Tests of the built-in library: the bitcode modules linked with small OpenCL C wrappers into host programs, whose
+//! results are compared with Rust.
+
+mod complete;
+mod conversions;
+mod float_math;
+mod host;
+mod integers;
