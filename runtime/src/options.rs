@@ -4,6 +4,7 @@
 //! standard error once and the default is taken: a driver must not stop an application for a typo.
 
 use once_cell::sync::Lazy;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -53,11 +54,20 @@ pub struct Options {
     pub threads: Option<usize>,
     /// `LOCKSTEP_DUMP`.
     pub dump: Option<PathBuf>,
+    /// `PATH`: where clang is looked for.
+    pub search_path: Option<OsString>,
+    /// `TMPDIR`: where private folders are made.
+    pub temp_dir: PathBuf,
 }
 
 /// The values for this process.
 pub fn options() -> &'static Options {
-    static OPTIONS: Lazy<Options> = Lazy::new(|| Options::read(|name| std::env::var_os(name)?.into_string().ok()));
+    static OPTIONS: Lazy<Options> = Lazy::new(|| {
+        let mut options = Options::read(|name| std::env::var_os(name)?.into_string().ok());
+        options.search_path = std::env::var_os("PATH");
+        options.temp_dir = std::env::temp_dir();
+        options
+    });
     &OPTIONS
 }
 
@@ -80,6 +90,8 @@ impl Options {
             build_timeout: Duration::from_millis(number("LOCKSTEP_BUILD_TIMEOUT_MS").unwrap_or(60_000)),
             threads: number("LOCKSTEP_THREADS").map(|n| n.min(1024) as usize),
             dump: text("LOCKSTEP_DUMP").map(PathBuf::from),
+            search_path: None,
+            temp_dir: PathBuf::from("/tmp"),
         }
     }
 }

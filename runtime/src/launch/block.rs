@@ -28,6 +28,12 @@ impl ArgBlock {
         }
     }
 
+    /// Makes this block a copy of another, in the memory it already has where that is enough.
+    pub fn copy_from(&mut self, other: &ArgBlock) {
+        self.chunks.clear();
+        self.chunks.extend_from_slice(&other.chunks);
+    }
+
     /// The address of the first byte.
     pub fn as_ptr(&self) -> *const u8 {
         self.chunks.as_ptr().cast()

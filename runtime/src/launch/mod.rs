@@ -1,5 +1,68 @@
 //! From an NDRange to running groups.
+//!
+//! [`prepare`] checks a launch and fills a [`Launch`] record: the range cut into groups ([`ndrange`]),
+//! the arguments as the code reads them ([`block`]), the layout of the scratch memory. The record runs on
+//! the cores when its command's turn comes ([`record`]).
 
 pub mod block;
+pub mod float_mode;
 pub mod globals;
+pub mod ndrange;
 pub mod printf;
+pub mod record;
+
+use std::sync::Arc;
+
+use lockstep_compiler::ir::ParamKind;
+use opencl_sys::CL_OUT_OF_RESOURCES;
+
+use crate::kernel::{Kernel, LOCAL_ALIGN};
+use crate::{Error, Result, ensure};
+use ndrange::{NdRange, Request};
+use record::Launch;
+
+/// Most bytes of local memory of a work-group: CL_DEVICE_LOCAL_MEM_SIZE.
+pub const LOCAL_MEM_SIZE: u64 = 1 << 20;
+/// Launch records that a kernel object keeps for reuse.
+const SPARE_LAUNCHES: usize = 8;
+
+/// Checks a launch of `kernel` and makes it ready to run. An empty range gives a launch of no groups.
+pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Arc<Launch>> {
+    let range = NdRange::new(request, &kernel.rules())?;
+    let variant = kernel.executable().variant(kernel.index())?;
+    let needs = variant.needs();
+    kernel.with_set_args(|args| {
+        let mut launches = kernel.launches.lock();
+        // A record that only the kernel holds is not in flight.
+        let free = launches.iter().position(|launch| Arc::strong_count(launch) == 1);
+        let mut launch = match free {
+            Some(index) => launches.swap_remove(index),
+            None => Arc::new(Launch::new(kernel.executable().clone(), variant.clone())),
+        };
+        let out_of_memory = || Error::new(CL_OUT_OF_RESOURCES);
+        let record = Arc::get_mut(&mut launch).ok_or_else(out_of_memory)?;
+        record.range = range;
+        record.flush_denormals = kernel.executable().linked().options.math.denorms_are_zero;
+        record.args.copy_from(&args.block);
+        let mut local_end = needs.local_bytes;
+        let held = record.held.get_mut();
+        held.clear();
+        for (index, param) in kernel.ir().params.iter().enumerate() {
+            match param.kind {
+                ParamKind::Pointer(_) => held.extend(args.buffers[index].clone()),
+                ParamKind::Local => {
+                    let start = local_end.next_multiple_of(LOCAL_ALIGN);
+                    record.args.write(param.offset as usize, &start.to_le_bytes());
+                    local_end = start.saturating_add(args.locals[index]);
+                }
+                ParamKind::Value | ParamKind::Image | ParamKind::Sampler => {}
+            }
+        }
+        ensure!(local_end <= LOCAL_MEM_SIZE, CL_OUT_OF_RESOURCES, "more local memory than CL_DEVICE_LOCAL_MEM_SIZE");
+        (record.items_offset, record.scratch) = record::scratch(local_end, needs.item_bytes, range.group_size())?;
+        if launches.len() < SPARE_LAUNCHES {
+            launches.push(launch.clone());
+        }
+        Ok(launch)
+    })
+}

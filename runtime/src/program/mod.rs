@@ -1,1 +1,232 @@
-//! Programs: source, build, binaries.
+//! Programs: where their code comes from and what has been made of it so far.
+//!
+//! A program is a source or a binary plus the state of its last build. [`build`] holds the actions that
+//! change the state; [`executable`] what a successful build leaves for kernels to run.
+
+pub mod build;
+pub mod executable;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use lockstep_compiler::frontend::container::Binary;
+use lockstep_compiler::frontend::{CompiledObject, FrontendError};
+use opencl_sys::{CL_INVALID_BINARY, CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_VALUE, CL_OUT_OF_RESOURCES};
+use parking_lot::Mutex;
+
+use crate::context::{Context, DestructorCallback};
+use crate::device::Device;
+use crate::{ApiHandle, Error, Result};
+use executable::Executable;
+
+/// `CL_PROGRAM_BUILD_STATUS`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BuildStatus {
+    /// Nothing has been done for the device yet.
+    None,
+    /// The last action failed.
+    Error,
+    /// The last action succeeded.
+    Success,
+    /// An action is under way.
+    InProgress,
+}
+
+/// What a program holds that can be handed out, linked or run.
+#[derive(Clone)]
+pub enum Code {
+    /// Nothing yet, or a build failed.
+    None,
+    /// A compiled object or a library.
+    Object(Arc<CompiledObject>),
+    /// Kernels can be created.
+    Executable(Arc<Executable>),
+}
+
+/// The state of the last build, compile or link.
+#[derive(Clone)]
+pub struct BuildState {
+    /// How it stands.
+    pub status: BuildStatus,
+    /// The options it was given.
+    pub options: String,
+    /// What compiler and linker said.
+    pub log: String,
+    /// What it made.
+    pub code: Code,
+}
+
+impl BuildState {
+    fn nothing() -> BuildState {
+        BuildState { status: BuildStatus::None, options: String::new(), log: String::new(), code: Code::None }
+    }
+}
+
+/// A program.
+pub struct Program {
+    context: Arc<Context>,
+    devices: Vec<Arc<Device>>,
+    source: Option<String>,
+    /// The binary it was created with; a build makes an executable of it.
+    binary: Option<Binary>,
+    state: Mutex<BuildState>,
+    /// Kernel objects made from the current executable.
+    kernels: Arc<AtomicUsize>,
+    on_release: Mutex<Vec<DestructorCallback>>,
+    /// The word of the API layer.
+    pub api: ApiHandle,
+}
+
+impl Program {
+    fn new(
+        context: Arc<Context>,
+        devices: Vec<Arc<Device>>,
+        source: Option<String>,
+        binary: Option<Binary>,
+        state: BuildState,
+    ) -> Arc<Program> {
+        Arc::new(Program {
+            context,
+            devices,
+            source,
+            binary,
+            state: Mutex::new(state),
+            kernels: Arc::default(),
+            on_release: Mutex::default(),
+            api: ApiHandle::default(),
+        })
+    }
+
+    /// A program from OpenCL C text, for all devices of the context.
+    pub fn with_source(context: Arc<Context>, source: String) -> Arc<Program> {
+        let devices = context.devices().to_vec();
+        Program::new(context, devices, Some(source), None, BuildState::nothing())
+    }
+
+    /// A program from what [`Program::binary`] gave, for one device.
+    pub fn with_binary(context: Arc<Context>, device: Arc<Device>, bytes: &[u8]) -> Result<Arc<Program>> {
+        let binary = Binary::from_bytes(bytes)
+            .map_err(|error: FrontendError| Error::new(CL_INVALID_BINARY).because(error.log()))?;
+        // "the build status is CL_BUILD_SUCCESS" holds for objects and libraries only: an executable
+        // must still be built, which here means made ready.
+        let mut state = BuildState::nothing();
+        if let Binary::Object(object) = &binary {
+            state.code = Code::Object(Arc::new(object.clone()));
+            state.options = object.options.text.clone();
+        }
+        Ok(Program::new(context, vec![device], None, Some(binary), state))
+    }
+
+    /// The context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// The devices the program is for.
+    pub fn devices(&self) -> &[Arc<Device>] {
+        &self.devices
+    }
+
+    /// The text it was created with.
+    pub fn source(&self) -> Option<&str> {
+        self.source.as_deref()
+    }
+
+    /// A copy of the state of the last build.
+    pub fn state(&self) -> BuildState {
+        self.state.lock().clone()
+    }
+
+    /// The executable, or `CL_INVALID_PROGRAM_EXECUTABLE`.
+    pub fn executable(&self) -> Result<Arc<Executable>> {
+        match &self.state.lock().code {
+            Code::Executable(executable) => Ok(executable.clone()),
+            _ => Err(Error::new(CL_INVALID_PROGRAM_EXECUTABLE)),
+        }
+    }
+
+    /// The bytes of `CL_PROGRAM_BINARIES`; empty when there is nothing to hand out.
+    pub fn binary(&self) -> Vec<u8> {
+        let code = self.state.lock().code.clone();
+        match (code, &self.binary) {
+            (Code::Executable(executable), _) => executable.linked().to_bytes(),
+            (Code::Object(object), _) => object.to_bytes(),
+            (Code::None, Some(Binary::Program(linked))) => linked.to_bytes(),
+            (Code::None, _) => Vec::new(),
+        }
+    }
+
+    /// Whether the program was created from, or has become, an executable.
+    pub fn holds_executable(&self) -> bool {
+        let code = &self.state.lock().code;
+        matches!(code, Code::Executable(_))
+            || matches!((code, &self.binary), (Code::None, Some(Binary::Program(_))))
+    }
+
+    /// Registers a callback for when the program goes (`clSetProgramReleaseCallback`).
+    pub fn on_release(&self, callback: DestructorCallback) {
+        self.on_release.lock().push(callback);
+    }
+
+    /// Counts a kernel object for as long as the result lives.
+    pub fn attach_kernel(&self) -> Attached {
+        self.kernels.fetch_add(1, Ordering::Relaxed);
+        Attached(self.kernels.clone())
+    }
+
+    fn has_kernels(&self) -> bool {
+        self.kernels.load(Ordering::Relaxed) > 0
+    }
+}
+
+/// One kernel object of a program.
+pub struct Attached(Arc<AtomicUsize>);
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        while let Some(callback) = self.on_release.get_mut().pop() {
+            callback();
+        }
+    }
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program").field("status", &self.state.lock().status).finish_non_exhaustive()
+    }
+}
+
+/// The text of `clCreateProgramWithSource`: the pieces joined; not UTF-8 is kept readable by the
+/// compiler's own rules, which see each wrong byte as one.
+pub fn join_source(pieces: &[&[u8]]) -> Result<String> {
+    let bytes = pieces.concat();
+    let text = String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    if text.len() > MOST_SOURCE {
+        return Err(Error::new(CL_OUT_OF_RESOURCES).because("the program's source is too long"));
+    }
+    Ok(text)
+}
+
+/// Longest source in bytes; no program of people or generators has come near it.
+const MOST_SOURCE: usize = 1 << 28;
+
+/// Checks that every device of `list` is one of the program's.
+pub fn check_devices(program: &Program, list: &[Arc<Device>]) -> Result<()> {
+    let known = |device: &Arc<Device>| program.devices.iter().any(|d| Arc::ptr_eq(d, device));
+    match list.iter().all(known) {
+        true => Ok(()),
+        false => Err(Error::new(opencl_sys::CL_INVALID_DEVICE)),
+    }
+}
+
+/// A name the application gave, as text.
+pub fn text(bytes: &[u8]) -> Result<&str> {
+    std::str::from_utf8(bytes).map_err(|_| Error::new(CL_INVALID_VALUE))
+}

@@ -1,0 +1,294 @@
+//! Kernel objects (OpenCL API, 5.9): creation, arguments, queries.
+
+use std::ffi::{CStr, c_char, c_void};
+
+use lockstep_runtime::device::Device;
+use lockstep_runtime::kernel::{Kernel, Param, ParamKind, Space};
+use lockstep_runtime::memory::Memory;
+use lockstep_runtime::program::{self, Program};
+use lockstep_runtime::{Error, Result, ensure};
+use opencl_sys::{
+    CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_DEVICE, CL_INVALID_OPERATION, CL_INVALID_VALUE,
+    CL_KERNEL_ARG_ACCESS_NONE, CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_ACCESS_READ_ONLY,
+    CL_KERNEL_ARG_ACCESS_READ_WRITE, CL_KERNEL_ARG_ACCESS_WRITE_ONLY, CL_KERNEL_ARG_ADDRESS_CONSTANT,
+    CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE,
+    CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_INFO_NOT_AVAILABLE, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_CONST,
+    CL_KERNEL_ARG_TYPE_NAME, CL_KERNEL_ARG_TYPE_PIPE, CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_ARG_TYPE_RESTRICT,
+    CL_KERNEL_ARG_TYPE_VOLATILE, CL_KERNEL_ATTRIBUTES, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT,
+    CL_KERNEL_FUNCTION_NAME, CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_NUM_ARGS,
+    CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PROGRAM,
+    CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_WORK_GROUP_SIZE, cl_device_id, cl_int, cl_kernel, cl_kernel_arg_info,
+    cl_kernel_info, cl_kernel_sub_group_info, cl_kernel_work_group_info, cl_mem, cl_program, cl_uint, cl_ulong,
+};
+
+use crate::error::{entry, entry_ret};
+use crate::handle;
+use crate::info::Info;
+
+/// Work-items that make best use of the SIMD registers: CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE.
+const PREFERRED_MULTIPLE: usize = 16;
+
+/// `clCreateKernel`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn create_kernel(
+    program: cl_program,
+    kernel_name: *const c_char,
+    errcode_ret: *mut cl_int,
+) -> cl_kernel {
+    let body = || {
+        let program = handle::get::<Program>(program)?;
+        // "CL_INVALID_VALUE if kernel_name is NULL."
+        ensure!(!kernel_name.is_null(), CL_INVALID_VALUE);
+        // SAFETY: the caller vouches for the terminating null.
+        let name = program::text(unsafe { CStr::from_ptr(kernel_name) }.to_bytes())?;
+        handle::publish(Kernel::new(&program, name)?)
+    };
+    // SAFETY: the caller vouches for `errcode_ret`.
+    unsafe { entry_ret(errcode_ret, body) }
+}
+
+/// `clCreateKernelsInProgram`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn create_kernels_in_program(
+    program: cl_program,
+    num_kernels: cl_uint,
+    kernels: *mut cl_kernel,
+    num_kernels_ret: *mut cl_uint,
+) -> cl_int {
+    entry(|| {
+        let program = handle::get::<Program>(program)?;
+        let count = program.executable()?.module().kernels.len();
+        if !kernels.is_null() {
+            // "CL_INVALID_VALUE if kernels is not NULL and num_kernels is less than the number of kernels in program."
+            ensure!(num_kernels as usize >= count, CL_INVALID_VALUE);
+            for (index, kernel) in Kernel::all(&program)?.into_iter().enumerate() {
+                let handle = handle::publish(kernel)?;
+                // SAFETY: the caller vouches for `num_kernels` places, which are enough.
+                unsafe { kernels.add(index).write(handle) };
+            }
+        }
+        if !num_kernels_ret.is_null() {
+            // SAFETY: not null, so the caller vouches for it.
+            unsafe { num_kernels_ret.write(count as cl_uint) };
+        }
+        Ok(())
+    })
+}
+
+/// `clCloneKernel`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn clone_kernel(source_kernel: cl_kernel, errcode_ret: *mut cl_int) -> cl_kernel {
+    let body = || handle::publish(handle::get::<Kernel>(source_kernel)?.duplicate());
+    // SAFETY: the caller vouches for `errcode_ret`.
+    unsafe { entry_ret(errcode_ret, body) }
+}
+
+/// `clRetainKernel`: "CL_INVALID_KERNEL if kernel is not a valid kernel object."
+pub extern "C" fn retain_kernel(kernel: cl_kernel) -> cl_int {
+    entry(|| handle::retain::<Kernel>(kernel))
+}
+
+/// `clReleaseKernel`: "CL_INVALID_KERNEL if kernel is not a valid kernel object."
+pub extern "C" fn release_kernel(kernel: cl_kernel) -> cl_int {
+    entry(|| handle::release::<Kernel>(kernel))
+}
+
+/// `clSetKernelArg`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn set_kernel_arg(
+    kernel: cl_kernel,
+    arg_index: cl_uint,
+    arg_size: usize,
+    arg_value: *const c_void,
+) -> cl_int {
+    entry(|| {
+        let kernel = handle::get::<Kernel>(kernel)?;
+        let index = arg_index as usize;
+        match kernel.param(index)?.kind {
+            ParamKind::Value => {
+                // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value."
+                ensure!(!arg_value.is_null(), CL_INVALID_ARG_VALUE);
+                // "CL_INVALID_ARG_SIZE if arg_size does not match the size of the data type for an argument that is not
+                // a memory object".
+                ensure!(arg_size == kernel.param(index)?.size as usize, CL_INVALID_ARG_SIZE);
+                // SAFETY: the caller vouches for `arg_size` bytes.
+                kernel.set_value(index, unsafe { std::slice::from_raw_parts(arg_value.cast(), arg_size) })
+            }
+            ParamKind::Pointer(_) => {
+                // "[…] or if the argument is a memory object and arg_size != sizeof(cl_mem)".
+                ensure!(arg_size == size_of::<cl_mem>(), CL_INVALID_ARG_SIZE);
+                let object = if arg_value.is_null() {
+                    std::ptr::null_mut()
+                } else {
+                    // SAFETY: the caller vouches for `arg_size` bytes, which hold a handle.
+                    unsafe { arg_value.cast::<cl_mem>().read_unaligned() }
+                };
+                // "If the argument is a buffer object, the arg_value pointer can be NULL or point to a NULL value in
+                // which case a NULL value will be used".
+                let buffer = if object.is_null() { None } else { Some(handle::get::<Memory>(object)?) };
+                kernel.set_buffer(index, buffer)
+            }
+            ParamKind::Local => {
+                // "If the argument is declared with the local qualifier, the arg_value entry must be NULL."
+                ensure!(arg_value.is_null(), CL_INVALID_ARG_VALUE);
+                kernel.set_local(index, arg_size as u64)
+            }
+            // A device without images compiles no kernel that has such a parameter.
+            ParamKind::Image | ParamKind::Sampler => Err(Error::new(CL_INVALID_OPERATION)),
+        }
+    })
+}
+
+/// `clGetKernelInfo`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn get_kernel_info(
+    kernel: cl_kernel,
+    param_name: cl_kernel_info,
+    param_value_size: usize,
+    param_value: *mut c_void,
+    param_value_size_ret: *mut usize,
+) -> cl_int {
+    entry(|| {
+        let kernel = handle::get::<Kernel>(kernel)?;
+        // SAFETY: the caller vouches for the pointers.
+        let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
+        match param_name {
+            CL_KERNEL_FUNCTION_NAME => info.string(&kernel.ir().name),
+            CL_KERNEL_NUM_ARGS => info.value(kernel.ir().params.len() as cl_uint),
+            CL_KERNEL_REFERENCE_COUNT => info.value(handle::references(&kernel)),
+            CL_KERNEL_CONTEXT => info.value(handle::of(kernel.program().context())),
+            CL_KERNEL_PROGRAM => info.value(handle::of(kernel.program())),
+            CL_KERNEL_ATTRIBUTES => info.string(&kernel.ir().attrs.text),
+            _ => Err(Error::new(CL_INVALID_VALUE)),
+        }
+    })
+}
+
+/// `clGetKernelWorkGroupInfo`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn get_kernel_work_group_info(
+    kernel: cl_kernel,
+    device: cl_device_id,
+    param_name: cl_kernel_work_group_info,
+    param_value_size: usize,
+    param_value: *mut c_void,
+    param_value_size_ret: *mut usize,
+) -> cl_int {
+    entry(|| {
+        let kernel = handle::get::<Kernel>(kernel)?;
+        check_device(&kernel, device)?;
+        // SAFETY: the caller vouches for the pointers.
+        let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
+        match param_name {
+            CL_KERNEL_WORK_GROUP_SIZE => info.value(kernel.max_group_size()),
+            CL_KERNEL_COMPILE_WORK_GROUP_SIZE => {
+                let required = kernel.ir().attrs.reqd_work_group_size.unwrap_or_default();
+                info.value(required.map(|n| n as usize))
+            }
+            CL_KERNEL_LOCAL_MEM_SIZE => info.value::<cl_ulong>(kernel.local_mem_size()),
+            CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => info.value(PREFERRED_MULTIPLE),
+            CL_KERNEL_PRIVATE_MEM_SIZE => info.value::<cl_ulong>(kernel.private_mem_size()),
+            // CL_KERNEL_GLOBAL_WORK_SIZE: "CL_INVALID_VALUE […] if device is not a custom device and kernel is not a
+            // built-in kernel".
+            _ => Err(Error::new(CL_INVALID_VALUE)),
+        }
+    })
+}
+
+/// "CL_INVALID_DEVICE if device is not in the list of devices associated with kernel or if device is NULL but there is
+/// more than one device associated with kernel."
+fn check_device(kernel: &Kernel, device: cl_device_id) -> Result<()> {
+    if device.is_null() {
+        ensure!(kernel.program().devices().len() == 1, CL_INVALID_DEVICE);
+        return Ok(());
+    }
+    program::check_devices(kernel.program(), &[handle::get::<Device>(device)?])
+}
+
+/// `clGetKernelArgInfo`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn get_kernel_arg_info(
+    kernel: cl_kernel,
+    arg_index: cl_uint,
+    param_name: cl_kernel_arg_info,
+    param_value_size: usize,
+    param_value: *mut c_void,
+    param_value_size_ret: *mut usize,
+) -> cl_int {
+    entry(|| {
+        let kernel = handle::get::<Kernel>(kernel)?;
+        let param = kernel.param(arg_index as usize)?;
+        // "CL_KERNEL_ARG_INFO_NOT_AVAILABLE if the argument information is not available for kernel."
+        ensure!(!param.type_name.is_empty(), CL_KERNEL_ARG_INFO_NOT_AVAILABLE);
+        // SAFETY: the caller vouches for the pointers.
+        let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
+        match param_name {
+            CL_KERNEL_ARG_ADDRESS_QUALIFIER => info.value(address_qualifier(param)),
+            CL_KERNEL_ARG_ACCESS_QUALIFIER => info.value(match param.access.as_str() {
+                "read_only" => CL_KERNEL_ARG_ACCESS_READ_ONLY,
+                "write_only" => CL_KERNEL_ARG_ACCESS_WRITE_ONLY,
+                "read_write" => CL_KERNEL_ARG_ACCESS_READ_WRITE,
+                _ => CL_KERNEL_ARG_ACCESS_NONE,
+            }),
+            CL_KERNEL_ARG_TYPE_NAME => info.string(&param.type_name),
+            CL_KERNEL_ARG_TYPE_QUALIFIER => {
+                info.value(param.qualifiers.split_whitespace().fold(0_u64, |bits, qualifier| {
+                    bits | match qualifier {
+                        "const" => CL_KERNEL_ARG_TYPE_CONST,
+                        "restrict" => CL_KERNEL_ARG_TYPE_RESTRICT,
+                        "volatile" => CL_KERNEL_ARG_TYPE_VOLATILE,
+                        "pipe" => CL_KERNEL_ARG_TYPE_PIPE,
+                        _ => 0,
+                    }
+                }))
+            }
+            CL_KERNEL_ARG_NAME => info.string(&param.name),
+            _ => Err(Error::new(CL_INVALID_VALUE)),
+        }
+    })
+}
+
+fn address_qualifier(param: &Param) -> cl_uint {
+    match param.kind {
+        ParamKind::Value | ParamKind::Sampler => CL_KERNEL_ARG_ADDRESS_PRIVATE,
+        ParamKind::Local => CL_KERNEL_ARG_ADDRESS_LOCAL,
+        ParamKind::Pointer(Space::Constant) => CL_KERNEL_ARG_ADDRESS_CONSTANT,
+        ParamKind::Pointer(_) | ParamKind::Image => CL_KERNEL_ARG_ADDRESS_GLOBAL,
+    }
+}
+
+/// `clGetKernelSubGroupInfo`: the device has no sub-groups.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn get_kernel_sub_group_info(
+    kernel: cl_kernel,
+    device: cl_device_id,
+    _param_name: cl_kernel_sub_group_info,
+    _input_value_size: usize,
+    _input_value: *const c_void,
+    _param_value_size: usize,
+    _param_value: *mut c_void,
+    _param_value_size_ret: *mut usize,
+) -> cl_int {
+    entry(|| {
+        let kernel = handle::get::<Kernel>(kernel)?;
+        check_device(&kernel, device)?;
+        // "CL_INVALID_OPERATION if device does not support subgroups."
+        Err(Error::new(CL_INVALID_OPERATION))
+    })
+}

@@ -1,0 +1,362 @@
+//! Programs (OpenCL API, 5.8): creation, build, compile, link.
+
+use std::ffi::{CStr, c_char, c_uchar, c_void};
+use std::sync::Arc;
+
+use lockstep_runtime::context::Context;
+use lockstep_runtime::device::Device;
+use lockstep_runtime::program::build::Done;
+use lockstep_runtime::program::{self, Program, build};
+use lockstep_runtime::{Error, Result, ensure};
+use opencl_sys::{
+    CL_INVALID_BINARY, CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_OPERATION, CL_INVALID_PROGRAM,
+    CL_INVALID_VALUE, CL_SUCCESS, cl_context, cl_device_id, cl_int, cl_platform_id, cl_program, cl_uint,
+};
+
+use crate::api::platform;
+use crate::error::{entry, entry_ret, guarded};
+use crate::handle;
+use crate::user::UserData;
+
+/// `pfn_notify` of a build, a compilation or a link.
+type Notify = Option<unsafe extern "C" fn(cl_program, *mut c_void)>;
+
+/// The bytes of one string: `length` of them, or up to the null where no length is given.
+///
+/// # Safety
+/// `string` points to that many bytes, or to a null-terminated string when `length` is 0.
+unsafe fn bytes<'a>(string: *const c_char, length: usize) -> &'a [u8] {
+    if length == 0 {
+        // SAFETY: the caller vouches for the terminating null.
+        return unsafe { CStr::from_ptr(string) }.to_bytes();
+    }
+    // SAFETY: the caller vouches for the length.
+    unsafe { std::slice::from_raw_parts(string.cast(), length) }
+}
+
+/// An option string; null is none.
+///
+/// # Safety
+/// `options` is null or points to a null-terminated string.
+unsafe fn options<'a>(options: *const c_char) -> Result<&'a str> {
+    if options.is_null() {
+        return Ok("");
+    }
+    // SAFETY: the caller vouches for it.
+    program::text(unsafe { CStr::from_ptr(options) }.to_bytes())
+}
+
+/// What to call when the action has ended.
+///
+/// "CL_INVALID_VALUE if pfn_notify is NULL but user_data is not NULL."
+fn done(notify: Notify, program: cl_program, user_data: *mut c_void) -> Result<Option<Done>> {
+    ensure!(notify.is_some() || user_data.is_null(), CL_INVALID_VALUE);
+    let (program, user_data) = (UserData(program), UserData(user_data));
+    Ok(notify.map(|notify| -> Done {
+        // SAFETY: the application registered this function for this call, and its data with it.
+        Box::new(move || unsafe { notify(program.get(), user_data.get()) })
+    }))
+}
+
+/// "CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if device_list is not NULL and
+/// num_devices is zero. CL_INVALID_DEVICE if device in device_list is not in the list of devices associated with
+/// program."
+///
+/// # Safety
+/// `devices` is null or points to `count` handles.
+unsafe fn check_devices(program: &Program, count: cl_uint, devices: *const cl_device_id) -> Result<()> {
+    // SAFETY: the caller vouches for the array.
+    let devices = unsafe { handle::list::<Device>(count, devices, CL_INVALID_VALUE)? };
+    program::check_devices(program, &devices)
+}
+
+/// `clCreateProgramWithSource`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn create_program_with_source(
+    context: cl_context,
+    count: cl_uint,
+    strings: *const *const c_char,
+    lengths: *const usize,
+    errcode_ret: *mut cl_int,
+) -> cl_program {
+    let body = || {
+        let context = handle::get::<Context>(context)?;
+        // "CL_INVALID_VALUE if count is zero or if strings or any entry in strings is NULL."
+        ensure!(count > 0 && !strings.is_null(), CL_INVALID_VALUE);
+        let mut pieces = Vec::with_capacity(count as usize);
+        for index in 0..count as usize {
+            // SAFETY: the caller vouches for `count` strings.
+            let string = unsafe { strings.add(index).read() };
+            ensure!(!string.is_null(), CL_INVALID_VALUE);
+            // SAFETY: the caller vouches for `count` lengths where there are any.
+            let length = if lengths.is_null() { 0 } else { unsafe { lengths.add(index).read() } };
+            // SAFETY: the caller vouches for the length, or the null at the end.
+            pieces.push(unsafe { bytes(string, length) });
+        }
+        handle::publish(Program::with_source(context, program::join_source(&pieces)?))
+    };
+    // SAFETY: the caller vouches for `errcode_ret`.
+    unsafe { entry_ret(errcode_ret, body) }
+}
+
+/// `clCreateProgramWithBinary`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn create_program_with_binary(
+    context: cl_context,
+    num_devices: cl_uint,
+    device_list: *const cl_device_id,
+    lengths: *const usize,
+    binaries: *const *const c_uchar,
+    binary_status: *mut cl_int,
+    errcode_ret: *mut cl_int,
+) -> cl_program {
+    let body = || {
+        let context = handle::get::<Context>(context)?;
+        // "CL_INVALID_VALUE if device_list is NULL or num_devices is zero."
+        ensure!(num_devices > 0 && !device_list.is_null(), CL_INVALID_VALUE);
+        // SAFETY: the caller vouches for the array.
+        let devices = unsafe { handle::list::<Device>(num_devices, device_list, CL_INVALID_VALUE)? };
+        // "CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context."
+        ensure!(devices.iter().all(|device| context.has_device(device)), CL_INVALID_DEVICE);
+        // "CL_INVALID_VALUE if lengths or binaries is NULL or if any entry in lengths[i] or binaries[i] is zero or NULL".
+        ensure!(!lengths.is_null() && !binaries.is_null(), CL_INVALID_VALUE);
+        let status = |index: usize, code: cl_int| {
+            if !binary_status.is_null() {
+                // SAFETY: the caller vouches for as many status words as devices.
+                unsafe { binary_status.add(index).write(code) };
+            }
+        };
+        let mut program = Err(Error::new(CL_INVALID_VALUE));
+        for (index, device) in devices.into_iter().enumerate() {
+            // SAFETY: the caller vouches for as many lengths and binaries as devices.
+            let (length, binary) = unsafe { (lengths.add(index).read(), binaries.add(index).read()) };
+            if length == 0 || binary.is_null() {
+                status(index, CL_INVALID_VALUE);
+                return Err(Error::new(CL_INVALID_VALUE));
+            }
+            // SAFETY: the caller vouches for the length.
+            let binary = unsafe { std::slice::from_raw_parts(binary, length) };
+            program = Program::with_binary(context.clone(), device, binary);
+            status(index, if program.is_ok() { CL_SUCCESS } else { CL_INVALID_BINARY });
+        }
+        handle::publish(program?)
+    };
+    // SAFETY: the caller vouches for `errcode_ret`.
+    unsafe { entry_ret(errcode_ret, body) }
+}
+
+/// `clCreateProgramWithBuiltInKernels`: the device has none.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn create_program_with_built_in_kernels(
+    context: cl_context,
+    num_devices: cl_uint,
+    device_list: *const cl_device_id,
+    _kernel_names: *const c_char,
+    errcode_ret: *mut cl_int,
+) -> cl_program {
+    let body = || {
+        let context = handle::get::<Context>(context)?;
+        ensure!(num_devices > 0 && !device_list.is_null(), CL_INVALID_VALUE);
+        // SAFETY: the caller vouches for the array.
+        let devices = unsafe { handle::list::<Device>(num_devices, device_list, CL_INVALID_VALUE)? };
+        ensure!(devices.iter().all(|device| context.has_device(device)), CL_INVALID_DEVICE);
+        // "CL_INVALID_VALUE if kernel_names is NULL or kernel_names contains a kernel name that is not supported by any
+        // of the devices in device_list."
+        Err(Error::new(CL_INVALID_VALUE))
+    };
+    // SAFETY: the caller vouches for `errcode_ret`.
+    unsafe { entry_ret(errcode_ret, body) }
+}
+
+/// `clCreateProgramWithIL`: no device takes an intermediate language.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn create_program_with_il(
+    context: cl_context,
+    _il: *const c_void,
+    _length: usize,
+    errcode_ret: *mut cl_int,
+) -> cl_program {
+    let body = || {
+        handle::get::<Context>(context)?;
+        // "CL_INVALID_OPERATION if no devices in context support intermediate language programs."
+        Err(Error::new(CL_INVALID_OPERATION))
+    };
+    // SAFETY: the caller vouches for `errcode_ret`.
+    unsafe { entry_ret(errcode_ret, body) }
+}
+
+/// `clRetainProgram`: "CL_INVALID_PROGRAM if program is not a valid program object."
+pub extern "C" fn retain_program(program: cl_program) -> cl_int {
+    entry(|| handle::retain::<Program>(program))
+}
+
+/// `clReleaseProgram`: "CL_INVALID_PROGRAM if program is not a valid program object."
+pub extern "C" fn release_program(program: cl_program) -> cl_int {
+    entry(|| handle::release::<Program>(program))
+}
+
+/// `clSetProgramReleaseCallback`.
+pub extern "C" fn set_program_release_callback(
+    program: cl_program,
+    pfn_notify: Notify,
+    user_data: *mut c_void,
+) -> cl_int {
+    entry(|| {
+        let object = handle::get::<Program>(program)?;
+        // "CL_INVALID_VALUE if pfn_notify is NULL."
+        let callback = pfn_notify.ok_or(Error::new(CL_INVALID_VALUE))?;
+        let (program, user_data) = (UserData(program), UserData(user_data));
+        // SAFETY: the application registered this function for this call, and its data with it.
+        object.on_release(Box::new(move || unsafe { callback(program.get(), user_data.get()) }));
+        Ok(())
+    })
+}
+
+/// `clSetProgramSpecializationConstant`: only programs from an intermediate language have any.
+pub extern "C" fn set_program_specialization_constant(
+    program: cl_program,
+    _spec_id: cl_uint,
+    _spec_size: usize,
+    _spec_value: *const c_void,
+) -> cl_int {
+    entry(|| {
+        handle::get::<Program>(program)?;
+        // "CL_INVALID_OPERATION if no devices associated with program support intermediate language programs."
+        Err(Error::new(CL_INVALID_OPERATION))
+    })
+}
+
+/// `clBuildProgram`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn build_program(
+    program: cl_program,
+    num_devices: cl_uint,
+    device_list: *const cl_device_id,
+    build_options: *const c_char,
+    pfn_notify: Notify,
+    user_data: *mut c_void,
+) -> cl_int {
+    entry(|| {
+        let object = handle::get::<Program>(program)?;
+        // SAFETY: the caller vouches for the array.
+        unsafe { check_devices(&object, num_devices, device_list)? };
+        let done = done(pfn_notify, program, user_data)?;
+        // SAFETY: the caller vouches for the string.
+        build::build(&object, unsafe { options(build_options)? }, done)
+    })
+}
+
+/// `clCompileProgram`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn compile_program(
+    program: cl_program,
+    num_devices: cl_uint,
+    device_list: *const cl_device_id,
+    compile_options: *const c_char,
+    num_input_headers: cl_uint,
+    input_headers: *const cl_program,
+    header_include_names: *const *const c_char,
+    pfn_notify: Notify,
+    user_data: *mut c_void,
+) -> cl_int {
+    entry(|| {
+        let object = handle::get::<Program>(program)?;
+        // SAFETY: the caller vouches for the array.
+        unsafe { check_devices(&object, num_devices, device_list)? };
+        // "CL_INVALID_VALUE if num_input_headers is zero and header_include_names or input_headers are not NULL or if
+        // num_input_headers is not zero and header_include_names or input_headers are NULL."
+        ensure!((num_input_headers == 0) == header_include_names.is_null(), CL_INVALID_VALUE);
+        // SAFETY: the caller vouches for the array.
+        let programs = unsafe { handle::list::<Program>(num_input_headers, input_headers, CL_INVALID_VALUE)? };
+        let mut headers = Vec::with_capacity(programs.len());
+        for (index, header) in programs.iter().enumerate() {
+            // SAFETY: the caller vouches for as many names as headers.
+            let name = unsafe { header_include_names.add(index).read() };
+            ensure!(!name.is_null(), CL_INVALID_VALUE);
+            // SAFETY: the caller vouches for the terminating null.
+            let name = program::text(unsafe { CStr::from_ptr(name) }.to_bytes())?;
+            let source = header.source().ok_or(Error::new(CL_INVALID_OPERATION))?;
+            headers.push((name.to_string(), source.to_string()));
+        }
+        let done = done(pfn_notify, program, user_data)?;
+        // SAFETY: the caller vouches for the string.
+        build::compile(&object, unsafe { options(compile_options)? }, headers, done)
+    })
+}
+
+/// `clLinkProgram`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn link_program(
+    context: cl_context,
+    num_devices: cl_uint,
+    device_list: *const cl_device_id,
+    link_options: *const c_char,
+    num_input_programs: cl_uint,
+    input_programs: *const cl_program,
+    pfn_notify: Notify,
+    user_data: *mut c_void,
+    errcode_ret: *mut cl_int,
+) -> cl_program {
+    let body = || {
+        let context = handle::get::<Context>(context)?;
+        // SAFETY: the caller vouches for the array.
+        let mut devices = unsafe { handle::list::<Device>(num_devices, device_list, CL_INVALID_VALUE)? };
+        // "CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context."
+        ensure!(devices.iter().all(|device| context.has_device(device)), CL_INVALID_DEVICE);
+        if devices.is_empty() {
+            devices = context.devices().to_vec();
+        }
+        // "CL_INVALID_VALUE if num_input_programs is zero […] or input_programs is NULL".
+        ensure!(num_input_programs > 0, CL_INVALID_VALUE);
+        // SAFETY: the caller vouches for the array.
+        let inputs = unsafe { handle::list::<Program>(num_input_programs, input_programs, CL_INVALID_VALUE)? };
+        // "CL_INVALID_CONTEXT if the context associated with programs in input_programs is not the same as context."
+        ensure!(inputs.iter().all(|input| Arc::ptr_eq(input.context(), &context)), CL_INVALID_CONTEXT);
+        ensure!(pfn_notify.is_some() || user_data.is_null(), CL_INVALID_VALUE);
+        // SAFETY: the caller vouches for the string.
+        let text = unsafe { options(link_options)? };
+        // The callback gets the new program's handle, so that is published before the link begins.
+        let mut published = Err(Error::new(CL_INVALID_PROGRAM));
+        let (_, outcome) = build::link(&context, devices, text, &inputs, |program| {
+            published = handle::publish(program.clone());
+            let handle = published.as_ref().map_or(std::ptr::null_mut(), |handle| *handle);
+            done(pfn_notify, handle, user_data).ok().flatten()
+        })?;
+        Ok((published?, outcome))
+    };
+    // "If the linking operation can begin, clLinkProgram returns a valid non-zero program object", also with
+    // CL_LINK_PROGRAM_FAILURE.
+    let (program, code) = match guarded(body) {
+        Ok((program, outcome)) => (program, outcome.map_or_else(|error| error.code(), |()| CL_SUCCESS)),
+        Err(error) => (std::ptr::null_mut(), error.code()),
+    };
+    if !errcode_ret.is_null() {
+        // SAFETY: not null, so the caller vouches for it.
+        unsafe { errcode_ret.write(code) };
+    }
+    program
+}
+
+/// `clUnloadCompiler`: nothing is kept loaded.
+pub extern "C" fn unload_compiler() -> cl_int {
+    CL_SUCCESS
+}
+
+/// `clUnloadPlatformCompiler`: "CL_INVALID_PLATFORM if platform is not a valid platform."
+pub extern "C" fn unload_platform_compiler(platform: cl_platform_id) -> cl_int {
+    entry(|| platform::platform(platform).map(drop))
+}

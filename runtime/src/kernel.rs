@@ -1,0 +1,197 @@
+//! Kernel objects: a kernel of a built program and the arguments set so far.
+
+use std::fmt;
+use std::sync::Arc;
+
+use lockstep_compiler::ir;
+pub use lockstep_compiler::ir::{Param, ParamKind, Space};
+use opencl_sys::{CL_INVALID_ARG_INDEX, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_KERNEL_ARGS};
+use parking_lot::Mutex;
+
+use crate::arena;
+use crate::launch::block::ArgBlock;
+use crate::launch::ndrange::{MAX_WORK_GROUP_SIZE, Rules};
+use crate::launch::record::Launch;
+use crate::memory::Memory;
+use crate::program::executable::Executable;
+use crate::program::{Attached, Program};
+use crate::{ApiHandle, Result, ensure};
+
+/// Alignment of `__local` memory in bytes, for arguments and variables: that of the largest type.
+pub const LOCAL_ALIGN: u64 = 128;
+
+/// A kernel object.
+pub struct Kernel {
+    program: Arc<Program>,
+    executable: Arc<Executable>,
+    index: usize,
+    args: Mutex<Args>,
+    /// Launch records for reuse; those in flight are shared with their commands.
+    pub(crate) launches: Mutex<Vec<Arc<Launch>>>,
+    _attached: Attached,
+    /// The word of the API layer.
+    pub api: ApiHandle,
+}
+
+/// The arguments set so far.
+#[derive(Clone)]
+pub struct Args {
+    /// Values and addresses where the code reads them; `__local` arguments are filled in at launch.
+    pub(crate) block: ArgBlock,
+    /// Which arguments have been set.
+    pub(crate) set: Vec<bool>,
+    /// The memory objects of pointer arguments, by argument.
+    pub(crate) buffers: Vec<Option<Arc<Memory>>>,
+    /// The sizes of `__local` arguments, by argument.
+    pub(crate) locals: Vec<u64>,
+}
+
+impl Kernel {
+    /// The kernel called `name` of a program's executable, without arguments.
+    pub fn new(program: &Arc<Program>, name: &str) -> Result<Arc<Kernel>> {
+        let executable = program.executable()?;
+        let index = executable.find(name)?;
+        Ok(Kernel::at(program, &executable, index))
+    }
+
+    /// All kernels of a program's executable.
+    pub fn all(program: &Arc<Program>) -> Result<Vec<Arc<Kernel>>> {
+        let executable = program.executable()?;
+        let count = executable.module().kernels.len();
+        Ok((0..count).map(|index| Kernel::at(program, &executable, index)).collect())
+    }
+
+    fn at(program: &Arc<Program>, executable: &Arc<Executable>, index: usize) -> Arc<Kernel> {
+        let ir = executable.kernel(index);
+        let count = ir.params.len();
+        let mut block = ArgBlock::default();
+        block.reset(ir.args_size as usize);
+        let args = Args { block, set: vec![false; count], buffers: vec![None; count], locals: vec![0; count] };
+        Kernel::with_args(program, executable, index, args)
+    }
+
+    fn with_args(program: &Arc<Program>, executable: &Arc<Executable>, index: usize, args: Args) -> Arc<Kernel> {
+        Arc::new(Kernel {
+            program: program.clone(),
+            executable: executable.clone(),
+            index,
+            args: Mutex::new(args),
+            launches: Mutex::default(),
+            _attached: program.attach_kernel(),
+            api: ApiHandle::default(),
+        })
+    }
+
+    /// A new kernel object with the same arguments (`clCloneKernel`).
+    pub fn duplicate(&self) -> Arc<Kernel> {
+        let args = self.args.lock().clone();
+        Kernel::with_args(&self.program, &self.executable, self.index, args)
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// The executable it was made from, which a later build of the program does not change.
+    pub fn executable(&self) -> &Arc<Executable> {
+        &self.executable
+    }
+
+    /// Its number in the executable.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// What the compiler knows of it.
+    pub fn ir(&self) -> &ir::Kernel {
+        self.executable.kernel(self.index)
+    }
+
+    /// A parameter, or `CL_INVALID_ARG_INDEX`.
+    pub fn param(&self, index: usize) -> Result<&Param> {
+        let params = &self.ir().params;
+        ensure!(index < params.len(), CL_INVALID_ARG_INDEX);
+        Ok(&params[index])
+    }
+
+    /// Sets an argument that is passed by value.
+    pub fn set_value(&self, index: usize, value: &[u8]) -> Result<()> {
+        let param = self.param(index)?;
+        ensure!(param.kind == ParamKind::Value, CL_INVALID_ARG_VALUE);
+        ensure!(value.len() == param.size as usize, CL_INVALID_ARG_SIZE);
+        let mut args = self.args.lock();
+        args.block.write(param.offset as usize, value);
+        args.set[index] = true;
+        Ok(())
+    }
+
+    /// Sets a pointer to global or constant memory; none is NULL.
+    pub fn set_buffer(&self, index: usize, buffer: Option<Arc<Memory>>) -> Result<()> {
+        let param = self.param(index)?;
+        ensure!(matches!(param.kind, ParamKind::Pointer(_)), CL_INVALID_ARG_VALUE);
+        let address = buffer.as_ref().map_or(0, |buffer| buffer.start() as u64);
+        let mut args = self.args.lock();
+        args.block.write(param.offset as usize, &address.to_le_bytes());
+        args.set[index] = true;
+        let before = std::mem::replace(&mut args.buffers[index], buffer);
+        drop(args);
+        // The last reference may go here, with destructor callbacks: not under the lock.
+        drop(before);
+        Ok(())
+    }
+
+    /// Sets the size of a `__local` argument in bytes.
+    pub fn set_local(&self, index: usize, size: u64) -> Result<()> {
+        let param = self.param(index)?;
+        ensure!(param.kind == ParamKind::Local, CL_INVALID_ARG_VALUE);
+        ensure!(size > 0, CL_INVALID_ARG_SIZE);
+        let mut args = self.args.lock();
+        args.locals[index] = size;
+        args.set[index] = true;
+        Ok(())
+    }
+
+    /// Calls `f` with the arguments; `CL_INVALID_KERNEL_ARGS` while some are not set.
+    pub(crate) fn with_set_args<R>(&self, f: impl FnOnce(&Args) -> Result<R>) -> Result<R> {
+        let args = self.args.lock();
+        ensure!(args.set.iter().all(|set| *set), CL_INVALID_KERNEL_ARGS);
+        f(&args)
+    }
+
+    /// Bytes of local memory a work-group uses: CL_KERNEL_LOCAL_MEM_SIZE.
+    pub fn local_mem_size(&self) -> u64 {
+        let own = self.ir().locals.values().fold(0, |end: u64, local| {
+            end.next_multiple_of(u64::from(local.align).max(1)).saturating_add(local.size)
+        });
+        self.args.lock().locals.iter().fold(own, |sum, size| sum.saturating_add(*size))
+    }
+
+    /// Bytes of private memory a work-item uses beside registers: CL_KERNEL_PRIVATE_MEM_SIZE.
+    pub fn private_mem_size(&self) -> u64 {
+        self.ir().slots.values().fold(0, |sum: u64, slot| sum.saturating_add(slot.size))
+    }
+
+    /// Most work-items in a group: CL_KERNEL_WORK_GROUP_SIZE. Private memory times work-items must fit
+    /// into the scratch memory of a worker.
+    pub fn max_group_size(&self) -> usize {
+        let room = arena::LIMIT / 2 / self.private_mem_size().max(1);
+        (room as usize).clamp(1, MAX_WORK_GROUP_SIZE)
+    }
+
+    /// What a launch of this kernel must keep to.
+    pub fn rules(&self) -> Rules {
+        let options = &self.executable.linked().options;
+        Rules {
+            required: self.ir().attrs.reqd_work_group_size,
+            max_group: self.max_group_size(),
+            non_uniform: options.allows_non_uniform_groups(),
+        }
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kernel").field("name", &self.ir().name).finish_non_exhaustive()
+    }
+}

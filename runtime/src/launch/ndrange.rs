@@ -1,0 +1,220 @@
+//! The NDRange of a launch: checks it and cuts it into work-groups.
+
+use opencl_sys::{
+    CL_INVALID_GLOBAL_OFFSET, CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_WORK_DIMENSION, CL_INVALID_WORK_GROUP_SIZE,
+    CL_INVALID_WORK_ITEM_SIZE,
+};
+
+use crate::{Result, ensure};
+
+/// Most work-items in a group: CL_DEVICE_MAX_WORK_GROUP_SIZE.
+pub const MAX_WORK_GROUP_SIZE: usize = 4096;
+/// Most work-items of a group in each dimension: CL_DEVICE_MAX_WORK_ITEM_SIZES.
+pub const MAX_WORK_ITEM_SIZES: [usize; 3] = [MAX_WORK_GROUP_SIZE; 3];
+/// Work-items of a group along dimension 0 when the application leaves the choice to us.
+const PREFERRED_RUN: usize = 256;
+
+/// What the application asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// One value per dimension, or none for zeros.
+    pub offset: Option<&'a [usize]>,
+    /// One value per dimension, or none for an empty range.
+    pub global: Option<&'a [usize]>,
+    /// One value per dimension, or none for our choice.
+    pub local: Option<&'a [usize]>,
+    /// The number of dimensions.
+    pub dimensions: u32,
+}
+
+/// What the kernel demands and allows.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// `reqd_work_group_size`.
+    pub required: Option<[u32; 3]>,
+    /// CL_KERNEL_WORK_GROUP_SIZE.
+    pub max_group: usize,
+    /// Whether the last group of a dimension may be smaller.
+    pub non_uniform: bool,
+}
+
+/// A checked NDRange; sizes of dimensions beyond `dimensions` are 1, offsets 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct NdRange {
+    /// The number of dimensions.
+    pub dimensions: u32,
+    /// get_global_offset.
+    pub offset: [u64; 3],
+    /// get_global_size.
+    pub global: [u64; 3],
+    /// get_enqueued_local_size.
+    pub local: [u64; 3],
+    /// get_num_groups.
+    pub groups: [u64; 3],
+}
+
+impl NdRange {
+    /// Checks a request by the rules of clEnqueueNDRangeKernel (OpenCL 3.0 API, 5.9).
+    pub fn new(request: &Request, rules: &Rules) -> Result<NdRange> {
+        // "CL_INVALID_WORK_DIMENSION if work_dim is not valid for the device".
+        ensure!((1..=3).contains(&request.dimensions), CL_INVALID_WORK_DIMENSION);
+        let global = spread(request.global, 1, 0);
+        let offset = spread(request.offset, 0, 0);
+        for d in 0..3 {
+            // "CL_INVALID_GLOBAL_OFFSET if the value specified in global_work_size plus the
+            // corresponding value in global_work_offset for any dimensions is greater than the maximum
+            // value representable by size_t".
+            ensure!(global[d].checked_add(offset[d]).is_some(), CL_INVALID_GLOBAL_OFFSET);
+        }
+        let local = match request.local {
+            Some(local) => spread(Some(local), 1, 1),
+            None => choose(global, rules),
+        };
+        check_local(local, global, rules)?;
+        let groups: [u64; 3] = std::array::from_fn(|d| (global[d] as u64).div_ceil(local[d] as u64));
+        // Groups are numbered in 64 bits.
+        let total = groups.iter().try_fold(1_u64, |product, &n| product.checked_mul(n));
+        ensure!(total.is_some(), CL_INVALID_GLOBAL_WORK_SIZE, "more than 2^64 work-groups");
+        let wide = |sizes: [usize; 3]| sizes.map(|n| n as u64);
+        Ok(NdRange {
+            dimensions: request.dimensions,
+            offset: wide(offset),
+            global: wide(global),
+            local: wide(local),
+            groups,
+        })
+    }
+
+    /// The number of work-groups; 0 when a dimension is empty.
+    pub fn group_count(&self) -> u64 {
+        self.groups.iter().product()
+    }
+
+    /// Work-items of a full group.
+    pub fn group_size(&self) -> u64 {
+        self.local.iter().product()
+    }
+}
+
+/// Three sizes from those of the dimensions in use; `absent` in all of these without a list.
+fn spread(values: Option<&[usize]>, beyond: usize, absent: usize) -> [usize; 3] {
+    match values {
+        Some(values) => std::array::from_fn(|d| values.get(d).copied().unwrap_or(beyond)),
+        None => [absent; 3],
+    }
+}
+
+fn check_local(local: [usize; 3], global: [usize; 3], rules: &Rules) -> Result<()> {
+    // "CL_INVALID_WORK_GROUP_SIZE if local_work_size is not NULL and if the local_work_size does not match
+    // the required work-group size for kernel in the program source".
+    if let Some(required) = rules.required {
+        ensure!(local == required.map(|n| n as usize), CL_INVALID_WORK_GROUP_SIZE, "reqd_work_group_size is another");
+    }
+    for d in 0..3 {
+        ensure!(local[d] > 0, CL_INVALID_WORK_GROUP_SIZE);
+        // "CL_INVALID_WORK_ITEM_SIZE if the number of work-items specified in any of local_work_size[0],
+        // … is greater than the corresponding values specified by CL_DEVICE_MAX_WORK_ITEM_SIZES".
+        ensure!(local[d] <= MAX_WORK_ITEM_SIZES[d], CL_INVALID_WORK_ITEM_SIZE);
+    }
+    // "CL_INVALID_WORK_GROUP_SIZE if […] the total number of work-items in the work-group […] is greater
+    // than the value specified by CL_KERNEL_WORK_GROUP_SIZE".
+    let size = local[0] * local[1] * local[2];
+    ensure!(size <= rules.max_group, CL_INVALID_WORK_GROUP_SIZE);
+    // "CL_INVALID_WORK_GROUP_SIZE if the work-group size must be uniform and […] global_work_size is not
+    // evenly divisible by […] local_work_size".
+    let uniform = (0..3).all(|d| global[d].is_multiple_of(local[d]));
+    ensure!(uniform || rules.non_uniform, CL_INVALID_WORK_GROUP_SIZE);
+    Ok(())
+}
+
+/// The local size for a launch that leaves it to us: what the kernel requires, else long runs along
+/// dimension 0 that divide the global size.
+fn choose(global: [usize; 3], rules: &Rules) -> [usize; 3] {
+    if let Some(required) = rules.required {
+        return required.map(|n| n as usize);
+    }
+    let limit = PREFERRED_RUN.min(rules.max_group).max(1);
+    let run = match global[0] {
+        0..=1 => 1,
+        n if n <= limit => n,
+        n if n.is_multiple_of(limit) => limit,
+        n => {
+            let divisor = (1..=limit).rev().find(|d| n.is_multiple_of(*d)).unwrap_or(1);
+            // A range without a useful divisor is cut unevenly where that is allowed.
+            if rules.non_uniform && divisor * 4 < limit { limit } else { divisor }
+        }
+    };
+    [run, 1, 1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use opencl_sys::cl_int;
+
+    const FREE: Rules = Rules { required: None, max_group: 4096, non_uniform: false };
+
+    fn make(dims: u32, offset: &[usize], global: &[usize], local: &[usize], rules: Rules) -> Result<NdRange> {
+        fn list(values: &[usize]) -> Option<&[usize]> {
+            (!values.is_empty()).then_some(values)
+        }
+        let request = Request { dimensions: dims, offset: list(offset), global: list(global), local: list(local) };
+        NdRange::new(&request, &rules)
+    }
+
+    #[test]
+    fn errors_by_the_specification() {
+        let required = Rules { required: Some([8, 1, 1]), ..FREE };
+        let small = Rules { max_group: 64, ..FREE };
+        #[rustfmt::skip]
+        let table: &[(u32, &[usize], &[usize], &[usize], Rules, cl_int)] = &[
+            (0, &[], &[8], &[8], FREE, CL_INVALID_WORK_DIMENSION),
+            (4, &[], &[8; 4], &[8; 4], FREE, CL_INVALID_WORK_DIMENSION),
+            (1, &[usize::MAX - 6], &[8], &[8], FREE, CL_INVALID_GLOBAL_OFFSET),
+            (1, &[], &[8], &[0], FREE, CL_INVALID_WORK_GROUP_SIZE),
+            (1, &[], &[10], &[4], FREE, CL_INVALID_WORK_GROUP_SIZE),
+            (1, &[], &[8192], &[8192], FREE, CL_INVALID_WORK_ITEM_SIZE),
+            (2, &[], &[128, 128], &[128, 128], FREE, CL_INVALID_WORK_GROUP_SIZE),
+            (1, &[], &[128], &[128], small, CL_INVALID_WORK_GROUP_SIZE),
+            (1, &[], &[16], &[4], required, CL_INVALID_WORK_GROUP_SIZE),
+            (1, &[], &[12], &[], required, CL_INVALID_WORK_GROUP_SIZE),
+            (3, &[], &[usize::MAX; 3], &[1; 3], FREE, CL_INVALID_GLOBAL_WORK_SIZE),
+        ];
+        for &(dims, offset, global, local, rules, code) in table {
+            let error = make(dims, offset, global, local, rules).unwrap_err();
+            assert_eq!(error.code(), code, "{dims} {offset:?} {global:?} {local:?}");
+        }
+    }
+
+    #[test]
+    fn groups_cover_the_range() {
+        let range = make(2, &[3, 1], &[10, 7], &[4, 7], Rules { non_uniform: true, ..FREE }).unwrap();
+        assert_eq!(range.groups, [3, 1, 1]);
+        assert_eq!(range.local, [4, 7, 1]);
+        assert_eq!(range.offset, [3, 1, 0]);
+        assert_eq!(range.group_count(), 3);
+        assert_eq!(range.group_size(), 28);
+    }
+
+    #[test]
+    fn empty_ranges_have_no_groups() {
+        assert_eq!(make(2, &[], &[16, 0], &[4, 1], FREE).unwrap().group_count(), 0);
+        assert_eq!(make(1, &[], &[], &[], FREE).unwrap().group_count(), 0);
+        assert_eq!(make(1, &[], &[0], &[], FREE).unwrap().group_count(), 0);
+    }
+
+    #[test]
+    fn the_chosen_size_always_fits() {
+        for non_uniform in [false, true] {
+            for n in (1..2000).chain([1 << 20, 1_000_003, 999_999]) {
+                let range = make(1, &[], &[n], &[], Rules { non_uniform, ..FREE }).unwrap();
+                assert!(range.local[0] <= PREFERRED_RUN as u64);
+                assert!(non_uniform || (n as u64).is_multiple_of(range.local[0]));
+            }
+        }
+        assert_eq!(make(1, &[], &[1 << 20], &[], FREE).unwrap().local, [256, 1, 1]);
+        assert_eq!(make(2, &[], &[96, 4], &[], FREE).unwrap().local, [96, 1, 1]);
+        let required = Rules { required: Some([8, 2, 1]), ..FREE };
+        assert_eq!(make(2, &[], &[16, 4], &[], required).unwrap().local, [8, 2, 1]);
+    }
+}

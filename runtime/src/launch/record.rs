@@ -1,0 +1,140 @@
+//! A launch: everything generated code needs, held until the last group has run, and its execution.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use lockstep_compiler::codegen::abi::LaunchFrame;
+use lockstep_compiler::ir::Format;
+use lockstep_compiler::pipeline::Variant;
+use opencl_sys::CL_OUT_OF_RESOURCES;
+use parking_lot::Mutex;
+
+use super::block::ArgBlock;
+use super::ndrange::NdRange;
+use super::{float_mode, printf};
+use crate::arena;
+use crate::memory::Memory;
+use crate::program::executable::Executable;
+use crate::schedule::{self, GroupWork};
+use crate::{Error, Result, ensure};
+
+/// One launch of a kernel. Records are reused, so that a launch allocates nothing in steady state.
+pub struct Launch {
+    /// Owns code, formats and program-scope variables.
+    pub(super) executable: Arc<Executable>,
+    /// The code.
+    pub(super) variant: Arc<Variant>,
+    /// The range.
+    pub(super) range: NdRange,
+    /// The arguments as the code reads them.
+    pub(super) args: ArgBlock,
+    /// Where per-work-item storage starts in the scratch memory.
+    pub(super) items_offset: u64,
+    /// Scratch memory of one worker in bytes.
+    pub(super) scratch: u64,
+    /// Whether denormals may be flushed to zero.
+    pub(super) flush_denormals: bool,
+    /// Memory objects the arguments point to, held until the launch has ended.
+    pub(super) held: Mutex<Vec<Arc<Memory>>>,
+    failed: AtomicBool,
+    printed: AtomicBool,
+}
+
+impl Launch {
+    pub(super) fn new(executable: Arc<Executable>, variant: Arc<Variant>) -> Launch {
+        Launch {
+            executable,
+            variant,
+            range: NdRange::default(),
+            args: ArgBlock::default(),
+            items_offset: 0,
+            scratch: 0,
+            flush_denormals: false,
+            held: Mutex::default(),
+            failed: AtomicBool::new(false),
+            printed: AtomicBool::new(false),
+        }
+    }
+
+    /// Runs all groups; returns when the last one has ended. Called once per enqueued launch.
+    pub fn execute(self: &Arc<Launch>) -> Result<()> {
+        let work: Arc<dyn GroupWork> = self.clone();
+        let outcome = schedule::run(&work, self.range.group_count());
+        self.held.lock().clear();
+        if self.printed.swap(false, Ordering::Relaxed) {
+            printf::flush();
+        }
+        let failed = self.failed.swap(false, Ordering::Relaxed);
+        ensure!(outcome.is_ok() && !failed, CL_OUT_OF_RESOURCES, "no scratch memory for a work-group");
+        Ok(())
+    }
+
+    /// Lets go of the memory objects of a launch that will not run.
+    pub fn cancel(&self) {
+        self.held.lock().clear();
+    }
+
+    fn frame(&self) -> LaunchFrame {
+        LaunchFrame {
+            global_offset: self.range.offset,
+            global_size: self.range.global,
+            local_size: self.range.local,
+            num_groups: self.range.groups,
+            args: self.args.as_ptr(),
+            globals: self.executable.globals().table(),
+            items_offset: self.items_offset,
+            printf: print,
+            printf_context: std::ptr::from_ref(self).cast(),
+            work_dim: self.range.dimensions,
+        }
+    }
+}
+
+impl GroupWork for Launch {
+    fn run(&self, groups: Range<u64>) {
+        let frame = self.frame();
+        let entry = self.variant.entry();
+        let ran = arena::with_scratch(self.scratch, |scratch| {
+            let _mode = float_mode::FloatMode::enter(self.flush_denormals);
+            // SAFETY: `entry` is code made for this frame's layout and owned by `variant`, which lives as
+            // long as `self`. The frame's pointers lead to memory that `self` holds. The scratch memory
+            // has the size computed from the code's own needs. What the kernel does to buffers is the
+            // application's business, as with any device.
+            unsafe { entry(&raw const frame, scratch, groups.start, groups.end) };
+        });
+        if ran.is_err() {
+            self.failed.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// `codegen::abi::PrintfFn`.
+unsafe extern "C" fn print(context: *const c_void, format: u32, args: *const u64) -> i32 {
+    // SAFETY: the frame was made by `Launch::frame`, whose launch lives while its code runs.
+    let launch = unsafe { &*context.cast::<Launch>() };
+    let result = std::panic::catch_unwind(|| {
+        let format = launch.executable.module().formats.get(Format::from_u32(format))?;
+        let count = format.args.iter().map(|(_, lanes)| usize::from(*lanes)).sum();
+        // SAFETY: the code packs one word per element of each argument of the format; there is no
+        // pointer to read where there are none.
+        let args = if count == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(args, count) } };
+        launch.printed.store(true, Ordering::Relaxed);
+        Some(printf::print(format, args, |address| {
+            // SAFETY: the argument of `%s` is a string constant of the program: not null (the caller
+            // looks), and it ends in a null.
+            unsafe { CStr::from_ptr(address as *const c_char) }.to_bytes().to_vec()
+        }))
+    });
+    result.ok().flatten().unwrap_or(-1)
+}
+
+/// The scratch memory a launch needs: (offset of per-work-item storage, size), `local` being the end of
+/// local memory.
+pub(super) fn scratch(local: u64, item_bytes: u64, items: u64) -> Result<(u64, u64)> {
+    let too_much = || Error::new(CL_OUT_OF_RESOURCES).because("a work-group needs more scratch memory than there is");
+    let items_offset = local.checked_next_multiple_of(arena::ALIGN as u64).ok_or_else(too_much)?;
+    let size = item_bytes.checked_mul(items).and_then(|bytes| bytes.checked_add(items_offset)).ok_or_else(too_much)?;
+    if size > arena::LIMIT { Err(too_much()) } else { Ok((items_offset, size)) }
+}

@@ -1,0 +1,193 @@
+//! Build, compile and link: from sources and binaries to objects and executables.
+//!
+//! Each action marks the program as in progress, runs, and leaves its result, log and status in one
+//! step. With a callback it runs on a thread of its own and the call returns at once.
+
+use std::sync::Arc;
+
+use lockstep_compiler::frontend::container::Binary;
+use lockstep_compiler::frontend::options::{BuildOptions, Stage};
+use lockstep_compiler::frontend::{self, CompiledObject, FrontendConfig, FrontendError, Header, LinkedProgram};
+use lockstep_compiler::pipeline;
+use opencl_sys::{
+    CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS,
+    CL_INVALID_LINKER_OPTIONS, CL_INVALID_OPERATION, CL_LINK_PROGRAM_FAILURE, CL_OUT_OF_HOST_MEMORY, cl_int,
+};
+
+use super::executable::Executable;
+use super::{BuildState, BuildStatus, Code, Program};
+use crate::context::Context;
+use crate::device::Device;
+use crate::options::options;
+use crate::{Error, Result, ensure};
+
+/// Called when an action that was started with it has ended.
+pub type Done = Box<dyn FnOnce() + Send>;
+
+/// A header of clCompileProgram: the name it is included by and its text.
+pub type EmbeddedHeader = (String, String);
+
+/// `clBuildProgram`.
+pub fn build(program: &Arc<Program>, text: &str, done: Option<Done>) -> Result<()> {
+    let options = parse(text, Stage::Build)?;
+    start(program, text, CL_BUILD_PROGRAM_FAILURE, done, move |program| match (&program.source, &program.binary) {
+        (Some(source), _) => {
+            let object = frontend::compile(&config(), source.as_bytes(), &[], &options)?;
+            let log = object.log.clone();
+            let linked = frontend::link(&[&object], &options).map_err(|error| prefixed(&log, error))?;
+            executable(linked, log)
+        }
+        (None, Some(Binary::Program(linked))) => executable(linked.clone(), String::new()),
+        (None, Some(Binary::Object(object))) => executable(frontend::link(&[object], &options)?, String::new()),
+        (None, None) => Err(FrontendError::LinkFailure { log: "error: the program has no source\n".into() }),
+    })
+}
+
+/// `clCompileProgram`.
+pub fn compile(
+    program: &Arc<Program>,
+    text: &str,
+    headers: Vec<EmbeddedHeader>,
+    done: Option<Done>,
+) -> Result<()> {
+    let options = parse(text, Stage::Compile)?;
+    ensure!(program.source.is_some(), CL_INVALID_OPERATION, "the program has no source");
+    start(program, text, CL_COMPILE_PROGRAM_FAILURE, done, move |program| {
+        let headers: Vec<_> =
+            headers.iter().map(|(name, source)| Header { name, source: source.as_bytes() }).collect();
+        let source = program.source.as_deref().unwrap_or_default();
+        let object = frontend::compile(&config(), source.as_bytes(), &headers, &options)?;
+        let log = object.log.clone();
+        Ok((Code::Object(Arc::new(object)), log))
+    })
+}
+
+/// `clLinkProgram`: the new program, and the error of its link if that failed at once.
+pub fn link(
+    context: &Arc<Context>,
+    devices: Vec<Arc<Device>>,
+    text: &str,
+    inputs: &[Arc<Program>],
+    done: impl FnOnce(&Arc<Program>) -> Option<Done>,
+) -> Result<(Arc<Program>, Result<()>)> {
+    let options = parse(text, Stage::Link)?;
+    let mut objects = Vec::with_capacity(inputs.len());
+    for input in inputs {
+        // "CL_INVALID_OPERATION if the compilation or build [...] has not completed", or "if the rules
+        // for devices containing compiled binaries or libraries [...] are not followed".
+        let state = input.state();
+        ensure!(state.status != BuildStatus::InProgress, CL_INVALID_OPERATION, "an input is still being compiled");
+        let Code::Object(object) = state.code else {
+            return Err(Error::new(CL_INVALID_OPERATION).because("an input is no compiled object or library"));
+        };
+        objects.push(object);
+    }
+    let program = Program::new(context.clone(), devices, None, None, BuildState::nothing());
+    let done = done(&program);
+    let result = start(&program, text, CL_LINK_PROGRAM_FAILURE, done, move |_| {
+        let objects: Vec<&CompiledObject> = objects.iter().map(|object| &**object).collect();
+        if options.create_library {
+            let library = frontend::link_library(&objects, &options)?;
+            let log = library.log.clone();
+            Ok((Code::Object(Arc::new(library)), log))
+        } else {
+            executable(frontend::link(&objects, &options)?, String::new())
+        }
+    });
+    Ok((program, result))
+}
+
+/// Runs `action`, here or on a thread of its own, and leaves its outcome in the program.
+fn start(
+    program: &Arc<Program>,
+    options: &str,
+    failure: cl_int,
+    done: Option<Done>,
+    action: impl FnOnce(&Program) -> std::result::Result<(Code, String), FrontendError> + Send + 'static,
+) -> Result<()> {
+    {
+        // "CL_INVALID_OPERATION if there are kernel objects attached to program" or "if the build [...]
+        // by a previous call [...] has not completed".
+        let mut state = program.state.lock();
+        ensure!(!program.has_kernels(), CL_INVALID_OPERATION, "kernels of the program still exist");
+        ensure!(state.status != BuildStatus::InProgress, CL_INVALID_OPERATION, "the program is still being built");
+        state.status = BuildStatus::InProgress;
+        state.options = options.to_string();
+        state.log.clear();
+    }
+    let owner = program.clone();
+    let run = move || {
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| action(&owner)));
+        let outcome = outcome.unwrap_or_else(|_| {
+            Err(FrontendError::LinkFailure { log: "error: the compiler failed; this is an error of the driver\n".into() })
+        });
+        let mut state = owner.state.lock();
+        match outcome {
+            Ok((code, log)) => {
+                state.status = BuildStatus::Success;
+                state.code = code;
+                state.log = log;
+                true
+            }
+            Err(error) => {
+                state.status = BuildStatus::Error;
+                state.code = Code::None;
+                state.log = error.log();
+                false
+            }
+        }
+    };
+    match done {
+        None if run() => Ok(()),
+        None => Err(Error::new(failure).because(program.state.lock().log.clone())),
+        Some(done) => {
+            let builder = std::thread::Builder::new().name("lockstep-build".into());
+            let thread = builder.spawn(move || {
+                run();
+                done();
+            });
+            // Without a thread nothing has run: say so and leave the program as it was.
+            thread.map(drop).map_err(|_| {
+                program.state.lock().status = BuildStatus::None;
+                Error::new(CL_OUT_OF_HOST_MEMORY)
+            })
+        }
+    }
+}
+
+/// Reads the linked program into our IR and makes it ready to run.
+fn executable(linked: LinkedProgram, mut log: String) -> std::result::Result<(Code, String), FrontendError> {
+    log.push_str(&linked.log);
+    let fail = |log: &str, message: String| FrontendError::LinkFailure { log: format!("{log}error: {message}\n") };
+    let module = pipeline::load(&linked).map_err(|error| fail(&log, error.to_string()))?;
+    let executable = Executable::new(linked, module).map_err(|error| fail(&log, error.to_string()))?;
+    Ok((Code::Executable(Arc::new(executable)), log))
+}
+
+/// The compiler's messages before the linker's.
+fn prefixed(log: &str, error: FrontendError) -> FrontendError {
+    match error {
+        FrontendError::LinkFailure { log: linker } => FrontendError::LinkFailure { log: format!("{log}{linker}") },
+        other => other,
+    }
+}
+
+/// Reads build options; each entry point has its own error for wrong ones.
+fn parse(text: &str, stage: Stage) -> Result<BuildOptions> {
+    let code = match stage {
+        Stage::Build => CL_INVALID_BUILD_OPTIONS,
+        Stage::Compile => CL_INVALID_COMPILER_OPTIONS,
+        Stage::Link => CL_INVALID_LINKER_OPTIONS,
+    };
+    BuildOptions::parse(text, stage).map_err(|error| Error::new(code).because(error.to_string()))
+}
+
+fn config() -> FrontendConfig {
+    FrontendConfig {
+        clang: options().clang.clone(),
+        search_path: options().search_path.clone(),
+        temp_dir: options().temp_dir.clone(),
+        timeout: options().build_timeout,
+        ..FrontendConfig::default()
+    }
+}
