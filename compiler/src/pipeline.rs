@@ -4,7 +4,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::codegen::compile::{CodegenError, MachineCode};
+use crate::codegen::compile::{CodegenError, DumpText, MachineCode};
 use crate::codegen::{self, abi};
 use crate::frontend::LinkedProgram;
 use crate::import::{self, ImportError};
@@ -82,7 +82,7 @@ pub fn compile_kernel(module: &Module, kernel: usize, options: &CompileOptions) 
         }
     };
     let level = if options.opt_disable { OptLevel::None } else { OptLevel::Default };
-    let wanted: Option<&dyn Fn(&str, &str)> = if options.dump.is_some() { Some(&dump) } else { None };
+    let wanted: Option<DumpText<'_>> = if options.dump.is_some() { Some(&dump) } else { None };
     codegen::compile::compile(module, kernel, level, wanted).map(Variant).map_err(CompileError::Codegen)
 }
 

@@ -19,10 +19,16 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use lockstep_runtime::context::Context;
 use lockstep_runtime::device::Device;
+use lockstep_runtime::kernel::Kernel;
+use lockstep_runtime::memory::Memory;
 use lockstep_runtime::platform::Platform;
+use lockstep_runtime::program::Program;
 use lockstep_runtime::{ApiHandle, Error, Result, ensure};
 use opencl_sys::cl_icd::cl_icd_dispatch;
-use opencl_sys::{CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_PLATFORM, CL_OUT_OF_HOST_MEMORY, cl_int, cl_uint};
+use opencl_sys::{
+    CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_KERNEL, CL_INVALID_MEM_OBJECT, CL_INVALID_PLATFORM,
+    CL_INVALID_PROGRAM, CL_OUT_OF_HOST_MEMORY, cl_int, cl_uint,
+};
 use parking_lot::Mutex;
 
 use crate::dispatch::DISPATCH;
@@ -52,6 +58,9 @@ objects! {
     Platform: CL_INVALID_PLATFORM;
     Device: CL_INVALID_DEVICE;
     Context: CL_INVALID_CONTEXT, outlives;
+    Program: CL_INVALID_PROGRAM, outlives;
+    Kernel: CL_INVALID_KERNEL;
+    Memory: CL_INVALID_MEM_OBJECT;
 }
 
 /// What a handle points to.

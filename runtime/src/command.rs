@@ -14,7 +14,7 @@ use crate::{Error, Result};
 /// Enqueuing it copies an `Arc` and allocates nothing.
 pub trait Run: Send + Sync {
     /// Does the work on the calling thread, and on others if it shares it with them; returns when all is done.
-    fn run(&self) -> Result<()>;
+    fn run(self: Arc<Self>) -> Result<()>;
 }
 
 /// What a command does when its turn comes.
@@ -41,7 +41,7 @@ impl Work {
             Work::Nothing => Ok(()),
             Work::Once(work) => work(),
             Work::Shared(work) => {
-                let result = work.run();
+                let result = work.clone().run();
                 // Let go of it where everything else of the command is let go of: after the command has ended.
                 *self = Work::Shared(work);
                 result

@@ -9,8 +9,9 @@ use opencl_sys::{CL_INVALID_ARG_INDEX, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE
 use parking_lot::Mutex;
 
 use crate::arena;
+use crate::device::MAX_WORK_GROUP_SIZE;
 use crate::launch::block::ArgBlock;
-use crate::launch::ndrange::{MAX_WORK_GROUP_SIZE, Rules};
+use crate::launch::ndrange::Rules;
 use crate::launch::record::Launch;
 use crate::memory::Memory;
 use crate::program::executable::Executable;
@@ -161,9 +162,10 @@ impl Kernel {
 
     /// Bytes of local memory a work-group uses: CL_KERNEL_LOCAL_MEM_SIZE.
     pub fn local_mem_size(&self) -> u64 {
-        let own = self.ir().locals.values().fold(0, |end: u64, local| {
-            end.next_multiple_of(u64::from(local.align).max(1)).saturating_add(local.size)
-        });
+        let own =
+            self.ir().locals.values().fold(0, |end: u64, local| {
+                end.next_multiple_of(u64::from(local.align).max(1)).saturating_add(local.size)
+            });
         self.args.lock().locals.iter().fold(own, |sum, size| sum.saturating_add(*size))
     }
 

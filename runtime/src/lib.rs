@@ -12,6 +12,7 @@ pub mod device;
 pub mod error;
 pub mod event;
 pub mod extensions;
+pub mod kernel;
 pub mod launch;
 pub mod machine;
 pub mod memory;

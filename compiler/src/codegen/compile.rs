@@ -50,13 +50,16 @@ impl From<JitError> for CodegenError {
     }
 }
 
+/// Takes a stage's file ending and its text.
+pub type DumpText<'a> = &'a dyn Fn(&str, &str);
+
 /// Compiles a kernel. `dump` is offered the text of each stage by its file ending; the text is made only
 /// if it is asked for.
 pub fn compile(
     module: &Module,
     kernel: &Kernel,
     level: OptLevel,
-    dump: Option<&dyn Fn(&str, &str)>,
+    dump: Option<DumpText<'_>>,
 ) -> Result<MachineCode, CodegenError> {
     let context = Context::create();
     let generated = generate(&context, module, kernel)?;

@@ -176,6 +176,12 @@ impl BuildOptions {
     pub fn language_version(&self) -> LanguageVersion {
         self.version.unwrap_or_default()
     }
+
+    /// Whether the last work-group of a dimension may be smaller: "compiled for OpenCL C 2.0 or newer [...] and without
+    /// the -cl-uniform-work-group-size build option" (5.9).
+    pub fn allows_non_uniform_groups(&self) -> bool {
+        self.language_version() >= LanguageVersion::Cl20 && !self.uniform_work_group_size
+    }
 }
 
 /// A string that is not a list of options.

@@ -247,13 +247,13 @@ pub unsafe extern "C" fn get_kernel_arg_info(
             CL_KERNEL_ARG_TYPE_NAME => info.string(&param.type_name),
             CL_KERNEL_ARG_TYPE_QUALIFIER => {
                 info.value(param.qualifiers.split_whitespace().fold(0_u64, |bits, qualifier| {
-                    bits | match qualifier {
+                    bits | u64::from(match qualifier {
                         "const" => CL_KERNEL_ARG_TYPE_CONST,
                         "restrict" => CL_KERNEL_ARG_TYPE_RESTRICT,
                         "volatile" => CL_KERNEL_ARG_TYPE_VOLATILE,
                         "pipe" => CL_KERNEL_ARG_TYPE_PIPE,
                         _ => 0,
-                    }
+                    })
                 }))
             }
             CL_KERNEL_ARG_NAME => info.string(&param.name),

@@ -4,5 +4,8 @@
 pub mod context;
 pub mod device;
 pub mod device_info;
+pub mod kernel;
 pub mod platform;
+pub mod program;
+pub mod program_info;
 pub mod svm;

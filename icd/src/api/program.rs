@@ -77,7 +77,7 @@ unsafe fn check_devices(program: &Program, count: cl_uint, devices: *const cl_de
 pub unsafe extern "C" fn create_program_with_source(
     context: cl_context,
     count: cl_uint,
-    strings: *const *const c_char,
+    strings: *mut *const c_char,
     lengths: *const usize,
     errcode_ret: *mut cl_int,
 ) -> cl_program {
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn create_program_with_binary(
     num_devices: cl_uint,
     device_list: *const cl_device_id,
     lengths: *const usize,
-    binaries: *const *const c_uchar,
+    binaries: *mut *const c_uchar,
     binary_status: *mut cl_int,
     errcode_ret: *mut cl_int,
 ) -> cl_program {
@@ -267,7 +267,7 @@ pub unsafe extern "C" fn compile_program(
     compile_options: *const c_char,
     num_input_headers: cl_uint,
     input_headers: *const cl_program,
-    header_include_names: *const *const c_char,
+    header_include_names: *mut *const c_char,
     pfn_notify: Notify,
     user_data: *mut c_void,
 ) -> cl_int {

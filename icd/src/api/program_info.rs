@@ -6,14 +6,14 @@ use lockstep_runtime::device::Device;
 use lockstep_runtime::program::{self, BuildStatus, Code, Program};
 use lockstep_runtime::{Error, Result, ensure};
 use opencl_sys::{
-    CL_BUILD_ERROR, CL_BUILD_IN_PROGRESS, CL_BUILD_NONE, CL_BUILD_SUCCESS, CL_INVALID_VALUE,
-    CL_PROGRAM_BINARIES, CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_BINARY_TYPE, CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT,
+    CL_BUILD_ERROR, CL_BUILD_IN_PROGRESS, CL_BUILD_NONE, CL_BUILD_SUCCESS, CL_INVALID_VALUE, CL_PROGRAM_BINARIES,
+    CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_BINARY_TYPE, CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT,
     CL_PROGRAM_BINARY_TYPE_EXECUTABLE, CL_PROGRAM_BINARY_TYPE_LIBRARY, CL_PROGRAM_BINARY_TYPE_NONE,
     CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_BUILD_OPTIONS,
     CL_PROGRAM_BUILD_STATUS, CL_PROGRAM_CONTEXT, CL_PROGRAM_DEVICES, CL_PROGRAM_IL, CL_PROGRAM_KERNEL_NAMES,
-    CL_PROGRAM_NUM_DEVICES, CL_PROGRAM_NUM_KERNELS, CL_PROGRAM_REFERENCE_COUNT,
-    CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT, CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT, CL_PROGRAM_SOURCE, cl_device_id,
-    cl_int, cl_program, cl_program_build_info, cl_program_info, cl_uint,
+    CL_PROGRAM_NUM_DEVICES, CL_PROGRAM_NUM_KERNELS, CL_PROGRAM_REFERENCE_COUNT, CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT,
+    CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT, CL_PROGRAM_SOURCE, cl_device_id, cl_int, cl_program, cl_program_build_info,
+    cl_program_info, cl_uint,
 };
 
 use crate::error::entry;
@@ -48,9 +48,7 @@ pub unsafe extern "C" fn get_program_info(
             }
             // SAFETY: the caller vouches for an array of pointers, each null or to memory of the size asked for with
             // CL_PROGRAM_BINARY_SIZES.
-            CL_PROGRAM_BINARIES => unsafe {
-                binaries(&program, param_value_size, param_value, param_value_size_ret)
-            },
+            CL_PROGRAM_BINARIES => unsafe { binaries(&program, param_value_size, param_value, param_value_size_ret) },
             // "CL_INVALID_PROGRAM_EXECUTABLE if param_name is CL_PROGRAM_NUM_KERNELS, CL_PROGRAM_KERNEL_NAMES, […] and a
             // successful program executable has not been built".
             CL_PROGRAM_NUM_KERNELS => info.value(program.executable()?.module().kernels.len()),

@@ -16,13 +16,12 @@ use std::sync::Arc;
 use lockstep_compiler::ir::ParamKind;
 use opencl_sys::CL_OUT_OF_RESOURCES;
 
+use crate::device::LOCAL_MEMORY;
 use crate::kernel::{Kernel, LOCAL_ALIGN};
 use crate::{Error, Result, ensure};
 use ndrange::{NdRange, Request};
 use record::Launch;
 
-/// Most bytes of local memory of a work-group: CL_DEVICE_LOCAL_MEM_SIZE.
-pub const LOCAL_MEM_SIZE: u64 = 1 << 20;
 /// Launch records that a kernel object keeps for reuse.
 const SPARE_LAUNCHES: usize = 8;
 
@@ -58,7 +57,7 @@ pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Arc<Launch>> {
                 ParamKind::Value | ParamKind::Image | ParamKind::Sampler => {}
             }
         }
-        ensure!(local_end <= LOCAL_MEM_SIZE, CL_OUT_OF_RESOURCES, "more local memory than CL_DEVICE_LOCAL_MEM_SIZE");
+        ensure!(local_end <= LOCAL_MEMORY, CL_OUT_OF_RESOURCES, "more local memory than CL_DEVICE_LOCAL_MEM_SIZE");
         (record.items_offset, record.scratch) = record::scratch(local_end, needs.item_bytes, range.group_size())?;
         if launches.len() < SPARE_LAUNCHES {
             launches.push(launch.clone());

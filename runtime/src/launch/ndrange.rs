@@ -5,12 +5,9 @@ use opencl_sys::{
     CL_INVALID_WORK_ITEM_SIZE,
 };
 
+use crate::device::MAX_WORK_GROUP_SIZE;
 use crate::{Result, ensure};
 
-/// Most work-items in a group: CL_DEVICE_MAX_WORK_GROUP_SIZE.
-pub const MAX_WORK_GROUP_SIZE: usize = 4096;
-/// Most work-items of a group in each dimension: CL_DEVICE_MAX_WORK_ITEM_SIZES.
-pub const MAX_WORK_ITEM_SIZES: [usize; 3] = [MAX_WORK_GROUP_SIZE; 3];
 /// Work-items of a group along dimension 0 when the application leaves the choice to us.
 const PREFERRED_RUN: usize = 256;
 
@@ -110,11 +107,11 @@ fn check_local(local: [usize; 3], global: [usize; 3], rules: &Rules) -> Result<(
     if let Some(required) = rules.required {
         ensure!(local == required.map(|n| n as usize), CL_INVALID_WORK_GROUP_SIZE, "reqd_work_group_size is another");
     }
-    for d in 0..3 {
-        ensure!(local[d] > 0, CL_INVALID_WORK_GROUP_SIZE);
+    for along in local {
+        ensure!(along > 0, CL_INVALID_WORK_GROUP_SIZE);
         // "CL_INVALID_WORK_ITEM_SIZE if the number of work-items specified in any of local_work_size[0],
         // … is greater than the corresponding values specified by CL_DEVICE_MAX_WORK_ITEM_SIZES".
-        ensure!(local[d] <= MAX_WORK_ITEM_SIZES[d], CL_INVALID_WORK_ITEM_SIZE);
+        ensure!(along <= MAX_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE);
     }
     // "CL_INVALID_WORK_GROUP_SIZE if […] the total number of work-items in the work-group […] is greater
     // than the value specified by CL_KERNEL_WORK_GROUP_SIZE".
@@ -166,8 +163,9 @@ mod tests {
     fn errors_by_the_specification() {
         let required = Rules { required: Some([8, 1, 1]), ..FREE };
         let small = Rules { max_group: 64, ..FREE };
+        type Row<'a> = (u32, &'a [usize], &'a [usize], &'a [usize], Rules, cl_int);
         #[rustfmt::skip]
-        let table: &[(u32, &[usize], &[usize], &[usize], Rules, cl_int)] = &[
+        let table: &[Row] = &[
             (0, &[], &[8], &[8], FREE, CL_INVALID_WORK_DIMENSION),
             (4, &[], &[8; 4], &[8; 4], FREE, CL_INVALID_WORK_DIMENSION),
             (1, &[usize::MAX - 6], &[8], &[8], FREE, CL_INVALID_GLOBAL_OFFSET),

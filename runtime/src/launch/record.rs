@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ops::Range;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,6 +16,7 @@ use super::block::ArgBlock;
 use super::ndrange::NdRange;
 use super::{float_mode, printf};
 use crate::arena;
+use crate::command::Run;
 use crate::memory::Memory;
 use crate::program::executable::Executable;
 use crate::schedule::{self, GroupWork};
@@ -58,24 +60,6 @@ impl Launch {
         }
     }
 
-    /// Runs all groups; returns when the last one has ended. Called once per enqueued launch.
-    pub fn execute(self: &Arc<Launch>) -> Result<()> {
-        let work: Arc<dyn GroupWork> = self.clone();
-        let outcome = schedule::run(&work, self.range.group_count());
-        self.held.lock().clear();
-        if self.printed.swap(false, Ordering::Relaxed) {
-            printf::flush();
-        }
-        let failed = self.failed.swap(false, Ordering::Relaxed);
-        ensure!(outcome.is_ok() && !failed, CL_OUT_OF_RESOURCES, "no scratch memory for a work-group");
-        Ok(())
-    }
-
-    /// Lets go of the memory objects of a launch that will not run.
-    pub fn cancel(&self) {
-        self.held.lock().clear();
-    }
-
     fn frame(&self) -> LaunchFrame {
         LaunchFrame {
             global_offset: self.range.offset,
@@ -89,6 +73,22 @@ impl Launch {
             printf_context: std::ptr::from_ref(self).cast(),
             work_dim: self.range.dimensions,
         }
+    }
+}
+
+impl Run for Launch {
+    fn run(self: Arc<Launch>) -> Result<()> {
+        let groups = self.range.group_count();
+        let work: Arc<dyn GroupWork> = self.clone();
+        let outcome = schedule::run(&work, groups);
+        drop(work);
+        self.held.lock().clear();
+        if self.printed.swap(false, Ordering::Relaxed) {
+            printf::flush();
+        }
+        let failed = self.failed.swap(false, Ordering::Relaxed);
+        ensure!(outcome.is_ok() && !failed, CL_OUT_OF_RESOURCES, "no scratch memory for a work-group");
+        Ok(())
     }
 }
 
@@ -114,7 +114,7 @@ impl GroupWork for Launch {
 unsafe extern "C" fn print(context: *const c_void, format: u32, args: *const u64) -> i32 {
     // SAFETY: the frame was made by `Launch::frame`, whose launch lives while its code runs.
     let launch = unsafe { &*context.cast::<Launch>() };
-    let result = std::panic::catch_unwind(|| {
+    let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
         let format = launch.executable.module().formats.get(Format::from_u32(format))?;
         let count = format.args.iter().map(|(_, lanes)| usize::from(*lanes)).sum();
         // SAFETY: the code packs one word per element of each argument of the format; there is no
@@ -126,7 +126,7 @@ unsafe extern "C" fn print(context: *const c_void, format: u32, args: *const u64
             // looks), and it ends in a null.
             unsafe { CStr::from_ptr(address as *const c_char) }.to_bytes().to_vec()
         }))
-    });
+    }));
     result.ok().flatten().unwrap_or(-1)
 }
 

@@ -44,17 +44,11 @@ pub fn build(program: &Arc<Program>, text: &str, done: Option<Done>) -> Result<(
 }
 
 /// `clCompileProgram`.
-pub fn compile(
-    program: &Arc<Program>,
-    text: &str,
-    headers: Vec<EmbeddedHeader>,
-    done: Option<Done>,
-) -> Result<()> {
+pub fn compile(program: &Arc<Program>, text: &str, headers: Vec<EmbeddedHeader>, done: Option<Done>) -> Result<()> {
     let options = parse(text, Stage::Compile)?;
     ensure!(program.source.is_some(), CL_INVALID_OPERATION, "the program has no source");
     start(program, text, CL_COMPILE_PROGRAM_FAILURE, done, move |program| {
-        let headers: Vec<_> =
-            headers.iter().map(|(name, source)| Header { name, source: source.as_bytes() }).collect();
+        let headers: Vec<_> = headers.iter().map(|(name, source)| Header { name, source: source.as_bytes() }).collect();
         let source = program.source.as_deref().unwrap_or_default();
         let object = frontend::compile(&config(), source.as_bytes(), &headers, &options)?;
         let log = object.log.clone();
@@ -119,7 +113,9 @@ fn start(
     let run = move || {
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| action(&owner)));
         let outcome = outcome.unwrap_or_else(|_| {
-            Err(FrontendError::LinkFailure { log: "error: the compiler failed; this is an error of the driver\n".into() })
+            Err(FrontendError::LinkFailure {
+                log: "error: the compiler failed; this is an error of the driver\n".into(),
+            })
         });
         let mut state = owner.state.lock();
         match outcome {
@@ -137,22 +133,19 @@ fn start(
             }
         }
     };
-    match done {
-        None if run() => Ok(()),
-        None => Err(Error::new(failure).because(program.state.lock().log.clone())),
-        Some(done) => {
-            let builder = std::thread::Builder::new().name("lockstep-build".into());
-            let thread = builder.spawn(move || {
-                run();
-                done();
-            });
-            // Without a thread nothing has run: say so and leave the program as it was.
-            thread.map(drop).map_err(|_| {
-                program.state.lock().status = BuildStatus::None;
-                Error::new(CL_OUT_OF_HOST_MEMORY)
-            })
-        }
-    }
+    let Some(done) = done else {
+        return if run() { Ok(()) } else { Err(Error::new(failure).because(program.state.lock().log.clone())) };
+    };
+    let builder = std::thread::Builder::new().name("lockstep-build".into());
+    let thread = builder.spawn(move || {
+        run();
+        done();
+    });
+    // Without a thread nothing has run: say so and leave the program as it was.
+    thread.map(drop).map_err(|_| {
+        program.state.lock().status = BuildStatus::None;
+        Error::new(CL_OUT_OF_HOST_MEMORY)
+    })
 }
 
 /// Reads the linked program into our IR and makes it ready to run.

@@ -160,8 +160,7 @@ impl Program {
     /// Whether the program was created from, or has become, an executable.
     pub fn holds_executable(&self) -> bool {
         let code = &self.state.lock().code;
-        matches!(code, Code::Executable(_))
-            || matches!((code, &self.binary), (Code::None, Some(Binary::Program(_))))
+        matches!(code, Code::Executable(_)) || matches!((code, &self.binary), (Code::None, Some(Binary::Program(_))))
     }
 
     /// Registers a callback for when the program goes (`clSetProgramReleaseCallback`).
