@@ -55,7 +55,7 @@ pub(super) fn argument_copy<'m>(
 }
 
 /// Whether nothing is written through an address or anything made of it.
-fn is_only_read(address: LlvmValue<'_>) -> bool {
+pub(super) fn is_only_read(address: LlvmValue<'_>) -> bool {
     let mut seen = HashSet::from([address]);
     let mut work = vec![address];
     while let Some(value) = work.pop() {
@@ -349,8 +349,11 @@ pub(super) fn fill<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<
     Ok(Lanes::from([]))
 }
 
-/// A memory fence.
+/// A memory fence. One within a single work-item orders nothing that anyone can see.
 pub(super) fn fence<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
+    if inst.is_single_thread() {
+        return Ok(Lanes::from([]));
+    }
     match inst.ordering().and_then(order) {
         Some(order) => body.effect(InstData::Fence { order }),
         None => refuse!("the instruction `{}`", inst.text()),

@@ -2,7 +2,7 @@
 
 use super::llvm::{Module, TypeKind, Value};
 use super::types::{scalar, size_of, unsupported};
-use super::{Attempt, refuse};
+use super::{Attempt, memory, refuse};
 use crate::ir::{KernelAttrs, Param, ParamKind, Space, Type};
 
 /// Alignment of the memory that a `__local` argument points to: that of the widest OpenCL type.
@@ -82,7 +82,7 @@ pub(super) fn read<'m>(module: Module<'m>, function: Value<'m>) -> Attempt<Signa
                 access if access.is_empty() => "none".into(),
                 access => access,
             },
-            readonly: has("readonly") || has("readnone") || kind == ParamKind::Pointer(Space::Constant),
+            readonly: is_pointer && (has("readonly") || has("readnone") || memory::is_only_read(value)),
             restrict: has("noalias"),
             qualifiers,
         });

@@ -78,6 +78,12 @@ impl<'m> Value<'m> {
         has.then(|| unsafe { LLVMGetOrdering(self.0) })
     }
 
+    /// Whether a fence orders only what one thread does.
+    pub fn is_single_thread(self) -> bool {
+        // SAFETY: asked of fences only.
+        self.is(LLVMOpcode::LLVMFence) && unsafe { LLVMIsAtomicSingleThread(self.0) != 0 }
+    }
+
     /// The memory orders of a compare-exchange: success, failure.
     pub fn exchange_orderings(self) -> Option<(LLVMAtomicOrdering, LLVMAtomicOrdering)> {
         // SAFETY: asked of compare-exchanges only.
