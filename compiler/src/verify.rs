@@ -337,3 +337,101 @@ impl Verifier<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    //! What no text can say; everything else is in `filetests/verify`.
+
+    use super::*;
+
+    fn kernel(build: impl FnOnce(&mut Function)) -> Vec<String> {
+        let mut module = parse_module("kernel \"k\" { region r0 { b0: return } }").unwrap();
+        build(module.kernels[0].body_mut());
+        let errors = verify(&module, Stage::Imported).err().unwrap_or_default();
+        errors.into_iter().map(|e| e.message).collect()
+    }
+
+    fn add() -> InstData {
+        let args = [Value::from_u32(90); 2];
+        InstData::Binary { op: BinaryOp::Add, flags: IntFlags::default(), fmf: FastMath::default(), args }
+    }
+
+    #[test]
+    fn names_must_exist() {
+        let entry = Block::from_u32(0);
+        assert_eq!(kernel(|f| f.layout.push(Block::from_u32(7))), ["b7 does not exist"]);
+        assert_eq!(kernel(|f| f.layout.push(entry)), ["b0 stands twice in the layout"]);
+        assert_eq!(kernel(|f| f.blocks[entry].insts.push(Inst::from_u32(4))), ["i4 does not exist"]);
+        assert_eq!(kernel(|f| f.blocks[entry].params.push(Value::from_u32(4))), ["v4 does not exist"]);
+        let missing = kernel(|f| {
+            f.append(entry, add(), &[Type::I32], SourceLoc::default());
+        });
+        assert_eq!(missing, ["v90 does not exist"; 2]);
+        let off_layout = kernel(|f| {
+            let block = f.add_block();
+            f.layout.pop();
+            f.blocks[entry].term = Terminator::Jump(BlockCall { block, args: vec![] });
+        });
+        assert_eq!(off_layout, ["b1 is not in the layout"]);
+        let selector = kernel(|f| {
+            let to = BlockCall { block: f.add_block(), args: vec![] };
+            let cond = Value::from_u32(50);
+            f.blocks[entry].term = Terminator::Branch { cond, then_to: to.clone(), else_to: to };
+        });
+        assert_eq!(selector, ["v50 does not exist"]);
+    }
+
+    #[test]
+    fn each_thing_stands_in_one_place() {
+        let entry = Block::from_u32(0);
+        let twice = kernel(|f| {
+            let one = f.constant(Type::I32, 1);
+            let inst = f.append(entry, add(), &[Type::I32], SourceLoc::default());
+            f.insts[inst].data.map_args(|_| one);
+            f.blocks[entry].insts.push(inst);
+        });
+        assert_eq!(twice, ["the instruction stands in two places"]);
+        let elsewhere = kernel(|f| {
+            let one = f.constant(Type::I32, 1);
+            f.blocks[entry].params.push(one);
+        });
+        assert_eq!(elsewhere, ["v0 is defined elsewhere"]);
+        let dropped = kernel(|f| {
+            let one = f.constant(Type::I32, 1);
+            let gone = f.append(entry, add(), &[Type::I32], SourceLoc::default());
+            f.insts[gone].data.map_args(|_| one);
+            f.blocks[entry].insts.clear();
+            let user = f.append(entry, add(), &[Type::I32], SourceLoc::default());
+            let gone = f.result(gone);
+            f.insts[user].data.map_args(|_| gone);
+        });
+        assert_eq!(dropped, ["v1 is not defined on every path to here"; 2]);
+    }
+
+    #[test]
+    fn types_and_cases_are_in_range() {
+        let entry = Block::from_u32(0);
+        let typeless = kernel(|f| {
+            f.append(entry, InstData::Query { query: Query::GlobalId, dim: 0 }, &[Type::Int(0)], SourceLoc::default());
+        });
+        assert_eq!(typeless, ["v0 has no possible type"]);
+        let case = kernel(|f| {
+            let value = f.constant(Type::I8, 1);
+            let to = BlockCall { block: f.add_block(), args: vec![] };
+            f.blocks[entry].term = Terminator::Switch { value, cases: vec![(256, to.clone())], default: to };
+        });
+        assert_eq!(case, ["case 0x100 is no i8"]);
+    }
+
+    #[test]
+    fn messages_name_the_place_and_show_the_line() {
+        let mut module = parse_module("kernel \"k\" { region r0 { b0: return } }").unwrap();
+        let f = module.kernels[0].body_mut();
+        let one = f.constant(Type::I32, 1);
+        let inst = f.append(f.entry(), add(), &[Type::I64], SourceLoc { line: 3, column: 4 });
+        f.insts[inst].data.map_args(|_| one);
+        let errors = verify(&module, Stage::Imported).unwrap_err();
+        let expected = "kernel \"k\", r0, b0: the operand must be i64, not i32\n  v1: i64 = add 1:i32, 1:i32 @3:4";
+        assert_eq!(errors[0].to_string(), expected);
+    }
+}

@@ -294,7 +294,7 @@ fn unary(op: UnaryOp, from: Type, to: Type) -> Check {
         Bswap => {
             int(to)?;
             same("the operand", to, from)?;
-            check(to.bits() % 16 == 0, format!("{to} has no byte pairs"))
+            check(to.bits().is_multiple_of(16), format!("{to} has no byte pairs"))
         }
         Trunc => {
             int(from)?;
