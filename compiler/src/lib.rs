@@ -8,4 +8,5 @@ pub mod interp;
 pub mod ir;
 pub mod jit;
 pub mod pipeline;
+pub mod transform;
 pub mod verify;

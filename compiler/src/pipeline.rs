@@ -1,38 +1,54 @@
 //! The way of a kernel, pass by pass: import when a program is built, the rest when a kernel is first
-//! launched.
+//! launched. After each pass its result can be dumped, and in debug builds it is verified.
 
-use std::fmt;
-use std::path::PathBuf;
-
-use crate::codegen::compile::{CodegenError, DumpText, MachineCode};
-use crate::codegen::{self, abi};
+use crate::codegen::abi::{KernelEntry, ScratchNeeds};
+use crate::codegen::{self, Context, ENTRY_NAME};
 use crate::frontend::LinkedProgram;
 use crate::import::{self, ImportError};
-use crate::ir::Module;
-use crate::jit::OptLevel;
-use crate::verify::{Stage, VerifyError, verify};
+use crate::ir::{Kernel, Module};
+use crate::jit::{self, HostMachine, JitCode, JitError, OptLevel};
+use crate::transform::barriers::barriers;
+use crate::verify::{Stage, VerifyError, verify, verify_kernel};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// How a kernel is to be compiled.
 #[derive(Clone, Debug, Default)]
 pub struct CompileOptions {
-    /// `-cl-opt-disable`.
+    /// Spend no time on fast code (`-cl-opt-disable`).
     pub opt_disable: bool,
-    /// Folder for the text of every stage.
+    /// The folder that receives the kernel after every stage.
     pub dump: Option<PathBuf>,
 }
 
-/// A kernel's machine code, ready to be called.
-pub struct Variant(MachineCode);
+/// A kernel's machine code.
+#[derive(Debug)]
+pub struct Variant {
+    code: JitCode,
+    needs: ScratchNeeds,
+    times: Vec<(&'static str, Duration)>,
+}
 
 impl Variant {
-    /// The function to call; valid while `self` lives.
-    pub fn entry(&self) -> abi::KernelEntry {
-        self.0.entry()
+    /// The function that runs work-groups. It may be called as long as the variant lives.
+    pub fn entry(&self) -> KernelEntry {
+        codegen::entry(&self.code)
     }
 
-    /// The scratch memory it needs beside `__local` arguments.
-    pub fn needs(&self) -> abi::ScratchNeeds {
-        self.0.needs()
+    /// The scratch memory that a call needs.
+    pub fn needs(&self) -> ScratchNeeds {
+        self.needs
+    }
+
+    /// How long each stage took.
+    pub fn times(&self) -> &[(&'static str, Duration)] {
+        &self.times
+    }
+
+    /// About how much memory the code takes.
+    pub fn code_size(&self) -> usize {
+        self.code.object_size()
     }
 }
 
@@ -41,52 +57,123 @@ impl Variant {
 pub enum CompileError {
     /// The program uses what is not supported.
     Import(ImportError),
-    /// A pass broke a rule: an error of the driver.
-    Verify(Vec<VerifyError>),
-    /// No machine code.
-    Codegen(CodegenError),
+    /// There is no kernel with this number.
+    NoKernel(usize),
+    /// A stage broke rules of the IR: a mistake of the driver.
+    Verify(&'static str, Vec<VerifyError>),
+    /// LLVM IR could not be generated: a mistake of the driver.
+    Codegen(String),
+    /// LLVM could not make code.
+    Jit(JitError),
 }
 
 impl fmt::Display for CompileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CompileError::Import(error) => error.fmt(f),
-            CompileError::Verify(errors) => {
+            Self::NoKernel(index) => write!(f, "the program has no kernel {index}"),
+            Self::Import(error) => error.fmt(f),
+            Self::Verify(stage, errors) => {
                 let first = errors.first().map(ToString::to_string).unwrap_or_default();
-                write!(f, "internal error, {} broken rules, the first: {first}", errors.len())
+                write!(f, "internal error: {stage} broke {} rules, the first: {first}", errors.len())
             }
-            CompileError::Codegen(error) => error.fmt(f),
+            Self::Codegen(reason) => write!(f, "internal error in code generation: {reason}"),
+            Self::Jit(error) => error.fmt(f),
         }
     }
 }
 
 impl std::error::Error for CompileError {}
 
+impl From<JitError> for CompileError {
+    fn from(error: JitError) -> Self {
+        Self::Jit(error)
+    }
+}
+
 /// Reads a linked program into our IR.
 pub fn load(program: &LinkedProgram) -> Result<Module, CompileError> {
     let module = import::load(program).map_err(CompileError::Import)?;
-    check(&module, Stage::Imported)?;
+    if cfg!(debug_assertions) {
+        verify(&module, Stage::Imported).map_err(|errors| CompileError::Verify("import", errors))?;
+    }
     Ok(module)
 }
 
-/// Compiles one kernel of a program for this machine.
+/// Compiles one kernel of a loaded program for this machine.
 pub fn compile_kernel(module: &Module, kernel: usize, options: &CompileOptions) -> Result<Variant, CompileError> {
-    let kernel = &module.kernels[kernel];
-    let dump = |ending: &str, text: &str| {
-        if let Some(folder) = &options.dump {
-            let file = folder.join(format!("{}.{ending}", kernel.name));
-            // A dump is for people; a folder that cannot be written is told about, not fatal.
-            if let Err(error) = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, text)) {
-                eprintln!("lockstep: {}: {error}", file.display());
-            }
-        }
-    };
-    let level = if options.opt_disable { OptLevel::None } else { OptLevel::Default };
-    let wanted: Option<DumpText<'_>> = if options.dump.is_some() { Some(&dump) } else { None };
-    codegen::compile::compile(module, kernel, level, wanted).map(Variant).map_err(CompileError::Codegen)
+    let mut kernel = module.kernels.get(kernel).ok_or(CompileError::NoKernel(kernel))?.clone();
+    let mut run = Run::new(module, &kernel.name, options);
+
+    run.ir("import", &kernel, Stage::Imported)?;
+    barriers(&mut kernel);
+    run.ir("barriers", &kernel, Stage::Regions)?;
+
+    let ctx = Context::create();
+    let generated = codegen::generate(&ctx, module, &kernel);
+    let generated = generated.map_err(|error| CompileError::Codegen(error.to_string()))?;
+    run.stage("codegen", "ll", || jit::ir_text(&generated.module));
+
+    let level = if options.opt_disable { OptLevel::None } else { OptLevel::Aggressive };
+    let machine = HostMachine::new(level)?;
+    jit::optimize(&generated.module, &machine)?;
+    run.stage("optimize", "ll", || jit::ir_text(&generated.module));
+    run.dump("optimize", "s", || jit::assembly_text(&generated.module, &machine).unwrap_or_default());
+
+    let object = jit::emit_object(&generated.module, &machine)?;
+    run.done("emit");
+    let code = jit::load(&object, ENTRY_NAME)?;
+    run.done("load");
+    Ok(Variant { code, needs: generated.needs, times: run.times })
 }
 
-/// Verifies between passes in tests and debug builds.
-fn check(module: &Module, stage: Stage) -> Result<(), CompileError> {
-    if cfg!(debug_assertions) { verify(module, stage).map_err(CompileError::Verify) } else { Ok(()) }
+/// What accompanies the passes: time, dumps, verification.
+struct Run<'a> {
+    module: &'a Module,
+    dump: Option<(&'a Path, String)>,
+    times: Vec<(&'static str, Duration)>,
+    since: Instant,
+}
+
+impl<'a> Run<'a> {
+    fn new(module: &'a Module, name: &str, options: &'a CompileOptions) -> Run<'a> {
+        let dump = options.dump.as_deref().map(|folder| (folder, file_name(name)));
+        Run { module, dump, times: Vec::new(), since: Instant::now() }
+    }
+
+    /// Ends a stage whose result is IR.
+    fn ir(&mut self, stage: &'static str, kernel: &Kernel, rules: Stage) -> Result<(), CompileError> {
+        self.stage(stage, "pir", || kernel.to_string());
+        if cfg!(debug_assertions) {
+            verify_kernel(self.module, kernel, rules).map_err(|errors| CompileError::Verify(stage, errors))?;
+            self.since = Instant::now();
+        }
+        Ok(())
+    }
+
+    /// Ends a stage whose result has a text.
+    fn stage(&mut self, stage: &'static str, kind: &str, text: impl FnOnce() -> String) {
+        self.done(stage);
+        self.dump(stage, kind, text);
+    }
+
+    fn dump(&mut self, stage: &str, kind: &str, text: impl FnOnce() -> String) {
+        if let Some((folder, kernel)) = &self.dump {
+            let number = self.times.len();
+            let path = folder.join(format!("{kernel}.{number}-{stage}.{kind}"));
+            // A dump that cannot be written must not change what the application sees.
+            let _ = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, text()));
+            self.since = Instant::now();
+        }
+    }
+
+    fn done(&mut self, stage: &'static str) {
+        self.times.push((stage, self.since.elapsed()));
+        self.since = Instant::now();
+    }
+}
+
+/// A kernel's name as a file's name: kernels may be called anything in SPIR-V.
+fn file_name(kernel: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+    kernel.chars().take(80).map(plain).collect()
 }

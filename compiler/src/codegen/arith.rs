@@ -2,12 +2,12 @@
 
 use super::emit::{Emit, Emitted};
 use crate::ir::{BinaryOp, FastMath, FloatCc, IntCc, IntFlags, TernaryOp, Type, UnaryOp};
-use inkwell::values::{AsValueRef, BasicValue, BasicValueEnum, FloatValue, InstructionOpcode as Op, IntValue};
+use inkwell::values::{AsValueRef, BasicValue, BasicValueEnum, InstructionOpcode as Op, IntValue};
 use inkwell::{FloatPredicate, IntPredicate};
 
-/// Whether the host computes in binary16 itself. Where it does not, LLVM goes through binary32,
-/// which is exact but for the operations that round a wider value (handled here).
-pub fn native_half() -> bool {
+/// Whether the host computes in binary16 itself. Where it does not, LLVM goes through binary32, which
+/// gives the same result but for fused multiply-add.
+fn native_half() -> bool {
     #[cfg(target_arch = "x86_64")]
     return std::arch::is_x86_feature_detected!("avx512fp16");
     #[cfg(not(target_arch = "x86_64"))]
@@ -42,9 +42,6 @@ impl<'ctx> Emit<'ctx, '_> {
             UnaryOp::Trunc if from != to => cast(Op::Trunc)?,
             UnaryOp::Zext if from != to => cast(Op::ZExt)?,
             UnaryOp::Sext if from != to => cast(Op::SExt)?,
-            UnaryOp::FpTrunc if from == Type::F64 && to == Type::F16 && !native_half() => {
-                self.double_to_half(arg.into_float_value())?.into()
-            }
             UnaryOp::FpTrunc if from != to => cast(Op::FPTrunc)?,
             UnaryOp::FpExt if from != to => cast(Op::FPExt)?,
             UnaryOp::FpToSi => cast(Op::FPToSI)?,
@@ -59,7 +56,7 @@ impl<'ctx> Emit<'ctx, '_> {
             UnaryOp::Popcount => call("llvm.ctpop")?,
             UnaryOp::Clz => count("llvm.ctlz")?,
             UnaryOp::Ctz => count("llvm.cttz")?,
-            UnaryOp::Bswap if to.bits() > 8 => call("llvm.bswap")?,
+            UnaryOp::Bswap => call("llvm.bswap")?,
             UnaryOp::Bitreverse => call("llvm.bitreverse")?,
             UnaryOp::Iabs => count("llvm.abs")?,
             UnaryOp::Fabs => call("llvm.fabs")?,
@@ -77,33 +74,10 @@ impl<'ctx> Emit<'ctx, '_> {
             | UnaryOp::FpTrunc
             | UnaryOp::FpExt
             | UnaryOp::Bitcast
-            | UnaryOp::Bswap
             | UnaryOp::SpaceCast
             | UnaryOp::SpaceOf => return Ok(arg),
         };
         Ok(self.fast(value, fmf))
-    }
-
-    /// To the nearest binary16 (ties to even), rounded once, without the library call that hosts
-    /// without binary16 arithmetic need: through binary32 rounded to odd, which keeps what the second
-    /// rounding has to know.
-    fn double_to_half(&self, x: FloatValue<'ctx>) -> Emitted<FloatValue<'ctx>> {
-        let b = &self.builder;
-        let (i32, f32) = (self.ctx.i32_type(), self.ctx.f32_type());
-        let near = b.build_float_trunc(x, f32, "")?;
-        let back = b.build_float_ext(near, self.ctx.f64_type(), "")?;
-        let inexact = b.build_float_compare(FloatPredicate::ONE, back, x, "")?;
-        let size = |v: FloatValue<'ctx>| -> Emitted<FloatValue<'ctx>> {
-            let v = self.intrinsic("llvm.fabs", &[v.get_type().into()], &[v.into()]);
-            Ok(v?.into_float_value())
-        };
-        let away = b.build_float_compare(FloatPredicate::OGT, size(back)?, size(x)?, "")?;
-        let bits = b.build_bit_cast(near, i32, "")?.into_int_value();
-        let down = b.build_int_sub(bits, b.build_int_z_extend(away, i32, "")?, "")?;
-        let odd = b.build_or(down, i32.const_int(1, false), "")?;
-        let bits = b.build_select(inexact, odd, bits, "")?;
-        let near = b.build_bit_cast(bits, f32, "")?.into_float_value();
-        b.build_float_trunc(near, self.ctx.f16_type(), "")
     }
 
     /// An operation of two operands.
@@ -222,7 +196,7 @@ impl<'ctx> Emit<'ctx, '_> {
         let product = self.fast(product, fmf);
         let sum = self.builder.build_binop(Op::FAdd, product, wide[2], "")?;
         let sum = self.fast(sum, fmf).into_float_value();
-        Ok(self.double_to_half(sum)?.into())
+        Ok(self.builder.build_float_trunc(sum, self.ctx.f16_type(), "")?.into())
     }
 
     /// An integer or pointer comparison.

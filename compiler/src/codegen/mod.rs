@@ -16,7 +16,6 @@
 
 pub mod abi;
 mod arith;
-pub mod compile;
 mod emit;
 mod frame;
 mod groups;
@@ -25,7 +24,8 @@ mod region;
 mod storage;
 
 use crate::ir::{Kernel, Module, Region};
-use abi::{LaunchFrame, ScratchNeeds};
+use crate::jit::JitCode;
+use abi::{KernelEntry, LaunchFrame, ScratchNeeds};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use emit::{Emit, Emitted};
 use frame::Frame;
@@ -33,9 +33,11 @@ use groups::GroupLoop;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::BuilderError;
-use inkwell::context::Context;
 use inkwell::module::Module as LlvmModule;
 use storage::Storage;
+
+/// Owns the LLVM types and constants of one module.
+pub use inkwell::context::Context;
 
 /// The name of the kernel's function in its module.
 pub const ENTRY_NAME: &str = "lockstep_kernel";
@@ -73,6 +75,12 @@ pub fn generate<'ctx>(ctx: &'ctx Context, module: &Module, kernel: &Kernel) -> R
     groups.close(&emit, &frame)?;
     drop(emit);
     Ok(Generated { module: llvm, needs: storage.needs })
+}
+
+/// The kernel's function in loaded code, which has to outlive its calls.
+pub fn entry(code: &JitCode) -> KernelEntry {
+    // SAFETY: `generate` gave the function named `ENTRY_NAME` this type; its address is not null.
+    unsafe { std::mem::transmute::<*const std::ffi::c_void, KernelEntry>(code.address()) }
 }
 
 fn declare<'ctx>(ctx: &'ctx Context, llvm: &LlvmModule<'ctx>) -> inkwell::values::FunctionValue<'ctx> {

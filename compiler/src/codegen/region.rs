@@ -44,7 +44,6 @@ pub type Exits<'ctx> = Vec<(Option<Region>, BasicBlock<'ctx>)>;
 
 impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
     /// Emits a region's code at the current position.
-    #[expect(clippy::too_many_arguments, reason = "each is a field")]
     pub fn emit(
         emit: &'a Emit<'ctx, 'm>,
         kernel: &'a Kernel,

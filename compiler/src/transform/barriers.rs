@@ -1,0 +1,191 @@
+//! Cuts a kernel at its barriers into regions: what a work-item does from one barrier to the next.
+//!
+//! Requires: a verified kernel with one region, of any control flow. All work-items of a group arrive at
+//! the same barriers in the same order (otherwise OpenCL says nothing about the kernel).
+//! Ensures: no barrier instruction is left. Region 0 starts every work-item, and there is one more region
+//! for each barrier that can be reached, no others. A region is a copy of the code from its barrier up to
+//! the next ones; arriving at one is `Exit` to that barrier's region. What a region needs of earlier ones
+//! is computed again where that is cheap, or else kept in a live slot, which values share that no barrier
+//! needs together. Kernels without barriers stay as they are.
+//! Phases: drop barriers that separate nothing; split blocks behind barriers; decide per barrier which
+//! values to keep ([`live`]); copy each region and mend its SSA form ([`region`]).
+//! Source: Karrenberg & Hack 2012, section 2.3; the values kept are chosen more sparingly than there.
+
+mod live;
+mod region;
+
+use crate::analysis::cfg::{Cfg, cfg};
+use crate::analysis::liveness::{Liveness, liveness};
+use crate::ir::{Block, BlockCall, Function, InstData, Kernel, Region, Space, Terminator, Type, Value, ValueDef};
+use cranelift_entity::{PrimaryMap, SecondaryMap};
+
+/// The kernel's code with its blocks split behind barriers, and what is known of it.
+struct Split {
+    body: Function,
+    cfg: Cfg,
+    liveness: Liveness,
+    /// The block that defines a value.
+    home: SecondaryMap<Value, Option<Block>>,
+    /// The place of a value's definition in an order in which operands come before results.
+    order: SecondaryMap<Value, u32>,
+    /// The region that an arrival at the end of this block leads to; the block jumps there.
+    cut: SecondaryMap<Block, Option<Region>>,
+    /// The first block of each region.
+    starts: PrimaryMap<Region, Block>,
+}
+
+/// Cuts a kernel at its barriers.
+pub fn barriers(kernel: &mut Kernel) {
+    let mut body = kernel.body().clone();
+    drop_redundant(&mut body);
+    let (cut, starts) = split(&mut body);
+    if starts.len() == 1 {
+        *kernel.body_mut() = body;
+        return;
+    }
+    let cfg = cfg(&body);
+    let liveness = liveness(&body, &cfg);
+    let mut home: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
+    let mut order: SecondaryMap<Value, u32> = SecondaryMap::new();
+    let mut count = 0;
+    for &block in cfg.rpo() {
+        let data = &body.blocks[block];
+        let results = data.insts.iter().flat_map(|&inst| &body.insts[inst].results);
+        for &value in data.params.iter().chain(results) {
+            home[value] = Some(block);
+            order[value] = count;
+            count += 1;
+        }
+    }
+    let split = Split { body, cfg, liveness, home, order, cut, starts };
+    let plan = live::plan(kernel, &split);
+    kernel.regions = split.starts.keys().map(|region| region::build(&split, &plan, region)).collect();
+    kernel.live = plan.slots;
+}
+
+/// Splits blocks so that each barrier, which goes, ends one. Barriers that no path leads to go without a
+/// region.
+fn split(body: &mut Function) -> (SecondaryMap<Block, Option<Region>>, PrimaryMap<Region, Block>) {
+    let mut cut: SecondaryMap<Block, Option<Region>> = SecondaryMap::new();
+    let mut starts = PrimaryMap::new();
+    starts.push(body.entry());
+    let reachable = cfg(body);
+    body.layout.retain(|&block| reachable.is_reachable(block));
+    for block in body.layout.clone() {
+        let insts = std::mem::take(&mut body.blocks[block].insts);
+        let mut block = block;
+        for inst in insts {
+            if body.insts[inst].data != InstData::Barrier {
+                body.blocks[block].insts.push(inst);
+                continue;
+            }
+            let rest = body.add_block();
+            let jump = Terminator::Jump(BlockCall { block: rest, args: Vec::new() });
+            body.blocks[rest].term = std::mem::replace(&mut body.blocks[block].term, jump);
+            cut[block] = Some(starts.push(rest));
+            block = rest;
+        }
+    }
+    (cut, starts)
+}
+
+/// Drops barriers that separate nothing: no work-item touches shared memory between the barrier and the
+/// kernel's begin, its end, or the next barrier, which then does its work. Only straight paths are
+/// followed.
+fn drop_redundant(body: &mut Function) {
+    let graph = cfg(body);
+    for block in graph.rpo().to_vec() {
+        let mut position = 0;
+        while let Some(&inst) = body.blocks[block].insts.get(position) {
+            let redundant = body.insts[inst].data == InstData::Barrier
+                && (idle_behind(body, block, position + 1) || idle_before(body, &graph, block, position));
+            if redundant {
+                body.blocks[block].insts.remove(position);
+            } else {
+                position += 1;
+            }
+        }
+    }
+}
+
+/// Whether the way from here leads to the end or a barrier without touching shared memory.
+fn idle_behind(body: &Function, block: Block, position: usize) -> bool {
+    let (mut block, mut position) = (block, position);
+    // A chain of jumps that is longer than the layout goes in circles.
+    for _ in 0..body.layout.len() {
+        for &inst in &body.blocks[block].insts[position..] {
+            match &body.insts[inst].data {
+                InstData::Barrier => return true,
+                data if touches_shared(body, data) => return false,
+                _ => {}
+            }
+        }
+        match &body.blocks[block].term {
+            Terminator::Return => return true,
+            Terminator::Jump(to) => (block, position) = (to.block, 0),
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Whether nothing between the kernel's begin and here touches shared memory.
+fn idle_before(body: &Function, graph: &Cfg, block: Block, position: usize) -> bool {
+    let (mut block, mut end) = (block, position);
+    for _ in 0..body.layout.len() {
+        let insts = &body.blocks[block].insts[..end];
+        // An earlier barrier does not help: it was kept for what comes before it.
+        if insts.iter().any(|&inst| touches_shared(body, &body.insts[inst].data)) {
+            return false;
+        }
+        match graph.preds(block) {
+            [] => return block == body.entry(),
+            &[before] => (block, end) = (before, body.blocks[before].insts.len()),
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Whether other work-items could tell when this instruction happens.
+fn touches_shared(body: &Function, data: &InstData) -> bool {
+    let own = |ptr: Value| matches!(body.ty(ptr), Type::Ptr(Space::Private));
+    let fixed = |ptr: Value| matches!(body.ty(ptr), Type::Ptr(Space::Constant));
+    match data {
+        InstData::Load { ptr, access, .. } => access.volatile || !(own(*ptr) || fixed(*ptr)),
+        InstData::Store { ptr, access, .. } => access.volatile || !own(*ptr),
+        InstData::MemCopy { dst, src, volatile, .. } => *volatile || !own(*dst) || !(own(*src) || fixed(*src)),
+        InstData::MemSet { dst, volatile, .. } => *volatile || !own(*dst),
+        data => data.has_effect(),
+    }
+}
+
+impl Split {
+    /// Whether a value is one of the kernel's inputs, which every region has.
+    fn input(&self, value: Value) -> Option<usize> {
+        match self.body.values[value].def {
+            ValueDef::Param(block, index) if block == self.body.entry() => Some(index as usize),
+            _ => None,
+        }
+    }
+
+    /// The blocks of a region: those that its start leads to without passing a barrier.
+    fn blocks(&self, region: Region) -> Vec<Block> {
+        let mut inside: SecondaryMap<Block, bool> = SecondaryMap::new();
+        let mut work = vec![self.starts[region]];
+        inside[self.starts[region]] = true;
+        while let Some(block) = work.pop() {
+            if self.cut[block].is_some() {
+                continue;
+            }
+            for &to in self.cfg.succs(block) {
+                if !std::mem::replace(&mut inside[to], true) {
+                    work.push(to);
+                }
+            }
+        }
+        let start = self.starts[region];
+        let rest = self.cfg.rpo().iter().copied().filter(|&block| inside[block] && block != start);
+        std::iter::once(start).chain(rest).collect()
+    }
+}

@@ -1,0 +1,3 @@
+//! Passes that change a kernel's code.
+
+pub mod barriers;
