@@ -17,6 +17,7 @@ pub struct Unit {
 const FILES: &[&str] = &[
     "work_item.cl",
     "sync.cl",
+    "address_space.cl",
     "integer.cl",
     "integer_extended.cl",
     "common.cl",

@@ -23,6 +23,8 @@ PRIMITIVE ulong __lockstep_enqueued_local_size(uint d);
 PRIMITIVE ulong __lockstep_num_groups(uint d);
 PRIMITIVE ulong __lockstep_global_offset(uint d);
 PRIMITIVE uint __lockstep_work_dim(void);
+// SPIR's number of the address space that a generic pointer is in: 0 private, 1 global, 3 local.
+PRIMITIVE uint __lockstep_address_space(const generic void *p);
 __attribute__((convergent)) void __lockstep_barrier(uint flags, uint scope);
 
 #define LIBM1(F) PRIMITIVE double __lockstep_libm_##F(double);

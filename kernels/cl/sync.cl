@@ -1,4 +1,4 @@
-// 6.15.9 Synchronization functions, 6.15.11 fences (the memory side is LLVM's own fence instruction).
+// 6.15.9 Synchronization functions and fences (the memory side is LLVM's own fence instruction).
 #include "lockstep.h"
 
 OVL void __attribute__((convergent)) barrier(cl_mem_fence_flags flags)
@@ -26,8 +26,3 @@ OVL void atomic_work_item_fence(cl_mem_fence_flags flags, memory_order order, me
 OVL void mem_fence(cl_mem_fence_flags flags) { __c11_atomic_thread_fence(memory_order_acq_rel); }
 OVL void read_mem_fence(cl_mem_fence_flags flags) { __c11_atomic_thread_fence(memory_order_acquire); }
 OVL void write_mem_fence(cl_mem_fence_flags flags) { __c11_atomic_thread_fence(memory_order_release); }
-
-// 6.15.10 Address space qualifier functions: one flat memory stands behind the generic space, so the kind of memory
-// is not recorded in a pointer. Both answers at once promise a fence that is always enough.
-OVL cl_mem_fence_flags get_fence(generic void *p) { return CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE; }
-OVL cl_mem_fence_flags get_fence(const generic void *p) { return CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE; }

@@ -5,6 +5,23 @@
 #define UNALIGNED(T, N) typedef T T##N##_unaligned __attribute__((ext_vector_type(N), aligned(sizeof(T))));
 FOR_TYPES(FOR_VECTORS, UNALIGNED)
 
+// clang stores a vector of three as one of four, so these are stored by element. It loads four as well, but of that
+// only the three elements used are left in the optimized library.
+#define STORE_2(AS, T, p, v) (*(AS T##2_unaligned *)(p) = (v))
+#define STORE_3(AS, T, p, v) store_3(v, p)
+#define STORE_4(AS, T, p, v) (*(AS T##4_unaligned *)(p) = (v))
+#define STORE_8(AS, T, p, v) (*(AS T##8_unaligned *)(p) = (v))
+#define STORE_16(AS, T, p, v) (*(AS T##16_unaligned *)(p) = (v))
+#define STORE_THREE(AS, T)                                                                                             \
+    INL void store_3(T##3 v, AS T *p)                                                                                  \
+    {                                                                                                                  \
+        p[0] = v.s0;                                                                                                   \
+        p[1] = v.s1;                                                                                                   \
+        p[2] = v.s2;                                                                                                   \
+    }
+#define STORE_THREE_TO(M, T) STORE_THREE(global, T) STORE_THREE(local, T) STORE_THREE(private, T) STORE_THREE(generic, T)
+FOR_TYPES(STORE_THREE_TO, )
+
 #define VLOAD(T, N)                                                                                                    \
     VLOAD_FROM(T, N, global) VLOAD_FROM(T, N, local) VLOAD_FROM(T, N, constant) VLOAD_FROM(T, N, private)              \
     VLOAD_FROM(T, N, generic)
@@ -15,7 +32,7 @@ FOR_TYPES(FOR_VECTORS, VLOAD)
 #define VSTORE(T, N)                                                                                                   \
     VSTORE_TO(T, N, global) VSTORE_TO(T, N, local) VSTORE_TO(T, N, private) VSTORE_TO(T, N, generic)
 #define VSTORE_TO(T, N, AS)                                                                                            \
-    OVL void vstore##N(T##N data, size_t offset, AS T *p) { *(AS T##N##_unaligned *)(p + offset * N) = data; }
+    OVL void vstore##N(T##N data, size_t offset, AS T *p) { STORE_##N(AS, T, p + offset * N, data); }
 FOR_TYPES(FOR_VECTORS, VSTORE)
 
 // --- half in memory, float in registers -----------------------------------------------------------------------------
@@ -58,11 +75,11 @@ HALVES_FROM(double)
 #define VSTORE_HALF(AS, S, MODE, N)                                                                                    \
     OVL void vstore_half##N##MODE(S##N data, size_t offset, AS half *p)                                                \
     {                                                                                                                  \
-        *(AS half##N##_unaligned *)(p + offset * N) = halves##MODE(data);                                              \
+        STORE_##N(AS, half, p + offset * N, halves##MODE(data));                                                   \
     }                                                                                                                  \
     OVL void vstorea_half##N##MODE(S##N data, size_t offset, AS half *p)                                               \
     {                                                                                                                  \
-        *(AS half##N##_unaligned *)(p + offset * STRIDE_##N) = halves##MODE(data);                                     \
+        STORE_##N(AS, half, p + offset * STRIDE_##N, halves##MODE(data));                                          \
     }
 #define VSTORE_HALF_MODE(AS, S, MODE)                                                                                  \
     OVL void vstore_half##MODE(S data, size_t offset, AS half *p) { p[offset] = to_half##MODE(data); }                 \

@@ -12,6 +12,9 @@ use std::{fs, thread};
 
 const CLANG: &str = env!("LOCKSTEP_KERNELS_CLANG");
 
+/// The type of an event, which the host has no registers for.
+const EVENT: &str = "target(\"spirv.Event\")";
+
 /// The primitives of `cl/lockstep.h` on a work-item with easily told numbers, and the program's `main`.
 const RUNTIME: &str = r#"
 #define _GNU_SOURCE
@@ -89,16 +92,43 @@ impl Host {
         ]);
         let ir = fs::read_to_string(path("wrappers.ll")).expect("clang wrote IR");
         let kept = ir.lines().filter(|line| !line.starts_with("target ") && !line.starts_with("!opencl."));
-        fs::write(path("host.ll"), kept.collect::<Vec<_>>().join("\n")).expect("write the IR");
-        let mut arguments: Vec<String> =
-            ["-x", "ir", "-O1", "-march=x86-64-v3", "-fPIC", "-Wno-override-module", "-c", "-o"]
-                .into_iter()
-                .map(str::to_string)
-                .collect();
+        let host_ir = kept.collect::<Vec<_>>().join("\n").replace(EVENT, "ptr");
+        fs::write(path("host.ll"), host_ir).expect("write the IR");
+        let mut arguments: Vec<String> = [
+            "-x",
+            "ir",
+            "-O1",
+            "-march=x86-64-v3",
+            "-fPIC",
+            "-Wno-override-module",
+            "-Wno-linker-warnings",
+            "-c",
+            "-o",
+        ]
+        .into_iter()
+        .map(str::to_string)
+        .collect();
         arguments.extend([text("host.o"), text("host.ll")]);
         for chapter in lockstep_kernels::chapters() {
             let file = format!("{}.bc", chapter.name);
-            fs::write(path(&file), chapter.bitcode).expect("write a chapter");
+            let events = fs::read_to_string(Path::new(env!("OUT_DIR")).join(format!("{}.ll", chapter.name)))
+                .expect("the build script's IR");
+            if events.contains(EVENT) {
+                fs::write(path("events.ll"), events.replace(EVENT, "ptr")).expect("write the IR");
+                clang([
+                    "-x",
+                    "ir",
+                    "-target",
+                    "spir64-unknown-unknown",
+                    "-c",
+                    "-emit-llvm",
+                    "-o",
+                    &text(&file),
+                    &text("events.ll"),
+                ]);
+            } else {
+                fs::write(path(&file), chapter.bitcode).expect("write a chapter");
+            }
             arguments.extend(["-Xclang", "-mlink-bitcode-file", "-Xclang"].map(str::to_string));
             arguments.push(text(&file));
         }

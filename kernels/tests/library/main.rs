@@ -6,3 +6,4 @@ mod conversions;
 mod float_math;
 mod host;
 mod integers;
+mod memory;
