@@ -286,4 +286,6 @@ fn predefined_macros(config: &FrontendConfig, version: LanguageVersion, args: &m
         define("FP_FAST_FMA=1");
         define("FP_FAST_FMAF=1");
     }
+    // clang takes every SPIR device to have images.
+    args.push("-U__IMAGE_SUPPORT__".into());
 }

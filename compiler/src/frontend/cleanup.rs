@@ -49,21 +49,18 @@ const MINIMAL: &str = "function(lower-expect,lower-constant-intrinsics,sroa<modi
     simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops>,mergereturn)";
 
 /// Promotes memory to values, so that the addresses can be followed.
-const EARLY: &str = "function(lower-expect,\
-    simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops>,\
-    sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>)";
+const EARLY: &str = "function(lower-expect,sroa<modify-cfg>,early-cse,\
+    simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>)";
 
+/// `instcombine` takes as long as the rest together even when it finds nothing, so it stands only where it finds most.
 const LATE: &str = "function(\
-    simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>,\
-    sroa<modify-cfg>,early-cse<memssa>,\
+    instcombine<no-verify-fixpoint>,early-cse<memssa>,\
     loop-mssa(loop-instsimplify,loop-simplifycfg,licm<no-allowspeculation>,\
-        loop-rotate<header-duplication;no-prepare-for-lto>,licm<allowspeculation>),\
-    simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops>,\
-    instcombine<no-verify-fixpoint>,sroa<modify-cfg>,\
-    gvn<no-pre>,sccp,bdce,instcombine<no-verify-fixpoint>,lower-constant-intrinsics,\
-    dse,adce,\
+        loop-rotate<header-duplication;no-prepare-for-lto>,licm<allowspeculation>,loop-deletion),\
     simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>,\
-    instcombine<no-verify-fixpoint>,mergereturn)";
+    instsimplify,sroa<modify-cfg>,gvn<no-pre>,sccp,bdce,lower-constant-intrinsics,\
+    instcombine<no-verify-fixpoint>,dse,adce,\
+    simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>,mergereturn)";
 
 /// Brings the module into the form that the importer reads.
 pub(crate) fn clean_up(module: &Module<'_>, level: Level) -> Result<(), FrontendError> {

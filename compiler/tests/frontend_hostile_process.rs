@@ -1,0 +1,34 @@
+//! An application that ignores `SIGCHLD`, wants to die of `SIGPIPE` and closed its standard streams can still build
+//! programs. This changes the whole process, so it is alone in its program.
+
+use lockstep_compiler::frontend::options::BuildOptions;
+use lockstep_compiler::frontend::{FrontendConfig, FrontendError, compile};
+
+#[test]
+fn the_state_of_the_process_does_not_matter() {
+    let config = FrontendConfig::default();
+    let options = BuildOptions::default();
+    let good = || compile(&config, b"kernel void f(global int* a) { *a = 1; }", &[], &options);
+    let bad = || compile(&config, b"kernel void f() { x; }", &[], &options);
+    // SAFETY: this program has one test. The streams are put back before the test's own output.
+    let (first, second) = unsafe {
+        libc::signal(libc::SIGCHLD, libc::SIG_IGN);
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        let kept: Vec<i32> = (0..3).map(|fd| libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 100)).collect();
+        for fd in 0..3 {
+            libc::close(fd);
+        }
+        let results = (good(), bad());
+        for (fd, &copy) in kept.iter().enumerate() {
+            libc::dup2(copy, fd as i32);
+            libc::close(copy);
+        }
+        results
+    };
+    let object = first.unwrap_or_else(|error| panic!("{error}"));
+    assert!(object.bitcode.starts_with(b"BC\xc0\xde"));
+    match second {
+        Err(FrontendError::CompileFailure { log }) => assert!(log.contains("program.cl:1:19: error"), "{log}"),
+        other => panic!("{:?}", other.map(|object| object.log)),
+    }
+}
