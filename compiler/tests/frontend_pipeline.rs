@@ -3,19 +3,20 @@
 use inkwell::context::Context;
 use lockstep_compiler::frontend::options::{BuildOptions, Stage};
 use lockstep_compiler::frontend::{
-    CompiledObject, FrontendConfig, FrontendError, Header, LinkedProgram, compile, link_with, prepare,
+    CompiledObject, FrontendConfig, FrontendError, LinkedProgram, compile, link, link_library, link_with, prepare,
 };
 
 fn options(text: &str) -> BuildOptions {
     BuildOptions::parse(text, Stage::Build).unwrap()
 }
 
-fn compile_with(source: &str, text: &str, headers: &[Header<'_>]) -> Result<CompiledObject, FrontendError> {
-    compile(&FrontendConfig::default(), source.as_bytes(), headers, &options(text))
+fn object_with(source: &str, text: &str) -> CompiledObject {
+    compile(&FrontendConfig::default(), source.as_bytes(), &[], &options(text))
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn object(source: &str) -> CompiledObject {
-    compile_with(source, "", &[]).unwrap_or_else(|error| panic!("{error}"))
+    object_with(source, "")
 }
 
 /// A library of one chapter with two functions that kernels call and one that nobody does.
@@ -64,6 +65,24 @@ fn ir_of(source: &str) -> String {
     ir(&link_objects(&[&object(source)], "").unwrap_or_else(|error| panic!("{error}")))
 }
 
+/// What linking says when it fails.
+fn failure(result: Result<LinkedProgram, FrontendError>) -> String {
+    match result {
+        Err(FrontendError::LinkFailure { log }) => log,
+        Err(other) => panic!("{other:?}"),
+        Ok(program) => panic!("{}", ir(&program)),
+    }
+}
+
+/// The body of one function in a module's text.
+fn body<'a>(text: &'a str, name: &str) -> &'a str {
+    let start = text.lines().scan(0, |at, line| Some((std::mem::replace(at, *at + line.len() + 1), line)));
+    let mut lines = start.filter(|(_, line)| line.starts_with("define") && line.contains(&format!("@{name}(")));
+    let (from, _) = lines.next().unwrap_or_else(|| panic!("no {name} in {text}"));
+    let length = text[from..].find("\n}").unwrap();
+    &text[from..from + length]
+}
+
 #[test]
 fn a_kernel_comes_out_clean() {
     let text =
@@ -72,4 +91,316 @@ fn a_kernel_comes_out_clean() {
     assert!(text.contains("call i64 @__lockstep_global_id(i32 0)"), "{text}");
     assert!(!text.contains("alloca"), "{text}");
     assert!(text.contains("!kernel_arg_name"), "{text}");
+}
+
+#[test]
+fn only_what_is_used_of_the_library_is_linked() {
+    let text = ir_of("kernel void f(global float* a) { a[get_global_id(0)] = 1.0f; }");
+    assert!(!text.contains("barrier") && !text.contains("sinf"), "{text}");
+
+    // The real library has thousands of functions.
+    let program = link(&[&object("kernel void f(global float* a) { a[0] = fabs(a[1]); }")], &options("")).unwrap();
+    let text = ir(&program);
+    let functions = text.lines().filter(|line| line.starts_with("define") || line.starts_with("declare")).count();
+    assert!(functions <= 3, "{text}");
+    assert!(text.contains("llvm.fabs.f32"), "{text}");
+    assert!(program.bitcode.len() < 8192, "{} bytes", program.bitcode.len());
+}
+
+#[test]
+fn two_objects_make_one_program() {
+    let caller = object("int twice(int x); kernel void f(global int* a) { *a = twice(*a); }");
+    let callee = object("int twice(int x) { return 2 * x; } kernel void g(global int* a) { *a = twice(1); }");
+    let text = ir(&link_objects(&[&caller, &callee], "").unwrap());
+    assert!(text.contains("@f(") && text.contains("@g("), "{text}");
+    assert!(body(&text, "f").contains("shl"), "{text}");
+    assert!(!text.contains("twice"), "everything is inlined: {text}");
+
+    let missing = failure(link_objects(&[&caller], ""));
+    assert!(missing.contains("undefined function 'twice'"), "{missing}");
+    let double = failure(link_objects(&[&callee, &callee], ""));
+    assert!(double.contains("error") && double.contains("twice"), "{double}");
+    assert!(failure(link_objects(&[], "")).contains("nothing to link"));
+}
+
+#[test]
+fn a_library_may_have_open_ends_and_objects_close_them() {
+    let part = object("int outer(int); int inner(int x) { return outer(x) + 1; }");
+    let options = BuildOptions::parse("-create-library", Stage::Link).unwrap();
+    let library = link_library(&[&part], &options).unwrap();
+    assert!(library.library);
+    let rest =
+        object("int inner(int); int outer(int x) { return x * 3; } kernel void f(global int* a) { *a = inner(*a); }");
+    let text = ir(&link_objects(&[&rest, &library], "").unwrap());
+    assert!(body(&text, "f").contains("mul"), "{text}");
+}
+
+#[test]
+fn undefined_names_are_said_once_each_as_written() {
+    let source = "float far(float x); extern global int shared[];
+        kernel void f(global float* a) { a[0] = far(a[0]) + far(a[1]) + shared[2]; }";
+    let log = failure(link_objects(&[&object_with(source, "-cl-std=CL2.0")], ""));
+    assert_eq!(log.matches("'far'").count(), 1, "{log}");
+    assert!(log.contains("undefined variable 'shared'"), "{log}");
+}
+
+#[test]
+fn what_no_kernel_reaches_need_not_be_defined() {
+    let text =
+        ir_of("float far(float x); float unused(float x) { return far(x); } kernel void f(global int* a) { *a = 1; }");
+    assert!(!text.contains("far") && !text.contains("unused"), "{text}");
+}
+
+#[test]
+fn kernels_may_call_kernels() {
+    let text = ir_of(
+        "kernel void inner(global int* a) { a[get_global_id(0)] += 1; }
+         kernel void outer(global int* a) { inner(a); inner(a + 1); }",
+    );
+    assert!(
+        !body(&text, "outer").contains("@inner") && body(&text, "outer").contains("@__lockstep_global_id"),
+        "{text}"
+    );
+    assert!(body(&text, "inner").contains("@__lockstep_global_id"), "{text}");
+}
+
+#[test]
+fn recursion_is_refused_by_name() {
+    let log = failure(link_objects(
+        &[&object(
+            "int fact(int n) { return n < 2 ? 1 : n * fact(n - 1); } kernel void f(global int* a) { *a = fact(*a); }",
+        )],
+        "",
+    ));
+    assert!(log.contains("recursion") && log.contains("'fact' calls itself"), "{log}");
+    let log = failure(link_objects(
+        &[&object(
+            "int odd(int n); int even(int n) { return n == 0 ? 1 : odd(n - 1); } int odd(int n) { return n == 0 ? 0 : even(n - 1); }
+             kernel void f(global int* a) { *a = even(*a); }",
+        )],
+        "",
+    ));
+    assert!(log.contains("'even' calls itself through 'odd'"), "{log}");
+    // Recursion that no kernel reaches is nobody's trouble.
+    ir_of("int fact(int n) { return n < 2 ? 1 : n * fact(n - 1); } kernel void f(global int* a) { *a = 1; }");
+}
+
+#[test]
+fn deep_and_wide_call_graphs_end_in_an_error_or_a_program() {
+    let mut chain = String::from("int f0(int x) { return x + 1; }\n");
+    for i in 1..600 {
+        chain += &format!("int f{i}(int x) {{ return f{}(x) ^ {i}; }}\n", i - 1);
+    }
+    chain += "kernel void f(global int* a) { *a = f599(*a); }";
+    assert!(!ir_of(&chain).contains("call"));
+
+    let mut bomb = String::from("int f0(int x) { return x * x + 1; }\n");
+    for i in 1..40 {
+        bomb += &format!("int f{i}(int x) {{ return f{0}(x) + f{0}(x + 1); }}\n", i - 1);
+    }
+    bomb += "kernel void f(global int* a) { *a = f39(*a); }";
+    let log = failure(link_objects(&[&object(&bomb)], ""));
+    assert!(log.contains("kernel 'f' has") && log.contains("inlined"), "{log}");
+}
+
+#[test]
+fn noinline_is_no_obstacle() {
+    let text = ir_of(
+        "__attribute__((noinline)) int g(int x) { return x * 7; }
+         kernel void f(global int* a) { *a = g(*a); }",
+    );
+    assert!(body(&text, "f").contains("mul"), "{text}");
+}
+
+/// A barrier is one instruction at one place: not copied into both arms, not moved, not merged.
+#[test]
+fn barriers_stay_where_they_are() {
+    let text = ir_of(
+        "kernel void f(global int* a, int n) {
+           if (n > 3) { barrier(CLK_LOCAL_MEM_FENCE); a[0] = 1; } else { a[1] = 2; barrier(CLK_LOCAL_MEM_FENCE); }
+           for (int i = 0; i < n; i++) { if (a[i] == 7) break; barrier(CLK_GLOBAL_MEM_FENCE); a[i] = i; }
+         }",
+    );
+    let barriers = text.matches("call void @__lockstep_barrier").count();
+    assert_eq!(barriers, 3, "{text}");
+    let convergent =
+        text.lines().find(|line| line.starts_with("declare") && line.contains("@__lockstep_barrier")).unwrap();
+    let group = &convergent[convergent.find('#').unwrap()..].trim_end();
+    let attributes = text.lines().find(|line| line.starts_with(&format!("attributes {group} "))).unwrap();
+    assert!(attributes.contains("convergent"), "{attributes}");
+}
+
+/// The same for a loop so short that anything but a barrier would be unrolled or rotated apart.
+#[test]
+fn barriers_in_short_loops_are_not_copied() {
+    let text = ir_of(
+        "kernel void f(global int* a) { for (int i = 0; i < 2; i++) { a[i] = i; barrier(CLK_LOCAL_MEM_FENCE); } }",
+    );
+    assert_eq!(text.matches("call void @__lockstep_barrier").count(), 1, "{text}");
+}
+
+/// At a barrier other work-items write what a `restrict` pointer points to.
+#[test]
+fn loads_through_restrict_pointers_do_not_cross_barriers() {
+    let text = ir_of(
+        "kernel void f(local int* restrict t, global int* restrict out) {
+           size_t i = get_global_id(0);
+           t[i] = 5;
+           barrier(CLK_LOCAL_MEM_FENCE);
+           out[i] = t[i];
+         }",
+    );
+    let text = body(&text, "f");
+    let barrier = text.find("call void @__lockstep_barrier").unwrap();
+    assert!(text[barrier..].contains("load i32"), "the value was taken over the barrier: {text}");
+    assert!(text[..barrier].contains("store i32 5"), "{text}");
+}
+
+#[test]
+fn jumps_into_loops_become_proper_loops() {
+    let text = ir_of(
+        "kernel void f(global int* a, int n) {
+           int i = 0;
+           if (n > 5) goto middle;
+         top:
+           a[i] += 1;
+         middle:
+           i++;
+           a[i] *= 2;
+           if (i < n) goto top;
+         }",
+    );
+    assert!(body(&text, "f").contains("irr.guard"), "{text}");
+}
+
+#[test]
+fn switches_stay_switches_and_returns_become_one() {
+    let text = ir_of(
+        "kernel void f(global int* a) {
+           switch (a[0]) {
+             case 0: a[1] = a[2] * 3; return;
+             case 1: a[2] = a[3] / 5; return;
+             case 2: a[3] = a[1] % 7; return;
+             case 3: a[4] = a[1] + 7; return;
+             default: a[5] = a[1] ^ 7; return;
+           }
+         }",
+    );
+    let text = body(&text, "f");
+    assert!(text.contains("switch i32"), "{text}");
+    assert_eq!(text.matches("ret void").count(), 1, "{text}");
+    assert_eq!(
+        ir_of("kernel void f(global int* a) { const int t[4] = {3, 1, 4, 1}; *a = t[*a & 3]; }")
+            .matches("switch")
+            .count(),
+        0
+    );
+}
+
+#[test]
+fn generic_pointers_get_their_address_space_back() {
+    let source = "int sum(int* p, int n) { int s = 0; for (int i = 0; i < n; i++) s += p[i]; return s; }
+        kernel void f(global int* a, local int* b, int n) { a[0] = sum(a, n) + sum(b, n); }";
+    let program = link_objects(&[&object_with(source, "-cl-std=CL2.0")], "").unwrap();
+    let text = ir(&program);
+    assert!(!body(&text, "f").contains("addrspace(4)"), "{text}");
+    assert!(body(&text, "f").contains("load i32, ptr addrspace(3)"), "{text}");
+}
+
+#[test]
+fn loops_are_neither_unrolled_nor_vectorized() {
+    let text =
+        ir_of("kernel void f(global float* a, global float* b) { for (int i = 0; i < 8; i++) a[i] = b[i] + 1.0f; }");
+    assert_eq!(text.matches("fadd float").count(), 1, "{text}");
+    assert!(!text.contains("x float>"), "{text}");
+}
+
+#[test]
+fn without_optimisation_everything_is_still_inlined() {
+    let source = "int g(int x) { return x + 1; } kernel void f(global int* a) { a[get_global_id(0)] = g(*a); }";
+    let text = ir(&link_objects(&[&object_with(source, "-cl-opt-disable")], "").unwrap());
+    assert!(!text.contains("alloca") && !text.contains("@g("), "{text}");
+}
+
+#[test]
+fn printf_is_left_to_the_importer() {
+    let text = ir_of("kernel void f(global int* a) { printf(\"x\\n\"); printf(\"%d\\n\", *a); }");
+    assert_eq!(body(&text, "f").matches("@printf").count(), 2, "{text}");
+    assert!(!text.contains("puts"), "{text}");
+}
+
+#[test]
+fn program_scope_variables_survive() {
+    let source = "global int counter = 5; constant int table[2] = {1, 2}; global int unused;
+        kernel void f(global int* a) { a[0] = counter++; a[1] = table[a[2]]; }";
+    let text = ir(&link_objects(&[&object_with(source, "-cl-std=CL2.0")], "").unwrap());
+    assert!(text.contains("@counter = internal addrspace(1) global i32 5"), "{text}");
+    assert!(text.contains("@table = internal") && !text.contains("@unused"), "{text}");
+}
+
+#[test]
+fn source_lines_are_kept_when_asked_for() {
+    let source = "kernel void f(global int* a) { *a = *a / 3; }";
+    assert!(!ir(&link_objects(&[&object(source)], "").unwrap()).contains("!DILocation"));
+    let text = ir(&link_objects(&[&object_with(source, "-g")], "").unwrap());
+    assert!(text.contains("!DILocation(line: 1") && text.contains("filename: \"program.cl\""), "{text}");
+}
+
+#[test]
+fn constructors_are_refused() {
+    let source = "struct S { int x; S(int y) { x = y; } }; S make(int); S s = make(2);
+        kernel void f(global int* a) { *a = s.x; }";
+    let log = failure(link_objects(&[&object_with(source, "-cl-std=CLC++")], ""));
+    assert!(log.contains("constructors"), "{log}");
+}
+
+/// SPIR is read by the child process, whatever it may contain.
+#[test]
+fn spir_takes_the_same_road() {
+    let spir = object("kernel void f(global int* a) { a[get_global_id(0)] = 3; }").bitcode;
+    let config = FrontendConfig::default();
+    let again =
+        compile(&config, &spir, &[], &options("-x spir -spir-std=1.2")).unwrap_or_else(|error| panic!("{error}"));
+    let text = ir(&link_objects(&[&again], "").unwrap());
+    assert!(body(&text, "f").contains("store i32 3"), "{text}");
+    for broken in [&spir[..spir.len() / 2], b"BC\xc0\xde", b"no bitcode at all", b""] {
+        match compile(&config, broken, &[], &options("-x spir")) {
+            Err(FrontendError::CompileFailure { .. } | FrontendError::FrontendCrashed { .. }) => {}
+            other => panic!("{:?}", other.map(|object| object.bitcode.len())),
+        }
+    }
+    // Every byte of the first part damaged in turn: an error or a program, and this process lives.
+    for at in (0..spir.len().min(2000)).step_by(97) {
+        let mut damaged = spir.clone();
+        damaged[at] ^= 0x55;
+        if let Ok(object) = compile(&config, &damaged, &[], &options("-x spir")) {
+            let _ = link_objects(&[&object], "");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_bitcode_does_not_link() {
+    for bitcode in [&b""[..], b"BC\xc0\xde", b"text"] {
+        let object = CompiledObject { bitcode: bitcode.to_vec(), ..object("kernel void f() {}") };
+        assert!(failure(link_objects(&[&object], "")).contains("not LLVM bitcode"));
+    }
+}
+
+#[test]
+fn programs_survive_the_way_through_a_binary() {
+    use lockstep_compiler::frontend::container::Binary;
+    let program = link_objects(&[&object("kernel void f(global int* a) { *a = 1; }")], "").unwrap();
+    let Ok(Binary::Program(back)) = Binary::from_bytes(&program.to_bytes()) else { panic!("not a program") };
+    assert_eq!(ir(&back), ir(&program));
+}
+
+#[test]
+fn programs_link_on_many_threads() {
+    let object = object("kernel void f(global float* a) { a[get_global_id(0)] = sin(a[0]) + exp(a[1]); }");
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| ir(&link(&[&object], &options("")).unwrap()))).collect();
+        let texts: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+        assert!(texts.windows(2).all(|pair| pair[0] == pair[1]));
+    });
 }

@@ -32,6 +32,9 @@ pub fn compile(
     headers: &[Header<'_>],
     options: &BuildOptions,
 ) -> Result<CompiledObject, FrontendError> {
+    if options.input == InputLanguage::Spir && !is_bitcode(source) {
+        return Err(FrontendError::CompileFailure { log: "error: the SPIR program is not LLVM bitcode\n".to_owned() });
+    }
     let program = find_clang(config)?;
     let mut args = match options.input {
         InputLanguage::OpenCl => language_arguments(config, options),
@@ -80,7 +83,7 @@ fn judge(
     options: &BuildOptions,
 ) -> Result<CompiledObject, FrontendError> {
     let mut log = readable(&outcome, folder);
-    let is_bitcode = outcome.stdout.starts_with(b"BC\xc0\xde");
+    let is_bitcode = is_bitcode(&outcome.stdout);
     let program = program.display();
     match outcome.ending {
         // Without a status the output has to speak: clang writes bitcode only when it found no error.
@@ -117,6 +120,11 @@ fn judge(
             Err(FrontendError::Timeout { log })
         }
     }
+}
+
+/// Plain bitcode or bitcode in LLVM's wrapper; clang would take anything else for LLVM's text.
+fn is_bitcode(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"BC\xc0\xde") || bytes.starts_with(&[0xde, 0xc0, 0x17, 0x0b])
 }
 
 /// The log without the names that only this machine knows.

@@ -42,8 +42,9 @@ pub(crate) enum Level {
 /// LLVM's number for the calling convention of kernels.
 const SPIR_KERNEL: u32 = 76;
 const BARRIER: &[u8] = b"__lockstep_barrier";
-/// The most instructions a kernel may have once everything is inlined into it.
-const MAX_INLINED: u64 = 4_000_000;
+/// The most instructions that all functions may have together once everything is inlined into them. LLVM handles about
+/// a million in a second.
+const MAX_INLINED: u64 = 32_000_000;
 
 const MINIMAL: &str = "function(lower-expect,lower-constant-intrinsics,sroa<modify-cfg>,early-cse,\
     simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops>,mergereturn)";
@@ -312,11 +313,13 @@ impl<'ctx> CallGraph<'ctx> {
         for kernel in kernels {
             let size = self.inlined_size(kernel.as_value_ref_raw(), &mut sizes)?;
             if size > MAX_INLINED {
-                return Err(FrontendError::link(format!(
-                    "error: kernel '{}' has {size} instructions with everything inlined; at most {MAX_INLINED} are allowed\n",
-                    shown(*kernel)
-                )));
+                let name = shown(*kernel);
+                return Err(too_large(&format!("kernel '{name}' has {size} instructions")));
             }
+        }
+        let total = sizes.values().flatten().fold(0, |sum: u64, size| sum.saturating_add(*size));
+        if total > MAX_INLINED {
+            return Err(too_large(&format!("the functions have {total} instructions together")));
         }
         Ok(())
     }
@@ -363,6 +366,10 @@ impl<'ctx> CallGraph<'ctx> {
         };
         FrontendError::link(format!("error: recursion is not allowed in OpenCL C: '{name}' calls itself{through}\n"))
     }
+}
+
+fn too_large(what: &str) -> FrontendError {
+    FrontendError::link(format!("error: {what} with everything inlined; at most {MAX_INLINED} are allowed\n"))
 }
 
 /// Every call in the module with the function it is in.
