@@ -6,10 +6,10 @@
 //! of which type. Null, stale, foreign and wrong-type pointers thus give the specification's error, never a crash.
 //!
 //! The application's reference count lives in the slot. At zero the handle is invalid to the API, although commands may
-//! hold the runtime object until they end. Two kinds of objects are kept valid by others, as the specification says: a
-//! context by everything made in it, a program by its kernels ([`Object::OUTLIVES`]); their handle stays usable until the
-//! object goes. A slot is used again only after its object is gone, and then the longest-free first, so that stale
-//! handles are recognised for long.
+//! hold the runtime object until they end. Three kinds of objects are kept valid by others, as the specification says: a
+//! context by everything made in it, a program by its kernels, an event by its command and those that wait for it
+//! ([`Object::OUTLIVES`]); their handle stays usable until the object goes. A slot is used again only after its object
+//! is gone, and then the longest-free first, so that stale handles are recognised for long.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -19,15 +19,17 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use lockstep_runtime::context::Context;
 use lockstep_runtime::device::Device;
+use lockstep_runtime::event::Event;
 use lockstep_runtime::kernel::Kernel;
 use lockstep_runtime::memory::Memory;
 use lockstep_runtime::platform::Platform;
 use lockstep_runtime::program::Program;
+use lockstep_runtime::queue::Queue;
 use lockstep_runtime::{ApiHandle, Error, Result, ensure};
 use opencl_sys::cl_icd::cl_icd_dispatch;
 use opencl_sys::{
-    CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_KERNEL, CL_INVALID_MEM_OBJECT, CL_INVALID_PLATFORM,
-    CL_INVALID_PROGRAM, CL_OUT_OF_HOST_MEMORY, cl_int, cl_uint,
+    CL_INVALID_COMMAND_QUEUE, CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_EVENT, CL_INVALID_KERNEL,
+    CL_INVALID_MEM_OBJECT, CL_INVALID_PLATFORM, CL_INVALID_PROGRAM, CL_OUT_OF_HOST_MEMORY, cl_int, cl_uint,
 };
 use parking_lot::Mutex;
 
@@ -60,6 +62,8 @@ objects! {
     Context: CL_INVALID_CONTEXT, outlives;
     Program: CL_INVALID_PROGRAM, outlives;
     Kernel: CL_INVALID_KERNEL;
+    Queue: CL_INVALID_COMMAND_QUEUE;
+    Event: CL_INVALID_EVENT, outlives;
     Memory: CL_INVALID_MEM_OBJECT;
 }
 

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use lockstep_runtime::device::Device;
-use lockstep_runtime::{Result, ensure};
+use lockstep_runtime::{Error, Result, clock, ensure};
 use opencl_sys::{
     CL_DEVICE_NOT_FOUND, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_CUSTOM,
-    CL_DEVICE_TYPE_DEFAULT, CL_DEVICE_TYPE_GPU, CL_INVALID_DEVICE_TYPE, CL_INVALID_VALUE, cl_device_id, cl_device_type,
-    cl_int, cl_platform_id, cl_uint,
+    CL_DEVICE_TYPE_DEFAULT, CL_DEVICE_TYPE_GPU, CL_INVALID_DEVICE_TYPE, CL_INVALID_VALUE, cl_device_id,
+    cl_device_partition_property, cl_device_type, cl_int, cl_platform_id, cl_uint, cl_ulong,
 };
 
 use crate::api::platform;
@@ -72,4 +72,60 @@ pub extern "C" fn retain_device(device: cl_device_id) -> cl_int {
 /// `clReleaseDevice`; as [`retain_device`].
 pub extern "C" fn release_device(device: cl_device_id) -> cl_int {
     entry(|| handle::get::<Device>(device).map(|_| ()))
+}
+
+/// `clCreateSubDevices`: "CL_INVALID_VALUE if values specified in properties are not valid or if values specified in
+/// properties are valid but not supported by the device", and the device cannot be partitioned.
+pub extern "C" fn create_sub_devices(
+    in_device: cl_device_id,
+    _properties: *const cl_device_partition_property,
+    _num_devices: cl_uint,
+    _out_devices: *mut cl_device_id,
+    _num_devices_ret: *mut cl_uint,
+) -> cl_int {
+    entry(|| {
+        // "CL_INVALID_DEVICE if in_device is not a valid device."
+        handle::get::<Device>(in_device)?;
+        Err(Error::new(CL_INVALID_VALUE))
+    })
+}
+
+/// `clGetDeviceAndHostTimer`: both are the same clock.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn get_device_and_host_timer(
+    device: cl_device_id,
+    device_timestamp: *mut cl_ulong,
+    host_timestamp: *mut cl_ulong,
+) -> cl_int {
+    entry(|| {
+        // "CL_INVALID_DEVICE if device is not a valid device."
+        handle::get::<Device>(device)?;
+        // "CL_INVALID_VALUE if host_timestamp or device_timestamp is NULL."
+        ensure!(!device_timestamp.is_null() && !host_timestamp.is_null(), CL_INVALID_VALUE);
+        let now = clock::now();
+        // SAFETY: not null, so the caller vouches for them.
+        unsafe {
+            device_timestamp.write(now);
+            host_timestamp.write(now);
+        }
+        Ok(())
+    })
+}
+
+/// `clGetHostTimer`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn get_host_timer(device: cl_device_id, host_timestamp: *mut cl_ulong) -> cl_int {
+    entry(|| {
+        // "CL_INVALID_DEVICE if device is not a valid device."
+        handle::get::<Device>(device)?;
+        // "CL_INVALID_VALUE if host_timestamp is NULL."
+        ensure!(!host_timestamp.is_null(), CL_INVALID_VALUE);
+        // SAFETY: not null, so the caller vouches for it.
+        unsafe { host_timestamp.write(clock::now()) };
+        Ok(())
+    })
 }

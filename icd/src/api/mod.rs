@@ -1,11 +1,21 @@
 //! The entry points, one file per OpenCL object: they check what the specification says is checked, in its words, and
 //! call the runtime.
 
+pub mod buffer;
 pub mod context;
 pub mod device;
 pub mod device_info;
+pub mod enqueue;
+pub mod event;
+pub mod image;
 pub mod kernel;
+pub mod marker;
+pub mod memory_object;
+pub mod native;
 pub mod platform;
 pub mod program;
 pub mod program_info;
+pub mod queue;
+pub mod rect;
 pub mod svm;
+pub mod transfer;

@@ -1,0 +1,218 @@
+//! Creating buffers and sub-buffers (OpenCL API, 5.2.1).
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use lockstep_runtime::context::Context;
+use lockstep_runtime::device::BASE_ALIGNMENT;
+use lockstep_runtime::memory::Memory;
+use lockstep_runtime::{Result, ensure};
+use opencl_sys::{
+    CL_BUFFER_CREATE_TYPE_REGION, CL_INVALID_BUFFER_SIZE, CL_INVALID_HOST_PTR, CL_INVALID_MEM_OBJECT,
+    CL_INVALID_PROPERTY, CL_INVALID_VALUE, CL_MEM_ALLOC_HOST_PTR, CL_MEM_COPY_HOST_PTR, CL_MEM_HOST_NO_ACCESS,
+    CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR,
+    CL_MEM_WRITE_ONLY, CL_MISALIGNED_SUB_BUFFER_OFFSET, cl_buffer_create_type, cl_buffer_region, cl_context, cl_int,
+    cl_mem, cl_mem_flags, cl_mem_properties,
+};
+
+use crate::error::entry_ret;
+use crate::handle;
+
+/// How kernels may use the object.
+const KERNEL: cl_mem_flags = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
+/// How the host may use the object.
+const HOST: cl_mem_flags = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
+/// Where its bytes come from.
+const POINTER: cl_mem_flags = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
+
+/// "CL_INVALID_VALUE if values specified in flags are not valid as defined in the Memory Flags table", which says what
+/// excludes what.
+pub fn check_flags(flags: cl_mem_flags) -> Result<()> {
+    ensure!(flags & !(KERNEL | HOST | POINTER) == 0, CL_INVALID_VALUE);
+    ensure!((flags & KERNEL).count_ones() <= 1, CL_INVALID_VALUE);
+    ensure!((flags & HOST).count_ones() <= 1, CL_INVALID_VALUE);
+    let elsewhere = flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR) != 0;
+    ensure!(!(flags & CL_MEM_USE_HOST_PTR != 0 && elsewhere), CL_INVALID_VALUE);
+    Ok(())
+}
+
+/// Creates a buffer whose property list has been read.
+///
+/// # Safety
+/// `host_ptr` is as the specification says.
+unsafe fn create(
+    context: Arc<Context>,
+    properties: Vec<cl_mem_properties>,
+    flags: cl_mem_flags,
+    size: usize,
+    host_ptr: *mut c_void,
+) -> Result<*mut c_void> {
+    check_flags(flags)?;
+    // "CL_INVALID_BUFFER_SIZE if size is zero".
+    ensure!(size > 0, CL_INVALID_BUFFER_SIZE);
+    // "CL_INVALID_HOST_PTR if host_ptr is NULL, and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in flags [or] if
+    // host_ptr is not NULL but CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR are not set in flags."
+    let wants_pointer = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) != 0;
+    ensure!(wants_pointer != host_ptr.is_null(), CL_INVALID_HOST_PTR);
+    // CL_MEM_READ_WRITE "is the default."
+    let flags = if flags & KERNEL == 0 { flags | CL_MEM_READ_WRITE } else { flags };
+    // SAFETY: the flags agree with the pointer, for which the caller vouches.
+    let memory = unsafe { Memory::new(context.clone(), flags, size, host_ptr.cast(), properties) };
+    let memory = memory.inspect_err(|error| context.notify(error.message().unwrap_or("no buffer was created")))?;
+    handle::publish(memory)
+}
+
+/// `clCreateBuffer`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn create_buffer(
+    context: cl_context,
+    flags: cl_mem_flags,
+    size: usize,
+    host_ptr: *mut c_void,
+    errcode_ret: *mut cl_int,
+) -> cl_mem {
+    // SAFETY: the caller vouches for the pointers.
+    unsafe {
+        // "CL_INVALID_CONTEXT if context is not a valid context."
+        entry_ret(errcode_ret, || create(handle::get(context)?, Vec::new(), flags, size, host_ptr))
+    }
+}
+
+/// `clCreateBufferWithProperties`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn create_buffer_with_properties(
+    context: cl_context,
+    properties: *const cl_mem_properties,
+    flags: cl_mem_flags,
+    size: usize,
+    host_ptr: *mut c_void,
+    errcode_ret: *mut cl_int,
+) -> cl_mem {
+    let body = || {
+        let context = handle::get(context)?;
+        let mut list = Vec::new();
+        if !properties.is_null() {
+            // "CL_INVALID_PROPERTY if a property name in properties is not a supported property name": there are none.
+            // SAFETY: the caller vouches for a list that ends in 0.
+            ensure!(unsafe { properties.read() } == 0, CL_INVALID_PROPERTY);
+            list.push(0);
+        }
+        // SAFETY: the caller vouches for the pointer.
+        unsafe { create(context, list, flags, size, host_ptr) }
+    };
+    // SAFETY: the caller vouches for `errcode_ret`.
+    unsafe { entry_ret(errcode_ret, body) }
+}
+
+/// The flags of a sub-buffer: those given, and what it inherits.
+fn sub_buffer_flags(flags: cl_mem_flags, parent: cl_mem_flags) -> Result<cl_mem_flags> {
+    // "CL_INVALID_VALUE [...] if flags specifies CL_MEM_USE_HOST_PTR, CL_MEM_ALLOC_HOST_PTR or CL_MEM_COPY_HOST_PTR".
+    check_flags(flags)?;
+    ensure!(flags & POINTER == 0, CL_INVALID_VALUE);
+    // "CL_INVALID_VALUE if buffer was created with CL_MEM_WRITE_ONLY and flags specifies CL_MEM_READ_WRITE or
+    // CL_MEM_READ_ONLY", and so on down the list.
+    let excluded = [
+        (CL_MEM_WRITE_ONLY, CL_MEM_READ_WRITE | CL_MEM_READ_ONLY),
+        (CL_MEM_READ_ONLY, CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY),
+        (CL_MEM_HOST_WRITE_ONLY, CL_MEM_HOST_READ_ONLY),
+        (CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY),
+        (CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY),
+    ];
+    for (of_parent, forbidden) in excluded {
+        ensure!(parent & of_parent == 0 || flags & forbidden == 0, CL_INVALID_VALUE);
+    }
+    let inherited = |group| if flags & group == 0 { parent & group } else { 0 };
+    Ok(flags | inherited(KERNEL) | inherited(HOST) | parent & POINTER)
+}
+
+/// `clCreateSubBuffer`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn create_sub_buffer(
+    buffer: cl_mem,
+    flags: cl_mem_flags,
+    buffer_create_type: cl_buffer_create_type,
+    buffer_create_info: *const c_void,
+    errcode_ret: *mut cl_int,
+) -> cl_mem {
+    let body = || {
+        // "CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object [or] is a sub-buffer object."
+        let parent = handle::get::<Memory>(buffer)?;
+        ensure!(parent.whole().is_none(), CL_INVALID_MEM_OBJECT);
+        let flags = sub_buffer_flags(flags, parent.flags())?;
+        // "CL_INVALID_VALUE [...] if the value specified in buffer_create_type is not valid [or] if buffer_create_info
+        // is NULL".
+        ensure!(buffer_create_type == CL_BUFFER_CREATE_TYPE_REGION, CL_INVALID_VALUE);
+        ensure!(!buffer_create_info.is_null(), CL_INVALID_VALUE);
+        // SAFETY: not null; for this type it points to a region.
+        let region = unsafe { buffer_create_info.cast::<cl_buffer_region>().read_unaligned() };
+        // "CL_INVALID_BUFFER_SIZE if the size field [...] is zero."
+        ensure!(region.size > 0, CL_INVALID_BUFFER_SIZE);
+        // "CL_INVALID_VALUE [...] if the region [...] is out of bounds in buffer."
+        ensure!(parent.contains(region.origin, region.size), CL_INVALID_VALUE);
+        // "CL_MISALIGNED_SUB_BUFFER_OFFSET if there are no devices in context associated with buffer for which the
+        // origin field [...] is aligned to the CL_DEVICE_MEM_BASE_ADDR_ALIGN value."
+        ensure!(region.origin % BASE_ALIGNMENT == 0, CL_MISALIGNED_SUB_BUFFER_OFFSET);
+        handle::publish(parent.part(flags, region.origin, region.size)?)
+    };
+    // SAFETY: the caller vouches for `errcode_ret`.
+    unsafe { entry_ret(errcode_ret, body) }
+}
+
+/// A buffer to be used with a queue of this context.
+///
+/// "CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object; CL_INVALID_CONTEXT if the context associated with
+/// command_queue and buffer are not the same." (A sub-buffer's offset suits every device there is.)
+pub fn buffer_in(context: &Arc<Context>, buffer: cl_mem) -> Result<Arc<Memory>> {
+    let memory = handle::get::<Memory>(buffer)?;
+    ensure!(Arc::ptr_eq(memory.context(), context), opencl_sys::CL_INVALID_CONTEXT);
+    Ok(memory)
+}
+
+#[cfg(test)]
+mod tests {
+    use lockstep_runtime::Error;
+
+    use super::*;
+
+    fn code<T>(result: Result<T>) -> cl_int {
+        result.err().as_ref().map_or(0, Error::code)
+    }
+
+    #[test]
+    fn flags_that_exclude_each_other() {
+        let table = [
+            (0, 0),
+            (CL_MEM_READ_WRITE, 0),
+            (CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, CL_INVALID_VALUE),
+            (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY, CL_INVALID_VALUE),
+            (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR, CL_INVALID_VALUE),
+            (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR, CL_INVALID_VALUE),
+            (CL_MEM_COPY_HOST_PTR | CL_MEM_ALLOC_HOST_PTR, 0),
+            (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY, CL_INVALID_VALUE),
+            (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS, CL_INVALID_VALUE),
+            (CL_MEM_HOST_NO_ACCESS | CL_MEM_READ_ONLY, 0),
+            (1 << 6, CL_INVALID_VALUE),
+            (1 << 40, CL_INVALID_VALUE),
+        ];
+        for (flags, expected) in table {
+            assert_eq!(code(check_flags(flags)), expected, "{flags:#x}");
+        }
+    }
+
+    #[test]
+    fn a_sub_buffer_inherits_what_it_does_not_say() {
+        let parent = CL_MEM_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_COPY_HOST_PTR;
+        assert_eq!(sub_buffer_flags(0, parent), Ok(parent));
+        let narrowed = CL_MEM_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
+        assert_eq!(sub_buffer_flags(narrowed, parent), Ok(narrowed | CL_MEM_COPY_HOST_PTR));
+        for wrong in [CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, CL_MEM_HOST_READ_ONLY, CL_MEM_USE_HOST_PTR] {
+            assert_eq!(code(sub_buffer_flags(wrong, parent)), CL_INVALID_VALUE, "{wrong:#x}");
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Command queues (OpenCL API, 5.1 and 5.15).
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use lockstep_runtime::context::Context;
+use lockstep_runtime::device::Device;
+use lockstep_runtime::queue::Queue;
+use lockstep_runtime::{Error, Result, ensure};
+use opencl_sys::{
+    CL_FALSE, CL_INVALID_COMMAND_QUEUE, CL_INVALID_DEVICE, CL_INVALID_OPERATION, CL_INVALID_QUEUE_PROPERTIES,
+    CL_INVALID_VALUE, CL_QUEUE_CONTEXT, CL_QUEUE_DEVICE, CL_QUEUE_DEVICE_DEFAULT, CL_QUEUE_ON_DEVICE,
+    CL_QUEUE_ON_DEVICE_DEFAULT, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROPERTIES,
+    CL_QUEUE_PROPERTIES_ARRAY, CL_QUEUE_REFERENCE_COUNT, CL_QUEUE_SIZE, cl_bool, cl_command_queue,
+    cl_command_queue_info, cl_command_queue_properties, cl_context, cl_device_id, cl_int, cl_queue_properties,
+};
+
+use crate::error::{entry, entry_ret};
+use crate::handle;
+use crate::info::Info;
+
+/// What a host queue can be.
+const HOST: cl_command_queue_properties = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
+
+/// "CL_INVALID_CONTEXT if context is not a valid context; CL_INVALID_DEVICE if device is not a valid device [or] is not
+/// associated with context."
+fn context_and_device(context: cl_context, device: cl_device_id) -> Result<(Arc<Context>, Arc<Device>)> {
+    let context = handle::get::<Context>(context)?;
+    let device = handle::get::<Device>(device)?;
+    ensure!(context.has_device(&device), CL_INVALID_DEVICE);
+    Ok((context, device))
+}
+
+/// Checks the bits of `CL_QUEUE_PROPERTIES`.
+///
+/// "CL_INVALID_VALUE if values specified in properties are not valid; CL_INVALID_QUEUE_PROPERTIES if values specified in
+/// properties are valid but are not supported by device."
+fn check_bits(bits: cl_command_queue_properties) -> Result<()> {
+    const KNOWN: cl_command_queue_properties = HOST | CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT;
+    ensure!(bits & !KNOWN == 0, CL_INVALID_VALUE);
+    // "If CL_QUEUE_ON_DEVICE is set, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE must also be set."
+    let on_device = bits & CL_QUEUE_ON_DEVICE != 0;
+    ensure!(!on_device || bits & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0, CL_INVALID_VALUE);
+    // CL_QUEUE_ON_DEVICE_DEFAULT "can only be used with CL_QUEUE_ON_DEVICE".
+    ensure!(on_device || bits & CL_QUEUE_ON_DEVICE_DEFAULT == 0, CL_INVALID_VALUE);
+    ensure!(!on_device, CL_INVALID_QUEUE_PROPERTIES);
+    Ok(())
+}
+
+/// `clCreateCommandQueue`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn create_command_queue(
+    context: cl_context,
+    device: cl_device_id,
+    properties: cl_command_queue_properties,
+    errcode_ret: *mut cl_int,
+) -> cl_command_queue {
+    let body = || {
+        let (context, device) = context_and_device(context, device)?;
+        // "Only command-queue properties specified in this table can be used, otherwise the value specified in
+        // properties is considered to be not valid": CL_INVALID_VALUE.
+        ensure!(properties & !HOST == 0, CL_INVALID_VALUE);
+        handle::publish(Queue::new(context, device, properties, Vec::new()))
+    };
+    // SAFETY: the caller vouches for `errcode_ret`.
+    unsafe { entry_ret(errcode_ret, body) }
+}
+
+/// `clCreateCommandQueueWithProperties`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn create_command_queue_with_properties(
+    context: cl_context,
+    device: cl_device_id,
+    properties: *const cl_queue_properties,
+    errcode_ret: *mut cl_int,
+) -> cl_command_queue {
+    let body = || {
+        let (context, device) = context_and_device(context, device)?;
+        // SAFETY: the caller vouches for the list.
+        let (bits, list) = unsafe { read_properties(properties)? };
+        handle::publish(Queue::new(context, device, bits, list))
+    };
+    // SAFETY: the caller vouches for `errcode_ret`.
+    unsafe { entry_ret(errcode_ret, body) }
+}
+
+/// The bits of a property list, and the list with its terminating 0.
+///
+/// # Safety
+/// `properties` is null or points to a list that ends in 0.
+unsafe fn read_properties(
+    properties: *const cl_queue_properties,
+) -> Result<(cl_command_queue_properties, Vec<cl_queue_properties>)> {
+    let (mut bits, mut list) = (0, Vec::new());
+    if properties.is_null() {
+        return Ok((bits, list));
+    }
+    for i in (0..).step_by(2) {
+        // SAFETY: the list has not ended yet.
+        let name = unsafe { properties.add(i).read() };
+        list.push(name);
+        if name == 0 {
+            break;
+        }
+        // SAFETY: a name is followed by its value.
+        let value = unsafe { properties.add(i + 1).read() };
+        // "CL_INVALID_VALUE if values specified in properties are not valid."
+        ensure!(!list[..i].iter().step_by(2).any(|&n| n == name), CL_INVALID_VALUE);
+        match name as i64 {
+            n if n == i64::from(CL_QUEUE_PROPERTIES) => {
+                bits = value as cl_command_queue_properties;
+                check_bits(bits)?;
+            }
+            // CL_QUEUE_SIZE "can only be specified if CL_QUEUE_ON_DEVICE is set in CL_QUEUE_PROPERTIES", which no
+            // device here supports.
+            _ => return Err(Error::new(CL_INVALID_VALUE)),
+        }
+        list.push(value);
+    }
+    Ok((bits, list))
+}
+
+/// `clSetDefaultDeviceCommandQueue`: "CL_INVALID_OPERATION if device does not support a replaceable default on-device
+/// queue."
+pub extern "C" fn set_default_device_command_queue(
+    context: cl_context,
+    device: cl_device_id,
+    _command_queue: cl_command_queue,
+) -> cl_int {
+    entry(|| {
+        context_and_device(context, device)?;
+        Err(Error::new(CL_INVALID_OPERATION))
+    })
+}
+
+/// `clRetainCommandQueue`: "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid command-queue."
+pub extern "C" fn retain_command_queue(command_queue: cl_command_queue) -> cl_int {
+    entry(|| handle::retain::<Queue>(command_queue))
+}
+
+/// `clReleaseCommandQueue`: "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid command-queue." It "performs an
+/// implicit flush to issue any previously queued OpenCL commands in command_queue."
+pub extern "C" fn release_command_queue(command_queue: cl_command_queue) -> cl_int {
+    entry(|| {
+        handle::get::<Queue>(command_queue)?.flush();
+        handle::release::<Queue>(command_queue)
+    })
+}
+
+/// `clGetCommandQueueInfo`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn get_command_queue_info(
+    command_queue: cl_command_queue,
+    param_name: cl_command_queue_info,
+    param_value_size: usize,
+    param_value: *mut c_void,
+    param_value_size_ret: *mut usize,
+) -> cl_int {
+    entry(|| {
+        // "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid command-queue".
+        let queue = handle::get::<Queue>(command_queue)?;
+        // SAFETY: the caller vouches for the pointers.
+        let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
+        match param_name {
+            CL_QUEUE_CONTEXT => info.value(handle::of(queue.context())),
+            CL_QUEUE_DEVICE => info.value(handle::of(queue.device())),
+            CL_QUEUE_REFERENCE_COUNT => info.value(handle::references(&queue)),
+            CL_QUEUE_PROPERTIES => info.value(queue.properties()),
+            CL_QUEUE_PROPERTIES_ARRAY => info.slice(queue.property_list()),
+            // There are no queues on the device.
+            CL_QUEUE_DEVICE_DEFAULT => info.value(std::ptr::null_mut::<c_void>()),
+            // "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid command-queue for param_name."
+            CL_QUEUE_SIZE => Err(Error::new(CL_INVALID_COMMAND_QUEUE)),
+            // "CL_INVALID_VALUE if param_name is not one of the supported values".
+            _ => Err(Error::new(CL_INVALID_VALUE)),
+        }
+    })
+}
+
+/// `clSetCommandQueueProperty`, of OpenCL 1.0.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn set_command_queue_property(
+    command_queue: cl_command_queue,
+    properties: cl_command_queue_properties,
+    enable: cl_bool,
+    old_properties: *mut cl_command_queue_properties,
+) -> cl_int {
+    entry(|| {
+        // "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid command-queue."
+        let queue = handle::get::<Queue>(command_queue)?;
+        // "CL_INVALID_VALUE if values specified in properties are not valid."
+        ensure!(properties & !HOST == 0, CL_INVALID_VALUE);
+        let old = queue.set_properties(properties, enable != CL_FALSE);
+        if !old_properties.is_null() {
+            // SAFETY: not null, so the caller vouches for it.
+            unsafe { old_properties.write(old) };
+        }
+        Ok(())
+    })
+}
+
+/// `clFlush`: "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue."
+pub extern "C" fn flush(command_queue: cl_command_queue) -> cl_int {
+    entry(|| {
+        handle::get::<Queue>(command_queue)?.flush();
+        Ok(())
+    })
+}
+
+/// `clFinish`: "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue."
+pub extern "C" fn finish(command_queue: cl_command_queue) -> cl_int {
+    entry(|| {
+        handle::get::<Queue>(command_queue)?.finish();
+        Ok(())
+    })
+}

@@ -1,0 +1,255 @@
+//! The rectangular forms of reading, writing and copying buffers (OpenCL API, 5.2.2).
+
+use std::ffi::c_void;
+
+use lockstep_runtime::memory::Memory;
+use lockstep_runtime::memory_transfer::{HostPointer, Layout, Region, Side, boxes_overlap, copy_box};
+use lockstep_runtime::queue::Queue;
+use lockstep_runtime::{Error, Result, ensure};
+use opencl_sys::{
+    CL_COMMAND_COPY_BUFFER_RECT, CL_COMMAND_READ_BUFFER_RECT, CL_COMMAND_WRITE_BUFFER_RECT, CL_FALSE,
+    CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_MEM_COPY_OVERLAP, cl_bool, cl_command_queue, cl_event, cl_int, cl_mem,
+    cl_uint,
+};
+
+use crate::api::buffer::buffer_in;
+use crate::api::enqueue::{Completion, enqueue, wait_list};
+use crate::error::entry;
+use crate::handle;
+
+/// Three numbers of the application; "CL_INVALID_VALUE if buffer_origin, host_origin, or region is NULL."
+///
+/// # Safety
+/// `values` is null or points to three elements.
+unsafe fn three(values: *const usize) -> Result<[usize; 3]> {
+    ensure!(!values.is_null(), CL_INVALID_VALUE);
+    // SAFETY: not null, so the caller vouches for three elements.
+    Ok(unsafe { values.cast::<[usize; 3]>().read_unaligned() })
+}
+
+/// "CL_INVALID_VALUE [...] if any region array element is zero."
+///
+/// # Safety
+/// As for [`three`].
+unsafe fn region_of(values: *const usize) -> Result<Region> {
+    // SAFETY: the same contract.
+    let region = unsafe { three(values)? };
+    ensure!(!region.contains(&0), CL_INVALID_VALUE);
+    Ok(region)
+}
+
+/// Where a box lies: the given pitches, or for 0 the tightest.
+///
+/// "CL_INVALID_VALUE [...] if buffer_row_pitch is not equal to zero and is less than region[0], if buffer_slice_pitch is
+/// not equal to zero and is less than region[1] times buffer_row_pitch [or] is not a multiple of buffer_row_pitch."
+fn layout(origin: [usize; 3], region: Region, row_pitch: usize, slice_pitch: usize) -> Result<Layout> {
+    let invalid = Error::new(CL_INVALID_VALUE);
+    let row_pitch = if row_pitch == 0 { region[0] } else { row_pitch };
+    ensure!(row_pitch >= region[0], CL_INVALID_VALUE);
+    let rows = region[1].checked_mul(row_pitch).ok_or(invalid.clone())?;
+    let slice_pitch = if slice_pitch == 0 { rows } else { slice_pitch };
+    ensure!(slice_pitch >= rows && slice_pitch % row_pitch == 0, CL_INVALID_VALUE);
+    // "The offset in bytes is computed as origin[2] * slice_pitch + origin[1] * row_pitch + origin[0]."
+    let slices = origin[2].checked_mul(slice_pitch).ok_or(invalid.clone())?;
+    let rows = origin[1].checked_mul(row_pitch).ok_or(invalid.clone())?;
+    let offset = slices.checked_add(rows).and_then(|n| n.checked_add(origin[0])).ok_or(invalid.clone())?;
+    let layout = Layout { offset, row_pitch, slice_pitch };
+    // What cannot be numbered is out of every bounds.
+    layout.span(region).ok_or(invalid)?;
+    Ok(layout)
+}
+
+/// "CL_INVALID_VALUE [...] if the region [...] is out of bounds."
+fn within(memory: &Memory, layout: Layout, region: Region) -> Result<()> {
+    ensure!(layout.span(region).is_some_and(|span| span.end <= memory.size()), CL_INVALID_VALUE);
+    Ok(())
+}
+
+/// What `clEnqueueReadBufferRect` and `clEnqueueWriteBufferRect` have in common.
+struct HostRect {
+    buffer: cl_mem,
+    blocking: cl_bool,
+    buffer_origin: *const usize,
+    host_origin: *const usize,
+    region: *const usize,
+    buffer_pitches: [usize; 2],
+    host_pitches: [usize; 2],
+    ptr: *mut c_void,
+    waits: (cl_uint, *const cl_event),
+    event: *mut cl_event,
+}
+
+impl HostRect {
+    /// # Safety
+    /// The pointers are as the specification says.
+    unsafe fn enqueue(self, command_queue: cl_command_queue, writes: bool) -> Result<()> {
+        // SAFETY: the caller vouches for the pointers.
+        unsafe {
+            let queue = handle::get::<Queue>(command_queue)?;
+            let memory = buffer_in(queue.context(), self.buffer)?;
+            let region = region_of(self.region)?;
+            let [row, slice] = self.buffer_pitches;
+            let inside = layout(three(self.buffer_origin)?, region, row, slice)?;
+            within(&memory, inside, region)?;
+            let [row, slice] = self.host_pitches;
+            let outside = layout(three(self.host_origin)?, region, row, slice)?;
+            // "CL_INVALID_VALUE [...] if ptr is NULL."
+            ensure!(!self.ptr.is_null(), CL_INVALID_VALUE);
+            let waits = wait_list(queue.context(), self.waits.0, self.waits.1)?;
+            // "CL_INVALID_OPERATION if clEnqueueReadBufferRect is called on buffer which has been created with
+            // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS", and likewise for writing.
+            let allowed = if writes { memory.host_may_write() } else { memory.host_may_read() };
+            ensure!(allowed, CL_INVALID_OPERATION);
+            let host = (Side::Host(HostPointer::new(self.ptr.cast())), outside);
+            let buffer = (Side::Buffer(memory), inside);
+            let (kind, work) = if writes {
+                (CL_COMMAND_WRITE_BUFFER_RECT, copy_box(host, buffer, region))
+            } else {
+                (CL_COMMAND_READ_BUFFER_RECT, copy_box(buffer, host, region))
+            };
+            let completion = Completion { blocking: self.blocking != CL_FALSE, event: self.event };
+            enqueue(&queue, kind, waits, work, completion)
+        }
+    }
+}
+
+/// `clEnqueueReadBufferRect`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn enqueue_read_buffer_rect(
+    command_queue: cl_command_queue,
+    buffer: cl_mem,
+    blocking_read: cl_bool,
+    buffer_origin: *const usize,
+    host_origin: *const usize,
+    region: *const usize,
+    buffer_row_pitch: usize,
+    buffer_slice_pitch: usize,
+    host_row_pitch: usize,
+    host_slice_pitch: usize,
+    ptr: *mut c_void,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    let rect = HostRect {
+        buffer,
+        blocking: blocking_read,
+        buffer_origin,
+        host_origin,
+        region,
+        buffer_pitches: [buffer_row_pitch, buffer_slice_pitch],
+        host_pitches: [host_row_pitch, host_slice_pitch],
+        ptr,
+        waits: (num_events_in_wait_list, event_wait_list),
+        event,
+    };
+    // SAFETY: the same contract.
+    entry(|| unsafe { rect.enqueue(command_queue, false) })
+}
+
+/// `clEnqueueWriteBufferRect`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn enqueue_write_buffer_rect(
+    command_queue: cl_command_queue,
+    buffer: cl_mem,
+    blocking_write: cl_bool,
+    buffer_origin: *const usize,
+    host_origin: *const usize,
+    region: *const usize,
+    buffer_row_pitch: usize,
+    buffer_slice_pitch: usize,
+    host_row_pitch: usize,
+    host_slice_pitch: usize,
+    ptr: *const c_void,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    let rect = HostRect {
+        buffer,
+        blocking: blocking_write,
+        buffer_origin,
+        host_origin,
+        region,
+        buffer_pitches: [buffer_row_pitch, buffer_slice_pitch],
+        host_pitches: [host_row_pitch, host_slice_pitch],
+        ptr: ptr.cast_mut(),
+        waits: (num_events_in_wait_list, event_wait_list),
+        event,
+    };
+    // SAFETY: the same contract; the bytes at `ptr` are only read.
+    entry(|| unsafe { rect.enqueue(command_queue, true) })
+}
+
+/// `clEnqueueCopyBufferRect`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn enqueue_copy_buffer_rect(
+    command_queue: cl_command_queue,
+    src_buffer: cl_mem,
+    dst_buffer: cl_mem,
+    src_origin: *const usize,
+    dst_origin: *const usize,
+    region: *const usize,
+    src_row_pitch: usize,
+    src_slice_pitch: usize,
+    dst_row_pitch: usize,
+    dst_slice_pitch: usize,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    // SAFETY: the caller vouches for the pointers.
+    entry(|| unsafe {
+        let queue = handle::get::<Queue>(command_queue)?;
+        let source = buffer_in(queue.context(), src_buffer)?;
+        let target = buffer_in(queue.context(), dst_buffer)?;
+        let region = region_of(region)?;
+        let from = layout(three(src_origin)?, region, src_row_pitch, src_slice_pitch)?;
+        let to = layout(three(dst_origin)?, region, dst_row_pitch, dst_slice_pitch)?;
+        within(&source, from, region)?;
+        within(&target, to, region)?;
+        // "CL_INVALID_VALUE [...] if src_buffer and dst_buffer are the same buffer object and src_row_pitch is not equal
+        // to dst_row_pitch [or] src_slice_pitch is not equal to dst_slice_pitch."
+        let same_pitches = from.row_pitch == to.row_pitch && from.slice_pitch == to.slice_pitch;
+        ensure!(!std::sync::Arc::ptr_eq(&source, &target) || same_pitches, CL_INVALID_VALUE);
+        let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
+        // "CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the source and
+        // destination regions overlap [or] are different sub-buffers of the same associated buffer object and they
+        // overlap."
+        if let Some((source_origin, target_origin)) = source.shared_offsets(&target) {
+            let moved = |layout: Layout, by: usize| Layout { offset: layout.offset + by, ..layout };
+            let overlap = boxes_overlap(moved(from, source_origin), moved(to, target_origin), region);
+            ensure!(!overlap, CL_MEM_COPY_OVERLAP);
+        }
+        let work = copy_box((Side::Buffer(source), from), (Side::Buffer(target), to), region);
+        enqueue(&queue, CL_COMMAND_COPY_BUFFER_RECT, waits, work, Completion { blocking: false, event })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pitches_default_to_the_tightest_and_are_checked() {
+        let tight = Layout { offset: 2 * 12 + 4 + 1, row_pitch: 4, slice_pitch: 12 };
+        assert_eq!(layout([1, 1, 2], [4, 3, 2], 0, 0), Ok(tight));
+        let table = [
+            ([4, 3, 2], 3, 0, false),
+            ([4, 3, 2], 4, 11, false),
+            ([4, 3, 2], 5, 17, false),
+            ([4, 3, 2], 5, 20, true),
+            ([4, 3, 2], usize::MAX, 0, false),
+            ([usize::MAX, 1, 1], 0, 0, false),
+        ];
+        for (region, row, slice, valid) in table {
+            assert_eq!(layout([1, 0, 0], region, row, slice).is_ok(), valid, "{region:?} {row} {slice}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Reading, writing, copying, filling and mapping buffers (OpenCL API, 5.2.2 to 5.2.4).
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use lockstep_runtime::memory::{Memory, overlap};
+use lockstep_runtime::memory_transfer::{self as transfer, HostPointer};
+use lockstep_runtime::queue::Queue;
+use lockstep_runtime::{Result, ensure};
+use opencl_sys::{
+    CL_COMMAND_COPY_BUFFER, CL_COMMAND_FILL_BUFFER, CL_COMMAND_MAP_BUFFER, CL_COMMAND_READ_BUFFER,
+    CL_COMMAND_WRITE_BUFFER, CL_FALSE, CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_MAP_READ, CL_MAP_WRITE,
+    CL_MAP_WRITE_INVALIDATE_REGION, CL_MEM_COPY_OVERLAP, cl_bool, cl_command_queue, cl_event, cl_int, cl_map_flags,
+    cl_mem, cl_uint,
+};
+
+use crate::api::buffer::buffer_in;
+use crate::api::enqueue::{Completion, enqueue, wait_list};
+use crate::api::memory_object::keep_until_then;
+use crate::error::{entry, entry_ret};
+use crate::handle;
+
+/// `clEnqueueReadBuffer`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn enqueue_read_buffer(
+    command_queue: cl_command_queue,
+    buffer: cl_mem,
+    blocking_read: cl_bool,
+    offset: usize,
+    size: usize,
+    ptr: *mut c_void,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    // SAFETY: the caller vouches for the pointers.
+    entry(|| unsafe {
+        let queue = handle::get::<Queue>(command_queue)?;
+        let memory = checked_region(&queue, buffer, offset, size, ptr)?;
+        let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
+        // "CL_INVALID_OPERATION if clEnqueueReadBuffer is called on buffer which has been created with
+        // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS".
+        ensure!(memory.host_may_read(), CL_INVALID_OPERATION);
+        let work = transfer::read(memory, offset, size, HostPointer::new(ptr.cast()));
+        let completion = Completion { blocking: blocking_read != CL_FALSE, event };
+        enqueue(&queue, CL_COMMAND_READ_BUFFER, waits, work, completion)
+    })
+}
+
+/// `clEnqueueWriteBuffer`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn enqueue_write_buffer(
+    command_queue: cl_command_queue,
+    buffer: cl_mem,
+    blocking_write: cl_bool,
+    offset: usize,
+    size: usize,
+    ptr: *const c_void,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    // SAFETY: the caller vouches for the pointers; the bytes at `ptr` are only read.
+    entry(|| unsafe {
+        let queue = handle::get::<Queue>(command_queue)?;
+        let memory = checked_region(&queue, buffer, offset, size, ptr)?;
+        let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
+        // "CL_INVALID_OPERATION [...] if clEnqueueWriteBuffer is called on buffer which has been created with
+        // CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS".
+        ensure!(memory.host_may_write(), CL_INVALID_OPERATION);
+        let work = transfer::write(memory, offset, size, HostPointer::new(ptr.cast_mut().cast()));
+        let completion = Completion { blocking: blocking_write != CL_FALSE, event };
+        enqueue(&queue, CL_COMMAND_WRITE_BUFFER, waits, work, completion)
+    })
+}
+
+/// "CL_INVALID_VALUE if the region being read or written specified by offset and size is out of bounds [or] if ptr is
+/// NULL."
+fn checked_region(
+    queue: &Queue,
+    buffer: cl_mem,
+    offset: usize,
+    size: usize,
+    ptr: *const c_void,
+) -> Result<Arc<Memory>> {
+    let memory = buffer_in(queue.context(), buffer)?;
+    ensure!(memory.contains(offset, size), CL_INVALID_VALUE);
+    ensure!(!ptr.is_null(), CL_INVALID_VALUE);
+    Ok(memory)
+}
+
+/// `clEnqueueCopyBuffer`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn enqueue_copy_buffer(
+    command_queue: cl_command_queue,
+    src_buffer: cl_mem,
+    dst_buffer: cl_mem,
+    src_offset: usize,
+    dst_offset: usize,
+    size: usize,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    // SAFETY: the caller vouches for the pointers.
+    entry(|| unsafe {
+        let queue = handle::get::<Queue>(command_queue)?;
+        let source = buffer_in(queue.context(), src_buffer)?;
+        let target = buffer_in(queue.context(), dst_buffer)?;
+        // "CL_INVALID_VALUE if the region specified by src_offset and size is out of bounds of src_buffer", and likewise
+        // for the other.
+        ensure!(source.contains(src_offset, size), CL_INVALID_VALUE);
+        ensure!(target.contains(dst_offset, size), CL_INVALID_VALUE);
+        let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
+        // "CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the source and
+        // destination regions overlap [or] are different sub-buffers of the same associated buffer object and they
+        // overlap."
+        if let Some((source_origin, target_origin)) = source.shared_offsets(&target) {
+            let (from, to) = (source_origin + src_offset, target_origin + dst_offset);
+            ensure!(!overlap(&(from..from + size), &(to..to + size)), CL_MEM_COPY_OVERLAP);
+        }
+        let work = transfer::copy((source, src_offset), (target, dst_offset), size);
+        enqueue(&queue, CL_COMMAND_COPY_BUFFER, waits, work, Completion { blocking: false, event })
+    })
+}
+
+/// `clEnqueueFillBuffer`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn enqueue_fill_buffer(
+    command_queue: cl_command_queue,
+    buffer: cl_mem,
+    pattern: *const c_void,
+    pattern_size: usize,
+    offset: usize,
+    size: usize,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    // SAFETY: the caller vouches for the pointers.
+    entry(|| unsafe {
+        let queue = handle::get::<Queue>(command_queue)?;
+        let memory = buffer_in(queue.context(), buffer)?;
+        // "CL_INVALID_VALUE if the region being filled specified by offset and size is out of bounds, if pattern is NULL,
+        // if pattern_size is zero, is not a power of two [or] is greater than 128, if offset is not a multiple of
+        // pattern_size [or] if size is not a multiple of pattern_size."
+        ensure!(memory.contains(offset, size), CL_INVALID_VALUE);
+        ensure!(!pattern.is_null() && pattern_size.is_power_of_two() && pattern_size <= 128, CL_INVALID_VALUE);
+        ensure!(offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE);
+        let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
+        let pattern = std::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size);
+        let work = transfer::fill(memory, offset, size, pattern);
+        enqueue(&queue, CL_COMMAND_FILL_BUFFER, waits, work, Completion { blocking: false, event })
+    })
+}
+
+/// `clEnqueueMapBuffer`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn enqueue_map_buffer(
+    command_queue: cl_command_queue,
+    buffer: cl_mem,
+    blocking_map: cl_bool,
+    map_flags: cl_map_flags,
+    offset: usize,
+    size: usize,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+    errcode_ret: *mut cl_int,
+) -> *mut c_void {
+    let body = || {
+        let queue = handle::get::<Queue>(command_queue)?;
+        let memory = buffer_in(queue.context(), buffer)?;
+        // "CL_INVALID_VALUE if the region being mapped specified by offset and size is out of bounds, if size is zero
+        // [or] if values specified in map_flags are not valid."
+        ensure!(size > 0 && memory.contains(offset, size), CL_INVALID_VALUE);
+        check_map_flags(map_flags)?;
+        // SAFETY: the caller vouches for the list.
+        let waits = unsafe { wait_list(queue.context(), num_events_in_wait_list, event_wait_list)? };
+        // "CL_INVALID_OPERATION if buffer was created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS and
+        // CL_MAP_READ is set in map_flags [or] with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS and CL_MAP_WRITE or
+        // CL_MAP_WRITE_INVALIDATE_REGION is set".
+        let (reads, writes) = (map_flags & CL_MAP_READ != 0, map_flags & !CL_MAP_READ != 0);
+        ensure!((memory.host_may_read() || !reads) && (memory.host_may_write() || !writes), CL_INVALID_OPERATION);
+        let pointer = memory.map(map_flags, offset, size)?;
+        let work = keep_until_then(vec![memory.clone()]);
+        let completion = Completion { blocking: blocking_map != CL_FALSE, event };
+        // SAFETY: the caller vouches for `event`.
+        let enqueued = unsafe { enqueue(&queue, CL_COMMAND_MAP_BUFFER, waits, work, completion) };
+        enqueued.or_else(|error| {
+            memory.unmap(pointer)?;
+            Err(error)
+        })?;
+        Ok(pointer.cast())
+    };
+    // SAFETY: the caller vouches for `errcode_ret`.
+    unsafe { entry_ret(errcode_ret, body) }
+}
+
+/// "CL_MAP_READ or CL_MAP_WRITE and CL_MAP_WRITE_INVALIDATE_REGION are mutually exclusive."
+fn check_map_flags(flags: cl_map_flags) -> Result<()> {
+    const EITHER: cl_map_flags = CL_MAP_READ | CL_MAP_WRITE;
+    ensure!(flags & !(EITHER | CL_MAP_WRITE_INVALIDATE_REGION) == 0, CL_INVALID_VALUE);
+    ensure!(flags & CL_MAP_WRITE_INVALIDATE_REGION == 0 || flags & EITHER == 0, CL_INVALID_VALUE);
+    Ok(())
+}
