@@ -356,3 +356,15 @@ pub fn native_memory<T: Plain>(address: usize, count: usize) -> Vec<T> {
     // SAFETY: only native kernels call this, with the address of a buffer of at least so many values.
     unsafe { std::slice::from_raw_parts(address as *const T, count) }.to_vec()
 }
+
+/// The bytes of mapped memory.
+pub fn host_bytes(mapped: *mut c_void, count: usize) -> Vec<u8> {
+    // SAFETY: tests call this with a map of at least so many bytes that they have not unmapped.
+    unsafe { std::slice::from_raw_parts(mapped.cast::<u8>(), count) }.to_vec()
+}
+
+/// Writes bytes to mapped memory.
+pub fn write_host_bytes(mapped: *mut c_void, bytes: &[u8]) {
+    // SAFETY: as above, with a map for writing.
+    unsafe { mapped.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) }
+}
