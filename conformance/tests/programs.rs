@@ -243,7 +243,7 @@ fn queries() {
     let setup = Setup::new();
     let program = setup.context.source(THREE_KERNELS);
     assert_eq!(program.build_info::<i32>(CL_PROGRAM_BUILD_STATUS), CL_BUILD_NONE);
-    assert_eq!(program.build_info::<u32>(CL_PROGRAM_BINARY_TYPE), CL_PROGRAM_BINARY_TYPE_NONE as u32);
+    assert_eq!(program.build_info::<u32>(CL_PROGRAM_BINARY_TYPE), CL_PROGRAM_BINARY_TYPE_NONE);
     ok(program.build("-cl-mad-enable"));
     assert_eq!(program.info::<u32>(CL_PROGRAM_REFERENCE_COUNT), 1);
     assert_eq!(program.info::<usize>(CL_PROGRAM_CONTEXT), setup.context.raw() as usize);
@@ -260,7 +260,7 @@ fn queries() {
     assert_eq!(program.info::<u32>(CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT), CL_FALSE);
     assert_eq!(program.build_info::<i32>(CL_PROGRAM_BUILD_STATUS), CL_BUILD_SUCCESS);
     assert_eq!(program.build_text(CL_PROGRAM_BUILD_OPTIONS), "-cl-mad-enable");
-    assert_eq!(program.build_info::<u32>(CL_PROGRAM_BINARY_TYPE), CL_PROGRAM_BINARY_TYPE_EXECUTABLE as u32);
+    assert_eq!(program.build_info::<u32>(CL_PROGRAM_BINARY_TYPE), CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
     program.build_info::<usize>(CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE);
     let get = |name| (cl().clGetProgramInfo)(program.raw(), name, 0, ptr::null_mut(), ptr::null_mut());
     expect(get(0x11ff), CL_INVALID_VALUE);
@@ -348,8 +348,8 @@ fn argument_information() {
         let index = index as u32;
         assert_eq!(text(index, CL_KERNEL_ARG_NAME), name);
         assert_eq!(text(index, CL_KERNEL_ARG_TYPE_NAME), kind, "argument {name}");
-        assert_eq!(number(index, CL_KERNEL_ARG_ADDRESS_QUALIFIER), space as u32, "argument {name}");
-        assert_eq!(number(index, CL_KERNEL_ARG_ACCESS_QUALIFIER), CL_KERNEL_ARG_ACCESS_NONE as u32);
+        assert_eq!(number(index, CL_KERNEL_ARG_ADDRESS_QUALIFIER), space, "argument {name}");
+        assert_eq!(number(index, CL_KERNEL_ARG_ACCESS_QUALIFIER), CL_KERNEL_ARG_ACCESS_NONE);
         let bits: Vec<u8> = get(index, CL_KERNEL_ARG_TYPE_QUALIFIER)(kernel.raw());
         assert_eq!(bits, qualifier.to_ne_bytes(), "argument {name}");
     }
@@ -432,7 +432,7 @@ fn notified_of_builds() {
     assert!(code == CL_SUCCESS || code == CL_BUILD_PROGRAM_FAILURE, "{}", code_name(code));
     wait_for_notice(32);
     assert_eq!(bad.build_info::<i32>(CL_PROGRAM_BUILD_STATUS), CL_BUILD_ERROR);
-    let code = (cl().clBuildProgram)(good.raw(), 0, ptr::null(), ptr::null(), None, 1 as *mut c_void);
+    let code = (cl().clBuildProgram)(good.raw(), 0, ptr::null(), ptr::null(), None, ptr::dangling_mut());
     expect(code, CL_INVALID_VALUE);
 }
 
@@ -514,7 +514,7 @@ fn compile_with_embedded_headers() {
     let values = setup.context.source("#define A 40\n");
     let more = setup.context.source("#include \"values.h\"\nconstant int B = A / 20;\n");
     ok(compile(&main, "", &[("values.h", &values), ("folder/more.h", &more)]));
-    assert_eq!(main.build_info::<u32>(CL_PROGRAM_BINARY_TYPE), CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT as u32);
+    assert_eq!(main.build_info::<u32>(CL_PROGRAM_BINARY_TYPE), CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
     assert_eq!(main.build_info::<i32>(CL_PROGRAM_BUILD_STATUS), CL_BUILD_SUCCESS);
     let program = linked(&setup.context, "", &[&main]);
     assert_eq!(result(&setup, &program), 42);
@@ -533,7 +533,7 @@ fn link_several_objects() {
     let program = linked(&setup.context, "", &[&main, &helper, &deeper]);
     assert_eq!(result(&setup, &program), 41);
     assert_eq!(program.info_text(CL_PROGRAM_KERNEL_NAMES), "f");
-    assert_eq!(program.build_info::<u32>(CL_PROGRAM_BINARY_TYPE), CL_PROGRAM_BINARY_TYPE_EXECUTABLE as u32);
+    assert_eq!(program.build_info::<u32>(CL_PROGRAM_BINARY_TYPE), CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
     // The objects can be used again.
     assert_eq!(result(&setup, &linked(&setup.context, "", &[&deeper, &helper, &main])), 41);
 }
@@ -544,7 +544,7 @@ fn link_libraries() {
     let main = compiled(&setup.context, "int helper(int); kernel void f(global int *out) { out[0] = helper(5); }");
     let helper = compiled(&setup.context, "int helper(int x) { return x + 100; }");
     let library = linked(&setup.context, "-create-library", &[&helper]);
-    assert_eq!(library.build_info::<u32>(CL_PROGRAM_BINARY_TYPE), CL_PROGRAM_BINARY_TYPE_LIBRARY as u32);
+    assert_eq!(library.build_info::<u32>(CL_PROGRAM_BINARY_TYPE), CL_PROGRAM_BINARY_TYPE_LIBRARY);
     assert_eq!(result(&setup, &linked(&setup.context, "", &[&main, &library])), 105);
 }
 
