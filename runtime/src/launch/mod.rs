@@ -28,9 +28,9 @@ const SPARE_LAUNCHES: usize = 8;
 /// Checks a launch of `kernel` and makes it ready to run. An empty range gives a launch of no groups.
 pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Arc<Launch>> {
     let range = NdRange::new(request, &kernel.rules())?;
-    let variant = kernel.executable().variant(kernel.index())?;
-    let needs = variant.needs();
     kernel.with_set_args(|args| {
+        let variant = kernel.executable().variant(kernel.index())?;
+        let needs = variant.needs();
         let mut launches = kernel.launches.lock();
         // A record that only the kernel holds is not in flight.
         let free = launches.iter().position(|launch| Arc::strong_count(launch) == 1);

@@ -1,0 +1,163 @@
+//! From source to results through the runtime alone: no handles, no loader.
+
+use std::sync::Arc;
+
+use lockstep_runtime::command::{Command, Work};
+use lockstep_runtime::context::Context;
+use lockstep_runtime::kernel::Kernel;
+use lockstep_runtime::launch;
+use lockstep_runtime::launch::ndrange::Request;
+use lockstep_runtime::memory::Memory;
+use lockstep_runtime::platform::Platform;
+use lockstep_runtime::program::{Program, build};
+use lockstep_runtime::queue::Queue;
+use opencl_sys::{CL_COMMAND_NDRANGE_KERNEL, CL_INVALID_KERNEL_ARGS, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR};
+
+/// Counts allocations of the thread that asks for it.
+mod counting {
+    use std::alloc::{GlobalAlloc, Layout, System};
+    use std::cell::Cell;
+
+    pub struct Counting;
+
+    thread_local! {
+        static COUNT: Cell<u64> = const { Cell::new(0) };
+    }
+
+    // SAFETY: everything is the system allocator's doing.
+    unsafe impl GlobalAlloc for Counting {
+        unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+            COUNT.with(|count| count.set(count.get() + 1));
+            // SAFETY: the caller keeps the rules of `alloc`.
+            unsafe { System.alloc(layout) }
+        }
+
+        unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+            // SAFETY: the caller keeps the rules of `dealloc`.
+            unsafe { System.dealloc(ptr, layout) }
+        }
+    }
+
+    pub fn allocations() -> u64 {
+        COUNT.with(Cell::get)
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: counting::Counting = counting::Counting;
+
+struct Fixture {
+    context: Arc<Context>,
+    queue: Arc<Queue>,
+}
+
+impl Fixture {
+    fn new() -> Fixture {
+        let device = Platform::get().device().clone();
+        let context = Context::new(vec![device.clone()], Vec::new(), None);
+        let queue = Queue::new(context.clone(), device, 0, Vec::new());
+        Fixture { context, queue }
+    }
+
+    fn build(&self, source: &str) -> Arc<Program> {
+        let program = Program::with_source(self.context.clone(), source.into());
+        if build::build(&program, "-cl-std=CL3.0", None).is_err() {
+            panic!("{}", program.state().log);
+        }
+        program
+    }
+
+    /// A buffer over the caller's memory, which must outlive it.
+    fn over(&self, data: &mut [u32]) -> Arc<Memory> {
+        let flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
+        // SAFETY: the tests keep `data` until they have dropped the buffer.
+        unsafe {
+            Memory::new(self.context.clone(), flags, size_of_val(data), data.as_mut_ptr().cast(), Vec::new()).unwrap()
+        }
+    }
+
+    fn launch(&self, kernel: &Kernel, global: &[usize], local: Option<&[usize]>) {
+        let request = Request { dimensions: global.len() as u32, offset: None, global: Some(global), local };
+        let launch = launch::prepare(kernel, &request).unwrap();
+        self.queue.enqueue(Command {
+            kind: CL_COMMAND_NDRANGE_KERNEL,
+            work: Work::Shared(launch),
+            ..Command::default()
+        });
+        self.queue.finish();
+    }
+}
+
+#[test]
+fn source_to_results() {
+    let fixture = Fixture::new();
+    let program = fixture.build(
+        "kernel void affine(global uint *x, uint a, uint b) {
+             size_t i = get_global_id(0);
+             x[i] = a * x[i] + b;
+         }",
+    );
+    let kernel = Kernel::new(&program, "affine").unwrap();
+    let mut data: Vec<u32> = (0..1000).collect();
+    let buffer = fixture.over(&mut data);
+    kernel.set_buffer(0, Some(buffer.clone())).unwrap();
+    kernel.set_value(1, &7_u32.to_le_bytes()).unwrap();
+    kernel.set_value(2, &3_u32.to_le_bytes()).unwrap();
+    fixture.launch(&kernel, &[1000], Some(&[64]));
+    drop((buffer, kernel));
+    assert!(data.iter().enumerate().all(|(i, &x)| x == 7 * i as u32 + 3), "{data:?}");
+}
+
+#[test]
+fn barriers_and_local_memory() {
+    let fixture = Fixture::new();
+    let program = fixture.build(
+        "kernel void reverse(global uint *x, local uint *tile) {
+             size_t l = get_local_id(0), n = get_local_size(0);
+             tile[l] = x[get_global_id(0)];
+             barrier(CLK_LOCAL_MEM_FENCE);
+             x[get_global_id(0)] = tile[n - 1 - l];
+         }",
+    );
+    let kernel = Kernel::new(&program, "reverse").unwrap();
+    let mut data: Vec<u32> = (0..512).collect();
+    let buffer = fixture.over(&mut data);
+    kernel.set_buffer(0, Some(buffer.clone())).unwrap();
+    let unset = Request { dimensions: 1, offset: None, global: Some(&[512]), local: Some(&[32]) };
+    assert_eq!(launch::prepare(&kernel, &unset).err().map(|e| e.code()), Some(CL_INVALID_KERNEL_ARGS));
+    kernel.set_local(1, 32 * 4).unwrap();
+    fixture.launch(&kernel, &[512], Some(&[32]));
+    drop((buffer, kernel));
+    let expected: Vec<u32> = (0..512).map(|i| i / 32 * 32 + 31 - i % 32).collect();
+    assert_eq!(data, expected);
+}
+
+#[test]
+fn a_launch_allocates_nothing_in_steady_state() {
+    let fixture = Fixture::new();
+    let program = fixture.build(
+        "kernel void spin(global uint *x, uint n, local uint *t) {
+             uint a = get_global_id(0);
+             for (uint i = 0; i < n; ++i) a = a * 1664525u + 1013904223u;
+             t[get_local_id(0)] = a;
+             x[get_global_id(0)] = t[get_local_id(0)];
+         }",
+    );
+    let kernel = Kernel::new(&program, "spin").unwrap();
+    let mut data = vec![0_u32; 4096];
+    let buffer = fixture.over(&mut data);
+    kernel.set_buffer(0, Some(buffer)).unwrap();
+    kernel.set_local(2, 64 * 4).unwrap();
+    // Few iterations stay on this thread, many are shared with the team.
+    for iterations in [1_u32, 2000] {
+        kernel.set_value(1, &iterations.to_le_bytes()).unwrap();
+        for _ in 0..20 {
+            fixture.launch(&kernel, &[4096], Some(&[64]));
+        }
+        let before = counting::allocations();
+        for _ in 0..100 {
+            fixture.launch(&kernel, &[4096], Some(&[64]));
+        }
+        assert_eq!(counting::allocations() - before, 0, "{iterations} iterations");
+    }
+}
