@@ -1,0 +1,144 @@
+//! Launches (OpenCL API, 5.10).
+
+use lockstep_runtime::command::Work;
+use lockstep_runtime::kernel::Kernel;
+use lockstep_runtime::launch;
+use lockstep_runtime::launch::ndrange::{NdRange, Request};
+use lockstep_runtime::queue::Queue;
+use lockstep_runtime::{Result, ensure};
+use opencl_sys::{
+    CL_COMMAND_NDRANGE_KERNEL, CL_COMMAND_TASK, CL_INVALID_CONTEXT, CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_VALUE,
+    CL_INVALID_WORK_DIMENSION, cl_command_queue, cl_command_type, cl_event, cl_int, cl_kernel, cl_uint,
+};
+use std::sync::Arc;
+
+use crate::api::enqueue::{Completion, enqueue, wait_list};
+use crate::error::entry;
+use crate::handle;
+
+/// One value per dimension, or none.
+///
+/// # Safety
+/// `sizes` is null or points to `dimensions` values.
+unsafe fn sizes<'a>(sizes: *const usize, dimensions: cl_uint) -> Option<&'a [usize]> {
+    // SAFETY: not null, so the caller vouches for the count.
+    (!sizes.is_null()).then(|| unsafe { std::slice::from_raw_parts(sizes, dimensions as usize) })
+}
+
+/// The command of a launch.
+///
+/// # Safety
+/// The pointers are as the specification says.
+unsafe fn launch_command(
+    kind: cl_command_type,
+    command_queue: cl_command_queue,
+    kernel: cl_kernel,
+    request: &Request,
+    (num_events, events): (cl_uint, *const cl_event),
+    event: *mut cl_event,
+) -> Result<()> {
+    // "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue."
+    let queue = handle::get::<Queue>(command_queue)?;
+    // "CL_INVALID_KERNEL if kernel is not a valid kernel object."
+    let kernel = handle::get::<Kernel>(kernel)?;
+    // "CL_INVALID_CONTEXT if context associated with command_queue and kernel are not the same".
+    ensure!(Arc::ptr_eq(queue.context(), kernel.program().context()), CL_INVALID_CONTEXT);
+    // SAFETY: the caller vouches for the list.
+    let waits = unsafe { wait_list(queue.context(), num_events, events)? };
+    let launch = match launch::prepare(&kernel, request) {
+        Ok(launch) => launch,
+        Err(error) => {
+            if let Some(message) = error.message() {
+                queue.context().notify(message);
+            }
+            return Err(error);
+        }
+    };
+    // SAFETY: the caller vouches for `event`.
+    unsafe { enqueue(&queue, kind, waits, Work::Shared(launch), Completion { blocking: false, event }) }
+}
+
+/// `clEnqueueNDRangeKernel`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn enqueue_nd_range_kernel(
+    command_queue: cl_command_queue,
+    kernel: cl_kernel,
+    work_dim: cl_uint,
+    global_work_offset: *const usize,
+    global_work_size: *const usize,
+    local_work_size: *const usize,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    entry(|| {
+        // Checked before the arrays, whose length it is; with an invalid queue or kernel that error comes first.
+        handle::get::<Queue>(command_queue)?;
+        handle::get::<Kernel>(kernel)?;
+        ensure!((1..=3).contains(&work_dim), CL_INVALID_WORK_DIMENSION);
+        // SAFETY: the caller vouches for the arrays, the list and `event`.
+        unsafe {
+            let request = Request {
+                dimensions: work_dim,
+                offset: sizes(global_work_offset, work_dim),
+                global: sizes(global_work_size, work_dim),
+                local: sizes(local_work_size, work_dim),
+            };
+            let list = (num_events_in_wait_list, event_wait_list);
+            launch_command(CL_COMMAND_NDRANGE_KERNEL, command_queue, kernel, &request, list, event)
+        }
+    })
+}
+
+/// `clEnqueueTask`: a range of one work-item.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn enqueue_task(
+    command_queue: cl_command_queue,
+    kernel: cl_kernel,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    let request = Request { dimensions: 1, offset: None, global: Some(&[1]), local: Some(&[1]) };
+    let list = (num_events_in_wait_list, event_wait_list);
+    // SAFETY: the caller vouches for the list and `event`.
+    entry(|| unsafe { launch_command(CL_COMMAND_TASK, command_queue, kernel, &request, list, event) })
+}
+
+/// `clGetKernelSuggestedLocalWorkSizeKHR`: what a launch without a local size would use.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn get_kernel_suggested_local_work_size(
+    command_queue: cl_command_queue,
+    kernel: cl_kernel,
+    work_dim: cl_uint,
+    global_work_offset: *const usize,
+    global_work_size: *const usize,
+    suggested_local_work_size: *mut usize,
+) -> cl_int {
+    entry(|| {
+        let queue = handle::get::<Queue>(command_queue)?;
+        let kernel = handle::get::<Kernel>(kernel)?;
+        ensure!(Arc::ptr_eq(queue.context(), kernel.program().context()), CL_INVALID_CONTEXT);
+        ensure!((1..=3).contains(&work_dim), CL_INVALID_WORK_DIMENSION);
+        // SAFETY: the caller vouches for the arrays.
+        let (offset, global) = unsafe { (sizes(global_work_offset, work_dim), sizes(global_work_size, work_dim)) };
+        // "CL_INVALID_GLOBAL_WORK_SIZE if global_work_size is NULL or if any of the values specified in
+        // global_work_size are 0."
+        ensure!(global.is_some_and(|sizes| !sizes.contains(&0)), CL_INVALID_GLOBAL_WORK_SIZE);
+        // "CL_INVALID_VALUE if suggested_local_work_size is NULL."
+        ensure!(!suggested_local_work_size.is_null(), CL_INVALID_VALUE);
+        let request = Request { dimensions: work_dim, offset, global, local: None };
+        let range = NdRange::new(&request, &kernel.rules())?;
+        for d in 0..work_dim as usize {
+            // SAFETY: the caller vouches for `work_dim` places.
+            unsafe { suggested_local_work_size.add(d).write(range.local[d] as usize) };
+        }
+        Ok(())
+    })
+}
