@@ -19,8 +19,8 @@ use opencl_sys::{
 
 use crate::absent::{Anything, absent};
 use crate::api::{
-    buffer, context, device, device_info, event, image, kernel, marker, memory_object, native, platform, program,
-    program_info, queue, rect, svm, transfer,
+    buffer, context, device, device_info, event, image, kernel, marker, memory_object, native, ndrange, platform,
+    program, program_info, queue, rect, svm, transfer,
 };
 
 /// Defines the table and the look-up by name from one list.
@@ -104,8 +104,8 @@ entry_points! {
     clEnqueueMapBuffer: Some(transfer::enqueue_map_buffer),
     clEnqueueMapImage: absent::<Queue, CL_INVALID_OPERATION, _>(),
     clEnqueueUnmapMemObject: Some(memory_object::enqueue_unmap_mem_object),
-    clEnqueueNDRangeKernel: absent::<Anything, CL_INVALID_OPERATION, _>(),
-    clEnqueueTask: absent::<Anything, CL_INVALID_OPERATION, _>(),
+    clEnqueueNDRangeKernel: Some(ndrange::enqueue_nd_range_kernel),
+    clEnqueueTask: Some(ndrange::enqueue_task),
     clEnqueueNativeKernel: Some(native::enqueue_native_kernel),
     clEnqueueMarker: Some(marker::enqueue_marker),
     clEnqueueWaitForEvents: Some(marker::enqueue_wait_for_events),
@@ -194,7 +194,7 @@ entry_points! {
     clCreateBufferWithProperties: Some(buffer::create_buffer_with_properties),
     clCreateImageWithProperties: absent::<Context, CL_INVALID_OPERATION, _>(),
     clSetContextDestructorCallback: Some(context::set_context_destructor_callback),
-    clGetKernelSuggestedLocalWorkSize: absent::<Anything, CL_INVALID_OPERATION, _>(),
+    clGetKernelSuggestedLocalWorkSize: Some(ndrange::get_kernel_suggested_local_work_size),
 }
 
 /// `clGetExtensionFunctionAddress`.

@@ -12,6 +12,7 @@ pub mod kernel;
 pub mod marker;
 pub mod memory_object;
 pub mod native;
+pub mod ndrange;
 pub mod platform;
 pub mod program;
 pub mod program_info;
