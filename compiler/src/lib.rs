@@ -8,5 +8,6 @@ pub mod interp;
 pub mod ir;
 pub mod jit;
 pub mod pipeline;
+pub mod testing;
 pub mod transform;
 pub mod verify;

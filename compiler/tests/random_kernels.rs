@@ -1,0 +1,97 @@
+//! Random kernels mean the same before and after each pass, as the interpreter says.
+
+use lockstep_compiler::analysis::cfg::cfg;
+use lockstep_compiler::analysis::dominators::dominators;
+use lockstep_compiler::analysis::loops::loops;
+use lockstep_compiler::interp::{Memory, run};
+use lockstep_compiler::ir::{InstData, Module, Terminator, parse_module};
+use lockstep_compiler::testing::{Generated, Shape, random_kernel};
+use lockstep_compiler::transform::barriers::barriers;
+use lockstep_compiler::verify::{Stage, verify};
+
+/// The buffers after a run.
+fn result(module: &Module, g: &Generated, what: &str) -> Vec<Vec<u8>> {
+    let mut memory = Memory::new(g.buffers.clone());
+    match run(module, "random", &g.range, &g.args, &mut memory) {
+        Ok(_) => memory.buffers,
+        Err(e) => panic!("{what}: {e}\n{:?}\n{module}", g.range),
+    }
+}
+
+#[test]
+fn barriers_keep_the_meaning() {
+    let mut cut = 0;
+    for seed in 0..1500 {
+        let g = random_kernel(seed, Shape::default());
+        if let Err(errors) = verify(&g.module, Stage::Imported) {
+            panic!("seed {seed}: {}\n{}", errors[0], g.module);
+        }
+        let expected = result(&g.module, &g, &format!("seed {seed}"));
+        let mut module = g.module.clone();
+        barriers(&mut module.kernels[0]);
+        if let Err(errors) = verify(&module, Stage::Regions) {
+            panic!("seed {seed}: {}\nfrom\n{}\nto\n{module}", errors[0], g.module);
+        }
+        let found = result(&module, &g, &format!("seed {seed}, regions"));
+        assert!(found == expected, "seed {seed}: other results\nfrom\n{}\nto\n{module}", g.module);
+        cut += usize::from(module.kernels[0].regions.len() > 1);
+    }
+    assert!(cut > 700, "only {cut} kernels have barriers");
+}
+
+#[test]
+fn text_keeps_the_meaning() {
+    for seed in 0..200 {
+        let g = random_kernel(seed, Shape::default());
+        let printed = g.module.to_string();
+        let again = parse_module(&printed).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{printed}"));
+        assert_eq!(again.to_string(), printed, "seed {seed}");
+        assert_eq!(result(&again, &g, "parsed"), result(&g.module, &g, "original"), "seed {seed}");
+    }
+}
+
+/// The generator makes what it promises.
+#[test]
+fn kernels_have_every_shape() {
+    let (mut exits, mut nested, mut in_loops, mut returns, mut switches) = (0, 0, 0, 0, 0);
+    for seed in 0..300 {
+        let g = random_kernel(seed, Shape::default());
+        let f = g.module.kernels[0].body();
+        let graph = cfg(f);
+        let forest = loops(&graph, &dominators(&graph));
+        assert!(forest.irreducible_edges().is_empty());
+        exits += usize::from(forest.iter().any(|(_, l)| l.exits.len() > 1));
+        nested += usize::from(forest.iter().any(|(_, l)| l.depth > 1));
+        let has_barrier = |b| f.blocks[b].insts.iter().any(|&i: &_| f.insts[i].data == InstData::Barrier);
+        in_loops += usize::from(f.layout.iter().any(|&b| forest.depth(b) > 0 && has_barrier(b)));
+        returns += usize::from(f.layout.iter().filter(|&&b| f.blocks[b].term == Terminator::Return).count() > 1);
+        switches += usize::from(f.layout.iter().any(|&b| matches!(f.blocks[b].term, Terminator::Switch { .. })));
+    }
+    let counts = [exits, nested, in_loops, returns, switches];
+    assert!(counts.iter().all(|&n| n > 30), "{counts:?}");
+}
+
+/// Without their barriers many kernels mean something else, so a lost one is noticed.
+#[test]
+fn barriers_matter() {
+    let mut differ = 0;
+    for seed in 0..300 {
+        let g = random_kernel(seed, Shape::default());
+        let mut module = g.module.clone();
+        let f = module.kernels[0].body_mut();
+        for block in f.layout.clone() {
+            let insts = std::mem::take(&mut f.blocks[block].insts);
+            f.blocks[block].insts = insts.into_iter().filter(|&i| f.insts[i].data != InstData::Barrier).collect();
+        }
+        differ += usize::from(result(&module, &g, "without barriers") != result(&g.module, &g, "original"));
+    }
+    assert!(differ > 40, "only {differ} of 300");
+}
+
+/// What one seed gives never changes within a version: failures can be run again.
+#[test]
+fn seeds_are_reproducible() {
+    let text = |seed| random_kernel(seed, Shape::default()).module.to_string();
+    assert_eq!(text(5), text(5));
+    assert_ne!(text(5), text(6));
+}
