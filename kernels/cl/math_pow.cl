@@ -36,7 +36,20 @@ OVL float cbrt(float x)
 }
 
 // --- double ---------------------------------------------------------------------------------------------------------
-OVL double cbrt(double x) { return __lockstep_libm_cbrt(x); }
+// |x| = m 2^(3q) with m in [1, 8): a root good to float's precision and one step of Newton's method, whose residual
+// is exact but for its last rounding.
+OVL double cbrt(double x)
+{
+    int e = exponent_of(x) + 3 * 400;
+    int q = e / 3;
+    double m = __builtin_elementwise_abs(significand_of(x)) * power_of_two(e - 3 * q);
+    double t = exp2_core(log2_core(m) * (1.0 / 3.0));
+    double square = t * t;
+    double rest = __builtin_elementwise_fma(t, t, -square);
+    double residual = __builtin_elementwise_fma(-square, t, m) - rest * t;
+    double r = (t + residual / (3.0 * square)) * power_of_two(q - 400);
+    return is_inf(x) || x == 0.0 || x != x ? x : __builtin_elementwise_copysign(r, x);
+}
 OVL double pow(double x, double y) { return __lockstep_libm_pow(x, y); }
 OVL double pown(double x, int n) { return __lockstep_libm_pow(x, (double)n); }
 

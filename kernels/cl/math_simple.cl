@@ -39,7 +39,8 @@
         I bits = __builtin_astype(x, I), lowest = (I)LOWEST_##T;                                                       \
         I ordered = bits < (I)0 ? lowest - bits : bits;                                                                \
         I next = ordered + (x < y ? (I)1 : (I)-1);                                                                     \
-        T##N moved = __builtin_astype((I)(next < (I)0 ? lowest - next : next), T##N);                                  \
+        I back = next < (I)0 ? lowest - next : next == (I)0 ? bits & lowest : next;                                    \
+        T##N moved = __builtin_astype(back, T##N);                                                                     \
         return x != x ? x : y != y ? y : x == y ? y : moved;                                                           \
     }
 #define LOWEST_half ((short)0x8000)
