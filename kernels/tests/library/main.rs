@@ -8,3 +8,4 @@ mod float_math;
 mod host;
 mod integers;
 mod memory;
+mod vectors;
