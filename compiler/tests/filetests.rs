@@ -4,6 +4,8 @@
 //! - `; stage: regions`: the verifier stage of the text (default `imported`).
 //! - Behind a line of IR, `; KEY: VALUE` says a fact about that line. A test compares the facts it
 //!   finds with those written, all of them: a wrong fact fails, and so does a missing one.
+//! - `; run:` lines say what the interpreter finds (`filetest/run.rs`), `; output:` what a pass writes
+//!   (`filetest/transforms.rs`).
 //!
 //! Whatever is tested, a text that parses must survive printing.
 
@@ -13,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 mod filetest;
 
-use filetest::{Script, analyses, compare_facts, run, script};
+use filetest::{Script, analyses, compare_facts, run, script, transforms};
 
 fn files(dir: &Path, out: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -57,10 +59,10 @@ fn run_file(path: &Path) -> Result<(), String> {
     if !script.tests.iter().any(|t| t == "verify" || t == "print") {
         verify(&module, script.stage).map_err(|e| format!("does not verify: {}", e[0]))?;
     }
-    script.tests.iter().try_for_each(|test| run_test(test, &text, &module, &script))
+    script.tests.iter().try_for_each(|test| run_test(test, path, &text, &module, &script))
 }
 
-fn run_test(test: &str, text: &str, module: &Module, script: &Script) -> Result<(), String> {
+fn run_test(test: &str, path: &Path, text: &str, module: &Module, script: &Script) -> Result<(), String> {
     match test {
         "print" => canonical(text, module),
         "verify" => {
@@ -72,7 +74,8 @@ fn run_test(test: &str, text: &str, module: &Module, script: &Script) -> Result<
         "loops" => compare_facts(script, &["in", "loop", "irreducible"], analyses::loop_facts(module)),
         "liveness" => compare_facts(script, &["live_in", "live_out"], analyses::live_sets(module)),
         "dominators" => compare_facts(script, &["idom"], analyses::idoms(module)),
-        _ => Err(format!("there is no test {test:?}")),
+        _ => transforms::check(test, path, text, module, script)
+            .unwrap_or_else(|| Err(format!("there is no test {test:?}"))),
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod analyses;
 pub mod run;
+pub mod transforms;
 
 use lockstep_compiler::verify::Stage;
 use std::fmt::Write;
@@ -48,7 +49,9 @@ fn key_value(text: &str) -> Option<(String, String)> {
 
 pub fn script(text: &str) -> Script {
     let mut script = Script { tests: Vec::new(), stage: Stage::Imported, directives: Vec::new(), facts: Vec::new() };
-    for (number, line) in text.lines().enumerate() {
+    // Behind `; output:` stands what a pass wrote.
+    let lines = text.lines().take_while(|line| !line.starts_with("; output: "));
+    for (number, line) in lines.enumerate() {
         let (code, comment) = split_comment(line);
         let Some(comment) = comment else { continue };
         let code = single_blanks(code);

@@ -1,0 +1,51 @@
+//! Exact output of passes: what is behind the line `; output: PASS`, as comments, to the file's end.
+//!
+//! With `BLESS=1` in the environment the files are rewritten to what the passes give.
+
+use super::Script;
+use super::run;
+use lockstep_compiler::ir::{Kernel, Module};
+use lockstep_compiler::transform::barriers::barriers;
+use lockstep_compiler::verify::{Stage, verify};
+use std::path::Path;
+
+struct Pass {
+    name: &'static str,
+    run: fn(&mut Kernel),
+    stage: Stage,
+}
+
+/// The passes by the names filetests use, with the stage that their output belongs to.
+const PASSES: &[Pass] = &[Pass { name: "barriers", run: barriers, stage: Stage::Regions }];
+
+/// Runs a pass; `None` if there is none of this name.
+pub fn check(name: &str, path: &Path, text: &str, module: &Module, script: &Script) -> Option<Result<(), String>> {
+    let pass = PASSES.iter().find(|pass| pass.name == name)?;
+    Some(check_pass(pass, path, text, module, script))
+}
+
+fn check_pass(pass: &Pass, path: &Path, text: &str, module: &Module, script: &Script) -> Result<(), String> {
+    let mut module = module.clone();
+    module.kernels.iter_mut().for_each(pass.run);
+    let printed = module.to_string();
+    verify(&module, pass.stage).map_err(|e| format!("the output does not verify: {}\n{printed}", e[0]))?;
+    for (number, key, line) in &script.directives {
+        if key == "run" {
+            run::check(&module, line).map_err(|e| format!("line {number}, behind {}: {e}\n{printed}", pass.name))?;
+        }
+    }
+    let marker = format!("; output: {}", pass.name);
+    let source_end = text.find(&marker).unwrap_or(text.len());
+    let comments = printed.lines().map(|line| if line.is_empty() { ";".to_string() } else { format!("; {line}") });
+    let output: Vec<String> = std::iter::once(marker).chain(comments).collect();
+    let expected = format!("{}\n\n{}\n", text[..source_end].trim_end(), output.join("\n"));
+    if expected == text {
+        return Ok(());
+    }
+    if std::env::var_os("BLESS").is_some() {
+        return std::fs::write(path, expected).map_err(|e| e.to_string());
+    }
+    let differs = text.lines().zip(expected.lines()).find(|(a, b)| a != b);
+    let (written, found) = differs.unwrap_or(("nothing", "more"));
+    Err(format!("other output (BLESS=1 accepts it):\n  written: {written}\n  found:   {found}\n{printed}"))
+}
