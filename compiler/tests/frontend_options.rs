@@ -69,6 +69,9 @@ fn every_language_version_is_known() {
         ("-cl-std CL2.0", Cl20),
         ("-cl-std=\"CL3.0\"", Cl30),
         ("-cl-std=CL1.1 -cl-std=CL2.0", Cl20),
+        ("-x clc++", ClCpp10),
+        ("-x clc++ -cl-std=CLC++2021", ClCpp2021),
+        ("-cl-std=CLC++2021 -x clc++", ClCpp2021),
     ] {
         assert_eq!(build(text).version, Some(version), "{text}");
     }

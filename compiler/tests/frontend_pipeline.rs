@@ -256,6 +256,24 @@ fn loads_through_restrict_pointers_do_not_cross_barriers() {
     assert!(text[..barrier].contains("store i32 5"), "{text}");
 }
 
+/// Nor may a store before a barrier be dropped because the same work-item overwrites it afterwards.
+#[test]
+fn stores_before_barriers_are_kept() {
+    let text = ir_of(
+        "kernel void f(local int* restrict t, global int* restrict out) {
+           size_t i = get_global_id(0);
+           t[i] = 5;
+           barrier(CLK_LOCAL_MEM_FENCE);
+           out[i] = t[i ^ 1];
+           barrier(CLK_LOCAL_MEM_FENCE);
+           t[i] = 6;
+           barrier(CLK_LOCAL_MEM_FENCE);
+           out[i] += t[i ^ 1];
+         }",
+    );
+    assert!(text.contains("store i32 5") && text.contains("store i32 6"), "{text}");
+}
+
 #[test]
 fn jumps_into_loops_become_proper_loops() {
     let text = ir_of(
@@ -352,6 +370,27 @@ fn constructors_are_refused() {
         kernel void f(global int* a) { *a = s.x; }";
     let log = failure(link_objects(&[&object_with(source, "-cl-std=CLC++")], ""));
     assert!(log.contains("constructors"), "{log}");
+}
+
+#[test]
+fn templates_and_classes_become_plain_code() {
+    let source = "template <typename T> T half_of(T x) { return x / 2; }
+        class Pair { public: int a, b; Pair(int x) : a(x), b(half_of(x)) {} int sum() const { return a + b; } };
+        kernel void f(global int* p) { Pair pair(p[0]); p[1] = pair.sum() + (int)half_of(2.5f * p[2]); }";
+    for flags in ["-cl-std=CLC++", "-cl-std=CLC++2021", "-x clc++", "-cl-std=CLC++ -cl-opt-disable"] {
+        let text = ir(&link_objects(&[&object_with(source, flags)], "").unwrap_or_else(|error| panic!("{error}")));
+        assert!(!text.contains("call") && !text.contains("half_of"), "{flags}: {text}");
+    }
+}
+
+/// C's `inline` without `static` leaves the choice of definition to the compiler; there is only one here.
+#[test]
+fn inline_functions_are_definitions() {
+    let source = "inline int g(int x) { return x * 9; } kernel void f(global int* a) { *a = g(*a); }";
+    for flags in ["", "-cl-opt-disable"] {
+        let text = ir(&link_objects(&[&object_with(source, flags)], "").unwrap());
+        assert!(body(&text, "f").contains("mul"), "{text}");
+    }
 }
 
 /// SPIR is read by the child process, whatever it may contain.

@@ -250,3 +250,21 @@ fn code_may_be_made_and_run_on_many_threads() {
         thread.join().unwrap();
     }
 }
+
+/// The library's chapters call functions of the host by `__lockstep_libm_NAME`; each must be one that code can reach.
+#[test]
+fn every_host_function_of_the_library_is_in_the_table() {
+    let mut seen = 0;
+    for chapter in lockstep_kernels::chapters() {
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(&[chapter.bitcode, b"\0"].concat(), chapter.name);
+        let module = Module::parse_bitcode_from_buffer(&buffer, &context).unwrap();
+        for function in module.get_functions().filter(|f| f.count_basic_blocks() == 0) {
+            if let Some(name) = function.get_name().to_str().unwrap().strip_prefix("__lockstep_libm_") {
+                assert!(lockstep_compiler::jit::symbols::is_known(name), "{name}, called in {}", chapter.name);
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 0, "the library calls no function of the host");
+}

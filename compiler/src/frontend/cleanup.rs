@@ -14,7 +14,7 @@
 //! `sink-common-insts` stays off, because it turns two stores with known addresses into one with a chosen address, and
 //! so contiguous accesses into scatters; switches stay switches.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::{Linkage, Module};
@@ -238,23 +238,25 @@ fn make_reducible(module: &Module<'_>) -> Result<(), FrontendError> {
 
 /// What the code that is left uses must be something the importer knows.
 fn check_defined(module: &Module<'_>) -> Result<(), FrontendError> {
-    let mut log = String::new();
+    // Overloads have one name for the user, and are one error.
+    let mut errors = BTreeSet::new();
     for function in module.get_functions().filter(|f| f.count_basic_blocks() == 0) {
         let name = function.get_name().to_string_lossy();
         let known = name.starts_with("llvm.") || name.starts_with("__lockstep_") || name == "printf";
         if !known && function.as_global_value().as_pointer_value().get_first_use().is_some() {
-            log.push_str(&format!("error: undefined function '{}'\n", source_name(&name)));
+            errors.insert(format!("error: undefined function '{}'\n", source_name(&name)));
         }
     }
     for global in module.get_globals() {
         let name = global.get_name().to_string_lossy();
         if name == "llvm.global_ctors" || name == "llvm.global_dtors" {
-            log.push_str("error: program-scope objects with constructors or destructors are not supported\n");
+            errors
+                .insert("error: program-scope objects with constructors or destructors are not supported\n".to_owned());
         } else if global.is_declaration() && global.as_pointer_value().get_first_use().is_some() {
-            log.push_str(&format!("error: undefined variable '{}'\n", source_name(&name)));
+            errors.insert(format!("error: undefined variable '{}'\n", source_name(&name)));
         }
     }
-    if log.is_empty() { Ok(()) } else { Err(FrontendError::link(log)) }
+    if errors.is_empty() { Ok(()) } else { Err(FrontendError::link(errors.into_iter().collect::<String>())) }
 }
 
 /// No call may be left that the importer could not follow.

@@ -326,7 +326,12 @@ impl Parser {
         } else if let Some(value) = word.strip_prefix("-x") {
             let language = self.value_or_next(value, "-x", "names no language")?;
             self.options.input = match language.as_str() {
-                "cl" | "clcpp" => InputLanguage::OpenCl,
+                "cl" => InputLanguage::OpenCl,
+                // AMD's name for its C++ in kernels, from before C++ for OpenCL; the samples of its SDK pass it.
+                "clc++" | "clcpp" => {
+                    self.options.version.get_or_insert(LanguageVersion::ClCpp10);
+                    InputLanguage::OpenCl
+                }
                 "spir" => InputLanguage::Spir,
                 _ => return Err(self.error(&format!("-x {language}"), "unknown language")),
             };
