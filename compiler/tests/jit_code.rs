@@ -3,6 +3,8 @@
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
+use lockstep_compiler::frontend::options::BuildOptions;
+use lockstep_compiler::frontend::{LinkedProgram, prepare};
 use lockstep_compiler::jit::{
     HostMachine, JitCode, JitError, OptLevel, assembly_text, compile, ir_text, load, optimize,
 };
@@ -257,8 +259,9 @@ fn every_host_function_of_the_library_is_in_the_table() {
     let mut seen = 0;
     for chapter in lockstep_kernels::chapters() {
         let context = Context::create();
-        let buffer = MemoryBuffer::create_from_memory_range_copy(&[chapter.bitcode, b"\0"].concat(), chapter.name);
-        let module = Module::parse_bitcode_from_buffer(&buffer, &context).unwrap();
+        let program =
+            LinkedProgram { bitcode: chapter.bitcode.to_vec(), options: BuildOptions::default(), log: String::new() };
+        let module = prepare(&context, &program).unwrap();
         for function in module.get_functions().filter(|f| f.count_basic_blocks() == 0) {
             if let Some(name) = function.get_name().to_str().unwrap().strip_prefix("__lockstep_libm_") {
                 assert!(lockstep_compiler::jit::symbols::is_known(name), "{name}, called in {}", chapter.name);
