@@ -9,6 +9,7 @@ use std::ffi::{CStr, c_char, c_void};
 use lockstep_runtime::context::Context;
 use lockstep_runtime::device::Device;
 use lockstep_runtime::memory::Memory;
+use lockstep_runtime::platform::Platform;
 use lockstep_runtime::queue::Queue;
 use opencl_sys::cl_egl::CL_INVALID_EGL_OBJECT_KHR;
 use opencl_sys::cl_icd::cl_icd_dispatch;
@@ -22,6 +23,7 @@ use crate::api::{
     buffer, context, device, device_info, event, image, kernel, marker, memory_object, native, ndrange, platform,
     program, program_info, queue, rect, svm, transfer,
 };
+use crate::handle;
 
 /// Defines the table and the look-up by name from one list.
 macro_rules! entry_points {
@@ -219,7 +221,7 @@ pub unsafe extern "C" fn get_extension_function_address_for_platform(
     platform: cl_platform_id,
     name: *const c_char,
 ) -> *mut c_void {
-    match platform::platform(platform) {
+    match handle::get::<Platform>(platform) {
         // SAFETY: the same contract.
         Ok(_) => unsafe { get_extension_function_address(name) },
         Err(_) => std::ptr::null_mut(),

@@ -38,7 +38,8 @@ impl Machine {
         };
         let (cache, cache_line) = largest_cache(read);
         Self {
-            brand: field("model name").unwrap_or("CPU").to_owned(),
+            // Some processors pad theirs with spaces.
+            brand: field("model name").unwrap_or("CPU").split_whitespace().collect::<Vec<_>>().join(" "),
             vendor: field("vendor_id").unwrap_or("unknown").to_owned(),
             clock_mhz: clock(read, field("cpu MHz")),
             memory: memory(read),
@@ -109,7 +110,7 @@ mod tests {
         let read = |path: &str| {
             let text = match path {
                 "/proc/cpuinfo" => {
-                    "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC 9: x\ncpu MHz\t\t: 2299.6\n"
+                    "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC  9: x\ncpu MHz\t\t: 2299.6\n"
                 }
                 "/proc/meminfo" => "MemTotal:       1024 kB\nMemFree:  1 kB\n",
                 "/sys/fs/cgroup/memory.max" => "524288\n",

@@ -1,6 +1,7 @@
 //! Events (OpenCL API, 5.11 and 5.14).
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use lockstep_runtime::context::Context;
 use lockstep_runtime::event::Event;
@@ -55,11 +56,11 @@ pub unsafe extern "C" fn wait_for_events(num_events: cl_uint, event_list: *const
         // SAFETY: the caller vouches for the array.
         let events = unsafe { handle::list::<Event>(num_events, event_list, CL_INVALID_VALUE)? };
         // "CL_INVALID_CONTEXT if events specified in event_list do not belong to the same context."
-        let same = |event: &std::sync::Arc<Event>| std::sync::Arc::ptr_eq(event.context(), events[0].context());
+        let same = |event: &Arc<Event>| Arc::ptr_eq(event.context(), events[0].context());
         ensure!(events.iter().all(same), CL_INVALID_CONTEXT);
         // This thread executes what the first waits for; the others' queues get on meanwhile.
-        let first = events[0].queue().map(std::sync::Arc::as_ptr);
-        for event in events.iter().filter(|event| event.queue().map(std::sync::Arc::as_ptr) != first) {
+        let first = events[0].queue().map(Arc::as_ptr);
+        for event in events.iter().filter(|event| event.queue().map(Arc::as_ptr) != first) {
             event.flush();
         }
         events.iter().for_each(|event| event.wait());
@@ -127,6 +128,8 @@ pub extern "C" fn set_event_callback(
             drop(kept);
         };
         object.on_status(command_exec_callback_type, Box::new(callback));
+        // Who waits to be called makes no further call: the command must not wait for one.
+        object.flush();
         Ok(())
     })
 }

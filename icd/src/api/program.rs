@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use lockstep_runtime::context::Context;
 use lockstep_runtime::device::Device;
+use lockstep_runtime::platform::Platform;
 use lockstep_runtime::program::build::Done;
 use lockstep_runtime::program::{self, Program, build};
 use lockstep_runtime::{Error, Result, ensure};
@@ -13,7 +14,6 @@ use opencl_sys::{
     CL_INVALID_VALUE, CL_SUCCESS, cl_context, cl_device_id, cl_int, cl_platform_id, cl_program, cl_uint,
 };
 
-use crate::api::platform;
 use crate::error::{entry, entry_ret, guarded};
 use crate::handle;
 use crate::user::UserData;
@@ -358,5 +358,5 @@ pub extern "C" fn unload_compiler() -> cl_int {
 
 /// `clUnloadPlatformCompiler`: "CL_INVALID_PLATFORM if platform is not a valid platform."
 pub extern "C" fn unload_platform_compiler(platform: cl_platform_id) -> cl_int {
-    entry(|| platform::platform(platform).map(drop))
+    entry(|| handle::get::<Platform>(platform).map(drop))
 }

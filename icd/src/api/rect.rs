@@ -1,6 +1,7 @@
 //! The rectangular forms of reading, writing and copying buffers (OpenCL API, 5.2.2).
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use lockstep_runtime::memory::Memory;
 use lockstep_runtime::memory_transfer::{HostPointer, Layout, Region, Side, boxes_overlap, copy_box};
@@ -217,7 +218,7 @@ pub unsafe extern "C" fn enqueue_copy_buffer_rect(
         // "CL_INVALID_VALUE [...] if src_buffer and dst_buffer are the same buffer object and src_row_pitch is not equal
         // to dst_row_pitch [or] src_slice_pitch is not equal to dst_slice_pitch."
         let same_pitches = from.row_pitch == to.row_pitch && from.slice_pitch == to.slice_pitch;
-        ensure!(!std::sync::Arc::ptr_eq(&source, &target) || same_pitches, CL_INVALID_VALUE);
+        ensure!(!Arc::ptr_eq(&source, &target) || same_pitches, CL_INVALID_VALUE);
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
         // "CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the source and
         // destination regions overlap [or] are different sub-buffers of the same associated buffer object and they

@@ -154,7 +154,7 @@ pub unsafe extern "C" fn enqueue_fill_buffer(
         // pattern_size [or] if size is not a multiple of pattern_size."
         ensure!(memory.contains(offset, size), CL_INVALID_VALUE);
         ensure!(!pattern.is_null() && pattern_size.is_power_of_two() && pattern_size <= 128, CL_INVALID_VALUE);
-        ensure!(offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE);
+        ensure!(offset.is_multiple_of(pattern_size) && size.is_multiple_of(pattern_size), CL_INVALID_VALUE);
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
         let pattern = std::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size);
         let work = transfer::fill(memory, offset, size, pattern);
