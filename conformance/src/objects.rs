@@ -368,3 +368,9 @@ pub fn write_host_bytes(mapped: *mut c_void, bytes: &[u8]) {
     // SAFETY: as above, with a map for writing.
     unsafe { mapped.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) }
 }
+
+/// The first word of the driver's objects, for forging one.
+pub fn dispatch_word() -> usize {
+    // SAFETY: cl_khr_icd: the first word of a platform can be read.
+    unsafe { platform().cast::<usize>().read() }
+}

@@ -1,0 +1,167 @@
+//! A compiler that is missing, runs for ever, crashes or talks nonsense: the build fails, says why, and the application
+//! lives. Each test is a process of its own, with a stand-in for clang. For this driver only.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use lockstep_conformance::child::in_child;
+use lockstep_conformance::opencl_sys::*;
+use lockstep_conformance::{Setup, code_name, is_lockstep};
+
+const SOURCE: &str = "kernel void f(global int *a) { a[0] = 1; }";
+
+/// A script in the place of clang; it goes away with the value.
+struct StandIn(PathBuf);
+
+impl StandIn {
+    fn new(name: &str, script: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("lockstep-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let path = folder.join("clang");
+        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a script");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("an executable script");
+        StandIn(path)
+    }
+
+    fn path(&self) -> &str {
+        self.0.to_str().expect("a plain path")
+    }
+}
+
+impl Drop for StandIn {
+    fn drop(&mut self) {
+        if let Some(folder) = self.0.parent() {
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+}
+
+/// Builds in a child process and returns the build log. The application goes on afterwards.
+#[track_caller]
+fn log_of_failed_build(test: &str, environment: &[(&str, &str)]) -> String {
+    in_child(test, environment, || {
+        let setup = Setup::new();
+        let program = setup.context.source(SOURCE);
+        let code = program.build("");
+        let codes = [CL_BUILD_PROGRAM_FAILURE, CL_COMPILER_NOT_AVAILABLE];
+        assert!(codes.contains(&code), "{}", code_name(code));
+        assert_eq!(program.build_info::<i32>(CL_PROGRAM_BUILD_STATUS), CL_BUILD_ERROR);
+        assert_eq!(program.try_kernel("f").err(), Some(CL_INVALID_PROGRAM_EXECUTABLE));
+        println!("{}", program.log());
+        // Memory and commands still work.
+        let buffer = setup.context.with_values(&[1_u8, 2, 3]);
+        assert_eq!(lockstep_conformance::read::<u8>(&setup.queue, &buffer), [1, 2, 3]);
+    })
+    .stdout
+}
+
+#[test]
+fn missing() {
+    if !is_lockstep() {
+        return;
+    }
+    let log = log_of_failed_build("missing", &[("LOCKSTEP_CLANG", "/no/such/clang")]);
+    assert!(log.contains("/no/such/clang") && log.contains("clang-22"), "{log}");
+}
+
+#[test]
+fn missing_from_the_path() {
+    if !is_lockstep() {
+        return;
+    }
+    // Nothing on the path; found all the same where the distribution has put it in its usual place.
+    let output = in_child("missing_from_the_path", &[("PATH", "/nowhere")], || {
+        let setup = Setup::new();
+        let program = setup.context.source(SOURCE);
+        println!("{} {}", program.build(""), program.log());
+    });
+    let found = output.stdout.starts_with("0 ");
+    assert!(found || output.stdout.contains("clang-22"), "{}", output.stdout);
+}
+
+#[test]
+fn not_executable() {
+    if !is_lockstep() {
+        return;
+    }
+    let log = log_of_failed_build("not_executable", &[("LOCKSTEP_CLANG", "/etc/passwd")]);
+    assert!(log.contains("/etc/passwd"), "{log}");
+}
+
+#[test]
+fn endless() {
+    if !is_lockstep() {
+        return;
+    }
+    let stand_in = StandIn::new("endless", "while true; do sleep 0.05; done");
+    let start = Instant::now();
+    let environment = [("LOCKSTEP_CLANG", stand_in.path()), ("LOCKSTEP_BUILD_TIMEOUT_MS", "300")];
+    let log = log_of_failed_build("endless", &environment);
+    assert!(start.elapsed() < Duration::from_secs(20), "the limit did not bind");
+    assert!(log.contains("300") || log.contains("0.3"), "{log}");
+}
+
+#[test]
+fn endless_with_children_of_its_own() {
+    if !is_lockstep() {
+        return;
+    }
+    // The grandchild holds the pipes open after the child is killed.
+    let stand_in = StandIn::new("grandchild", "sleep 1000 & wait");
+    let start = Instant::now();
+    let environment = [("LOCKSTEP_CLANG", stand_in.path()), ("LOCKSTEP_BUILD_TIMEOUT_MS", "300")];
+    log_of_failed_build("endless_with_children_of_its_own", &environment);
+    assert!(start.elapsed() < Duration::from_secs(20), "the limit did not bind");
+}
+
+#[test]
+fn crashing() {
+    if !is_lockstep() {
+        return;
+    }
+    let stand_in = StandIn::new("crash", "kill -SEGV $$");
+    let log = log_of_failed_build("crashing", &[("LOCKSTEP_CLANG", stand_in.path())]);
+    assert!(log.contains("signal") || log.contains("crash"), "{log}");
+}
+
+#[test]
+fn failing_with_a_message() {
+    if !is_lockstep() {
+        return;
+    }
+    let stand_in = StandIn::new("message", "echo 'this compiler is tired' >&2; exit 3");
+    let log = log_of_failed_build("failing_with_a_message", &[("LOCKSTEP_CLANG", stand_in.path())]);
+    assert!(log.contains("this compiler is tired"), "{log}");
+}
+
+#[test]
+fn succeeding_with_nothing() {
+    if !is_lockstep() {
+        return;
+    }
+    let stand_in = StandIn::new("nothing", "exit 0");
+    let log = log_of_failed_build("succeeding_with_nothing", &[("LOCKSTEP_CLANG", stand_in.path())]);
+    assert!(!log.trim().is_empty());
+}
+
+#[test]
+fn succeeding_with_nonsense() {
+    if !is_lockstep() {
+        return;
+    }
+    let stand_in = StandIn::new("nonsense", "cat > /dev/null; echo 'BC this is no bitcode'; exit 0");
+    let log = log_of_failed_build("succeeding_with_nonsense", &[("LOCKSTEP_CLANG", stand_in.path())]);
+    assert!(!log.trim().is_empty());
+}
+
+#[test]
+fn talking_without_end() {
+    if !is_lockstep() {
+        return;
+    }
+    let stand_in = StandIn::new("talk", "while true; do echo 'more and more and more and more' >&2; done");
+    let environment = [("LOCKSTEP_CLANG", stand_in.path()), ("LOCKSTEP_BUILD_TIMEOUT_MS", "500")];
+    let log = log_of_failed_build("talking_without_end", &environment);
+    assert!(log.len() < 16 << 20, "a log of {} bytes", log.len());
+}
