@@ -10,10 +10,12 @@
 //! Whatever is tested, a text that parses must survive printing.
 
 use lockstep_compiler::ir::{Module, parse_module};
-use lockstep_compiler::verify::verify;
+use lockstep_compiler::transform::barriers::barriers;
+use lockstep_compiler::verify::{Stage, verify};
 use std::path::{Path, PathBuf};
 
 mod filetest;
+mod machine;
 
 use filetest::{Script, analyses, compare_facts, run, script, transforms};
 
@@ -64,6 +66,11 @@ fn run_file(path: &Path) -> Result<(), String> {
 
 fn run_test(test: &str, path: &Path, text: &str, module: &Module, script: &Script) -> Result<(), String> {
     match test {
+        "barriers" => {
+            let regions = cut(module)?;
+            output(path, &regions)?;
+            compare_facts(script, &["regions", "live"], analyses::regions(&regions))
+        }
         "print" => canonical(text, module),
         "verify" => {
             let errors = verify(module, script.stage).err().unwrap_or_default();
@@ -85,7 +92,39 @@ fn runs(module: &Module, script: &Script) -> Result<(), String> {
     if lines.peek().is_none() {
         return Err("no `; run:` line".to_string());
     }
-    lines.try_for_each(|(number, _, line)| run::check(module, line).map_err(|e| format!("line {number}: {e}")))
+    let regions = if script.stage == Stage::Imported { Some(cut(module)?) } else { None };
+    lines.try_for_each(|(number, _, line)| {
+        run::check(module, line).map_err(|e| format!("line {number}: {e}"))?;
+        let Some(regions) = regions.as_ref().filter(|_| !run::expects_error(line)) else {
+            return Ok(());
+        };
+        run::check(regions, line).map_err(|e| format!("line {number}, in regions: {e}"))?;
+        let compiled =
+            |kernel: &str, range: &_, args: &_, memory: &mut _| machine::run(module, kernel, range, args, memory);
+        run::check_with(line, compiled).map_err(|e| format!("line {number}, compiled: {e}"))
+    })
+}
+
+/// The module with all kernels cut into regions.
+fn cut(module: &Module) -> Result<Module, String> {
+    let mut module = module.clone();
+    module.kernels.iter_mut().for_each(barriers);
+    match verify(&module, Stage::Regions) {
+        Ok(()) => Ok(module),
+        Err(errors) => Err(format!("cut into regions, it does not verify: {}\n{module}", errors[0])),
+    }
+}
+
+/// A pass must give what stands in the file beside the test with the ending `out`. With LOCKSTEP_BLESS
+/// set, what it gives is written there.
+fn output(path: &Path, module: &Module) -> Result<(), String> {
+    let path = path.with_extension("out");
+    let found = module.to_string();
+    if std::env::var_os("LOCKSTEP_BLESS").is_some() {
+        return std::fs::write(path, found).map_err(|e| e.to_string());
+    }
+    let expected = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    if found == expected { Ok(()) } else { Err(format!("another output than {}:\n{found}", path.display())) }
 }
 
 /// The text must be what the printer writes.

@@ -36,6 +36,7 @@ struct Split {
 
 /// Cuts a kernel at its barriers.
 pub fn barriers(kernel: &mut Kernel) {
+    debug_assert_eq!(kernel.regions.len(), 1, "cut already");
     let mut body = kernel.body().clone();
     drop_redundant(&mut body);
     let (cut, starts) = split(&mut body);

@@ -89,3 +89,15 @@ pub fn live_sets(module: &Module) -> Vec<Fact> {
         }
     })
 }
+
+/// `regions: 3` and `live: i32 i64` for every kernel.
+pub fn regions(module: &Module) -> Vec<Fact> {
+    let mut found = Vec::new();
+    for kernel in &module.kernels {
+        let line = format!("kernel {:?} {{", kernel.name);
+        let live: Vec<String> = kernel.live.values().map(ToString::to_string).collect();
+        found.push((line.clone(), "regions".to_string(), kernel.regions.len().to_string()));
+        found.push((line, "live".to_string(), live.join(" ")));
+    }
+    found
+}

@@ -4,10 +4,13 @@
 //! by value `value[1, 2]:i32`, `local(64)` or `null`. `offset=1x0` moves the range,
 //! `steps=100` limits the steps.
 //!
+//! A line that runs without error must hold three times: interpreted as imported, interpreted when cut
+//! into regions, and as machine code.
+//!
 //! Expected are, separated by commas, the contents of the buffers in order (`_`: any), then each printf
 //! event as `printf fmt0(1, 2)` (bits in decimal); or `error: TEXT`, the message's first line.
 
-use lockstep_compiler::interp::{Arg, Memory, NdRange, STEP_LIMIT, run_limited};
+use lockstep_compiler::interp::{Arg, Memory, NdRange, Report, STEP_LIMIT, run_limited};
 use lockstep_compiler::ir::Module;
 
 /// Splits at commas outside of brackets.
@@ -140,17 +143,32 @@ fn parse(line: &str) -> Result<Launch<'_>, String> {
     Ok(Launch { kernel: call[..open].trim(), range, args, memory, steps, expected: expected.trim() })
 }
 
-/// Executes a run line and compares.
+/// Whether a run line expects an error.
+pub fn expects_error(line: &str) -> bool {
+    line.split_once("=>").is_some_and(|(_, expected)| expected.trim().starts_with("error: "))
+}
+
+/// Executes a run line with the interpreter and compares.
 pub fn check(module: &Module, line: &str) -> Result<(), String> {
-    let Launch { kernel, range, args, mut memory, steps, expected } = parse(line)?;
-    let outcome = run_limited(module, kernel, &range, &args, &mut memory, steps);
+    let steps = parse(line)?.steps;
+    check_with(line, |kernel, range, args, memory| {
+        run_limited(module, kernel, range, args, memory, steps).map_err(|e| e.to_string())
+    })
+}
+
+/// Executes a run line and compares.
+pub fn check_with(
+    line: &str,
+    execute: impl Fn(&str, &NdRange, &[Arg], &mut Memory) -> Result<Report, String>,
+) -> Result<(), String> {
+    let Launch { kernel, range, args, mut memory, expected, .. } = parse(line)?;
+    let outcome = execute(kernel, &range, &args, &mut memory);
     let report = match (outcome, expected.strip_prefix("error: ")) {
         (Ok(report), None) => report,
         (Ok(_), Some(_)) => return Err("runs without error".to_string()),
         (Err(e), None) => return Err(format!("fails: {e}")),
         (Err(e), Some(text)) => {
-            let found = e.to_string();
-            let found = found.lines().next().unwrap_or_default();
+            let found = e.lines().next().unwrap_or_default();
             return if found == text { Ok(()) } else { Err(format!("fails otherwise: {found}")) };
         }
     };

@@ -14,13 +14,14 @@
 //! again.
 
 use super::Split;
-use crate::ir::{BinaryOp, Input, InstData, Kernel, LiveSlot, Region, TernaryOp, Type, UnaryOp, Value, ValueDef};
+use crate::ir::{BinaryOp, Input, Inst, InstData, Kernel, LiveSlot, Region, TernaryOp, Type, UnaryOp, Value, ValueDef};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 
-/// Operations that computing a value again from what every region has may take.
-const FREE_BASE_COST: u32 = 5;
+/// Operations that computing a value again from what every region has may take: most of them are the
+/// same for all work-items, or grow by a constant from one to the next.
+const FROM_NOTHING: usize = 12;
 /// Operations that computing a value again from kept values may take, instead of a load and a store.
-const KEPT_BASE_COST: u32 = 2;
+const FROM_KEPT: usize = 6;
 
 /// What is kept where.
 pub(super) struct Plan {
@@ -34,14 +35,11 @@ pub(super) struct Plan {
 
 /// Decides for every barrier what is kept, then gives slots to the values.
 pub(super) fn plan(kernel: &Kernel, split: &Split) -> Plan {
-    let costs = free_costs(kernel, split);
     let mut kept: SecondaryMap<Region, Vec<Value>> = SecondaryMap::new();
     for (region, &start) in split.starts.iter().skip(1) {
         let mut here: SecondaryMap<Value, bool> = SecondaryMap::new();
         for value in in_order(split, split.liveness.live_in(start).collect()) {
-            let again = costs[value].is_some_and(|cost| cost <= FREE_BASE_COST)
-                || cost_from(split, &costs, &here, value, KEPT_BASE_COST).is_some();
-            if !again {
+            if !Again::new(kernel, split, &here).is_cheap(value) {
                 here[value] = true;
                 kept[region].push(value);
             }
@@ -77,67 +75,85 @@ fn in_order(split: &Split, mut values: Vec<Value>) -> Vec<Value> {
     values
 }
 
-/// The number of operations it takes to compute a value from what every region has; `None` where that is
-/// impossible or too much.
-fn free_costs(kernel: &Kernel, split: &Split) -> SecondaryMap<Value, Option<u32>> {
-    let mut costs: SecondaryMap<Value, Option<u32>> = SecondaryMap::new();
-    for value in split.body.values.keys() {
-        if matches!(split.body.values[value].def, ValueDef::Const(_)) || split.input(value).is_some() {
-            costs[value] = Some(0);
-        }
+/// What computing a value again takes.
+struct Again<'a> {
+    kernel: &'a Kernel,
+    split: &'a Split,
+    /// The values kept so far at this barrier.
+    kept: &'a SecondaryMap<Value, bool>,
+    /// The instructions needed, each once.
+    insts: Vec<Inst>,
+    /// The operations among them.
+    cost: usize,
+    /// Whether a kept value is needed.
+    from_kept: bool,
+}
+
+impl<'a> Again<'a> {
+    fn new(kernel: &'a Kernel, split: &'a Split, kept: &'a SecondaryMap<Value, bool>) -> Self {
+        Again { kernel, split, kept, insts: Vec::new(), cost: 0, from_kept: false }
     }
-    for &block in split.cfg.rpo() {
-        for &inst in &split.body.blocks[block].insts {
-            let node = &split.body.insts[inst];
-            let cost = match &node.data {
-                InstData::Query { .. }
-                | InstData::SlotAddr { .. }
-                | InstData::LocalAddr { .. }
-                | InstData::GlobalAddr { .. } => Some(0),
-                InstData::Load { ptr, access, .. } if !access.volatile && access.atomic.is_none() => {
-                    in_arguments(kernel, split, *ptr).then_some(1)
+
+    fn is_cheap(mut self, value: Value) -> bool {
+        self.need(value)
+    }
+
+    /// Adds what it takes to compute a value; false if that is impossible or too much.
+    fn need(&mut self, value: Value) -> bool {
+        if self.split.input(value).is_some() || self.split.body.const_bits(value).is_some() {
+            return true;
+        }
+        if self.kept[value] {
+            self.from_kept = true;
+            return self.cost <= FROM_KEPT;
+        }
+        let ValueDef::Result(inst, _) = self.split.body.values[value].def else {
+            return false;
+        };
+        if self.insts.contains(&inst) {
+            return true;
+        }
+        let data = &self.split.body.insts[inst].data;
+        let Some(cost) = self.operation(data) else {
+            return false;
+        };
+        self.insts.push(inst);
+        self.cost += cost;
+        let mut fits = self.cost <= if self.from_kept { FROM_KEPT } else { FROM_NOTHING };
+        data.for_each_arg(|arg| fits = fits && self.need(arg));
+        fits
+    }
+
+    /// The cost of one operation, if it gives the same result every time.
+    fn operation(&self, data: &InstData) -> Option<usize> {
+        match data {
+            InstData::Query { .. }
+            | InstData::SlotAddr { .. }
+            | InstData::LocalAddr { .. }
+            | InstData::GlobalAddr { .. } => Some(0),
+            InstData::Load { ptr, access, .. } => {
+                let fixed = !access.volatile && access.atomic.is_none();
+                (fixed && in_arguments(self.kernel, self.split, *ptr)).then_some(1)
+            }
+            InstData::Binary { op, args, .. } => match op {
+                BinaryOp::Udiv | BinaryOp::Sdiv | BinaryOp::Urem | BinaryOp::Srem => {
+                    self.split.body.const_bits(args[1]).map(|_| 3)
                 }
-                data if is_cheap(data) => sum(data, |arg| costs[arg]),
-                _ => None,
-            };
-            let cost = cost.filter(|&cost| cost <= FREE_BASE_COST);
-            node.results.iter().for_each(|&result| costs[result] = cost);
+                BinaryOp::Fdiv | BinaryOp::Frem => None,
+                _ => Some(1),
+            },
+            InstData::Unary { op, .. } => match op {
+                UnaryOp::Freeze | UnaryOp::Sqrt | UnaryOp::SpaceOf | UnaryOp::Round => None,
+                UnaryOp::SpaceCast => Some(0),
+                _ => Some(1),
+            },
+            InstData::Ternary { op: TernaryOp::Select, .. }
+            | InstData::Icmp { .. }
+            | InstData::Fcmp { .. }
+            | InstData::PtrAdd { .. } => Some(1),
+            _ => None,
         }
     }
-    costs
-}
-
-/// The number of operations, up to `limit`, it takes to compute a value from what every region has and
-/// the values kept.
-fn cost_from(
-    split: &Split,
-    costs: &SecondaryMap<Value, Option<u32>>,
-    kept: &SecondaryMap<Value, bool>,
-    value: Value,
-    limit: u32,
-) -> Option<u32> {
-    if kept[value] {
-        return Some(0);
-    }
-    if let Some(cost) = costs[value] {
-        return (cost <= limit).then_some(cost);
-    }
-    let ValueDef::Result(inst, _) = split.body.values[value].def else {
-        return None;
-    };
-    let data = &split.body.insts[inst].data;
-    if limit == 0 || !is_cheap(data) {
-        return None;
-    }
-    let cost = sum(data, |arg| cost_from(split, costs, kept, arg, limit - 1))?;
-    (cost <= limit).then_some(cost)
-}
-
-/// One operation plus what its operands take.
-fn sum(data: &InstData, mut of: impl FnMut(Value) -> Option<u32>) -> Option<u32> {
-    let mut total = Some(1u32);
-    data.for_each_arg(|arg| total = total.and_then(|total| total.checked_add(of(arg)?)));
-    total
 }
 
 /// Whether an address is one of bytes in the argument block, which nothing writes to.
@@ -153,28 +169,6 @@ fn in_arguments(kernel: &Kernel, split: &Split, ptr: Value) -> bool {
             InstData::Unary { op: UnaryOp::SpaceCast, arg, .. } => in_arguments(kernel, split, arg),
             _ => false,
         },
-        _ => false,
-    }
-}
-
-/// Whether an operation takes about one cycle and gives the same result every time.
-fn is_cheap(data: &InstData) -> bool {
-    match data {
-        InstData::Unary { op, .. } => !matches!(
-            op,
-            UnaryOp::Freeze
-                | UnaryOp::Sqrt
-                | UnaryOp::SpaceOf
-                | UnaryOp::Round
-                | UnaryOp::FpToSiSat
-                | UnaryOp::FpToUiSat
-        ),
-        InstData::Binary { op, .. } => !matches!(
-            op,
-            BinaryOp::Udiv | BinaryOp::Sdiv | BinaryOp::Urem | BinaryOp::Srem | BinaryOp::Fdiv | BinaryOp::Frem
-        ),
-        InstData::Ternary { op, .. } => *op == TernaryOp::Select,
-        InstData::Icmp { .. } | InstData::Fcmp { .. } | InstData::PtrAdd { .. } => true,
         _ => false,
     }
 }
