@@ -46,8 +46,18 @@ impl<'ctx> Emit<'ctx, '_> {
             UnaryOp::FpExt if from != to => cast(Op::FPExt)?,
             UnaryOp::FpToSi => cast(Op::FPToSI)?,
             UnaryOp::FpToUi => cast(Op::FPToUI)?,
+            UnaryOp::FpToSiSat | UnaryOp::FpToUiSat if from == Type::F16 => {
+                // LLVM 22 turns NaN into the lowest i16 where the host has instructions for binary16.
+                let single = self.unary(UnaryOp::FpExt, FastMath(0), from, Type::F32, arg)?;
+                self.unary(op, fmf, Type::F32, to, single)?
+            }
             UnaryOp::FpToSiSat => to_int("llvm.fptosi.sat")?,
             UnaryOp::FpToUiSat => to_int("llvm.fptoui.sat")?,
+            UnaryOp::SiToFp | UnaryOp::UiToFp if to == Type::F16 && from.bits() > 64 => {
+                // binary64 rounds only integers that are far too large for binary16.
+                let double = self.unary(op, FastMath(0), from, Type::F64, arg)?;
+                self.unary(UnaryOp::FpTrunc, fmf, Type::F64, to, double)?
+            }
             UnaryOp::SiToFp => cast(Op::SIToFP)?,
             UnaryOp::UiToFp => cast(Op::UIToFP)?,
             UnaryOp::Bitcast if self.ty(from) != ty => cast(Op::BitCast)?,

@@ -18,10 +18,22 @@ pub(super) fn widen(ty: Type, bits: u128) -> f64 {
 /// A binary64 rounded to a type.
 pub(super) fn narrow(ty: Type, x: f64) -> u128 {
     match ty {
-        Type::F16 => f16::from_f64(x).to_bits().into(),
+        Type::F16 => f16::from_f32(to_odd(x)).to_bits().into(),
         Type::F32 => (x as f32).to_bits().into(),
         _ => x.to_bits().into(),
     }
+}
+
+/// A binary64 in binary32, rounded to odd where it does not fit, so that rounding once more to binary16
+/// gives what rounding once would (the `half` crate drops the lowest bits).
+fn to_odd(x: f64) -> f32 {
+    let near = x as f32;
+    let back = f64::from(near);
+    if back == x || x.is_nan() {
+        return near;
+    }
+    let down = near.to_bits() - u32::from(back.abs() > x.abs());
+    f32::from_bits(down | 1)
 }
 
 /// Applies an operation in the type itself (binary16 in binary32).
@@ -125,5 +137,24 @@ pub(super) fn compare(cc: FloatCc, ty: Type, a: u128, b: u128) -> bool {
         FloatCc::Ult => unordered || a < b,
         FloatCc::Ule => unordered || a <= b,
         FloatCc::Une => unordered || a != b,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_are_rounded_once() {
+        // Between 1 and the next half: exactly, and a little to either side.
+        let middle = 1.0 + 1.0 / 2048.0;
+        assert_eq!(narrow(Type::F16, middle), 0x3c00);
+        assert_eq!(narrow(Type::F16, middle + 1e-12), 0x3c01);
+        assert_eq!(narrow(Type::F16, middle - 1e-12), 0x3c00);
+        assert_eq!(narrow(Type::F16, -(middle + 2.0 / 2048.0 - 1e-15)), 0xbc01);
+        assert_eq!(narrow(Type::F16, 65520.0 - 1e-9), 0x7bff);
+        assert_eq!(narrow(Type::F16, 1e300), 0x7c00);
+        assert_eq!(narrow(Type::F16, -1e-300), 0x8000);
+        assert_eq!(narrow(Type::F16, f64::INFINITY), 0x7c00);
     }
 }

@@ -1,0 +1,8 @@
+//! Machine code against the interpreter and against what kernels mean, written out here.
+
+#[path = "../machine/mod.rs"]
+mod machine;
+
+mod kernels;
+mod operations;
+mod random;
