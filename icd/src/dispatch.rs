@@ -8,6 +8,7 @@ use std::ffi::{CStr, c_char, c_void};
 
 use lockstep_runtime::context::Context;
 use lockstep_runtime::device::Device;
+use lockstep_runtime::kernel::Kernel;
 use lockstep_runtime::memory::Memory;
 use lockstep_runtime::platform::Platform;
 use lockstep_runtime::queue::Queue;
@@ -181,9 +182,9 @@ entry_points! {
     clEnqueueSVMMap: absent::<Queue, CL_INVALID_OPERATION, _>(),
     clEnqueueSVMUnmap: absent::<Queue, CL_INVALID_OPERATION, _>(),
     clCreateSamplerWithProperties: absent::<Context, CL_INVALID_OPERATION, _>(),
-    clSetKernelArgSVMPointer: absent::<Anything, CL_INVALID_OPERATION, _>(),
-    clSetKernelExecInfo: absent::<Anything, CL_INVALID_OPERATION, _>(),
-    clGetKernelSubGroupInfoKHR: absent::<Anything, CL_INVALID_OPERATION, _>(),
+    clSetKernelArgSVMPointer: absent::<Kernel, CL_INVALID_OPERATION, _>(),
+    clSetKernelExecInfo: absent::<Kernel, CL_INVALID_OPERATION, _>(),
+    clGetKernelSubGroupInfoKHR: Some(kernel::get_kernel_sub_group_info),
     clCloneKernel: Some(kernel::clone_kernel),
     clCreateProgramWithIL: Some(program::create_program_with_il),
     clEnqueueSVMMigrateMem: absent::<Queue, CL_INVALID_OPERATION, _>(),

@@ -4,7 +4,6 @@ use std::ffi::{CStr, c_char, c_void};
 
 use lockstep_runtime::device::Device;
 use lockstep_runtime::kernel::{Kernel, Param, ParamKind, Space};
-use lockstep_runtime::memory::Memory;
 use lockstep_runtime::program::{self, Program};
 use lockstep_runtime::{Error, Result, ensure};
 use opencl_sys::{
@@ -21,6 +20,7 @@ use opencl_sys::{
     cl_kernel_info, cl_kernel_sub_group_info, cl_kernel_work_group_info, cl_mem, cl_program, cl_uint, cl_ulong,
 };
 
+use crate::api::buffer::buffer_in;
 use crate::error::{entry, entry_ret};
 use crate::handle;
 use crate::info::Info;
@@ -133,7 +133,10 @@ pub unsafe extern "C" fn set_kernel_arg(
                 };
                 // "If the argument is a buffer object, the arg_value pointer can be NULL or point to a NULL value in
                 // which case a NULL value will be used".
-                let buffer = if object.is_null() { None } else { Some(handle::get::<Memory>(object)?) };
+                // "CL_INVALID_MEM_OBJECT if arg_value […] does not point to a valid memory object"; "CL_INVALID_CONTEXT if
+                // the context associated with kernel and an OpenCL object pointed to by arg_value are not the same".
+                let context = kernel.program().context();
+                let buffer = (!object.is_null()).then(|| buffer_in(context, object)).transpose()?;
                 kernel.set_buffer(index, buffer)
             }
             ParamKind::Local => {
