@@ -1,21 +1,9 @@
 //! No text makes the parser, the verifier or the printer panic, and what parses survives printing.
 
 use lockstep_compiler::ir::parse_module;
+use lockstep_compiler::testing::Random;
 use lockstep_compiler::verify::{Stage, verify};
 use std::path::{Path, PathBuf};
-
-/// A deterministic stream of numbers (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % n as u64) as usize
-    }
-}
 
 fn texts(dir: &Path, out: &mut Vec<(PathBuf, String)>) {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -60,7 +48,7 @@ fn mutated_texts_never_panic() {
     let mut all = Vec::new();
     texts(&Path::new(env!("CARGO_MANIFEST_DIR")).join("filetests"), &mut all);
     let strange = ["", "0", "-1", "4294967295", "i128", "i0", "f16", "v0", "v4194303", "b0", "r1", "\"", "inf", "null"];
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let (mut parsed, mut verified) = (0, 0);
     for (path, text) in &all {
         let original = pieces(text);
@@ -100,7 +88,7 @@ fn mutated_texts_never_panic() {
 
 #[test]
 fn random_bytes_never_panic() {
-    let mut random = Random(2);
+    let mut random = Random::new(2);
     for _ in 0..20_000 {
         let bytes: Vec<u8> = (0..random.below(60)).map(|_| random.below(256) as u8).collect();
         let _ = parse_module(&String::from_utf8_lossy(&bytes));

@@ -3,24 +3,8 @@
 use super::cfg::cfg;
 use super::dominators::dominators;
 use crate::ir::{BinaryOp, Block, BlockCall, Function, InstData, Terminator, Type, Value};
+use crate::testing::Random;
 use cranelift_entity::SecondaryMap;
-
-/// A deterministic stream of numbers (SplitMix64).
-pub(super) struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bf0_3635)
-    }
-
-    pub fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % n as u64) as usize
-    }
-}
 
 /// A function of `count` blocks with random jumps, any of them possibly unreachable or endless.
 pub(super) fn random_graph(seed: u64, count: usize) -> Function {

@@ -17,6 +17,27 @@ impl Generator {
         if alive {
             self.finish();
         }
+        self.fold_jumps();
+    }
+
+    /// Leads some edges past blocks that only jump: critical edges come of it, and several edges between
+    /// the same two blocks with different arguments.
+    fn fold_jumps(&mut self) {
+        for block in self.f.layout[1..].to_vec() {
+            let data = &self.f.blocks[block];
+            let Terminator::Jump(to) = data.term.clone() else { continue };
+            if !data.insts.is_empty() || !data.params.is_empty() || to.block == block || self.random.percent(40) {
+                continue;
+            }
+            for &from in &self.f.layout {
+                for edge in self.f.blocks[from].term.targets_mut() {
+                    if edge.block == block {
+                        edge.clone_from(&to);
+                    }
+                }
+            }
+            self.f.layout.retain(|&b| b != block);
+        }
     }
 
     /// Stores all variables and ends the item.
@@ -249,7 +270,7 @@ impl Generator {
         // What the header defines can be used behind the loop too.
         let in_header = self.visible.len();
         if self.statements(depth + 1) {
-            self.to_latch(self.loops.len() - 1);
+            self.jump_to_latch(self.loops.len() - 1);
         }
         let around = self.loops.pop().expect("pushed above");
         if around.latch_used {
@@ -278,7 +299,8 @@ impl Generator {
                 self.uniform_values[v] = false;
             }
         }
-        if !around.exit_used && !(bottom_tested && around.latch_used) {
+        let leaves_at_bottom = bottom_tested && around.latch_used;
+        if !(around.exit_used || leaves_at_bottom) {
             self.f.layout.retain(|&block| block != exit);
             return false;
         }
@@ -301,7 +323,7 @@ impl Generator {
     }
 
     /// Jumps to a loop's latch with the variables' values.
-    fn to_latch(&mut self, l: usize) {
+    fn jump_to_latch(&mut self, l: usize) {
         let around = self.loops[l].clone();
         let mut args = vec![around.counter];
         args.extend(self.values(&around.variables));
@@ -327,7 +349,7 @@ impl Generator {
         }
         let l = self.random.pick(&loops);
         if self.random.percent(40) {
-            self.to_latch(l);
+            self.jump_to_latch(l);
         } else {
             let around = self.loops[l].clone();
             let args = self.values(&around.variables);

@@ -52,7 +52,7 @@ impl Generator {
     /// A new value of a type by a random operation.
     pub(super) fn expression(&mut self, ty: Type, uniform: bool) -> Value {
         let result = match ty {
-            Type::F32 => self.float(uniform),
+            Type::F32 | Type::F64 => self.float(ty, uniform),
             Type::Int(1) => return self.condition(uniform),
             _ => self.integer(ty, uniform),
         };
@@ -108,7 +108,11 @@ impl Generator {
             8 => {
                 let a = self.value(ty, uniform);
                 use UnaryOp::*;
-                let op = self.random.pick(&[Popcount, Clz, Ctz, Bswap, Bitreverse, Iabs, Freeze]);
+                let op = self.random.pick(if ty == Type::I8 {
+                    &[Popcount, Clz, Ctz, Bitreverse, Iabs]
+                } else {
+                    &[Popcount, Clz, Ctz, Bswap, Bitreverse, Iabs, Freeze]
+                });
                 self.build().unary(op, ty, a)
             }
             9 => {
@@ -117,7 +121,8 @@ impl Generator {
                 self.build().ternary(op, a, x, y)
             }
             10 => {
-                let a = self.value(Type::F32, uniform);
+                let from = self.random.pick(&[Type::F32, Type::F64]);
+                let a = self.value(from, uniform);
                 let op = self.random.pick(&[UnaryOp::FpToSiSat, UnaryOp::FpToUiSat]);
                 self.build().unary(op, ty, a)
             }
@@ -125,27 +130,25 @@ impl Generator {
         }
     }
 
-    /// An integer through another width.
+    /// An integer of another width, perhaps through a narrow one.
     fn cast(&mut self, ty: Type, uniform: bool) -> Value {
-        let other = if ty == Type::I32 { Type::I64 } else { Type::I32 };
-        let a = self.value(other, uniform);
-        let narrow = self.random.pick(&[Type::I8, Type::I16, Type::Int(24)]);
+        let others: Vec<Type> = [Type::I8, Type::I32, Type::I64].into_iter().filter(|&t| t != ty).collect();
+        let other = self.random.pick(&others);
+        let mut a = self.value(other, uniform);
+        let narrow = self.random.pick(&[Type::Int(5), Type::I16, Type::Int(24)]);
         let extend = self.random.pick(&[UnaryOp::Sext, UnaryOp::Zext]);
-        let direct = self.random.percent(50);
+        let through = narrow.bits() < other.bits() && self.random.percent(50);
         let mut b = self.build();
-        if !direct {
-            let a = b.unary(UnaryOp::Trunc, narrow, a);
-            b.unary(extend, ty, a)
-        } else if ty == Type::I64 {
-            b.unary(extend, ty, a)
-        } else {
-            b.unary(UnaryOp::Trunc, ty, a)
+        if through {
+            a = b.unary(UnaryOp::Trunc, narrow, a);
         }
+        let op = if b.func.ty(a).bits() > ty.bits() { UnaryOp::Trunc } else { extend };
+        b.unary(op, ty, a)
     }
 
-    fn float(&mut self, uniform: bool) -> Value {
+    fn float(&mut self, ty: Type, uniform: bool) -> Value {
         use BinaryOp::*;
-        let ty = Type::F32;
+        let other = if ty == Type::F32 { Type::F64 } else { Type::F32 };
         match self.random.below(8) {
             0..=2 => {
                 let (a, c) = (self.value(ty, uniform), self.value(ty, uniform));
@@ -168,15 +171,15 @@ impl Generator {
                 self.build().ternary(TernaryOp::Select, c, x, y)
             }
             6 => {
-                let a = self.value(ty, uniform);
+                let a = self.value(other, uniform);
                 let mut b = self.build();
-                let wide = b.unary(UnaryOp::FpExt, Type::F64, a);
                 let third = b.f64(1.0 / 3.0);
+                let wide = if other == Type::F64 { a } else { b.unary(UnaryOp::FpExt, Type::F64, a) };
                 let wide = b.binary(Fmul, wide, third);
-                b.unary(UnaryOp::FpTrunc, ty, wide)
+                if ty == Type::F64 { wide } else { b.unary(UnaryOp::FpTrunc, ty, wide) }
             }
             _ => {
-                let from = self.random.pick(&[Type::I32, Type::I64]);
+                let from = self.random.pick(&[Type::I8, Type::I32, Type::I64]);
                 let a = self.value(from, uniform);
                 let op = self.random.pick(&[UnaryOp::SiToFp, UnaryOp::UiToFp]);
                 self.build().unary(op, ty, a)
@@ -186,12 +189,19 @@ impl Generator {
 
     /// A new `i1`.
     pub(super) fn condition(&mut self, uniform: bool) -> Value {
-        let ty = self.random.pick(&[Type::I32, Type::I32, Type::I64, Type::F32]);
+        if self.random.percent(25) {
+            let (a, c) = (self.value(Type::BOOL, uniform), self.value(Type::BOOL, uniform));
+            let op = self.random.pick(&[BinaryOp::And, BinaryOp::Or, BinaryOp::Xor]);
+            let uniform = self.is_uniform(a) && self.is_uniform(c);
+            let result = self.build().binary(op, a, c);
+            return self.see(result, uniform);
+        }
+        let ty = self.random.pick(&[Type::I32, Type::I32, Type::I64, Type::F32, Type::I8, Type::F64]);
         let (a, c) = (self.value(ty, uniform), self.value(ty, uniform));
         let cc = self.random.pick(IntCc::ALL);
         let fcc = self.random.pick(FloatCc::ALL);
         let mut b = self.build();
-        let result = if ty == Type::F32 { b.fcmp(fcc, a, c) } else { b.icmp(cc, a, c) };
+        let result = if ty.is_float() { b.fcmp(fcc, a, c) } else { b.icmp(cc, a, c) };
         let uniform = self.is_uniform(a) && self.is_uniform(c);
         self.see(result, uniform)
     }
@@ -201,11 +211,16 @@ impl Generator {
         let ty = self.f.ty(value);
         let mut b = self.build();
         match ty {
-            Type::F32 => {
+            Type::F32 | Type::F64 => {
                 let nan = b.fcmp(FloatCc::Uno, value, value);
-                let one_nan = b.f32(f32::from_bits(0x7fc0_0000));
+                let one_nan = if ty == Type::F32 {
+                    b.f32(f32::from_bits(0x7fc0_0000))
+                } else {
+                    b.f64(f64::from_bits(0x7ff8 << 48))
+                };
                 let value = b.ternary(TernaryOp::Select, nan, one_nan, value);
-                b.unary(UnaryOp::Bitcast, Type::I32, value)
+                let bits = b.unary(UnaryOp::Bitcast, Type::Int(ty.bits() as u16), value);
+                self.word(bits)
             }
             Type::I64 => {
                 let half = b.int(ty, 32);
@@ -213,6 +228,7 @@ impl Generator {
                 let mixed = b.binary(BinaryOp::Xor, high, value);
                 b.unary(UnaryOp::Trunc, Type::I32, mixed)
             }
+            Type::I8 => b.unary(UnaryOp::Sext, Type::I32, value),
             _ => value,
         }
     }
@@ -243,7 +259,7 @@ impl Generator {
         }
         if uniform || self.random.percent(40) {
             let (base, words) = (self.input, INPUT_WORDS);
-            let ty = self.random.pick(&[Type::I32, Type::F32]);
+            let ty = self.random.pick(&[Type::I32, Type::F32, Type::I8]);
             let place = self.cell(base, index, words);
             let value = self.build().load(ty, place);
             return self.see(value, uniform);
@@ -278,7 +294,7 @@ impl Generator {
     /// Writes memory of this item alone, or adds to a counter.
     pub(super) fn store(&mut self) {
         let index = self.value(Type::I64, false);
-        let ty = self.random.pick(&[Type::I32, Type::F32, Type::I64]);
+        let ty = self.random.pick(&[Type::I32, Type::F32, Type::I64, Type::I8, Type::F64]);
         let value = self.value(ty, false);
         let value = self.word(value);
         match self.random.below(6) {

@@ -239,8 +239,8 @@ fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64) -> Kern
     let scratch = b.ptr_add(inputs_here[3], offset);
     let local_base = b.local_addr(local);
     let slot = b.slot_addr(slot);
-    let (byte, len) = (b.int(Type::I8, 5), b.int(Type::I64, i128::from(SLOT_WORDS * 4)));
-    b.inst(InstData::MemSet { dst: slot, byte, len, volatile: false }, &[]);
+    let (fill, len) = (b.int(Type::I8, 5), b.int(Type::I64, i128::from(SLOT_WORDS * 4)));
+    b.inst(InstData::MemSet { dst: slot, byte: fill, len, volatile: false }, &[]);
 
     let mut uniform_values: SecondaryMap<Value, bool> = SecondaryMap::new();
     let uniform = [inputs_here[0], inputs_here[2], inputs_here[5], group, group_size];
@@ -250,6 +250,8 @@ fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64) -> Kern
     let small_group = b.unary(UnaryOp::Trunc, Type::I32, group);
     let real = b.unary(UnaryOp::SiToFp, Type::F32, small);
     let uniform_real = b.unary(UnaryOp::SiToFp, Type::F32, inputs_here[5]);
+    let byte = b.unary(UnaryOp::Trunc, Type::I8, item);
+    let double = b.unary(UnaryOp::FpExt, Type::F64, real);
     let start = [
         (inputs_here[5], true),
         (small_group, true),
@@ -259,6 +261,8 @@ fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64) -> Kern
         (item, false),
         (real, false),
         (uniform_real, false),
+        (byte, false),
+        (double, false),
     ];
     let variables = start.map(|(value, uniform)| Variable { ty: b.func.ty(value), uniform, value });
     let shared = [inputs_here[4], local_base, scratch].map(|base| Shared { base, readable: false });
