@@ -86,12 +86,13 @@ fn reverse_postorder(function: LlvmValue<'_>) -> Vec<LlvmBlock<'_>> {
     };
     let mut seen = HashSet::from([entry]);
     let mut order = Vec::new();
-    let mut stack = vec![(entry, entry.successors().into_iter())];
+    // The last successor is followed first, so that the blocks come in the order of the source.
+    let mut stack = vec![(entry, entry.successors().into_iter().rev())];
     while let Some((block, successors)) = stack.last_mut() {
         match successors.next() {
             Some(next) => {
                 if seen.insert(next) {
-                    stack.push((next, next.successors().into_iter()));
+                    stack.push((next, next.successors().into_iter().rev()));
                 }
             }
             None => {
