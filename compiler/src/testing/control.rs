@@ -23,7 +23,8 @@ impl Generator {
     /// Leads some edges past blocks that only jump: critical edges come of it, and several edges between
     /// the same two blocks with different arguments.
     fn fold_jumps(&mut self) {
-        for block in self.f.layout[1..].to_vec() {
+        let blocks = self.f.layout.clone();
+        for &block in &blocks[1..] {
             let data = &self.f.blocks[block];
             let Terminator::Jump(to) = data.term.clone() else { continue };
             if !data.insts.is_empty() || !data.params.is_empty() || to.block == block || self.random.percent(40) {
