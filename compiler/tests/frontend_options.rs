@@ -98,6 +98,7 @@ fn every_option_of_the_specification_sets_its_field() {
         ("-cl-finite-math-only", |o| o.math.finite_only),
         ("-cl-fast-relaxed-math", |o| o.math.fast_relaxed),
         ("-w", |o| o.warnings == Warnings::Hide),
+        ("-w -Werror", |o| o.warnings == Warnings::Hide),
         ("-Werror", |o| o.warnings == Warnings::AsErrors),
         ("-cl-kernel-arg-info", |o| o.kernel_arg_info),
         ("-g", |o| o.debug),

@@ -285,6 +285,7 @@ fn callbacks_report_failures() {
     let event = log.append(&log.setup.queue, 1, &[&gate]);
     ok(callback(&event, CL_COMPLETE, 21));
     ok(callback(&gate, CL_COMPLETE, 22));
+    ok((cl().clFlush)(log.setup.queue.raw()));
     ok(gate.set_status(-9));
     eventually("both callbacks", || calls(21).len() == 1 && calls(22) == [-9]);
     assert!(calls(21)[0] < 0);
@@ -318,6 +319,7 @@ fn callbacks_may_enqueue() {
     let gate = setup.context.user_event();
     let event = marker(&setup.queue, &[&gate]);
     ok((cl().clSetEventCallback)(event.raw(), CL_COMPLETE, Some(enqueue_more), ptr::null_mut()));
+    ok((cl().clFlush)(setup.queue.raw()));
     ok(gate.set_status(CL_COMPLETE));
     eventually("the callback", || ENQUEUED_FROM_CALLBACK.load(Ordering::SeqCst));
     finish(&setup.queue);

@@ -121,7 +121,7 @@ fn printing_in_called_functions_and_branches() {
     let body = r#"
         for (int i = 0; i < 3; ++i) {
             if (i == 1) { printf("odd %d\n", i); continue; }
-            printf(i ? "last %d\n" : "first %d\n", in[i]);
+            if (i) printf("last %d\n", in[i]); else printf("first %d\n", in[i]);
         }
     "#;
     let printed = printed("printing_in_called_functions_and_branches", body);

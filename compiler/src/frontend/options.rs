@@ -279,6 +279,8 @@ impl Parser {
             "-cl-mad-enable" => options.math.mad_enable = true,
             "-g" => options.debug = true,
             "-w" => options.warnings = Warnings::Hide,
+            // A warning that `-w` hides is none that could become an error.
+            "-Werror" if options.warnings == Warnings::Hide => {}
             "-Werror" => options.warnings = Warnings::AsErrors,
             _ => return false,
         }
