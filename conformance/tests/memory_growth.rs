@@ -27,7 +27,7 @@ fn growth(test: &str, rounds: usize, round: impl Fn(usize)) -> i64 {
 
 #[test]
 fn build_launch_release() {
-    let grown = growth("build_launch_release", 200, |round| {
+    let grown = growth("build_launch_release", 120, |round| {
         let setup = Setup::new();
         let source = format!(
             "kernel void f(global int *a, local int *t) {{
@@ -42,13 +42,13 @@ fn build_launch_release() {
         lockstep_conformance::run(&setup.queue, &kernel, &[1024], &[64]);
         assert_eq!(read::<i32>(&setup.queue, &buffer), [round as i32; 1024]);
     });
-    // 150 rounds that each leaked a few pages would be well above this.
+    // 90 rounds that each leaked a few pages would be well above this.
     assert!(grown < 6 << 10, "grew by {grown} KiB");
 }
 
 #[test]
 fn failed_builds() {
-    let grown = growth("failed_builds", 200, |round| {
+    let grown = growth("failed_builds", 120, |round| {
         let context = Context::new();
         let program = context.source(&format!("kernel void f(global int *a) {{ a[0] = nothing{round}; }}"));
         assert_eq!(program.build(""), CL_BUILD_PROGRAM_FAILURE);
