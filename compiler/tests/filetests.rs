@@ -66,11 +66,7 @@ fn run_file(path: &Path) -> Result<(), String> {
 
 fn run_test(test: &str, path: &Path, text: &str, module: &Module, script: &Script) -> Result<(), String> {
     match test {
-        "barriers" => {
-            let regions = cut(module)?;
-            output(path, &regions)?;
-            compare_facts(script, &["regions", "live"], analyses::regions(&regions))
-        }
+        "regions" => compare_facts(script, &["regions", "live"], analyses::regions(&cut(module)?)),
         "print" => canonical(text, module),
         "verify" => {
             let errors = verify(module, script.stage).err().unwrap_or_default();
@@ -113,18 +109,6 @@ fn cut(module: &Module) -> Result<Module, String> {
         Ok(()) => Ok(module),
         Err(errors) => Err(format!("cut into regions, it does not verify: {}\n{module}", errors[0])),
     }
-}
-
-/// A pass must give what stands in the file beside the test with the ending `out`. With LOCKSTEP_BLESS
-/// set, what it gives is written there.
-fn output(path: &Path, module: &Module) -> Result<(), String> {
-    let path = path.with_extension("out");
-    let found = module.to_string();
-    if std::env::var_os("LOCKSTEP_BLESS").is_some() {
-        return std::fs::write(path, found).map_err(|e| e.to_string());
-    }
-    let expected = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-    if found == expected { Ok(()) } else { Err(format!("another output than {}:\n{found}", path.display())) }
 }
 
 /// The text must be what the printer writes.
