@@ -57,9 +57,10 @@ pub fn workers() -> usize {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Panicked;
 
-/// CPUs this process may use: affinity mask and cgroup quota.
+/// CPUs this process may use: affinity mask and cgroup quota, which are files to read, so once.
 fn available_cpus() -> usize {
-    std::thread::available_parallelism().map_or(1, |n| n.get())
+    static CPUS: OnceLock<usize> = OnceLock::new();
+    *CPUS.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
 }
 
 fn guarded(work: &dyn GroupWork, groups: Range<u64>) -> Result<(), Panicked> {
