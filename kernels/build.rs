@@ -6,7 +6,7 @@
 //! every definition becomes `linkonce_odr`, which makes the linker take only what is called, and attributes that would
 //! hinder inlining into a kernel go.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -175,6 +175,10 @@ fn build() -> Result<(), String> {
     let clang = find_clang()?;
     println!("cargo:rustc-env=LOCKSTEP_KERNELS_CLANG={clang}");
     let units = units();
+    let distinct: BTreeSet<&str> = units.iter().map(|unit| unit.name.as_str()).collect();
+    if distinct.len() != units.len() {
+        return Err("two chapters have the same name".to_string());
+    }
     let names = compile_all(&clang, &units, &source, &out)?;
     let mut seen = BTreeMap::new();
     for (unit, names) in units.iter().zip(&names) {

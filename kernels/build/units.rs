@@ -15,19 +15,18 @@ pub struct Unit {
 }
 
 const FILES: &[&str] = &[
+    "integer_product.cl",
+    "half_in_memory.cl",
+    "math_roots.cl",
     "work_item.cl",
     "sync.cl",
     "address_space.cl",
-    "integer.cl",
     "integer_extended.cl",
-    "common.cl",
     "geometric.cl",
     "relational.cl",
-    "vload_vstore.cl",
     "async.cl",
     "atomics.cl",
     "misc.cl",
-    "math_simple.cl",
     "math_parts.cl",
     "math_exp_log.cl",
     "math_pow.cl",
@@ -37,6 +36,18 @@ const FILES: &[&str] = &[
     "math_special.cl",
     "math_native.cl",
 ];
+
+/// Chapters with a module for each of the types named: a kernel uses few types, and reading a module costs time for each
+/// function in it, used or not.
+const FILES_BY_TYPE: &[(&str, &[&str])] = &[
+    ("integer.cl", INTEGERS),
+    ("common.cl", FLOATS),
+    ("math_simple.cl", FLOATS),
+    ("vload_vstore.cl", INTEGERS),
+    ("vload_vstore.cl", FLOATS),
+];
+const INTEGERS: &[&str] = &["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong"];
+const FLOATS: &[&str] = &["half", "float", "double"];
 
 /// Destination types of the conversions, each a module of its own.
 const DESTINATIONS: &[(&str, &str)] = &[
@@ -62,7 +73,14 @@ pub fn units() -> Vec<Unit> {
         file: "conversions.cl",
         defines: vec![format!("DEST={destination}"), format!("{kind}=1")],
     });
-    plain.chain(conversions).collect()
+    let by_type = FILES_BY_TYPE.iter().flat_map(|(file, types)| {
+        types.iter().map(|ty| Unit {
+            name: format!("{}_{ty}", file.trim_end_matches(".cl")),
+            file,
+            defines: vec!["ONLY".to_string(), format!("ONLY_{ty}")],
+        })
+    });
+    plain.chain(by_type).chain(conversions).collect()
 }
 
 /// clang's arguments for a chapter apart from target, output form and file names.

@@ -1,4 +1,4 @@
-// 6.15.4 Common functions.
+// 6.15.4 Common functions: compiled once for each type.
 #include "lockstep.h"
 
 #define DEGREES_half 0x1.ca5dc2p+5f

@@ -75,10 +75,66 @@ LIBM2(atan2) LIBM2(hypot) LIBM2(pow)
 // M(T, N) for N in nothing, 2, 3, 4, 8, 16; FOR_VECTORS leaves the scalar out.
 #define FOR_VECTORS(M, T) M(T, 2) M(T, 3) M(T, 4) M(T, 8) M(T, 16)
 #define FOR_LENGTHS(M, T) M(T, ) FOR_VECTORS(M, T)
-#define FOR_SIGNED(X, M) X(M, char) X(M, short) X(M, int) X(M, long)
-#define FOR_UNSIGNED(X, M) X(M, uchar) X(M, ushort) X(M, uint) X(M, ulong)
+// A chapter may be compiled once for each type (-DONLY -DONLY_<type>): then a list holds that type alone.
+#if !defined(ONLY) || defined(ONLY_char)
+#define FOR_char(X, M) X(M, char)
+#else
+#define FOR_char(X, M)
+#endif
+#if !defined(ONLY) || defined(ONLY_uchar)
+#define FOR_uchar(X, M) X(M, uchar)
+#else
+#define FOR_uchar(X, M)
+#endif
+#if !defined(ONLY) || defined(ONLY_short)
+#define FOR_short(X, M) X(M, short)
+#else
+#define FOR_short(X, M)
+#endif
+#if !defined(ONLY) || defined(ONLY_ushort)
+#define FOR_ushort(X, M) X(M, ushort)
+#else
+#define FOR_ushort(X, M)
+#endif
+#if !defined(ONLY) || defined(ONLY_int)
+#define FOR_int(X, M) X(M, int)
+#else
+#define FOR_int(X, M)
+#endif
+#if !defined(ONLY) || defined(ONLY_uint)
+#define FOR_uint(X, M) X(M, uint)
+#else
+#define FOR_uint(X, M)
+#endif
+#if !defined(ONLY) || defined(ONLY_long)
+#define FOR_long(X, M) X(M, long)
+#else
+#define FOR_long(X, M)
+#endif
+#if !defined(ONLY) || defined(ONLY_ulong)
+#define FOR_ulong(X, M) X(M, ulong)
+#else
+#define FOR_ulong(X, M)
+#endif
+#if !defined(ONLY) || defined(ONLY_half)
+#define FOR_half(X, M) X(M, half)
+#else
+#define FOR_half(X, M)
+#endif
+#if !defined(ONLY) || defined(ONLY_float)
+#define FOR_float(X, M) X(M, float)
+#else
+#define FOR_float(X, M)
+#endif
+#if !defined(ONLY) || defined(ONLY_double)
+#define FOR_double(X, M) X(M, double)
+#else
+#define FOR_double(X, M)
+#endif
+#define FOR_SIGNED(X, M) FOR_char(X, M) FOR_short(X, M) FOR_int(X, M) FOR_long(X, M)
+#define FOR_UNSIGNED(X, M) FOR_uchar(X, M) FOR_ushort(X, M) FOR_uint(X, M) FOR_ulong(X, M)
 #define FOR_INTEGERS(X, M) FOR_SIGNED(X, M) FOR_UNSIGNED(X, M)
-#define FOR_FLOATS(X, M) X(M, float) X(M, double) X(M, half)
+#define FOR_FLOATS(X, M) FOR_float(X, M) FOR_double(X, M) FOR_half(X, M)
 #define FOR_TYPES(X, M) FOR_INTEGERS(X, M) FOR_FLOATS(X, M)
 
 // Value conversion of a scalar or vector: CONVERT(N, T, x).

@@ -1,6 +1,5 @@
-// 6.15.2 Math functions that are an instruction or a few: rounding, signs, comparisons, fused multiply-add, roots.
+// 6.15.2 Math functions that are an instruction or a few: rounding, signs, comparisons. Compiled once for each type.
 #include "math.h"
-#include "convert.h"
 
 #define SIMPLE(T, N)                                                                                                   \
     OVL T##N fabs(T##N x) { return __builtin_elementwise_abs(x); }                                                     \
@@ -58,51 +57,3 @@ FOR_FLOATS(FOR_LENGTHS, SIMPLE)
     OVL T##N fmin(T##N x, T y) { return fmin(x, (T##N)y); }                                                            \
     OVL T##N fmax(T##N x, T y) { return fmax(x, (T##N)y); }
 FOR_FLOATS(FOR_VECTORS, SCALAR_SECOND)
-
-// --- fma ------------------------------------------------------------------------------------------------------------
-#define FMA(T, N)                                                                                                      \
-    OVL T##N fma(T##N a, T##N b, T##N c) { return __builtin_elementwise_fma(a, b, c); }
-FOR_LENGTHS(FMA, float)
-FOR_LENGTHS(FMA, double)
-
-// The product of two halves is exact in double; the sum is rounded to odd there, so that the rounding to half sees
-// what was lost.
-OVL half fma(half a, half b, half c)
-{
-    double product = (double)a * (double)b, addend = (double)c;
-    double sum = product + addend;
-    double back = sum - product;
-    double lost = (product - (sum - back)) + (addend - back);
-    long bits = as_long(sum);
-    int adjust = lost != 0.0 && lost == lost && (bits & 1) == 0;
-    bits += !adjust ? 0 : (lost > 0.0) == (sum > 0.0) ? 1 : -1;
-    return to_half_rte(as_double(bits));
-}
-MAP3(half, fma, half, half, half)
-
-// --- roots ----------------------------------------------------------------------------------------------------------
-#define ROOTS(T, N)                                                                                                    \
-    OVL T##N sqrt(T##N x) { return __builtin_elementwise_sqrt(x); }                                                    \
-    OVL T##N rsqrt(T##N x) { return (T##N)(T)1 / __builtin_elementwise_sqrt(x); }
-FOR_LENGTHS(ROOTS, float)
-FOR_LENGTHS(ROOTS, double)
-HALF1(sqrt)
-HALF1(rsqrt)
-
-OVL float hypot(float x, float y)
-{
-    double dx = (double)x, dy = (double)y;
-    float r = (float)__builtin_elementwise_sqrt(dx * dx + dy * dy);
-    return is_inf(x) || is_inf(y) ? INFINITY : r;
-}
-OVL double hypot(double x, double y)
-{
-    double ax = __builtin_elementwise_abs(x), ay = __builtin_elementwise_abs(y);
-    double m = ax > ay ? ax : ay;
-    double scale = m > 0x1p500 ? 0x1p-540 : m < 0x1p-450 ? 0x1p560 : 1.0;
-    double back = m > 0x1p500 ? 0x1p540 : m < 0x1p-450 ? 0x1p-560 : 1.0;
-    double sx = x * scale, sy = y * scale;
-    double r = __builtin_elementwise_sqrt(sx * sx + sy * sy) * back;
-    return is_inf(x) || is_inf(y) ? (double)INFINITY : r;
-}
-GENERIC2(hypot)

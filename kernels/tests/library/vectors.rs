@@ -63,7 +63,7 @@ fn relations(a: f64, b: f64) -> [bool; 14] {
         a >= b,
         a < b,
         a <= b,
-        a < b || a > b,
+        a.partial_cmp(&b).is_some_and(std::cmp::Ordering::is_ne),
         !(a.is_nan() || b.is_nan()),
         a.is_nan() || b.is_nan(),
         a.is_nan(),
