@@ -2,6 +2,7 @@
 
 mod control;
 mod expressions;
+mod graph;
 mod kernels;
 mod random;
 

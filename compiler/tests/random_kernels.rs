@@ -30,12 +30,11 @@ fn result(module: &Module, g: &Generated, what: &str) -> Vec<Vec<u8>> {
     }
 }
 
-#[test]
-fn barriers_keep_the_meaning() {
-    let seeds = seeds(1500);
-    let (count, mut cut) = (seeds.end - seeds.start, 0);
+/// Checks the kernels of some seeds; how many of them have barriers.
+fn check_barriers(seeds: Range<u64>, shape: Shape) -> u64 {
+    let mut cut = 0;
     for seed in seeds {
-        let g = random_kernel(seed, Shape::default());
+        let g = random_kernel(seed, shape);
         if let Err(errors) = verify(&g.module, Stage::Imported) {
             panic!("seed {seed}: {}\n{}", errors[0], g.module);
         }
@@ -49,7 +48,30 @@ fn barriers_keep_the_meaning() {
         assert!(found == expected, "seed {seed}: other results\nfrom\n{}\nto\n{module}", g.module);
         cut += u64::from(module.kernels[0].regions.len() > 1);
     }
+    cut
+}
+
+#[test]
+fn barriers_keep_the_meaning() {
+    let seeds = seeds(1500);
+    let count = seeds.end - seeds.start;
+    let cut = check_barriers(seeds, Shape::default());
     assert!(count < 100 || cut > count / 2, "only {cut} of {count} kernels have barriers");
+}
+
+#[test]
+fn barriers_in_any_graph_keep_the_meaning() {
+    let seeds = seeds(700);
+    let count = seeds.end - seeds.start;
+    let cut = check_barriers(seeds, Shape { unstructured: true, depth: 3, ..Shape::default() });
+    assert!(count < 100 || cut > count / 2, "only {cut} of {count} kernels have barriers");
+    let irreducible = |seed: &u64| {
+        let g = random_kernel(*seed, Shape { unstructured: true, ..Shape::default() });
+        let graph = cfg(g.module.kernels[0].body());
+        !loops(&graph, &dominators(&graph)).irreducible_edges().is_empty()
+    };
+    let found = (0..100).filter(irreducible).count();
+    assert!(found > 20, "{found} of 100 are irreducible");
 }
 
 #[test]

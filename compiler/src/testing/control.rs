@@ -42,7 +42,7 @@ impl Generator {
     }
 
     /// Stores all variables and ends the item.
-    fn finish(&mut self) {
+    pub(super) fn finish(&mut self) {
         let output = self.output;
         for i in 0..self.variables.len() {
             let value = self.variables[i].value;
@@ -56,7 +56,7 @@ impl Generator {
     }
 
     /// Some statements; false if nothing comes behind them.
-    fn statements(&mut self, depth: usize) -> bool {
+    pub(super) fn statements(&mut self, depth: usize) -> bool {
         let seen = self.visible.len();
         let mut alive = true;
         for _ in 0..1 + self.random.below(4) {

@@ -20,11 +20,13 @@ pub struct Shape {
     pub depth: usize,
     /// Whether barriers are wanted.
     pub barriers: bool,
+    /// Whether the top level is a random graph, which may be irreducible.
+    pub unstructured: bool,
 }
 
 impl Default for Shape {
     fn default() -> Shape {
-        Shape { statements: 30, depth: 5, barriers: true }
+        Shape { statements: 30, depth: 5, barriers: true, unstructured: false }
     }
 }
 
@@ -290,7 +292,11 @@ fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64) -> Kern
         own_word,
         group_items: group_size,
     };
-    generator.program();
+    if shape.unstructured {
+        generator.graph_program();
+    } else {
+        generator.program();
+    }
     Kernel {
         name: "random".to_string(),
         params,
