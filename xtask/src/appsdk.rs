@@ -22,7 +22,7 @@ use crate::workspace;
 /// Verify, print times, few words, and take the first platform whoever made it:
 /// without `-p` some samples insist on AMD's.
 const USUAL: [&str; 7] = ["-p", "0", "--device", "cpu", "-e", "-t", "-q"];
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(180);
 /// The samples' exit code for "not on this device".
 const NOT_APPLICABLE: i32 = 2;
 
