@@ -271,3 +271,97 @@ pub fn references<T: Object>(object: &Arc<T>) -> cl_uint {
         _ => 0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use opencl_sys::CL_COMPLETE;
+
+    use super::*;
+
+    fn context() -> Arc<Context> {
+        Context::new(vec![Platform::get().device().clone()], Vec::new(), None)
+    }
+
+    fn code<T: Object>(handle: *mut c_void) -> cl_int {
+        get::<T>(handle).err().as_ref().map_or(0, Error::code)
+    }
+
+    #[test]
+    fn a_handle_starts_with_the_dispatch_table() {
+        let handle = publish(context()).unwrap();
+        // SAFETY: a live handle's first word is what the loader reads.
+        assert!(std::ptr::eq(unsafe { handle.cast::<*const cl_icd_dispatch>().read() }, &DISPATCH));
+        release::<Context>(handle).unwrap();
+    }
+
+    #[test]
+    fn what_is_no_handle_is_recognised() {
+        let handle = publish(context()).unwrap();
+        let on_the_stack = 0_u64;
+        let beyond = Slots::get().base + (Slots::get().capacity - 1) * SLOT;
+        let wrong = [
+            std::ptr::null_mut(),
+            1 as *mut c_void,
+            usize::MAX as *mut c_void,
+            (&raw const on_the_stack).cast_mut().cast(),
+            handle.wrapping_byte_add(8),
+            handle.wrapping_byte_sub(1),
+            beyond as *mut c_void,
+        ];
+        for pointer in wrong {
+            assert_eq!(code::<Context>(pointer), CL_INVALID_CONTEXT, "{pointer:?}");
+            assert_eq!(retain::<Context>(pointer).unwrap_err().code(), CL_INVALID_CONTEXT);
+            assert_eq!(release::<Context>(pointer).unwrap_err().code(), CL_INVALID_CONTEXT);
+        }
+        assert_eq!(code::<Queue>(handle), CL_INVALID_COMMAND_QUEUE);
+        assert_eq!(release::<Memory>(handle).unwrap_err().code(), CL_INVALID_MEM_OBJECT);
+        assert_eq!(code::<Context>(handle), 0);
+        release::<Context>(handle).unwrap();
+    }
+
+    #[test]
+    fn references_are_counted_and_the_last_release_ends_the_handle() {
+        let object = context();
+        let handle = publish(object.clone()).unwrap();
+        assert_eq!(of(&object), handle);
+        retain::<Context>(handle).unwrap();
+        assert_eq!(references(&object), 2);
+        release::<Context>(handle).unwrap();
+        release::<Context>(handle).unwrap();
+        assert_eq!(references(&object), 0);
+        // Something else holds the context: it can still be used, and held again, but not released once more.
+        assert_eq!(release::<Context>(handle).unwrap_err().code(), CL_INVALID_CONTEXT);
+        assert_eq!(code::<Context>(handle), 0);
+        retain::<Context>(handle).unwrap();
+        release::<Context>(handle).unwrap();
+        drop(object);
+        assert_eq!(code::<Context>(handle), CL_INVALID_CONTEXT);
+    }
+
+    #[test]
+    fn a_released_queue_is_invalid_though_something_holds_it() {
+        let context = context();
+        let queue = Queue::new(context.clone(), context.devices()[0].clone(), 0, Vec::new());
+        let handle = publish(queue.clone()).unwrap();
+        release::<Queue>(handle).unwrap();
+        assert_eq!(code::<Queue>(handle), CL_INVALID_COMMAND_QUEUE);
+        assert_eq!(retain::<Queue>(handle).unwrap_err().code(), CL_INVALID_COMMAND_QUEUE);
+        assert_eq!(of(&queue), handle);
+    }
+
+    #[test]
+    fn slots_are_used_again_but_not_soon() {
+        let first = publish(Event::user(context())).unwrap();
+        release::<Event>(first).unwrap();
+        let used = Slots::get().used.load(Ordering::Relaxed);
+        for round in 0..3 * QUARANTINE {
+            let event = Event::user(context());
+            event.set_user_status(CL_COMPLETE).unwrap();
+            let handle = publish(event).unwrap();
+            assert!(!std::ptr::eq(handle, first) || round > QUARANTINE - 100, "after {round} rounds");
+            release::<Event>(handle).unwrap();
+        }
+        // Other tests use some as well; without reuse there would be thousands more.
+        assert!(Slots::get().used.load(Ordering::Relaxed) < used + QUARANTINE + 100);
+    }
+}

@@ -2,8 +2,8 @@
 
 use lockstep_compiler::frontend::features::{EXTENSIONS, FEATURES};
 use opencl_sys::{
-    CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT, CL_FP_DENORM, CL_FP_FMA, CL_FP_INF_NAN, CL_FP_ROUND_TO_NEAREST,
-    cl_device_fp_config,
+    CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT, CL_FP_DENORM, CL_FP_FMA, CL_FP_INF_NAN, CL_FP_ROUND_TO_INF,
+    CL_FP_ROUND_TO_NEAREST, CL_FP_ROUND_TO_ZERO, cl_device_fp_config,
 };
 
 use crate::machine::Machine;
@@ -85,7 +85,9 @@ impl Device {
 
     /// `CL_DEVICE_DOUBLE_FP_CONFIG`; 0 where there is no double precision.
     pub fn double_config(&self) -> cl_device_fp_config {
-        let config = CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_FMA;
+        // The conversions round every way; arithmetic rounds to nearest.
+        let rounding = CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF;
+        let config = CL_FP_DENORM | CL_FP_INF_NAN | rounding | CL_FP_FMA;
         if has_extension("cl_khr_fp64") { config } else { 0 }
     }
 

@@ -328,3 +328,96 @@ fn available_memory() -> Option<u64> {
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024)
 }
+
+#[cfg(test)]
+mod tests {
+    use opencl_sys::{CL_MAP_WRITE, CL_MEM_READ_WRITE};
+
+    use super::*;
+    use crate::platform::Platform;
+
+    fn context() -> Arc<Context> {
+        Context::new(vec![Platform::get().device().clone()], Vec::new(), None)
+    }
+
+    fn buffer(size: usize) -> Result<Arc<Memory>> {
+        // SAFETY: no host pointer is used.
+        unsafe { Memory::new(context(), CL_MEM_READ_WRITE, size, std::ptr::null_mut(), Vec::new()) }
+    }
+
+    #[test]
+    fn buffers_are_aligned_zero_and_writable_to_the_end() {
+        for size in [1, 127, 4096, PAGES_FROM - 1, PAGES_FROM, PAGES_FROM + 3] {
+            let memory = buffer(size).unwrap();
+            assert_eq!(memory.start() as usize % ALIGNMENT, 0);
+            // SAFETY: the buffer has `size` bytes and nobody else uses them.
+            let bytes = unsafe { std::slice::from_raw_parts_mut(memory.start(), size) };
+            assert!(bytes.iter().all(|&byte| byte == 0));
+            bytes.fill(7);
+        }
+    }
+
+    #[test]
+    fn sizes_that_cannot_be() {
+        let most = usize::try_from(Platform::get().device().max_allocation()).unwrap();
+        for size in [0, most + 1, usize::MAX] {
+            assert_eq!(buffer(size).unwrap_err().code(), CL_INVALID_BUFFER_SIZE, "{size}");
+        }
+    }
+
+    #[test]
+    fn no_more_is_promised_than_there_is() {
+        let refused = |total| Allocation::new(PAGES_FROM, total).err().as_ref().map(Error::code);
+        assert_eq!(refused(PAGES_FROM as u64 - 1), Some(CL_MEM_OBJECT_ALLOCATION_FAILURE));
+        assert_eq!(refused(u64::MAX), None);
+    }
+
+    #[test]
+    fn host_pointers_are_used_in_place_or_copied() {
+        let mut host = vec![5_u8; 300];
+        let pointer = host.as_mut_ptr();
+        // SAFETY: the vector outlives both buffers.
+        let make = |flags| unsafe { Memory::new(context(), flags, 300, pointer, Vec::new()).unwrap() };
+        let (used, copied) = (make(CL_MEM_USE_HOST_PTR), make(CL_MEM_COPY_HOST_PTR));
+        assert_eq!((used.start(), used.host_pointer()), (pointer, pointer));
+        assert!(copied.start() != pointer && copied.host_pointer().is_null());
+        // SAFETY: 300 bytes that nobody changes.
+        assert_eq!(unsafe { std::slice::from_raw_parts(copied.start(), 300) }, &[5_u8; 300]);
+        let part = used.part(CL_MEM_READ_WRITE, 128, 16).unwrap();
+        assert_eq!(part.host_pointer(), pointer.wrapping_add(128));
+    }
+
+    #[test]
+    fn mappings_are_counted_and_writing_excludes_writing() {
+        let memory = buffer(1024).unwrap();
+        let part = memory.part(CL_MEM_READ_WRITE, 256, 256).unwrap();
+        let first = memory.map(CL_MAP_WRITE, 0, 300).unwrap();
+        assert_eq!(part.map(CL_MAP_WRITE, 0, 8).unwrap_err().code(), CL_INVALID_OPERATION);
+        let second = part.map(CL_MAP_WRITE, 44, 8).unwrap();
+        assert_eq!(second, memory.start().wrapping_add(300));
+        memory.map(CL_MAP_READ, 0, 1024).unwrap();
+        assert_eq!((memory.map_count(), part.map_count()), (2, 1));
+        assert_eq!(part.unmap(first).unwrap_err().code(), CL_INVALID_VALUE);
+        assert_eq!(memory.unmap(first.wrapping_add(1)).unwrap_err().code(), CL_INVALID_VALUE);
+        memory.unmap(first).unwrap();
+        part.unmap(second).unwrap();
+        memory.unmap(memory.start()).unwrap();
+        assert_eq!((memory.map_count(), part.map_count()), (0, 0));
+        assert_eq!(memory.unmap(first).unwrap_err().code(), CL_INVALID_VALUE);
+    }
+
+    #[test]
+    fn parts_keep_the_whole_and_callbacks_run_last_first() {
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let memory = buffer(1024).unwrap();
+        for name in 0..3 {
+            let order = order.clone();
+            memory.on_destruction(Box::new(move || order.lock().push(name)));
+        }
+        let part = memory.part(CL_MEM_READ_WRITE, 0, 128).unwrap();
+        drop(memory);
+        assert!(order.lock().is_empty());
+        drop(part);
+        assert_eq!(*order.lock(), [2, 1, 0]);
+    }
+}
