@@ -49,11 +49,12 @@ fn defined_name(line: &str) -> Option<&str> {
 }
 
 /// Prepares clang's textual IR for linking into kernels; returns the text and the names of its public definitions.
-fn rewrite(ir: &str) -> (String, Vec<String>) {
-    let mut text = String::with_capacity(ir.len());
+fn rewrite(ir: &str, unit: &Unit) -> (String, Vec<String>) {
+    // Not the path of the build directory.
+    let mut text = format!("source_filename = \"{}\"\n", unit.file);
     let mut names = Vec::new();
     for line in ir.lines() {
-        let dropped = ["source_filename", "!llvm.", "!opencl.", "; Function Attrs"];
+        let dropped = ["; ModuleID", "source_filename", "!llvm.", "!opencl.", "; Function Attrs"];
         if dropped.iter().any(|prefix| line.starts_with(prefix)) {
             continue;
         }
@@ -96,7 +97,7 @@ fn compile(clang: &str, unit: &Unit, source: &Path, out: &Path) -> Result<Vec<St
         &format!("compiling cl/{}", unit.file),
     )?;
     let ir = fs::read_to_string(&raw).map_err(|error| format!("{}: {error}", raw.display()))?;
-    let (text, names) = rewrite(&ir);
+    let (text, names) = rewrite(&ir, unit);
     fs::write(&linkable, text).map_err(|error| format!("{}: {error}", linkable.display()))?;
     run(
         Command::new(clang)

@@ -27,8 +27,9 @@ PRIMITIVE uint __lockstep_work_dim(void);
 PRIMITIVE uint __lockstep_address_space(const generic void *p);
 __attribute__((convergent)) void __lockstep_barrier(uint flags, uint scope);
 
-#define LIBM1(F) PRIMITIVE double __lockstep_libm_##F(double);
-#define LIBM2(F) PRIMITIVE double __lockstep_libm_##F(double, double);
+#define LIBM __attribute__((const))
+#define LIBM1(F) LIBM double __lockstep_libm_##F(double);
+#define LIBM2(F) LIBM double __lockstep_libm_##F(double, double);
 LIBM1(acos) LIBM1(acosh) LIBM1(asin) LIBM1(asinh) LIBM1(atan) LIBM1(atanh) LIBM1(cos) LIBM1(cosh)
 LIBM1(erf) LIBM1(erfc) LIBM1(exp) LIBM1(exp10) LIBM1(exp2) LIBM1(expm1) LIBM1(lgamma) LIBM1(log) LIBM1(log10)
 LIBM1(log1p) LIBM1(log2) LIBM1(sin) LIBM1(sinh) LIBM1(tan) LIBM1(tanh) LIBM1(tgamma)

@@ -1,8 +1,8 @@
 // 6.15.2 Remainders: always exact.
 #include "math.h"
 
-PRIMITIVE double __lockstep_libm_fmod(double, double);
-PRIMITIVE double __lockstep_libm_remainder(double, double);
+LIBM2(fmod)
+LIBM2(remainder)
 
 // |x| mod |y| of two floats, finite and y not 0, in double. A step takes off up to 27 bits of quotient: the product of
 // such a partial quotient and a 24-bit significand is exact. The low bits of the whole quotient go to *quotient.
