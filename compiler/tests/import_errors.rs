@@ -77,6 +77,8 @@ fn arguments_we_do_not_have() {
     refused(&with("ptr addrspace(4)"), "not global, constant or local");
     refused(&with("i1"), "an integer of 1 bits");
     refused(&with("ptr byval([100000 x i8])"), "more than 65536 bytes");
+    let empty = "define spir_kernel void @k() !reqd_work_group_size !0 {\n  ret void\n}\n!0 = !{i32 8, i32 0, i32 1}";
+    refused(empty, "reqd_work_group_size(8,0,1) asks for empty work-groups");
     let old = "define spir_kernel void @k(ptr addrspace(1) %a) !kernel_arg_base_type !0 {\n  ret void\n}\n";
     refused(&format!("{old}!0 = !{{!\"image2d_t\"}}"), "images");
     refused(&format!("{old}!0 = !{{!\"sampler_t\"}}"), "samplers");
@@ -134,7 +136,7 @@ fn variables_we_do_not_have() {
     );
     refused(
         "@v = addrspace(1) global [8 x [1073741824 x i32]] zeroinitializer",
-        "the variable v takes 34359738368 bytes",
+        "with v of 34359738368 bytes the program's variables take more than",
     );
     refused(
         "define internal void @f() {\n  ret void\n}\n@v = addrspace(1) global ptr @f",

@@ -203,8 +203,8 @@ fn vectors_keep_their_elements() {
         assert_eq!(c[i * 4..i * 4 + 3], [f(x[2]), f(x[1]) * 0.5, f(x[0]) * 2.0]);
         let z = i32::from(y[4] as u16) | i32::from(y[5]) << 16;
         let mut n = i32::from_le_bytes([x[3], x[0], x[1], x[2]]) ^ z;
-        for k in 0..4 {
-            n = n.wrapping_add(k as i32 * i32::from(x[k]));
+        for (k, &byte) in x.iter().enumerate() {
+            n = n.wrapping_add(k as i32 * i32::from(byte));
         }
         let dot: f32 = (0..4).map(|k| f32::from(y[k]) * (k + 1) as f32).sum();
         let any = y.iter().any(|&v| v < 3);

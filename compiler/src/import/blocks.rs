@@ -59,8 +59,9 @@ fn fill<'m>(body: &mut Body<'_, 'm>, function: LlvmValue<'m>, params: &[Param]) 
         body.blocks.insert(block, ours);
     }
     let inputs = inputs(body, function, params, entry)?;
+    let mut phis = HashMap::new();
     for &block in &order {
-        parameters(body, block)?;
+        phis.insert(block, parameters(body, block)?);
     }
     let mut trapped = HashSet::new();
     for &block in &order {
@@ -70,7 +71,7 @@ fn fill<'m>(body: &mut Body<'_, 'm>, function: LlvmValue<'m>, params: &[Param]) 
         }
     }
     for &block in &order {
-        let term = if trapped.contains(&block) { Terminator::Return } else { terminator(body, block)? };
+        let term = if trapped.contains(&block) { Terminator::Return } else { terminator(body, block, &phis)? };
         let ours = body.blocks[&block];
         body.func.blocks[ours].term = term;
     }
@@ -142,22 +143,23 @@ fn inputs<'m>(
     Ok(inputs)
 }
 
-fn phis(block: LlvmBlock<'_>) -> impl Iterator<Item = LlvmValue<'_>> {
-    let is_phi = |inst: &LlvmValue<'_>| inst.opcode() == Some(LLVMOpcode::LLVMPHI);
-    block.instructions().into_iter().take_while(is_phi)
-}
+/// For each phi of a block, its value for each predecessor. A switch with several edges to one block repeats its
+/// entry, always with the same value.
+type Phis<'m> = Vec<HashMap<LlvmBlock<'m>, LlvmValue<'m>>>;
 
 /// A block's parameters: the scalars of each of its phis.
-fn parameters<'m>(body: &mut Body<'_, 'm>, block: LlvmBlock<'m>) -> Attempt<()> {
+fn parameters<'m>(body: &mut Body<'_, 'm>, block: LlvmBlock<'m>) -> Attempt<Phis<'m>> {
     let ours = body.blocks[&block];
-    for phi in phis(block) {
+    let mut phis = Phis::new();
+    for phi in block.instructions().take_while(|inst| inst.opcode() == Some(LLVMOpcode::LLVMPHI)) {
         body.loc = location(phi);
         let types = body.leaf_types(phi.ty())?;
         let params = types.into_iter().map(|ty| body.func.add_param(ours, ty));
         let lanes: Lanes = params.collect();
         body.values.insert(phi, lanes);
+        phis.push(phi.incoming().into_iter().collect());
     }
-    Ok(())
+    Ok(phis)
 }
 
 /// An instruction's place in the source.
@@ -166,9 +168,13 @@ pub(super) fn location(inst: LlvmValue<'_>) -> SourceLoc {
     SourceLoc { line, column }
 }
 
-fn terminator<'m>(body: &mut Body<'_, 'm>, block: LlvmBlock<'m>) -> Attempt<Terminator> {
-    let Some(inst) = block.instructions().last().copied() else {
-        refuse!("an empty block");
+fn terminator<'m>(
+    body: &mut Body<'_, 'm>,
+    block: LlvmBlock<'m>,
+    phis: &HashMap<LlvmBlock<'m>, Phis<'m>>,
+) -> Attempt<Terminator> {
+    let Some(inst) = block.terminator() else {
+        refuse!("a block without an end");
     };
     body.loc = location(inst);
     body.at = body.blocks[&block];
@@ -176,7 +182,7 @@ fn terminator<'m>(body: &mut Body<'_, 'm>, block: LlvmBlock<'m>) -> Attempt<Term
     let mut calls = HashMap::new();
     for &to in &successors {
         if let std::collections::hash_map::Entry::Vacant(entry) = calls.entry(to) {
-            entry.insert(jump(body, block, to)?);
+            entry.insert(jump(body, block, to, &phis[&to])?);
         }
     }
     let call = |i: usize| match successors.get(i) {
@@ -206,14 +212,12 @@ fn terminator<'m>(body: &mut Body<'_, 'm>, block: LlvmBlock<'m>) -> Attempt<Term
 }
 
 /// A jump from one block to another with the values of the target's phis.
-fn jump<'m>(body: &mut Body<'_, 'm>, from: LlvmBlock<'m>, to: LlvmBlock<'m>) -> Attempt<BlockCall> {
+fn jump<'m>(body: &mut Body<'_, 'm>, from: LlvmBlock<'m>, to: LlvmBlock<'m>, phis: &Phis<'m>) -> Attempt<BlockCall> {
     let mut args = Vec::new();
-    for phi in phis(to) {
-        // A switch with several edges to one block repeats its entry, always with the same value.
-        let incoming = phi.incoming().into_iter().find(|&(block, _)| block == from);
-        match incoming {
-            Some((_, value)) => args.extend_from_slice(&body.lanes(value)?),
-            None => refuse!("{} misses a predecessor", phi.text()),
+    for incoming in phis {
+        match incoming.get(&from) {
+            Some(&value) => args.extend_from_slice(&body.lanes(value)?),
+            None => refuse!("a phi misses a predecessor"),
         }
     }
     Ok(BlockCall { block: body.blocks[&to], args })

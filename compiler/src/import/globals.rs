@@ -7,7 +7,7 @@ use super::{Attempt, Reason, refuse};
 use crate::ir::{self, Global, GlobalData, Space};
 use std::collections::HashMap;
 
-/// Contents of more bytes than this are refused.
+/// Variables of more bytes than this together are refused.
 const MAX_BYTES: u64 = 1 << 28;
 /// Initialisers nested deeper than this are refused.
 const MAX_DEPTH: u32 = 64;
@@ -18,12 +18,13 @@ pub(super) struct Globals<'m> {
     llvm: Module<'m>,
     known: HashMap<Value<'m>, Global>,
     pending: Vec<(Global, Value<'m>)>,
+    bytes: u64,
 }
 
 impl<'m> Globals<'m> {
     /// No variables yet.
     pub fn new(llvm: Module<'m>) -> Globals<'m> {
-        Globals { llvm, known: HashMap::new(), pending: Vec::new() }
+        Globals { llvm, known: HashMap::new(), pending: Vec::new(), bytes: 0 }
     }
 
     /// The entity of a program-scope variable.
@@ -52,8 +53,9 @@ impl<'m> Globals<'m> {
         }
         let ty = value_type(variable)?;
         let size = size_of(self.llvm, ty)?;
-        if size > MAX_BYTES {
-            refuse!("the variable {name} takes {size} bytes");
+        self.bytes = self.bytes.saturating_add(size);
+        if self.bytes > MAX_BYTES {
+            refuse!("with {name} of {size} bytes the program's variables take more than {MAX_BYTES} bytes");
         }
         let align = match variable.align() {
             0 => self.llvm.align_of(ty).unwrap_or(1),

@@ -9,18 +9,17 @@ use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
 /// Imports the instructions of a block, but its phis and its terminator. Returns whether the block
 /// ends in a trap, where the work-item stops.
 pub(super) fn block<'m>(body: &mut Body<'_, 'm>, block: LlvmBlock<'m>) -> Attempt<bool> {
-    let instructions = block.instructions();
-    for (i, &inst) in instructions.iter().enumerate() {
+    let mut instructions = block.instructions().peekable();
+    while let Some(inst) = instructions.next() {
         body.loc = blocks::location(inst);
         let Some(opcode) = inst.opcode() else {
             refuse!("{}", inst.text());
         };
-        match opcode {
-            LLVMOpcode::LLVMPHI => continue,
-            _ if i + 1 == instructions.len() => break,
-            LLVMOpcode::LLVMCall if calls::is_trap(inst) => {
-                let rest = &instructions[i + 1..];
-                if matches!(rest, [end] if end.opcode() == Some(LLVMOpcode::LLVMUnreachable)) {
+        match (opcode, instructions.peek()) {
+            (LLVMOpcode::LLVMPHI, _) => continue,
+            (_, None) => break,
+            (LLVMOpcode::LLVMCall, Some(next)) if calls::is_trap(inst) => {
+                if next.opcode() == Some(LLVMOpcode::LLVMUnreachable) {
                     return Ok(true);
                 }
                 refuse!("a trap that execution goes on behind");

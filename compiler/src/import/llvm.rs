@@ -246,12 +246,19 @@ impl<'m> Type<'m> {
 
 impl<'m> Block<'m> {
     /// The instructions, in order.
-    pub fn instructions(self) -> Vec<Value<'m>> {
-        // SAFETY: the block is alive; the list ends with null.
-        collect(unsafe { LLVMGetFirstInstruction(self.0) }, |i| unsafe {
-            // SAFETY: `i` is an instruction of this block.
-            LLVMGetNextInstruction(i)
+    pub fn instructions(self) -> impl Iterator<Item = Value<'m>> {
+        // SAFETY: the block is alive.
+        let first = unsafe { LLVMGetFirstInstruction(self.0) };
+        std::iter::successors(Value::wrap_some(first), |inst| {
+            // SAFETY: an instruction of this block; the list ends with null.
+            Value::wrap_some(unsafe { LLVMGetNextInstruction(inst.0) })
         })
+    }
+
+    /// The last instruction.
+    pub fn terminator(self) -> Option<Value<'m>> {
+        // SAFETY: the block is alive; LLVM answers null if it has no terminator.
+        Value::wrap_some(unsafe { LLVMGetBasicBlockTerminator(self.0) })
     }
 
     /// The blocks that the terminator names, in its order.
@@ -290,10 +297,15 @@ impl<'m> Value<'m> {
         String::from_utf8_lossy(&copy_bytes(data, len)).into_owned()
     }
 
-    /// LLVM's spelling, for messages.
+    /// LLVM's spelling, for messages; long ones are cut.
     pub fn text(self) -> String {
+        const LONGEST: usize = 200;
         // SAFETY: the value is alive; take_message frees the string.
-        take_message(unsafe { LLVMPrintValueToString(self.0) }).trim().to_owned()
+        let text = take_message(unsafe { LLVMPrintValueToString(self.0) });
+        match text.trim().char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("{}…", &text.trim()[..end]),
+            None => text.trim().to_owned(),
+        }
     }
 
     /// Whether anything uses it.

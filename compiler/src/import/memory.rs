@@ -93,8 +93,10 @@ pub(super) fn is_only_read(address: LlvmValue<'_>) -> bool {
 
 /// A GEP: the base plus one sum of all its steps.
 pub(super) fn address<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
-    let inbounds = inst.gep().is_some_and(|(_, inbounds)| inbounds);
-    let flags = IntFlags { nsw: inbounds, nuw: false };
+    let Some((_, promised)) = inst.gep() else {
+        refuse!("{} as an address computation", inst.text());
+    };
+    let flags = IntFlags { nsw: promised.nsw, nuw: promised.nuw };
     let llvm = body.module.llvm;
     let mut fixed = 0i64;
     let mut moving = Vec::new();
@@ -149,7 +151,7 @@ pub(super) fn address<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attem
             Some(sum) if fixed == 0 => sum,
             Some(sum) => body.binary_with(BinaryOp::Add, flags, FastMath::default(), sum, constant),
         };
-        out.push(body.ptr_add(base, offset, inbounds));
+        out.push(body.ptr_add(base, offset, promised.inbounds));
     }
     Ok(out.into())
 }

@@ -87,11 +87,11 @@ pub(super) fn read<'m>(module: Module<'m>, function: Value<'m>) -> Attempt<Signa
             qualifiers,
         });
     }
-    Ok(Signature {
-        params,
-        args_size: end.next_multiple_of(u64::from(block_align)) as u32,
-        attrs: attributes(module, function),
-    })
+    let attrs = attributes(module, function);
+    if attrs.reqd_work_group_size.is_some_and(|sizes| sizes.contains(&0)) {
+        refuse!("{} asks for empty work-groups", attrs.text);
+    }
+    Ok(Signature { params, args_size: end.next_multiple_of(u64::from(block_align)) as u32, attrs })
 }
 
 /// Opaque types that older forms of SPIR write as pointers or integers.

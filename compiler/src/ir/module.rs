@@ -77,7 +77,7 @@ pub struct Param {
     pub access: String,
     /// Type qualifiers as written, space separated (`const`, `restrict`, `volatile`, `pipe`).
     pub qualifiers: String,
-    /// Whether the memory pointed to is only read by this kernel.
+    /// Whether nothing is written through this pointer; another one may still point to the same memory.
     pub readonly: bool,
     /// Whether nothing else in the kernel points to the same memory.
     pub restrict: bool,

@@ -3,7 +3,19 @@
 use super::{Block, Type, Value, copy_bytes};
 use llvm_sys::core::*;
 use llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
+use llvm_sys::{LLVMGEPFlagInBounds, LLVMGEPFlagNUSW, LLVMGEPFlagNUW};
 use std::marker::PhantomData;
+
+/// What a GEP promises.
+#[derive(Clone, Copy)]
+pub(in crate::import) struct GepFlags {
+    /// Base and every partial sum lie in one object.
+    pub inbounds: bool,
+    /// The offset's arithmetic does not wrap as signed.
+    pub nsw: bool,
+    /// The offset's arithmetic does not wrap as unsigned.
+    pub nuw: bool,
+}
 
 impl<'m> Value<'m> {
     /// Line and column from debug information; zeros without.
@@ -103,11 +115,20 @@ impl<'m> Value<'m> {
         self.is(LLVMOpcode::LLVMAlloca).then(|| Type::wrap(unsafe { LLVMGetAllocatedType(self.0) }))
     }
 
-    /// The type that a GEP's first index steps over, and whether it is inbounds.
-    pub fn gep(self) -> Option<(Type<'m>, bool)> {
-        // SAFETY: asked of GEP instructions and constant expressions only.
-        self.is(LLVMOpcode::LLVMGetElementPtr)
-            .then(|| unsafe { (Type::wrap(LLVMGetGEPSourceElementType(self.0)), LLVMIsInBounds(self.0) != 0) })
+    /// The type that a GEP's first index steps over, and its flags.
+    pub fn gep(self) -> Option<(Type<'m>, GepFlags)> {
+        if !self.is(LLVMOpcode::LLVMGetElementPtr) {
+            return None;
+        }
+        // SAFETY: a GEP instruction or constant expression.
+        unsafe {
+            let ty = Type::wrap(LLVMGetGEPSourceElementType(self.0));
+            let flags = LLVMGEPGetNoWrapFlags(self.0);
+            let inbounds = flags & LLVMGEPFlagInBounds != 0;
+            let nsw = inbounds || flags & LLVMGEPFlagNUSW != 0;
+            let nuw = flags & LLVMGEPFlagNUW != 0;
+            Some((ty, GepFlags { inbounds, nsw, nuw }))
+        }
     }
 
     /// The mask of a shuffle; `None` for elements that may be anything.
