@@ -88,6 +88,7 @@ fn compare(what: &str, types: &[Type], rows: &[Vec<u128>], operations: &[Operati
         regions: Default::default(),
         attrs: KernelAttrs::default(),
     };
+    kernel.slots.push(SlotData { size: 16, align: 16 });
     let all: Vec<Type> = types.iter().copied().chain(operations.iter().map(|&(_, ty, _)| ty)).collect();
     let pointers = vec![Type::Ptr(Space::Global); all.len()];
     let mut body = Function::new();
@@ -378,4 +379,79 @@ fn host_functions() {
     let scale: Operation =
         ("ldexp".to_string(), Type::F64, Box::new(|b, v| b.call_host("ldexp", Type::F64, &[v[0], v[1]])));
     compare("ldexp", &[Type::F64, Type::I32], &rows(&[Type::F64, Type::I32]), &[scale]);
+}
+
+/// The operations' kernel has one slot, which holds the first operand when this is done.
+fn cell(b: &mut Builder<'_>, value: Value) -> Value {
+    let cell = b.slot_addr(Slot::from_u32(0));
+    b.store(cell, value);
+    cell
+}
+
+#[test]
+fn atomic_operations() {
+    use AtomicOp::*;
+    let floats = [Xchg, Fadd, Fsub, Fmax, Fmin];
+    let integers = [Xchg, Add, Sub, And, Or, Xor, Smax, Smin, Umax, Umin];
+    let types = [8, 16, 32, 64].map(Type::Int).into_iter().chain([Type::F32, Type::F64]);
+    for ty in types {
+        let mut operations: Vec<Operation> = Vec::new();
+        let ops: &[AtomicOp] = if ty.is_float() { &floats } else { &integers };
+        for (index, &op) in ops.iter().enumerate() {
+            let order = Ordering::ALL[index % Ordering::ALL.len()];
+            let rmw = move |b: &mut Builder<'_>, ptr, arg| {
+                let data = InstData::AtomicRmw { op, order, align: ty.bytes(), ptr, arg };
+                let inst = b.inst(data, &[ty]);
+                b.func.result(inst)
+            };
+            let old = move |b: &mut Builder<'_>, v: &[Value]| {
+                let ptr = cell(b, v[0]);
+                rmw(b, ptr, v[1])
+            };
+            let new = move |b: &mut Builder<'_>, v: &[Value]| {
+                let ptr = cell(b, v[0]);
+                rmw(b, ptr, v[1]);
+                b.load(ty, ptr)
+            };
+            operations.push((op.name().to_string(), ty, Box::new(old)));
+            operations.push((op.name().to_string(), ty, Box::new(new)));
+        }
+        if !ty.is_float() {
+            let cas = move |b: &mut Builder<'_>, v: &[Value]| {
+                let ptr = cell(b, v[0]);
+                let new = b.int(ty, 77);
+                let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+                let data = InstData::AtomicCas { success, failure, align: ty.bytes(), ptr, expected: v[1], new };
+                let inst = b.inst(data, &[ty, Type::BOOL]);
+                (ptr, b.func.insts[inst].results.clone())
+            };
+            operations.push(("cas old".to_string(), ty, Box::new(move |b, v| cas(b, v).1[0])));
+            operations.push(("cas stored".to_string(), Type::BOOL, Box::new(move |b, v| cas(b, v).1[1])));
+            let new = move |b: &mut Builder<'_>, v: &[Value]| {
+                let (ptr, _) = cas(b, v);
+                b.load(ty, ptr)
+            };
+            operations.push(("cas new".to_string(), ty, Box::new(new)));
+        }
+        compare(&format!("atomic {ty}"), &[ty, ty], &rows(&[ty, ty]), &operations);
+    }
+}
+
+#[test]
+fn atomic_loads_and_stores() {
+    for ty in [8, 16, 32, 64].map(Type::Int).into_iter().chain([Type::F32, Type::F64]) {
+        let through = |order: Ordering, volatile: bool| -> Operation {
+            let access = Access { align: ty.bytes(), volatile, atomic: Some(order) };
+            let round = move |b: &mut Builder<'_>, v: &[Value]| {
+                let ptr = b.slot_addr(Slot::from_u32(0));
+                b.inst(InstData::Store { ptr, offset: 0, access, args: vec![v[0]] }, &[]);
+                b.inst(InstData::Fence { order: Ordering::SeqCst }, &[]);
+                let inst = b.inst(InstData::Load { ptr, offset: 0, access }, &[ty]);
+                b.func.result(inst)
+            };
+            (order.name().to_string(), ty, Box::new(round))
+        };
+        let operations = [through(Ordering::Relaxed, false), through(Ordering::SeqCst, true)];
+        compare(&format!("{ty}"), &[ty], &rows(&[ty]), &operations);
+    }
 }
