@@ -83,6 +83,17 @@ fn drain(mut stream: impl Read + Send + 'static) -> JoinHandle<String> {
     })
 }
 
+/// Lets this process have so many more bytes of address space than it has now.
+pub fn limit_address_space(more: u64) {
+    let pages = std::fs::read_to_string("/proc/self/statm").expect("the process describes itself");
+    let pages: u64 = pages.split(' ').next().and_then(|pages| pages.parse().ok()).expect("a number of pages");
+    let limit = pages * 4096 + more;
+    let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
+    // SAFETY: the structure is live and complete.
+    let code = unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) };
+    assert_eq!(code, 0, "the limit cannot be set");
+}
+
 fn flush() {
     let _ = std::io::stdout().flush();
 }

@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use lockstep_conformance::commands::{finish, launch, marker};
 use lockstep_conformance::loader::{cl, device};
 use lockstep_conformance::opencl_sys::*;
-use lockstep_conformance::{Buffer, Event, Kernel, Queue, Setup, arguments, expect, info, is_lockstep, ok, read};
+use lockstep_conformance::{
+    Buffer, Event, Kernel, Queue, Random, Setup, arguments, expect, info, is_lockstep, ok, read,
+};
 
 /// Adds to every element and returns the event.
 #[track_caller]
@@ -206,6 +208,49 @@ fn the_deprecated_markers_and_barriers() {
     assert_eq!(read::<i32>(&queue, &buffer), [steps([1, 2, 3]); 64]);
     expect((cl().clEnqueueMarker)(queue.raw(), ptr::null_mut()), CL_INVALID_VALUE);
     expect((cl().clEnqueueWaitForEvents)(queue.raw(), 0, ptr::null()), CL_INVALID_VALUE);
+}
+
+#[test]
+fn random_graphs_of_commands() {
+    let setup = Setup::new();
+    let queues = [setup.context.queue(OUT_OF_ORDER), setup.context.queue(OUT_OF_ORDER), setup.context.queue(0)];
+    let source = "kernel void mix(global const int *a, global const int *b, global int *c, int by) {
+        size_t g = get_global_id(0);
+        c[g] = a[g] * 3 + b[63 - g] + by;
+    }";
+    let kernel = setup.context.kernel(source, "mix");
+    let mut random = Random::new(31);
+    for _ in 0..10 {
+        let mut model: Vec<Vec<i32>> = (0..6).map(|_| random.ints(64, 1000)).collect();
+        let buffers: Vec<Buffer> = model.iter().map(|values| setup.context.with_values(values)).collect();
+        // The events of the last write of each buffer and of the reads since.
+        let mut writes: Vec<Option<Event>> = vec![None; 6];
+        let mut reads: Vec<Vec<Event>> = vec![vec![]; 6];
+        let gate = setup.context.user_event();
+        for _ in 0..60 {
+            let [a, b, c] = std::array::from_fn(|_| random.below(6));
+            if a == c || b == c {
+                continue;
+            }
+            let by = random.below(100) as i32;
+            kernel.set_all(arguments![&buffers[a], &buffers[b], &buffers[c], by]);
+            let after: Vec<&Event> =
+                writes[a].iter().chain(&writes[b]).chain(&writes[c]).chain(&reads[c]).chain([&gate]).collect();
+            let event = launch(&queues[random.below(3)], &kernel, &[64], &[], &after);
+            model[c] =
+                (0..64).map(|g| model[a][g].wrapping_mul(3).wrapping_add(model[b][63 - g]).wrapping_add(by)).collect();
+            reads[a].push(event.clone());
+            reads[b].push(event.clone());
+            reads[c].clear();
+            writes[c] = Some(event);
+        }
+        queues.iter().for_each(|queue| ok((cl().clFlush)(queue.raw())));
+        ok(gate.set_status(CL_COMPLETE));
+        queues.iter().for_each(finish);
+        for (buffer, values) in buffers.iter().zip(&model) {
+            assert_eq!(read::<i32>(&setup.queue, buffer), *values);
+        }
+    }
 }
 
 #[test]
