@@ -301,7 +301,7 @@ mod tests {
         let beyond = Slots::get().base + (Slots::get().capacity - 1) * SLOT;
         let wrong = [
             std::ptr::null_mut(),
-            1 as *mut c_void,
+            std::ptr::dangling_mut(),
             usize::MAX as *mut c_void,
             (&raw const on_the_stack).cast_mut().cast(),
             handle.wrapping_byte_add(8),
