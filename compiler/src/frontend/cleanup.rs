@@ -7,8 +7,8 @@
 //! possible. A call of `__lockstep_barrier` stands between two compiler fences and is neither duplicated nor moved into
 //! other control flow (it stays `convergent`).
 //!
-//! Phases: check (undefined names, recursion, size after inlining); fence barriers; internalize; inline everything;
-//! scalar passes; infer address spaces; scalar passes; make reducible; check again.
+//! Phases: check (recursion, size after inlining); fence barriers; internalize; promote variables; inline everything;
+//! check for undefined names; scalar passes; infer address spaces; scalar passes; make reducible; check again.
 //!
 //! No vectorizer and no unrolling runs here: lanes come from work-items, and loops keep their form for the analyses.
 //! `sink-common-insts` stays off, because it turns two stores with known addresses into one with a chosen address, and
@@ -49,6 +49,10 @@ const MAX_INLINED: u64 = 32_000_000;
 const MINIMAL: &str = "function(lower-expect,lower-constant-intrinsics,sroa<modify-cfg>,early-cse,\
     simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops>,mergereturn)";
 
+/// Functions are small before they are inlined, and clang keeps every parameter and variable in memory. Promoting those
+/// takes time in the number of variables times the number of blocks, so it is done here and not in the large kernels.
+const BEFORE_INLINING: &str = "function(sroa<modify-cfg>,early-cse,simplifycfg<no-sink-common-insts;keep-loops>)";
+
 /// Promotes memory to values, so that the addresses can be followed.
 const EARLY: &str = "function(lower-expect,sroa<modify-cfg>,early-cse,\
     simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>)";
@@ -70,6 +74,8 @@ pub(crate) fn clean_up(module: &Module<'_>, level: Level) -> Result<(), Frontend
     calls.check_inlinable(&kernels)?;
     fence_barriers(module);
     internalize(module);
+    run(module, "globaldce")?;
+    run(module, BEFORE_INLINING)?;
     run(module, "always-inline,globaldce")?;
     check_defined(module)?;
     match level {
