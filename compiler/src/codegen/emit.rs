@@ -1,5 +1,6 @@
 //! A thin layer over LLVM's builder: our types and constants in LLVM's, intrinsics by name, flags.
 
+use super::alias::Scopes;
 use crate::ir::{FastMath, IntFlags, Ordering, Type};
 use inkwell::AtomicOrdering;
 use inkwell::basic_block::BasicBlock;
@@ -29,6 +30,8 @@ pub struct Emit<'ctx, 'm> {
     pub builder: Builder<'ctx>,
     /// The function under construction.
     pub function: FunctionValue<'ctx>,
+    /// Which memory accesses are apart.
+    pub scopes: Scopes<'ctx>,
 }
 
 impl<'ctx> Emit<'ctx, '_> {

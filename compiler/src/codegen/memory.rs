@@ -1,11 +1,12 @@
 //! Memory: loads, stores, copies, atomics, address spaces.
 
+use super::alias::Part;
 use super::emit::{Emit, Emitted, load_ordering, ordering, store_ordering};
 use super::frame::Frame;
 use crate::ir::{Access, AtomicOp, Ordering, Space, Type};
 use inkwell::AtomicOrdering;
 use inkwell::builder::BuilderError;
-use inkwell::values::{AsValueRef, BasicValueEnum, IntValue, PointerValue};
+use inkwell::values::{AsValueRef, BasicValueEnum, InstructionValue, IntValue, PointerValue, ValueKind};
 use llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp as Rmw};
 
 impl<'ctx> Emit<'ctx, '_> {
@@ -27,6 +28,7 @@ impl<'ctx> Emit<'ctx, '_> {
             let place = offset.wrapping_add_unsigned(step);
             let (value, load) = self.load(ty, self.at_offset(base, place)?, align)?;
             if let Some(load) = load {
+                self.scopes.mark(load, &[Part::Space(space)]);
                 load.set_volatile(access.volatile).map_err(|_| BuilderError::UnsetPosition)?;
                 if let Some(order) = access.atomic {
                     load.set_atomic_ordering(load_ordering(order)).map_err(|_| BuilderError::UnsetPosition)?;
@@ -45,6 +47,7 @@ impl<'ctx> Emit<'ctx, '_> {
     pub fn store_elements(
         &self,
         base: PointerValue<'ctx>,
+        space: Space,
         offset: i64,
         ty: Type,
         values: &[BasicValueEnum<'ctx>],
@@ -55,6 +58,7 @@ impl<'ctx> Emit<'ctx, '_> {
             let align = element_align(access, ty, step);
             let place = offset.wrapping_add_unsigned(step);
             let store = self.store(ty, value, self.at_offset(base, place)?, align)?;
+            self.scopes.mark(store, &[Part::Space(space)]);
             store.set_volatile(access.volatile).map_err(|_| BuilderError::UnsetPosition)?;
             if let Some(order) = access.atomic {
                 store.set_atomic_ordering(store_ordering(order)).map_err(|_| BuilderError::UnsetPosition)?;
@@ -76,13 +80,17 @@ impl<'ctx> Emit<'ctx, '_> {
         dst: BasicValueEnum<'ctx>,
         src: BasicValueEnum<'ctx>,
         len: BasicValueEnum<'ctx>,
+        [to, from]: [Space; 2],
         overlap: bool,
         volatile: bool,
     ) -> Emitted<()> {
         let name = if overlap { "llvm.memmove" } else { "llvm.memcpy" };
         let types = [self.ptr().into(), self.ptr().into(), self.i64().into()];
         let volatile = self.ctx.bool_type().const_int(volatile.into(), false);
-        self.intrinsic_call(name, &types, &[dst, src, len, volatile.into()])?;
+        let call = self.intrinsic_call(name, &types, &[dst, src, len, volatile.into()])?;
+        if let ValueKind::Instruction(call) = call.try_as_basic_value() {
+            self.scopes.mark(call, &[Part::Space(to), Part::Space(from)]);
+        }
         Ok(())
     }
 
@@ -92,11 +100,15 @@ impl<'ctx> Emit<'ctx, '_> {
         dst: BasicValueEnum<'ctx>,
         byte: BasicValueEnum<'ctx>,
         len: BasicValueEnum<'ctx>,
+        space: Space,
         volatile: bool,
     ) -> Emitted<()> {
         let types = [self.ptr().into(), self.i64().into()];
         let volatile = self.ctx.bool_type().const_int(volatile.into(), false);
-        self.intrinsic_call("llvm.memset", &types, &[dst, byte, len, volatile.into()])?;
+        let call = self.intrinsic_call("llvm.memset", &types, &[dst, byte, len, volatile.into()])?;
+        if let ValueKind::Instruction(call) = call.try_as_basic_value() {
+            self.scopes.mark(call, &[Part::Space(space)]);
+        }
         Ok(())
     }
 
@@ -107,6 +119,7 @@ impl<'ctx> Emit<'ctx, '_> {
         order: Ordering,
         ty: Type,
         ptr: PointerValue<'ctx>,
+        space: Space,
         arg: BasicValueEnum<'ctx>,
     ) -> BasicValueEnum<'ctx> {
         let op = match op {
@@ -137,6 +150,7 @@ impl<'ctx> Emit<'ctx, '_> {
                 0,
             );
             llvm_sys::core::LLVMSetAlignment(inst, ty.bytes());
+            self.scopes.mark(InstructionValue::new(inst), &[Part::Space(space)]);
             BasicValueEnum::new(inst)
         }
     }
@@ -147,8 +161,8 @@ impl<'ctx> Emit<'ctx, '_> {
         [success, failure]: [Ordering; 2],
         ty: Type,
         ptr: PointerValue<'ctx>,
-        expected: BasicValueEnum<'ctx>,
-        new: BasicValueEnum<'ctx>,
+        space: Space,
+        [expected, new]: [BasicValueEnum<'ctx>; 2],
     ) -> Emitted<[BasicValueEnum<'ctx>; 2]> {
         let b = &self.builder;
         let bits = self.int(ty.bits());
@@ -171,6 +185,7 @@ impl<'ctx> Emit<'ctx, '_> {
                 0,
             );
             llvm_sys::core::LLVMSetAlignment(inst, ty.bytes());
+            self.scopes.mark(InstructionValue::new(inst), &[Part::Space(space)]);
             inkwell::values::StructValue::new(inst)
         };
         let mut old = b.build_extract_value(pair, 0, "")?;

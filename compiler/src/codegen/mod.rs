@@ -15,6 +15,7 @@
 //! `mustprogress`: a kernel that loops for ever does so.
 
 pub mod abi;
+mod alias;
 mod arith;
 mod emit;
 mod frame;
@@ -26,6 +27,7 @@ mod storage;
 use crate::ir::{Kernel, Module, Region};
 use crate::jit::JitCode;
 use abi::{KernelEntry, LaunchFrame, ScratchNeeds};
+use alias::Scopes;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use emit::{Emit, Emitted};
 use frame::Frame;
@@ -55,7 +57,7 @@ pub fn generate<'ctx>(ctx: &'ctx Context, module: &Module, kernel: &Kernel) -> R
     let llvm = ctx.create_module(&kernel.name);
     let storage = Storage::of(kernel);
     let function = declare(ctx, &llvm);
-    let emit = Emit { ctx, module: &llvm, builder: ctx.create_builder(), function };
+    let emit = Emit { ctx, module: &llvm, builder: ctx.create_builder(), function, scopes: Scopes::new(ctx) };
     emit.at(emit.block("entry"));
     let frame = frame::enter(&emit, module, kernel, &storage)?;
     let argument = |index| -> Emitted<_> {

@@ -1,5 +1,6 @@
 //! The code of one region for one work-item: blocks, instructions, terminators.
 
+use super::alias::Part;
 use super::emit::{Emit, Emitted};
 use super::frame::Frame;
 use super::groups::{Group, Item};
@@ -186,25 +187,29 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
                 };
                 let values = args.iter().map(|&arg| self.value(arg));
                 let values = values.collect::<Emitted<Vec<_>>>()?;
+                let space = self.space(*ptr);
                 let ptr = self.pointer(*ptr)?;
-                return emit.store_elements(ptr, *offset, ty(first), &values, *access);
+                return emit.store_elements(ptr, space, *offset, ty(first), &values, *access);
             }
             InstData::MemCopy { dst, src, len, overlap, volatile } => {
+                let spaces = [self.space(*dst), self.space(*src)];
                 let [dst, src, len] = self.values([*dst, *src, *len])?;
-                return emit.copy(dst, src, len, *overlap, *volatile);
+                return emit.copy(dst, src, len, spaces, *overlap, *volatile);
             }
             InstData::MemSet { dst, byte, len, volatile } => {
+                let space = self.space(*dst);
                 let [dst, byte, len] = self.values([*dst, *byte, *len])?;
-                return emit.set(dst, byte, len, *volatile);
+                return emit.set(dst, byte, len, space, *volatile);
             }
             InstData::AtomicRmw { op, order, ptr, arg, .. } => {
-                emit.atomic_rmw(*op, *order, result(), self.pointer(*ptr)?, self.value(*arg)?)
+                let (space, ptr) = (self.space(*ptr), self.pointer(*ptr)?);
+                emit.atomic_rmw(*op, *order, result(), ptr, space, self.value(*arg)?)
             }
             InstData::AtomicCas { success, failure, ptr, expected, new, .. } => {
-                let [expected, new] = self.values([*expected, *new])?;
+                let operands = self.values([*expected, *new])?;
                 let orders = [*success, *failure];
-                let ptr = self.pointer(*ptr)?;
-                let values = emit.atomic_cas(orders, result(), ptr, expected, new)?;
+                let (space, ptr) = (self.space(*ptr), self.pointer(*ptr)?);
+                let values = emit.atomic_cas(orders, result(), ptr, space, operands)?;
                 return self.define(inst, &values);
             }
             InstData::Fence { order } => return emit.fence(*order),
@@ -222,12 +227,17 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
             InstData::Barrier => return Err(BuilderError::UnsetPosition),
             InstData::LiveLoad { live } => {
                 let ptr = self.frame.live(emit, *live, result(), self.item.number)?;
-                emit.load(result(), ptr, result().bytes())?.0
+                let (value, load) = emit.load(result(), ptr, result().bytes())?;
+                if let Some(load) = load {
+                    emit.scopes.mark(load, &[Part::Kept]);
+                }
+                value
             }
             InstData::LiveStore { live, arg } => {
                 let kept = ty(*arg);
                 let ptr = self.frame.live(emit, *live, kept, self.item.number)?;
-                emit.store(kept, self.value(*arg)?, ptr, kept.bytes())?;
+                let store = emit.store(kept, self.value(*arg)?, ptr, kept.bytes())?;
+                emit.scopes.mark(store, &[Part::Kept]);
                 return Ok(());
             }
             InstData::CallHost { name, args } => self.call_host(name, args, result())?,
