@@ -212,14 +212,12 @@ impl Generator {
         let mut b = self.build();
         match ty {
             Type::F32 | Type::F64 => {
+                // The choice is between integers: between floats LLVM may take one NaN for another.
                 let nan = b.fcmp(FloatCc::Uno, value, value);
-                let one_nan = if ty == Type::F32 {
-                    b.f32(f32::from_bits(0x7fc0_0000))
-                } else {
-                    b.f64(f64::from_bits(0x7ff8 << 48))
-                };
-                let value = b.ternary(TernaryOp::Select, nan, one_nan, value);
-                let bits = b.unary(UnaryOp::Bitcast, Type::Int(ty.bits() as u16), value);
+                let int = Type::Int(ty.bits() as u16);
+                let bits = b.unary(UnaryOp::Bitcast, int, value);
+                let one_nan = b.int(int, -1);
+                let bits = b.ternary(TernaryOp::Select, nan, one_nan, bits);
                 self.word(bits)
             }
             Type::I64 => {
