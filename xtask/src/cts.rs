@@ -18,7 +18,7 @@ use crate::process::{self, Ending, Finished};
 use crate::suite::{Case, Expectation, Expectations, Judgement, Request, Summary, Verdict};
 use crate::workspace;
 
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(600);
 const FULL_LIMIT: Duration = Duration::from_secs(3600);
 /// Entries by program (`basic`, …), then by a pattern for sub-tests.
 type Programs = BTreeMap<String, Expectations>;
