@@ -145,6 +145,20 @@ fn undefined_names_are_said_once_each_as_written() {
 }
 
 #[test]
+fn a_program_allows_uneven_groups_when_all_its_objects_do() {
+    let kernel = |version: &str| object_with("kernel void f(void) {}", version);
+    let helper = |version: &str| object_with("int g(int x) { return x; }", version);
+    let allowed = |objects: &[&CompiledObject]| {
+        let options = BuildOptions::parse("", Stage::Link).unwrap();
+        link(objects, &options).unwrap().options.allows_non_uniform_groups()
+    };
+    let (new, newer, old) = (kernel("-cl-std=CL2.0"), helper("-cl-std=CL3.0"), helper(""));
+    let strict = helper("-cl-std=CL3.0 -cl-uniform-work-group-size");
+    assert!(allowed(&[&new]) && allowed(&[&new, &newer]));
+    assert!(!allowed(&[&new, &old]) && !allowed(&[&new, &strict]));
+}
+
+#[test]
 fn what_no_kernel_reaches_need_not_be_defined() {
     let text =
         ir_of("float far(float x); float unused(float x) { return far(x); } kernel void f(global int* a) { *a = 1; }");

@@ -8,7 +8,7 @@ use super::{CompiledObject, FrontendError, LinkedProgram};
 
 const MAGIC: &[u8; 8] = b"LOCKSTEP";
 /// Raise when the bytes or the meaning of the bitcode change.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const OBJECT: u32 = 1;
 const LIBRARY: u32 = 2;
 const PROGRAM: u32 = 3;
@@ -59,7 +59,8 @@ fn write(kind: u32, options: &BuildOptions, bitcode: &[u8]) -> Vec<u8> {
     for number in [FORMAT, kind, stage] {
         bytes.extend_from_slice(&number.to_le_bytes());
     }
-    for part in [producer().as_bytes(), options.text.as_bytes(), bitcode] {
+    let running = options.running();
+    for part in [producer().as_bytes(), options.text.as_bytes(), running.as_bytes(), bitcode] {
         bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
         bytes.extend_from_slice(part);
     }
@@ -92,7 +93,9 @@ fn read(bytes: &[u8]) -> Result<Binary, &'static str> {
         return Err("the program binary was made by another version of the driver");
     }
     let text = std::str::from_utf8(rest.part().ok_or(SHORT)?).map_err(|_| "the program binary is damaged")?;
-    let options = BuildOptions::parse(text, stage).map_err(|_| "the program binary is damaged")?;
+    let mut options = BuildOptions::parse(text, stage).map_err(|_| "the program binary is damaged")?;
+    let running = std::str::from_utf8(rest.part().ok_or(SHORT)?).map_err(|_| "the program binary is damaged")?;
+    options.adopt_running(running).map_err(|_| "the program binary is damaged")?;
     let bitcode = rest.part().ok_or(SHORT)?.to_vec();
     if !rest.0.is_empty() {
         return Err("the program binary is damaged");
@@ -160,6 +163,17 @@ mod tests {
         assert!(matches!(Binary::from_bytes(&object.to_bytes()), Ok(Binary::Object(o)) if o.library));
         let program = LinkedProgram { bitcode: vec![1], options: object.options, log: String::new() };
         assert!(matches!(Binary::from_bytes(&program.to_bytes()), Ok(Binary::Program(p)) if p.bitcode == [1]));
+    }
+
+    #[test]
+    fn what_counts_at_run_time_comes_back_though_no_option_string_says_it() {
+        let mut options = BuildOptions::parse("", Stage::Link).unwrap();
+        options.adopt_running("-cl-std=CL3.0 -cl-denorms-are-zero -cl-opt-disable").unwrap();
+        let program = LinkedProgram { bitcode: vec![1], options, log: String::new() };
+        let Ok(Binary::Program(back)) = Binary::from_bytes(&program.to_bytes()) else { panic!("not a program") };
+        assert_eq!(back.options, program.options);
+        assert!(back.options.allows_non_uniform_groups());
+        assert!(back.options.math.denorms_are_zero && back.options.opt_disable && !back.options.debug);
     }
 
     #[test]

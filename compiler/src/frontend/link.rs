@@ -65,7 +65,10 @@ fn merge_options(objects: &[&CompiledObject], options: &BuildOptions) -> BuildOp
     merged.opt_disable |= objects.iter().any(|object| object.options.opt_disable);
     merged.debug |= objects.iter().any(|object| object.options.debug);
     merged.math.denorms_are_zero |= objects.iter().all(|object| object.options.math.denorms_are_zero);
-    merged.uniform_work_group_size |= objects.iter().all(|object| object.options.uniform_work_group_size);
+    // "If the program was created using clLinkProgram, then all input programs must support non-uniform work-groups"
+    // (5.9): the oldest language version and the strictest option hold.
+    merged.uniform_work_group_size |= objects.iter().any(|object| object.options.uniform_work_group_size);
+    merged.version = objects.iter().map(|object| object.options.language_version()).min();
     merged
 }
 

@@ -177,6 +177,31 @@ impl BuildOptions {
         self.version.unwrap_or_default()
     }
 
+    /// The options that still count when the program runs, as text for [`BuildOptions::adopt_running`]. The options of a
+    /// linked program are not those of any one option string.
+    pub(super) fn running(&self) -> String {
+        let mut words = vec![format!("-cl-std={}", self.language_version().clang_name())];
+        let switches = [
+            (self.opt_disable, "-cl-opt-disable"),
+            (self.debug, "-g"),
+            (self.math.denorms_are_zero, "-cl-denorms-are-zero"),
+            (self.uniform_work_group_size, "-cl-uniform-work-group-size"),
+        ];
+        words.extend(switches.iter().filter(|(on, _)| *on).map(|(_, word)| word.to_string()));
+        words.join(" ")
+    }
+
+    /// Takes over what [`BuildOptions::running`] wrote.
+    pub(super) fn adopt_running(&mut self, text: &str) -> Result<(), OptionError> {
+        let running = Self::parse(text, Stage::Build)?;
+        self.version = running.version;
+        self.opt_disable = running.opt_disable;
+        self.debug = running.debug;
+        self.math.denorms_are_zero = running.math.denorms_are_zero;
+        self.uniform_work_group_size = running.uniform_work_group_size;
+        Ok(())
+    }
+
     /// Whether the last work-group of a dimension may be smaller: "compiled for OpenCL C 2.0 or newer [...] and without
     /// the -cl-uniform-work-group-size build option" (5.9).
     pub fn allows_non_uniform_groups(&self) -> bool {
