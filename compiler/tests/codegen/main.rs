@@ -3,6 +3,7 @@
 #[path = "../machine/mod.rs"]
 mod machine;
 
+mod barrier_kernels;
 mod kernels;
 mod operations;
 mod random;

@@ -1,0 +1,105 @@
+//! The conformance kernels with barriers: the interpreter, the interpreter after barriers are cut, and machine code agree.
+//!
+//! The conformance tests compare the same files with host references; `conformance/src/barriers.rs` describes their
+//! first line.
+
+use crate::machine;
+use lockstep_compiler::frontend::options::{BuildOptions, Stage};
+use lockstep_compiler::frontend::{FrontendConfig, compile, link};
+use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
+use lockstep_compiler::ir::Module;
+use lockstep_compiler::pipeline::load;
+use lockstep_compiler::transform::barriers::barriers;
+use lockstep_compiler::verify::{self, verify};
+use std::path::Path;
+
+struct Case {
+    module: Module,
+    args: Vec<Arg>,
+    buffers: Vec<Vec<u8>>,
+    global: Vec<u64>,
+    local: Vec<u64>,
+}
+
+fn sizes(section: &str) -> Vec<u64> {
+    let (_, sizes) = section.split_once(':').unwrap();
+    sizes.split_whitespace().map(|size| size.parse().unwrap()).collect()
+}
+
+/// Values from 0 to 99.
+fn values(count: usize, float: bool, seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as i32 % 100
+    };
+    (0..count).flat_map(|_| if float { (next() as f32).to_le_bytes() } else { next().to_le_bytes() }).collect()
+}
+
+fn read(path: &Path) -> Case {
+    let source = std::fs::read_to_string(path).unwrap();
+    let options = BuildOptions::parse("-cl-std=CL3.0", Stage::Build).unwrap();
+    let object = compile(&FrontendConfig::default(), source.as_bytes(), &[], &options);
+    let object = object.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let program = link(&[&object], &options).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let module = load(&program).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+
+    let sections: Vec<&str> = source.lines().next().unwrap().split(';').collect();
+    let [arguments, global, local] = sections[..] else { panic!("{}: the first line", path.display()) };
+    let (mut args, mut buffers) = (vec![], vec![]);
+    for argument in arguments.trim_start_matches("// args:").split_whitespace() {
+        let (role, rest) = argument.split_once(':').unwrap();
+        let count = || rest.split(['[', ']']).nth(1).unwrap().parse::<usize>().unwrap();
+        args.push(match role {
+            "int" => Arg::i32(rest.parse().unwrap()),
+            "local" => Arg::Local(4 * count() as u64),
+            _ => {
+                let seed = buffers.len() as u64 + 1;
+                let input = role == "in";
+                let bytes = if input { values(count(), rest.starts_with("float"), seed) } else { vec![0; 4 * count()] };
+                buffers.push(bytes);
+                Arg::Buffer(buffers.len() - 1)
+            }
+        });
+    }
+    Case { module, args, buffers, global: sizes(global), local: sizes(local) }
+}
+
+#[test]
+fn agree_with_the_interpreter() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance/kernels/barriers");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let case = read(&path);
+        let mut regions = case.module.clone();
+        regions.kernels.iter_mut().for_each(barriers);
+        if let Err(errors) = verify(&regions, verify::Stage::Regions) {
+            panic!("{name}: {}", errors[0]);
+        }
+        // The size of the file, and one that leaves a smaller group at the end; tiles have to be whole.
+        let mut locals = vec![case.local.clone()];
+        if case.local.len() == 1 {
+            locals.extend([vec![1], vec![24]]);
+        }
+        for local in locals {
+            let range = NdRange::new(&case.global, &local);
+            let memory = || Memory::new(case.buffers.clone());
+            let mut expected = memory();
+            interp::run(&case.module, name, &range, &case.args, &mut expected)
+                .unwrap_or_else(|error| panic!("{name} by {local:?}: {error}"));
+            let mut cut = memory();
+            interp::run(&regions, name, &range, &case.args, &mut cut)
+                .unwrap_or_else(|error| panic!("{name} by {local:?}, regions: {error}"));
+            assert!(cut.buffers == expected.buffers, "{name} by {local:?}: cutting barriers changes the results");
+            let mut found = memory();
+            machine::run(&case.module, name, &range, &case.args, &mut found)
+                .unwrap_or_else(|error| panic!("{name} by {local:?}, machine code: {error}"));
+            assert!(found.buffers == expected.buffers, "{name} by {local:?}: machine code has other results");
+            assert!(local != case.local || expected.buffers != case.buffers, "{name} does nothing");
+        }
+        count += 1;
+    }
+    assert!(count >= 25, "only {count} kernels");
+}
