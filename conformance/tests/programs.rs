@@ -507,6 +507,28 @@ fn compiled(context: &Context, source: &str) -> Program {
 }
 
 #[test]
+fn notified_of_compiling_and_linking() {
+    let setup = Setup::new();
+    let source = setup.context.source("kernel void f(global int *out) { out[0] = 9; }");
+    let (none, names) = (ptr::null(), ptr::null());
+    let user_data = |number: usize| number as *mut c_void;
+    let compile = cl().clCompileProgram;
+    ok(compile(source.raw(), 0, ptr::null(), ptr::null(), 0, none, names, Some(notify), user_data(41)));
+    wait_for_notice(41);
+    assert_eq!(source.build_info::<i32>(CL_PROGRAM_BUILD_STATUS), CL_BUILD_SUCCESS);
+    let mut code = 1;
+    let input = source.raw();
+    let context = setup.context.raw();
+    let linked =
+        (cl().clLinkProgram)(context, 0, ptr::null(), ptr::null(), 1, &input, Some(notify), user_data(42), &mut code);
+    ok(code);
+    let linked = Program::own(linked);
+    wait_for_notice(42);
+    assert_eq!(linked.build_info::<i32>(CL_PROGRAM_BUILD_STATUS), CL_BUILD_SUCCESS);
+    assert_eq!(result(&setup, &linked), 9);
+}
+
+#[test]
 fn compile_with_embedded_headers() {
     let setup = Setup::new();
     let main = setup.context.source(
