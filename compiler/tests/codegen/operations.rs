@@ -225,7 +225,7 @@ fn division_never_traps() {
         let rows = [vec![7, 0], vec![0, 0], vec![lowest, ty.mask()], vec![lowest, 0], vec![ty.mask() - 6, 3]];
         let last = divide(ty, &rows);
         // -7 / 3: the unsigned and the signed answers, combined.
-        let unsigned = (ty.mask() - 6) / 3 ^ (ty.mask() - 6) % 3;
+        let unsigned = ((ty.mask() - 6) / 3) ^ ((ty.mask() - 6) % 3);
         let signed = (-2i128 as u128 ^ -1i128 as u128) & ty.mask();
         let expected = unsigned ^ signed;
         assert_eq!(last, bytes(ty, expected), "{ty}");

@@ -39,7 +39,7 @@ pub(super) fn plan(kernel: &Kernel, split: &Split) -> Plan {
     for (region, &start) in split.starts.iter().skip(1) {
         let mut here: SecondaryMap<Value, bool> = SecondaryMap::new();
         for value in in_order(split, split.liveness.live_in(start).collect()) {
-            if !Again::new(kernel, split, &here).is_cheap(value) {
+            if !Again::new(kernel, split, &here).within_budget(value) {
                 here[value] = true;
                 kept[region].push(value);
             }
@@ -94,7 +94,7 @@ impl<'a> Again<'a> {
         Again { kernel, split, kept, insts: Vec::new(), cost: 0, from_kept: false }
     }
 
-    fn is_cheap(mut self, value: Value) -> bool {
+    fn within_budget(mut self, value: Value) -> bool {
         self.need(value)
     }
 
