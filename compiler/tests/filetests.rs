@@ -95,9 +95,13 @@ fn runs(module: &Module, script: &Script) -> Result<(), String> {
             return Ok(());
         };
         run::check(regions, line).map_err(|e| format!("line {number}, in regions: {e}"))?;
-        let compiled =
-            |kernel: &str, range: &_, args: &_, memory: &mut _| machine::run(module, kernel, range, args, memory);
-        run::check_with(line, compiled).map_err(|e| format!("line {number}, compiled: {e}"))
+        let compiled = |kernel: &str, range: &_, args: &_, memory: &mut _| {
+            machine::run(module, kernel, range, args, memory, false)
+        };
+        run::check_with(line, compiled).map_err(|e| format!("line {number}, compiled: {e}"))?;
+        let slow =
+            |kernel: &str, range: &_, args: &_, memory: &mut _| machine::run(module, kernel, range, args, memory, true);
+        run::check_with(line, slow).map_err(|e| format!("line {number}, compiled without optimisation: {e}"))
     })
 }
 

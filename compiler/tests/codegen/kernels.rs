@@ -13,7 +13,7 @@ fn run_on(text: &str, range: NdRange, buffers: &mut [&mut [u32]], locals: &[u64]
     let mut memory = Memory::new(buffers.iter().map(|words| bytes(words)).collect());
     let args = (0..buffers.len()).map(Arg::Buffer).chain(locals.iter().map(|&size| Arg::Local(size)));
     let args: Vec<Arg> = args.collect();
-    machine::run(&module, &module.kernels[0].name, &range, &args, &mut memory).unwrap();
+    machine::run(&module, &module.kernels[0].name, &range, &args, &mut memory, false).unwrap();
     for (buffer, bytes) in buffers.iter_mut().zip(&memory.buffers) {
         for (word, bytes) in buffer.iter_mut().zip(bytes.chunks_exact(4)) {
             *word = u32::from_ne_bytes(bytes.try_into().unwrap());

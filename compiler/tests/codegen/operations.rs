@@ -137,7 +137,7 @@ fn compare(what: &str, types: &[Type], rows: &[Vec<u128>], operations: &[Operati
     let mut expected = Memory::new(buffers.clone());
     run(&module, "operations", &range, &args, &mut expected).unwrap_or_else(|e| panic!("{what}: {e}"));
     let mut found = Memory::new(buffers);
-    machine::run(&module, "operations", &range, &args, &mut found).unwrap_or_else(|e| panic!("{what}: {e}"));
+    machine::run(&module, "operations", &range, &args, &mut found, false).unwrap_or_else(|e| panic!("{what}: {e}"));
 
     let mut wrong = Vec::new();
     for (index, (name, ty, _)) in operations.iter().enumerate() {
@@ -252,7 +252,7 @@ fn divide(ty: Type, rows: &[Vec<u128>]) -> Vec<u8> {
     let column = |i: usize| rows.iter().flat_map(|row| bytes(ty, row[i])).collect::<Vec<u8>>();
     let mut memory = Memory::new(vec![column(0), column(1)]);
     let range = NdRange::new(&[rows.len() as u64], &[1]);
-    machine::run(&module, "divide", &range, &[Arg::Buffer(0), Arg::Buffer(1)], &mut memory).unwrap();
+    machine::run(&module, "divide", &range, &[Arg::Buffer(0), Arg::Buffer(1)], &mut memory, false).unwrap();
     memory.buffers[0][(rows.len() - 1) * size as usize..].to_vec()
 }
 

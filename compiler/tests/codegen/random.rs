@@ -1,18 +1,31 @@
-//! Random kernels do the same interpreted and as machine code.
+//! Random kernels do the same interpreted and as machine code, with and without optimisation.
 
 use crate::machine;
 use lockstep_compiler::interp::{Memory, run};
 use lockstep_compiler::testing::{Shape, random_kernel};
 
+/// A few seeds, or those in `LOCKSTEP_TEST_SEEDS` (`from..to`).
+fn seeds() -> std::ops::Range<u64> {
+    let given = std::env::var("LOCKSTEP_TEST_SEEDS").ok();
+    let range = given.as_deref().and_then(|text| text.split_once(".."));
+    match range.map(|(from, to)| (from.parse(), to.parse())) {
+        Some((Ok(from), Ok(to))) => from..to,
+        _ => 0..50,
+    }
+}
+
 #[test]
 fn machine_code_does_what_the_interpreter_does() {
-    for seed in 0..60 {
+    for seed in seeds() {
         let g = random_kernel(seed, Shape::default());
         let mut expected = Memory::new(g.buffers.clone());
         run(&g.module, "random", &g.range, &g.args, &mut expected).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-        let mut found = Memory::new(g.buffers.clone());
-        machine::run(&g.module, "random", &g.range, &g.args, &mut found)
-            .unwrap_or_else(|e| panic!("seed {seed}: {e}\n{}", g.module));
-        assert!(found.buffers == expected.buffers, "seed {seed}: other results\n{:?}\n{}", g.range, g.module);
+        for opt_disable in [false, true] {
+            let mut found = Memory::new(g.buffers.clone());
+            machine::run(&g.module, "random", &g.range, &g.args, &mut found, opt_disable)
+                .unwrap_or_else(|e| panic!("seed {seed}: {e}\n{}", g.module));
+            let same = found.buffers == expected.buffers;
+            assert!(same, "seed {seed}, opt_disable {opt_disable}: other results\n{:?}\n{}", g.range, g.module);
+        }
     }
 }

@@ -73,18 +73,19 @@ unsafe extern "C" fn print(context: *const c_void, format: u32, packed: *const u
 }
 
 /// Compiles a kernel and runs it over a range. Buffers and program-scope variables change as in the
-/// interpreter; the report holds printf's calls.
+/// interpreter; the report holds printf's calls. `opt_disable` is the build option.
 pub fn run(
     module: &Module,
     kernel: &str,
     range: &NdRange,
     args: &[Arg],
     memory: &mut Memory,
+    opt_disable: bool,
 ) -> Result<Report, String> {
     let index = module.kernels.iter().position(|k| k.name == kernel).ok_or("no such kernel")?;
     let kernel = &module.kernels[index];
     let dump = std::env::var_os("LOCKSTEP_TEST_DUMP").map(Into::into);
-    let options = CompileOptions { dump, ..CompileOptions::default() };
+    let options = CompileOptions { dump, opt_disable };
     let variant = compile_kernel(module, index, &options).map_err(|error| error.to_string())?;
 
     let mut buffers: Vec<Object> = memory.buffers.iter().map(|bytes| Object::new(bytes)).collect();
