@@ -257,3 +257,90 @@ fn passes_on(data: &InstData) -> bool {
             | InstData::Unary { op: UnaryOp::SpaceCast | UnaryOp::Freeze, .. }
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::parse_module;
+    use crate::transform::barriers::barriers;
+
+    /// The layout of a kernel with these slots (size and alignment) and this code behind its entry.
+    fn layout(slots: &[(u64, u32)], code: &str) -> Storage {
+        let mut text =
+            "kernel \"k\" {\n args 8\n param \"x\" pointer.global \"int*\" size 8 align 8 offset 0\n".to_string();
+        text += " input value(0, 0): ptr.global\n local lv0 size 5 align 1\n local lv1 size 16 align 16\n";
+        for (index, (size, align)) in slots.iter().enumerate() {
+            text += &format!(" slot ss{index} size {size} align {align}\n");
+        }
+        text += &format!(" region r0 {{\n b0(v0: ptr.global):\n{code}\n return\n }}\n}}\n");
+        let mut module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        barriers(&mut module.kernels[0]);
+        Storage::of(&module.kernels[0])
+    }
+
+    fn homes(storage: &Storage, count: u32) -> Vec<SlotHome> {
+        (0..count).map(|index| storage.slots[Slot::from_u32(index)]).collect()
+    }
+
+    const USE: &str = " v1: ptr.private = slot_addr ss0\n store 1:i32 to v1 align 4\n";
+    /// A barrier that stays.
+    const BARRIER: &str = " v9: i32 = load v0 align 4\n barrier\n store v9 to v0 align 4\n";
+
+    #[test]
+    fn locals_come_first() {
+        let storage = layout(&[], "");
+        assert_eq!(storage.locals, [0, 16]);
+        assert_eq!(storage.needs.local_bytes, 128);
+        assert_eq!(storage.needs.item_bytes, 0);
+    }
+
+    #[test]
+    fn small_slots_stand_on_the_stack_large_ones_do_not() {
+        let code = format!("{USE} v2: ptr.private = slot_addr ss1\n store 1:i32 to v2 align 4");
+        let storage = layout(&[(64, 4), (STACK_BYTES, 4), (8, 4)], &code);
+        assert_eq!(homes(&storage, 3), [SlotHome::Stack, SlotHome::Worker(0), SlotHome::Unused]);
+        assert_eq!(storage.needs.worker_bytes, STACK_BYTES);
+    }
+
+    #[test]
+    fn a_slot_is_kept_if_a_later_region_uses_it() {
+        let before = layout(&[(12, 4)], &format!("{USE}{BARRIER}"));
+        assert_eq!(homes(&before, 1), [SlotHome::Stack]);
+        assert_eq!(before.needs.item_bytes, 4, "the loaded value");
+        let both = layout(&[(12, 4)], &format!("{USE}{BARRIER} store 2:i32 to v1 align 4"));
+        assert!(matches!(homes(&both, 1)[0], SlotHome::Item { stride: 12, .. }));
+        assert_eq!(both.needs.item_bytes, 16);
+    }
+
+    #[test]
+    fn a_slot_is_kept_if_its_address_is_stored() {
+        let code = format!("{USE} v2: ptr.generic = spacecast v1\n store v2 to v0 align 8\n{BARRIER}");
+        assert!(matches!(homes(&layout(&[(12, 4)], &code), 1)[0], SlotHome::Item { .. }));
+    }
+
+    #[test]
+    fn a_slot_is_kept_if_its_region_runs_again() {
+        let code = format!(" jump b1\n b1:\n{BARRIER}{USE} v2: i1 = icmp.eq v9, 0:i32\n br v2, b1, b2\n b2:");
+        assert!(matches!(homes(&layout(&[(12, 4)], &code), 1)[0], SlotHome::Item { .. }));
+    }
+
+    #[test]
+    fn arrays_of_all_items_lie_by_falling_alignment() {
+        let code = format!(
+            "{USE} v2: ptr.private = slot_addr ss1\n store 1:i32 to v2 align 4\n{BARRIER} \
+             store 2:i32 to v1 align 4\n store 2:i32 to v2 align 4"
+        );
+        let storage = layout(&[(12, 4), (32, 16)], &code);
+        let expected = [SlotHome::Item { offset: 36, stride: 12 }, SlotHome::Item { offset: 0, stride: 32 }];
+        assert_eq!(homes(&storage, 2), expected);
+        assert_eq!(storage.live, [32]);
+        assert_eq!(storage.needs.item_bytes, 48);
+    }
+
+    #[test]
+    fn totals_do_not_wrap() {
+        let needs = ScratchNeeds { local_bytes: 0, worker_bytes: 128, item_bytes: 48 };
+        assert_eq!(needs.total_bytes(256, 10), Some(256 + 128 + 480));
+        assert_eq!(needs.total_bytes(256, u64::MAX / 2), None);
+    }
+}

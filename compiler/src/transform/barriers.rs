@@ -190,3 +190,86 @@ impl Split {
         std::iter::once(start).chain(rest).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Shape, random_kernel};
+
+    fn count_barriers(body: &Function) -> usize {
+        let graph = cfg(body);
+        let insts = graph.rpo().iter().flat_map(|&block| &body.blocks[block].insts);
+        insts.filter(|&&inst| body.insts[inst].data == InstData::Barrier).count()
+    }
+
+    /// No synchronisation is added: one region for each barrier, and each of them is arrived at.
+    #[test]
+    fn one_region_more_than_barriers() {
+        let mut dropped = 0;
+        for seed in 0..400 {
+            let shape = Shape { unstructured: seed % 2 == 0, ..Shape::default() };
+            let mut kernel = random_kernel(seed, shape).module.kernels.swap_remove(0);
+            let mut body = kernel.body().clone();
+            let written = count_barriers(&body);
+            drop_redundant(&mut body);
+            let wanted = count_barriers(&body);
+            dropped += written - wanted;
+            barriers(&mut kernel);
+            assert_eq!(kernel.regions.len(), 1 + wanted, "seed {seed}");
+            let mut arrived = vec![false; kernel.regions.len()];
+            arrived[0] = true;
+            for body in kernel.regions.values() {
+                for &block in &body.layout {
+                    if let Terminator::Exit(to) = body.blocks[block].term {
+                        arrived[to.as_u32() as usize] = true;
+                    }
+                }
+            }
+            assert!(arrived.iter().all(|&region| region), "seed {seed}");
+        }
+        assert!(dropped > 0);
+    }
+
+    /// What a region loads from a slot was put there on every way to the region.
+    #[test]
+    fn slots_are_written_before_they_are_read() {
+        for seed in 0..400 {
+            let shape = Shape { unstructured: seed % 2 == 0, ..Shape::default() };
+            let mut kernel = random_kernel(seed, shape).module.kernels.swap_remove(0);
+            barriers(&mut kernel);
+            // By region: which slots hold something for sure when a work-item begins it.
+            let mut written: Vec<Option<Vec<bool>>> = vec![None; kernel.regions.len()];
+            written[0] = Some(vec![false; kernel.live.len()]);
+            let mut work = vec![Region::from_u32(0)];
+            while let Some(region) = work.pop() {
+                let body = &kernel.regions[region];
+                for &block in &body.layout {
+                    let Terminator::Exit(to) = body.blocks[block].term else { continue };
+                    let mut now = written[region.as_u32() as usize].clone().unwrap();
+                    for &inst in &body.blocks[block].insts {
+                        if let InstData::LiveStore { live, .. } = body.insts[inst].data {
+                            now[live.as_u32() as usize] = true;
+                        }
+                    }
+                    let old = &mut written[to.as_u32() as usize];
+                    let new = match old {
+                        Some(old) => old.iter().zip(&now).map(|(&a, &b)| a && b).collect(),
+                        None => now,
+                    };
+                    if old.as_ref() != Some(&new) {
+                        *old = Some(new);
+                        work.push(to);
+                    }
+                }
+            }
+            for (region, body) in &kernel.regions {
+                for inst in body.layout.iter().flat_map(|&block| &body.blocks[block].insts) {
+                    if let InstData::LiveLoad { live } = body.insts[*inst].data {
+                        let written = written[region.as_u32() as usize].as_ref().unwrap();
+                        assert!(written[live.as_u32() as usize], "seed {seed}: {live} in {region}");
+                    }
+                }
+            }
+        }
+    }
+}
