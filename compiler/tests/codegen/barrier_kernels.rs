@@ -94,7 +94,7 @@ fn agree_with_the_interpreter() {
                 .unwrap_or_else(|error| panic!("{name} by {local:?}, regions: {error}"));
             assert!(cut.buffers == expected.buffers, "{name} by {local:?}: cutting barriers changes the results");
             let mut found = memory();
-            machine::run(&case.module, name, &range, &case.args, &mut found)
+            machine::run(&case.module, name, &range, &case.args, &mut found, false)
                 .unwrap_or_else(|error| panic!("{name} by {local:?}, machine code: {error}"));
             assert!(found.buffers == expected.buffers, "{name} by {local:?}: machine code has other results");
             assert!(local != case.local || expected.buffers != case.buffers, "{name} does nothing");

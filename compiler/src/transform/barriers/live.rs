@@ -39,7 +39,7 @@ pub(super) fn plan(kernel: &Kernel, split: &Split) -> Plan {
     for (region, &start) in split.starts.iter().skip(1) {
         let mut here: SecondaryMap<Value, bool> = SecondaryMap::new();
         for value in in_order(split, split.liveness.live_in(start).collect()) {
-            if !Again::new(kernel, split, &here).within_budget(value) {
+            if !Again::new(kernel, split, &here).need(value) {
                 here[value] = true;
                 kept[region].push(value);
             }
@@ -92,10 +92,6 @@ struct Again<'a> {
 impl<'a> Again<'a> {
     fn new(kernel: &'a Kernel, split: &'a Split, kept: &'a SecondaryMap<Value, bool>) -> Self {
         Again { kernel, split, kept, insts: Vec::new(), cost: 0, from_kept: false }
-    }
-
-    fn within_budget(mut self, value: Value) -> bool {
-        self.need(value)
     }
 
     /// Adds what it takes to compute a value; false if that is impossible or too much.
