@@ -2,9 +2,11 @@
 //! when the function changes.
 
 pub mod cfg;
+pub mod divergence;
 pub mod dominators;
 pub mod liveness;
 pub mod loops;
 pub mod post_dominators;
+pub mod shape;
 #[cfg(test)]
 mod testing;
