@@ -148,16 +148,47 @@ fn a_launch_allocates_nothing_in_steady_state() {
     let buffer = fixture.over(&mut data);
     kernel.set_buffer(0, Some(buffer)).unwrap();
     kernel.set_local(2, 64 * 4).unwrap();
-    // Few iterations stay on this thread, many are shared with the team.
+    // Few iterations stay on this thread, many are shared with the team. A thread's first sleep and the like
+    // may allocate once; a launch that allocated by itself would do so in every round.
     for iterations in [1_u32, 2000] {
         kernel.set_value(1, &iterations.to_le_bytes()).unwrap();
-        for _ in 0..20 {
-            fixture.launch(&kernel, &[4096], Some(&[64]));
-        }
-        let before = counting::allocations();
-        for _ in 0..100 {
-            fixture.launch(&kernel, &[4096], Some(&[64]));
-        }
-        assert_eq!(counting::allocations() - before, 0, "{iterations} iterations");
+        let round = || {
+            let before = counting::allocations();
+            for _ in 0..100 {
+                fixture.launch(&kernel, &[4096], Some(&[64]));
+            }
+            counting::allocations() - before
+        };
+        let rounds: Vec<u64> = (0..5).map(|_| round()).collect();
+        assert!(rounds.contains(&0), "{iterations} iterations: {rounds:?} allocations in 100 launches");
+    }
+}
+
+#[test]
+fn large_private_arrays_have_room() {
+    let fixture = Fixture::new();
+    let program = fixture.build(
+        "#define FILL uint big[40000]; \\
+             for (uint i = 0; i < 40000; ++i) big[i] = i * (uint)get_global_id(0) + seed;
+         kernel void alone(global uint *x, uint seed) {
+             FILL
+             x[get_global_id(0)] = big[x[get_global_id(0)]];
+         }
+         kernel void across(global uint *x, uint seed) {
+             FILL
+             barrier(CLK_GLOBAL_MEM_FENCE);
+             x[get_global_id(0)] = big[x[get_global_id(0)]];
+         }",
+    );
+    for name in ["alone", "across"] {
+        let kernel = Kernel::new(&program, name).unwrap();
+        let mut data: Vec<u32> = (0..64).map(|i| i * 600).collect();
+        let buffer = fixture.over(&mut data);
+        kernel.set_buffer(0, Some(buffer.clone())).unwrap();
+        kernel.set_value(1, &9_u32.to_le_bytes()).unwrap();
+        fixture.launch(&kernel, &[64], Some(&[16]));
+        drop((buffer, kernel));
+        let expected: Vec<u32> = (0..64).map(|i| i * 600 * i + 9).collect();
+        assert_eq!(data, expected, "{name}");
     }
 }

@@ -6,7 +6,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lockstep_compiler::codegen::abi::LaunchFrame;
+use lockstep_compiler::codegen::abi::{LaunchFrame, ScratchNeeds};
 use lockstep_compiler::ir::Format;
 use lockstep_compiler::pipeline::Variant;
 use opencl_sys::CL_OUT_OF_RESOURCES;
@@ -130,11 +130,11 @@ unsafe extern "C" fn print(context: *const c_void, format: u32, args: *const u64
     result.ok().flatten().unwrap_or(-1)
 }
 
-/// The scratch memory a launch needs: (offset of per-work-item storage, size), `local` being the end of
-/// local memory.
-pub(super) fn scratch(local: u64, item_bytes: u64, items: u64) -> Result<(u64, u64)> {
+/// The scratch memory a launch needs: (offset of the code's own storage, size of all), `local` being the end
+/// of local memory and `items` the work-items of a full group.
+pub(super) fn scratch(local: u64, needs: &ScratchNeeds, items: u64) -> Result<(u64, u64)> {
     let too_much = || Error::new(CL_OUT_OF_RESOURCES).because("a work-group needs more scratch memory than there is");
     let items_offset = local.checked_next_multiple_of(arena::ALIGN as u64).ok_or_else(too_much)?;
-    let size = item_bytes.checked_mul(items).and_then(|bytes| bytes.checked_add(items_offset)).ok_or_else(too_much)?;
+    let size = needs.total_bytes(items_offset, items).ok_or_else(too_much)?;
     if size > arena::LIMIT { Err(too_much()) } else { Ok((items_offset, size)) }
 }
