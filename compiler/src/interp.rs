@@ -15,7 +15,7 @@ use std::fmt;
 
 mod float;
 mod host;
-mod integer;
+pub(crate) mod integer;
 mod item;
 mod memory;
 mod unary;
@@ -188,6 +188,13 @@ pub struct Report {
     pub printf: Vec<PrintfEvent>,
 }
 
+/// Sees what work-items do, block by block: for tests of analyses.
+pub trait Observer {
+    /// A work-item has run a block's instructions and goes on with its terminator. `values` holds the bits
+    /// of each value by its number.
+    fn block(&mut self, group: [u64; 3], local_id: [u64; 3], region: Region, block: Block, values: &[u128]);
+}
+
 /// Steps of all work-items together that `run` allows.
 pub const STEP_LIMIT: u64 = 200_000_000;
 
@@ -210,6 +217,30 @@ pub fn run_limited(
     args: &[Arg],
     memory: &mut Memory,
     step_limit: u64,
+) -> Result<Report, InterpError> {
+    launch(module, kernel, range, args, memory, step_limit, None)
+}
+
+/// Runs a kernel over a range under observation.
+pub fn run_observed(
+    module: &Module,
+    kernel: &str,
+    range: &NdRange,
+    args: &[Arg],
+    memory: &mut Memory,
+    observer: &mut dyn Observer,
+) -> Result<Report, InterpError> {
+    launch(module, kernel, range, args, memory, STEP_LIMIT, Some(observer))
+}
+
+fn launch<'a>(
+    module: &'a Module,
+    kernel: &str,
+    range: &'a NdRange,
+    args: &[Arg],
+    memory: &mut Memory,
+    step_limit: u64,
+    observer: Option<&'a mut (dyn Observer + 'a)>,
 ) -> Result<Report, InterpError> {
     let Some(kernel) = module.kernels.iter().find(|k| k.name == kernel) else {
         return Err(Fault::BadLaunch(format!("there is no kernel {kernel:?}")).into());
@@ -242,7 +273,7 @@ pub fn run_limited(
             _ => return Err(Fault::BadLaunch(format!("argument {i} does not fit its parameter")).into()),
         }
     }
-    let mut run = Run { kernel, range, step_limit, report: Report::default() };
+    let mut run = Run { kernel, range, step_limit, report: Report::default(), observer };
     let groups = range.num_groups();
     for z in 0..groups[2] {
         for y in 0..groups[1] {
@@ -257,6 +288,7 @@ pub fn run_limited(
 /// One launch.
 struct Run<'a> {
     kernel: &'a Kernel,
+    observer: Option<&'a mut (dyn Observer + 'a)>,
     range: &'a NdRange,
     step_limit: u64,
     report: Report,

@@ -11,6 +11,7 @@ use cranelift_entity::SecondaryMap;
 use std::collections::HashSet;
 use std::fmt;
 
+mod normal;
 mod types;
 
 /// How far a kernel has come; each stage has its own rules.
@@ -20,6 +21,8 @@ pub enum Stage {
     Imported,
     /// After `barriers`: regions, live slots and exits instead of barriers.
     Regions,
+    /// After `normalize`: as `Regions`, and the control flow has normal form.
+    Normalized,
 }
 
 /// A broken rule.
@@ -180,6 +183,9 @@ impl Verifier<'_> {
                 self.code_types(region, &code);
                 self.dominance(region, f);
             }
+            if self.errors.len() == before && self.stage == Stage::Normalized {
+                self.normal_form(region, &code);
+            }
         }
     }
 
@@ -286,7 +292,7 @@ impl Verifier<'_> {
                 }
                 live.to_string()
             }
-            InstData::Barrier if self.stage == Stage::Regions => {
+            InstData::Barrier if self.stage != Stage::Imported => {
                 let line = inst_text(code.f, inst);
                 return self.error(&line, "a barrier is left after `barriers`");
             }

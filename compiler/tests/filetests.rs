@@ -1,7 +1,7 @@
 //! Runs every file under `filetests/`. A file says in its comments what is tested:
 //!
 //! - `; test: NAME` (once or more): the tests to run, see `run_test`.
-//! - `; stage: regions`: the verifier stage of the text (default `imported`).
+//! - `; stage: regions`: the verifier stage of the text or `normalized` (default `imported`).
 //! - Behind a line of IR, `; KEY: VALUE` says a fact about that line. A test compares the facts it
 //!   finds with those written, all of them: a wrong fact fails, and so does a missing one.
 //! - `; run:` lines say what the interpreter finds (`filetest/run.rs`), `; output:` what a pass writes
@@ -76,6 +76,7 @@ fn run_test(test: &str, path: &Path, text: &str, module: &Module, script: &Scrip
         "post_dominators" => compare_facts(script, &["ipdom"], analyses::ipdoms(module)),
         "loops" => compare_facts(script, &["in", "loop", "irreducible"], analyses::loop_facts(module)),
         "liveness" => compare_facts(script, &["live_in", "live_out"], analyses::live_sets(module)),
+        "divergence" => compare_facts(script, &["shape", "divergent"], analyses::divergences(module)),
         "dominators" => compare_facts(script, &["idom"], analyses::idoms(module)),
         _ => transforms::check(test, path, text, module, script)
             .unwrap_or_else(|| Err(format!("there is no test {test:?}"))),

@@ -1,18 +1,31 @@
 //! Divergence: which values, branches and loops are the same for all work-items of a gang.
 //!
-//! Requires: a function in normal form (`Stage::Normalized`).
-//! Ensures: a value's shape holds in all lanes that execute its definition together; a branch that is not
-//! in `divergent_branches` sends all lanes that arrive there the same way; all lanes that are together in
-//! a loop that is not in `divergent_loops` leave it together, through one exit.
-//! Phases: everything that can differ is said to differ.
-//! Source: Moll 2021, chapter 6.
+//! Requires: a function in normal form (`Stage::Normalized`) and facts that hold of every launch.
+//! Ensures: a value's shape holds in all lanes that execute its definition together (in the same
+//! iteration of every loop around it); a branch that is not in `divergent_branches` sends all lanes that
+//! execute it together the same way; all lanes that together enter a loop that is not in
+//! `divergent_loops` leave it together, through one exit. Programs with data races have no meaning: a
+//! plain load is taken to give all lanes of one address the same.
+//! Phases: from nothing known, the transfer functions of `shape` to a fixed point, block by block in
+//! reverse post-order; a branch that turns out divergent has its joins and exits found (`joins`), whose
+//! parameters then vary, and the blocks that depend on it run for some lanes only. For a whole kernel
+//! ([`Facts::of_kernel`]) private slots are taken as uniform until a store, a copy or a use shows
+//! otherwise, and kept values get the shapes of what regions store, until nothing changes.
+//! Source: Moll 2021, chapters 6 and 10. Instead of alloca SSA (6.6), a slot is uniform if every write to
+//! it is, in blocks that all lanes run.
 
-use super::cfg::Cfg;
-use super::dominators::Dominators;
-use super::loops::{Loop, Loops};
+use super::cfg::{Cfg, cfg};
+use super::dominators::{Dominators, dominators};
+use super::joins::control_divergence;
+use super::loops::{Loop, Loops, loops};
+use super::post_dominators::{PostDominators, post_dominators};
 use super::shape::Shape;
-use crate::ir::{Block, Function, Kernel, LiveSlot, Module, Value, ValueDef};
+use super::shape::transfer::{self, Known};
+use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};
+use std::collections::{BTreeSet, HashMap};
+
+mod slots;
 
 /// What is known of how a kernel's gangs run, beside its code.
 #[derive(Clone, Debug)]
@@ -20,14 +33,91 @@ pub struct Facts {
     /// Lanes of a gang: work-items consecutive along x, the first at a multiple of this in its group. A
     /// power of two.
     pub width: u32,
+    /// A power of two that divides the first global id along x of every group (1 if nothing is known).
+    pub group_align: u64,
+    /// The greatest global id along x.
+    pub max_global_id: u64,
+    /// The greatest local id along x.
+    pub max_local_id: u64,
     /// The shapes of values kept between regions.
     pub live: SecondaryMap<LiveSlot, Shape>,
+    /// Private slots that hold the same in all lanes of a gang whenever they are read, in all regions: the
+    /// gang may share one.
+    pub uniform_slots: EntitySet<Slot>,
+    /// Live slots that no region was seen to store yet.
+    unseen: EntitySet<LiveSlot>,
+    inputs: Vec<u64>,
+    slots: SecondaryMap<Slot, u64>,
+    locals: SecondaryMap<LocalVar, u64>,
+    globals: SecondaryMap<Global, u64>,
 }
 
 impl Facts {
-    /// The facts that hold of every launch of a kernel with gangs of `width` work-items.
-    pub fn new(_module: &Module, _kernel: &Kernel, width: u32) -> Facts {
-        Facts { width, live: SecondaryMap::new() }
+    /// The facts that hold of every launch of a kernel with gangs of `width` work-items. Private slots and
+    /// kept values are taken to vary.
+    pub fn new(module: &Module, kernel: &Kernel, width: u32) -> Facts {
+        let input = |(input, _): &(Input, Type)| match *input {
+            Input::Value { param, .. } => match &kernel.params[param as usize] {
+                param if param.kind == ParamKind::Local => param.align.into(),
+                _ => 1,
+            },
+            Input::Address { .. } => 1,
+        };
+        let mut facts = Facts {
+            width,
+            group_align: 1,
+            max_global_id: i64::MAX as u64,
+            max_local_id: u32::MAX.into(),
+            live: SecondaryMap::new(),
+            uniform_slots: EntitySet::new(),
+            unseen: EntitySet::new(),
+            inputs: kernel.inputs.iter().map(input).collect(),
+            slots: SecondaryMap::with_default(1),
+            locals: SecondaryMap::with_default(1),
+            globals: SecondaryMap::with_default(1),
+        };
+        kernel.slots.iter().for_each(|(slot, data)| facts.slots[slot] = data.align.into());
+        kernel.locals.iter().for_each(|(local, data)| facts.locals[local] = data.align.into());
+        module.globals.iter().for_each(|(global, data)| facts.globals[global] = data.align.into());
+        facts
+    }
+
+    /// The facts with what the code of all regions, in normal form, says about slots and kept values.
+    pub fn of_kernel(mut self, kernel: &Kernel) -> Facts {
+        let graphs: Vec<Graph<'_>> = kernel.regions.values().map(Graph::of).collect();
+        slots::private_only(kernel, &mut self.uniform_slots);
+        kernel.live.keys().for_each(|live| {
+            self.unseen.insert(live);
+        });
+        loop {
+            let mut changed = false;
+            for graph in &graphs {
+                let found = solve(graph, &self);
+                changed |= slots::drop_varying(graph.f, &found, &mut self.uniform_slots);
+                changed |= self.see_stores(graph.f, &found);
+            }
+            if !changed {
+                self.unseen.clear();
+                return self;
+            }
+        }
+    }
+
+    /// Adds what a region keeps for others.
+    fn see_stores(&mut self, f: &Function, found: &Divergence) -> bool {
+        let mut changed = false;
+        for &block in &f.layout {
+            for &inst in &f.blocks[block].insts {
+                let InstData::LiveStore { live, arg } = f.insts[inst].data else { continue };
+                // Where only some lanes store, the others keep another value.
+                let some = found.divergent_blocks.contains(block);
+                let stored = if some { Shape::Varying } else { found.shapes[arg] };
+                let joined = if self.unseen.contains(live) { stored } else { self.live[live].join(stored) };
+                changed |= self.unseen.remove(live) || joined != self.live[live];
+                self.live[live] = joined;
+            }
+        }
+        changed
     }
 }
 
@@ -43,6 +133,9 @@ pub struct Divergence {
     pub divergent_loops: EntitySet<Loop>,
     /// Blocks where lanes that went different ways meet: their parameters differ with the way.
     pub joins: EntitySet<Block>,
+    /// Exits of divergent loops where lanes arrive that left in different iterations. Other exits of such
+    /// a loop are uniform: lanes that are still in the loop leave through them all at once.
+    pub temporal: BTreeSet<(Loop, Block)>,
     /// Blocks that may run for some of the lanes which entered the function and not for others. All
     /// others run for all those lanes together.
     pub divergent_blocks: EntitySet<Block>,
@@ -61,26 +154,281 @@ impl Divergence {
 }
 
 /// Computes the divergence of a function.
-pub fn divergence(f: &Function, _facts: &Facts, cfg: &Cfg, _dominators: &Dominators, loops: &Loops) -> Divergence {
-    let mut found = Divergence::default();
-    for (value, data) in &f.values {
-        if matches!(data.def, ValueDef::Const(_)) {
-            found.shapes[value] = Shape::uniform(1);
+pub fn divergence(f: &Function, facts: &Facts, cfg: &Cfg, _dominators: &Dominators, loops: &Loops) -> Divergence {
+    let graph = Graph { f, cfg: cfg.clone(), loops: loops.clone(), post: post_dominators(cfg) };
+    solve(&graph, facts)
+}
+
+/// A function and its control flow.
+struct Graph<'a> {
+    f: &'a Function,
+    cfg: Cfg,
+    loops: Loops,
+    post: PostDominators,
+}
+
+impl Graph<'_> {
+    fn of(f: &Function) -> Graph<'_> {
+        let cfg = cfg(f);
+        let loops = loops(&cfg, &dominators(&cfg));
+        Graph { f, post: post_dominators(&cfg), cfg, loops }
+    }
+}
+
+fn solve(graph: &Graph<'_>, facts: &Facts) -> Divergence {
+    let f = graph.f;
+    let mut solver = Solver {
+        graph,
+        f,
+        facts,
+        known: SecondaryMap::new(),
+        home: SecondaryMap::new(),
+        users: SecondaryMap::new(),
+        dirty: (0..graph.cfg.rpo().len() as u32).collect(),
+        temporal: HashMap::new(),
+        found: Divergence::default(),
+    };
+    solver.prepare();
+    while let Some(number) = solver.dirty.pop_first() {
+        solver.block(graph.cfg.rpo()[number as usize]);
+    }
+    for (value, known) in solver.known.iter() {
+        if let Some(known) = known {
+            solver.found.shapes[value] = known.shape;
         }
     }
-    for &block in cfg.rpo() {
-        if f.blocks[block].term.selector().is_some() {
-            found.divergent_branches.insert(block);
+    solver.found
+}
+
+struct Solver<'a> {
+    graph: &'a Graph<'a>,
+    f: &'a Function,
+    facts: &'a Facts,
+    /// `None`: never computed, in no lane.
+    known: SecondaryMap<Value, Option<Known>>,
+    home: SecondaryMap<Value, Option<Block>>,
+    /// The blocks that use a value, or pass it on.
+    users: SecondaryMap<Value, Vec<Block>>,
+    /// Places in reverse post-order of the blocks to look at again.
+    dirty: BTreeSet<u32>,
+    /// The loops for which an exit is temporally divergent.
+    temporal: HashMap<Block, Vec<Loop>>,
+    found: Divergence,
+}
+
+impl Solver<'_> {
+    fn prepare(&mut self) {
+        for (value, data) in &self.f.values {
+            if let ValueDef::Const(bits) = data.def {
+                self.known[value] = Some(Known::constant(data.ty, bits));
+            }
         }
-        if cfg.preds(block).len() > 1 {
-            found.joins.insert(block);
+        for &block in self.graph.cfg.rpo() {
+            let data = &self.f.blocks[block];
+            data.params.iter().for_each(|&param| self.home[param] = Some(block));
+            for &inst in &data.insts {
+                let node = &self.f.insts[inst];
+                node.results.iter().for_each(|&result| self.home[result] = Some(block));
+                node.data.for_each_arg(|arg| self.used(arg, block));
+            }
+            if let Some(selector) = data.term.selector() {
+                self.used(selector, block);
+            }
+            for to in data.term.targets() {
+                to.args.iter().for_each(|&arg| self.used(arg, to.block));
+            }
         }
+        let entry = self.f.entry();
+        for (i, &param) in self.f.blocks[entry].params.iter().enumerate() {
+            let align = self.facts.inputs.get(i).copied().unwrap_or(1);
+            self.known[param] = Some(Known::uniform(self.f.ty(param), align));
+        }
+    }
+
+    fn used(&mut self, value: Value, block: Block) {
+        if self.users[value].last() != Some(&block) {
+            self.users[value].push(block);
+        }
+    }
+
+    fn touch(&mut self, block: Block) {
+        self.dirty.extend(self.graph.cfg.rpo_number(block));
+    }
+
+    /// Learns more of what a value may be.
+    fn update(&mut self, value: Value, new: Known) {
+        let joined = self.known[value].map_or(new, |old| old.join(new));
+        if self.known[value] != Some(joined) {
+            self.known[value] = Some(joined);
+            for i in 0..self.users[value].len() {
+                self.touch(self.users[value][i]);
+            }
+        }
+    }
+
+    fn block(&mut self, block: Block) {
+        let f = self.f;
         if block != f.entry() {
-            found.divergent_blocks.insert(block);
+            self.params(block);
+        }
+        for &inst in &f.blocks[block].insts {
+            self.inst(inst);
+        }
+        let varies = |v: Value| self.known[v].is_some_and(|known| !known.shape.is_uniform());
+        if f.blocks[block].term.selector().is_some_and(varies) && self.found.divergent_branches.insert(block) {
+            self.diverge(block);
         }
     }
-    for (l, _) in loops.iter() {
-        found.divergent_loops.insert(l);
+
+    /// What follows from a branch that sends lanes different ways.
+    fn diverge(&mut self, branch: Block) {
+        let effects = control_divergence(&self.graph.cfg, &self.graph.loops, branch);
+        for block in effects.joins {
+            if self.found.joins.insert(block) {
+                self.touch(block);
+            }
+        }
+        for (l, exit) in effects.temporal {
+            if self.found.temporal.insert((l, exit)) {
+                self.temporal.entry(exit).or_default().push(l);
+                self.touch(exit);
+            }
+        }
+        for l in effects.loops {
+            self.found.divergent_loops.insert(l);
+        }
+        let mut stack = vec![branch];
+        while let Some(from) = stack.pop() {
+            let end = self.graph.post.ipdom(from);
+            for &succ in self.graph.cfg.succs(from) {
+                let mut next = Some(succ);
+                while let Some(block) = next.filter(|_| next != end) {
+                    if self.found.divergent_blocks.insert(block) && self.graph.cfg.succs(block).len() > 1 {
+                        stack.push(block);
+                    }
+                    next = self.graph.post.ipdom(block);
+                }
+            }
+        }
     }
-    found
+
+    fn params(&mut self, block: Block) {
+        let f = self.f;
+        let join = self.found.joins.contains(block);
+        for (i, &param) in f.blocks[block].params.iter().enumerate() {
+            let mut result: Option<Known> = None;
+            let mut first = None;
+            let mut same = true;
+            let mut preds = self.graph.cfg.preds(block).to_vec();
+            preds.dedup();
+            for pred in preds {
+                if !self.graph.cfg.is_reachable(pred) {
+                    continue;
+                }
+                for to in f.blocks[pred].term.targets().into_iter().filter(|to| to.block == block) {
+                    let arg = to.args[i];
+                    let Some(known) = self.passed(pred, block, arg) else { continue };
+                    same &= *first.get_or_insert(arg) == arg;
+                    result = Some(result.map_or(known, |r| r.join(known)));
+                }
+            }
+            let Some(mut known) = result else { continue };
+            let ty = f.ty(param);
+            if join && !same {
+                known = Known::varying(ty);
+            }
+            // Bounds would grow around loops, step by step.
+            if self.graph.loops.with_header(block).is_some() && known.bits.is_none() {
+                known.max = ty.mask();
+            }
+            self.update(param, known);
+        }
+    }
+
+    /// An argument as lanes see it behind an edge.
+    fn passed(&self, from: Block, to: Block, arg: Value) -> Option<Known> {
+        let known = self.known[arg]?;
+        let Some(home) = self.home[arg] else { return Some(known) };
+        let left = self.temporal.get(&to).into_iter().flatten();
+        let loops = &self.graph.loops;
+        let late = left.copied().any(|l| loops.contains(l, from) && loops.contains(l, home));
+        Some(if late { Known { max: known.max, ..Known::varying(self.f.ty(arg)) } } else { known })
+    }
+
+    fn inst(&mut self, inst: Inst) {
+        let f = self.f;
+        let node = &f.insts[inst];
+        let mut ready = true;
+        node.data.for_each_arg(|arg| ready &= self.known[arg].is_some());
+        if !ready {
+            return;
+        }
+        let Some(&result) = node.results.first() else { return };
+        let ty = f.ty(result);
+        let width = self.facts.width;
+        let of = |v: Value| self.known[v].unwrap_or(Known::varying(f.ty(v)));
+        let known = match &node.data {
+            InstData::Unary { op, arg, .. } => transfer::unary(*op, f.ty(*arg), ty, of(*arg), width),
+            InstData::Binary { op, flags, args: [a, b], .. } => {
+                transfer::binary(*op, *flags, ty, of(*a), of(*b), width)
+            }
+            InstData::Ternary { op: TernaryOp::Select, args: [c, a, b], .. } => {
+                let either = of(*a).join(of(*b));
+                match of(*c).shape.is_uniform() || a == b {
+                    true => either,
+                    false => Known { max: either.max, ..Known::varying(ty) },
+                }
+            }
+            InstData::Icmp { cc, args: [a, b] } => transfer::icmp(*cc, of(*a), of(*b), width),
+            InstData::PtrAdd { base, offset, .. } => transfer::ptr_add(of(*base), of(*offset), width),
+            InstData::Load { ptr, access, .. } => {
+                let same = of(*ptr).shape.is_uniform() && !access.volatile && access.atomic.is_none();
+                for &each in &node.results {
+                    self.update(each, if same { Known::uniform(ty, 1) } else { Known::varying(ty) });
+                }
+                return;
+            }
+            InstData::Query { query, dim } => self.query(*query, *dim, ty),
+            InstData::SlotAddr { slot } if self.facts.uniform_slots.contains(*slot) => {
+                Known::uniform(ty, self.facts.slots[*slot])
+            }
+            InstData::LocalAddr { local } => Known::uniform(ty, self.facts.locals[*local]),
+            InstData::GlobalAddr { global } => Known::uniform(ty, self.facts.globals[*global]),
+            InstData::LiveLoad { live } if self.facts.unseen.contains(*live) => return,
+            InstData::LiveLoad { live } => Known::of_shape(ty, self.facts.live[*live], width),
+            InstData::Ternary { args, .. } => transfer::generic(ty, &args.map(of)),
+            InstData::Fcmp { args, .. } => transfer::generic(ty, &args.map(of)),
+            InstData::CallHost { args, .. } => {
+                transfer::generic(ty, &args.iter().map(|&arg| of(arg)).collect::<Vec<_>>())
+            }
+            // Each lane gets its own answer.
+            InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } | InstData::Printf { .. } => Known::varying(ty),
+            InstData::SlotAddr { .. } => Known::varying(ty),
+            // No results.
+            InstData::Store { .. }
+            | InstData::MemCopy { .. }
+            | InstData::MemSet { .. }
+            | InstData::Fence { .. }
+            | InstData::Barrier
+            | InstData::LiveStore { .. } => return,
+        };
+        self.update(result, known);
+        for &other in &node.results[1..] {
+            self.update(other, Known::varying(f.ty(other)));
+        }
+    }
+
+    fn query(&self, query: Query, dim: u8, ty: Type) -> Known {
+        let facts = self.facts;
+        let in_gang = dim == 0;
+        let id = |align: u64, max: u64| {
+            let known = Known::of_shape(ty, Shape::contiguous(align), facts.width);
+            Known { max: max.into(), unsigned: true, signed: max <= i64::MAX as u64, ..known }
+        };
+        match query {
+            Query::LocalId if in_gang => id(facts.width.into(), facts.max_local_id),
+            Query::GlobalId if in_gang => id(facts.group_align.min(facts.width.into()), facts.max_global_id),
+            _ => Known::uniform(ty, 1),
+        }
+    }
 }

@@ -4,6 +4,7 @@
 pub mod cfg;
 pub mod divergence;
 pub mod dominators;
+pub mod joins;
 pub mod liveness;
 pub mod loops;
 pub mod post_dominators;

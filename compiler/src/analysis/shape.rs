@@ -9,6 +9,8 @@
 //! Phases: none; a lattice.
 //! Source: Moll 2021, chapter 10; alignments are powers of two, so that they survive wrapping.
 
+pub mod transfer;
+
 use std::fmt;
 
 /// How a value differs between lanes.

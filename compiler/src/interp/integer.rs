@@ -4,7 +4,7 @@ use super::Fault;
 use crate::ir::{AtomicOp, BinaryOp, IntCc, Type};
 
 /// The number that `bits` mean as a signed integer of `width` bits.
-pub(super) fn signed(bits: u128, width: u32) -> i128 {
+pub(crate) fn signed(bits: u128, width: u32) -> i128 {
     let up = 128 - width;
     ((bits << up) as i128) >> up
 }
@@ -16,7 +16,7 @@ fn limits(width: u32) -> (i128, i128) {
 }
 
 /// Whether a comparison of two integers (or addresses) of a type holds.
-pub(super) fn compare(cc: IntCc, ty: Type, a: u128, b: u128) -> bool {
+pub(crate) fn compare(cc: IntCc, ty: Type, a: u128, b: u128) -> bool {
     let (sa, sb) = (signed(a, ty.bits()), signed(b, ty.bits()));
     match cc {
         IntCc::Eq => a == b,
@@ -33,7 +33,7 @@ pub(super) fn compare(cc: IntCc, ty: Type, a: u128, b: u128) -> bool {
 }
 
 /// The result's bits; `None` for operations on floats.
-pub(super) fn binary(op: BinaryOp, width: u32, a: u128, b: u128) -> Option<Result<u128, Fault>> {
+pub(crate) fn binary(op: BinaryOp, width: u32, a: u128, b: u128) -> Option<Result<u128, Fault>> {
     let mask = u128::MAX >> (128 - width);
     let (sa, sb) = (signed(a, width), signed(b, width));
     let (min, max) = limits(width);

@@ -182,6 +182,9 @@ impl Item {
                 self.position += 1;
                 continue;
             }
+            if let Some(observer) = &mut run.observer {
+                observer.block(group.id, self.local_id, self.region, self.block, &self.values);
+            }
             let (index, to) = match &block.term {
                 Terminator::Jump(to) => (0, to),
                 Terminator::Branch { cond, then_to, else_to } => match self.get(*cond) {

@@ -2,11 +2,12 @@
 
 use super::Fact;
 use lockstep_compiler::analysis::cfg::cfg;
+use lockstep_compiler::analysis::divergence::{Facts, divergence};
 use lockstep_compiler::analysis::dominators::dominators;
 use lockstep_compiler::analysis::liveness::liveness;
 use lockstep_compiler::analysis::loops::loops;
 use lockstep_compiler::analysis::post_dominators::post_dominators;
-use lockstep_compiler::ir::{Function, Module, Value, block_text, term_text};
+use lockstep_compiler::ir::{Function, Module, Value, block_text, inst_text, term_text};
 use lockstep_compiler::verify::VerifyError;
 
 fn each_function(module: &Module, mut facts: impl FnMut(&Function, &mut Vec<Fact>)) -> Vec<Fact> {
@@ -100,4 +101,51 @@ pub fn regions(module: &Module) -> Vec<Fact> {
         found.push((line, "live".to_string(), live.join(" ")));
     }
     found
+}
+
+/// For gangs of eight, `shape: contiguous(8)` for every parameter and result, separated by commas; on a
+/// block `divergent: block` where it may run for some lanes only, `join` where lanes of different ways
+/// meet, `exit` where they left a loop at different times, `loop` at a divergent loop's header; and
+/// `divergent: branch` on a terminator.
+pub fn divergences(module: &Module) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    for kernel in &module.kernels {
+        let known = Facts::new(module, kernel, 8).of_kernel(kernel);
+        for f in kernel.regions.values() {
+            let graph = cfg(f);
+            let tree = dominators(&graph);
+            let forest = loops(&graph, &tree);
+            let found = divergence(f, &known, &graph, &tree, &forest);
+            let mut fact = |line: String, key: &str, value: String| facts.push((line, key.to_string(), value));
+            let shapes =
+                |values: &[Value]| values.iter().map(|&v| found.shape(v).to_string()).collect::<Vec<_>>().join(", ");
+            for &block in &f.layout {
+                let data = &f.blocks[block];
+                if !data.params.is_empty() {
+                    fact(block_text(f, block), "shape", shapes(&data.params));
+                }
+                let late = found.temporal.iter().any(|&(_, exit)| exit == block);
+                let header = forest.with_header(block).is_some_and(|l| found.divergent_loops.contains(l));
+                let kinds = [
+                    (found.divergent_blocks.contains(block), "block"),
+                    (found.joins.contains(block), "join"),
+                    (late, "exit"),
+                    (header, "loop"),
+                ];
+                let kinds: Vec<&str> = kinds.iter().filter(|(is, _)| *is).map(|(_, kind)| *kind).collect();
+                if !kinds.is_empty() {
+                    fact(block_text(f, block), "divergent", kinds.join(" "));
+                }
+                for &inst in &data.insts {
+                    if !f.insts[inst].results.is_empty() {
+                        fact(inst_text(f, inst), "shape", shapes(&f.insts[inst].results));
+                    }
+                }
+                if found.divergent_branches.contains(block) {
+                    fact(term_text(f, block), "divergent", "branch".to_string());
+                }
+            }
+        }
+    }
+    facts
 }

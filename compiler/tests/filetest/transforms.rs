@@ -6,6 +6,7 @@ use super::Script;
 use super::run;
 use lockstep_compiler::ir::{Kernel, Module};
 use lockstep_compiler::transform::barriers::barriers;
+use lockstep_compiler::transform::normalize::normalize;
 use lockstep_compiler::verify::{Stage, verify};
 use std::path::Path;
 
@@ -16,7 +17,17 @@ struct Pass {
 }
 
 /// The passes by the names filetests use, with the stage that their output belongs to.
-const PASSES: &[Pass] = &[Pass { name: "barriers", run: barriers, stage: Stage::Regions }];
+const PASSES: &[Pass] = &[
+    Pass { name: "barriers", run: barriers, stage: Stage::Regions },
+    Pass { name: "normalize", run: normalize_regions, stage: Stage::Normalized },
+];
+
+/// Irreducible regions stay as they are, which the verifier reports.
+fn normalize_regions(kernel: &mut Kernel) {
+    for f in kernel.regions.values_mut() {
+        let _ = normalize(f);
+    }
+}
 
 /// Runs a pass; `None` if there is none of this name.
 pub fn check(name: &str, path: &Path, text: &str, module: &Module, script: &Script) -> Option<Result<(), String>> {

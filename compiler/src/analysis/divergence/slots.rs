@@ -1,0 +1,117 @@
+//! Private slots that hold the same in all lanes.
+//!
+//! Requires: the divergence of a region under the assumption that the slots in question are uniform.
+//! Ensures: what stays in the set is written only with uniform values at uniform addresses in blocks that
+//! all lanes run, and its address goes nowhere but to loads and such writes.
+//! Phases: slots whose address is kept, passed on or made a number go at once; then, each time the
+//! divergence was computed, those that are written otherwise.
+//! Source: Moll 2021, 6.5.2 and 6.6.
+
+use super::Divergence;
+use crate::ir::*;
+use cranelift_entity::{EntitySet, SecondaryMap};
+use std::collections::BTreeSet;
+
+/// The slots that an address may point into, per value.
+type Pointees = SecondaryMap<Value, BTreeSet<Slot>>;
+
+fn pointees(f: &Function) -> Pointees {
+    let mut found: Pointees = SecondaryMap::new();
+    let mut changed = true;
+    while changed {
+        changed = false;
+        let mut flow = |from: Value, to: Value, found: &mut Pointees| {
+            if !found[from].is_subset(&found[to]) {
+                let more = found[from].clone();
+                found[to].extend(more);
+                changed = true;
+            }
+        };
+        for &block in &f.layout {
+            for &inst in &f.blocks[block].insts {
+                let node = &f.insts[inst];
+                match node.data {
+                    InstData::SlotAddr { slot } => {
+                        found[node.results[0]].insert(slot);
+                    }
+                    InstData::PtrAdd { base: arg, .. }
+                    | InstData::Unary { op: UnaryOp::SpaceCast | UnaryOp::Freeze, arg, .. } => {
+                        flow(arg, node.results[0], &mut found);
+                    }
+                    InstData::Ternary { op: TernaryOp::Select, args: [_, a, b], .. } => {
+                        flow(a, node.results[0], &mut found);
+                        flow(b, node.results[0], &mut found);
+                    }
+                    _ => {}
+                }
+            }
+            for to in f.blocks[block].term.targets() {
+                for (&arg, &param) in to.args.iter().zip(&f.blocks[to.block].params) {
+                    flow(arg, param, &mut found);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Adds the slots whose addresses are only used to read and write.
+pub fn private_only(kernel: &Kernel, slots: &mut EntitySet<Slot>) {
+    kernel.slots.keys().for_each(|slot| {
+        slots.insert(slot);
+    });
+    for f in kernel.regions.values() {
+        let pointees = pointees(f);
+        for &block in &f.layout {
+            for &inst in &f.blocks[block].insts {
+                let data = &f.insts[inst].data;
+                let mut escapes = |arg: Value| {
+                    for &slot in &pointees[arg] {
+                        slots.remove(slot);
+                    }
+                };
+                match data {
+                    InstData::PtrAdd { .. }
+                    | InstData::Icmp { .. }
+                    | InstData::Load { .. }
+                    | InstData::MemCopy { .. }
+                    | InstData::MemSet { .. }
+                    | InstData::Unary { op: UnaryOp::SpaceCast | UnaryOp::Freeze | UnaryOp::SpaceOf, .. }
+                    | InstData::Ternary { op: TernaryOp::Select, .. } => {}
+                    InstData::Store { args, .. } => args.iter().for_each(|&arg| escapes(arg)),
+                    _ => data.for_each_arg(escapes),
+                }
+            }
+        }
+    }
+}
+
+/// Drops the slots that are written in a way that may differ between lanes; whether there were any.
+pub fn drop_varying(f: &Function, found: &Divergence, slots: &mut EntitySet<Slot>) -> bool {
+    let pointees = pointees(f);
+    let mut changed = false;
+    for &block in &f.layout {
+        let all_lanes = !found.divergent_blocks.contains(block);
+        for &inst in &f.blocks[block].insts {
+            let same = |v: &Value| found.is_uniform(*v);
+            let (to, uniform) = match &f.insts[inst].data {
+                InstData::Store { ptr, args, access, .. } => {
+                    (ptr, same(ptr) && args.iter().all(same) && !access.volatile && access.atomic.is_none())
+                }
+                InstData::MemCopy { dst, src, len, volatile, .. } => {
+                    (dst, same(dst) && same(src) && same(len) && !volatile)
+                }
+                InstData::MemSet { dst, byte, len, volatile } => {
+                    (dst, same(dst) && same(byte) && same(len) && !volatile)
+                }
+                _ => continue,
+            };
+            if !(uniform && all_lanes) {
+                for &slot in &pointees[*to] {
+                    changed |= slots.remove(slot);
+                }
+            }
+        }
+    }
+    changed
+}
