@@ -337,9 +337,9 @@ fn block(text: &str, name: &str) -> Block {
 ///
 /// | graph | Definition 1 | gated phi | here |
 /// | --- | --- | --- | --- |
-/// | exits of a loop meet (Moll 7.3) | misses the meeting | finds it, misses the join in the loop | both |
+/// | exits of a loop meet (Moll 7.3) | exact | finds the meeting, misses the join in the loop | exact |
 /// | jump into an arm (Moll 7.9b) | exact | misses the join before the post-dominator | exact |
-/// | nested loops, exit of both | misses the outer iteration's exit | misses it | exact |
+/// | nested loops, exit of both | misses the outer loop's exit | gates the inner header, where none is | exact |
 #[test]
 fn earlier_analyses_find_less() {
     let meet = "P A; A B D; B C E; C D; D A2 F; A2 A; E X; F X; X";
@@ -362,5 +362,7 @@ fn earlier_analyses_find_less() {
     let (f, _) = graph(nested);
     let (_, exits) = definition_1(&f, block(nested, "I"));
     assert!(!exits.contains(&block(nested, "X")));
+    assert_eq!(gated(&f, block(nested, "I")), Some(block(nested, "H")));
+    assert_eq!(effects(nested, "I").0, "");
     assert_eq!(effects(nested, "I").1, "E X");
 }
