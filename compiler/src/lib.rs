@@ -11,3 +11,4 @@ pub mod pipeline;
 pub mod testing;
 pub mod transform;
 pub mod verify;
+pub mod widen;

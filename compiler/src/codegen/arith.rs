@@ -1,8 +1,10 @@
-//! Arithmetic: what computes a value from values alone.
+//! Arithmetic: what computes a value from values alone: scalars from scalars, or vectors from vectors
+//! lane by lane.
 
 use super::emit::{Emit, Emitted};
 use crate::ir::{BinaryOp, FastMath, FloatCc, IntCc, IntFlags, TernaryOp, Type, UnaryOp};
-use inkwell::values::{AsValueRef, BasicValue, BasicValueEnum, InstructionOpcode as Op, IntValue};
+use inkwell::types::{IntType, VectorType};
+use inkwell::values::{AsValueRef, BasicValue, BasicValueEnum, InstructionOpcode as Op, IntValue, VectorValue};
 use inkwell::{FloatPredicate, IntPredicate};
 
 /// Whether the host computes in binary16 itself. Where it does not, LLVM goes through binary32, which
@@ -12,6 +14,13 @@ fn native_half() -> bool {
     return std::arch::is_x86_feature_detected!("avx512fp16");
     #[cfg(not(target_arch = "x86_64"))]
     return false;
+}
+
+/// The smallest signed number.
+fn lowest(ty: IntType<'_>) -> IntValue<'_> {
+    let top = ty.get_bit_width() - 1;
+    let words = [if top < 64 { 1 << top } else { 0 }, if top < 64 { 0 } else { 1 << (top - 64) }];
+    ty.const_int_arbitrary_precision(&words)
 }
 
 impl<'ctx> Emit<'ctx, '_> {
@@ -25,10 +34,10 @@ impl<'ctx> Emit<'ctx, '_> {
         arg: BasicValueEnum<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let b = &self.builder;
-        let ty = self.ty(to);
+        let ty = self.ty_like(to, arg);
         let cast = |op| b.build_cast(op, arg, ty, "");
         let call = |name| self.intrinsic(name, &[ty], &[arg]);
-        let to_int = |name| self.intrinsic(name, &[ty, self.ty(from)], &[arg]);
+        let to_int = |name| self.intrinsic(name, &[ty, arg.get_type()], &[arg]);
         let count = |name| {
             let zero_is_fine = self.ctx.bool_type().const_zero().into();
             self.intrinsic(name, &[ty], &[arg, zero_is_fine])
@@ -38,7 +47,10 @@ impl<'ctx> Emit<'ctx, '_> {
             UnaryOp::Freeze => unsafe {
                 BasicValueEnum::new(llvm_sys::core::LLVMBuildFreeze(b.as_mut_ptr(), arg.as_value_ref(), c"".as_ptr()))
             },
-            UnaryOp::Fneg => b.build_float_neg(arg.into_float_value(), "")?.into(),
+            UnaryOp::Fneg => match arg {
+                BasicValueEnum::VectorValue(arg) => b.build_float_neg(arg, "")?.into(),
+                arg => b.build_float_neg(arg.into_float_value(), "")?.into(),
+            },
             UnaryOp::Trunc if from != to => cast(Op::Trunc)?,
             UnaryOp::Zext if from != to => cast(Op::ZExt)?,
             UnaryOp::Sext if from != to => cast(Op::SExt)?,
@@ -60,7 +72,7 @@ impl<'ctx> Emit<'ctx, '_> {
             }
             UnaryOp::SiToFp => cast(Op::SIToFP)?,
             UnaryOp::UiToFp => cast(Op::UIToFP)?,
-            UnaryOp::Bitcast if self.ty(from) != ty => cast(Op::BitCast)?,
+            UnaryOp::Bitcast if arg.get_type() != ty => cast(Op::BitCast)?,
             UnaryOp::PtrToInt => cast(Op::PtrToInt)?,
             UnaryOp::IntToPtr => cast(Op::IntToPtr)?,
             UnaryOp::Popcount => call("llvm.ctpop")?,
@@ -96,14 +108,16 @@ impl<'ctx> Emit<'ctx, '_> {
         op: BinaryOp,
         flags: IntFlags,
         fmf: FastMath,
-        ty: Type,
         [x, y]: [BasicValueEnum<'ctx>; 2],
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let plain = |op| self.builder.build_binop(op, x, y, "");
-        let call = |name| self.intrinsic(name, &[self.ty(ty)], &[x, y]);
+        let call = |name| self.intrinsic(name, &[x.get_type()], &[x, y]);
         let divide = |op, signed| {
-            let y = self.divisor(signed, x.into_int_value(), y.into_int_value())?;
-            self.builder.build_binop(op, x, y.into(), "")
+            let y = match (x, y) {
+                (BasicValueEnum::VectorValue(x), BasicValueEnum::VectorValue(y)) => self.divisors(signed, x, y)?,
+                (x, y) => self.divisor(signed, x.into_int_value(), y.into_int_value())?.into(),
+            };
+            self.builder.build_binop(op, x, y, "")
         };
         let value = match op {
             BinaryOp::Add => plain(Op::Add)?,
@@ -152,17 +166,33 @@ impl<'ctx> Emit<'ctx, '_> {
         }
         let mut bad = b.build_int_compare(IntPredicate::EQ, y, zero, "")?;
         if signed {
-            let top = ty.get_bit_width() - 1;
-            let top = ty.const_int_arbitrary_precision(&[
-                if top < 64 { 1 << top } else { 0 },
-                if top < 64 { 0 } else { 1 << (top - 64) },
-            ]);
-            let smallest = b.build_int_compare(IntPredicate::EQ, x, top, "")?;
+            let smallest = b.build_int_compare(IntPredicate::EQ, x, lowest(ty), "")?;
             let minus_one = b.build_int_compare(IntPredicate::EQ, y, all_ones, "")?;
             let overflow = b.build_and(smallest, minus_one, "")?;
             bad = b.build_or(bad, overflow, "")?;
         }
         Ok(b.build_select(bad, one, y, "")?.into_int_value())
+    }
+
+    /// As [`Emit::divisor`], lane by lane.
+    fn divisors(
+        &self,
+        signed: bool,
+        x: VectorValue<'ctx>,
+        y: VectorValue<'ctx>,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let b = &self.builder;
+        let ty = y.get_type();
+        let element = ty.get_element_type().into_int_type();
+        let all = |value: IntValue<'ctx>| VectorType::const_vector(&vec![value; ty.get_size() as usize]);
+        let mut bad = b.build_int_compare(IntPredicate::EQ, y, ty.const_zero(), "")?;
+        if signed {
+            let smallest = b.build_int_compare(IntPredicate::EQ, x, all(lowest(element)), "")?;
+            let minus_one = b.build_int_compare(IntPredicate::EQ, y, all(element.const_all_ones()), "")?;
+            let overflow = b.build_and(smallest, minus_one, "")?;
+            bad = b.build_or(bad, overflow, "")?;
+        }
+        b.build_select(bad, all(element.const_int(1, false)), y, "").map(|y| y.as_basic_value_enum())
     }
 
     /// An operation of three operands.
@@ -174,9 +204,12 @@ impl<'ctx> Emit<'ctx, '_> {
         [x, y, z]: [BasicValueEnum<'ctx>; 3],
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let b = &self.builder;
-        let call = |name| self.intrinsic(name, &[self.ty(ty)], &[x, y, z]);
+        let call = |name| self.intrinsic(name, &[z.get_type()], &[x, y, z]);
         let value = match op {
-            TernaryOp::Select => b.build_select(x.into_int_value(), y, z, "")?,
+            TernaryOp::Select => match x {
+                BasicValueEnum::VectorValue(x) => b.build_select(x, y, z, "")?,
+                x => b.build_select(x.into_int_value(), y, z, "")?,
+            },
             TernaryOp::Fma if ty == Type::F16 && !native_half() => {
                 return self.half_fma([x, y, z], fmf);
             }
@@ -197,16 +230,16 @@ impl<'ctx> Emit<'ctx, '_> {
     /// the sum rounds only where that cannot change its rounding to 11 bits (two 11-bit factors, 40
     /// binary orders of magnitude at most).
     fn half_fma(&self, args: [BasicValueEnum<'ctx>; 3], fmf: FastMath) -> Emitted<BasicValueEnum<'ctx>> {
-        let double = self.ctx.f64_type();
+        let double = self.ty_like(Type::F64, args[0]);
         let mut wide = [args[0]; 3];
         for (wide, arg) in wide.iter_mut().zip(args) {
-            *wide = self.builder.build_float_ext(arg.into_float_value(), double, "")?.into();
+            *wide = self.builder.build_cast(Op::FPExt, arg, double, "")?;
         }
         let product = self.builder.build_binop(Op::FMul, wide[0], wide[1], "")?;
         let product = self.fast(product, fmf);
         let sum = self.builder.build_binop(Op::FAdd, product, wide[2], "")?;
-        let sum = self.fast(sum, fmf).into_float_value();
-        Ok(self.builder.build_float_trunc(sum, self.ctx.f16_type(), "")?.into())
+        let half = self.ty_like(Type::F16, args[0]);
+        self.builder.build_cast(Op::FPTrunc, self.fast(sum, fmf), half, "")
     }
 
     /// An integer or pointer comparison.
@@ -225,6 +258,9 @@ impl<'ctx> Emit<'ctx, '_> {
         };
         Ok(match (x, y) {
             (BasicValueEnum::PointerValue(x), BasicValueEnum::PointerValue(y)) => {
+                self.builder.build_int_compare(predicate, x, y, "")?.into()
+            }
+            (BasicValueEnum::VectorValue(x), BasicValueEnum::VectorValue(y)) => {
                 self.builder.build_int_compare(predicate, x, y, "")?.into()
             }
             _ => self.builder.build_int_compare(predicate, x.into_int_value(), y.into_int_value(), "")?.into(),
@@ -249,8 +285,15 @@ impl<'ctx> Emit<'ctx, '_> {
             FloatCc::Ule => FloatPredicate::ULE,
             FloatCc::Une => FloatPredicate::UNE,
         };
-        let (x, y) = (x.into_float_value(), y.into_float_value());
-        let value = self.builder.build_float_compare(predicate, x, y, "")?;
-        Ok(self.fast(value.as_basic_value_enum(), fmf))
+        let value = match (x, y) {
+            (BasicValueEnum::VectorValue(x), BasicValueEnum::VectorValue(y)) => {
+                self.builder.build_float_compare(predicate, x, y, "")?.as_basic_value_enum()
+            }
+            (x, y) => {
+                let (x, y) = (x.into_float_value(), y.into_float_value());
+                self.builder.build_float_compare(predicate, x, y, "")?.as_basic_value_enum()
+            }
+        };
+        Ok(self.fast(value, fmf))
     }
 }

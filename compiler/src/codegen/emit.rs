@@ -8,7 +8,7 @@ use inkwell::builder::{Builder, BuilderError};
 use inkwell::context::Context;
 use inkwell::intrinsics::Intrinsic;
 use inkwell::module::Module;
-use inkwell::types::{BasicType, BasicTypeEnum, IntType, PointerType};
+use inkwell::types::{AsTypeRef, BasicType, BasicTypeEnum, IntType, PointerType, VectorType};
 use inkwell::values::{
     AsValueRef, BasicMetadataValueEnum, BasicValue, BasicValueEnum, FastMathFlags, FunctionValue, InstructionValue,
     IntValue, PointerValue,
@@ -62,6 +62,14 @@ impl<'ctx> Emit<'ctx, '_> {
         }
     }
 
+    /// The type of a value with as many lanes as another value has.
+    pub fn ty_like(&self, ty: Type, like: BasicValueEnum<'ctx>) -> BasicTypeEnum<'ctx> {
+        match like {
+            BasicValueEnum::VectorValue(like) => vector_of(self.ty(ty), like.get_type().get_size()).into(),
+            _ => self.ty(ty),
+        }
+    }
+
     /// The type of a value in memory: integers are zero-extended to whole bytes.
     pub fn memory_ty(&self, ty: Type) -> BasicTypeEnum<'ctx> {
         match ty {
@@ -83,7 +91,6 @@ impl<'ctx> Emit<'ctx, '_> {
                 let to = self.ty(ty);
                 // SAFETY: both are of one width, and the result is a constant of type `to`.
                 unsafe {
-                    use inkwell::types::AsTypeRef;
                     BasicValueEnum::new(llvm_sys::core::LLVMConstBitCast(int.as_value_ref(), to.as_type_ref()))
                 }
             }
@@ -280,6 +287,12 @@ impl<'ctx> Emit<'ctx, '_> {
         phi.add_incoming(incoming);
         Ok(phi)
     }
+}
+
+/// The type of vectors of scalars.
+pub fn vector_of(ty: BasicTypeEnum<'_>, count: u32) -> VectorType<'_> {
+    // SAFETY: every type of our values can be an element, and the result is a vector type.
+    unsafe { VectorType::new(llvm_sys::core::LLVMVectorType(ty.as_type_ref(), count)) }
 }
 
 /// LLVM's name of a memory order.

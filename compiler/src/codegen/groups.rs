@@ -2,6 +2,7 @@
 
 use super::emit::{Emit, Emitted};
 use super::frame::{Frame, Triple};
+use crate::ir::Query;
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{IntValue, PhiValue};
@@ -111,6 +112,32 @@ pub struct Item<'ctx> {
     pub global: Triple<'ctx>,
     /// Its number in the group, dimension 0 fastest.
     pub number: IntValue<'ctx>,
+}
+
+/// What a work-item learns when it asks for its place. Dimensions beyond the third are like those beyond
+/// `work_dim`.
+pub fn query<'ctx>(
+    emit: &Emit<'ctx, '_>,
+    frame: &Frame<'ctx>,
+    group: &Group<'ctx>,
+    item: &Item<'ctx>,
+    query: Query,
+    dim: u8,
+) -> IntValue<'ctx> {
+    let of = |triple: &Triple<'ctx>, beyond| {
+        triple.get(usize::from(dim)).copied().unwrap_or_else(|| emit.const64(beyond))
+    };
+    match query {
+        Query::GlobalId => of(&item.global, 0),
+        Query::LocalId => of(&item.local, 0),
+        Query::GroupId => of(&group.id, 0),
+        Query::GlobalSize => of(&frame.global_size, 1),
+        Query::LocalSize => of(&group.size, 1),
+        Query::EnqueuedLocalSize => of(&frame.local_size, 1),
+        Query::NumGroups => of(&frame.num_groups, 1),
+        Query::GlobalOffset => of(&frame.global_offset, 0),
+        Query::WorkDim => frame.work_dim,
+    }
 }
 
 /// The open loops over a group's work-items, between [`open_items`] and [`ItemLoops::close`].

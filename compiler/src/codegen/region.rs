@@ -3,18 +3,16 @@
 use super::alias::Part;
 use super::emit::{Emit, Emitted};
 use super::frame::Frame;
-use super::groups::{Group, Item};
+use super::groups::{self, Group, Item};
 use super::storage::{SlotHome, Storage};
 use crate::analysis::cfg::cfg;
 use crate::ir::{
-    Block, BlockCall, Function, Inst, InstData, Kernel, Query, Region, Slot, Space, Terminator, Type, UnaryOp, Value,
-    ValueDef,
+    Block, BlockCall, Function, Inst, InstData, Kernel, Region, Slot, Space, Terminator, Type, UnaryOp, Value, ValueDef,
 };
 use cranelift_entity::{EntityRef, SecondaryMap};
-use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::BuilderError;
-use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, InstructionOpcode, IntValue, PhiValue, PointerValue};
+use inkwell::values::{BasicValueEnum, PhiValue, PointerValue};
 
 /// Emits one region.
 pub struct RegionCode<'a, 'ctx, 'm> {
@@ -152,6 +150,10 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
         Ok(values)
     }
 
+    fn typed(&self, args: &[Value]) -> Emitted<Vec<(Type, BasicValueEnum<'ctx>)>> {
+        args.iter().map(|&arg| Ok((self.body.ty(arg), self.value(arg)?))).collect()
+    }
+
     fn pointer(&self, value: Value) -> Emitted<PointerValue<'ctx>> {
         Ok(self.value(value)?.into_pointer_value())
     }
@@ -166,7 +168,7 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
             InstData::Unary { op: UnaryOp::SpaceOf, arg, .. } => emit.space_of(self.frame, self.pointer(*arg)?)?.into(),
             InstData::Unary { op, fmf, arg } => emit.unary(*op, *fmf, ty(*arg), result(), self.value(*arg)?)?,
             InstData::Binary { op, flags, fmf, args } => {
-                emit.binary(*op, *flags, *fmf, result(), self.values(*args)?)?
+                emit.binary(*op, *flags, *fmf, self.values(*args)?)?
             }
             InstData::Ternary { op, fmf, args } => emit.ternary(*op, *fmf, result(), self.values(*args)?)?,
             InstData::Icmp { cc, args } => emit.icmp(*cc, self.values(*args)?)?,
@@ -213,7 +215,7 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
                 return self.define(inst, &values);
             }
             InstData::Fence { order } => return emit.fence(*order),
-            InstData::Query { query, dim } => self.query(*query, usize::from(*dim)).into(),
+            InstData::Query { query, dim } => groups::query(emit, self.frame, self.group, self.item, *query, *dim).into(),
             InstData::SlotAddr { slot } => {
                 let address = self.slots[*slot];
                 address.ok_or(BuilderError::UnsetPosition)?.into()
@@ -240,8 +242,10 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
                 emit.scopes.mark(store, &[Part::Kept]);
                 return Ok(());
             }
-            InstData::CallHost { name, args } => self.call_host(name, args, result())?,
-            InstData::Printf { format, args } => self.printf(format.as_u32(), args)?.into(),
+            InstData::CallHost { name, args } => emit.call_host(name, &self.typed(args)?, result())?,
+            InstData::Printf { format, args } => {
+                emit.printf(self.frame, format.as_u32(), &self.typed(args)?)?.into()
+            }
         };
         self.define(inst, &[value])
     }
@@ -258,79 +262,6 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
             Type::Ptr(space) => space,
             _ => Space::Generic,
         }
-    }
-
-    fn query(&self, query: Query, dim: usize) -> IntValue<'ctx> {
-        // Dimensions beyond the third are like those beyond `work_dim`.
-        let beyond = |value| move || self.emit.const64(value);
-        let of = |triple: &[IntValue<'ctx>; 3], value| triple.get(dim).copied().unwrap_or_else(beyond(value));
-        match query {
-            Query::GlobalId => of(&self.item.global, 0),
-            Query::LocalId => of(&self.item.local, 0),
-            Query::GroupId => of(&self.group.id, 0),
-            Query::GlobalSize => of(&self.frame.global_size, 1),
-            Query::LocalSize => of(&self.group.size, 1),
-            Query::EnqueuedLocalSize => of(&self.frame.local_size, 1),
-            Query::NumGroups => of(&self.frame.num_groups, 1),
-            Query::GlobalOffset => of(&self.frame.global_offset, 0),
-            Query::WorkDim => self.frame.work_dim,
-        }
-    }
-
-    /// Calls a function of the host's C library. It is pure, whatever it does to `errno`.
-    fn call_host(&self, name: &str, args: &[Value], result: Type) -> Emitted<BasicValueEnum<'ctx>> {
-        use inkwell::types::{BasicMetadataTypeEnum, BasicType};
-        let emit = self.emit;
-        let function = match emit.module.get_function(name) {
-            Some(function) => function,
-            None => {
-                let params: Vec<BasicMetadataTypeEnum> =
-                    args.iter().map(|&arg| emit.ty(self.body.ty(arg)).into()).collect();
-                let ty = emit.ty(result).fn_type(&params, false);
-                let function = emit.module.add_function(name, ty, None);
-                for attribute in ["nounwind", "willreturn", "nofree", "nosync", "memory"] {
-                    let kind = Attribute::get_named_enum_kind_id(attribute);
-                    let attribute = emit.ctx.create_enum_attribute(kind, 0);
-                    function.add_attribute(AttributeLoc::Function, attribute);
-                }
-                function
-            }
-        };
-        let mut values: Vec<BasicMetadataValueEnum> = Vec::new();
-        for &arg in args {
-            values.push(self.value(arg)?.into());
-        }
-        let call = emit.builder.build_call(function, &values, "")?;
-        call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)
-    }
-
-    /// Packs the arguments and calls the launch's printf.
-    fn printf(&self, format: u32, args: &[Value]) -> Emitted<IntValue<'ctx>> {
-        let emit = self.emit;
-        let b = &emit.builder;
-        let area = self.frame.printf_args.ok_or(BuilderError::UnsetPosition)?;
-        for (index, &arg) in args.iter().enumerate() {
-            let value = self.value(arg)?;
-            let packed = match self.body.ty(arg) {
-                Type::F64 => value,
-                Type::F16 | Type::F32 => b.build_cast(InstructionOpcode::FPExt, value, emit.ctx.f64_type(), "")?,
-                Type::Int(bits) if bits < 64 => b.build_cast(InstructionOpcode::ZExt, value, emit.i64(), "")?,
-                Type::Int(bits) if bits > 64 => b.build_cast(InstructionOpcode::Trunc, value, emit.i64(), "")?,
-                Type::Int(_) | Type::Ptr(_) => value,
-            };
-            b.build_store(emit.within(area, 8 * index as u64)?, packed)?;
-        }
-        let (i32, ptr) = (emit.ctx.i32_type(), emit.ptr());
-        let ty = i32.fn_type(&[ptr.into(), i32.into(), ptr.into()], false);
-        let (function, context) = self.frame.printf;
-        let format = i32.const_int(format.into(), false);
-        let args = [context.into(), format.into(), area.into()];
-        let call = b.build_indirect_call(ty, function, &args, "")?;
-        let nounwind = Attribute::get_named_enum_kind_id("nounwind");
-        let nounwind = emit.ctx.create_enum_attribute(nounwind, 0);
-        call.add_attribute(AttributeLoc::Function, nounwind);
-        let result = call.try_as_basic_value().basic();
-        Ok(result.ok_or(BuilderError::NotSameType)?.into_int_value())
     }
 
     fn terminator(&mut self, block: Block, exits: &mut Exits<'ctx>) -> Emitted<()> {

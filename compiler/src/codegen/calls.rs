@@ -1,0 +1,69 @@
+//! Calls out of generated code, with one work-item's operands.
+
+use super::emit::{Emit, Emitted};
+use super::frame::Frame;
+use crate::ir::Type;
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::builder::BuilderError;
+use inkwell::types::{BasicMetadataTypeEnum, BasicType};
+use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, InstructionOpcode, IntValue};
+
+impl<'ctx> Emit<'ctx, '_> {
+    /// Calls a function of the host's C library. It is pure, whatever it does to `errno`.
+    pub fn call_host(
+        &self,
+        name: &str,
+        args: &[(Type, BasicValueEnum<'ctx>)],
+        result: Type,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let function = match self.module.get_function(name) {
+            Some(function) => function,
+            None => {
+                let params: Vec<BasicMetadataTypeEnum> = args.iter().map(|&(ty, _)| self.ty(ty).into()).collect();
+                let ty = self.ty(result).fn_type(&params, false);
+                let function = self.module.add_function(name, ty, None);
+                for attribute in ["nounwind", "willreturn", "nofree", "nosync", "memory"] {
+                    let kind = Attribute::get_named_enum_kind_id(attribute);
+                    let attribute = self.ctx.create_enum_attribute(kind, 0);
+                    function.add_attribute(AttributeLoc::Function, attribute);
+                }
+                function
+            }
+        };
+        let values: Vec<BasicMetadataValueEnum> = args.iter().map(|&(_, value)| value.into()).collect();
+        let call = self.builder.build_call(function, &values, "")?;
+        call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)
+    }
+
+    /// Packs the arguments and calls the launch's printf.
+    pub fn printf(
+        &self,
+        frame: &Frame<'ctx>,
+        format: u32,
+        args: &[(Type, BasicValueEnum<'ctx>)],
+    ) -> Emitted<IntValue<'ctx>> {
+        let b = &self.builder;
+        let area = frame.printf_args.ok_or(BuilderError::UnsetPosition)?;
+        for (index, &(ty, value)) in args.iter().enumerate() {
+            let packed = match ty {
+                Type::F64 => value,
+                Type::F16 | Type::F32 => b.build_cast(InstructionOpcode::FPExt, value, self.ctx.f64_type(), "")?,
+                Type::Int(bits) if bits < 64 => b.build_cast(InstructionOpcode::ZExt, value, self.i64(), "")?,
+                Type::Int(bits) if bits > 64 => b.build_cast(InstructionOpcode::Trunc, value, self.i64(), "")?,
+                Type::Int(_) | Type::Ptr(_) => value,
+            };
+            b.build_store(self.within(area, 8 * index as u64)?, packed)?;
+        }
+        let (i32, ptr) = (self.ctx.i32_type(), self.ptr());
+        let ty = i32.fn_type(&[ptr.into(), i32.into(), ptr.into()], false);
+        let (function, context) = frame.printf;
+        let format = i32.const_int(format.into(), false);
+        let args = [context.into(), format.into(), area.into()];
+        let call = b.build_indirect_call(ty, function, &args, "")?;
+        let nounwind = Attribute::get_named_enum_kind_id("nounwind");
+        let nounwind = self.ctx.create_enum_attribute(nounwind, 0);
+        call.add_attribute(AttributeLoc::Function, nounwind);
+        let result = call.try_as_basic_value().basic();
+        Ok(result.ok_or(BuilderError::NotSameType)?.into_int_value())
+    }
+}

@@ -1,0 +1,84 @@
+//! Widening: what code generation needs to know to run a region for a gang of work-items at a time.
+//!
+//! A gang is W work-items, consecutive along dimension 0, in the lanes of SIMD registers. This part is the
+//! plan, in terms of our IR; `codegen/vector` writes it as LLVM IR.
+//!
+//! Requires: a kernel cut into regions, linearized: of a region that is to be widened, every branch is
+//! uniform, and blocks that not all lanes run have a mask.
+//! Ensures: per region a [`RegionPlan`] or the reason why its work-items run one after the other.
+//! Phases: check the width; per region analyse the shapes of its values and check its branches.
+//! Source: Moll 2021, chapters 5 and 11; Karrenberg & Hack 2012, section 3.3.
+
+pub mod lanes;
+pub mod memory;
+
+use crate::analysis::shape::Shape;
+use crate::ir::{Block, Function, Kernel, Region, SourceLoc, Terminator, Value};
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{PrimaryMap, SecondaryMap};
+use lanes::Form;
+use std::fmt;
+
+/// The widths of a gang.
+pub const WIDTHS: [u32; 4] = [2, 4, 8, 16];
+
+/// The greatest alignment of a private slot of which each lane has its own.
+pub const SLOT_ALIGN: u32 = 128;
+
+/// Why a region is not widened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// There are no gangs of so many work-items.
+    Width(u32),
+    /// Lanes may go different ways at the end of this block.
+    DivergentBranch(Block, SourceLoc),
+    /// A private variable wants a greater alignment than one lane's copy can have.
+    SlotAlignment(u32),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Width(width) => write!(f, "gangs of {width} work-items are not supported"),
+            Reason::DivergentBranch(block, SourceLoc { line: 0, .. }) => {
+                write!(f, "work-items may go different ways at the end of {block}")
+            }
+            Reason::DivergentBranch(_, loc) => {
+                write!(f, "work-items may go different ways at line {}, column {}", loc.line, loc.column)
+            }
+            Reason::SlotAlignment(align) => write!(f, "a private variable is aligned to {align} bytes"),
+        }
+    }
+}
+
+/// How one region runs for a gang.
+#[derive(Clone, Debug, Default)]
+pub struct RegionPlan {
+    /// How each value differs between lanes.
+    pub shapes: SecondaryMap<Value, Shape>,
+    /// The lanes that run a block: an `i1`; none: all that entered the region.
+    pub masks: SecondaryMap<Block, PackedOption<Value>>,
+}
+
+impl RegionPlan {
+    /// How a value is held in registers.
+    pub fn form(&self, body: &Function, value: Value) -> Form {
+        Form::of(body.ty(value), self.shapes[value])
+    }
+}
+
+/// How a kernel runs in gangs.
+#[derive(Clone, Debug)]
+pub struct Widening {
+    /// Work-items of a gang.
+    pub width: u32,
+    /// Per region its plan, or why its work-items run one after the other.
+    pub regions: PrimaryMap<Region, Result<RegionPlan, Reason>>,
+}
+
+impl Widening {
+    /// Whether at least one region runs in gangs.
+    pub fn any(&self) -> bool {
+        self.regions.values().any(Result::is_ok)
+    }
+}
