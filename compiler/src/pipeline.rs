@@ -109,7 +109,7 @@ pub fn compile_kernel(module: &Module, kernel: usize, options: &CompileOptions) 
     run.ir("barriers", &kernel, Stage::Regions)?;
 
     let ctx = Context::create();
-    let generated = codegen::generate(&ctx, module, &kernel);
+    let generated = codegen::generate(&ctx, module, &kernel, None);
     let generated = generated.map_err(|error| CompileError::Codegen(error.to_string()))?;
     run.stage("codegen", "ll", || jit::ir_text(&generated.module));
 

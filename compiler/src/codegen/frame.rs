@@ -138,7 +138,11 @@ pub fn enter<'ctx>(emit: &Emit<'ctx, '_>, module: &Module, kernel: &Kernel, stor
     for (slot, data) in &kernel.slots {
         slots[slot] = match storage.slots[slot] {
             SlotHome::Unused => None,
-            SlotHome::Stack => Some(stack_variable(emit, data.size, data.align)?),
+            SlotHome::Stack => {
+                let lanes = u64::from(storage.lanes);
+                let size = if lanes > 1 { storage.strides[slot] * lanes } else { data.size };
+                Some(stack_variable(emit, size, data.align)?)
+            }
             SlotHome::Worker(offset) => {
                 let at = emit.within(worker, offset)?;
                 Some(over_aligned(emit, at, data.align)?)

@@ -140,68 +140,88 @@ pub fn query<'ctx>(
     }
 }
 
+/// An open loop over one dimension of a group, between [`Level::open`] and [`Level::close`]. No dimension
+/// of a group is empty, so each loop tests behind its body.
+#[derive(Clone, Copy)]
+pub struct Level<'ctx> {
+    /// get_global_id in this dimension.
+    pub global: IntValue<'ctx>,
+    head: BasicBlock<'ctx>,
+    counter: PhiValue<'ctx>,
+    number: PhiValue<'ctx>,
+}
+
+impl<'ctx> Level<'ctx> {
+    /// Starts the loop, given the first global id and the number of the first work-item; emission goes on
+    /// in its body.
+    pub fn open(
+        emit: &Emit<'ctx, '_>,
+        name: &str,
+        first: IntValue<'ctx>,
+        number: IntValue<'ctx>,
+    ) -> Emitted<Level<'ctx>> {
+        let before = emit.here()?;
+        let head = emit.block(name);
+        emit.builder.build_unconditional_branch(head)?;
+        emit.at(head);
+        let counter = emit.phi(emit.i64(), &[(&emit.const64(0), before)], name)?;
+        let number = emit.phi(emit.i64(), &[(&number, before)], "number")?;
+        let global = emit.builder.build_int_add(first, counter.as_basic_value().into_int_value(), "")?;
+        Ok(Level { global, head, counter, number })
+    }
+
+    /// get_local_id in this dimension.
+    pub fn local(&self) -> IntValue<'ctx> {
+        self.counter.as_basic_value().into_int_value()
+    }
+
+    /// The number in the group of the first work-item of this round.
+    pub fn number(&self) -> IntValue<'ctx> {
+        self.number.as_basic_value().into_int_value()
+    }
+
+    /// Ends the loop of `size` rounds, given the number of the work-item that comes next; emission goes on
+    /// behind it.
+    pub fn close(self, emit: &Emit<'ctx, '_>, size: IntValue<'ctx>, next: IntValue<'ctx>) -> Emitted<()> {
+        let here = emit.here()?;
+        let counter = emit.add(self.local(), emit.const64(1))?;
+        self.counter.add_incoming(&[(&counter, here)]);
+        self.number.add_incoming(&[(&next, here)]);
+        let more = emit.builder.build_int_compare(IntPredicate::NE, counter, size, "")?;
+        let behind = emit.block("behind");
+        emit.builder.build_conditional_branch(more, self.head, behind)?;
+        emit.at(behind);
+        Ok(())
+    }
+}
+
 /// The open loops over a group's work-items, between [`open_items`] and [`ItemLoops::close`].
 pub struct ItemLoops<'ctx> {
     /// The work-item of this round.
     pub item: Item<'ctx>,
     /// Where a work-item goes that is through with the region.
     pub latch: BasicBlock<'ctx>,
-    /// Per dimension: the loop's head and counter, and the work-item's number at the head.
     levels: [Level<'ctx>; 3],
 }
 
-#[derive(Clone, Copy)]
-struct Level<'ctx> {
-    head: BasicBlock<'ctx>,
-    counter: PhiValue<'ctx>,
-    number: PhiValue<'ctx>,
-}
-
 /// Starts the loops over a group's work-items, dimension 0 innermost; emission goes on in the
-/// innermost body. No dimension of a group is empty, so each loop tests behind its body.
+/// innermost body.
 pub fn open_items<'ctx>(emit: &Emit<'ctx, '_>, group: &Group<'ctx>) -> Emitted<ItemLoops<'ctx>> {
-    let zero = emit.const64(0);
-    let mut number = zero;
-    let mut global = group.first;
-    let mut open = |d: usize, name: &str| -> Emitted<Level<'ctx>> {
-        let before = emit.here()?;
-        let head = emit.block(name);
-        emit.builder.build_unconditional_branch(head)?;
-        emit.at(head);
-        let counter = emit.phi(emit.i64(), &[(&zero, before)], name)?;
-        let at_head = emit.phi(emit.i64(), &[(&number, before)], "number")?;
-        number = at_head.as_basic_value().into_int_value();
-        let local = counter.as_basic_value().into_int_value();
-        global[d] = emit.builder.build_int_add(group.first[d], local, "")?;
-        Ok(Level { head, counter, number: at_head })
-    };
-    let z = open(2, "z")?;
-    let y = open(1, "y")?;
-    let x = open(0, "x")?;
+    let z = Level::open(emit, "z", group.first[2], emit.const64(0))?;
+    let y = Level::open(emit, "y", group.first[1], z.number())?;
+    let x = Level::open(emit, "x", group.first[0], y.number())?;
     let levels = [x, y, z];
-    Ok(ItemLoops {
-        item: Item { local: levels.map(|level| level.counter.as_basic_value().into_int_value()), global, number },
-        latch: emit.block("item.next"),
-        levels,
-    })
+    let item = Item { local: levels.map(|l| l.local()), global: levels.map(|l| l.global), number: x.number() };
+    Ok(ItemLoops { item, latch: emit.block("item.next"), levels })
 }
 
 impl<'ctx> ItemLoops<'ctx> {
     /// Ends the loops, from the current position behind the innermost body; emission goes on behind
     /// them.
     pub fn close(self, emit: &Emit<'ctx, '_>, group: &Group<'ctx>) -> Emitted<()> {
-        let b = &emit.builder;
-        let one = emit.const64(1);
-        let number = emit.add(self.item.number, one)?;
+        let number = emit.add(self.item.number, emit.const64(1))?;
         for (d, level) in self.levels.into_iter().enumerate() {
-            let here = emit.here()?;
-            let counter = emit.add(self.item.local[d], one)?;
-            level.counter.add_incoming(&[(&counter, here)]);
-            level.number.add_incoming(&[(&number, here)]);
-            let more = b.build_int_compare(IntPredicate::NE, counter, group.size[d], "")?;
-            let behind = emit.block("behind");
-            b.build_conditional_branch(more, level.head, behind)?;
-            emit.at(behind);
+            level.close(emit, group.size[d], number)?;
         }
         Ok(())
     }

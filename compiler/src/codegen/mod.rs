@@ -24,20 +24,24 @@ mod groups;
 mod memory;
 mod region;
 mod storage;
+mod vector;
 
-use crate::ir::{Kernel, Module, Region};
+use crate::ir::{Function, Kernel, Module, Region};
 use crate::jit::JitCode;
+use crate::widen::Widening;
 use abi::{KernelEntry, LaunchFrame, ScratchNeeds};
 use alias::Scopes;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use emit::{Emit, Emitted};
 use frame::Frame;
-use groups::GroupLoop;
+use groups::{Group, GroupLoop};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::BuilderError;
 use inkwell::module::Module as LlvmModule;
+use inkwell::values::IntValue;
 use storage::Storage;
+use vector::Around;
 
 /// Owns the LLVM types and constants of one module.
 pub use inkwell::context::Context;
@@ -53,10 +57,16 @@ pub struct Generated<'ctx> {
     pub needs: ScratchNeeds,
 }
 
-/// Generates the code of one kernel of `module`.
-pub fn generate<'ctx>(ctx: &'ctx Context, module: &Module, kernel: &Kernel) -> Result<Generated<'ctx>, BuilderError> {
+/// Generates the code of one kernel of `module`, of which some regions may run in gangs.
+pub fn generate<'ctx>(
+    ctx: &'ctx Context,
+    module: &Module,
+    kernel: &Kernel,
+    widening: Option<&Widening>,
+) -> Result<Generated<'ctx>, BuilderError> {
     let llvm = ctx.create_module(&kernel.name);
-    let storage = Storage::of(kernel);
+    let widening = widening.filter(|widening| widening.any());
+    let storage = Storage::of(kernel, widening.map_or(1, |widening| widening.width));
     let function = declare(ctx, &llvm);
     let emit = Emit { ctx, module: &llvm, builder: ctx.create_builder(), function, scopes: Scopes::new(ctx) };
     emit.at(emit.block("entry"));
@@ -65,6 +75,7 @@ pub fn generate<'ctx>(ctx: &'ctx Context, module: &Module, kernel: &Kernel) -> R
         let value = function.get_nth_param(index);
         Ok(value.ok_or(BuilderError::UnsetPosition)?.into_int_value())
     };
+    let next = widening.map(|_| emit.builder.build_alloca(ctx.i32_type(), "next")).transpose()?;
     let groups = groups::open_groups(&emit, &frame, argument(2)?, argument(3)?)?;
     let mut starts: SecondaryMap<Region, Option<BasicBlock>> = SecondaryMap::new();
     for region in kernel.regions.keys() {
@@ -73,7 +84,20 @@ pub fn generate<'ctx>(ctx: &'ctx Context, module: &Module, kernel: &Kernel) -> R
     let first = starts[Region::new(0)].ok_or(BuilderError::UnsetPosition)?;
     emit.builder.build_unconditional_branch(first)?;
     for region in kernel.regions.keys() {
-        run_region(&emit, kernel, &storage, &frame, &groups, &starts, region)?;
+        emit.at(starts[region].ok_or(BuilderError::UnsetPosition)?);
+        let body = &kernel.regions[region];
+        let plan = widening.and_then(|widening| Some((widening.width, widening.regions.get(region)?.as_ref().ok()?)));
+        let (nexts, chosen) = match (plan, next) {
+            (Some((width, plan)), Some(next)) => {
+                let group = &groups.group;
+                let around = Around { emit: &emit, kernel, storage: &storage, frame: &frame, group, width };
+                let nexts = vector::run_gangs(around, body, plan, next, |next| number(&emit, next))?;
+                let chosen = emit.builder.build_load(ctx.i32_type(), next, "")?.into_int_value();
+                (nexts, Some(chosen))
+            }
+            _ => run_items(&emit, kernel, &storage, &frame, &groups.group, body)?,
+        };
+        go_on(&emit, &groups, &starts, &nexts, chosen)?;
     }
     groups.close(&emit, &frame)?;
     drop(emit);
@@ -110,61 +134,75 @@ fn declare<'ctx>(ctx: &'ctx Context, llvm: &LlvmModule<'ctx>) -> inkwell::values
     function
 }
 
-/// The loops over work-items around one region's code, and where the group goes on behind them.
-fn run_region<'ctx>(
+/// A region's number where the group goes on; 0 is the end.
+fn number<'ctx>(emit: &Emit<'ctx, '_>, next: Option<Region>) -> IntValue<'ctx> {
+    let number = next.map_or(0, |region| region.index() as u64 + 1);
+    emit.ctx.i32_type().const_int(number, false)
+}
+
+/// The regions where a group may go on, and the number of the one where it does if there are several.
+type Nexts<'ctx> = (Vec<Option<Region>>, Option<IntValue<'ctx>>);
+
+/// The loops over work-items around one region's code; emission goes on behind them.
+fn run_items<'ctx>(
     emit: &Emit<'ctx, '_>,
     kernel: &Kernel,
     storage: &Storage,
     frame: &Frame<'ctx>,
-    groups: &GroupLoop<'ctx>,
-    starts: &SecondaryMap<Region, Option<BasicBlock<'ctx>>>,
-    region: Region,
-) -> Emitted<()> {
-    let b = &emit.builder;
-    let group = &groups.group;
-    emit.at(starts[region].ok_or(BuilderError::UnsetPosition)?);
+    group: &Group<'ctx>,
+    body: &Function,
+) -> Emitted<Nexts<'ctx>> {
     let items = groups::open_items(emit, group)?;
-    let exits = region::RegionCode::emit(emit, kernel, storage, frame, group, &items.item, &kernel.regions[region])?;
+    let exits = region::RegionCode::emit(emit, kernel, storage, frame, group, &items.item, body)?;
     for &(_, from) in &exits {
         emit.at(from);
-        b.build_unconditional_branch(items.latch)?;
+        emit.builder.build_unconditional_branch(items.latch)?;
     }
     emit.at(items.latch);
+    let mut nexts: Vec<Option<Region>> = exits.iter().map(|&(next, _)| next).collect();
+    nexts.sort();
+    nexts.dedup();
+    let chosen = if nexts.len() > 1 {
+        let next = emit.builder.build_phi(emit.ctx.i32_type(), "next")?;
+        for &(to, from) in &exits {
+            next.add_incoming(&[(&number(emit, to), from)]);
+        }
+        Some(next.as_basic_value().into_int_value())
+    } else {
+        None
+    };
+    if !nexts.is_empty() {
+        items.close(emit, group)?;
+    }
+    Ok((nexts, chosen))
+}
+
+/// Where the group goes on behind a region.
+fn go_on<'ctx>(
+    emit: &Emit<'ctx, '_>,
+    groups: &GroupLoop<'ctx>,
+    starts: &SecondaryMap<Region, Option<BasicBlock<'ctx>>>,
+    nexts: &[Option<Region>],
+    chosen: Option<IntValue<'ctx>>,
+) -> Emitted<()> {
+    let b = &emit.builder;
     let place = |next: Option<Region>| match next {
         Some(region) => starts[region].ok_or(BuilderError::UnsetPosition),
         None => Ok(groups.latch),
     };
-    let mut nexts: Vec<Option<Region>> = exits.iter().map(|&(next, _)| next).collect();
-    nexts.sort();
-    nexts.dedup();
     let Some((&usual, others)) = nexts.split_first() else {
         // No work-item ever leaves the region.
         b.build_unreachable()?;
         return Ok(());
     };
-    // Every arrival names the region by its number plus one; 0 is the end.
-    let number = |next: Option<Region>| {
-        let number = next.map_or(0, |region| region.index() as u64 + 1);
-        emit.ctx.i32_type().const_int(number, false)
-    };
-    let next = if others.is_empty() {
-        None
-    } else {
-        let next = b.build_phi(emit.ctx.i32_type(), "next")?;
-        for &(to, from) in &exits {
-            next.add_incoming(&[(&number(to), from)]);
-        }
-        Some(next.as_basic_value().into_int_value())
-    };
-    items.close(emit, group)?;
     let default = place(usual)?;
-    match next {
-        None => b.build_unconditional_branch(default)?,
-        Some(next) => {
-            let cases = others.iter().map(|&to| Ok((number(to), place(to)?)));
+    match chosen {
+        Some(chosen) if !others.is_empty() => {
+            let cases = others.iter().map(|&to| Ok((number(emit, to), place(to)?)));
             let cases = cases.collect::<Emitted<Vec<_>>>()?;
-            b.build_switch(next, default, &cases)?
+            b.build_switch(chosen, default, &cases)?
         }
+        _ => b.build_unconditional_branch(default)?,
     };
     Ok(())
 }

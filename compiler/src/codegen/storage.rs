@@ -3,7 +3,7 @@
 //!
 //! A slot whose contents end with the region that uses it needs memory for one work-item only, as
 //! work-items run one after the other: small ones become stack variables, which LLVM can keep in
-//! registers, large ones the worker's part of the scratch memory. A slot whose contents a later
+//! registers, large ones the worker's part of the scratch memory; in gangs, each lane has a copy there. A slot whose contents a later
 //! region may read exists once per work-item. Per-item storage is a structure of arrays: all
 //! work-items' copies of one slot lie together.
 
@@ -44,23 +44,28 @@ pub struct Storage {
     pub locals: Vec<u64>,
     /// The home of each slot.
     pub slots: SecondaryMap<Slot, SlotHome>,
+    /// Bytes from one lane's copy of a slot to the next one's, where it is not a slot per work-item.
+    pub strides: SecondaryMap<Slot, u64>,
     /// Per kept value: bytes per work-item of the arrays before its own.
     pub live: Vec<u64>,
     /// What the runtime has to provide.
     pub needs: ScratchNeeds,
+    /// Copies of each slot that are not per work-item.
+    pub lanes: u32,
     /// Whether some instruction asks for the address space of a generic address.
     pub asks_space: bool,
 }
 
 impl Storage {
-    /// Lays out the scratch memory of a kernel.
-    pub fn of(kernel: &Kernel) -> Storage {
+    /// Lays out the scratch memory of a kernel whose gangs have at most `lanes` work-items.
+    pub fn of(kernel: &Kernel, lanes: u32) -> Storage {
         let mut needs = ScratchNeeds::default();
         let locals =
             kernel.locals.values().map(|local| place(&mut needs.local_bytes, local.size, local.align)).collect();
         let asks_space = kernel.regions.values().any(asks_space);
         let kept = kept_slots(kernel);
         let mut slots = SecondaryMap::new();
+        let mut strides = SecondaryMap::new();
         let mut live = vec![0; kernel.live.len()];
         // Arrays of elements with falling alignment need no gaps between them, however many
         // work-items there are.
@@ -71,6 +76,8 @@ impl Storage {
         by_size.sort_by_key(|&slot| kernel.slots[slot].size);
         for slot in by_size {
             let data = kernel.slots[slot];
+            strides[slot] = data.size.next_multiple_of(data.align.max(1).into());
+            let size = if lanes > 1 { strides[slot] * u64::from(lanes) } else { data.size };
             slots[slot] = match kept[slot] {
                 Use::None => SlotHome::Unused,
                 Use::Kept => {
@@ -78,11 +85,11 @@ impl Storage {
                     SlotHome::Unused
                 }
                 // The address of a stack variable tells nothing about its address space.
-                Use::Passing if data.size <= stack && !asks_space => {
-                    stack -= data.size;
+                Use::Passing if size <= stack && !asks_space => {
+                    stack -= size;
                     SlotHome::Stack
                 }
-                Use::Passing => SlotHome::Worker(place(&mut needs.worker_bytes, data.size, data.align)),
+                Use::Passing => SlotHome::Worker(place(&mut needs.worker_bytes, size, data.align)),
             };
         }
         arrays.sort_by_key(|&(align, _)| std::cmp::Reverse(align));
@@ -104,7 +111,7 @@ impl Storage {
         }
         needs.local_bytes = needs.local_bytes.next_multiple_of(SCRATCH_ALIGN);
         needs.worker_bytes = needs.worker_bytes.next_multiple_of(SCRATCH_ALIGN);
-        Storage { locals, slots, live, needs, asks_space }
+        Storage { locals, slots, strides, lanes, live, needs, asks_space }
     }
 }
 

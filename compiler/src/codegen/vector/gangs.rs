@@ -1,0 +1,96 @@
+//! The loops of a group's gangs around a region's code.
+//!
+//! Rows along dimension 0 are cut into gangs of W work-items; what is left at the end of a row is a gang too,
+//! of which only the first lanes have a work-item. That one has code of its own, in which everything is
+//! masked, so that the code of full gangs carries no masks for it.
+
+use super::{Around, Gang, GangCode};
+use crate::codegen::emit::Emitted;
+use crate::codegen::groups::{Item, Level};
+use crate::codegen::region::Exits;
+use crate::ir::{Function, Region};
+use crate::widen::RegionPlan;
+use cranelift_entity::EntityRef;
+use inkwell::IntPredicate;
+use inkwell::basic_block::BasicBlock;
+use inkwell::types::VectorType;
+use inkwell::values::{IntValue, PointerValue, VectorValue};
+
+/// Emits a region's code for all work-items of the group, in gangs; emission goes on behind it. The answer:
+/// the regions in which the group may go on, of which the one is stored to `next` by its number.
+pub fn run_gangs<'ctx>(
+    around: Around<'_, 'ctx, '_>,
+    body: &Function,
+    plan: &RegionPlan,
+    next: PointerValue<'ctx>,
+    number: impl Fn(Option<Region>) -> IntValue<'ctx>,
+) -> Emitted<Vec<Option<Region>>> {
+    let Around { emit, group, width, .. } = around;
+    let b = &emit.builder;
+    let width = emit.const64(width.into());
+    let zero = emit.const64(0);
+    let z = Level::open(emit, "z", group.first[2], zero)?;
+    let y = Level::open(emit, "y", group.first[1], z.number())?;
+    let size = group.size[0];
+    let left = b.build_and(size, emit.const64(u64::from(around.width) - 1), "left")?;
+    let full = b.build_int_sub(size, left, "full")?;
+    let item = |x: IntValue<'ctx>| -> Emitted<Item<'ctx>> {
+        Ok(Item {
+            local: [x, y.local(), z.local()],
+            global: [b.build_int_add(group.first[0], x, "")?, y.global, z.global],
+            number: emit.add(y.number(), x)?,
+        })
+    };
+    let mut nexts = Vec::new();
+    let mut leave = |exits: &Exits<'ctx>, to: BasicBlock<'ctx>| -> Emitted<()> {
+        for &(region, from) in exits {
+            emit.at(from);
+            b.build_store(next, number(region))?;
+            b.build_unconditional_branch(to)?;
+            nexts.push(region);
+        }
+        Ok(())
+    };
+
+    let before = emit.here()?;
+    let [head, latch, rest, tail, row_done] = ["gang", "gang.next", "rest", "tail", "row.done"].map(|n| emit.block(n));
+    let some = b.build_int_compare(IntPredicate::NE, full, zero, "")?;
+    b.build_conditional_branch(some, head, rest)?;
+    emit.at(head);
+    let x = emit.phi(emit.i64(), &[(&zero, before)], "x")?;
+    let first = x.as_basic_value().into_int_value();
+    let exits = GangCode::emit(around, &Gang { first: item(first)?, entry: None }, body, plan)?;
+    leave(&exits, latch)?;
+    emit.at(latch);
+    let following = emit.add(first, width)?;
+    x.add_incoming(&[(&following, latch)]);
+    let more = b.build_int_compare(IntPredicate::NE, following, full, "")?;
+    b.build_conditional_branch(more, head, rest)?;
+
+    emit.at(rest);
+    let some = b.build_int_compare(IntPredicate::NE, left, zero, "")?;
+    b.build_conditional_branch(some, tail, row_done)?;
+    emit.at(tail);
+    let entry = Some(first_lanes(around, left)?);
+    let exits = GangCode::emit(around, &Gang { first: item(full)?, entry }, body, plan)?;
+    leave(&exits, row_done)?;
+
+    emit.at(row_done);
+    let done = emit.add(y.number(), size)?;
+    y.close(emit, group.size[1], done)?;
+    z.close(emit, group.size[2], done)?;
+    nexts.sort();
+    nexts.dedup();
+    debug_assert!(nexts.iter().flatten().all(|region| region.index() < around.kernel.regions.len()));
+    Ok(nexts)
+}
+
+/// The mask of the first `count` lanes.
+fn first_lanes<'ctx>(around: Around<'_, 'ctx, '_>, count: IntValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+    let Around { emit, width, .. } = around;
+    let i32 = emit.ctx.i32_type();
+    let lanes: Vec<IntValue> = (0..width).map(|lane| i32.const_int(lane.into(), false)).collect();
+    let count = emit.builder.build_int_truncate(count, i32, "")?;
+    let count = emit.splat(count.into(), width)?;
+    emit.builder.build_int_compare(IntPredicate::ULT, VectorType::const_vector(&lanes), count, "entry")
+}

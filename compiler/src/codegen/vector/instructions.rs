@@ -1,0 +1,249 @@
+//! Instructions of a gang, other than loads and stores.
+
+use super::values::Held;
+use super::{Around, GangCode};
+use crate::codegen::emit::Emitted;
+use crate::codegen::groups;
+use crate::codegen::storage::SlotHome;
+use crate::ir::{
+    BinaryOp, FastMath, Inst, InstData, InstNode, IntFlags, Query, Space, TernaryOp, Type, UnaryOp, Value,
+};
+use crate::widen::lanes::Form;
+use cranelift_entity::EntityRef;
+use inkwell::builder::BuilderError;
+use inkwell::values::{BasicValueEnum, IntValue, VectorValue};
+
+impl<'ctx> GangCode<'_, 'ctx, '_> {
+    pub(super) fn inst(&mut self, inst: Inst) -> Emitted<()> {
+        let values = self.results(inst)?;
+        for (&result, value) in self.body.insts[inst].results.iter().zip(values) {
+            // Where the analysis knows more than can be seen here, an active lane's word is taken.
+            let held = match (self.form(result), value) {
+                (Form::Affine(stride), Held::Vector(vector)) => Held::Affine(self.base_in(vector, stride)?, stride),
+                (_, value) => value,
+            };
+            self.values[result] = Some(held);
+        }
+        Ok(())
+    }
+
+    /// Emits an instruction.
+    fn results(&self, inst: Inst) -> Emitted<Vec<Held<'ctx>>> {
+        let Around { emit, storage, frame, group, .. } = self.around;
+        let body = self.body;
+        let node = &body.insts[inst];
+        let result = node.results.first().map_or(Type::BOOL, |&result| self.ty(result));
+        let uniform = |value: BasicValueEnum<'ctx>| Held::Affine(value, 0);
+        let done = |emitted: Emitted<()>| emitted.map(|()| Vec::new());
+        let held = match &node.data {
+            InstData::Load { ptr, offset, access } => {
+                return self.load(node, *ptr, *offset, *access);
+            }
+            InstData::Store { ptr, offset, access, args } => return done(self.store(*ptr, *offset, *access, args)),
+            InstData::LiveLoad { live } => self.live_load(*live, result)?,
+            InstData::LiveStore { live, arg } => return done(self.live_store(*live, *arg)),
+            InstData::MemCopy { dst, src, len, overlap, volatile } => {
+                let spaces = [self.space(*dst), self.space(*src)];
+                let copy = |[dst, src, len]: [_; 3]| emit.copy(dst, src, len, spaces, *overlap, *volatile);
+                return done(self.block_operation([*dst, *src, *len], copy));
+            }
+            InstData::MemSet { dst, byte, len, volatile } => {
+                let space = self.space(*dst);
+                let set = |[dst, byte, len]: [_; 3]| emit.set(dst, byte, len, space, *volatile);
+                return done(self.block_operation([*dst, *byte, *len], set));
+            }
+            InstData::AtomicRmw { op, order, ptr, arg, .. } => {
+                let space = self.space(*ptr);
+                let change = |lane| {
+                    let target = self.lane(*ptr, lane)?.into_pointer_value();
+                    Ok(vec![emit.atomic_rmw(*op, *order, result, target, space, self.lane(*arg, lane)?)])
+                };
+                return self.lanes(node, change);
+            }
+            InstData::AtomicCas { success, failure, ptr, expected, new, .. } => {
+                let space = self.space(*ptr);
+                let orders = [*success, *failure];
+                let change = |lane| {
+                    let target = self.lane(*ptr, lane)?.into_pointer_value();
+                    let operands = [self.lane(*expected, lane)?, self.lane(*new, lane)?];
+                    Ok(emit.atomic_cas(orders, result, target, space, operands)?.to_vec())
+                };
+                return self.lanes(node, change);
+            }
+            InstData::Printf { format, args } => {
+                let print = |lane| Ok(vec![emit.printf(frame, format.as_u32(), &self.typed(args, lane)?)?.into()]);
+                return self.lanes(node, print);
+            }
+            InstData::CallHost { name, args } => {
+                let call = |lane| Ok(vec![emit.call_host(name, &self.typed(args, lane)?, result)?]);
+                if args.iter().all(|&arg| self.is_uniform(arg)) {
+                    let values = call(emit.const64(0))?;
+                    return Ok(values.into_iter().map(uniform).collect());
+                }
+                return self.lanes(node, call);
+            }
+            InstData::Fence { order } => return done(emit.fence(*order)),
+            InstData::Query { query, dim } => {
+                let first = groups::query(emit, frame, group, &self.gang.first, *query, *dim);
+                let own = *dim == 0 && matches!(query, Query::GlobalId | Query::LocalId);
+                Held::Affine(first.into(), own.into())
+            }
+            InstData::SlotAddr { slot } => {
+                let first = self.slots[*slot].ok_or(BuilderError::UnsetPosition)?;
+                Held::Affine(first.into(), storage.lane_stride(*slot))
+            }
+            InstData::LocalAddr { local } => uniform(frame.locals[local.index()].into()),
+            InstData::GlobalAddr { global } => {
+                let address = frame.globals[*global];
+                uniform(address.ok_or(BuilderError::UnsetPosition)?.into())
+            }
+            // A kernel that still has barriers is not ready for code generation.
+            InstData::Barrier => return Err(BuilderError::UnsetPosition),
+            InstData::Unary { op: UnaryOp::SpaceOf, arg, .. } => {
+                if !self.is_uniform(*arg) {
+                    let space = |lane| {
+                        let address = self.lane(*arg, lane)?.into_pointer_value();
+                        Ok(vec![emit.space_of(frame, address)?.into()])
+                    };
+                    return self.lanes(node, space);
+                }
+                uniform(emit.space_of(frame, self.first(*arg)?.into_pointer_value())?.into())
+            }
+            data => match self.form(node.results[0]) {
+                Form::Affine(stride) => Held::Affine(self.compute(data, node, false)?, stride),
+                Form::Vector if self.all_uniform(data) => Held::Affine(self.compute(data, node, false)?, 0),
+                Form::Vector => Held::Vector(self.compute(data, node, true)?.into_vector_value()),
+            },
+        };
+        Ok(vec![held])
+    }
+
+    pub(super) fn is_uniform(&self, value: Value) -> bool {
+        matches!(self.held(value), Ok(Held::Affine(_, 0)))
+    }
+
+    fn all_uniform(&self, data: &InstData) -> bool {
+        let mut uniform = true;
+        data.for_each_arg(|arg| uniform &= self.is_uniform(arg));
+        uniform
+    }
+
+    /// What computes a value from values alone: of lane 0 only, or of all lanes as vectors.
+    fn compute(&self, data: &InstData, node: &InstNode, vector: bool) -> Emitted<BasicValueEnum<'ctx>> {
+        let emit = self.around.emit;
+        let speculates = self.speculates();
+        // A promise about the program says nothing about lanes that the program does not send here.
+        let int_flags = |flags| if speculates { IntFlags::default() } else { flags };
+        // nnan and ninf make poison of the others.
+        let fast = |fmf: FastMath| if speculates { FastMath(fmf.0 & !6) } else { fmf };
+        let get = |arg| if vector { Ok(self.vector(arg)?.into()) } else { self.first(arg) };
+        let frozen = |value| if speculates { self.freeze(value) } else { Ok(value) };
+        let ty = node.results.first().map_or(Type::BOOL, |&result| self.ty(result));
+        match data {
+            InstData::Unary { op, fmf, arg } => {
+                let value = emit.unary(*op, fast(*fmf), self.ty(*arg), ty, get(*arg)?)?;
+                if matches!(op, UnaryOp::FpToSi | UnaryOp::FpToUi) { frozen(value) } else { Ok(value) }
+            }
+            InstData::Binary { op, flags, fmf, args: [x, y] } => {
+                use BinaryOp::{And, Ashr, Lshr, Or, Sdiv, Shl, Srem, Udiv, Urem, Xor};
+                let mut operands = [get(*x)?, get(*y)?];
+                let divides = matches!(op, Udiv | Sdiv | Urem | Srem);
+                // A mask must not become poison where a lane is not active, nor may such lanes divide by it.
+                if self.masked && (divides || ty == Type::BOOL && matches!(op, And | Or | Xor)) {
+                    operands = [self.freeze(operands[0])?, self.freeze(operands[1])?];
+                }
+                let value = emit.binary(*op, int_flags(*flags), fast(*fmf), operands)?;
+                if matches!(op, Shl | Lshr | Ashr) { frozen(value) } else { Ok(value) }
+            }
+            InstData::Ternary { op, fmf, args: [x, y, z] } => {
+                let choice = *op == TernaryOp::Select && self.is_uniform(*x);
+                let x = if choice { self.first(*x)? } else { get(*x)? };
+                emit.ternary(*op, fast(*fmf), ty, [x, get(*y)?, get(*z)?])
+            }
+            InstData::Icmp { cc, args: [x, y] } => emit.icmp(*cc, [get(*x)?, get(*y)?]),
+            InstData::Fcmp { cc, fmf, args: [x, y] } => emit.fcmp(*cc, fast(*fmf), [get(*x)?, get(*y)?]),
+            InstData::PtrAdd { base, offset, inbounds } => {
+                let inbounds = *inbounds && !speculates;
+                if !vector {
+                    let (base, offset) = (self.first(*base)?, self.first(*offset)?);
+                    return Ok(emit.offset(base.into_pointer_value(), offset.into_int_value(), inbounds)?.into());
+                }
+                // A common base stays a scalar: the address mode of a gather.
+                let part = |arg| if self.is_uniform(arg) { self.first(arg) } else { Ok(self.vector(arg)?.into()) };
+                emit.offsets(part(*base)?, part(*offset)?, inbounds)
+            }
+            // Everything else has been dealt with.
+            _ => Err(BuilderError::UnsetPosition),
+        }
+    }
+
+    /// An operation on blocks of memory, once if all lanes do the same.
+    fn block_operation(
+        &self,
+        args: [Value; 3],
+        work: impl Fn([BasicValueEnum<'ctx>; 3]) -> Emitted<()>,
+    ) -> Emitted<()> {
+        let zero = self.around.emit.const64(0);
+        let operands = |lane| -> Emitted<[BasicValueEnum<'ctx>; 3]> {
+            Ok([self.lane(args[0], lane)?, self.lane(args[1], lane)?, self.lane(args[2], lane)?])
+        };
+        let one = |lane| {
+            work(operands(lane)?)?;
+            Ok(Vec::new())
+        };
+        if args.iter().all(|&arg| self.is_uniform(arg)) {
+            self.guarded(self.mask()?, || one(zero))?;
+        } else {
+            self.each_lane(self.mask()?, &[], one)?;
+        }
+        Ok(())
+    }
+
+    fn typed(&self, args: &[Value], lane: IntValue<'ctx>) -> Emitted<Vec<(Type, BasicValueEnum<'ctx>)>> {
+        args.iter().map(|&arg| Ok((self.ty(arg), self.lane(arg, lane)?))).collect()
+    }
+
+    /// An instruction's results by what each active lane does.
+    fn lanes(
+        &self,
+        node: &InstNode,
+        work: impl Fn(IntValue<'ctx>) -> Emitted<Vec<BasicValueEnum<'ctx>>>,
+    ) -> Emitted<Vec<Held<'ctx>>> {
+        let types: Vec<Type> = node.results.iter().map(|&result| self.ty(result)).collect();
+        let vectors = self.each_lane(self.mask()?, &types, work)?;
+        Ok(vectors.into_iter().map(Held::Vector).collect())
+    }
+
+    /// Lane 0's value of an affine value of which the active lanes' are known.
+    fn base_in(&self, vector: VectorValue<'ctx>, stride: i64) -> Emitted<BasicValueEnum<'ctx>> {
+        let emit = self.around.emit;
+        let mask = self.mask()?;
+        if !mask.is_some_and(|mask| mask.may_be_empty) {
+            return emit.builder.build_extract_element(vector, emit.const64(0), "");
+        }
+        let base = self.guarded(mask, || {
+            let lane = self.last_lane(mask)?;
+            let value = emit.builder.build_extract_element(vector, lane, "")?;
+            Ok(vec![self.base_of(value, lane, stride)?])
+        })?;
+        base.into_iter().next().ok_or(BuilderError::UnsetPosition)
+    }
+
+    pub(super) fn space(&self, ptr: Value) -> Space {
+        match self.ty(ptr) {
+            Type::Ptr(space) => space,
+            _ => Space::Generic,
+        }
+    }
+}
+
+impl crate::codegen::storage::Storage {
+    /// Bytes from one lane's copy of a slot to the next lane's.
+    fn lane_stride(&self, slot: crate::ir::Slot) -> i64 {
+        let stride = match self.slots[slot] {
+            SlotHome::Item { stride, .. } => stride,
+            _ => self.strides[slot],
+        };
+        stride as i64
+    }
+}

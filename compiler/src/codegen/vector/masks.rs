@@ -1,0 +1,94 @@
+//! Masks: which lanes run a block.
+
+use super::GangCode;
+use crate::codegen::emit::Emitted;
+use crate::ir::Value;
+use inkwell::IntPredicate;
+use inkwell::values::{BasicValueEnum, IntValue, VectorValue};
+
+/// The lanes that run a block, where these are not all.
+#[derive(Clone, Copy)]
+pub struct Mask<'ctx> {
+    /// An i1 per lane.
+    pub lanes: VectorValue<'ctx>,
+    /// Whether there may be none.
+    pub may_be_empty: bool,
+}
+
+impl<'ctx> GangCode<'_, 'ctx, '_> {
+    /// The lanes that run the current block; none: all lanes.
+    pub(super) fn mask(&self) -> Emitted<Option<Mask<'ctx>>> {
+        match self.plan.masks[self.block].expand() {
+            Some(mask) => Ok(Some(Mask { lanes: self.active(mask)?, may_be_empty: true })),
+            None => Ok(self.gang.entry.map(|lanes| Mask { lanes, may_be_empty: false })),
+        }
+    }
+
+    /// Whether lanes compute here for which the program does not come here.
+    pub(super) fn speculates(&self) -> bool {
+        self.plan.masks[self.block].is_some()
+    }
+
+    /// The lanes with a work-item in which an i1 is true. Lanes without one may hold anything, poison
+    /// included.
+    pub(super) fn active(&self, mask: Value) -> Emitted<VectorValue<'ctx>> {
+        let lanes = self.vector(mask)?;
+        let Some(entry) = self.gang.entry else {
+            return Ok(lanes);
+        };
+        let none = lanes.get_type().const_zero();
+        Ok(self.around.emit.builder.build_select(entry, lanes, none, "")?.into_vector_value())
+    }
+
+    /// The lanes as the bits of a number, lane 0 lowest.
+    pub(super) fn bits(&self, lanes: VectorValue<'ctx>) -> Emitted<IntValue<'ctx>> {
+        let emit = self.around.emit;
+        let bits = emit.builder.build_bit_cast(lanes, emit.int(self.around.width), "")?;
+        emit.builder.build_int_z_extend(bits.into_int_value(), emit.i64(), "")
+    }
+
+    /// Whether any lane is on.
+    pub(super) fn any(&self, lanes: VectorValue<'ctx>) -> Emitted<IntValue<'ctx>> {
+        let emit = self.around.emit;
+        let bits = emit.builder.build_bit_cast(lanes, emit.int(self.around.width), "")?.into_int_value();
+        emit.builder.build_int_compare(IntPredicate::NE, bits, bits.get_type().const_zero(), "")
+    }
+
+    /// The number (an i64) of the last lane that is on; some lane must be.
+    pub(super) fn last_lane(&self, mask: Option<Mask<'ctx>>) -> Emitted<IntValue<'ctx>> {
+        let emit = self.around.emit;
+        let Some(mask) = mask else {
+            return Ok(emit.const64(u64::from(self.around.width) - 1));
+        };
+        let bits = self.bits(mask.lanes)?;
+        let poison_for_none = emit.ctx.bool_type().const_int(1, false);
+        let zeros = emit.intrinsic("llvm.ctlz", &[emit.i64().into()], &[bits.into(), poison_for_none.into()])?;
+        emit.builder.build_int_sub(emit.const64(63), zeros.into_int_value(), "")
+    }
+
+    /// Does what `work` emits only if a lane is on. Its values are zeros otherwise.
+    pub(super) fn guarded(
+        &self,
+        mask: Option<Mask<'ctx>>,
+        work: impl FnOnce() -> Emitted<Vec<BasicValueEnum<'ctx>>>,
+    ) -> Emitted<Vec<BasicValueEnum<'ctx>>> {
+        let Some(Mask { lanes, may_be_empty: true }) = mask else {
+            return work();
+        };
+        let emit = self.around.emit;
+        let any = self.any(lanes)?;
+        let from = emit.here()?;
+        let (some, behind) = (emit.block("some"), emit.block("behind"));
+        emit.builder.build_conditional_branch(any, some, behind)?;
+        emit.at(some);
+        let values = work()?;
+        let end = emit.here()?;
+        emit.builder.build_unconditional_branch(behind)?;
+        emit.at(behind);
+        let merged = values.into_iter().map(|value| {
+            let zero = value.get_type().const_zero();
+            Ok(emit.phi(value.get_type(), &[(&value, end), (&zero, from)], "")?.as_basic_value())
+        });
+        merged.collect()
+    }
+}

@@ -1,0 +1,357 @@
+//! Loads and stores of a gang: one scalar access, wide accesses with shuffles, gathers and scatters.
+
+use super::GangCode;
+use super::masks::Mask;
+use super::values::Held;
+use crate::codegen::alias::Part;
+use crate::codegen::emit::{Emitted, vector_of};
+use crate::ir::{Access, InstNode, LiveSlot, Space, Type, Value};
+use crate::widen::memory::{AccessClass, Direction, classify, elements};
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::builder::BuilderError;
+use inkwell::types::VectorType;
+use inkwell::values::{
+    BasicValue, BasicValueEnum, CallSiteValue, InstructionOpcode, InstructionValue, PointerValue, ValueKind, VectorValue,
+};
+
+/// One access of all lanes to rows of elements that lie side by side.
+#[derive(Clone, Copy)]
+struct Rows<'ctx> {
+    /// The lowest address.
+    start: PointerValue<'ctx>,
+    ty: Type,
+    /// Elements from one lane to the next.
+    row: u32,
+    reversed: bool,
+    /// Elements of a lane.
+    count: u32,
+    align: u32,
+    part: Part,
+}
+
+impl<'ctx> GangCode<'_, 'ctx, '_> {
+    pub(super) fn load(
+        &self,
+        node: &InstNode,
+        ptr: Value,
+        offset: i64,
+        access: Access,
+    ) -> Emitted<Vec<Held<'ctx>>> {
+        let emit = self.around.emit;
+        let Some(&first) = node.results.first() else {
+            return Ok(Vec::new());
+        };
+        let (ty, count, space) = (self.ty(first), node.results.len(), self.space(ptr));
+        let mask = self.mask()?;
+        let held = self.held(ptr)?;
+        let one = |address: BasicValueEnum<'ctx>| {
+            emit.load_elements(address.into_pointer_value(), space, offset, ty, count, access)
+        };
+        if let Held::Affine(address, 0) = held {
+            let values = self.guarded(mask, || one(address))?;
+            return Ok(values.into_iter().map(|value| Held::Affine(value, 0)).collect());
+        }
+        let vectors = if access.volatile || access.atomic.is_some() {
+            self.each_lane(mask, &vec![ty; count], |lane| one(self.lane(ptr, lane)?))?
+        } else {
+            let invariant = space == Space::Constant;
+            match self.rows(held, offset, ty, count, access, Part::Space(space), Direction::Load)? {
+                Some(rows) => self.load_rows(rows, mask, invariant)?,
+                None => self.gather(ptr, offset, ty, count, access, mask)?,
+            }
+        };
+        Ok(vectors.into_iter().map(Held::Vector).collect())
+    }
+
+    pub(super) fn store(&self, ptr: Value, offset: i64, access: Access, args: &[Value]) -> Emitted<()> {
+        let emit = self.around.emit;
+        let Some(&first) = args.first() else {
+            return Ok(());
+        };
+        let (ty, count, space) = (self.ty(first), args.len(), self.space(ptr));
+        let mask = self.mask()?;
+        let held = self.held(ptr)?;
+        let one = |lane| {
+            let values = args.iter().map(|&arg| self.lane(arg, lane)).collect::<Emitted<Vec<_>>>()?;
+            let address = self.lane(ptr, lane)?.into_pointer_value();
+            emit.store_elements(address, space, offset, ty, &values, access)?;
+            Ok(Vec::new())
+        };
+        if access.volatile || access.atomic.is_some() {
+            self.each_lane(mask, &[], one)?;
+            return Ok(());
+        }
+        if let Held::Affine(_, 0) = held {
+            // Of several work-items that write to one place, any one may be the last.
+            let uniform = args.iter().all(|&arg| self.is_uniform(arg));
+            self.guarded(mask, || one(if uniform { emit.const64(0) } else { self.last_lane(mask)? }))?;
+            return Ok(());
+        }
+        let values = args.iter().map(|&arg| self.vector(arg)).collect::<Emitted<Vec<_>>>()?;
+        match self.rows(held, offset, ty, count, access, Part::Space(space), Direction::Store)? {
+            Some(rows) => self.store_rows(rows, mask, &values),
+            None => self.scatter(ptr, offset, ty, &values, access, mask),
+        }
+    }
+
+    pub(super) fn live_load(&self, live: LiveSlot, ty: Type) -> Emitted<Held<'ctx>> {
+        let rows = self.live_rows(live, ty)?;
+        let vectors = self.load_rows(rows, self.mask()?, false)?;
+        vectors.into_iter().next().map(Held::Vector).ok_or(BuilderError::UnsetPosition)
+    }
+
+    pub(super) fn live_store(&self, live: LiveSlot, arg: Value) -> Emitted<()> {
+        let rows = self.live_rows(live, self.ty(arg))?;
+        self.store_rows(rows, self.mask()?, &[self.vector(arg)?])
+    }
+
+    /// The places of a kept value: one per work-item, side by side.
+    fn live_rows(&self, live: LiveSlot, ty: Type) -> Emitted<Rows<'ctx>> {
+        let start = self.around.frame.live(self.around.emit, live, ty, self.gang.first.number)?;
+        Ok(Rows { start, ty, row: 1, reversed: false, count: 1, align: ty.bytes(), part: Part::Kept })
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "they are the parts of an access")]
+    fn rows(
+        &self,
+        held: Held<'ctx>,
+        offset: i64,
+        ty: Type,
+        count: usize,
+        access: Access,
+        part: Part,
+        direction: Direction,
+    ) -> Emitted<Option<Rows<'ctx>>> {
+        let emit = self.around.emit;
+        let Held::Affine(first, stride) = held else {
+            return Ok(None);
+        };
+        let (count, width) = (count as u32, self.around.width);
+        let AccessClass::Rows { row, reversed } = classify(Some(stride), ty.bytes(), count, width, direction) else {
+            return Ok(None);
+        };
+        let back = if reversed { stride.wrapping_mul(i64::from(width) - 1) } else { 0 };
+        let start = emit.away(first.into_pointer_value(), offset.wrapping_add(back))?;
+        Ok(Some(Rows { start, ty, row, reversed, count, align: access.align.max(1), part }))
+    }
+
+    /// The type of elements in memory, `count` of them.
+    fn memory_vector(&self, ty: Type, count: u32) -> VectorType<'ctx> {
+        vector_of(self.around.emit.memory_ty(ty), count)
+    }
+
+    /// From memory's form to that in registers.
+    fn narrow(&self, ty: Type, value: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+        let to = vector_of(self.around.emit.ty(ty), value.get_type().get_size());
+        if to == value.get_type() {
+            return Ok(value);
+        }
+        let cast = self.around.emit.builder.build_cast(InstructionOpcode::Trunc, value, to, "")?;
+        Ok(cast.into_vector_value())
+    }
+
+    /// From the form in registers to memory's.
+    fn extend(&self, ty: Type, value: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+        let to = self.memory_vector(ty, value.get_type().get_size());
+        if to == value.get_type() {
+            return Ok(value);
+        }
+        let cast = self.around.emit.builder.build_cast(InstructionOpcode::ZExt, value, to, "")?;
+        Ok(cast.into_vector_value())
+    }
+
+    fn constant_lanes(&self, lanes: impl Iterator<Item = bool>) -> VectorValue<'ctx> {
+        let bool = self.around.emit.ctx.bool_type();
+        VectorType::const_vector(&lanes.map(|on| bool.const_int(on.into(), false)).collect::<Vec<_>>())
+    }
+
+    /// The mask of a wide access; none: all its elements. Between two lanes' elements a load may read along
+    /// where both lanes are active.
+    fn row_mask(&self, rows: Rows<'ctx>, mask: Option<Mask<'ctx>>, direction: Direction) -> Emitted<Option<VectorValue<'ctx>>> {
+        let width = self.around.width;
+        let places = elements(rows.row, rows.reversed, rows.count, width);
+        match mask {
+            None if rows.row == rows.count => Ok(None),
+            None => {
+                let end = places.iter().rposition(Option::is_some).unwrap_or(0);
+                let on = |(place, element): (usize, &Option<_>)| {
+                    element.is_some() || direction == Direction::Load && place < end
+                };
+                Ok(Some(self.constant_lanes(places.iter().enumerate().map(on))))
+            }
+            Some(mask) if rows.row == 1 && !rows.reversed => Ok(Some(mask.lanes)),
+            Some(mask) => {
+                let off = mask.lanes.get_type().const_zero();
+                let places: Vec<Option<u32>> =
+                    places.iter().map(|place| Some(place.map_or(width, |(lane, _)| lane))).collect();
+                Ok(Some(self.around.emit.shuffle(mask.lanes, off, &places)?))
+            }
+        }
+    }
+
+    fn load_rows(&self, rows: Rows<'ctx>, mask: Option<Mask<'ctx>>, invariant: bool) -> Emitted<Vec<VectorValue<'ctx>>> {
+        let emit = self.around.emit;
+        let width = self.around.width;
+        let ty = self.memory_vector(rows.ty, rows.row * width);
+        let (loaded, inst) = match self.row_mask(rows, mask, Direction::Load)? {
+            None => {
+                let loaded = emit.builder.build_load(ty, rows.start, "")?;
+                let inst = loaded.as_instruction_value();
+                if let Some(inst) = inst {
+                    inst.set_alignment(rows.align).map_err(|_| BuilderError::BitwidthError)?;
+                }
+                (loaded, inst)
+            }
+            Some(lanes) => {
+                let args = [rows.start.into(), lanes.into(), ty.const_zero().into()];
+                let types = [ty.into(), emit.ptr().into()];
+                let call = emit.intrinsic_call("llvm.masked.load", &types, &args)?;
+                self.align(call, 0, rows.align);
+                let loaded = call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)?;
+                (loaded, loaded.as_instruction_value())
+            }
+        };
+        if let Some(inst) = inst {
+            emit.scopes.mark(inst, &[rows.part]);
+            if invariant {
+                emit.mark_invariant(Some(inst));
+            }
+        }
+        let wide = loaded.into_vector_value();
+        let element = |index: u32| {
+            let place = |lane: u32| Some(if rows.reversed { width - 1 - lane } else { lane } * rows.row + index);
+            let own = if rows.row == 1 && !rows.reversed {
+                wide
+            } else {
+                emit.shuffle(wide, wide, &(0..width).map(place).collect::<Vec<_>>())?
+            };
+            self.narrow(rows.ty, own)
+        };
+        (0..rows.count).map(element).collect()
+    }
+
+    fn store_rows(&self, rows: Rows<'ctx>, mask: Option<Mask<'ctx>>, values: &[VectorValue<'ctx>]) -> Emitted<()> {
+        let emit = self.around.emit;
+        let width = self.around.width;
+        let mut parts = values.iter().map(|&value| self.extend(rows.ty, value)).collect::<Emitted<Vec<_>>>()?;
+        // All elements of all lanes in one vector, then into the order of memory.
+        let mut length = width;
+        while parts.len() > 1 {
+            let all: Vec<Option<u32>> = (0..2 * length).map(Some).collect();
+            let poison = parts[0].get_type().get_poison();
+            let join = |pair: &[VectorValue<'ctx>]| {
+                emit.shuffle(pair[0], pair.get(1).copied().unwrap_or(poison), &all)
+            };
+            parts = parts.chunks(2).map(join).collect::<Emitted<Vec<_>>>()?;
+            length *= 2;
+        }
+        let places = elements(rows.row, rows.reversed, rows.count, width);
+        let places: Vec<Option<u32>> =
+            places.into_iter().map(|place| place.map(|(lane, element)| element * width + lane)).collect();
+        let wide = if rows.row == 1 && !rows.reversed { parts[0] } else { emit.shuffle(parts[0], parts[0], &places)? };
+        match self.row_mask(rows, mask, Direction::Store)? {
+            None => {
+                let store = emit.builder.build_store(rows.start, wide)?;
+                store.set_alignment(rows.align).map_err(|_| BuilderError::BitwidthError)?;
+                emit.scopes.mark(store, &[rows.part]);
+            }
+            Some(lanes) => {
+                let args = [wide.into(), rows.start.into(), lanes.into()];
+                let types = [wide.get_type().into(), emit.ptr().into()];
+                let call = emit.intrinsic_call("llvm.masked.store", &types, &args)?;
+                self.align(call, 1, rows.align);
+                self.mark(call, rows.part);
+            }
+        }
+        Ok(())
+    }
+
+    fn all_or(&self, mask: Option<Mask<'ctx>>) -> VectorValue<'ctx> {
+        mask.map_or_else(|| self.constant_lanes((0..self.around.width).map(|_| true)), |mask| mask.lanes)
+    }
+
+    fn gather(
+        &self,
+        ptr: Value,
+        offset: i64,
+        ty: Type,
+        count: usize,
+        access: Access,
+        mask: Option<Mask<'ctx>>,
+    ) -> Emitted<Vec<VectorValue<'ctx>>> {
+        let emit = self.around.emit;
+        let lanes = self.all_or(mask);
+        let result = self.memory_vector(ty, self.around.width);
+        let load = |index: usize| {
+            let (places, align) = self.element_places(ptr, offset, ty, index, access)?;
+            let args = [places.into(), lanes.into(), result.const_zero().into()];
+            let types = [result.into(), places.get_type().into()];
+            let call = emit.intrinsic_call("llvm.masked.gather", &types, &args)?;
+            self.align(call, 0, align);
+            let loaded = call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)?;
+            if let Some(inst) = loaded.as_instruction_value() {
+                emit.scopes.mark(inst, &[Part::Space(self.space(ptr))]);
+            }
+            self.narrow(ty, loaded.into_vector_value())
+        };
+        (0..count).map(load).collect()
+    }
+
+    fn scatter(
+        &self,
+        ptr: Value,
+        offset: i64,
+        ty: Type,
+        values: &[VectorValue<'ctx>],
+        access: Access,
+        mask: Option<Mask<'ctx>>,
+    ) -> Emitted<()> {
+        let emit = self.around.emit;
+        let lanes = self.all_or(mask);
+        for (index, &value) in values.iter().enumerate() {
+            let (places, align) = self.element_places(ptr, offset, ty, index, access)?;
+            let value = self.extend(ty, value)?;
+            let args = [value.into(), places.into(), lanes.into()];
+            let types = [value.get_type().into(), places.get_type().into()];
+            let call = emit.intrinsic_call("llvm.masked.scatter", &types, &args)?;
+            self.align(call, 1, align);
+            self.mark(call, Part::Space(self.space(ptr)));
+        }
+        Ok(())
+    }
+
+    /// The addresses of all lanes' n-th elements, and their alignment.
+    fn element_places(
+        &self,
+        ptr: Value,
+        offset: i64,
+        ty: Type,
+        index: usize,
+        access: Access,
+    ) -> Emitted<(VectorValue<'ctx>, u32)> {
+        let emit = self.around.emit;
+        let step = index as u64 * u64::from(ty.bytes());
+        let align = access.align.max(1).min(1 << step.trailing_zeros().min(31));
+        let bytes = offset.wrapping_add_unsigned(step);
+        let places = self.vector(ptr)?;
+        if bytes == 0 {
+            return Ok((places, align));
+        }
+        let bytes = emit.const64(bytes as u64);
+        Ok((emit.offsets(places.into(), bytes.into(), false)?.into_vector_value(), align))
+    }
+
+    /// Tells the alignment of the addresses that a call takes.
+    fn align(&self, call: CallSiteValue<'ctx>, param: u32, align: u32) {
+        let kind = Attribute::get_named_enum_kind_id("align");
+        let align = self.around.emit.ctx.create_enum_attribute(kind, align.into());
+        call.add_attribute(AttributeLoc::Param(param), align);
+    }
+
+    fn mark(&self, call: CallSiteValue<'ctx>, part: Part) {
+        if let ValueKind::Instruction(call) = call.try_as_basic_value() {
+            let call: InstructionValue = call;
+            self.around.emit.scopes.mark(call, &[part]);
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! The code of one region for a gang: W work-items in the lanes of vectors, in lock-step.
+//!
+//! A value that one lane's tells all others' is a scalar, that of lane 0 ([`values`]); the others are vectors.
+//! Blocks become blocks, as all lanes go one way; where not all of them run a block, what has effects does
+//! nothing for the others ([`masks`]), and nothing in it may be poison, since it is computed for lanes that
+//! never meant to.
+
+mod gangs;
+mod instructions;
+mod lanewise;
+mod masks;
+mod memory;
+mod values;
+
+pub use gangs::run_gangs;
+
+use super::emit::{Emit, Emitted, vector_of};
+use super::frame::Frame;
+use super::groups::{Group, Item};
+use super::region::Exits;
+use super::storage::{SlotHome, Storage};
+use crate::analysis::cfg::cfg;
+use crate::ir::{Block, BlockCall, Function, InstData, Kernel, Slot, Terminator, Type, Value};
+use crate::widen::RegionPlan;
+use crate::widen::lanes::Form;
+use cranelift_entity::SecondaryMap;
+use inkwell::basic_block::BasicBlock;
+use inkwell::builder::BuilderError;
+use inkwell::values::{BasicValueEnum, PhiValue, PointerValue, VectorValue};
+use values::Held;
+
+/// What all regions' code has in common.
+#[derive(Clone, Copy)]
+pub struct Around<'a, 'ctx, 'm> {
+    /// Where to.
+    pub emit: &'a Emit<'ctx, 'm>,
+    /// The kernel.
+    pub kernel: &'a Kernel,
+    /// Its memory.
+    pub storage: &'a Storage,
+    /// The call's values.
+    pub frame: &'a Frame<'ctx>,
+    /// The group's values.
+    pub group: &'a Group<'ctx>,
+    /// Work-items of a gang.
+    pub width: u32,
+}
+
+/// The gang that runs.
+pub struct Gang<'ctx> {
+    /// The work-item in lane 0.
+    pub first: Item<'ctx>,
+    /// The lanes that have a work-item, of which lane 0 is one; none: all.
+    pub entry: Option<VectorValue<'ctx>>,
+}
+
+/// Emits one region for one gang.
+pub struct GangCode<'a, 'ctx, 'm> {
+    around: Around<'a, 'ctx, 'm>,
+    gang: &'a Gang<'ctx>,
+    body: &'a Function,
+    plan: &'a RegionPlan,
+    /// The block that is emitted.
+    block: Block,
+    /// Whether some block is not run by all lanes.
+    masked: bool,
+    values: SecondaryMap<Value, Option<Held<'ctx>>>,
+    blocks: SecondaryMap<Block, Option<BasicBlock<'ctx>>>,
+    phis: SecondaryMap<Block, Vec<PhiValue<'ctx>>>,
+    slots: SecondaryMap<Slot, Option<PointerValue<'ctx>>>,
+}
+
+impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
+    /// Emits a region's code at the current position.
+    pub fn emit(
+        around: Around<'a, 'ctx, 'm>,
+        gang: &'a Gang<'ctx>,
+        body: &'a Function,
+        plan: &'a RegionPlan,
+    ) -> Emitted<Exits<'ctx>> {
+        let mut code = GangCode {
+            around,
+            gang,
+            body,
+            plan,
+            block: body.entry(),
+            masked: body.layout.iter().any(|&block| plan.masks[block].is_some()),
+            values: SecondaryMap::new(),
+            blocks: SecondaryMap::new(),
+            phis: SecondaryMap::new(),
+            slots: SecondaryMap::new(),
+        };
+        code.run()
+    }
+
+    fn run(&mut self) -> Emitted<Exits<'ctx>> {
+        let emit = self.around.emit;
+        // Each block before those it dominates, so that values are emitted before their uses.
+        let graph = cfg(self.body);
+        let order = graph.rpo();
+        self.slot_addresses()?;
+        let entry = self.body.entry();
+        self.blocks[entry] = Some(emit.here()?);
+        for (&param, &input) in self.body.blocks[entry].params.iter().zip(&self.around.frame.inputs) {
+            self.values[param] = Some(Held::Affine(input, 0));
+        }
+        for &block in &order[1..] {
+            let to = emit.block("v");
+            self.blocks[block] = Some(to);
+            emit.at(to);
+            for &param in &self.body.blocks[block].params {
+                let ty = emit.ty(self.body.ty(param));
+                let (phi, held) = match self.form(param) {
+                    Form::Affine(stride) => {
+                        let phi = emit.builder.build_phi(ty, "")?;
+                        (phi, Held::Affine(phi.as_basic_value(), stride))
+                    }
+                    Form::Vector => {
+                        let phi = emit.builder.build_phi(vector_of(ty, self.around.width), "")?;
+                        (phi, Held::Vector(phi.as_basic_value().into_vector_value()))
+                    }
+                };
+                self.values[param] = Some(held);
+                self.phis[block].push(phi);
+            }
+        }
+        let mut exits = Vec::new();
+        for &block in order {
+            if let Some(to) = self.blocks[block] {
+                emit.at(to);
+            }
+            self.block = block;
+            for &inst in &self.body.blocks[block].insts {
+                self.inst(inst)?;
+            }
+            self.terminator(&mut exits)?;
+        }
+        Ok(exits)
+    }
+
+    fn form(&self, value: Value) -> Form {
+        self.plan.form(self.body, value)
+    }
+
+    fn ty(&self, value: Value) -> Type {
+        self.body.ty(value)
+    }
+
+    /// Addresses in lane 0 of the slots this region uses; stack variables begin their life here.
+    fn slot_addresses(&mut self) -> Emitted<()> {
+        let Around { emit, kernel, storage, frame, .. } = self.around;
+        for (_, node) in self.body.insts.iter() {
+            let InstData::SlotAddr { slot } = node.data else {
+                continue;
+            };
+            if self.slots[slot].is_some() {
+                continue;
+            }
+            let ptr = frame.slot(emit, kernel, storage, slot, self.gang.first.number)?;
+            if storage.slots[slot] == SlotHome::Stack {
+                emit.intrinsic_call("llvm.lifetime.start", &[emit.ptr().into()], &[ptr.into()])?;
+            }
+            self.slots[slot] = Some(ptr);
+        }
+        Ok(())
+    }
+
+    /// Ends the life of the stack variables; emitted where a gang leaves the region.
+    fn end_slots(&self) -> Emitted<()> {
+        let emit = self.around.emit;
+        for (slot, ptr) in self.slots.iter() {
+            if let Some(ptr) = *ptr
+                && self.around.storage.slots[slot] == SlotHome::Stack
+            {
+                emit.intrinsic_call("llvm.lifetime.end", &[emit.ptr().into()], &[ptr.into()])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The value that decides where all lanes go.
+    fn selector(&self, value: Value) -> Emitted<BasicValueEnum<'ctx>> {
+        let value = self.first(value)?;
+        // A block may be run by no lane, and then nobody meant to compute the value.
+        if self.masked { self.freeze(value) } else { Ok(value) }
+    }
+
+    fn terminator(&mut self, exits: &mut Exits<'ctx>) -> Emitted<()> {
+        let emit = self.around.emit;
+        let b = &emit.builder;
+        let body = self.body;
+        let term = &body.blocks[self.block].term;
+        let selector = term.selector().map(|value| self.selector(value)).transpose()?;
+        // Vectors for the targets' parameters are made here, before the block's end.
+        let mut passed = Vec::new();
+        for to in term.targets() {
+            let params = &body.blocks[to.block].params;
+            let values = params.iter().zip(&to.args).map(|(&param, &arg)| self.passed(param, arg));
+            passed.push(values.collect::<Emitted<Vec<_>>>()?);
+        }
+        let from = emit.here()?;
+        let mut seen: Vec<Block> = Vec::new();
+        let mut targets = Vec::new();
+        for (to, values) in term.targets().into_iter().zip(passed) {
+            targets.push(self.edge(&mut seen, from, to, &values)?);
+        }
+        emit.at(from);
+        match (term, selector) {
+            (Terminator::Jump(_), _) => {
+                b.build_unconditional_branch(targets[0])?;
+            }
+            (Terminator::Branch { .. }, Some(cond)) => {
+                b.build_conditional_branch(cond.into_int_value(), targets[0], targets[1])?;
+            }
+            (Terminator::Switch { value, cases, .. }, Some(selector)) => {
+                let ty = self.ty(*value);
+                let default = targets.pop().ok_or(BuilderError::UnsetPosition)?;
+                let values = cases.iter().map(|(bits, _)| emit.constant(ty, *bits).into_int_value());
+                let cases: Vec<_> = values.zip(targets).collect();
+                b.build_switch(selector.into_int_value(), default, &cases)?;
+            }
+            (Terminator::Return, _) => {
+                self.end_slots()?;
+                exits.push((None, from));
+            }
+            (Terminator::Exit(region), _) => {
+                self.end_slots()?;
+                exits.push((Some(*region), from));
+            }
+            (Terminator::Unreachable | Terminator::Branch { .. } | Terminator::Switch { .. }, _) => {
+                b.build_unreachable()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An argument in the form of the parameter it is for.
+    fn passed(&self, param: Value, arg: Value) -> Emitted<BasicValueEnum<'ctx>> {
+        match self.form(param) {
+            Form::Affine(_) => self.first(arg),
+            Form::Vector => Ok(self.vector(arg)?.into()),
+        }
+    }
+
+    /// The LLVM block that an edge out of `from` leads to. LLVM's phis know edges by their source,
+    /// so a second edge between the same blocks gets a block of its own.
+    fn edge(
+        &mut self,
+        seen: &mut Vec<Block>,
+        from: BasicBlock<'ctx>,
+        to: &BlockCall,
+        values: &[BasicValueEnum<'ctx>],
+    ) -> Emitted<BasicBlock<'ctx>> {
+        let emit = self.around.emit;
+        let target = self.blocks[to.block].ok_or(BuilderError::UnsetPosition)?;
+        let again = seen.contains(&to.block);
+        seen.push(to.block);
+        let (mut source, mut entry) = (from, target);
+        if again && !values.is_empty() {
+            source = emit.block("edge");
+            entry = source;
+            emit.at(source);
+            emit.builder.build_unconditional_branch(target)?;
+        }
+        for (phi, value) in self.phis[to.block].iter().zip(values) {
+            phi.add_incoming(&[(value, source)]);
+        }
+        Ok(entry)
+    }
+}

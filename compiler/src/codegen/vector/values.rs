@@ -1,0 +1,167 @@
+//! Values of a gang: scalars that stand for all lanes, vectors, and the ways between them.
+
+use super::GangCode;
+use crate::codegen::emit::{Emit, Emitted, vector_of};
+use crate::ir::{Type, UnaryOp, FastMath, Value, ValueDef};
+use inkwell::builder::BuilderError;
+use inkwell::types::VectorType;
+use inkwell::values::{AsValueRef, BasicValueEnum, IntValue, PointerValue, VectorValue};
+
+/// A value in registers.
+#[derive(Clone, Copy)]
+pub enum Held<'ctx> {
+    /// Lane 0's; lane `i` has `i * stride` more.
+    Affine(BasicValueEnum<'ctx>, i64),
+    /// One element per lane.
+    Vector(VectorValue<'ctx>),
+}
+
+impl<'ctx> GangCode<'_, 'ctx, '_> {
+    pub(super) fn held(&self, value: Value) -> Emitted<Held<'ctx>> {
+        let data = self.body.values[value];
+        match data.def {
+            ValueDef::Const(bits) => Ok(Held::Affine(self.around.emit.constant(data.ty, bits), 0)),
+            _ => self.values[value].ok_or(BuilderError::UnsetPosition),
+        }
+    }
+
+    /// A value in lane 0.
+    pub(super) fn first(&self, value: Value) -> Emitted<BasicValueEnum<'ctx>> {
+        match self.held(value)? {
+            Held::Affine(base, _) => Ok(base),
+            Held::Vector(vector) => {
+                self.around.emit.builder.build_extract_element(vector, self.around.emit.const64(0), "")
+            }
+        }
+    }
+
+    /// A value as a vector.
+    pub(super) fn vector(&self, value: Value) -> Emitted<VectorValue<'ctx>> {
+        match self.held(value)? {
+            Held::Affine(base, stride) => self.around.emit.spread(base, stride, self.around.width),
+            Held::Vector(vector) => Ok(vector),
+        }
+    }
+
+    /// A value in one lane, of which the number is known at run time (an i64).
+    pub(super) fn lane(&self, value: Value, lane: IntValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        let emit = self.around.emit;
+        match self.held(value)? {
+            Held::Affine(base, 0) => Ok(base),
+            Held::Affine(base, stride) => emit.further(base, emit.builder.build_int_mul(lane, emit.const64(stride as u64), "")?),
+            Held::Vector(vector) => emit.builder.build_extract_element(vector, lane, ""),
+        }
+    }
+
+    /// Lane 0's value, given that of another lane of a value that is affine.
+    pub(super) fn base_of(
+        &self,
+        value: BasicValueEnum<'ctx>,
+        lane: IntValue<'ctx>,
+        stride: i64,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let emit = self.around.emit;
+        let back = emit.const64(stride.wrapping_neg() as u64);
+        if stride == 0 { Ok(value) } else { emit.further(value, emit.builder.build_int_mul(lane, back, "")?) }
+    }
+
+    /// The value, or any one where it is poison.
+    pub(super) fn freeze(&self, value: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        // The types do not matter to it.
+        self.around.emit.unary(UnaryOp::Freeze, FastMath(0), Type::BOOL, Type::BOOL, value)
+    }
+
+    /// The vector type of a gang's values of a type.
+    pub(super) fn vector_ty(&self, ty: Type) -> VectorType<'ctx> {
+        vector_of(self.around.emit.ty(ty), self.around.width)
+    }
+}
+
+impl<'ctx> Emit<'ctx, '_> {
+    /// The same in `width` lanes.
+    pub(super) fn splat(&self, value: BasicValueEnum<'ctx>, width: u32) -> Emitted<VectorValue<'ctx>> {
+        use inkwell::values::BasicValue;
+        if value.is_const() {
+            return Ok(VectorType::const_vector(&vec![value; width as usize]));
+        }
+        let poison = vector_of(value.get_type(), width).get_poison();
+        let one = self.builder.build_insert_element(poison, value, self.const64(0), "")?;
+        self.shuffle(one, poison, &vec![Some(0); width as usize])
+    }
+
+    /// `base + i * stride` in lane `i`.
+    pub(super) fn spread(&self, base: BasicValueEnum<'ctx>, stride: i64, width: u32) -> Emitted<VectorValue<'ctx>> {
+        if stride == 0 {
+            return self.splat(base, width);
+        }
+        let steps = |ty: inkwell::types::IntType<'ctx>| {
+            let step = |lane: u32| ty.const_int(stride.wrapping_mul(lane.into()) as u64, true);
+            VectorType::const_vector(&(0..width).map(step).collect::<Vec<_>>())
+        };
+        match base {
+            BasicValueEnum::PointerValue(base) => {
+                Ok(self.offsets(base.into(), steps(self.i64()).into(), false)?.into_vector_value())
+            }
+            base => {
+                let steps = steps(base.get_type().into_int_type());
+                self.builder.build_int_add(self.splat(base, width)?, steps, "")
+            }
+        }
+    }
+
+    /// An integer or address plus an i64, in the arithmetic of its type.
+    pub(super) fn further(&self, base: BasicValueEnum<'ctx>, by: IntValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        match base {
+            BasicValueEnum::PointerValue(base) => Ok(self.offset(base, by, false)?.into()),
+            base => {
+                let base = base.into_int_value();
+                let by = self.builder.build_int_cast(by, base.get_type(), "")?;
+                Ok(self.builder.build_int_add(base, by, "")?.into())
+            }
+        }
+    }
+
+    /// Addresses plus bytes, where at least one of both is a vector.
+    pub(super) fn offsets(
+        &self,
+        base: BasicValueEnum<'ctx>,
+        offset: BasicValueEnum<'ctx>,
+        inbounds: bool,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        use inkwell::types::AsTypeRef;
+        use llvm_sys::core::{LLVMBuildGEP2, LLVMBuildInBoundsGEP2};
+        let build = if inbounds { LLVMBuildInBoundsGEP2 } else { LLVMBuildGEP2 };
+        let byte = self.ctx.i8_type().as_type_ref();
+        let mut index = [offset.as_value_ref()];
+        // SAFETY: the builder has a position; base and offset are addresses and i64s, scalars or vectors of
+        // one length, and so is the result.
+        Ok(unsafe {
+            BasicValueEnum::new(build(
+                self.builder.as_mut_ptr(),
+                byte,
+                base.as_value_ref(),
+                index.as_mut_ptr(),
+                1,
+                c"".as_ptr(),
+            ))
+        })
+    }
+
+    /// Elements of two vectors by their place in both together; any value where there is none.
+    pub(super) fn shuffle(
+        &self,
+        a: VectorValue<'ctx>,
+        b: VectorValue<'ctx>,
+        places: &[Option<u32>],
+    ) -> Emitted<VectorValue<'ctx>> {
+        let i32 = self.ctx.i32_type();
+        let place = |place: &Option<u32>| place.map_or(i32.get_poison(), |place| i32.const_int(place.into(), false));
+        let places: Vec<IntValue> = places.iter().map(place).collect();
+        self.builder.build_shuffle_vector(a, b, VectorType::const_vector(&places), "")
+    }
+
+    /// An address plus a constant.
+    pub(super) fn away(&self, base: PointerValue<'ctx>, bytes: i64) -> Emitted<PointerValue<'ctx>> {
+        if bytes == 0 { Ok(base) } else { self.offset(base, self.const64(bytes as u64), false) }
+    }
+}
