@@ -5,19 +5,35 @@ use crate::codegen::abi::{KernelEntry, ScratchNeeds};
 use crate::codegen::{self, Context, ENTRY_NAME};
 use crate::frontend::LinkedProgram;
 use crate::import::{self, ImportError};
-use crate::ir::{Kernel, Module};
+use crate::ir::{Kernel, Module, Region};
 use crate::jit::{self, HostMachine, JitCode, JitError, OptLevel};
 use crate::transform::barriers::barriers;
 use crate::verify::{Stage, VerifyError, verify, verify_kernel};
+use crate::widen::{self, Reason};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+/// Whether work-items run in the lanes of vectors.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Vectorize {
+    /// One after the other.
+    #[default]
+    Off,
+    /// In gangs, wherever that is possible.
+    On {
+        /// Work-items of a gang, one of [`widen::WIDTHS`].
+        width: u32,
+    },
+}
 
 /// How a kernel is to be compiled.
 #[derive(Clone, Debug, Default)]
 pub struct CompileOptions {
     /// Spend no time on fast code (`-cl-opt-disable`).
     pub opt_disable: bool,
+    /// Whether work-items run in lanes.
+    pub vectorize: Vectorize,
     /// The folder that receives the kernel after every stage.
     pub dump: Option<PathBuf>,
 }
@@ -28,6 +44,7 @@ pub struct Variant {
     code: JitCode,
     needs: ScratchNeeds,
     times: Vec<(&'static str, Duration)>,
+    reasons: Vec<(Region, Reason)>,
 }
 
 impl Variant {
@@ -44,6 +61,11 @@ impl Variant {
     /// How long each stage took.
     pub fn times(&self) -> &[(&'static str, Duration)] {
         &self.times
+    }
+
+    /// The regions whose work-items were to run in gangs and do not, and why.
+    pub fn reasons(&self) -> &[(Region, Reason)] {
+        &self.reasons
     }
 
     /// About how much memory the code takes.
@@ -108,8 +130,19 @@ pub fn compile_kernel(module: &Module, kernel: usize, options: &CompileOptions) 
     barriers(&mut kernel);
     run.ir("barriers", &kernel, Stage::Regions)?;
 
+    let widening = match options.vectorize {
+        Vectorize::Off => None,
+        Vectorize::On { width } => {
+            let plan = widen::plan(module, &mut kernel, width);
+            run.ir("widen", &kernel, Stage::Regions)?;
+            Some(plan)
+        }
+    };
+    let reasons = widening.iter().flat_map(|widening| widening.regions.iter());
+    let reasons = reasons.filter_map(|(region, plan)| Some((region, plan.as_ref().err().copied()?))).collect();
+
     let ctx = Context::create();
-    let generated = codegen::generate(&ctx, module, &kernel, None);
+    let generated = codegen::generate(&ctx, module, &kernel, widening.as_ref());
     let generated = generated.map_err(|error| CompileError::Codegen(error.to_string()))?;
     run.stage("codegen", "ll", || jit::ir_text(&generated.module));
 
@@ -123,7 +156,7 @@ pub fn compile_kernel(module: &Module, kernel: usize, options: &CompileOptions) 
     run.done("emit");
     let code = jit::load(&object, ENTRY_NAME)?;
     run.done("load");
-    Ok(Variant { code, needs: generated.needs, times: run.times })
+    Ok(Variant { code, needs: generated.needs, times: run.times, reasons })
 }
 
 /// What accompanies the passes: time, dumps, verification.

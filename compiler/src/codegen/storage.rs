@@ -282,7 +282,7 @@ mod tests {
         text += &format!(" region r0 {{\n b0(v0: ptr.global):\n{code}\n return\n }}\n}}\n");
         let mut module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         barriers(&mut module.kernels[0]);
-        Storage::of(&module.kernels[0])
+        Storage::of(&module.kernels[0], 1)
     }
 
     fn homes(storage: &Storage, count: u32) -> Vec<SlotHome> {

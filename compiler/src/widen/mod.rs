@@ -12,8 +12,13 @@
 pub mod lanes;
 pub mod memory;
 
+use crate::analysis::cfg::cfg;
+use crate::analysis::divergence::{Facts, divergence};
+use crate::analysis::dominators::dominators;
+use crate::analysis::loops::loops;
 use crate::analysis::shape::Shape;
-use crate::ir::{Block, Function, Kernel, Region, SourceLoc, Terminator, Value};
+use crate::ir::{Block, Function, InstData, Kernel, Module, Region, SourceLoc, Value, ValueDef};
+use crate::transform::normalize::{Irreducible, normalize};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use lanes::Form;
@@ -30,6 +35,8 @@ pub const SLOT_ALIGN: u32 = 128;
 pub enum Reason {
     /// There are no gangs of so many work-items.
     Width(u32),
+    /// The region has no normal form.
+    Irreducible(Irreducible),
     /// Lanes may go different ways at the end of this block.
     DivergentBranch(Block, SourceLoc),
     /// A private variable wants a greater alignment than one lane's copy can have.
@@ -40,6 +47,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::Width(width) => write!(f, "gangs of {width} work-items are not supported"),
+            Reason::Irreducible(reason) => reason.fmt(f),
             Reason::DivergentBranch(block, SourceLoc { line: 0, .. }) => {
                 write!(f, "work-items may go different ways at the end of {block}")
             }
@@ -80,5 +88,50 @@ impl Widening {
     /// Whether at least one region runs in gangs.
     pub fn any(&self) -> bool {
         self.regions.values().any(Result::is_ok)
+    }
+}
+
+/// Brings the regions of a kernel into the form that gangs of `width` work-items need, and plans how they
+/// run. A region for which there is a reason against it may be changed too, but means the same.
+pub fn plan(module: &Module, kernel: &mut Kernel, width: u32) -> Widening {
+    let regions: Vec<Region> = kernel.regions.keys().collect();
+    let plan = |&region: &Region| {
+        if !WIDTHS.contains(&width) {
+            return Err(Reason::Width(width));
+        }
+        normalize(&mut kernel.regions[region]).map_err(Reason::Irreducible)?;
+        plan_region(module, kernel, region, width)
+    };
+    Widening { width, regions: regions.iter().map(plan).collect() }
+}
+
+fn plan_region(module: &Module, kernel: &Kernel, region: Region, width: u32) -> Result<RegionPlan, Reason> {
+    let body = &kernel.regions[region];
+    let graph = cfg(body);
+    for &block in graph.rpo() {
+        for &inst in &body.blocks[block].insts {
+            if let InstData::SlotAddr { slot } = body.insts[inst].data {
+                let align = kernel.slots[slot].align;
+                if align > SLOT_ALIGN {
+                    return Err(Reason::SlotAlignment(align));
+                }
+            }
+        }
+    }
+    let tree = dominators(&graph);
+    let forest = loops(&graph, &tree);
+    let found = divergence(body, &Facts::new(module, kernel, width), &graph, &tree, &forest);
+    if let Some(&block) = graph.rpo().iter().find(|&&block| found.divergent_branches.contains(block)) {
+        return Err(Reason::DivergentBranch(block, branch_loc(body, block)));
+    }
+    Ok(RegionPlan { shapes: found.shapes, masks: SecondaryMap::new() })
+}
+
+/// The place of a branch in the source: that of its condition.
+fn branch_loc(body: &Function, block: Block) -> SourceLoc {
+    let selector = body.blocks[block].term.selector();
+    match selector.map(|value| body.values[value].def) {
+        Some(ValueDef::Result(inst, _)) => body.insts[inst].loc,
+        _ => SourceLoc::default(),
     }
 }

@@ -4,6 +4,7 @@
 use crate::machine;
 use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
 use lockstep_compiler::ir::*;
+use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
 
 const INTS: [u16; 9] = [1, 8, 13, 16, 24, 32, 48, 64, 128];
 const FLOATS: [Type; 3] = [Type::F16, Type::F32, Type::F64];
@@ -133,11 +134,29 @@ fn compare(what: &str, types: &[Type], rows: &[Vec<u128>], operations: &[Operati
     let mut buffers: Vec<Vec<u8>> = types.iter().enumerate().map(|(i, &ty)| column(i, ty)).collect();
     buffers.extend(operations.iter().map(|(_, ty, _)| vec![0; rows.len() * ty.bytes() as usize]));
     let args: Vec<Arg> = (0..all.len()).map(Arg::Buffer).collect();
-    let range = NdRange::new(&[rows.len() as u64], &[5]);
+    // Full gangs and, at the end of each group, one that is not.
+    let range = NdRange::new(&[rows.len() as u64], &[37]);
     let mut expected = Memory::new(buffers.clone());
     run(&module, "operations", &range, &args, &mut expected).unwrap_or_else(|e| panic!("{what}: {e}"));
-    let mut found = Memory::new(buffers);
-    machine::run(&module, "operations", &range, &args, &mut found, false).unwrap_or_else(|e| panic!("{what}: {e}"));
+    for vectorize in [Vectorize::Off, Vectorize::On { width: 4 }, Vectorize::On { width: 16 }] {
+        let options = CompileOptions { vectorize, ..CompileOptions::default() };
+        let mut found = Memory::new(buffers.clone());
+        let ran = machine::run_with(options, &module, "operations", &range, &args, &mut found);
+        let (_, scalar) = ran.unwrap_or_else(|e| panic!("{what}: {e}"));
+        assert_eq!(scalar, 0, "{what}");
+        check(&format!("{what}, {vectorize:?}"), types, rows, operations, &expected, &found);
+    }
+}
+
+/// Compares what two runs of `compare`'s kernel left in memory.
+fn check(
+    what: &str,
+    types: &[Type],
+    rows: &[Vec<u128>],
+    operations: &[Operation],
+    expected: &Memory,
+    found: &Memory,
+) {
 
     let mut wrong = Vec::new();
     for (index, (name, ty, _)) in operations.iter().enumerate() {
@@ -148,7 +167,7 @@ fn compare(what: &str, types: &[Type], rows: &[Vec<u128>], operations: &[Operati
             u128::from_le_bytes(wide)
         };
         for (row, operands) in rows.iter().enumerate() {
-            let (e, f) = (value(&expected, row), value(&found, row));
+            let (e, f) = (value(expected, row), value(found, row));
             let either_zero = matches!(name.as_str(), "fmin" | "fmax") && is_zero(*ty, e) && is_zero(*ty, f);
             if e != f && !(is_nan(*ty, e) && is_nan(*ty, f)) && !either_zero {
                 wrong.push(format!("{name} {ty} of {operands:x?}: {f:#x} instead of {e:#x}"));

@@ -72,8 +72,8 @@ unsafe extern "C" fn print(context: *const c_void, format: u32, packed: *const u
     0
 }
 
-/// Compiles a kernel and runs it over a range. Buffers and program-scope variables change as in the
-/// interpreter; the report holds printf's calls. `opt_disable` is the build option.
+/// Compiles a kernel, its work-items one after the other, and runs it over a range. `opt_disable` is the build
+/// option.
 pub fn run(
     module: &Module,
     kernel: &str,
@@ -82,10 +82,24 @@ pub fn run(
     memory: &mut Memory,
     opt_disable: bool,
 ) -> Result<Report, String> {
+    let options = CompileOptions { opt_disable, ..CompileOptions::default() };
+    run_with(options, module, kernel, range, args, memory).map(|(report, _)| report)
+}
+
+/// Compiles a kernel and runs it over a range. Buffers and program-scope variables change as in the
+/// interpreter; the report holds printf's calls. The number: how many regions were to run in gangs and do not.
+pub fn run_with(
+    options: CompileOptions,
+    module: &Module,
+    kernel: &str,
+    range: &NdRange,
+    args: &[Arg],
+    memory: &mut Memory,
+) -> Result<(Report, usize), String> {
     let index = module.kernels.iter().position(|k| k.name == kernel).ok_or("no such kernel")?;
     let kernel = &module.kernels[index];
     let dump = std::env::var_os("LOCKSTEP_TEST_DUMP").map(Into::into);
-    let options = CompileOptions { dump, opt_disable };
+    let options = CompileOptions { dump, ..options };
     let variant = compile_kernel(module, index, &options).map_err(|error| error.to_string())?;
 
     let mut buffers: Vec<Object> = memory.buffers.iter().map(|bytes| Object::new(bytes)).collect();
@@ -144,5 +158,5 @@ pub fn run(
     block.contents()?;
     memory.buffers = buffers.iter().map(Object::contents).collect::<Result<_, _>>()?;
     memory.globals = globals.iter().map(Object::contents).collect::<Result<_, _>>()?;
-    Ok(Report { printf: printer.events.into_inner(), ..Report::default() })
+    Ok((Report { printf: printer.events.into_inner(), ..Report::default() }, variant.reasons().len()))
 }
