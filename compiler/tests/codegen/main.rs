@@ -4,6 +4,7 @@
 mod machine;
 
 mod barrier_kernels;
+mod gangs;
 mod kernels;
 mod operations;
 mod random;

@@ -90,7 +90,9 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             }
             InstData::SlotAddr { slot } => {
                 let first = self.slots[*slot].ok_or(BuilderError::UnsetPosition)?;
-                Held::Affine(first.into(), storage.lane_stride(*slot))
+                // A slot that holds the same for all lanes is the gang's, in lane 0's place.
+                let shared = self.form(node.results[0]).is_uniform();
+                Held::Affine(first.into(), if shared { 0 } else { storage.lane_stride(*slot) })
             }
             InstData::LocalAddr { local } => uniform(frame.locals[local.index()].into()),
             InstData::GlobalAddr { global } => {
@@ -109,6 +111,15 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 }
                 uniform(emit.space_of(frame, self.first(*arg)?.into_pointer_value())?.into())
             }
+            // The analysis does not know the addresses of slots; constant distances stay.
+            InstData::PtrAdd { base, offset, inbounds } if self.are_affine(*base, *offset) => {
+                let inbounds = *inbounds && !self.speculates();
+                let (Held::Affine(base, s), Held::Affine(offset, t)) = (self.held(*base)?, self.held(*offset)?) else {
+                    return Err(BuilderError::UnsetPosition);
+                };
+                let sum = emit.offset(base.into_pointer_value(), offset.into_int_value(), inbounds)?;
+                Held::Affine(sum.into(), s.wrapping_add(t))
+            }
             data => match self.form(node.results[0]) {
                 Form::Affine(stride) => Held::Affine(self.compute(data, node, false)?, stride),
                 Form::Vector if self.all_uniform(data) => Held::Affine(self.compute(data, node, false)?, 0),
@@ -120,6 +131,10 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
 
     pub(super) fn is_uniform(&self, value: Value) -> bool {
         matches!(self.held(value), Ok(Held::Affine(_, 0)))
+    }
+
+    fn are_affine(&self, x: Value, y: Value) -> bool {
+        matches!((self.held(x), self.held(y)), (Ok(Held::Affine(..)), Ok(Held::Affine(..))))
     }
 
     fn all_uniform(&self, data: &InstData) -> bool {

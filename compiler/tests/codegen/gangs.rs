@@ -1,0 +1,276 @@
+//! Work-items in the lanes of vectors do what they do one after the other: every way to access memory, effects
+//! in order, private arrays, values kept at barriers, and ends of rows that do not fill a gang.
+
+use crate::machine;
+use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
+use lockstep_compiler::ir::*;
+use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
+use lockstep_compiler::testing::{Shape, random_kernel};
+use lockstep_compiler::verify::{Stage, verify};
+use lockstep_compiler::widen::WIDTHS;
+
+/// The beginning of a kernel with parameters that are pointers to global memory.
+fn head(count: usize) -> String {
+    let mut text = format!("kernel \"k\" {{\n args {}\n", 8 * count);
+    for i in 0..count {
+        text += &format!(" param \"p{i}\" pointer.global \"t*\" size 8 align 8 offset {}\n", 8 * i);
+    }
+    (0..count).for_each(|i| text += &format!(" input value({i}, 0): ptr.global\n"));
+    text
+}
+
+/// Runs a kernel at every width and compares with the interpreter: memory and the calls of printf in each
+/// gang. All regions must run in gangs.
+fn compare(text: &str, range: NdRange, buffers: &[Vec<u8>]) {
+    let module = parse_module(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    verify(&module, Stage::Imported).unwrap_or_else(|e| panic!("{}\n{text}", e[0]));
+    let args: Vec<Arg> = (0..buffers.len()).map(Arg::Buffer).collect();
+    let mut expected = Memory::new(buffers.to_vec());
+    let report = run(&module, "k", &range, &args, &mut expected).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    for width in WIDTHS {
+        let options = CompileOptions { vectorize: Vectorize::On { width }, ..CompileOptions::default() };
+        let mut found = Memory::new(buffers.to_vec());
+        let ran = machine::run_with(options, &module, "k", &range, &args, &mut found);
+        let (found_report, scalar) = ran.unwrap_or_else(|e| panic!("width {width}: {e}\n{text}"));
+        assert_eq!(scalar, 0, "width {width}: {text}");
+        assert!(found.buffers == expected.buffers, "width {width}: other results\n{text}");
+        let plain = |events: &[lockstep_compiler::interp::PrintfEvent]| {
+            events.iter().map(|event| (event.format, event.args.clone())).collect::<Vec<_>>()
+        };
+        assert_eq!(plain(&found_report.printf), plain(&report.printf), "width {width}");
+    }
+}
+
+/// Bytes that all differ from their neighbours.
+fn noise(len: usize) -> Vec<u8> {
+    (0..len as u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
+}
+
+const TYPES: [(&str, usize); 9] =
+    [("i1", 1), ("i8", 1), ("i13", 2), ("i16", 2), ("i32", 4), ("i64", 8), ("f16", 2), ("f32", 4), ("f64", 8)];
+
+/// Moves `count` elements per work-item from one buffer to another, which lie `stride` elements apart.
+fn move_elements(ty: &str, bytes: usize, count: usize, stride: i64, store_stride: i64) {
+    let items = 43;
+    let mut text = head(2) + " region r0 {\n b0(v0: ptr.global, v1: ptr.global):\n v2: i64 = query.global_id 0\n";
+    let size = bytes as i64;
+    // Where strides are negative the last work-item has the lowest address.
+    let start = |stride: i64| if stride < 0 { -stride * (items - 1) * size } else { 0 };
+    text += &format!(" v3: i64 = mul v2, {}\n v4: ptr.global = ptradd v0, v3\n", stride * size);
+    text += &format!(" v5: i64 = mul v2, {}\n v6: ptr.global = ptradd v1, v5\n", store_stride * size);
+    let values: Vec<String> = (0..count).map(|i| format!("v{}", 7 + i)).collect();
+    let typed: Vec<String> = values.iter().map(|v| format!("{v}: {ty}")).collect();
+    text += &format!(" {} = load v4 + {} align {bytes}\n", typed.join(", "), start(stride));
+    text += &format!(" store {} to v6 + {} align {bytes}\n return\n }}\n}}\n", values.join(", "), start(store_stride));
+    let len = |stride: i64| ((items - 1) * stride.abs() + count as i64) as usize * bytes;
+    let mut source = noise(len(stride));
+    if matches!(ty, "i1" | "i13") {
+        // In memory the bits above the type's are zero.
+        let keep: &[u8] = if bytes == 1 { &[1] } else { &[0xff, 0x1f] };
+        source.iter_mut().zip(keep.iter().cycle()).for_each(|(byte, keep)| *byte &= keep);
+    }
+    compare(&text, NdRange::new(&[items as u64], &[21]), &[source, vec![0; len(store_stride)]]);
+}
+
+#[test]
+fn consecutive_elements_of_every_type() {
+    for (ty, bytes) in TYPES {
+        move_elements(ty, bytes, 1, 1, 1);
+        move_elements(ty, bytes, 1, -1, 1);
+        move_elements(ty, bytes, 1, 1, -1);
+    }
+}
+
+#[test]
+fn rows_of_elements() {
+    for (ty, bytes) in [("i8", 1), ("f32", 4), ("i64", 8)] {
+        for (count, stride) in [(2, 2), (3, 3), (3, 4), (4, 4), (8, 8), (16, 16)] {
+            move_elements(ty, bytes, count, stride, stride);
+            move_elements(ty, bytes, count, -stride, stride);
+        }
+    }
+}
+
+#[test]
+fn elements_with_gaps_between_them() {
+    for (ty, bytes) in [("i8", 1), ("i32", 4), ("f64", 8)] {
+        for stride in [2, 3, 4, 5, 8, -2, -7, 100] {
+            move_elements(ty, bytes, 1, stride, 1);
+            move_elements(ty, bytes, 1, 1, stride);
+        }
+    }
+}
+
+#[test]
+fn elements_anywhere() {
+    // Squares of ids: no constant distance.
+    let text = head(2)
+        + " region r0 {
+ b0(v0: ptr.global, v1: ptr.global):
+   v2: i64 = query.global_id 0
+   v3: i64 = mul v2, v2
+   v4: i64 = shl v3, 3
+   v5: ptr.global = ptradd v0, v4
+   v6: ptr.global = ptradd v1, v4
+   v7: i32, v8: i32 = load v5 align 4
+   v9: i32 = add v7, v8
+   store v9, v7 to v6 align 4
+   return
+ }
+}
+";
+    compare(&text, NdRange::new(&[43], &[21]), &[noise(43 * 43 * 8), vec![0; 43 * 43 * 8]]);
+}
+
+#[test]
+fn one_address_for_all() {
+    let text = head(2)
+        + " region r0 {
+ b0(v0: ptr.global, v1: ptr.global):
+   v2: i64 = query.local_id 1
+   v3: i64 = shl v2, 2
+   v4: ptr.global = ptradd v0, v3
+   v5: i32 = load v4 align 4
+   v6: i64 = query.global_id 1
+   v7: i64 = shl v6, 2
+   v8: ptr.global = ptradd v1, v7
+   store v5 to v8 align 4
+   return
+ }
+}
+";
+    compare(&text, NdRange::new(&[21, 6], &[21, 3]), &[noise(12), vec![0; 24]]);
+}
+
+/// Of several work-items that write to one place the last one's value stays, as when they run in order.
+#[test]
+fn the_last_work_item_writes() {
+    let text = head(1)
+        + " region r0 {
+ b0(v0: ptr.global):
+   v1: i64 = query.global_id 0
+   v2: i32 = trunc v1
+   v3: i32 = mul v2, v2
+   store v3 to v0 align 4
+   return
+ }
+}
+";
+    for items in [1, 3, 16, 21] {
+        compare(&text, NdRange::new(&[items], &[items]), &[vec![0; 4]]);
+    }
+}
+
+#[test]
+fn atomics_calls_and_printf_in_order() {
+    let text = "format fmt0 \"%d %f\\n\" (i32, f64)\n".to_string()
+        + &head(2)
+        + " region r0 {
+ b0(v0: ptr.global, v1: ptr.global):
+   v2: i64 = query.global_id 0
+   v3: i64 = shl v2, 2
+   v4: ptr.global = ptradd v1, v3
+   v5: i32 = trunc v2
+   v6: i32 = atomic_rmw.add.relaxed v0, v5 align 4
+   store v6 to v4 align 4
+   v7: f64 = sitofp v6
+   v8: f64 = call_host \"log1p\"(v7)
+   v9: i32 = printf fmt0(v5, v8)
+   v10: i32, v11: i1 = atomic_cas.relaxed.relaxed v0, v6, v5 align 4
+   return
+ }
+}
+";
+    compare(&text, NdRange::new(&[21], &[21]), &[vec![1, 0, 0, 0], vec![0; 84]]);
+}
+
+/// A private array per work-item, filled and read in another order, by copies too.
+#[test]
+fn private_arrays() {
+    let text = head(2) + " slot ss0 size 32 align 8
+ slot ss1 size 32 align 8
+ region r0 {
+ b0(v0: ptr.global, v1: ptr.global):
+   v2: i64 = query.global_id 0
+   v3: i64 = shl v2, 5
+   v4: ptr.global = ptradd v0, v3
+   v5: ptr.private = slot_addr ss0
+   memcopy v5, v4, 32
+   v6: i64 = and v2, 3
+   v7: i64 = shl v6, 3
+   v8: ptr.private = ptradd v5, v7
+   v9: i64 = load v8 align 8
+   v10: i64 = add v9, v2
+   store v10 to v8 align 8
+   v11: ptr.private = slot_addr ss1
+   memcopy v11, v5, 32
+   store v9 to v11 + 24 align 8
+   v12: i64, v13: i64, v14: i64, v15: i64 = load v11 align 8
+   v16: ptr.global = ptradd v1, v3
+   store v15, v14, v13, v12 to v16 align 8
+   return
+ }
+}
+";
+    compare(&text, NdRange::new(&[43], &[21]), &[noise(43 * 32), vec![0; 43 * 32]]);
+}
+
+/// Loops and branches that all work-items take alike, with values of every form around them.
+#[test]
+fn uniform_control_flow() {
+    let text = head(2)
+        + " region r0 {
+ b0(v0: ptr.global, v1: ptr.global):
+   v2: i64 = query.global_id 0
+   v3: i64 = shl v2, 2
+   v4: ptr.global = ptradd v0, v3
+   v5: i32 = load v4 align 4
+   v6: i64 = query.group_id 0
+   jump b1(0:i64, v5, v2, v4)
+ b1(v7: i64, v8: i32, v9: i64, v10: ptr.global):
+   v11: i1 = icmp.ult v7, v6
+   br v11, b2, b5
+ b2:
+   v12: i64 = and v7, 1
+   v13: i1 = icmp.eq v12, 0:i64
+   br v13, b3, b4(v8)
+ b3:
+   v14: i32 = load v10 align 4
+   v15: i32 = mul v14, 3
+   v16: i32 = xor v15, v8
+   jump b4(v16)
+ b4(v17: i32):
+   v18: i64 = add v7, 1
+   v19: i64 = add v9, 2
+   v20: ptr.global = ptradd v10, 4
+   jump b1(v18, v17, v19, v20)
+ b5:
+   v21: i32 = trunc v9
+   v22: i32 = add v8, v21
+   v23: ptr.global = ptradd v1, v3
+   store v22 to v23 align 4
+   return
+ }
+}
+";
+    compare(&text, NdRange::new(&[13 * 9], &[13]), &[noise((13 * 9 + 16) * 4), vec![0; 13 * 9 * 4]]);
+}
+
+/// Random kernels: regions whose control flow is uniform run in gangs, the others do not.
+#[test]
+fn random_kernels() {
+    let mut gangs = 0;
+    for seed in 0..60 {
+        let g = random_kernel(seed, Shape { depth: 1 + seed as usize % 4, ..Shape::default() });
+        let mut expected = Memory::new(g.buffers.clone());
+        run(&g.module, "random", &g.range, &g.args, &mut expected).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        let width = WIDTHS[seed as usize % WIDTHS.len()];
+        let options = CompileOptions { vectorize: Vectorize::On { width }, ..CompileOptions::default() };
+        let mut found = Memory::new(g.buffers.clone());
+        let ran = machine::run_with(options, &g.module, "random", &g.range, &g.args, &mut found);
+        let (_, scalar) = ran.unwrap_or_else(|e| panic!("seed {seed}: {e}\n{}", g.module));
+        assert!(found.buffers == expected.buffers, "seed {seed}, width {width}: other results\n{}", g.module);
+        gangs += usize::from(scalar == 0);
+    }
+    assert!(gangs > 10, "only {gangs} of 60 run in gangs");
+}
