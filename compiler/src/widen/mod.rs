@@ -94,33 +94,41 @@ impl Widening {
 /// Brings the regions of a kernel into the form that gangs of `width` work-items need, and plans how they
 /// run. A region for which there is a reason against it may be changed too, but means the same.
 pub fn plan(module: &Module, kernel: &mut Kernel, width: u32) -> Widening {
-    let regions: Vec<Region> = kernel.regions.keys().collect();
-    let plan = |&region: &Region| {
-        if !WIDTHS.contains(&width) {
-            return Err(Reason::Width(width));
+    let against = |reason| kernel.regions.keys().map(|_| Err(reason)).collect();
+    if !WIDTHS.contains(&width) {
+        return Widening { width, regions: against(Reason::Width(width)) };
+    }
+    for body in kernel.regions.values_mut() {
+        if let Err(reason) = normalize(body) {
+            return Widening { width, regions: kernel.regions.keys().map(|_| Err(Reason::Irreducible(reason))).collect() };
         }
-        normalize(&mut kernel.regions[region]).map_err(Reason::Irreducible)?;
-        plan_region(module, kernel, region, width)
-    };
-    Widening { width, regions: regions.iter().map(plan).collect() }
+    }
+    let mut facts = Facts::new(module, kernel, width).of_kernel(kernel);
+    let plan = |facts: &Facts| kernel.regions.keys().map(|region| plan_region(kernel, region, facts)).collect();
+    let mut regions: PrimaryMap<Region, Result<RegionPlan, Reason>> = plan(&facts);
+    if regions.values().any(Result::is_err) {
+        // Where work-items run one after the other, each uses its own copy of a slot.
+        facts.uniform_slots.clear();
+        regions = plan(&facts);
+    }
+    Widening { width, regions }
 }
 
-fn plan_region(module: &Module, kernel: &Kernel, region: Region, width: u32) -> Result<RegionPlan, Reason> {
+fn plan_region(kernel: &Kernel, region: Region, facts: &Facts) -> Result<RegionPlan, Reason> {
     let body = &kernel.regions[region];
     let graph = cfg(body);
     for &block in graph.rpo() {
         for &inst in &body.blocks[block].insts {
-            if let InstData::SlotAddr { slot } = body.insts[inst].data {
-                let align = kernel.slots[slot].align;
-                if align > SLOT_ALIGN {
-                    return Err(Reason::SlotAlignment(align));
-                }
+            if let InstData::SlotAddr { slot } = body.insts[inst].data
+                && kernel.slots[slot].align > SLOT_ALIGN
+            {
+                return Err(Reason::SlotAlignment(kernel.slots[slot].align));
             }
         }
     }
     let tree = dominators(&graph);
     let forest = loops(&graph, &tree);
-    let found = divergence(body, &Facts::new(module, kernel, width), &graph, &tree, &forest);
+    let found = divergence(body, facts, &graph, &tree, &forest);
     if let Some(&block) = graph.rpo().iter().find(|&&block| found.divergent_branches.contains(block)) {
         return Err(Reason::DivergentBranch(block, branch_loc(body, block)));
     }
