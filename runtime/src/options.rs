@@ -3,6 +3,8 @@
 //! [`TABLE`] is the list that `docs/options.md` shows. A value that cannot be read is reported on
 //! standard error once and the default is taken: a driver must not stop an application for a typo.
 
+use lockstep_compiler::pipeline::Vectorize;
+use lockstep_compiler::widen::WIDTHS;
 use once_cell::sync::Lazy;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -37,6 +39,11 @@ pub const TABLE: &[Switch] = &[
         meaning: "threads that run work-groups, the calling one included",
     },
     Switch {
+        name: "LOCKSTEP_VECTORIZE",
+        default: "off",
+        meaning: "work-items that run together in the lanes of vectors: 2, 4, 8 or 16",
+    },
+    Switch {
         name: "LOCKSTEP_DUMP",
         default: "nothing",
         meaning: "folder that receives each kernel's IR, LLVM IR and assembly after every stage",
@@ -52,6 +59,8 @@ pub struct Options {
     pub build_timeout: Duration,
     /// `LOCKSTEP_THREADS`.
     pub threads: Option<usize>,
+    /// `LOCKSTEP_VECTORIZE`.
+    pub vectorize: Vectorize,
     /// `LOCKSTEP_DUMP`.
     pub dump: Option<PathBuf>,
     /// `PATH`: where clang is looked for.
@@ -85,7 +94,16 @@ impl Options {
                 }
             }
         };
+        let width = text("LOCKSTEP_VECTORIZE").map_or(Vectorize::Off, |value| match value.trim().parse() {
+            Ok(width) if WIDTHS.contains(&width) => Vectorize::On { width },
+            _ if value.trim() == "off" => Vectorize::Off,
+            _ => {
+                eprintln!("lockstep: LOCKSTEP_VECTORIZE={value} is not off, 2, 4, 8 or 16; ignored");
+                Vectorize::Off
+            }
+        });
         Options {
+            vectorize: width,
             clang: text("LOCKSTEP_CLANG").map(PathBuf::from),
             build_timeout: Duration::from_millis(number("LOCKSTEP_BUILD_TIMEOUT_MS").unwrap_or(60_000)),
             threads: number("LOCKSTEP_THREADS").map(|n| n.min(1024) as usize),
@@ -108,6 +126,7 @@ mod tests {
             assert_eq!(options.build_timeout, Duration::from_secs(60));
             assert_eq!(options.threads, None);
             assert_eq!(options.dump, None);
+            assert_eq!(options.vectorize, Vectorize::Off);
         }
     }
 
@@ -115,12 +134,14 @@ mod tests {
     fn values_are_read_by_name() {
         let options = Options::read(|name| {
             Some(match name {
+                "LOCKSTEP_VECTORIZE" => "8".into(),
                 "LOCKSTEP_CLANG" => "/opt/clang".into(),
                 "LOCKSTEP_BUILD_TIMEOUT_MS" => "250".into(),
                 "LOCKSTEP_THREADS" => " 3 ".into(),
                 _ => "dumps".to_string(),
             })
         });
+        assert_eq!(options.vectorize, Vectorize::On { width: 8 });
         assert_eq!(options.clang, Some("/opt/clang".into()));
         assert_eq!(options.build_timeout, Duration::from_millis(250));
         assert_eq!(options.threads, Some(3));

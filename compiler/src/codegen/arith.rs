@@ -175,12 +175,7 @@ impl<'ctx> Emit<'ctx, '_> {
     }
 
     /// As [`Emit::divisor`], lane by lane.
-    fn divisors(
-        &self,
-        signed: bool,
-        x: VectorValue<'ctx>,
-        y: VectorValue<'ctx>,
-    ) -> Emitted<BasicValueEnum<'ctx>> {
+    fn divisors(&self, signed: bool, x: VectorValue<'ctx>, y: VectorValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         let b = &self.builder;
         let ty = y.get_type();
         let element = ty.get_element_type().into_int_type();

@@ -90,9 +90,7 @@ impl<'ctx> Emit<'ctx, '_> {
             Type::F16 | Type::F32 | Type::F64 => {
                 let to = self.ty(ty);
                 // SAFETY: both are of one width, and the result is a constant of type `to`.
-                unsafe {
-                    BasicValueEnum::new(llvm_sys::core::LLVMConstBitCast(int.as_value_ref(), to.as_type_ref()))
-                }
+                unsafe { BasicValueEnum::new(llvm_sys::core::LLVMConstBitCast(int.as_value_ref(), to.as_type_ref())) }
             }
         }
     }

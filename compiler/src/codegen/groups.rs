@@ -124,9 +124,8 @@ pub fn query<'ctx>(
     query: Query,
     dim: u8,
 ) -> IntValue<'ctx> {
-    let of = |triple: &Triple<'ctx>, beyond| {
-        triple.get(usize::from(dim)).copied().unwrap_or_else(|| emit.const64(beyond))
-    };
+    let of =
+        |triple: &Triple<'ctx>, beyond| triple.get(usize::from(dim)).copied().unwrap_or_else(|| emit.const64(beyond));
     match query {
         Query::GlobalId => of(&item.global, 0),
         Query::LocalId => of(&item.local, 0),

@@ -167,9 +167,7 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
         let value: BasicValueEnum = match &node.data {
             InstData::Unary { op: UnaryOp::SpaceOf, arg, .. } => emit.space_of(self.frame, self.pointer(*arg)?)?.into(),
             InstData::Unary { op, fmf, arg } => emit.unary(*op, *fmf, ty(*arg), result(), self.value(*arg)?)?,
-            InstData::Binary { op, flags, fmf, args } => {
-                emit.binary(*op, *flags, *fmf, self.values(*args)?)?
-            }
+            InstData::Binary { op, flags, fmf, args } => emit.binary(*op, *flags, *fmf, self.values(*args)?)?,
             InstData::Ternary { op, fmf, args } => emit.ternary(*op, *fmf, result(), self.values(*args)?)?,
             InstData::Icmp { cc, args } => emit.icmp(*cc, self.values(*args)?)?,
             InstData::Fcmp { cc, fmf, args } => emit.fcmp(*cc, *fmf, self.values(*args)?)?,
@@ -215,7 +213,9 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
                 return self.define(inst, &values);
             }
             InstData::Fence { order } => return emit.fence(*order),
-            InstData::Query { query, dim } => groups::query(emit, self.frame, self.group, self.item, *query, *dim).into(),
+            InstData::Query { query, dim } => {
+                groups::query(emit, self.frame, self.group, self.item, *query, *dim).into()
+            }
             InstData::SlotAddr { slot } => {
                 let address = self.slots[*slot];
                 address.ok_or(BuilderError::UnsetPosition)?.into()
@@ -243,9 +243,7 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
                 return Ok(());
             }
             InstData::CallHost { name, args } => emit.call_host(name, &self.typed(args)?, result())?,
-            InstData::Printf { format, args } => {
-                emit.printf(self.frame, format.as_u32(), &self.typed(args)?)?.into()
-            }
+            InstData::Printf { format, args } => emit.printf(self.frame, format.as_u32(), &self.typed(args)?)?.into(),
         };
         self.define(inst, &[value])
     }

@@ -100,7 +100,10 @@ pub fn plan(module: &Module, kernel: &mut Kernel, width: u32) -> Widening {
     }
     for body in kernel.regions.values_mut() {
         if let Err(reason) = normalize(body) {
-            return Widening { width, regions: kernel.regions.keys().map(|_| Err(Reason::Irreducible(reason))).collect() };
+            return Widening {
+                width,
+                regions: kernel.regions.keys().map(|_| Err(Reason::Irreducible(reason))).collect(),
+            };
         }
     }
     let mut facts = Facts::new(module, kernel, width).of_kernel(kernel);

@@ -192,7 +192,8 @@ fn atomics_calls_and_printf_in_order() {
 /// A private array per work-item, filled and read in another order, by copies too.
 #[test]
 fn private_arrays() {
-    let text = head(2) + " slot ss0 size 32 align 8
+    let text = head(2)
+        + " slot ss0 size 32 align 8
  slot ss1 size 32 align 8
  region r0 {
  b0(v0: ptr.global, v1: ptr.global):

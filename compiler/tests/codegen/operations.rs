@@ -149,15 +149,7 @@ fn compare(what: &str, types: &[Type], rows: &[Vec<u128>], operations: &[Operati
 }
 
 /// Compares what two runs of `compare`'s kernel left in memory.
-fn check(
-    what: &str,
-    types: &[Type],
-    rows: &[Vec<u128>],
-    operations: &[Operation],
-    expected: &Memory,
-    found: &Memory,
-) {
-
+fn check(what: &str, types: &[Type], rows: &[Vec<u128>], operations: &[Operation], expected: &Memory, found: &Memory) {
     let mut wrong = Vec::new();
     for (index, (name, ty, _)) in operations.iter().enumerate() {
         let size = ty.bytes() as usize;

@@ -60,7 +60,11 @@ impl Executable {
     /// A kernel's machine code, compiled by the first caller.
     pub fn variant(&self, index: usize) -> Result<Arc<Variant>> {
         let compiled = self.variants[index].get_or_init(|| {
-            let options = CompileOptions { opt_disable: self.linked.options.opt_disable, dump: dump_folder(), ..CompileOptions::default() };
+            let options = CompileOptions {
+                opt_disable: self.linked.options.opt_disable,
+                vectorize: options().vectorize,
+                dump: dump_folder(),
+            };
             match pipeline::compile_kernel(&self.module, index, &options) {
                 Ok(variant) => Ok(Arc::new(variant)),
                 Err(error) => Err(Error::new(CL_OUT_OF_RESOURCES)

@@ -11,7 +11,8 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::BuilderError;
 use inkwell::types::VectorType;
 use inkwell::values::{
-    BasicValue, BasicValueEnum, CallSiteValue, InstructionOpcode, InstructionValue, PointerValue, ValueKind, VectorValue,
+    BasicValue, BasicValueEnum, CallSiteValue, InstructionOpcode, InstructionValue, PointerValue, ValueKind,
+    VectorValue,
 };
 
 /// One access of all lanes to rows of elements that lie side by side.
@@ -30,13 +31,7 @@ struct Rows<'ctx> {
 }
 
 impl<'ctx> GangCode<'_, 'ctx, '_> {
-    pub(super) fn load(
-        &self,
-        node: &InstNode,
-        ptr: Value,
-        offset: i64,
-        access: Access,
-    ) -> Emitted<Vec<Held<'ctx>>> {
+    pub(super) fn load(&self, node: &InstNode, ptr: Value, offset: i64, access: Access) -> Emitted<Vec<Held<'ctx>>> {
         let emit = self.around.emit;
         let Some(&first) = node.results.first() else {
             return Ok(Vec::new());
@@ -167,7 +162,12 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
 
     /// The mask of a wide access; none: all its elements. Between two lanes' elements a load may read along
     /// where both lanes are active.
-    fn row_mask(&self, rows: Rows<'ctx>, mask: Option<Mask<'ctx>>, direction: Direction) -> Emitted<Option<VectorValue<'ctx>>> {
+    fn row_mask(
+        &self,
+        rows: Rows<'ctx>,
+        mask: Option<Mask<'ctx>>,
+        direction: Direction,
+    ) -> Emitted<Option<VectorValue<'ctx>>> {
         let width = self.around.width;
         let places = elements(rows.row, rows.reversed, rows.count, width);
         match mask {
@@ -189,7 +189,12 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         }
     }
 
-    fn load_rows(&self, rows: Rows<'ctx>, mask: Option<Mask<'ctx>>, invariant: bool) -> Emitted<Vec<VectorValue<'ctx>>> {
+    fn load_rows(
+        &self,
+        rows: Rows<'ctx>,
+        mask: Option<Mask<'ctx>>,
+        invariant: bool,
+    ) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emit = self.around.emit;
         let width = self.around.width;
         let ty = self.memory_vector(rows.ty, rows.row * width);
@@ -239,9 +244,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         while parts.len() > 1 {
             let all: Vec<Option<u32>> = (0..2 * length).map(Some).collect();
             let poison = parts[0].get_type().get_poison();
-            let join = |pair: &[VectorValue<'ctx>]| {
-                emit.shuffle(pair[0], pair.get(1).copied().unwrap_or(poison), &all)
-            };
+            let join = |pair: &[VectorValue<'ctx>]| emit.shuffle(pair[0], pair.get(1).copied().unwrap_or(poison), &all);
             parts = parts.chunks(2).map(join).collect::<Emitted<Vec<_>>>()?;
             length *= 2;
         }

@@ -2,7 +2,7 @@
 
 use super::GangCode;
 use crate::codegen::emit::{Emit, Emitted, vector_of};
-use crate::ir::{Type, UnaryOp, FastMath, Value, ValueDef};
+use crate::ir::{FastMath, Type, UnaryOp, Value, ValueDef};
 use inkwell::builder::BuilderError;
 use inkwell::types::VectorType;
 use inkwell::values::{AsValueRef, BasicValueEnum, IntValue, PointerValue, VectorValue};
@@ -48,7 +48,9 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let emit = self.around.emit;
         match self.held(value)? {
             Held::Affine(base, 0) => Ok(base),
-            Held::Affine(base, stride) => emit.further(base, emit.builder.build_int_mul(lane, emit.const64(stride as u64), "")?),
+            Held::Affine(base, stride) => {
+                emit.further(base, emit.builder.build_int_mul(lane, emit.const64(stride as u64), "")?)
+            }
             Held::Vector(vector) => emit.builder.build_extract_element(vector, lane, ""),
         }
     }
