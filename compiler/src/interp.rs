@@ -3,9 +3,13 @@
 //! Requires: a module that verifies (as imported, or cut into regions).
 //! Ensures: every memory access lies in an object, at its alignment, in memory this work-item may
 //! touch; all work-items of a group reach the same barriers; or else an error that says where.
+//! Linearized kernels run in gangs ([`run_gangs`]): the lanes of a gang execute one instruction after the
+//! other together. What has an effect or could fail happens in the active lanes, everything else in all
+//! lanes; active lanes that would choose different targets are an error.
 //! Phases: memory objects; then group after group, and in a group phase after phase: each work-item runs
 //! until it arrives at a barrier or has finished.
-//! Source: OpenCL C 3.0, 6.15.8 (barriers) and 6.7 (address spaces); LLVM's language reference for the
+//! Source: OpenCL C 3.0, 6.15.8 (barriers) and 6.7 (address spaces); Moll 2021, 3.6 and
+//! chapter 4 (lock-step); LLVM's language reference for the
 //! single operations. Poison is some wrapped or saturated number here; undefined behaviour is an error.
 //! `fmuladd` rounds once. Fast-math flags change nothing.
 
@@ -14,6 +18,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 mod float;
+mod gang;
 mod host;
 pub(crate) mod integer;
 mod item;
@@ -22,6 +27,7 @@ mod unary;
 
 pub use memory::Memory;
 
+use gang::Gang;
 use item::{Arrival, Group, Item};
 
 /// Where and how many work-items run.
@@ -100,6 +106,8 @@ pub enum Fault {
     Undefined(String),
     /// Work-items of a group wait at different barriers, or some have finished while others wait.
     DivergentBarrier(String),
+    /// The active lanes of a gang do not choose the same target.
+    DivergentBranch(String),
     /// More steps than allowed.
     StepLimit,
     /// The host has no such function, or not for these operands.
@@ -117,6 +125,7 @@ impl fmt::Display for Fault {
             Fault::NotShared(what) => write!(f, "another work-item's memory: {what}"),
             Fault::Undefined(what) => write!(f, "undefined: {what}"),
             Fault::DivergentBarrier(what) => write!(f, "divergent barrier: {what}"),
+            Fault::DivergentBranch(what) => write!(f, "divergent branch: {what}"),
             Fault::StepLimit => f.write_str("more steps than allowed"),
             Fault::UnknownHostFunction(name) => write!(f, "no host function {name}"),
             Fault::BadLaunch(what) => write!(f, "bad launch: {what}"),
@@ -218,7 +227,7 @@ pub fn run_limited(
     memory: &mut Memory,
     step_limit: u64,
 ) -> Result<Report, InterpError> {
-    launch(module, kernel, range, args, memory, step_limit, None)
+    launch(module, kernel, range, args, memory, (step_limit, None), None)
 }
 
 /// Runs a kernel over a range under observation.
@@ -230,16 +239,31 @@ pub fn run_observed(
     memory: &mut Memory,
     observer: &mut dyn Observer,
 ) -> Result<Report, InterpError> {
-    launch(module, kernel, range, args, memory, STEP_LIMIT, Some(observer))
+    launch(module, kernel, range, args, memory, (STEP_LIMIT, None), Some(observer))
 }
 
+/// Runs a linearized kernel in gangs of `width` work-items that are consecutive along x, in lock-step, for
+/// at most so many steps of all gangs together.
+pub fn run_gangs(
+    module: &Module,
+    kernel: &str,
+    range: &NdRange,
+    args: &[Arg],
+    memory: &mut Memory,
+    step_limit: u64,
+    width: usize,
+) -> Result<Report, InterpError> {
+    launch(module, kernel, range, args, memory, (step_limit, Some(width.max(1))), None)
+}
+
+/// Runs for at most so many steps, in gangs of some width if there is one.
 fn launch<'a>(
     module: &'a Module,
     kernel: &str,
     range: &'a NdRange,
     args: &[Arg],
     memory: &mut Memory,
-    step_limit: u64,
+    (step_limit, width): (u64, Option<usize>),
     observer: Option<&'a mut (dyn Observer + 'a)>,
 ) -> Result<Report, InterpError> {
     let Some(kernel) = module.kernels.iter().find(|k| k.name == kernel) else {
@@ -273,7 +297,7 @@ fn launch<'a>(
             _ => return Err(Fault::BadLaunch(format!("argument {i} does not fit its parameter")).into()),
         }
     }
-    let mut run = Run { kernel, range, step_limit, report: Report::default(), observer };
+    let mut run = Run { kernel, range, width, step_limit, report: Report::default(), observer };
     let groups = range.num_groups();
     for z in 0..groups[2] {
         for y in 0..groups[1] {
@@ -290,6 +314,8 @@ struct Run<'a> {
     kernel: &'a Kernel,
     observer: Option<&'a mut (dyn Observer + 'a)>,
     range: &'a NdRange,
+    /// Work-items of a gang; none where each runs by itself.
+    width: Option<usize>,
     step_limit: u64,
     report: Report,
 }
@@ -306,23 +332,32 @@ impl Run<'_> {
         let size: [u64; 3] =
             std::array::from_fn(|d| range.local_size[d].min(range.global_size[d] - id[d] * range.local_size[d]));
         let group = Group::new(self.kernel, id, size, args, local_args, memory)?;
-        let mut items = Vec::new();
+        let mut gangs = Vec::new();
+        let mut number = 0;
         for z in 0..size[2] {
             for y in 0..size[1] {
                 for x in 0..size[0] {
-                    items.push(Item::new(self, &group, [x, y, z], items.len() as u32, memory)?);
+                    let item = Item::new(self, &group, [x, y, z], number, memory)?;
+                    number += 1;
+                    match gangs.last_mut() {
+                        Some(Gang { lanes }) if x % self.width.unwrap_or(1) as u64 != 0 => lanes.push(item),
+                        _ => gangs.push(Gang { lanes: vec![item] }),
+                    }
                 }
             }
         }
         loop {
             let mut first: Option<(Arrival, [u64; 3])> = None;
-            for item in &mut items {
-                let arrival = item.run(self, &group, memory)?;
+            for gang in &mut gangs {
+                let arrival = match self.width {
+                    Some(_) => gang.run(self, &group, memory)?,
+                    None => gang.lanes[0].run(self, &group, memory)?,
+                };
                 match &first {
-                    None => first = Some((arrival, item.global_id)),
+                    None => first = Some((arrival, gang.lanes[0].global_id)),
                     Some((other, other_id)) if *other != arrival => {
                         let what = format!("this one {arrival}, work-item {other_id:?} {other}");
-                        return Err(item.error(self, Fault::DivergentBarrier(what)));
+                        return Err(gang.lanes[0].error(self, Fault::DivergentBarrier(what)));
                     }
                     Some(_) => {}
                 }
@@ -332,7 +367,7 @@ impl Run<'_> {
                 Some((Arrival::End, _)) | None => break,
             }
         }
-        self.report.steps.extend(items.iter().map(|item| item.steps));
+        self.report.steps.extend(gangs.iter().flat_map(|gang| &gang.lanes).map(|item| item.steps));
         memory.end_group();
         Ok(())
     }

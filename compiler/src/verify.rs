@@ -23,6 +23,8 @@ pub enum Stage {
     Regions,
     /// After `normalize`: as `Regions`, and the control flow has normal form.
     Normalized,
+    /// After `linearize`: regions for lanes in lock-step; blocks have masks.
+    Linearized,
 }
 
 /// A broken rule.
@@ -211,6 +213,15 @@ impl Verifier<'_> {
             for (i, &param) in data.params.iter().enumerate() {
                 self.definition(f, &block_text(f, block), param, ValueDef::Param(block, i as u32));
             }
+            if let Some(mask) = f.masks[block].expand() {
+                if self.stage != Stage::Linearized {
+                    self.error(&block_text(f, block), "masks come only with `linearize`");
+                } else if !f.values.is_valid(mask) {
+                    self.error(&head, format!("{mask} does not exist"));
+                } else if f.ty(mask) != Type::BOOL {
+                    self.error(&block_text(f, block), format!("a mask cannot be {}", f.ty(mask)));
+                }
+            }
             for &inst in &data.insts {
                 if !f.insts.is_valid(inst) {
                     self.error(&head, format!("{inst} does not exist"));
@@ -292,6 +303,10 @@ impl Verifier<'_> {
                 }
                 live.to_string()
             }
+            InstData::Any { .. } if self.stage != Stage::Linearized => {
+                let line = inst_text(code.f, inst);
+                return self.error(&line, "lanes are asked only after `linearize`");
+            }
             InstData::Barrier if self.stage != Stage::Imported => {
                 let line = inst_text(code.f, inst);
                 return self.error(&line, "a barrier is left after `barriers`");
@@ -327,6 +342,11 @@ impl Verifier<'_> {
             if !cfg.is_reachable(block) {
                 self.error(&block_text(f, block), "no path leads to this block");
                 continue;
+            }
+            if let Some(mask) = f.masks[block].expand()
+                && !available(mask, block, 0)
+            {
+                self.error(&block_text(f, block), format!("{mask} is not defined on every path to here"));
             }
             for &inst in &f.blocks[block].insts {
                 f.insts[inst].data.for_each_arg(|v| {

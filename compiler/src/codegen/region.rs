@@ -225,8 +225,8 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
                 let address = self.frame.globals[*global];
                 address.ok_or(BuilderError::UnsetPosition)?.into()
             }
-            // A kernel that still has barriers is not ready for code generation.
-            InstData::Barrier => return Err(BuilderError::UnsetPosition),
+            // A kernel that still has barriers is not ready for code generation, and lanes are for widening.
+            InstData::Barrier | InstData::Any { .. } => return Err(BuilderError::UnsetPosition),
             InstData::LiveLoad { live } => {
                 let ptr = self.frame.live(emit, *live, result(), self.item.number)?;
                 let (value, load) = emit.load(result(), ptr, result().bytes())?;

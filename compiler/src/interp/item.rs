@@ -73,11 +73,11 @@ pub(super) struct Item {
     local_id: [u64; 3],
     /// Its number in the group.
     number: u32,
-    region: Region,
-    block: Block,
+    pub region: Region,
+    pub block: Block,
     /// The next instruction in the block.
-    position: usize,
-    values: Vec<u128>,
+    pub position: usize,
+    pub values: Vec<u128>,
     live: Vec<Option<u128>>,
     slots: Vec<u64>,
 }
@@ -134,7 +134,7 @@ impl Item {
     }
 
     /// Goes to a region's beginning.
-    fn enter(&mut self, run: &Run<'_>, group: &Group, region: Region, memory: &Memory) -> Result<(), Fault> {
+    pub fn enter(&mut self, run: &Run<'_>, group: &Group, region: Region, memory: &Memory) -> Result<(), Fault> {
         let f = &run.kernel.regions[region];
         self.region = region;
         self.block = f.entry();
@@ -217,7 +217,7 @@ impl Item {
         }
     }
 
-    fn get(&self, value: Value) -> u128 {
+    pub fn get(&self, value: Value) -> u128 {
         self.values[value.as_u32() as usize]
     }
 
@@ -240,7 +240,7 @@ impl Item {
         Ok(())
     }
 
-    fn inst(
+    pub fn inst(
         &mut self,
         run: &mut Run<'_>,
         group: &Group,
@@ -358,6 +358,8 @@ impl Item {
                 run.report.printf.push(PrintfEvent { format: *format, args, global_id: self.global_id });
                 0
             }
+            // Alone, a work-item is the only lane.
+            InstData::Any { cond } => self.get(*cond),
             InstData::Fence { .. } | InstData::Barrier => return Ok(()),
         };
         if let Some(&result) = node.results.first() {

@@ -137,6 +137,11 @@ impl<'a> Builder<'a> {
         self.inst(InstData::Barrier, &[]);
     }
 
+    /// Whether a condition holds in an active lane.
+    pub fn any(&mut self, cond: Value) -> Value {
+        self.one(InstData::Any { cond }, Type::BOOL)
+    }
+
     /// A function of the host's C library.
     pub fn call_host(&mut self, name: &str, ty: Type, args: &[Value]) -> Value {
         self.one(InstData::CallHost { name: Arc::from(name), args: args.to_vec() }, ty)

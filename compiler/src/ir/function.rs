@@ -3,7 +3,8 @@
 use super::entities::{Block, Inst, Value};
 use super::inst::{InstData, Terminator};
 use super::types::Type;
-use cranelift_entity::PrimaryMap;
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{PrimaryMap, SecondaryMap};
 use std::collections::HashMap;
 
 /// Where a value comes from.
@@ -68,6 +69,10 @@ pub struct Function {
     pub blocks: PrimaryMap<Block, BlockData>,
     /// The blocks of the function in order, the entry first. The entry has no predecessor.
     pub layout: Vec<Block>,
+    /// After `linearize`: which lanes a block works for. Its loads, stores, calls and other effects happen
+    /// in the lanes that entered the region and where the mask holds; without a mask, in all that entered.
+    /// The mask is defined before the block's instructions.
+    pub masks: SecondaryMap<Block, PackedOption<Value>>,
     consts: HashMap<(Type, u128), Value>,
 }
 
@@ -85,6 +90,7 @@ impl Function {
             insts: PrimaryMap::new(),
             blocks: PrimaryMap::new(),
             layout: Vec::new(),
+            masks: SecondaryMap::new(),
             consts: HashMap::new(),
         }
     }

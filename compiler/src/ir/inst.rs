@@ -75,6 +75,9 @@ pub enum InstData {
     LiveStore { live: LiveSlot, arg: Value },
     /// Calls a function of the host's C library by name: pure, scalar operands, one scalar result.
     CallHost { name: Arc<str>, args: Vec<Value> },
+    /// Whether the condition holds in an active lane: one answer for all lanes, false where none is active.
+    /// Only after `divergent_loops`.
+    Any { cond: Value },
     /// Formats and prints; the result is `i32`: 0, or -1 on failure.
     Printf { format: Format, args: Vec<Value> },
 }
@@ -132,7 +135,7 @@ impl InstData {
     pub fn map_args(&mut self, mut f: impl FnMut(Value) -> Value) {
         let mut each = |args: &mut [Value]| args.iter_mut().for_each(|v| *v = f(*v));
         match self {
-            InstData::Unary { arg, .. } | InstData::LiveStore { arg, .. } => {
+            InstData::Unary { arg, .. } | InstData::LiveStore { arg, .. } | InstData::Any { cond: arg } => {
                 each(std::slice::from_mut(arg));
             }
             InstData::Binary { args, .. } | InstData::Icmp { args, .. } | InstData::Fcmp { args, .. } => each(args),

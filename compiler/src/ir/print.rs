@@ -59,6 +59,7 @@ pub(super) fn operand_type(data: &InstData, results: &[Type], index: usize) -> O
             _ => result,
         },
         InstData::Binary { .. } => result,
+        InstData::Any { .. } => Some(Type::BOOL),
         InstData::Ternary { op: TernaryOp::Select, .. } if index == 0 => Some(Type::BOOL),
         InstData::Ternary { .. } => result,
         InstData::PtrAdd { .. } => [result, Some(Type::I64)][index.min(1)],
@@ -256,6 +257,7 @@ pub fn inst_text(f: &Function, inst: Inst) -> String {
         InstData::Barrier => "barrier".to_string(),
         InstData::LiveLoad { live } => format!("live_load {live}"),
         InstData::LiveStore { live, .. } => format!("live_store {live}, {list}"),
+        InstData::Any { .. } => format!("any {list}"),
         InstData::CallHost { name, .. } => format!("call_host {}({list})", quote(name)),
         InstData::Printf { format, .. } => format!("printf {format}({list})"),
     };
@@ -289,10 +291,12 @@ pub fn term_text(f: &Function, block: Block) -> String {
     }
 }
 
-/// A block's head: its name and parameters.
+/// A block's head: its name, parameters and mask.
 pub fn block_text(f: &Function, block: Block) -> String {
     let params: Vec<String> = f.blocks[block].params.iter().map(|&v| typed(f, v)).collect();
-    if params.is_empty() { format!("{block}:") } else { format!("{block}({}):", params.join(", ")) }
+    let mask = f.masks[block].expand().map(|v| format!(" mask {}", operand(f, v, Some(Type::BOOL))));
+    let params = if params.is_empty() { String::new() } else { format!("({})", params.join(", ")) };
+    format!("{block}{params}{}:", mask.unwrap_or_default())
 }
 
 impl Display for Function {

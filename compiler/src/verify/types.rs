@@ -203,6 +203,11 @@ impl Verifier<'_> {
                 let space = self.module.globals[*global].space;
                 same("the result", Type::Ptr(space), ty)
             }
+            InstData::Any { cond } => {
+                let [ty] = count(&results)?;
+                same("the result", Type::BOOL, ty)?;
+                same("the condition", Type::BOOL, f.ty(*cond))
+            }
             InstData::Barrier => count::<0>(&results).map(drop),
             InstData::LiveLoad { live } => {
                 let [ty] = count(&results)?;

@@ -60,6 +60,7 @@ pub fn script(text: &str) -> Script {
                 Some((key, value)) if key == "test" => script.tests.push(value),
                 Some((key, value)) if key == "stage" && value == "regions" => script.stage = Stage::Regions,
                 Some((key, value)) if key == "stage" && value == "normalized" => script.stage = Stage::Normalized,
+                Some((key, value)) if key == "stage" && value == "linearized" => script.stage = Stage::Linearized,
                 Some((key, value)) => script.directives.push((number + 1, key, value)),
                 None => {}
             }

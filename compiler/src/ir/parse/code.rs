@@ -18,6 +18,9 @@ impl Parser {
             if self.take_sign('(') {
                 block.params = self.list(')', |p| p.definition(&mut body))?;
             }
+            if self.take_word("mask") {
+                block.mask = Some(self.operand(&mut body)?);
+            }
             self.sign(':')?;
             while block.term.is_none() {
                 self.line(&mut body, &mut block)?;
@@ -246,6 +249,7 @@ impl Parser {
                     let arg = self.operand(body)?;
                     InstData::LiveStore { live, arg }
                 }
+                "any" => InstData::Any { cond: self.operand(body)? },
                 "call_host" => {
                     let name = Arc::from(self.string()?);
                     self.sign('(')?;

@@ -31,6 +31,7 @@ pub(super) struct Body {
 #[derive(Default)]
 pub(super) struct PendingBlock {
     pub params: Vec<Value>,
+    pub mask: Option<Value>,
     pub insts: Vec<(InstData, Vec<Value>, SourceLoc)>,
     pub term: Option<(PendingTerm, Pos)>,
 }
@@ -70,6 +71,7 @@ impl Body {
         }
         // Instructions and terminators with literals still in place of constants.
         let mut terms = Vec::new();
+        let mut masks = Vec::new();
         let mut defs: HashMap<u32, ValueDef> = HashMap::new();
         for (number, _, block) in self.blocks.drain(..) {
             let key = Block::from_u32(number);
@@ -84,6 +86,7 @@ impl Body {
                 f.insts.push(InstNode { data, results, loc });
                 f.blocks[key].insts.push(inst);
             }
+            masks.extend(block.mask.map(|mask| (key, mask)));
             terms.extend(block.term.map(|(term, _)| (key, term)));
         }
         let type_of = |f: &Function, value: Value| -> Option<Type> {
@@ -109,6 +112,9 @@ impl Body {
             constants.push(constant);
             Ok(())
         };
+        for &(_, mask) in &masks {
+            resolve(mask, Some(Type::BOOL))?;
+        }
         for node in f.insts.values() {
             let types: Vec<Type> = node.results.iter().filter_map(|&v| type_of(&f, v)).collect();
             let mut index = 0;
@@ -175,6 +181,9 @@ impl Body {
         let settle = |v: Value| constant_of.get(&v.as_u32()).copied().unwrap_or(v);
         for node in f.insts.values_mut() {
             node.data.map_args(settle);
+        }
+        for (block, mask) in masks {
+            f.masks[block] = settle(mask).into();
         }
         for (block, mut term) in finished_terms {
             term.map_args(settle);

@@ -1,0 +1,138 @@
+//! Work-items in lock-step, as the lanes of a gang.
+//!
+//! Requires: linearized code.
+//! Ensures: as for single work-items; lanes where a block's mask does not hold touch nothing, and what they
+//! compute is some number.
+
+use super::item::{Arrival, Group, Item};
+use super::{Fault, InterpError, Memory, Run};
+use crate::ir::{BinaryOp, BlockCall, InstData, Terminator};
+
+/// What inactive lanes find in the results of operations they take no part in.
+const GARBAGE: u128 = 0xa5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5;
+
+/// Work-items that run together.
+pub(super) struct Gang {
+    pub lanes: Vec<Item>,
+}
+
+impl Gang {
+    /// Runs until the gang arrives at a barrier or has finished.
+    pub fn run(&mut self, run: &mut Run<'_>, group: &Group, memory: &mut Memory) -> Result<Arrival, InterpError> {
+        let kernel = run.kernel;
+        loop {
+            let (region, block) = (self.lanes[0].region, self.lanes[0].block);
+            let f = &kernel.regions[region];
+            let mask = f.masks[block].expand();
+            let active: Vec<bool> = self.lanes.iter().map(|lane| mask.is_none_or(|m| lane.get(m) != 0)).collect();
+            for &inst in &f.blocks[block].insts {
+                self.step(run)?;
+                let data = &f.insts[inst].data;
+                let any = match data {
+                    InstData::Any { cond } => {
+                        Some(self.lanes.iter().zip(&active).any(|(lane, &active)| active && lane.get(*cond) != 0))
+                    }
+                    _ => None,
+                };
+                for (lane, &active) in self.lanes.iter_mut().zip(&active) {
+                    let results = &f.insts[inst].results;
+                    if let Some(any) = any {
+                        lane.values[results[0].as_u32() as usize] = any.into();
+                    } else if active || is_total(data) {
+                        let done = lane.inst(run, group, memory, f, inst);
+                        done.map_err(|fault| lane.error(run, fault))?;
+                    } else {
+                        for &result in results {
+                            lane.values[result.as_u32() as usize] = GARBAGE & f.ty(result).mask();
+                        }
+                    }
+                    lane.position += 1;
+                }
+            }
+            self.step(run)?;
+            let term = &f.blocks[block].term;
+            match term {
+                Terminator::Return => return Ok(Arrival::End),
+                Terminator::Exit(region) => {
+                    for lane in &mut self.lanes {
+                        let entered = lane.enter(run, group, *region, memory);
+                        entered.map_err(|fault| lane.error(run, fault))?;
+                    }
+                    return Ok(Arrival::Region(*region));
+                }
+                Terminator::Unreachable => {
+                    let fault = Fault::Undefined("reached `unreachable`".to_string());
+                    return Err(self.lanes[0].error(run, fault));
+                }
+                Terminator::Jump(_) | Terminator::Branch { .. } | Terminator::Switch { .. } => {}
+            }
+            let to = self.target(run, term, &active)?;
+            for lane in &mut self.lanes {
+                let args: Vec<u128> = to.args.iter().map(|&v| lane.get(v)).collect();
+                for (&param, bits) in f.blocks[to.block].params.iter().zip(args) {
+                    lane.values[param.as_u32() as usize] = bits;
+                }
+                lane.block = to.block;
+                lane.position = 0;
+            }
+        }
+    }
+
+    fn step(&mut self, run: &mut Run<'_>) -> Result<(), InterpError> {
+        self.lanes.iter_mut().for_each(|lane| lane.steps += 1);
+        match run.step_limit.checked_sub(1) {
+            Some(left) => run.step_limit = left,
+            None => return Err(self.lanes[0].error(run, Fault::StepLimit)),
+        }
+        Ok(())
+    }
+
+    /// Where the active lanes go. With no lane active any way is right, so what the first lane holds decides.
+    fn target<'t>(
+        &self,
+        run: &mut Run<'_>,
+        term: &'t Terminator,
+        active: &[bool],
+    ) -> Result<&'t BlockCall, InterpError> {
+        let targets = term.targets();
+        let chosen = |lane: &Item| match term {
+            Terminator::Branch { cond, .. } => usize::from(lane.get(*cond) == 0),
+            Terminator::Switch { value, cases, .. } => {
+                let value = lane.get(*value);
+                cases.iter().position(|(key, _)| *key == value).unwrap_or(cases.len())
+            }
+            _ => 0,
+        };
+        let mut ways = self.lanes.iter().zip(active).filter(|(_, active)| **active).map(|(lane, _)| (lane, chosen(lane)));
+        let first = &self.lanes[0];
+        let (leader, way) = ways.next().unwrap_or((first, chosen(first)));
+        for (lane, other) in ways {
+            if other != way {
+                let (here, there) = (targets[way].block, targets[other].block);
+                let what = format!("work-item {:?} goes to {here}, this one to {there}", leader.global_id);
+                return Err(lane.error(run, Fault::DivergentBranch(what)));
+            }
+        }
+        *run.report.branches.entry((first.region, first.block, way as u32)).or_default() += 1;
+        Ok(targets[way])
+    }
+}
+
+/// Whether all lanes may execute an instruction, whatever its operands are: it has no effect and cannot fail.
+fn is_total(data: &InstData) -> bool {
+    match data {
+        InstData::Binary { op, .. } => {
+            !matches!(op, BinaryOp::Udiv | BinaryOp::Sdiv | BinaryOp::Urem | BinaryOp::Srem)
+        }
+        InstData::Unary { .. }
+        | InstData::Ternary { .. }
+        | InstData::Icmp { .. }
+        | InstData::Fcmp { .. }
+        | InstData::PtrAdd { .. }
+        | InstData::Query { .. }
+        | InstData::SlotAddr { .. }
+        | InstData::LocalAddr { .. }
+        | InstData::GlobalAddr { .. } => true,
+        _ => false,
+    }
+}
