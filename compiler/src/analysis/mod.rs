@@ -1,6 +1,7 @@
 //! Facts about functions. Each analysis is a free function; its result is a value that the caller drops
 //! when the function changes.
 
+pub mod block_index;
 pub mod cfg;
 pub mod divergence;
 pub mod dominators;
@@ -8,6 +9,10 @@ pub mod joins;
 pub mod liveness;
 pub mod loops;
 pub mod post_dominators;
+<<<<<<< HEAD
 pub mod shape;
+=======
+pub mod predicates;
+>>>>>>> d9cdb37 (Divergent loops, masks and partial linearization)
 #[cfg(test)]
 mod testing;

@@ -1,4 +1,6 @@
 //! Passes that change a kernel's code.
 
 pub mod barriers;
+pub mod divergent_loops;
+pub mod linearize;
 pub mod normalize;

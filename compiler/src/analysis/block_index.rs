@@ -1,0 +1,100 @@
+//! An order of the blocks in which partial linearization lays them out.
+//!
+//! Requires: graph, dominators and loops of a reducible function as it is.
+//! Ensures: every reachable block once. Without the edges back to loop headers the order is topological. The
+//! blocks of a loop are consecutive, and a loop's latch is the last of them. Apart from the blocks behind
+//! a loop, which come after it, the blocks that one block dominates are consecutive as well.
+//! Phases: a walk over the dominator tree; children that lie outside of the loop wait for its end.
+//! Source: Moll 2021, section 2.5 and Figure 8.6.
+
+use super::cfg::Cfg;
+use super::dominators::Dominators;
+use super::loops::{Loop, Loops};
+use crate::ir::Block;
+use cranelift_entity::SecondaryMap;
+
+enum Step {
+    Block(Block),
+    /// The loop's blocks are all laid out.
+    End(Loop),
+}
+
+/// Computes the order.
+pub fn block_index(cfg: &Cfg, dominators: &Dominators, loops: &Loops) -> Vec<Block> {
+    let mut children: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+    for &block in cfg.rpo() {
+        if let Some(parent) = dominators.idom(block) {
+            children[parent].push(block);
+        }
+    }
+    let mut waiting: SecondaryMap<Loop, Vec<Block>> = SecondaryMap::new();
+    let mut order = Vec::new();
+    let mut stack: Vec<Step> = cfg.rpo().first().map(|&entry| Step::Block(entry)).into_iter().collect();
+    while let Some(step) = stack.pop() {
+        // Blocks to come next, and the loop in which they must lie to come now.
+        let (mut next, here) = match step {
+            Step::Block(block) => {
+                if let Some(l) = loops.with_header(block) {
+                    stack.push(Step::End(l));
+                }
+                order.push(block);
+                (std::mem::take(&mut children[block]), loops.innermost(block))
+            }
+            Step::End(l) => (std::mem::take(&mut waiting[l]), loops.get(l).parent),
+        };
+        next.sort_by_key(|&block| cfg.rpo_number(block));
+        // The first one must be on top of the stack.
+        for block in next.into_iter().rev() {
+            match here {
+                Some(l) if !loops.contains(l, block) => waiting[l].push(block),
+                _ => stack.push(Step::Block(block)),
+            }
+        }
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cfg::cfg;
+    use super::super::dominators::dominators;
+    use super::super::loops::loops;
+    use super::super::testing::random_graph;
+    use super::*;
+
+    #[test]
+    fn topological_and_compact() {
+        let mut checked = 0;
+        for seed in 0..600 {
+            let f = random_graph(seed, 2 + (seed as usize % 17));
+            let graph = cfg(&f);
+            let tree = dominators(&graph);
+            let forest = loops(&graph, &tree);
+            if !forest.irreducible_edges().is_empty() {
+                continue;
+            }
+            checked += 1;
+            let order = block_index(&graph, &tree, &forest);
+            let at = |b: Block| order.iter().position(|&o| o == b).expect("every block");
+            assert_eq!(order.len(), graph.rpo().len(), "seed {seed}\n{f}");
+            for &from in &order {
+                for &to in graph.succs(from) {
+                    assert!(at(from) < at(to) || tree.dominates(to, from), "seed {seed}: {from} -> {to}\n{f}");
+                }
+            }
+            for (_, l) in forest.iter() {
+                let places: Vec<usize> = l.blocks.iter().map(|&b| at(b)).collect();
+                let (first, last) = (places.iter().min(), places.iter().max());
+                assert_eq!(last.unwrap() - first.unwrap() + 1, places.len(), "seed {seed}: {}\n{f}", l.header);
+            }
+            if forest.iter().next().is_none() {
+                for &d in &order {
+                    let count = order.iter().filter(|&&b| tree.dominates(d, b)).count();
+                    let behind = order[at(d)..].iter().take_while(|&&b| tree.dominates(d, b)).count();
+                    assert_eq!(count, behind, "seed {seed}: {d}\n{f}");
+                }
+            }
+        }
+        assert!(checked > 100, "{checked}");
+    }
+}

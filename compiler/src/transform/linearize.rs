@@ -1,0 +1,37 @@
+//! Partial linearization: divergent branches are folded, so that a gang goes one way; uniform ones stay.
+//!
+//! Requires: what `divergent_loops` leaves.
+//! Ensures: `Stage::Linearized`. Every block that a lane executed before, the gang executes, in an order that
+//! keeps each lane's, with a mask that holds for exactly those lanes; blocks that all lanes execute or none
+//! have no mask. No branch is added. Uniform branches in blocks without a mask stay, and so do those that
+//! are uniform in relation to a block that dominates the edge.
+//! Phases: new successors for each block in the order of the block index ([`skeleton`]); then masks and
+//! block parameters, as assignments to variables, block after block ([`masks`]); terminators.
+//! Source: Moll 2021, chapter 8 (Listing 8) and appendix B.
+
+pub mod masks;
+mod skeleton;
+mod variable;
+
+use super::divergent_loops::Tracked;
+use crate::analysis::block_index::block_index;
+use crate::analysis::cfg::cfg;
+use crate::analysis::dominators::dominators;
+use crate::analysis::loops::loops;
+use crate::analysis::predicates::{Graph, Iterations};
+use crate::ir::{Block, Function};
+use cranelift_entity::EntitySet;
+
+/// Folds the divergent branches and gives blocks their masks.
+pub fn linearize(f: &mut Function, divergent: &EntitySet<Block>, tracked: &Tracked) {
+    let edges = cfg(f);
+    f.layout.retain(|&block| edges.is_reachable(block));
+    let tree = dominators(&edges);
+    let forest = loops(&edges, &tree);
+    let iterations = Iterations::new(f, &edges, &forest);
+    let graph = Graph { cfg: &edges, dominators: &tree, loops: &forest, iterations: &iterations, divergent };
+    let order = block_index(&edges, &tree, &forest);
+    let skeleton = skeleton::skeleton(f, &graph, &order);
+    masks::apply(f, &graph, tracked, &order, &skeleton);
+    f.layout = order;
+}

@@ -1,0 +1,64 @@
+//! The control flow of the linearized function.
+//!
+//! Requires: uniform loops; the block index.
+//! Ensures: every path of the function is part of a path here, where blocks stand in the order of the index;
+//! a block that dominated another one still does.
+//! Phases: block after block, each passes on which blocks must still come behind it (the deferral
+//! relation).
+//! Source: Moll 2021, Listing 8; edges back to loop headers are left out and put back, section 8.3.
+
+use crate::analysis::predicates::Graph;
+use crate::ir::{Block, Function};
+use cranelift_entity::SecondaryMap;
+use std::collections::BTreeSet;
+
+/// New successors of every block.
+pub struct Skeleton {
+    /// A block's place in the block index.
+    pub index: SecondaryMap<Block, u32>,
+    /// The successor for each target of the terminator; one for all where the branch is folded.
+    pub next: SecondaryMap<Block, Vec<Block>>,
+    /// The predecessors without edges back to loop headers, each once.
+    pub preds: SecondaryMap<Block, Vec<Block>>,
+}
+
+/// Draws new successors.
+pub fn skeleton(f: &Function, graph: &Graph<'_>, order: &[Block]) -> Skeleton {
+    let mut index = SecondaryMap::new();
+    for (i, &block) in order.iter().enumerate() {
+        index[block] = i as u32;
+    }
+    let mut next: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+    let mut preds: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+    // By place in the index: the blocks that must come behind this one.
+    let mut deferred: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); order.len()];
+    for (place, &block) in order.iter().enumerate() {
+        let wanted = std::mem::take(&mut deferred[place]);
+        let targets: Vec<u32> = f.blocks[block].term.targets().iter().map(|to| index[to.block]).collect();
+        if let &[header] = &targets[..]
+            && header <= place as u32
+        {
+            // What was deferred when the loop was entered is also deferred behind its exits.
+            next[block] = vec![order[header as usize]];
+            continue;
+        }
+        let groups: Vec<Vec<u32>> = if graph.divergent.contains(block) {
+            vec![targets]
+        } else {
+            targets.into_iter().map(|target| vec![target]).collect()
+        };
+        for group in groups {
+            let mut all = wanted.clone();
+            all.extend(group);
+            if let Some(first) = all.pop_first() {
+                let to = order[first as usize];
+                next[block].push(to);
+                if preds[to].last() != Some(&block) {
+                    preds[to].push(block);
+                }
+                deferred[first as usize].extend(all);
+            }
+        }
+    }
+    Skeleton { index, next, preds }
+}

@@ -1,0 +1,99 @@
+//! Random kernels mean the same for single work-items and, linearized, for gangs of every width.
+
+use cranelift_entity::EntitySet;
+use lockstep_compiler::analysis::cfg::cfg;
+use lockstep_compiler::analysis::divergence::{Facts, divergence};
+use lockstep_compiler::analysis::dominators::dominators;
+use lockstep_compiler::analysis::loops::loops;
+use lockstep_compiler::interp::{Memory, STEP_LIMIT, run, run_gangs};
+use lockstep_compiler::ir::{Block, Function, Module};
+use lockstep_compiler::testing::{Generated, Shape, random_kernel};
+use lockstep_compiler::transform::barriers::barriers;
+use lockstep_compiler::transform::divergent_loops::divergent_loops;
+use lockstep_compiler::transform::linearize::linearize;
+use lockstep_compiler::verify::{Stage, verify};
+use std::ops::Range;
+
+mod normal;
+
+/// The seeds a test takes: `0..count`, or those in `LOCKSTEP_TEST_SEEDS` (`from..to`).
+fn seeds(count: u64) -> Range<u64> {
+    let given = std::env::var("LOCKSTEP_TEST_SEEDS").ok();
+    let range = given.and_then(|text| {
+        let (from, to) = text.split_once("..")?;
+        Some(from.parse().ok()?..to.parse().ok()?)
+    });
+    range.unwrap_or(0..count)
+}
+
+fn every_branch(f: &Function) -> EntitySet<Block> {
+    f.layout.iter().copied().filter(|&b| f.blocks[b].term.selector().is_some()).collect()
+}
+
+/// All regions in normal form, then linearized with the divergent branches that `find` tells.
+fn linearized(module: &Module, stage: &mut Module, find: impl Fn(&Module, &Function) -> EntitySet<Block>) -> Module {
+    let mut module = module.clone();
+    barriers(&mut module.kernels[0]);
+    for region in module.kernels[0].regions.keys().collect::<Vec<_>>() {
+        normal::normalize(&mut module.kernels[0].regions[region]);
+    }
+    let regions = module.clone();
+    for region in module.kernels[0].regions.keys().collect::<Vec<_>>() {
+        let f = &mut module.kernels[0].regions[region];
+        let mut divergent = find(&regions, f);
+        let tracked = divergent_loops(f, &mut divergent);
+        stage.kernels.clone_from(&module.kernels);
+        let f = &mut module.kernels[0].regions[region];
+        linearize(f, &divergent, &tracked);
+    }
+    module
+}
+
+fn result(module: &Module, g: &Generated, width: Option<usize>, what: &str) -> Vec<Vec<u8>> {
+    let mut memory = Memory::new(g.buffers.clone());
+    let outcome = match width {
+        None => run(module, "random", &g.range, &g.args, &mut memory),
+        Some(width) => run_gangs(module, "random", &g.range, &g.args, &mut memory, STEP_LIMIT, width),
+    };
+    match outcome {
+        Ok(_) => memory.buffers,
+        Err(e) => panic!("{what}: {e}\n{:?}\n{module}\nfrom\n{}", g.range, g.module),
+    }
+}
+
+fn check(seed: u64, shape: Shape, find: impl Fn(&Module, &Function) -> EntitySet<Block>) {
+    let g = random_kernel(seed, shape);
+    let expected = result(&g.module, &g, None, &format!("seed {seed}"));
+    let mut looped = g.module.clone();
+    let module = linearized(&g.module, &mut looped, find);
+    if let Err(errors) = verify(&module, Stage::Linearized) {
+        panic!("seed {seed}: {}\nfrom\n{looped}\nto\n{module}", errors[0]);
+    }
+    for width in [1, 2, 4, 8, 16] {
+        let found = result(&module, &g, Some(width), &format!("seed {seed}, width {width}"));
+        assert!(found == expected, "seed {seed}, width {width}: other results\nfrom\n{looped}\nto\n{module}");
+    }
+}
+
+/// What the analysis finds.
+fn analysed(module: &Module, f: &Function) -> EntitySet<Block> {
+    let graph = cfg(f);
+    let tree = dominators(&graph);
+    let forest = loops(&graph, &tree);
+    let facts = Facts::new(module, &module.kernels[0], 16);
+    divergence(f, &facts, &graph, &tree, &forest).divergent_branches
+}
+
+#[test]
+fn everything_divergent() {
+    for seed in seeds(300) {
+        check(seed, Shape { statements: 20, ..Shape::default() }, |_, f| every_branch(f));
+    }
+}
+
+#[test]
+fn what_the_analysis_finds_divergent() {
+    for seed in seeds(300) {
+        check(seed, Shape::default(), analysed);
+    }
+}
