@@ -9,10 +9,7 @@ pub mod joins;
 pub mod liveness;
 pub mod loops;
 pub mod post_dominators;
-<<<<<<< HEAD
-pub mod shape;
-=======
 pub mod predicates;
->>>>>>> d9cdb37 (Divergent loops, masks and partial linearization)
+pub mod shape;
 #[cfg(test)]
 mod testing;

@@ -99,33 +99,48 @@ impl Facts {
     }
 }
 
-/// Turns switches into chains of branches.
+/// Turns switches into chains of branches. A block of the chain may lie outside of a loop that the switch
+/// is in, so values go there as arguments.
 fn expand_switches(f: &mut Function, divergent: &mut EntitySet<Block>) {
     for block in f.layout.clone() {
-        let Terminator::Switch { value, cases, default } = f.blocks[block].term.clone() else { continue };
+        let Terminator::Switch { mut value, mut cases, mut default } = f.blocks[block].term.clone() else { continue };
         let is_divergent = divergent.contains(block);
         let mut here = block;
-        let count = cases.len();
-        for (i, (key, then_to)) in cases.into_iter().enumerate() {
+        cases.reverse();
+        if cases.is_empty() {
+            divergent.remove(block);
+        }
+        while let Some((key, then_to)) = cases.pop() {
             let key = f.constant(f.ty(value), key);
-            let data = InstData::Icmp { cc: IntCc::Eq, args: [value, key] };
-            let inst = f.append(here, data, &[Type::BOOL], SourceLoc::default());
-            let cond = f.result(inst);
-            let else_to = if i + 1 == count {
-                default.clone()
-            } else {
-                BlockCall { block: f.add_block(), args: Vec::new() }
-            };
-            let next = else_to.block;
-            f.blocks[here].term = Terminator::Branch { cond, then_to, else_to };
+            let cond = Builder::at(f, here).icmp(IntCc::Eq, value, key);
             if is_divergent {
                 divergent.insert(here);
             }
+            if cases.is_empty() {
+                f.blocks[here].term = Terminator::Branch { cond, then_to, else_to: default.clone() };
+                break;
+            }
+            let next = f.add_block();
+            let mut given = Vec::new();
+            let mut pass = |v: &mut Value| {
+                if f.const_bits(*v).is_none() {
+                    let known = given.iter().position(|given| given == v);
+                    let i = known.unwrap_or_else(|| {
+                        given.push(*v);
+                        f.add_param(next, f.ty(*v));
+                        given.len() - 1
+                    });
+                    *v = f.blocks[next].params[i];
+                }
+            };
+            pass(&mut value);
+            cases.iter_mut().flat_map(|(_, to)| &mut to.args).chain(&mut default.args).for_each(pass);
+            let else_to = BlockCall { block: next, args: given };
+            f.blocks[here].term = Terminator::Branch { cond, then_to, else_to };
             here = next;
         }
-        if count == 0 {
+        if here == block && matches!(f.blocks[block].term, Terminator::Switch { .. }) {
             f.blocks[block].term = Terminator::Jump(default);
-            divergent.remove(block);
         }
     }
 }
@@ -303,17 +318,31 @@ impl Pass<'_> {
             self.f.blocks[here].term = self.end();
             self.end.get_or_insert(here);
         }
-        for exit in exits {
-            let args: Vec<Value> = exit.args.iter().map(|&arg| arg.unwrap_or_else(|i| head[i])).collect();
-            match exit.track {
-                Some(track) => {
-                    let next = self.f.add_block();
-                    Builder::at(self.f, here).branch(head[track], (exit.block, &args), (next, &[]));
-                    self.divergent.insert(here);
-                    here = next;
+        // A block behind a question may lie outside of a loop around this one, so values go there as
+        // arguments.
+        let mut now: HashMap<Value, Value> = HashMap::new();
+        let of = |exit: &Exit| -> Vec<Value> { exit.args.iter().map(|&arg| arg.unwrap_or_else(|i| head[i])).collect() };
+        for (n, exit) in exits.iter().enumerate() {
+            let at = |v: Value| now.get(&v).copied().unwrap_or(v);
+            let args: Vec<Value> = of(exit).into_iter().map(at).collect();
+            let Some(track) = exit.track else {
+                Builder::at(self.f, here).jump(exit.block, &args);
+                continue;
+            };
+            let next = self.f.add_block();
+            let mut later = Vec::new();
+            for exit in &exits[n + 1..] {
+                for value in exit.track.map(|i| head[i]).into_iter().chain(of(exit)) {
+                    if self.f.const_bits(value).is_none() && !later.contains(&value) {
+                        later.push(value);
+                    }
                 }
-                None => Builder::at(self.f, here).jump(exit.block, &args),
             }
+            let given: Vec<Value> = later.iter().map(|&v| at(v)).collect();
+            Builder::at(self.f, here).branch(at(head[track]), (exit.block, &args), (next, &given));
+            self.divergent.insert(here);
+            now = later.into_iter().map(|v| (v, self.f.add_param(next, self.f.ty(v)))).collect();
+            here = next;
         }
     }
 
