@@ -404,6 +404,8 @@ impl Solver<'_> {
             // Each lane gets its own answer.
             InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } | InstData::Printf { .. } => Known::varying(ty),
             InstData::SlotAddr { .. } => Known::varying(ty),
+            // One answer for all lanes.
+            InstData::Any { .. } => Known::uniform(ty, 1),
             // No results.
             InstData::Store { .. }
             | InstData::MemCopy { .. }

@@ -103,7 +103,8 @@ impl Gang {
             }
             _ => 0,
         };
-        let mut ways = self.lanes.iter().zip(active).filter(|(_, active)| **active).map(|(lane, _)| (lane, chosen(lane)));
+        let mut ways =
+            self.lanes.iter().zip(active).filter(|(_, active)| **active).map(|(lane, _)| (lane, chosen(lane)));
         let first = &self.lanes[0];
         let (leader, way) = ways.next().unwrap_or((first, chosen(first)));
         for (lane, other) in ways {
@@ -121,9 +122,7 @@ impl Gang {
 /// Whether all lanes may execute an instruction, whatever its operands are: it has no effect and cannot fail.
 fn is_total(data: &InstData) -> bool {
     match data {
-        InstData::Binary { op, .. } => {
-            !matches!(op, BinaryOp::Udiv | BinaryOp::Sdiv | BinaryOp::Urem | BinaryOp::Srem)
-        }
+        InstData::Binary { op, .. } => !matches!(op, BinaryOp::Udiv | BinaryOp::Sdiv | BinaryOp::Urem | BinaryOp::Srem),
         InstData::Unary { .. }
         | InstData::Ternary { .. }
         | InstData::Icmp { .. }

@@ -278,7 +278,13 @@ impl Pass<'_> {
 
         // The ways in.
         let outside: Vec<Block> = facts.cfg.preds(old_header).iter().copied().filter(|&p| !inside(p)).collect();
-        let zeros: Vec<Value> = head[carried + 1..].iter().map(|&v| f.ty(v)).collect::<Vec<_>>().into_iter().map(|ty| f.constant(ty, 0)).collect();
+        let zeros: Vec<Value> = head[carried + 1..]
+            .iter()
+            .map(|&v| f.ty(v))
+            .collect::<Vec<_>>()
+            .into_iter()
+            .map(|ty| f.constant(ty, 0))
+            .collect();
         for block in outside {
             for to in f.blocks[block].term.targets_mut() {
                 if to.block == old_header {

@@ -4,8 +4,12 @@
 
 use super::Script;
 use super::run;
-use lockstep_compiler::ir::{Kernel, Module};
+use cranelift_entity::EntitySet;
+use lockstep_compiler::interp::{Arg, Memory, NdRange, STEP_LIMIT, run_gangs};
+use lockstep_compiler::ir::{Kernel, Module, ValueDef};
 use lockstep_compiler::transform::barriers::barriers;
+use lockstep_compiler::transform::divergent_loops::divergent_loops;
+use lockstep_compiler::transform::linearize::linearize;
 use lockstep_compiler::transform::normalize::normalize;
 use lockstep_compiler::verify::{Stage, verify};
 use std::path::Path;
@@ -20,6 +24,7 @@ struct Pass {
 const PASSES: &[Pass] = &[
     Pass { name: "barriers", run: barriers, stage: Stage::Regions },
     Pass { name: "normalize", run: normalize_regions, stage: Stage::Normalized },
+    Pass { name: "linearize", run: linearize_all, stage: Stage::Linearized },
 ];
 
 /// Irreducible regions stay as they are, which the verifier reports.
@@ -29,10 +34,39 @@ fn normalize_regions(kernel: &mut Kernel) {
     }
 }
 
+/// Linearizes regions in normal form. Branches on an entry parameter are uniform, all others divergent.
+fn linearize_all(kernel: &mut Kernel) {
+    for f in kernel.regions.values_mut() {
+        let entry = f.entry();
+        let mut divergent = EntitySet::new();
+        for &block in &f.layout {
+            let from_entry = |v| matches!(f.values[v].def, ValueDef::Param(block, _) if block == entry);
+            if f.blocks[block].term.selector().is_some_and(|v| !from_entry(v)) {
+                divergent.insert(block);
+            }
+        }
+        let tracked = divergent_loops(f, &mut divergent);
+        linearize(f, &divergent, &tracked);
+    }
+}
+
 /// Runs a pass; `None` if there is none of this name.
 pub fn check(name: &str, path: &Path, text: &str, module: &Module, script: &Script) -> Option<Result<(), String>> {
     let pass = PASSES.iter().find(|pass| pass.name == name)?;
     Some(check_pass(pass, path, text, module, script))
+}
+
+/// A run line must hold; for linearized code, with gangs of every width.
+fn check_run(pass: &Pass, module: &Module, line: &str) -> Result<(), String> {
+    if pass.stage != Stage::Linearized {
+        return run::check(module, line);
+    }
+    [1, 2, 4, 8, 16].into_iter().try_for_each(|width| {
+        let gangs = |kernel: &str, range: &NdRange, args: &[Arg], memory: &mut Memory| {
+            run_gangs(module, kernel, range, args, memory, STEP_LIMIT, width).map_err(|e| e.to_string())
+        };
+        run::check_with(line, gangs).map_err(|e| format!("width {width}: {e}"))
+    })
 }
 
 fn check_pass(pass: &Pass, path: &Path, text: &str, module: &Module, script: &Script) -> Result<(), String> {
@@ -42,7 +76,8 @@ fn check_pass(pass: &Pass, path: &Path, text: &str, module: &Module, script: &Sc
     verify(&module, pass.stage).map_err(|e| format!("the output does not verify: {}\n{printed}", e[0]))?;
     for (number, key, line) in &script.directives {
         if key == "run" {
-            run::check(&module, line).map_err(|e| format!("line {number}, behind {}: {e}\n{printed}", pass.name))?;
+            check_run(pass, &module, line)
+                .map_err(|e| format!("line {number}, behind {}: {e}\n{printed}", pass.name))?;
         }
     }
     let marker = format!("; output: {}", pass.name);

@@ -15,6 +15,7 @@ use lockstep_compiler::verify::{Stage, verify};
 use std::ops::Range;
 
 mod normal;
+mod uniform;
 
 /// The seeds a test takes: `0..count`, or those in `LOCKSTEP_TEST_SEEDS` (`from..to`).
 fn seeds(count: u64) -> Range<u64> {
@@ -119,5 +120,13 @@ fn what_the_analysis_finds_divergent() {
 fn without_barriers() {
     let shape = Shape { barriers: false, ..Shape::default() };
     let done = seeds(300).filter(|&seed| check(seed, shape, analysed)).count();
+    assert!(done > 0);
+}
+
+/// Uniform branches stay branches in kernels that have them.
+#[test]
+fn uniform_branches_stay() {
+    let find = |_: &Module, f: &Function| uniform::divergent_branches(f);
+    let done = seeds(500).filter(|&seed| check(seed, Shape::default(), find)).count();
     assert!(done > 0);
 }

@@ -249,8 +249,7 @@ impl Masks<'_> {
             (_, Type::BOOL, Some(1), _) => self.or(block, no, cond),
             (_, Type::BOOL, _, Some(0)) => self.and(block, cond, yes),
             _ => {
-                let data =
-                    InstData::Ternary { op: TernaryOp::Select, fmf: FastMath::default(), args: [cond, yes, no] };
+                let data = InstData::Ternary { op: TernaryOp::Select, fmf: FastMath::default(), args: [cond, yes, no] };
                 self.add(block, data, ty)
             }
         }
