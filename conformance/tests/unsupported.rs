@@ -170,6 +170,18 @@ fn intermediate_language() {
 }
 
 #[test]
+fn program_destructors() {
+    extern "C" fn never(_: cl_program, _: *mut std::ffi::c_void) {
+        panic!("called though it was refused");
+    }
+    let setup = Setup::new();
+    let program = setup.context.build("kernel void f(void) { }", "");
+    // "CL_INVALID_OPERATION if no devices in the context associated with program support destructors for program scope
+    // global variables".
+    expect((cl().clSetProgramReleaseCallback)(program.raw(), Some(never), ptr::null_mut()), CL_INVALID_OPERATION);
+}
+
+#[test]
 fn sub_groups() {
     if of_device::<u32>(CL_DEVICE_MAX_NUM_SUB_GROUPS) != 0 {
         assert!(!is_lockstep(), "sub-groups are here: they need tests of their own");

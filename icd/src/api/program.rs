@@ -203,20 +203,17 @@ pub extern "C" fn release_program(program: cl_program) -> cl_int {
     entry(|| handle::release::<Program>(program))
 }
 
-/// `clSetProgramReleaseCallback`.
+/// `clSetProgramReleaseCallback`: no device runs destructors of program-scope variables.
 pub extern "C" fn set_program_release_callback(
     program: cl_program,
-    pfn_notify: Notify,
-    user_data: *mut c_void,
+    _pfn_notify: Notify,
+    _user_data: *mut c_void,
 ) -> cl_int {
     entry(|| {
-        let object = handle::get::<Program>(program)?;
-        // "CL_INVALID_VALUE if pfn_notify is NULL."
-        let callback = pfn_notify.ok_or(Error::new(CL_INVALID_VALUE))?;
-        let (program, user_data) = (UserData(program), UserData(user_data));
-        // SAFETY: the application registered this function for this call, and its data with it.
-        object.on_release(Box::new(move || unsafe { callback(program.get(), user_data.get()) }));
-        Ok(())
+        handle::get::<Program>(program)?;
+        // "CL_INVALID_OPERATION if no devices in the context associated with program support destructors for program
+        // scope global variables."
+        Err(Error::new(CL_INVALID_OPERATION))
     })
 }
 

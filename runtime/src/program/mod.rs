@@ -15,7 +15,7 @@ use lockstep_compiler::frontend::{CompiledObject, FrontendError};
 use opencl_sys::{CL_INVALID_BINARY, CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_VALUE, CL_OUT_OF_RESOURCES};
 use parking_lot::Mutex;
 
-use crate::context::{Context, DestructorCallback};
+use crate::context::Context;
 use crate::device::Device;
 use crate::{ApiHandle, Error, Result};
 use executable::Executable;
@@ -73,7 +73,6 @@ pub struct Program {
     state: Mutex<BuildState>,
     /// Kernel objects made from the current executable.
     kernels: Arc<AtomicUsize>,
-    on_release: Mutex<Vec<DestructorCallback>>,
     /// The word of the API layer.
     pub api: ApiHandle,
 }
@@ -93,7 +92,6 @@ impl Program {
             binary,
             state: Mutex::new(state),
             kernels: Arc::default(),
-            on_release: Mutex::default(),
             api: ApiHandle::default(),
         })
     }
@@ -163,11 +161,6 @@ impl Program {
         matches!(code, Code::Executable(_)) || matches!((code, &self.binary), (Code::None, Some(Binary::Program(_))))
     }
 
-    /// Registers a callback for when the program goes (`clSetProgramReleaseCallback`).
-    pub fn on_release(&self, callback: DestructorCallback) {
-        self.on_release.lock().push(callback);
-    }
-
     /// Counts a kernel object for as long as the result lives.
     pub fn attach_kernel(&self) -> Attached {
         self.kernels.fetch_add(1, Ordering::Relaxed);
@@ -185,14 +178,6 @@ pub struct Attached(Arc<AtomicUsize>);
 impl Drop for Attached {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        while let Some(callback) = self.on_release.get_mut().pop() {
-            callback();
-        }
     }
 }
 
