@@ -5,11 +5,11 @@ use crate::codegen::abi::{KernelEntry, ScratchNeeds};
 use crate::codegen::{self, Context, ENTRY_NAME};
 use crate::frontend::LinkedProgram;
 use crate::import::{self, ImportError};
-use crate::ir::{Kernel, Module, Region};
+use crate::ir::{Kernel, Module};
 use crate::jit::{self, HostMachine, JitCode, JitError, OptLevel};
 use crate::transform::barriers::barriers;
 use crate::verify::{Stage, VerifyError, verify, verify_kernel};
-use crate::widen::{self, Reason};
+use crate::widen::{self, Gangs, Reason};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -19,12 +19,9 @@ use std::time::{Duration, Instant};
 pub enum Vectorize {
     /// One after the other.
     #[default]
-    Off,
+    Scalar,
     /// In gangs, wherever that is possible.
-    On {
-        /// Work-items of a gang, one of [`widen::WIDTHS`].
-        width: u32,
-    },
+    Gangs(Gangs),
 }
 
 /// How a kernel is to be compiled.
@@ -44,7 +41,7 @@ pub struct Variant {
     code: JitCode,
     needs: ScratchNeeds,
     times: Vec<(&'static str, Duration)>,
-    reasons: Vec<(Region, Reason)>,
+    reason: Option<Reason>,
 }
 
 impl Variant {
@@ -63,9 +60,9 @@ impl Variant {
         &self.times
     }
 
-    /// The regions whose work-items were to run in gangs and do not, and why.
-    pub fn reasons(&self) -> &[(Region, Reason)] {
-        &self.reasons
+    /// Why work-items run one after the other that were to run in gangs.
+    pub fn reason(&self) -> Option<Reason> {
+        self.reason
     }
 
     /// About how much memory the code takes.
@@ -131,15 +128,14 @@ pub fn compile_kernel(module: &Module, kernel: usize, options: &CompileOptions) 
     run.ir("barriers", &kernel, Stage::Regions)?;
 
     let widening = match options.vectorize {
-        Vectorize::Off => None,
-        Vectorize::On { width } => {
-            let plan = widen::plan(module, &mut kernel, width);
-            run.ir("widen", &kernel, Stage::Regions)?;
-            Some(plan)
-        }
+        Vectorize::Scalar => Ok(None),
+        Vectorize::Gangs(gangs) => widen::plan(module, &mut kernel, gangs).map(Some),
     };
-    let reasons = widening.iter().flat_map(|widening| widening.regions.iter());
-    let reasons = reasons.filter_map(|(region, plan)| Some((region, plan.as_ref().err().copied()?))).collect();
+    let (widening, reason) = match widening {
+        Ok(widening) => (widening, None),
+        Err(reason) => (None, Some(reason)),
+    };
+    run.ir("widen", &kernel, if widening.is_some() { Stage::Linearized } else { Stage::Regions })?;
 
     let ctx = Context::create();
     let generated = codegen::generate(&ctx, module, &kernel, widening.as_ref());
@@ -156,7 +152,7 @@ pub fn compile_kernel(module: &Module, kernel: usize, options: &CompileOptions) 
     run.done("emit");
     let code = jit::load(&object, ENTRY_NAME)?;
     run.done("load");
-    Ok(Variant { code, needs: generated.needs, times: run.times, reasons })
+    Ok(Variant { code, needs: generated.needs, times: run.times, reason })
 }
 
 /// What accompanies the passes: time, dumps, verification.

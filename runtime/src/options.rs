@@ -4,7 +4,7 @@
 //! standard error once and the default is taken: a driver must not stop an application for a typo.
 
 use lockstep_compiler::pipeline::Vectorize;
-use lockstep_compiler::widen::WIDTHS;
+use lockstep_compiler::widen::{Gangs, WIDTHS};
 use once_cell::sync::Lazy;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -40,8 +40,13 @@ pub const TABLE: &[Switch] = &[
     },
     Switch {
         name: "LOCKSTEP_VECTORIZE",
-        default: "off",
-        meaning: "work-items that run together in the lanes of vectors: 2, 4, 8 or 16",
+        default: "unicf",
+        meaning: "how work-items run together in the lanes of vectors: scalar (not at all), naive, unival, boscc or unicf",
+    },
+    Switch {
+        name: "LOCKSTEP_WIDTH",
+        default: "as fits the kernel",
+        meaning: "work-items that run together: 2, 4, 8 or 16",
     },
     Switch {
         name: "LOCKSTEP_DUMP",
@@ -94,16 +99,29 @@ impl Options {
                 }
             }
         };
-        let width = text("LOCKSTEP_VECTORIZE").map_or(Vectorize::Off, |value| match value.trim().parse() {
-            Ok(width) if WIDTHS.contains(&width) => Vectorize::On { width },
-            _ if value.trim() == "off" => Vectorize::Off,
+        let width = text("LOCKSTEP_WIDTH").and_then(|value| match value.trim().parse() {
+            Ok(width) if WIDTHS.contains(&width) => Some(width),
             _ => {
-                eprintln!("lockstep: LOCKSTEP_VECTORIZE={value} is not off, 2, 4, 8 or 16; ignored");
-                Vectorize::Off
+                eprintln!("lockstep: LOCKSTEP_WIDTH={value} is not 2, 4, 8 or 16; ignored");
+                None
             }
         });
+        let configuration = text("LOCKSTEP_VECTORIZE").and_then(|value| match value.trim() {
+            "scalar" => Some(None),
+            name => match name.parse() {
+                Ok(configuration) => Some(Some(configuration)),
+                Err(()) => {
+                    eprintln!("lockstep: LOCKSTEP_VECTORIZE={value} is no configuration; ignored");
+                    None
+                }
+            },
+        });
+        let vectorize = match configuration.unwrap_or(Some(Default::default())) {
+            Some(configuration) => Vectorize::Gangs(Gangs { configuration, width }),
+            None => Vectorize::Scalar,
+        };
         Options {
-            vectorize: width,
+            vectorize,
             clang: text("LOCKSTEP_CLANG").map(PathBuf::from),
             build_timeout: Duration::from_millis(number("LOCKSTEP_BUILD_TIMEOUT_MS").unwrap_or(60_000)),
             threads: number("LOCKSTEP_THREADS").map(|n| n.min(1024) as usize),
@@ -117,6 +135,7 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lockstep_compiler::widen::Configuration;
 
     #[test]
     fn unset_and_empty_give_defaults() {
@@ -126,7 +145,7 @@ mod tests {
             assert_eq!(options.build_timeout, Duration::from_secs(60));
             assert_eq!(options.threads, None);
             assert_eq!(options.dump, None);
-            assert_eq!(options.vectorize, Vectorize::Off);
+            assert_eq!(options.vectorize, Vectorize::Gangs(Gangs::default()));
         }
     }
 
@@ -134,14 +153,16 @@ mod tests {
     fn values_are_read_by_name() {
         let options = Options::read(|name| {
             Some(match name {
-                "LOCKSTEP_VECTORIZE" => "8".into(),
+                "LOCKSTEP_VECTORIZE" => "boscc".into(),
+                "LOCKSTEP_WIDTH" => "8".into(),
                 "LOCKSTEP_CLANG" => "/opt/clang".into(),
                 "LOCKSTEP_BUILD_TIMEOUT_MS" => "250".into(),
                 "LOCKSTEP_THREADS" => " 3 ".into(),
                 _ => "dumps".to_string(),
             })
         });
-        assert_eq!(options.vectorize, Vectorize::On { width: 8 });
+        let gangs = Gangs { configuration: Configuration::Boscc, width: Some(8) };
+        assert_eq!(options.vectorize, Vectorize::Gangs(gangs));
         assert_eq!(options.clang, Some("/opt/clang".into()));
         assert_eq!(options.build_timeout, Duration::from_millis(250));
         assert_eq!(options.threads, Some(3));

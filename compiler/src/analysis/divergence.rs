@@ -39,6 +39,9 @@ pub struct Facts {
     pub max_global_id: u64,
     /// The greatest local id along x.
     pub max_local_id: u64,
+    /// Nothing is taken to be the same in all lanes, and no value to follow from lane 0's: the weakest
+    /// analysis, to compare with.
+    pub all_vary: bool,
     /// The shapes of values kept between regions.
     pub live: SecondaryMap<LiveSlot, Shape>,
     /// Private slots that hold the same in all lanes of a gang whenever they are read, in all regions: the
@@ -68,6 +71,7 @@ impl Facts {
             group_align: 1,
             max_global_id: i64::MAX as u64,
             max_local_id: u32::MAX.into(),
+            all_vary: false,
             live: SecondaryMap::new(),
             uniform_slots: EntitySet::new(),
             unseen: EntitySet::new(),
@@ -85,7 +89,9 @@ impl Facts {
     /// The facts with what the code of all regions, in normal form, says about slots and kept values.
     pub fn of_kernel(mut self, kernel: &Kernel) -> Facts {
         let graphs: Vec<Graph<'_>> = kernel.regions.values().map(Graph::of).collect();
-        slots::private_only(kernel, &mut self.uniform_slots);
+        if !self.all_vary {
+            slots::private_only(kernel, &mut self.uniform_slots);
+        }
         kernel.live.keys().for_each(|live| {
             self.unseen.insert(live);
         });
@@ -241,7 +247,9 @@ impl Solver<'_> {
         let entry = self.f.entry();
         for (i, &param) in self.f.blocks[entry].params.iter().enumerate() {
             let align = self.facts.inputs.get(i).copied().unwrap_or(1);
-            self.known[param] = Some(Known::uniform(self.f.ty(param), align));
+            let ty = self.f.ty(param);
+            let known = if self.facts.all_vary { Known::varying(ty) } else { Known::uniform(ty, align) };
+            self.known[param] = Some(known);
         }
     }
 
@@ -365,6 +373,9 @@ impl Solver<'_> {
         }
         let Some(&result) = node.results.first() else { return };
         let ty = f.ty(result);
+        if self.facts.all_vary && !matches!(node.data, InstData::Any { .. }) {
+            return node.results.iter().for_each(|&each| self.update(each, Known::varying(f.ty(each))));
+        }
         let width = self.facts.width;
         let of = |v: Value| self.known[v].unwrap_or(Known::varying(f.ty(v)));
         let known = match &node.data {

@@ -57,7 +57,7 @@ pub struct Generated<'ctx> {
     pub needs: ScratchNeeds,
 }
 
-/// Generates the code of one kernel of `module`, of which some regions may run in gangs.
+/// Generates the code of one kernel of `module`, which may run in gangs.
 pub fn generate<'ctx>(
     ctx: &'ctx Context,
     module: &Module,
@@ -65,7 +65,6 @@ pub fn generate<'ctx>(
     widening: Option<&Widening>,
 ) -> Result<Generated<'ctx>, BuilderError> {
     let llvm = ctx.create_module(&kernel.name);
-    let widening = widening.filter(|widening| widening.any());
     let storage = Storage::of(kernel, widening.map_or(1, |widening| widening.width));
     let function = declare(ctx, &llvm);
     let emit = Emit { ctx, module: &llvm, builder: ctx.create_builder(), function, scopes: Scopes::new(ctx) };
@@ -86,11 +85,11 @@ pub fn generate<'ctx>(
     for region in kernel.regions.keys() {
         emit.at(starts[region].ok_or(BuilderError::UnsetPosition)?);
         let body = &kernel.regions[region];
-        let plan = widening.and_then(|widening| Some((widening.width, widening.regions.get(region)?.as_ref().ok()?)));
-        let (nexts, chosen) = match (plan, next) {
-            (Some((width, plan)), Some(next)) => {
+        let (nexts, chosen) = match (widening, next) {
+            (Some(widening), Some(next)) => {
                 let group = &groups.group;
-                let around = Around { emit: &emit, kernel, storage: &storage, frame: &frame, group, width };
+                let around = Around { emit: &emit, kernel, storage: &storage, frame: &frame, group, widening };
+                let plan = &widening.regions[region];
                 let nexts = vector::run_gangs(around, body, plan, next, |next| number(&emit, next))?;
                 let chosen = emit.builder.build_load(ctx.i32_type(), next, "")?.into_int_value();
                 (nexts, Some(chosen))

@@ -15,7 +15,7 @@ use crate::analysis::dominators::{Dominators, dominators};
 use crate::analysis::loops::{Loop, Loops, loops};
 use crate::ir::{Block, BlockCall, Function, Terminator, Type, Value};
 use cranelift_entity::SecondaryMap;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 
 /// Why a function has no normal form: an edge into the middle of a cycle.
@@ -157,7 +157,8 @@ impl Closing<'_> {
     fn close(&mut self) {
         let outside: Vec<Block> =
             self.f.layout.iter().copied().filter(|&block| !self.forest.contains(self.l, block)).collect();
-        let mut open = Vec::new();
+        // First come, first served: a block's arguments are passed in the order of its parameters.
+        let mut open = VecDeque::new();
         for &block in &outside {
             for i in 0..self.f.blocks[block].insts.len() {
                 let inst = self.f.blocks[block].insts[i];
@@ -170,7 +171,7 @@ impl Closing<'_> {
             self.f.blocks[block].term = term;
         }
         // Merges between the exits and the uses.
-        while let Some((value, block)) = open.pop() {
+        while let Some((value, block)) = open.pop_front() {
             for pred in self.graph.preds(block).to_vec() {
                 let arg = self.outside_value(value, pred, &mut open);
                 self.pass(pred, block, arg);
@@ -179,7 +180,7 @@ impl Closing<'_> {
     }
 
     /// What stands for a value at the end of a block outside of the loop.
-    fn outside_value(&mut self, value: Value, block: Block, open: &mut Vec<(Value, Block)>) -> Value {
+    fn outside_value(&mut self, value: Value, block: Block, open: &mut VecDeque<(Value, Block)>) -> Value {
         let Some(home) = self.home[value].filter(|&home| self.forest.contains(self.l, home)) else {
             return value;
         };
@@ -200,7 +201,7 @@ impl Closing<'_> {
         match self.graph.preds(at) {
             // An exit.
             &[pred] => self.pass(pred, at, value),
-            _ => open.push((value, at)),
+            _ => open.push_back((value, at)),
         }
         param
     }

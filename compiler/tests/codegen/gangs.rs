@@ -7,7 +7,17 @@ use lockstep_compiler::ir::*;
 use lockstep_compiler::pipeline::{CompileOptions, Vectorize, compile_kernel};
 use lockstep_compiler::testing::{Shape, random_kernel};
 use lockstep_compiler::verify::{Stage, verify};
-use lockstep_compiler::widen::WIDTHS;
+use lockstep_compiler::widen::{Configuration, Gangs, WIDTHS};
+
+/// A few seeds, or those in `LOCKSTEP_TEST_SEEDS` (`from..to`).
+fn seeds() -> std::ops::Range<u64> {
+    let given = std::env::var("LOCKSTEP_TEST_SEEDS").ok();
+    let range = given.as_deref().and_then(|text| text.split_once(".."));
+    match range.map(|(from, to)| (from.parse(), to.parse())) {
+        Some((Ok(from), Ok(to))) => from..to,
+        _ => 0..60,
+    }
+}
 
 /// The beginning of a kernel with parameters that are pointers to global memory.
 fn head(count: usize) -> String {
@@ -33,11 +43,12 @@ fn compare_at(widths: &[u32], text: &str, range: NdRange, buffers: &[Vec<u8>]) {
     let mut expected = Memory::new(buffers.to_vec());
     let report = run(&module, "k", &range, &args, &mut expected).unwrap_or_else(|e| panic!("{e}\n{text}"));
     for &width in widths {
-        let options = CompileOptions { vectorize: Vectorize::On { width }, ..CompileOptions::default() };
+        let options =
+            CompileOptions { vectorize: Vectorize::Gangs(Gangs::of_width(width)), ..CompileOptions::default() };
         let mut found = Memory::new(buffers.to_vec());
         let ran = machine::run_with(options, &module, "k", &range, &args, &mut found);
-        let (found_report, scalar) = ran.unwrap_or_else(|e| panic!("width {width}: {e}\n{text}"));
-        assert_eq!(scalar, 0, "width {width}: {text}");
+        let (found_report, reason) = ran.unwrap_or_else(|e| panic!("width {width}: {e}\n{text}"));
+        assert_eq!(reason, None, "width {width}: {text}");
         assert!(found.buffers == expected.buffers, "width {width}: other results\n{text}");
         let plain = |events: &[lockstep_compiler::interp::PrintfEvent]| {
             events.iter().map(|event| (event.format, event.args.clone())).collect::<Vec<_>>()
@@ -262,23 +273,24 @@ fn uniform_control_flow() {
     compare(&text, NdRange::new(&[13 * 9], &[13]), &[noise((13 * 9 + 16) * 4), vec![0; 13 * 9 * 4]]);
 }
 
-/// Random kernels: regions whose control flow is uniform run in gangs, the others do not.
+/// Random kernels in every configuration and width.
 #[test]
 fn random_kernels() {
-    let mut gangs = 0;
-    for seed in 0..60 {
+    for seed in seeds() {
         let g = random_kernel(seed, Shape { depth: 1 + seed as usize % 4, ..Shape::default() });
         let mut expected = Memory::new(g.buffers.clone());
         run(&g.module, "random", &g.range, &g.args, &mut expected).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         let width = WIDTHS[seed as usize % WIDTHS.len()];
-        let options = CompileOptions { vectorize: Vectorize::On { width }, ..CompileOptions::default() };
-        let mut found = Memory::new(g.buffers.clone());
-        let ran = machine::run_with(options, &g.module, "random", &g.range, &g.args, &mut found);
-        let (_, scalar) = ran.unwrap_or_else(|e| panic!("seed {seed}: {e}\n{}", g.module));
-        assert!(found.buffers == expected.buffers, "seed {seed}, width {width}: other results\n{}", g.module);
-        gangs += usize::from(scalar == 0);
+        for configuration in Configuration::ALL {
+            let vectorize = Vectorize::Gangs(Gangs { configuration, width: Some(width) });
+            let options = CompileOptions { vectorize, opt_disable: seed % 8 != 0, ..CompileOptions::default() };
+            let mut found = Memory::new(g.buffers.clone());
+            let what = format!("seed {seed}, width {width}, {}", configuration.name());
+            let ran = machine::run_with(options, &g.module, "random", &g.range, &g.args, &mut found);
+            ran.unwrap_or_else(|e| panic!("{what}: {e}\n{}", g.module));
+            assert!(found.buffers == expected.buffers, "{what}: other results\n{:?}\n{}", g.range, g.module);
+        }
     }
-    assert!(gangs > 10, "only {gangs} of 60 run in gangs");
 }
 
 /// What is consecutive is one access of a register's width, and a product and a sum are one operation.
@@ -306,7 +318,7 @@ fn saxpy_is_wide() {
 ";
     let module = parse_module(&text).unwrap();
     let folder = std::env::temp_dir().join(format!("lockstep-saxpy-{}", std::process::id()));
-    let vectorize = Vectorize::On { width: 16 };
+    let vectorize = Vectorize::Gangs(Gangs::of_width(16));
     let options = CompileOptions { vectorize, dump: Some(folder.clone()), ..CompileOptions::default() };
     let compiled = compile_kernel(&module, 0, &options);
     let read = |kind: &str| {
@@ -316,7 +328,7 @@ fn saxpy_is_wide() {
     };
     let (llvm, assembly) = (read("optimize.ll"), read("optimize.s"));
     std::fs::remove_dir_all(&folder).unwrap();
-    assert_eq!(compiled.unwrap().reasons(), []);
+    assert_eq!(compiled.unwrap().reason(), None);
     for part in ["load <16 x float>", "store <16 x float>", "@llvm.fmuladd.v16f32", "@llvm.masked.load.v16f32"] {
         assert!(llvm.contains(part), "{part}:\n{llvm}");
     }
@@ -327,31 +339,39 @@ fn saxpy_is_wide() {
     }
 }
 
-/// Widths that no gang has and branches that lanes may take differently are said, and the kernel runs as ever.
+/// What no gang can do is said, and the kernel runs as ever.
 #[test]
 fn reasons() {
-    let text = head(1)
-        + " region r0 {
+    let text = |align: u32| {
+        head(1)
+            + &format!(" slot ss0 size 8 align {align}\n")
+            + " region r0 {
  b0(v0: ptr.global):
    v1: i64 = query.global_id 0
    v2: i64 = shl v1, 2
    v3: ptr.global = ptradd v0, v2
-   v4: i32 = load v3 align 4
-   v5: i1 = icmp.eq v4, 7:i32
-   br v5, b1, b2
- b1:
-   store 1:i32 to v3 align 4
-   jump b2
- b2:
+   v4: ptr.private = slot_addr ss0
+   store v2 to v4 align 8
+   v5: i32 = load v4 align 8
+   store v5 to v3 align 4
    return
  }
 }
-";
-    let module = parse_module(&text).unwrap();
-    for (width, expected) in [(8, "b0"), (3, "3"), (64, "64")] {
-        let options = CompileOptions { vectorize: Vectorize::On { width }, ..CompileOptions::default() };
-        let variant = compile_kernel(&module, 0, &options).unwrap();
-        let [(_, reason)] = variant.reasons() else { panic!("{:?}", variant.reasons()) };
-        assert!(reason.to_string().contains(expected), "{reason}");
+"
+    };
+    for (width, align, expected) in [(3, 8, Some("3")), (64, 8, Some("64")), (8, 256, Some("256")), (8, 128, None)] {
+        let module = parse_module(&text(align)).unwrap();
+        let vectorize = Vectorize::Gangs(Gangs::of_width(width));
+        let options = CompileOptions { vectorize, ..CompileOptions::default() };
+        let mut found = Memory::new(vec![vec![0; 40]]);
+        let range = NdRange::new(&[10], &[10]);
+        let (_, reason) = machine::run_with(options, &module, "k", &range, &[Arg::Buffer(0)], &mut found).unwrap();
+        let ids: Vec<u8> = (0..10u32).flat_map(|id| (4 * id).to_le_bytes()).collect();
+        assert_eq!(found.buffers[0], ids);
+        match (reason, expected) {
+            (None, None) => {}
+            (Some(reason), Some(expected)) => assert!(reason.to_string().contains(expected), "{reason}"),
+            (reason, _) => panic!("width {width}, alignment {align}: {reason:?}"),
+        }
     }
 }

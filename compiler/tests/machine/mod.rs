@@ -4,6 +4,7 @@ use lockstep_compiler::codegen::abi::LaunchFrame;
 use lockstep_compiler::interp::{Arg, Memory, NdRange, PrintfEvent, Report};
 use lockstep_compiler::ir::{Format, Module, ParamKind, Type};
 use lockstep_compiler::pipeline::{CompileOptions, compile_kernel};
+use lockstep_compiler::widen::Reason;
 use std::cell::RefCell;
 use std::ffi::c_void;
 
@@ -87,7 +88,7 @@ pub fn run(
 }
 
 /// Compiles a kernel and runs it over a range. Buffers and program-scope variables change as in the
-/// interpreter; the report holds printf's calls. The number: how many regions were to run in gangs and do not.
+/// interpreter; the report holds printf's calls. And why the kernel does not run in gangs, if it was to.
 pub fn run_with(
     options: CompileOptions,
     module: &Module,
@@ -95,7 +96,7 @@ pub fn run_with(
     range: &NdRange,
     args: &[Arg],
     memory: &mut Memory,
-) -> Result<(Report, usize), String> {
+) -> Result<(Report, Option<Reason>), String> {
     let index = module.kernels.iter().position(|k| k.name == kernel).ok_or("no such kernel")?;
     let kernel = &module.kernels[index];
     let dump = std::env::var_os("LOCKSTEP_TEST_DUMP").map(Into::into);
@@ -158,5 +159,5 @@ pub fn run_with(
     block.contents()?;
     memory.buffers = buffers.iter().map(Object::contents).collect::<Result<_, _>>()?;
     memory.globals = globals.iter().map(Object::contents).collect::<Result<_, _>>()?;
-    Ok((Report { printf: printer.events.into_inner(), ..Report::default() }, variant.reasons().len()))
+    Ok((Report { printf: printer.events.into_inner(), ..Report::default() }, variant.reason()))
 }

@@ -25,14 +25,14 @@ pub fn run_gangs<'ctx>(
     next: PointerValue<'ctx>,
     number: impl Fn(Option<Region>) -> IntValue<'ctx>,
 ) -> Emitted<Vec<Option<Region>>> {
-    let Around { emit, group, width, .. } = around;
+    let Around { emit, group, .. } = around;
     let b = &emit.builder;
-    let width = emit.const64(width.into());
+    let width = emit.const64(around.width().into());
     let zero = emit.const64(0);
     let z = Level::open(emit, "z", group.first[2], zero)?;
     let y = Level::open(emit, "y", group.first[1], z.number())?;
     let size = group.size[0];
-    let left = b.build_and(size, emit.const64(u64::from(around.width) - 1), "left")?;
+    let left = b.build_and(size, emit.const64(u64::from(around.width()) - 1), "left")?;
     let full = b.build_int_sub(size, left, "full")?;
     let item = |x: IntValue<'ctx>| -> Emitted<Item<'ctx>> {
         Ok(Item {
@@ -87,7 +87,7 @@ pub fn run_gangs<'ctx>(
 
 /// The mask of the first `count` lanes.
 fn first_lanes<'ctx>(around: Around<'_, 'ctx, '_>, count: IntValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
-    let Around { emit, width, .. } = around;
+    let (emit, width) = (around.emit, around.width());
     let i32 = emit.ctx.i32_type();
     let lanes: Vec<IntValue> = (0..width).map(|lane| i32.const_int(lane.into(), false)).collect();
     let count = emit.builder.build_int_truncate(count, i32, "")?;

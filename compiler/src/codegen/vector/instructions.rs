@@ -8,6 +8,7 @@ use crate::codegen::storage::SlotHome;
 use crate::ir::{
     BinaryOp, FastMath, Inst, InstData, InstNode, IntFlags, Query, Space, TernaryOp, Type, UnaryOp, Value,
 };
+use crate::widen::Configuration;
 use crate::widen::lanes::Form;
 use cranelift_entity::EntityRef;
 use inkwell::builder::BuilderError;
@@ -17,14 +18,25 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     pub(super) fn inst(&mut self, inst: Inst) -> Emitted<()> {
         let values = self.results(inst)?;
         for (&result, value) in self.body.insts[inst].results.iter().zip(values) {
-            // Where the analysis knows more than can be seen here, an active lane's word is taken.
-            let held = match (self.form(result), value) {
-                (Form::Affine(stride), Held::Vector(vector)) => Held::Affine(self.base_in(vector, stride)?, stride),
-                (_, value) => value,
-            };
-            self.values[result] = Some(held);
+            self.values[result] = Some(self.formed(result, value)?);
         }
         Ok(())
+    }
+
+    /// What is computed of a value, as it is to be held.
+    pub(super) fn formed(&self, value: Value, held: Held<'ctx>) -> Emitted<Held<'ctx>> {
+        Ok(match (self.form(value), held) {
+            // Where the analysis knows more than can be seen here, an active lane's word is taken.
+            (Form::Affine(stride), Held::Vector(vector)) => Held::Affine(self.base_in(vector, stride)?, stride),
+            (Form::Vector, Held::Affine(base, stride)) if self.is_naive() => {
+                Held::Vector(self.around.emit.spread(base, stride, self.around.width())?)
+            }
+            (_, held) => held,
+        })
+    }
+
+    fn is_naive(&self) -> bool {
+        self.around.widening.configuration == Configuration::Naive
     }
 
     /// Emits an instruction.
@@ -99,6 +111,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 let address = frame.globals[*global];
                 uniform(address.ok_or(BuilderError::UnsetPosition)?.into())
             }
+            InstData::Any { cond } => uniform(self.any_active(*cond)?.into()),
             // A kernel that still has barriers is not ready for code generation.
             InstData::Barrier => return Err(BuilderError::UnsetPosition),
             InstData::Unary { op: UnaryOp::SpaceOf, arg, .. } => {

@@ -25,7 +25,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         };
         let Some(mask) = mask else {
             let mut vectors = none;
-            for lane in 0..self.around.width {
+            for lane in 0..self.around.width() {
                 let lane = emit.const64(lane.into());
                 vectors = insert(vectors, work(lane)?, lane)?;
             }

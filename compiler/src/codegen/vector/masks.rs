@@ -36,29 +36,45 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let Some(entry) = self.gang.entry else {
             return Ok(lanes);
         };
-        let none = lanes.get_type().const_zero();
-        Ok(self.around.emit.builder.build_select(entry, lanes, none, "")?.into_vector_value())
+        self.choose(entry, lanes)
     }
 
     /// The lanes as the bits of a number, lane 0 lowest.
     pub(super) fn bits(&self, lanes: VectorValue<'ctx>) -> Emitted<IntValue<'ctx>> {
         let emit = self.around.emit;
-        let bits = emit.builder.build_bit_cast(lanes, emit.int(self.around.width), "")?;
+        let bits = emit.builder.build_bit_cast(lanes, emit.int(self.around.width()), "")?;
         emit.builder.build_int_z_extend(bits.into_int_value(), emit.i64(), "")
     }
 
     /// Whether any lane is on.
     pub(super) fn any(&self, lanes: VectorValue<'ctx>) -> Emitted<IntValue<'ctx>> {
         let emit = self.around.emit;
-        let bits = emit.builder.build_bit_cast(lanes, emit.int(self.around.width), "")?.into_int_value();
+        let bits = emit.builder.build_bit_cast(lanes, emit.int(self.around.width()), "")?.into_int_value();
         emit.builder.build_int_compare(IntPredicate::NE, bits, bits.get_type().const_zero(), "")
+    }
+
+    /// Whether an i1 is true in a lane that runs the current block.
+    pub(super) fn any_active(&self, cond: Value) -> Emitted<IntValue<'ctx>> {
+        let lanes = self.vector(cond)?;
+        let lanes = match self.mask()? {
+            // Not a logical and: in other lanes the condition may be poison.
+            Some(mask) => self.choose(mask.lanes, lanes)?,
+            None => lanes,
+        };
+        self.any(lanes)
+    }
+
+    /// The lanes of one vector that are on in the other, which may be poison elsewhere.
+    fn choose(&self, on: VectorValue<'ctx>, lanes: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+        let none = lanes.get_type().const_zero();
+        Ok(self.around.emit.builder.build_select(on, lanes, none, "")?.into_vector_value())
     }
 
     /// The number (an i64) of the last lane that is on; some lane must be.
     pub(super) fn last_lane(&self, mask: Option<Mask<'ctx>>) -> Emitted<IntValue<'ctx>> {
         let emit = self.around.emit;
         let Some(mask) = mask else {
-            return Ok(emit.const64(u64::from(self.around.width) - 1));
+            return Ok(emit.const64(u64::from(self.around.width()) - 1));
         };
         let bits = self.bits(mask.lanes)?;
         let poison_for_none = emit.ctx.bool_type().const_int(1, false);

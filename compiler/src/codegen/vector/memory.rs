@@ -121,7 +121,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let Held::Affine(first, stride) = held else {
             return Ok(None);
         };
-        let (count, width) = (count as u32, self.around.width);
+        let (count, width) = (count as u32, self.around.width());
         let AccessClass::Rows { row, reversed } = classify(Some(stride), ty.bytes(), count, width, direction) else {
             return Ok(None);
         };
@@ -168,7 +168,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         mask: Option<Mask<'ctx>>,
         direction: Direction,
     ) -> Emitted<Option<VectorValue<'ctx>>> {
-        let width = self.around.width;
+        let width = self.around.width();
         let places = elements(rows.row, rows.reversed, rows.count, width);
         match mask {
             None if rows.row == rows.count => Ok(None),
@@ -196,7 +196,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         invariant: bool,
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emit = self.around.emit;
-        let width = self.around.width;
+        let width = self.around.width();
         let ty = self.memory_vector(rows.ty, rows.row * width);
         let (loaded, inst) = match self.row_mask(rows, mask, Direction::Load)? {
             None => {
@@ -237,7 +237,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
 
     fn store_rows(&self, rows: Rows<'ctx>, mask: Option<Mask<'ctx>>, values: &[VectorValue<'ctx>]) -> Emitted<()> {
         let emit = self.around.emit;
-        let width = self.around.width;
+        let width = self.around.width();
         let mut parts = values.iter().map(|&value| self.extend(rows.ty, value)).collect::<Emitted<Vec<_>>>()?;
         // All elements of all lanes in one vector, then into the order of memory.
         let mut length = width;
@@ -270,7 +270,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     }
 
     fn all_or(&self, mask: Option<Mask<'ctx>>) -> VectorValue<'ctx> {
-        mask.map_or_else(|| self.constant_lanes((0..self.around.width).map(|_| true)), |mask| mask.lanes)
+        mask.map_or_else(|| self.constant_lanes((0..self.around.width()).map(|_| true)), |mask| mask.lanes)
     }
 
     fn gather(
@@ -284,7 +284,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emit = self.around.emit;
         let lanes = self.all_or(mask);
-        let result = self.memory_vector(ty, self.around.width);
+        let result = self.memory_vector(ty, self.around.width());
         let load = |index: usize| {
             let (places, align) = self.element_places(ptr, offset, ty, index, access)?;
             let args = [places.into(), lanes.into(), result.const_zero().into()];

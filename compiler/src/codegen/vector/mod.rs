@@ -21,8 +21,8 @@ use super::region::Exits;
 use super::storage::{SlotHome, Storage};
 use crate::analysis::cfg::cfg;
 use crate::ir::{Block, BlockCall, Function, InstData, Kernel, Slot, Terminator, Type, Value};
-use crate::widen::RegionPlan;
 use crate::widen::lanes::Form;
+use crate::widen::{RegionPlan, Widening};
 use cranelift_entity::SecondaryMap;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::BuilderError;
@@ -42,8 +42,15 @@ pub struct Around<'a, 'ctx, 'm> {
     pub frame: &'a Frame<'ctx>,
     /// The group's values.
     pub group: &'a Group<'ctx>,
+    /// How the kernel's gangs run.
+    pub widening: &'a Widening,
+}
+
+impl Around<'_, '_, '_> {
     /// Work-items of a gang.
-    pub width: u32,
+    pub fn width(&self) -> u32 {
+        self.widening.width
+    }
 }
 
 /// The gang that runs.
@@ -102,7 +109,7 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
         let entry = self.body.entry();
         self.blocks[entry] = Some(emit.here()?);
         for (&param, &input) in self.body.blocks[entry].params.iter().zip(&self.around.frame.inputs) {
-            self.values[param] = Some(Held::Affine(input, 0));
+            self.values[param] = Some(self.formed(param, Held::Affine(input, 0))?);
         }
         for &block in &order[1..] {
             let to = emit.block("v");
@@ -116,7 +123,7 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
                         (phi, Held::Affine(phi.as_basic_value(), stride))
                     }
                     Form::Vector => {
-                        let phi = emit.builder.build_phi(vector_of(ty, self.around.width), "")?;
+                        let phi = emit.builder.build_phi(vector_of(ty, self.around.width()), "")?;
                         (phi, Held::Vector(phi.as_basic_value().into_vector_value()))
                     }
                 };

@@ -38,7 +38,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// A value as a vector.
     pub(super) fn vector(&self, value: Value) -> Emitted<VectorValue<'ctx>> {
         match self.held(value)? {
-            Held::Affine(base, stride) => self.around.emit.spread(base, stride, self.around.width),
+            Held::Affine(base, stride) => self.around.emit.spread(base, stride, self.around.width()),
             Held::Vector(vector) => Ok(vector),
         }
     }
@@ -75,7 +75,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
 
     /// The vector type of a gang's values of a type.
     pub(super) fn vector_ty(&self, ty: Type) -> VectorType<'ctx> {
-        vector_of(self.around.emit.ty(ty), self.around.width)
+        vector_of(self.around.emit.ty(ty), self.around.width())
     }
 }
 

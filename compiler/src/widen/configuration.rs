@@ -1,0 +1,60 @@
+//! What may be asked of the vectorizer.
+//!
+//! Source: Karrenberg & Hack 2012, Table 1: each configuration adds to the one before it, and all give the
+//! same results.
+
+use std::str::FromStr;
+
+/// How much the vectorizer makes of what lanes have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Configuration {
+    /// Nothing: every value is a vector, every branch is folded.
+    Naive,
+    /// Uniform values are scalars; every branch is folded.
+    UniVal,
+    /// Uniform values, and folded code is skipped where no lane runs it.
+    Boscc,
+    /// Uniform values, and uniform branches stay branches.
+    #[default]
+    UniCf,
+}
+
+impl Configuration {
+    /// All, from the least to the most.
+    pub const ALL: [Configuration; 4] =
+        [Configuration::Naive, Configuration::UniVal, Configuration::Boscc, Configuration::UniCf];
+
+    /// The name that switches and tables use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Configuration::Naive => "naive",
+            Configuration::UniVal => "unival",
+            Configuration::Boscc => "boscc",
+            Configuration::UniCf => "unicf",
+        }
+    }
+}
+
+impl FromStr for Configuration {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Configuration, ()> {
+        Configuration::ALL.into_iter().find(|configuration| configuration.name() == name).ok_or(())
+    }
+}
+
+/// How work-items are to run in gangs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Gangs {
+    /// What is made of what lanes have in common.
+    pub configuration: Configuration,
+    /// Work-items of a gang, one of [`super::WIDTHS`]; none: as fits the kernel.
+    pub width: Option<u32>,
+}
+
+impl Gangs {
+    /// Gangs of a given width in the best configuration.
+    pub fn of_width(width: u32) -> Gangs {
+        Gangs { width: Some(width), ..Gangs::default() }
+    }
+}
