@@ -7,6 +7,7 @@ use lockstep_compiler::interp::{Memory, run};
 use lockstep_compiler::ir::{InstData, Module, Terminator, parse_module};
 use lockstep_compiler::testing::{Generated, Shape, random_kernel};
 use lockstep_compiler::transform::barriers::barriers;
+use lockstep_compiler::transform::reducible::make_reducible;
 use lockstep_compiler::verify::{Stage, verify};
 use std::ops::Range;
 
@@ -72,6 +73,34 @@ fn barriers_in_any_graph_keep_the_meaning() {
     };
     let found = (0..100).filter(irreducible).count();
     assert!(found > 20, "{found} of 100 are irreducible");
+}
+
+#[test]
+fn reducible_graphs_keep_the_meaning() {
+    let seeds = seeds(500);
+    let (count, mut changed) = (seeds.end - seeds.start, 0);
+    for seed in seeds {
+        let g = random_kernel(seed, Shape { unstructured: true, depth: 3, ..Shape::default() });
+        let expected = result(&g.module, &g, &format!("seed {seed}"));
+        let mut module = g.module.clone();
+        // The kernel as a whole, or what barriers leave of it.
+        let stage = if seed % 2 == 0 { Stage::Imported } else { Stage::Regions };
+        if stage == Stage::Regions {
+            barriers(&mut module.kernels[0]);
+        }
+        for f in module.kernels[0].regions.values_mut() {
+            changed += make_reducible(f);
+            let graph = cfg(f);
+            let left = loops(&graph, &dominators(&graph)).irreducible_edges().to_vec();
+            assert!(left.is_empty(), "seed {seed}: {left:?}\nfrom\n{}", g.module);
+        }
+        if let Err(errors) = verify(&module, stage) {
+            panic!("seed {seed}: {}\nfrom\n{}\nto\n{module}", errors[0], g.module);
+        }
+        let found = result(&module, &g, &format!("seed {seed}, reducible"));
+        assert!(found == expected, "seed {seed}: other results\nfrom\n{}\nto\n{module}", g.module);
+    }
+    assert!(count < 100 || changed as u64 > count / 4, "only {changed} cycles of {count} kernels had several entries");
 }
 
 #[test]

@@ -12,4 +12,4 @@ pub mod post_dominators;
 pub mod predicates;
 pub mod shape;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;

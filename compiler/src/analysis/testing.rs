@@ -7,7 +7,7 @@ use crate::testing::Random;
 use cranelift_entity::SecondaryMap;
 
 /// A function of `count` blocks with random jumps, any of them possibly unreachable or endless.
-pub(super) fn random_graph(seed: u64, count: usize) -> Function {
+pub(crate) fn random_graph(seed: u64, count: usize) -> Function {
     let mut random = Random::new(seed);
     let mut f = Function::new();
     for _ in 0..count {
@@ -30,7 +30,7 @@ pub(super) fn random_graph(seed: u64, count: usize) -> Function {
 }
 
 /// Whether a path leads from `from` to `to` that does not touch `without`.
-pub(super) fn reaches_without(f: &Function, from: Block, to: Block, without: Option<Block>) -> bool {
+pub(crate) fn reaches_without(f: &Function, from: Block, to: Block, without: Option<Block>) -> bool {
     let mut seen = vec![false; f.blocks.len()];
     let mut stack = vec![from];
     while let Some(block) = stack.pop() {
@@ -47,7 +47,7 @@ pub(super) fn reaches_without(f: &Function, from: Block, to: Block, without: Opt
 
 /// A valid function over a random graph: each block has parameters and sums of values that dominate it.
 /// Blocks that nothing reaches are left out.
-pub(super) fn random_code(seed: u64, count: usize) -> Function {
+pub(crate) fn random_code(seed: u64, count: usize) -> Function {
     let mut f = random_graph(seed, count);
     let graph = cfg(&f);
     let tree = dominators(&graph);

@@ -4,3 +4,4 @@ pub mod barriers;
 pub mod divergent_loops;
 pub mod linearize;
 pub mod normalize;
+pub mod reducible;

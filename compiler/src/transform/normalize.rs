@@ -1,52 +1,32 @@
 //! Normal form: one shape of control flow for all passes up to code generation.
 //!
 //! Requires: a function that verifies; it may be a region.
-//! Ensures: `Stage::Normalized`, or the function as it was and an edge that makes its control flow
-//! irreducible. No block is unreachable. No edge leads from a block with several targets to one with several
-//! predecessors. Each loop has one latch, a preheader that jumps to its header, and exits of its own, which
-//! have one predecessor each. There is one return, and one exit to each region. A value that is used
-//! outside of its loop reaches the use through parameters of the loop's exits (loop-closed SSA).
-//! Phases: unreachable blocks; ends; critical edges; latches and preheaders; loop-closed SSA, inner loops
-//! first.
+//! Ensures: `Stage::Normalized`. No block is unreachable. Cycles have one entry each. No edge leads from a
+//! block with several targets to one with several predecessors. Each loop has one latch, a preheader that
+//! jumps to its header, and exits of its own, which have one predecessor each. There is one return, and one
+//! exit to each region. A value that is used outside of its loop reaches the use through parameters of the
+//! loop's exits (loop-closed SSA).
+//! Phases: unreachable blocks; irreducible cycles (`reducible`); ends; critical edges; latches and
+//! preheaders; loop-closed SSA, inner loops first.
 //! Source: Moll 2021, section 2.4; Cytron et al. 1991 for the SSA form, with merges placed on demand.
 
 use crate::analysis::cfg::{Cfg, cfg};
 use crate::analysis::dominators::{Dominators, dominators};
 use crate::analysis::loops::{Loop, Loops, loops};
 use crate::ir::{Block, BlockCall, Function, Terminator, Type, Value};
+use crate::transform::reducible::make_reducible;
 use cranelift_entity::SecondaryMap;
 use std::collections::{HashMap, VecDeque};
-use std::fmt;
 
-/// Why a function has no normal form: an edge into the middle of a cycle.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Irreducible {
-    /// Where the edge begins.
-    pub from: Block,
-    /// Where it leads.
-    pub to: Block,
-}
-
-impl fmt::Display for Irreducible {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "irreducible control flow: the cycle around {} -> {} has two entries", self.from, self.to)
-    }
-}
-
-impl std::error::Error for Irreducible {}
-
-/// Brings a function into normal form; where that is not possible the function stays as it is.
-pub fn normalize(f: &mut Function) -> Result<(), Irreducible> {
+/// Brings a function into normal form.
+pub fn normalize(f: &mut Function) {
     let graph = cfg(f);
-    if let Some(&(from, to)) = loops(&graph, &dominators(&graph)).irreducible_edges().first() {
-        return Err(Irreducible { from, to });
-    }
     f.layout.retain(|&block| graph.is_reachable(block));
+    make_reducible(f);
     merge_ends(f);
     split_critical_edges(f);
     merge_loop_edges(f);
     close_loops(f);
-    Ok(())
 }
 
 fn jump(block: Block, args: Vec<Value>) -> Terminator {

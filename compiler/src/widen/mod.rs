@@ -22,7 +22,7 @@ use crate::analysis::shape::Shape;
 use crate::ir::{Block, Function, Kernel, Module, Region, Value};
 use crate::transform::divergent_loops::divergent_loops;
 use crate::transform::linearize::linearize;
-use crate::transform::normalize::{Irreducible, normalize};
+use crate::transform::normalize::normalize;
 pub use configuration::{Configuration, Gangs};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, PrimaryMap, SecondaryMap};
@@ -40,8 +40,6 @@ pub const SLOT_ALIGN: u32 = 128;
 pub enum Reason {
     /// There are no gangs of so many work-items.
     Width(u32),
-    /// A region has no normal form.
-    Irreducible(Irreducible),
     /// A private variable wants a greater alignment than one lane's copy can have.
     SlotAlignment(u32),
 }
@@ -50,7 +48,6 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::Width(width) => write!(f, "gangs of {width} work-items are not supported"),
-            Reason::Irreducible(reason) => reason.fmt(f),
             Reason::SlotAlignment(align) => write!(f, "a private variable is aligned to {align} bytes"),
         }
     }
@@ -93,9 +90,7 @@ pub fn plan(module: &Module, kernel: &mut Kernel, gangs: Gangs) -> Result<Wideni
     if let Some(slot) = kernel.slots.values().find(|slot| slot.align > SLOT_ALIGN) {
         return Err(Reason::SlotAlignment(slot.align));
     }
-    for body in kernel.regions.values_mut() {
-        normalize(body).map_err(Reason::Irreducible)?;
-    }
+    kernel.regions.values_mut().for_each(normalize);
     let mut facts = Facts::new(module, kernel, width);
     facts.all_vary = configuration == Configuration::Naive;
     let facts = facts.of_kernel(kernel);

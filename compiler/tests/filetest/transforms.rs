@@ -11,6 +11,7 @@ use lockstep_compiler::transform::barriers::barriers;
 use lockstep_compiler::transform::divergent_loops::divergent_loops;
 use lockstep_compiler::transform::linearize::linearize;
 use lockstep_compiler::transform::normalize::normalize;
+use lockstep_compiler::transform::reducible::make_reducible;
 use lockstep_compiler::verify::{Stage, verify};
 use std::path::Path;
 
@@ -23,15 +24,19 @@ struct Pass {
 /// The passes by the names filetests use, with the stage that their output belongs to.
 const PASSES: &[Pass] = &[
     Pass { name: "barriers", run: barriers, stage: Stage::Regions },
+    Pass { name: "reducible", run: reducible_regions, stage: Stage::Regions },
     Pass { name: "normalize", run: normalize_regions, stage: Stage::Normalized },
     Pass { name: "linearize", run: linearize_all, stage: Stage::Linearized },
 ];
 
-/// Irreducible regions stay as they are, which the verifier reports.
 fn normalize_regions(kernel: &mut Kernel) {
-    for f in kernel.regions.values_mut() {
-        let _ = normalize(f);
-    }
+    kernel.regions.values_mut().for_each(normalize);
+}
+
+fn reducible_regions(kernel: &mut Kernel) {
+    kernel.regions.values_mut().for_each(|f| {
+        make_reducible(f);
+    });
 }
 
 /// Linearizes regions in normal form. Branches on an entry parameter are uniform, all others divergent.

@@ -193,7 +193,7 @@ fn random_reducible(seed: u64, count: usize) -> Function {
         let cfg = cfg(&f);
         let forest = loops(&cfg, &dominators(&cfg));
         if forest.irreducible_edges().is_empty() {
-            crate::transform::normalize::normalize(&mut f).unwrap();
+            crate::transform::normalize::normalize(&mut f);
             return f;
         }
     }
