@@ -145,9 +145,8 @@ fn check(g: &Generated, module: &Module, width: u32, seed: u64) -> u64 {
     let facts = facts.of_kernel(kernel);
     let found = kernel.regions.values().map(|f| {
         let graph = cfg(f);
-        let tree = dominators(&graph);
-        let forest = loops(&graph, &tree);
-        (divergence(f, &facts, &graph, &tree, &forest), forest)
+        let forest = loops(&graph, &dominators(&graph));
+        (divergence(f, &facts, &graph, &forest), forest)
     });
     let mut check = Check {
         kernel,

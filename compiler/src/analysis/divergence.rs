@@ -15,7 +15,7 @@
 //! it is, in blocks that all lanes run.
 
 use super::cfg::{Cfg, cfg};
-use super::dominators::{Dominators, dominators};
+use super::dominators::dominators;
 use super::joins::control_divergence;
 use super::loops::{Loop, Loops, loops};
 use super::post_dominators::{PostDominators, post_dominators};
@@ -160,7 +160,7 @@ impl Divergence {
 }
 
 /// Computes the divergence of a function.
-pub fn divergence(f: &Function, facts: &Facts, cfg: &Cfg, _dominators: &Dominators, loops: &Loops) -> Divergence {
+pub fn divergence(f: &Function, facts: &Facts, cfg: &Cfg, loops: &Loops) -> Divergence {
     let graph = Graph { f, cfg: cfg.clone(), loops: loops.clone(), post: post_dominators(cfg) };
     solve(&graph, facts)
 }

@@ -110,9 +110,8 @@ fn plan_region(body: &mut Function, facts: &Facts, configuration: Configuration)
 
 fn analyse(body: &Function, facts: &Facts) -> Divergence {
     let graph = cfg(body);
-    let tree = dominators(&graph);
-    let forest = loops(&graph, &tree);
-    divergence(body, facts, &graph, &tree, &forest)
+    let forest = loops(&graph, &dominators(&graph));
+    divergence(body, facts, &graph, &forest)
 }
 
 fn every_branch(body: &Function) -> EntitySet<Block> {

@@ -113,9 +113,8 @@ pub fn divergences(module: &Module) -> Vec<Fact> {
         let known = Facts::new(module, kernel, 8).of_kernel(kernel);
         for f in kernel.regions.values() {
             let graph = cfg(f);
-            let tree = dominators(&graph);
-            let forest = loops(&graph, &tree);
-            let found = divergence(f, &known, &graph, &tree, &forest);
+            let forest = loops(&graph, &dominators(&graph));
+            let found = divergence(f, &known, &graph, &forest);
             let mut fact = |line: String, key: &str, value: String| facts.push((line, key.to_string(), value));
             let shapes =
                 |values: &[Value]| values.iter().map(|&v| found.shape(v).to_string()).collect::<Vec<_>>().join(", ");

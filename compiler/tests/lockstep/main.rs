@@ -82,10 +82,9 @@ fn check(seed: u64, shape: Shape, find: impl Fn(&Module, &Function) -> EntitySet
 /// What the analysis finds.
 fn analysed(module: &Module, f: &Function) -> EntitySet<Block> {
     let graph = cfg(f);
-    let tree = dominators(&graph);
-    let forest = loops(&graph, &tree);
+    let forest = loops(&graph, &dominators(&graph));
     let facts = Facts::new(module, &module.kernels[0], 16);
-    divergence(f, &facts, &graph, &tree, &forest).divergent_branches
+    divergence(f, &facts, &graph, &forest).divergent_branches
 }
 
 #[test]
