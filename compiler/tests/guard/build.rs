@@ -1,0 +1,73 @@
+//! OpenCL C to kernels that run, and comparison of what they do with the interpreter.
+
+use crate::code::{Code, Side};
+use inkwell::context::Context;
+use lockstep_compiler::frontend::options::{BuildOptions, Stage as OptionStage};
+use lockstep_compiler::frontend::{FrontendConfig, compile, link_with, prepare};
+use lockstep_compiler::import::import;
+use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
+use lockstep_compiler::ir::Module;
+use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
+use lockstep_compiler::verify::{Stage, verify};
+use lockstep_compiler::widen::{Configuration, Gangs};
+
+/// Work-items of a gang; 1: no gangs.
+pub const WIDTHS: [u32; 5] = [1, 2, 4, 8, 16];
+
+/// What a source means.
+pub fn build(source: &str) -> Module {
+    let config = FrontendConfig { source_lines: true, ..FrontendConfig::default() };
+    let options = BuildOptions::parse("", OptionStage::Build).unwrap();
+    let object = compile(&config, source.as_bytes(), &[], &options).unwrap_or_else(|error| panic!("{error}"));
+    let library = |symbol: &str| lockstep_kernels::chapter_of(symbol).map(|chapter| chapter.bitcode);
+    let program = link_with(&[&object], &options, &library).unwrap_or_else(|error| panic!("{error}"));
+    let context = Context::create();
+    let module = import(&prepare(&context, &program).unwrap()).unwrap_or_else(|error| panic!("{error}"));
+    verify(&module, Stage::Imported).unwrap_or_else(|errors| panic!("{}\n{module}", errors[0]));
+    module
+}
+
+/// How a kernel is compiled for gangs of so many work-items.
+pub fn options(configuration: Configuration, width: u32, opt_disable: bool) -> CompileOptions {
+    let gangs = Gangs { configuration, width: Some(width) };
+    let vectorize = if width == 1 { Vectorize::Scalar } else { Vectorize::Gangs(gangs) };
+    let dump = std::env::var_os("LOCKSTEP_TEST_DUMP").map(Into::into);
+    CompileOptions { opt_disable, vectorize, dump }
+}
+
+/// One launch of a kernel.
+pub struct Launch {
+    pub range: NdRange,
+    pub args: Vec<Arg>,
+    pub buffers: Vec<Vec<u8>>,
+}
+
+/// Runs every launch of a kernel with gangs of every width and compares memory with what the interpreter leaves.
+pub fn agree(module: &Module, kernel: &str, launches: &[Launch]) {
+    let interpreted = |launch: &Launch| {
+        let mut memory = Memory::new(launch.buffers.clone());
+        let ran = run(module, kernel, &launch.range, &launch.args, &mut memory);
+        ran.unwrap_or_else(|error| panic!("{kernel}: {error}\n{module}"));
+        memory.buffers
+    };
+    let expected: Vec<Vec<Vec<u8>>> = launches.iter().map(interpreted).collect();
+    for (turn, width) in WIDTHS.into_iter().enumerate() {
+        // Each width at one of the two levels, full optimization at the widest.
+        let code = Code::compile(module, kernel, &options(Configuration::UniCf, width, turn % 2 == 1)).unwrap();
+        assert_eq!(code.variant.reason(), None, "{kernel}, width {width}");
+        for (n, (launch, expected)) in launches.iter().zip(&expected).enumerate() {
+            for side in [Side::Front, Side::Rear] {
+                let name = format!("{kernel}, width {width}, launch {n}, {side:?}");
+                let mut memory = Memory::new(launch.buffers.clone());
+                let ran = code.run(&name, &launch.range, &launch.args, &mut memory, side);
+                ran.unwrap_or_else(|error| panic!("{name}: {error}"));
+                assert!(memory.buffers == *expected, "{name}: {:?} instead of {expected:?}", memory.buffers);
+            }
+        }
+    }
+}
+
+/// The bytes of integers.
+pub fn ints(values: impl IntoIterator<Item = i32>) -> Vec<u8> {
+    values.into_iter().flat_map(i32::to_le_bytes).collect()
+}

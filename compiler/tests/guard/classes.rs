@@ -1,0 +1,236 @@
+//! Ways to access memory, and what each does to it.
+
+/// What an access leaves in one element.
+pub struct Move {
+    pub to: usize,
+    /// The elements whose sum it is.
+    pub from: Vec<usize>,
+    /// A number that is added.
+    pub plus: i64,
+    /// Whether it is added to what is there.
+    pub adds: bool,
+}
+
+/// What the access with a number does: that number, how many there are, and the table `s`.
+type Moves = Box<dyn Fn(usize, usize, &[usize]) -> Vec<Move> + Sync + Send>;
+
+/// A way to access memory.
+pub struct Class {
+    pub name: String,
+    /// Pieces of the kernel, with barriers between them. Elements are of type `$T`.
+    pub pieces: Vec<String>,
+    /// What stands before the pieces.
+    pub before: &'static str,
+    pub moves: Moves,
+    /// Elements of `a` that one access reads; none: those of the moves.
+    pub reads: usize,
+    /// Buffers have a multiple of so many elements.
+    pub granule: usize,
+    /// The types of elements; none: all.
+    pub types: &'static [&'static str],
+    /// Whether the last access counts.
+    pub races: bool,
+}
+
+impl Class {
+    fn new(name: impl Into<String>, piece: impl Into<String>, moves: Moves) -> Class {
+        let pieces = vec![piece.into()];
+        Class { name: name.into(), pieces, before: "", moves, reads: 0, granule: 1, types: &[], races: false }
+    }
+}
+
+fn sum(to: usize, from: &[usize]) -> Move {
+    Move { to, from: from.to_vec(), plus: 1, adds: false }
+}
+
+fn copies(to: impl Iterator<Item = (usize, usize)>) -> Vec<Move> {
+    to.map(|(to, from)| Move { to, from: vec![from], plus: 0, adds: false }).collect()
+}
+
+/// All of them.
+pub fn classes() -> Vec<Class> {
+    let mut all = plain();
+    all.extend(strided());
+    all.extend(vectors());
+    all.extend(private_and_kept());
+    all.extend(atomic());
+    all
+}
+
+fn plain() -> Vec<Class> {
+    let volatile = "*(volatile global $T *)(b + x) = *(volatile global $T *)(a + x) + ($T)1;";
+    vec![
+        Class::new("uniform_load", "b[x] = a[0] + ($T)1;", Box::new(|x, _, _| vec![sum(x, &[0])])),
+        Class {
+            races: true,
+            ..Class::new("uniform_store", "b[0] = a[x] + ($T)1;", Box::new(|x, _, _| vec![sum(0, &[x])]))
+        },
+        Class::new("contiguous", "b[x] = a[x] + ($T)1;", Box::new(|x, _, _| vec![sum(x, &[x])])),
+        Class::new("reversed_load", "b[x] = a[n - 1 - x] + ($T)1;", Box::new(|x, n, _| vec![sum(x, &[n - 1 - x])])),
+        Class::new("reversed_store", "b[n - 1 - x] = a[x] + ($T)1;", Box::new(|x, n, _| vec![sum(n - 1 - x, &[x])])),
+        Class::new("gather", "b[x] = a[s[x]] + ($T)1;", Box::new(|x, _, s| vec![sum(x, &[s[x]])])),
+        Class::new("scatter", "b[s[x]] = a[x] + ($T)1;", Box::new(|x, _, s| vec![sum(s[x], &[x])])),
+        Class::new("pairs", "b[x] = a[x] + a[n - 1] + ($T)1;", Box::new(|x, n, _| vec![sum(x, &[x, n - 1])])),
+        Class::new("volatile", volatile, Box::new(|x, _, _| vec![sum(x, &[x])])),
+        Class {
+            types: &["half"],
+            ..Class::new(
+                "as_float",
+                "vstore_half(vload_half(x, a) + 1.0f, x, b);",
+                Box::new(|x, _, _| vec![sum(x, &[x])]),
+            )
+        },
+    ]
+}
+
+fn strided() -> Vec<Class> {
+    let mut all = Vec::new();
+    for stride in [2, 3, 4, 5, 8] {
+        for first in [0, stride - 1] {
+            all.push(Class::new(
+                format!("load_{first}_of_{stride}"),
+                format!("b[x] = a[{stride} * x + {first}] + ($T)1;"),
+                Box::new(move |x, _, _| vec![sum(x, &[stride * x + first])]),
+            ));
+            all.push(Class::new(
+                format!("store_{first}_of_{stride}"),
+                format!("b[{stride} * x + {first}] = a[x] + ($T)1;"),
+                Box::new(move |x, _, _| vec![sum(stride * x + first, &[x])]),
+            ));
+        }
+        all.push(Class::new(
+            format!("load_every_{stride}_backwards"),
+            format!("b[x] = a[{stride} * (n - 1 - x)] + ($T)1;"),
+            Box::new(move |x, n, _| vec![sum(x, &[stride * (n - 1 - x)])]),
+        ));
+        all.push(Class::new(
+            format!("load_two_of_{stride}"),
+            format!("b[x] = a[{stride} * x] + a[{stride} * x + 1] + ($T)1;"),
+            Box::new(move |x, _, _| vec![sum(x, &[stride * x, stride * x + 1])]),
+        ));
+        all.push(Class::new(
+            format!("store_two_of_{stride}"),
+            format!("b[{stride} * x] = a[x] + ($T)1; b[{stride} * x + 1] = a[n - 1 - x] + ($T)1;"),
+            Box::new(move |x, n, _| vec![sum(stride * x, &[x]), sum(stride * x + 1, &[n - 1 - x])]),
+        ));
+    }
+    all
+}
+
+fn vectors() -> Vec<Class> {
+    let mut all = Vec::new();
+    for count in [2, 3, 4, 8, 16] {
+        all.push(Class::new(
+            format!("vload{count}"),
+            format!("vstore{count}(vload{count}(x, a) + ($T)1, x, b);"),
+            Box::new(move |x, _, _| (0..count).map(|k| sum(count * x + k, &[count * x + k])).collect()),
+        ));
+        // A vector of three lies where one of four does.
+        let size = if count == 3 { 4 } else { count };
+        all.push(Class {
+            granule: size,
+            ..Class::new(
+                format!("vector{count}"),
+                format!("((global $T{count} *)b)[x] = ((global $T{count} *)a)[x] + ($T)1;"),
+                Box::new(move |x, _, _| (0..count).map(|k| sum(size * x + k, &[size * x + k])).collect()),
+            )
+        });
+        all.push(Class {
+            reads: count,
+            ..Class::new(
+                format!("one_of_vload{count}"),
+                format!("b[x] = vload{count}(x, a).s1 + ($T)1;"),
+                Box::new(move |x, _, _| vec![sum(x, &[count * x + 1])]),
+            )
+        });
+    }
+    for count in [2, 5, 24] {
+        all.push(Class::new(
+            format!("struct_of_{count}"),
+            format!("typedef struct {{ $T v[{count}]; }} S; ((global S *)b)[x] = ((global S *)a)[x];"),
+            Box::new(move |x, _, _| copies((0..count).map(|k| (count * x + k, count * x + k)))),
+        ));
+    }
+    all.push(Class::new(
+        "filled",
+        "for (int k = 0; k < 32; k++) b[32 * x + k] = ($T)3;",
+        Box::new(|x, _, _| (0..32).map(|k| Move { to: 32 * x + k, from: Vec::new(), plus: 3, adds: false }).collect()),
+    ));
+    all
+}
+
+fn private_and_kept() -> Vec<Class> {
+    let kept = |name: &str, before: &'static str, pieces: [&str; 2], moves: Moves| Class {
+        before,
+        pieces: pieces.map(str::to_string).to_vec(),
+        ..Class::new(name, "", moves)
+    };
+    vec![
+        Class {
+            reads: 8,
+            ..Class::new(
+                "private_array",
+                "$T p[8]; for (int k = 0; k < 8; k++) p[k] = a[8 * x + k]; b[x] = p[s[x] & 7] + ($T)1;",
+                Box::new(|x, _, s| vec![sum(x, &[8 * x + s[x] % 8])]),
+            )
+        },
+        Class::new(
+            "large_private_array",
+            "$T p[300]; for (int k = 0; k < 300; k++) p[k] = a[x]; p[s[x]] += ($T)1; b[x] = p[s[x]];",
+            Box::new(|x, _, _| vec![sum(x, &[x])]),
+        ),
+        kept("kept", "$T v = 0;", ["v = a[x];", "b[x] = v + ($T)1;"], Box::new(|x, _, _| vec![sum(x, &[x])])),
+        Class {
+            reads: 4,
+            ..kept(
+                "kept_array",
+                "$T p[4];",
+                ["for (int k = 0; k < 4; k++) p[k] = a[4 * x + k];", "b[x] = p[s[x] & 3] + ($T)1;"],
+                Box::new(|x, _, s| vec![sum(x, &[4 * x + s[x] % 4])]),
+            )
+        },
+        kept(
+            "local",
+            "local $T l[64];",
+            ["l[get_local_id(0)] = a[x];", "b[x] = l[get_local_id(0)] + ($T)1;"],
+            Box::new(|x, _, _| vec![sum(x, &[x])]),
+        ),
+    ]
+}
+
+fn atomic() -> Vec<Class> {
+    let add = |x: usize, to: usize| vec![Move { to, from: vec![x], plus: 0, adds: true }];
+    vec![
+        Class {
+            types: &["int"],
+            ..Class::new("atomic_add", "atomic_add(b + x, a[x]);", Box::new(move |x, _, _| add(x, x)))
+        },
+        Class {
+            types: &["int"],
+            ..Class::new("atomic_sum", "atomic_add(b, a[x]);", Box::new(move |x, _, _| add(x, 0)))
+        },
+        Class {
+            types: &["long"],
+            ..Class::new("atom_add", "atom_add(b + s[x], a[x]);", Box::new(move |x, _, s| add(x, s[x])))
+        },
+        Class {
+            types: &["int", "float"],
+            ..Class::new(
+                "atomic_xchg",
+                "b[n + x] = atomic_xchg(b + x, a[x]);",
+                Box::new(|x, n, _| {
+                    let old = Move { to: n + x, from: Vec::new(), plus: super::accesses::FILL, adds: false };
+                    vec![Move { to: x, from: vec![x], plus: 0, adds: false }, old]
+                }),
+            )
+        },
+        Class {
+            types: &["int"],
+            ..Class::new(
+                "atomic_cmpxchg",
+                "atomic_cmpxchg(b + x, 7, a[x] + 1);",
+                Box::new(|x, _, _| vec![sum(x, &[x])]),
+            )
+        },
+    ]
+}

@@ -1,0 +1,133 @@
+//! Compiled kernels that run in memory between pages that stop the program where code touches them.
+
+mod object;
+mod watch;
+
+pub use object::Side;
+
+use lockstep_compiler::codegen::abi::LaunchFrame;
+use lockstep_compiler::interp::{Arg, Memory, NdRange, PrintfEvent, Report};
+use lockstep_compiler::ir::{Format, Kernel, Module, ParamKind, Type};
+use lockstep_compiler::pipeline::{CompileOptions, Variant, compile_kernel};
+use object::{Object, UNWRITTEN};
+use std::cell::RefCell;
+use std::ffi::c_void;
+use watch::watched;
+
+/// Groups per call of the code: few, so that chunks begin and end in the middle of rows.
+const CHUNK: u64 = 3;
+
+struct Printer<'a> {
+    module: &'a Module,
+    events: RefCell<Vec<PrintfEvent>>,
+}
+
+unsafe extern "C" fn print(context: *const c_void, format: u32, packed: *const u64) -> i32 {
+    // SAFETY: `run` passes a `Printer` that outlives the call; a call packs what its format says.
+    unsafe {
+        let printer = &*context.cast::<Printer>();
+        let format = Format::from_u32(format);
+        let types = printer.module.formats[format].args.iter();
+        let types = types.flat_map(|&(ty, count)| std::iter::repeat_n(ty, count.into()));
+        let bits = |(index, ty)| {
+            let packed = *packed.add(index);
+            match ty {
+                Type::F32 => u128::from((f64::from_bits(packed) as f32).to_bits()),
+                Type::F16 => u128::from(half::f16::from_f64(f64::from_bits(packed)).to_bits()),
+                _ => u128::from(packed),
+            }
+        };
+        let args = types.enumerate().map(bits).collect();
+        printer.events.borrow_mut().push(PrintfEvent { format, args, global_id: [0; 3] });
+    }
+    0
+}
+
+/// A compiled kernel.
+pub struct Code<'m> {
+    module: &'m Module,
+    kernel: &'m Kernel,
+    pub variant: Variant,
+}
+
+impl<'m> Code<'m> {
+    pub fn compile(module: &'m Module, kernel: &str, options: &CompileOptions) -> Result<Code<'m>, String> {
+        let index = module.kernels.iter().position(|k| k.name == kernel).ok_or("no such kernel")?;
+        let variant = compile_kernel(module, index, options).map_err(|error| error.to_string())?;
+        Ok(Code { module, kernel: &module.kernels[index], variant })
+    }
+
+    /// Runs it over a range, with all objects at this side of the memory around them. The name is for what
+    /// the machine stops.
+    pub fn run(
+        &self,
+        name: &str,
+        range: &NdRange,
+        args: &[Arg],
+        memory: &mut Memory,
+        side: Side,
+    ) -> Result<Report, String> {
+        let Code { module, kernel, variant } = self;
+        // Elements of every type are aligned in whole numbers of them, so that a buffer can end where memory does.
+        let buffer = |bytes: &Vec<u8>| Object::new(bytes, 1 << bytes.len().trailing_zeros().min(7), side);
+        let buffers: Vec<Object> = memory.buffers.iter().map(buffer).collect();
+        let globals: Vec<Object> = module.globals.values().map(|data| Object::new(&data.init, 128, side)).collect();
+        let table: Vec<*mut u8> = globals.iter().map(Object::ptr).collect();
+        for (data, &at) in module.globals.values().zip(&table) {
+            for &(offset, target, addend) in &data.relocs {
+                let address = (table[target.as_u32() as usize] as u64).wrapping_add_signed(addend);
+                // SAFETY: the verifier checks that the eight bytes lie inside the contents.
+                unsafe { at.add(offset as usize).cast::<u64>().write_unaligned(address) };
+            }
+        }
+
+        let needs = variant.needs();
+        let mut end = needs.local_bytes;
+        let mut block = vec![0; kernel.args_size as usize];
+        for (param, arg) in kernel.params.iter().zip(args) {
+            let bytes = match arg {
+                Arg::Local(size) => {
+                    let offset = end.next_multiple_of(128);
+                    end = offset + size;
+                    offset.to_ne_bytes().to_vec()
+                }
+                Arg::Buffer(index) => (buffers[*index].ptr() as u64).to_ne_bytes().to_vec(),
+                Arg::Null if param.kind != ParamKind::Value => vec![0; 8],
+                Arg::Null => vec![0; param.size as usize],
+                Arg::Value(bytes) => bytes.clone(),
+            };
+            block[param.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
+        }
+        let items_offset = end.next_multiple_of(128);
+        let items = range.local_size.iter().product();
+        let scratch = needs.total_bytes(items_offset, items).ok_or("too much scratch memory")?;
+        let scratch = Object::new(&vec![UNWRITTEN; scratch as usize], 128, side);
+        let block = Object::new(&block, 128, side);
+        let printer = Printer { module, events: RefCell::new(Vec::new()) };
+        let frame = LaunchFrame {
+            global_offset: range.global_offset,
+            global_size: range.global_size,
+            local_size: range.local_size,
+            num_groups: range.num_groups(),
+            args: block.ptr(),
+            globals: table.as_ptr(),
+            items_offset,
+            printf: print,
+            printf_context: (&raw const printer).cast(),
+            work_dim: range.work_dim,
+        };
+        let groups: u64 = range.num_groups().iter().product();
+        watched(name, || {
+            for first in (0..groups).step_by(CHUNK as usize) {
+                // SAFETY: the frame and the scratch memory are as the ABI says, and what the kernel does with
+                // the buffers is defined.
+                unsafe { variant.entry()(&frame, scratch.ptr(), first, groups.min(first + CHUNK)) };
+            }
+        });
+        scratch.contents()?;
+        block.contents()?;
+        memory.buffers = buffers.iter().map(Object::contents).collect::<Result<_, _>>()?;
+        memory.globals = globals.iter().map(Object::contents).collect::<Result<_, _>>()?;
+        Ok(Report { printf: printer.events.into_inner(), ..Report::default() })
+    }
+}
