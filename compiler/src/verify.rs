@@ -164,8 +164,16 @@ impl Verifier<'_> {
             }
         }
         for (slot, data) in &kernel.slots {
-            let line = format!("slot {slot} size {} align {}", data.size, data.align);
+            let line = format!("slot {slot} {data}");
             self.align(&line, data.align);
+            if let SlotLayout::Interleaved { element, lanes } = data.layout {
+                if !element.is_power_of_two() || element > data.align {
+                    self.error(&line, "elements must be as large as a power of two, and aligned");
+                }
+                if !lanes.is_power_of_two() {
+                    self.error(&line, "the lanes must be a power of two");
+                }
+            }
         }
         for (local, data) in &kernel.locals {
             let line = format!("local {local} size {} align {}", data.size, data.align);

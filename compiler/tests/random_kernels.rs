@@ -1,12 +1,14 @@
 //! Random kernels mean the same before and after each pass, as the interpreter says.
 
+use cranelift_entity::EntitySet;
 use lockstep_compiler::analysis::cfg::cfg;
 use lockstep_compiler::analysis::dominators::dominators;
 use lockstep_compiler::analysis::loops::loops;
 use lockstep_compiler::interp::{Memory, run};
-use lockstep_compiler::ir::{InstData, Module, Terminator, parse_module};
+use lockstep_compiler::ir::{InstData, Module, SlotLayout, Terminator, parse_module};
 use lockstep_compiler::testing::{Generated, Shape, random_kernel};
 use lockstep_compiler::transform::barriers::barriers;
+use lockstep_compiler::transform::interleave::interleave;
 use lockstep_compiler::transform::reducible::make_reducible;
 use lockstep_compiler::verify::{Stage, verify};
 use std::ops::Range;
@@ -73,6 +75,28 @@ fn barriers_in_any_graph_keep_the_meaning() {
     };
     let found = (0..100).filter(irreducible).count();
     assert!(found > 20, "{found} of 100 are irreducible");
+}
+
+/// Interleaved, private slots hold the same, and every lane touches its own elements only.
+#[test]
+fn interleaving_keeps_the_meaning() {
+    let seeds = seeds(400);
+    let (count, mut laid_out) = (seeds.end - seeds.start, 0);
+    for seed in seeds {
+        let g = random_kernel(seed, Shape::default());
+        let expected = result(&g.module, &g, &format!("seed {seed}"));
+        let mut module = g.module.clone();
+        barriers(&mut module.kernels[0]);
+        let lanes = [2, 4, 8, 16][seed as usize % 4];
+        interleave(&mut module.kernels[0], lanes, &EntitySet::new());
+        if let Err(errors) = verify(&module, Stage::Regions) {
+            panic!("seed {seed}: {}\nfrom\n{}\nto\n{module}", errors[0], g.module);
+        }
+        let found = result(&module, &g, &format!("seed {seed}, interleaved"));
+        assert!(found == expected, "seed {seed}: other results\nfrom\n{}\nto\n{module}", g.module);
+        laid_out += u64::from(module.kernels[0].slots.values().any(|data| data.layout != SlotLayout::Apart));
+    }
+    assert!(count < 100 || laid_out > count / 2, "only {laid_out} of {count} kernels have interleaved slots");
 }
 
 #[test]

@@ -50,7 +50,7 @@ pub struct Facts {
     /// Live slots that no region was seen to store yet.
     unseen: EntitySet<LiveSlot>,
     inputs: Vec<u64>,
-    slots: SecondaryMap<Slot, u64>,
+    slots: SecondaryMap<Slot, SlotFacts>,
     locals: SecondaryMap<LocalVar, u64>,
     globals: SecondaryMap<Global, u64>,
 }
@@ -76,14 +76,25 @@ impl Facts {
             uniform_slots: EntitySet::new(),
             unseen: EntitySet::new(),
             inputs: kernel.inputs.iter().map(input).collect(),
-            slots: SecondaryMap::with_default(1),
+            slots: SecondaryMap::new(),
             locals: SecondaryMap::with_default(1),
             globals: SecondaryMap::with_default(1),
         };
-        kernel.slots.iter().for_each(|(slot, data)| facts.slots[slot] = data.align.into());
+        facts.see_slots(kernel);
         kernel.locals.iter().for_each(|(local, data)| facts.locals[local] = data.align.into());
         module.globals.iter().for_each(|(global, data)| facts.globals[global] = data.align.into());
         facts
+    }
+
+    /// Takes note of how private slots lie.
+    pub fn see_slots(&mut self, kernel: &Kernel) {
+        for (slot, data) in &kernel.slots {
+            let element = match data.layout {
+                SlotLayout::Interleaved { element, lanes } if lanes == self.width => Some(element),
+                _ => None,
+            };
+            self.slots[slot] = SlotFacts { align: data.align.into(), element };
+        }
     }
 
     /// The facts with what the code of all regions, in normal form, says about slots and kept values.
@@ -125,6 +136,14 @@ impl Facts {
         }
         changed
     }
+}
+
+/// What is known of a slot's address.
+#[derive(Clone, Copy, Debug, Default)]
+struct SlotFacts {
+    align: u64,
+    /// Bytes from one lane's address to the next one's, if the slot is interleaved.
+    element: Option<u32>,
 }
 
 /// What differs between the lanes of a gang.
@@ -401,8 +420,15 @@ impl Solver<'_> {
             }
             InstData::Query { query, dim } => self.query(*query, *dim, ty),
             InstData::SlotAddr { slot } if self.facts.uniform_slots.contains(*slot) => {
-                Known::uniform(ty, self.facts.slots[*slot])
+                Known::uniform(ty, self.facts.slots[*slot].align)
             }
+            InstData::SlotAddr { slot } => match self.facts.slots[*slot].element {
+                Some(element) => {
+                    let shape = Shape::Strided { stride: element.into(), align: element.into() };
+                    Known::of_shape(ty, shape, width)
+                }
+                None => Known::varying(ty),
+            },
             InstData::LocalAddr { local } => Known::uniform(ty, self.facts.locals[*local]),
             InstData::GlobalAddr { global } => Known::uniform(ty, self.facts.globals[*global]),
             InstData::LiveLoad { live } if self.facts.unseen.contains(*live) => return,
@@ -414,7 +440,6 @@ impl Solver<'_> {
             }
             // Each lane gets its own answer.
             InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } | InstData::Printf { .. } => Known::varying(ty),
-            InstData::SlotAddr { .. } => Known::varying(ty),
             // One answer for all lanes.
             InstData::Any { .. } => Known::uniform(ty, 1),
             // No results.

@@ -8,6 +8,7 @@ pub mod dominators;
 pub mod joins;
 pub mod liveness;
 pub mod loops;
+pub mod pointees;
 pub mod post_dominators;
 pub mod predicates;
 pub mod shape;

@@ -14,7 +14,8 @@
 //!                          (ScratchNeeds::worker_bytes, a multiple of 128)
 //! items_offset + worker_bytes
 //!                          per-work-item storage: ScratchNeeds::item_bytes for each of the
-//!                          local_size[0] * local_size[1] * local_size[2] work-items, laid out by the code
+//!                          local_size[0] * local_size[1] * local_size[2] work-items, laid out by the code,
+//!                          where local_size[0] counts as a multiple of ScratchNeeds::row
 //! ```
 
 use std::ffi::c_void;
@@ -56,7 +57,7 @@ pub type PrintfFn = unsafe extern "C" fn(*const c_void, u32, *const u64) -> i32;
 pub type KernelEntry = unsafe extern "C" fn(*const LaunchFrame, *mut u8, u64, u64);
 
 /// The scratch memory a compiled kernel needs beside `__local` arguments.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ScratchNeeds {
     /// Bytes of the kernel's own `__local` variables, from offset 0.
     pub local_bytes: u64,
@@ -64,12 +65,22 @@ pub struct ScratchNeeds {
     pub worker_bytes: u64,
     /// Bytes per work-item of the enqueued local size.
     pub item_bytes: u64,
+    /// Rows of work-items along dimension 0 have storage for a multiple of this, a power of two.
+    pub row: u64,
+}
+
+impl Default for ScratchNeeds {
+    fn default() -> ScratchNeeds {
+        ScratchNeeds { local_bytes: 0, worker_bytes: 0, item_bytes: 0, row: 1 }
+    }
 }
 
 impl ScratchNeeds {
-    /// Bytes of scratch memory for groups of `items` work-items whose private storage starts at
+    /// Bytes of scratch memory for groups of this local size whose private storage starts at
     /// `items_offset`; `None` if that is more than an address can tell.
-    pub fn total_bytes(&self, items_offset: u64, items: u64) -> Option<u64> {
+    pub fn total_bytes(&self, items_offset: u64, local_size: [u64; 3]) -> Option<u64> {
+        let [x, y, z] = local_size;
+        let items = x.checked_next_multiple_of(self.row)?.checked_mul(y)?.checked_mul(z)?;
         let items = self.item_bytes.checked_mul(items)?;
         items_offset.checked_add(self.worker_bytes)?.checked_add(items)
     }

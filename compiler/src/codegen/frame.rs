@@ -3,9 +3,10 @@
 
 use super::abi::LaunchFrame;
 use super::emit::{Emit, Emitted};
+use super::groups::Item;
 use super::storage::{SlotHome, Storage};
 use crate::ir::{
-    Global, GlobalData, Input, InstData, Kernel, LiveSlot, LocalVar, Module, ParamKind, Slot, Space, Type,
+    Global, GlobalData, Input, InstData, Kernel, LiveSlot, LocalVar, Module, ParamKind, Slot, SlotLayout, Space, Type,
 };
 use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::module::Linkage;
@@ -39,6 +40,8 @@ pub struct Frame<'ctx> {
     pub globals: SecondaryMap<Global, Option<PointerValue<'ctx>>>,
     /// Addresses of the slots: of the variable, or of the array with an element per work-item.
     pub slots: SecondaryMap<Slot, Option<PointerValue<'ctx>>>,
+    /// Work-items of a row along dimension 0 for which there is storage.
+    pub row: IntValue<'ctx>,
     /// Addresses of the arrays of kept values.
     pub live: Vec<PointerValue<'ctx>>,
     /// The address ranges that are private memory: start and length.
@@ -74,7 +77,14 @@ pub fn enter<'ctx>(emit: &Emit<'ctx, '_>, module: &Module, kernel: &Kernel, stor
     let items_offset = field(offset_of!(LaunchFrame, items_offset), Type::I64)?.into_int_value();
     let worker = emit.offset(scratch, items_offset, true)?;
     let items = emit.within(worker, storage.needs.worker_bytes)?;
-    let count = emit.mul(emit.mul(local_size[0], local_size[1])?, local_size[2])?;
+    let row = match storage.needs.row {
+        0 | 1 => local_size[0],
+        row => {
+            let up = emit.add(local_size[0], emit.const64(row - 1))?;
+            emit.builder.build_and(up, emit.const64(row.wrapping_neg()), "row")?
+        }
+    };
+    let count = emit.mul(emit.mul(row, local_size[1])?, local_size[2])?;
     let array = |offset: u64| -> Emitted<PointerValue<'ctx>> {
         if offset == 0 {
             return Ok(items);
@@ -139,9 +149,8 @@ pub fn enter<'ctx>(emit: &Emit<'ctx, '_>, module: &Module, kernel: &Kernel, stor
         slots[slot] = match storage.slots[slot] {
             SlotHome::Unused => None,
             SlotHome::Stack => {
-                let lanes = u64::from(storage.lanes);
-                let size = if lanes > 1 { storage.strides[slot] * lanes } else { data.size };
-                Some(stack_variable(emit, size, data.align)?)
+                let (size, align) = storage.blocks[slot];
+                Some(stack_variable(emit, size, align)?)
             }
             SlotHome::Worker(offset) => {
                 let at = emit.within(worker, offset)?;
@@ -167,6 +176,7 @@ pub fn enter<'ctx>(emit: &Emit<'ctx, '_>, module: &Module, kernel: &Kernel, stor
         locals,
         globals,
         slots,
+        row,
         live,
         private: vec![(worker, private_bytes), (args, emit.const64(kernel.args_size.into()))],
         local: (scratch, items_offset),
@@ -174,14 +184,14 @@ pub fn enter<'ctx>(emit: &Emit<'ctx, '_>, module: &Module, kernel: &Kernel, stor
 }
 
 impl<'ctx> Frame<'ctx> {
-    /// The address of a slot for the work-item with this number in its group.
+    /// The address of a slot for a work-item.
     pub fn slot(
         &self,
         emit: &Emit<'ctx, '_>,
         kernel: &Kernel,
         storage: &Storage,
         slot: Slot,
-        item: IntValue<'ctx>,
+        item: &Item<'ctx>,
     ) -> Emitted<PointerValue<'ctx>> {
         let Some(base) = self.slots[slot] else {
             return Ok(emit.ptr().const_null());
@@ -189,9 +199,20 @@ impl<'ctx> Frame<'ctx> {
         let SlotHome::Item { stride, .. } = storage.slots[slot] else {
             return Ok(base);
         };
-        let place = emit.mul(item, emit.const64(stride))?;
-        let ptr = emit.offset(base, place, true)?;
-        over_aligned(emit, ptr, kernel.slots[slot].align)
+        let data = kernel.slots[slot];
+        let SlotLayout::Interleaved { element, lanes } = data.layout else {
+            let place = emit.mul(item.number, emit.const64(stride))?;
+            let ptr = emit.offset(base, place, true)?;
+            return over_aligned(emit, ptr, data.align);
+        };
+        // The gang's block, and the lane in it.
+        let b = &emit.builder;
+        let [x, y, z] = item.local;
+        let lane = b.build_and(x, emit.const64(u64::from(lanes) - 1), "")?;
+        let rows = emit.add(emit.mul(z, self.local_size[1])?, y)?;
+        let first = emit.add(emit.mul(rows, self.row)?, b.build_int_sub(x, lane, "")?)?;
+        let block = emit.offset(base, emit.mul(first, emit.const64(stride))?, true)?;
+        emit.offset(block, emit.mul(lane, emit.const64(element.into()))?, true)
     }
 
     /// The address of a kept value for the work-item with this number in its group.

@@ -112,8 +112,7 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
                 continue;
             }
             let (kernel, storage) = (self.kernel, self.storage);
-            let number = self.item.number;
-            let ptr = self.frame.slot(self.emit, kernel, storage, slot, number)?;
+            let ptr = self.frame.slot(self.emit, kernel, storage, slot, self.item)?;
             if storage.slots[slot] == SlotHome::Stack {
                 self.emit.intrinsic_call("llvm.lifetime.start", &[self.emit.ptr().into()], &[ptr.into()])?;
             }

@@ -3,17 +3,22 @@
 //!
 //! A slot whose contents end with the region that uses it needs memory for one work-item only, as
 //! work-items run one after the other: small ones become stack variables, which LLVM can keep in
-//! registers, large ones the worker's part of the scratch memory; in gangs, each lane has a copy there. A slot whose contents a later
-//! region may read exists once per work-item. Per-item storage is a structure of arrays: all
-//! work-items' copies of one slot lie together.
+//! registers, large ones the worker's part of the scratch memory; in gangs, each lane has a copy there. A
+//! slot whose contents a later region may read exists once per work-item. Per-item storage is a structure of
+//! arrays: all work-items' copies of one slot lie together. The copies that a gang has of an interleaved slot
+//! are one block, wherever that is; so that every gang has room for all lanes, rows of work-items then have
+//! storage for whole gangs.
 
 use super::abi::ScratchNeeds;
-use crate::ir::{Function, InstData, Kernel, LiveSlot, Slot, Terminator, Type, UnaryOp};
+use crate::ir::{Function, InstData, Kernel, LiveSlot, Slot, SlotLayout, Terminator, Type, UnaryOp};
 use cranelift_entity::{EntityRef, SecondaryMap};
 
 /// Stack bytes that one kernel's slots may take; worker threads' stacks hold much more, so that
 /// this leaves room for the application's frames below.
 const STACK_BYTES: u64 = 16 << 10;
+
+/// The alignment that a gang's rows of elements get, as far as they are so long: that of a cache line.
+const ROW_ALIGN: u32 = 64;
 
 /// The alignment of the scratch memory and of its parts.
 pub const SCRATCH_ALIGN: u64 = 128;
@@ -32,7 +37,7 @@ pub enum SlotHome {
     Item {
         /// Bytes per work-item of the arrays before this one.
         offset: u64,
-        /// Bytes of one element.
+        /// Bytes of one element. In an interleaved slot, a gang's block is as many elements.
         stride: u64,
     },
 }
@@ -44,14 +49,14 @@ pub struct Storage {
     pub locals: Vec<u64>,
     /// The home of each slot.
     pub slots: SecondaryMap<Slot, SlotHome>,
-    /// Bytes from one lane's copy of a slot to the next one's, where it is not a slot per work-item.
+    /// Bytes from one lane's address of a slot to the next one's.
     pub strides: SecondaryMap<Slot, u64>,
+    /// Bytes of all copies of each slot that are not per work-item, and their alignment.
+    pub blocks: SecondaryMap<Slot, (u64, u32)>,
     /// Per kept value: bytes per work-item of the arrays before its own.
     pub live: Vec<u64>,
     /// What the runtime has to provide.
     pub needs: ScratchNeeds,
-    /// Copies of each slot that are not per work-item.
-    pub lanes: u32,
     /// Whether some instruction asks for the address space of a generic address.
     pub asks_space: bool,
 }
@@ -65,7 +70,8 @@ impl Storage {
         let asks_space = kernel.regions.values().any(asks_space);
         let kept = kept_slots(kernel);
         let mut slots = SecondaryMap::new();
-        let mut strides = SecondaryMap::new();
+        let mut strides: SecondaryMap<Slot, u64> = SecondaryMap::new();
+        let mut blocks = SecondaryMap::new();
         let mut live = vec![0; kernel.live.len()];
         // Arrays of elements with falling alignment need no gaps between them, however many
         // work-items there are.
@@ -76,8 +82,19 @@ impl Storage {
         by_size.sort_by_key(|&slot| kernel.slots[slot].size);
         for slot in by_size {
             let data = kernel.slots[slot];
-            strides[slot] = data.size.next_multiple_of(data.align.max(1).into());
-            let size = if lanes > 1 { strides[slot] * u64::from(lanes) } else { data.size };
+            strides[slot] = match data.layout {
+                SlotLayout::Apart => data.size.next_multiple_of(data.align.max(1).into()),
+                SlotLayout::Interleaved { element, .. } => element.into(),
+            };
+            let (size, align) = match data.layout {
+                SlotLayout::Interleaved { element, lanes } => {
+                    let size = data.size.next_multiple_of(element.into()) * u64::from(lanes);
+                    (size, data.align.max(ROW_ALIGN.min(element * lanes)))
+                }
+                SlotLayout::Apart if lanes > 1 => (strides[slot] * u64::from(lanes), data.align),
+                SlotLayout::Apart => (data.size, data.align),
+            };
+            blocks[slot] = (size, align);
             slots[slot] = match kept[slot] {
                 Use::None => SlotHome::Unused,
                 Use::Kept => {
@@ -89,7 +106,7 @@ impl Storage {
                     stack -= size;
                     SlotHome::Stack
                 }
-                Use::Passing => SlotHome::Worker(place(&mut needs.worker_bytes, size, data.align)),
+                Use::Passing => SlotHome::Worker(place(&mut needs.worker_bytes, size, align)),
             };
         }
         arrays.sort_by_key(|&(align, _)| std::cmp::Reverse(align));
@@ -102,7 +119,16 @@ impl Storage {
                 }
                 Array::Slot(slot) => {
                     let data = kernel.slots[slot];
-                    let stride = padded(data.size, data.align).next_multiple_of(align);
+                    let stride = match data.layout {
+                        SlotLayout::Apart => padded(data.size, data.align).next_multiple_of(align),
+                        SlotLayout::Interleaved { element, lanes } => {
+                            needs.row = needs.row.max(lanes.into());
+                            data.size.next_multiple_of(element.into()).next_multiple_of(align)
+                        }
+                    };
+                    if data.layout == SlotLayout::Apart {
+                        strides[slot] = stride;
+                    }
                     slots[slot] = SlotHome::Item { offset, stride };
                     stride
                 }
@@ -111,7 +137,7 @@ impl Storage {
         }
         needs.local_bytes = needs.local_bytes.next_multiple_of(SCRATCH_ALIGN);
         needs.worker_bytes = needs.worker_bytes.next_multiple_of(SCRATCH_ALIGN);
-        Storage { locals, slots, strides, lanes, live, needs, asks_space }
+        Storage { locals, slots, strides, blocks, live, needs, asks_space }
     }
 }
 
@@ -346,8 +372,11 @@ mod tests {
 
     #[test]
     fn totals_do_not_wrap() {
-        let needs = ScratchNeeds { local_bytes: 0, worker_bytes: 128, item_bytes: 48 };
-        assert_eq!(needs.total_bytes(256, 10), Some(256 + 128 + 480));
-        assert_eq!(needs.total_bytes(256, u64::MAX / 2), None);
+        let needs = ScratchNeeds { worker_bytes: 128, item_bytes: 48, ..ScratchNeeds::default() };
+        assert_eq!(needs.total_bytes(256, [5, 2, 1]), Some(256 + 128 + 480));
+        assert_eq!(needs.total_bytes(256, [u64::MAX / 2, 1, 1]), None);
+        let rows = ScratchNeeds { row: 8, ..needs };
+        assert_eq!(rows.total_bytes(256, [5, 2, 1]), Some(256 + 128 + 48 * 16));
+        assert_eq!(rows.total_bytes(256, [u64::MAX, 1, 1]), None);
     }
 }

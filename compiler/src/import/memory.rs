@@ -28,7 +28,7 @@ pub(super) fn alloca<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attemp
     if size > u128::from(MAX_SLOT_BYTES) {
         refuse!("a private array of {size} bytes");
     }
-    let slot = body.slots.push(SlotData { size: (size as u64).max(1), align: inst.align().max(1) });
+    let slot = body.slots.push(SlotData::new((size as u64).max(1), inst.align().max(1)));
     let address = body.inst1(InstData::SlotAddr { slot }, Type::Ptr(Space::Private));
     match body.leaf_types(inst.ty())?[..] {
         [ty] => Ok(Lanes::from([body.space_cast(ty, address)])),
@@ -47,7 +47,7 @@ pub(super) fn argument_copy<'m>(
     if is_only_read(argument) {
         return Ok(address);
     }
-    let slot = body.slots.push(SlotData { size: u64::from(param.size).max(1), align: param.align.max(1) });
+    let slot = body.slots.push(SlotData::new(u64::from(param.size).max(1), param.align.max(1)));
     let dst = body.inst1(InstData::SlotAddr { slot }, Type::Ptr(Space::Private));
     let len = body.int(Type::I64, u128::from(param.size));
     body.effect(InstData::MemCopy { dst, src: address, len, overlap: false, volatile: false });

@@ -1,6 +1,6 @@
 //! One work-item: its place in the code and its values, and the execution of instructions.
 
-use super::memory::{Kind, global_address};
+use super::memory::{Interleaved, Kind, global_address};
 use super::{Fault, InterpError, Memory, PrintfEvent, Run, float, host, integer, unary};
 use crate::ir::*;
 use std::fmt;
@@ -65,6 +65,9 @@ impl fmt::Display for Arrival {
     }
 }
 
+/// What private memory holds that was never written.
+const UNWRITTEN: u8 = 0xcd;
+
 /// A work-item.
 pub(super) struct Item {
     pub global_id: [u64; 3],
@@ -97,8 +100,15 @@ impl Item {
             if data.size >= 1 << 31 {
                 return Err(Fault::BadLaunch("a private variable is too large".to_string()).into());
             }
-            let bytes = vec![0xcd; data.size as usize];
-            slots.push(memory.add(Kind::Slot(slot.as_u32(), number), bytes, true)?);
+            let kind = Kind::Slot(slot.as_u32(), number);
+            slots.push(match data.layout {
+                SlotLayout::Apart => memory.add(kind, vec![UNWRITTEN; data.size as usize], true)?,
+                SlotLayout::Interleaved { element, lanes } => {
+                    let (element, lanes) = (u64::from(element.max(1)), u64::from(lanes.max(1)));
+                    let own = Interleaved { element, lanes, lane: local_id[0] % lanes };
+                    memory.add_interleaved(kind, data.size, own, UNWRITTEN)?
+                }
+            });
         }
         let global_id = std::array::from_fn(|d| {
             range.global_offset[d].wrapping_add(group.id[d] * range.local_size[d] + local_id[d])

@@ -41,9 +41,29 @@ impl Kind {
     }
 }
 
+/// Bytes of one lane among those of others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Interleaved {
+    /// Bytes of an element.
+    pub element: u64,
+    /// Lanes of a gang.
+    pub lanes: u64,
+    /// The one.
+    pub lane: u64,
+}
+
+impl Interleaved {
+    /// Whether `len` bytes at an offset are an element of this lane, or part of one.
+    fn holds(self, offset: u64, len: u64) -> bool {
+        offset / self.element % self.lanes == self.lane && offset % self.element + len <= self.element
+    }
+}
+
 #[derive(Clone, Debug)]
 struct Object {
     kind: Kind,
+    /// Which bytes are the owner's, if not all.
+    own: Option<Interleaved>,
     /// Contents, or none for buffers and globals, which live in their own lists.
     bytes: Vec<u8>,
     writable: bool,
@@ -119,8 +139,18 @@ impl Memory {
             return Err(Fault::BadLaunch(format!("{} is too large", kind.describe())));
         }
         let number = (self.past + self.group.len() as u64) % GROUP_SPAN;
-        self.group.push(Object { kind, bytes, writable });
+        self.group.push(Object { kind, own: None, bytes, writable });
         Ok((GROUP_BASE + number) << OFFSET_BITS)
+    }
+
+    /// A new slot of `size` bytes per lane, of which only one lane's may be touched; the address of its first.
+    pub(super) fn add_interleaved(&mut self, kind: Kind, size: u64, own: Interleaved, fill: u8) -> Result<u64, Fault> {
+        let bytes = size.next_multiple_of(own.element) * own.lanes;
+        let start = self.add(kind, vec![fill; bytes as usize], true)?;
+        if let Some(object) = self.group.last_mut() {
+            object.own = Some(own);
+        }
+        Ok(start + own.lane * own.element)
     }
 
     /// Drops the running group's objects.
@@ -149,6 +179,10 @@ impl Memory {
         Some((Kind::Global(n as u32), self.globals.get(n)?.len(), writable))
     }
 
+    fn own(&self, object: u64) -> Option<Interleaved> {
+        self.index(object).and_then(|index| self.group[index].own)
+    }
+
     /// Checks an access of `len` bytes by work-item `item` of the running group.
     pub(super) fn access(&self, address: u64, len: u64, align: u32, write: bool, item: u32) -> Result<Place, Fault> {
         let (object, offset) = split(address);
@@ -166,7 +200,8 @@ impl Memory {
         if write && !writable {
             return Err(Fault::ReadOnly(place()));
         }
-        if matches!(kind, Kind::Slot(_, owner) if owner != item) {
+        let foreign = self.own(object).is_some_and(|own| !own.holds(offset as u64, len));
+        if foreign || matches!(kind, Kind::Slot(_, owner) if owner != item) {
             return Err(Fault::NotShared(place()));
         }
         Ok(Place { object, offset: offset as usize })

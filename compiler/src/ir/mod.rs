@@ -22,7 +22,9 @@ pub use entities::{Block, Format, Global, Inst, LiveSlot, LocalVar, Region, Slot
 pub use function::{BlockData, Function, InstNode, SourceLoc, ValueData, ValueDef};
 pub use inst::{Access, BlockCall, InstData, Terminator};
 pub use lex::ParseError;
-pub use module::{FormatData, GlobalData, Input, Kernel, KernelAttrs, LocalData, Module, Param, ParamKind, SlotData};
+pub use module::{
+    FormatData, GlobalData, Input, Kernel, KernelAttrs, LocalData, Module, Param, ParamKind, SlotData, SlotLayout,
+};
 pub use opcodes::{AtomicOp, BinaryOp, FastMath, FloatCc, IntCc, IntFlags, Ordering, Query, TernaryOp, UnaryOp};
 pub use parse::parse_module;
 pub use print::{block_text, inst_text, term_text};

@@ -112,10 +112,34 @@ pub struct LocalData {
 /// A private slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SlotData {
-    /// Bytes.
+    /// Bytes of one work-item's copy.
     pub size: u64,
     /// Alignment in bytes.
     pub align: u32,
+    /// How the copies of the work-items of a gang lie.
+    pub layout: SlotLayout,
+}
+
+impl SlotData {
+    /// A slot of which each work-item's copy lies by itself.
+    pub fn new(size: u64, align: u32) -> SlotData {
+        SlotData { size, align, layout: SlotLayout::Apart }
+    }
+}
+
+/// How the copies of a private slot lie that the work-items of a gang have.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum SlotLayout {
+    /// One after the other.
+    Apart,
+    /// Element by element: element `e` of lane `l` is `(e * lanes + l) * element` bytes behind the first. The
+    /// address of a lane's slot is that of its element 0.
+    Interleaved {
+        /// Bytes of an element, a power of two.
+        element: u32,
+        /// Lanes of a gang, a power of two.
+        lanes: u32,
+    },
 }
 
 /// Attributes that bind or advise.

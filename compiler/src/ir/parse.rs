@@ -160,6 +160,16 @@ impl Parser {
         self.number()
     }
 
+    /// How a slot lies, if not apart.
+    fn layout(&mut self) -> Result<SlotLayout> {
+        if !self.take_word("interleaved") {
+            return Ok(SlotLayout::Apart);
+        }
+        let element = self.number()?;
+        self.keyword("lanes")?;
+        Ok(SlotLayout::Interleaved { element, lanes: self.number()? })
+    }
+
     fn module(&mut self) -> Result<Module> {
         let mut module = Module::default();
         let mut init_left = MAX_INIT;
@@ -296,7 +306,8 @@ impl Parser {
                     self.keyword("size")?;
                     let size = self.number()?;
                     let align = self.align()?;
-                    kernel.slots.push(SlotData { size, align });
+                    let layout = self.layout()?;
+                    kernel.slots.push(SlotData { size, align, layout });
                 }
                 "local" => {
                     self.next_entity("lv", "a local variable", kernel.locals.len())?;

@@ -352,6 +352,16 @@ impl Display for Param {
     }
 }
 
+impl Display for SlotData {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "size {} align {}", self.size, self.align)?;
+        match self.layout {
+            SlotLayout::Apart => Ok(()),
+            SlotLayout::Interleaved { element, lanes } => write!(f, " interleaved {element} lanes {lanes}"),
+        }
+    }
+}
+
 impl Display for Kernel {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         writeln!(f, "kernel {} {{", quote(&self.name))?;
@@ -383,7 +393,7 @@ impl Display for Kernel {
             }
         }
         for (slot, data) in &self.slots {
-            writeln!(f, "  slot {slot} size {} align {}", data.size, data.align)?;
+            writeln!(f, "  slot {slot} {data}")?;
         }
         for (local, data) in &self.locals {
             writeln!(f, "  local {local} size {} align {}", data.size, data.align)?;

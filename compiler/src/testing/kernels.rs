@@ -201,7 +201,7 @@ fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64) -> Kern
     let types = [pointer, pointer, pointer, pointer, Type::Ptr(Space::Local), Type::I32];
     let inputs = types.iter().enumerate().map(|(i, &ty)| (Input::Value { param: i as u32, offset: 0 }, ty)).collect();
     let mut slots = PrimaryMap::new();
-    let slot = slots.push(SlotData { size: SLOT_WORDS * 4, align: 16 });
+    let slot = slots.push(SlotData::new(SLOT_WORDS * 4, 16));
     let mut locals = PrimaryMap::new();
     let local = locals.push(LocalData { size: group_items * 4, align: 16 });
 

@@ -2,6 +2,7 @@
 
 pub mod barriers;
 pub mod divergent_loops;
+pub mod interleave;
 pub mod linearize;
 pub mod normalize;
 pub mod reducible;

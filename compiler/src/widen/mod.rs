@@ -6,8 +6,8 @@
 //! Requires: a kernel cut into regions.
 //! Ensures: the regions are linearized (`Stage::Linearized`) and each has a [`RegionPlan`]; or the kernel
 //! means what it meant and there is the reason why its work-items run one after the other.
-//! Phases: check what no gang can do; normal form; what differs between lanes; per region uniform loops,
-//! linearization and the shapes of what came out.
+//! Phases: check what no gang can do; normal form; what differs between lanes; the layout of private slots;
+//! per region uniform loops, linearization and the shapes of what came out.
 //! Source: Moll 2021, chapters 5 and 11; Karrenberg & Hack 2012, section 3.3.
 
 pub mod configuration;
@@ -21,6 +21,7 @@ use crate::analysis::loops::loops;
 use crate::analysis::shape::Shape;
 use crate::ir::{Block, Function, Kernel, Module, Region, Value};
 use crate::transform::divergent_loops::divergent_loops;
+use crate::transform::interleave::interleave;
 use crate::transform::linearize::linearize;
 use crate::transform::normalize::normalize;
 pub use configuration::{Configuration, Gangs};
@@ -93,7 +94,11 @@ pub fn plan(module: &Module, kernel: &mut Kernel, gangs: Gangs) -> Result<Wideni
     kernel.regions.values_mut().for_each(normalize);
     let mut facts = Facts::new(module, kernel, width);
     facts.all_vary = configuration == Configuration::Naive;
-    let facts = facts.of_kernel(kernel);
+    let mut facts = facts.of_kernel(kernel);
+    if configuration != Configuration::Naive {
+        interleave(kernel, width, &facts.uniform_slots);
+        facts.see_slots(kernel);
+    }
     let regions = kernel.regions.values_mut().map(|body| plan_region(body, &facts, configuration)).collect();
     Ok(Widening { width, configuration, regions })
 }

@@ -232,6 +232,97 @@ fn private_arrays() {
     compare(&text, NdRange::new(&[43], &[21]), &[noise(43 * 32), vec![0; 43 * 32]]);
 }
 
+/// A private array that lives across a barrier, whose rows of work-items do not fill gangs: each gang has room
+/// for all its lanes, also at the end of the last row.
+#[test]
+fn private_arrays_across_barriers() {
+    let text = head(2)
+        + " slot ss0 size 12 align 4
+ slot ss1 size 8 align 8
+ region r0 {
+ b0(v0: ptr.global, v1: ptr.global):
+   v2: i64 = query.global_id 0
+   v3: i64 = query.global_id 1
+   v4: i64 = query.global_size 0
+   v5: i64 = mul v3, v4
+   v6: i64 = add v5, v2
+   v7: i64 = mul v6, 12
+   v8: ptr.global = ptradd v0, v7
+   v9: i32, v10: i32, v11: i32 = load v8 align 4
+   v12: ptr.private = slot_addr ss0
+   v13: ptr.private = slot_addr ss1
+   store v9, v10, v11 to v12 align 4
+   store v6 to v13 align 8
+   barrier
+   v14: i64 = urem v6, 3
+   v15: i64 = shl v14, 2
+   v16: ptr.private = ptradd v12, v15
+   v17: i32 = load v16 align 4
+   v18: i32 = mul v17, 3
+   store v18 to v16 align 4
+   barrier
+   v19: i32, v20: i32 = load v12 align 4
+   v21: i32 = load v12 + 8 align 4
+   v22: i64 = load v13 align 8
+   v23: i32 = trunc v22
+   v24: i32 = xor v21, v23
+   v25: ptr.global = ptradd v1, v7
+   store v24, v20, v19 to v25 align 4
+   return
+ }
+}
+";
+    for (global, local) in [([13, 6], [13, 3]), ([16, 2], [16, 2]), ([10, 3], [5, 3]), ([7, 5], [4, 2])] {
+        let items = (global[0] * global[1]) as usize;
+        compare(&text, NdRange::new(&global, &local), &[noise(items * 12), vec![0; items * 12]]);
+    }
+}
+
+/// What all lanes access at one index of their private arrays lies in rows, so that a loop over the array
+/// needs no gathers; small arrays are registers when LLVM has unrolled the loop.
+#[test]
+fn private_rows_are_vectors() {
+    let text = head(2)
+        + " slot ss0 size 32 align 4
+ region r0 {
+ b0(v0: ptr.global, v1: ptr.global):
+   v2: i64 = query.global_id 0
+   v3: i64 = shl v2, 2
+   v4: ptr.global = ptradd v0, v3
+   v5: i32 = load v4 align 4
+   v6: ptr.private = slot_addr ss0
+   jump b1(0:i64, v5)
+ b1(v7: i64, v8: i32):
+   v9: i64 = shl v7, 2
+   v10: ptr.private = ptradd v6, v9
+   store v8 to v10 align 4
+   v11: i32 = mul v8, v8
+   v12: i64 = add v7, 1
+   v13: i1 = icmp.ult v12, 8:i64
+   br v13, b1(v12, v11), b2(0:i64, 0:i32)
+ b2(v14: i64, v15: i32):
+   v16: i64 = sub 28:i64, v14
+   v17: ptr.private = ptradd v6, v16
+   v18: i32 = load v17 align 4
+   v19: i32 = mul v15, 3
+   v20: i32 = add v19, v18
+   v21: i64 = add v14, 4
+   v22: i1 = icmp.ult v21, 32:i64
+   br v22, b2(v21, v20), b3
+ b3:
+   v23: ptr.global = ptradd v1, v3
+   store v20 to v23 align 4
+   return
+ }
+}
+";
+    compare(&text, NdRange::new(&[43], &[43]), &[noise(43 * 4), vec![0; 43 * 4]]);
+    let llvm = optimized(&text, 8);
+    for part in ["gather", "scatter", "alloca"] {
+        assert!(!llvm.contains(part), "{part}:\n{llvm}");
+    }
+}
+
 /// Loops and branches that all work-items take alike, with values of every form around them.
 #[test]
 fn uniform_control_flow() {
@@ -291,6 +382,21 @@ fn random_kernels() {
             assert!(found.buffers == expected.buffers, "{what}: other results\n{:?}\n{}", g.range, g.module);
         }
     }
+}
+
+/// A kernel's LLVM IR as it becomes code.
+fn optimized(text: &str, width: u32) -> String {
+    let module = parse_module(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let folder = std::env::temp_dir().join(format!("lockstep-gangs-{}-{width}", std::process::id()));
+    let vectorize = Vectorize::Gangs(Gangs::of_width(width));
+    let options = CompileOptions { vectorize, dump: Some(folder.clone()), ..CompileOptions::default() };
+    let compiled = compile_kernel(&module, 0, &options);
+    let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let path = files.into_iter().find(|path| path.to_string_lossy().ends_with("optimize.ll")).unwrap();
+    let text = std::fs::read_to_string(path).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(compiled.unwrap().reason(), None);
+    text
 }
 
 /// What is consecutive is one access of a register's width, and a product and a sum are one operation.

@@ -90,7 +90,7 @@ fn compare(what: &str, types: &[Type], rows: &[Vec<u128>], operations: &[Operati
         regions: Default::default(),
         attrs: KernelAttrs::default(),
     };
-    kernel.slots.push(SlotData { size: 16, align: 16 });
+    kernel.slots.push(SlotData::new(16, 16));
     let all: Vec<Type> = types.iter().copied().chain(operations.iter().map(|&(_, ty, _)| ty)).collect();
     let pointers = vec![Type::Ptr(Space::Global); all.len()];
     let mut body = Function::new();

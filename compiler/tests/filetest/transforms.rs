@@ -9,6 +9,7 @@ use lockstep_compiler::interp::{Arg, Memory, NdRange, STEP_LIMIT, run_gangs};
 use lockstep_compiler::ir::{Kernel, Module, ValueDef};
 use lockstep_compiler::transform::barriers::barriers;
 use lockstep_compiler::transform::divergent_loops::divergent_loops;
+use lockstep_compiler::transform::interleave::interleave;
 use lockstep_compiler::transform::linearize::linearize;
 use lockstep_compiler::transform::normalize::normalize;
 use lockstep_compiler::transform::reducible::make_reducible;
@@ -26,6 +27,7 @@ const PASSES: &[Pass] = &[
     Pass { name: "barriers", run: barriers, stage: Stage::Regions },
     Pass { name: "reducible", run: reducible_regions, stage: Stage::Regions },
     Pass { name: "normalize", run: normalize_regions, stage: Stage::Normalized },
+    Pass { name: "interleave", run: interleave_four, stage: Stage::Regions },
     Pass { name: "linearize", run: linearize_all, stage: Stage::Linearized },
 ];
 
@@ -37,6 +39,11 @@ fn reducible_regions(kernel: &mut Kernel) {
     kernel.regions.values_mut().for_each(|f| {
         make_reducible(f);
     });
+}
+
+/// For gangs of four that share no slot.
+fn interleave_four(kernel: &mut Kernel) {
+    interleave(kernel, 4, &EntitySet::new());
 }
 
 /// Linearizes regions in normal form. Branches on an entry parameter are uniform, all others divergent.

@@ -131,10 +131,10 @@ unsafe extern "C" fn print(context: *const c_void, format: u32, args: *const u64
 }
 
 /// The scratch memory a launch needs: (offset of the code's own storage, size of all), `local` being the end
-/// of local memory and `items` the work-items of a full group.
-pub(super) fn scratch(local: u64, needs: &ScratchNeeds, items: u64) -> Result<(u64, u64)> {
+/// of local memory and `local_size` the work-items of a full group.
+pub(super) fn scratch(local: u64, needs: &ScratchNeeds, local_size: [u64; 3]) -> Result<(u64, u64)> {
     let too_much = || Error::new(CL_OUT_OF_RESOURCES).because("a work-group needs more scratch memory than there is");
     let items_offset = local.checked_next_multiple_of(arena::ALIGN as u64).ok_or_else(too_much)?;
-    let size = needs.total_bytes(items_offset, items).ok_or_else(too_much)?;
+    let size = needs.total_bytes(items_offset, local_size).ok_or_else(too_much)?;
     if size > arena::LIMIT { Err(too_much()) } else { Ok((items_offset, size)) }
 }

@@ -8,56 +8,14 @@
 //! Source: Moll 2021, 6.5.2 and 6.6.
 
 use super::Divergence;
+use crate::analysis::pointees::pointees;
 use crate::ir::*;
-use cranelift_entity::{EntitySet, SecondaryMap};
-use std::collections::BTreeSet;
-
-/// The slots that an address may point into, per value.
-type Pointees = SecondaryMap<Value, BTreeSet<Slot>>;
-
-fn pointees(f: &Function) -> Pointees {
-    let mut found: Pointees = SecondaryMap::new();
-    let mut changed = true;
-    while changed {
-        changed = false;
-        let mut flow = |from: Value, to: Value, found: &mut Pointees| {
-            if !found[from].is_subset(&found[to]) {
-                let more = found[from].clone();
-                found[to].extend(more);
-                changed = true;
-            }
-        };
-        for &block in &f.layout {
-            for &inst in &f.blocks[block].insts {
-                let node = &f.insts[inst];
-                match node.data {
-                    InstData::SlotAddr { slot } => {
-                        found[node.results[0]].insert(slot);
-                    }
-                    InstData::PtrAdd { base: arg, .. }
-                    | InstData::Unary { op: UnaryOp::SpaceCast | UnaryOp::Freeze, arg, .. } => {
-                        flow(arg, node.results[0], &mut found);
-                    }
-                    InstData::Ternary { op: TernaryOp::Select, args: [_, a, b], .. } => {
-                        flow(a, node.results[0], &mut found);
-                        flow(b, node.results[0], &mut found);
-                    }
-                    _ => {}
-                }
-            }
-            for to in f.blocks[block].term.targets() {
-                for (&arg, &param) in to.args.iter().zip(&f.blocks[to.block].params) {
-                    flow(arg, param, &mut found);
-                }
-            }
-        }
-    }
-    found
-}
+use cranelift_entity::EntitySet;
 
 /// Adds the slots whose addresses are only used to read and write.
 pub fn private_only(kernel: &Kernel, slots: &mut EntitySet<Slot>) {
-    kernel.slots.keys().for_each(|slot| {
+    let apart = |data: &SlotData| data.layout == SlotLayout::Apart;
+    kernel.slots.iter().filter(|(_, data)| apart(data)).for_each(|(slot, _)| {
         slots.insert(slot);
     });
     for f in kernel.regions.values() {
@@ -66,7 +24,7 @@ pub fn private_only(kernel: &Kernel, slots: &mut EntitySet<Slot>) {
             for &inst in &f.blocks[block].insts {
                 let data = &f.insts[inst].data;
                 let mut escapes = |arg: Value| {
-                    for &slot in &pointees[arg] {
+                    for &slot in &pointees[arg].slots {
                         slots.remove(slot);
                     }
                 };
@@ -107,7 +65,7 @@ pub fn drop_varying(f: &Function, found: &Divergence, slots: &mut EntitySet<Slot
                 _ => continue,
             };
             if !(uniform && all_lanes) {
-                for &slot in &pointees[*to] {
+                for &slot in &pointees[*to].slots {
                     changed |= slots.remove(slot);
                 }
             }

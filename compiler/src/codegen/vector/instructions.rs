@@ -4,7 +4,6 @@ use super::values::Held;
 use super::{Around, GangCode};
 use crate::codegen::emit::Emitted;
 use crate::codegen::groups;
-use crate::codegen::storage::SlotHome;
 use crate::ir::{
     BinaryOp, FastMath, Inst, InstData, InstNode, IntFlags, Query, Space, TernaryOp, Type, UnaryOp, Value,
 };
@@ -104,7 +103,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 let first = self.slots[*slot].ok_or(BuilderError::UnsetPosition)?;
                 // A slot that holds the same for all lanes is the gang's, in lane 0's place.
                 let shared = self.form(node.results[0]).is_uniform();
-                Held::Affine(first.into(), if shared { 0 } else { storage.lane_stride(*slot) })
+                Held::Affine(first.into(), if shared { 0 } else { storage.strides[*slot] as i64 })
             }
             InstData::LocalAddr { local } => uniform(frame.locals[local.index()].into()),
             InstData::GlobalAddr { global } => {
@@ -262,16 +261,5 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             Type::Ptr(space) => space,
             _ => Space::Generic,
         }
-    }
-}
-
-impl crate::codegen::storage::Storage {
-    /// Bytes from one lane's copy of a slot to the next lane's.
-    fn lane_stride(&self, slot: crate::ir::Slot) -> i64 {
-        let stride = match self.slots[slot] {
-            SlotHome::Item { stride, .. } => stride,
-            _ => self.strides[slot],
-        };
-        stride as i64
     }
 }

@@ -163,7 +163,7 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
             if self.slots[slot].is_some() {
                 continue;
             }
-            let ptr = frame.slot(emit, kernel, storage, slot, self.gang.first.number)?;
+            let ptr = frame.slot(emit, kernel, storage, slot, &self.gang.first)?;
             if storage.slots[slot] == SlotHome::Stack {
                 emit.intrinsic_call("llvm.lifetime.start", &[emit.ptr().into()], &[ptr.into()])?;
             }

@@ -99,8 +99,7 @@ impl<'m> Code<'m> {
             block[param.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
         }
         let items_offset = end.next_multiple_of(128);
-        let items = range.local_size.iter().product();
-        let scratch = needs.total_bytes(items_offset, items).ok_or("too much scratch memory")?;
+        let scratch = needs.total_bytes(items_offset, range.local_size).ok_or("too much scratch memory")?;
         let scratch = Object::new(&vec![UNWRITTEN; scratch as usize], 128, side);
         let block = Object::new(&block, 128, side);
         let printer = Printer { module, events: RefCell::new(Vec::new()) };
