@@ -1,7 +1,15 @@
-//! What the benchmarks share: repeated measurement, medians with their spread.
+//! What the benchmarks share: repeated measurement, medians with their spread; the suite of kernels ([`cases`]), and
+//! what runs it in several configurations or on several drivers ([`compare`]).
 //!
 //! `cargo xtask bench NAME` runs them through the ICD loader, on Lockstep or on another driver. They print numbers and
 //! assert none: how fast a machine is, is no property of the code.
+
+pub mod case;
+pub mod cases;
+pub mod compare;
+pub mod generated;
+pub mod report;
+pub mod worker;
 
 use std::fmt;
 use std::time::{Duration, Instant};

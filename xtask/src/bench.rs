@@ -8,11 +8,15 @@ use crate::driver::{self, VENDORS};
 use crate::progress::step;
 use crate::{process, setup, workspace};
 
-const NAMES: [&str; 3] = ["build", "launch", "memory"];
+const NAMES: [&str; 4] = ["build", "launch", "memory", "vectorizer"];
 /// Which platform the benchmarks take; theirs and the conformance tests' own variable.
 const PLATFORM: &str = "LOCKSTEP_TEST_PLATFORM";
 
-/// Runs the command: `bench NAME [--vendors PATH --platform NAME] [--rounds N]`.
+/// Words that are for the benchmark itself, each with a value.
+const PASSED_ON: [&str; 4] = ["--rounds", "--only", "--configs", "--clock"];
+
+/// Runs the command: `bench NAME [--vendors PATH --platform NAME] [--rounds N]`, and for `vectorizer` also `--only NAME`,
+/// `--configs A,B`, `--clock cpu`.
 pub fn run(arguments: &[String]) -> Result<()> {
     let request = Request::parse(arguments)?;
     setup::run()?;
@@ -29,6 +33,11 @@ pub fn run(arguments: &[String]) -> Result<()> {
     let program = workspace::target().join(format!("release/bench-{}", request.name));
     let mut command = Command::new(program);
     command.args(&request.rest).env(VENDORS, vendors);
+    if request.name == "vectorizer" {
+        let folder = workspace::target().join("bench");
+        std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        command.arg("--json").arg(folder.join("vectorizer.json"));
+    }
     if let Some(platform) = &request.platform {
         command.env(PLATFORM, platform);
     }
@@ -53,7 +62,7 @@ impl Request {
             match word.as_str() {
                 "--vendors" => request.vendors = Some(value()?),
                 "--platform" => request.platform = Some(value()?),
-                "--rounds" => request.rest.extend([word.clone(), value()?]),
+                word if PASSED_ON.contains(&word) => request.rest.extend([word.to_owned(), value()?]),
                 name if NAMES.contains(&name) && request.name.is_empty() => name.clone_into(&mut request.name),
                 other => bail!("bench does not know `{other}`"),
             }
@@ -84,6 +93,12 @@ mod tests {
         assert_eq!(request.platform.as_deref(), Some("Other"));
         assert_eq!(request.rest, ["--rounds", "3"]);
         assert!(parsed("launch --vendors v/").is_err());
+    }
+
+    #[test]
+    fn a_benchmarks_own_words_are_passed_on() {
+        let request = parsed("vectorizer --only dct --configs scalar,unicf --clock cpu").expect("valid");
+        assert_eq!(request.rest, ["--only", "dct", "--configs", "scalar,unicf", "--clock", "cpu"]);
     }
 
     #[test]

@@ -30,9 +30,10 @@ usage: cargo xtask COMMAND
   tidy                     check the architecture's rules
   install [--user | --system | --prefix DIR]
                            copy the driver and register it with the ICD loader
-                           measure a driver through the loader (default: this one)
   bench build|launch|memory [--rounds N] [--vendors PATH --platform NAME]
                            measure a driver through the loader (default: this one)
+  bench vectorizer [--only NAME] [--configs A,B] [--rounds N] [--clock cpu]
+                           the suite of kernels in several configurations of the driver
   appsdk DIR [--vendors PATH] [NAME...]
                            run the AMD APP SDK 3.0 sample binaries in DIR
   cts DIR [--vendors PATH] [NAME...]

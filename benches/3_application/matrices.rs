@@ -1,0 +1,49 @@
+//! Loops over matrices and grids: a product of matrices, Jacobi's five-point sweep.
+
+use crate::args;
+use crate::case::{Data, Problem, floats, step};
+
+/// The kernels.
+pub const SOURCE: &str = include_str!("matrices.cl");
+
+/// A product of matrices of 192 x 192.
+pub fn sgemm() -> Problem {
+    const SIZE: usize = 192;
+    let (a, b) = (floats(1, SIZE * SIZE, -1.0, 1.0), floats(2, SIZE * SIZE, -1.0, 1.0));
+    let element = |i: usize| -> f32 {
+        let product = |k: usize| f64::from(a[i / SIZE * SIZE + k]) * f64::from(b[k * SIZE + i % SIZE]);
+        (0..SIZE).map(product).sum::<f64>() as f32
+    };
+    let want: Vec<f32> = (0..SIZE * SIZE).map(element).collect();
+    let arguments = args![b 0, b 1, b 2, v (SIZE as i32), v (SIZE as i32)];
+    Problem {
+        buffers: vec![Data::of(&a), Data::of(&b), Data::room::<f32>(SIZE * SIZE)],
+        steps: vec![step("sgemm", &[SIZE, SIZE], &[64, 4], arguments)],
+        check: Box::new(move |outcome| outcome.close(2, &want, 1e-4)),
+    }
+}
+
+/// Forty sweeps back and forth between two grids.
+pub fn jacobi() -> Problem {
+    const WIDTH: usize = 320;
+    const HEIGHT: usize = 256;
+    const SWEEPS: usize = 40;
+    let first = floats(3, WIDTH * HEIGHT, 0.0, 1.0);
+    let mut want = first.clone();
+    for _ in 0..SWEEPS {
+        let old = want.clone();
+        for y in 1..HEIGHT - 1 {
+            for at in (1..WIDTH - 1).map(|x| y * WIDTH + x) {
+                want[at] = 0.25 * (old[at - 1] + old[at + 1] + old[at - WIDTH] + old[at + WIDTH]);
+            }
+        }
+    }
+    let sizes = (WIDTH as i32, HEIGHT as i32);
+    let there = step("jacobi", &[WIDTH, HEIGHT], &[], args![b 0, b 1, v (sizes.0), v (sizes.1)]);
+    let back = step("jacobi", &[WIDTH, HEIGHT], &[], args![b 1, b 0, v (sizes.0), v (sizes.1)]);
+    Problem {
+        buffers: vec![Data::in_place(&first), Data::room::<f32>(WIDTH * HEIGHT)],
+        steps: [there, back].iter().cycle().take(SWEEPS).cloned().collect(),
+        check: Box::new(move |outcome| outcome.close(0, &want, 1e-5)),
+    }
+}

@@ -1,0 +1,216 @@
+//! The parent's side of a comparison: a child per configuration, all alive at once, that run the same case in turn.
+//!
+//! The turns are short, so that what else happens on the machine meets every configuration alike.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use crate::Spread;
+use crate::case::Case;
+use crate::generated::Generated;
+
+/// The word on the command line that makes this program a child.
+pub const WORKER: &str = "--worker";
+
+/// How long a child may take for one answer.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// How long each turn of a configuration is, in milliseconds.
+const TURN: u64 = 25;
+
+/// A driver and how it is set up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Configuration {
+    /// As on the command line.
+    pub name: String,
+    /// What its environment has beside ours.
+    pub environment: Vec<(String, String)>,
+}
+
+impl Configuration {
+    /// `VALUE+NAME=VALUE+…`: what `LOCKSTEP_VECTORIZE` is to be, then other variables of the environment.
+    pub fn parse(text: &str) -> Self {
+        let mut words = text.split('+');
+        let first = words.next().map(|value| ("LOCKSTEP_VECTORIZE", value));
+        let others = words.map(|word| word.split_once('=').unwrap_or((word, "")));
+        // One thread: the comparison is about code, and not about how the machine is shared.
+        let all = [("LOCKSTEP_THREADS", "1")].into_iter().chain(first).chain(others);
+        let environment = all.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        Self { name: text.to_owned(), environment }
+    }
+}
+
+/// Which clock counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Clock {
+    /// The launches' events, from start to end.
+    #[default]
+    Event,
+    /// The process's processor time, for a machine that does other work at the same time.
+    Cpu,
+}
+
+/// What a configuration did with a case.
+pub struct Measured {
+    /// How long it took.
+    pub time: Spread,
+    /// A checksum of its results.
+    pub sum: String,
+}
+
+/// One for each configuration; what went wrong in words.
+pub type Cells<T> = Vec<Result<T, String>>;
+
+/// The children.
+pub struct Team {
+    workers: Vec<(Configuration, Option<Worker>)>,
+    clock: Clock,
+}
+
+struct Worker {
+    child: Child,
+    commands: ChildStdin,
+    answers: Receiver<String>,
+}
+
+impl Team {
+    /// Starts nothing yet.
+    pub fn new(configurations: Vec<Configuration>, clock: Clock) -> Self {
+        Self { workers: configurations.into_iter().map(|configuration| (configuration, None)).collect(), clock }
+    }
+
+    /// Measures a case, in so many rounds.
+    pub fn case(&mut self, case: &Case, rounds: usize) -> Cells<Measured> {
+        let mut sums = self.each(|_| format!("prepare {}", case.name), "ready");
+        let mut times: Vec<Vec<Duration>> = vec![Vec::new(); sums.len()];
+        for round in 0..=rounds {
+            for (number, sum) in sums.iter_mut().enumerate().filter(|(_, sum)| sum.is_ok()) {
+                match self.ask(number, &format!("run {TURN}"), "times") {
+                    // The first round is to warm up.
+                    Ok(_) if round == 0 => {}
+                    Ok(answer) => times[number].extend(answer.split(' ').map(|pair| self.clock.read(pair))),
+                    Err(error) => *sum = Err(error),
+                }
+            }
+        }
+        sums.into_iter().zip(times).map(|(sum, times)| Ok(Measured { sum: sum?, time: Spread::of(times) })).collect()
+    }
+
+    /// Measures the first launch of a generated kernel.
+    pub fn compile(&mut self, generated: Generated, rounds: usize) -> Cells<Spread> {
+        let mut times: Vec<Result<Vec<Duration>, String>> = self.workers.iter().map(|_| Ok(Vec::new())).collect();
+        for round in 0..=rounds {
+            let answers = self.each(|_| format!("compile {} {round}", generated.name), "times");
+            for (times, answer) in times.iter_mut().zip(answers) {
+                match (times.as_mut(), answer) {
+                    (Ok(times), Ok(answer)) if round > 0 => times.push(nanoseconds(&answer)),
+                    (Ok(_), Err(error)) => *times = Err(error),
+                    _ => {}
+                }
+            }
+        }
+        times.into_iter().map(|times| times.map(Spread::of)).collect()
+    }
+
+    fn each(&mut self, command: impl Fn(usize) -> String, wanted: &str) -> Cells<String> {
+        (0..self.workers.len()).map(|number| self.ask(number, &command(number), wanted)).collect()
+    }
+
+    /// A child's answer without its first word. A child that has ended is started anew for the next question.
+    fn ask(&mut self, number: usize, command: &str, wanted: &str) -> Result<String, String> {
+        let (configuration, worker) = &mut self.workers[number];
+        let running = match worker {
+            Some(running) => running,
+            None => worker.insert(Worker::start(configuration)?),
+        };
+        let answer = running.ask(command);
+        match answer {
+            Ok(answer) => match answer.split_once(' ') {
+                Some((word, rest)) if word == wanted => Ok(rest.to_owned()),
+                _ => Err(answer),
+            },
+            Err(error) => {
+                *worker = None;
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Worker {
+    fn start(configuration: &Configuration) -> Result<Self, String> {
+        let program = std::env::current_exe().map_err(|error| error.to_string())?;
+        let environment = configuration.environment.iter().map(|(name, value)| (name, value));
+        let mut child = Command::new(program)
+            .arg(WORKER)
+            .envs(environment)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("cannot start: {error}"))?;
+        let (Some(commands), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err("no pipes".into());
+        };
+        let (sender, answers) = channel();
+        // The thread ends with the child's output.
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Ok(Self { child, commands, answers })
+    }
+
+    fn ask(&mut self, command: &str) -> Result<String, String> {
+        // A child that has ended does not read; why it ended is told below.
+        let _ = writeln!(self.commands, "{command}").and_then(|()| self.commands.flush());
+        match self.answers.recv_timeout(PATIENCE) {
+            Ok(answer) => Ok(answer),
+            Err(RecvTimeoutError::Timeout) => Err(format!("no answer in {} s", PATIENCE.as_secs())),
+            Err(RecvTimeoutError::Disconnected) => {
+                Err(self.child.wait().map_or_else(|error| error.to_string(), |status| format!("ended: {status}")))
+            }
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // It may hang in a kernel. Where it has ended already, both do nothing.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Clock {
+    fn read(self, pair: &str) -> Duration {
+        let (event, cpu) = pair.split_once(':').unwrap_or((pair, pair));
+        nanoseconds(if self == Clock::Event { event } else { cpu })
+    }
+}
+
+fn nanoseconds(text: &str) -> Duration {
+    Duration::from_nanos(text.parse().expect("a child of this program sends numbers"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configuration_is_a_switch_and_other_variables() {
+        let parsed = Configuration::parse("unicf+LOCKSTEP_WIDTH=8");
+        let pairs: Vec<(&str, &str)> = parsed.environment.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+        assert_eq!(pairs, [("LOCKSTEP_THREADS", "1"), ("LOCKSTEP_VECTORIZE", "unicf"), ("LOCKSTEP_WIDTH", "8")]);
+        assert_eq!(parsed.name, "unicf+LOCKSTEP_WIDTH=8");
+    }
+
+    #[test]
+    fn each_clock_reads_its_half() {
+        assert_eq!(Clock::Event.read("5:7"), Duration::from_nanos(5));
+        assert_eq!(Clock::Cpu.read("5:7"), Duration::from_nanos(7));
+    }
+}

@@ -1,0 +1,167 @@
+//! The child's side of a comparison: one driver in one configuration, told over its standard input what to run.
+//!
+//! Commands and answers are lines: `prepare CASE` → `ready SUM`, `run MILLISECONDS` → `times EVENT:CPU …` in
+//! nanoseconds, `compile NAME SALT` → `times NANOSECONDS`. An answer that begins with `wrong` says what is wrong with
+//! a result.
+
+use std::io::{BufRead, Write};
+use std::time::{Duration, Instant};
+
+use lockstep_conformance::commands::{finish, launch};
+use lockstep_conformance::objects::Argument;
+use lockstep_conformance::opencl_sys::{
+    CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_START, CL_QUEUE_PROFILING_ENABLE,
+};
+use lockstep_conformance::{Buffer, Context, Event, Kernel, Queue, arguments, read, run, write};
+
+use crate::case::{Arg, Case, Outcome, Problem, Step};
+use crate::cases;
+use crate::generated::{self, Generated};
+
+/// Runs of one burst that are not dropped, however long they take.
+const LEAST_RUNS: usize = 2;
+
+/// Serves commands until the input ends.
+pub fn serve() {
+    let context = Context::new();
+    let device = Device { queue: context.queue(CL_QUEUE_PROFILING_ENABLE), context };
+    let mut prepared = None;
+    for line in std::io::stdin().lock().lines() {
+        let line = line.expect("the parent writes text");
+        let words: Vec<&str> = line.split(' ').collect();
+        let answer = match words[..] {
+            ["prepare", name] => {
+                let case = cases::find(name).expect("the parent names cases of the same table");
+                drop(prepared.take());
+                device.prepare(case).map(|new| format!("ready {:x}", prepared.insert(new).sum))
+            }
+            ["run", milliseconds] => {
+                let milliseconds = milliseconds.parse().expect("the parent sends a number");
+                let prepared = prepared.as_ref().expect("the parent prepares a case first");
+                device.burst(prepared, Duration::from_millis(milliseconds))
+            }
+            ["compile", name, salt] => {
+                let generated = generated::find(name).expect("the parent names kernels of the same table");
+                let salt = salt.parse().expect("the parent sends a number");
+                Ok(format!("times {}", device.first_launch(generated, salt).as_nanos()))
+            }
+            _ => panic!("no such command: {line}"),
+        };
+        println!("{}", answer.unwrap_or_else(|wrong| format!("wrong {wrong}")));
+        std::io::stdout().flush().expect("the parent reads");
+    }
+}
+
+struct Device {
+    queue: Queue,
+    context: Context,
+}
+
+/// A case that is ready to run, and has been right once.
+struct Prepared {
+    problem: Problem,
+    buffers: Vec<Buffer>,
+    /// One for each step.
+    kernels: Vec<Kernel>,
+    /// Of the results.
+    sum: u64,
+}
+
+impl Device {
+    fn prepare(&self, case: &Case) -> Result<Prepared, String> {
+        let problem = (case.problem)();
+        let program = self.context.build(case.source, "");
+        let buffers: Vec<Buffer> = problem.buffers.iter().map(|data| self.context.with_values(&data.bytes)).collect();
+        let kernel = |step: &Step| {
+            let kernel = program.kernel(step.kernel);
+            for (index, argument) in step.arguments.iter().enumerate() {
+                kernel.set(
+                    index,
+                    match argument {
+                        Arg::Buffer(number) => Argument::Buffer(&buffers[*number]),
+                        Arg::Value(bytes) => Argument::Bytes(bytes.clone()),
+                        Arg::Local(size) => Argument::Local(*size),
+                    },
+                );
+            }
+            kernel
+        };
+        let kernels = problem.steps.iter().map(kernel).collect();
+        let mut prepared = Prepared { problem, buffers, kernels, sum: 0 };
+        self.run(&prepared);
+        let outcome = self.outcome(&prepared);
+        (prepared.problem.check)(&outcome)?;
+        prepared.sum = sum(&outcome);
+        Ok(prepared)
+    }
+
+    /// Runs for about so long; the first run is to warm up.
+    fn burst(&self, prepared: &Prepared, budget: Duration) -> Result<String, String> {
+        self.run(prepared);
+        let mut answer = "times".to_owned();
+        let start = Instant::now();
+        let mut runs = 0;
+        while runs < LEAST_RUNS || start.elapsed() < budget {
+            let (event, cpu) = self.run(prepared);
+            answer += &format!(" {event}:{cpu}");
+            runs += 1;
+        }
+        if sum(&self.outcome(prepared)) != prepared.sum {
+            return Err("the result changes from run to run".into());
+        }
+        Ok(answer)
+    }
+
+    /// One run from the first contents of the buffers: the sum of its launches' times from start to end by their
+    /// events, and the processor time that the process has spent meanwhile.
+    fn run(&self, prepared: &Prepared) -> (u64, u64) {
+        for (data, buffer) in prepared.problem.buffers.iter().zip(&prepared.buffers) {
+            if data.restored {
+                write(&self.queue, buffer, &data.bytes);
+            }
+        }
+        let start = cpu_time();
+        let steps = prepared.problem.steps.iter().zip(&prepared.kernels);
+        let events: Vec<_> =
+            steps.map(|(step, kernel)| launch(&self.queue, kernel, &step.global, &step.local, &[])).collect();
+        finish(&self.queue);
+        let cpu = cpu_time() - start;
+        let took =
+            |event: &Event| event.time(CL_PROFILING_COMMAND_END).saturating_sub(event.time(CL_PROFILING_COMMAND_START));
+        (events.iter().map(took).sum(), cpu)
+    }
+
+    fn outcome(&self, prepared: &Prepared) -> Outcome {
+        Outcome(prepared.buffers.iter().map(|buffer| read(&self.queue, buffer)).collect())
+    }
+
+    /// How much longer a kernel's first launch takes than its second: what is done once per kernel.
+    fn first_launch(&self, generated: Generated, salt: u64) -> Duration {
+        let kernel = self.context.kernel(&generated.source(salt), generated::KERNEL);
+        let floats = self.context.with_values(&[1.0_f32; generated::ELEMENTS]);
+        let ints = self.context.with_values(&[1_i32; generated::ELEMENTS]);
+        kernel.set_all(arguments![&floats, &ints, 0x5555_i32]);
+        let timed = || {
+            let start = Instant::now();
+            run(&self.queue, &kernel, &[generated::ITEMS], &[]);
+            start.elapsed()
+        };
+        let first = timed();
+        first.saturating_sub(timed())
+    }
+}
+
+/// Nanoseconds of processor time that this process has used.
+fn cpu_time() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a timespec that the call may write.
+    let code = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
+    assert_eq!(code, 0, "Linux has the clock of a process");
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// A checksum of everything in the buffers (FNV-1a).
+fn sum(outcome: &Outcome) -> u64 {
+    let bytes = outcome.0.iter().flatten();
+    bytes.fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
