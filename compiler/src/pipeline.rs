@@ -31,6 +31,8 @@ pub struct CompileOptions {
     pub opt_disable: bool,
     /// Whether work-items run in lanes.
     pub vectorize: Vectorize,
+    /// Bits of the widest vector registers that may be used; none: the machine's.
+    pub simd: Option<u32>,
     /// The folder that receives the kernel after every stage.
     pub dump: Option<PathBuf>,
 }
@@ -129,7 +131,7 @@ pub fn compile_kernel(module: &Module, kernel: usize, options: &CompileOptions) 
 
     let widening = match options.vectorize {
         Vectorize::Scalar => Ok(None),
-        Vectorize::Gangs(gangs) => widen::plan(module, &mut kernel, gangs).map(Some),
+        Vectorize::Gangs(gangs) => widen::plan(module, &mut kernel, gangs, jit::register_bits(options.simd)).map(Some),
     };
     let (widening, reason) = match widening {
         Ok(widening) => (widening, None),
@@ -143,7 +145,7 @@ pub fn compile_kernel(module: &Module, kernel: usize, options: &CompileOptions) 
     run.stage("codegen", "ll", || jit::ir_text(&generated.module));
 
     let level = if options.opt_disable { OptLevel::None } else { OptLevel::Aggressive };
-    let machine = HostMachine::new(level)?;
+    let machine = HostMachine::new(level, options.simd)?;
     jit::optimize(&generated.module, &machine)?;
     run.stage("optimize", "ll", || jit::ir_text(&generated.module));
     run.dump("optimize", "s", || jit::assembly_text(&generated.module, &machine).unwrap_or_default());

@@ -206,7 +206,7 @@ fn loops_are_not_vectorized_by_llvm() {
         }";
     let context = Context::create();
     let module = module(&context, text);
-    let machine = HostMachine::new(OptLevel::Aggressive).unwrap();
+    let machine = HostMachine::new(OptLevel::Aggressive, None).unwrap();
     optimize(&module, &machine).unwrap();
     let text = ir_text(&module);
     assert!(text.contains("fadd float") && !text.contains("x float>"), "{text}");

@@ -39,7 +39,7 @@ fn with_module<T>(work: impl FnOnce(&inkwell::module::Module<'_>) -> T) -> T {
 #[test]
 fn memory_does_not_grow() {
     let object = with_module(|module| {
-        let machine = HostMachine::new(OptLevel::Default).unwrap();
+        let machine = HostMachine::new(OptLevel::Default, None).unwrap();
         optimize(module, &machine).unwrap();
         emit_object(module, &machine).unwrap()
     });

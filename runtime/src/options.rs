@@ -46,7 +46,12 @@ pub const TABLE: &[Switch] = &[
     Switch {
         name: "LOCKSTEP_WIDTH",
         default: "as fits the kernel",
-        meaning: "work-items that run together: 2, 4, 8 or 16",
+        meaning: "work-items that run together: 2, 4, 8, 16, 32 or 64",
+    },
+    Switch {
+        name: "LOCKSTEP_SIMD",
+        default: "the machine's",
+        meaning: "bits of the widest vector registers to use: 128, 256 or 512",
     },
     Switch {
         name: "LOCKSTEP_DUMP",
@@ -66,6 +71,8 @@ pub struct Options {
     pub threads: Option<usize>,
     /// `LOCKSTEP_VECTORIZE`.
     pub vectorize: Vectorize,
+    /// `LOCKSTEP_SIMD`.
+    pub simd: Option<u32>,
     /// `LOCKSTEP_DUMP`.
     pub dump: Option<PathBuf>,
     /// `PATH`: where clang is looked for.
@@ -102,7 +109,7 @@ impl Options {
         let width = text("LOCKSTEP_WIDTH").and_then(|value| match value.trim().parse() {
             Ok(width) if WIDTHS.contains(&width) => Some(width),
             _ => {
-                eprintln!("lockstep: LOCKSTEP_WIDTH={value} is not 2, 4, 8 or 16; ignored");
+                eprintln!("lockstep: LOCKSTEP_WIDTH={value} is not 2, 4, 8, 16, 32 or 64; ignored");
                 None
             }
         });
@@ -125,6 +132,7 @@ impl Options {
             clang: text("LOCKSTEP_CLANG").map(PathBuf::from),
             build_timeout: Duration::from_millis(number("LOCKSTEP_BUILD_TIMEOUT_MS").unwrap_or(60_000)),
             threads: number("LOCKSTEP_THREADS").map(|n| n.min(1024) as usize),
+            simd: number("LOCKSTEP_SIMD").map(|bits| bits.min(512) as u32),
             dump: text("LOCKSTEP_DUMP").map(PathBuf::from),
             search_path: None,
             temp_dir: PathBuf::from("/tmp"),

@@ -3,6 +3,7 @@
 
 pub mod block_index;
 pub mod cfg;
+pub mod cost;
 pub mod divergence;
 pub mod dominators;
 pub mod joins;

@@ -68,6 +68,18 @@ pub fn host_description() -> String {
     )
 }
 
+/// Bits of the widest vector registers, where at most `simd` may be used.
+pub fn register_bits(simd: Option<u32>) -> u32 {
+    let features = host().features.to_string_lossy();
+    let has = |feature: &str| features.split(',').any(|each| each.strip_prefix('+') == Some(feature));
+    let bits = match () {
+        () if has("avx512f") => 512,
+        () if has("avx2") => 256,
+        () => 128,
+    };
+    bits.min(simd.unwrap_or(bits)).max(128)
+}
+
 /// A code generator for the host. One thread at a time may use it.
 pub struct HostMachine {
     raw: LLVMTargetMachineRef,
@@ -75,10 +87,18 @@ pub struct HostMachine {
 }
 
 impl HostMachine {
-    /// Makes a code generator.
-    pub fn new(level: OptLevel) -> Result<Self, JitError> {
+    /// Makes a code generator that uses vector registers of at most so many bits.
+    pub fn new(level: OptLevel, simd: Option<u32>) -> Result<Self, JitError> {
         initialise();
         let host = host();
+        let mut features = host.features.to_bytes().to_vec();
+        // What is taken away last takes along what builds on it.
+        match simd {
+            Some(0..=128) => features.extend_from_slice(b",-avx"),
+            Some(129..=256) => features.extend_from_slice(b",-avx512f"),
+            _ => {}
+        }
+        let features = CString::new(features).unwrap_or_default();
         let mut target = std::ptr::null_mut();
         let mut message = std::ptr::null_mut();
         // SAFETY: the strings are terminated and live as long as the program; the target is static data of LLVM.
@@ -90,7 +110,7 @@ impl HostMachine {
                 target,
                 host.triple.as_ptr(),
                 BASE_CPU.as_ptr(),
-                host.features.as_ptr(),
+                features.as_ptr(),
                 match level {
                     OptLevel::None => LLVMCodeGenOptLevel::LLVMCodeGenLevelNone,
                     OptLevel::Default => LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,

@@ -16,7 +16,7 @@ use std::fmt;
 
 use inkwell::module::Module;
 
-pub use host::{HostMachine, host_description};
+pub use host::{HostMachine, host_description, register_bits};
 pub use loader::{JitCode, load};
 pub use optimize::{assembly_text, emit_object, ir_text, optimize};
 
@@ -61,7 +61,7 @@ impl std::error::Error for JitError {}
 
 /// Optimises the module, makes code of it and finds `entry` in that.
 pub fn compile(module: &Module<'_>, entry: &str, level: OptLevel) -> Result<JitCode, JitError> {
-    let machine = HostMachine::new(level)?;
+    let machine = HostMachine::new(level, None)?;
     optimize(module, &machine)?;
     load(&emit_object(module, &machine)?, entry)
 }

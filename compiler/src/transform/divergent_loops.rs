@@ -3,7 +3,7 @@
 //! Requires: a function in normal form; the blocks whose branches are divergent.
 //! Ensures: no divergent branch leaves a loop; a loop that may be entered by no lane ends at once. There is
 //! no switch, and one block in which all ways through the function end. The new divergent branches are
-//! in the set, and what only some lanes' edges decide is in [`Tracked`].
+//! in the set, and what only some lanes' edges decide is in [`UniformLoops`].
 //! Phases: switches become branches and ends meet in one block; loops with divergent exits, innermost first;
 //! then loops that linearization might enter with no lane, outermost first.
 //! Source: Moll 2021, section 9.1. Values that are uniform in an iteration stay so, as in Karrenberg & Hack
@@ -36,8 +36,17 @@ use std::collections::HashMap;
 /// the loop, and do not look at it any more.
 pub type Tracked = HashMap<Value, Block>;
 
+/// What later passes have to know of the loops that were changed.
+#[derive(Clone, Debug, Default)]
+pub struct UniformLoops {
+    /// Which values count on one edge only.
+    pub tracked: Tracked,
+    /// Blocks that run for a lane at least, as a branch before them asks.
+    pub guarded: EntitySet<Block>,
+}
+
 /// Makes every loop uniform.
-pub fn divergent_loops(f: &mut Function, divergent: &mut EntitySet<Block>) -> Tracked {
+pub fn divergent_loops(f: &mut Function, divergent: &mut EntitySet<Block>) -> UniformLoops {
     expand_switches(f, divergent);
     let end = join_ends(f);
     let mut pass = Pass { f, divergent, end, tracked: HashMap::new(), guarded: EntitySet::new() };
@@ -62,7 +71,7 @@ pub fn divergent_loops(f: &mut Function, divergent: &mut EntitySet<Block>) -> Tr
             facts = Facts::new(pass.f);
         }
     }
-    pass.tracked
+    UniformLoops { tracked: pass.tracked, guarded: pass.guarded }
 }
 
 /// What is known of the function as it is.

@@ -1,6 +1,7 @@
 //! Passes that change a kernel's code.
 
 pub mod barriers;
+pub mod boscc;
 pub mod divergent_loops;
 pub mod interleave;
 pub mod linearize;

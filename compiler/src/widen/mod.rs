@@ -7,23 +7,27 @@
 //! Ensures: the regions are linearized (`Stage::Linearized`) and each has a [`RegionPlan`]; or the kernel
 //! means what it meant and there is the reason why its work-items run one after the other.
 //! Phases: check what no gang can do; normal form; what differs between lanes; the layout of private slots;
-//! per region uniform loops, linearization and the shapes of what came out.
+//! per region uniform loops, gates, linearization and the shapes of what came out.
 //! Source: Moll 2021, chapters 5 and 11; Karrenberg & Hack 2012, section 3.3.
 
+pub mod choice;
 pub mod configuration;
 pub mod lanes;
 pub mod memory;
 
 use crate::analysis::cfg::cfg;
+use crate::analysis::cost::Registers;
 use crate::analysis::divergence::{Divergence, Facts, divergence};
 use crate::analysis::dominators::dominators;
 use crate::analysis::loops::loops;
 use crate::analysis::shape::Shape;
 use crate::ir::{Block, Function, Kernel, Module, Region, Value};
-use crate::transform::divergent_loops::divergent_loops;
+use crate::transform::boscc::boscc;
+use crate::transform::divergent_loops::{UniformLoops, divergent_loops};
 use crate::transform::interleave::interleave;
 use crate::transform::linearize::linearize;
 use crate::transform::normalize::normalize;
+pub use choice::Choice;
 pub use configuration::{Configuration, Gangs};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, PrimaryMap, SecondaryMap};
@@ -31,7 +35,7 @@ use lanes::Form;
 use std::fmt;
 
 /// The widths of a gang.
-pub const WIDTHS: [u32; 4] = [2, 4, 8, 16];
+pub const WIDTHS: [u32; 6] = [2, 4, 8, 16, 32, 64];
 
 /// The greatest alignment of a private slot of which each lane has its own.
 pub const SLOT_ALIGN: u32 = 128;
@@ -41,6 +45,8 @@ pub const SLOT_ALIGN: u32 = 128;
 pub enum Reason {
     /// There are no gangs of so many work-items.
     Width(u32),
+    /// One work-item after the other is expected to be faster.
+    Cost(Choice),
     /// A private variable wants a greater alignment than one lane's copy can have.
     SlotAlignment(u32),
 }
@@ -49,6 +55,10 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::Width(width) => write!(f, "gangs of {width} work-items are not supported"),
+            Reason::Cost(Choice { width, scalar, gang }) => {
+                let alone = scalar.saturating_mul(u64::from(*width));
+                write!(f, "a gang of {width} is expected to cost {gang}, {width} work-items alone {alone}")
+            }
             Reason::SlotAlignment(align) => write!(f, "a private variable is aligned to {align} bytes"),
         }
     }
@@ -81,17 +91,27 @@ pub struct Widening {
     pub regions: PrimaryMap<Region, RegionPlan>,
 }
 
-/// Brings the regions of a kernel into the form that gangs of work-items need, and plans how they run.
-pub fn plan(module: &Module, kernel: &mut Kernel, gangs: Gangs) -> Result<Widening, Reason> {
+/// Brings the regions of a kernel into the form that gangs of work-items need, and plans how they run on
+/// registers of `bits` bits.
+pub fn plan(module: &Module, kernel: &mut Kernel, gangs: Gangs, bits: u32) -> Result<Widening, Reason> {
     let Gangs { configuration, width } = gangs;
-    let width = width.unwrap_or(WIDTHS[WIDTHS.len() - 1]);
-    if !WIDTHS.contains(&width) {
+    if let Some(width) = width.filter(|width| !WIDTHS.contains(width)) {
         return Err(Reason::Width(width));
     }
     if let Some(slot) = kernel.slots.values().find(|slot| slot.align > SLOT_ALIGN) {
         return Err(Reason::SlotAlignment(slot.align));
     }
     kernel.regions.values_mut().for_each(normalize);
+    let width = match width {
+        Some(width) => width,
+        None => {
+            let choice = choice::choose(module, kernel, bits);
+            if !choice.pays() {
+                return Err(Reason::Cost(choice));
+            }
+            choice.width
+        }
+    };
     let mut facts = Facts::new(module, kernel, width);
     facts.all_vary = configuration == Configuration::Naive;
     let mut facts = facts.of_kernel(kernel);
@@ -99,16 +119,20 @@ pub fn plan(module: &Module, kernel: &mut Kernel, gangs: Gangs) -> Result<Wideni
         interleave(kernel, width, &facts.uniform_slots);
         facts.see_slots(kernel);
     }
-    let regions = kernel.regions.values_mut().map(|body| plan_region(body, &facts, configuration)).collect();
+    let regions = kernel.regions.values_mut().map(|body| plan_region(body, &facts, configuration, bits)).collect();
     Ok(Widening { width, configuration, regions })
 }
 
-fn plan_region(body: &mut Function, facts: &Facts, configuration: Configuration) -> RegionPlan {
+fn plan_region(body: &mut Function, facts: &Facts, configuration: Configuration, bits: u32) -> RegionPlan {
+    let before = analyse(body, facts);
     let mut divergent = match configuration {
-        Configuration::UniCf => analyse(body, facts).divergent_branches,
+        Configuration::UniCf => before.divergent_branches,
         _ => every_branch(body),
     };
-    let tracked = divergent_loops(body, &mut divergent);
+    let UniformLoops { tracked, guarded } = divergent_loops(body, &mut divergent);
+    if matches!(configuration, Configuration::Boscc | Configuration::UniCf) {
+        boscc(body, &divergent, &guarded, &before.shapes, Registers { bits, width: facts.width });
+    }
     linearize(body, &divergent, &tracked);
     RegionPlan { shapes: analyse(body, facts).shapes, masks: body.masks.clone() }
 }

@@ -57,7 +57,7 @@ fn linearize_all(kernel: &mut Kernel) {
                 divergent.insert(block);
             }
         }
-        let tracked = divergent_loops(f, &mut divergent);
+        let tracked = divergent_loops(f, &mut divergent).tracked;
         linearize(f, &divergent, &tracked);
     }
 }

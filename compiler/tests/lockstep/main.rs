@@ -44,7 +44,7 @@ fn linearized(module: &Module, stage: &mut Module, find: impl Fn(&Module, &Funct
     for region in module.kernels[0].regions.keys().collect::<Vec<_>>() {
         let f = &mut module.kernels[0].regions[region];
         let mut divergent = find(&regions, f);
-        let tracked = divergent_loops(f, &mut divergent);
+        let tracked = divergent_loops(f, &mut divergent).tracked;
         stage.kernels.clone_from(&module.kernels);
         let f = &mut module.kernels[0].regions[region];
         linearize(f, &divergent, &tracked);

@@ -63,6 +63,7 @@ impl Executable {
             let options = CompileOptions {
                 opt_disable: self.linked.options.opt_disable,
                 vectorize: options().vectorize,
+                simd: options().simd,
                 dump: dump_folder(),
             };
             match pipeline::compile_kernel(&self.module, index, &options) {

@@ -132,6 +132,10 @@ impl Masks<'_> {
         let yes = self.flow.f.constant(Type::BOOL, 1);
         let mask = self.masks[edge.from].unwrap_or(yes);
         let Terminator::Branch { cond, .. } = self.flow.f.blocks[edge.from].term else { return mask };
+        if self.is_gate(cond) {
+            // Past a gate goes only who was not there.
+            return if edge.target == 0 { mask } else { self.flow.f.constant(Type::BOOL, 0) };
+        }
         let cond = self.now(cond);
         let cond = match (edge.target, self.flow.f.const_bits(cond)) {
             (0, _) => cond,
@@ -139,6 +143,22 @@ impl Masks<'_> {
             _ => self.bits(edge.from, BinaryOp::Xor, cond, yes),
         };
         self.and(edge.from, mask, cond)
+    }
+
+    /// Whether no lane ever runs a block.
+    fn is_idle(&self, block: Block) -> bool {
+        self.masks[block].is_some_and(|mask| self.flow.f.const_bits(mask) == Some(0))
+    }
+
+    /// Whether a condition asks for nothing but an active lane.
+    fn is_gate(&self, cond: Value) -> bool {
+        match self.flow.f.values[cond].def {
+            ValueDef::Result(inst, _) => match self.flow.f.insts[inst].data {
+                InstData::Any { cond } => self.flow.f.const_bits(cond) == Some(1),
+                _ => false,
+            },
+            _ => false,
+        }
     }
 
     fn and(&mut self, block: Block, a: Value, b: Value) -> Value {
@@ -207,7 +227,7 @@ impl Masks<'_> {
         let keeper = self.tracked.get(&param);
         let edges: Vec<(&Edge, Value)> = edges
             .iter()
-            .filter(|edge| keeper.is_none_or(|&from| edge.from == from))
+            .filter(|edge| keeper.is_none_or(|&from| edge.from == from) && !self.is_idle(edge.from))
             .map(|edge| (edge, self.now(edge.args[i])))
             .collect();
         let default = self.first_value(top, ty, &edges);

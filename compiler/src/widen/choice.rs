@@ -1,0 +1,85 @@
+//! How many work-items a gang gets, and whether gangs pay at all.
+//!
+//! Requires: regions in normal form.
+//! Ensures: a width for the widest registers of the machine, or the answer that one work-item after the other
+//! is faster.
+//! Phases: what each region costs one work-item and gangs of every width; the least per work-item.
+//! Source: DESIGN decision 9; Moll 2021, chapter 10, for the shapes that decide what an access costs.
+
+use super::WIDTHS;
+use crate::analysis::cfg::{Cfg, cfg};
+use crate::analysis::cost::{self, Registers};
+use crate::analysis::divergence::{Divergence, Facts, divergence};
+use crate::analysis::dominators::dominators;
+use crate::analysis::loops::{Loops, loops};
+use crate::ir::{Function, Kernel, Module};
+
+/// Gangs have to be this much faster, in percent of a work-item's cost, for the estimate to be believed.
+const MARGIN: u64 = 95;
+
+/// What gangs of a width are expected to cost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Choice {
+    /// Work-items of a gang.
+    pub width: u32,
+    /// What a work-item costs alone.
+    pub scalar: u64,
+    /// What a gang costs.
+    pub gang: u64,
+}
+
+impl Choice {
+    /// Whether a gang is faster than its work-items one after the other.
+    pub fn pays(self) -> bool {
+        self.gang.saturating_mul(100) < self.scalar.saturating_mul(self.width.into()).saturating_mul(MARGIN)
+    }
+
+    fn is_cheaper(self, other: Choice) -> bool {
+        self.gang.saturating_mul(other.width.into()) < other.gang.saturating_mul(self.width.into())
+    }
+}
+
+/// The width that costs a work-item least on registers of `bits` bits.
+pub fn choose(module: &Module, kernel: &Kernel, bits: u32) -> Choice {
+    let usual = (bits / 32).max(WIDTHS[0]);
+    let facts = Facts::new(module, kernel, usual).of_kernel(kernel);
+    let regions: Vec<Analysed<'_>> = kernel.regions.values().map(|body| Analysed::new(body, &facts)).collect();
+    let estimate = |width: u32| {
+        let mut choice = Choice { width, scalar: 0, gang: 0 };
+        for region in &regions {
+            let (one, all) = region.cost(Registers { bits, width });
+            choice.scalar = choice.scalar.saturating_add(one);
+            choice.gang = choice.gang.saturating_add(all);
+        }
+        choice
+    };
+    let mut best = estimate(usual);
+    for width in [usual / 2, usual * 2].into_iter().filter(|width| WIDTHS.contains(width)) {
+        let other = estimate(width);
+        if other.is_cheaper(best) {
+            best = other;
+        }
+    }
+    best
+}
+
+/// A region and what is known of it.
+struct Analysed<'a> {
+    body: &'a Function,
+    graph: Cfg,
+    forest: Loops,
+    found: Divergence,
+}
+
+impl Analysed<'_> {
+    fn new<'a>(body: &'a Function, facts: &Facts) -> Analysed<'a> {
+        let graph = cfg(body);
+        let forest = loops(&graph, &dominators(&graph));
+        let found = divergence(body, facts, &graph, &forest);
+        Analysed { body, graph, forest, found }
+    }
+
+    fn cost(&self, registers: Registers) -> (u64, u64) {
+        cost::whole(self.body, &self.graph, &self.forest, &self.found, registers)
+    }
+}
