@@ -222,6 +222,8 @@ fn language_arguments(config: &FrontendConfig, options: &BuildOptions) -> Vec<Os
         [
             "-O2",
             "-fno-builtin",
+            // With them `break` goes through a variable that says where to, which stays a second exit of a loop.
+            "-disable-lifetime-markers",
             "-ffp-contract=on",
             "-fno-threadsafe-statics",
             "-fgnuc-version=4.2.1",
