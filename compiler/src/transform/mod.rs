@@ -7,3 +7,4 @@ pub mod interleave;
 pub mod linearize;
 pub mod normalize;
 pub mod reducible;
+pub mod trivial_branches;

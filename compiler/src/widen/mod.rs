@@ -27,6 +27,7 @@ use crate::transform::divergent_loops::{UniformLoops, divergent_loops};
 use crate::transform::interleave::interleave;
 use crate::transform::linearize::linearize;
 use crate::transform::normalize::normalize;
+use crate::transform::trivial_branches::trivial_branches;
 pub use choice::Choice;
 pub use configuration::{Configuration, Gangs};
 use cranelift_entity::packed_option::PackedOption;
@@ -130,6 +131,7 @@ fn plan_region(body: &mut Function, facts: &Facts, configuration: Configuration,
         _ => every_branch(body),
     };
     let UniformLoops { tracked, guarded } = divergent_loops(body, &mut divergent);
+    trivial_branches(body, &mut divergent);
     if matches!(configuration, Configuration::Boscc | Configuration::UniCf) {
         boscc(body, &divergent, &guarded, &before.shapes, Registers { bits, width: facts.width });
     }

@@ -32,7 +32,7 @@ pub fn options(configuration: Configuration, width: u32, opt_disable: bool) -> C
     let gangs = Gangs { configuration, width: Some(width) };
     let vectorize = if width == 1 { Vectorize::Scalar } else { Vectorize::Gangs(gangs) };
     let dump = std::env::var_os("LOCKSTEP_TEST_DUMP").map(Into::into);
-    CompileOptions { opt_disable, vectorize, dump }
+    CompileOptions { opt_disable, vectorize, dump, ..CompileOptions::default() }
 }
 
 /// One launch of a kernel.

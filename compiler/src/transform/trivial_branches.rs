@@ -1,0 +1,39 @@
+//! Uniform branches that are not worth a branch.
+//!
+//! Requires: uniform loops (what `divergent_loops` leaves); the divergent branches.
+//! Ensures: of the branches that only some lanes run, those between whose ways there is nothing to skip are
+//! in the set of those to fold. A gang would ask its active lanes which way to go, only to meet again.
+//! Phases: which blocks run for some lanes only; per branch there, whether both ways lead to one block with
+//! no instruction between.
+//! Source: none; what Moll 2021, chapter 8, keeps because it is uniform is kept for the work it skips.
+
+use crate::analysis::cfg::cfg;
+use crate::analysis::dominators::dominators;
+use crate::analysis::loops::loops;
+use crate::analysis::predicates::{Graph, Iterations, Lanes};
+use crate::ir::{Block, Function, Terminator};
+use cranelift_entity::EntitySet;
+
+/// Adds the branches that are not worth keeping to those that are folded.
+pub fn trivial_branches(f: &Function, divergent: &mut EntitySet<Block>) {
+    let edges = cfg(f);
+    let tree = dominators(&edges);
+    let forest = loops(&edges, &tree);
+    let iterations = Iterations::new(f, &edges, &forest);
+    let graph = Graph { cfg: &edges, dominators: &tree, loops: &forest, iterations: &iterations, divergent };
+    let lanes = graph.lanes();
+    let end = |block: Block| -> Block {
+        let data = &f.blocks[block];
+        match &data.term {
+            Terminator::Jump(to) if data.insts.is_empty() && edges.preds(block).len() == 1 => to.block,
+            _ => block,
+        }
+    };
+    for &block in edges.rpo() {
+        let Terminator::Branch { then_to, else_to, .. } = &f.blocks[block].term else { continue };
+        let meet = end(then_to.block) == end(else_to.block);
+        if meet && lanes[block] != Lanes::All && forest.with_header(end(then_to.block)).is_none() {
+            divergent.insert(block);
+        }
+    }
+}
