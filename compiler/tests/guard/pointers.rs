@@ -22,12 +22,12 @@ fn compare_at(sizes: &[(i32, u64)], patterns: &[fn(i32) -> bool], cases: &[Case]
             "kernel void {name}(global const int *m, global const int *w, global const int *a, global int *b,
                                 global int *p, long far) {{
                  local int l[64];
-                 int i = get_global_id(0);
+                 long i = get_global_id(0);
                  {body}
              }}\n"
         )
     };
-    let common = "typedef struct { int v[24]; } S; constant int table[4] = { 5, 6, 7, 8 };\n".to_string();
+    let common = "typedef struct { int v[24]; } S; typedef struct { int x; } __attribute__((aligned(16))) A; constant int table[4] = { 5, 6, 7, 8 };\n".to_string();
     let module = build(&(common + &cases.iter().map(kernel).collect::<String>()));
     let launch = |is: fn(i32) -> bool, (size, local): (i32, u64), far: i64| {
         let wild = |i: i32| if is(i) { i % 4 } else { [i32::MAX, i32::MIN, -1, 0x4000_0000][i as usize % 4] };
@@ -105,7 +105,7 @@ fn far_away() {
     compare(
         &PATTERNS,
         &[
-            ("wild_load", "if (m[i]) b[i] = a[i & ~3 & w[i]];"),
+            ("wild_load", "if (m[i]) b[i] = a[i & ~3L & w[i]];"),
             ("wild_store", "if (m[i]) b[i - w[i] + (i & 3)] = 4;"),
             ("wild_bytes", "if (m[i]) ((global char *)b)[4 * i + w[i]] = ((global const char *)a)[w[i]];"),
         ],
@@ -142,8 +142,8 @@ fn alignment_of_one_lane() {
         &[(16, 16), (32, 32), (64, 20)],
         &PATTERNS[..1],
         &[
-            ("aligned_load", "if (i % 4 == 1) b[i] = ((global const int4 *)(a - 1 + i))->x;"),
-            ("aligned_store", "if (i % 4 == 3) ((global int4 *)(b - 3 + i))->x = a[i];"),
+            ("aligned_load", "if (i % 4 == 1) b[i] = ((global const A *)(a - 1 + i))->x;"),
+            ("aligned_store", "if (i % 4 == 3) ((global A *)(b - 3 + i))->x = a[i];"),
             ("aligned_pair", "if (i % 2 == 1) ((global int2 *)(b - 1 + i))[0] = (int2)(i, a[i]);"),
         ],
     );

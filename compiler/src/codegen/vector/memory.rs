@@ -127,7 +127,10 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         };
         let back = if reversed { stride.wrapping_mul(i64::from(width) - 1) } else { 0 };
         let start = emit.away(first.into_pointer_value(), offset.wrapping_add(back))?;
-        Ok(Some(Rows { start, ty, row, reversed, count, align: access.align.max(1), part }))
+        // The first lane may be one that does not come here; then its address has only the alignment that it shares
+        // with those of the others.
+        let align = access.align.clamp(1, 1 << stride.trailing_zeros().min(31));
+        Ok(Some(Rows { start, ty, row, reversed, count, align, part }))
     }
 
     /// The type of elements in memory, `count` of them.
