@@ -1,9 +1,12 @@
 //! Operations that the machine does not forgive, or that have no result, in lanes that do not do them.
 
-use crate::build::{Launch, agree, build, ints};
+use crate::build::{Launch, agree, build, ints, options};
+use crate::code::Code;
 use lockstep_compiler::interp::{Arg, NdRange};
 use lockstep_compiler::ir::parse_module;
+use lockstep_compiler::pipeline::CompileOptions;
 use lockstep_compiler::verify::{Stage, verify};
+use lockstep_compiler::widen::Configuration;
 
 const SIZES: [(u64, u64); 5] = [(1, 1), (7, 7), (16, 16), (21, 10), (37, 37)];
 
@@ -177,4 +180,26 @@ fn poison() {
         Launch { range: NdRange::new(&[size], &[local]), args: (0..3).map(Arg::Buffer).collect(), buffers }
     };
     agree(&module, "poison", &SIZES.map(launch));
+}
+
+/// A promise that a sum does not wrap holds for work-items, not for the lanes behind the last one.
+#[test]
+fn promises_of_a_last_gang() {
+    let source = "kernel void promise(global int *b) {
+             int v = b[get_global_id(0)];
+             b[get_global_id(0)] = (v * 3) / (v + 7);
+         }";
+    let module = build(source);
+    let folder = std::env::temp_dir().join(format!("lockstep-promise-{}", std::process::id()));
+    let options = CompileOptions { dump: Some(folder.clone()), ..options(Configuration::UniCf, 16, false) };
+    let compiled = Code::compile(&module, "promise", &options);
+    let files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let path = files.iter().find(|path| path.to_string_lossy().ends_with("codegen.ll")).unwrap();
+    let text = std::fs::read_to_string(path).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    compiled.unwrap();
+    let (full, last) = text.split_once("\ntail:").unwrap();
+    assert!(full.contains("nsw <16 x i32>"), "{full}");
+    assert!(!last.contains("nsw <16 x i32>"), "{last}");
+    assert!(last.contains("freeze <16 x i32>") && last.contains("sdiv <16 x i32>"), "{last}");
 }

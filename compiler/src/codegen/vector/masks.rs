@@ -26,7 +26,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
 
     /// Whether lanes compute here for which the program does not come here.
     pub(super) fn speculates(&self) -> bool {
-        self.plan.masks[self.block].is_some()
+        self.gang.entry.is_some() || self.plan.masks[self.block].is_some()
     }
 
     /// The lanes with a work-item in which an i1 is true. Lanes without one may hold anything, poison

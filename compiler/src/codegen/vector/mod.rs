@@ -69,7 +69,7 @@ pub struct GangCode<'a, 'ctx, 'm> {
     plan: &'a RegionPlan,
     /// The block that is emitted.
     block: Block,
-    /// Whether some block is not run by all lanes.
+    /// Whether some block is not run by all lanes of the vectors.
     masked: bool,
     values: SecondaryMap<Value, Option<Held<'ctx>>>,
     blocks: SecondaryMap<Block, Option<BasicBlock<'ctx>>>,
@@ -91,7 +91,7 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
             body,
             plan,
             block: body.entry(),
-            masked: body.layout.iter().any(|&block| plan.masks[block].is_some()),
+            masked: gang.entry.is_some() || body.layout.iter().any(|&block| plan.masks[block].is_some()),
             values: SecondaryMap::new(),
             blocks: SecondaryMap::new(),
             phis: SecondaryMap::new(),
@@ -185,8 +185,11 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
         Ok(())
     }
 
-    /// The value that decides where all lanes go.
+    /// The value that decides where all lanes go: that of those that run the block.
     fn selector(&self, value: Value) -> Emitted<BasicValueEnum<'ctx>> {
+        if self.plan.masks[self.block].is_some() && self.ty(value) == Type::BOOL && !self.is_uniform(value) {
+            return Ok(self.any_active(value)?.into());
+        }
         let value = self.first(value)?;
         // A block may be run by no lane, and then nobody meant to compute the value.
         if self.masked { self.freeze(value) } else { Ok(value) }
