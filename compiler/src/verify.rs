@@ -2,7 +2,8 @@
 //!
 //! The checks come in layers: the module's and kernel's own tables; a function's structure (all that is
 //! named exists, each thing stands in one place); the types of each operation (`verify/types.rs`); and,
-//! only where the structure holds, dominance of uses by definitions.
+//! only where the structure holds, dominance of uses by definitions; then the control flow of a stage
+//! (`verify/normal.rs`, `verify/linear.rs`).
 
 use crate::analysis::cfg::cfg;
 use crate::analysis::dominators::dominators;
@@ -11,6 +12,7 @@ use cranelift_entity::SecondaryMap;
 use std::collections::HashSet;
 use std::fmt;
 
+mod linear;
 mod normal;
 mod types;
 
@@ -193,8 +195,12 @@ impl Verifier<'_> {
                 self.code_types(region, &code);
                 self.dominance(region, f);
             }
-            if self.errors.len() == before && self.stage == Stage::Normalized {
-                self.normal_form(region, &code);
+            if self.errors.len() == before {
+                match self.stage {
+                    Stage::Normalized => self.normal_form(region, &code),
+                    Stage::Linearized => self.linearized(region, &code),
+                    Stage::Imported | Stage::Regions => {}
+                }
             }
         }
     }

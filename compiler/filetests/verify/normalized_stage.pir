@@ -32,6 +32,48 @@ kernel "rules" {
   }
 }
 
+kernel "passed_out" {
+  args 4
+  param "a" value "int" size 4 align 4 offset 0
+  input value(0, 0): i32
+  region r0 {
+  b0(v0: i32):
+    jump b1(v0)
+  b1(v1: i32):
+    v2: i32 = add v1, 1
+    v3: i1 = icmp.eq v2, 4:i32
+    br v3, b2, b5
+  b2:
+    jump b3(v2) ; error: v2 leaves its loop without an exit's parameter
+  b3(v4: i32):
+    v5: i1 = icmp.eq v4, 7:i32
+    br v5, b4, b6
+  b4:
+    exit r1
+  b5:
+    jump b1(v2)
+  b6:
+    exit r1 ; error: another block ends the same way
+  }
+  region r1 {
+  b0(v0: i32):
+    return
+  }
+}
+
+kernel "lanes" {
+  args 4
+  param "u" value "int" size 1 align 1 offset 0
+  input value(0, 0): i1
+  region r0 {
+  b0(v0: i1):
+    v1: i1 = any v0 ; error: lanes are asked only after `linearize`
+    jump b1
+  b1 mask v0: ; error: masks come only with `linearize`
+    return
+  }
+}
+
 kernel "irreducible" {
   args 4
   param "a" value "int" size 4 align 4 offset 0

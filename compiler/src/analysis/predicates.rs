@@ -105,8 +105,10 @@ impl Graph<'_> {
         }
         let left = self.loops.around(before).take_while(|&l| !self.loops.contains(l, block)).last();
         if let Some(l) = left {
+            // All lanes in the loop leave it together, so whoever was in its header comes here.
+            let header = self.loops.get(l).header;
             let inside = self.cfg.preds(block).iter().all(|&p| self.loops.contains(l, p));
-            return inside.then(|| self.loops.get(l).header);
+            return (inside || self.iterations.ends.post_dominates(block, header)).then_some(header);
         }
         self.iterations.ends.post_dominates(block, before).then_some(before)
     }

@@ -2,9 +2,87 @@
 
 use super::cfg::cfg;
 use super::dominators::dominators;
+use super::loops::loops;
 use crate::ir::{BinaryOp, Block, BlockCall, Function, InstData, Terminator, Type, Value};
 use crate::testing::Random;
+use crate::transform::normalize::normalize;
 use cranelift_entity::SecondaryMap;
+
+/// A function from one part per block, separated by semicolons: its name and the names of its targets.
+pub(crate) fn graph(text: &str) -> (Function, Vec<&str>) {
+    let lines: Vec<Vec<&str>> = text.split(';').map(|line| line.split_whitespace().collect()).collect();
+    let names: Vec<&str> = lines.iter().map(|line| line[0]).collect();
+    let mut f = Function::new();
+    for _ in &lines {
+        f.add_block();
+    }
+    let value = f.constant(Type::I32, 0);
+    for (i, line) in lines.iter().enumerate() {
+        let to = |name: &str| {
+            let at = names.iter().position(|n| *n == name).unwrap();
+            BlockCall { block: Block::from_u32(at as u32), args: vec![] }
+        };
+        f.blocks[Block::from_u32(i as u32)].term = match &line[1..] {
+            [] => Terminator::Return,
+            [one] => Terminator::Jump(to(one)),
+            [cases @ .., last] => {
+                let cases = cases.iter().enumerate().map(|(n, name)| (n as u128, to(name))).collect();
+                Terminator::Switch { value, cases, default: to(last) }
+            }
+        };
+    }
+    (f, names)
+}
+
+/// A random graph without cycles.
+pub(crate) fn random_dag(seed: u64, count: usize) -> Function {
+    let mut random = Random::new(seed);
+    let mut f = Function::new();
+    for _ in 0..count {
+        f.add_block();
+    }
+    let cond = f.constant(Type::BOOL, 1);
+    for i in 0..count - 1 {
+        let mut to = || {
+            let at = i + 1 + random.below((count - 1 - i).min(4));
+            BlockCall { block: Block::from_u32(at as u32), args: vec![] }
+        };
+        let (a, b) = (to(), to());
+        f.blocks[Block::from_u32(i as u32)].term = match random.below(3) {
+            0 => Terminator::Jump(a),
+            _ => Terminator::Branch { cond, then_to: a, else_to: b },
+        };
+    }
+    f.blocks[Block::from_u32(count as u32 - 1)].term = Terminator::Return;
+    f
+}
+
+/// A random graph in normal form in which every loop has an exit.
+pub(crate) fn random_reducible(seed: u64, count: usize) -> Function {
+    let mut random = Random::new(seed);
+    loop {
+        let mut f = random_dag(random.bits(), count);
+        let tree = dominators(&cfg(&f));
+        for &block in &f.layout.clone()[1..] {
+            if random.percent(35) {
+                let above: Vec<Block> = f.layout[1..].iter().copied().filter(|&h| tree.dominates(h, block)).collect();
+                let Terminator::Jump(to) = f.blocks[block].term.clone() else { continue };
+                if above.is_empty() {
+                    continue;
+                }
+                let back = BlockCall { block: random.pick(&above), args: vec![] };
+                let cond = f.constant(Type::BOOL, 1);
+                f.blocks[block].term = Terminator::Branch { cond, then_to: back, else_to: to };
+            }
+        }
+        let cfg = cfg(&f);
+        let forest = loops(&cfg, &dominators(&cfg));
+        if forest.irreducible_edges().is_empty() {
+            normalize(&mut f);
+            return f;
+        }
+    }
+}
 
 /// A function of `count` blocks with random jumps, any of them possibly unreachable or endless.
 pub(crate) fn random_graph(seed: u64, count: usize) -> Function {

@@ -4,11 +4,13 @@ use super::Fact;
 use lockstep_compiler::analysis::cfg::cfg;
 use lockstep_compiler::analysis::divergence::{Facts, divergence};
 use lockstep_compiler::analysis::dominators::dominators;
+use lockstep_compiler::analysis::joins::control_divergence;
 use lockstep_compiler::analysis::liveness::liveness;
 use lockstep_compiler::analysis::loops::loops;
 use lockstep_compiler::analysis::post_dominators::post_dominators;
-use lockstep_compiler::ir::{Function, Module, Value, block_text, inst_text, term_text};
+use lockstep_compiler::ir::{Block, Function, Module, Value, block_text, inst_text, term_text};
 use lockstep_compiler::verify::VerifyError;
+use std::collections::BTreeSet;
 
 fn each_function(module: &Module, mut facts: impl FnMut(&Function, &mut Vec<Fact>)) -> Vec<Fact> {
     let mut found = Vec::new();
@@ -87,6 +89,28 @@ pub fn live_sets(module: &Module) -> Vec<Fact> {
             };
             fact("live_in", live.live_in(block).collect());
             fact("live_out", live.live_out(block).collect());
+        }
+    })
+}
+
+/// For each branch or switch, what follows if it is divergent: `joins: b3 b4` where lanes meet, `exits: b5`
+/// where they arrive that left a loop at different times; `joins: none` where neither is.
+pub fn control_divergences(module: &Module) -> Vec<Fact> {
+    each_function(module, |f, found| {
+        let graph = cfg(f);
+        let forest = loops(&graph, &dominators(&graph));
+        for &block in f.layout.iter().filter(|&&block| graph.succs(block).len() > 1) {
+            let effects = control_divergence(&graph, &forest, block);
+            let list = |blocks: BTreeSet<Block>| blocks.iter().map(Block::to_string).collect::<Vec<_>>().join(" ");
+            let joins = list(effects.joins);
+            let exits = list(effects.temporal.iter().map(|&(_, exit)| exit).collect());
+            let none = joins.is_empty() && exits.is_empty();
+            let joins = if none { "none".to_string() } else { joins };
+            for (key, text) in [("joins", joins), ("exits", exits)] {
+                if !text.is_empty() {
+                    found.push((term_text(f, block), key.to_string(), text));
+                }
+            }
         }
     })
 }

@@ -5,8 +5,12 @@
 use super::Script;
 use super::run;
 use cranelift_entity::EntitySet;
+use lockstep_compiler::analysis::cfg::cfg;
+use lockstep_compiler::analysis::divergence::{Facts, divergence};
+use lockstep_compiler::analysis::dominators::dominators;
+use lockstep_compiler::analysis::loops::loops;
 use lockstep_compiler::interp::{Arg, Memory, NdRange, STEP_LIMIT, run_gangs};
-use lockstep_compiler::ir::{Kernel, Module, ValueDef};
+use lockstep_compiler::ir::{Block, Function, Kernel, Module};
 use lockstep_compiler::transform::barriers::barriers;
 use lockstep_compiler::transform::divergent_loops::divergent_loops;
 use lockstep_compiler::transform::interleave::interleave;
@@ -28,6 +32,7 @@ const PASSES: &[Pass] = &[
     Pass { name: "reducible", run: reducible_regions, stage: Stage::Regions },
     Pass { name: "normalize", run: normalize_regions, stage: Stage::Normalized },
     Pass { name: "interleave", run: interleave_four, stage: Stage::Regions },
+    Pass { name: "divergent_loops", run: uniform_loops, stage: Stage::Linearized },
     Pass { name: "linearize", run: linearize_all, stage: Stage::Linearized },
 ];
 
@@ -46,19 +51,28 @@ fn interleave_four(kernel: &mut Kernel) {
     interleave(kernel, 4, &EntitySet::new());
 }
 
-/// Linearizes regions in normal form. Branches on an entry parameter are uniform, all others divergent.
+/// Linearizes regions in normal form, with the branches divergent that are so for gangs of sixteen.
 fn linearize_all(kernel: &mut Kernel) {
+    each_with_divergent_branches(kernel, |f, divergent| {
+        let tracked = divergent_loops(f, divergent).tracked;
+        linearize(f, divergent, &tracked);
+    });
+}
+
+/// Makes the loops of regions in normal form uniform.
+fn uniform_loops(kernel: &mut Kernel) {
+    each_with_divergent_branches(kernel, |f, divergent| {
+        divergent_loops(f, divergent);
+    });
+}
+
+fn each_with_divergent_branches(kernel: &mut Kernel, pass: impl Fn(&mut Function, &mut EntitySet<Block>)) {
+    let facts = Facts::new(&Module::default(), kernel, 16).of_kernel(kernel);
     for f in kernel.regions.values_mut() {
-        let entry = f.entry();
-        let mut divergent = EntitySet::new();
-        for &block in &f.layout {
-            let from_entry = |v| matches!(f.values[v].def, ValueDef::Param(block, _) if block == entry);
-            if f.blocks[block].term.selector().is_some_and(|v| !from_entry(v)) {
-                divergent.insert(block);
-            }
-        }
-        let tracked = divergent_loops(f, &mut divergent).tracked;
-        linearize(f, &divergent, &tracked);
+        let graph = cfg(f);
+        let forest = loops(&graph, &dominators(&graph));
+        let mut divergent = divergence(f, &facts, &graph, &forest).divergent_branches;
+        pass(f, &mut divergent);
     }
 }
 
@@ -70,7 +84,7 @@ pub fn check(name: &str, path: &Path, text: &str, module: &Module, script: &Scri
 
 /// A run line must hold; for linearized code, with gangs of every width.
 fn check_run(pass: &Pass, module: &Module, line: &str) -> Result<(), String> {
-    if pass.stage != Stage::Linearized {
+    if pass.name != "linearize" {
         return run::check(module, line);
     }
     [1, 2, 4, 8, 16].into_iter().try_for_each(|width| {

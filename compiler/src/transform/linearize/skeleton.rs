@@ -62,3 +62,6 @@ pub fn skeleton(f: &Function, graph: &Graph<'_>, order: &[Block]) -> Skeleton {
     }
     Skeleton { index, next, preds }
 }
+
+#[cfg(test)]
+mod tests;
