@@ -1,7 +1,7 @@
 //! The child's side of a comparison: one driver in one configuration, told over its standard input what to run.
 //!
 //! Commands and answers are lines: `prepare CASE` → `ready SUM`, `run MILLISECONDS` → `times EVENT:CPU …` in
-//! nanoseconds, `compile NAME SALT` → `times NANOSECONDS`. An answer that begins with `wrong` says what is wrong with
+//! nanoseconds, `compile NAME SALT` → `times WALL:CPU`. An answer that begins with `wrong` says what is wrong with
 //! a result.
 
 use std::io::{BufRead, Write};
@@ -43,7 +43,8 @@ pub fn serve() {
             ["compile", name, salt] => {
                 let generated = generated::find(name).expect("the parent names kernels of the same table");
                 let salt = salt.parse().expect("the parent sends a number");
-                Ok(format!("times {}", device.first_launch(generated, salt).as_nanos()))
+                let (wall, cpu) = device.first_launch(generated, salt);
+                Ok(format!("times {wall}:{cpu}"))
             }
             _ => panic!("no such command: {line}"),
         };
@@ -135,19 +136,20 @@ impl Device {
         Outcome(prepared.buffers.iter().map(|buffer| read(&self.queue, buffer)).collect())
     }
 
-    /// How much longer a kernel's first launch takes than its second: what is done once per kernel.
-    fn first_launch(&self, generated: Generated, salt: u64) -> Duration {
+    /// How much longer a kernel's first launch takes than its second, by the clock on the wall and in processor time:
+    /// what is done once per kernel.
+    fn first_launch(&self, generated: Generated, salt: u64) -> (u64, u64) {
         let kernel = self.context.kernel(&generated.source(salt), generated::KERNEL);
         let floats = self.context.with_values(&[1.0_f32; generated::ELEMENTS]);
         let ints = self.context.with_values(&[1_i32; generated::ELEMENTS]);
         kernel.set_all(arguments![&floats, &ints, 0x5555_i32]);
         let timed = || {
-            let start = Instant::now();
+            let (start, cpu) = (Instant::now(), cpu_time());
             run(&self.queue, &kernel, &[generated::ITEMS], &[]);
-            start.elapsed()
+            (start.elapsed().as_nanos() as u64, cpu_time() - cpu)
         };
-        let first = timed();
-        first.saturating_sub(timed())
+        let (first, second) = (timed(), timed());
+        (first.0.saturating_sub(second.0), first.1.saturating_sub(second.1))
     }
 }
 
