@@ -6,13 +6,15 @@ use super::Script;
 use super::run;
 use cranelift_entity::EntitySet;
 use lockstep_compiler::analysis::cfg::cfg;
-use lockstep_compiler::analysis::divergence::{Facts, divergence};
+use lockstep_compiler::analysis::cost::Registers;
+use lockstep_compiler::analysis::divergence::{Divergence, Facts, divergence};
 use lockstep_compiler::analysis::dominators::dominators;
 use lockstep_compiler::analysis::loops::loops;
 use lockstep_compiler::interp::{Arg, Memory, NdRange, STEP_LIMIT, run_gangs};
-use lockstep_compiler::ir::{Block, Function, Kernel, Module};
+use lockstep_compiler::ir::{Function, Kernel, Module};
 use lockstep_compiler::transform::barriers::barriers;
-use lockstep_compiler::transform::divergent_loops::divergent_loops;
+use lockstep_compiler::transform::boscc::boscc;
+use lockstep_compiler::transform::divergent_loops::{UniformLoops, divergent_loops};
 use lockstep_compiler::transform::interleave::interleave;
 use lockstep_compiler::transform::linearize::linearize;
 use lockstep_compiler::transform::normalize::normalize;
@@ -33,7 +35,9 @@ const PASSES: &[Pass] = &[
     Pass { name: "normalize", run: normalize_regions, stage: Stage::Normalized },
     Pass { name: "interleave", run: interleave_four, stage: Stage::Regions },
     Pass { name: "divergent_loops", run: uniform_loops, stage: Stage::Linearized },
+    Pass { name: "boscc", run: gates, stage: Stage::Linearized },
     Pass { name: "linearize", run: linearize_all, stage: Stage::Linearized },
+    Pass { name: "linearize_with_gates", run: linearize_with_gates, stage: Stage::Linearized },
 ];
 
 fn normalize_regions(kernel: &mut Kernel) {
@@ -53,26 +57,47 @@ fn interleave_four(kernel: &mut Kernel) {
 
 /// Linearizes regions in normal form, with the branches divergent that are so for gangs of sixteen.
 fn linearize_all(kernel: &mut Kernel) {
-    each_with_divergent_branches(kernel, |f, divergent| {
-        let tracked = divergent_loops(f, divergent).tracked;
-        linearize(f, divergent, &tracked);
+    each_analysed(kernel, |f, found| {
+        let mut divergent = found.divergent_branches;
+        let tracked = divergent_loops(f, &mut divergent).tracked;
+        linearize(f, &divergent, &tracked);
     });
 }
 
 /// Makes the loops of regions in normal form uniform.
 fn uniform_loops(kernel: &mut Kernel) {
-    each_with_divergent_branches(kernel, |f, divergent| {
-        divergent_loops(f, divergent);
+    each_analysed(kernel, |f, mut found| {
+        divergent_loops(f, &mut found.divergent_branches);
     });
 }
 
-fn each_with_divergent_branches(kernel: &mut Kernel, pass: impl Fn(&mut Function, &mut EntitySet<Block>)) {
+/// Puts gates in front of costly blocks.
+fn gates(kernel: &mut Kernel) {
+    each_analysed(kernel, |f, mut found| {
+        gated(f, &mut found);
+    });
+}
+
+fn linearize_with_gates(kernel: &mut Kernel) {
+    each_analysed(kernel, |f, mut found| {
+        let tracked = gated(f, &mut found).tracked;
+        linearize(f, &found.divergent_branches, &tracked);
+    });
+}
+
+fn gated(f: &mut Function, found: &mut Divergence) -> UniformLoops {
+    let loops = divergent_loops(f, &mut found.divergent_branches);
+    let registers = Registers { bits: 512, width: 16 };
+    boscc(f, &found.divergent_branches, &loops.guarded, &found.shapes, registers);
+    loops
+}
+
+fn each_analysed(kernel: &mut Kernel, pass: impl Fn(&mut Function, Divergence)) {
     let facts = Facts::new(&Module::default(), kernel, 16).of_kernel(kernel);
     for f in kernel.regions.values_mut() {
         let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
-        let mut divergent = divergence(f, &facts, &graph, &forest).divergent_branches;
-        pass(f, &mut divergent);
+        let found = divergence(f, &facts, &graph, &loops(&graph, &dominators(&graph)));
+        pass(f, found);
     }
 }
 
@@ -84,7 +109,7 @@ pub fn check(name: &str, path: &Path, text: &str, module: &Module, script: &Scri
 
 /// A run line must hold; for linearized code, with gangs of every width.
 fn check_run(pass: &Pass, module: &Module, line: &str) -> Result<(), String> {
-    if pass.name != "linearize" {
+    if !pass.name.starts_with("linearize") {
         return run::check(module, line);
     }
     [1, 2, 4, 8, 16].into_iter().try_for_each(|width| {

@@ -1,0 +1,76 @@
+; test: boscc
+; test: run
+; stage: normalized
+; Moll 2021, figure 9.5: the arm with the divisions gets a gate, the empty one does not.
+; run: costly_arm([1, 12, 3, 14]:i32, 0:i32, 0:i32) global=4 local=4 => [1, 112, 3, 114]:i32
+; run: costly_arm([1, 2, 3, 4]:i32, 0:i32, 0:i32) global=4 local=4 => [1, 2, 3, 4]:i32
+
+kernel "costly_arm" {
+  args 16
+  param "x" pointer.global "int*" size 8 align 8 offset 0
+  param "u" value "int" size 4 align 4 offset 8
+  param "w" value "int" size 4 align 4 offset 12
+  input value(0, 0): ptr.global
+  input value(1, 0): i32
+  input value(2, 0): i32
+  region r0 {
+  b0(v0: ptr.global, v1: i32, v2: i32):
+    v3: i64 = query.global_id 0
+    v4: i64 = shl v3, 2
+    v5: ptr.global = ptradd v0, v4
+    v6: i32 = load v5 align 4
+    v7: i32 = or v1, 1
+    v8: i1 = icmp.sgt v6, 9:i32
+    br v8, b1, b2
+  b1:
+    v20: i32 = sdiv v6, v7
+    v21: i32 = sdiv v20, v7
+    v22: i32 = sdiv v21, v7
+    v23: i32 = sdiv v22, v7
+    v30: i32 = add v23, 100
+    jump b3(v30)
+  b2:
+    jump b3(v6)
+  b3(v9: i32):
+    store v9 to v5 align 4
+    return
+  }
+}
+
+; output: boscc
+; kernel "costly_arm" {
+;   args 16
+;   param "x" pointer.global "int*" size 8 align 8 offset 0
+;   param "u" value "int" size 4 align 4 offset 8
+;   param "w" value "int" size 4 align 4 offset 12
+;   input value(0, 0): ptr.global
+;   input value(1, 0): i32
+;   input value(2, 0): i32
+;   region r0 {
+;   b0(v0: ptr.global, v1: i32, v2: i32):
+;     v3: i64 = query.global_id 0
+;     v4: i64 = shl v3, 2
+;     v5: ptr.global = ptradd v0, v4
+;     v6: i32 = load v5 align 4
+;     v7: i32 = or v1, 1
+;     v8: i1 = icmp.sgt v6, 9:i32
+;     br v8, b4, b2
+;   b1:
+;     v20: i32 = sdiv v6, v7
+;     v21: i32 = sdiv v20, v7
+;     v22: i32 = sdiv v21, v7
+;     v23: i32 = sdiv v22, v7
+;     v30: i32 = add v23, 100
+;     jump b3(v30)
+;   b2:
+;     jump b3(v6)
+;   b3(v9: i32):
+;     store v9 to v5 align 4
+;     return
+;   b4:
+;     v33: i1 = any true
+;     br v33, b1, b5
+;   b5:
+;     jump b3(0)
+;   }
+; }
