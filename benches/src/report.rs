@@ -38,14 +38,15 @@ impl<'a> Report<'a> {
         self.note_errors(generated.name, &cells);
         let mut line = format!("{:<24}", generated.name);
         let mut slow = false;
-        for cell in &cells {
-            match cell {
+        for (number, cell) in cells.iter().enumerate() {
+            let text = match cell {
                 Ok(time) => {
                     slow |= time.median.as_millis() > u128::from(generated.limit);
-                    let _ = write!(line, " {:>10.1}", milliseconds(time));
+                    format!("{:.1}", milliseconds(time))
                 }
-                Err(_) => line += "      error",
-            }
+                Err(_) => "error".to_owned(),
+            };
+            line += &self.cell(number, &text);
         }
         let _ = write!(line, "   at most {} ms{}", generated.limit, if slow { "  MISSED" } else { "" });
         self.compiled.push((generated, cells));
@@ -57,7 +58,7 @@ impl<'a> Report<'a> {
         let mut line = format!("{:<24}", "kernel");
         for (number, configuration) in self.configurations.iter().enumerate() {
             let unit = if number == 0 { " ms" } else { "" };
-            let _ = write!(line, " {:>10}", format!("{}{unit}", configuration.name));
+            line += &self.cell(number, &format!("{}{unit}", configuration.name));
         }
         line + "   wanted"
     }
@@ -65,10 +66,17 @@ impl<'a> Report<'a> {
     /// The line above the compiled kernels.
     pub fn compiled_head(&self) -> String {
         let mut line = format!("{:<24}", "first launch, ms");
-        for configuration in self.configurations {
-            let _ = write!(line, " {:>10}", configuration.name);
+        for (number, configuration) in self.configurations.iter().enumerate() {
+            line += &self.cell(number, &configuration.name);
         }
         line
+    }
+
+    /// A text in the column of a configuration.
+    fn cell(&self, number: usize, text: &str) -> String {
+        // Room for the name, and behind the first one for the unit.
+        let width = self.configurations[number].name.len().max(7) + 3;
+        format!(" {text:>width$}")
     }
 
     fn case_line(&self, case: &Case, cells: &Cells<Measured>) -> String {
@@ -76,7 +84,7 @@ impl<'a> Report<'a> {
         let first = cells.first().and_then(|cell| cell.as_ref().ok());
         for (number, cell) in cells.iter().enumerate() {
             let Ok(measured) = cell else {
-                line += "      error";
+                line += &self.cell(number, "error");
                 continue;
             };
             let text = match first {
@@ -87,7 +95,7 @@ impl<'a> Report<'a> {
                 }
                 _ => format!("{:.3}", milliseconds(&measured.time)),
             };
-            let _ = write!(line, " {text:>10}");
+            line += &self.cell(number, &text);
         }
         let _ = write!(line, "   {:>5}x", case.wanted);
         if let (Some(first), Some(Ok(last)), true) = (first, cells.last(), cells.len() > 1)
@@ -201,6 +209,18 @@ mod tests {
         assert_eq!(words, ["black_scholes", "12.000", "error", "4.00x", "6x", "MISSED"]);
         assert_eq!(report.errors, ["black_scholes, naive: wrong"]);
         assert!(report.json().contains("\"naive\": {\"error\": \"wrong\"}"));
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_their_names() {
+        let configurations = ["scalar", "unicf+LOCKSTEP_WIDTH=16", "unicf"].map(Configuration::parse);
+        let mut report = Report::new(&configurations);
+        let case = cases::find("dct").expect("a kernel of the paper");
+        let line = report.case(case, vec![measured(8, "a"), measured(4, "a"), measured(2, "a")]);
+        let end = |line: &str, word: &str| line.find(word).expect("a word of the line") + word.len();
+        let head = report.case_head();
+        assert_eq!(end(&head, "WIDTH=16"), end(&line, "2.00x"));
+        assert_eq!(end(&head, " unicf "), end(&line, "4.00x") + 1);
     }
 
     #[test]
