@@ -8,6 +8,7 @@ pub mod interp;
 pub mod ir;
 pub mod jit;
 pub mod pipeline;
+pub mod report;
 pub mod testing;
 pub mod transform;
 pub mod verify;

@@ -7,9 +7,10 @@ use crate::frontend::LinkedProgram;
 use crate::import::{self, ImportError};
 use crate::ir::{Kernel, Module};
 use crate::jit::{self, HostMachine, JitCode, JitError, OptLevel};
+use crate::report::{Notes, Report};
 use crate::transform::barriers::barriers;
 use crate::verify::{Stage, VerifyError, verify, verify_kernel};
-use crate::widen::{self, Gangs, Reason};
+use crate::widen::{self, Gangs, Reason, Widening};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -35,6 +36,8 @@ pub struct CompileOptions {
     pub simd: Option<u32>,
     /// The folder that receives the kernel after every stage.
     pub dump: Option<PathBuf>,
+    /// The folder that receives what became of the kernel's loads, stores, branches and loops.
+    pub report: Option<PathBuf>,
 }
 
 /// A kernel's machine code.
@@ -44,6 +47,7 @@ pub struct Variant {
     needs: ScratchNeeds,
     times: Vec<(&'static str, Duration)>,
     reason: Option<Reason>,
+    report: Option<Report>,
 }
 
 impl Variant {
@@ -65,6 +69,11 @@ impl Variant {
     /// Why work-items run one after the other that were to run in gangs.
     pub fn reason(&self) -> Option<Reason> {
         self.reason
+    }
+
+    /// What became of the kernel, if a report was wanted.
+    pub fn report(&self) -> Option<&Report> {
+        self.report.as_ref()
     }
 
     /// About how much memory the code takes.
@@ -124,6 +133,7 @@ pub fn load(program: &LinkedProgram) -> Result<Module, CompileError> {
 pub fn compile_kernel(module: &Module, kernel: usize, options: &CompileOptions) -> Result<Variant, CompileError> {
     let mut kernel = module.kernels.get(kernel).ok_or(CompileError::NoKernel(kernel))?.clone();
     let mut run = Run::new(module, &kernel.name, options);
+    let notes = Notes::new(options.report.is_some());
 
     run.ir("import", &kernel, Stage::Imported)?;
     barriers(&mut kernel);
@@ -131,7 +141,9 @@ pub fn compile_kernel(module: &Module, kernel: usize, options: &CompileOptions) 
 
     let widening = match options.vectorize {
         Vectorize::Scalar => Ok(None),
-        Vectorize::Gangs(gangs) => widen::plan(module, &mut kernel, gangs, jit::register_bits(options.simd)).map(Some),
+        Vectorize::Gangs(gangs) => {
+            widen::plan(module, &mut kernel, gangs, jit::register_bits(options.simd), &notes).map(Some)
+        }
     };
     let (widening, reason) = match widening {
         Ok(widening) => (widening, None),
@@ -140,9 +152,13 @@ pub fn compile_kernel(module: &Module, kernel: usize, options: &CompileOptions) 
     run.ir("widen", &kernel, if widening.is_some() { Stage::Linearized } else { Stage::Regions })?;
 
     let ctx = Context::create();
-    let generated = codegen::generate(&ctx, module, &kernel, widening.as_ref());
+    let generated = codegen::generate(&ctx, module, &kernel, widening.as_ref(), &notes);
     let generated = generated.map_err(|error| CompileError::Codegen(error.to_string()))?;
     run.stage("codegen", "ll", || jit::ir_text(&generated.module));
+    let report = report(&kernel.name, options.vectorize, widening.as_ref(), reason, notes);
+    if let (Some(report), Some(folder)) = (&report, &options.report) {
+        write_report(folder, report);
+    }
 
     let level = if options.opt_disable { OptLevel::None } else { OptLevel::Aggressive };
     let machine = HostMachine::new(level, options.simd)?;
@@ -154,7 +170,31 @@ pub fn compile_kernel(module: &Module, kernel: usize, options: &CompileOptions) 
     run.done("emit");
     let code = jit::load(&object, ENTRY_NAME)?;
     run.done("load");
-    Ok(Variant { code, needs: generated.needs, times: run.times, reason })
+    Ok(Variant { code, needs: generated.needs, times: run.times, reason, report })
+}
+
+fn report(
+    kernel: &str,
+    asked: Vectorize,
+    widening: Option<&Widening>,
+    reason: Option<Reason>,
+    notes: Notes,
+) -> Option<Report> {
+    let why = match (asked, reason, widening.and_then(|widening| widening.choice)) {
+        (_, Some(reason), _) => reason.to_string(),
+        (Vectorize::Gangs(_), _, Some(choice)) => choice.to_string(),
+        _ => "as asked".to_owned(),
+    };
+    let (configuration, width) = widening.map_or(("scalar", 1), |w| (w.configuration.name(), w.width));
+    Report::new(kernel, configuration, width, why, notes)
+}
+
+/// A report that cannot be written must not change what the application sees.
+fn write_report(folder: &Path, report: &Report) {
+    let path = folder.join(file_name(&report.kernel));
+    let _ = std::fs::create_dir_all(folder)
+        .and_then(|()| std::fs::write(path.with_extension("txt"), report.to_string()))
+        .and_then(|()| std::fs::write(path.with_extension("json"), report.json()));
 }
 
 /// What accompanies the passes: time, dumps, verification.

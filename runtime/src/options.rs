@@ -58,6 +58,11 @@ pub const TABLE: &[Switch] = &[
         default: "nothing",
         meaning: "folder that receives each kernel's IR, LLVM IR and assembly after every stage",
     },
+    Switch {
+        name: "LOCKSTEP_REPORT",
+        default: "nothing",
+        meaning: "folder that receives what became of each kernel's loads, stores, branches and loops, as text and JSON",
+    },
 ];
 
 /// The switches' values.
@@ -75,6 +80,8 @@ pub struct Options {
     pub simd: Option<u32>,
     /// `LOCKSTEP_DUMP`.
     pub dump: Option<PathBuf>,
+    /// `LOCKSTEP_REPORT`.
+    pub report: Option<PathBuf>,
     /// `PATH`: where clang is looked for.
     pub search_path: Option<OsString>,
     /// `TMPDIR`: where private folders are made.
@@ -134,6 +141,7 @@ impl Options {
             threads: number("LOCKSTEP_THREADS").map(|n| n.min(1024) as usize),
             simd: number("LOCKSTEP_SIMD").map(|bits| bits.min(512) as u32),
             dump: text("LOCKSTEP_DUMP").map(PathBuf::from),
+            report: text("LOCKSTEP_REPORT").map(PathBuf::from),
             search_path: None,
             temp_dir: PathBuf::from("/tmp"),
         }
@@ -153,6 +161,7 @@ mod tests {
             assert_eq!(options.build_timeout, Duration::from_secs(60));
             assert_eq!(options.threads, None);
             assert_eq!(options.dump, None);
+            assert_eq!(options.report, None);
             assert_eq!(options.vectorize, Vectorize::Gangs(Gangs::default()));
         }
     }
@@ -166,6 +175,7 @@ mod tests {
                 "LOCKSTEP_CLANG" => "/opt/clang".into(),
                 "LOCKSTEP_BUILD_TIMEOUT_MS" => "250".into(),
                 "LOCKSTEP_THREADS" => " 3 ".into(),
+                "LOCKSTEP_REPORT" => "reports".into(),
                 _ => "dumps".to_string(),
             })
         });
@@ -175,6 +185,7 @@ mod tests {
         assert_eq!(options.build_timeout, Duration::from_millis(250));
         assert_eq!(options.threads, Some(3));
         assert_eq!(options.dump, Some("dumps".into()));
+        assert_eq!(options.report, Some("reports".into()));
     }
 
     #[test]

@@ -1,12 +1,15 @@
 //! Tells LLVM which memory accesses cannot touch the same bytes: those through pointers to different
-//! address spaces, and those of kept values, which no pointer of the kernel reaches.
+//! address spaces, those of kept values, which no pointer of the kernel reaches, and those through
+//! different `restrict` arguments.
 //!
 //! A generic address may be private, global or local. Constant memory is not written to while a kernel
 //! runs, so whether it overlaps a buffer does not matter.
 
+use super::origins::Origin;
 use crate::ir::Space;
 use inkwell::context::Context;
 use inkwell::values::{InstructionValue, MetadataValue};
+use std::cell::Cell;
 
 /// A part of memory that is apart from the others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,13 +33,17 @@ const APART: [Part; 5] = [
 pub struct Scopes<'ctx> {
     ctx: &'ctx Context,
     scopes: Vec<MetadataValue<'ctx>>,
+    /// Of what is reached through each `restrict` argument, and whether that is read only.
+    arguments: Vec<(MetadataValue<'ctx>, bool)>,
+    /// Where the address of the access comes from that is emitted.
+    origin: Cell<Origin>,
     scope_kind: u32,
     noalias_kind: u32,
 }
 
 impl<'ctx> Scopes<'ctx> {
-    /// Makes the scopes.
-    pub fn new(ctx: &'ctx Context) -> Scopes<'ctx> {
+    /// Makes the scopes, given of each `restrict` argument whether it is read only.
+    pub fn new(ctx: &'ctx Context, arguments: impl Iterator<Item = bool>) -> Scopes<'ctx> {
         let domain = ctx.metadata_node(&[ctx.metadata_string("lockstep").into()]);
         let scope = |part: Part| {
             let name = match part {
@@ -45,12 +52,30 @@ impl<'ctx> Scopes<'ctx> {
             };
             ctx.metadata_node(&[ctx.metadata_string(name).into(), domain.into()])
         };
+        // What is promised in one domain says nothing of another one's scopes.
+        let promises = ctx.metadata_node(&[ctx.metadata_string("lockstep arguments").into()]);
+        let argument = |(number, readonly): (usize, bool)| {
+            let name = ctx.metadata_string(&format!("argument {number}"));
+            (ctx.metadata_node(&[name.into(), promises.into()]), readonly)
+        };
         Scopes {
             ctx,
             scopes: APART.map(scope).to_vec(),
+            arguments: arguments.enumerate().map(argument).collect(),
+            origin: Cell::new(Origin::Unknown),
             scope_kind: ctx.get_kind_id("alias.scope"),
             noalias_kind: ctx.get_kind_id("noalias"),
         }
+    }
+
+    /// Tells where the address of the access comes from that is emitted next.
+    pub fn come_from(&self, origin: Origin) {
+        self.origin.set(origin);
+    }
+
+    /// Whether what the access that is emitted reads is read by all and written by none.
+    pub fn is_invariant(&self) -> bool {
+        matches!(self.origin.get(), Origin::Argument(number) if self.arguments[number].1)
     }
 
     /// Marks an instruction that touches these parts and no others.
@@ -62,7 +87,13 @@ impl<'ctx> Scopes<'ctx> {
         };
         let list = |wanted: bool| {
             let of = APART.iter().zip(&self.scopes).filter(|&(&part, _)| touched(part) == wanted);
-            let scopes: Vec<_> = of.map(|(_, &scope)| scope.into()).collect();
+            let mut scopes: Vec<_> = of.map(|(_, &scope)| scope.into()).collect();
+            for (number, &(scope, _)) in self.arguments.iter().enumerate() {
+                let own = self.origin.get() == Origin::Argument(number);
+                if self.origin.get() != Origin::Unknown && own == wanted {
+                    scopes.push(scope.into());
+                }
+            }
             self.ctx.metadata_node(&scopes)
         };
         // Refused only for what is no node.

@@ -3,6 +3,7 @@
 use super::alias::Scopes;
 use crate::ir::{FastMath, IntFlags, Ordering, Type};
 use inkwell::AtomicOrdering;
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::context::Context;
@@ -221,6 +222,14 @@ impl<'ctx> Emit<'ctx, '_> {
             // Refused only for what is no node.
             let _ = load.set_metadata(self.ctx.metadata_node(&[]), kind);
         }
+    }
+
+    /// Keeps LLVM from making a second copy of the current position.
+    pub fn only_once(&self) -> Emitted<()> {
+        let call = self.intrinsic_call("llvm.sideeffect", &[], &[])?;
+        let kind = Attribute::get_named_enum_kind_id("noduplicate");
+        call.add_attribute(AttributeLoc::Function, self.ctx.create_enum_attribute(kind, 0));
+        Ok(())
     }
 
     /// Puts fast-math flags on what the builder has just made, unless it was folded away.

@@ -179,6 +179,13 @@ impl<'ctx> Level<'ctx> {
         self.number.as_basic_value().into_int_value()
     }
 
+    /// Ends a loop around others, as [`Level::close`] does. LLVM does not unroll it nor make a copy for each
+    /// way that rows can be: that is much code and saves nothing.
+    pub fn close_outer(self, emit: &Emit<'ctx, '_>, size: IntValue<'ctx>, next: IntValue<'ctx>) -> Emitted<()> {
+        emit.only_once()?;
+        self.close(emit, size, next)
+    }
+
     /// Ends the loop of `size` rounds, given the number of the work-item that comes next; emission goes on
     /// behind it.
     pub fn close(self, emit: &Emit<'ctx, '_>, size: IntValue<'ctx>, next: IntValue<'ctx>) -> Emitted<()> {
@@ -219,9 +226,9 @@ impl<'ctx> ItemLoops<'ctx> {
     /// them.
     pub fn close(self, emit: &Emit<'ctx, '_>, group: &Group<'ctx>) -> Emitted<()> {
         let number = emit.add(self.item.number, emit.const64(1))?;
-        for (d, level) in self.levels.into_iter().enumerate() {
-            level.close(emit, group.size[d], number)?;
-        }
-        Ok(())
+        let [x, y, z] = self.levels;
+        x.close(emit, group.size[0], number)?;
+        y.close_outer(emit, group.size[1], number)?;
+        z.close_outer(emit, group.size[2], number)
     }
 }

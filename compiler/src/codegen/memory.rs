@@ -35,7 +35,8 @@ impl<'ctx> Emit<'ctx, '_> {
                 }
             }
             // OpenCL C, 6.7.3: constant memory is read only while the kernel runs.
-            if space == Space::Constant && !access.volatile && access.atomic.is_none() {
+            let invariant = space == Space::Constant || self.scopes.is_invariant();
+            if invariant && !access.volatile && access.atomic.is_none() {
                 self.mark_invariant(load);
             }
             values.push(value);

@@ -22,12 +22,14 @@ mod emit;
 mod frame;
 mod groups;
 mod memory;
+mod origins;
 mod region;
 mod storage;
 mod vector;
 
 use crate::ir::{Function, Kernel, Module, Region};
 use crate::jit::JitCode;
+use crate::report::Notes;
 use crate::widen::Widening;
 use abi::{KernelEntry, LaunchFrame, ScratchNeeds};
 use alias::Scopes;
@@ -57,17 +59,20 @@ pub struct Generated<'ctx> {
     pub needs: ScratchNeeds,
 }
 
-/// Generates the code of one kernel of `module`, which may run in gangs.
+/// Generates the code of one kernel of `module`, which may run in gangs. What becomes of its accesses is noted.
 pub fn generate<'ctx>(
     ctx: &'ctx Context,
     module: &Module,
     kernel: &Kernel,
     widening: Option<&Widening>,
+    notes: &Notes,
 ) -> Result<Generated<'ctx>, BuilderError> {
     let llvm = ctx.create_module(&kernel.name);
     let storage = Storage::of(kernel, widening.map_or(1, |widening| widening.width));
     let function = declare(ctx, &llvm);
-    let emit = Emit { ctx, module: &llvm, builder: ctx.create_builder(), function, scopes: Scopes::new(ctx) };
+    let restricted = origins::restricted(kernel);
+    let scopes = Scopes::new(ctx, restricted.iter().map(|&param| kernel.params[param as usize].readonly));
+    let emit = Emit { ctx, module: &llvm, builder: ctx.create_builder(), function, scopes };
     emit.at(emit.block("entry"));
     let frame = frame::enter(&emit, module, kernel, &storage)?;
     let argument = |index| -> Emitted<_> {
@@ -88,7 +93,7 @@ pub fn generate<'ctx>(
         let (nexts, chosen) = match (widening, next) {
             (Some(widening), Some(next)) => {
                 let group = &groups.group;
-                let around = Around { emit: &emit, kernel, storage: &storage, frame: &frame, group, widening };
+                let around = Around { emit: &emit, kernel, storage: &storage, frame: &frame, group, widening, notes };
                 let plan = &widening.regions[region];
                 let nexts = vector::run_gangs(around, body, plan, next, |next| number(&emit, next))?;
                 let chosen = emit.builder.build_load(ctx.i32_type(), next, "")?.into_int_value();

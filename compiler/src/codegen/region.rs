@@ -4,6 +4,7 @@ use super::alias::Part;
 use super::emit::{Emit, Emitted};
 use super::frame::Frame;
 use super::groups::{self, Group, Item};
+use super::origins::{Origins, restricted};
 use super::storage::{SlotHome, Storage};
 use crate::analysis::cfg::cfg;
 use crate::ir::{
@@ -30,6 +31,7 @@ pub struct RegionCode<'a, 'ctx, 'm> {
     pub item: &'a Item<'ctx>,
     /// The region's code.
     pub body: &'a Function,
+    origins: Origins,
     values: SecondaryMap<Value, Option<BasicValueEnum<'ctx>>>,
     /// Where a block begins.
     blocks: SecondaryMap<Block, Option<BasicBlock<'ctx>>>,
@@ -60,6 +62,7 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
             group,
             item,
             body,
+            origins: Origins::of(kernel, body, &restricted(kernel)),
             values: SecondaryMap::new(),
             blocks: SecondaryMap::new(),
             phis: SecondaryMap::new(),
@@ -163,6 +166,7 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
         // The type of the only result.
         let result = || node.results.first().map_or(Type::BOOL, |&r| ty(r));
         let emit = self.emit;
+        emit.scopes.come_from(self.origins.of_access(&node.data));
         let value: BasicValueEnum = match &node.data {
             InstData::Unary { op: UnaryOp::SpaceOf, arg, .. } => emit.space_of(self.frame, self.pointer(*arg)?)?.into(),
             InstData::Unary { op, fmf, arg } => emit.unary(*op, *fmf, ty(*arg), result(), self.value(*arg)?)?,

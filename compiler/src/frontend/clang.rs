@@ -224,7 +224,6 @@ fn language_arguments(config: &FrontendConfig, options: &BuildOptions) -> Vec<Os
             "-fno-builtin",
             // With them `break` goes through a variable that says where to, which stays a second exit of a loop.
             "-disable-lifetime-markers",
-            "-ffp-contract=on",
             "-fno-threadsafe-statics",
             "-fgnuc-version=4.2.1",
             "-ferror-limit",
@@ -269,6 +268,13 @@ fn language_arguments(config: &FrontendConfig, options: &BuildOptions) -> Vec<Os
 
 fn math_arguments(options: &BuildOptions, args: &mut Vec<OsString>) {
     let math = &options.math;
+    // Products and sums of one expression may always be one operation (OpenCL C, 6.12.2); those of several where exact
+    // rounding was given up. clang itself takes `-cl-mad-enable` for a hint to the back end, and so finite numbers.
+    let fuse = math.mad_enable || math.unsafe_optimizations || math.fast_relaxed;
+    args.push(if fuse { "-ffp-contract=fast-honor-pragmas" } else { "-ffp-contract=on" }.into());
+    if math.finite_only {
+        args.extend(["-menable-no-infs", "-menable-no-nans"].map(OsString::from));
+    }
     // `-cl-denorms-are-zero` allows flushing; keeping denormals is allowed too.
     for (wanted, flag) in [
         (math.single_precision_constant, "-cl-single-precision-constant"),

@@ -74,6 +74,7 @@ fn fill<'m>(body: &mut Body<'_, 'm>, function: LlvmValue<'m>, params: &[Param]) 
         let term = if trapped.contains(&block) { Terminator::Return } else { terminator(body, block, &phis)? };
         let ours = body.blocks[&block];
         body.func.blocks[ours].term = term;
+        body.func.end_locs[ours] = body.loc;
     }
     let prelude = std::mem::take(&mut body.prelude);
     body.func.blocks[entry].insts.splice(0..0, prelude);

@@ -73,6 +73,8 @@ pub struct Function {
     /// in the lanes that entered the region and where the mask holds; without a mask, in all that entered.
     /// The mask is defined before the block's instructions.
     pub masks: SecondaryMap<Block, PackedOption<Value>>,
+    /// Where the user wrote the choice at a block's end.
+    pub end_locs: SecondaryMap<Block, SourceLoc>,
     consts: HashMap<(Type, u128), Value>,
 }
 
@@ -91,6 +93,7 @@ impl Function {
             blocks: PrimaryMap::new(),
             layout: Vec::new(),
             masks: SecondaryMap::new(),
+            end_locs: SecondaryMap::new(),
             consts: HashMap::new(),
         }
     }

@@ -13,6 +13,7 @@ use crate::analysis::divergence::{Divergence, Facts, divergence};
 use crate::analysis::dominators::dominators;
 use crate::analysis::loops::{Loops, loops};
 use crate::ir::{Function, Kernel, Module};
+use std::fmt;
 
 /// Gangs have to be this much faster, in percent of a work-item's cost, for the estimate to be believed.
 const MARGIN: u64 = 95;
@@ -36,6 +37,14 @@ impl Choice {
 
     fn is_cheaper(self, other: Choice) -> bool {
         self.gang.saturating_mul(other.width.into()) < other.gang.saturating_mul(self.width.into())
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Choice { width, scalar, gang } = self;
+        let alone = scalar.saturating_mul(u64::from(*width));
+        write!(f, "a gang of {width} is expected to cost {gang}, {width} work-items alone {alone}")
     }
 }
 

@@ -14,6 +14,7 @@ pub mod choice;
 pub mod configuration;
 pub mod lanes;
 pub mod memory;
+mod notes;
 
 use crate::analysis::cfg::cfg;
 use crate::analysis::cost::Registers;
@@ -22,6 +23,7 @@ use crate::analysis::dominators::dominators;
 use crate::analysis::loops::loops;
 use crate::analysis::shape::Shape;
 use crate::ir::{Block, Function, Kernel, Module, Region, Value};
+use crate::report::Notes;
 use crate::transform::boscc::boscc;
 use crate::transform::divergent_loops::{UniformLoops, divergent_loops};
 use crate::transform::interleave::interleave;
@@ -33,6 +35,7 @@ pub use configuration::{Configuration, Gangs};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, PrimaryMap, SecondaryMap};
 use lanes::Form;
+use notes::Control;
 use std::fmt;
 
 /// The widths of a gang.
@@ -56,10 +59,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::Width(width) => write!(f, "gangs of {width} work-items are not supported"),
-            Reason::Cost(Choice { width, scalar, gang }) => {
-                let alone = scalar.saturating_mul(u64::from(*width));
-                write!(f, "a gang of {width} is expected to cost {gang}, {width} work-items alone {alone}")
-            }
+            Reason::Cost(choice) => choice.fmt(f),
             Reason::SlotAlignment(align) => write!(f, "a private variable is aligned to {align} bytes"),
         }
     }
@@ -86,6 +86,8 @@ impl RegionPlan {
 pub struct Widening {
     /// Work-items of a gang.
     pub width: u32,
+    /// Why so many, if nobody asked for them.
+    pub choice: Option<Choice>,
     /// What was asked for.
     pub configuration: Configuration,
     /// Per region how it runs.
@@ -94,7 +96,7 @@ pub struct Widening {
 
 /// Brings the regions of a kernel into the form that gangs of work-items need, and plans how they run on
 /// registers of `bits` bits.
-pub fn plan(module: &Module, kernel: &mut Kernel, gangs: Gangs, bits: u32) -> Result<Widening, Reason> {
+pub fn plan(module: &Module, kernel: &mut Kernel, gangs: Gangs, bits: u32, notes: &Notes) -> Result<Widening, Reason> {
     let Gangs { configuration, width } = gangs;
     if let Some(width) = width.filter(|width| !WIDTHS.contains(width)) {
         return Err(Reason::Width(width));
@@ -103,16 +105,11 @@ pub fn plan(module: &Module, kernel: &mut Kernel, gangs: Gangs, bits: u32) -> Re
         return Err(Reason::SlotAlignment(slot.align));
     }
     kernel.regions.values_mut().for_each(normalize);
-    let width = match width {
-        Some(width) => width,
-        None => {
-            let choice = choice::choose(module, kernel, bits);
-            if !choice.pays() {
-                return Err(Reason::Cost(choice));
-            }
-            choice.width
-        }
-    };
+    let choice = width.is_none().then(|| choice::choose(module, kernel, bits));
+    if let Some(choice) = choice.filter(|choice| !choice.pays()) {
+        return Err(Reason::Cost(choice));
+    }
+    let width = width.or(choice.map(|choice| choice.width)).unwrap_or(WIDTHS[0]);
     let mut facts = Facts::new(module, kernel, width);
     facts.all_vary = configuration == Configuration::Naive;
     let mut facts = facts.of_kernel(kernel);
@@ -120,12 +117,23 @@ pub fn plan(module: &Module, kernel: &mut Kernel, gangs: Gangs, bits: u32) -> Re
         interleave(kernel, width, &facts.uniform_slots);
         facts.see_slots(kernel);
     }
-    let regions = kernel.regions.values_mut().map(|body| plan_region(body, &facts, configuration, bits)).collect();
-    Ok(Widening { width, configuration, regions })
+    let plan = |body| plan_region(body, &facts, configuration, bits, notes);
+    let regions = kernel.regions.values_mut().map(plan).collect();
+    let widening = Widening { width, choice, configuration, regions };
+    notes::private(kernel, &widening, notes);
+    Ok(widening)
 }
 
-fn plan_region(body: &mut Function, facts: &Facts, configuration: Configuration, bits: u32) -> RegionPlan {
+fn plan_region(
+    body: &mut Function,
+    facts: &Facts,
+    configuration: Configuration,
+    bits: u32,
+    notes: &Notes,
+) -> RegionPlan {
     let before = analyse(body, facts);
+    let found = (configuration == Configuration::UniCf).then_some(&before);
+    let control = notes.wanted().then(|| Control::of(body, found));
     let mut divergent = match configuration {
         Configuration::UniCf => before.divergent_branches,
         _ => every_branch(body),
@@ -136,7 +144,11 @@ fn plan_region(body: &mut Function, facts: &Facts, configuration: Configuration,
         boscc(body, &divergent, &guarded, &before.shapes, Registers { bits, width: facts.width });
     }
     linearize(body, &divergent, &tracked);
-    RegionPlan { shapes: analyse(body, facts).shapes, masks: body.masks.clone() }
+    let plan = RegionPlan { shapes: analyse(body, facts).shapes, masks: body.masks.clone() };
+    if let Some(control) = control {
+        control.note(body, &plan, notes);
+    }
+    plan
 }
 
 fn analyse(body: &Function, facts: &Facts) -> Divergence {

@@ -3,11 +3,12 @@
 
 use crate::machine;
 use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
-use lockstep_compiler::ir::*;
+use lockstep_compiler::ir::{Module, parse_module};
 use lockstep_compiler::pipeline::{CompileOptions, Vectorize, compile_kernel};
 use lockstep_compiler::testing::{Shape, random_kernel};
 use lockstep_compiler::verify::{Stage, verify};
 use lockstep_compiler::widen::{Configuration, Gangs, WIDTHS};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A few seeds, or those in `LOCKSTEP_TEST_SEEDS` (`from..to`).
 fn seeds() -> std::ops::Range<u64> {
@@ -20,7 +21,7 @@ fn seeds() -> std::ops::Range<u64> {
 }
 
 /// The beginning of a kernel with parameters that are pointers to global memory.
-fn head(count: usize) -> String {
+pub fn head(count: usize) -> String {
     let mut text = format!("kernel \"k\" {{\n args {}\n", 8 * count);
     for i in 0..count {
         text += &format!(" param \"p{i}\" pointer.global \"t*\" size 8 align 8 offset {}\n", 8 * i);
@@ -31,12 +32,12 @@ fn head(count: usize) -> String {
 
 /// Runs a kernel at every width and compares with the interpreter: memory and the calls of printf in each
 /// gang. All regions must run in gangs.
-fn compare(text: &str, range: NdRange, buffers: &[Vec<u8>]) {
+pub fn compare(text: &str, range: NdRange, buffers: &[Vec<u8>]) {
     compare_at(&WIDTHS, text, range, buffers);
 }
 
 /// As [`compare`], at these widths.
-fn compare_at(widths: &[u32], text: &str, range: NdRange, buffers: &[Vec<u8>]) {
+pub fn compare_at(widths: &[u32], text: &str, range: NdRange, buffers: &[Vec<u8>]) {
     let module = parse_module(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     verify(&module, Stage::Imported).unwrap_or_else(|e| panic!("{}\n{text}", e[0]));
     let args: Vec<Arg> = (0..buffers.len()).map(Arg::Buffer).collect();
@@ -58,7 +59,7 @@ fn compare_at(widths: &[u32], text: &str, range: NdRange, buffers: &[Vec<u8>]) {
 }
 
 /// Bytes that all differ from their neighbours.
-fn noise(len: usize) -> Vec<u8> {
+pub fn noise(len: usize) -> Vec<u8> {
     (0..len as u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
 }
 
@@ -317,7 +318,8 @@ fn private_rows_are_vectors() {
 }
 ";
     compare(&text, NdRange::new(&[43], &[43]), &[noise(43 * 4), vec![0; 43 * 4]]);
-    let llvm = optimized(&text, 8);
+    let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let [llvm] = stages(&module, 8, ["optimize.ll"]);
     for part in ["gather", "scatter", "alloca"] {
         assert!(!llvm.contains(part), "{part}:\n{llvm}");
     }
@@ -384,19 +386,22 @@ fn random_kernels() {
     }
 }
 
-/// A kernel's LLVM IR as it becomes code.
-fn optimized(text: &str, width: u32) -> String {
-    let module = parse_module(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let folder = std::env::temp_dir().join(format!("lockstep-gangs-{}-{width}", std::process::id()));
+/// What the stages of compiling a kernel in gangs leave, by the ends of the files' names.
+pub fn stages<const N: usize>(module: &Module, width: u32, stages: [&str; N]) -> [String; N] {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("lockstep-stages-{}-{number}", std::process::id()));
     let vectorize = Vectorize::Gangs(Gangs::of_width(width));
     let options = CompileOptions { vectorize, dump: Some(folder.clone()), ..CompileOptions::default() };
-    let compiled = compile_kernel(&module, 0, &options);
-    let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
-    let path = files.into_iter().find(|path| path.to_string_lossy().ends_with("optimize.ll")).unwrap();
-    let text = std::fs::read_to_string(path).unwrap();
+    let compiled = compile_kernel(module, 0, &options);
+    let found = stages.map(|stage| {
+        let mut files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        let path = files.find(|path| path.to_string_lossy().ends_with(stage)).unwrap();
+        std::fs::read_to_string(path).unwrap()
+    });
     std::fs::remove_dir_all(&folder).unwrap();
     assert_eq!(compiled.unwrap().reason(), None);
-    text
+    found
 }
 
 /// What is consecutive is one access of a register's width, and a product and a sum are one operation.
@@ -423,18 +428,7 @@ fn saxpy_is_wide() {
 }
 ";
     let module = parse_module(&text).unwrap();
-    let folder = std::env::temp_dir().join(format!("lockstep-saxpy-{}", std::process::id()));
-    let vectorize = Vectorize::Gangs(Gangs::of_width(16));
-    let options = CompileOptions { vectorize, dump: Some(folder.clone()), ..CompileOptions::default() };
-    let compiled = compile_kernel(&module, 0, &options);
-    let read = |kind: &str| {
-        let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
-        let path = files.into_iter().find(|path| path.to_string_lossy().ends_with(kind)).unwrap();
-        std::fs::read_to_string(path).unwrap()
-    };
-    let (llvm, assembly) = (read("optimize.ll"), read("optimize.s"));
-    std::fs::remove_dir_all(&folder).unwrap();
-    assert_eq!(compiled.unwrap().reason(), None);
+    let [llvm, assembly] = stages(&module, 16, ["optimize.ll", "optimize.s"]);
     for part in ["load <16 x float>", "store <16 x float>", "@llvm.fmuladd.v16f32", "@llvm.masked.load.v16f32"] {
         assert!(llvm.contains(part), "{part}:\n{llvm}");
     }

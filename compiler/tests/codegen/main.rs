@@ -3,8 +3,11 @@
 #[path = "../machine/mod.rs"]
 mod machine;
 
+mod atomics;
 mod barrier_kernels;
 mod gangs;
+mod host_code;
 mod kernels;
 mod operations;
 mod random;
+mod report;

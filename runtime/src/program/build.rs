@@ -181,6 +181,8 @@ fn config() -> FrontendConfig {
         search_path: options().search_path.clone(),
         temp_dir: options().temp_dir.clone(),
         timeout: options().build_timeout,
+        // Source lines take time, and only the report shows them.
+        source_lines: options().report.is_some(),
         ..FrontendConfig::default()
     }
 }

@@ -1,7 +1,6 @@
 //! What a successful build leaves: the kernels in our IR, the program's variables, and machine code for
 //! what has been launched.
 
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use lockstep_compiler::frontend::LinkedProgram;
@@ -64,7 +63,8 @@ impl Executable {
                 opt_disable: self.linked.options.opt_disable,
                 vectorize: options().vectorize,
                 simd: options().simd,
-                dump: dump_folder(),
+                dump: options().dump.clone(),
+                report: options().report.clone(),
             };
             match pipeline::compile_kernel(&self.module, index, &options) {
                 Ok(variant) => Ok(Arc::new(variant)),
@@ -74,8 +74,4 @@ impl Executable {
         });
         compiled.clone()
     }
-}
-
-fn dump_folder() -> Option<PathBuf> {
-    options().dump.clone()
 }

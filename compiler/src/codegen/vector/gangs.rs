@@ -77,8 +77,8 @@ pub fn run_gangs<'ctx>(
 
     emit.at(row_done);
     let done = emit.add(y.number(), size)?;
-    y.close(emit, group.size[1], done)?;
-    z.close(emit, group.size[2], done)?;
+    y.close_outer(emit, group.size[1], done)?;
+    z.close_outer(emit, group.size[2], done)?;
     nexts.sort();
     nexts.dedup();
     debug_assert!(nexts.iter().flatten().all(|region| region.index() < around.kernel.regions.len()));

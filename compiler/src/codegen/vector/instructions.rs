@@ -15,6 +15,9 @@ use inkwell::values::{BasicValueEnum, IntValue, VectorValue};
 
 impl<'ctx> GangCode<'_, 'ctx, '_> {
     pub(super) fn inst(&mut self, inst: Inst) -> Emitted<()> {
+        let node = &self.body.insts[inst];
+        self.loc = node.loc;
+        self.around.emit.scopes.come_from(self.origins.of_access(&node.data));
         let values = self.results(inst)?;
         for (&result, value) in self.body.insts[inst].results.iter().zip(values) {
             self.values[result] = Some(self.formed(result, value)?);
@@ -56,24 +59,18 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             InstData::MemCopy { dst, src, len, overlap, volatile } => {
                 let spaces = [self.space(*dst), self.space(*src)];
                 let copy = |[dst, src, len]: [_; 3]| emit.copy(dst, src, len, spaces, *overlap, *volatile);
-                return done(self.block_operation([*dst, *src, *len], copy));
+                return done(self.block_operation("copy", [*dst, *src, *len], copy));
             }
             InstData::MemSet { dst, byte, len, volatile } => {
                 let space = self.space(*dst);
                 let set = |[dst, byte, len]: [_; 3]| emit.set(dst, byte, len, space, *volatile);
-                return done(self.block_operation([*dst, *byte, *len], set));
+                return done(self.block_operation("fill", [*dst, *byte, *len], set));
             }
-            InstData::AtomicRmw { op, order, ptr, arg, .. } => {
-                let space = self.space(*ptr);
-                let change = |lane| {
-                    let target = self.lane(*ptr, lane)?.into_pointer_value();
-                    Ok(vec![emit.atomic_rmw(*op, *order, result, target, space, self.lane(*arg, lane)?)])
-                };
-                return self.lanes(node, change);
-            }
+            InstData::AtomicRmw { op, order, ptr, arg, .. } => return self.atomic_rmw(node, *op, *order, *ptr, *arg),
             InstData::AtomicCas { success, failure, ptr, expected, new, .. } => {
                 let space = self.space(*ptr);
                 let orders = [*success, *failure];
+                self.note_lanes("atomic", "compare and exchange");
                 let change = |lane| {
                     let target = self.lane(*ptr, lane)?.into_pointer_value();
                     let operands = [self.lane(*expected, lane)?, self.lane(*new, lane)?];
@@ -82,15 +79,18 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 return self.lanes(node, change);
             }
             InstData::Printf { format, args } => {
+                self.note_lanes("printf", "output in order");
                 let print = |lane| Ok(vec![emit.printf(frame, format.as_u32(), &self.typed(args, lane)?)?.into()]);
                 return self.lanes(node, print);
             }
             InstData::CallHost { name, args } => {
                 let call = |lane| Ok(vec![emit.call_host(name, &self.typed(args, lane)?, result)?]);
                 if args.iter().all(|&arg| self.is_uniform(arg)) {
+                    self.note("call", "uniform", name);
                     let values = call(emit.const64(0))?;
                     return Ok(values.into_iter().map(uniform).collect());
                 }
+                self.note_lanes("call", &format!("{name} has no vector form"));
                 return self.lanes(node, call);
             }
             InstData::Fence { order } => return done(emit.fence(*order)),
@@ -207,6 +207,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// An operation on blocks of memory, once if all lanes do the same.
     fn block_operation(
         &self,
+        kind: &'static str,
         args: [Value; 3],
         work: impl Fn([BasicValueEnum<'ctx>; 3]) -> Emitted<()>,
     ) -> Emitted<()> {
@@ -219,8 +220,10 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             Ok(Vec::new())
         };
         if args.iter().all(|&arg| self.is_uniform(arg)) {
+            self.note(kind, "uniform", "");
             self.guarded(self.mask()?, || one(zero))?;
         } else {
+            self.note_lanes(kind, "a block of memory for each");
             self.each_lane(self.mask()?, &[], one)?;
         }
         Ok(())
@@ -231,7 +234,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     }
 
     /// An instruction's results by what each active lane does.
-    fn lanes(
+    pub(super) fn lanes(
         &self,
         node: &InstNode,
         work: impl Fn(IntValue<'ctx>) -> Emitted<Vec<BasicValueEnum<'ctx>>>,

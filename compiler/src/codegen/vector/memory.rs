@@ -43,16 +43,18 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             emit.load_elements(address.into_pointer_value(), space, offset, ty, count, access)
         };
         if let Held::Affine(address, 0) = held {
+            self.note_access(Direction::Load, AccessClass::Uniform, ty, count, space, None);
             let values = self.guarded(mask, || one(address))?;
             return Ok(values.into_iter().map(|value| Held::Affine(value, 0)).collect());
         }
         let vectors = if access.volatile || access.atomic.is_some() {
+            self.note_lanes("load", if access.volatile { "volatile" } else { "atomic" });
             self.each_lane(mask, &vec![ty; count], |lane| one(self.lane(ptr, lane)?))?
         } else {
-            let invariant = space == Space::Constant;
+            let invariant = space == Space::Constant || emit.scopes.is_invariant();
             match self.rows(held, offset, ty, count, access, Part::Space(space), Direction::Load)? {
                 Some(rows) => self.load_rows(rows, mask, invariant)?,
-                None => self.gather(ptr, offset, ty, count, access, mask)?,
+                None => self.gather(ptr, offset, ty, count, access, mask, invariant)?,
             }
         };
         Ok(vectors.into_iter().map(Held::Vector).collect())
@@ -73,10 +75,12 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             Ok(Vec::new())
         };
         if access.volatile || access.atomic.is_some() {
+            self.note_lanes("store", if access.volatile { "volatile" } else { "atomic" });
             self.each_lane(mask, &[], one)?;
             return Ok(());
         }
         if let Held::Affine(_, 0) = held {
+            self.note_access(Direction::Store, AccessClass::Uniform, ty, count, space, None);
             // Of several work-items that write to one place, any one may be the last.
             let uniform = args.iter().all(|&arg| self.is_uniform(arg));
             self.guarded(mask, || one(if uniform { emit.const64(0) } else { self.last_lane(mask)? }))?;
@@ -118,13 +122,19 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         direction: Direction,
     ) -> Emitted<Option<Rows<'ctx>>> {
         let emit = self.around.emit;
-        let Held::Affine(first, stride) = held else {
+        let stride = match held {
+            Held::Affine(_, stride) => Some(stride),
+            Held::Vector(_) => None,
+        };
+        let width = self.around.width();
+        let class = classify(stride, ty.bytes(), count as u32, width, direction);
+        if let Part::Space(space) = part {
+            self.note_access(direction, class, ty, count, space, stride);
+        }
+        let (Held::Affine(first, stride), AccessClass::Rows { row, reversed }) = (held, class) else {
             return Ok(None);
         };
-        let (count, width) = (count as u32, self.around.width());
-        let AccessClass::Rows { row, reversed } = classify(Some(stride), ty.bytes(), count, width, direction) else {
-            return Ok(None);
-        };
+        let count = count as u32;
         let back = if reversed { stride.wrapping_mul(i64::from(width) - 1) } else { 0 };
         let start = emit.away(first.into_pointer_value(), offset.wrapping_add(back))?;
         // The first lane may be one that does not come here; then its address has only the alignment that it shares
@@ -276,6 +286,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         mask.map_or_else(|| self.constant_lanes((0..self.around.width()).map(|_| true)), |mask| mask.lanes)
     }
 
+    #[expect(clippy::too_many_arguments, reason = "they are the parts of an access")]
     fn gather(
         &self,
         ptr: Value,
@@ -284,6 +295,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         count: usize,
         access: Access,
         mask: Option<Mask<'ctx>>,
+        invariant: bool,
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emit = self.around.emit;
         let lanes = self.all_or(mask);
@@ -297,6 +309,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             let loaded = call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)?;
             if let Some(inst) = loaded.as_instruction_value() {
                 emit.scopes.mark(inst, &[Part::Space(self.space(ptr))]);
+                emit.mark_invariant(invariant.then_some(inst));
             }
             self.narrow(ty, loaded.into_vector_value())
         };

@@ -5,11 +5,13 @@
 //! nothing for the others ([`masks`]), and nothing in it may be poison, since it is computed for lanes that
 //! never meant to.
 
+mod atomics;
 mod gangs;
 mod instructions;
 mod lanewise;
 mod masks;
 mod memory;
+mod notes;
 mod values;
 
 pub use gangs::run_gangs;
@@ -17,13 +19,15 @@ pub use gangs::run_gangs;
 use super::emit::{Emit, Emitted, vector_of};
 use super::frame::Frame;
 use super::groups::{Group, Item};
+use super::origins::{Origins, restricted};
 use super::region::Exits;
 use super::storage::{SlotHome, Storage};
 use crate::analysis::cfg::cfg;
-use crate::ir::{Block, BlockCall, Function, InstData, Kernel, Slot, Terminator, Type, Value};
+use crate::ir::{Block, BlockCall, Function, InstData, Kernel, Slot, SourceLoc, Terminator, Type, Value};
+use crate::report::Notes;
 use crate::widen::lanes::Form;
 use crate::widen::{RegionPlan, Widening};
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntitySet, SecondaryMap};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::BuilderError;
 use inkwell::values::{BasicValueEnum, PhiValue, PointerValue, VectorValue};
@@ -44,6 +48,8 @@ pub struct Around<'a, 'ctx, 'm> {
     pub group: &'a Group<'ctx>,
     /// How the kernel's gangs run.
     pub widening: &'a Widening,
+    /// What the report says.
+    pub notes: &'a Notes,
 }
 
 impl Around<'_, '_, '_> {
@@ -69,6 +75,12 @@ pub struct GangCode<'a, 'ctx, 'm> {
     plan: &'a RegionPlan,
     /// The block that is emitted.
     block: Block,
+    /// Where the instruction that is emitted comes from.
+    loc: SourceLoc,
+    /// Where addresses come from.
+    origins: Origins,
+    /// Results of atomic operations that something uses.
+    old_values: EntitySet<Value>,
     /// Whether some block is not run by all lanes of the vectors.
     masked: bool,
     values: SecondaryMap<Value, Option<Held<'ctx>>>,
@@ -91,6 +103,9 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
             body,
             plan,
             block: body.entry(),
+            loc: SourceLoc::default(),
+            origins: Origins::of(around.kernel, body, &restricted(around.kernel)),
+            old_values: atomics::used_old_values(body),
             masked: gang.entry.is_some() || body.layout.iter().any(|&block| plan.masks[block].is_some()),
             values: SecondaryMap::new(),
             blocks: SecondaryMap::new(),

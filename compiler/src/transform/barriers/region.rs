@@ -95,6 +95,7 @@ impl Copy<'_> {
                     self.value[old] = Some(new);
                 }
             }
+            self.f.end_locs[new] = split.body.end_locs[old];
             self.f.blocks[new].term = match split.cut[old] {
                 Some(region) => Terminator::Exit(region),
                 None => {

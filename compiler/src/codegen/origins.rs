@@ -1,0 +1,113 @@
+//! Which argument an address comes from, as far as that is promised to matter.
+//!
+//! A `restrict` argument says that what a work-item changes through it, it reaches in no other way (C99,
+//! 6.7.3.1). Work-items that reach one place through different arguments are apart by this rule only where
+//! nothing orders them, so nothing is concluded in kernels with barriers.
+
+use crate::ir::{Function, Input, InstData, Kernel, ParamKind, TernaryOp, UnaryOp, Value};
+use cranelift_entity::SecondaryMap;
+
+/// Where an address comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Origin {
+    /// Anywhere.
+    #[default]
+    Unknown,
+    /// A `restrict` argument, by its number among these.
+    Argument(usize),
+    /// No `restrict` argument.
+    Other,
+}
+
+/// The kernel parameters that are `restrict`, by number; none if that says nothing.
+pub fn restricted(kernel: &Kernel) -> Vec<u32> {
+    if kernel.regions.len() > 1 {
+        return Vec::new();
+    }
+    let is_restrict = |&(_, param): &(u32, &crate::ir::Param)| {
+        param.restrict && matches!(param.kind, ParamKind::Pointer(_) | ParamKind::Local)
+    };
+    (0..).zip(&kernel.params).filter(is_restrict).map(|(number, _)| number).collect()
+}
+
+/// Where the addresses of a function come from.
+pub struct Origins(SecondaryMap<Value, Option<Origin>>);
+
+impl Origins {
+    /// Follows the addresses of a function, given what [`restricted`] says.
+    pub fn of(kernel: &Kernel, body: &Function, restricted: &[u32]) -> Origins {
+        let mut origins = Origins(SecondaryMap::new());
+        if restricted.is_empty() {
+            return origins;
+        }
+        for (&(input, _), &value) in kernel.inputs.iter().zip(&body.blocks[body.entry()].params) {
+            let argument = match input {
+                Input::Value { param, offset: 0 } => restricted.iter().position(|&number| number == param),
+                _ => None,
+            };
+            origins.0[value] = Some(argument.map_or(Origin::Other, Origin::Argument));
+        }
+        while origins.follow(body) {}
+        origins
+    }
+
+    /// Where the address of a plain load or store comes from. Atomic accesses speak to other work-items, and
+    /// copies have two addresses.
+    pub fn of_access(&self, data: &InstData) -> Origin {
+        match data {
+            InstData::Load { ptr, access, .. } | InstData::Store { ptr, access, .. }
+                if access.atomic.is_none() && !access.volatile =>
+            {
+                self.0[*ptr].unwrap_or_default()
+            }
+            _ => Origin::Unknown,
+        }
+    }
+
+    /// Passes on what is known; whether there was something new.
+    fn follow(&mut self, body: &Function) -> bool {
+        let mut changed = false;
+        let mut learn = |origins: &mut Origins, value: Value, from: Option<Origin>| {
+            let Some(from) = from else { return };
+            let joined = match origins.0[value] {
+                Some(known) if known != from => Origin::Unknown,
+                _ => from,
+            };
+            changed |= origins.0[value] != Some(joined);
+            origins.0[value] = Some(joined);
+        };
+        for &block in &body.layout {
+            for &inst in &body.blocks[block].insts {
+                let node = &body.insts[inst];
+                match node.data {
+                    InstData::PtrAdd { base: arg, .. }
+                    | InstData::Unary { op: UnaryOp::SpaceCast | UnaryOp::Freeze, arg, .. } => {
+                        let from = self.of_operand(body, arg);
+                        learn(self, node.results[0], from);
+                    }
+                    InstData::Ternary { op: TernaryOp::Select, args: [_, a, b], .. } => {
+                        for from in [a, b].map(|arg| self.of_operand(body, arg)) {
+                            learn(self, node.results[0], from);
+                        }
+                    }
+                    InstData::SlotAddr { .. } | InstData::LocalAddr { .. } | InstData::GlobalAddr { .. } => {
+                        learn(self, node.results[0], Some(Origin::Other));
+                    }
+                    _ => node.results.iter().for_each(|&result| learn(self, result, Some(Origin::Unknown))),
+                }
+            }
+            for to in body.blocks[block].term.targets() {
+                for (&param, &arg) in body.blocks[to.block].params.iter().zip(&to.args) {
+                    let from = self.of_operand(body, arg);
+                    learn(self, param, from);
+                }
+            }
+        }
+        changed
+    }
+
+    /// Constant addresses are those of nothing that is known here.
+    fn of_operand(&self, body: &Function, value: Value) -> Option<Origin> {
+        if body.const_bits(value).is_some() { Some(Origin::Unknown) } else { self.0[value] }
+    }
+}

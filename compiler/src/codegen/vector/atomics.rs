@@ -1,0 +1,212 @@
+//! Atomic read-modify-write operations of a gang.
+//!
+//! Work-items whose operations on one place follow each other do nothing that a single operation cannot: the
+//! place gets what all of them together make of it, and what each one finds there is what it was before with
+//! the operands of those before it. So one operation per gang is enough where all lanes use one address; that
+//! no other work-item comes between is one of the orders that the program allows. An exchange is none of
+//! these, and sums of floats would round otherwise.
+
+use super::GangCode;
+use super::masks::Mask;
+use super::values::Held;
+use crate::codegen::emit::{Emitted, vector_of};
+use crate::ir::{AtomicOp, BinaryOp, FastMath, Function, InstData, InstNode, IntFlags, Ordering, Type, Value};
+use cranelift_entity::EntitySet;
+use inkwell::types::VectorType;
+use inkwell::values::{BasicValueEnum, InstructionOpcode, VectorValue};
+
+/// The results of atomic operations that are used.
+pub fn used_old_values(body: &Function) -> EntitySet<Value> {
+    let (mut old, mut used) = (EntitySet::new(), EntitySet::new());
+    for inst in body.layout.iter().flat_map(|&block| &body.blocks[block].insts) {
+        let node = &body.insts[*inst];
+        if let InstData::AtomicRmw { .. } = node.data {
+            old.extend(node.results.iter().copied());
+        }
+    }
+    if old.is_empty() {
+        return used;
+    }
+    let mut see = |value| {
+        if old.contains(value) {
+            used.insert(value);
+        }
+    };
+    for &block in &body.layout {
+        body.blocks[block].insts.iter().for_each(|&inst| body.insts[inst].data.for_each_arg(&mut see));
+        body.blocks[block].term.for_each_arg(&mut see);
+    }
+    used
+}
+
+/// What one operation for all lanes is made of.
+struct Combine {
+    /// Makes one operand of two.
+    op: BinaryOp,
+    /// LLVM's name of the same over a vector.
+    reduce: &'static str,
+    /// The bits of the operand that changes nothing.
+    neutral: u128,
+}
+
+impl Combine {
+    fn of(op: AtomicOp, ty: Type) -> Option<Combine> {
+        let Type::Int(bits @ ..=64) = ty else { return None };
+        let top = 1 << (bits - 1);
+        let (op, reduce, neutral) = match op {
+            AtomicOp::Add | AtomicOp::Sub => (BinaryOp::Add, "llvm.vector.reduce.add", 0),
+            AtomicOp::And => (BinaryOp::And, "llvm.vector.reduce.and", ty.mask()),
+            AtomicOp::Or => (BinaryOp::Or, "llvm.vector.reduce.or", 0),
+            AtomicOp::Xor => (BinaryOp::Xor, "llvm.vector.reduce.xor", 0),
+            AtomicOp::Smax => (BinaryOp::Smax, "llvm.vector.reduce.smax", top),
+            AtomicOp::Smin => (BinaryOp::Smin, "llvm.vector.reduce.smin", top - 1),
+            AtomicOp::Umax => (BinaryOp::Umax, "llvm.vector.reduce.umax", 0),
+            AtomicOp::Umin => (BinaryOp::Umin, "llvm.vector.reduce.umin", ty.mask()),
+            AtomicOp::Xchg | AtomicOp::Fadd | AtomicOp::Fsub | AtomicOp::Fmax | AtomicOp::Fmin => return None,
+        };
+        Some(Combine { op, reduce, neutral })
+    }
+}
+
+impl<'ctx> GangCode<'_, 'ctx, '_> {
+    pub(super) fn atomic_rmw(
+        &self,
+        node: &InstNode,
+        op: AtomicOp,
+        order: Ordering,
+        ptr: Value,
+        arg: Value,
+    ) -> Emitted<Vec<Held<'ctx>>> {
+        let (emit, ty, space) = (self.around.emit, self.ty(arg), self.space(ptr));
+        let combine = match Combine::of(op, ty) {
+            Some(combine) if self.is_uniform(ptr) => combine,
+            combine => {
+                self.note_lanes("atomic", if combine.is_none() { "no reduction" } else { "addresses differ" });
+                let change = |lane| {
+                    let target = self.lane(ptr, lane)?.into_pointer_value();
+                    Ok(vec![emit.atomic_rmw(op, order, ty, target, space, self.lane(arg, lane)?)])
+                };
+                return self.lanes(node, change);
+            }
+        };
+        let used = node.results.iter().any(|&result| self.old_values.contains(result));
+        let mask = self.mask()?;
+        let change = |operand| -> Emitted<BasicValueEnum<'ctx>> {
+            Ok(emit.atomic_rmw(op, order, ty, self.first(ptr)?.into_pointer_value(), space, operand))
+        };
+        if !used {
+            self.note("atomic", "uniform", "reduced");
+            let old = self.guarded(mask, || Ok(vec![change(self.reduced(&combine, ty, arg, mask)?)?]))?;
+            return Ok(old.into_iter().map(|old| Held::Affine(old, 0)).collect());
+        }
+        self.note("atomic", "uniform", "reduced, lanes' old values by a scan");
+        let old = self.guarded(mask, || {
+            let before = self.scanned(&combine, ty, arg, mask)?;
+            let base = change(self.reduced(&combine, ty, arg, mask)?)?;
+            let base = emit.splat(base, self.around.width())?;
+            let op = if op == AtomicOp::Sub { BinaryOp::Sub } else { combine.op };
+            Ok(vec![self.combined(op, base, before)?.into()])
+        })?;
+        Ok(old.into_iter().map(|old| Held::Vector(old.into_vector_value())).collect())
+    }
+
+    fn combined(&self, op: BinaryOp, a: VectorValue<'ctx>, b: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+        let result = self.around.emit.binary(op, IntFlags::default(), FastMath::default(), [a.into(), b.into()])?;
+        Ok(result.into_vector_value())
+    }
+
+    /// What the active lanes' operands are together; one lane at least is active.
+    fn reduced(
+        &self,
+        combine: &Combine,
+        ty: Type,
+        arg: Value,
+        mask: Option<Mask<'ctx>>,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let emit = self.around.emit;
+        match combine.op {
+            // So many times the same.
+            BinaryOp::Add if self.is_uniform(arg) => {
+                let count = match mask {
+                    None => emit.const64(self.around.width().into()),
+                    Some(mask) => {
+                        let bits = self.bits(mask.lanes)?.into();
+                        emit.intrinsic("llvm.ctpop", &[emit.i64().into()], &[bits])?.into_int_value()
+                    }
+                };
+                let count = emit.builder.build_int_cast(count, emit.ty(ty).into_int_type(), "")?;
+                Ok(emit.builder.build_int_mul(self.first(arg)?.into_int_value(), count, "")?.into())
+            }
+            // The same once more changes nothing.
+            op if op != BinaryOp::Add && op != BinaryOp::Xor && self.is_uniform(arg) => self.first(arg),
+            _ => {
+                let operands = self.operands(combine, ty, arg, mask)?;
+                emit.intrinsic(combine.reduce, &[operands.get_type().into()], &[operands.into()])
+            }
+        }
+    }
+
+    /// The lanes' operands; what changes nothing in those that are not active.
+    fn operands(
+        &self,
+        combine: &Combine,
+        ty: Type,
+        arg: Value,
+        mask: Option<Mask<'ctx>>,
+    ) -> Emitted<VectorValue<'ctx>> {
+        let operands = self.vector(arg)?;
+        let Some(mask) = mask else { return Ok(operands) };
+        let neutral = self.neutral(combine, ty)?;
+        Ok(self.around.emit.builder.build_select(mask.lanes, operands, neutral, "")?.into_vector_value())
+    }
+
+    fn neutral(&self, combine: &Combine, ty: Type) -> Emitted<VectorValue<'ctx>> {
+        self.around.emit.splat(self.around.emit.constant(ty, combine.neutral), self.around.width())
+    }
+
+    /// What the operands of the active lanes before each lane are together.
+    fn scanned(&self, combine: &Combine, ty: Type, arg: Value, mask: Option<Mask<'ctx>>) -> Emitted<VectorValue<'ctx>> {
+        let (emit, width) = (self.around.emit, self.around.width());
+        if combine.op == BinaryOp::Add && self.is_uniform(arg) {
+            let counts = self.lanes_before(ty, mask)?;
+            return emit.builder.build_int_mul(counts, self.vector(arg)?, "");
+        }
+        let neutral = self.neutral(combine, ty)?;
+        // Lane `i` gets lane `i - by`'s element.
+        let moved = |vector: VectorValue<'ctx>, by: u32| {
+            let place = |lane: u32| Some(if lane < by { width } else { lane - by });
+            emit.shuffle(vector, neutral, &(0..width).map(place).collect::<Vec<_>>())
+        };
+        let mut sums = moved(self.operands(combine, ty, arg, mask)?, 1)?;
+        let mut by = 1;
+        while by < width {
+            sums = self.combined(combine.op, sums, moved(sums, by)?)?;
+            by *= 2;
+        }
+        Ok(sums)
+    }
+
+    /// How many active lanes are before each lane.
+    fn lanes_before(&self, ty: Type, mask: Option<Mask<'ctx>>) -> Emitted<VectorValue<'ctx>> {
+        let (emit, width) = (self.around.emit, self.around.width());
+        let to = emit.ty(ty).into_int_type();
+        let Some(mask) = mask else {
+            let numbers: Vec<_> = (0..width).map(|lane| to.const_int(lane.into(), false)).collect();
+            return Ok(VectorType::const_vector(&numbers));
+        };
+        // Counts in the narrowest elements that have a bit for each lane.
+        let small = emit.int(width.max(16));
+        let bits = emit.builder.build_int_cast(self.bits(mask.lanes)?, small, "")?;
+        let before: Vec<_> = (0..width).map(|lane| small.const_int((1 << lane) - 1, false)).collect();
+        let lower = emit.splat(bits.into(), width)?;
+        let lower = emit.builder.build_and(lower, VectorType::const_vector(&before), "")?;
+        let counts = emit.intrinsic("llvm.ctpop", &[lower.get_type().into()], &[lower.into()])?;
+        let opcode = match to.get_bit_width().cmp(&small.get_bit_width()) {
+            std::cmp::Ordering::Equal => return Ok(counts.into_vector_value()),
+            std::cmp::Ordering::Less => InstructionOpcode::Trunc,
+            std::cmp::Ordering::Greater => InstructionOpcode::ZExt,
+        };
+        let counts = emit.builder.build_cast(opcode, counts, vector_of(to.into(), width), "")?;
+        Ok(counts.into_vector_value())
+    }
+}

@@ -1,0 +1,193 @@
+//! The report: what became of each load, store, branch and loop of a kernel, and why.
+//!
+//! Passes and code generation leave [`Note`]s as they decide; the report is all of them in the order of the
+//! source, as text for people and as JSON for tools (`docs/report.md`).
+
+use crate::ir::SourceLoc;
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::fmt::{self, Write};
+
+/// What became of one thing in the source.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Note {
+    /// Where it is.
+    pub loc: SourceLoc,
+    /// What it is: a load, a store, a branch, …
+    pub kind: &'static str,
+    /// What became of it.
+    pub class: Cow<'static, str>,
+    /// Whether it happens in some lanes only.
+    pub masked: bool,
+    /// What else there is to know.
+    pub detail: String,
+}
+
+/// Notes as they come; nothing is kept where no report is wanted.
+#[derive(Debug, Default)]
+pub struct Notes(Option<RefCell<Vec<Note>>>);
+
+impl Notes {
+    /// Keeps notes if `wanted`.
+    pub fn new(wanted: bool) -> Notes {
+        Notes(wanted.then(RefCell::default))
+    }
+
+    /// Whether notes are kept.
+    pub fn wanted(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Keeps a note.
+    pub fn add(&self, note: impl FnOnce() -> Note) {
+        if let Some(notes) = &self.0 {
+            notes.borrow_mut().push(note());
+        }
+    }
+}
+
+/// What became of a kernel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Report {
+    /// The kernel's name.
+    pub kernel: String,
+    /// The configuration of the vectorizer; `scalar` where work-items run one after the other.
+    pub configuration: &'static str,
+    /// Work-items of a gang.
+    pub width: u32,
+    /// Why it is that.
+    pub why: String,
+    /// The notes in the order of the source, each once.
+    pub notes: Vec<Note>,
+}
+
+impl Report {
+    /// The report of a kernel; none if no notes were kept. What several regions or copies of code have in
+    /// common is said once.
+    pub fn new(kernel: &str, configuration: &'static str, width: u32, why: String, notes: Notes) -> Option<Report> {
+        let mut notes = notes.0?.into_inner();
+        notes.sort_by(|a, b| key(a).cmp(&key(b)));
+        notes.dedup();
+        Some(Report { kernel: kernel.to_owned(), configuration, width, why, notes })
+    }
+
+    /// The report as JSON.
+    pub fn json(&self) -> String {
+        let mut out = String::new();
+        // Writing to a string does not fail.
+        let _ = self.write_json(&mut out);
+        out
+    }
+
+    fn write_json(&self, out: &mut String) -> fmt::Result {
+        let Report { kernel, configuration, width, why, notes } = self;
+        write!(out, "{{\n  \"kernel\": {},\n  \"configuration\": {},\n", Quoted(kernel), Quoted(configuration))?;
+        write!(out, "  \"width\": {width},\n  \"why\": {},\n  \"notes\": [", Quoted(why))?;
+        for (i, note) in notes.iter().enumerate() {
+            let Note { loc: SourceLoc { line, column }, kind, class, masked, detail } = note;
+            out.push_str(if i == 0 { "\n" } else { ",\n" });
+            write!(out, "    {{\"line\": {line}, \"column\": {column}, \"kind\": {}, ", Quoted(kind))?;
+            write!(out, "\"class\": {}, \"masked\": {masked}, \"detail\": {}}}", Quoted(class), Quoted(detail))?;
+        }
+        out.push_str(if notes.is_empty() { "]\n}\n" } else { "\n  ]\n}\n" });
+        Ok(())
+    }
+}
+
+/// What has no place in the source comes last.
+fn key(note: &Note) -> (bool, u32, u32, &str, &str, bool, &str) {
+    let Note { loc: SourceLoc { line, column }, kind, class, masked, detail } = note;
+    (*line == 0, *line, *column, kind, class, *masked, detail)
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { kernel, configuration, width, why, notes } = self;
+        match width {
+            1 => writeln!(f, "kernel {kernel}: work-items one after the other ({why})")?,
+            _ => writeln!(f, "kernel {kernel}: {width} work-items at a time, {configuration} ({why})")?,
+        }
+        notes.iter().try_for_each(|note| writeln!(f, "{note}"))
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.loc {
+            SourceLoc { line: 0, .. } => f.write_str("-")?,
+            SourceLoc { line, column } => write!(f, "{line}:{column}")?,
+        }
+        let masked = if self.masked { ", masked" } else { "" };
+        write!(f, " {} {}{masked}", self.kind, self.class)?;
+        if self.detail.is_empty() { Ok(()) } else { write!(f, ": {}", self.detail) }
+    }
+}
+
+/// A text in JSON.
+struct Quoted<'a>(&'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        for c in self.0.chars() {
+            match c {
+                '"' | '\\' => write!(f, "\\{c}")?,
+                c if c < ' ' => write!(f, "\\u{:04x}", c as u32)?,
+                c => f.write_char(c)?,
+            }
+        }
+        f.write_char('"')
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(line: u32, kind: &'static str) -> Note {
+        Note { loc: SourceLoc { line, column: 2 }, kind, class: "uniform".into(), masked: line == 3, detail: "".into() }
+    }
+
+    #[test]
+    fn notes_are_sorted_and_said_once() {
+        let notes = Notes::new(true);
+        for (line, kind) in [(3, "store"), (0, "private"), (3, "load"), (1, "loop"), (3, "load")] {
+            notes.add(|| note(line, kind));
+        }
+        let report = Report::new("k", "unicf", 8, "as asked".into(), notes).unwrap();
+        let expected = "kernel k: 8 work-items at a time, unicf (as asked)
+1:2 loop uniform
+3:2 load uniform, masked
+3:2 store uniform, masked
+- private uniform
+";
+        assert_eq!(report.to_string(), expected);
+    }
+
+    #[test]
+    fn json_says_the_same() {
+        let notes = Notes::new(true);
+        notes.add(|| Note { detail: "\"a\\\n".into(), ..note(3, "load") });
+        let report = Report::new("k", "unicf", 8, "as asked".into(), notes).unwrap();
+        let expected = r#"{
+  "kernel": "k",
+  "configuration": "unicf",
+  "width": 8,
+  "why": "as asked",
+  "notes": [
+    {"line": 3, "column": 2, "kind": "load", "class": "uniform", "masked": true, "detail": "\"a\\\u000a"}
+  ]
+}
+"#;
+        assert_eq!(report.json(), expected);
+        let empty = Report::new("k", "scalar", 1, "as asked".into(), Notes::new(true)).unwrap();
+        assert!(empty.json().ends_with("\"notes\": []\n}\n"));
+    }
+
+    #[test]
+    fn without_a_wish_there_is_nothing() {
+        let notes = Notes::new(false);
+        notes.add(|| unreachable!("nobody asked"));
+        assert_eq!(Report::new("k", "unicf", 8, String::new(), notes), None);
+    }
+}

@@ -1,0 +1,151 @@
+//! What the report says about control flow and private variables.
+
+use crate::analysis::cfg::cfg;
+use crate::analysis::divergence::Divergence;
+use crate::analysis::dominators::dominators;
+use crate::analysis::loops::{LoopData, loops};
+use crate::ir::{Block, Function, InstData, Kernel, SlotLayout, SourceLoc, Terminator, Value, ValueDef};
+use crate::report::{Note, Notes};
+use crate::widen::lanes::Form;
+use crate::widen::{RegionPlan, Widening};
+use cranelift_entity::EntitySet;
+
+/// A region's branches and loops before it is linearized.
+pub struct Control {
+    branches: Vec<FoundBranch>,
+    loops: Vec<FoundLoop>,
+}
+
+struct FoundBranch {
+    block: Block,
+    loc: SourceLoc,
+    kind: &'static str,
+    divergent: bool,
+}
+
+struct FoundLoop {
+    loc: SourceLoc,
+    /// The branch at which lanes part; none: they do not.
+    parts: Option<SourceLoc>,
+    divergent: bool,
+    carried: Vec<Value>,
+}
+
+impl Control {
+    /// The branches and loops of a function in normal form, given what is divergent. Without, everything is
+    /// taken to be.
+    pub fn of(f: &Function, found: Option<&Divergence>) -> Control {
+        let graph = cfg(f);
+        let forest = loops(&graph, &dominators(&graph));
+        let divergent = |block: Block| found.is_none_or(|found| found.divergent_branches.contains(block));
+        let mut branches = Vec::new();
+        for &block in graph.rpo() {
+            let kind = match f.blocks[block].term {
+                Terminator::Switch { .. } => "switch",
+                Terminator::Branch { .. } => "branch",
+                _ => continue,
+            };
+            branches.push(FoundBranch { block, loc: branch_place(f, block), kind, divergent: divergent(block) });
+        }
+        let mut all = Vec::new();
+        for (l, data) in forest.iter() {
+            let is_divergent = found.is_none_or(|found| found.divergent_loops.contains(l));
+            let leaves = |&&b: &&Block| divergent(b) && data.exits.iter().any(|&(from, _)| from == b);
+            let parts = |&&b: &&Block| divergent(b) && f.blocks[b].term.selector().is_some();
+            let blocks = || data.blocks.iter();
+            let branch = blocks().find(leaves).or_else(|| blocks().find(parts)).filter(|_| is_divergent);
+            all.push(FoundLoop {
+                loc: loop_place(f, data),
+                parts: branch.map(|&block| branch_place(f, block)),
+                divergent: is_divergent,
+                carried: f.blocks[data.header].params.clone(),
+            });
+        }
+        Control { branches, loops: all }
+    }
+
+    /// Notes what became of them in the linearized function.
+    pub fn note(self, f: &Function, plan: &RegionPlan, notes: &Notes) {
+        for FoundBranch { block, loc, kind, divergent } in self.branches {
+            let class = if divergent { "divergent" } else { "uniform" };
+            let stays = f.blocks[block].term.selector().is_some();
+            let detail = if stays { "stays a branch" } else { "folded" };
+            notes.add(|| Note { loc, kind, class: class.into(), masked: false, detail: detail.into() });
+        }
+        for l in self.loops {
+            let class = if l.divergent { "divergent" } else { "uniform" };
+            let scalars = l.carried.iter().filter(|&&v| plan.form(f, v) != Form::Vector).count();
+            let mut detail =
+                format!("carries {} and {}", count(scalars, "scalar"), count(l.carried.len() - scalars, "vector"));
+            match l.parts {
+                Some(SourceLoc { line, column }) if line != 0 => {
+                    detail.insert_str(0, &format!("lanes part at {line}:{column}, "));
+                }
+                _ => {}
+            }
+            notes.add(|| Note { loc: l.loc, kind: "loop", class: class.into(), masked: false, detail });
+        }
+    }
+}
+
+/// Notes how the lanes' copies of each private variable lie.
+pub fn private(kernel: &Kernel, widening: &Widening, notes: &Notes) {
+    if !notes.wanted() {
+        return;
+    }
+    let (mut seen, mut shared) = (EntitySet::new(), EntitySet::new());
+    for (region, body) in &kernel.regions {
+        for inst in body.layout.iter().flat_map(|&block| &body.blocks[block].insts) {
+            let node = &body.insts[*inst];
+            if let InstData::SlotAddr { slot } = node.data {
+                seen.insert(slot);
+                if widening.regions[region].shapes[node.results[0]].is_uniform() {
+                    shared.insert(slot);
+                }
+            }
+        }
+    }
+    for (slot, data) in kernel.slots.iter().filter(|&(slot, _)| seen.contains(slot)) {
+        let (class, copies) = match (shared.contains(slot), data.layout) {
+            (true, _) => ("uniform", "one for all lanes".to_owned()),
+            (false, SlotLayout::Apart) => ("apart", "one lane's behind the other's".to_owned()),
+            (false, SlotLayout::Interleaved { element, .. }) => ("interleaved", format!("elements of {element} bytes")),
+        };
+        let detail = format!("{} bytes, {copies}", data.size);
+        notes.add(|| Note { loc: SourceLoc::default(), kind: "private", class: class.into(), masked: false, detail });
+    }
+}
+
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// Where a branch is, or else its condition.
+fn branch_place(f: &Function, block: Block) -> SourceLoc {
+    let data = &f.blocks[block];
+    let cond = || data.term.selector().map(|value| value_place(f, value, 4)).unwrap_or_default();
+    if f.end_locs[block].line != 0 { f.end_locs[block] } else { cond() }
+}
+
+/// Where a value is computed, or what it is computed of.
+fn value_place(f: &Function, value: Value, depth: u32) -> SourceLoc {
+    let ValueDef::Result(inst, _) = f.values[value].def else { return SourceLoc::default() };
+    let node = &f.insts[inst];
+    let mut place = node.loc;
+    node.data.for_each_arg(|arg| {
+        if place.line == 0 && depth > 0 {
+            place = value_place(f, arg, depth - 1);
+        }
+    });
+    place
+}
+
+/// Where a loop asks whether to go on: at its head, or the last place where it may be left.
+fn loop_place(f: &Function, data: &LoopData) -> SourceLoc {
+    let asks = |&&(from, _): &&(Block, Block)| from == data.header;
+    let exit = data.exits.iter().find(asks).or(data.exits.last()).map(|&(from, _)| from);
+    let place = exit.map(|block| branch_place(f, block)).unwrap_or_default();
+    let insts = data.blocks.iter().flat_map(|&block| &f.blocks[block].insts);
+    let first = insts.map(|&inst| f.insts[inst].loc).filter(|loc| loc.line != 0);
+    if place.line != 0 { place } else { first.min_by_key(|loc| (loc.line, loc.column)).unwrap_or_default() }
+}

@@ -1,0 +1,129 @@
+//! The report of a kernel in OpenCL C: each access, branch and loop with its source line.
+
+use lockstep_compiler::frontend::options::{BuildOptions, Stage};
+use lockstep_compiler::frontend::{FrontendConfig, compile, link};
+use lockstep_compiler::ir::Module;
+use lockstep_compiler::pipeline::{CompileOptions, Vectorize, compile_kernel, load};
+use lockstep_compiler::widen::{Configuration, Gangs};
+use std::path::PathBuf;
+
+fn build(source: &str, source_lines: bool) -> Module {
+    let config = FrontendConfig { source_lines, ..FrontendConfig::default() };
+    let options = BuildOptions::parse("-cl-std=CL3.0", Stage::Build).unwrap();
+    let object = compile(&config, source.as_bytes(), &[], &options).unwrap_or_else(|error| panic!("{error}"));
+    let program = link(&[&object], &options).unwrap_or_else(|error| panic!("{error}"));
+    load(&program).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn folder(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("lockstep-report-{name}-{}", std::process::id()))
+}
+
+/// The report as text and as JSON, in files.
+fn report(module: &Module, name: &str, vectorize: Vectorize) -> [String; 2] {
+    let folder = folder(name);
+    let options = CompileOptions { vectorize, report: Some(folder.clone()), ..CompileOptions::default() };
+    let variant = compile_kernel(module, 0, &options).unwrap();
+    let read = |kind: &str| std::fs::read_to_string(folder.join(format!("{}.{kind}", module.kernels[0].name))).unwrap();
+    let found = [read("txt"), read("json")];
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(found, [variant.report().unwrap().to_string(), variant.report().unwrap().json()]);
+    found
+}
+
+#[test]
+fn some_of_everything() {
+    let module = build(include_str!("report.cl"), true);
+    let [text, json] = report(&module, "everything", Vectorize::Gangs(Gangs::of_width(8)));
+    let expected = "kernel some_of_everything: 8 work-items at a time, unicf (as asked)
+9:15 load contiguous: f32 from global memory
+10:15 load reversed: f32 from global memory
+11:16 load interleaved stride 4: 4 f32 from global memory
+12:15 load uniform: f32 from constant memory
+13:15 load gather: f32 from global memory, lanes anywhere
+13:18 load contiguous: i32 from global memory
+14:12 store contiguous: f32 to global memory
+15:11 branch uniform: stays a branch
+16:20 store interleaved stride 2: f32 to global memory
+17:11 branch divergent: folded
+18:24 store scatter, masked: f32 to global memory, lanes 12 bytes apart
+19:13 load contiguous, masked: i32 from global memory
+19:22 store scatter, masked: f32 to global memory, lanes anywhere
+21:5 branch uniform: stays a branch
+21:5 loop uniform: carries 1 scalar and 1 vector
+22:14 load uniform: f32 from constant memory
+23:5 branch divergent: folded
+23:5 loop divergent: lanes part at 23:5, carries 0 scalars and 1 vector
+25:26 store contiguous: f32 to local memory
+27:19 load reversed: f32 from local memory
+28:15 branch divergent: folded
+29:21 atomic uniform, masked: reduced, lanes' old values by a scan
+30:9 atomic uniform, masked: reduced
+30:33 load gather, masked: i32 from global memory, lanes anywhere
+32:5 atomic per lane: addresses differ
+33:5 atomic per lane: no reduction
+34:13 store per lane: volatile
+35:5 switch uniform: stays a branch
+37:16 store uniform: f32 to global memory
+40:16 store uniform: f32 to global memory
+40:18 call per lane: tgamma has no vector form
+44:5 branch uniform: stays a branch
+44:5 loop uniform: carries 1 scalar and 0 vectors
+45:16 store contiguous: f32 to private memory
+45:18 load contiguous: f32 from global memory
+46:12 load contiguous: f32 from global memory
+46:12 store contiguous: f32 to global memory
+46:15 load gather: f32 from private memory, lanes anywhere
+46:19 load contiguous: i32 from global memory
+47:11 branch divergent: folded
+48:9 printf per lane, masked: output in order
+- private interleaved: 36 bytes, elements of 4 bytes
+";
+    assert!(text == expected, "{text}");
+    // One note a line in both.
+    assert_eq!(json.lines().filter(|line| line.contains("\"line\": ")).count(), text.lines().count() - 1);
+}
+
+const SHORT: &str = "kernel void k(global int *p, int n) {
+    for (int i = 0; i < n; i++)
+        p[get_global_id(0)] += i;
+}
+";
+
+#[test]
+fn what_was_asked_for() {
+    let module = build(SHORT, true);
+    let naive = Gangs { configuration: Configuration::Naive, width: Some(16) };
+    let [text, _] = report(&module, "naive", Vectorize::Gangs(naive));
+    let expected = "kernel k: 16 work-items at a time, naive (as asked)
+2:5 branch divergent: folded
+2:5 loop divergent: lanes part at 2:5, carries 0 scalars and 2 vectors
+3:29 store scatter, masked: i32 to global memory, lanes anywhere
+- load gather, masked: i32 from global memory, lanes anywhere
+";
+    assert!(text == expected, "{text}");
+    let [text, json] = report(&module, "scalar", Vectorize::Scalar);
+    assert_eq!(text, "kernel k: work-items one after the other (as asked)\n");
+    let expected = "{\n  \"kernel\": \"k\",\n  \"configuration\": \"scalar\",\n  \"width\": 1,\n  \"why\": \"as asked\",\n  \"notes\": []\n}\n";
+    assert_eq!(json, expected);
+    let [text, _] = report(&module, "three", Vectorize::Gangs(Gangs::of_width(3)));
+    assert_eq!(text, "kernel k: work-items one after the other (gangs of 3 work-items are not supported)\n");
+}
+
+#[test]
+fn without_source_lines_there_are_no_places() {
+    let module = build(SHORT, false);
+    let [text, _] = report(&module, "places", Vectorize::Gangs(Gangs::of_width(4)));
+    assert!(text.lines().skip(1).all(|line| line.starts_with("- ")), "{text}");
+    assert!(text.contains("\n- load contiguous: i32 from global memory\n"), "{text}");
+}
+
+/// A report that cannot be written changes nothing.
+#[test]
+fn a_folder_that_cannot_be_made() {
+    let module = build(SHORT, true);
+    let options = CompileOptions { report: Some("/dev/null/reports".into()), ..CompileOptions::default() };
+    assert!(compile_kernel(&module, 0, &options).is_ok());
+    let variant = compile_kernel(&module, 0, &CompileOptions::default()).unwrap();
+    assert_eq!(variant.report(), None);
+}
