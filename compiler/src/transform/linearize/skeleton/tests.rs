@@ -241,9 +241,9 @@ fn listing_8_word_by_word() {
 fn no_branch_is_added() {
     for (seed, case) in dags() {
         let (graph, next) = (case.numbers(), case.next());
-        for b in 0..next.len() {
+        for (b, to) in next.iter().enumerate() {
             let count = if graph.divergent[b] { 1 } else { graph.succs[b].len() };
-            assert_eq!(next[b].len(), count, "seed {seed}: {}\n{}", case.order[b], case.f);
+            assert_eq!(to.len(), count, "seed {seed}: {}\n{}", case.order[b], case.f);
         }
         let new = cfg(&case.linearized());
         assert_eq!(new.rpo().len(), case.order.len(), "seed {seed}\n{}", case.f);
@@ -314,10 +314,10 @@ fn lemmas_9_and_14_post_dominance_is_kept() {
         let (pd, pdl) = (post_dominators(&graph.succs), post_dominators(&case.next()));
         let uni = uniform(&graph);
         for x in 0..pd.len() {
-            for a in 0..pd.len() {
+            for (a, &uni) in uni.iter().enumerate() {
                 let (before, after) = (has(pd[x], a), has(pdl[x], a));
                 assert!(!before || after, "Lemma 9, seed {seed}: {a} {x}\n{}", case.f);
-                assert!(!uni[a] || before == after, "Lemma 14, seed {seed}: {a} {x}\n{}", case.f);
+                assert!(!uni || before == after, "Lemma 14, seed {seed}: {a} {x}\n{}", case.f);
                 kept += usize::from(before);
                 new += usize::from(after && !before);
             }
