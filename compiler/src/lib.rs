@@ -7,6 +7,7 @@ pub mod import;
 pub mod interp;
 pub mod ir;
 pub mod jit;
+pub mod launch_facts;
 pub mod pipeline;
 pub mod report;
 pub mod testing;

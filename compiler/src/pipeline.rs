@@ -7,6 +7,7 @@ use crate::frontend::LinkedProgram;
 use crate::import::{self, ImportError};
 use crate::ir::{Kernel, Module};
 use crate::jit::{self, HostMachine, JitCode, JitError, OptLevel};
+use crate::launch_facts::LaunchFacts;
 use crate::report::{Notes, Report};
 use crate::transform::barriers::barriers;
 use crate::verify::{Stage, VerifyError, verify, verify_kernel};
@@ -34,6 +35,8 @@ pub struct CompileOptions {
     pub vectorize: Vectorize,
     /// Bits of the widest vector registers that may be used; none: the machine's.
     pub simd: Option<u32>,
+    /// What holds of every launch of the code.
+    pub launch: LaunchFacts,
     /// The folder that receives the kernel after every stage.
     pub dump: Option<PathBuf>,
     /// The folder that receives what became of the kernel's loads, stores, branches and loops.
@@ -135,6 +138,7 @@ pub fn compile_kernel(module: &Module, kernel: usize, options: &CompileOptions) 
     let mut run = Run::new(module, &kernel.name, options);
     let notes = Notes::new(options.report.is_some());
 
+    let launch = options.launch.with_required(kernel.attrs.reqd_work_group_size);
     run.ir("import", &kernel, Stage::Imported)?;
     barriers(&mut kernel);
     run.ir("barriers", &kernel, Stage::Regions)?;
@@ -142,7 +146,8 @@ pub fn compile_kernel(module: &Module, kernel: usize, options: &CompileOptions) 
     let widening = match options.vectorize {
         Vectorize::Scalar => Ok(None),
         Vectorize::Gangs(gangs) => {
-            widen::plan(module, &mut kernel, gangs, jit::register_bits(options.simd), &notes).map(Some)
+            let bits = jit::register_bits(options.simd);
+            widen::plan(module, &mut kernel, gangs, bits, &launch, &notes).map(Some)
         }
     };
     let (widening, reason) = match widening {
@@ -152,7 +157,7 @@ pub fn compile_kernel(module: &Module, kernel: usize, options: &CompileOptions) 
     run.ir("widen", &kernel, if widening.is_some() { Stage::Linearized } else { Stage::Regions })?;
 
     let ctx = Context::create();
-    let generated = codegen::generate(&ctx, module, &kernel, widening.as_ref(), &notes);
+    let generated = codegen::generate(&ctx, module, &kernel, widening.as_ref(), &launch, &notes);
     let generated = generated.map_err(|error| CompileError::Codegen(error.to_string()))?;
     run.stage("codegen", "ll", || jit::ir_text(&generated.module));
     let report = report(&kernel.name, options.vectorize, widening.as_ref(), reason, notes);

@@ -4,6 +4,7 @@
 //! - `; stage: regions`: the verifier stage of the text or `normalized` (default `imported`).
 //! - Behind a line of IR, `; KEY: VALUE` says a fact about that line. A test compares the facts it
 //!   finds with those written, all of them: a wrong fact fails, and so does a missing one.
+//! - `; launch:` says what the divergence analysis may rely on (`filetest/analyses.rs`).
 //! - `; run:` lines say what the interpreter finds (`filetest/run.rs`), `; output:` what a pass writes
 //!   (`filetest/transforms.rs`).
 //!
@@ -77,7 +78,7 @@ fn run_test(test: &str, path: &Path, text: &str, module: &Module, script: &Scrip
         "loops" => compare_facts(script, &["in", "loop", "irreducible"], analyses::loop_facts(module)),
         "liveness" => compare_facts(script, &["live_in", "live_out"], analyses::live_sets(module)),
         "joins" => compare_facts(script, &["joins", "exits"], analyses::control_divergences(module)),
-        "divergence" => compare_facts(script, &["shape", "divergent"], analyses::divergences(module)),
+        "divergence" => compare_facts(script, &["shape", "divergent"], analyses::divergences(module, script)),
         "dominators" => compare_facts(script, &["idom"], analyses::idoms(module)),
         _ => transforms::check(test, path, text, module, script)
             .unwrap_or_else(|| Err(format!("there is no test {test:?}"))),

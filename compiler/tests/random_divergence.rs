@@ -8,6 +8,7 @@ use lockstep_compiler::analysis::loops::{Loop, Loops, loops};
 use lockstep_compiler::analysis::shape::Shape;
 use lockstep_compiler::interp::{Memory, Observer, run, run_observed};
 use lockstep_compiler::ir::*;
+use lockstep_compiler::launch_facts::LaunchFacts;
 use lockstep_compiler::testing::{self, Generated, random_kernel};
 use lockstep_compiler::transform::barriers::barriers;
 use lockstep_compiler::transform::normalize::normalize;
@@ -135,13 +136,15 @@ fn normal(g: &Generated, seed: u64) -> Module {
 /// Checks one kernel with gangs of `width`; how many values were compared between lanes.
 fn check(g: &Generated, module: &Module, width: u32, seed: u64) -> u64 {
     let kernel = &module.kernels[0];
-    let mut facts = Facts::new(module, kernel, width);
+    let range = LaunchFacts::of_range(g.range.global_offset, g.range.global_size, g.range.local_size);
+    let mut facts = Facts::new(module, kernel, width).of_launch(kernel, &range);
     let w = u64::from(width);
     let one_group = g.range.num_groups()[0] == 1;
     if g.range.global_offset[0].is_multiple_of(w) && (one_group || g.range.local_size[0].is_multiple_of(w)) {
         facts.group_align = w;
     }
-    facts.max_global_id = g.range.global_offset[0] + g.range.global_size[0] - 1;
+    let last = |d: usize| g.range.global_offset[d] + g.range.global_size[d] - 1;
+    facts.max_global_id = last(0).max(last(1)).max(last(2));
     let facts = facts.of_kernel(kernel);
     let found = kernel.regions.values().map(|f| {
         let graph = cfg(f);

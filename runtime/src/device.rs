@@ -1,6 +1,7 @@
 //! The device: this machine's processor, and the limits of what it takes on.
 
 use lockstep_compiler::frontend::features::{EXTENSIONS, FEATURES};
+use lockstep_compiler::launch_facts::MAX_GROUP_SIZE;
 use opencl_sys::{
     CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT, CL_FP_DENORM, CL_FP_FMA, CL_FP_INF_NAN, CL_FP_ROUND_TO_INF,
     CL_FP_ROUND_TO_NEAREST, CL_FP_ROUND_TO_ZERO, cl_device_fp_config,
@@ -10,7 +11,7 @@ use crate::machine::Machine;
 use crate::{ApiHandle, memory, schedule};
 
 /// `CL_DEVICE_MAX_WORK_GROUP_SIZE` and each of `CL_DEVICE_MAX_WORK_ITEM_SIZES`.
-pub const MAX_WORK_GROUP_SIZE: usize = 4096;
+pub const MAX_WORK_GROUP_SIZE: usize = MAX_GROUP_SIZE as usize;
 /// `CL_DEVICE_LOCAL_MEM_SIZE`: what fits the nearer caches together with the rest of a group's data.
 pub const LOCAL_MEMORY: u64 = 256 << 10;
 /// `CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE`.

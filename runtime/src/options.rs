@@ -54,6 +54,11 @@ pub const TABLE: &[Switch] = &[
         meaning: "bits of the widest vector registers to use: 128, 256 or 512",
     },
     Switch {
+        name: "LOCKSTEP_SPECIALIZE",
+        default: "1",
+        meaning: "whether code is made for what holds of a launch: 1, or 0 for code that runs every launch",
+    },
+    Switch {
         name: "LOCKSTEP_DUMP",
         default: "nothing",
         meaning: "folder that receives each kernel's IR, LLVM IR and assembly after every stage",
@@ -78,6 +83,8 @@ pub struct Options {
     pub vectorize: Vectorize,
     /// `LOCKSTEP_SIMD`.
     pub simd: Option<u32>,
+    /// `LOCKSTEP_SPECIALIZE`.
+    pub specialize: bool,
     /// `LOCKSTEP_DUMP`.
     pub dump: Option<PathBuf>,
     /// `LOCKSTEP_REPORT`.
@@ -134,8 +141,17 @@ impl Options {
             Some(configuration) => Vectorize::Gangs(Gangs { configuration, width }),
             None => Vectorize::Scalar,
         };
+        let specialize = match text("LOCKSTEP_SPECIALIZE").as_deref().map(str::trim) {
+            None | Some("1") => true,
+            Some("0") => false,
+            Some(value) => {
+                eprintln!("lockstep: LOCKSTEP_SPECIALIZE={value} is not 0 or 1; ignored");
+                true
+            }
+        };
         Options {
             vectorize,
+            specialize,
             clang: text("LOCKSTEP_CLANG").map(PathBuf::from),
             build_timeout: Duration::from_millis(number("LOCKSTEP_BUILD_TIMEOUT_MS").unwrap_or(60_000)),
             threads: number("LOCKSTEP_THREADS").map(|n| n.min(1024) as usize),
@@ -161,6 +177,7 @@ mod tests {
             assert_eq!(options.build_timeout, Duration::from_secs(60));
             assert_eq!(options.threads, None);
             assert_eq!(options.dump, None);
+            assert!(options.specialize);
             assert_eq!(options.report, None);
             assert_eq!(options.vectorize, Vectorize::Gangs(Gangs::default()));
         }
@@ -172,6 +189,7 @@ mod tests {
             Some(match name {
                 "LOCKSTEP_VECTORIZE" => "boscc".into(),
                 "LOCKSTEP_WIDTH" => "8".into(),
+                "LOCKSTEP_SPECIALIZE" => "0".into(),
                 "LOCKSTEP_CLANG" => "/opt/clang".into(),
                 "LOCKSTEP_BUILD_TIMEOUT_MS" => "250".into(),
                 "LOCKSTEP_THREADS" => " 3 ".into(),
@@ -184,6 +202,7 @@ mod tests {
         assert_eq!(options.clang, Some("/opt/clang".into()));
         assert_eq!(options.build_timeout, Duration::from_millis(250));
         assert_eq!(options.threads, Some(3));
+        assert!(!options.specialize);
         assert_eq!(options.dump, Some("dumps".into()));
         assert_eq!(options.report, Some("reports".into()));
     }

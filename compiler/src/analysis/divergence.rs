@@ -1,6 +1,7 @@
 //! Divergence: which values, branches and loops are the same for all work-items of a gang.
 //!
-//! Requires: a function in normal form (`Stage::Normalized`) and facts that hold of every launch.
+//! Requires: a function in normal form (`Stage::Normalized`) and facts that hold of every launch that is to
+//! run its code.
 //! Ensures: a value's shape holds in all lanes that execute its definition together (in the same
 //! iteration of every loop around it); a branch that is not in `divergent_branches` sends all lanes that
 //! execute it together the same way; all lanes that together enter a loop that is not in
@@ -22,6 +23,7 @@ use super::post_dominators::{PostDominators, post_dominators};
 use super::shape::Shape;
 use super::shape::transfer::{self, Known};
 use crate::ir::*;
+use crate::launch_facts::{LaunchFacts, MAX_GROUP_SIZE, MAX_INT_ID, ROW};
 use cranelift_entity::{EntitySet, SecondaryMap};
 use std::collections::{BTreeSet, HashMap};
 
@@ -35,10 +37,10 @@ pub struct Facts {
     pub width: u32,
     /// A power of two that divides the first global id along x of every group (1 if nothing is known).
     pub group_align: u64,
-    /// The greatest global id along x.
+    /// The greatest global id along any dimension.
     pub max_global_id: u64,
-    /// The greatest local id along x.
-    pub max_local_id: u64,
+    /// What else holds of the launches.
+    launch: LaunchFacts,
     /// Nothing is taken to be the same in all lanes, and no value to follow from lane 0's: the weakest
     /// analysis, to compare with.
     pub all_vary: bool,
@@ -49,7 +51,7 @@ pub struct Facts {
     pub uniform_slots: EntitySet<Slot>,
     /// Live slots that no region was seen to store yet.
     unseen: EntitySet<LiveSlot>,
-    inputs: Vec<u64>,
+    inputs: Vec<Known>,
     slots: SecondaryMap<Slot, SlotFacts>,
     locals: SecondaryMap<LocalVar, u64>,
     globals: SecondaryMap<Global, u64>,
@@ -59,18 +61,18 @@ impl Facts {
     /// The facts that hold of every launch of a kernel with gangs of `width` work-items. Private slots and
     /// kept values are taken to vary.
     pub fn new(module: &Module, kernel: &Kernel, width: u32) -> Facts {
-        let input = |(input, _): &(Input, Type)| match *input {
+        let input = |&(input, ty): &(Input, Type)| match input {
             Input::Value { param, .. } => match &kernel.params[param as usize] {
-                param if param.kind == ParamKind::Local => param.align.into(),
-                _ => 1,
+                param if param.kind == ParamKind::Local => Known::uniform(ty, param.align.into()),
+                _ => Known::uniform(ty, 1),
             },
-            Input::Address { .. } => 1,
+            Input::Address { .. } => Known::uniform(ty, 1),
         };
         let mut facts = Facts {
             width,
             group_align: 1,
-            max_global_id: i64::MAX as u64,
-            max_local_id: u32::MAX.into(),
+            max_global_id: u64::MAX,
+            launch: LaunchFacts::default(),
             all_vary: false,
             live: SecondaryMap::new(),
             uniform_slots: EntitySet::new(),
@@ -95,6 +97,28 @@ impl Facts {
             };
             self.slots[slot] = SlotFacts { align: data.align.into(), element };
         }
+    }
+
+    /// The facts with what holds of certain launches of the kernel.
+    pub fn of_launch(mut self, kernel: &Kernel, launch: &LaunchFacts) -> Facts {
+        if launch.zero_offset {
+            self.group_align = launch.row_align();
+        }
+        if launch.ids_fit_int {
+            self.max_global_id = MAX_INT_ID;
+        }
+        for (index, &(_, ty)) in kernel.inputs.iter().enumerate() {
+            if index < 32 && launch.multiples >> index & 1 == 1 {
+                self.inputs[index] = Known { max: ty.mask() >> 1, ..Known::uniform(ty, ROW) };
+            }
+        }
+        self.launch = *launch;
+        self
+    }
+
+    /// The greatest local id in a dimension.
+    fn max_local_id(&self, dim: usize) -> u64 {
+        u64::from(self.launch.local_size(dim).unwrap_or(MAX_GROUP_SIZE)) - 1
     }
 
     /// The facts with what the code of all regions, in normal form, says about slots and kept values.
@@ -265,10 +289,9 @@ impl Solver<'_> {
         }
         let entry = self.f.entry();
         for (i, &param) in self.f.blocks[entry].params.iter().enumerate() {
-            let align = self.facts.inputs.get(i).copied().unwrap_or(1);
             let ty = self.f.ty(param);
-            let known = if self.facts.all_vary { Known::varying(ty) } else { Known::uniform(ty, align) };
-            self.known[param] = Some(known);
+            let known = self.facts.inputs.get(i).copied().unwrap_or(Known::uniform(ty, 1));
+            self.known[param] = Some(if self.facts.all_vary { Known::varying(ty) } else { known });
         }
     }
 
@@ -458,15 +481,31 @@ impl Solver<'_> {
 
     fn query(&self, query: Query, dim: u8, ty: Type) -> Known {
         let facts = self.facts;
-        let in_gang = dim == 0;
+        let width = u64::from(facts.width);
+        let d = usize::from(dim);
         let id = |align: u64, max: u64| {
             let known = Known::of_shape(ty, Shape::contiguous(align), facts.width);
-            Known { max: max.into(), unsigned: true, signed: max <= i64::MAX as u64, ..known }
+            Known { max: max.into(), unsigned: true, signed: known.signed || max <= i64::MAX as u64, ..known }
         };
+        let uniform = |align: u64, max: u64| Known { max: u128::from(max).min(ty.mask()), ..Known::uniform(ty, align) };
+        let max_size = facts.max_global_id.saturating_add(1);
+        let row_align = if d == 0 { facts.launch.row_align() } else { 1 };
+        let known_size = facts.launch.local_size(d).map(|size| Known::constant(ty, size.into()));
+        let full = facts.launch.full_groups;
         match query {
-            Query::LocalId if in_gang => id(facts.width.into(), facts.max_local_id),
-            Query::GlobalId if in_gang => id(facts.group_align.min(facts.width.into()), facts.max_global_id),
-            _ => Known::uniform(ty, 1),
+            Query::LocalId if d == 0 => id(width, facts.max_local_id(d)),
+            Query::GlobalId if d == 0 => id(facts.group_align.min(width), facts.max_global_id),
+            Query::LocalId => uniform(1, facts.max_local_id(d)),
+            Query::GlobalId | Query::GroupId => uniform(1, facts.max_global_id),
+            Query::LocalSize if !full => uniform(1, facts.max_local_id(d) + 1),
+            Query::LocalSize | Query::EnqueuedLocalSize => {
+                known_size.unwrap_or(uniform(row_align, facts.max_local_id(d) + 1))
+            }
+            Query::GlobalSize => uniform(if full { row_align } else { 1 }, max_size),
+            Query::NumGroups => uniform(1, max_size),
+            Query::GlobalOffset if facts.launch.zero_offset => Known::constant(ty, 0),
+            Query::GlobalOffset => uniform(1, facts.max_global_id),
+            Query::WorkDim => uniform(1, 3),
         }
     }
 }

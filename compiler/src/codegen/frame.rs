@@ -8,6 +8,7 @@ use super::storage::{SlotHome, Storage};
 use crate::ir::{
     Global, GlobalData, Input, InstData, Kernel, LiveSlot, LocalVar, Module, ParamKind, Slot, SlotLayout, Space, Type,
 };
+use crate::launch_facts::{LaunchFacts, LocalSize};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::module::Linkage;
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue};
@@ -26,6 +27,8 @@ pub struct Frame<'ctx> {
     pub local_size: Triple<'ctx>,
     /// get_num_groups.
     pub num_groups: Triple<'ctx>,
+    /// What holds of the launch.
+    pub launch: LaunchFacts,
     /// get_work_dim.
     pub work_dim: IntValue<'ctx>,
     /// printf's function and its context.
@@ -51,7 +54,13 @@ pub struct Frame<'ctx> {
 }
 
 /// Emits the entry block's part: everything that the regions will need.
-pub fn enter<'ctx>(emit: &Emit<'ctx, '_>, module: &Module, kernel: &Kernel, storage: &Storage) -> Emitted<Frame<'ctx>> {
+pub fn enter<'ctx>(
+    emit: &Emit<'ctx, '_>,
+    module: &Module,
+    kernel: &Kernel,
+    storage: &Storage,
+    launch: &LaunchFacts,
+) -> Emitted<Frame<'ctx>> {
     let argument = |index| emit.function.get_nth_param(index).ok_or(inkwell::builder::BuilderError::UnsetPosition);
     let frame = argument(0)?.into_pointer_value();
     let scratch = argument(1)?.into_pointer_value();
@@ -68,9 +77,13 @@ pub fn enter<'ctx>(emit: &Emit<'ctx, '_>, module: &Module, kernel: &Kernel, stor
     };
 
     let global_size = triple(offset_of!(LaunchFrame, global_size))?;
-    let local_size = match kernel.attrs.reqd_work_group_size {
-        Some(size) => size.map(|n| emit.const64(n.into())),
-        None => triple(offset_of!(LaunchFrame, local_size))?,
+    let local_size = match launch.local {
+        LocalSize::Exactly(size) => size.map(|n| emit.const64(n.into())),
+        LocalSize::Any | LocalSize::Rows => triple(offset_of!(LaunchFrame, local_size))?,
+    };
+    let global_offset = match launch.zero_offset {
+        true => [emit.const64(0); 3],
+        false => triple(offset_of!(LaunchFrame, global_offset))?,
     };
     let args = pointer(offset_of!(LaunchFrame, args))?;
     let table = pointer(offset_of!(LaunchFrame, globals))?;
@@ -165,10 +178,11 @@ pub fn enter<'ctx>(emit: &Emit<'ctx, '_>, module: &Module, kernel: &Kernel, stor
     let item_bytes = emit.mul(count, emit.const64(storage.needs.item_bytes))?;
     let private_bytes = emit.add(item_bytes, emit.const64(storage.needs.worker_bytes))?;
     Ok(Frame {
-        global_offset: triple(offset_of!(LaunchFrame, global_offset))?,
+        global_offset,
         global_size,
         local_size,
         num_groups: triple(offset_of!(LaunchFrame, num_groups))?,
+        launch: *launch,
         work_dim: field(offset_of!(LaunchFrame, work_dim), Type::I32)?.into_int_value(),
         printf: (pointer(offset_of!(LaunchFrame, printf))?, pointer(offset_of!(LaunchFrame, printf_context))?),
         printf_args,

@@ -67,10 +67,15 @@ pub fn open_groups<'ctx>(
     };
     for d in 0..3 {
         let before = emit.mul(group.id[d], frame.local_size[d])?;
-        let left = b.build_int_sub(frame.global_size[d], before, "")?;
-        let size = emit.intrinsic("llvm.umin", &[emit.i64().into()], &[left.into(), frame.local_size[d].into()])?;
-        group.size[d] = size.into_int_value();
-        group.first[d] = b.build_int_add(before, frame.global_offset[d], "")?;
+        if !frame.launch.full_groups {
+            let left = b.build_int_sub(frame.global_size[d], before, "")?;
+            let size = emit.intrinsic("llvm.umin", &[emit.i64().into()], &[left.into(), frame.local_size[d].into()])?;
+            group.size[d] = size.into_int_value();
+        }
+        group.first[d] = match frame.launch.zero_offset {
+            true => before,
+            false => b.build_int_add(before, frame.global_offset[d], "")?,
+        };
     }
     Ok(GroupLoop { group, latch, head, done, number, id, last })
 }

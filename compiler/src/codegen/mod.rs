@@ -2,7 +2,7 @@
 //!
 //! Requires: a verified kernel without barrier instructions, cut into regions.
 //! Ensures: a module of its own with one function, a [`abi::KernelEntry`], that runs a chunk of
-//! work-groups; the meaning of every operation is that of the IR, where OpenCL leaves the result open
+//! work-groups of launches of which the facts hold; the meaning of every operation is that of the IR, where OpenCL leaves the result open
 //! (division by zero) it still does not trap.
 //! Phases: lay out scratch memory ([`storage`]); read the call's values ([`frame`]); open the loop over
 //! groups ([`groups`]); for each region the loops over work-items with the region's code
@@ -29,6 +29,7 @@ mod vector;
 
 use crate::ir::{Function, Kernel, Module, Region};
 use crate::jit::JitCode;
+use crate::launch_facts::LaunchFacts;
 use crate::report::Notes;
 use crate::widen::Widening;
 use abi::{KernelEntry, LaunchFrame, ScratchNeeds};
@@ -59,12 +60,14 @@ pub struct Generated<'ctx> {
     pub needs: ScratchNeeds,
 }
 
-/// Generates the code of one kernel of `module`, which may run in gangs. What becomes of its accesses is noted.
+/// Generates the code of one kernel of `module`, which may run in gangs, for launches of which the facts hold. What
+/// becomes of its accesses is noted.
 pub fn generate<'ctx>(
     ctx: &'ctx Context,
     module: &Module,
     kernel: &Kernel,
     widening: Option<&Widening>,
+    launch: &LaunchFacts,
     notes: &Notes,
 ) -> Result<Generated<'ctx>, BuilderError> {
     let llvm = ctx.create_module(&kernel.name);
@@ -74,7 +77,7 @@ pub fn generate<'ctx>(
     let scopes = Scopes::new(ctx, restricted.iter().map(|&param| kernel.params[param as usize].readonly));
     let emit = Emit { ctx, module: &llvm, builder: ctx.create_builder(), function, scopes };
     emit.at(emit.block("entry"));
-    let frame = frame::enter(&emit, module, kernel, &storage)?;
+    let frame = frame::enter(&emit, module, kernel, &storage, launch)?;
     let argument = |index| -> Emitted<_> {
         let value = function.get_nth_param(index);
         Ok(value.ok_or(BuilderError::UnsetPosition)?.into_int_value())

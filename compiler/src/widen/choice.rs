@@ -3,7 +3,8 @@
 //! Requires: regions in normal form.
 //! Ensures: a width for the widest registers of the machine, or the answer that one work-item after the other
 //! is faster.
-//! Phases: what each region costs one work-item and gangs of every width; the least per work-item.
+//! Phases: what each region costs one work-item and gangs of every width, the lanes without a work-item at the end of
+//! rows of known length included; the least per work-item.
 //! Source: DESIGN decision 9; Moll 2021, chapter 10, for the shapes that decide what an access costs.
 
 use super::WIDTHS;
@@ -13,6 +14,7 @@ use crate::analysis::divergence::{Divergence, Facts, divergence};
 use crate::analysis::dominators::dominators;
 use crate::analysis::loops::{Loops, loops};
 use crate::ir::{Function, Kernel, Module};
+use crate::launch_facts::LaunchFacts;
 use std::fmt;
 
 /// Gangs have to be this much faster, in percent of a work-item's cost, for the estimate to be believed.
@@ -48,10 +50,10 @@ impl fmt::Display for Choice {
     }
 }
 
-/// The width that costs a work-item least on registers of `bits` bits.
-pub fn choose(module: &Module, kernel: &Kernel, bits: u32) -> Choice {
+/// The width that costs a work-item least on registers of `bits` bits, in launches of which the facts hold.
+pub fn choose(module: &Module, kernel: &Kernel, bits: u32, launch: &LaunchFacts) -> Choice {
     let usual = (bits / 32).max(WIDTHS[0]);
-    let facts = Facts::new(module, kernel, usual).of_kernel(kernel);
+    let facts = Facts::new(module, kernel, usual).of_launch(kernel, launch).of_kernel(kernel);
     let regions: Vec<Analysed<'_>> = kernel.regions.values().map(|body| Analysed::new(body, &facts)).collect();
     let estimate = |width: u32| {
         let mut choice = Choice { width, scalar: 0, gang: 0 };
@@ -60,10 +62,16 @@ pub fn choose(module: &Module, kernel: &Kernel, bits: u32) -> Choice {
             choice.scalar = choice.scalar.saturating_add(one);
             choice.gang = choice.gang.saturating_add(all);
         }
+        // The last gang of a row may have lanes to spare.
+        if let Some(row) = launch.local_size(0) {
+            let lanes = u64::from(row.next_multiple_of(width));
+            choice.gang = choice.gang.saturating_mul(lanes) / u64::from(row.max(1));
+        }
         choice
     };
     let mut best = estimate(usual);
-    for width in [usual / 2, usual * 2].into_iter().filter(|width| WIDTHS.contains(width)) {
+    let short = launch.local_size(0).map_or(usual, u32::next_power_of_two).min(usual);
+    for width in [usual / 2, usual * 2, short].into_iter().filter(|width| WIDTHS.contains(width)) {
         let other = estimate(width);
         if other.is_cheaper(best) {
             best = other;

@@ -23,6 +23,7 @@ use crate::analysis::dominators::dominators;
 use crate::analysis::loops::loops;
 use crate::analysis::shape::Shape;
 use crate::ir::{Block, Function, Kernel, Module, Region, Value};
+use crate::launch_facts::LaunchFacts;
 use crate::report::Notes;
 use crate::transform::boscc::boscc;
 use crate::transform::divergent_loops::{UniformLoops, divergent_loops};
@@ -94,9 +95,16 @@ pub struct Widening {
     pub regions: PrimaryMap<Region, RegionPlan>,
 }
 
-/// Brings the regions of a kernel into the form that gangs of work-items need, and plans how they run on
-/// registers of `bits` bits.
-pub fn plan(module: &Module, kernel: &mut Kernel, gangs: Gangs, bits: u32, notes: &Notes) -> Result<Widening, Reason> {
+/// Brings the regions of a kernel into the form that gangs of work-items need, and plans how they run in launches
+/// of which the facts hold, on registers of `bits` bits.
+pub fn plan(
+    module: &Module,
+    kernel: &mut Kernel,
+    gangs: Gangs,
+    bits: u32,
+    launch: &LaunchFacts,
+    notes: &Notes,
+) -> Result<Widening, Reason> {
     let Gangs { configuration, width } = gangs;
     if let Some(width) = width.filter(|width| !WIDTHS.contains(width)) {
         return Err(Reason::Width(width));
@@ -105,12 +113,12 @@ pub fn plan(module: &Module, kernel: &mut Kernel, gangs: Gangs, bits: u32, notes
         return Err(Reason::SlotAlignment(slot.align));
     }
     kernel.regions.values_mut().for_each(normalize);
-    let choice = width.is_none().then(|| choice::choose(module, kernel, bits));
+    let choice = width.is_none().then(|| choice::choose(module, kernel, bits, launch));
     if let Some(choice) = choice.filter(|choice| !choice.pays()) {
         return Err(Reason::Cost(choice));
     }
     let width = width.or(choice.map(|choice| choice.width)).unwrap_or(WIDTHS[0]);
-    let mut facts = Facts::new(module, kernel, width);
+    let mut facts = Facts::new(module, kernel, width).of_launch(kernel, launch);
     facts.all_vary = configuration == Configuration::Naive;
     let mut facts = facts.of_kernel(kernel);
     if configuration != Configuration::Naive {

@@ -4,6 +4,7 @@
 use crate::machine;
 use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
 use lockstep_compiler::ir::{Module, parse_module};
+use lockstep_compiler::launch_facts::LaunchFacts;
 use lockstep_compiler::pipeline::{CompileOptions, Vectorize, compile_kernel};
 use lockstep_compiler::testing::{Shape, random_kernel};
 use lockstep_compiler::verify::{Stage, verify};
@@ -30,8 +31,13 @@ pub fn head(count: usize) -> String {
     text
 }
 
-/// Runs a kernel at every width and compares with the interpreter: memory and the calls of printf in each
-/// gang. All regions must run in gangs.
+/// What code may rely on when it runs over a range.
+fn facts(range: &NdRange) -> LaunchFacts {
+    LaunchFacts::of_range(range.global_offset, range.global_size, range.local_size)
+}
+
+/// Runs a kernel at every width, for any launch and for this one, and compares with the interpreter: memory and the
+/// calls of printf in each gang. All regions must run in gangs.
 pub fn compare(text: &str, range: NdRange, buffers: &[Vec<u8>]) {
     compare_at(&WIDTHS, text, range, buffers);
 }
@@ -43,9 +49,11 @@ pub fn compare_at(widths: &[u32], text: &str, range: NdRange, buffers: &[Vec<u8>
     let args: Vec<Arg> = (0..buffers.len()).map(Arg::Buffer).collect();
     let mut expected = Memory::new(buffers.to_vec());
     let report = run(&module, "k", &range, &args, &mut expected).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    for &width in widths {
-        let options =
-            CompileOptions { vectorize: Vectorize::Gangs(Gangs::of_width(width)), ..CompileOptions::default() };
+    let known = facts(&range);
+    for (&width, launch) in widths.iter().flat_map(|width| [LaunchFacts::default(), known].map(|facts| (width, facts)))
+    {
+        let vectorize = Vectorize::Gangs(Gangs::of_width(width));
+        let options = CompileOptions { vectorize, launch, ..CompileOptions::default() };
         let mut found = Memory::new(buffers.to_vec());
         let ran = machine::run_with(options, &module, "k", &range, &args, &mut found);
         let (found_report, reason) = ran.unwrap_or_else(|e| panic!("width {width}: {e}\n{text}"));
@@ -376,7 +384,13 @@ fn random_kernels() {
         let width = WIDTHS[seed as usize % WIDTHS.len()];
         for configuration in Configuration::ALL {
             let vectorize = Vectorize::Gangs(Gangs { configuration, width: Some(width) });
-            let options = CompileOptions { vectorize, opt_disable: seed % 8 != 0, ..CompileOptions::default() };
+            let launch = match seed / 4 % 3 {
+                0 => LaunchFacts::default(),
+                1 => facts(&g.range).of_any_size(),
+                _ => facts(&g.range),
+            };
+            let opt_disable = seed % 8 != 0;
+            let options = CompileOptions { vectorize, launch, opt_disable, ..CompileOptions::default() };
             let mut found = Memory::new(g.buffers.clone());
             let what = format!("seed {seed}, width {width}, {}", configuration.name());
             let ran = machine::run_with(options, &g.module, "random", &g.range, &g.args, &mut found);

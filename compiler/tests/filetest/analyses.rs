@@ -1,6 +1,6 @@
 //! Facts that the analyses find.
 
-use super::Fact;
+use super::{Fact, Script};
 use lockstep_compiler::analysis::cfg::cfg;
 use lockstep_compiler::analysis::divergence::{Facts, divergence};
 use lockstep_compiler::analysis::dominators::dominators;
@@ -9,6 +9,7 @@ use lockstep_compiler::analysis::liveness::liveness;
 use lockstep_compiler::analysis::loops::loops;
 use lockstep_compiler::analysis::post_dominators::post_dominators;
 use lockstep_compiler::ir::{Block, Function, Module, Value, block_text, inst_text, term_text};
+use lockstep_compiler::launch_facts::{LaunchFacts, LocalSize};
 use lockstep_compiler::verify::VerifyError;
 use std::collections::BTreeSet;
 
@@ -127,14 +128,37 @@ pub fn regions(module: &Module) -> Vec<Fact> {
     found
 }
 
+/// What `; launch:` says of launches: words such as `ids_fit_int`, `zero_offset`, `full_groups`, `rows`,
+/// `local(64,1,1)` and `multiple(2)`, an input's number.
+fn launch_facts(script: &Script) -> LaunchFacts {
+    let mut launch = LaunchFacts::default();
+    for (_, _, words) in script.directives.iter().filter(|(_, key, _)| key == "launch") {
+        for word in words.split(' ') {
+            let (name, numbers) = word.strip_suffix(')').and_then(|word| word.split_once('(')).unwrap_or((word, ""));
+            let numbers: Vec<u32> = numbers.split(',').filter_map(|number| number.parse().ok()).collect();
+            match (name, &numbers[..]) {
+                ("ids_fit_int", []) => launch.ids_fit_int = true,
+                ("zero_offset", []) => launch.zero_offset = true,
+                ("full_groups", []) => launch.full_groups = true,
+                ("rows", []) => launch.local = LocalSize::Rows,
+                ("local", &[x, y, z]) => launch.local = LocalSize::Exactly([x, y, z]),
+                ("multiple", &[input]) => launch.multiples |= 1 << input,
+                _ => panic!("no launch is {word:?}"),
+            }
+        }
+    }
+    launch
+}
+
 /// For gangs of eight, `shape: contiguous(8)` for every parameter and result, separated by commas; on a
 /// block `divergent: block` where it may run for some lanes only, `join` where lanes of different ways
 /// meet, `exit` where they left a loop at different times, `loop` at a divergent loop's header; and
 /// `divergent: branch` on a terminator.
-pub fn divergences(module: &Module) -> Vec<Fact> {
+pub fn divergences(module: &Module, script: &Script) -> Vec<Fact> {
+    let launch = launch_facts(script);
     let mut facts = Vec::new();
     for kernel in &module.kernels {
-        let known = Facts::new(module, kernel, 8).of_kernel(kernel);
+        let known = Facts::new(module, kernel, 8).of_launch(kernel, &launch).of_kernel(kernel);
         for f in kernel.regions.values() {
             let graph = cfg(f);
             let forest = loops(&graph, &dominators(&graph));

@@ -5,11 +5,12 @@ mod code;
 use code::{Code, Side};
 use lockstep_compiler::interp::{Arg, Memory, NdRange, Report};
 use lockstep_compiler::ir::Module;
+use lockstep_compiler::launch_facts::LaunchFacts;
 use lockstep_compiler::pipeline::CompileOptions;
 use lockstep_compiler::widen::Reason;
 
 /// Compiles a kernel, its work-items one after the other, and runs it over a range. `opt_disable` is the build
-/// option.
+/// option, with which the code relies on nothing of the range.
 pub fn run(
     module: &Module,
     kernel: &str,
@@ -18,7 +19,11 @@ pub fn run(
     memory: &mut Memory,
     opt_disable: bool,
 ) -> Result<Report, String> {
-    let options = CompileOptions { opt_disable, ..CompileOptions::default() };
+    let launch = match opt_disable {
+        true => LaunchFacts::default(),
+        false => LaunchFacts::of_range(range.global_offset, range.global_size, range.local_size),
+    };
+    let options = CompileOptions { opt_disable, launch, ..CompileOptions::default() };
     run_with(options, module, kernel, range, args, memory).map(|(report, _)| report)
 }
 

@@ -28,6 +28,11 @@ impl ArgBlock {
         }
     }
 
+    /// `N` bytes at a byte offset; all must lie in the block.
+    pub fn read<const N: usize>(&self, offset: usize) -> [u8; N] {
+        std::array::from_fn(|index| self.chunks[(offset + index) / CHUNK].0[(offset + index) % CHUNK])
+    }
+
     /// Makes this block a copy of another, in the memory it already has where that is enough.
     pub fn copy_from(&mut self, other: &ArgBlock) {
         self.chunks.clear();
@@ -52,6 +57,7 @@ mod tests {
         block.write(126, &[1, 2, 3, 4]);
         assert_eq!(block.chunks[0].0[126..], [1, 2]);
         assert_eq!(block.chunks[1].0[..3], [3, 4, 0]);
+        assert_eq!(block.read(125), [0, 1, 2, 3, 4, 0]);
         block.reset(300);
         assert!(block.chunks.iter().all(|c| c.0.iter().all(|b| *b == 0)));
     }

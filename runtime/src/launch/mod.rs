@@ -1,10 +1,12 @@
 //! From an NDRange to running groups.
 //!
 //! [`prepare`] checks a launch and fills a [`Launch`] record: the range cut into groups ([`ndrange`]),
-//! the arguments as the code reads them ([`block`]), the layout of the scratch memory. The record runs on
+//! the arguments as the code reads them ([`block`]), the code that relies on what holds of the launch
+//! ([`facts`]), the layout of the scratch memory. The record runs on
 //! the cores when its command's turn comes ([`record`]).
 
 pub mod block;
+mod facts;
 pub mod float_mode;
 pub mod globals;
 pub mod ndrange;
@@ -29,7 +31,8 @@ const SPARE_LAUNCHES: usize = 8;
 pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Arc<Launch>> {
     let range = NdRange::new(request, &kernel.rules())?;
     kernel.with_set_args(|args| {
-        let variant = kernel.executable().variant(kernel.index())?;
+        let facts = (range.group_count() > 0).then(|| facts::of(kernel, &range, &args.block));
+        let variant = kernel.executable().variant(kernel.index(), facts)?;
         let needs = variant.needs();
         let mut launches = kernel.launches.lock();
         // A record that only the kernel holds is not in flight.
@@ -40,6 +43,7 @@ pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Arc<Launch>> {
         };
         let out_of_memory = || Error::new(CL_OUT_OF_RESOURCES);
         let record = Arc::get_mut(&mut launch).ok_or_else(out_of_memory)?;
+        record.variant = variant;
         record.range = range;
         record.flush_denormals = kernel.executable().linked().options.math.denorms_are_zero;
         record.args.copy_from(&args.block);

@@ -3,13 +3,16 @@
 
 use std::sync::{Arc, OnceLock};
 
+use lockstep_compiler::analysis::arguments;
 use lockstep_compiler::frontend::LinkedProgram;
 use lockstep_compiler::ir::{self, Module};
+use lockstep_compiler::launch_facts::LaunchFacts;
 use lockstep_compiler::pipeline::{self, CompileOptions, Variant};
 use opencl_sys::{CL_INVALID_KERNEL_NAME, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES};
 
 use crate::launch::globals::Globals;
 use crate::options::options;
+use crate::program::variants::Variants;
 use crate::{Error, Result};
 
 /// A built program.
@@ -17,8 +20,15 @@ pub struct Executable {
     linked: LinkedProgram,
     module: Module,
     globals: Globals,
-    /// Machine code by kernel, made when the kernel is first launched.
-    variants: Vec<OnceLock<Result<Arc<Variant>>>>,
+    code: Vec<Code>,
+}
+
+/// What was made of a kernel since it was first launched.
+#[derive(Default)]
+struct Code {
+    /// The inputs of which a launch's facts should tell that they are multiples of a gang's width.
+    divisors: OnceLock<u32>,
+    variants: Variants<Result<Arc<Variant>>>,
 }
 
 impl Executable {
@@ -26,8 +36,8 @@ impl Executable {
     pub fn new(linked: LinkedProgram, module: Module) -> Result<Executable> {
         let globals = Globals::new(module.globals.iter())
             .ok_or_else(|| Error::new(CL_OUT_OF_HOST_MEMORY).because("no memory for the program's variables"))?;
-        let variants = module.kernels.iter().map(|_| OnceLock::new()).collect();
-        Ok(Executable { linked, module, globals, variants })
+        let code = module.kernels.iter().map(|_| Code::default()).collect();
+        Ok(Executable { linked, module, globals, code })
     }
 
     /// The program in portable form.
@@ -56,13 +66,26 @@ impl Executable {
         &self.module.kernels[index]
     }
 
-    /// A kernel's machine code, compiled by the first caller.
-    pub fn variant(&self, index: usize) -> Result<Arc<Variant>> {
-        let compiled = self.variants[index].get_or_init(|| {
+    /// Whether launches should tell their facts: code may rely on them.
+    pub fn specializes(&self) -> bool {
+        options().specialize && !self.linked.options.opt_disable
+    }
+
+    /// The inputs of a kernel, one bit each, of which a launch's facts should tell that they are multiples.
+    pub fn divisors(&self, index: usize) -> u32 {
+        *self.code[index].divisors.get_or_init(|| arguments::divisors(&self.module.kernels[index]))
+    }
+
+    /// A kernel's machine code for launches of which these facts hold, or that run no work-item; compiled by the
+    /// first caller.
+    pub fn variant(&self, index: usize, facts: Option<LaunchFacts>) -> Result<Arc<Variant>> {
+        let variants = &self.code[index].variants;
+        let compile = |launch: &LaunchFacts| {
             let options = CompileOptions {
                 opt_disable: self.linked.options.opt_disable,
                 vectorize: options().vectorize,
                 simd: options().simd,
+                launch: *launch,
                 dump: options().dump.clone(),
                 report: options().report.clone(),
             };
@@ -71,7 +94,10 @@ impl Executable {
                 Err(error) => Err(Error::new(CL_OUT_OF_RESOURCES)
                     .because(format!("kernel {}: {error}", self.module.kernels[index].name))),
             }
-        });
-        compiled.clone()
+        };
+        match facts {
+            Some(facts) => variants.get(facts, compile).clone(),
+            None => variants.any(compile).clone(),
+        }
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod build;
 pub mod executable;
+pub mod variants;
 
 use std::fmt;
 use std::sync::Arc;

@@ -215,8 +215,12 @@ pub fn binary(op: BinaryOp, flags: IntFlags, ty: Type, a: Known, b: Known, width
         },
         BinaryOp::Udiv | BinaryOp::Urem => match b.bits {
             Some(c) if c != 0 && c <= i64::MAX as u128 => divide(op == BinaryOp::Udiv, both, a, c as i64, width),
+            None if t == 0 => divide_by_multiple(op == BinaryOp::Udiv, both, a, n, width),
             _ => both,
         },
+        BinaryOp::Sdiv | BinaryOp::Srem if t == 0 && b.bits.is_none() && a.max.max(b.max) <= signed_half(ty) => {
+            divide_by_multiple(op == BinaryOp::Sdiv, both, a, n, width)
+        }
         BinaryOp::Sdiv | BinaryOp::Srem => match b.bits {
             Some(c) if c != 0 && c <= signed_half(ty) && c <= i64::MAX as u128 => {
                 signed_divide(op == BinaryOp::Sdiv, ty, both, a, c as i64, width)
@@ -247,11 +251,11 @@ fn bound(op: BinaryOp, flags: IntFlags, ty: Type, a: Known, b: Known) -> u128 {
             0 => 0,
             n => (u128::MAX >> n.leading_zeros()).min(any),
         },
-        BinaryOp::Lshr => match b.bits {
+        BinaryOp::Ashr if a.max > signed_half(ty) => any,
+        BinaryOp::Lshr | BinaryOp::Ashr => match b.bits {
             Some(k) if k < 128 => a.max >> k,
             _ => a.max,
         },
-        BinaryOp::Ashr if a.max <= signed_half(ty) => a.max,
         BinaryOp::Udiv => match b.bits {
             Some(c) if c != 0 => a.max / c,
             _ => a.max,
@@ -329,6 +333,11 @@ fn bits(op: BinaryOp, ty: Type, both: Known, a: Known, b: Known, width: u32) -> 
         return Known { signed: a.signed, unsigned: a.unsigned, ..both }.with(stride.into(), align);
     }
     let Some(c) = b.bits else { return both };
+    let reach = u128::MAX.checked_shr(a.max.leading_zeros()).unwrap_or(0);
+    if op == BinaryOp::And && c & reach == reach {
+        // No lane has a bit that is dropped.
+        return Known { signed: a.signed, unsigned: a.unsigned, ..both }.with(stride.into(), align);
+    }
     if a.unsigned && a.span(width).is_some() {
         let apply = |x: u128| match op {
             BinaryOp::And => x & c,
@@ -411,6 +420,18 @@ fn divide(quotient: bool, both: Known, a: Known, c: i64, width: u32) -> Known {
         return step.map_or(both, |step| both.with(step, align));
     }
     both
+}
+
+/// Unsigned quotient or remainder by what is the same in all lanes and a multiple of `power`: where all lanes lie
+/// between two of its multiples.
+fn divide_by_multiple(quotient: bool, both: Known, a: Known, power: u64, width: u32) -> Known {
+    let Shape::Strided { stride, align } = a.shape else { return both };
+    let within = a.unsigned && a.span(width).is_some_and(|span| (span + 1).next_power_of_two() <= u128::from(power));
+    match (within, quotient) {
+        (false, _) => both,
+        (true, true) => both.with(0, 1),
+        (true, false) => Known { unsigned: true, ..both }.with(stride.into(), align.min(power)),
+    }
 }
 
 /// Signed quotient or remainder by a positive constant.

@@ -2,13 +2,15 @@
 //!
 //! Rows along dimension 0 are cut into gangs of W work-items; what is left at the end of a row is a gang too,
 //! of which only the first lanes have a work-item. That one has code of its own, in which everything is
-//! masked, so that the code of full gangs carries no masks for it.
+//! masked, so that the code of full gangs carries no masks for it. Where launches have no gangs of one kind,
+//! there is no code for them.
 
 use super::{Around, Gang, GangCode};
 use crate::codegen::emit::Emitted;
 use crate::codegen::groups::{Item, Level};
 use crate::codegen::region::Exits;
 use crate::ir::{Function, Region};
+use crate::launch_facts::LaunchFacts;
 use crate::widen::RegionPlan;
 use cranelift_entity::EntityRef;
 use inkwell::IntPredicate;
@@ -52,30 +54,43 @@ pub fn run_gangs<'ctx>(
         Ok(())
     };
 
-    let before = emit.here()?;
-    let [head, latch, rest, tail, row_done] = ["gang", "gang.next", "rest", "tail", "row.done"].map(|n| emit.block(n));
-    let some = b.build_int_compare(IntPredicate::NE, full, zero, "")?;
-    b.build_conditional_branch(some, head, rest)?;
-    emit.at(head);
-    let x = emit.phi(emit.i64(), &[(&zero, before)], "x")?;
-    let first = x.as_basic_value().into_int_value();
-    let exits = GangCode::emit(around, &Gang { first: item(first)?, entry: None }, body, plan)?;
-    leave(&exits, latch)?;
-    emit.at(latch);
-    let following = emit.add(first, width)?;
-    x.add_incoming(&[(&following, latch)]);
-    let more = b.build_int_compare(IntPredicate::NE, following, full, "")?;
-    b.build_conditional_branch(more, head, rest)?;
+    let rows = Rows::of(&around.frame.launch, around.width());
+    let rest = emit.block("rest");
+    if rows.has_full {
+        let before = emit.here()?;
+        let [head, latch] = ["gang", "gang.next"].map(|name| emit.block(name));
+        if rows.has_partial {
+            let some = b.build_int_compare(IntPredicate::NE, full, zero, "")?;
+            b.build_conditional_branch(some, head, rest)?;
+        } else {
+            b.build_unconditional_branch(head)?;
+        }
+        emit.at(head);
+        let x = emit.phi(emit.i64(), &[(&zero, before)], "x")?;
+        let first = x.as_basic_value().into_int_value();
+        let exits = GangCode::emit(around, &Gang { first: item(first)?, entry: None }, body, plan)?;
+        leave(&exits, latch)?;
+        emit.at(latch);
+        let following = emit.add(first, width)?;
+        x.add_incoming(&[(&following, latch)]);
+        let more = b.build_int_compare(IntPredicate::NE, following, full, "")?;
+        b.build_conditional_branch(more, head, rest)?;
+    } else {
+        b.build_unconditional_branch(rest)?;
+    }
 
     emit.at(rest);
-    let some = b.build_int_compare(IntPredicate::NE, left, zero, "")?;
-    b.build_conditional_branch(some, tail, row_done)?;
-    emit.at(tail);
-    let entry = Some(first_lanes(around, left)?);
-    let exits = GangCode::emit(around, &Gang { first: item(full)?, entry }, body, plan)?;
-    leave(&exits, row_done)?;
+    if rows.has_partial {
+        let [tail, row_done] = ["tail", "row.done"].map(|name| emit.block(name));
+        let some = b.build_int_compare(IntPredicate::NE, left, zero, "")?;
+        b.build_conditional_branch(some, tail, row_done)?;
+        emit.at(tail);
+        let entry = Some(first_lanes(around, left)?);
+        let exits = GangCode::emit(around, &Gang { first: item(full)?, entry }, body, plan)?;
+        leave(&exits, row_done)?;
+        emit.at(row_done);
+    }
 
-    emit.at(row_done);
     let done = emit.add(y.number(), size)?;
     y.close_outer(emit, group.size[1], done)?;
     z.close_outer(emit, group.size[2], done)?;
@@ -83,6 +98,24 @@ pub fn run_gangs<'ctx>(
     nexts.dedup();
     debug_assert!(nexts.iter().flatten().all(|region| region.index() < around.kernel.regions.len()));
     Ok(nexts)
+}
+
+/// The kinds of gangs that the rows of a launch's groups are cut into.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Rows {
+    /// Some may have a work-item in every lane.
+    has_full: bool,
+    /// Some may have not.
+    has_partial: bool,
+}
+
+impl Rows {
+    fn of(launch: &LaunchFacts, width: u32) -> Rows {
+        Rows {
+            has_full: launch.local_size(0).is_none_or(|size| size >= width),
+            has_partial: !launch.full_groups || launch.row_align() < width.into(),
+        }
+    }
 }
 
 /// The mask of the first `count` lanes.
@@ -93,4 +126,26 @@ fn first_lanes<'ctx>(around: Around<'_, 'ctx, '_>, count: IntValue<'ctx>) -> Emi
     let count = emit.builder.build_int_truncate(count, i32, "")?;
     let count = emit.splat(count.into(), width)?;
     emit.builder.build_int_compare(IntPredicate::ULT, VectorType::const_vector(&lanes), count, "entry")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_for_the_gangs_there_are() {
+        let rows = |global, x, width| {
+            let rows = Rows::of(&LaunchFacts::of_range([0; 3], [global, 4, 1], [x, 2, 1]), width);
+            (rows.has_full, rows.has_partial)
+        };
+        assert_eq!(rows(96, 32, 16), (true, false));
+        assert_eq!(rows(96, 8, 16), (false, true));
+        assert_eq!(rows(96, 8, 8), (true, false));
+        assert_eq!(rows(96, 24, 16), (true, true));
+        assert_eq!(rows(100, 32, 16), (true, true));
+        let any = Rows::of(&LaunchFacts::default(), 2);
+        assert_eq!((any.has_full, any.has_partial), (true, true));
+        let multiples = LaunchFacts::of_range([0; 3], [96, 4, 1], [32, 2, 1]).of_any_size();
+        assert!(!Rows::of(&multiples, 16).has_partial);
+    }
 }

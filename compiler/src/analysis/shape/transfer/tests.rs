@@ -144,6 +144,42 @@ fn binary_operations_of_strided_values_are_sound() {
     }
 }
 
+/// What launches prove: ids that fit into an int, and uniform divisors that are multiples of the width.
+#[test]
+fn ids_with_a_bound() {
+    let (long, int, width) = (Type::I64, Type::I32, 8);
+    let plain = IntFlags::default();
+    let nsw = IntFlags { nsw: true, nuw: false };
+    let constant = |ty: Type, n: i128| Known::constant(ty, n as u128 & ty.mask());
+    for align in [1, 8] {
+        let id = Known { max: 0x7fff_fffe, unsigned: true, ..Known::of_shape(long, Shape::contiguous(align), width) };
+        let cut = unary(UnaryOp::Trunc, long, int, id, width);
+        assert!(cut.signed && cut.unsigned);
+        let sext = |known| unary(UnaryOp::Sext, int, long, known, width).shape;
+        let zext = |known| unary(UnaryOp::Zext, int, long, known, width).shape;
+        assert_eq!(sext(cut), Shape::contiguous(align));
+        assert_eq!(zext(cut), Shape::contiguous(align));
+        assert_eq!(sext(binary(BinaryOp::Add, nsw, int, cut, constant(int, -1), width)), Shape::contiguous(1));
+        assert_eq!(zext(binary(BinaryOp::Add, plain, int, cut, constant(int, 1), width)), Shape::contiguous(1));
+        // In an unsigned int, the lane with id 0 wraps.
+        assert!(zext(binary(BinaryOp::Add, plain, int, cut, constant(int, -1), width)).is_varying());
+        let times = binary(BinaryOp::Shl, nsw, int, cut, constant(int, 2), width);
+        assert_eq!(sext(times), Shape::Strided { stride: 4, align: 4 * align });
+        let up = binary(BinaryOp::Shl, plain, long, id, constant(long, 32), width);
+        let down = binary(BinaryOp::Ashr, plain, long, up, constant(long, 32), width);
+        assert_eq!((down.shape, down.max), (Shape::contiguous(align), 0x7fff_fffe));
+        let masked = binary(BinaryOp::And, plain, long, id, constant(long, 0xffff_ffff), width);
+        assert_eq!(masked.shape, Shape::contiguous(align));
+        let column = binary(BinaryOp::Srem, plain, int, cut, Known::uniform(int, 8), width);
+        assert!(column.shape.is_varying(), "the divisor may be negative");
+        let divisor = Known { max: int.mask() >> 1, ..Known::uniform(int, 8) };
+        let [column, row] =
+            [BinaryOp::Srem, BinaryOp::Sdiv].map(|op| binary(op, plain, int, cut, divisor, width).shape);
+        let proved = align == 8;
+        assert_eq!((column == Shape::contiguous(8), row.is_uniform()), (proved, proved));
+    }
+}
+
 #[test]
 fn casts_are_sound() {
     for width in [1, 2, 4, 8] {

@@ -1,0 +1,143 @@
+//! Arguments whose values would tell the divergence analysis more.
+//!
+//! Ids of a gang that starts at a multiple of its width lie between two multiples of it, so that `id < n`, `id / n`
+//! and `id % n` are the same in all lanes, or contiguous, where `n` is such a multiple. A launch can tell whether an
+//! argument is ([`crate::launch_facts::LaunchFacts::multiples`]); but code is not to be made anew for arguments that are
+//! no such `n`.
+//!
+//! Requires: a verified kernel.
+//! Ensures: every input in the answer is an integer that a bound or divisor of what depends on an id along x is
+//! computed of, in a way that keeps multiples. What is missing costs speed, what is too much costs compile time.
+//! Phases: which values depend on an id and which are an input or a multiple of one, until nothing changes; then
+//! the comparisons and divisions.
+//! Source: Moll 2021, sections 10.4 and 10.5, for the operations.
+
+use crate::ir::{BinaryOp, Function, InstData, Kernel, Query, UnaryOp, Value};
+use cranelift_entity::SecondaryMap;
+
+/// The inputs, one bit each, that bound or divide ids along x.
+pub fn divisors(kernel: &Kernel) -> u32 {
+    kernel.regions.values().fold(0, |found, body| found | divisors_in(body))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+struct Origin {
+    /// Whether the value depends on an id along x.
+    of_id: bool,
+    /// The input that the value is a multiple of.
+    input: Option<u32>,
+}
+
+fn divisors_in(body: &Function) -> u32 {
+    let mut origins: SecondaryMap<Value, Origin> = SecondaryMap::new();
+    for (input, &param) in (0..32).zip(&body.blocks[body.entry()].params) {
+        if body.ty(param).is_int() {
+            origins[param].input = Some(input);
+        }
+    }
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &block in &body.layout {
+            for &inst in &body.blocks[block].insts {
+                let node = &body.insts[inst];
+                if let [result] = node.results[..] {
+                    let new = origin(&node.data, &origins);
+                    changed |= learn(&mut origins[result], new);
+                }
+            }
+            for to in body.blocks[block].term.targets() {
+                for (&param, &arg) in body.blocks[to.block].params.iter().zip(&to.args) {
+                    let of_id = origins[arg].of_id;
+                    changed |= learn(&mut origins[param], Origin { of_id, input: None });
+                }
+            }
+        }
+    }
+    let mut found = 0;
+    for &block in &body.layout {
+        for &inst in &body.blocks[block].insts {
+            let (x, y) = match body.insts[inst].data {
+                InstData::Icmp { args: [x, y], .. } => (origins[x], origins[y]),
+                InstData::Binary { op, args: [x, y], .. } if divides(op) => (origins[x], origins[y]),
+                _ => continue,
+            };
+            for (id, bound) in [(x, y), (y, x)] {
+                if id.of_id && !bound.of_id {
+                    found |= bound.input.map_or(0, |input| 1 << input);
+                }
+            }
+        }
+    }
+    found
+}
+
+fn divides(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::Udiv | BinaryOp::Urem | BinaryOp::Sdiv | BinaryOp::Srem)
+}
+
+fn learn(known: &mut Origin, new: Origin) -> bool {
+    let joined = Origin { of_id: known.of_id || new.of_id, input: known.input.or(new.input) };
+    std::mem::replace(known, joined) != joined
+}
+
+fn origin(data: &InstData, origins: &SecondaryMap<Value, Origin>) -> Origin {
+    match *data {
+        InstData::Query { query: Query::GlobalId | Query::LocalId, dim: 0 } => Origin { of_id: true, input: None },
+        InstData::Unary { op, arg, .. } => {
+            let keeps = matches!(op, UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Sext | UnaryOp::Freeze);
+            Origin { input: origins[arg].input.filter(|_| keeps), ..origins[arg] }
+        }
+        InstData::Binary { op, args: [x, y], .. } => {
+            let input = match op {
+                BinaryOp::Mul => origins[x].input.or(origins[y].input),
+                BinaryOp::Shl => origins[x].input,
+                _ => None,
+            };
+            Origin { of_id: origins[x].of_id || origins[y].of_id, input }
+        }
+        InstData::Ternary { args, .. } => Origin { of_id: args.iter().any(|&arg| origins[arg].of_id), input: None },
+        _ => Origin::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::parse_module;
+
+    /// The divisors of a kernel with four integers and this code.
+    fn of(code: &str) -> u32 {
+        let mut text = "kernel \"k\" {\n args 16\n".to_string();
+        for i in 0..4 {
+            text += &format!(" param \"p{i}\" value \"int\" size 4 align 4 offset {}\n", 4 * i);
+        }
+        (0..4).for_each(|i| text += &format!(" input value({i}, 0): i32\n"));
+        text += " region r0 {\n b0(v0: i32, v1: i32, v2: i32, v3: i32):\n v4: i64 = query.global_id 0\n";
+        text += &format!(" v5: i32 = trunc v4\n{code}\n return\n }}\n}}\n");
+        let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        divisors(&module.kernels[0])
+    }
+
+    #[test]
+    fn bounds_and_divisors_of_ids() {
+        assert_eq!(of(" v6: i1 = icmp.slt v5, v0"), 1);
+        assert_eq!(of(" v6: i64 = sext v1\n v7: i1 = icmp.ugt v6, v4"), 2);
+        assert_eq!(of(" v6: i32 = sdiv v5, v2\n v7: i32 = urem v6, v3"), 12);
+        assert_eq!(of(" v6: i32 = mul v2, v1\n v7: i32 = add v5, v0\n v8: i32 = srem v7, v6"), 4);
+    }
+
+    #[test]
+    fn others_do_not_matter() {
+        assert_eq!(of(" v6: i1 = icmp.slt v0, v1\n v7: i32 = mul v5, v2\n v8: i32 = add v7, v3"), 0);
+        assert_eq!(of(" v6: i32 = add v0, v1\n v7: i1 = icmp.slt v5, v6"), 0, "a sum keeps no multiples");
+        assert_eq!(of(" v6: i64 = query.global_id 1\n v7: i64 = sext v0\n v8: i64 = udiv v6, v7"), 0);
+    }
+
+    #[test]
+    fn through_loops() {
+        let code = " jump b1(v5)\n b1(v6: i32):\n v7: i1 = icmp.slt v6, v3\n v8: i32 = add v6, v1\n \
+                    br v7, b1(v8), b2\n b2:";
+        assert_eq!(of(code), 8);
+    }
+}

@@ -1,0 +1,131 @@
+//! What the code of a kernel may rely on of every launch that runs it.
+
+/// The most work-items of a group, along each dimension and together, in any launch.
+pub const MAX_GROUP_SIZE: u32 = 4096;
+
+/// The greatest global id where ids fit into an `int` with room for one more.
+pub const MAX_INT_ID: u64 = i32::MAX as u64 - 1;
+
+/// What [`LocalSize::Rows`] and [`LaunchFacts::multiples`] count in: the gangs of most kernels are no wider.
+pub const ROW: u64 = 16;
+
+/// What is known of get_enqueued_local_size.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum LocalSize {
+    /// Nothing.
+    #[default]
+    Any,
+    /// Along x it is a multiple of [`ROW`].
+    Rows,
+    /// All of it.
+    Exactly([u32; 3]),
+}
+
+/// What holds of every launch of a variant. The default holds of any launch.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct LaunchFacts {
+    /// No global id of any dimension exceeds [`MAX_INT_ID`], no global size one more.
+    pub ids_fit_int: bool,
+    /// The global offset is zero in all dimensions.
+    pub zero_offset: bool,
+    /// The global size is a multiple of the local size in all dimensions.
+    pub full_groups: bool,
+    /// The local size.
+    pub local: LocalSize,
+    /// The kernel's inputs, one bit each, that are integers which, read as signed, are positive multiples of
+    /// [`ROW`].
+    pub multiples: u32,
+}
+
+impl LaunchFacts {
+    /// What holds of launches over a range, from its offset, its global size and its local size.
+    pub fn of_range(offset: [u64; 3], global: [u64; 3], local: [u64; 3]) -> LaunchFacts {
+        let fits = |d: usize| offset[d].checked_add(global[d]).is_some_and(|end| end <= MAX_INT_ID + 1);
+        let small = |size: u64| u32::try_from(size).ok().filter(|&size| size <= MAX_GROUP_SIZE);
+        LaunchFacts {
+            ids_fit_int: (0..3).all(fits),
+            zero_offset: offset == [0; 3],
+            full_groups: (0..3).all(|d| local[d] == 1 || local[d] != 0 && global[d].is_multiple_of(local[d])),
+            local: match local.map(small) {
+                [Some(x), Some(y), Some(z)] => LocalSize::Exactly([x, y, z]),
+                _ => LocalSize::Any,
+            },
+            multiples: 0,
+        }
+    }
+
+    /// Less: what holds for other local sizes of the kind as well.
+    pub fn of_any_size(self) -> LaunchFacts {
+        let local = if self.has_rows() { LocalSize::Rows } else { LocalSize::Any };
+        LaunchFacts { local, full_groups: self.full_groups && local == LocalSize::Rows, ..self }
+    }
+
+    /// Less: what holds whatever the arguments are.
+    pub fn of_any_arguments(self) -> LaunchFacts {
+        LaunchFacts { multiples: 0, ..self }
+    }
+
+    /// The facts where the kernel itself demands a local size.
+    pub fn with_required(self, size: Option<[u32; 3]>) -> LaunchFacts {
+        LaunchFacts { local: size.map_or(self.local, LocalSize::Exactly), ..self }
+    }
+
+    /// get_enqueued_local_size in a dimension, if it is known.
+    pub fn local_size(&self, dim: usize) -> Option<u32> {
+        match self.local {
+            LocalSize::Exactly(size) => Some(size.get(dim).copied().unwrap_or(1)),
+            _ => None,
+        }
+    }
+
+    /// A power of two that divides get_enqueued_local_size along x.
+    pub fn row_align(&self) -> u64 {
+        match self.local {
+            LocalSize::Any => 1,
+            LocalSize::Rows => ROW,
+            LocalSize::Exactly([x, ..]) => 1 << x.trailing_zeros().min(31),
+        }
+    }
+
+    /// Whether the local size along x is a multiple of [`ROW`].
+    pub fn has_rows(&self) -> bool {
+        self.row_align() >= ROW
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_id_decides_whether_ids_fit() {
+        let fits = |offset, global| LaunchFacts::of_range([0, offset, 0], [1, global, 1], [1; 3]).ids_fit_int;
+        assert!(fits(0, MAX_INT_ID + 1));
+        assert!(fits(MAX_INT_ID, 1));
+        assert!(!fits(0, MAX_INT_ID + 2));
+        assert!(!fits(1, MAX_INT_ID + 1));
+        assert!(!fits(u64::MAX, 1));
+    }
+
+    #[test]
+    fn groups_are_full_where_the_local_size_divides() {
+        let full = |global, local| LaunchFacts::of_range([0; 3], [64, global, 1], [16, local, 1]).full_groups;
+        assert!(full(12, 4));
+        assert!(full(12, 1));
+        assert!(!full(12, 5));
+        assert!(!full(12, 0));
+    }
+
+    #[test]
+    fn less_is_said_of_any_size() {
+        let known = |x| LaunchFacts { multiples: 5, ..LaunchFacts::of_range([0; 3], [960, 8, 1], [x, 4, 1]) };
+        let rows = known(32).of_any_size();
+        assert_eq!(rows, LaunchFacts { local: LocalSize::Rows, ..known(32) });
+        assert!(rows.full_groups);
+        let any = known(8).of_any_size();
+        assert_eq!(any, LaunchFacts { local: LocalSize::Any, full_groups: false, ..known(8) });
+        assert_eq!(any.of_any_arguments().multiples, 0);
+        assert_eq!((known(24).row_align(), known(24).local_size(1), known(24).local_size(3)), (8, Some(4), Some(1)));
+        assert_eq!((rows.row_align(), rows.local_size(0)), (ROW, None));
+    }
+}

@@ -1,0 +1,60 @@
+//! What holds of a launch, for its code to rely on.
+
+use lockstep_compiler::ir::{Input, Type};
+use lockstep_compiler::launch_facts::{LaunchFacts, ROW};
+
+use super::block::ArgBlock;
+use super::ndrange::NdRange;
+use crate::kernel::Kernel;
+
+/// What holds of a launch of `kernel` with these arguments, as far as it is to be told.
+pub fn of(kernel: &Kernel, range: &NdRange, args: &ArgBlock) -> LaunchFacts {
+    let executable = kernel.executable();
+    if !executable.specializes() {
+        return LaunchFacts::default();
+    }
+    let mut facts = LaunchFacts::of_range(range.offset, range.global, range.local);
+    let mut divisors = executable.divisors(kernel.index());
+    while divisors != 0 {
+        let input = divisors.trailing_zeros();
+        divisors &= divisors - 1;
+        let ir = kernel.ir();
+        if let (Input::Value { param, offset }, ty) = ir.inputs[input as usize] {
+            let place = (ir.params[param as usize].offset + offset) as usize;
+            facts.multiples |= u32::from(is_multiple(args, place, ty)) << input;
+        }
+    }
+    facts
+}
+
+/// Whether the integer at this place is a positive multiple of [`ROW`].
+fn is_multiple(args: &ArgBlock, place: usize, ty: Type) -> bool {
+    let value = match ty {
+        Type::I8 => i8::from_le_bytes(args.read(place)).into(),
+        Type::I16 => i16::from_le_bytes(args.read(place)).into(),
+        Type::I32 => i32::from_le_bytes(args.read(place)).into(),
+        Type::I64 => i64::from_le_bytes(args.read(place)),
+        _ => 0,
+    };
+    u64::try_from(value).is_ok_and(|value| value > 0 && value.is_multiple_of(ROW))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn multiples_are_positive() {
+        let mut args = ArgBlock::default();
+        args.reset(16);
+        for (value, expected) in [(0, false), (16, true), (-16, false), (24, false), (i32::MIN, false), (1 << 30, true)]
+        {
+            args.write(4, &i32::to_le_bytes(value));
+            assert_eq!(is_multiple(&args, 4, Type::I32), expected, "{value}");
+        }
+        args.write(8, &[240]);
+        assert!(!is_multiple(&args, 8, Type::I8), "negative when read as signed");
+        assert!(is_multiple(&args, 8, Type::I16));
+        assert!(!is_multiple(&args, 8, Type::F32));
+    }
+}

@@ -1,0 +1,156 @@
+//! The variants of one kernel: its code for launches of which certain facts hold.
+//!
+//! The first launches get code for all that holds of them. An application whose launches have little in common would
+//! have code made for ever, so later ones get code that relies on less, in the end code that runs any launch. Which
+//! variant a launch gets is found without a lock; who makes one holds up only those who need another new one.
+
+use std::sync::OnceLock;
+
+use lockstep_compiler::launch_facts::LaunchFacts;
+use parking_lot::Mutex;
+
+/// Variants beside the one that runs any launch.
+const MOST: usize = 4;
+/// How many there may be when one is made that relies on the local size.
+const SIZED: usize = 2;
+/// How many there may be when one is made that relies on arguments.
+const BY_ARGUMENTS: usize = 3;
+
+/// What was made, in the order of making.
+pub struct Variants<T> {
+    made: [OnceLock<(LaunchFacts, T)>; MOST],
+    general: OnceLock<T>,
+    making: Mutex<()>,
+}
+
+impl<T> Default for Variants<T> {
+    fn default() -> Self {
+        Variants { made: Default::default(), general: OnceLock::new(), making: Mutex::new(()) }
+    }
+}
+
+/// What a launch gets.
+enum Choice<'a, T> {
+    Made(&'a T),
+    /// A new one for these facts, in this place.
+    New(&'a OnceLock<(LaunchFacts, T)>, LaunchFacts),
+    General,
+}
+
+impl<T> Variants<T> {
+    /// The variant for launches of which these facts hold, made by the first caller.
+    pub fn get(&self, facts: LaunchFacts, make: impl FnOnce(&LaunchFacts) -> T) -> &T {
+        match self.choose(facts) {
+            Choice::Made(variant) => return variant,
+            Choice::General if let Some(variant) = self.general.get() => return variant,
+            Choice::New(..) | Choice::General => {}
+        }
+        let _making = self.making.lock();
+        match self.choose(facts) {
+            Choice::Made(variant) => variant,
+            Choice::New(place, facts) => &place.get_or_init(|| (facts, make(&facts))).1,
+            Choice::General => self.general.get_or_init(|| make(&LaunchFacts::default())),
+        }
+    }
+
+    /// A variant for a launch without work-items: any there is.
+    pub fn any(&self, make: impl FnOnce(&LaunchFacts) -> T) -> &T {
+        let first = self.made[0].get().map(|(_, variant)| variant);
+        first.unwrap_or_else(|| self.get(LaunchFacts::default(), make))
+    }
+
+    fn choose(&self, facts: LaunchFacts) -> Choice<'_, T> {
+        let any_size = facts.of_any_size();
+        for (facts, most) in [(facts, SIZED), (any_size, BY_ARGUMENTS), (any_size.of_any_arguments(), MOST)] {
+            if facts == LaunchFacts::default() {
+                break;
+            }
+            for (index, place) in self.made.iter().enumerate() {
+                match place.get() {
+                    Some((known, variant)) if *known == facts => return Choice::Made(variant),
+                    Some(_) => {}
+                    None if index < most => return Choice::New(place, facts),
+                    None => break,
+                }
+            }
+        }
+        Choice::General
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockstep_compiler::launch_facts::LocalSize;
+
+    fn launch(global: u64, local: u64) -> LaunchFacts {
+        LaunchFacts::of_range([0; 3], [global, 1, 1], [local, 1, 1])
+    }
+
+    /// What launches get, in order; and how often something was made.
+    fn run(variants: &Variants<LaunchFacts>, launches: &[LaunchFacts]) -> (Vec<LaunchFacts>, usize) {
+        let mut made = 0;
+        let get = |&facts: &LaunchFacts| {
+            *variants.get(facts, |facts| {
+                made += 1;
+                *facts
+            })
+        };
+        let got = launches.iter().map(get).collect();
+        (got, made)
+    }
+
+    #[test]
+    fn equal_launches_share_code_for_all_that_holds() {
+        let variants = Variants::default();
+        let (got, made) = run(&variants, &[launch(64, 16), launch(1 << 20, 16), launch(64, 16)]);
+        assert_eq!((got, made), (vec![launch(64, 16); 3], 1));
+    }
+
+    #[test]
+    fn many_local_sizes_get_code_for_any() {
+        let variants = Variants::default();
+        let sizes = [16, 32, 48, 7, 64, 9, 16];
+        let launches = sizes.map(|size| launch(size * 4, size));
+        let (got, made) = run(&variants, &launches);
+        assert_eq!(made, 4);
+        assert_eq!(got[..2], launches[..2]);
+        assert_eq!(got[2].local, LocalSize::Rows);
+        assert_eq!(got[4], got[2]);
+        assert_eq!(got[3].local, LocalSize::Any);
+        assert!(got[3].ids_fit_int && got[3].zero_offset);
+        assert_eq!(got[5], got[3]);
+        assert_eq!(got[6], launches[0], "the first one stays");
+    }
+
+    #[test]
+    fn whatever_comes_there_is_an_end() {
+        let variants = Variants::default();
+        let mut made = 0;
+        for seed in 0..500u64 {
+            let mut facts = LaunchFacts::of_range([seed % 3, 0, 0], [seed * 7 + 1, 4, 1], [seed % 61 + 1, 2, 1]);
+            facts.multiples = (seed % 5) as u32;
+            facts.ids_fit_int &= seed % 7 != 0;
+            let got = *variants.get(facts, |facts| {
+                made += 1;
+                *facts
+            });
+            let size = got.local_size(0).is_none_or(|size| Some(size) == facts.local_size(0));
+            let less = |some: bool, all: bool| !some || all;
+            assert!(size && got.row_align() <= facts.row_align(), "{got:?} for {facts:?}");
+            assert!(less(got.full_groups, facts.full_groups) && less(got.zero_offset, facts.zero_offset));
+            assert!(less(got.ids_fit_int, facts.ids_fit_int) && got.multiples & !facts.multiples == 0);
+        }
+        assert_eq!(made, MOST + 1);
+        assert_eq!(run(&variants, &[LaunchFacts::default()]), (vec![LaunchFacts::default()], 0));
+    }
+
+    #[test]
+    fn empty_launches_make_nothing_new() {
+        let variants = Variants::default();
+        assert_eq!(*variants.any(|facts| *facts), LaunchFacts::default());
+        let variants = Variants::default();
+        run(&variants, &[launch(64, 16)]);
+        assert_eq!(*variants.any(|_| unreachable!()), launch(64, 16));
+    }
+}
