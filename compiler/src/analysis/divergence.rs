@@ -39,6 +39,9 @@ pub struct Facts {
     pub group_align: u64,
     /// The greatest global id along any dimension.
     pub max_global_id: u64,
+    /// Whether `nsw` and `nuw` hold where some lanes run the code only for others' sake (masked blocks of linearized
+    /// code). Shapes then hold in lanes that the program sends there; otherwise in all.
+    pub promises_bind: bool,
     /// What else holds of the launches.
     launch: LaunchFacts,
     /// Nothing is taken to be the same in all lanes, and no value to follow from lane 0's: the weakest
@@ -72,6 +75,7 @@ impl Facts {
             width,
             group_align: 1,
             max_global_id: u64::MAX,
+            promises_bind: true,
             launch: LaunchFacts::default(),
             all_vary: false,
             live: SecondaryMap::new(),
@@ -423,7 +427,9 @@ impl Solver<'_> {
         let known = match &node.data {
             InstData::Unary { op, arg, .. } => transfer::unary(*op, f.ty(*arg), ty, of(*arg), width),
             InstData::Binary { op, flags, args: [a, b], .. } => {
-                transfer::binary(*op, *flags, ty, of(*a), of(*b), width)
+                let masked = self.home[result].is_some_and(|block| f.masks[block].is_some());
+                let flags = if masked && !self.facts.promises_bind { IntFlags::default() } else { *flags };
+                transfer::binary(*op, flags, ty, of(*a), of(*b), width)
             }
             InstData::Ternary { op: TernaryOp::Select, args: [c, a, b], .. } => {
                 let either = of(*a).join(of(*b));

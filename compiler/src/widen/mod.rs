@@ -22,7 +22,7 @@ use crate::analysis::divergence::{Divergence, Facts, divergence};
 use crate::analysis::dominators::dominators;
 use crate::analysis::loops::loops;
 use crate::analysis::shape::Shape;
-use crate::ir::{Block, Function, Kernel, Module, Region, Value};
+use crate::ir::{BinaryOp, Block, Function, InstData, InstNode, Kernel, Module, Region, UnaryOp, Value};
 use crate::launch_facts::LaunchFacts;
 use crate::report::Notes;
 use crate::transform::boscc::boscc;
@@ -73,6 +73,9 @@ pub struct RegionPlan {
     pub shapes: SecondaryMap<Value, Shape>,
     /// The lanes that run a block: an `i1`; none: all that entered the region.
     pub masks: SecondaryMap<Block, PackedOption<Value>>,
+    /// Values of which only the lanes that run their block are known to have the shape, where lane 0 of the operands
+    /// does not tell.
+    pub by_active: EntitySet<Value>,
 }
 
 impl RegionPlan {
@@ -152,11 +155,46 @@ fn plan_region(
         boscc(body, &divergent, &guarded, &before.shapes, Registers { bits, width: facts.width });
     }
     linearize(body, &divergent, &tracked);
-    let plan = RegionPlan { shapes: analyse(body, facts).shapes, masks: body.masks.clone() };
+    let shapes = analyse(body, facts).shapes;
+    let by_active = shaped_by_active(body, facts, &shapes);
+    let plan = RegionPlan { shapes, masks: body.masks.clone(), by_active };
     if let Some(control) = control {
         control.note(body, &plan, notes);
     }
     plan
+}
+
+/// Whether lane 0 of the operands gives lane 0 of the result wherever lanes wrap.
+fn wraps_alike(data: &InstData) -> bool {
+    use BinaryOp::{Add, Mul, Shl, Sub};
+    match data {
+        InstData::Binary { op, .. } => matches!(op, Add | Sub | Mul | Shl),
+        InstData::Unary { op, .. } => matches!(op, UnaryOp::Trunc | UnaryOp::Freeze | UnaryOp::SpaceCast),
+        _ => matches!(data, InstData::PtrAdd { .. }),
+    }
+}
+
+/// The values that have their shape because of what the program promises (`nsw`, `nuw`) where not all lanes come. A
+/// lane that does not come may be off the line: what wraps there is beyond any promise.
+fn shaped_by_active(body: &Function, facts: &Facts, shapes: &SecondaryMap<Value, Shape>) -> EntitySet<Value> {
+    let mut found = EntitySet::new();
+    let masked = || body.layout.iter().filter(|&&block| body.masks[block].is_some());
+    let insts = || masked().flat_map(|&block| &body.blocks[block].insts).map(|&inst| &body.insts[inst]);
+    let promises = |node: &InstNode| match node.data {
+        InstData::Binary { flags, .. } => (flags.nsw || flags.nuw) && !shapes[node.results[0]].is_varying(),
+        _ => false,
+    };
+    if insts().any(promises) {
+        let mut facts = facts.clone();
+        facts.promises_bind = false;
+        let certain = analyse(body, &facts).shapes;
+        for &result in insts().filter(|node| !wraps_alike(&node.data)).flat_map(|node| &node.results) {
+            if !shapes[result].is_varying() && shapes[result].stride() != certain[result].stride() {
+                found.insert(result);
+            }
+        }
+    }
+    found
 }
 
 fn analyse(body: &Function, facts: &Facts) -> Divergence {

@@ -374,6 +374,42 @@ fn uniform_control_flow() {
     compare(&text, NdRange::new(&[13 * 9], &[13]), &[noise((13 * 9 + 16) * 4), vec![0; 13 * 9 * 4]]);
 }
 
+/// `(x - 4)` as a long, and its sign, where lanes below four do not come and would wrap; `x` counts up from the least
+/// int.
+#[test]
+fn lanes_that_wrap_where_they_do_not_come() {
+    let text = head(2)
+        + " region r0 {
+ b0(v0: ptr.global, v1: ptr.global):
+   v2: i64 = query.local_id 0
+   v3: i32 = trunc v2
+   v4: i32 = load v0 align 4
+   v5: i32 = add.nsw v4, v3
+   v6: i32 = load v0 + 4 align 4
+   v7: i1 = icmp.sge v3, v6
+   br v7, b1, b2
+ b1:
+   v8: i32 = add.nsw v5, -4
+   v9: i64 = sext v8
+   v10: i32 = ashr v8, 1
+   v11: i64 = sub v9, -2147483648
+   v12: i64 = shl v11, 4
+   v13: ptr.global = ptradd v1, v12
+   store v9 to v13 align 8
+   v14: i64 = sext v10
+   store v14 to v13 + 8 align 8
+   jump b2
+ b2:
+   return
+ }
+}
+";
+    for least in [4, 5, 15] {
+        let input = [i32::MIN, least].into_iter().flat_map(i32::to_le_bytes).collect();
+        compare(&text, NdRange::new(&[37], &[37]), &[input, vec![0; 37 * 16]]);
+    }
+}
+
 /// Random kernels in every configuration and width.
 #[test]
 fn random_kernels() {

@@ -13,6 +13,17 @@ use cranelift_entity::EntityRef;
 use inkwell::builder::BuilderError;
 use inkwell::values::{BasicValueEnum, IntValue, VectorValue};
 
+/// The lanes of which a value is computed.
+#[derive(Clone, Copy)]
+enum Lanes<'ctx> {
+    /// Lane 0.
+    First,
+    /// The one with this number (an i64).
+    One(IntValue<'ctx>),
+    /// All, as a vector.
+    All,
+}
+
 impl<'ctx> GangCode<'_, 'ctx, '_> {
     pub(super) fn inst(&mut self, inst: Inst) -> Emitted<()> {
         let node = &self.body.insts[inst];
@@ -133,9 +144,15 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 Held::Affine(sum.into(), s.wrapping_add(t))
             }
             data => match self.form(node.results[0]) {
-                Form::Affine(stride) => Held::Affine(self.compute(data, node, false)?, stride),
-                Form::Vector if self.all_uniform(data) => Held::Affine(self.compute(data, node, false)?, 0),
-                Form::Vector => Held::Vector(self.compute(data, node, true)?.into_vector_value()),
+                // Lane 0 may be where the program does not come, and off the line of those where it does.
+                Form::Affine(stride) if self.plan.by_active.contains(node.results[0]) => {
+                    let lane = self.active_lane()?;
+                    let value = self.compute(data, node, Lanes::One(lane))?;
+                    Held::Affine(self.base_of(value, lane, stride)?, stride)
+                }
+                Form::Affine(stride) => Held::Affine(self.compute(data, node, Lanes::First)?, stride),
+                Form::Vector if self.all_uniform(data) => Held::Affine(self.compute(data, node, Lanes::First)?, 0),
+                Form::Vector => Held::Vector(self.compute(data, node, Lanes::All)?.into_vector_value()),
             },
         };
         Ok(vec![held])
@@ -155,15 +172,19 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         uniform
     }
 
-    /// What computes a value from values alone: of lane 0 only, or of all lanes as vectors.
-    fn compute(&self, data: &InstData, node: &InstNode, vector: bool) -> Emitted<BasicValueEnum<'ctx>> {
+    /// What computes a value from values alone.
+    fn compute(&self, data: &InstData, node: &InstNode, lanes: Lanes<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         let emit = self.around.emit;
         let speculates = self.speculates();
         // A promise about the program says nothing about lanes that the program does not send here.
         let int_flags = |flags| if speculates { IntFlags::default() } else { flags };
         // nnan and ninf make poison of the others.
         let fast = |fmf: FastMath| if speculates { FastMath(fmf.0 & !6) } else { fmf };
-        let get = |arg| if vector { Ok(self.vector(arg)?.into()) } else { self.first(arg) };
+        let get = |arg| match lanes {
+            Lanes::First => self.first(arg),
+            Lanes::One(lane) => self.lane(arg, lane),
+            Lanes::All => Ok(self.vector(arg)?.into()),
+        };
         let frozen = |value| if speculates { self.freeze(value) } else { Ok(value) };
         let ty = node.results.first().map_or(Type::BOOL, |&result| self.ty(result));
         match data {
@@ -191,8 +212,8 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             InstData::Fcmp { cc, fmf, args: [x, y] } => emit.fcmp(*cc, fast(*fmf), [get(*x)?, get(*y)?]),
             InstData::PtrAdd { base, offset, inbounds } => {
                 let inbounds = *inbounds && !speculates;
-                if !vector {
-                    let (base, offset) = (self.first(*base)?, self.first(*offset)?);
+                if !matches!(lanes, Lanes::All) {
+                    let (base, offset) = (get(*base)?, get(*offset)?);
                     return Ok(emit.offset(base.into_pointer_value(), offset.into_int_value(), inbounds)?.into());
                 }
                 // A common base stays a scalar: the address mode of a gather.

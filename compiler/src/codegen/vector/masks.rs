@@ -82,6 +82,19 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         emit.builder.build_int_sub(emit.const64(63), zeros.into_int_value(), "")
     }
 
+    /// The number (an i64) of a lane that runs the current block; 0 if none does.
+    pub(super) fn active_lane(&self) -> Emitted<IntValue<'ctx>> {
+        let emit = self.around.emit;
+        // Without a mask of its own, a block is run by lane 0.
+        let Some(Mask { lanes, may_be_empty: true }) = self.mask()? else {
+            return Ok(emit.const64(0));
+        };
+        let bits = emit.builder.build_or(self.bits(lanes)?, emit.const64(1), "")?;
+        let never = emit.ctx.bool_type().const_int(1, false);
+        let zeros = emit.intrinsic("llvm.ctlz", &[emit.i64().into()], &[bits.into(), never.into()])?;
+        emit.builder.build_int_sub(emit.const64(63), zeros.into_int_value(), "")
+    }
+
     /// Does what `work` emits only if a lane is on. Its values are zeros otherwise.
     pub(super) fn guarded(
         &self,
