@@ -7,7 +7,6 @@ use lockstep_compiler::frontend::{FrontendConfig, compile, link_with, prepare};
 use lockstep_compiler::import::import;
 use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
 use lockstep_compiler::ir::Module;
-use lockstep_compiler::launch_facts::LaunchFacts;
 use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
 use lockstep_compiler::verify::{Stage, verify};
 use lockstep_compiler::widen::{Configuration, Gangs};
@@ -33,9 +32,7 @@ pub fn options(configuration: Configuration, width: u32, opt_disable: bool) -> C
     let gangs = Gangs { configuration, width: Some(width) };
     let vectorize = if width == 1 { Vectorize::Scalar } else { Vectorize::Gangs(gangs) };
     let dump = std::env::var_os("LOCKSTEP_TEST_DUMP").map(Into::into);
-    // With ids that fit, the kernels' int indices are rows.
-    let launch = LaunchFacts { ids_fit_int: true, ..LaunchFacts::default() };
-    CompileOptions { opt_disable, vectorize, launch, dump, ..CompileOptions::default() }
+    CompileOptions { opt_disable, vectorize, dump, ..CompileOptions::default() }
 }
 
 /// One launch of a kernel.
