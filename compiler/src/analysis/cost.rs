@@ -89,8 +89,8 @@ pub fn gang(f: &Function, inst: Inst, shapes: &SecondaryMap<Value, Shape>, regis
             AccessClass::Rows { row, .. } => 3 * u64::from(row) * registers.of(ty),
             // Most private arrays are laid out so that lanes' elements lie side by side.
             AccessClass::Scattered if f.ty(ptr) == Type::Ptr(Space::Private) => 2 * count as u64 * registers.of(ty),
-            AccessClass::Scattered if direction == Direction::Load => lanes * count as u64,
-            AccessClass::Scattered => 3 * lanes * count as u64 / 2,
+            AccessClass::Scattered if direction == Direction::Load => 2 * lanes * count as u64,
+            AccessClass::Scattered => 3 * lanes * count as u64,
         }
     };
     let uniform = |v: Value| shapes[v].is_uniform();
@@ -115,6 +115,7 @@ pub fn gang(f: &Function, inst: Inst, shapes: &SecondaryMap<Value, Shape>, regis
             match shapes[result] {
                 Shape::Strided { .. } if !f.ty(result).is_float() => once,
                 Shape::Strided { stride: 0, .. } => once,
+                _ if matches!(data, InstData::PtrAdd { .. }) => registers.of(f.ty(result)),
                 _ if per_lane(data) => lanes * (once + 2),
                 _ => {
                     let mut widest = registers.of(f.ty(result));
