@@ -14,6 +14,17 @@ use crate::ir::{BinaryOp, Block, Function, Inst, InstData, Space, Type, UnaryOp,
 use crate::widen::memory::{AccessClass, Direction, classify};
 use cranelift_entity::SecondaryMap;
 
+/// An operation on a wide register, in operations on one element: there are fewer units for them.
+const VECTOR: u64 = 2;
+
+/// An element of a gather or scatter, in operations on one element. Both are worse than as many accesses, and the
+/// addresses have to be put into vectors first.
+const GATHER: u64 = 5;
+const SCATTER: u64 = 6;
+
+/// What it costs a work-item on average that a branch which depends on data is mispredicted at times.
+const MISPREDICTED: u64 = 5;
+
 /// Rounds that a loop of unknown length is taken to run.
 const ROUNDS: u64 = 8;
 
@@ -67,9 +78,30 @@ fn operation(f: &Function, inst: Inst) -> u64 {
     }
 }
 
-/// What an instruction costs for one work-item.
-pub fn scalar(f: &Function, inst: Inst) -> u64 {
-    operation(f, inst)
+/// What an instruction costs for one work-item. What is computed from ids in steps is hoisted or becomes a step
+/// itself.
+pub fn scalar(f: &Function, inst: Inst, shapes: &SecondaryMap<Value, Shape>) -> u64 {
+    if is_step(f, inst, shapes) || is_part_of_address(f, inst) { 0 } else { operation(f, inst) }
+}
+
+/// Whether a processor's address modes or loads usually do this along.
+fn is_part_of_address(f: &Function, inst: Inst) -> bool {
+    match f.insts[inst].data {
+        InstData::Unary { op, .. } => matches!(op, UnaryOp::Zext | UnaryOp::Sext | UnaryOp::Trunc),
+        InstData::Binary { op: BinaryOp::Mul, args: [_, by], .. } => matches!(f.const_bits(by), Some(2 | 4 | 8)),
+        InstData::Binary { op: BinaryOp::Shl, args: [_, by], .. } => matches!(f.const_bits(by), Some(1..=3)),
+        _ => false,
+    }
+}
+
+/// Whether an instruction computes an integer or address whose lanes' values follow from one another.
+fn is_step(f: &Function, inst: Inst, shapes: &SecondaryMap<Value, Shape>) -> bool {
+    let computes = matches!(
+        f.insts[inst].data,
+        InstData::Unary { .. } | InstData::Binary { .. } | InstData::PtrAdd { .. } | InstData::Query { .. }
+    );
+    let result = f.insts[inst].results.first();
+    computes && result.is_some_and(|&v| matches!(shapes[v], Shape::Strided { .. }) && !f.ty(v).is_float())
 }
 
 /// What an instruction costs for a gang.
@@ -77,32 +109,34 @@ pub fn gang(f: &Function, inst: Inst, shapes: &SecondaryMap<Value, Shape>, regis
     let node = &f.insts[inst];
     let once = operation(f, inst);
     let lanes = u64::from(registers.width);
+    let vector = |ty: Type| VECTOR * registers.of(ty);
     let class = |ptr: Value, ty: Type, count: usize, direction: Direction| {
         let stride = match shapes[ptr] {
             Shape::Strided { stride, .. } => Some(stride),
             Shape::Varying => None,
         };
-        let bytes = ty.bytes();
-        match classify(stride, bytes, count as u32, registers.width, direction) {
+        let count = count as u64;
+        match classify(stride, ty.bytes(), count as u32, registers.width, direction) {
             AccessClass::Uniform => once,
-            AccessClass::Rows { row: 1, reversed: false } => registers.of(ty),
-            AccessClass::Rows { row, .. } => 3 * u64::from(row) * registers.of(ty),
+            AccessClass::Rows { row: 1, reversed: false } => vector(ty),
+            AccessClass::Rows { row, .. } => 2 * u64::from(row) * vector(ty),
             // Most private arrays are laid out so that lanes' elements lie side by side.
-            AccessClass::Scattered if f.ty(ptr) == Type::Ptr(Space::Private) => 2 * count as u64 * registers.of(ty),
-            AccessClass::Scattered if direction == Direction::Load => 2 * lanes * count as u64,
-            AccessClass::Scattered => 3 * lanes * count as u64,
+            AccessClass::Scattered if f.ty(ptr) == Type::Ptr(Space::Private) => 2 * count * vector(ty),
+            AccessClass::Scattered if direction == Direction::Load => GATHER * lanes * count,
+            AccessClass::Scattered => SCATTER * lanes * count,
         }
     };
     let uniform = |v: Value| shapes[v].is_uniform();
     match &node.data {
+        _ if is_step(f, inst, shapes) => 0,
         InstData::Load { ptr, .. } => {
             node.results.first().map_or(0, |&v| class(*ptr, f.ty(v), node.results.len(), Direction::Load))
         }
         InstData::Store { ptr, args, .. } => {
             args.first().map_or(0, |&v| class(*ptr, f.ty(v), args.len(), Direction::Store))
         }
-        InstData::LiveLoad { .. } => node.results.iter().map(|&v| registers.of(f.ty(v))).sum(),
-        InstData::LiveStore { arg, .. } => registers.of(f.ty(*arg)),
+        InstData::LiveLoad { .. } => node.results.iter().map(|&v| vector(f.ty(v))).sum(),
+        InstData::LiveStore { arg, .. } => vector(f.ty(*arg)),
         InstData::MemCopy { dst, src, .. } if uniform(*dst) && uniform(*src) => once,
         InstData::MemSet { dst, .. } if uniform(*dst) => once,
         InstData::MemCopy { .. }
@@ -113,17 +147,17 @@ pub fn gang(f: &Function, inst: Inst, shapes: &SecondaryMap<Value, Shape>, regis
         data => {
             let Some(&result) = node.results.first() else { return once };
             match shapes[result] {
-                Shape::Strided { .. } if !f.ty(result).is_float() => once,
                 Shape::Strided { stride: 0, .. } => once,
-                _ if matches!(data, InstData::PtrAdd { .. }) => registers.of(f.ty(result)),
+                Shape::Strided { .. } if !f.ty(result).is_float() => once,
+                _ if matches!(data, InstData::PtrAdd { .. }) => vector(f.ty(result)),
                 _ if per_lane(data) => lanes * (once + 2),
                 _ => {
-                    let mut widest = registers.of(f.ty(result));
-                    data.for_each_arg(|arg| widest = widest.max(registers.of(f.ty(arg))));
+                    let mut widest = vector(f.ty(result));
+                    data.for_each_arg(|arg| widest = widest.max(vector(f.ty(arg))));
                     match data {
                         // A division's throughput falls with the register's width.
                         InstData::Binary { op: BinaryOp::Fdiv, .. } | InstData::Unary { op: UnaryOp::Sqrt, .. } => {
-                            once * widest * u64::from(registers.bits / 128).max(1)
+                            once * widest * u64::from(registers.bits / 256).max(1)
                         }
                         _ => once * widest,
                     }
@@ -136,11 +170,12 @@ pub fn gang(f: &Function, inst: Inst, shapes: &SecondaryMap<Value, Shape>, regis
 /// Whether lanes do this one after the other.
 fn per_lane(data: &InstData) -> bool {
     use BinaryOp::{Frem, Sdiv, Srem, Udiv, Urem};
-    match data {
-        InstData::Binary { op: Udiv | Sdiv | Urem | Srem | Frem, .. } | InstData::CallHost { .. } => true,
-        InstData::Unary { op: UnaryOp::SpaceOf, .. } => true,
-        _ => false,
-    }
+    matches!(
+        data,
+        InstData::Binary { op: Udiv | Sdiv | Urem | Srem | Frem, .. }
+            | InstData::CallHost { .. }
+            | InstData::Unary { op: UnaryOp::SpaceOf, .. }
+    )
 }
 
 /// What a function costs one work-item, and a gang if all its lanes go every way.
@@ -149,15 +184,18 @@ pub fn whole(f: &Function, graph: &Cfg, loops: &Loops, found: &Divergence, regis
     for &block in graph.rpo() {
         let often = frequency(loops, block);
         for &inst in &f.blocks[block].insts {
-            one = one.saturating_add(often.saturating_mul(scalar(f, inst)));
+            one = one.saturating_add(often.saturating_mul(scalar(f, inst, &found.shapes)));
             all = all.saturating_add(often.saturating_mul(gang(f, inst, &found.shapes, registers)));
         }
         if found.divergent_branches.contains(block) {
             // The mask and the selects behind.
-            all = all.saturating_add(often.saturating_mul(4));
+            all = all.saturating_add(often.saturating_mul(4 * VECTOR));
+            one = one.saturating_add(often.saturating_mul(MISPREDICTED));
         }
-        one = one.saturating_add(often);
-        all = all.saturating_add(often);
+        if f.blocks[block].term.selector().is_some() {
+            one = one.saturating_add(often);
+            all = all.saturating_add(often);
+        }
     }
     (one, all)
 }

@@ -22,12 +22,29 @@ pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), JitErr
     annotate(module, machine);
     module.verify().map_err(|error| JitError::Optimize(error.to_string()))?;
     let options = PassOptions::new();
-    let pipeline = pipeline(machine.level());
+    let pipeline = match instructions(module) {
+        count if count > LARGE && machine.level() != OptLevel::None => LEAN.to_owned(),
+        _ => pipeline(machine.level()),
+    };
     guarded(module, || {
         // SAFETY: module and machine are alive.
         unsafe { run_passes(module.as_mut_ptr(), &pipeline, machine.raw(), &options) }
     })
     .map_err(JitError::Optimize)
+}
+
+/// Instructions of a module from which on passes are left out whose time grows faster than the code.
+const LARGE: usize = 4000;
+
+/// The passes for large modules: those whose time grows with the code. The kernel was cleaned up as a whole before it
+/// came here, so what is left is what widening made.
+const LEAN: &str = "always-inline,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg<keep-loops>,\
+    instcombine<no-verify-fixpoint;max-iterations=1>,loop-mssa(licm<allowspeculation>),early-cse<memssa>,\
+    simplifycfg<keep-loops>,instsimplify,adce)";
+
+fn instructions(module: &Module<'_>) -> usize {
+    let blocks = module.get_functions().flat_map(|function| function.get_basic_blocks());
+    blocks.map(|block| block.get_instructions().count()).sum()
 }
 
 /// The passes in order.

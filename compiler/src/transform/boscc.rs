@@ -25,7 +25,7 @@ use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};
 
 /// What a target has to cost a gang for a gate to pay: a test and a branch that is hard to predict.
-const LEAST: u64 = 24;
+const LEAST: u64 = 40;
 
 /// Puts gates in front of costly targets of divergent branches; `guarded` are those that always some lane
 /// wants.

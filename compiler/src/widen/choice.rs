@@ -49,35 +49,62 @@ impl fmt::Display for Choice {
         write!(f, "a gang of {width} is expected to cost {gang}, {width} work-items alone {alone}")
     }
 }
+/// Gangs of several registers a value have to be this much cheaper, in percent: they keep more values alive.
+const WIDER: u64 = 90;
+
+/// Kernels with more instructions do not get gangs of several registers a value: their code takes long to make.
+const MOST_FOR_WIDER: usize = 400;
 
 /// The width that costs a work-item least on registers of `bits` bits, in launches of which the facts hold.
 pub fn choose(module: &Module, kernel: &Kernel, bits: u32, launch: &LaunchFacts) -> Choice {
     let usual = (bits / 32).max(WIDTHS[0]);
-    let facts = Facts::new(module, kernel, usual).of_launch(kernel, launch).of_kernel(kernel);
-    let regions: Vec<Analysed<'_>> = kernel.regions.values().map(|body| Analysed::new(body, &facts)).collect();
-    let estimate = |width: u32| {
-        let mut choice = Choice { width, scalar: 0, gang: 0 };
-        for region in &regions {
-            let (one, all) = region.cost(Registers { bits, width });
-            choice.scalar = choice.scalar.saturating_add(one);
-            choice.gang = choice.gang.saturating_add(all);
-        }
-        // The last gang of a row may have lanes to spare.
-        if let Some(row) = launch.local_size(0) {
-            let lanes = u64::from(row.next_multiple_of(width));
-            choice.gang = choice.gang.saturating_mul(lanes) / u64::from(row.max(1));
-        }
-        choice
-    };
-    let mut best = estimate(usual);
+    let narrow = Estimates::new(module, kernel, usual, bits, launch);
     let short = launch.local_size(0).map_or(usual, u32::next_power_of_two).min(usual);
-    for width in [usual / 2, usual * 2, short].into_iter().filter(|width| WIDTHS.contains(width)) {
-        let other = estimate(width);
+    let mut best = narrow.of(usual);
+    for width in [usual / 2, short].into_iter().filter(|width| WIDTHS.contains(width)) {
+        let other = narrow.of(width);
         if other.is_cheaper(best) {
             best = other;
         }
     }
+    let insts: usize = kernel.regions.values().map(|body| body.insts.len()).sum();
+    if best.width == usual && insts <= MOST_FOR_WIDER {
+        // What holds of a gang need not hold of two together.
+        let other = Estimates::new(module, kernel, 2 * usual, bits, launch).of(2 * usual);
+        if (Choice { gang: other.gang.saturating_mul(100) / WIDER, ..other }).is_cheaper(best) {
+            best = other;
+        }
+    }
     best
+}
+
+/// What the regions of a kernel cost gangs of which the same facts hold.
+struct Estimates<'a> {
+    regions: Vec<Analysed<'a>>,
+    bits: u32,
+    launch: &'a LaunchFacts,
+}
+
+impl<'a> Estimates<'a> {
+    fn new(module: &Module, kernel: &'a Kernel, width: u32, bits: u32, launch: &'a LaunchFacts) -> Estimates<'a> {
+        let facts = Facts::new(module, kernel, width).of_launch(kernel, launch).of_kernel(kernel);
+        Estimates { regions: kernel.regions.values().map(|body| Analysed::new(body, &facts)).collect(), bits, launch }
+    }
+
+    fn of(&self, width: u32) -> Choice {
+        let mut choice = Choice { width, scalar: 0, gang: 0 };
+        for region in &self.regions {
+            let (one, all) = region.cost(Registers { bits: self.bits, width });
+            choice.scalar = choice.scalar.saturating_add(one);
+            choice.gang = choice.gang.saturating_add(all);
+        }
+        // The last gang of a row may have lanes to spare.
+        if let Some(row) = self.launch.local_size(0) {
+            let lanes = u64::from(row.next_multiple_of(width));
+            choice.gang = choice.gang.saturating_mul(lanes) / u64::from(row.max(1));
+        }
+        choice
+    }
 }
 
 /// A region and what is known of it.
