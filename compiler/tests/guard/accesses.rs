@@ -1,6 +1,6 @@
 //! Every way to access memory under every condition, for every width, type and length of a last gang.
 
-use crate::build::{WIDTHS, build, options};
+use crate::build::{build, options};
 use crate::classes::{Class, classes};
 use crate::code::{Code, Side};
 use crate::conditions::{CONDITIONS, Condition, Launch};
@@ -15,6 +15,9 @@ pub const FILL: i64 = 7;
 
 const TYPES: [(&str, usize); 7] =
     [("char", 1), ("short", 2), ("int", 4), ("long", 8), ("half", 2), ("float", 4), ("double", 8)];
+
+/// Work-items of a gang; 1: no gangs.
+const WIDTHS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
 
 /// The best one more often.
 const CONFIGURATIONS: [Configuration; 3] = [Configuration::UniCf, Configuration::UniCf, Configuration::Naive];
@@ -139,10 +142,10 @@ fn cases(classes: &[Class], seed: u64) -> Vec<Case<'_>> {
             }
             let types: Vec<_> =
                 TYPES.into_iter().filter(|(ty, _)| class.types.is_empty() || class.types.contains(ty)).collect();
-            // Seeds count types, widths and the rest independently, as their numbers have no common divisor.
+            // Digits and remainders that have nothing in common: in `EVERY` turns there is each combination.
             let turn = seed as usize + number + 3 * place;
             let (ty, bytes) = types[turn % types.len()];
-            let width = WIDTHS[turn % WIDTHS.len()];
+            let width = WIDTHS[turn / TYPES.len() % WIDTHS.len()];
             cases.push(Case {
                 name: format!("{}_{}_{ty}_{width}", class.name, condition.name),
                 class,

@@ -191,7 +191,7 @@ fn private_and_kept() -> Vec<Class> {
         },
         kept(
             "local",
-            "local $T l[64];",
+            "local $T l[200];",
             ["l[get_local_id(0)] = a[x];", "b[x] = l[get_local_id(0)] + ($T)1;"],
             Box::new(|x, _, _| vec![sum(x, &[x])]),
         ),
