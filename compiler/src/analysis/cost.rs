@@ -150,6 +150,7 @@ pub fn gang(f: &Function, inst: Inst, shapes: &SecondaryMap<Value, Shape>, regis
                 Shape::Strided { stride: 0, .. } => once,
                 Shape::Strided { .. } if !f.ty(result).is_float() => once,
                 _ if matches!(data, InstData::PtrAdd { .. }) => vector(f.ty(result)),
+                _ if divides(data) && f.ty(result).bits() <= 32 => 2 * once * registers.of(Type::F64),
                 _ if per_lane(data) => lanes * (once + 2),
                 _ => {
                     let mut widest = vector(f.ty(result));
@@ -165,6 +166,12 @@ pub fn gang(f: &Function, inst: Inst, shapes: &SecondaryMap<Value, Shape>, regis
             }
         }
     }
+}
+
+/// Whether this is a division of integers.
+fn divides(data: &InstData) -> bool {
+    use BinaryOp::{Sdiv, Srem, Udiv, Urem};
+    matches!(data, InstData::Binary { op: Udiv | Sdiv | Urem | Srem, .. })
 }
 
 /// Whether lanes do this one after the other.

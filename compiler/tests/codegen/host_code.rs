@@ -33,18 +33,18 @@ fn build_options_reach_vectors() {
         float product = a[i] * b[i];
         a[i] = product + 3.0f;
     }";
-    let fast = "reassoc nnan ninf nsz arcp contract afn";
-    for (options, expected) in [
-        ("", ""),
-        ("-cl-no-signed-zeros", "nsz"),
-        ("-cl-finite-math-only", "nnan ninf"),
-        ("-cl-unsafe-math-optimizations", "reassoc nsz arcp contract afn"),
-        ("-cl-fast-relaxed-math", fast),
+    // Full gangs, and those at the end of a row: lanes without a work-item may compute what is no number.
+    for (options, full, partial) in [
+        ("", "", ""),
+        ("-cl-no-signed-zeros", "nsz", "nsz"),
+        ("-cl-finite-math-only", "nnan ninf", ""),
+        ("-cl-unsafe-math-optimizations", "reassoc nsz arcp contract afn", "reassoc nsz arcp contract afn"),
+        ("-cl-fast-relaxed-math", "fast", "reassoc nsz arcp contract afn"),
     ] {
         let [llvm] = stages(&build(source, options), 8, ["codegen.ll"]);
-        let found = [flags(&llvm, "fmul"), flags(&llvm, "fadd")];
-        let expected = expected.replace(fast, "fast");
-        assert_eq!(found, [[expected.clone()], [expected]], "{options}: {llvm}");
+        let mut expected = vec![full.to_string(), partial.to_string()];
+        expected.dedup();
+        assert_eq!([flags(&llvm, "fmul"), flags(&llvm, "fadd")], [expected.clone(), expected], "{options}: {llvm}");
     }
 }
 

@@ -186,6 +186,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             Lanes::All => Ok(self.vector(arg)?.into()),
         };
         let frozen = |value| if speculates { self.freeze(value) } else { Ok(value) };
+        let body_const = |value| self.body.const_bits(value);
         let ty = node.results.first().map_or(Type::BOOL, |&result| self.ty(result));
         match data {
             InstData::Unary { op, fmf, arg } => {
@@ -200,8 +201,14 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 if self.masked && (divides || ty == Type::BOOL && matches!(op, And | Or | Xor)) {
                     operands = [self.freeze(operands[0])?, self.freeze(operands[1])?];
                 }
+                if let [BasicValueEnum::VectorValue(x), BasicValueEnum::VectorValue(divisor)] = operands
+                    && self.divides_as_floats(*op, ty, *y)
+                {
+                    return self.divide_as_floats(*op, ty, [x, divisor]);
+                }
                 let value = emit.binary(*op, int_flags(*flags), fast(*fmf), operands)?;
-                if matches!(op, Shl | Lshr | Ashr) { frozen(value) } else { Ok(value) }
+                let within = body_const(*y).is_some_and(|by| by < u128::from(ty.bits()));
+                if matches!(op, Shl | Lshr | Ashr) && !within { frozen(value) } else { Ok(value) }
             }
             InstData::Ternary { op, fmf, args: [x, y, z] } => {
                 let choice = *op == TernaryOp::Select && self.is_uniform(*x);

@@ -6,6 +6,7 @@
 //! never meant to.
 
 mod atomics;
+mod division;
 mod gangs;
 mod instructions;
 mod lanewise;

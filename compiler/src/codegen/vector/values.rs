@@ -69,6 +69,10 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
 
     /// The value, or any one where it is poison.
     pub(super) fn freeze(&self, value: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        use inkwell::values::BasicValue;
+        if value.is_const() {
+            return Ok(value);
+        }
         // The types do not matter to it.
         self.around.emit.unary(UnaryOp::Freeze, FastMath(0), Type::BOOL, Type::BOOL, value)
     }

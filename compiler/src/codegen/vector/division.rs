@@ -1,0 +1,54 @@
+//! Integer division in vectors. Processors have none, so quotients come from floating point.
+//!
+//! The quotient of two integers of at most 32 bits, divided in double precision and cut, is exact: it differs from the
+//! next integer by more than the rounding error. Half as many bits fit single precision.
+
+use super::GangCode;
+use crate::codegen::emit::{Emitted, vector_of};
+use crate::ir::{BinaryOp, Type, Value};
+use inkwell::types::BasicTypeEnum;
+use inkwell::values::{BasicValueEnum, InstructionOpcode, VectorValue};
+
+/// The widest integers that are divided this way.
+pub const MOST_BITS: u32 = 32;
+
+impl<'ctx> GangCode<'_, 'ctx, '_> {
+    /// Whether a division of vectors goes through floating point. LLVM has a way of its own for constant divisors.
+    pub(super) fn divides_as_floats(&self, op: BinaryOp, ty: Type, divisor: Value) -> bool {
+        use BinaryOp::{Sdiv, Srem, Udiv, Urem};
+        let known = self.body.const_bits(divisor).is_some();
+        matches!(op, Udiv | Sdiv | Urem | Srem) && (8..=MOST_BITS).contains(&ty.bits()) && !known
+    }
+
+    /// Quotients or remainders. Where a division has no result, that of a lane is some number.
+    pub(super) fn divide_as_floats(
+        &self,
+        op: BinaryOp,
+        ty: Type,
+        [x, y]: [VectorValue<'ctx>; 2],
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        use BinaryOp::{Sdiv, Srem, Urem};
+        let emit = self.around.emit;
+        let b = &emit.builder;
+        let signed = matches!(op, Sdiv | Srem);
+        let (to_float, to_int) = match signed {
+            true => (InstructionOpcode::SIToFP, InstructionOpcode::FPToSI),
+            false => (InstructionOpcode::UIToFP, InstructionOpcode::FPToUI),
+        };
+        let float: BasicTypeEnum<'ctx> = match ty.bits() {
+            0..=16 => emit.ctx.f32_type().into(),
+            _ => emit.ctx.f64_type().into(),
+        };
+        let floats = vector_of(float, self.around.width());
+        let [a, c] = [x, y].map(|v| b.build_cast(to_float, v, floats, ""));
+        let quotient = b.build_float_div(a?.into_vector_value(), c?.into_vector_value(), "")?;
+        let quotient = b.build_cast(to_int, quotient, x.get_type(), "")?;
+        // What a division by zero, or that of the least number by -1, gives does not fit.
+        let quotient = self.freeze(quotient)?;
+        if !matches!(op, Srem | Urem) {
+            return Ok(quotient);
+        }
+        let product = b.build_int_mul(quotient.into_vector_value(), y, "")?;
+        Ok(b.build_int_sub(x, product, "")?.into())
+    }
+}
