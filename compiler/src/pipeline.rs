@@ -134,6 +134,19 @@ pub fn load(program: &LinkedProgram) -> Result<Module, CompileError> {
 
 /// Compiles one kernel of a loaded program for this machine.
 pub fn compile_kernel(module: &Module, kernel: usize, options: &CompileOptions) -> Result<Variant, CompileError> {
+    match compile(module, kernel, options, None) {
+        Err(CompileError::Jit(JitError::StackFrame(_))) => compile(module, kernel, options, Some(Reason::StackFrame)),
+        result => result,
+    }
+}
+
+/// As [`compile_kernel`]; in gangs only if there is no reason `against` it.
+fn compile(
+    module: &Module,
+    kernel: usize,
+    options: &CompileOptions,
+    against: Option<Reason>,
+) -> Result<Variant, CompileError> {
     let mut kernel = module.kernels.get(kernel).ok_or(CompileError::NoKernel(kernel))?.clone();
     let mut run = Run::new(module, &kernel.name, options);
     let notes = Notes::new(options.report.is_some());
@@ -145,6 +158,7 @@ pub fn compile_kernel(module: &Module, kernel: usize, options: &CompileOptions) 
 
     let widening = match options.vectorize {
         Vectorize::Scalar => Ok(None),
+        Vectorize::Gangs(_) if against.is_some() => against.map_or(Ok(None), Err),
         Vectorize::Gangs(gangs) => {
             let bits = jit::register_bits(options.simd);
             widen::plan(module, &mut kernel, gangs, bits, &launch, &notes).map(Some)

@@ -60,6 +60,10 @@ pub struct Generated<'ctx> {
     pub needs: ScratchNeeds,
 }
 
+/// Stack bytes that the code of gangs may take: spilled vectors add up, and the thread that calls may be one of the
+/// application's.
+const GANG_STACK_BYTES: u64 = 128 << 10;
+
 /// Generates the code of one kernel of `module`, which may run in gangs, for launches of which the facts hold. What
 /// becomes of its accesses is noted.
 pub fn generate<'ctx>(
@@ -73,6 +77,10 @@ pub fn generate<'ctx>(
     let llvm = ctx.create_module(&kernel.name);
     let storage = Storage::of(kernel, widening.map_or(1, |widening| widening.width));
     let function = declare(ctx, &llvm);
+    if widening.is_some() {
+        let limit = ctx.create_string_attribute("warn-stack-size", &GANG_STACK_BYTES.to_string());
+        function.add_attribute(AttributeLoc::Function, limit);
+    }
     let restricted = origins::restricted(kernel);
     let scopes = Scopes::new(ctx, restricted.iter().map(|&param| kernel.params[param as usize].readonly));
     let emit = Emit { ctx, module: &llvm, builder: ctx.create_builder(), function, scopes };

@@ -39,6 +39,8 @@ pub enum JitError {
     Host(String),
     /// The module is broken or the pipeline failed.
     Optimize(String),
+    /// A function's frame exceeds the limit that its attribute `warn-stack-size` sets.
+    StackFrame(String),
     /// No object file came out.
     Emit(String),
     /// The object does not link; the text names the missing symbols.
@@ -50,6 +52,7 @@ impl fmt::Display for JitError {
         let (what, reason) = match self {
             Self::Host(reason) => ("no code generator for this machine", reason),
             Self::Optimize(reason) => ("optimising failed", reason),
+            Self::StackFrame(reason) => ("too large a stack frame", reason),
             Self::Emit(reason) => ("code generation failed", reason),
             Self::Link(reason) => ("the code does not link", reason),
         };

@@ -104,7 +104,10 @@ fn pipeline(level: OptLevel) -> String {
 
 /// Makes an object file. The module is spent afterwards: code generation rewrites it.
 pub fn emit_object(module: &Module<'_>, machine: &HostMachine) -> Result<Vec<u8>, JitError> {
-    guarded(module, || emit(module.as_mut_ptr(), machine, LLVMCodeGenFileType::LLVMObjectFile)).map_err(JitError::Emit)
+    let diagnostics = Diagnostics::collect(module.get_context());
+    let object = emit(module.as_mut_ptr(), machine, LLVMCodeGenFileType::LLVMObjectFile).map_err(JitError::Emit)?;
+    let warnings = diagnostics.take().map_err(JitError::Emit)?;
+    if warnings.contains("stack frame size") { Err(JitError::StackFrame(warnings)) } else { Ok(object) }
 }
 
 /// The module as assembly text. The module stays as it is.

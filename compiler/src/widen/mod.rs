@@ -54,6 +54,8 @@ pub enum Reason {
     Cost(Choice),
     /// A private variable wants a greater alignment than one lane's copy can have.
     SlotAlignment(u32),
+    /// The values that a gang keeps alive would take too much of the stack.
+    StackFrame,
 }
 
 impl fmt::Display for Reason {
@@ -62,6 +64,7 @@ impl fmt::Display for Reason {
             Reason::Width(width) => write!(f, "gangs of {width} work-items are not supported"),
             Reason::Cost(choice) => choice.fmt(f),
             Reason::SlotAlignment(align) => write!(f, "a private variable is aligned to {align} bytes"),
+            Reason::StackFrame => f.write_str("the values of a gang take too much of the stack"),
         }
     }
 }
