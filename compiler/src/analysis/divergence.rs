@@ -348,10 +348,21 @@ impl Solver<'_> {
                 self.touch(exit);
             }
         }
-        for l in effects.loops {
-            self.found.divergent_loops.insert(l);
-        }
         let mut stack = vec![branch];
+        for l in effects.loops {
+            if !self.found.divergent_loops.insert(l) {
+                continue;
+            }
+            // Also what all lanes come through, if in different iterations.
+            for &block in self.graph.cfg.rpo() {
+                if self.graph.loops.contains(l, block)
+                    && self.found.divergent_blocks.insert(block)
+                    && self.graph.cfg.succs(block).len() > 1
+                {
+                    stack.push(block);
+                }
+            }
+        }
         while let Some(from) = stack.pop() {
             let end = self.graph.post.ipdom(from);
             for &succ in self.graph.cfg.succs(from) {
