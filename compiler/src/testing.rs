@@ -5,6 +5,8 @@ mod expressions;
 mod graph;
 mod kernels;
 mod random;
+mod reduce;
 
 pub use kernels::{Generated, Shape, random_kernel};
 pub use random::Random;
+pub use reduce::reduce;

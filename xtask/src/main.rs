@@ -9,6 +9,7 @@ mod bench;
 mod cts;
 mod demo;
 mod driver;
+mod fuzz;
 mod install;
 mod opencl;
 mod process;
@@ -34,6 +35,8 @@ usage: cargo xtask COMMAND
                            measure a driver through the loader (default: this one)
   bench vectorizer [--only NAME] [--configs A,B] [--rounds N] [--clock cpu]
                            the suite of kernels in several configurations of the driver
+  fuzz [--seeds A..B] [--jobs N]
+                           compare random kernels in every configuration with the interpreter
   appsdk DIR [--vendors PATH] [NAME...]
                            run the AMD APP SDK 3.0 sample binaries in DIR
   cts DIR [--vendors PATH] [NAME...]
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         "tidy" => tidy::run(),
         "install" => install::run(rest),
         "bench" => bench::run(rest),
+        "fuzz" => fuzz::run(rest),
         "appsdk" => appsdk::run(rest),
         "cts" => cts::run(rest),
         "help" | "--help" | "-h" => {
