@@ -47,8 +47,8 @@ fn kernel(seed: u64) -> Generated {
     let shape = Shape {
         statements: [8, 14, 20, 30][seed as usize % 4],
         depth: 1 + seed as usize / 4 % 5,
-        barriers: seed % 5 != 0,
-        unstructured: seed % 3 == 0,
+        barriers: !seed.is_multiple_of(5),
+        unstructured: seed.is_multiple_of(3),
     };
     let mut generated = random_kernel(seed, shape);
     // What the machine stops is known by its name.
@@ -73,7 +73,7 @@ fn check(seed: u64, machine_code: bool, count: &Count) -> Result<(), String> {
     let right = expected(&g).map_err(|e| format!("seed {seed}: {e}\n{}", g.module))?;
     let lockstep = Way::lockstep();
     let machine = match machine_code {
-        true => Way::machine([2, 4, 8, 16, 32][seed as usize / 7 % 5], seed % 16 != 0),
+        true => Way::machine([2, 4, 8, 16, 32][seed as usize / 7 % 5], !seed.is_multiple_of(16)),
         false => Vec::new(),
     };
     for (ways, counter) in [(lockstep, &count.lockstep), (machine, &count.machine)] {
@@ -119,7 +119,7 @@ fn random_kernels() {
             if seed >= seeds.end {
                 return;
             }
-            if let Err(failure) = check(seed, asked.is_some() || seed % MACHINE_CODE_EVERY == 0, &count) {
+            if let Err(failure) = check(seed, asked.is_some() || seed.is_multiple_of(MACHINE_CODE_EVERY), &count) {
                 stop.store(true, Ordering::Relaxed);
                 failures.lock().unwrap().push(failure);
             }
