@@ -225,7 +225,7 @@ impl Verifier<'_> {
             self.place = format!("{region}, {block}");
             let data = &f.blocks[block];
             for (i, &param) in data.params.iter().enumerate() {
-                self.definition(f, &block_text(f, block), param, ValueDef::Param(block, i as u32));
+                self.definition(f, || block_text(f, block), param, ValueDef::Param(block, i as u32));
             }
             if let Some(mask) = f.masks[block].expand() {
                 if self.stage != Stage::Linearized {
@@ -247,7 +247,7 @@ impl Verifier<'_> {
                 let node = &f.insts[inst];
                 for (i, &result) in node.results.iter().enumerate() {
                     let def = ValueDef::Result(inst, i as u32);
-                    self.definition(f, &inst_text(f, inst), result, def);
+                    self.definition(f, || inst_text(f, inst), result, def);
                 }
                 node.data.for_each_arg(|v| {
                     if !f.values.is_valid(v) {
@@ -256,17 +256,17 @@ impl Verifier<'_> {
                 });
                 self.references(code, inst);
             }
-            let line = term_text(f, block);
+            let line = || term_text(f, block);
             data.term.for_each_arg(|v| {
                 if !f.values.is_valid(v) {
-                    self.error(&line, format!("{v} does not exist"));
+                    self.error(&line(), format!("{v} does not exist"));
                 }
             });
             for to in data.term.targets() {
                 if !f.blocks.is_valid(to.block) || !block_seen[to.block] {
-                    self.error(&line, format!("{} is not in the layout", to.block));
+                    self.error(&line(), format!("{} is not in the layout", to.block));
                 } else if to.block == f.entry() {
-                    self.error(&line, "the entry block has a predecessor");
+                    self.error(&line(), "the entry block has a predecessor");
                 } else if to.args.len() != f.blocks[to.block].params.len() {
                     let message = format!(
                         "{} has {} parameters, here are {}",
@@ -274,30 +274,29 @@ impl Verifier<'_> {
                         f.blocks[to.block].params.len(),
                         to.args.len()
                     );
-                    self.error(&line, message);
+                    self.error(&line(), message);
                 }
             }
             if let Terminator::Exit(to) = data.term {
                 if self.stage == Stage::Imported {
-                    self.error(&line, "exits come only with `barriers`");
+                    self.error(&line(), "exits come only with `barriers`");
                 } else if !code.kernel.regions.is_valid(to) {
-                    self.error(&line, format!("{to} does not exist"));
+                    self.error(&line(), format!("{to} does not exist"));
                 }
             }
         }
     }
 
-    fn definition(&mut self, f: &Function, line: &str, value: Value, def: ValueDef) {
-        match f.values.get(value) {
-            None => self.error(line, format!("{value} does not exist")),
-            Some(data) if data.def != def => {
-                self.error(line, format!("{value} is defined elsewhere"));
-            }
+    fn definition(&mut self, f: &Function, line: impl FnOnce() -> String, value: Value, def: ValueDef) {
+        let message = match f.values.get(value) {
+            None => format!("{value} does not exist"),
+            Some(data) if data.def != def => format!("{value} is defined elsewhere"),
             Some(data) if matches!(data.ty, Type::Int(w) if !(1..=128).contains(&w)) => {
-                self.error(line, format!("{value} has no possible type"));
+                format!("{value} has no possible type")
             }
-            Some(_) => {}
-        }
+            Some(_) => return,
+        };
+        self.error(&line(), message);
     }
 
     /// What an instruction names beside values exists and may stand there at this stage.

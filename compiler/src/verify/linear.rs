@@ -28,19 +28,19 @@ impl Verifier<'_> {
         for &block in &f.layout {
             self.place = format!("{region}, {block}");
             let term = &f.blocks[block].term;
-            let line = term_text(f, block);
+            let line = || term_text(f, block);
             match term {
-                Terminator::Switch { .. } => self.error(&line, "a switch is left after `linearize`"),
-                Terminator::Unreachable => self.error(&line, "lanes that are not active come here as well"),
+                Terminator::Switch { .. } => self.error(&line(), "a switch is left after `linearize`"),
+                Terminator::Unreachable => self.error(&line(), "lanes that are not active come here as well"),
                 Terminator::Branch { cond, .. } if some_lanes(block) && !same_for_all(*cond) => {
-                    self.error(&line, "lanes that are not active may decide: `any` is missing");
+                    self.error(&line(), "lanes that are not active may decide: `any` is missing");
                 }
                 Terminator::Return | Terminator::Exit(_) => {
                     if some_lanes(block) {
-                        self.error(&line, "the region ends for some lanes only");
+                        self.error(&line(), "the region ends for some lanes only");
                     }
                     if ends.contains(&term) {
-                        self.error(&line, "another block ends the same way");
+                        self.error(&line(), "another block ends the same way");
                     }
                     ends.push(term);
                 }

@@ -3,37 +3,39 @@
 use super::{Code, Verifier};
 use crate::ir::*;
 use std::collections::HashSet;
+use std::fmt::Display;
 
 /// The first rule an operation breaks.
 type Check = Result<(), String>;
 
-fn check(holds: bool, message: impl Into<String>) -> Check {
-    if holds { Ok(()) } else { Err(message.into()) }
+/// The message becomes text only where it is needed: checks that hold are many.
+fn check(holds: bool, message: impl Display) -> Check {
+    if holds { Ok(()) } else { Err(message.to_string()) }
 }
 
 fn same(what: &str, a: Type, b: Type) -> Check {
-    check(a == b, format!("{what} must be {a}, not {b}"))
+    check(a == b, format_args!("{what} must be {a}, not {b}"))
 }
 
 fn int(ty: Type) -> Check {
-    check(ty.is_int(), format!("{ty} is no integer type"))
+    check(ty.is_int(), format_args!("{ty} is no integer type"))
 }
 
 fn float(ty: Type) -> Check {
-    check(ty.is_float(), format!("{ty} is no float type"))
+    check(ty.is_float(), format_args!("{ty} is no float type"))
 }
 
 fn ptr(ty: Type) -> Check {
-    check(ty.is_ptr(), format!("{ty} is no pointer type"))
+    check(ty.is_ptr(), format_args!("{ty} is no pointer type"))
 }
 
 fn power_of_two(align: u32) -> Check {
-    check(align.is_power_of_two(), format!("alignment {align} is no power of two"))
+    check(align.is_power_of_two(), format_args!("alignment {align} is no power of two"))
 }
 
 fn atomic_align(align: u32, ty: Type) -> Check {
     power_of_two(align)?;
-    check(align >= ty.bytes(), format!("an atomic {ty} needs alignment {}", ty.bytes()))
+    check(align >= ty.bytes(), format_args!("an atomic {ty} needs alignment {}", ty.bytes()))
 }
 
 fn count<const N: usize>(results: &[Type]) -> Result<[Type; N], String> {
@@ -81,7 +83,7 @@ impl Verifier<'_> {
                 use BinaryOp::{Add, Mul, Shl, Sub};
                 check(
                     *flags == IntFlags::default() || matches!(op, Add | Sub | Mul | Shl),
-                    format!("{} takes no nsw or nuw", op.name()),
+                    format_args!("{} takes no nsw or nuw", op.name()),
                 )
             }
             InstData::Ternary { op, fmf, args } => {
@@ -107,7 +109,7 @@ impl Verifier<'_> {
                 let [ty] = count(&results)?;
                 same("the result", Type::BOOL, ty)?;
                 let operand = f.ty(args[0]);
-                check(!operand.is_float(), format!("icmp does not compare {operand}"))?;
+                check(!operand.is_float(), format_args!("icmp does not compare {operand}"))?;
                 same("the second operand", operand, f.ty(args[1]))
             }
             InstData::Fcmp { args, .. } => {
@@ -167,7 +169,7 @@ impl Verifier<'_> {
                 let [ty, stored] = count(&results)?;
                 ptr(f.ty(*place))?;
                 same("the second result", Type::BOOL, stored)?;
-                check(!ty.is_float(), format!("atomic_cas does not compare {ty}"))?;
+                check(!ty.is_float(), format_args!("atomic_cas does not compare {ty}"))?;
                 same("the expected value", ty, f.ty(*expected))?;
                 same("the new value", ty, f.ty(*new))?;
                 check(
@@ -186,7 +188,7 @@ impl Verifier<'_> {
                     check(*dim == 0, "work_dim has no dimension but 0")?;
                     same("the result", Type::I32, ty)
                 } else {
-                    check(*dim < 3, format!("there is no dimension {dim}"))?;
+                    check(*dim < 3, format_args!("there is no dimension {dim}"))?;
                     same("the result", Type::I64, ty)
                 }
             }
@@ -230,7 +232,7 @@ impl Verifier<'_> {
                     .iter()
                     .flat_map(|&(ty, n)| std::iter::repeat_n(ty, usize::from(n)))
                     .collect();
-                check(needed.len() == args.len(), format!("the format takes {} operands", needed.len()))?;
+                check(needed.len() == args.len(), format_args!("the format takes {} operands", needed.len()))?;
                 args.iter().zip(needed).try_for_each(|(&arg, ty)| same("the operand", ty, f.ty(arg)))
             }
         }
@@ -245,8 +247,8 @@ fn terminator(f: &Function, term: &Terminator) -> Check {
             int(ty)?;
             let mut keys = HashSet::new();
             for &(key, _) in cases {
-                check(key & ty.mask() == key, format!("case {key:#x} is no {ty}"))?;
-                check(keys.insert(key), format!("case {key} stands twice"))?;
+                check(key & ty.mask() == key, format_args!("case {key:#x} is no {ty}"))?;
+                check(keys.insert(key), format_args!("case {key} stands twice"))?;
             }
         }
         _ => {}
@@ -260,7 +262,7 @@ fn terminator(f: &Function, term: &Terminator) -> Check {
 }
 
 fn fast_math(fmf: FastMath, ty: Type) -> Check {
-    check(fmf == FastMath::default() || ty.is_float(), format!("fast-math flags mean nothing for {ty}"))
+    check(fmf == FastMath::default() || ty.is_float(), format_args!("fast-math flags mean nothing for {ty}"))
 }
 
 fn elements(types: &[Type], access: &Access) -> Check {
@@ -284,8 +286,8 @@ fn is_float_op(op: BinaryOp) -> bool {
 
 fn unary(op: UnaryOp, from: Type, to: Type) -> Check {
     use UnaryOp::*;
-    let narrower = || check(to.bits() < from.bits(), format!("{to} is not below {from}"));
-    let wider = || check(to.bits() > from.bits(), format!("{to} is not above {from}"));
+    let narrower = || check(to.bits() < from.bits(), format_args!("{to} is not below {from}"));
+    let wider = || check(to.bits() > from.bits(), format_args!("{to} is not above {from}"));
     match op {
         Freeze => same("the operand", to, from),
         Fneg | Fabs | Sqrt | Floor | Ceil | Ftrunc | Rint | Round | Canonicalize => {
@@ -299,7 +301,7 @@ fn unary(op: UnaryOp, from: Type, to: Type) -> Check {
         Bswap => {
             int(to)?;
             same("the operand", to, from)?;
-            check(to.bits().is_multiple_of(16), format!("{to} has no byte pairs"))
+            check(to.bits().is_multiple_of(16), format_args!("{to} has no byte pairs"))
         }
         Trunc => {
             int(from)?;
@@ -331,7 +333,7 @@ fn unary(op: UnaryOp, from: Type, to: Type) -> Check {
         }
         Bitcast => {
             check(!from.is_ptr() && !to.is_ptr(), "bitcast takes and gives no pointer")?;
-            check(from.bits() == to.bits(), format!("{from} and {to} have different widths"))
+            check(from.bits() == to.bits(), format_args!("{from} and {to} have different widths"))
         }
         PtrToInt => {
             ptr(from)?;

@@ -1,8 +1,8 @@
 //! Random kernels, structured and not, do in every configuration and in gangs of every size what the interpreter does
 //! one work-item after the other.
 //!
-//! `LOCKSTEP_TEST_SEEDS=from..to` takes other kernels than the test does, each as machine code too, on
-//! `LOCKSTEP_TEST_JOBS` threads: that is what `cargo xtask fuzz` sets.
+//! `LOCKSTEP_TEST_SEEDS=from..to` takes other kernels than the test does, one of every `LOCKSTEP_TEST_MACHINE_CODE`
+//! as machine code too, on `LOCKSTEP_TEST_JOBS` threads: that is what `cargo xtask fuzz` sets.
 
 #[path = "../machine/code/mod.rs"]
 mod code;
@@ -108,6 +108,7 @@ fn random_kernels() {
     let asked = given("LOCKSTEP_TEST_SEEDS", range);
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = given("LOCKSTEP_TEST_JOBS", |text| text.parse().ok()).unwrap_or_else(processors);
+    let every = given("LOCKSTEP_TEST_MACHINE_CODE", |text| text.parse().ok()).unwrap_or(MACHINE_CODE_EVERY);
     let seeds = asked.clone().unwrap_or(0..KERNELS);
     let (next, stop) = (AtomicU64::new(seeds.start), AtomicBool::new(false));
     let (count, failures) = (Count::default(), Mutex::new(Vec::new()));
@@ -119,7 +120,7 @@ fn random_kernels() {
             if seed >= seeds.end {
                 return;
             }
-            if let Err(failure) = check(seed, asked.is_some() || seed.is_multiple_of(MACHINE_CODE_EVERY), &count) {
+            if let Err(failure) = check(seed, seed.is_multiple_of(every), &count) {
                 stop.store(true, Ordering::Relaxed);
                 failures.lock().unwrap().push(failure);
             }
