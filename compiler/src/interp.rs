@@ -337,11 +337,13 @@ impl Run<'_> {
         for z in 0..size[2] {
             for y in 0..size[1] {
                 for x in 0..size[0] {
-                    let item = Item::new(self, &group, [x, y, z], number, memory)?;
+                    let gang = gangs.last_mut().filter(|_| x % self.width.unwrap_or(1) as u64 != 0);
+                    let first = gang.as_ref().map(|gang: &&mut Gang| &gang.lanes[0]);
+                    let item = Item::new(self, &group, [x, y, z], number, first, memory)?;
                     number += 1;
-                    match gangs.last_mut() {
-                        Some(Gang { lanes }) if x % self.width.unwrap_or(1) as u64 != 0 => lanes.push(item),
-                        _ => gangs.push(Gang { lanes: vec![item] }),
+                    match gang {
+                        Some(gang) => gang.lanes.push(item),
+                        None => gangs.push(Gang { lanes: vec![item] }),
                     }
                 }
             }

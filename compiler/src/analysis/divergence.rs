@@ -12,8 +12,7 @@
 //! parameters then vary, and the blocks that depend on it run for some lanes only. For a whole kernel
 //! ([`Facts::of_kernel`]) private slots are taken as uniform until a store, a copy or a use shows
 //! otherwise, and kept values get the shapes of what regions store, until nothing changes.
-//! Source: Moll 2021, chapters 6 and 10. Instead of alloca SSA (6.6), a slot is uniform if every write to
-//! it is, in blocks that all lanes run.
+//! Source: Moll 2021, chapters 6 and 10.
 
 use super::cfg::{Cfg, cfg};
 use super::dominators::dominators;
@@ -27,6 +26,7 @@ use crate::launch_facts::{LaunchFacts, MAX_GROUP_SIZE, MAX_INT_ID, ROW};
 use cranelift_entity::{EntitySet, SecondaryMap};
 use std::collections::{BTreeSet, HashMap};
 
+mod alloca_ssa;
 mod slots;
 
 /// What is known of how a kernel's gangs run, beside its code.
@@ -134,11 +134,12 @@ impl Facts {
         kernel.live.keys().for_each(|live| {
             self.unseen.insert(live);
         });
+        let states = alloca_ssa::states(kernel, &graphs);
         loop {
             let mut changed = false;
-            for graph in &graphs {
+            for (graph, states) in graphs.iter().zip(&states) {
                 let found = solve(graph, &self);
-                changed |= slots::drop_varying(graph.f, &found, &mut self.uniform_slots);
+                changed |= slots::drop_varying(graph, &found, states, &mut self.uniform_slots);
                 changed |= self.see_stores(graph.f, &found);
             }
             if !changed {

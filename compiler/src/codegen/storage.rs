@@ -84,6 +84,7 @@ impl Storage {
             let data = kernel.slots[slot];
             strides[slot] = match data.layout {
                 SlotLayout::Apart => data.size.next_multiple_of(data.align.max(1).into()),
+                SlotLayout::Shared => 0,
                 SlotLayout::Interleaved { element, .. } => element.into(),
             };
             let (size, align) = match data.layout {
@@ -92,7 +93,7 @@ impl Storage {
                     (size, data.align.max(ROW_ALIGN.min(element * lanes)))
                 }
                 SlotLayout::Apart if lanes > 1 => (strides[slot] * u64::from(lanes), data.align),
-                SlotLayout::Apart => (data.size, data.align),
+                SlotLayout::Apart | SlotLayout::Shared => (data.size, data.align),
             };
             blocks[slot] = (size, align);
             slots[slot] = match kept[slot] {
@@ -120,7 +121,7 @@ impl Storage {
                 Array::Slot(slot) => {
                     let data = kernel.slots[slot];
                     let stride = match data.layout {
-                        SlotLayout::Apart => padded(data.size, data.align).next_multiple_of(align),
+                        SlotLayout::Apart | SlotLayout::Shared => padded(data.size, data.align).next_multiple_of(align),
                         SlotLayout::Interleaved { element, lanes } => {
                             needs.row = needs.row.max(lanes.into());
                             data.size.next_multiple_of(element.into()).next_multiple_of(align)

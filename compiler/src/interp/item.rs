@@ -86,11 +86,13 @@ pub(super) struct Item {
 }
 
 impl Item {
+    /// A work-item before its first instruction; `gang` is the first lane of its gang, if that is another one.
     pub fn new(
         run: &Run<'_>,
         group: &Group,
         local_id: [u64; 3],
         number: u32,
+        gang: Option<&Item>,
         memory: &mut Memory,
     ) -> Result<Item, InterpError> {
         let range = run.range;
@@ -103,6 +105,10 @@ impl Item {
             let kind = Kind::Slot(slot.as_u32(), number);
             slots.push(match data.layout {
                 SlotLayout::Apart => memory.add(kind, vec![UNWRITTEN; data.size as usize], true)?,
+                SlotLayout::Shared => match gang {
+                    Some(first) => first.slots[slot.as_u32() as usize],
+                    None => memory.add(kind.of_gang(run.width.is_some()), vec![UNWRITTEN; data.size as usize], true)?,
+                },
                 SlotLayout::Interleaved { element, lanes } => {
                     let (element, lanes) = (u64::from(element.max(1)), u64::from(lanes.max(1)));
                     let own = Interleaved { element, lanes, lane: local_id[0] % lanes };

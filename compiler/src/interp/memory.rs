@@ -15,9 +15,12 @@ pub(super) enum Kind {
     Arguments,
     Local(u32),
     LocalArgument(u32),
-    /// Slot and the work-item's number in its group.
+    /// Slot and the work-item's number in its group, or `GANG`.
     Slot(u32, u32),
 }
+
+/// The owner of a slot that the lanes of a gang share.
+const GANG: u32 = u32::MAX;
 
 impl Kind {
     fn describe(self) -> String {
@@ -28,6 +31,14 @@ impl Kind {
             Kind::Local(n) => format!("lv{n}"),
             Kind::LocalArgument(n) => format!("local argument {n}"),
             Kind::Slot(n, _) => format!("ss{n}"),
+        }
+    }
+
+    /// The same object, perhaps shared by the lanes of a gang.
+    pub fn of_gang(self, shared: bool) -> Kind {
+        match self {
+            Kind::Slot(slot, _) if shared => Kind::Slot(slot, GANG),
+            kind => kind,
         }
     }
 
@@ -201,7 +212,7 @@ impl Memory {
             return Err(Fault::ReadOnly(place()));
         }
         let foreign = self.own(object).is_some_and(|own| !own.holds(offset as u64, len));
-        if foreign || matches!(kind, Kind::Slot(_, owner) if owner != item) {
+        if foreign || matches!(kind, Kind::Slot(_, owner) if owner != item && owner != GANG) {
             return Err(Fault::NotShared(place()));
         }
         Ok(Place { object, offset: offset as usize })

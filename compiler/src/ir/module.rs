@@ -132,6 +132,8 @@ impl SlotData {
 pub enum SlotLayout {
     /// One after the other.
     Apart,
+    /// There is one for all.
+    Shared,
     /// Element by element: element `e` of lane `l` is `(e * lanes + l) * element` bytes behind the first. The
     /// address of a lane's slot is that of its element 0.
     Interleaved {

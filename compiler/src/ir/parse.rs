@@ -162,6 +162,9 @@ impl Parser {
 
     /// How a slot lies, if not apart.
     fn layout(&mut self) -> Result<SlotLayout> {
+        if self.take_word("shared") {
+            return Ok(SlotLayout::Shared);
+        }
         if !self.take_word("interleaved") {
             return Ok(SlotLayout::Apart);
         }

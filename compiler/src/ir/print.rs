@@ -357,6 +357,7 @@ impl Display for SlotData {
         write!(f, "size {} align {}", self.size, self.align)?;
         match self.layout {
             SlotLayout::Apart => Ok(()),
+            SlotLayout::Shared => f.write_str(" shared"),
             SlotLayout::Interleaved { element, lanes } => write!(f, " interleaved {element} lanes {lanes}"),
         }
     }

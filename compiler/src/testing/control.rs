@@ -71,7 +71,7 @@ impl Generator {
         self.budget = self.budget.saturating_sub(1);
         let nest = depth < self.shape.depth && self.budget > 0;
         let barrier = self.uniform_here && !self.barriers_over;
-        match self.random.below(23) {
+        match self.random.below(28) {
             0..=5 => self.assign(),
             6 | 7 => self.store(),
             8 => {
@@ -84,6 +84,8 @@ impl Generator {
             16..=18 if barrier => return self.exchange(depth),
             19 if barrier => self.build().barrier(),
             20 | 21 if depth > 0 => return self.leave(),
+            22..=25 => self.private(),
+            26 | 27 if nest => return self.with_scratch(depth),
             _ => self.assign(),
         }
         true
@@ -107,7 +109,7 @@ impl Generator {
     }
 
     /// Mixes an `i32` into a variable or, where none may change, into a word of the item's own.
-    fn keep(&mut self, value: Value) {
+    pub(super) fn keep(&mut self, value: Value) {
         let may = |i: &usize| {
             let variable = &self.variables[*i];
             let free = self.loops.last().is_none_or(|l| l.variables.contains(i));

@@ -232,7 +232,7 @@ impl Generator {
     }
 
     /// The address of word `index` modulo `words` (a power of two).
-    fn cell(&mut self, base: Value, index: Value, words: u64) -> Value {
+    pub(super) fn cell(&mut self, base: Value, index: Value, words: u64) -> Value {
         let mut b = self.build();
         let (mask, four) = (b.int(Type::I64, i128::from(words - 1)), b.int(Type::I64, 4));
         let index = b.binary(BinaryOp::And, index, mask);

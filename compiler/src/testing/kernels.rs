@@ -6,6 +6,7 @@
 //! the last barrier and is not written before the next one; atomic results that depend on order are not
 //! used; no poison, no NaN whose bits are seen.
 
+use super::private::{SCRATCH_SLOTS, SCRATCH_WORDS, UNIFORM_WORDS};
 use super::random::Random;
 use crate::interp::{Arg, NdRange};
 use crate::ir::*;
@@ -113,6 +114,11 @@ pub(super) struct Generator {
     pub output: Value,
     pub counters: Value,
     pub slot: Value,
+    /// A private array with the same contents for all items of a group.
+    pub uniform_slot: Value,
+    /// Private arrays that are in use for some statements, and how many are now.
+    pub scratch: Vec<Value>,
+    pub scratch_used: usize,
     /// The byte offset of the item's word in shared memory.
     pub own_word: Value,
     pub group_items: Value,
@@ -241,8 +247,13 @@ fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64) -> Kern
     let scratch = b.ptr_add(inputs_here[3], offset);
     let local_base = b.local_addr(local);
     let slot = b.slot_addr(slot);
-    let (fill, len) = (b.int(Type::I8, 5), b.int(Type::I64, i128::from(SLOT_WORDS * 4)));
-    b.inst(InstData::MemSet { dst: slot, byte: fill, len, volatile: false }, &[]);
+    let scratch_slots =
+        (0..SCRATCH_SLOTS).map(|_| b.slot_addr(slots.push(SlotData::new(SCRATCH_WORDS * 4, 8)))).collect();
+    let uniform_slot = b.slot_addr(slots.push(SlotData::new(UNIFORM_WORDS * 4, 4)));
+    for (dst, words) in [(slot, SLOT_WORDS), (uniform_slot, UNIFORM_WORDS)] {
+        let (byte, len) = (b.int(Type::I8, 5), b.int(Type::I64, i128::from(words * 4)));
+        b.inst(InstData::MemSet { dst, byte, len, volatile: false }, &[]);
+    }
 
     let mut uniform_values: SecondaryMap<Value, bool> = SecondaryMap::new();
     let uniform = [inputs_here[0], inputs_here[2], inputs_here[5], group, group_size];
@@ -289,6 +300,9 @@ fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64) -> Kern
         output,
         counters: inputs_here[2],
         slot,
+        uniform_slot,
+        scratch: scratch_slots,
+        scratch_used: 0,
         own_word,
         group_items: group_size,
     };

@@ -5,9 +5,10 @@
 //! then one row, a plain vector in memory, and what they access at their own indices is close together.
 //!
 //! Requires: regions that verify; the gang's lanes, a power of two; the slots that the gang shares.
-//! Ensures: each slot that is not shared, whose addresses only serve to load and store, and whose accesses
-//! fall into aligned elements of one size is [`SlotLayout::Interleaved`], and code that uses it accesses
-//! single elements; all regions agree. The kernel means the same, and normal form is kept.
+//! Ensures: slots that the gang shares are [`SlotLayout::Shared`]. Each other slot whose addresses only serve
+//! to load and store, and whose accesses fall into aligned elements of one size, is
+//! [`SlotLayout::Interleaved`], and code that uses it accesses single elements; all regions agree. The kernel
+//! means the same, and normal form is kept.
 //! Phases: find the slots and their elements ([`uses`]); in each region multiply what is added to their
 //! addresses by the number of lanes, cut wider accesses into elements and write short copies as loads and
 //! stores.
@@ -20,12 +21,14 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 
 mod uses;
 
-/// Lays out the private slots of a kernel for gangs of `lanes` work-items. Those that the gang shares stay
-/// as they are.
+/// Lays out the private slots of a kernel for gangs of `lanes` work-items, which share some of them.
 pub fn interleave(kernel: &mut Kernel, lanes: u32, shared: &EntitySet<Slot>) {
     let pointees: Vec<SecondaryMap<Value, Pointees>> = kernel.regions.values().map(pointees).collect();
     let elements = uses::elements(kernel, &pointees, shared);
     for (slot, data) in kernel.slots.iter_mut() {
+        if shared.contains(slot) {
+            data.layout = SlotLayout::Shared;
+        }
         if let Some(element) = elements[slot] {
             data.layout = SlotLayout::Interleaved { element, lanes };
         }

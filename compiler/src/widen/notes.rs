@@ -107,7 +107,7 @@ pub fn private(kernel: &Kernel, widening: &Widening, notes: &Notes) {
     }
     for (slot, data) in kernel.slots.iter().filter(|&(slot, _)| seen.contains(slot)) {
         let (class, copies) = match (shared.contains(slot), data.layout) {
-            (true, _) => ("uniform", "one for all lanes".to_owned()),
+            (true, _) | (_, SlotLayout::Shared) => ("uniform", "one for all lanes".to_owned()),
             (false, SlotLayout::Apart) => ("apart", "one lane's behind the other's".to_owned()),
             (false, SlotLayout::Interleaved { element, .. }) => ("interleaved", format!("elements of {element} bytes")),
         };

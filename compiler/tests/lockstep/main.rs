@@ -5,14 +5,18 @@ use lockstep_compiler::analysis::cfg::cfg;
 use lockstep_compiler::analysis::divergence::{Facts, divergence};
 use lockstep_compiler::analysis::dominators::dominators;
 use lockstep_compiler::analysis::loops::loops;
+use lockstep_compiler::analysis::pointees::pointees;
 use lockstep_compiler::interp::{Memory, STEP_LIMIT, run, run_gangs};
-use lockstep_compiler::ir::{Block, Function, Module};
+use lockstep_compiler::ir::{Block, Function, InstData, Kernel, Module, SlotLayout};
+use lockstep_compiler::launch_facts::LaunchFacts;
+use lockstep_compiler::report::Notes;
 use lockstep_compiler::testing::{Generated, Shape, random_kernel};
 use lockstep_compiler::transform::barriers::barriers;
 use lockstep_compiler::transform::divergent_loops::divergent_loops;
 use lockstep_compiler::transform::linearize::linearize;
 use lockstep_compiler::transform::normalize::normalize;
 use lockstep_compiler::verify::{Stage, verify};
+use lockstep_compiler::widen::{Configuration, Gangs, plan};
 use std::ops::Range;
 
 mod uniform;
@@ -117,4 +121,66 @@ fn any_graph() {
 fn uniform_branches_stay() {
     let find = |_: &Module, f: &Function| uniform::divergent_branches(f);
     seeds(500).for_each(|seed| check(seed, Shape::default(), find));
+}
+
+/// Private slots as gangs have them: shared by all lanes, where the analysis says that no lane sees what
+/// others wrote, or with the lanes' elements side by side. How many slots are shared that some lanes write
+/// while others do not.
+fn check_slots(seed: u64, shape: Shape) -> usize {
+    let g = random_kernel(seed, shape);
+    let expected = result(&g.module, &g, None, &format!("seed {seed}"));
+    let mut shared = 0;
+    for width in [2, 4, 16] {
+        for configuration in [Configuration::UniCf, Configuration::UniVal] {
+            let mut module = g.module.clone();
+            barriers(&mut module.kernels[0]);
+            let gangs = Gangs { configuration, width: Some(width) };
+            let planned =
+                plan(&g.module, &mut module.kernels[0], gangs, 256, &LaunchFacts::default(), &Notes::default());
+            planned.unwrap_or_else(|reason| panic!("seed {seed}: {reason}"));
+            if let Err(errors) = verify(&module, Stage::Linearized) {
+                panic!("seed {seed}: {}\nfrom\n{}\nto\n{module}", errors[0], g.module);
+            }
+            let found = result(&module, &g, Some(width as usize), &format!("seed {seed}, width {width}"));
+            assert!(found == expected, "seed {seed}, width {width}: other results\nfrom\n{}\nto\n{module}", g.module);
+            shared += shared_and_masked(&module.kernels[0]);
+        }
+    }
+    shared
+}
+
+/// How many shared slots are written in blocks with a mask.
+fn shared_and_masked(kernel: &Kernel) -> usize {
+    let mut written = EntitySet::new();
+    for f in kernel.regions.values() {
+        let pointees = pointees(f);
+        for &block in f.layout.iter().filter(|&&block| f.masks[block].is_some()) {
+            for &inst in &f.blocks[block].insts {
+                let InstData::Store { ptr, .. } = f.insts[inst].data else { continue };
+                pointees[ptr].slots.iter().for_each(|&slot| {
+                    written.insert(slot);
+                });
+            }
+        }
+    }
+    kernel.slots.iter().filter(|(slot, data)| data.layout == SlotLayout::Shared && written.contains(*slot)).count()
+}
+
+#[test]
+fn private_slots_of_gangs() {
+    let seeds = seeds(200);
+    let count = seeds.end - seeds.start;
+    let shared: usize = seeds.map(|seed| check_slots(seed, Shape::default())).sum();
+    assert!(
+        count < 100 || shared as u64 > count / 2,
+        "{shared} slots in {count} kernels are shared and written by some"
+    );
+}
+
+#[test]
+fn private_slots_of_gangs_in_any_graph() {
+    let shape = Shape { unstructured: true, depth: 3, ..Shape::default() };
+    seeds(60).for_each(|seed| {
+        check_slots(seed, shape);
+    });
 }

@@ -1,16 +1,17 @@
 //! Private slots that hold the same in all lanes.
 //!
 //! Requires: the divergence of a region under the assumption that the slots in question are uniform.
-//! Ensures: what stays in the set is written only with uniform values at uniform addresses in blocks that
-//! all lanes run, and its address goes nowhere but to loads and such writes.
+//! Ensures: what stays in the set is written only with uniform values at uniform addresses, no lane sees what
+//! others wrote, and its address goes nowhere but to loads and such writes.
 //! Phases: slots whose address is kept, passed on or made a number go at once; then, each time the
-//! divergence was computed, those that are written otherwise.
+//! divergence was computed, those that are written otherwise, and those whose states join (`alloca_ssa`).
 //! Source: Moll 2021, 6.5.2 and 6.6.
 
-use super::Divergence;
+use super::alloca_ssa::States;
+use super::{Divergence, Graph};
 use crate::analysis::pointees::pointees;
 use crate::ir::*;
-use cranelift_entity::EntitySet;
+use cranelift_entity::{EntitySet, SecondaryMap};
 
 /// Adds the slots whose addresses are only used to read and write.
 pub fn private_only(kernel: &Kernel, slots: &mut EntitySet<Slot>) {
@@ -45,11 +46,16 @@ pub fn private_only(kernel: &Kernel, slots: &mut EntitySet<Slot>) {
 }
 
 /// Drops the slots that are written in a way that may differ between lanes; whether there were any.
-pub fn drop_varying(f: &Function, found: &Divergence, slots: &mut EntitySet<Slot>) -> bool {
+pub(super) fn drop_varying(
+    graph: &Graph<'_>,
+    found: &Divergence,
+    states: &SecondaryMap<Slot, States>,
+    slots: &mut EntitySet<Slot>,
+) -> bool {
+    let f = graph.f;
     let pointees = pointees(f);
     let mut changed = false;
     for &block in &f.layout {
-        let all_lanes = !found.divergent_blocks.contains(block);
         for &inst in &f.blocks[block].insts {
             let same = |v: &Value| found.is_uniform(*v);
             let (to, uniform) = match &f.insts[inst].data {
@@ -64,12 +70,16 @@ pub fn drop_varying(f: &Function, found: &Divergence, slots: &mut EntitySet<Slot
                 }
                 _ => continue,
             };
-            if !(uniform && all_lanes) {
+            if !uniform {
                 for &slot in &pointees[*to].slots {
                     changed |= slots.remove(slot);
                 }
             }
         }
+    }
+    let differing: Vec<Slot> = slots.iter().filter(|&slot| states[slot].may_differ(graph, found)).collect();
+    for slot in differing {
+        changed |= slots.remove(slot);
     }
     changed
 }

@@ -112,9 +112,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             }
             InstData::SlotAddr { slot } => {
                 let first = self.slots[*slot].ok_or(BuilderError::UnsetPosition)?;
-                // A slot that holds the same for all lanes is the gang's, in lane 0's place.
-                let shared = self.form(node.results[0]).is_uniform();
-                Held::Affine(first.into(), if shared { 0 } else { storage.strides[*slot] as i64 })
+                Held::Affine(first.into(), storage.strides[*slot] as i64)
             }
             InstData::LocalAddr { local } => uniform(frame.locals[local.index()].into()),
             InstData::GlobalAddr { global } => {

@@ -1,0 +1,274 @@
+//! Alloca SSA: whether what some lanes write to a private slot can be seen by others.
+//!
+//! The contents of a slot are taken as one variable: a write defines a new state of it, and where different
+//! states meet they join, as values do in block parameters. A join that lanes reach on different ways would
+//! make the contents differ between them, if it is ever read behind. The lanes of a gang shall also share
+//! one slot in memory, so a write must not come between another lane's write and its read: while some lanes
+//! write, no lane that went another way may hold a state that it still wants to read.
+//!
+//! Requires: regions in normal form; the slots' addresses go nowhere but to loads and stores.
+//! Ensures: if [`States::may_differ`] says no, and every write is of a value and to an address that are the
+//! same in all lanes which execute it, then each lane reads from the one slot what it would from its own,
+//! when blocks are executed in lock-step in a topological order of each loop's body.
+//! Phases: once per slot and region where it is read before it is overwritten as a whole, where it is
+//! written and where states join; then, each time divergence is known, joins (paper: DA-JOIN-D), loops that
+//! are left at different times, and blocks that lanes may be waiting for while others write.
+//! Source: Moll 2021, section 6.6. Joins behind which nobody reads do not count, which makes the third
+//! question necessary; there, sharing is sound as every write in divergent control leads to a join.
+
+use super::{Divergence, Graph};
+use crate::analysis::pointees::{Pointees, pointees};
+use crate::ir::*;
+use cranelift_entity::{EntitySet, SecondaryMap};
+
+/// One slot in one region.
+#[derive(Clone, Debug, Default)]
+pub(super) struct States {
+    /// Blocks that write to it.
+    writes: EntitySet<Block>,
+    /// Blocks at whose beginning its contents may still be read.
+    live_in: EntitySet<Block>,
+    /// Those of them where different states join.
+    joins: EntitySet<Block>,
+    /// Whether a later region may read it.
+    kept: bool,
+}
+
+/// What one block does to a slot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Effect {
+    /// Reads what was there before.
+    reads: bool,
+    writes: bool,
+    /// Leaves nothing of what was there before.
+    kills: bool,
+}
+
+/// Per region and slot its states; empty where the region does not use it.
+pub(super) fn states(kernel: &Kernel, graphs: &[Graph<'_>]) -> Vec<SecondaryMap<Slot, States>> {
+    let effects: Vec<Effects> = graphs.iter().map(|graph| effects(kernel, graph.f)).collect();
+    let mut found: Vec<SecondaryMap<Slot, States>> = graphs.iter().map(|_| SecondaryMap::new()).collect();
+    for slot in kernel.slots.keys() {
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for number in 0..graphs.len() {
+                let later = |region: Region| {
+                    let entry = kernel.regions[region].entry();
+                    found[region.as_u32() as usize][slot].live_in.contains(entry)
+                };
+                let (live_in, kept) = liveness(&graphs[number], &effects[number][slot], later);
+                let states = &mut found[number][slot];
+                changed |= states.live_in != live_in || states.kept != kept;
+                (states.live_in, states.kept) = (live_in, kept);
+            }
+        }
+        for ((graph, effects), found) in graphs.iter().zip(&effects).zip(&mut found) {
+            let states = &mut found[slot];
+            for &block in graph.cfg.rpo() {
+                if effects[slot][block].writes {
+                    states.writes.insert(block);
+                }
+            }
+            states.joins = joins(graph, &states.writes);
+            let dead: Vec<Block> = states.joins.iter().filter(|&b| !states.live_in.contains(b)).collect();
+            dead.into_iter().for_each(|block| {
+                states.joins.remove(block);
+            });
+        }
+    }
+    found
+}
+
+type Effects = SecondaryMap<Slot, SecondaryMap<Block, Effect>>;
+
+fn effects(kernel: &Kernel, f: &Function) -> Effects {
+    let pointees = pointees(f);
+    let mut found = Effects::new();
+    for &block in &f.layout {
+        for &inst in &f.blocks[block].insts {
+            let mut read = |ptr: Value| {
+                for &slot in &pointees[ptr].slots {
+                    let effect = &mut found[slot][block];
+                    effect.reads |= !effect.kills;
+                }
+            };
+            match f.insts[inst].data {
+                InstData::Load { ptr, .. } => read(ptr),
+                InstData::MemCopy { src, .. } => read(src),
+                _ => {}
+            }
+            let (ptr, offset, bytes) = match f.insts[inst].data {
+                InstData::Store { ptr, offset, ref args, .. } => {
+                    (ptr, offset, args.iter().map(|&arg| u64::from(f.ty(arg).bytes())).sum())
+                }
+                InstData::MemCopy { dst, len, .. } | InstData::MemSet { dst, len, .. } => {
+                    (dst, 0, f.const_bits(len).map_or(0, |len| len as u64))
+                }
+                _ => continue,
+            };
+            for &slot in &pointees[ptr].slots {
+                let effect = &mut found[slot][block];
+                effect.writes = true;
+                effect.kills |= is_start(f, &pointees[ptr], ptr) && offset == 0 && bytes >= kernel.slots[slot].size;
+            }
+        }
+    }
+    found
+}
+
+/// Whether an address is that of a slot, not one in it or of one of several.
+fn is_start(f: &Function, pointees: &Pointees, ptr: Value) -> bool {
+    let ValueDef::Result(inst, _) = f.values[ptr].def else { return false };
+    matches!(f.insts[inst].data, InstData::SlotAddr { .. }) && pointees.slots.len() == 1
+}
+
+/// The blocks at whose beginning a slot may be read later, and whether that may be in a later region.
+fn liveness(
+    graph: &Graph<'_>,
+    effects: &SecondaryMap<Block, Effect>,
+    later: impl Fn(Region) -> bool,
+) -> (EntitySet<Block>, bool) {
+    let (mut live_in, mut kept) = (EntitySet::new(), false);
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &block in graph.cfg.rpo().iter().rev() {
+            let mut live = graph.cfg.succs(block).iter().any(|&succ| live_in.contains(succ));
+            if let Terminator::Exit(region) = graph.f.blocks[block].term {
+                live |= later(region);
+                kept |= live;
+            }
+            if effects[block].reads || live && !effects[block].kills {
+                changed |= live_in.insert(block);
+            }
+        }
+    }
+    (live_in, kept)
+}
+
+/// Blocks where different states meet: the frontiers of the writes and of each other.
+fn joins(graph: &Graph<'_>, writes: &EntitySet<Block>) -> EntitySet<Block> {
+    let mut joins = EntitySet::new();
+    if writes.is_empty() {
+        return joins;
+    }
+    let rpo = graph.cfg.rpo();
+    loop {
+        // The block whose write or join made the state at each block's end; the entry where it is the first.
+        let mut out: SecondaryMap<Block, Option<(Block, bool)>> = SecondaryMap::new();
+        for &block in rpo {
+            let before = graph.cfg.preds(block).iter().find_map(|&pred| out[pred]);
+            let start = if joins.contains(block) { None } else { before };
+            out[block] = Some(if writes.contains(block) { (block, true) } else { start.unwrap_or((block, false)) });
+        }
+        let differs = |block: &&Block| {
+            let mut states =
+                graph.cfg.preds(**block).iter().filter(|&&pred| graph.cfg.is_reachable(pred)).map(|&pred| out[pred]);
+            let first = states.next();
+            !joins.contains(**block) && states.any(|state| Some(state) != first)
+        };
+        match rpo.iter().find(differs) {
+            Some(&block) => joins.insert(block),
+            None => return joins,
+        };
+    }
+}
+
+impl States {
+    /// Whether lanes may see different contents, or one lane what another wrote, although every write is of
+    /// the same value to the same address for all lanes that execute it.
+    pub(super) fn may_differ(&self, graph: &Graph<'_>, found: &Divergence) -> bool {
+        let some: Vec<Block> = self.writes.iter().filter(|&block| found.divergent_blocks.contains(block)).collect();
+        if some.is_empty() {
+            return false;
+        }
+        let written = |l| self.writes.iter().any(|block| graph.loops.contains(l, block));
+        self.kept
+            || self.joins.iter().any(|block| found.joins.contains(block))
+            || found.temporal.iter().any(|&(l, exit)| self.live_in.contains(exit) && written(l))
+            || some.iter().any(|&write| self.disturbs(graph, found, write))
+    }
+
+    /// Whether lanes may wait for a block, in which they will read the slot, while others write to it.
+    fn disturbs(&self, graph: &Graph<'_>, found: &Divergence, write: Block) -> bool {
+        let other_time = Comparable::new(graph, write);
+        found.divergent_branches.iter().any(|branch| {
+            let ways: Vec<EntitySet<Block>> =
+                graph.cfg.succs(branch).iter().map(|&succ| influence(graph, found, branch, succ)).collect();
+            let here = |way: &EntitySet<Block>| way.contains(write);
+            let waits = |way: &EntitySet<Block>| {
+                way.iter().any(|block| self.live_in.contains(block) && !other_time.contains(graph, block))
+            };
+            ways.iter()
+                .enumerate()
+                .any(|(i, way)| here(way) && ways.iter().enumerate().any(|(j, other)| i != j && waits(other)))
+        })
+    }
+}
+
+/// The blocks to which one way of a divergent branch leads before all lanes are together again.
+fn influence(graph: &Graph<'_>, found: &Divergence, branch: Block, way: Block) -> EntitySet<Block> {
+    let end = graph.post.ipdom(branch);
+    let together = |block: Block| {
+        graph
+            .loops
+            .with_header(block)
+            .is_some_and(|l| graph.loops.contains(l, branch) && !found.divergent_loops.contains(l))
+    };
+    reachable([way], |block| graph.cfg.succs(block), |block| Some(block) == end || together(block))
+}
+
+/// The blocks that can be reached from some without entering one where `stop` holds.
+fn reachable<'a>(
+    from: impl IntoIterator<Item = Block>,
+    next: impl Fn(Block) -> &'a [Block],
+    stop: impl Fn(Block) -> bool,
+) -> EntitySet<Block> {
+    let mut found = EntitySet::new();
+    let mut stack: Vec<Block> = from.into_iter().collect();
+    while let Some(block) = stack.pop() {
+        if !stop(block) && found.insert(block) {
+            stack.extend(next(block));
+        }
+    }
+    found
+}
+
+/// The blocks that come before or behind a block in an iteration of all loops around both.
+struct Comparable {
+    block: Block,
+    /// By how many loops around the block are around the other one too, outermost first.
+    by_depth: Vec<EntitySet<Block>>,
+}
+
+impl Comparable {
+    fn new(graph: &Graph<'_>, block: Block) -> Comparable {
+        let mut around: Vec<_> = graph.loops.around(block).collect();
+        around.reverse();
+        let in_iteration = |depth: usize| {
+            // Back edges of the first `depth` loops start another iteration.
+            let header = |b: Block| around[..depth].iter().any(|&l| graph.loops.get(l).header == b);
+            let after = graph.cfg.succs(block).iter().copied();
+            let mut found = reachable(after, |b| graph.cfg.succs(b), header);
+            // Backwards, a header is reached but not passed.
+            let mut stack = vec![block];
+            let mut before = EntitySet::new();
+            while let Some(b) = stack.pop() {
+                if before.insert(b) && !header(b) {
+                    stack.extend(graph.cfg.preds(b));
+                }
+            }
+            before.iter().for_each(|b| {
+                found.insert(b);
+            });
+            found
+        };
+        Comparable { block, by_depth: (0..=around.len()).map(in_iteration).collect() }
+    }
+
+    fn contains(&self, graph: &Graph<'_>, other: Block) -> bool {
+        let depth = graph.loops.around(self.block).filter(|&l| graph.loops.contains(l, other)).count();
+        self.by_depth[depth].contains(other)
+    }
+}
