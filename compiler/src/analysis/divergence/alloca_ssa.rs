@@ -187,29 +187,45 @@ impl States {
         self.kept
             || self.joins.iter().any(|block| found.joins.contains(block))
             || found.temporal.iter().any(|&(l, exit)| self.live_in.contains(exit) && written(l))
-            || some.iter().any(|&write| self.disturbs(graph, found, write))
+            || self.disturbs(graph, found, &some)
     }
 
     /// Whether lanes may wait for a block, in which they will read the slot, while others write to it.
-    fn disturbs(&self, graph: &Graph<'_>, found: &Divergence, write: Block) -> bool {
-        let other_time = Comparable::new(graph, write);
+    fn disturbs(&self, graph: &Graph<'_>, found: &Divergence, some: &[Block]) -> bool {
+        if self.live_in.is_empty() {
+            return false;
+        }
+        let writes: Vec<Comparable> = some.iter().map(|&write| Comparable::new(graph, write)).collect();
         found.divergent_branches.iter().any(|branch| {
+            let end = end(graph, branch);
             let ways: Vec<EntitySet<Block>> =
-                graph.cfg.succs(branch).iter().map(|&succ| influence(graph, found, branch, succ)).collect();
-            let here = |way: &EntitySet<Block>| way.contains(write);
-            let waits = |way: &EntitySet<Block>| {
-                way.iter().any(|block| self.live_in.contains(block) && !other_time.contains(graph, block))
-            };
-            ways.iter()
-                .enumerate()
-                .any(|(i, way)| here(way) && ways.iter().enumerate().any(|(j, other)| i != j && waits(other)))
+                graph.cfg.succs(branch).iter().map(|&succ| influence(graph, found, branch, succ, end)).collect();
+            writes.iter().any(|write| {
+                let here = |way: &EntitySet<Block>| way.contains(write.block);
+                let waits = |way: &EntitySet<Block>| {
+                    way.iter().any(|block| self.live_in.contains(block) && !write.contains(graph, block))
+                };
+                ways.iter()
+                    .enumerate()
+                    .any(|(i, way)| here(way) && ways.iter().enumerate().any(|(j, other)| i != j && waits(other)))
+            })
         })
     }
 }
 
+/// Where all lanes are together again behind a divergent branch: its post-dominator, unless some lanes may come
+/// there only after another iteration.
+fn end(graph: &Graph<'_>, branch: Block) -> Option<Block> {
+    let end = graph.post.ipdom(branch)?;
+    let before =
+        reachable(graph.cfg.succs(branch).iter().copied(), |block| graph.cfg.succs(block), |block| block == end);
+    let later =
+        graph.loops.around(end).any(|l| graph.loops.contains(l, branch) && before.contains(graph.loops.get(l).header));
+    (!later).then_some(end)
+}
+
 /// The blocks to which one way of a divergent branch leads before all lanes are together again.
-fn influence(graph: &Graph<'_>, found: &Divergence, branch: Block, way: Block) -> EntitySet<Block> {
-    let end = graph.post.ipdom(branch);
+fn influence(graph: &Graph<'_>, found: &Divergence, branch: Block, way: Block, end: Option<Block>) -> EntitySet<Block> {
     let together = |block: Block| {
         graph
             .loops

@@ -62,8 +62,10 @@ pub(super) fn drop_varying(
                 InstData::Store { ptr, args, access, .. } => {
                     (ptr, same(ptr) && args.iter().all(same) && !access.volatile && access.atomic.is_none())
                 }
-                InstData::MemCopy { dst, src, len, volatile, .. } => {
-                    (dst, same(dst) && same(src) && same(len) && !volatile)
+                InstData::MemCopy { dst, src, len, overlap, volatile } => {
+                    // What moves within a slot must not do so once per lane.
+                    let moves = *overlap && pointees[*dst].slots.iter().any(|slot| pointees[*src].slots.contains(slot));
+                    (dst, same(dst) && same(src) && same(len) && !volatile && !moves)
                 }
                 InstData::MemSet { dst, byte, len, volatile } => {
                     (dst, same(dst) && same(byte) && same(len) && !volatile)
