@@ -3,6 +3,7 @@
 pub mod barriers;
 pub mod boscc;
 pub mod divergent_loops;
+pub mod group_accesses;
 pub mod interleave;
 pub mod linearize;
 pub mod normalize;

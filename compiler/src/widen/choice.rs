@@ -15,6 +15,7 @@ use crate::analysis::dominators::dominators;
 use crate::analysis::loops::{Loops, loops};
 use crate::ir::{Function, Kernel, Module};
 use crate::launch_facts::LaunchFacts;
+use crate::transform::group_accesses::group_accesses;
 use std::fmt;
 
 /// Gangs have to be this much faster, in percent of a work-item's cost, for the estimate to be believed.
@@ -80,13 +81,13 @@ pub fn choose(module: &Module, kernel: &Kernel, bits: u32, launch: &LaunchFacts)
 
 /// What the regions of a kernel cost gangs of which the same facts hold.
 struct Estimates<'a> {
-    regions: Vec<Analysed<'a>>,
+    regions: Vec<Analysed>,
     bits: u32,
     launch: &'a LaunchFacts,
 }
 
 impl<'a> Estimates<'a> {
-    fn new(module: &Module, kernel: &'a Kernel, width: u32, bits: u32, launch: &'a LaunchFacts) -> Estimates<'a> {
+    fn new(module: &Module, kernel: &Kernel, width: u32, bits: u32, launch: &'a LaunchFacts) -> Estimates<'a> {
         let facts = Facts::new(module, kernel, width).of_launch(kernel, launch).of_kernel(kernel);
         Estimates { regions: kernel.regions.values().map(|body| Analysed::new(body, &facts)).collect(), bits, launch }
     }
@@ -108,22 +109,25 @@ impl<'a> Estimates<'a> {
 }
 
 /// A region and what is known of it.
-struct Analysed<'a> {
-    body: &'a Function,
+struct Analysed {
+    body: Function,
     graph: Cfg,
     forest: Loops,
     found: Divergence,
 }
 
-impl Analysed<'_> {
-    fn new<'a>(body: &'a Function, facts: &Facts) -> Analysed<'a> {
+impl Analysed {
+    fn new(body: &Function, facts: &Facts) -> Analysed {
         let graph = cfg(body);
         let forest = loops(&graph, &dominators(&graph));
         let found = divergence(body, facts, &graph, &forest);
+        // As what runs will be.
+        let mut body = body.clone();
+        group_accesses(&mut body, &found.shapes, facts.width);
         Analysed { body, graph, forest, found }
     }
 
     fn cost(&self, registers: Registers) -> (u64, u64) {
-        cost::whole(self.body, &self.graph, &self.forest, &self.found, registers)
+        cost::whole(&self.body, &self.graph, &self.forest, &self.found, registers)
     }
 }

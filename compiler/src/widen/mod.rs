@@ -7,7 +7,7 @@
 //! Ensures: the regions are linearized (`Stage::Linearized`) and each has a [`RegionPlan`]; or the kernel
 //! means what it meant and there is the reason why its work-items run one after the other.
 //! Phases: check what no gang can do; normal form; what differs between lanes; the layout of private slots;
-//! per region uniform loops, gates, linearization and the shapes of what came out.
+//! per region groups of accesses, uniform loops, gates, linearization and the shapes of what came out.
 //! Source: Moll 2021, chapters 5 and 11; Karrenberg & Hack 2012, section 3.3.
 
 pub mod choice;
@@ -27,6 +27,7 @@ use crate::launch_facts::LaunchFacts;
 use crate::report::Notes;
 use crate::transform::boscc::boscc;
 use crate::transform::divergent_loops::{UniformLoops, divergent_loops};
+use crate::transform::group_accesses::group_accesses;
 use crate::transform::interleave::interleave;
 use crate::transform::linearize::linearize;
 use crate::transform::normalize::normalize;
@@ -146,6 +147,7 @@ fn plan_region(
     notes: &Notes,
 ) -> RegionPlan {
     let before = analyse(body, facts);
+    group_accesses(body, &before.shapes, facts.width);
     let found = (configuration == Configuration::UniCf).then_some(&before);
     let control = notes.wanted().then(|| Control::of(body, found));
     let mut divergent = match configuration {

@@ -15,6 +15,7 @@ use lockstep_compiler::ir::{Function, Kernel, Module};
 use lockstep_compiler::transform::barriers::barriers;
 use lockstep_compiler::transform::boscc::boscc;
 use lockstep_compiler::transform::divergent_loops::{UniformLoops, divergent_loops};
+use lockstep_compiler::transform::group_accesses::group_accesses;
 use lockstep_compiler::transform::interleave::interleave;
 use lockstep_compiler::transform::linearize::linearize;
 use lockstep_compiler::transform::normalize::normalize;
@@ -34,6 +35,7 @@ const PASSES: &[Pass] = &[
     Pass { name: "reducible", run: reducible_regions, stage: Stage::Regions },
     Pass { name: "normalize", run: normalize_regions, stage: Stage::Normalized },
     Pass { name: "interleave", run: interleave_four, stage: Stage::Regions },
+    Pass { name: "group_accesses", run: groups, stage: Stage::Regions },
     Pass { name: "divergent_loops", run: uniform_loops, stage: Stage::Linearized },
     Pass { name: "boscc", run: gates, stage: Stage::Linearized },
     Pass { name: "linearize", run: linearize_all, stage: Stage::Linearized },
@@ -53,6 +55,11 @@ fn reducible_regions(kernel: &mut Kernel) {
 /// For gangs of four that share no slot.
 fn interleave_four(kernel: &mut Kernel) {
     interleave(kernel, 4, &EntitySet::new());
+}
+
+/// For gangs of sixteen.
+fn groups(kernel: &mut Kernel) {
+    each_analysed(kernel, |f, found| group_accesses(f, &found.shapes, 16));
 }
 
 /// Linearizes regions in normal form, with the branches divergent that are so for gangs of sixteen.

@@ -1,0 +1,131 @@
+//! Addresses as sums: which differ by a constant?
+
+use crate::ir::{BinaryOp, Function, InstData, UnaryOp, Value, ValueDef};
+
+/// The instructions that are looked into for one address.
+const STEPS: u32 = 48;
+
+/// How a part of an offset got its 64 bits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Extended {
+    Not,
+    Signed,
+    Unsigned,
+}
+
+/// All of an address but a constant: a base and multiples of values. Where the program promises that a narrow sum
+/// does not wrap, it may be taken apart: what is accessed at an address that wraps is not defined.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Address {
+    base: Value,
+    terms: Vec<(Value, Extended, i64)>,
+}
+
+/// An address and the constant that is added to it.
+pub fn of(f: &Function, ptr: Value) -> (Address, i64) {
+    let mut sum = Sum { f, terms: Vec::new(), constant: 0, steps: STEPS };
+    let mut base = ptr;
+    while let ValueDef::Result(inst, _) = f.values[base].def
+        && let InstData::PtrAdd { base: from, offset, .. } = f.insts[inst].data
+        && sum.step()
+    {
+        sum.add(offset, Extended::Not, 1);
+        base = from;
+    }
+    let Sum { mut terms, constant, .. } = sum;
+    terms.sort_unstable();
+    terms.dedup_by(|more, kept| {
+        let same = (more.0, more.1) == (kept.0, kept.1);
+        if same {
+            kept.2 = kept.2.wrapping_add(more.2);
+        }
+        same
+    });
+    terms.retain(|&(_, _, factor)| factor != 0);
+    (Address { base, terms }, constant)
+}
+
+struct Sum<'a> {
+    f: &'a Function,
+    terms: Vec<(Value, Extended, i64)>,
+    constant: i64,
+    steps: u32,
+}
+
+impl Sum<'_> {
+    fn step(&mut self) -> bool {
+        self.steps = self.steps.saturating_sub(1);
+        self.steps > 0
+    }
+
+    fn constant(&self, value: Value, extended: Extended) -> Option<i64> {
+        let bits = self.f.const_bits(value)?;
+        let spare = 128 - self.f.ty(value).bits();
+        Some(match extended {
+            Extended::Unsigned => bits as i64,
+            _ => (((bits << spare) as i128) >> spare) as i64,
+        })
+    }
+
+    /// Adds a multiple of a value.
+    fn add(&mut self, value: Value, extended: Extended, factor: i64) {
+        if let Some(bits) = self.constant(value, extended) {
+            self.constant = self.constant.wrapping_add(bits.wrapping_mul(factor));
+        } else if !self.step() || !self.take_apart(value, extended, factor) {
+            self.terms.push((value, extended, factor));
+        }
+    }
+
+    /// Adds the parts of a value's multiple, if it is known to be their sum.
+    fn take_apart(&mut self, value: Value, extended: Extended, factor: i64) -> bool {
+        let ValueDef::Result(inst, _) = self.f.values[value].def else { return false };
+        match self.f.insts[inst].data {
+            InstData::Unary { op: UnaryOp::Sext, arg, .. } if extended != Extended::Unsigned => {
+                self.add(arg, Extended::Signed, factor);
+            }
+            InstData::Unary { op: UnaryOp::Zext, arg, .. } => self.add(arg, Extended::Unsigned, factor),
+            InstData::Binary { op, flags, args: [a, b], .. } => {
+                let exact = match extended {
+                    Extended::Not => true,
+                    Extended::Signed => flags.nsw,
+                    Extended::Unsigned => flags.nuw,
+                };
+                let by = self.constant(b, extended);
+                match (op, by) {
+                    (BinaryOp::Add, _) if exact => {
+                        self.add(a, extended, factor);
+                        self.add(b, extended, factor);
+                    }
+                    (BinaryOp::Sub, _) if exact => {
+                        self.add(a, extended, factor);
+                        self.add(b, extended, factor.wrapping_neg());
+                    }
+                    (BinaryOp::Mul, Some(by)) if exact => self.add(a, extended, factor.wrapping_mul(by)),
+                    (BinaryOp::Shl, Some(by @ 0..=62)) if exact => {
+                        self.add(a, extended, factor.wrapping_mul(1 << by));
+                    }
+                    // No bit is in both.
+                    (BinaryOp::Or, Some(by)) if by >= 0 && by < 1 << self.low_zeros(a) => {
+                        self.add(a, extended, factor);
+                        self.constant = self.constant.wrapping_add(by.wrapping_mul(factor));
+                    }
+                    _ => return false,
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// How many of the low bits of a product or shifted value are zero; not more than a few.
+    fn low_zeros(&self, value: Value) -> u32 {
+        let ValueDef::Result(inst, _) = self.f.values[value].def else { return 0 };
+        let InstData::Binary { op, args: [_, by], .. } = self.f.insts[inst].data else { return 0 };
+        let zeros = match (op, self.f.const_bits(by)) {
+            (BinaryOp::Shl, Some(by)) => by.min(8) as u32,
+            (BinaryOp::Mul, Some(by)) => by.trailing_zeros(),
+            _ => 0,
+        };
+        zeros.min(self.f.ty(value).bits() - 1).min(8)
+    }
+}
