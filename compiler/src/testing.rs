@@ -4,6 +4,7 @@ mod control;
 mod expressions;
 mod graph;
 mod kernels;
+mod neighbours;
 mod private;
 mod random;
 mod reduce;

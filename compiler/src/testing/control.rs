@@ -71,7 +71,7 @@ impl Generator {
         self.budget = self.budget.saturating_sub(1);
         let nest = depth < self.shape.depth && self.budget > 0;
         let barrier = self.uniform_here && !self.barriers_over;
-        match self.random.below(28) {
+        match self.random.below(30) {
             0..=5 => self.assign(),
             6 | 7 => self.store(),
             8 => {
@@ -86,6 +86,7 @@ impl Generator {
             20 | 21 if depth > 0 => return self.leave(),
             22..=25 => self.private(),
             26 | 27 if nest => return self.with_scratch(depth),
+            28 | 29 => self.neighbours(),
             _ => self.assign(),
         }
         true

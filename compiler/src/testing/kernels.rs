@@ -6,6 +6,7 @@
 //! the last barrier and is not written before the next one; atomic results that depend on order are not
 //! used; no poison, no NaN whose bits are seen.
 
+use super::neighbours::ROW_WORDS;
 use super::private::{SCRATCH_SLOTS, SCRATCH_WORDS, UNIFORM_WORDS};
 use super::random::Random;
 use crate::interp::{Arg, NdRange};
@@ -119,6 +120,9 @@ pub(super) struct Generator {
     /// Private arrays that are in use for some statements, and how many are now.
     pub scratch: Vec<Value>,
     pub scratch_used: usize,
+    /// Words of the item alone that lie beside those of its neighbours, and how many.
+    pub row: Value,
+    pub row_words: u64,
     /// The byte offset of the item's word in shared memory.
     pub own_word: Value,
     pub group_items: Value,
@@ -141,11 +145,13 @@ pub fn random_kernel(seed: u64, shape: Shape) -> Generated {
         };
         (0..n).flat_map(|_| word(random).to_le_bytes()).collect()
     };
+    let row_words = random.pick(&ROW_WORDS);
     let buffers = vec![
         words(&mut random, INPUT_WORDS),
         vec![0; (items * OUTPUT_WORDS * 4) as usize],
         vec![0; (COUNTER_WORDS * 4) as usize],
         vec![0; (groups * group_items * 4) as usize],
+        vec![1; (items * row_words * 4) as usize],
     ];
     let args = vec![
         Arg::Buffer(0),
@@ -154,8 +160,9 @@ pub fn random_kernel(seed: u64, shape: Shape) -> Generated {
         Arg::Buffer(3),
         Arg::Local(group_items * 4),
         Arg::i32(random.below(12) as i32 - 2),
+        Arg::Buffer(4),
     ];
-    let kernel = kernel(random, shape, range.work_dim, group_items);
+    let kernel = kernel(random, shape, range.work_dim, group_items, row_words);
     Generated { module: Module { kernels: vec![kernel], ..Module::default() }, range, args, buffers }
 }
 
@@ -193,7 +200,7 @@ fn param(name: &str, type_name: &str, kind: ParamKind, size: u32, offset: u32) -
     }
 }
 
-fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64) -> Kernel {
+fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64, row_words: u64) -> Kernel {
     let global = ParamKind::Pointer(Space::Global);
     let params = vec![
         param("input", "int*", global, 8, 0),
@@ -202,9 +209,10 @@ fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64) -> Kern
         param("scratch", "int*", global, 8, 24),
         param("shared", "int*", ParamKind::Local, 8, 32),
         param("n", "int", ParamKind::Value, 4, 40),
+        param("rows", "int*", global, 8, 48),
     ];
     let pointer = Type::Ptr(Space::Global);
-    let types = [pointer, pointer, pointer, pointer, Type::Ptr(Space::Local), Type::I32];
+    let types = [pointer, pointer, pointer, pointer, Type::Ptr(Space::Local), Type::I32, pointer];
     let inputs = types.iter().enumerate().map(|(i, &ty)| (Input::Value { param: i as u32, offset: 0 }, ty)).collect();
     let mut slots = PrimaryMap::new();
     let slot = slots.push(SlotData::new(SLOT_WORDS * 4, 16));
@@ -242,6 +250,8 @@ fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64) -> Kern
     };
     let offset = scaled(&mut b, item, OUTPUT_WORDS * 4);
     let output = b.ptr_add(inputs_here[1], offset);
+    let offset = scaled(&mut b, item, row_words * 4);
+    let row = b.ptr_add(inputs_here[6], offset);
     let own_word = scaled(&mut b, in_group, 4);
     let offset = scaled(&mut b, group, group_items * 4);
     let scratch = b.ptr_add(inputs_here[3], offset);
@@ -303,6 +313,8 @@ fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64) -> Kern
         uniform_slot,
         scratch: scratch_slots,
         scratch_used: 0,
+        row,
+        row_words,
         own_word,
         group_items: group_size,
     };
@@ -314,7 +326,7 @@ fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64) -> Kern
     Kernel {
         name: "random".to_string(),
         params,
-        args_size: 44,
+        args_size: 56,
         inputs,
         slots,
         locals,

@@ -6,7 +6,7 @@ use crate::code::{Code, Side};
 use crate::conditions::{CONDITIONS, Condition, Launch};
 use lockstep_compiler::interp::{Arg, Memory};
 use lockstep_compiler::ir::Module;
-use lockstep_compiler::widen::Configuration;
+use lockstep_compiler::widen::{Configuration, Reason};
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -171,7 +171,9 @@ fn check(cases: &[Case<'_>]) {
     for case in cases {
         let code = Code::compile(&module, &case.name, &options(case.configuration, case.width, case.opt_disable))
             .unwrap_or_else(|error| panic!("{}: {error}", case.name));
-        assert_eq!(code.variant.reason(), None, "{}", case.name);
+        // Without optimisation all values of wide gangs lie on the stack.
+        let spilled = case.opt_disable && code.variant.reason() == Some(Reason::StackFrame);
+        assert!(code.variant.reason().is_none() || spilled, "{}: {:?}", case.name, code.variant.reason());
         let width = case.width as usize;
         for tail in 0..width {
             for (n, launch) in (case.condition.launches)(width, tail).into_iter().enumerate() {

@@ -51,6 +51,7 @@ fn copies(to: impl Iterator<Item = (usize, usize)>) -> Vec<Move> {
 pub fn classes() -> Vec<Class> {
     let mut all = plain();
     all.extend(strided());
+    all.extend(groups());
     all.extend(vectors());
     all.extend(private_and_kept());
     all.extend(atomic());
@@ -114,6 +115,71 @@ fn strided() -> Vec<Class> {
             Box::new(move |x, n, _| vec![sum(stride * x, &[x]), sum(stride * x + 1, &[n - 1 - x])]),
         ));
     }
+    all
+}
+
+/// Several accesses of neighbouring elements.
+fn groups() -> Vec<Class> {
+    let mut all = Vec::new();
+    for (count, step) in [(2, 1), (3, 2), (4, 3), (8, 3)] {
+        // In an order that is not that of memory.
+        let order: Vec<usize> = (0..count).map(|i| (i * step + 1) % count).collect();
+        let loads: String = order.iter().map(|k| format!("$T v{k} = a[{count} * x + {k}]; ")).collect();
+        let stores: String = order.iter().map(|k| format!("b[{count} * x + {k}] = v{k} + ($T)1; ")).collect();
+        all.push(Class::new(
+            format!("all_of_{count}"),
+            format!("{loads}{stores}"),
+            Box::new(move |x, _, _| (0..count).map(|k| sum(count * x + k, &[count * x + k])).collect()),
+        ));
+        let adds: String = order.iter().map(|k| format!("b[{count} * x + {k}] += a[x]; ")).collect();
+        all.push(Class::new(
+            format!("in_place_{count}"),
+            adds,
+            Box::new(move |x, _, _| {
+                (0..count).map(|k| Move { to: count * x + k, from: vec![x], plus: 0, adds: true }).collect()
+            }),
+        ));
+    }
+    all.extend([
+        Class::new(
+            "ends_of_4",
+            "$T v = a[4 * x + 3]; v += a[4 * x]; b[4 * x + 1] = v; b[4 * x + 2] = v + ($T)1;",
+            Box::new(|x, _, _| {
+                let from = vec![4 * x, 4 * x + 3];
+                [(1, 0), (2, 1)].map(|(k, plus)| Move { to: 4 * x + k, from: from.clone(), plus, adds: false }).into()
+            }),
+        ),
+        Class::new(
+            "backwards_2",
+            "I xr = n - 1 - x; $T v = a[2 * xr + 1]; $T w = a[2 * xr]; b[2 * xr] = v; b[2 * xr + 1] = w;",
+            Box::new(|x, n, _| {
+                let y = n - 1 - x;
+                copies([(2 * y, 2 * y + 1), (2 * y + 1, 2 * y)].into_iter())
+            }),
+        ),
+        Class::new(
+            "overwritten_2",
+            "b[2 * x] = ($T)9; b[2 * x + 1] = a[x]; b[2 * x] = a[x] + ($T)1; b[2 * x + 1] += ($T)1;",
+            Box::new(|x, _, _| vec![sum(2 * x, &[x]), sum(2 * x + 1, &[x])]),
+        ),
+        Class::new(
+            "read_after_write_3",
+            "b[3 * x] = a[x]; $T v = b[3 * x]; b[3 * x + 1] = v + ($T)1; $T w = b[3 * x + 1]; b[3 * x + 2] = w;",
+            Box::new(|x, _, _| {
+                let first = Move { plus: 0, ..sum(3 * x, &[x]) };
+                vec![first, sum(3 * x + 1, &[x]), sum(3 * x + 2, &[x])]
+            }),
+        ),
+        Class {
+            types: &["int", "float"],
+            ..Class::new(
+                "two_types",
+                "int v = ((global int *)a)[2 * x]; float w = ((global float *)a)[2 * x + 1]; \
+                 ((global float *)b)[2 * x] = w; ((global int *)b)[2 * x + 1] = v;",
+                Box::new(|x, _, _| copies([(2 * x, 2 * x + 1), (2 * x + 1, 2 * x)].into_iter())),
+            )
+        },
+    ]);
     all
 }
 

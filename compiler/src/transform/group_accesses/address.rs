@@ -129,3 +129,81 @@ impl Sum<'_> {
         zeros.min(self.f.ty(value).bits() - 1).min(8)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Builder, IntFlags, Space, Type};
+
+    const NSW: IntFlags = IntFlags { nsw: true, nuw: false };
+
+    /// How many bytes are between the addresses `p + f(x) * 4` of an unknown `x` of 32 bits and `p`, if the rest is the
+    /// same.
+    fn away(extend: UnaryOp, f: impl Fn(&mut Builder<'_>, Value) -> [Value; 2]) -> Option<i64> {
+        let mut function = Function::new();
+        let (mut b, inputs) = Builder::entry(&mut function, &[Type::Ptr(Space::Global), Type::I32]);
+        let indices = f(&mut b, inputs[1]);
+        let [first, second] = indices.map(|index| {
+            let wide = b.unary(extend, Type::I64, index);
+            let four = b.int(Type::I64, 4);
+            let bytes = b.binary(BinaryOp::Mul, wide, four);
+            b.ptr_add(inputs[0], bytes)
+        });
+        let (first, second) = (of(&function, first), of(&function, second));
+        (first.0 == second.0).then(|| second.1 - first.1)
+    }
+
+    fn binary(b: &mut Builder<'_>, op: BinaryOp, flags: IntFlags, x: Value, by: i128) -> Value {
+        let by = b.int(Type::I32, by);
+        let data = InstData::Binary { op, flags, fmf: Default::default(), args: [x, by] };
+        let inst = b.inst(data, &[Type::I32]);
+        b.func.result(inst)
+    }
+
+    #[test]
+    fn sums_that_do_not_wrap_are_taken_apart() {
+        let next = |flags: IntFlags| {
+            move |b: &mut Builder<'_>, x: Value| {
+                let three = binary(b, BinaryOp::Mul, flags, x, 3);
+                [three, binary(b, BinaryOp::Add, flags, three, 2)]
+            }
+        };
+        assert_eq!(away(UnaryOp::Sext, next(NSW)), Some(8));
+        assert_eq!(away(UnaryOp::Sext, next(IntFlags::default())), None, "2^31 - 1 and what follows are far apart");
+        assert_eq!(away(UnaryOp::Zext, next(NSW)), None, "-1 and 1 are far apart");
+        assert_eq!(away(UnaryOp::Zext, next(IntFlags { nsw: false, nuw: true })), Some(8));
+    }
+
+    #[test]
+    fn negative_constants_have_a_sign_where_the_sum_has() {
+        let before = |b: &mut Builder<'_>, x: Value| [x, binary(b, BinaryOp::Add, NSW, x, -1)];
+        assert_eq!(away(UnaryOp::Sext, before), Some(-4));
+    }
+
+    #[test]
+    fn bits_that_are_free_are_added() {
+        let or = |times: i128, bits: i128| {
+            move |b: &mut Builder<'_>, x: Value| {
+                let product = binary(b, BinaryOp::Mul, IntFlags::default(), x, times);
+                [product, binary(b, BinaryOp::Or, IntFlags::default(), product, bits)]
+            }
+        };
+        assert_eq!(away(UnaryOp::Zext, or(4, 3)), Some(12));
+        assert_eq!(away(UnaryOp::Zext, or(4, 4)), None, "the bit may be there");
+        assert_eq!(away(UnaryOp::Sext, or(6, 1)), Some(4));
+        assert_eq!(away(UnaryOp::Sext, or(6, 2)), None);
+    }
+
+    #[test]
+    fn parts_meet_again() {
+        // 2 * x + x and 3 * x + 1.
+        let twice = |b: &mut Builder<'_>, x: Value| {
+            let two = binary(b, BinaryOp::Shl, NSW, x, 1);
+            let sum = InstData::Binary { op: BinaryOp::Add, flags: NSW, fmf: Default::default(), args: [two, x] };
+            let sum = b.inst(sum, &[Type::I32]);
+            let three = binary(b, BinaryOp::Mul, NSW, x, 3);
+            [b.func.result(sum), binary(b, BinaryOp::Add, NSW, three, 1)]
+        };
+        assert_eq!(away(UnaryOp::Sext, twice), Some(4));
+    }
+}
