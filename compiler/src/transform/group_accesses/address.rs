@@ -1,4 +1,11 @@
 //! Addresses as sums: which differ by a constant?
+//!
+//! Requires: code that verifies.
+//! Ensures: two pointers whose [`Address`]es are equal are as many bytes apart as their constants, or nobody may access
+//! one of them.
+//! Phases: from the pointer down through additions of offsets; each offset into its parts, where what is promised of
+//! the arithmetic allows it; equal parts together.
+//! Source: none; the usual linear form of addresses.
 
 use crate::ir::{BinaryOp, Function, InstData, UnaryOp, Value, ValueDef};
 
