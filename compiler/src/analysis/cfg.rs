@@ -3,30 +3,67 @@
 //! Requires: every jump target is a block of the function.
 //! Ensures: one entry per edge in the lists, so a block may stand in a list twice; `rpo` holds exactly
 //! the blocks reachable from the entry.
-//! Phases: predecessors from the terminators; depth-first search with a stack of its own.
+//! Phases: edges from the terminators, sorted by their ends; depth-first search with a stack of its own.
 //! Source: textbook.
 
 use crate::ir::{Block, Function};
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntityRef, SecondaryMap};
 
 /// Edges and order of a function's blocks.
 #[derive(Clone, Debug)]
 pub struct Cfg {
-    succs: SecondaryMap<Block, Vec<Block>>,
-    preds: SecondaryMap<Block, Vec<Block>>,
+    succs: Lists,
+    preds: Lists,
     rpo: Vec<Block>,
     number: SecondaryMap<Block, u32>,
+}
+
+/// A list of blocks for each block, all in one piece of memory.
+#[derive(Clone, Debug)]
+struct Lists {
+    /// Where a block's list begins; it ends where the next one's begins.
+    starts: Vec<u32>,
+    items: Vec<Block>,
+}
+
+impl Lists {
+    /// The second blocks of pairs by their first ones, in the order of the pairs.
+    fn new(blocks: usize, pairs: impl Iterator<Item = (Block, Block)> + Clone) -> Lists {
+        let mut starts = vec![0; blocks + 2];
+        for (of, _) in pairs.clone() {
+            starts[of.index() + 2] += 1;
+        }
+        for i in 2..starts.len() {
+            starts[i] += starts[i - 1];
+        }
+        let mut items = vec![Block::from_u32(0); starts[blocks + 1] as usize];
+        // Of each list, `starts[i + 1]` is the place of the next item now.
+        for (of, item) in pairs {
+            let place = &mut starts[of.index() + 1];
+            items[*place as usize] = item;
+            *place += 1;
+        }
+        starts.pop();
+        Lists { starts, items }
+    }
+
+    fn of(&self, block: Block) -> &[Block] {
+        match self.starts.get(block.index()..block.index() + 2) {
+            Some(&[start, end]) => &self.items[start as usize..end as usize],
+            _ => &[],
+        }
+    }
 }
 
 impl Cfg {
     /// The targets of a block's terminator, in its order, once per edge.
     pub fn succs(&self, block: Block) -> &[Block] {
-        &self.succs[block]
+        self.succs.of(block)
     }
 
     /// The blocks of the layout that jump here, in layout order, once per edge.
     pub fn preds(&self, block: Block) -> &[Block] {
-        &self.preds[block]
+        self.preds.of(block)
     }
 
     /// The reachable blocks in reverse post-order, the entry first.
@@ -39,6 +76,11 @@ impl Cfg {
         self.number[block].checked_sub(1)
     }
 
+    /// How many blocks the function has had: their numbers are less.
+    pub fn block_count(&self) -> usize {
+        self.succs.starts.len() - 1
+    }
+
     /// Whether a path leads from the entry to this block.
     pub fn is_reachable(&self, block: Block) -> bool {
         self.number[block] != 0
@@ -47,19 +89,23 @@ impl Cfg {
 
 /// Computes the control-flow graph.
 pub fn cfg(f: &Function) -> Cfg {
-    let mut succs: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-    let mut preds: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+    let mut edges = Vec::with_capacity(2 * f.layout.len());
     for &block in &f.layout {
-        for to in f.blocks[block].term.targets() {
-            succs[block].push(to.block);
-            preds[to.block].push(block);
-        }
+        edges.extend(f.blocks[block].term.targets().iter().map(|to| (block, to.block)));
     }
-    let mut number: SecondaryMap<Block, u32> = SecondaryMap::new();
+    graph(f.blocks.len(), f.layout.first().copied(), &edges)
+}
+
+/// The graph of these edges between blocks with numbers less than `blocks`, seen from `entry`. A block's edges stand
+/// in the order of its targets, and blocks in that of the layout.
+pub(super) fn graph(blocks: usize, entry: Option<Block>, edges: &[(Block, Block)]) -> Cfg {
+    let succs = Lists::new(blocks, edges.iter().copied());
+    let preds = Lists::new(blocks, edges.iter().map(|&(from, to)| (to, from)));
+    let mut number: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(blocks);
     let mut rpo = Vec::new();
-    if let Some(&entry) = f.layout.first() {
+    if let Some(entry) = entry {
         // Successors are visited last to first, so that the first comes first in the reverse.
-        let mut stack = vec![(entry, succs[entry].len())];
+        let mut stack = vec![(entry, succs.of(entry).len())];
         number[entry] = 1;
         while let Some((block, left)) = stack.last_mut() {
             if *left == 0 {
@@ -68,10 +114,10 @@ pub fn cfg(f: &Function) -> Cfg {
                 continue;
             }
             *left -= 1;
-            let next = succs[*block][*left];
+            let next = succs.of(*block)[*left];
             if number[next] == 0 {
                 number[next] = 1;
-                stack.push((next, succs[next].len()));
+                stack.push((next, succs.of(next).len()));
             }
         }
         rpo.reverse();

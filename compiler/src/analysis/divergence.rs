@@ -355,11 +355,8 @@ impl Solver<'_> {
                 continue;
             }
             // Also what all lanes come through, if in different iterations.
-            for &block in self.graph.cfg.rpo() {
-                if self.graph.loops.contains(l, block)
-                    && self.found.divergent_blocks.insert(block)
-                    && self.graph.cfg.succs(block).len() > 1
-                {
+            for &block in &self.graph.loops.get(l).blocks {
+                if self.found.divergent_blocks.insert(block) && self.graph.cfg.succs(block).len() > 1 {
                     stack.push(block);
                 }
             }

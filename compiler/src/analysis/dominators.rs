@@ -20,6 +20,8 @@ pub struct Dominators {
     idom: Vec<u32>,
     /// By place in `rpo`: preorder number and the greatest one in the subtree.
     span: Vec<(u32, u32)>,
+    /// The blocks by their preorder number.
+    preorder: Vec<Block>,
     number: SecondaryMap<Block, u32>,
 }
 
@@ -45,6 +47,17 @@ impl Dominators {
         a != b && self.dominates(a, b)
     }
 
+    /// The blocks that a block dominates: itself, then the others. None for blocks that cannot be reached.
+    pub fn dominated(&self, block: Block) -> &[Block] {
+        match self.number[block].checked_sub(1) {
+            Some(n) => {
+                let (first, last) = self.span[n as usize];
+                &self.preorder[first as usize..=last as usize]
+            }
+            None => &[],
+        }
+    }
+
     /// The last block that dominates both; `None` where one of them cannot be reached.
     pub fn common(&self, a: Block, b: Block) -> Option<Block> {
         let a = self.number[a].checked_sub(1)?;
@@ -66,11 +79,16 @@ pub fn dominators(cfg: &Cfg) -> Dominators {
         preds.filter_map(|&p| cfg.rpo_number(p)).for_each(each);
     };
     let idom = immediate_dominators(rpo.len() as u32, preds);
-    let mut number: SecondaryMap<Block, u32> = SecondaryMap::new();
+    let mut number: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(cfg.block_count());
     for (i, &block) in rpo.iter().enumerate() {
         number[block] = i as u32 + 1;
     }
-    Dominators { rpo: rpo.to_vec(), span: spans(&idom), idom, number }
+    let span = spans(&idom);
+    let mut preorder = rpo.to_vec();
+    for (&block, &(first, _)) in rpo.iter().zip(&span) {
+        preorder[first as usize] = block;
+    }
+    Dominators { rpo: rpo.to_vec(), span, preorder, idom, number }
 }
 
 /// The algorithm on nodes numbered in reverse post-order; node 0 is the root. The root is its own
@@ -155,6 +173,7 @@ mod tests {
                     let expected =
                         cfg.is_reachable(a) && cfg.is_reachable(b) && !reaches_without(&f, f.entry(), b, Some(a));
                     assert_eq!(tree.dominates(a, b), expected, "seed {seed}: {a} over {b}\n{f}");
+                    assert_eq!(tree.dominated(a).contains(&b), expected, "seed {seed}: {a} over {b}\n{f}");
                 }
                 if let Some(parent) = tree.idom(a) {
                     assert!(tree.strictly_dominates(parent, a));

@@ -9,11 +9,11 @@
 //! Source: Moll 2021, sections 8.6 (uniform predicates) and 9.1; masks are reset where a block
 //! post-dominates its immediate dominator, as in Karrenberg & Hack 2012, section 3.1.
 
-use super::cfg::{Cfg, cfg};
-use super::dominators::Dominators;
-use super::loops::{Loop, Loops};
+use super::cfg::{Cfg, cfg, graph};
+use super::dominators::{Dominators, dominators};
+use super::loops::{Loop, LoopData, Loops, loops};
 use super::post_dominators::{PostDominators, post_dominators};
-use crate::ir::{Block, BlockCall, BlockData, Function, Terminator};
+use crate::ir::{Block, Function};
 use cranelift_entity::{EntitySet, SecondaryMap};
 
 /// The lanes for which a block runs.
@@ -33,41 +33,60 @@ pub struct Iterations {
 
 impl Iterations {
     /// Computes post-dominators within an iteration.
-    pub fn new(f: &Function, edges: &Cfg, loops: &Loops) -> Iterations {
-        let mut graph = Function::new();
-        for _ in 0..f.blocks.len() {
-            graph.blocks.push(BlockData { params: Vec::new(), insts: Vec::new(), term: Terminator::Unreachable });
-        }
-        graph.layout.clone_from(&f.layout);
+    pub fn new(edges: &Cfg, loops: &Loops) -> Iterations {
+        let mut inner: Vec<(Block, Block)> = Vec::with_capacity(2 * edges.rpo().len());
         for &block in edges.rpo() {
-            let around = loops.innermost(block);
-            let mut to: Vec<Block> = edges.succs(block).to_vec();
-            if let Some(l) = around {
-                let header = loops.get(l).header;
-                let latch = to.contains(&header);
-                to.retain(|&b| b != header && loops.contains(l, b));
-                if latch {
-                    let parent = loops.get(l).parent;
-                    let next = |&exit: &Block| parent.is_none_or(|p| loops.contains(p, exit));
-                    to.extend(loops.get(l).exits.iter().map(|&(_, exit)| exit).filter(next));
-                }
+            let succs = edges.succs(block).iter().copied();
+            let Some(l) = loops.innermost(block) else {
+                inner.extend(succs.map(|to| (block, to)));
+                continue;
+            };
+            let LoopData { header, parent, exits, .. } = loops.get(l);
+            let stays = |&to: &Block| to != *header && loops.contains(l, to);
+            inner.extend(succs.filter(stays).map(|to| (block, to)));
+            if edges.succs(block).contains(header) {
+                let next = |&exit: &Block| parent.is_none_or(|p| loops.contains(p, exit));
+                inner.extend(exits.iter().map(|&(_, exit)| exit).filter(next).map(|exit| (block, exit)));
             }
-            graph.blocks[block].term = any_of(&to);
         }
-        Iterations { ends: post_dominators(&cfg(&graph)) }
+        Iterations { ends: post_dominators(&graph(edges.block_count(), edges.rpo().first().copied(), &inner)) }
     }
 }
 
-/// A terminator with these targets.
-fn any_of(to: &[Block]) -> Terminator {
-    let call = |&block: &Block| BlockCall { block, args: Vec::new() };
-    match to.split_first() {
-        None => Terminator::Return,
-        Some((first, rest)) => Terminator::Switch {
-            value: cranelift_entity::EntityRef::new(0),
-            cases: rest.iter().enumerate().map(|(i, b)| (i as u128, call(b))).collect(),
-            default: call(first),
-        },
+#[cfg(test)]
+thread_local! {
+    /// How often control flow was analysed.
+    pub(crate) static ANALYSED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// A function's control flow as it is.
+pub struct ControlFlow {
+    /// Edges.
+    pub cfg: Cfg,
+    /// Dominators.
+    pub dominators: Dominators,
+    /// Loops.
+    pub loops: Loops,
+    /// Post-dominators within an iteration.
+    pub iterations: Iterations,
+}
+
+impl ControlFlow {
+    /// Analyses the control flow of a function.
+    pub fn of(f: &Function) -> ControlFlow {
+        #[cfg(test)]
+        ANALYSED.set(ANALYSED.get() + 1);
+        let cfg = cfg(f);
+        let dominators = dominators(&cfg);
+        let loops = loops(&cfg, &dominators);
+        let iterations = Iterations::new(&cfg, &loops);
+        ControlFlow { cfg, dominators, loops, iterations }
+    }
+
+    /// What [`Graph`] is asked where these branches are divergent.
+    pub fn graph<'a>(&'a self, divergent: &'a EntitySet<Block>) -> Graph<'a> {
+        let ControlFlow { cfg, dominators, loops, iterations } = self;
+        Graph { cfg, dominators, loops, iterations, divergent }
     }
 }
 
@@ -88,12 +107,14 @@ pub struct Graph<'a> {
 impl Graph<'_> {
     /// The lanes of each block of the function.
     pub fn lanes(&self) -> SecondaryMap<Block, Lanes> {
-        self.lanes_of(self.cfg.rpo())
+        let mut lanes = SecondaryMap::with_capacity(self.cfg.block_count());
+        self.lanes_of(self.cfg.rpo(), &mut lanes);
+        lanes
     }
 
-    /// The lanes of each block of a loop, among those that are in its header.
-    pub fn lanes_in(&self, l: Loop) -> SecondaryMap<Block, Lanes> {
-        self.lanes_of(&self.loops.get(l).blocks)
+    /// Writes the lanes of each block of a loop, among those that are in its header.
+    pub fn lanes_in(&self, l: Loop, lanes: &mut SecondaryMap<Block, Lanes>) {
+        self.lanes_of(&self.loops.get(l).blocks, lanes);
     }
 
     /// The block before `block` that runs for the same lanes, if the graph tells of one.
@@ -113,9 +134,10 @@ impl Graph<'_> {
         self.iterations.ends.post_dominates(block, before).then_some(before)
     }
 
-    fn lanes_of(&self, blocks: &[Block]) -> SecondaryMap<Block, Lanes> {
-        let mut lanes: SecondaryMap<Block, Lanes> = SecondaryMap::new();
-        for &block in &blocks[1..] {
+    fn lanes_of(&self, blocks: &[Block], lanes: &mut SecondaryMap<Block, Lanes>) {
+        let Some((&first, others)) = blocks.split_first() else { return };
+        lanes[first] = Lanes::All;
+        for &block in others {
             lanes[block] = match self.same_as(block) {
                 Some(before) => lanes[before],
                 None => {
@@ -125,6 +147,5 @@ impl Graph<'_> {
                 }
             };
         }
-        lanes
     }
 }

@@ -124,59 +124,63 @@ pub enum Terminator {
 
 impl InstData {
     /// Calls `f` on every operand.
-    pub fn for_each_arg(&self, mut f: impl FnMut(Value)) {
-        self.clone().map_args(|v| {
-            f(v);
-            v
-        });
-    }
-
-    /// Replaces every operand `v` by `f(v)`.
-    pub fn map_args(&mut self, mut f: impl FnMut(Value) -> Value) {
-        let mut each = |args: &mut [Value]| args.iter_mut().for_each(|v| *v = f(*v));
-        match self {
+    pub fn for_each_arg(&self, f: impl FnMut(Value)) {
+        let one = std::slice::from_ref;
+        let args: [&[Value]; 3] = match self {
             InstData::Unary { arg, .. } | InstData::LiveStore { arg, .. } | InstData::Any { cond: arg } => {
-                each(std::slice::from_mut(arg));
+                [one(arg), &[], &[]]
             }
-            InstData::Binary { args, .. } | InstData::Icmp { args, .. } | InstData::Fcmp { args, .. } => each(args),
-            InstData::Ternary { args, .. } => each(args),
-            InstData::PtrAdd { base, offset, .. } => {
-                each(std::slice::from_mut(base));
-                each(std::slice::from_mut(offset));
+            InstData::Binary { args, .. } | InstData::Icmp { args, .. } | InstData::Fcmp { args, .. } => {
+                [args, &[], &[]]
             }
-            InstData::Load { ptr, .. } => each(std::slice::from_mut(ptr)),
-            InstData::Store { ptr, args, .. } => {
-                each(std::slice::from_mut(ptr));
-                each(args);
-            }
-            InstData::MemCopy { dst, src, len, .. } => {
-                each(std::slice::from_mut(dst));
-                each(std::slice::from_mut(src));
-                each(std::slice::from_mut(len));
-            }
-            InstData::MemSet { dst, byte, len, .. } => {
-                each(std::slice::from_mut(dst));
-                each(std::slice::from_mut(byte));
-                each(std::slice::from_mut(len));
-            }
-            InstData::AtomicRmw { ptr, arg, .. } => {
-                each(std::slice::from_mut(ptr));
-                each(std::slice::from_mut(arg));
-            }
-            InstData::AtomicCas { ptr, expected, new, .. } => {
-                each(std::slice::from_mut(ptr));
-                each(std::slice::from_mut(expected));
-                each(std::slice::from_mut(new));
-            }
-            InstData::CallHost { args, .. } | InstData::Printf { args, .. } => each(args),
+            InstData::Ternary { args, .. } => [args, &[], &[]],
+            InstData::PtrAdd { base, offset, .. } => [one(base), one(offset), &[]],
+            InstData::Load { ptr, .. } => [one(ptr), &[], &[]],
+            InstData::Store { ptr, args, .. } => [one(ptr), args, &[]],
+            InstData::MemCopy { dst, src, len, .. } => [one(dst), one(src), one(len)],
+            InstData::MemSet { dst, byte, len, .. } => [one(dst), one(byte), one(len)],
+            InstData::AtomicRmw { ptr, arg, .. } => [one(ptr), one(arg), &[]],
+            InstData::AtomicCas { ptr, expected, new, .. } => [one(ptr), one(expected), one(new)],
+            InstData::CallHost { args, .. } | InstData::Printf { args, .. } => [args, &[], &[]],
             InstData::Fence { .. }
             | InstData::Query { .. }
             | InstData::SlotAddr { .. }
             | InstData::LocalAddr { .. }
             | InstData::GlobalAddr { .. }
             | InstData::Barrier
-            | InstData::LiveLoad { .. } => {}
-        }
+            | InstData::LiveLoad { .. } => [&[]; 3],
+        };
+        args.into_iter().flatten().copied().for_each(f);
+    }
+
+    /// Replaces every operand `v` by `f(v)`.
+    pub fn map_args(&mut self, mut f: impl FnMut(Value) -> Value) {
+        let one = std::slice::from_mut;
+        let args: [&mut [Value]; 3] = match self {
+            InstData::Unary { arg, .. } | InstData::LiveStore { arg, .. } | InstData::Any { cond: arg } => {
+                [one(arg), &mut [], &mut []]
+            }
+            InstData::Binary { args, .. } | InstData::Icmp { args, .. } | InstData::Fcmp { args, .. } => {
+                [args, &mut [], &mut []]
+            }
+            InstData::Ternary { args, .. } => [args, &mut [], &mut []],
+            InstData::PtrAdd { base, offset, .. } => [one(base), one(offset), &mut []],
+            InstData::Load { ptr, .. } => [one(ptr), &mut [], &mut []],
+            InstData::Store { ptr, args, .. } => [one(ptr), args, &mut []],
+            InstData::MemCopy { dst, src, len, .. } => [one(dst), one(src), one(len)],
+            InstData::MemSet { dst, byte, len, .. } => [one(dst), one(byte), one(len)],
+            InstData::AtomicRmw { ptr, arg, .. } => [one(ptr), one(arg), &mut []],
+            InstData::AtomicCas { ptr, expected, new, .. } => [one(ptr), one(expected), one(new)],
+            InstData::CallHost { args, .. } | InstData::Printf { args, .. } => [args, &mut [], &mut []],
+            InstData::Fence { .. }
+            | InstData::Query { .. }
+            | InstData::SlotAddr { .. }
+            | InstData::LocalAddr { .. }
+            | InstData::GlobalAddr { .. }
+            | InstData::Barrier
+            | InstData::LiveLoad { .. } => return,
+        };
+        args.into_iter().flatten().for_each(|v| *v = f(*v));
     }
 
     /// Whether the instruction must stay even when its results are not used.
@@ -199,12 +203,14 @@ impl InstData {
 
 impl Terminator {
     /// The jump targets, in order.
-    pub fn targets(&self) -> Vec<&BlockCall> {
+    pub fn targets(&self) -> Targets<'_> {
         match self {
-            Terminator::Jump(to) => vec![to],
-            Terminator::Branch { then_to, else_to, .. } => vec![then_to, else_to],
-            Terminator::Switch { cases, default, .. } => cases.iter().map(|(_, to)| to).chain([default]).collect(),
-            Terminator::Return | Terminator::Exit(_) | Terminator::Unreachable => vec![],
+            Terminator::Jump(to) => Targets::One([to]),
+            Terminator::Branch { then_to, else_to, .. } => Targets::Two([then_to, else_to]),
+            Terminator::Switch { cases, default, .. } => {
+                Targets::Many(cases.iter().map(|(_, to)| to).chain([default]).collect())
+            }
+            Terminator::Return | Terminator::Exit(_) | Terminator::Unreachable => Targets::None,
         }
     }
 
@@ -234,8 +240,15 @@ impl Terminator {
             Terminator::Switch { value, .. } => *value = f(*value),
             _ => {}
         }
-        for to in self.targets_mut() {
-            to.args.iter_mut().for_each(|v| *v = f(*v));
+        let mut each = |to: &mut BlockCall| to.args.iter_mut().for_each(|v| *v = f(*v));
+        match self {
+            Terminator::Jump(to) => each(to),
+            Terminator::Branch { then_to, else_to, .. } => [then_to, else_to].into_iter().for_each(each),
+            Terminator::Switch { cases, default, .. } => {
+                cases.iter_mut().for_each(|(_, to)| each(to));
+                each(default);
+            }
+            Terminator::Return | Terminator::Exit(_) | Terminator::Unreachable => {}
         }
     }
 
@@ -245,5 +258,57 @@ impl Terminator {
         for to in self.targets() {
             to.args.iter().copied().for_each(&mut f);
         }
+    }
+}
+
+/// The targets of a terminator: a slice that is not on the heap unless there are many.
+#[derive(Clone, Debug)]
+pub enum Targets<'a> {
+    /// Nothing follows.
+    None,
+    /// Of a jump.
+    One([&'a BlockCall; 1]),
+    /// Of a branch.
+    Two([&'a BlockCall; 2]),
+    /// Of a switch.
+    Many(Vec<&'a BlockCall>),
+}
+
+impl<'a> std::ops::Deref for Targets<'a> {
+    type Target = [&'a BlockCall];
+
+    fn deref(&self) -> &[&'a BlockCall] {
+        match self {
+            Targets::None => &[],
+            Targets::One(to) => to,
+            Targets::Two(to) => to,
+            Targets::Many(to) => to,
+        }
+    }
+}
+
+impl<'a> IntoIterator for Targets<'a> {
+    type Item = &'a BlockCall;
+    type IntoIter = TargetsIter<'a>;
+
+    fn into_iter(self) -> TargetsIter<'a> {
+        TargetsIter { targets: self, next: 0 }
+    }
+}
+
+/// The targets of a terminator, one after the other.
+#[derive(Clone, Debug)]
+pub struct TargetsIter<'a> {
+    targets: Targets<'a>,
+    next: usize,
+}
+
+impl<'a> Iterator for TargetsIter<'a> {
+    type Item = &'a BlockCall;
+
+    fn next(&mut self) -> Option<&'a BlockCall> {
+        let to = self.targets.get(self.next).copied();
+        self.next += 1;
+        to
     }
 }

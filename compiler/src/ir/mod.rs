@@ -20,7 +20,7 @@ mod types;
 pub use builder::Builder;
 pub use entities::{Block, Format, Global, Inst, LiveSlot, LocalVar, Region, Slot, Value};
 pub use function::{BlockData, Function, InstNode, SourceLoc, ValueData, ValueDef};
-pub use inst::{Access, BlockCall, InstData, Terminator};
+pub use inst::{Access, BlockCall, InstData, Targets, TargetsIter, Terminator};
 pub use lex::ParseError;
 pub use module::{
     FormatData, GlobalData, Input, Kernel, KernelAttrs, LocalData, Module, Param, ParamKind, SlotData, SlotLayout,

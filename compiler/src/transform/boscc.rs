@@ -16,10 +16,9 @@
 //!                            b:    … jump j(v…)
 //! ```
 
-use crate::analysis::cfg::{Cfg, cfg};
 use crate::analysis::cost::{self, Registers};
-use crate::analysis::dominators::{Dominators, dominators};
-use crate::analysis::loops::{Loops, loops};
+use crate::analysis::loops::Loops;
+use crate::analysis::predicates::ControlFlow;
 use crate::analysis::shape::Shape;
 use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};
@@ -28,63 +27,55 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 const LEAST: u64 = 40;
 
 /// Puts gates in front of costly targets of divergent branches; `guarded` are those that always some lane
-/// wants.
+/// wants. The answer: the control flow as it is then.
 pub fn boscc(
     f: &mut Function,
+    flow: ControlFlow,
     divergent: &EntitySet<Block>,
     guarded: &EntitySet<Block>,
     shapes: &SecondaryMap<Value, Shape>,
     registers: Registers,
-) {
-    let edges = cfg(f);
-    let tree = dominators(&edges);
-    let forest = loops(&edges, &tree);
-    let order: Vec<Block> = edges.rpo().iter().copied().filter(|&block| divergent.contains(block)).collect();
-    for from in order {
+) -> ControlFlow {
+    let mut changed = false;
+    for &from in flow.cfg.rpo().iter().filter(|&&block| divergent.contains(block)) {
         if !matches!(f.blocks[from].term, Terminator::Branch { .. }) {
             continue;
         }
         for n in 0..2 {
             let to = f.blocks[from].term.targets()[n].block;
-            if guarded.contains(to) || edges.preds(to).len() != 1 {
+            if guarded.contains(to) || flow.cfg.preds(to).len() != 1 {
                 continue;
             }
-            let graph = Graph { edges: &edges, tree: &tree, forest: &forest };
-            let Some((inside, behind)) = graph.part(f, to) else { continue };
-            if cost_of(f, &forest, &inside, shapes, registers) >= LEAST {
+            let Some((inside, behind)) = part(&flow, to) else { continue };
+            if cost_of(f, &flow.loops, inside, shapes, registers) >= LEAST {
                 gate(f, from, n, behind);
+                changed = true;
             }
         }
     }
+    if changed { ControlFlow::of(f) } else { flow }
 }
 
-struct Graph<'a> {
-    edges: &'a Cfg,
-    tree: &'a Dominators,
-    forest: &'a Loops,
-}
-
-impl Graph<'_> {
-    /// The blocks that one block dominates, and the only one where they lead. None where they lead to
-    /// several, or back to the header of a loop around.
-    fn part(&self, f: &Function, first: Block) -> Option<(Vec<Block>, Block)> {
-        let inside: Vec<Block> = f.layout.iter().copied().filter(|&b| self.tree.dominates(first, b)).collect();
-        let mut behind = None;
-        for &block in &inside {
-            let succs = self.edges.succs(block);
-            if succs.is_empty() {
+/// The blocks that one block dominates, and the only one where they lead. None where they lead to several, or back
+/// to the header of a loop around.
+fn part(flow: &ControlFlow, first: Block) -> Option<(&[Block], Block)> {
+    let ControlFlow { cfg, dominators, loops, .. } = flow;
+    let inside = dominators.dominated(first);
+    let mut behind = None;
+    for &block in inside {
+        let succs = cfg.succs(block);
+        if succs.is_empty() {
+            return None;
+        }
+        for &to in succs.iter().filter(|&&to| !dominators.dominates(first, to)) {
+            if *behind.get_or_insert(to) != to {
                 return None;
             }
-            for &to in succs.iter().filter(|&&to| !self.tree.dominates(first, to)) {
-                if *behind.get_or_insert(to) != to {
-                    return None;
-                }
-            }
         }
-        let behind = behind?;
-        let same_loop = self.forest.innermost(first) == self.forest.innermost(behind);
-        (same_loop && self.forest.with_header(behind).is_none()).then_some((inside, behind))
     }
+    let behind = behind?;
+    let same_loop = loops.innermost(first) == loops.innermost(behind);
+    (same_loop && loops.with_header(behind).is_none()).then_some((inside, behind))
 }
 
 fn cost_of(

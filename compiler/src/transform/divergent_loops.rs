@@ -5,7 +5,7 @@
 //! no switch, and one block in which all ways through the function end. The new divergent branches are
 //! in the set, and what only some lanes' edges decide is in [`UniformLoops`].
 //! Phases: switches become branches and ends meet in one block; loops with divergent exits, innermost first;
-//! then loops that linearization might enter with no lane, outermost first.
+//! then loops that linearization might enter with no lane, outermost first. Control flow is analysed once per depth.
 //! Source: Moll 2021, section 9.1. Values that are uniform in an iteration stay so, as in Karrenberg & Hack
 //! 2012, section 3.3: lanes that wait take part in the loop's induction variables.
 //!
@@ -24,11 +24,11 @@
 //! defined before the loop needs no out.
 
 use crate::analysis::block_index::block_index;
-use crate::analysis::cfg::{Cfg, cfg};
-use crate::analysis::dominators::{Dominators, dominators};
-use crate::analysis::loops::{Loop, Loops, loops};
-use crate::analysis::predicates::{Graph, Iterations, Lanes};
+use crate::analysis::cfg::cfg;
+use crate::analysis::loops::{Loop, LoopData};
+use crate::analysis::predicates::{ControlFlow, Graph, Lanes};
 use crate::ir::*;
+use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use std::collections::HashMap;
 
@@ -36,9 +36,10 @@ use std::collections::HashMap;
 /// the loop, and do not look at it any more.
 pub type Tracked = HashMap<Value, Block>;
 
-/// What later passes have to know of the loops that were changed.
-#[derive(Clone, Debug, Default)]
+/// What later passes have to know.
 pub struct UniformLoops {
+    /// The control flow as it is now.
+    pub flow: ControlFlow,
     /// Which values count on one edge only.
     pub tracked: Tracked,
     /// Blocks that run for a lane at least, as a branch before them asks.
@@ -49,63 +50,26 @@ pub struct UniformLoops {
 pub fn divergent_loops(f: &mut Function, divergent: &mut EntitySet<Block>) -> UniformLoops {
     expand_switches(f, divergent);
     let end = join_ends(f);
-    let mut pass = Pass { f, divergent, end, tracked: HashMap::new(), guarded: EntitySet::new() };
-    let headers: Vec<Block> = {
-        let facts = Facts::new(pass.f);
-        facts.loops.iter().rev().map(|(_, l)| l.header).collect()
-    };
-    let mut facts = Facts::new(pass.f);
-    for &header in &headers {
-        if let Some(l) = facts.loops.with_header(header)
-            && facts.is_divergent(pass.divergent, l)
-        {
-            pass.make_uniform(&facts, l);
-            facts = Facts::new(pass.f);
-        }
+    let mut home: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::with_capacity(f.insts.len());
+    for &block in &f.layout {
+        f.blocks[block].insts.iter().for_each(|&inst| home[inst] = block.into());
     }
-    for &header in headers.iter().rev() {
-        if let Some(l) = facts.loops.with_header(header)
-            && !pass.has_lanes(&facts, header)
-        {
-            pass.make_uniform(&facts, l);
-            facts = Facts::new(pass.f);
-        }
-    }
-    UniformLoops { tracked: pass.tracked, guarded: pass.guarded }
+    let flow = ControlFlow::of(f);
+    let headers: Vec<(Block, u32)> = flow.loops.iter().map(|(_, l)| (l.header, l.depth)).collect();
+    let mut pass = Pass { f, divergent, end, home, tracked: HashMap::new(), guarded: EntitySet::new() };
+    let flow = pass.divergent_exits(flow, &headers);
+    let flow = pass.empty_entries(flow, &headers);
+    UniformLoops { tracked: pass.tracked, guarded: pass.guarded, flow }
 }
 
-/// What is known of the function as it is.
-struct Facts {
-    cfg: Cfg,
-    dominators: Dominators,
-    loops: Loops,
-    iterations: Iterations,
-}
-
-impl Facts {
-    fn new(f: &Function) -> Facts {
-        let cfg = cfg(f);
-        let dominators = dominators(&cfg);
-        let loops = loops(&cfg, &dominators);
-        let iterations = Iterations::new(f, &cfg, &loops);
-        Facts { cfg, dominators, loops, iterations }
+/// Whether lanes may leave a loop at different times or through different exits, or never. Loops inside are uniform.
+fn is_divergent(graph: &Graph<'_>, l: Loop, lanes: &mut SecondaryMap<Block, Lanes>) -> bool {
+    let exits = &graph.loops.get(l).exits;
+    if exits.is_empty() {
+        return true;
     }
-
-    fn graph<'a>(&'a self, divergent: &'a EntitySet<Block>) -> Graph<'a> {
-        let Facts { cfg, dominators, loops, iterations } = self;
-        Graph { cfg, dominators, loops, iterations, divergent }
-    }
-
-    /// Whether lanes may leave a loop at different times or through different exits, or never. Loops inside
-    /// are uniform.
-    fn is_divergent(&self, divergent: &EntitySet<Block>, l: Loop) -> bool {
-        let exits = &self.loops.get(l).exits;
-        if exits.is_empty() {
-            return true;
-        }
-        let lanes = self.graph(divergent).lanes_in(l);
-        exits.iter().any(|&(from, _)| divergent.contains(from) || lanes[from] != Lanes::All)
-    }
+    graph.lanes_in(l, lanes);
+    exits.iter().any(|&(from, _)| graph.divergent.contains(from) || lanes[from] != Lanes::All)
 }
 
 /// Turns switches into chains of branches. A block of the chain may lie outside of a loop that the switch
@@ -205,6 +169,8 @@ struct Pass<'a> {
     divergent: &'a mut EntitySet<Block>,
     /// Where all ways end, if one does.
     end: Option<Block>,
+    /// The blocks of the instructions that values come from.
+    home: SecondaryMap<Inst, PackedOption<Block>>,
     tracked: Tracked,
     /// Blocks that run for a lane at least, as a branch before them asks.
     guarded: EntitySet<Block>,
@@ -220,10 +186,56 @@ struct Exit {
 }
 
 impl Pass<'_> {
+    /// Makes loops with divergent exits uniform, inner ones first. Loops of one depth do not lie in each other, so what is
+    /// known of the others stays true while one of them is changed.
+    fn divergent_exits(&mut self, mut flow: ControlFlow, headers: &[(Block, u32)]) -> ControlFlow {
+        let mut lanes = SecondaryMap::new();
+        let deepest = headers.iter().map(|&(_, depth)| depth).max().unwrap_or(0);
+        for depth in (1..=deepest).rev() {
+            let graph = flow.graph(self.divergent);
+            let here = headers.iter().rev().filter(|&&(_, d)| d == depth);
+            let found = here.filter_map(|&(header, _)| flow.loops.with_header(header));
+            let found: Vec<Loop> = found.filter(|&l| is_divergent(&graph, l, &mut lanes)).collect();
+            flow = self.make_all_uniform(flow, &found);
+        }
+        flow
+    }
+
+    /// Makes loops uniform that linearized code might enter with no lane, outer ones first: they guard what is in them.
+    fn empty_entries(&mut self, mut flow: ControlFlow, headers: &[(Block, u32)]) -> ControlFlow {
+        loop {
+            let graph = flow.graph(self.divergent);
+            let lanes = graph.lanes();
+            let (mut found, mut chosen) = (Vec::new(), EntitySet::new());
+            for l in headers.iter().filter_map(|&(header, _)| flow.loops.with_header(header)) {
+                let header = flow.loops.get(l).header;
+                let inside = flow.loops.around(header).any(|outer| chosen.contains(outer));
+                if !inside && !self.has_lanes(&graph, &lanes, header) {
+                    chosen.insert(l);
+                    found.push(l);
+                }
+            }
+            if found.is_empty() {
+                return flow;
+            }
+            flow = self.make_all_uniform(flow, &found);
+        }
+    }
+
+    /// Makes loops uniform none of which lies in another one.
+    fn make_all_uniform(&mut self, flow: ControlFlow, found: &[Loop]) -> ControlFlow {
+        if found.is_empty() {
+            return flow;
+        }
+        let mut place: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(flow.cfg.block_count());
+        let order = block_index(&flow.cfg, &flow.dominators, &flow.loops);
+        order.into_iter().enumerate().for_each(|(i, block)| place[block] = i as u32);
+        found.iter().for_each(|&l| self.make_uniform(&flow, &place, l));
+        ControlFlow::of(self.f)
+    }
+
     /// Whether a lane is active whenever linearized code comes to a loop's header from outside.
-    fn has_lanes(&self, facts: &Facts, header: Block) -> bool {
-        let graph = facts.graph(self.divergent);
-        let lanes = graph.lanes();
+    fn has_lanes(&self, graph: &Graph<'_>, lanes: &SecondaryMap<Block, Lanes>, header: Block) -> bool {
         let mut block = header;
         while lanes[block] != Lanes::All && !self.guarded.contains(block) {
             match graph.same_as(block) {
@@ -234,11 +246,10 @@ impl Pass<'_> {
         true
     }
 
-    fn make_uniform(&mut self, facts: &Facts, l: Loop) {
-        let data = facts.loops.get(l);
+    fn make_uniform(&mut self, flow: &ControlFlow, place: &SecondaryMap<Block, u32>, l: Loop) {
+        let data = flow.loops.get(l);
         let old_header = data.header;
-        let inside = |block: Block| facts.loops.contains(l, block);
-        let invariant: SecondaryMap<Value, bool> = self.invariant(&inside);
+        let inside = |block: Block| flow.loops.contains(l, block);
         let f = &mut *self.f;
         let [header, guard, latch, leave] = [(); 4].map(|()| f.add_block());
 
@@ -250,14 +261,22 @@ impl Pass<'_> {
         let carried = params.len();
         f.blocks[header].params = params;
         let live = f.add_param(header, Type::BOOL);
-        let exits = exits(f, facts, l, header, &invariant);
+        let invariant = |f: &Function, v: Value| match f.values[v].def {
+            ValueDef::Const(_) => true,
+            ValueDef::Param(home, _) => home != header && !inside(home),
+            ValueDef::Result(inst, _) => self.home[inst].expand().is_none_or(|home| !inside(home)),
+        };
+        let exits = exits(f, data, place, header, &invariant);
         let head: Vec<Value> = f.blocks[header].params.clone();
         let back: Vec<Value> = head.iter().map(|&v| f.add_param(latch, f.ty(v))).collect();
         let [yes, no] = [1, 0].map(|bit| f.constant(Type::BOOL, bit));
 
         // Lanes that leave, and those that wait, go to the new latch.
-        for block in data.blocks.clone() {
-            let mut term = f.blocks[block].term.clone();
+        let mut ends: Vec<Block> =
+            data.exits.iter().map(|&(from, _)| from).chain(data.latches.iter().copied()).collect();
+        ends.dedup();
+        for block in ends {
+            let mut term = std::mem::replace(&mut f.blocks[block].term, Terminator::Unreachable);
             for to in term.targets_mut() {
                 let mut args = head.clone();
                 if to.block == old_header {
@@ -286,7 +305,7 @@ impl Pass<'_> {
         f.blocks[latch].term = Terminator::Jump(BlockCall { block: header, args: back });
 
         // The ways in.
-        let outside: Vec<Block> = facts.cfg.preds(old_header).iter().copied().filter(|&p| !inside(p)).collect();
+        let outside: Vec<Block> = flow.cfg.preds(old_header).iter().copied().filter(|&p| !inside(p)).collect();
         let zeros: Vec<Value> = head[carried + 1..]
             .iter()
             .map(|&v| f.ty(v))
@@ -311,18 +330,6 @@ impl Pass<'_> {
         self.divergent.insert(guard);
         self.guarded.insert(old_header);
         self.dispatch(leave, &head, &exits);
-    }
-
-    /// The values that do not change in a loop.
-    fn invariant(&self, inside: &dyn Fn(Block) -> bool) -> SecondaryMap<Value, bool> {
-        let f = &*self.f;
-        let mut invariant: SecondaryMap<Value, bool> = SecondaryMap::with_default(true);
-        for &block in f.layout.iter().filter(|&&b| inside(b)) {
-            let data = &f.blocks[block];
-            let results = data.insts.iter().flat_map(|&inst| &f.insts[inst].results);
-            data.params.iter().chain(results).for_each(|&v| invariant[v] = false);
-        }
-        invariant
     }
 
     /// Sends each lane on to the exit through which it left.
@@ -371,34 +378,41 @@ impl Pass<'_> {
 }
 
 /// The exit blocks of a loop in the order of the function, with new parameters of the header.
-fn exits(f: &mut Function, facts: &Facts, l: Loop, header: Block, invariant: &SecondaryMap<Value, bool>) -> Vec<Exit> {
-    let mut blocks: Vec<Block> = Vec::new();
-    let order = block_index(&facts.cfg, &facts.dominators, &facts.loops);
-    let leaves = |&(_, to): &(Block, Block)| to;
-    for block in order {
-        if facts.loops.get(l).exits.iter().map(leaves).any(|exit| exit == block) {
-            blocks.push(block);
+fn exits(
+    f: &mut Function,
+    data: &LoopData,
+    place: &SecondaryMap<Block, u32>,
+    header: Block,
+    invariant: &dyn Fn(&Function, Value) -> bool,
+) -> Vec<Exit> {
+    // Each edge with what it gives the exit block.
+    let mut edges: Vec<(u32, Block, Vec<Value>)> = Vec::new();
+    let mut before = None;
+    for &(from, to) in &data.exits {
+        if before.replace((from, to)) != Some((from, to)) {
+            let calls = f.blocks[from].term.targets().into_iter().filter(|call| call.block == to);
+            edges.extend(calls.map(|call| (place[to], to, call.args.clone())));
         }
     }
+    edges.sort_by_key(|&(place, ..)| place);
     let param = |f: &mut Function, ty: Type| {
         f.add_param(header, ty);
         f.blocks[header].params.len() - 1
     };
-    let count = blocks.len();
+    let mut blocks = edges.chunk_by(|(_, a, _), (_, b, _)| a == b).peekable();
     let mut exits = Vec::new();
-    for (n, block) in blocks.into_iter().enumerate() {
-        let track = (n + 1 < count).then(|| param(f, Type::BOOL));
+    while let Some(given) = blocks.next() {
+        let (_, block, ref first) = given[0];
+        let track = blocks.peek().is_some().then(|| param(f, Type::BOOL));
         let mut args = Vec::new();
-        for i in 0..f.blocks[block].params.len() {
-            let mut given = Vec::new();
-            for &from in &facts.loops.get(l).blocks {
-                let to = f.blocks[from].term.targets().into_iter().filter(|to| to.block == block);
-                given.extend(to.map(|to| to.args[i]));
-            }
-            let same = given.iter().all(|&v| v == given[0]) && invariant[given[0]];
-            args.push(if same { Ok(given[0]) } else { Err(param(f, f.ty(f.blocks[block].params[i]))) });
+        for (i, &value) in first.iter().enumerate() {
+            let same = given.iter().all(|(.., args)| args[i] == value) && invariant(f, value);
+            args.push(if same { Ok(value) } else { Err(param(f, f.ty(value))) });
         }
         exits.push(Exit { block, track, args });
     }
     exits
 }
+
+#[cfg(test)]
+mod tests;

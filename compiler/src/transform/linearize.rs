@@ -15,22 +15,15 @@ mod variable;
 
 use super::divergent_loops::Tracked;
 use crate::analysis::block_index::block_index;
-use crate::analysis::cfg::cfg;
-use crate::analysis::dominators::dominators;
-use crate::analysis::loops::loops;
-use crate::analysis::predicates::{Graph, Iterations};
+use crate::analysis::predicates::ControlFlow;
 use crate::ir::{Block, Function};
 use cranelift_entity::EntitySet;
 
 /// Folds the divergent branches and gives blocks their masks.
-pub fn linearize(f: &mut Function, divergent: &EntitySet<Block>, tracked: &Tracked) {
-    let edges = cfg(f);
-    f.layout.retain(|&block| edges.is_reachable(block));
-    let tree = dominators(&edges);
-    let forest = loops(&edges, &tree);
-    let iterations = Iterations::new(f, &edges, &forest);
-    let graph = Graph { cfg: &edges, dominators: &tree, loops: &forest, iterations: &iterations, divergent };
-    let order = block_index(&edges, &tree, &forest);
+pub fn linearize(f: &mut Function, flow: &ControlFlow, divergent: &EntitySet<Block>, tracked: &Tracked) {
+    f.layout.retain(|&block| flow.cfg.is_reachable(block));
+    let graph = flow.graph(divergent);
+    let order = block_index(&flow.cfg, &flow.dominators, &flow.loops);
     let skeleton = skeleton::skeleton(f, &graph, &order);
     masks::apply(f, &graph, tracked, &order, &skeleton);
     f.layout = order;

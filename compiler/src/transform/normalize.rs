@@ -16,7 +16,7 @@ use crate::analysis::loops::{Loop, Loops, loops};
 use crate::ir::{Block, BlockCall, Function, Terminator, Type, Value};
 use crate::transform::reducible::make_reducible;
 use cranelift_entity::SecondaryMap;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 /// Brings a function into normal form.
 pub fn normalize(f: &mut Function) {
@@ -113,21 +113,47 @@ fn close_loops(f: &mut Function) {
         let results = data.insts.iter().flat_map(|&inst| &f.insts[inst].results);
         data.params.iter().chain(results).for_each(|&value| home[value] = Some(block));
     }
+    let mut place: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(f.blocks.len());
+    f.layout.iter().enumerate().for_each(|(i, &block)| place[block] = i as u32);
+    let mut users: SecondaryMap<Loop, BTreeSet<(u32, Block)>> = SecondaryMap::new();
+    for &block in &f.layout {
+        let data = &f.blocks[block];
+        let mut used = |value: Value| {
+            for l in left(&forest, home[value], block) {
+                users[l].insert((place[block], block));
+            }
+        };
+        data.insts.iter().for_each(|&inst| f.insts[inst].data.for_each_arg(&mut used));
+        data.term.for_each_arg(&mut used);
+    }
     let inner_first: Vec<Loop> = forest.iter().map(|(l, _)| l).rev().collect();
+    let mut closing =
+        Closing { f, graph, tree, forest: &forest, home, place, users, l: Loop::from_u32(0), seen: HashMap::new() };
     for l in inner_first {
-        let mut closing =
-            Closing { f, graph: &graph, tree: &tree, forest: &forest, home: &mut home, l, seen: HashMap::new() };
+        closing.l = l;
+        closing.seen.clear();
         closing.close();
     }
 }
 
-/// One loop whose values are led out.
+/// The loops that a value leaves on its way from `home` to `block`, innermost first.
+fn left(forest: &Loops, home: Option<Block>, block: Block) -> impl Iterator<Item = Loop> {
+    let around = home.into_iter().flat_map(|home| forest.around(home));
+    around.take_while(move |&l| !forest.contains(l, block))
+}
+
+/// Leads out the values of one loop after the other.
 struct Closing<'a> {
     f: &'a mut Function,
-    graph: &'a Cfg,
-    tree: &'a Dominators,
+    graph: Cfg,
+    tree: Dominators,
     forest: &'a Loops,
-    home: &'a mut SecondaryMap<Value, Option<Block>>,
+    home: SecondaryMap<Value, Option<Block>>,
+    /// Places of the blocks in the layout.
+    place: SecondaryMap<Block, u32>,
+    /// The blocks outside of a loop that use values of its blocks, by their places in the layout.
+    users: SecondaryMap<Loop, BTreeSet<(u32, Block)>>,
+    /// The loop whose values are led out.
     l: Loop,
     /// What a value is called in a block outside.
     seen: HashMap<(Value, Block), Value>,
@@ -135,11 +161,9 @@ struct Closing<'a> {
 
 impl Closing<'_> {
     fn close(&mut self) {
-        let outside: Vec<Block> =
-            self.f.layout.iter().copied().filter(|&block| !self.forest.contains(self.l, block)).collect();
         // First come, first served: a block's arguments are passed in the order of its parameters.
         let mut open = VecDeque::new();
-        for &block in &outside {
+        for (_, block) in std::mem::take(&mut self.users[self.l]) {
             for i in 0..self.f.blocks[block].insts.len() {
                 let inst = self.f.blocks[block].insts[i];
                 let mut data = self.f.insts[inst].data.clone();
@@ -152,7 +176,8 @@ impl Closing<'_> {
         }
         // Merges between the exits and the uses.
         while let Some((value, block)) = open.pop_front() {
-            for pred in self.graph.preds(block).to_vec() {
+            for i in 0..self.graph.preds(block).len() {
+                let pred = self.graph.preds(block)[i];
                 let arg = self.outside_value(value, pred, &mut open);
                 self.pass(pred, block, arg);
             }
@@ -165,16 +190,27 @@ impl Closing<'_> {
             return value;
         };
         let mut at = block;
-        loop {
+        let found = loop {
             if let Some(&known) = self.seen.get(&(value, at)) {
-                return known;
+                break known;
             }
             match self.tree.idom(at) {
                 // Between a block and its immediate dominator no other definition comes in.
                 Some(idom) if !self.forest.contains(self.l, idom) && self.tree.dominates(home, idom) => at = idom,
-                _ => break,
+                _ => break self.lead_out(value, at, open),
             }
+        };
+        // The next question from here shall not go all the way.
+        let mut on_the_way = Some(block).filter(|&block| block != at);
+        while let Some(here) = on_the_way {
+            self.seen.insert((value, here), found);
+            on_the_way = self.tree.idom(here).filter(|&idom| idom != at);
         }
+        found
+    }
+
+    /// A block's parameter that brings a value of the loop there.
+    fn lead_out(&mut self, value: Value, at: Block, open: &mut VecDeque<(Value, Block)>) -> Value {
         let param = self.f.add_param(at, self.f.ty(value));
         self.home[param] = Some(at);
         self.seen.insert((value, at), param);
@@ -187,6 +223,9 @@ impl Closing<'_> {
     }
 
     fn pass(&mut self, from: Block, to: Block, arg: Value) {
+        for l in left(self.forest, self.home[arg], from) {
+            self.users[l].insert((self.place[from], from));
+        }
         let targets = self.f.blocks[from].term.targets_mut();
         targets.into_iter().filter(|target| target.block == to).for_each(|target| target.args.push(arg));
     }

@@ -7,21 +7,14 @@
 //! no instruction between.
 //! Source: none; what Moll 2021, chapter 8, keeps because it is uniform is kept for the work it skips.
 
-use crate::analysis::cfg::cfg;
-use crate::analysis::dominators::dominators;
-use crate::analysis::loops::loops;
-use crate::analysis::predicates::{Graph, Iterations, Lanes};
+use crate::analysis::predicates::{ControlFlow, Lanes};
 use crate::ir::{Block, Function, Terminator};
 use cranelift_entity::EntitySet;
 
 /// Adds the branches that are not worth keeping to those that are folded.
-pub fn trivial_branches(f: &Function, divergent: &mut EntitySet<Block>) {
-    let edges = cfg(f);
-    let tree = dominators(&edges);
-    let forest = loops(&edges, &tree);
-    let iterations = Iterations::new(f, &edges, &forest);
-    let graph = Graph { cfg: &edges, dominators: &tree, loops: &forest, iterations: &iterations, divergent };
-    let lanes = graph.lanes();
+pub fn trivial_branches(f: &Function, flow: &ControlFlow, divergent: &mut EntitySet<Block>) {
+    let lanes = flow.graph(divergent).lanes();
+    let (edges, forest) = (&flow.cfg, &flow.loops);
     let end = |block: Block| -> Block {
         let data = &f.blocks[block];
         match &data.term {

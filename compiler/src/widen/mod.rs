@@ -154,12 +154,13 @@ fn plan_region(
         Configuration::UniCf => before.divergent_branches,
         _ => every_branch(body),
     };
-    let UniformLoops { tracked, guarded } = divergent_loops(body, &mut divergent);
-    trivial_branches(body, &mut divergent);
+    let UniformLoops { mut flow, tracked, guarded } = divergent_loops(body, &mut divergent);
+    trivial_branches(body, &flow, &mut divergent);
     if matches!(configuration, Configuration::Boscc | Configuration::UniCf) {
-        boscc(body, &divergent, &guarded, &before.shapes, Registers { bits, width: facts.width });
+        let registers = Registers { bits, width: facts.width };
+        flow = boscc(body, flow, &divergent, &guarded, &before.shapes, registers);
     }
-    linearize(body, &divergent, &tracked);
+    linearize(body, &flow, &divergent, &tracked);
     let shapes = analyse(body, facts).shapes;
     let by_active = shaped_by_active(body, facts, &shapes);
     let plan = RegionPlan { shapes, masks: body.masks.clone(), by_active };

@@ -66,8 +66,8 @@ fn groups(kernel: &mut Kernel) {
 fn linearize_all(kernel: &mut Kernel) {
     each_analysed(kernel, |f, found| {
         let mut divergent = found.divergent_branches;
-        let tracked = divergent_loops(f, &mut divergent).tracked;
-        linearize(f, &divergent, &tracked);
+        let UniformLoops { flow, tracked, .. } = divergent_loops(f, &mut divergent);
+        linearize(f, &flow, &divergent, &tracked);
     });
 }
 
@@ -87,16 +87,16 @@ fn gates(kernel: &mut Kernel) {
 
 fn linearize_with_gates(kernel: &mut Kernel) {
     each_analysed(kernel, |f, mut found| {
-        let tracked = gated(f, &mut found).tracked;
-        linearize(f, &found.divergent_branches, &tracked);
+        let UniformLoops { flow, tracked, .. } = gated(f, &mut found);
+        linearize(f, &flow, &found.divergent_branches, &tracked);
     });
 }
 
 fn gated(f: &mut Function, found: &mut Divergence) -> UniformLoops {
     let loops = divergent_loops(f, &mut found.divergent_branches);
     let registers = Registers { bits: 512, width: 16 };
-    boscc(f, &found.divergent_branches, &loops.guarded, &found.shapes, registers);
-    loops
+    let flow = boscc(f, loops.flow, &found.divergent_branches, &loops.guarded, &found.shapes, registers);
+    UniformLoops { flow, ..loops }
 }
 
 fn each_analysed(kernel: &mut Kernel, pass: impl Fn(&mut Function, Divergence)) {

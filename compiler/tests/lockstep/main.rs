@@ -12,7 +12,7 @@ use lockstep_compiler::launch_facts::LaunchFacts;
 use lockstep_compiler::report::Notes;
 use lockstep_compiler::testing::{Generated, Shape, random_kernel};
 use lockstep_compiler::transform::barriers::barriers;
-use lockstep_compiler::transform::divergent_loops::divergent_loops;
+use lockstep_compiler::transform::divergent_loops::{UniformLoops, divergent_loops};
 use lockstep_compiler::transform::linearize::linearize;
 use lockstep_compiler::transform::normalize::normalize;
 use lockstep_compiler::verify::{Stage, verify};
@@ -48,10 +48,10 @@ fn linearized(module: &Module, stage: &mut Module, find: impl Fn(&Module, &Funct
     for region in module.kernels[0].regions.keys().collect::<Vec<_>>() {
         let f = &mut module.kernels[0].regions[region];
         let mut divergent = find(&regions, f);
-        let tracked = divergent_loops(f, &mut divergent).tracked;
+        let UniformLoops { flow, tracked, .. } = divergent_loops(f, &mut divergent);
         stage.kernels.clone_from(&module.kernels);
         let f = &mut module.kernels[0].regions[region];
-        linearize(f, &divergent, &tracked);
+        linearize(f, &flow, &divergent, &tracked);
     }
     module
 }

@@ -57,7 +57,7 @@ impl Case {
     }
 
     fn skeleton(&self) -> Skeleton {
-        let iterations = Iterations::new(&self.f, &self.cfg, &self.forest);
+        let iterations = Iterations::new(&self.cfg, &self.forest);
         let Case { f, cfg, tree, forest, divergent, order } = self;
         let graph = Graph { cfg, dominators: tree, loops: forest, iterations: &iterations, divergent };
         skeleton(f, &graph, order)

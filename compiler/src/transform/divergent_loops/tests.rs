@@ -1,0 +1,42 @@
+//! How often control flow is analysed.
+
+use super::divergent_loops;
+use crate::analysis::predicates::ANALYSED;
+use crate::analysis::testing::graph;
+use crate::ir::Function;
+use crate::transform::normalize::normalize;
+use cranelift_entity::EntitySet;
+
+/// How often the pass analyses a function's control flow if all branches are divergent.
+fn analyses(text: &str) -> usize {
+    let (mut f, _): (Function, _) = graph(text);
+    normalize(&mut f);
+    let mut divergent = EntitySet::new();
+    f.layout.iter().filter(|&&block| f.blocks[block].term.selector().is_some()).for_each(|&block| {
+        divergent.insert(block);
+    });
+    ANALYSED.set(0);
+    divergent_loops(&mut f, &mut divergent);
+    ANALYSED.get()
+}
+
+/// So many loops, one behind the other.
+fn chain(count: usize) -> String {
+    let loops: String = (0..count).map(|n| format!("h{n} b{n} h{};b{n} h{n};", n + 1)).collect();
+    format!("{loops}h{count}")
+}
+
+/// So many loops, one in the other.
+fn nest(depth: usize) -> String {
+    let heads: String = (0..depth).map(|n| format!("h{n} h{} l{n};", n + 1)).collect();
+    let ends: String = (1..depth).map(|n| format!("l{n} h{};", n - 1)).collect();
+    format!("e h0;{heads}h{depth} h{};{ends}l0", depth - 1)
+}
+
+#[test]
+fn not_once_per_loop() {
+    assert_eq!(analyses(&chain(50)), analyses(&chain(1)));
+    // Once per depth, and at most as often again for loops that are entered with no lane.
+    let (two, twenty) = (analyses(&nest(2)), analyses(&nest(20)));
+    assert!(two < twenty && twenty <= 2 * 20 + 2, "{two} {twenty}");
+}
