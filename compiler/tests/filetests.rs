@@ -78,7 +78,7 @@ fn run_test(test: &str, path: &Path, text: &str, module: &Module, script: &Scrip
         "loops" => compare_facts(script, &["in", "loop", "irreducible"], analyses::loop_facts(module)),
         "liveness" => compare_facts(script, &["live_in", "live_out"], analyses::live_sets(module)),
         "joins" => compare_facts(script, &["joins", "exits"], analyses::control_divergences(module)),
-        "divergence" => compare_facts(script, &["shape", "divergent"], analyses::divergences(module, script)),
+        "divergence" => compare_facts(script, &["shape", "line", "divergent"], analyses::divergences(module, script)),
         "dominators" => compare_facts(script, &["idom"], analyses::idoms(module)),
         _ => transforms::check(test, path, text, module, script)
             .unwrap_or_else(|| Err(format!("there is no test {test:?}"))),

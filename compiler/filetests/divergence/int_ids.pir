@@ -30,7 +30,7 @@ kernel "k" {
     v16: i64 = sext v15 ; shape: contiguous(1)
     v17: i32 = mul v13, v2 ; shape: uniform(1)
     v18: i32 = add v17, v4 ; shape: contiguous(1)
-    v19: i64 = zext v18 ; shape: varying
+    v19: i64 = zext v18 ; shape: varying ; line: 1 by v19
     v20: i32 = shl.nsw v4, 2 ; shape: strided(4, 4)
     v21: i64 = sext v20 ; shape: strided(4, 4)
     v22: i64 = shl v21, 2 ; shape: strided(16, 16)

@@ -8,9 +8,10 @@
 
 use super::cfg::Cfg;
 use super::divergence::Divergence;
+use super::lines::{Line, lines};
 use super::loops::Loops;
 use super::shape::Shape;
-use crate::ir::{BinaryOp, Block, Function, Inst, InstData, Space, Type, UnaryOp, Value};
+use crate::ir::{BinaryOp, Block, Function, Inst, InstData, Type, UnaryOp, Value, ValueDef};
 use crate::widen::memory::{AccessClass, Direction, classify};
 use cranelift_entity::SecondaryMap;
 
@@ -19,11 +20,11 @@ const VECTOR: u64 = 2;
 
 /// An element of a gather or scatter, in operations on one element. Both are worse than as many accesses, and the
 /// addresses have to be put into vectors first.
-const GATHER: u64 = 5;
-const SCATTER: u64 = 6;
+const GATHER: u64 = 9;
+const SCATTER: u64 = 9;
 
 /// What it costs a work-item on average that a branch which depends on data is mispredicted at times.
-const MISPREDICTED: u64 = 5;
+const MISPREDICTED: u64 = 24;
 
 /// Rounds that a loop of unknown length is taken to run.
 const ROUNDS: u64 = 8;
@@ -104,24 +105,32 @@ fn is_step(f: &Function, inst: Inst, shapes: &SecondaryMap<Value, Shape>) -> boo
     computes && result.is_some_and(|&v| matches!(shapes[v], Shape::Strided { .. }) && !f.ty(v).is_float())
 }
 
+/// What is known of values of which not all lanes hold the same.
+#[derive(Clone, Copy)]
+pub struct Lanes<'a> {
+    /// Their shapes.
+    pub shapes: &'a SecondaryMap<Value, Shape>,
+    /// The lines on which they lie unless an index wraps.
+    pub lines: &'a SecondaryMap<Value, Option<Line>>,
+}
+
 /// What an instruction costs for a gang.
-pub fn gang(f: &Function, inst: Inst, shapes: &SecondaryMap<Value, Shape>, registers: Registers) -> u64 {
+pub fn gang(f: &Function, inst: Inst, Lanes { shapes, lines }: Lanes<'_>, registers: Registers) -> u64 {
     let node = &f.insts[inst];
     let once = operation(f, inst);
     let lanes = u64::from(registers.width);
     let vector = |ty: Type| VECTOR * registers.of(ty);
     let class = |ptr: Value, ty: Type, count: usize, direction: Direction| {
-        let stride = match shapes[ptr] {
-            Shape::Strided { stride, .. } => Some(stride),
-            Shape::Varying => None,
-        };
+        let line = lines[ptr].as_ref();
+        let stride = line.map(|line| line.stride).or(shapes[ptr].stride());
+        // What asks whether an index wraps.
+        let asks = line.map_or(0, |line| 3 * line.extensions.len() as u64);
         let count = count as u64;
         match classify(stride, ty.bytes(), count as u32, registers.width, direction) {
             AccessClass::Uniform => once,
-            AccessClass::Rows { row: 1, reversed: false } => vector(ty),
-            AccessClass::Rows { row, .. } => 2 * u64::from(row) * vector(ty),
-            // Most private arrays are laid out so that lanes' elements lie side by side.
-            AccessClass::Scattered if f.ty(ptr) == Type::Ptr(Space::Private) => 2 * count * vector(ty),
+            AccessClass::Rows { row: 1, reversed: false } => vector(ty) + asks,
+            AccessClass::Rows { row, .. } => 2 * u64::from(row) * vector(ty) + asks,
+            AccessClass::Scattered if is_same_element(f, ptr, shapes) => 2 * count * vector(ty),
             AccessClass::Scattered if direction == Direction::Load => GATHER * lanes * count,
             AccessClass::Scattered => SCATTER * lanes * count,
         }
@@ -147,6 +156,8 @@ pub fn gang(f: &Function, inst: Inst, shapes: &SecondaryMap<Value, Shape>, regis
         data => {
             let Some(&result) = node.results.first() else { return once };
             match shapes[result] {
+                // Computed for lane 0, and for the others only where an index wraps.
+                _ if lines[result].is_some() => once,
                 Shape::Strided { stride: 0, .. } => once,
                 Shape::Strided { .. } if !f.ty(result).is_float() => once,
                 _ if matches!(data, InstData::PtrAdd { .. }) => vector(f.ty(result)),
@@ -168,6 +179,19 @@ pub fn gang(f: &Function, inst: Inst, shapes: &SecondaryMap<Value, Shape>, regis
     }
 }
 
+/// Whether all lanes access the same element of their private arrays. Most of these are laid out so that lanes' elements
+/// lie side by side.
+fn is_same_element(f: &Function, mut ptr: Value, shapes: &SecondaryMap<Value, Shape>) -> bool {
+    while let ValueDef::Result(inst, _) = f.values[ptr].def {
+        match f.insts[inst].data {
+            InstData::PtrAdd { base, offset, .. } if shapes[offset].is_uniform() => ptr = base,
+            InstData::SlotAddr { .. } => return true,
+            _ => return false,
+        }
+    }
+    false
+}
+
 /// Whether this is a division of integers.
 fn divides(data: &InstData) -> bool {
     use BinaryOp::{Sdiv, Srem, Udiv, Urem};
@@ -187,12 +211,14 @@ fn per_lane(data: &InstData) -> bool {
 
 /// What a function costs one work-item, and a gang if all its lanes go every way.
 pub fn whole(f: &Function, graph: &Cfg, loops: &Loops, found: &Divergence, registers: Registers) -> (u64, u64) {
+    let lines = lines(f, graph.rpo(), &found.shapes, registers.width);
+    let lanes = Lanes { shapes: &found.shapes, lines: &lines };
     let (mut one, mut all) = (0u64, 0u64);
     for &block in graph.rpo() {
         let often = frequency(loops, block);
         for &inst in &f.blocks[block].insts {
             one = one.saturating_add(often.saturating_mul(scalar(f, inst, &found.shapes)));
-            all = all.saturating_add(often.saturating_mul(gang(f, inst, &found.shapes, registers)));
+            all = all.saturating_add(often.saturating_mul(gang(f, inst, lanes, registers)));
         }
         if found.divergent_branches.contains(block) {
             // The mask and the selects behind.

@@ -8,6 +8,7 @@ pub mod cost;
 pub mod divergence;
 pub mod dominators;
 pub mod joins;
+pub mod lines;
 pub mod liveness;
 pub mod loops;
 pub mod pointees;

@@ -16,7 +16,8 @@
 //!                            b:    … jump j(v…)
 //! ```
 
-use crate::analysis::cost::{self, Registers};
+use crate::analysis::cost::{self, Lanes, Registers};
+use crate::analysis::lines::lines;
 use crate::analysis::loops::Loops;
 use crate::analysis::predicates::ControlFlow;
 use crate::analysis::shape::Shape;
@@ -36,6 +37,8 @@ pub fn boscc(
     shapes: &SecondaryMap<Value, Shape>,
     registers: Registers,
 ) -> ControlFlow {
+    let lines = lines(f, flow.cfg.rpo(), shapes, registers.width);
+    let lanes = Lanes { shapes, lines: &lines };
     let mut changed = false;
     for &from in flow.cfg.rpo().iter().filter(|&&block| divergent.contains(block)) {
         if !matches!(f.blocks[from].term, Terminator::Branch { .. }) {
@@ -47,7 +50,7 @@ pub fn boscc(
                 continue;
             }
             let Some((inside, behind)) = part(&flow, to) else { continue };
-            if cost_of(f, &flow.loops, inside, shapes, registers) >= LEAST {
+            if cost_of(f, &flow.loops, inside, lanes, registers) >= LEAST {
                 gate(f, from, n, behind);
                 changed = true;
             }
@@ -78,17 +81,11 @@ fn part(flow: &ControlFlow, first: Block) -> Option<(&[Block], Block)> {
     (same_loop && loops.with_header(behind).is_none()).then_some((inside, behind))
 }
 
-fn cost_of(
-    f: &Function,
-    forest: &Loops,
-    inside: &[Block],
-    shapes: &SecondaryMap<Value, Shape>,
-    registers: Registers,
-) -> u64 {
+fn cost_of(f: &Function, forest: &Loops, inside: &[Block], lanes: Lanes<'_>, registers: Registers) -> u64 {
     let outer = inside.first().map_or(1, |&first| cost::frequency(forest, first));
     let of = |&block: &Block| -> u64 {
         let insts = f.blocks[block].insts.iter();
-        let sum: u64 = insts.map(|&inst| cost::gang(f, inst, shapes, registers)).sum();
+        let sum: u64 = insts.map(|&inst| cost::gang(f, inst, lanes, registers)).sum();
         sum.saturating_mul(cost::frequency(forest, block) / outer.max(1))
     };
     inside.iter().map(of).fold(0, u64::saturating_add)

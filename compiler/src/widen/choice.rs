@@ -19,7 +19,7 @@ use crate::transform::group_accesses::group_accesses;
 use std::fmt;
 
 /// Gangs have to be this much faster, in percent of a work-item's cost, for the estimate to be believed.
-const MARGIN: u64 = 95;
+const MARGIN: u64 = 90;
 
 /// What gangs of a width are expected to cost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -111,6 +111,22 @@ fn what_was_asked_for() {
 }
 
 #[test]
+fn numbers_of_elements_that_may_wrap() {
+    let source = "kernel void k(global int *a, global short *b, uint w) {
+    uint x = get_global_id(0), y = get_global_id(1);
+    b[y * w + x] =
+        a[x * w + y];
+}
+";
+    let [text, _] = report(&build(source, true), "wrap", Vectorize::Gangs(Gangs::of_width(8)));
+    let expected = "kernel k: 8 work-items at a time, unicf (as asked)
+3:18 store contiguous: i16 to global memory, unless an index wraps
+4:9 load gather: i32 from global memory, lanes anywhere
+";
+    assert!(text == expected, "{text}");
+}
+
+#[test]
 fn without_source_lines_there_are_no_places() {
     let module = build(SHORT, false);
     let [text, _] = report(&module, "places", Vectorize::Gangs(Gangs::of_width(4)));

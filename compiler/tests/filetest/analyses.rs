@@ -5,6 +5,7 @@ use lockstep_compiler::analysis::cfg::cfg;
 use lockstep_compiler::analysis::divergence::{Facts, divergence};
 use lockstep_compiler::analysis::dominators::dominators;
 use lockstep_compiler::analysis::joins::control_divergence;
+use lockstep_compiler::analysis::lines::lines;
 use lockstep_compiler::analysis::liveness::liveness;
 use lockstep_compiler::analysis::loops::loops;
 use lockstep_compiler::analysis::post_dominators::post_dominators;
@@ -163,6 +164,7 @@ pub fn divergences(module: &Module, script: &Script) -> Vec<Fact> {
             let graph = cfg(f);
             let forest = loops(&graph, &dominators(&graph));
             let found = divergence(f, &known, &graph, &forest);
+            let lines = lines(f, graph.rpo(), &found.shapes, 8);
             let mut fact = |line: String, key: &str, value: String| facts.push((line, key.to_string(), value));
             let shapes =
                 |values: &[Value]| values.iter().map(|&v| found.shape(v).to_string()).collect::<Vec<_>>().join(", ");
@@ -186,6 +188,10 @@ pub fn divergences(module: &Module, script: &Script) -> Vec<Fact> {
                 for &inst in &data.insts {
                     if !f.insts[inst].results.is_empty() {
                         fact(inst_text(f, inst), "shape", shapes(&f.insts[inst].results));
+                    }
+                    if let Some(line) = f.insts[inst].results.first().and_then(|&v| lines[v].as_ref()) {
+                        let extensions: Vec<String> = line.extensions.iter().map(|v| v.to_string()).collect();
+                        fact(inst_text(f, inst), "line", format!("{} by {}", line.stride, extensions.join(", ")));
                     }
                 }
                 if found.divergent_branches.contains(block) {

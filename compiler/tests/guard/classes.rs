@@ -52,6 +52,7 @@ pub fn classes() -> Vec<Class> {
     let mut all = plain();
     all.extend(strided());
     all.extend(groups());
+    all.extend(wrapping());
     all.extend(vectors());
     all.extend(private_and_kept());
     all.extend(atomic());
@@ -181,6 +182,42 @@ fn groups() -> Vec<Class> {
         },
     ]);
     all
+}
+
+/// Numbers of elements that may wrap: within a gang they do in some of the launches, or nearly.
+fn wrapping() -> Vec<Class> {
+    vec![
+        Class::new(
+            "unsigned",
+            "uint i = (uint)x; b[i + 3u] = a[i + (uint)n] + ($T)1;",
+            Box::new(|x, n, _| vec![sum(x + 3, &[x + n])]),
+        ),
+        Class::new(
+            "unsigned_backwards",
+            "b[x] = a[(uint)n - 1u - (uint)x] + ($T)1;",
+            Box::new(|x, n, _| vec![sum(x, &[n - 1 - x])]),
+        ),
+        Class::new(
+            "unsigned_pairs",
+            "uint i = 2u * (uint)x + (uint)n; b[i - (uint)n] = a[i]; b[i + 1u - (uint)n] = a[i + 1u];",
+            Box::new(|x, n, _| copies((0..2).map(|k| (2 * x + k, 2 * x + k + n)))),
+        ),
+        Class::new(
+            "byte_numbers",
+            "b[x] = a[(uchar)(x + n)] + ($T)1;",
+            Box::new(|x, n, _| vec![sum(x, &[(x + n) % 256])]),
+        ),
+        Class::new(
+            "signed_byte_numbers",
+            "b[x] = (a + 128)[(char)(x + n)] + ($T)1;",
+            Box::new(|x, n, _| vec![sum(x, &[(x + n + 128) % 256])]),
+        ),
+        Class::new(
+            "stored_to_byte_numbers",
+            "b[(uchar)(x + 256 - n / 2)] = a[x] + ($T)1;",
+            Box::new(|x, n, _| vec![sum((x + 256 - n / 2) % 256, &[x])]),
+        ),
+    ]
 }
 
 fn vectors() -> Vec<Class> {

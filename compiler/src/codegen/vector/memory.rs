@@ -52,9 +52,15 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             self.each_lane(mask, &vec![ty; count], |lane| one(self.lane(ptr, lane)?))?
         } else {
             let invariant = space == Space::Constant || emit.scopes.is_invariant();
-            match self.rows(held, offset, ty, count, access, Part::Space(space), Direction::Load)? {
-                Some(rows) => self.load_rows(rows, mask, invariant)?,
-                None => self.gather(ptr, offset, ty, count, access, mask, invariant)?,
+            let load = |held| match self.rows(held, space, offset, ty, count, access, Direction::Load)? {
+                Some(rows) => self.load_rows(rows, mask, invariant),
+                None => self.gather(held, space, offset, ty, count, access, mask, invariant),
+            };
+            let line = self.line(ptr, ty, count, Direction::Load);
+            self.note_stride(Direction::Load, line, held, ty, count, space);
+            match line {
+                Some(line) => self.on_line_or_not(ptr, line, load)?,
+                None => load(held)?,
             }
         };
         Ok(vectors.into_iter().map(Held::Vector).collect())
@@ -87,10 +93,20 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             return Ok(());
         }
         let values = args.iter().map(|&arg| self.vector(arg)).collect::<Emitted<Vec<_>>>()?;
-        match self.rows(held, offset, ty, count, access, Part::Space(space), Direction::Store)? {
-            Some(rows) => self.store_rows(rows, mask, &values),
-            None => self.scatter(ptr, offset, ty, &values, access, mask),
-        }
+        let store = |held| {
+            match self.rows(held, space, offset, ty, count, access, Direction::Store)? {
+                Some(rows) => self.store_rows(rows, mask, &values)?,
+                None => self.scatter(held, space, offset, ty, &values, access, mask)?,
+            }
+            Ok(Vec::new())
+        };
+        let line = self.line(ptr, ty, count, Direction::Store);
+        self.note_stride(Direction::Store, line, held, ty, count, space);
+        match line {
+            Some(line) => self.on_line_or_not(ptr, line, store)?,
+            None => store(held)?,
+        };
+        Ok(())
     }
 
     pub(super) fn live_load(&self, live: LiveSlot, ty: Type) -> Emitted<Held<'ctx>> {
@@ -114,23 +130,16 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     fn rows(
         &self,
         held: Held<'ctx>,
+        space: Space,
         offset: i64,
         ty: Type,
         count: usize,
         access: Access,
-        part: Part,
         direction: Direction,
     ) -> Emitted<Option<Rows<'ctx>>> {
         let emit = self.around.emit;
-        let stride = match held {
-            Held::Affine(_, stride) => Some(stride),
-            Held::Vector(_) => None,
-        };
         let width = self.around.width();
-        let class = classify(stride, ty.bytes(), count as u32, width, direction);
-        if let Part::Space(space) = part {
-            self.note_access(direction, class, ty, count, space, stride);
-        }
+        let class = classify(held.stride(), ty.bytes(), count as u32, width, direction);
         let (Held::Affine(first, stride), AccessClass::Rows { row, reversed }) = (held, class) else {
             return Ok(None);
         };
@@ -140,6 +149,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         // The first lane may be one that does not come here; then its address has only the alignment that it shares
         // with those of the others.
         let align = access.align.clamp(1, 1 << stride.trailing_zeros().min(31));
+        let part = Part::Space(space);
         Ok(Some(Rows { start, ty, row, reversed, count, align, part }))
     }
 
@@ -289,7 +299,8 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     #[expect(clippy::too_many_arguments, reason = "they are the parts of an access")]
     fn gather(
         &self,
-        ptr: Value,
+        held: Held<'ctx>,
+        space: Space,
         offset: i64,
         ty: Type,
         count: usize,
@@ -301,14 +312,14 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let lanes = self.all_or(mask);
         let result = self.memory_vector(ty, self.around.width());
         let load = |index: usize| {
-            let (places, align) = self.element_places(ptr, offset, ty, index, access)?;
+            let (places, align) = self.element_places(held, offset, ty, index, access)?;
             let args = [places.into(), lanes.into(), result.const_zero().into()];
             let types = [result.into(), places.get_type().into()];
             let call = emit.intrinsic_call("llvm.masked.gather", &types, &args)?;
             self.align(call, 0, align);
             let loaded = call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)?;
             if let Some(inst) = loaded.as_instruction_value() {
-                emit.scopes.mark(inst, &[Part::Space(self.space(ptr))]);
+                emit.scopes.mark(inst, &[Part::Space(space)]);
                 emit.mark_invariant(invariant.then_some(inst));
             }
             self.narrow(ty, loaded.into_vector_value())
@@ -316,9 +327,11 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         (0..count).map(load).collect()
     }
 
+    #[expect(clippy::too_many_arguments, reason = "they are the parts of an access")]
     fn scatter(
         &self,
-        ptr: Value,
+        held: Held<'ctx>,
+        space: Space,
         offset: i64,
         ty: Type,
         values: &[VectorValue<'ctx>],
@@ -328,13 +341,13 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let emit = self.around.emit;
         let lanes = self.all_or(mask);
         for (index, &value) in values.iter().enumerate() {
-            let (places, align) = self.element_places(ptr, offset, ty, index, access)?;
+            let (places, align) = self.element_places(held, offset, ty, index, access)?;
             let value = self.extend(ty, value)?;
             let args = [value.into(), places.into(), lanes.into()];
             let types = [value.get_type().into(), places.get_type().into()];
             let call = emit.intrinsic_call("llvm.masked.scatter", &types, &args)?;
             self.align(call, 1, align);
-            self.mark(call, Part::Space(self.space(ptr)));
+            self.mark(call, Part::Space(space));
         }
         Ok(())
     }
@@ -342,7 +355,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// The addresses of all lanes' n-th elements, and their alignment.
     fn element_places(
         &self,
-        ptr: Value,
+        held: Held<'ctx>,
         offset: i64,
         ty: Type,
         index: usize,
@@ -352,7 +365,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let step = index as u64 * u64::from(ty.bytes());
         let align = access.align.max(1).min(1 << step.trailing_zeros().min(31));
         let bytes = offset.wrapping_add_unsigned(step);
-        let places = self.vector(ptr)?;
+        let places = self.spread(held)?;
         if bytes == 0 {
             return Ok((places, align));
         }

@@ -10,6 +10,7 @@ mod division;
 mod gangs;
 mod instructions;
 mod lanewise;
+mod lines;
 mod masks;
 mod memory;
 mod notes;
@@ -24,6 +25,7 @@ use super::origins::{Origins, restricted};
 use super::region::Exits;
 use super::storage::{SlotHome, Storage};
 use crate::analysis::cfg::cfg;
+use crate::analysis::lines::{Line, lines};
 use crate::ir::{Block, BlockCall, Function, InstData, Kernel, Slot, SourceLoc, Terminator, Type, Value};
 use crate::report::Notes;
 use crate::widen::lanes::Form;
@@ -78,6 +80,8 @@ pub struct GangCode<'a, 'ctx, 'm> {
     block: Block,
     /// Where the instruction that is emitted comes from.
     loc: SourceLoc,
+    /// Values whose lanes lie on a line if no index wraps.
+    lines: SecondaryMap<Value, Option<Line>>,
     /// Where addresses come from.
     origins: Origins,
     /// Results of atomic operations that something uses.
@@ -105,6 +109,7 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
             plan,
             block: body.entry(),
             loc: SourceLoc::default(),
+            lines: lines(body, cfg(body).rpo(), &plan.shapes, around.width()),
             origins: Origins::of(around.kernel, body, &restricted(around.kernel)),
             old_values: atomics::used_old_values(body),
             masked: gang.entry.is_some() || body.layout.iter().any(|&block| plan.masks[block].is_some()),

@@ -1,9 +1,11 @@
 //! What the report says about the accesses and effects of a gang.
 
 use super::GangCode;
+use super::values::Held;
+use crate::analysis::lines::Line;
 use crate::ir::{Space, Type};
 use crate::report::Note;
-use crate::widen::memory::{AccessClass, Direction};
+use crate::widen::memory::{AccessClass, Direction, classify};
 use std::borrow::Cow;
 
 impl GangCode<'_, '_, '_> {
@@ -20,6 +22,30 @@ impl GangCode<'_, '_, '_> {
         self.note(kind, "per lane", why);
     }
 
+    /// Notes how a load or store is done at addresses of which one does not tell all others, or only as long as no
+    /// index wraps.
+    pub(super) fn note_stride(
+        &self,
+        direction: Direction,
+        line: Option<&Line>,
+        held: Held<'_>,
+        ty: Type,
+        count: usize,
+        space: Space,
+    ) {
+        let stride = line.map(|line| line.stride).or(held.stride());
+        let class = classify(stride, ty.bytes(), count as u32, self.around.width(), direction);
+        self.note_way(
+            direction,
+            class,
+            ty,
+            count,
+            space,
+            stride,
+            if line.is_some() { ", unless an index wraps" } else { "" },
+        );
+    }
+
     /// Notes how a load or store is done, given the bytes from one lane's address to the next one's.
     pub(super) fn note_access(
         &self,
@@ -30,6 +56,20 @@ impl GangCode<'_, '_, '_> {
         space: Space,
         stride: Option<i64>,
     ) {
+        self.note_way(direction, class, ty, count, space, stride, "");
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "they are the parts of an access")]
+    fn note_way(
+        &self,
+        direction: Direction,
+        class: AccessClass,
+        ty: Type,
+        count: usize,
+        space: Space,
+        stride: Option<i64>,
+        unless: &str,
+    ) {
         if !self.around.notes.wanted() {
             return;
         }
@@ -38,7 +78,7 @@ impl GangCode<'_, '_, '_> {
             Direction::Store => ("store", "scatter", "to"),
         };
         let elements = if count == 1 { ty.to_string() } else { format!("{count} {ty}") };
-        let mut detail = format!("{elements} {way} {} memory", space.name());
+        let mut detail = format!("{elements} {way} {} memory{unless}", space.name());
         let class = match class {
             AccessClass::Uniform => "uniform".into(),
             AccessClass::Rows { row: 1, reversed: false } => "contiguous".into(),

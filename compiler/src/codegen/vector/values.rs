@@ -16,6 +16,16 @@ pub enum Held<'ctx> {
     Vector(VectorValue<'ctx>),
 }
 
+impl Held<'_> {
+    /// What each lane has more than the one before, if that is a constant.
+    pub fn stride(self) -> Option<i64> {
+        match self {
+            Held::Affine(_, stride) => Some(stride),
+            Held::Vector(_) => None,
+        }
+    }
+}
+
 impl<'ctx> GangCode<'_, 'ctx, '_> {
     pub(super) fn held(&self, value: Value) -> Emitted<Held<'ctx>> {
         let data = self.body.values[value];
@@ -37,7 +47,11 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
 
     /// A value as a vector.
     pub(super) fn vector(&self, value: Value) -> Emitted<VectorValue<'ctx>> {
-        match self.held(value)? {
+        self.spread(self.held(value)?)
+    }
+
+    pub(super) fn spread(&self, held: Held<'ctx>) -> Emitted<VectorValue<'ctx>> {
+        match held {
             Held::Affine(base, stride) => self.around.emit.spread(base, stride, self.around.width()),
             Held::Vector(vector) => Ok(vector),
         }

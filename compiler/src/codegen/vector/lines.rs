@@ -1,0 +1,140 @@
+//! Accesses whose lanes lie side by side unless an index wraps: gangs ask, as lane 0's index tells.
+
+use super::GangCode;
+use super::values::Held;
+use crate::analysis::lines::{Line, first_indices};
+use crate::codegen::emit::Emitted;
+use crate::ir::{FastMath, InstData, IntFlags, Type, UnaryOp, Value, ValueDef};
+use crate::widen::memory::{AccessClass, Direction, classify};
+use inkwell::IntPredicate;
+use inkwell::builder::BuilderError;
+use inkwell::values::{BasicValueEnum, IntValue, VectorValue};
+
+/// How much more often no index wraps, as LLVM's weights of a branch.
+const OFTEN: u64 = 2000;
+
+impl<'ctx> GangCode<'_, 'ctx, '_> {
+    /// The line on which an address' lanes lie if nothing wraps, where that makes an access of `count` elements a wide
+    /// one.
+    pub(super) fn line(&self, ptr: Value, ty: Type, count: usize, direction: Direction) -> Option<&Line> {
+        let line = self.lines[ptr].as_ref()?;
+        let class = classify(Some(line.stride), ty.bytes(), count as u32, self.around.width(), direction);
+        matches!(class, AccessClass::Rows { .. }).then_some(line)
+    }
+
+    /// Does what `access` emits for addresses on a line if no lane wraps, and for any addresses if one does.
+    pub(super) fn on_line_or_not(
+        &self,
+        ptr: Value,
+        line: &Line,
+        access: impl Fn(Held<'ctx>) -> Emitted<Vec<VectorValue<'ctx>>>,
+    ) -> Emitted<Vec<VectorValue<'ctx>>> {
+        let emit = self.around.emit;
+        let straight = self.none_wraps(line)?;
+        let blocks = [emit.block("line"), emit.block("wrapped")];
+        let behind = emit.block("behind");
+        let branch = emit.builder.build_conditional_branch(straight, blocks[0], blocks[1])?;
+        self.expect_first(branch)?;
+        let mut ends = Vec::new();
+        for (block, on_line) in blocks.into_iter().zip([true, false]) {
+            emit.at(block);
+            // Computed here, so that what is needed for the one way is not for the other.
+            let values = if on_line {
+                let first = self.again(ptr, &|value| self.first(value))?;
+                access(Held::Affine(first, line.stride))?
+            } else {
+                let each = self.again(ptr, &|value| self.vector(value).map(Into::into))?;
+                access(Held::Vector(each.into_vector_value()))?
+            };
+            ends.push((values, emit.here()?));
+            emit.builder.build_unconditional_branch(behind)?;
+        }
+        emit.at(behind);
+        let [(on_line, line_end), (off, off_end)] = &ends[..] else { return Err(BuilderError::UnsetPosition) };
+        let merged = on_line.iter().zip(off).map(|(a, b)| {
+            let phi = emit.phi(a.get_type(), &[(a, *line_end), (b, *off_end)], "")?;
+            Ok(phi.as_basic_value().into_vector_value())
+        });
+        merged.collect()
+    }
+
+    /// Whether no lane's index wraps.
+    fn none_wraps(&self, line: &Line) -> Emitted<IntValue<'ctx>> {
+        let b = &self.around.emit.builder;
+        let mut all = self.around.emit.ctx.bool_type().const_int(1, false);
+        for &extension in &line.extensions {
+            let (op, arg) = self.extended(extension)?;
+            let range = first_indices(self.body, &self.plan.shapes, extension, self.around.width())
+                .ok_or(BuilderError::UnsetPosition)?;
+            let mut index = self.first(arg)?;
+            if self.masked {
+                // A block may be run by no lane, and then nobody meant to compute the index.
+                index = self.freeze(index)?;
+            }
+            let index = index.into_int_value();
+            let ty = index.get_type();
+            let (below, above) = match op {
+                UnaryOp::Sext => (IntPredicate::SGE, IntPredicate::SLE),
+                _ => (IntPredicate::UGE, IntPredicate::ULE),
+            };
+            for (predicate, end) in [(below, *range.start()), (above, *range.end())] {
+                // Where the end is that of the type, LLVM sees that it always holds.
+                let holds = b.build_int_compare(predicate, index, ty.const_int(end as u64, true), "")?;
+                all = b.build_and(all, holds, "")?;
+            }
+        }
+        Ok(all)
+    }
+
+    fn extended(&self, extension: Value) -> Emitted<(UnaryOp, Value)> {
+        match self.computation(extension) {
+            Some(InstData::Unary { op, arg, .. }) => Ok((*op, *arg)),
+            _ => Err(BuilderError::UnsetPosition),
+        }
+    }
+
+    fn computation(&self, value: Value) -> Option<&InstData> {
+        match self.body.values[value].def {
+            ValueDef::Result(inst, _) => Some(&self.body.insts[inst].data),
+            _ => None,
+        }
+    }
+
+    /// Computes a value on a line again, for lane 0 or for all lanes, from what has a shape.
+    fn again(
+        &self,
+        value: Value,
+        shaped: &dyn Fn(Value) -> Emitted<BasicValueEnum<'ctx>>,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let emit = self.around.emit;
+        if self.lines[value].is_none() {
+            return shaped(value);
+        }
+        match *self.computation(value).ok_or(BuilderError::UnsetPosition)? {
+            InstData::Unary { op, arg, .. } => {
+                emit.unary(op, FastMath::default(), self.ty(arg), self.ty(value), shaped(arg)?)
+            }
+            InstData::Binary { op, args: [x, y], .. } => {
+                let operands = [self.again(x, shaped)?, self.again(y, shaped)?];
+                emit.binary(op, IntFlags::default(), FastMath::default(), operands)
+            }
+            InstData::PtrAdd { base, offset, .. } => {
+                let (base, offset) = (self.again(base, shaped)?, self.again(offset, shaped)?);
+                match (base, offset) {
+                    (BasicValueEnum::PointerValue(base), BasicValueEnum::IntValue(offset)) => {
+                        Ok(emit.offset(base, offset, false)?.into())
+                    }
+                    (base, offset) => emit.offsets(base, offset, false),
+                }
+            }
+            _ => Err(BuilderError::UnsetPosition),
+        }
+    }
+
+    fn expect_first(&self, branch: inkwell::values::InstructionValue<'ctx>) -> Emitted<()> {
+        let ctx = self.around.emit.ctx;
+        let weight = |n: u64| ctx.i32_type().const_int(n, false).into();
+        let weights = ctx.metadata_node(&[ctx.metadata_string("branch_weights").into(), weight(OFTEN), weight(1)]);
+        branch.set_metadata(weights, ctx.get_kind_id("prof")).map_err(|_| BuilderError::UnsetPosition)
+    }
+}
