@@ -22,9 +22,10 @@ pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), JitErr
     annotate(module, machine);
     module.verify().map_err(|error| JitError::Optimize(error.to_string()))?;
     let options = PassOptions::new();
-    let pipeline = match instructions(module) {
-        count if count > LARGE && machine.level() != OptLevel::None => LEAN.to_owned(),
-        _ => pipeline(machine.level()),
+    let pipeline = match (machine.level(), instructions(module)) {
+        (level, ..=LONG) | (level @ OptLevel::None, _) => pipeline(level),
+        (_, ..=LARGE) => ONCE.to_owned(),
+        _ => LEAN.to_owned(),
     };
     guarded(module, || {
         // SAFETY: module and machine are alive.
@@ -33,14 +34,22 @@ pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), JitErr
     .map_err(JitError::Optimize)
 }
 
-/// Instructions of a module from which on passes are left out whose time grows faster than the code.
+/// Instructions of a module up to which it gets all of LLVM's passes. They combine instructions eight times and look at
+/// every loop for ways to unroll it, which takes most of the time and changes long code little.
+const LONG: usize = 1200;
+
+/// The passes for long modules, each about once. The kernel was cleaned up as a whole before it came here, so what is
+/// left is what widening made.
+const ONCE: &str = "always-inline,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg<keep-loops>,\
+    instcombine<no-verify-fixpoint;max-iterations=1>,loop-mssa(licm<allowspeculation>),gvn,dse,\
+    loop-mssa(licm<allowspeculation>),simplifycfg<keep-loops>,instsimplify,adce)";
+
+/// Instructions of a module from which on even combining them once takes longer than it saves in code generation.
 const LARGE: usize = 4000;
 
-/// The passes for large modules: those whose time grows with the code. The kernel was cleaned up as a whole before it
-/// came here, so what is left is what widening made.
-const LEAN: &str = "always-inline,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg<keep-loops>,\
-    instcombine<no-verify-fixpoint;max-iterations=1>,loop-mssa(licm<allowspeculation>),early-cse<memssa>,\
-    simplifycfg<keep-loops>,instsimplify,adce)";
+/// The passes for large modules: those whose time grows with the code, and little.
+const LEAN: &str = "always-inline,function(sroa<modify-cfg>,simplifycfg<keep-loops>,early-cse<memssa>,instsimplify,\
+    loop-mssa(licm<allowspeculation>),simplifycfg<keep-loops>,adce)";
 
 fn instructions(module: &Module<'_>) -> usize {
     let blocks = module.get_functions().flat_map(|function| function.get_basic_blocks());
