@@ -131,8 +131,11 @@ pub fn gang(f: &Function, inst: Inst, Lanes { shapes, lines }: Lanes<'_>, regist
             AccessClass::Rows { row: 1, reversed: false } => vector(ty) + asks,
             AccessClass::Rows { row, .. } => 2 * u64::from(row) * vector(ty) + asks,
             AccessClass::Scattered if is_same_element(f, ptr, shapes) => 2 * count * vector(ty),
-            AccessClass::Scattered if direction == Direction::Load => GATHER * lanes * count,
-            AccessClass::Scattered => SCATTER * lanes * count,
+            AccessClass::Scattered => {
+                let each = if direction == Direction::Load { GATHER } else { SCATTER };
+                // Elements of less than eight bytes come together.
+                each * lanes * (count * u64::from(ty.bytes())).div_ceil(8).min(count)
+            }
         }
     };
     let uniform = |v: Value| shapes[v].is_uniform();

@@ -15,6 +15,9 @@ use inkwell::values::{
     VectorValue,
 };
 
+/// Bytes of the numbers that gathers and scatters move.
+const WIDEST_NUMBER: u32 = 8;
+
 /// One access of all lanes to rows of elements that lie side by side.
 #[derive(Clone, Copy)]
 struct Rows<'ctx> {
@@ -261,20 +264,11 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     fn store_rows(&self, rows: Rows<'ctx>, mask: Option<Mask<'ctx>>, values: &[VectorValue<'ctx>]) -> Emitted<()> {
         let emit = self.around.emit;
         let width = self.around.width();
-        let mut parts = values.iter().map(|&value| self.extend(rows.ty, value)).collect::<Emitted<Vec<_>>>()?;
-        // All elements of all lanes in one vector, then into the order of memory.
-        let mut length = width;
-        while parts.len() > 1 {
-            let all: Vec<Option<u32>> = (0..2 * length).map(Some).collect();
-            let poison = parts[0].get_type().get_poison();
-            let join = |pair: &[VectorValue<'ctx>]| emit.shuffle(pair[0], pair.get(1).copied().unwrap_or(poison), &all);
-            parts = parts.chunks(2).map(join).collect::<Emitted<Vec<_>>>()?;
-            length *= 2;
-        }
+        let flat = self.one_behind_the_other(rows.ty, values)?;
         let places = elements(rows.row, rows.reversed, rows.count, width);
         let places: Vec<Option<u32>> =
             places.into_iter().map(|place| place.map(|(lane, element)| element * width + lane)).collect();
-        let wide = if rows.row == 1 && !rows.reversed { parts[0] } else { emit.shuffle(parts[0], parts[0], &places)? };
+        let wide = if rows.row == 1 && !rows.reversed { flat } else { emit.shuffle(flat, flat, &places)? };
         match self.row_mask(rows, mask, Direction::Store)? {
             None => {
                 let store = emit.builder.build_store(rows.start, wide)?;
@@ -290,6 +284,21 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             }
         }
         Ok(())
+    }
+
+    /// All lanes' first elements, then all their second ones, …, in memory's form.
+    fn one_behind_the_other(&self, ty: Type, values: &[VectorValue<'ctx>]) -> Emitted<VectorValue<'ctx>> {
+        let emit = self.around.emit;
+        let mut parts = values.iter().map(|&value| self.extend(ty, value)).collect::<Emitted<Vec<_>>>()?;
+        let mut length = self.around.width();
+        while parts.len() > 1 {
+            let all: Vec<Option<u32>> = (0..2 * length).map(Some).collect();
+            let poison = parts[0].get_type().get_poison();
+            let join = |pair: &[VectorValue<'ctx>]| emit.shuffle(pair[0], pair.get(1).copied().unwrap_or(poison), &all);
+            parts = parts.chunks(2).map(join).collect::<Emitted<Vec<_>>>()?;
+            length *= 2;
+        }
+        parts.into_iter().next().ok_or(BuilderError::UnsetPosition)
     }
 
     fn all_or(&self, mask: Option<Mask<'ctx>>) -> VectorValue<'ctx> {
@@ -310,8 +319,9 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emit = self.around.emit;
         let lanes = self.all_or(mask);
-        let result = self.memory_vector(ty, self.around.width());
-        let load = |index: usize| {
+        let load = |(index, together): (u32, u32)| {
+            // Neighbouring elements come as one number.
+            let result = self.memory_vector(number(ty, together), self.around.width());
             let (places, align) = self.element_places(held, offset, ty, index, access)?;
             let args = [places.into(), lanes.into(), result.const_zero().into()];
             let types = [result.into(), places.get_type().into()];
@@ -322,9 +332,23 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 emit.scopes.mark(inst, &[Part::Space(space)]);
                 emit.mark_invariant(invariant.then_some(inst));
             }
-            self.narrow(ty, loaded.into_vector_value())
+            self.elements_of(ty, together, loaded.into_vector_value())
         };
-        (0..count).map(load).collect()
+        let parts = together(ty, count).into_iter().map(load).collect::<Emitted<Vec<_>>>()?;
+        Ok(parts.into_iter().flatten().collect())
+    }
+
+    /// The elements of each lane that it holds as one number.
+    fn elements_of(&self, ty: Type, together: u32, numbers: VectorValue<'ctx>) -> Emitted<Vec<VectorValue<'ctx>>> {
+        let emit = self.around.emit;
+        let width = self.around.width();
+        let flat = self.memory_vector(ty, together * width);
+        let flat = emit.builder.build_bit_cast(numbers, flat, "")?.into_vector_value();
+        let element = |index: u32| {
+            let own: Vec<Option<u32>> = (0..width).map(|lane| Some(lane * together + index)).collect();
+            self.narrow(ty, if together == 1 { flat } else { emit.shuffle(flat, flat, &own)? })
+        };
+        (0..together).map(element).collect()
     }
 
     #[expect(clippy::too_many_arguments, reason = "they are the parts of an access")]
@@ -340,9 +364,9 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     ) -> Emitted<()> {
         let emit = self.around.emit;
         let lanes = self.all_or(mask);
-        for (index, &value) in values.iter().enumerate() {
+        for (index, together) in together(ty, values.len()) {
             let (places, align) = self.element_places(held, offset, ty, index, access)?;
-            let value = self.extend(ty, value)?;
+            let value = self.as_numbers(ty, &values[index as usize..(index + together) as usize])?;
             let args = [value.into(), places.into(), lanes.into()];
             let types = [value.get_type().into(), places.get_type().into()];
             let call = emit.intrinsic_call("llvm.masked.scatter", &types, &args)?;
@@ -352,17 +376,31 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         Ok(())
     }
 
+    /// The reverse of `elements_of`.
+    fn as_numbers(&self, ty: Type, elements: &[VectorValue<'ctx>]) -> Emitted<VectorValue<'ctx>> {
+        let emit = self.around.emit;
+        let (flat, width) = (self.one_behind_the_other(ty, elements)?, self.around.width());
+        let together = elements.len() as u32;
+        if together == 1 {
+            return Ok(flat);
+        }
+        let lane_by_lane = (0..together * width).map(|place| Some(place % together * width + place / together));
+        let flat = emit.shuffle(flat, flat, &lane_by_lane.collect::<Vec<_>>())?;
+        let numbers = self.memory_vector(number(ty, together), width);
+        Ok(emit.builder.build_bit_cast(flat, numbers, "")?.into_vector_value())
+    }
+
     /// The addresses of all lanes' n-th elements, and their alignment.
     fn element_places(
         &self,
         held: Held<'ctx>,
         offset: i64,
         ty: Type,
-        index: usize,
+        index: u32,
         access: Access,
     ) -> Emitted<(VectorValue<'ctx>, u32)> {
         let emit = self.around.emit;
-        let step = index as u64 * u64::from(ty.bytes());
+        let step = u64::from(index) * u64::from(ty.bytes());
         let align = access.align.max(1).min(1 << step.trailing_zeros().min(31));
         let bytes = offset.wrapping_add_unsigned(step);
         let places = self.spread(held)?;
@@ -386,4 +424,23 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             self.around.emit.scopes.mark(call, &[part]);
         }
     }
+}
+
+/// The type of a number that holds some elements of a type; of one, its own.
+fn number(ty: Type, elements: u32) -> Type {
+    if elements == 1 { ty } else { Type::Int((8 * ty.bytes() * elements) as u16) }
+}
+
+/// The elements that a gather or scatter of `count` elements takes at once: the first, and how many.
+fn together(ty: Type, count: usize) -> Vec<(u32, u32)> {
+    let (mut parts, mut index, count) = (Vec::new(), 0, count as u32);
+    while index < count {
+        let mut most = 1;
+        while 2 * most <= count - index && 2 * most * ty.bytes() <= WIDEST_NUMBER {
+            most *= 2;
+        }
+        parts.push((index, most));
+        index += most;
+    }
+    parts
 }
