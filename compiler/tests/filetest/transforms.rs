@@ -20,6 +20,7 @@ use lockstep_compiler::transform::interleave::interleave;
 use lockstep_compiler::transform::linearize::linearize;
 use lockstep_compiler::transform::normalize::normalize;
 use lockstep_compiler::transform::reducible::make_reducible;
+use lockstep_compiler::transform::trivial_branches::trivial_branches;
 use lockstep_compiler::verify::{Stage, verify};
 use std::path::Path;
 
@@ -39,6 +40,7 @@ const PASSES: &[Pass] = &[
     Pass { name: "divergent_loops", run: uniform_loops, stage: Stage::Linearized },
     Pass { name: "boscc", run: gates, stage: Stage::Linearized },
     Pass { name: "linearize", run: linearize_all, stage: Stage::Linearized },
+    Pass { name: "linearize_trivial_branches", run: linearize_trivial_branches, stage: Stage::Linearized },
     Pass { name: "linearize_with_gates", run: linearize_with_gates, stage: Stage::Linearized },
 ];
 
@@ -67,6 +69,16 @@ fn linearize_all(kernel: &mut Kernel) {
     each_analysed(kernel, |f, found| {
         let mut divergent = found.divergent_branches;
         let UniformLoops { flow, tracked, .. } = divergent_loops(f, &mut divergent);
+        linearize(f, &flow, &divergent, &tracked);
+    });
+}
+
+/// As `linearize_all`, with the uniform branches folded that skip nothing.
+fn linearize_trivial_branches(kernel: &mut Kernel) {
+    each_analysed(kernel, |f, found| {
+        let mut divergent = found.divergent_branches;
+        let UniformLoops { flow, tracked, .. } = divergent_loops(f, &mut divergent);
+        trivial_branches(f, &flow, &mut divergent);
         linearize(f, &flow, &divergent, &tracked);
     });
 }
