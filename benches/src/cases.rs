@@ -9,6 +9,8 @@ use crate::case::{Case, NO_LOSS, Problem};
 mod bodies;
 #[path = "../2_combination/histogram.rs"]
 mod histogram;
+#[path = "../1_feature/lanes.rs"]
+mod lanes;
 #[path = "../2_combination/mandelbrot.rs"]
 mod mandelbrot;
 #[path = "../3_application/matrices.rs"]
@@ -47,6 +49,12 @@ pub const CASES: &[Case] = &[
     case("blend", streams::SOURCE, NO_LOSS, streams::blend),
     case("gather", streams::SOURCE, NO_LOSS, streams::gather),
     case("reduce", streams::SOURCE, NO_LOSS, streams::reduce),
+    // Lanes that agree most of the time.
+    case("sparse_rows", lanes::SOURCE, NO_LOSS, lanes::sparse_rows),
+    case("hash_texts", lanes::SOURCE, NO_LOSS, lanes::hash_texts),
+    case("newton_steps", lanes::SOURCE, NO_LOSS, lanes::newton_steps),
+    case("guarded_sums", lanes::SOURCE, NO_LOSS, lanes::guarded_sums),
+    case("guarded_bytes", lanes::SOURCE, NO_LOSS, lanes::guarded_bytes),
     // The nine of Karrenberg & Hack 2012, Table 1.
     case("bitonic_sort", sorting::SOURCE, NO_LOSS, sorting::bitonic_sort),
     case("black_scholes", options::SOURCE, 6.0, options::black_scholes),

@@ -25,6 +25,8 @@ pub enum Stage {
     Regions,
     /// After `normalize`: as `Regions`, and the control flow has normal form.
     Normalized,
+    /// After `unmasked_loops` and `all_true`: as `Normalized`, and lanes may be asked.
+    Versioned,
     /// After `linearize`: regions for lanes in lock-step; blocks have masks.
     Linearized,
 }
@@ -197,7 +199,7 @@ impl Verifier<'_> {
             }
             if self.errors.len() == before {
                 match self.stage {
-                    Stage::Normalized => self.normal_form(region, &code),
+                    Stage::Normalized | Stage::Versioned => self.normal_form(region, &code),
                     Stage::Linearized => self.linearized(region, &code),
                     Stage::Imported | Stage::Regions => {}
                 }
@@ -316,9 +318,9 @@ impl Verifier<'_> {
                 }
                 live.to_string()
             }
-            InstData::Any { .. } if self.stage != Stage::Linearized => {
+            InstData::Any { .. } if !matches!(self.stage, Stage::Versioned | Stage::Linearized) => {
                 let line = inst_text(code.f, inst);
-                return self.error(&line, "lanes are asked only after `linearize`");
+                return self.error(&line, "lanes are asked only after `normalize`");
             }
             InstData::Barrier if self.stage != Stage::Imported => {
                 let line = inst_text(code.f, inst);

@@ -4,7 +4,7 @@
 //! standard error once and the default is taken: a driver must not stop an application for a typo.
 
 use lockstep_compiler::pipeline::Vectorize;
-use lockstep_compiler::widen::{Gangs, WIDTHS};
+use lockstep_compiler::widen::{Gangs, Versions, WIDTHS};
 use once_cell::sync::Lazy;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -57,6 +57,16 @@ pub const TABLE: &[Switch] = &[
         name: "LOCKSTEP_SPECIALIZE",
         default: "1",
         meaning: "whether code is made for what holds of a launch: 1, or 0 for code that runs every launch",
+    },
+    Switch {
+        name: "LOCKSTEP_UNMASKED_LOOPS",
+        default: "1",
+        meaning: "whether divergent loops run without masks until a lane leaves: 1 where that pays, 0, or always",
+    },
+    Switch {
+        name: "LOCKSTEP_ALL_TRUE",
+        default: "1",
+        meaning: "whether code behind divergent branches has a copy for gangs that go there as one: 1 where that pays, 0, or always",
     },
     Switch {
         name: "LOCKSTEP_DUMP",
@@ -137,8 +147,18 @@ impl Options {
                 }
             },
         });
+        let versions = |name: &str| match text(name).as_deref().map(str::trim) {
+            None | Some("1") => Versions::WherePays,
+            Some("0") => Versions::Never,
+            Some("always") => Versions::Always,
+            Some(value) => {
+                eprintln!("lockstep: {name}={value} is not 0, 1 or always; ignored");
+                Versions::WherePays
+            }
+        };
+        let (unmasked_loops, all_true) = (versions("LOCKSTEP_UNMASKED_LOOPS"), versions("LOCKSTEP_ALL_TRUE"));
         let vectorize = match configuration.unwrap_or(Some(Default::default())) {
-            Some(configuration) => Vectorize::Gangs(Gangs { configuration, width }),
+            Some(configuration) => Vectorize::Gangs(Gangs { configuration, width, unmasked_loops, all_true }),
             None => Vectorize::Scalar,
         };
         let specialize = match text("LOCKSTEP_SPECIALIZE").as_deref().map(str::trim) {
@@ -190,6 +210,8 @@ mod tests {
                 "LOCKSTEP_VECTORIZE" => "boscc".into(),
                 "LOCKSTEP_WIDTH" => "8".into(),
                 "LOCKSTEP_SPECIALIZE" => "0".into(),
+                "LOCKSTEP_UNMASKED_LOOPS" => "0".into(),
+                "LOCKSTEP_ALL_TRUE" => " always".into(),
                 "LOCKSTEP_CLANG" => "/opt/clang".into(),
                 "LOCKSTEP_BUILD_TIMEOUT_MS" => "250".into(),
                 "LOCKSTEP_THREADS" => " 3 ".into(),
@@ -197,7 +219,12 @@ mod tests {
                 _ => "dumps".to_string(),
             })
         });
-        let gangs = Gangs { configuration: Configuration::Boscc, width: Some(8) };
+        let gangs = Gangs {
+            configuration: Configuration::Boscc,
+            width: Some(8),
+            unmasked_loops: Versions::Never,
+            all_true: Versions::Always,
+        };
         assert_eq!(options.vectorize, Vectorize::Gangs(gangs));
         assert_eq!(options.clang, Some("/opt/clang".into()));
         assert_eq!(options.build_timeout, Duration::from_millis(250));

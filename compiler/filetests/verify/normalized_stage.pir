@@ -67,7 +67,7 @@ kernel "lanes" {
   input value(0, 0): i1
   region r0 {
   b0(v0: i1):
-    v1: i1 = any v0 ; error: lanes are asked only after `linearize`
+    v1: i1 = any v0 ; error: lanes are asked only after `normalize`
     jump b1
   b1 mask v0: ; error: masks come only with `linearize`
     return

@@ -11,6 +11,7 @@ pub mod joins;
 pub mod lines;
 pub mod liveness;
 pub mod loops;
+pub mod masking;
 pub mod pointees;
 pub mod post_dominators;
 pub mod predicates;

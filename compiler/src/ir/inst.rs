@@ -76,7 +76,7 @@ pub enum InstData {
     /// Calls a function of the host's C library by name: pure, scalar operands, one scalar result.
     CallHost { name: Arc<str>, args: Vec<Value> },
     /// Whether the condition holds in an active lane: one answer for all lanes, false where none is active.
-    /// Only after `divergent_loops`.
+    /// Only after `normalize`.
     Any { cond: Value },
     /// Formats and prints; the result is `i32`: 0, or -1 on failure.
     Printf { format: Format, args: Vec<Value> },

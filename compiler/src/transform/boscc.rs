@@ -16,7 +16,9 @@
 //!                            b:    … jump j(v…)
 //! ```
 
+use crate::analysis::cfg::Cfg;
 use crate::analysis::cost::{self, Lanes, Registers};
+use crate::analysis::dominators::Dominators;
 use crate::analysis::lines::lines;
 use crate::analysis::loops::Loops;
 use crate::analysis::predicates::ControlFlow;
@@ -49,7 +51,7 @@ pub fn boscc(
             if guarded.contains(to) || flow.cfg.preds(to).len() != 1 {
                 continue;
             }
-            let Some((inside, behind)) = part(&flow, to) else { continue };
+            let Some((inside, behind)) = part(&flow.cfg, &flow.dominators, &flow.loops, to) else { continue };
             if cost_of(f, &flow.loops, inside, lanes, registers) >= LEAST {
                 gate(f, from, n, behind);
                 changed = true;
@@ -61,8 +63,12 @@ pub fn boscc(
 
 /// The blocks that one block dominates, and the only one where they lead. None where they lead to several, or back
 /// to the header of a loop around.
-fn part(flow: &ControlFlow, first: Block) -> Option<(&[Block], Block)> {
-    let ControlFlow { cfg, dominators, loops, .. } = flow;
+pub(super) fn part<'a>(
+    cfg: &Cfg,
+    dominators: &'a Dominators,
+    loops: &Loops,
+    first: Block,
+) -> Option<(&'a [Block], Block)> {
     let inside = dominators.dominated(first);
     let mut behind = None;
     for &block in inside {

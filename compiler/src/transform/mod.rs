@@ -1,7 +1,9 @@
 //! Passes that change a kernel's code.
 
+pub mod all_true;
 pub mod barriers;
 pub mod boscc;
+pub mod copy;
 pub mod divergent_loops;
 pub mod group_accesses;
 pub mod interleave;
@@ -9,3 +11,4 @@ pub mod linearize;
 pub mod normalize;
 pub mod reducible;
 pub mod trivial_branches;
+pub mod unmasked_loops;

@@ -43,6 +43,18 @@ impl FromStr for Configuration {
     }
 }
 
+/// Whether code gets another version, for gangs whose lanes agree.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Versions {
+    /// Nowhere.
+    Never,
+    /// Where that is expected to pay.
+    #[default]
+    WherePays,
+    /// Wherever that is possible.
+    Always,
+}
+
 /// How work-items are to run in gangs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Gangs {
@@ -50,6 +62,10 @@ pub struct Gangs {
     pub configuration: Configuration,
     /// Work-items of a gang, one of [`super::WIDTHS`]; none: as fits the kernel.
     pub width: Option<u32>,
+    /// In [`Configuration::UniCf`]: versions of divergent loops for as long as no lane has left.
+    pub unmasked_loops: Versions,
+    /// In [`Configuration::UniCf`]: versions of what divergent branches lead to for gangs all of whose lanes go there.
+    pub all_true: Versions,
 }
 
 impl Gangs {

@@ -7,7 +7,8 @@
 //! Ensures: the regions are linearized (`Stage::Linearized`) and each has a [`RegionPlan`]; or the kernel
 //! means what it meant and there is the reason why its work-items run one after the other.
 //! Phases: check what no gang can do; normal form; what differs between lanes; the layout of private slots;
-//! per region groups of accesses, uniform loops, gates, linearization and the shapes of what came out.
+//! per region groups of accesses, versions for lanes that agree, uniform loops, gates, linearization and the shapes of
+//! what came out.
 //! Source: Moll 2021, chapters 5 and 11; Karrenberg & Hack 2012, section 3.3.
 
 pub mod choice;
@@ -15,6 +16,7 @@ pub mod configuration;
 pub mod lanes;
 pub mod memory;
 mod notes;
+pub mod versions;
 
 use crate::analysis::cfg::cfg;
 use crate::analysis::cost::Registers;
@@ -33,7 +35,7 @@ use crate::transform::linearize::linearize;
 use crate::transform::normalize::normalize;
 use crate::transform::trivial_branches::trivial_branches;
 pub use choice::Choice;
-pub use configuration::{Configuration, Gangs};
+pub use configuration::{Configuration, Gangs, Versions};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, PrimaryMap, SecondaryMap};
 use lanes::Form;
@@ -112,7 +114,7 @@ pub fn plan(
     launch: &LaunchFacts,
     notes: &Notes,
 ) -> Result<Widening, Reason> {
-    let Gangs { configuration, width } = gangs;
+    let Gangs { configuration, width, .. } = gangs;
     if let Some(width) = width.filter(|width| !WIDTHS.contains(width)) {
         return Err(Reason::Width(width));
     }
@@ -132,24 +134,23 @@ pub fn plan(
         interleave(kernel, width, &facts.uniform_slots);
         facts.see_slots(kernel);
     }
-    let plan = |body| plan_region(body, &facts, configuration, bits, notes);
+    let plan = |body| plan_region(body, &facts, gangs, bits, notes);
     let regions = kernel.regions.values_mut().map(plan).collect();
     let widening = Widening { width, choice, configuration, regions };
     notes::private(kernel, &widening, notes);
     Ok(widening)
 }
 
-fn plan_region(
-    body: &mut Function,
-    facts: &Facts,
-    configuration: Configuration,
-    bits: u32,
-    notes: &Notes,
-) -> RegionPlan {
-    let before = analyse(body, facts);
+fn plan_region(body: &mut Function, facts: &Facts, gangs: Gangs, bits: u32, notes: &Notes) -> RegionPlan {
+    let configuration = gangs.configuration;
+    let registers = Registers { bits, width: facts.width };
+    let mut before = analyse(body, facts);
     group_accesses(body, &before.shapes, facts.width);
     let found = (configuration == Configuration::UniCf).then_some(&before);
     let control = notes.wanted().then(|| Control::of(body, found));
+    if configuration == Configuration::UniCf {
+        before = versions::versions(body, facts, before, gangs, registers, notes);
+    }
     let mut divergent = match configuration {
         Configuration::UniCf => before.divergent_branches,
         _ => every_branch(body),
@@ -157,7 +158,6 @@ fn plan_region(
     let UniformLoops { mut flow, tracked, guarded } = divergent_loops(body, &mut divergent);
     trivial_branches(body, &flow, &mut divergent);
     if matches!(configuration, Configuration::Boscc | Configuration::UniCf) {
-        let registers = Registers { bits, width: facts.width };
         flow = boscc(body, flow, &divergent, &guarded, &before.shapes, registers);
     }
     linearize(body, &flow, &divergent, &tracked);
@@ -203,7 +203,7 @@ fn shaped_by_active(body: &Function, facts: &Facts, shapes: &SecondaryMap<Value,
     found
 }
 
-fn analyse(body: &Function, facts: &Facts) -> Divergence {
+pub(crate) fn analyse(body: &Function, facts: &Facts) -> Divergence {
     let graph = cfg(body);
     let forest = loops(&graph, &dominators(&graph));
     divergence(body, facts, &graph, &forest)

@@ -68,7 +68,8 @@ impl Control {
     pub fn note(self, f: &Function, plan: &RegionPlan, notes: &Notes) {
         for FoundBranch { block, loc, kind, divergent } in self.branches {
             let class = if divergent { "divergent" } else { "uniform" };
-            let stays = f.blocks[block].term.selector().is_some();
+            // What a divergent branch leads to may have copies for lanes that agree, but no such branch stays.
+            let stays = !divergent && f.blocks[block].term.selector().is_some();
             let detail = if stays { "stays a branch" } else { "folded" };
             notes.add(|| Note { loc, kind, class: class.into(), masked: false, detail: detail.into() });
         }
@@ -121,7 +122,7 @@ fn count(n: usize, what: &str) -> String {
 }
 
 /// Where a branch is, or else its condition.
-fn branch_place(f: &Function, block: Block) -> SourceLoc {
+pub(super) fn branch_place(f: &Function, block: Block) -> SourceLoc {
     let data = &f.blocks[block];
     let cond = || data.term.selector().map(|value| value_place(f, value, 4)).unwrap_or_default();
     if f.end_locs[block].line != 0 { f.end_locs[block] } else { cond() }
@@ -141,7 +142,7 @@ fn value_place(f: &Function, value: Value, depth: u32) -> SourceLoc {
 }
 
 /// Where a loop asks whether to go on: at its head, or the last place where it may be left.
-fn loop_place(f: &Function, data: &LoopData) -> SourceLoc {
+pub(super) fn loop_place(f: &Function, data: &LoopData) -> SourceLoc {
     let asks = |&&(from, _): &&(Block, Block)| from == data.header;
     let exit = data.exits.iter().find(asks).or(data.exits.last()).map(|&(from, _)| from);
     let place = exit.map(|block| branch_place(f, block)).unwrap_or_default();

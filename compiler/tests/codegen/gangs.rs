@@ -419,7 +419,7 @@ fn random_kernels() {
         run(&g.module, "random", &g.range, &g.args, &mut expected).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         let width = WIDTHS[seed as usize % WIDTHS.len()];
         for configuration in Configuration::ALL {
-            let vectorize = Vectorize::Gangs(Gangs { configuration, width: Some(width) });
+            let vectorize = Vectorize::Gangs(Gangs { configuration, ..Gangs::of_width(width) });
             let launch = match seed / 4 % 3 {
                 0 => LaunchFacts::default(),
                 1 => facts(&g.range).of_any_size(),

@@ -54,6 +54,8 @@ fn some_of_everything() {
 22:14 load uniform: f32 from constant memory
 23:5 branch divergent: folded
 23:5 loop divergent: lanes part at 23:5, carries 0 scalars and 1 vector
+23:5 version all-true copy: where all lanes go one way
+23:5 version unmasked loop: until a lane leaves
 25:26 store contiguous: f32 to local memory
 27:19 load reversed: f32 from local memory
 28:15 branch divergent: folded
@@ -93,7 +95,7 @@ const SHORT: &str = "kernel void k(global int *p, int n) {
 #[test]
 fn what_was_asked_for() {
     let module = build(SHORT, true);
-    let naive = Gangs { configuration: Configuration::Naive, width: Some(16) };
+    let naive = Gangs { configuration: Configuration::Naive, ..Gangs::of_width(16) };
     let [text, _] = report(&module, "naive", Vectorize::Gangs(naive));
     let expected = "kernel k: 16 work-items at a time, naive (as asked)
 2:5 branch divergent: folded

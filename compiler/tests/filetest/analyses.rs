@@ -2,6 +2,7 @@
 
 use super::{Fact, Script};
 use lockstep_compiler::analysis::cfg::cfg;
+use lockstep_compiler::analysis::cost::Registers;
 use lockstep_compiler::analysis::divergence::{Facts, divergence};
 use lockstep_compiler::analysis::dominators::dominators;
 use lockstep_compiler::analysis::joins::control_divergence;
@@ -11,6 +12,8 @@ use lockstep_compiler::analysis::loops::loops;
 use lockstep_compiler::analysis::post_dominators::post_dominators;
 use lockstep_compiler::ir::{Block, Function, Module, Value, block_text, inst_text, term_text};
 use lockstep_compiler::launch_facts::{LaunchFacts, LocalSize};
+use lockstep_compiler::transform::all_true;
+use lockstep_compiler::transform::unmasked_loops::{self, Known, Refusal};
 use lockstep_compiler::verify::VerifyError;
 use std::collections::BTreeSet;
 
@@ -115,6 +118,43 @@ pub fn control_divergences(module: &Module) -> Vec<Fact> {
             }
         }
     })
+}
+
+/// For gangs of 16 on registers of 512 bits: at the header of each divergent loop how it gets a version without masks, or
+/// why not (`version: b1 again, saves 9 of 60`); at each branch where lanes part what copies of its targets would save
+/// (`copies: then saves 9 of 60, else none`).
+pub fn versions(module: &Module) -> Vec<Fact> {
+    let mut found = Vec::new();
+    for kernel in &module.kernels {
+        let facts = Facts::new(module, kernel, 16).of_kernel(kernel);
+        for f in kernel.regions.values() {
+            let graph = cfg(f);
+            let tree = dominators(&graph);
+            let forest = loops(&graph, &tree);
+            let divergent = divergence(f, &facts, &graph, &forest);
+            let registers = Registers { bits: 512, width: 16 };
+            let lines = lines(f, graph.rpo(), &divergent.shapes, registers.width);
+            let known =
+                Known { cfg: &graph, tree: &tree, forest: &forest, found: &divergent, lines: &lines, registers };
+            for (l, data) in forest.iter().filter(|&(l, _)| divergent.divergent_loops.contains(l)) {
+                let plan = unmasked_loops::plan(f, known, l).map_err(|refusal| refusal.to_string());
+                let version = match plan {
+                    _ if !known.is_entered_by_all(l) => Refusal::SomeLanes.to_string(),
+                    Ok(plan) => plan.to_string(),
+                    Err(refusal) => refusal,
+                };
+                found.push((block_text(f, data.header), "version".to_string(), version));
+            }
+            for &block in f.layout.iter().filter(|&&block| divergent.divergent_branches.contains(block)) {
+                let copy = |target| {
+                    let plan = all_true::plan(f, known, block, target, true);
+                    plan.map_or("none".to_string(), |plan| plan.to_string())
+                };
+                found.push((term_text(f, block), "copies".to_string(), format!("then {}, else {}", copy(0), copy(1))));
+            }
+        }
+    }
+    found
 }
 
 /// `regions: 3` and `live: i32 i64` for every kernel.

@@ -12,6 +12,7 @@ use lockstep_compiler::analysis::dominators::dominators;
 use lockstep_compiler::analysis::loops::loops;
 use lockstep_compiler::interp::{Arg, Memory, NdRange, STEP_LIMIT, run_gangs};
 use lockstep_compiler::ir::{Function, Kernel, Module};
+use lockstep_compiler::report::Notes;
 use lockstep_compiler::transform::barriers::barriers;
 use lockstep_compiler::transform::boscc::boscc;
 use lockstep_compiler::transform::divergent_loops::{UniformLoops, divergent_loops};
@@ -22,6 +23,8 @@ use lockstep_compiler::transform::normalize::normalize;
 use lockstep_compiler::transform::reducible::make_reducible;
 use lockstep_compiler::transform::trivial_branches::trivial_branches;
 use lockstep_compiler::verify::{Stage, verify};
+use lockstep_compiler::widen::versions::versions;
+use lockstep_compiler::widen::{Gangs, Versions};
 use std::path::Path;
 
 struct Pass {
@@ -37,11 +40,14 @@ const PASSES: &[Pass] = &[
     Pass { name: "normalize", run: normalize_regions, stage: Stage::Normalized },
     Pass { name: "interleave", run: interleave_four, stage: Stage::Regions },
     Pass { name: "group_accesses", run: groups, stage: Stage::Regions },
+    Pass { name: "unmasked_loops", run: unmasked_loops, stage: Stage::Versioned },
+    Pass { name: "all_true", run: all_true, stage: Stage::Versioned },
     Pass { name: "divergent_loops", run: uniform_loops, stage: Stage::Linearized },
     Pass { name: "boscc", run: gates, stage: Stage::Linearized },
     Pass { name: "linearize", run: linearize_all, stage: Stage::Linearized },
     Pass { name: "linearize_trivial_branches", run: linearize_trivial_branches, stage: Stage::Linearized },
     Pass { name: "linearize_with_gates", run: linearize_with_gates, stage: Stage::Linearized },
+    Pass { name: "linearize_versions", run: linearize_versions, stage: Stage::Linearized },
 ];
 
 fn normalize_regions(kernel: &mut Kernel) {
@@ -88,6 +94,31 @@ fn uniform_loops(kernel: &mut Kernel) {
     each_analysed(kernel, |f, mut found| {
         divergent_loops(f, &mut found.divergent_branches);
     });
+}
+
+/// Gives all divergent loops versions that can have one.
+fn unmasked_loops(kernel: &mut Kernel) {
+    versioned(kernel, Gangs { all_true: Versions::Never, unmasked_loops: Versions::Always, ..Gangs::default() });
+}
+
+/// Gives all targets of divergent branches copies that can have one.
+fn all_true(kernel: &mut Kernel) {
+    versioned(kernel, Gangs { all_true: Versions::Always, unmasked_loops: Versions::Never, ..Gangs::default() });
+}
+
+fn versioned(kernel: &mut Kernel, gangs: Gangs) {
+    let facts = Facts::new(&Module::default(), kernel, 16).of_kernel(kernel);
+    let registers = Registers { bits: 512, width: 16 };
+    for f in kernel.regions.values_mut() {
+        let graph = cfg(f);
+        let found = divergence(f, &facts, &graph, &loops(&graph, &dominators(&graph)));
+        versions(f, &facts, found, gangs, registers, &Notes::default());
+    }
+}
+
+fn linearize_versions(kernel: &mut Kernel) {
+    versioned(kernel, Gangs { all_true: Versions::Always, unmasked_loops: Versions::Always, ..Gangs::default() });
+    linearize_all(kernel);
 }
 
 /// Puts gates in front of costly blocks.

@@ -5,11 +5,11 @@ use lockstep_compiler::interp::{Memory, run_gangs, run_limited};
 use lockstep_compiler::ir::Module;
 use lockstep_compiler::launch_facts::LaunchFacts;
 use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
-use lockstep_compiler::report::Notes;
+use lockstep_compiler::report::{Notes, Report};
 use lockstep_compiler::testing::Generated;
 use lockstep_compiler::transform::barriers::barriers;
 use lockstep_compiler::verify::{Stage, verify, verify_kernel};
-use lockstep_compiler::widen::{self, Configuration, Gangs, Reason};
+use lockstep_compiler::widen::{self, Configuration, Gangs, Reason, Versions};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Steps that a kernel may take: random ones take far fewer, and those that lost the end of a loop are to be noticed.
@@ -21,29 +21,33 @@ const REGISTER_BITS: u32 = 512;
 /// A way to run a kernel.
 #[derive(Clone, Copy, Debug)]
 pub enum Way {
-    /// Linearized for gangs of `width`, in the lock-step interpreter in gangs of `lanes`.
-    Lockstep { configuration: Configuration, width: u32, lanes: usize },
+    /// Linearized, in the lock-step interpreter in gangs of `lanes`.
+    Lockstep { gangs: Gangs, lanes: usize },
     /// As machine code.
     Machine { vectorize: Vectorize, opt_disable: bool },
 }
 
 impl Way {
-    /// Linearized with everything varying and with what the analyses find, in gangs of 1 to 16. Nothing is made for
-    /// gangs of one, but what is made for two holds for them too.
+    /// Linearized with everything varying and with what the analyses find, in gangs of 1 to 16; then with versions for
+    /// lanes that agree. Nothing is made for gangs of one, but what is made for two holds for them too.
     pub fn lockstep() -> Vec<Way> {
+        let way = |gangs: Gangs, lanes: u32| {
+            let width = Some(lanes.max(2));
+            Way::Lockstep { gangs: Gangs { width, ..gangs }, lanes: lanes as usize }
+        };
         let mut ways = Vec::new();
-        for configuration in [Configuration::Naive, Configuration::UniCf] {
-            for lanes in [1, 2, 4, 8, 16] {
-                ways.push(Way::Lockstep { configuration, width: (lanes as u32).max(2), lanes });
-            }
+        for gangs in [Gangs { configuration: Configuration::Naive, ..Gangs::default() }, Gangs::default()] {
+            ways.extend([1, 2, 4, 8, 16].map(|lanes| way(gangs, lanes)));
         }
+        ways.extend([1, 2, 4, 16].map(|lanes| way(versioned(), lanes)));
         ways
     }
 
-    /// Scalar, naive and with all the analyses: machine code for gangs of `width`.
+    /// Scalar, naive, with all the analyses and with versions for lanes that agree: machine code for gangs of `width`.
     pub fn machine(width: u32, opt_disable: bool) -> Vec<Way> {
-        let gangs = [Configuration::Naive, Configuration::UniCf]
-            .map(|configuration| Vectorize::Gangs(Gangs { configuration, width: Some(width) }));
+        let naive = Gangs { configuration: Configuration::Naive, ..Gangs::default() };
+        let gangs =
+            [naive, Gangs::default(), versioned()].map(|gangs| Vectorize::Gangs(Gangs { width: Some(width), ..gangs }));
         let all = [Vectorize::Scalar].into_iter().chain(gangs);
         all.map(|vectorize| Way::Machine { vectorize, opt_disable }).collect()
     }
@@ -51,7 +55,7 @@ impl Way {
     /// Why the kernel, run this way in a launch of which the facts hold, does not leave what is expected; none: it does.
     pub fn fault(&self, g: &Generated, launch: LaunchFacts, expected: &[Vec<u8>]) -> Option<String> {
         let run = || match *self {
-            Way::Lockstep { configuration, width, lanes } => lockstep(g, configuration, width, lanes, &launch),
+            Way::Lockstep { gangs, lanes } => lockstep(g, gangs, lanes, &launch),
             Way::Machine { vectorize, opt_disable } => {
                 let options = CompileOptions { vectorize, launch, opt_disable, ..CompileOptions::default() };
                 let name = &g.module.kernels[0].name;
@@ -86,16 +90,24 @@ pub fn expected(g: &Generated) -> Result<Vec<Vec<u8>>, String> {
     ran.map(|_| memory.buffers).map_err(|e| e.to_string())
 }
 
-fn lockstep(
-    g: &Generated,
-    configuration: Configuration,
-    width: u32,
-    lanes: usize,
-    launch: &LaunchFacts,
-) -> Result<Vec<Vec<u8>>, String> {
+/// What the report says of the versions that a kernel's code gets, wherever it can have some.
+pub fn versions(g: &Generated) -> String {
     let mut kernel = g.module.kernels[0].clone();
     barriers(&mut kernel);
-    let gangs = Gangs { configuration, width: Some(width) };
+    let notes = Notes::new(true);
+    let gangs = Gangs { width: Some(8), ..versioned() };
+    widen::plan(&g.module, &mut kernel, gangs, REGISTER_BITS, &LaunchFacts::default(), &notes).unwrap();
+    Report::new("", "", 8, String::new(), notes).unwrap().to_string()
+}
+
+/// Versions of all code that can have some.
+fn versioned() -> Gangs {
+    Gangs { unmasked_loops: Versions::Always, all_true: Versions::Always, ..Gangs::default() }
+}
+
+fn lockstep(g: &Generated, gangs: Gangs, lanes: usize, launch: &LaunchFacts) -> Result<Vec<Vec<u8>>, String> {
+    let mut kernel = g.module.kernels[0].clone();
+    barriers(&mut kernel);
     let planned = widen::plan(&g.module, &mut kernel, gangs, REGISTER_BITS, launch, &Notes::default());
     planned.map_err(|reason| reason.to_string())?;
     verify_kernel(&g.module, &kernel, Stage::Linearized).map_err(|errors| errors[0].to_string())?;

@@ -9,7 +9,7 @@ use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
 use lockstep_compiler::ir::Module;
 use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
 use lockstep_compiler::verify::{Stage, verify};
-use lockstep_compiler::widen::{Configuration, Gangs};
+use lockstep_compiler::widen::{Configuration, Gangs, Versions};
 
 /// Work-items of a gang; 1: no gangs.
 pub const WIDTHS: [u32; 5] = [1, 2, 4, 8, 16];
@@ -29,7 +29,7 @@ pub fn build(source: &str) -> Module {
 
 /// How a kernel is compiled for gangs of so many work-items.
 pub fn options(configuration: Configuration, width: u32, opt_disable: bool) -> CompileOptions {
-    let gangs = Gangs { configuration, width: Some(width) };
+    let gangs = Gangs { configuration, ..Gangs::of_width(width) };
     let vectorize = if width == 1 { Vectorize::Scalar } else { Vectorize::Gangs(gangs) };
     let dump = std::env::var_os("LOCKSTEP_TEST_DUMP").map(Into::into);
     CompileOptions { opt_disable, vectorize, dump, ..CompileOptions::default() }
@@ -51,13 +51,23 @@ pub fn agree(module: &Module, kernel: &str, launches: &[Launch]) {
         memory.buffers
     };
     let expected: Vec<Vec<Vec<u8>>> = launches.iter().map(interpreted).collect();
-    for (turn, width) in WIDTHS.into_iter().enumerate() {
-        // Each width at one of the two levels, full optimization at the widest.
-        let code = Code::compile(module, kernel, &options(Configuration::UniCf, width, turn % 2 == 1)).unwrap();
-        assert_eq!(code.variant.reason(), None, "{kernel}, width {width}");
+    // Each width at one of the two levels, full optimization at the widest; then versions for lanes that agree.
+    let widths = WIDTHS.into_iter().enumerate();
+    let mut all: Vec<_> = widths.map(|(turn, width)| options(Configuration::UniCf, width, turn % 2 == 1)).collect();
+    for (width, opt_disable) in [(4, true), (8, false)] {
+        let gangs = Gangs { unmasked_loops: Versions::Always, all_true: Versions::Always, ..Gangs::of_width(width) };
+        all.push(CompileOptions {
+            vectorize: Vectorize::Gangs(gangs),
+            ..options(Configuration::UniCf, width, opt_disable)
+        });
+    }
+    for options in all {
+        let code = Code::compile(module, kernel, &options).unwrap();
+        let how = format!("{kernel}, {:?}", options.vectorize);
+        assert_eq!(code.variant.reason(), None, "{how}");
         for (n, (launch, expected)) in launches.iter().zip(&expected).enumerate() {
             for side in [Side::Front, Side::Rear] {
-                let name = format!("{kernel}, width {width}, launch {n}, {side:?}");
+                let name = format!("{how}, launch {n}, {side:?}");
                 let mut memory = Memory::new(launch.buffers.clone());
                 let ran = code.run(&name, &launch.range, &launch.args, &mut memory, side);
                 ran.unwrap_or_else(|error| panic!("{name}: {error}"));

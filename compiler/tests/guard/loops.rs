@@ -133,3 +133,37 @@ fn goto_into_endless() {
         0,
     )]);
 }
+
+/// Rows of memory that end where the first lane leaves, and stores that must not be done twice.
+#[test]
+fn as_long_as_no_lane_has_left() {
+    end(&[
+        ("walk", "int size = get_global_size(0); for (int k = i; k < size; k++) out[i] += m[k] * 3;", some, 0),
+        ("walk_until", "int size = get_global_size(0), k = i; do { out[i] += m[k] - k; } while (++k < size);", some, 0),
+        (
+            "store_before_an_exit",
+            "int size = get_global_size(0); for (int k = i;; k++) { out[i]++; if (k + 1 >= size) break; out[i] += m[k + 1]; }",
+            some,
+            0,
+        ),
+        (
+            "atomic_before_an_exit",
+            "for (int k = 0; k < 9; k++) { atomic_add(out + i, k); if (m[i] < k) break; out[i] ^= m[i]; }",
+            some,
+            0,
+        ),
+        (
+            "endless_behind_all_lanes",
+            "if (m[i] >= 0) { int k = 0; while (k <= m[i]) k++; out[i] = k; } else while (1) flag[0]++;",
+            some,
+            0,
+        ),
+        (
+            "arms_of_all_lanes",
+            "if (m[i] < 77) { for (int k = 0; k <= m[i]; k++) out[i] += m[i]; } else out[i + 1000000] = 1;",
+            some,
+            0,
+        ),
+        ("nested_while", "for (int k = 0; k < m[i]; k++) for (int j = 0; j <= k; j++) out[i] += m[i] + j;", some, 0),
+    ]);
+}

@@ -134,7 +134,7 @@ fn check_slots(seed: u64, shape: Shape) -> usize {
         for configuration in [Configuration::UniCf, Configuration::UniVal] {
             let mut module = g.module.clone();
             barriers(&mut module.kernels[0]);
-            let gangs = Gangs { configuration, width: Some(width) };
+            let gangs = Gangs { configuration, ..Gangs::of_width(width) };
             let planned =
                 plan(&g.module, &mut module.kernels[0], gangs, 256, &LaunchFacts::default(), &Notes::default());
             planned.unwrap_or_else(|reason| panic!("seed {seed}: {reason}"));

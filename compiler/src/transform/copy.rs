@@ -1,0 +1,66 @@
+//! Copies blocks within a function.
+//!
+//! Requires: valid SSA; blocks in an order where those that dominate others come before them.
+//! Ensures: the copies do what the blocks do and go where they go, to copies of copied blocks; nothing leads to them
+//! yet. What the blocks do not define is what the caller says stands for it, or the same value.
+//! Phases: blocks with their parameters and instructions, then operands and terminators.
+//! Source: none.
+
+use crate::ir::{Block, Function, Terminator, Value};
+use cranelift_entity::SecondaryMap;
+
+/// What stands for blocks and values in copied code.
+#[derive(Clone, Debug, Default)]
+pub struct Copies {
+    blocks: SecondaryMap<Block, Option<Block>>,
+    values: SecondaryMap<Value, Option<Value>>,
+}
+
+impl Copies {
+    /// The copy of a block, or the block itself.
+    pub fn block(&self, block: Block) -> Block {
+        self.blocks[block].unwrap_or(block)
+    }
+
+    /// The copy of a value, or the value itself.
+    pub fn value(&self, value: Value) -> Value {
+        self.values[value].unwrap_or(value)
+    }
+
+    /// A block's end as a copy of the block has it.
+    pub fn term(&self, term: &Terminator) -> Terminator {
+        let mut term = term.clone();
+        term.map_args(|value| self.value(value));
+        term.targets_mut().into_iter().for_each(|to| to.block = self.block(to.block));
+        term
+    }
+}
+
+/// Copies blocks; `values` are those that are used in them under another name.
+pub fn copy(f: &mut Function, blocks: &[Block], values: &Copies) -> Copies {
+    let mut copies = Copies { blocks: SecondaryMap::new(), values: values.values.clone() };
+    for &block in blocks {
+        let new = f.add_block();
+        copies.blocks[block] = Some(new);
+        f.end_locs[new] = f.end_locs[block];
+        for param in f.blocks[block].params.clone() {
+            copies.values[param] = Some(f.add_param(new, f.ty(param)));
+        }
+        for inst in f.blocks[block].insts.clone() {
+            let node = f.insts[inst].clone();
+            let types: Vec<_> = node.results.iter().map(|&result| f.ty(result)).collect();
+            let made = f.append(new, node.data, &types, node.loc);
+            for (&old, &new) in node.results.iter().zip(&f.insts[made].results) {
+                copies.values[old] = Some(new);
+            }
+        }
+    }
+    for &block in blocks {
+        let new = copies.block(block);
+        for inst in f.blocks[new].insts.clone() {
+            f.insts[inst].data.map_args(|value| copies.value(value));
+        }
+        f.blocks[new].term = copies.term(&f.blocks[block].term);
+    }
+    copies
+}

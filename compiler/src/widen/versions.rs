@@ -1,0 +1,221 @@
+//! Versions of code for gangs whose lanes agree, one after the other.
+//!
+//! Requires: a function in normal form and what diverges in it.
+//! Ensures: `Stage::Versioned`; what diverges in what came out.
+//! Phases: divergent loops, outer ones first; then targets of divergent branches; then loops in their copies; until
+//! nothing is left that pays or may be.
+//! Source: as `transform::unmasked_loops` and `transform::all_true`.
+
+use super::notes::{branch_place, loop_place};
+use super::{Gangs, Versions, analyse};
+use crate::analysis::cfg::cfg;
+use crate::analysis::cost::Registers;
+use crate::analysis::divergence::{Divergence, Facts};
+use crate::analysis::dominators::dominators;
+use crate::analysis::lines::lines;
+use crate::analysis::loops::{Loops, loops};
+use crate::ir::{Block, Function, SourceLoc};
+use crate::report::{Note, Notes};
+use crate::transform::all_true;
+use crate::transform::unmasked_loops::{self, Known, Refusal};
+use cranelift_entity::EntitySet;
+use std::collections::HashSet;
+
+/// Functions with more instructions get no versions unless always: compiling would take too long.
+const MOST: usize = 600;
+
+/// The versions of a function.
+const MOST_VERSIONS: usize = 8;
+
+/// Makes versions of a function's code; the answer is what diverges then.
+pub fn versions(
+    f: &mut Function,
+    facts: &Facts,
+    found: Divergence,
+    gangs: Gangs,
+    registers: Registers,
+    notes: &Notes,
+) -> Divergence {
+    if found.divergent_branches.is_empty() {
+        return found;
+    }
+    let mut pass = Pass {
+        facts,
+        found,
+        gangs,
+        registers,
+        loops_done: EntitySet::new(),
+        targets_done: HashSet::new(),
+        decided: Vec::new(),
+    };
+    let always = [gangs.unmasked_loops, gangs.all_true].contains(&Versions::Always);
+    let most = if always { usize::MAX } else { MOST };
+    let mut made = 0;
+    while made < MOST_VERSIONS && size(f) <= most && (pass.version_a_loop(f) || pass.copy_a_target(f)) {
+        made += 1;
+    }
+    if size(f) > most && made == 0 {
+        pass.refuse_all(f);
+    }
+    pass.note(notes);
+    pass.found
+}
+
+fn size(f: &Function) -> usize {
+    f.layout.iter().map(|&block| f.blocks[block].insts.len()).sum()
+}
+
+struct Pass<'a> {
+    facts: &'a Facts,
+    found: Divergence,
+    gangs: Gangs,
+    registers: Registers,
+    /// Headers of loops that have a version, or get none.
+    loops_done: EntitySet<Block>,
+    /// Targets of branches that have a copy, or get none.
+    targets_done: HashSet<(Block, usize)>,
+    decided: Vec<Decided>,
+}
+
+/// What was decided of a loop or branch.
+struct Decided {
+    loc: SourceLoc,
+    version: Version,
+}
+
+/// What became of it.
+#[derive(PartialEq, Eq)]
+enum Version {
+    Loop,
+    Copy,
+    NoLoop(String),
+}
+
+impl Pass<'_> {
+    /// Makes a version of one divergent loop; false if there is none to make.
+    fn version_a_loop(&mut self, f: &mut Function) -> bool {
+        let mode = self.gangs.unmasked_loops;
+        if mode == Versions::Never {
+            return false;
+        }
+        let graph = cfg(f);
+        let tree = dominators(&graph);
+        let forest = loops(&graph, &tree);
+        let lines = lines(f, graph.rpo(), &self.found.shapes, self.registers.width);
+        for (l, data) in forest.iter() {
+            if !self.found.divergent_loops.contains(l) || !self.loops_done.insert(data.header) {
+                continue;
+            }
+            let loc = loop_place(f, data);
+            let found = &self.found;
+            let registers = self.registers;
+            let known = Known { cfg: &graph, tree: &tree, forest: &forest, found, lines: &lines, registers };
+            let plan = match known.is_entered_by_all(l) {
+                true => unmasked_loops::plan(f, known, l),
+                false => Err(Refusal::SomeLanes),
+            };
+            let plan = plan.and_then(|plan| match mode {
+                Versions::WherePays => plan.pays().map(|()| plan),
+                _ => Ok(plan),
+            });
+            let version = match plan {
+                Ok(plan) => {
+                    let before = f.clone();
+                    let (header, over) = plan.apply(f);
+                    // Not all lanes stay there.
+                    self.targets_done.extend(over.into_iter().flat_map(|block| [(block, 0), (block, 1)]));
+                    if self.accept(f, before, |forest, found| {
+                        let uniform = forest.with_header(header).is_some_and(|l| !found.divergent_loops.contains(l));
+                        uniform && !found.divergent_blocks.contains(header)
+                    }) {
+                        Version::Loop
+                    } else {
+                        Version::NoLoop("lanes would leave it one by one all the same".to_owned())
+                    }
+                }
+                Err(refusal) => Version::NoLoop(refusal.to_string()),
+            };
+            let made = version == Version::Loop;
+            self.decided.push(Decided { loc, version });
+            if made {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// No loop of a large function gets a version.
+    fn refuse_all(&mut self, f: &Function) {
+        let graph = cfg(f);
+        let forest = loops(&graph, &dominators(&graph));
+        for (_, data) in forest.iter().filter(|&(l, _)| self.found.divergent_loops.contains(l)) {
+            let why = format!("there are {} instructions around it", size(f));
+            self.decided.push(Decided { loc: loop_place(f, data), version: Version::NoLoop(why) });
+        }
+    }
+
+    /// Makes a copy of one target of a divergent branch; false if there is none to make.
+    fn copy_a_target(&mut self, f: &mut Function) -> bool {
+        let mode = self.gangs.all_true;
+        if mode == Versions::Never {
+            return false;
+        }
+        let graph = cfg(f);
+        let tree = dominators(&graph);
+        let forest = loops(&graph, &tree);
+        let lines = lines(f, graph.rpo(), &self.found.shapes, self.registers.width);
+        for &block in graph.rpo() {
+            for target in 0..2 {
+                let found = &self.found;
+                let registers = self.registers;
+                let known = Known { cfg: &graph, tree: &tree, forest: &forest, found, lines: &lines, registers };
+                let loops = self.gangs.unmasked_loops != Versions::Never;
+                let Some(plan) = all_true::plan(f, known, block, target, loops) else { continue };
+                if !self.targets_done.insert((block, target)) || mode == Versions::WherePays && !plan.pays() {
+                    continue;
+                }
+                let loc = branch_place(f, block);
+                let before = f.clone();
+                let (some, copy) = plan.apply(f);
+                if self.accept(f, before, |_, found| !found.divergent_blocks.contains(copy)) {
+                    // The branch has moved.
+                    for target in 0..2 {
+                        if self.targets_done.contains(&(block, target)) {
+                            self.targets_done.insert((some, target));
+                        }
+                    }
+                    self.decided.push(Decided { loc, version: Version::Copy });
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Keeps what was made of the function if it is as meant.
+    fn accept(&mut self, f: &mut Function, before: Function, meant: impl Fn(&Loops, &Divergence) -> bool) -> bool {
+        let found = analyse(f, self.facts);
+        let graph = cfg(f);
+        let accepted = meant(&loops(&graph, &dominators(&graph)), &found);
+        if accepted {
+            self.found = found;
+        } else {
+            *f = before;
+        }
+        accepted
+    }
+
+    /// Copies of a loop stand at one place in the source; it has a version if one of them has.
+    fn note(&self, notes: &Notes) {
+        for Decided { loc, version } in &self.decided {
+            let made = |other: &Decided| other.loc == *loc && other.version == Version::Loop;
+            let (class, detail) = match version {
+                Version::Loop => ("unmasked loop", "until a lane leaves".to_owned()),
+                Version::Copy => ("all-true copy", "where all lanes go one way".to_owned()),
+                Version::NoLoop(_) if self.decided.iter().any(made) => continue,
+                Version::NoLoop(why) => ("none", format!("of the loop: {why}")),
+            };
+            notes.add(|| Note { loc: *loc, kind: "version", class: class.into(), masked: false, detail });
+        }
+    }
+}
