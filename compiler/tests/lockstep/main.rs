@@ -16,7 +16,7 @@ use lockstep_compiler::transform::divergent_loops::{UniformLoops, divergent_loop
 use lockstep_compiler::transform::linearize::linearize;
 use lockstep_compiler::transform::normalize::normalize;
 use lockstep_compiler::verify::{Stage, verify};
-use lockstep_compiler::widen::{Configuration, Gangs, plan};
+use lockstep_compiler::widen::{Configuration, Gangs, Versions, plan};
 use std::ops::Range;
 
 mod uniform;
@@ -131,10 +131,11 @@ fn check_slots(seed: u64, shape: Shape) -> usize {
     let expected = result(&g.module, &g, None, &format!("seed {seed}"));
     let mut shared = 0;
     for width in [2, 4, 16] {
-        for configuration in [Configuration::UniCf, Configuration::UniVal] {
+        let gangs = Gangs::of_width(width);
+        let versioned = Gangs { unmasked_loops: Versions::Always, all_true: Versions::Always, ..gangs };
+        for gangs in [gangs, versioned, Gangs { configuration: Configuration::UniVal, ..gangs }] {
             let mut module = g.module.clone();
             barriers(&mut module.kernels[0]);
-            let gangs = Gangs { configuration, ..Gangs::of_width(width) };
             let planned =
                 plan(&g.module, &mut module.kernels[0], gangs, 256, &LaunchFacts::default(), &Notes::default());
             planned.unwrap_or_else(|reason| panic!("seed {seed}: {reason}"));
