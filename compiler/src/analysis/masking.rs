@@ -43,6 +43,8 @@ pub fn extra(f: &Function, inst: Inst, Lanes { shapes, lines }: Lanes<'_>, regis
         InstData::Store { ptr, args, .. } => {
             args.first().map_or(0, |&v| access(*ptr, f.ty(v), args.len(), Direction::Store))
         }
+        // One operation for all active lanes.
+        InstData::AtomicRmw { ptr, .. } if shapes[*ptr].is_uniform() => GUARD,
         InstData::MemCopy { .. }
         | InstData::MemSet { .. }
         | InstData::AtomicRmw { .. }

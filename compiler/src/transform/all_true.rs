@@ -30,7 +30,7 @@ const MOST: usize = 300;
 const LEAST: u64 = 8;
 
 /// What masks have to cost of it all, in percent: lanes may not agree, and the code grows.
-const SHARE: u64 = 8;
+const SHARE: u64 = 15;
 
 /// A target of a divergent branch that gets a copy.
 pub struct Plan {
