@@ -127,10 +127,13 @@ impl Facts {
 
     /// The facts with what the code of all regions, in normal form, says about slots and kept values.
     pub fn of_kernel(mut self, kernel: &Kernel) -> Facts {
-        let graphs: Vec<Graph<'_>> = kernel.regions.values().map(Graph::of).collect();
         if !self.all_vary {
             slots::private_only(kernel, &mut self.uniform_slots);
         }
+        if self.uniform_slots.is_empty() && kernel.live.is_empty() {
+            return self;
+        }
+        let graphs: Vec<Graph<'_>> = kernel.regions.values().map(Graph::of).collect();
         kernel.live.keys().for_each(|live| {
             self.unseen.insert(live);
         });
