@@ -71,7 +71,7 @@ impl Generator {
         self.budget = self.budget.saturating_sub(1);
         let nest = depth < self.shape.depth && self.budget > 0;
         let barrier = self.uniform_here && !self.barriers_over;
-        match self.random.below(30) {
+        match self.random.below(28) {
             0..=5 => self.assign(),
             6 | 7 => self.store(),
             8 => {
@@ -84,9 +84,9 @@ impl Generator {
             16..=18 if barrier => return self.exchange(depth),
             19 if barrier => self.build().barrier(),
             20 | 21 if depth > 0 => return self.leave(),
-            22..=25 => self.private(),
-            26 | 27 if nest => return self.with_scratch(depth),
-            28 | 29 => self.neighbours(),
+            22..=24 => self.private(),
+            25 | 26 if nest => return self.with_scratch(depth),
+            27 => self.neighbours(),
             _ => self.assign(),
         }
         true

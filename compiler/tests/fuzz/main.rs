@@ -148,7 +148,7 @@ fn random_kernels() {
 /// What is compared has versions for lanes that agree: many kernels have divergent loops and branches that all lanes enter.
 #[test]
 fn many_kernels_get_versions() {
-    let reports: Vec<String> = (0..200).map(|seed| versions(&kernel(seed))).collect();
+    let reports: Vec<String> = (0..300).map(|seed| versions(&kernel(seed))).collect();
     let with = |what: &str| reports.iter().filter(|report| report.contains(what)).count();
     let [of_loops, of_branches] = ["loop divergent", "branch divergent"].map(with);
     let (loops, branches) = (with("version unmasked loop"), with("version all-true copy"));
