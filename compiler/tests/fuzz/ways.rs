@@ -12,8 +12,8 @@ use lockstep_compiler::verify::{Stage, verify, verify_kernel};
 use lockstep_compiler::widen::{self, Configuration, Gangs, Reason, Versions};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Steps that a kernel may take: random ones take far fewer, and those that lost the end of a loop are to be noticed.
-const STEPS: u64 = 5_000_000;
+/// Steps that a kernel may take: random ones take far fewer, if also some millions where all is linearized, and those that lost the end of a loop are to be noticed.
+const STEPS: u64 = 100_000_000;
 
 /// Bits of the registers that plans for the lock-step interpreter are made for.
 const REGISTER_BITS: u32 = 512;
