@@ -46,6 +46,8 @@ use inkwell::values::IntValue;
 use storage::Storage;
 use vector::Around;
 
+pub use vector::MaskedLoads;
+
 /// Owns the LLVM types and constants of one module.
 pub use inkwell::context::Context;
 
@@ -73,6 +75,7 @@ pub fn generate<'ctx>(
     widening: Option<&Widening>,
     launch: &LaunchFacts,
     notes: &Notes,
+    masked_loads: MaskedLoads,
 ) -> Result<Generated<'ctx>, BuilderError> {
     let llvm = ctx.create_module(&kernel.name);
     let storage = Storage::of(kernel, widening.map_or(1, |widening| widening.width));
@@ -104,9 +107,10 @@ pub fn generate<'ctx>(
         let (nexts, chosen) = match (widening, next) {
             (Some(widening), Some(next)) => {
                 let group = &groups.group;
-                let around = Around { emit: &emit, kernel, storage: &storage, frame: &frame, group, widening, notes };
+                let (emit, storage, frame) = (&emit, &storage, &frame);
+                let around = Around { emit, kernel, storage, frame, group, widening, masked_loads, notes };
                 let plan = &widening.regions[region];
-                let nexts = vector::run_gangs(around, body, plan, next, |next| number(&emit, next))?;
+                let nexts = vector::run_gangs(around, body, plan, next, |next| number(emit, next))?;
                 let chosen = emit.builder.build_load(ctx.i32_type(), next, "")?.into_int_value();
                 (nexts, Some(chosen))
             }

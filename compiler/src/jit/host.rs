@@ -68,16 +68,25 @@ pub fn host_description() -> String {
     )
 }
 
+fn has(feature: &str) -> bool {
+    host().features.to_string_lossy().split(',').any(|each| each.strip_prefix('+') == Some(feature))
+}
+
 /// Bits of the widest vector registers, where at most `simd` may be used.
 pub fn register_bits(simd: Option<u32>) -> u32 {
-    let features = host().features.to_string_lossy();
-    let has = |feature: &str| features.split(',').any(|each| each.strip_prefix('+') == Some(feature));
     let bits = match () {
         () if has("avx512f") => 512,
         () if has("avx2") => 256,
         () => 128,
     };
     bits.min(simd.unwrap_or(bits)).max(128)
+}
+
+/// Whether instructions take their masks from vector registers, as AVX does and AVX-512 does not, where registers of
+/// at most `simd` bits may be used.
+pub fn masks_in_vectors(simd: Option<u32>) -> bool {
+    let most = simd.unwrap_or(u32::MAX);
+    has("avx") && most > 128 && !(has("avx512f") && most > 256)
 }
 
 /// A code generator for the host. One thread at a time may use it.

@@ -8,6 +8,7 @@ mod barrier_kernels;
 mod gangs;
 mod host_code;
 mod kernels;
+mod masked_loads;
 mod operations;
 mod random;
 mod report;

@@ -7,7 +7,6 @@ use crate::codegen::alias::Part;
 use crate::codegen::emit::{Emitted, vector_of};
 use crate::ir::{Access, InstNode, LiveSlot, Space, Type, Value};
 use crate::widen::memory::{AccessClass, Direction, classify, elements};
-use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::BuilderError;
 use inkwell::types::VectorType;
 use inkwell::values::{
@@ -224,31 +223,19 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let emit = self.around.emit;
         let width = self.around.width();
         let ty = self.memory_vector(rows.ty, rows.row * width);
-        let (loaded, inst) = match self.row_mask(rows, mask, Direction::Load)? {
+        let (wide, insts) = match self.row_mask(rows, mask, Direction::Load)? {
             None => {
                 let loaded = emit.builder.build_load(ty, rows.start, "")?;
-                let inst = loaded.as_instruction_value();
-                if let Some(inst) = inst {
-                    inst.set_alignment(rows.align).map_err(|_| BuilderError::BitwidthError)?;
-                }
-                (loaded, inst)
+                let inst = loaded.as_instruction_value().ok_or(BuilderError::NotSameType)?;
+                inst.set_alignment(rows.align).map_err(|_| BuilderError::BitwidthError)?;
+                (loaded.into_vector_value(), vec![inst])
             }
-            Some(lanes) => {
-                let args = [rows.start.into(), lanes.into(), ty.const_zero().into()];
-                let types = [ty.into(), emit.ptr().into()];
-                let call = emit.intrinsic_call("llvm.masked.load", &types, &args)?;
-                self.align(call, 0, rows.align);
-                let loaded = call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)?;
-                (loaded, loaded.as_instruction_value())
-            }
+            Some(lanes) => self.masked_load(ty, rows.start, lanes, rows.align)?,
         };
-        if let Some(inst) = inst {
+        for inst in insts {
             emit.scopes.mark(inst, &[rows.part]);
-            if invariant {
-                emit.mark_invariant(Some(inst));
-            }
+            emit.mark_invariant(invariant.then_some(inst));
         }
-        let wide = loaded.into_vector_value();
         let element = |index: u32| {
             let place = |lane: u32| Some(if rows.reversed { width - 1 - lane } else { lane } * rows.row + index);
             let own = if rows.row == 1 && !rows.reversed {
@@ -409,13 +396,6 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         }
         let bytes = emit.const64(bytes as u64);
         Ok((emit.offsets(places.into(), bytes.into(), false)?.into_vector_value(), align))
-    }
-
-    /// Tells the alignment of the addresses that a call takes.
-    fn align(&self, call: CallSiteValue<'ctx>, param: u32, align: u32) {
-        let kind = Attribute::get_named_enum_kind_id("align");
-        let align = self.around.emit.ctx.create_enum_attribute(kind, align.into());
-        call.add_attribute(AttributeLoc::Param(param), align);
     }
 
     fn mark(&self, call: CallSiteValue<'ctx>, part: Part) {

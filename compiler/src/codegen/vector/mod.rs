@@ -11,12 +11,14 @@ mod gangs;
 mod instructions;
 mod lanewise;
 mod lines;
+mod masked_loads;
 mod masks;
 mod memory;
 mod notes;
 mod values;
 
 pub use gangs::run_gangs;
+pub use masked_loads::MaskedLoads;
 
 use super::emit::{Emit, Emitted, vector_of};
 use super::frame::Frame;
@@ -51,6 +53,8 @@ pub struct Around<'a, 'ctx, 'm> {
     pub group: &'a Group<'ctx>,
     /// How the kernel's gangs run.
     pub widening: &'a Widening,
+    /// How wide loads of some lanes are done.
+    pub masked_loads: MaskedLoads,
     /// What the report says.
     pub notes: &'a Notes,
 }

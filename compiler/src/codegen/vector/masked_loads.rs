@@ -1,0 +1,128 @@
+//! Wide loads of some lanes.
+//!
+//! Where masks lie in vector registers (AVX without AVX-512), LLVM 22 gets masked loads wrong of which it knows
+//! lanes to be off: it may load a part whole that no lane is on for, or end the process over a load of unknown size
+//! (the pass "X86 Avoid Store Forwarding Blocks"). So there each register's lanes are loaded by the machine's own
+//! instruction, of which LLVM asks nothing. It looks at the highest bit of each lane.
+
+use super::GangCode;
+use crate::codegen::emit::{Emit, Emitted, vector_of};
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::builder::BuilderError;
+use inkwell::types::{BasicTypeEnum, VectorType};
+use inkwell::values::{BasicValue, CallSiteValue, InstructionOpcode, InstructionValue, PointerValue, VectorValue};
+
+/// How code for a machine loads lanes under a mask.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MaskedLoads {
+    /// As LLVM does it.
+    Generic,
+    /// By AVX's instructions, where the elements are theirs.
+    Avx,
+}
+
+/// Instructions by the lanes and bits of an element.
+const AVX: [(u32, u32, &str); 4] = [
+    (8, 32, "llvm.x86.avx.maskload.ps.256"),
+    (4, 32, "llvm.x86.avx.maskload.ps"),
+    (4, 64, "llvm.x86.avx.maskload.pd.256"),
+    (2, 64, "llvm.x86.avx.maskload.pd"),
+];
+
+impl<'ctx> GangCode<'_, 'ctx, '_> {
+    /// The elements from `start` on that are on, zeros elsewhere; and the instructions that load them.
+    pub(super) fn masked_load(
+        &self,
+        ty: VectorType<'ctx>,
+        start: PointerValue<'ctx>,
+        lanes: VectorValue<'ctx>,
+        align: u32,
+    ) -> Emitted<(VectorValue<'ctx>, Vec<InstructionValue<'ctx>>)> {
+        let emit = self.around.emit;
+        let bits = element_bits(ty);
+        if self.around.masked_loads == MaskedLoads::Avx && AVX.iter().any(|&(_, theirs, _)| theirs == bits) {
+            return emit.avx_load(ty, start, lanes, bits);
+        }
+        let args = [start.into(), lanes.into(), ty.const_zero().into()];
+        let call = emit.intrinsic_call("llvm.masked.load", &[ty.into(), emit.ptr().into()], &args)?;
+        self.align(call, 0, align);
+        let (loaded, inst) = result(call)?;
+        Ok((loaded, vec![inst]))
+    }
+
+    /// Tells the alignment of the addresses that a call takes.
+    pub(super) fn align(&self, call: CallSiteValue<'ctx>, param: u32, align: u32) {
+        let kind = Attribute::get_named_enum_kind_id("align");
+        let align = self.around.emit.ctx.create_enum_attribute(kind, align.into());
+        call.add_attribute(AttributeLoc::Param(param), align);
+    }
+}
+
+impl<'ctx> Emit<'ctx, '_> {
+    /// Loads a register's lanes after the other.
+    fn avx_load(
+        &self,
+        ty: VectorType<'ctx>,
+        start: PointerValue<'ctx>,
+        lanes: VectorValue<'ctx>,
+        bits: u32,
+    ) -> Emitted<(VectorValue<'ctx>, Vec<InstructionValue<'ctx>>)> {
+        let count = ty.get_size();
+        let (mut parts, mut insts, mut done) = (Vec::new(), Vec::new(), 0);
+        while done < count {
+            let fits = AVX.iter().filter(|&&(_, theirs, _)| theirs == bits);
+            // The widest that is filled; of what is left, one with some lanes off.
+            let &(width, _, name) = (fits.clone().find(|&&(width, ..)| width <= count - done))
+                .or_else(|| fits.clone().next_back())
+                .ok_or(BuilderError::UnsetPosition)?;
+            let address = self.away(start, i64::from(done * bits / 8))?;
+            let call =
+                self.intrinsic_call(name, &[], &[address.into(), self.signs(lanes, done, width, bits)?.into()])?;
+            let (part, inst) = result(call)?;
+            parts.push((part, done, width));
+            insts.push(inst);
+            done += width;
+        }
+        let int = self.int(bits).into();
+        let mut whole = vector_of(int, count).get_poison();
+        for (part, first, width) in parts {
+            let part = self.builder.build_bit_cast(part, vector_of(int, width), "")?.into_vector_value();
+            // As long as the whole, so that the two can be put together.
+            let long: Vec<_> = (0..count).map(|place| place.checked_sub(first).filter(|&at| at < width)).collect();
+            let long = self.shuffle(part, part, &long)?;
+            let here = |place: u32| Some(if (first..first + width).contains(&place) { count + place } else { place });
+            whole = self.shuffle(whole, long, &(0..count).map(here).collect::<Vec<_>>())?;
+        }
+        let pointers = matches!(ty.get_element_type(), BasicTypeEnum::PointerType(_));
+        let cast = if pointers { InstructionOpcode::IntToPtr } else { InstructionOpcode::BitCast };
+        Ok((self.builder.build_cast(cast, whole, ty, "")?.into_vector_value(), insts))
+    }
+
+    /// Numbers of so many bits that are negative where lanes are on, from `first` on; behind the last lane none are.
+    fn signs(&self, lanes: VectorValue<'ctx>, first: u32, width: u32, bits: u32) -> Emitted<VectorValue<'ctx>> {
+        let count = lanes.get_type().get_size();
+        let off = lanes.get_type().const_zero();
+        let own: Vec<_> = (first..first + width).map(|lane| Some(lane.min(count))).collect();
+        let own = self.shuffle(lanes, off, &own)?;
+        let lowest = self.int(bits).const_int(1 << (bits - 1), false);
+        let zeros = vector_of(self.int(bits).into(), width).const_zero();
+        let lowest = VectorType::const_vector(&vec![lowest; width as usize]);
+        // Not all ones: LLVM would take that for a mask of its own again.
+        Ok(self.builder.build_select(own, lowest, zeros, "")?.into_vector_value())
+    }
+}
+
+fn result<'ctx>(call: CallSiteValue<'ctx>) -> Emitted<(VectorValue<'ctx>, InstructionValue<'ctx>)> {
+    let value = call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)?;
+    let inst = value.as_instruction_value().ok_or(BuilderError::NotSameType)?;
+    Ok((value.into_vector_value(), inst))
+}
+
+/// Bits of an element in memory.
+fn element_bits(ty: VectorType<'_>) -> u32 {
+    match ty.get_element_type() {
+        BasicTypeEnum::IntType(int) => int.get_bit_width(),
+        BasicTypeEnum::FloatType(float) => float.get_bit_width(),
+        _ => u64::BITS,
+    }
+}
