@@ -262,12 +262,32 @@ impl Generator {
             let value = self.build().load(ty, place);
             return self.see(value, uniform);
         }
-        if self.random.percent(25) {
-            return self.vector_load(index);
+        match self.random.below(5) {
+            0 => return self.vector_load(index),
+            1 => return self.wrapping_load(),
+            _ => {}
         }
         let (base, words) = self.random.pick(&[(self.slot, SLOT_WORDS), (self.output, FREE_WORDS)]);
         let place = self.cell(base, index, words);
         let value = self.build().load(Type::I32, place);
+        self.see(value, false)
+    }
+
+    /// Reads the word behind those of the items before, where the count of words wraps at the end of the input.
+    fn wrapping_load(&mut self) -> Value {
+        let distance = self.value(Type::I64, true);
+        let (base, item) = (self.input, self.in_group);
+        let signed = self.random.percent(50);
+        let mut b = self.build();
+        let index = b.binary(BinaryOp::Add, item, distance);
+        let index = b.unary(UnaryOp::Trunc, Type::Int(INPUT_WORDS.ilog2() as u16), index);
+        let index = b.unary(if signed { UnaryOp::Sext } else { UnaryOp::Zext }, Type::I64, index);
+        let four = b.int(Type::I64, 4);
+        let offset = b.binary(BinaryOp::Mul, index, four);
+        let middle = b.int(Type::I64, if signed { 2 * i128::from(INPUT_WORDS) } else { 0 });
+        let offset = b.binary(BinaryOp::Add, offset, middle);
+        let place = b.ptr_add(base, offset);
+        let value = b.load(Type::I32, place);
         self.see(value, false)
     }
 

@@ -125,6 +125,8 @@ pub(super) struct Generator {
     pub row_words: u64,
     /// The byte offset of the item's word in shared memory.
     pub own_word: Value,
+    /// The item's number in its group.
+    pub in_group: Value,
     pub group_items: Value,
 }
 
@@ -316,6 +318,7 @@ fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64, row_wor
         row,
         row_words,
         own_word,
+        in_group,
         group_items: group_size,
     };
     if shape.unstructured {

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use ways::{Way, expected, versions};
+use ways::{Planned, Way, expected, planned};
 
 /// The kernels of a test run.
 const KERNELS: u64 = 2000;
@@ -73,7 +73,10 @@ fn check(seed: u64, machine_code: bool, count: &Count) -> Result<(), String> {
     let right = expected(&g).map_err(|e| format!("seed {seed}: {e}\n{}", g.module))?;
     let lockstep = Way::lockstep();
     let machine = match machine_code {
-        true => Way::machine([2, 4, 8, 16, 32][seed as usize / 7 % 5], !seed.is_multiple_of(16)),
+        true => {
+            let simd = [None, Some(256), Some(128)][seed as usize / 11 % 3];
+            Way::machine([2, 4, 8, 16, 32][seed as usize / 7 % 5], !seed.is_multiple_of(8), simd)
+        }
         false => Vec::new(),
     };
     for (ways, counter) in [(lockstep, &count.lockstep), (machine, &count.machine)] {
@@ -145,14 +148,18 @@ fn random_kernels() {
     }
 }
 
-/// What is compared has versions for lanes that agree: many kernels have divergent loops and branches that all lanes enter.
+/// What is compared has versions for lanes that agree: many kernels have divergent loops and branches that all lanes
+/// enter. And it has accesses to neighbours, and addresses of which an index may wrap.
 #[test]
-fn many_kernels_get_versions() {
-    let reports: Vec<String> = (0..300).map(|seed| versions(&kernel(seed))).collect();
-    let with = |what: &str| reports.iter().filter(|report| report.contains(what)).count();
+fn many_kernels_get_versions_groups_and_lines() {
+    let plans: Vec<Planned> = (0..300).map(|seed| planned(&kernel(seed))).collect();
+    let with = |what: &str| plans.iter().filter(|plan| plan.report.contains(what)).count();
     let [of_loops, of_branches] = ["loop divergent", "branch divergent"].map(with);
     let (loops, branches) = (with("version unmasked loop"), with("version all-true copy"));
     let found =
         format!("{loops} of {of_loops} with divergent loops, {branches} of {of_branches} with divergent branches");
     assert!(loops > 30 && 2 * loops > of_loops && branches > 40 && 2 * branches > of_branches, "{found}");
+    let groups = plans.iter().filter(|plan| plan.groups > 0).count();
+    let on_lines = plans.iter().filter(|plan| plan.on_lines > 0).count();
+    assert!(groups > 80 && on_lines > 60, "{groups} with groups, {on_lines} with lines");
 }

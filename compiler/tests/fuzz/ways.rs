@@ -1,15 +1,17 @@
 //! The ways to run a kernel, each of which must do what the interpreter does, one work-item after the other.
 
 use crate::code::{Code, Side};
+use lockstep_compiler::analysis::cfg::cfg;
+use lockstep_compiler::analysis::lines::lines;
 use lockstep_compiler::interp::{Memory, run_gangs, run_limited};
-use lockstep_compiler::ir::Module;
+use lockstep_compiler::ir::{Function, InstData, Kernel, Module, Region, Value};
 use lockstep_compiler::launch_facts::LaunchFacts;
 use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
 use lockstep_compiler::report::{Notes, Report};
 use lockstep_compiler::testing::Generated;
 use lockstep_compiler::transform::barriers::barriers;
 use lockstep_compiler::verify::{Stage, verify, verify_kernel};
-use lockstep_compiler::widen::{self, Configuration, Gangs, Reason, Versions};
+use lockstep_compiler::widen::{self, Configuration, Gangs, Reason, RegionPlan, Versions};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Steps that a kernel may take: random ones take far fewer, if also some millions where all is linearized, and those that lost the end of a loop are to be noticed.
@@ -18,13 +20,16 @@ const STEPS: u64 = 100_000_000;
 /// Bits of the registers that plans for the lock-step interpreter are made for.
 const REGISTER_BITS: u32 = 512;
 
+/// The work-items of a gang in plans that are looked at.
+const WIDTH: u32 = 8;
+
 /// A way to run a kernel.
 #[derive(Clone, Copy, Debug)]
 pub enum Way {
     /// Linearized, in the lock-step interpreter in gangs of `lanes`.
     Lockstep { gangs: Gangs, lanes: usize },
-    /// As machine code.
-    Machine { vectorize: Vectorize, opt_disable: bool },
+    /// As machine code, in registers of at most so many bits.
+    Machine { vectorize: Vectorize, opt_disable: bool, simd: Option<u32> },
 }
 
 impl Way {
@@ -44,20 +49,20 @@ impl Way {
     }
 
     /// Scalar, naive, with all the analyses and with versions for lanes that agree: machine code for gangs of `width`.
-    pub fn machine(width: u32, opt_disable: bool) -> Vec<Way> {
+    pub fn machine(width: u32, opt_disable: bool, simd: Option<u32>) -> Vec<Way> {
         let naive = Gangs { configuration: Configuration::Naive, ..Gangs::default() };
         let gangs =
             [naive, Gangs::default(), versioned()].map(|gangs| Vectorize::Gangs(Gangs { width: Some(width), ..gangs }));
         let all = [Vectorize::Scalar].into_iter().chain(gangs);
-        all.map(|vectorize| Way::Machine { vectorize, opt_disable }).collect()
+        all.map(|vectorize| Way::Machine { vectorize, opt_disable, simd }).collect()
     }
 
     /// Why the kernel, run this way in a launch of which the facts hold, does not leave what is expected; none: it does.
     pub fn fault(&self, g: &Generated, launch: LaunchFacts, expected: &[Vec<u8>]) -> Option<String> {
         let run = || match *self {
             Way::Lockstep { gangs, lanes } => lockstep(g, gangs, lanes, &launch),
-            Way::Machine { vectorize, opt_disable } => {
-                let options = CompileOptions { vectorize, launch, opt_disable, ..CompileOptions::default() };
+            Way::Machine { vectorize, opt_disable, simd } => {
+                let options = CompileOptions { vectorize, launch, opt_disable, simd, ..CompileOptions::default() };
                 let name = &g.module.kernels[0].name;
                 let code = Code::compile(&g.module, name, &options)?;
                 // Without optimisation all values of wide gangs lie on the stack.
@@ -90,14 +95,51 @@ pub fn expected(g: &Generated) -> Result<Vec<Vec<u8>>, String> {
     ran.map(|_| memory.buffers).map_err(|e| e.to_string())
 }
 
-/// What the report says of the versions that a kernel's code gets, wherever it can have some.
-pub fn versions(g: &Generated) -> String {
+/// What becomes of a kernel in gangs, with versions wherever it can have some.
+pub struct Planned {
+    pub report: String,
+    /// Accesses to several elements that were none before, or not to as many.
+    pub groups: usize,
+    /// Loads and stores of which the lanes lie on a line unless an index wraps.
+    pub on_lines: usize,
+}
+
+pub fn planned(g: &Generated) -> Planned {
     let mut kernel = g.module.kernels[0].clone();
     barriers(&mut kernel);
+    let plan = |versions: Versions, notes: &Notes| {
+        let mut kernel = kernel.clone();
+        let gangs = Gangs { width: Some(WIDTH), unmasked_loops: versions, all_true: versions, ..Gangs::default() };
+        let widening = widen::plan(&g.module, &mut kernel, gangs, REGISTER_BITS, &LaunchFacts::default(), notes);
+        (kernel, widening.unwrap())
+    };
     let notes = Notes::new(true);
-    let gangs = Gangs { width: Some(8), ..versioned() };
-    widen::plan(&g.module, &mut kernel, gangs, REGISTER_BITS, &LaunchFacts::default(), &notes).unwrap();
-    Report::new("", "", 8, String::new(), notes).unwrap().to_string()
+    plan(Versions::Always, &notes);
+    let (planned, widening) = plan(Versions::Never, &Notes::default());
+    let on_lines = |(region, plan): (Region, &RegionPlan)| {
+        let f = &planned.regions[region];
+        let lines = lines(f, cfg(f).rpo(), &plan.shapes, WIDTH);
+        accesses(f).filter(|&(ptr, _)| lines[ptr].is_some()).count()
+    };
+    Planned {
+        report: Report::new("", "", WIDTH, String::new(), notes).unwrap().to_string(),
+        groups: wide_accesses(&planned).saturating_sub(wide_accesses(&kernel)),
+        on_lines: widening.regions.iter().map(on_lines).sum(),
+    }
+}
+
+/// The addresses of a region's loads and stores, and how many elements each moves.
+fn accesses(f: &Function) -> impl Iterator<Item = (Value, usize)> {
+    let insts = f.layout.iter().flat_map(|&block| &f.blocks[block].insts);
+    insts.filter_map(|&inst| match &f.insts[inst].data {
+        InstData::Load { ptr, .. } => Some((*ptr, f.insts[inst].results.len())),
+        InstData::Store { ptr, args, .. } => Some((*ptr, args.len())),
+        _ => None,
+    })
+}
+
+fn wide_accesses(kernel: &Kernel) -> usize {
+    kernel.regions.values().flat_map(accesses).filter(|&(_, elements)| elements > 1).count()
 }
 
 /// Versions of all code that can have some.
