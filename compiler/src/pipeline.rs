@@ -180,7 +180,7 @@ fn compile(
         write_report(folder, report);
     }
 
-    let level = if options.opt_disable { OptLevel::None } else { OptLevel::Aggressive };
+    let level = if options.opt_disable { OptLevel::None } else { jit::worthwhile(&generated.module) };
     let machine = HostMachine::new(level, options.simd)?;
     jit::optimize(&generated.module, &machine)?;
     run.stage("optimize", "ll", || jit::ir_text(&generated.module));

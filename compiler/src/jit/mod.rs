@@ -18,7 +18,7 @@ use inkwell::module::Module;
 
 pub use host::{HostMachine, host_description, masks_in_vectors, register_bits};
 pub use loader::{JitCode, load};
-pub use optimize::{assembly_text, emit_object, ir_text, optimize};
+pub use optimize::{assembly_text, emit_object, ir_text, optimize, worthwhile};
 
 /// How much time LLVM may spend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]

@@ -51,6 +51,12 @@ const LARGE: usize = 4000;
 const LEAN: &str = "always-inline,function(sroa<modify-cfg>,simplifycfg<keep-loops>,early-cse<memssa>,instsimplify,\
     loop-mssa(licm<allowspeculation>),simplifycfg<keep-loops>,adce)";
 
+/// How much of LLVM's time a module is worth: beyond what its passes take, the last level spends a tenth of code
+/// generation on registers.
+pub fn worthwhile(module: &Module<'_>) -> OptLevel {
+    if instructions(module) <= LONG { OptLevel::Aggressive } else { OptLevel::Default }
+}
+
 fn instructions(module: &Module<'_>) -> usize {
     let blocks = module.get_functions().flat_map(|function| function.get_basic_blocks());
     blocks.map(|block| block.get_instructions().count()).sum()

@@ -29,6 +29,10 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 /// What a target has to cost a gang for a gate to pay: a test and a branch that is hard to predict.
 const LEAST: u64 = 40;
 
+/// Instructions of a kernel from which on a gate has to save more, as many times as the kernel is longer: what a gate
+/// leads past is merged a second time behind it, and registers are found for that in code that is long already.
+const LONG: usize = 500;
+
 /// Puts gates in front of costly targets of divergent branches; `guarded` are those that always some lane
 /// wants. The answer: the control flow as it is then.
 pub fn boscc(
@@ -41,6 +45,8 @@ pub fn boscc(
 ) -> ControlFlow {
     let lines = lines(f, flow.cfg.rpo(), shapes, registers.width);
     let lanes = Lanes { shapes, lines: &lines };
+    let instructions: usize = f.layout.iter().map(|&block| f.blocks[block].insts.len()).sum();
+    let least = LEAST * (instructions / LONG).max(1) as u64;
     let mut changed = false;
     for &from in flow.cfg.rpo().iter().filter(|&&block| divergent.contains(block)) {
         if !matches!(f.blocks[from].term, Terminator::Branch { .. }) {
@@ -52,7 +58,7 @@ pub fn boscc(
                 continue;
             }
             let Some((inside, behind)) = part(&flow.cfg, &flow.dominators, &flow.loops, to) else { continue };
-            if cost_of(f, &flow.loops, inside, lanes, registers) >= LEAST {
+            if cost_of(f, &flow.loops, inside, lanes, registers) >= least {
                 gate(f, from, n, behind);
                 changed = true;
             }
