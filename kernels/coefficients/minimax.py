@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Derives the polynomial coefficients in cl/float_math.h and cl/math_native.cl.
+"""Derives the polynomial coefficients in cl/float_math.h, cl/math_exp_log.cl and cl/math_native.cl.
 
 For each function a minimax polynomial by Remez exchange (mpmath, 110 digits) in a chosen basis with a chosen error
 weight; prints C initialisers rounded to the working type and the largest weighted error of the rounded polynomial.
@@ -102,6 +102,19 @@ f = even_ratio(atan, mpf(1))
 show("atan(r)/r by r^2", f, 0, mpf(1), range(13), relative(f))
 f = even_ratio(asin, mpf(1))
 show("asin(r)/r by r^2", f, 0, mpf("0.2501"), range(8), relative(f))
+
+# In float, for exp, exp2 and log: what is left behind the terms that are added by themselves.
+f = lambda x: mpf(1) / 2 if abs(x) < mpf("1e-25") else (expm1(x) - x) / x**2
+show(
+    "(exp(r)-1-r)/r^2 in float", f, -HALF_LN2 * mpf("1.01"), HALF_LN2 * mpf("1.01"), range(5),
+    lambda x: x * x / exp(x) + mpf("1e-12"), to_float,
+)
+THIRD = mpf(1) / 3 + mpf("1e-4")
+f = lambda x: mpf(1) / 3 if abs(x) < mpf("1e-25") else (log1p(x) - x + x * x / 2) / x**3
+show(
+    "(log(1+f)-f+f^2/2)/f^3 in float", f, -THIRD, THIRD, range(8),
+    lambda x: mpf("1e-9") + (abs(x**3 / log1p(x)) if x else 0), to_float,
+)
 
 # 2/pi in 32-bit words behind one word of integer part, for the reduction of large arguments.
 print("// 2/pi:", ", ".join(f"0x{int(mp.floor(2 / pi * mpf(2) ** (32 * i))) & 0xFFFFFFFF:08x}" for i in range(9)))
