@@ -2,11 +2,11 @@
 //! launched. After each pass its result can be dumped, and in debug builds it is verified.
 
 use crate::codegen::abi::{KernelEntry, ScratchNeeds};
-use crate::codegen::{self, Context, ENTRY_NAME, MaskedLoads};
+use crate::codegen::{self, Context, ENTRY_NAME};
 use crate::frontend::LinkedProgram;
 use crate::import::{self, ImportError};
 use crate::ir::{Kernel, Module};
-use crate::jit::{self, HostMachine, JitCode, JitError, OptLevel};
+use crate::jit::{self, Extensions, HostMachine, JitCode, JitError, OptLevel};
 use crate::launch_facts::LaunchFacts;
 use crate::report::{Notes, Report};
 use crate::transform::barriers::barriers;
@@ -171,8 +171,8 @@ fn compile(
     run.ir("widen", &kernel, if widening.is_some() { Stage::Linearized } else { Stage::Regions })?;
 
     let ctx = Context::create();
-    let loads = if jit::masks_in_vectors(options.simd) { MaskedLoads::Avx } else { MaskedLoads::Generic };
-    let generated = codegen::generate(&ctx, module, &kernel, widening.as_ref(), &launch, &notes, loads);
+    let extensions = Extensions::of_host(options.simd);
+    let generated = codegen::generate(&ctx, module, &kernel, widening.as_ref(), &launch, &notes, extensions);
     let generated = generated.map_err(|error| CompileError::Codegen(error.to_string()))?;
     run.stage("codegen", "ll", || jit::ir_text(&generated.module));
     let report = report(&kernel.name, options.vectorize, widening.as_ref(), reason, notes);

@@ -59,6 +59,7 @@ fn operation(f: &Function, inst: Inst) -> u64 {
             Type::F64 => 8,
             _ => 5,
         },
+        InstData::Unary { op: UnaryOp::Rsqrt, .. } => 10,
         InstData::Binary { op: Frem, .. } => 40,
         InstData::Binary { op: Udiv | Sdiv | Urem | Srem, .. } => {
             if ty.bits() > 32 {

@@ -83,6 +83,15 @@ impl<'ctx> Emit<'ctx, '_> {
             UnaryOp::Iabs => count("llvm.abs")?,
             UnaryOp::Fabs => call("llvm.fabs")?,
             UnaryOp::Sqrt => call("llvm.sqrt")?,
+            UnaryOp::Rsqrt => {
+                let root = self.fast(call("llvm.sqrt")?, fmf);
+                let one = self.constant(Type::F32, 1_f32.to_bits().into());
+                let one = match arg {
+                    BasicValueEnum::VectorValue(arg) => self.splat(one, arg.get_type().get_size())?.into(),
+                    _ => one,
+                };
+                b.build_binop(Op::FDiv, one, root, "")?
+            }
             UnaryOp::Floor => call("llvm.floor")?,
             UnaryOp::Ceil => call("llvm.ceil")?,
             UnaryOp::Ftrunc => call("llvm.trunc")?,

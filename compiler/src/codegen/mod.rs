@@ -28,7 +28,7 @@ mod storage;
 mod vector;
 
 use crate::ir::{Function, Kernel, Module, Region};
-use crate::jit::JitCode;
+use crate::jit::{Extensions, JitCode};
 use crate::launch_facts::LaunchFacts;
 use crate::report::Notes;
 use crate::widen::Widening;
@@ -45,8 +45,6 @@ use inkwell::module::Module as LlvmModule;
 use inkwell::values::IntValue;
 use storage::Storage;
 use vector::Around;
-
-pub use vector::MaskedLoads;
 
 /// Owns the LLVM types and constants of one module.
 pub use inkwell::context::Context;
@@ -75,7 +73,7 @@ pub fn generate<'ctx>(
     widening: Option<&Widening>,
     launch: &LaunchFacts,
     notes: &Notes,
-    masked_loads: MaskedLoads,
+    extensions: Extensions,
 ) -> Result<Generated<'ctx>, BuilderError> {
     let llvm = ctx.create_module(&kernel.name);
     let storage = Storage::of(kernel, widening.map_or(1, |widening| widening.width));
@@ -108,7 +106,7 @@ pub fn generate<'ctx>(
             (Some(widening), Some(next)) => {
                 let group = &groups.group;
                 let (emit, storage, frame) = (&emit, &storage, &frame);
-                let around = Around { emit, kernel, storage, frame, group, widening, masked_loads, notes };
+                let around = Around { emit, kernel, storage, frame, group, widening, extensions, notes };
                 let plan = &widening.regions[region];
                 let nexts = vector::run_gangs(around, body, plan, next, |next| number(emit, next))?;
                 let chosen = emit.builder.build_load(ctx.i32_type(), next, "")?.into_int_value();

@@ -7,7 +7,7 @@ use super::types::leaf_types;
 use super::{Attempt, refuse};
 use crate::ir::{
     BinaryOp, Block, FastMath, FloatCc, Function, Inst, InstData, IntCc, IntFlags, LocalData, LocalVar, Slot, SlotData,
-    SourceLoc, Space, TernaryOp, Type, UnaryOp, Value,
+    SourceLoc, Space, TernaryOp, Type, UnaryOp, Value, ValueDef,
 };
 use cranelift_entity::PrimaryMap;
 use std::collections::HashMap;
@@ -220,6 +220,16 @@ impl<'a, 'm> Body<'a, 'm> {
     /// The type of a value.
     pub fn ty(&self, value: Value) -> Type {
         self.func.ty(value)
+    }
+
+    /// The number of whose square root `b` a quotient of floats `a / b` is the reciprocal.
+    pub fn reciprocal_of_root(&self, a: Value, b: Value) -> Option<Value> {
+        let one = self.func.const_bits(a) == Some(1_f32.to_bits().into());
+        let ValueDef::Result(inst, _) = self.func.values[b].def else { return None };
+        match self.func.insts[inst].data {
+            InstData::Unary { op: UnaryOp::Sqrt, arg, .. } if one && self.ty(b) == Type::F32 => Some(arg),
+            _ => None,
+        }
     }
 
     /// A unary operation without freedoms; those on constants' bits are folded.

@@ -151,9 +151,18 @@ fn binary<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: BinaryOp) -> Att
     let fmf = FastMath(inst.fast_math());
     let a = body.operand_lanes(inst, 0)?;
     let b = body.operand_lanes(inst, 1)?;
+    let rough = op == BinaryOp::Fdiv && inst.allowed_error() >= Some(ROUGH);
     let lanes = a.iter().zip(b.iter());
-    Ok(lanes.map(|(&a, &b)| body.binary_with(op, flags, fmf, a, b)).collect())
+    let value = |(&a, &b)| match body.reciprocal_of_root(a, b).filter(|_| rough) {
+        Some(square) => body.unary_fast(UnaryOp::Rsqrt, Type::F32, fmf, square),
+        None => body.binary_with(op, flags, fmf, a, b),
+    };
+    Ok(lanes.map(value).collect())
 }
+
+/// The units in the last place by which OpenCL lets a quotient be off. With as many a root and a quotient may become one
+/// operation.
+const ROUGH: f64 = 2.5;
 
 fn cast<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: UnaryOp) -> Attempt<Lanes> {
     let fmf = FastMath(inst.fast_math());

@@ -79,6 +79,7 @@ pub(super) fn unary(op: UnaryOp, ty: Type, a: u128) -> Option<u128> {
         UnaryOp::Fneg => a ^ sign,
         UnaryOp::Fabs => a & !sign,
         UnaryOp::Sqrt => in_type!(ty, [a], a.sqrt()),
+        UnaryOp::Rsqrt => in_type!(ty, [a], a.sqrt().recip()),
         UnaryOp::Floor => in_type!(ty, [a], a.floor()),
         UnaryOp::Ceil => in_type!(ty, [a], a.ceil()),
         UnaryOp::Ftrunc => in_type!(ty, [a], a.trunc()),

@@ -43,6 +43,7 @@ pub(super) fn unary(op: UnaryOp, from: Type, to: Type, a: u128) -> u128 {
         | UnaryOp::Fneg
         | UnaryOp::Fabs
         | UnaryOp::Sqrt
+        | UnaryOp::Rsqrt
         | UnaryOp::Floor
         | UnaryOp::Ceil
         | UnaryOp::Ftrunc

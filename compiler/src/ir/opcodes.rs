@@ -77,6 +77,9 @@ ops! {
         Fabs = "fabs",
         /// Correctly rounded square root.
         Sqrt = "sqrt",
+        /// One over the square root of an f32: the quotient of the rounded root, or as close to it as two units in the
+        /// last place.
+        Rsqrt = "rsqrt",
         /// Toward minus infinity.
         Floor = "floor",
         /// Toward plus infinity.

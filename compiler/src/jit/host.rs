@@ -82,11 +82,22 @@ pub fn register_bits(simd: Option<u32>) -> u32 {
     bits.min(simd.unwrap_or(bits)).max(128)
 }
 
-/// Whether instructions take their masks from vector registers, as AVX does and AVX-512 does not, where registers of
-/// at most `simd` bits may be used.
-pub fn masks_in_vectors(simd: Option<u32>) -> bool {
-    let most = simd.unwrap_or(u32::MAX);
-    has("avx") && most > 128 && !(has("avx512f") && most > 256)
+/// What a machine's vector instructions do that LLVM's own operations do not bring out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Extensions {
+    /// They take their masks from vector registers, as AVX does and AVX-512 does not.
+    pub masks_in_vectors: bool,
+    /// They estimate reciprocal square roots of all floats to 14 bits (AVX-512).
+    pub rsqrt14: bool,
+}
+
+impl Extensions {
+    /// Those of the machine, where registers of at most `simd` bits may be used.
+    pub fn of_host(simd: Option<u32>) -> Extensions {
+        let most = simd.unwrap_or(u32::MAX);
+        let avx512 = has("avx512f") && most > 256;
+        Extensions { masks_in_vectors: has("avx") && most > 128 && !avx512, rsqrt14: avx512 && has("avx512vl") }
+    }
 }
 
 /// A code generator for the host. One thread at a time may use it.

@@ -294,6 +294,10 @@ fn unary(op: UnaryOp, from: Type, to: Type) -> Check {
             float(to)?;
             same("the operand", to, from)
         }
+        Rsqrt => {
+            check(to == Type::F32, format_args!("{to} is not f32"))?;
+            same("the operand", to, from)
+        }
         Popcount | Clz | Ctz | Bitreverse | Iabs => {
             int(to)?;
             same("the operand", to, from)

@@ -7,7 +7,8 @@ use lockstep_compiler::frontend::{FrontendConfig, compile, link};
 use lockstep_compiler::ir::Module;
 use lockstep_compiler::pipeline::load;
 
-fn build(source: &str, options: &str) -> Module {
+/// The module of a program with one kernel.
+pub fn build(source: &str, options: &str) -> Module {
     let options = BuildOptions::parse(options, Stage::Build).unwrap();
     let object = compile(&FrontendConfig::default(), source.as_bytes(), &[], &options);
     let program = link(&[&object.unwrap_or_else(|error| panic!("{error}"))], &options);
@@ -126,5 +127,7 @@ fn constant_memory() {
 fn loops_over_rows_stay() {
     let source = "kernel void k(global float *a) { a[get_global_id(0)] += 1; }";
     let [llvm] = stages(&build(source, ""), 16, ["optimize.ll"]);
-    assert_eq!(llvm.matches("call <16 x float> @llvm.masked.load.").count(), 1, "{llvm}");
+    // Registers of half as many lanes are loaded one after the other.
+    let loads = llvm.matches("call <16 x float> @llvm.masked.load.").count();
+    assert_eq!(loads + llvm.matches("@llvm.x86.avx.maskload.ps.256(").count() / 2, 1, "{llvm}");
 }

@@ -12,3 +12,4 @@ mod masked_loads;
 mod operations;
 mod random;
 mod report;
+mod roots;

@@ -187,6 +187,11 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let body_const = |value| self.body.const_bits(value);
         let ty = node.results.first().map_or(Type::BOOL, |&result| self.ty(result));
         match data {
+            InstData::Unary { op: UnaryOp::Rsqrt, arg, .. }
+                if self.around.extensions.rsqrt14 && matches!(lanes, Lanes::All) =>
+            {
+                Ok(emit.reciprocal_root(self.vector(*arg)?)?.into())
+            }
             InstData::Unary { op, fmf, arg } => {
                 let value = emit.unary(*op, fast(*fmf), self.ty(*arg), ty, get(*arg)?)?;
                 if matches!(op, UnaryOp::FpToSi | UnaryOp::FpToUi) { frozen(value) } else { Ok(value) }

@@ -12,15 +12,6 @@ use inkwell::builder::BuilderError;
 use inkwell::types::{BasicTypeEnum, VectorType};
 use inkwell::values::{BasicValue, CallSiteValue, InstructionOpcode, InstructionValue, PointerValue, VectorValue};
 
-/// How code for a machine loads lanes under a mask.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum MaskedLoads {
-    /// As LLVM does it.
-    Generic,
-    /// By AVX's instructions, where the elements are theirs.
-    Avx,
-}
-
 /// Instructions by the lanes and bits of an element.
 const AVX: [(u32, u32, &str); 4] = [
     (8, 32, "llvm.x86.avx.maskload.ps.256"),
@@ -40,7 +31,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     ) -> Emitted<(VectorValue<'ctx>, Vec<InstructionValue<'ctx>>)> {
         let emit = self.around.emit;
         let bits = element_bits(ty);
-        if self.around.masked_loads == MaskedLoads::Avx && AVX.iter().any(|&(_, theirs, _)| theirs == bits) {
+        if self.around.extensions.masks_in_vectors && AVX.iter().any(|&(_, theirs, _)| theirs == bits) {
             return emit.avx_load(ty, start, lanes, bits);
         }
         let args = [start.into(), lanes.into(), ty.const_zero().into()];
@@ -79,20 +70,12 @@ impl<'ctx> Emit<'ctx, '_> {
             let call =
                 self.intrinsic_call(name, &[], &[address.into(), self.signs(lanes, done, width, bits)?.into()])?;
             let (part, inst) = result(call)?;
-            parts.push((part, done, width));
+            parts.push(part);
             insts.push(inst);
             done += width;
         }
-        let int = self.int(bits).into();
-        let mut whole = vector_of(int, count).get_poison();
-        for (part, first, width) in parts {
-            let part = self.builder.build_bit_cast(part, vector_of(int, width), "")?.into_vector_value();
-            // As long as the whole, so that the two can be put together.
-            let long: Vec<_> = (0..count).map(|place| place.checked_sub(first).filter(|&at| at < width)).collect();
-            let long = self.shuffle(part, part, &long)?;
-            let here = |place: u32| Some(if (first..first + width).contains(&place) { count + place } else { place });
-            whole = self.shuffle(whole, long, &(0..count).map(here).collect::<Vec<_>>())?;
-        }
+        let whole = self.joined(&parts, count)?;
+        let whole = self.builder.build_bit_cast(whole, vector_of(self.int(bits).into(), count), "")?;
         let pointers = matches!(ty.get_element_type(), BasicTypeEnum::PointerType(_));
         let cast = if pointers { InstructionOpcode::IntToPtr } else { InstructionOpcode::BitCast };
         Ok((self.builder.build_cast(cast, whole, ty, "")?.into_vector_value(), insts))

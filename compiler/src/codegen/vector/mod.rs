@@ -15,10 +15,10 @@ mod masked_loads;
 mod masks;
 mod memory;
 mod notes;
+mod roots;
 mod values;
 
 pub use gangs::run_gangs;
-pub use masked_loads::MaskedLoads;
 
 use super::emit::{Emit, Emitted, vector_of};
 use super::frame::Frame;
@@ -29,6 +29,7 @@ use super::storage::{SlotHome, Storage};
 use crate::analysis::cfg::cfg;
 use crate::analysis::lines::{Line, lines};
 use crate::ir::{Block, BlockCall, Function, InstData, Kernel, Slot, SourceLoc, Terminator, Type, Value};
+use crate::jit::Extensions;
 use crate::report::Notes;
 use crate::widen::lanes::Form;
 use crate::widen::{RegionPlan, Widening};
@@ -53,8 +54,8 @@ pub struct Around<'a, 'ctx, 'm> {
     pub group: &'a Group<'ctx>,
     /// How the kernel's gangs run.
     pub widening: &'a Widening,
-    /// How wide loads of some lanes are done.
-    pub masked_loads: MaskedLoads,
+    /// What the machine's instructions do beyond LLVM's operations.
+    pub extensions: Extensions,
     /// What the report says.
     pub notes: &'a Notes,
 }

@@ -99,7 +99,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
 
 impl<'ctx> Emit<'ctx, '_> {
     /// The same in `width` lanes.
-    pub(super) fn splat(&self, value: BasicValueEnum<'ctx>, width: u32) -> Emitted<VectorValue<'ctx>> {
+    pub(in crate::codegen) fn splat(&self, value: BasicValueEnum<'ctx>, width: u32) -> Emitted<VectorValue<'ctx>> {
         use inkwell::values::BasicValue;
         if value.is_const() {
             return Ok(VectorType::const_vector(&vec![value; width as usize]));
@@ -178,6 +178,24 @@ impl<'ctx> Emit<'ctx, '_> {
         let place = |place: &Option<u32>| place.map_or(i32.get_poison(), |place| i32.const_int(place.into(), false));
         let places: Vec<IntValue> = places.iter().map(place).collect();
         self.builder.build_shuffle_vector(a, b, VectorType::const_vector(&places), "")
+    }
+
+    /// Vectors one behind the other, cut to `count` lanes.
+    pub(super) fn joined(&self, parts: &[VectorValue<'ctx>], count: u32) -> Emitted<VectorValue<'ctx>> {
+        let Some((&first, rest)) = parts.split_first() else { return Err(BuilderError::UnsetPosition) };
+        // Both operands of a shuffle have one length.
+        let placed = |part: VectorValue<'ctx>, at: u32| {
+            let own = |place: u32| place.checked_sub(at).filter(|&lane| lane < part.get_type().get_size());
+            self.shuffle(part, part, &(0..count).map(own).collect::<Vec<_>>())
+        };
+        let mut done = first.get_type().get_size();
+        let mut whole = if done == count { first } else { placed(first, 0)? };
+        for &part in rest {
+            let place = |place: u32| Some(if place < done { place } else { count + place });
+            whole = self.shuffle(whole, placed(part, done)?, &(0..count).map(place).collect::<Vec<_>>())?;
+            done += part.get_type().get_size();
+        }
+        Ok(whole)
     }
 
     /// An address plus a constant.

@@ -51,6 +51,23 @@ impl<'m> Value<'m> {
         }
     }
 
+    /// How many units in the last place an operation's result may be off (`!fpmath`); none: it is rounded correctly.
+    pub fn allowed_error(self) -> Option<f64> {
+        const KIND: &str = "fpmath";
+        if !self.is_instruction() {
+            return None;
+        }
+        // SAFETY: an instruction; the node's operand is read as a number only if it is one.
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
+            let kind = LLVMGetMDKindIDInContext(context, KIND.as_ptr().cast(), KIND.len() as u32);
+            let node = Value::wrap_some(LLVMGetMetadata(self.0, kind))?;
+            let error = *node.node_operands()?.first()?;
+            let mut inexact = 0;
+            (!LLVMIsAConstantFP(error.0).is_null()).then(|| LLVMConstRealGetDouble(error.0, &mut inexact))
+        }
+    }
+
     /// The predicate of an integer comparison.
     pub fn int_predicate(self) -> Option<LLVMIntPredicate> {
         // SAFETY: asked of integer comparisons only.

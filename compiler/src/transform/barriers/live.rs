@@ -139,7 +139,7 @@ impl<'a> Again<'a> {
                 _ => Some(1),
             },
             InstData::Unary { op, .. } => match op {
-                UnaryOp::Freeze | UnaryOp::Sqrt | UnaryOp::SpaceOf | UnaryOp::Round => None,
+                UnaryOp::Freeze | UnaryOp::Sqrt | UnaryOp::Rsqrt | UnaryOp::SpaceOf | UnaryOp::Round => None,
                 UnaryOp::SpaceCast => Some(0),
                 _ => Some(1),
             },
