@@ -1,7 +1,5 @@
 //! A prepared command costs no memory: enqueuing and executing one allocates nothing once the queue has warmed up.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,30 +9,6 @@ use lockstep_runtime::context::Context;
 use lockstep_runtime::platform::Platform;
 use lockstep_runtime::queue::Queue;
 use opencl_sys::CL_COMMAND_NDRANGE_KERNEL;
-
-/// Counts what this thread allocates.
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-// SAFETY: the system's allocator does the work.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the same contract.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the same contract.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 #[derive(Default)]
 struct Launch {
@@ -61,8 +35,6 @@ fn prepared_work_allocates_nothing() {
         queue.finish();
     };
     round();
-    let before = ALLOCATIONS.with(Cell::get);
-    (0..10).for_each(|_| round());
-    assert_eq!(ALLOCATIONS.with(Cell::get) - before, 0);
+    assert_eq!(allocation_counter::measure(|| (0..10).for_each(|_| round())).count_total, 0);
     assert_eq!(launch.runs.load(Ordering::Relaxed), 11 * 64);
 }

@@ -13,39 +13,6 @@ use lockstep_runtime::program::{Program, build};
 use lockstep_runtime::queue::Queue;
 use opencl_sys::{CL_COMMAND_NDRANGE_KERNEL, CL_INVALID_KERNEL_ARGS, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR};
 
-/// Counts allocations of the thread that asks for it.
-mod counting {
-    use std::alloc::{GlobalAlloc, Layout, System};
-    use std::cell::Cell;
-
-    pub struct Counting;
-
-    thread_local! {
-        static COUNT: Cell<u64> = const { Cell::new(0) };
-    }
-
-    // SAFETY: everything is the system allocator's doing.
-    unsafe impl GlobalAlloc for Counting {
-        unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-            COUNT.with(|count| count.set(count.get() + 1));
-            // SAFETY: the caller keeps the rules of `alloc`.
-            unsafe { System.alloc(layout) }
-        }
-
-        unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-            // SAFETY: the caller keeps the rules of `dealloc`.
-            unsafe { System.dealloc(ptr, layout) }
-        }
-    }
-
-    pub fn allocations() -> u64 {
-        COUNT.with(Cell::get)
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: counting::Counting = counting::Counting;
-
 struct Fixture {
     context: Arc<Context>,
     queue: Arc<Queue>,
@@ -153,11 +120,8 @@ fn a_launch_allocates_nothing_in_steady_state() {
     for iterations in [1_u32, 2000] {
         kernel.set_value(1, &iterations.to_le_bytes()).unwrap();
         let round = || {
-            let before = counting::allocations();
-            for _ in 0..100 {
-                fixture.launch(&kernel, &[4096], Some(&[64]));
-            }
-            counting::allocations() - before
+            let launches = || (0..100).for_each(|_| fixture.launch(&kernel, &[4096], Some(&[64])));
+            allocation_counter::measure(launches).count_total
         };
         let rounds: Vec<u64> = (0..5).map(|_| round()).collect();
         assert!(rounds.contains(&0), "{iterations} iterations: {rounds:?} allocations in 100 launches");

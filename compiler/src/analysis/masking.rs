@@ -24,10 +24,7 @@ pub fn extra(f: &Function, inst: Inst, Lanes { shapes, lines }: Lanes<'_>, regis
     let access = |ptr: Value, ty: Type, count: usize, direction: Direction| {
         let stride = lines[ptr].as_ref().map(|line| line.stride).or(shapes[ptr].stride());
         let count = count as u64;
-        let has_masks = match direction {
-            _ if registers.bits >= 512 => true,
-            _ => registers.bits >= 256 && ty.bytes() >= 4,
-        };
+        let has_masks = registers.bits >= 512 || registers.bits >= 256 && ty.bytes() >= 4;
         match classify(stride, ty.bytes(), count as u32, registers.width, direction) {
             AccessClass::Uniform => GUARD,
             _ if !has_masks => LANE * lanes * count,

@@ -8,17 +8,17 @@
 
 use super::notes::{branch_place, loop_place};
 use super::{Gangs, Versions, analyse};
-use crate::analysis::cfg::cfg;
+use crate::analysis::cfg::{Cfg, cfg};
 use crate::analysis::cost::Registers;
 use crate::analysis::divergence::{Divergence, Facts};
-use crate::analysis::dominators::dominators;
-use crate::analysis::lines::lines;
+use crate::analysis::dominators::{Dominators, dominators};
+use crate::analysis::lines::{Line, lines};
 use crate::analysis::loops::{Loops, loops};
-use crate::ir::{Block, Function, SourceLoc};
+use crate::ir::{Block, Function, SourceLoc, Value};
 use crate::report::{Note, Notes};
 use crate::transform::all_true;
 use crate::transform::unmasked_loops::{self, Known, Refusal};
-use cranelift_entity::EntitySet;
+use cranelift_entity::{EntitySet, SecondaryMap};
 use std::collections::HashSet;
 
 /// Functions with more instructions get no versions unless always: compiling would take too long.
@@ -54,7 +54,7 @@ pub fn versions(
     while made < MOST_VERSIONS && size(f) <= most && (pass.version_a_loop(f) || pass.copy_a_target(f)) {
         made += 1;
     }
-    if size(f) > most && made == 0 {
+    if size(f) > most && made == 0 && gangs.unmasked_loops != Versions::Never {
         pass.refuse_all(f);
     }
     pass.note(notes);
@@ -75,6 +75,29 @@ struct Pass<'a> {
     /// Targets of branches that have a copy, or get none.
     targets_done: HashSet<(Block, usize)>,
     decided: Vec<Decided>,
+}
+
+/// A function as it stands between two changes.
+struct Outline {
+    graph: Cfg,
+    tree: Dominators,
+    forest: Loops,
+    lines: SecondaryMap<Value, Option<Line>>,
+}
+
+impl Outline {
+    fn new(f: &Function, found: &Divergence, registers: Registers) -> Outline {
+        let graph = cfg(f);
+        let tree = dominators(&graph);
+        let forest = loops(&graph, &tree);
+        let lines = lines(f, graph.rpo(), &found.shapes, registers.width);
+        Outline { graph, tree, forest, lines }
+    }
+
+    fn known<'a>(&'a self, found: &'a Divergence, registers: Registers) -> Known<'a> {
+        let Outline { graph, tree, forest, lines } = self;
+        Known { cfg: graph, tree, forest, found, lines, registers }
+    }
 }
 
 /// What was decided of a loop or branch.
@@ -98,18 +121,13 @@ impl Pass<'_> {
         if mode == Versions::Never {
             return false;
         }
-        let graph = cfg(f);
-        let tree = dominators(&graph);
-        let forest = loops(&graph, &tree);
-        let lines = lines(f, graph.rpo(), &self.found.shapes, self.registers.width);
-        for (l, data) in forest.iter() {
+        let outline = Outline::new(f, &self.found, self.registers);
+        for (l, data) in outline.forest.iter() {
             if !self.found.divergent_loops.contains(l) || !self.loops_done.insert(data.header) {
                 continue;
             }
             let loc = loop_place(f, data);
-            let found = &self.found;
-            let registers = self.registers;
-            let known = Known { cfg: &graph, tree: &tree, forest: &forest, found, lines: &lines, registers };
+            let known = outline.known(&self.found, self.registers);
             let plan = match known.is_entered_by_all(l) {
                 true => unmasked_loops::plan(f, known, l),
                 false => Err(Refusal::SomeLanes),
@@ -160,15 +178,10 @@ impl Pass<'_> {
         if mode == Versions::Never {
             return false;
         }
-        let graph = cfg(f);
-        let tree = dominators(&graph);
-        let forest = loops(&graph, &tree);
-        let lines = lines(f, graph.rpo(), &self.found.shapes, self.registers.width);
-        for &block in graph.rpo() {
+        let outline = Outline::new(f, &self.found, self.registers);
+        for &block in outline.graph.rpo() {
             for target in 0..2 {
-                let found = &self.found;
-                let registers = self.registers;
-                let known = Known { cfg: &graph, tree: &tree, forest: &forest, found, lines: &lines, registers };
+                let known = outline.known(&self.found, self.registers);
                 let loops = self.gangs.unmasked_loops != Versions::Never;
                 let Some(plan) = all_true::plan(f, known, block, target, loops) else { continue };
                 if !self.targets_done.insert((block, target)) || mode == Versions::WherePays && !plan.pays() {

@@ -45,7 +45,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             emit.load_elements(address.into_pointer_value(), space, offset, ty, count, access)
         };
         if let Held::Affine(address, 0) = held {
-            self.note_access(Direction::Load, AccessClass::Uniform, ty, count, space, None);
+            self.note_uniform(Direction::Load, ty, count, space);
             let values = self.guarded(mask, || one(address))?;
             return Ok(values.into_iter().map(|value| Held::Affine(value, 0)).collect());
         }
@@ -88,7 +88,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             return Ok(());
         }
         if let Held::Affine(_, 0) = held {
-            self.note_access(Direction::Store, AccessClass::Uniform, ty, count, space, None);
+            self.note_uniform(Direction::Store, ty, count, space);
             // Of several work-items that write to one place, any one may be the last.
             let uniform = args.iter().all(|&arg| self.is_uniform(arg));
             self.guarded(mask, || one(if uniform { emit.const64(0) } else { self.last_lane(mask)? }))?;

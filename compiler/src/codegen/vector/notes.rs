@@ -46,17 +46,9 @@ impl GangCode<'_, '_, '_> {
         );
     }
 
-    /// Notes how a load or store is done, given the bytes from one lane's address to the next one's.
-    pub(super) fn note_access(
-        &self,
-        direction: Direction,
-        class: AccessClass,
-        ty: Type,
-        count: usize,
-        space: Space,
-        stride: Option<i64>,
-    ) {
-        self.note_way(direction, class, ty, count, space, stride, "");
+    /// Notes that one load or store does for all lanes.
+    pub(super) fn note_uniform(&self, direction: Direction, ty: Type, count: usize, space: Space) {
+        self.note_way(direction, AccessClass::Uniform, ty, count, space, None, "");
     }
 
     #[expect(clippy::too_many_arguments, reason = "they are the parts of an access")]
