@@ -339,12 +339,32 @@ fn generic_pointers_get_their_address_space_back() {
     assert!(body(&text, "f").contains("load i32, ptr addrspace(3)"), "{text}");
 }
 
+/// A loop of a few rounds that are known is written out, any other stays as it is.
 #[test]
-fn loops_are_neither_unrolled_nor_vectorized() {
-    let text =
-        ir_of("kernel void f(global float* a, global float* b) { for (int i = 0; i < 8; i++) a[i] = b[i] + 1.0f; }");
-    assert_eq!(text.matches("fadd float").count(), 1, "{text}");
-    assert!(!text.contains("x float>"), "{text}");
+fn loops_stay_but_for_those_of_few_known_rounds() {
+    for (rounds, copies) in [("8", 8), ("1000", 1), ("n", 1)] {
+        let text = ir_of(&format!(
+            "kernel void f(global float* a, global float* b, int n) {{
+               for (int i = 0; i < {rounds}; i++) a[i] = b[i] + 1.0f;
+             }}"
+        ));
+        assert_eq!(text.matches("fadd float").count(), copies, "{rounds}: {text}");
+        assert!(!text.contains("x float>"), "{text}");
+    }
+}
+
+/// What a private array holds is values once the loops over it are written out.
+#[test]
+fn private_arrays_of_short_loops_become_values() {
+    let text = ir_of(
+        "kernel void f(global float* a, int n) {
+           float sums[4];
+           for (int k = 0; k < 4; k++) sums[k] = 0.0f;
+           for (int i = 0; i < n; i++) for (int k = 0; k < 4; k++) sums[k] += a[4 * i + k];
+           for (int k = 0; k < 4; k++) a[k] = sums[k];
+         }",
+    );
+    assert!(!text.contains("alloca"), "{text}");
 }
 
 #[test]

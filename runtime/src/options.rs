@@ -69,6 +69,11 @@ pub const TABLE: &[Switch] = &[
         meaning: "whether code behind divergent branches has a copy for gangs that go there as one: 1 where that pays, 0, or always",
     },
     Switch {
+        name: "LOCKSTEP_UNIFORM_CHOICES",
+        default: "1",
+        meaning: "whether code has a version for each value of a condition that chooses between two addresses for all work-items: 1 where that pays, 0, or always",
+    },
+    Switch {
         name: "LOCKSTEP_DUMP",
         default: "nothing",
         meaning: "folder that receives each kernel's IR, LLVM IR and assembly after every stage",
@@ -156,9 +161,12 @@ impl Options {
                 Versions::WherePays
             }
         };
-        let (unmasked_loops, all_true) = (versions("LOCKSTEP_UNMASKED_LOOPS"), versions("LOCKSTEP_ALL_TRUE"));
+        let [unmasked_loops, all_true, uniform_choices] =
+            ["LOCKSTEP_UNMASKED_LOOPS", "LOCKSTEP_ALL_TRUE", "LOCKSTEP_UNIFORM_CHOICES"].map(versions);
         let vectorize = match configuration.unwrap_or(Some(Default::default())) {
-            Some(configuration) => Vectorize::Gangs(Gangs { configuration, width, unmasked_loops, all_true }),
+            Some(configuration) => {
+                Vectorize::Gangs(Gangs { configuration, width, unmasked_loops, all_true, uniform_choices })
+            }
             None => Vectorize::Scalar,
         };
         let specialize = match text("LOCKSTEP_SPECIALIZE").as_deref().map(str::trim) {
@@ -212,6 +220,7 @@ mod tests {
                 "LOCKSTEP_SPECIALIZE" => "0".into(),
                 "LOCKSTEP_UNMASKED_LOOPS" => "0".into(),
                 "LOCKSTEP_ALL_TRUE" => " always".into(),
+                "LOCKSTEP_UNIFORM_CHOICES" => "0 ".into(),
                 "LOCKSTEP_CLANG" => "/opt/clang".into(),
                 "LOCKSTEP_BUILD_TIMEOUT_MS" => "250".into(),
                 "LOCKSTEP_THREADS" => " 3 ".into(),
@@ -224,6 +233,7 @@ mod tests {
             width: Some(8),
             unmasked_loops: Versions::Never,
             all_true: Versions::Always,
+            uniform_choices: Versions::Never,
         };
         assert_eq!(options.vectorize, Vectorize::Gangs(gangs));
         assert_eq!(options.clang, Some("/opt/clang".into()));

@@ -223,11 +223,41 @@ impl<'ctx> Emit<'ctx, '_> {
             }
             TernaryOp::Fma => call("llvm.fma")?,
             TernaryOp::FmulAdd => call("llvm.fmuladd")?,
+            TernaryOp::Fshl | TernaryOp::Fshr if x != y && x.is_vector_value() => {
+                return self.funnel_shift(op == TernaryOp::Fshl, ty, [x, y, z]);
+            }
             TernaryOp::Fshl => call("llvm.fshl")?,
             TernaryOp::Fshr => call("llvm.fshr")?,
         };
         let flags = if ty.is_float() { fmf } else { FastMath(0) };
         Ok(self.fast(value, flags))
+    }
+
+    /// The upper or lower half of two vectors' lanes side by side, shifted by amounts modulo their width. LLVM 22 makes
+    /// something else of its own operation where it finds that the amounts are zeros, or undefined in lanes that nobody
+    /// wants; those of rotations it gets right.
+    fn funnel_shift(
+        &self,
+        left: bool,
+        ty: Type,
+        [x, y, amount]: [BasicValueEnum<'ctx>; 3],
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let b = &self.builder;
+        let lanes = amount.into_vector_value().get_type().get_size();
+        let bits = u128::from(ty.bits());
+        let splat = |bits| -> Emitted<BasicValueEnum<'ctx>> { Ok(self.splat(self.constant(ty, bits), lanes)?.into()) };
+        let by = if bits.is_power_of_two() {
+            b.build_binop(Op::And, amount, splat(bits - 1)?, "")?
+        } else {
+            b.build_binop(Op::URem, amount, splat(bits)?, "")?
+        };
+        // What comes from the other side is shifted once and then by one less, as no shift may be as wide as a lane.
+        let rest = b.build_binop(Op::Sub, splat(bits - 1)?, by, "")?;
+        let (one, [upper, lower]) = (splat(1)?, if left { [by, rest] } else { [rest, by] });
+        let x = if left { x } else { b.build_binop(Op::Shl, x, one, "")? };
+        let y = if left { b.build_binop(Op::LShr, y, one, "")? } else { y };
+        let (x, y) = (b.build_binop(Op::Shl, x, upper, "")?, b.build_binop(Op::LShr, y, lower, "")?);
+        b.build_binop(Op::Or, x, y, "")
     }
 
     /// A fused multiply-add in binary16 on hosts without one. In binary64 the product is exact, and

@@ -10,7 +10,9 @@
 //! Phases: check (recursion, size after inlining); fence barriers; internalize; promote variables; inline everything;
 //! check for undefined names; scalar passes; infer address spaces; scalar passes; make reducible; check again.
 //!
-//! No vectorizer and no unrolling runs here: lanes come from work-items, and loops keep their form for the analyses.
+//! No vectorizer runs here: lanes come from work-items. Loops keep their form for the analyses, but for those of a few
+//! rounds that are known: written out, their accesses have constant distances, and private arrays that they index become
+//! values.
 //! `sink-common-insts` stays off, because it turns two stores with known addresses into one with a chosen address, and
 //! so contiguous accesses into scatters; switches stay switches.
 
@@ -63,7 +65,7 @@ const LATE: &str = "function(\
     loop-mssa(loop-instsimplify,loop-simplifycfg,licm<no-allowspeculation>,\
         loop-rotate<header-duplication;no-prepare-for-lto>,licm<allowspeculation>,loop-deletion),\
     simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>,\
-    instsimplify,sroa<modify-cfg>,gvn<no-pre>,sccp,bdce,lower-constant-intrinsics,\
+    loop(loop-unroll-full),instsimplify,sroa<modify-cfg>,gvn<no-pre>,sccp,bdce,lower-constant-intrinsics,\
     instcombine<no-verify-fixpoint>,dse,adce,\
     simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>,mergereturn)";
 
@@ -83,6 +85,7 @@ pub(crate) fn clean_up(module: &Module<'_>, level: Level) -> Result<(), Frontend
         Level::Full => {
             run(module, EARLY)?;
             infer_address_spaces(module)?;
+            keep_barriers_single(module);
             run(module, LATE)?;
         }
     }
@@ -107,6 +110,14 @@ fn run(module: &Module<'_>, pipeline: &str) -> Result<(), FrontendError> {
 
 fn internal(message: &str) -> FrontendError {
     FrontendError::link(format!("internal error in clean-up: {message}\n"))
+}
+
+/// Keeps loops with barriers from being written out. Until everything is inlined, calls have to be copied.
+fn keep_barriers_single(module: &Module<'_>) {
+    if let Some(barrier) = std::str::from_utf8(BARRIER).ok().and_then(|name| module.get_function(name)) {
+        let kind = Attribute::get_named_enum_kind_id("noduplicate");
+        barrier.add_attribute(AttributeLoc::Function, module.get_context().create_enum_attribute(kind, 0));
+    }
 }
 
 /// Turns generic pointers into pointers to one address space where all their sources agree.

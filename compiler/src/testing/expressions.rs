@@ -265,6 +265,7 @@ impl Generator {
         match self.random.below(5) {
             0 => return self.vector_load(index),
             1 => return self.wrapping_load(),
+            2 => return self.chosen_load(),
             _ => {}
         }
         let (base, words) = self.random.pick(&[(self.slot, SLOT_WORDS), (self.output, FREE_WORDS)]);
@@ -286,6 +287,19 @@ impl Generator {
         let offset = b.binary(BinaryOp::Mul, index, four);
         let middle = b.int(Type::I64, if signed { 2 * i128::from(INPUT_WORDS) } else { 0 });
         let offset = b.binary(BinaryOp::Add, offset, middle);
+        let place = b.ptr_add(base, offset);
+        let value = b.load(Type::I32, place);
+        self.see(value, false)
+    }
+
+    /// Reads the input forward or backward, as the launch decides.
+    fn chosen_load(&mut self) -> Value {
+        let (base, item, choice) = (self.input, self.in_group, self.choice);
+        let mut b = self.build();
+        let (last, four) = (b.int(Type::I64, i128::from(INPUT_WORDS - 1)), b.int(Type::I64, 4));
+        let back = b.binary(BinaryOp::Sub, last, item);
+        let index = b.ternary(TernaryOp::Select, choice, item, back);
+        let offset = b.binary(BinaryOp::Mul, index, four);
         let place = b.ptr_add(base, offset);
         let value = b.load(Type::I32, place);
         self.see(value, false)

@@ -127,6 +127,8 @@ pub(super) struct Generator {
     pub own_word: Value,
     /// The item's number in its group.
     pub in_group: Value,
+    /// A condition that the launch decides.
+    pub choice: Value,
     pub group_items: Value,
 }
 
@@ -238,6 +240,8 @@ fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64, row_wor
         let offset = b.query(Query::GlobalOffset, d);
         b.binary(BinaryOp::Sub, id, offset)
     };
+    let five = b.int(Type::I32, 5);
+    let choice = b.icmp(IntCc::Slt, inputs_here[5], five);
     let item = flat(&mut b, &global_id, Query::GlobalSize);
     let in_group = flat(&mut b, &|b, d| b.query(Query::LocalId, d), Query::LocalSize);
     let group = flat(&mut b, &|b, d| b.query(Query::GroupId, d), Query::NumGroups);
@@ -319,6 +323,7 @@ fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64, row_wor
         row_words,
         own_word,
         in_group,
+        choice,
         group_items: group_size,
     };
     if shape.unstructured {

@@ -11,4 +11,5 @@ pub mod linearize;
 pub mod normalize;
 pub mod reducible;
 pub mod trivial_branches;
+pub mod uniform_choices;
 pub mod unmasked_loops;

@@ -7,7 +7,8 @@
 //! rows of known length included; the least per work-item.
 //! Source: DESIGN decision 9; Moll 2021, chapter 10, for the shapes that decide what an access costs.
 
-use super::WIDTHS;
+use super::choices::worthwhile;
+use super::{Gangs, WIDTHS, analyse};
 use crate::analysis::cfg::{Cfg, cfg};
 use crate::analysis::cost::{self, Registers};
 use crate::analysis::divergence::{Divergence, Facts, divergence};
@@ -16,6 +17,7 @@ use crate::analysis::loops::{Loops, loops};
 use crate::ir::{Function, Kernel, Module};
 use crate::launch_facts::LaunchFacts;
 use crate::transform::group_accesses::group_accesses;
+use crate::transform::uniform_choices::suppose;
 use std::fmt;
 
 /// Gangs have to be this much faster, in percent of a work-item's cost, for the estimate to be believed.
@@ -57,21 +59,22 @@ const WIDER: u64 = 90;
 const MOST_FOR_WIDER: usize = 400;
 
 /// The width that costs a work-item least on registers of `bits` bits, in launches of which the facts hold.
-pub fn choose(module: &Module, kernel: &Kernel, bits: u32, launch: &LaunchFacts) -> Choice {
+pub fn choose(module: &Module, kernel: &Kernel, gangs: Gangs, bits: u32, launch: &LaunchFacts) -> Choice {
     let usual = (bits / 32).max(WIDTHS[0]);
-    let narrow = Estimates::new(module, kernel, usual, bits, launch);
+    let narrow = Estimates::new(module, kernel, gangs, usual, bits, launch);
     let short = launch.local_size(0).map_or(usual, u32::next_power_of_two).min(usual);
     let mut best = narrow.of(usual);
     for width in [usual / 2, short].into_iter().filter(|width| WIDTHS.contains(width)) {
         let other = narrow.of(width);
-        if other.is_cheaper(best) {
+        // Rows as long as a gang leave no lane idle.
+        if other.is_cheaper(best) || width == short && !best.is_cheaper(other) {
             best = other;
         }
     }
     let insts: usize = kernel.regions.values().map(|body| body.insts.len()).sum();
     if best.width == usual && insts <= MOST_FOR_WIDER {
         // What holds of a gang need not hold of two together.
-        let other = Estimates::new(module, kernel, 2 * usual, bits, launch).of(2 * usual);
+        let other = Estimates::new(module, kernel, gangs, 2 * usual, bits, launch).of(2 * usual);
         if (Choice { gang: other.gang.saturating_mul(100) / WIDER, ..other }).is_cheaper(best) {
             best = other;
         }
@@ -81,23 +84,43 @@ pub fn choose(module: &Module, kernel: &Kernel, bits: u32, launch: &LaunchFacts)
 
 /// What the regions of a kernel cost gangs of which the same facts hold.
 struct Estimates<'a> {
-    regions: Vec<Analysed>,
+    /// Each as it is, or as it is for both values of a condition.
+    regions: Vec<Vec<Analysed>>,
     bits: u32,
     launch: &'a LaunchFacts,
 }
 
 impl<'a> Estimates<'a> {
-    fn new(module: &Module, kernel: &Kernel, width: u32, bits: u32, launch: &'a LaunchFacts) -> Estimates<'a> {
+    fn new(
+        module: &Module,
+        kernel: &Kernel,
+        gangs: Gangs,
+        width: u32,
+        bits: u32,
+        launch: &'a LaunchFacts,
+    ) -> Estimates<'a> {
         let facts = Facts::new(module, kernel, width).of_launch(kernel, launch).of_kernel(kernel);
-        Estimates { regions: kernel.regions.values().map(|body| Analysed::new(body, &facts)).collect(), bits, launch }
+        let versions = |body: &Function| match worthwhile(body, &analyse(body, &facts).shapes, gangs) {
+            Some(condition) => {
+                let version = |holds| {
+                    let mut body = body.clone();
+                    suppose(&mut body, condition, holds);
+                    Analysed::new(&body, &facts)
+                };
+                vec![version(true), version(false)]
+            }
+            None => vec![Analysed::new(body, &facts)],
+        };
+        Estimates { regions: kernel.regions.values().map(versions).collect(), bits, launch }
     }
 
     fn of(&self, width: u32) -> Choice {
         let mut choice = Choice { width, scalar: 0, gang: 0 };
-        for region in &self.regions {
-            let (one, all) = region.cost(Registers { bits: self.bits, width });
-            choice.scalar = choice.scalar.saturating_add(one);
-            choice.gang = choice.gang.saturating_add(all);
+        for versions in &self.regions {
+            let costs = || versions.iter().map(|region| region.cost(Registers { bits: self.bits, width }));
+            let part = versions.len() as u64;
+            choice.scalar = costs().fold(choice.scalar, |sum, (one, _)| sum.saturating_add(one / part));
+            choice.gang = costs().fold(choice.gang, |sum, (_, all)| sum.saturating_add(all / part));
         }
         // The last gang of a row may have lanes to spare.
         if let Some(row) = self.launch.local_size(0) {

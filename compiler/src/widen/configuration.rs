@@ -66,6 +66,8 @@ pub struct Gangs {
     pub unmasked_loops: Versions,
     /// In [`Configuration::UniCf`]: versions of what divergent branches lead to for gangs all of whose lanes go there.
     pub all_true: Versions,
+    /// In [`Configuration::UniCf`]: versions of regions for conditions of the launch that choose between two lines.
+    pub uniform_choices: Versions,
 }
 
 impl Gangs {

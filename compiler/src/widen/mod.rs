@@ -7,11 +7,12 @@
 //! Ensures: the regions are linearized (`Stage::Linearized`) and each has a [`RegionPlan`]; or the kernel
 //! means what it meant and there is the reason why its work-items run one after the other.
 //! Phases: check what no gang can do; normal form; what differs between lanes; the layout of private slots;
-//! per region groups of accesses, versions for lanes that agree, uniform loops, gates, linearization and the shapes of
+//! per region versions for what the launch decides, groups of accesses, versions for lanes that agree, uniform loops, gates, linearization and the shapes of
 //! what came out.
 //! Source: Moll 2021, chapters 5 and 11; Karrenberg & Hack 2012, section 3.3.
 
 pub mod choice;
+mod choices;
 pub mod configuration;
 pub mod lanes;
 pub mod memory;
@@ -122,7 +123,7 @@ pub fn plan(
         return Err(Reason::SlotAlignment(slot.align));
     }
     kernel.regions.values_mut().for_each(normalize);
-    let choice = width.is_none().then(|| choice::choose(module, kernel, bits, launch));
+    let choice = width.is_none().then(|| choice::choose(module, kernel, gangs, bits, launch));
     if let Some(choice) = choice.filter(|choice| !choice.pays()) {
         return Err(Reason::Cost(choice));
     }
@@ -145,6 +146,9 @@ fn plan_region(body: &mut Function, facts: &Facts, gangs: Gangs, bits: u32, note
     let configuration = gangs.configuration;
     let registers = Registers { bits, width: facts.width };
     let mut before = analyse(body, facts);
+    if let Some(found) = choices::split_choices(body, facts, &before, gangs, notes) {
+        before = found;
+    }
     group_accesses(body, &before.shapes, facts.width);
     let found = (configuration == Configuration::UniCf).then_some(&before);
     let control = notes.wanted().then(|| Control::of(body, found));

@@ -528,6 +528,31 @@ fn saxpy_is_wide() {
     }
 }
 
+/// Found by fuzzing: amounts that LLVM learns to be zero when it selects instructions.
+#[test]
+fn funnel_shifts_by_nothing() {
+    let text = head(2)
+        + " region r0 {
+ b0(v0: ptr.global, v1: ptr.global):
+   v2: i64 = query.global_id 0
+   v3: i64 = shl v2, 3
+   v4: ptr.global = ptradd v0, v3
+   store 0.0:f32 to v4 align 4
+   v5: i32 = load v4 align 4
+   v6: i32 = load v1 align 4
+   v7: i32 = fshr v6, v5, v5
+   v8: i32 = fshl v5, v6, v5
+   v9: i32 = add v7, v8
+   store v9 to v4 + 4 align 4
+   return
+ }
+}
+";
+    for items in [1, 5] {
+        compare(&text, NdRange::new(&[items], &[1]), &[vec![1; 8 * items as usize], vec![7, 0, 0, 0]]);
+    }
+}
+
 /// What no gang can do is said, and the kernel runs as ever.
 #[test]
 fn reasons() {

@@ -40,8 +40,8 @@ kernel void some_of_everything(global const float *in, global float *out, global
         out[1] = tgamma(other);
         break;
     }
-    float own[9];
-    for (int k = 0; k < 9; k++)
+    float own[64];
+    for (int k = 0; k < 64; k++)
         own[k] = in[i + k];
     out[i] += own[bins[i] & 7];
     if (a < 0)

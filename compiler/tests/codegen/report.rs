@@ -79,7 +79,7 @@ fn some_of_everything() {
 46:19 load contiguous: i32 from global memory
 47:11 branch divergent: folded
 48:9 printf per lane, masked: output in order
-- private interleaved: 36 bytes, elements of 4 bytes
+- private interleaved: 256 bytes, elements of 4 bytes
 ";
     assert!(text == expected, "{text}");
     // One note a line in both.

@@ -22,6 +22,7 @@ use lockstep_compiler::transform::linearize::linearize;
 use lockstep_compiler::transform::normalize::normalize;
 use lockstep_compiler::transform::reducible::make_reducible;
 use lockstep_compiler::transform::trivial_branches::trivial_branches;
+use lockstep_compiler::transform::uniform_choices::{condition, split};
 use lockstep_compiler::verify::{Stage, verify};
 use lockstep_compiler::widen::versions::versions;
 use lockstep_compiler::widen::{Gangs, Versions};
@@ -39,6 +40,7 @@ const PASSES: &[Pass] = &[
     Pass { name: "reducible", run: reducible_regions, stage: Stage::Regions },
     Pass { name: "normalize", run: normalize_regions, stage: Stage::Normalized },
     Pass { name: "interleave", run: interleave_four, stage: Stage::Regions },
+    Pass { name: "uniform_choices", run: uniform_choices, stage: Stage::Normalized },
     Pass { name: "group_accesses", run: groups, stage: Stage::Regions },
     Pass { name: "unmasked_loops", run: unmasked_loops, stage: Stage::Versioned },
     Pass { name: "all_true", run: all_true, stage: Stage::Versioned },
@@ -104,6 +106,15 @@ fn unmasked_loops(kernel: &mut Kernel) {
 /// Gives all targets of divergent branches copies that can have one.
 fn all_true(kernel: &mut Kernel) {
     versioned(kernel, Gangs { all_true: Versions::Always, unmasked_loops: Versions::Never, ..Gangs::default() });
+}
+
+/// Gives regions versions for a condition that chooses between two lines.
+fn uniform_choices(kernel: &mut Kernel) {
+    each_analysed(kernel, |f, found| {
+        if let Some(condition) = condition(f, &found.shapes) {
+            split(f, condition);
+        }
+    });
 }
 
 fn versioned(kernel: &mut Kernel, gangs: Gangs) {

@@ -159,7 +159,9 @@ fn many_kernels_get_versions_groups_and_lines() {
     let found =
         format!("{loops} of {of_loops} with divergent loops, {branches} of {of_branches} with divergent branches");
     assert!(loops > 30 && 2 * loops > of_loops && branches > 40 && 2 * branches > of_branches, "{found}");
+    let choices = with("version uniform choice");
     let groups = plans.iter().filter(|plan| plan.groups > 0).count();
     let on_lines = plans.iter().filter(|plan| plan.on_lines > 0).count();
-    assert!(groups > 80 && on_lines > 60, "{groups} with groups, {on_lines} with lines");
+    let found = format!("{groups} with groups, {on_lines} with lines, {choices} with choices");
+    assert!(groups > 80 && on_lines > 60 && choices > 60, "{found}");
 }

@@ -109,7 +109,13 @@ pub fn planned(g: &Generated) -> Planned {
     barriers(&mut kernel);
     let plan = |versions: Versions, notes: &Notes| {
         let mut kernel = kernel.clone();
-        let gangs = Gangs { width: Some(WIDTH), unmasked_loops: versions, all_true: versions, ..Gangs::default() };
+        let gangs = Gangs {
+            width: Some(WIDTH),
+            unmasked_loops: versions,
+            all_true: versions,
+            uniform_choices: versions,
+            ..Gangs::default()
+        };
         let widening = widen::plan(&g.module, &mut kernel, gangs, REGISTER_BITS, &LaunchFacts::default(), notes);
         (kernel, widening.unwrap())
     };
@@ -144,7 +150,8 @@ fn wide_accesses(kernel: &Kernel) -> usize {
 
 /// Versions of all code that can have some.
 fn versioned() -> Gangs {
-    Gangs { unmasked_loops: Versions::Always, all_true: Versions::Always, ..Gangs::default() }
+    let always = Versions::Always;
+    Gangs { unmasked_loops: always, all_true: always, uniform_choices: always, ..Gangs::default() }
 }
 
 fn lockstep(g: &Generated, gangs: Gangs, lanes: usize, launch: &LaunchFacts) -> Result<Vec<Vec<u8>>, String> {

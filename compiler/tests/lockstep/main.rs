@@ -132,7 +132,12 @@ fn check_slots(seed: u64, shape: Shape) -> usize {
     let mut shared = 0;
     for width in [2, 4, 16] {
         let gangs = Gangs::of_width(width);
-        let versioned = Gangs { unmasked_loops: Versions::Always, all_true: Versions::Always, ..gangs };
+        let versioned = Gangs {
+            unmasked_loops: Versions::Always,
+            all_true: Versions::Always,
+            uniform_choices: Versions::Always,
+            ..gangs
+        };
         for gangs in [gangs, versioned, Gangs { configuration: Configuration::UniVal, ..gangs }] {
             let mut module = g.module.clone();
             barriers(&mut module.kernels[0]);
