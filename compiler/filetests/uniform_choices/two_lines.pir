@@ -42,7 +42,8 @@ kernel "two_lines" {
 ;   b0(v0: ptr.global, v1: ptr.global, v2: i32):
 ;     v3: i64 = query.global_id 0
 ;     v4: i1 = icmp.eq v2, 0:i32
-;     br v4, b1, b2
+;     v24: i1 = freeze v4
+;     br v24, b1, b2
 ;   b1:
 ;     v5: i64 = sub 3, v3
 ;     v7: i64 = shl v3, 2

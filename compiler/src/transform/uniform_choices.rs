@@ -15,7 +15,7 @@
 //!
 //! ```text
 //! e: c = icmp.eq n, 0        e: c = icmp.eq n, 0
-//!    …                          br c, t, f
+//!    …                          br freeze c, t, f
 //!    i = select c, a, b  =>  t: … load p + a
 //!    load p + i              f: … load p + b
 //! ```
@@ -99,6 +99,10 @@ pub fn split(f: &mut Function, condition: Value) {
     assume(f, &blocks, condition, true);
     assume(f, &copied, condition, false);
     join_ends(f, &blocks, &copies);
+    // A choice by poison is poison, which may never be used; a branch would be undefined.
+    let freeze = InstData::Unary { op: UnaryOp::Freeze, fmf: FastMath::default(), arg: condition };
+    let frozen = f.append(entry, freeze, &[Type::BOOL], f.end_locs[entry]);
+    let condition = f.result(frozen);
     let to = |block| BlockCall { block, args: Vec::new() };
     f.blocks[entry].term = Terminator::Branch { cond: condition, then_to: to(rest), else_to: to(copies.block(rest)) };
 }
