@@ -7,7 +7,7 @@
 //! rows of known length included; the least per work-item.
 //! Source: DESIGN decision 9; Moll 2021, chapter 10, for the shapes that decide what an access costs.
 
-use super::choices::worthwhile;
+use super::choices::may_split;
 use super::{Gangs, WIDTHS, analyse};
 use crate::analysis::cfg::{Cfg, cfg};
 use crate::analysis::cost::{self, Registers};
@@ -17,7 +17,7 @@ use crate::analysis::loops::{Loops, loops};
 use crate::ir::{Function, Kernel, Module};
 use crate::launch_facts::LaunchFacts;
 use crate::transform::group_accesses::group_accesses;
-use crate::transform::uniform_choices::suppose;
+use crate::transform::uniform_choices::{condition, suppose};
 use std::fmt;
 
 /// Gangs have to be this much faster, in percent of a work-item's cost, for the estimate to be believed.
@@ -100,16 +100,17 @@ impl<'a> Estimates<'a> {
         launch: &'a LaunchFacts,
     ) -> Estimates<'a> {
         let facts = Facts::new(module, kernel, width).of_launch(kernel, launch).of_kernel(kernel);
-        let versions = |body: &Function| match worthwhile(body, &analyse(body, &facts).shapes, gangs) {
-            Some(condition) => {
-                let version = |holds| {
-                    let mut body = body.clone();
-                    suppose(&mut body, condition, holds);
-                    Analysed::new(&body, &facts)
-                };
-                vec![version(true), version(false)]
+        let versions = |body: &Function| {
+            let choice = may_split(body, gangs).then(|| condition(body, &analyse(body, &facts).shapes)).flatten();
+            let version = |condition, holds| {
+                let mut body = body.clone();
+                suppose(&mut body, condition, holds);
+                Analysed::new(&body, &facts)
+            };
+            match choice {
+                Some(condition) => [true, false].map(|holds| version(condition, holds)).into(),
+                None => vec![Analysed::new(body, &facts)],
             }
-            None => vec![Analysed::new(body, &facts)],
         };
         Estimates { regions: kernel.regions.values().map(versions).collect(), bits, launch }
     }

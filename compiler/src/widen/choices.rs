@@ -2,11 +2,9 @@
 
 use super::{Configuration, Gangs, Versions, analyse};
 use crate::analysis::divergence::{Divergence, Facts};
-use crate::analysis::shape::Shape;
-use crate::ir::{Function, SourceLoc, Value, ValueDef};
+use crate::ir::{Function, SourceLoc, ValueDef};
 use crate::report::{Note, Notes};
 use crate::transform::uniform_choices::{condition, split};
-use cranelift_entity::SecondaryMap;
 
 /// Regions with more instructions get no versions unless always.
 const MOST: usize = 400;
@@ -14,16 +12,15 @@ const MOST: usize = 400;
 /// Conditions of a region that may have versions: each doubles the code.
 const MOST_CONDITIONS: usize = 2;
 
-/// The condition for whose values a region is to have versions.
-pub fn worthwhile(f: &Function, shapes: &SecondaryMap<Value, Shape>, gangs: Gangs) -> Option<Value> {
+/// Whether a region may have versions.
+pub fn may_split(f: &Function, gangs: Gangs) -> bool {
     let size: usize = f.layout.iter().map(|&block| f.blocks[block].insts.len()).sum();
     let most = match gangs.uniform_choices {
-        Versions::Never => return None,
+        Versions::Never => return false,
         Versions::WherePays => MOST,
         Versions::Always => usize::MAX,
     };
-    let wanted = gangs.configuration == Configuration::UniCf && size <= most;
-    wanted.then(|| condition(f, shapes)).flatten()
+    gangs.configuration == Configuration::UniCf && size <= most
 }
 
 /// Makes the versions; the answer is what diverges then, if there are any.
@@ -37,7 +34,7 @@ pub fn split_choices(
     let mut changed: Option<Divergence> = None;
     for _ in 0..MOST_CONDITIONS {
         let shapes = &changed.as_ref().unwrap_or(found).shapes;
-        let Some(condition) = worthwhile(f, shapes, gangs) else { break };
+        let Some(condition) = may_split(f, gangs).then(|| condition(f, shapes)).flatten() else { break };
         let loc = match f.values[condition].def {
             ValueDef::Result(inst, _) => f.insts[inst].loc,
             _ => SourceLoc::default(),
