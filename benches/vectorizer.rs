@@ -18,8 +18,8 @@ const COMPILE_ROUNDS: usize = 3;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    if words.iter().any(|word| word == WORKER) {
-        worker::serve();
+    if words.first().is_some_and(|word| word == WORKER) {
+        worker::serve(&words[1..]);
         return ExitCode::SUCCESS;
     }
     match compare(&words) {

@@ -5,6 +5,12 @@ kernel void saxpy(global const float *x, global float *y, float a) {
     y[i] = a * x[i] + y[i];
 }
 
+// The three streams of McCalpin's STREAM benchmark.
+kernel void triad(global const float *b, global const float *c, global float *a, float factor) {
+    size_t i = get_global_id(0);
+    a[i] = b[i] + factor * c[i];
+}
+
 // Finite impulse response: 32 taps over a window that moves by one element per work-item.
 kernel void fir(global const float *in, global float *out, constant float *taps) {
     size_t i = get_global_id(0);

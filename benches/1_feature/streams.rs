@@ -25,6 +25,28 @@ pub fn saxpy() -> Problem {
     }
 }
 
+/// Three arrays that together fit into the second caches.
+pub fn triad() -> Problem {
+    triad_of(1 << 16, 100)
+}
+
+/// 96 MiB, far more than any cache.
+pub fn triad_large() -> Problem {
+    triad_of(1 << 23, 1)
+}
+
+fn triad_of(count: usize, launches: usize) -> Problem {
+    const FACTOR: f32 = 3.0;
+    let mut random = Random::new(10);
+    let (b, c) = (random.whole_floats(count), random.whole_floats(count));
+    let want: Vec<f32> = b.iter().zip(&c).map(|(b, c)| b + FACTOR * c).collect();
+    Problem {
+        buffers: vec![Data::of(&b), Data::of(&c), Data::room::<f32>(count)],
+        steps: vec![step("triad", &[count], &[], args![b 0, b 1, b 2, v (FACTOR)]); launches],
+        check: Box::new(move |outcome| outcome.same(2, &want)),
+    }
+}
+
 /// A filter with 32 taps.
 pub fn fir() -> Problem {
     const COUNT: usize = 1 << 17;
@@ -116,13 +138,21 @@ pub fn gather() -> Problem {
 
 /// Sums of groups in local memory, with a barrier between any two steps.
 pub fn reduce() -> Problem {
-    const COUNT: usize = 1 << 17;
+    reduce_of(1 << 17, 10)
+}
+
+/// The same over 64 MiB.
+pub fn reduce_large() -> Problem {
+    reduce_of(1 << 24, 1)
+}
+
+fn reduce_of(count: usize, launches: usize) -> Problem {
     const GROUP: usize = 256;
-    let values = Random::new(9).whole_floats(COUNT);
+    let values = Random::new(9).whole_floats(count);
     let want: Vec<f32> = values.chunks_exact(GROUP).map(|group| group.iter().sum()).collect();
     Problem {
-        buffers: vec![Data::of(&values), Data::room::<f32>(COUNT / GROUP)],
-        steps: vec![step("reduce", &[COUNT], &[GROUP], args![b 0, b 1, l (4 * GROUP)]); 10],
+        buffers: vec![Data::of(&values), Data::room::<f32>(count / GROUP)],
+        steps: vec![step("reduce", &[count], &[GROUP], args![b 0, b 1, l (4 * GROUP)]); launches],
         check: Box::new(move |outcome| outcome.same(1, &want)),
     }
 }

@@ -35,3 +35,9 @@ kernel void transpose(global const float *in, global float *out, local float *ti
     barrier(CLK_LOCAL_MEM_FENCE);
     out[(get_group_id(0) * 16 + y) * height + get_group_id(1) * 16 + x] = tile[x * 16 + y];
 }
+
+// Transposes as it is first written down: reads along rows and writes along columns.
+kernel void naive_transpose(global const float *in, global float *out, uint width, uint height) {
+    uint x = get_global_id(0), y = get_global_id(1);
+    out[x * height + y] = in[y * width + x];
+}

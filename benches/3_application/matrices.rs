@@ -23,6 +23,32 @@ pub fn sgemm() -> Problem {
     }
 }
 
+/// The product by tiles of 16 x 16, of matrices of 256 x 256.
+pub fn sgemm_tiled() -> Problem {
+    tiled_of(256, 2)
+}
+
+/// The same of 1,024 x 1,024.
+pub fn sgemm_tiled_large() -> Problem {
+    tiled_of(1024, 1)
+}
+
+fn tiled_of(size: usize, launches: usize) -> Problem {
+    let (a, b) = (floats(1, size * size, -1.0, 1.0), floats(2, size * size, -1.0, 1.0));
+    let mut want = vec![0.0_f64; size * size];
+    for (row, a) in want.chunks_exact_mut(size).zip(a.chunks_exact(size)) {
+        for (a, b) in a.iter().zip(b.chunks_exact(size)) {
+            row.iter_mut().zip(b).for_each(|(sum, b)| *sum += f64::from(*a) * f64::from(*b));
+        }
+    }
+    let want: Vec<f32> = want.into_iter().map(|sum| sum as f32).collect();
+    Problem {
+        buffers: vec![Data::of(&a), Data::of(&b), Data::room::<f32>(size * size)],
+        steps: vec![step("sgemm_tiled", &[size, size], &[16, 16], args![b 0, b 1, b 2, v (size as i32)]); launches],
+        check: Box::new(move |outcome| outcome.close(2, &want, 1e-4)),
+    }
+}
+
 /// Forty sweeps back and forth between two grids.
 pub fn jacobi() -> Problem {
     const WIDTH: usize = 320;

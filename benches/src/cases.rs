@@ -8,19 +8,19 @@ use crate::case::{Case, NO_LOSS, Problem};
 #[path = "../2_combination/bodies.rs"]
 mod bodies;
 #[path = "../2_combination/histogram.rs"]
-mod histogram;
+pub(crate) mod histogram;
 #[path = "../1_feature/lanes.rs"]
 mod lanes;
 #[path = "../2_combination/mandelbrot.rs"]
 mod mandelbrot;
 #[path = "../3_application/matrices.rs"]
-mod matrices;
+pub(crate) mod matrices;
 #[path = "../3_application/molecules.rs"]
 mod molecules;
 #[path = "../2_combination/options.rs"]
 mod options;
 #[path = "../2_combination/paths.rs"]
-mod paths;
+pub(crate) mod paths;
 #[path = "../1_feature/polynomials.rs"]
 mod polynomials;
 #[path = "../3_application/rays.rs"]
@@ -28,11 +28,11 @@ mod rays;
 #[path = "../3_application/searching.rs"]
 mod searching;
 #[path = "../2_combination/sorting.rs"]
-mod sorting;
+pub(crate) mod sorting;
 #[path = "../1_feature/streams.rs"]
-mod streams;
+pub(crate) mod streams;
 #[path = "../2_combination/transforms.rs"]
-mod transforms;
+pub(crate) mod transforms;
 
 /// All of them, in the order of the tables.
 pub const CASES: &[Case] = &[

@@ -14,8 +14,14 @@ use crate::generated::Generated;
 /// The word on the command line that makes this program a child.
 pub const WORKER: &str = "--worker";
 
+/// The word after it for a child whose launches have no events.
+pub const WITHOUT_EVENTS: &str = "without-events";
+
 /// How long a child may take for one answer.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// A configuration that needs so long gets no more than a few turns.
+const LONG: Duration = Duration::from_secs(4);
+const FEW_TURNS: usize = 2;
 /// How long each turn of a configuration is, in milliseconds.
 const TURN: u64 = 25;
 
@@ -28,6 +34,9 @@ pub struct Configuration {
     pub environment: Vec<(String, String)>,
 }
 
+/// A platform's name that takes any platform.
+const ANY_PLATFORM: &str = "*";
+
 impl Configuration {
     /// `VALUE+NAME=VALUE+…`: what `LOCKSTEP_VECTORIZE` is to be, then other variables of the environment.
     pub fn parse(text: &str) -> Self {
@@ -39,6 +48,18 @@ impl Configuration {
         let environment = all.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         Self { name: text.to_owned(), environment }
     }
+
+    /// `NAME=VENDORS+NAME=VALUE+…`: a driver as it is, by what the ICD loader has to be told to find it and no other,
+    /// then other variables of the environment.
+    pub fn driver(text: &str) -> Result<Self, String> {
+        let (name, rest) = text.split_once('=').ok_or_else(|| format!("{text} is not NAME=VENDORS"))?;
+        let mut words = rest.split('+');
+        let first = words.next().map(|vendors| ("OCL_ICD_VENDORS", vendors));
+        let others = words.map(|word| word.split_once('=').unwrap_or((word, "")));
+        let all = [("LOCKSTEP_TEST_PLATFORM", ANY_PLATFORM)].into_iter().chain(first).chain(others);
+        let environment = all.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        Ok(Self { name: name.to_owned(), environment })
+    }
 }
 
 /// Which clock counts.
@@ -49,14 +70,26 @@ pub enum Clock {
     Event,
     /// The process's processor time, for a machine that does other work at the same time.
     Cpu,
+    /// The clock on the wall from before the first launch to after the last, without events: what an application
+    /// waits for, whatever a driver takes for a launch's start.
+    Wall,
 }
 
 /// What a configuration did with a case.
 pub struct Measured {
     /// How long it took.
     pub time: Spread,
+    /// The median of each turn, to compare with the others' turns beside it.
+    pub turns: Vec<Duration>,
     /// A checksum of its results.
     pub sum: String,
+}
+
+impl Measured {
+    fn of(sum: String, turns: &[Vec<Duration>]) -> Self {
+        let median = |turn: &Vec<Duration>| Spread::of(turn.clone()).median;
+        Self { time: Spread::of(turns.concat()), turns: turns.iter().map(median).collect(), sum }
+    }
 }
 
 /// One for each configuration; what went wrong in words.
@@ -83,18 +116,21 @@ impl Team {
     /// Measures a case, in so many rounds.
     pub fn case(&mut self, case: &Case, rounds: usize) -> Cells<Measured> {
         let mut sums = self.each(|_| format!("prepare {}", case.name), "ready");
-        let mut times: Vec<Vec<Duration>> = vec![Vec::new(); sums.len()];
+        let mut times: Vec<Vec<Vec<Duration>>> = vec![Vec::new(); sums.len()];
         for round in 0..=rounds {
             for (number, sum) in sums.iter_mut().enumerate().filter(|(_, sum)| sum.is_ok()) {
+                if times[number].len() >= FEW_TURNS && times[number].iter().flatten().sum::<Duration>() > LONG {
+                    continue;
+                }
                 match self.ask(number, &format!("run {TURN}"), "times") {
                     // The first round is to warm up.
                     Ok(_) if round == 0 => {}
-                    Ok(answer) => times[number].extend(answer.split(' ').map(|pair| self.clock.read(pair))),
+                    Ok(answer) => times[number].push(answer.split(' ').map(|times| self.clock.read(times)).collect()),
                     Err(error) => *sum = Err(error),
                 }
             }
         }
-        sums.into_iter().zip(times).map(|(sum, times)| Ok(Measured { sum: sum?, time: Spread::of(times) })).collect()
+        sums.into_iter().zip(times).map(|(sum, turns)| Ok(Measured::of(sum?, &turns))).collect()
     }
 
     /// Measures the first launch of a generated kernel.
@@ -122,7 +158,7 @@ impl Team {
         let (configuration, worker) = &mut self.workers[number];
         let running = match worker {
             Some(running) => running,
-            None => worker.insert(Worker::start(configuration)?),
+            None => worker.insert(Worker::start(configuration, self.clock)?),
         };
         let answer = running.ask(command);
         match answer {
@@ -139,11 +175,12 @@ impl Team {
 }
 
 impl Worker {
-    fn start(configuration: &Configuration) -> Result<Self, String> {
+    fn start(configuration: &Configuration, clock: Clock) -> Result<Self, String> {
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
         let environment = configuration.environment.iter().map(|(name, value)| (name, value));
         let mut child = Command::new(program)
             .arg(WORKER)
+            .args((clock == Clock::Wall).then_some(WITHOUT_EVENTS))
             .envs(environment)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -186,9 +223,14 @@ impl Drop for Worker {
 }
 
 impl Clock {
-    fn read(self, pair: &str) -> Duration {
-        let (event, cpu) = pair.split_once(':').expect("a child of this program sends pairs");
-        nanoseconds(if self == Clock::Event { event } else { cpu })
+    /// One of the times of a run, `EVENT:CPU:WALL`.
+    fn read(self, times: &str) -> Duration {
+        let place = match self {
+            Self::Event => 0,
+            Self::Cpu => 1,
+            Self::Wall => 2,
+        };
+        nanoseconds(times.split(':').nth(place).expect("a child of this program sends all times"))
     }
 }
 
@@ -209,8 +251,26 @@ mod tests {
     }
 
     #[test]
-    fn each_clock_reads_its_half() {
-        assert_eq!(Clock::Event.read("5:7"), Duration::from_nanos(5));
-        assert_eq!(Clock::Cpu.read("5:7"), Duration::from_nanos(7));
+    fn each_clock_reads_its_part() {
+        assert_eq!(Clock::Event.read("5:7:9"), Duration::from_nanos(5));
+        assert_eq!(Clock::Cpu.read("5:7:9"), Duration::from_nanos(7));
+        assert_eq!(Clock::Wall.read("5:7:9"), Duration::from_nanos(9));
+    }
+
+    #[test]
+    fn a_driver_is_a_name_and_where_it_is() {
+        let parsed = Configuration::driver("other=/some/folder/+MODE=x").expect("valid");
+        assert_eq!(parsed.name, "other");
+        assert_eq!(parsed.environment[1], ("OCL_ICD_VENDORS".to_owned(), "/some/folder/".to_owned()));
+        assert_eq!(parsed.environment[2], ("MODE".to_owned(), "x".to_owned()));
+        assert!(Configuration::driver("other").is_err());
+    }
+
+    #[test]
+    fn turns_are_kept_apart() {
+        let turn = |times: &[u64]| times.iter().map(|&time| Duration::from_nanos(time)).collect::<Vec<_>>();
+        let measured = Measured::of(String::new(), &[turn(&[9, 1, 2]), turn(&[4])]);
+        assert_eq!(measured.turns, turn(&[2, 4]));
+        assert_eq!(measured.time.median, Duration::from_nanos(2));
     }
 }

@@ -8,7 +8,9 @@ pub mod case;
 pub mod cases;
 pub mod compare;
 pub mod generated;
+pub mod groups;
 pub mod report;
+pub mod side_by_side;
 pub mod worker;
 
 use std::fmt;

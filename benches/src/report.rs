@@ -157,21 +157,21 @@ fn ratio(first: &Measured, other: &Measured) -> f64 {
     first.time.median.as_secs_f64() / other.time.median.as_secs_f64().max(1e-9)
 }
 
-fn milliseconds(time: &Spread) -> f64 {
+pub(crate) fn milliseconds(time: &Spread) -> f64 {
     time.median.as_secs_f64() * 1e3
 }
 
-fn json_time(time: &Spread) -> String {
+pub(crate) fn json_time(time: &Spread) -> String {
     let (low, median, high) = (time.low.as_nanos(), time.median.as_nanos(), time.high.as_nanos());
     format!("\"low\": {low}, \"median\": {median}, \"high\": {high}")
 }
 
-fn joined(parts: impl Iterator<Item = String>, between: &str) -> String {
+pub(crate) fn joined(parts: impl Iterator<Item = String>, between: &str) -> String {
     parts.collect::<Vec<_>>().join(between)
 }
 
 /// A text as JSON writes it.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::from('"');
     for c in text.chars() {
         match c {
@@ -193,7 +193,8 @@ mod tests {
     use std::time::Duration;
 
     fn measured(micros: u64, sum: &str) -> Result<Measured, String> {
-        Ok(Measured { time: Spread::of(vec![Duration::from_micros(micros)]), sum: sum.into() })
+        let time = Duration::from_micros(micros);
+        Ok(Measured { time: Spread::of(vec![time]), turns: vec![time], sum: sum.into() })
     }
 
     #[test]

@@ -1,37 +1,44 @@
 //! The child's side of a comparison: one driver in one configuration, told over its standard input what to run.
 //!
-//! Commands and answers are lines: `prepare CASE` → `ready SUM`, `run MILLISECONDS` → `times EVENT:CPU …` in
-//! nanoseconds, `compile NAME SALT` → `times WALL:CPU`. An answer that begins with `wrong` says what is wrong with
+//! Commands and answers are lines: `prepare CASE` → `ready SUM`, `run MILLISECONDS` → `times EVENT:CPU:WALL …`
+//! in nanoseconds, `compile NAME SALT` → the same without events. An answer that begins with `wrong` says what is wrong with
 //! a result.
 
 use std::io::{BufRead, Write};
 use std::time::{Duration, Instant};
 
-use lockstep_conformance::commands::{finish, launch};
+use lockstep_conformance::commands::{finish, launch, try_launch};
 use lockstep_conformance::objects::Argument;
 use lockstep_conformance::opencl_sys::{
     CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_START, CL_QUEUE_PROFILING_ENABLE,
 };
-use lockstep_conformance::{Buffer, Context, Event, Kernel, Queue, arguments, read, run, write};
+use lockstep_conformance::{Buffer, Context, Event, Kernel, Queue, arguments, ok, read, run, write};
 
 use crate::case::{Arg, Case, Outcome, Problem, Step};
 use crate::cases;
+use crate::compare::WITHOUT_EVENTS;
 use crate::generated::{self, Generated};
+use crate::groups;
 
 /// Runs of one burst that are not dropped, however long they take.
 const LEAST_RUNS: usize = 2;
 
-/// Serves commands until the input ends.
-pub fn serve() {
+/// Serves commands until the input ends; `words` are what the parent's command line says behind [`WORKER`].
+///
+/// [`WORKER`]: crate::compare::WORKER
+pub fn serve(words: &[String]) {
     let context = Context::new();
-    let device = Device { queue: context.queue(CL_QUEUE_PROFILING_ENABLE), context };
+    let events = !words.iter().any(|word| word == WITHOUT_EVENTS);
+    let queue = context.queue(if events { CL_QUEUE_PROFILING_ENABLE } else { 0 });
+    let device = Device { queue, events, context };
     let mut prepared = None;
     for line in std::io::stdin().lock().lines() {
         let line = line.expect("the parent writes text");
         let words: Vec<&str> = line.split(' ').collect();
         let answer = match words[..] {
             ["prepare", name] => {
-                let case = cases::find(name).expect("the parent names cases of the same table");
+                let case = cases::find(name).or_else(|| groups::find(name).map(|group| &group.case));
+                let case = case.expect("the parent names cases of the same tables");
                 drop(prepared.take());
                 device.prepare(case).map(|new| format!("ready {:x}", prepared.insert(new).sum))
             }
@@ -44,7 +51,7 @@ pub fn serve() {
                 let generated = generated::find(name).expect("the parent names kernels of the same table");
                 let salt = salt.parse().expect("the parent sends a number");
                 let (wall, cpu) = device.first_launch(generated, salt);
-                Ok(format!("times {wall}:{cpu}"))
+                Ok(format!("times {wall}:{cpu}:{wall}"))
             }
             _ => panic!("no such command: {line}"),
         };
@@ -55,6 +62,8 @@ pub fn serve() {
 
 struct Device {
     queue: Queue,
+    /// Whether launches have events, whose times count.
+    events: bool,
     context: Context,
 }
 
@@ -66,6 +75,16 @@ struct Prepared {
     kernels: Vec<Kernel>,
     /// Of the results.
     sum: u64,
+}
+
+/// How long a run took, in nanoseconds.
+struct Took {
+    /// The sum of its launches' times from start to end by their events, where they have any.
+    event: u64,
+    /// The processor time that the process has spent.
+    cpu: u64,
+    /// By the clock on the wall.
+    wall: u64,
 }
 
 impl Device {
@@ -103,8 +122,8 @@ impl Device {
         let start = Instant::now();
         let mut runs = 0;
         while runs < LEAST_RUNS || start.elapsed() < budget {
-            let (event, cpu) = self.run(prepared);
-            answer += &format!(" {event}:{cpu}");
+            let took = self.run(prepared);
+            answer += &format!(" {}:{}:{}", took.event, took.cpu, took.wall);
             runs += 1;
         }
         if sum(&self.outcome(prepared)) != prepared.sum {
@@ -113,23 +132,27 @@ impl Device {
         Ok(answer)
     }
 
-    /// One run from the first contents of the buffers: the sum of its launches' times from start to end by their
-    /// events, and the processor time that the process has spent meanwhile.
-    fn run(&self, prepared: &Prepared) -> (u64, u64) {
+    /// One run from the first contents of the buffers.
+    fn run(&self, prepared: &Prepared) -> Took {
         for (data, buffer) in prepared.problem.buffers.iter().zip(&prepared.buffers) {
             if data.restored {
                 write(&self.queue, buffer, &data.bytes);
             }
         }
-        let start = cpu_time();
-        let steps = prepared.problem.steps.iter().zip(&prepared.kernels);
-        let events: Vec<_> =
-            steps.map(|(step, kernel)| launch(&self.queue, kernel, &step.global, &step.local, &[])).collect();
+        let (wall, cpu) = (Instant::now(), cpu_time());
+        let mut events = Vec::new();
+        for (step, kernel) in prepared.problem.steps.iter().zip(&prepared.kernels) {
+            if self.events {
+                events.push(launch(&self.queue, kernel, &step.global, &step.local, &[]));
+            } else {
+                ok(try_launch(&self.queue, kernel, &step.global, &step.local));
+            }
+        }
         finish(&self.queue);
-        let cpu = cpu_time() - start;
+        let (wall, cpu) = (wall.elapsed().as_nanos() as u64, cpu_time() - cpu);
         let took =
             |event: &Event| event.time(CL_PROFILING_COMMAND_END).saturating_sub(event.time(CL_PROFILING_COMMAND_START));
-        (events.iter().map(took).sum(), cpu)
+        Took { event: events.iter().map(took).sum(), cpu, wall }
     }
 
     fn outcome(&self, prepared: &Prepared) -> Outcome {
@@ -162,8 +185,9 @@ fn cpu_time() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// A checksum of everything in the buffers (FNV-1a).
+/// A checksum of everything in the buffers: as FNV-1a, but eight bytes at a time, whose high bits come down again.
 fn sum(outcome: &Outcome) -> u64 {
-    let bytes = outcome.0.iter().flatten();
-    bytes.fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+    let words = outcome.0.iter().flat_map(|buffer| buffer.chunks(8).map(word));
+    words.fold(0xcbf2_9ce4_8422_2325, |sum, word| (sum ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(29))
 }

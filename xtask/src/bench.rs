@@ -5,18 +5,22 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::driver::{self, VENDORS};
+use crate::peers::{self, Peer};
 use crate::progress::step;
 use crate::{process, setup, workspace};
 
-const NAMES: [&str; 4] = ["build", "launch", "memory", "vectorizer"];
+const NAMES: [&str; 5] = ["build", "groups", "launch", "memory", "vectorizer"];
+/// Those that keep their numbers, in `target/bench`.
+const KEPT: [&str; 2] = ["groups", "vectorizer"];
 /// Which platform the benchmarks take; theirs and the conformance tests' own variable.
 const PLATFORM: &str = "LOCKSTEP_TEST_PLATFORM";
 
 /// Words that are for the benchmark itself, each with a value.
 const PASSED_ON: [&str; 4] = ["--rounds", "--only", "--configs", "--clock"];
 
-/// Runs the command: `bench NAME [--vendors PATH --platform NAME] [--rounds N]`, and for `vectorizer` also `--only NAME`,
-/// `--configs A,B`, `--clock cpu`.
+/// Runs the command: `bench NAME [--vendors PATH --platform NAME] [--rounds N]`; for `vectorizer` also `--only NAME`,
+/// `--configs A,B`, `--clock cpu`; for `groups` also `--only NAME`, `--clock CLOCK`, and `--driver NAME=PATH` (repeated)
+/// for columns beside those of the drivers that are found.
 pub fn run(arguments: &[String]) -> Result<()> {
     let request = Request::parse(arguments)?;
     setup::run()?;
@@ -33,10 +37,17 @@ pub fn run(arguments: &[String]) -> Result<()> {
     let program = workspace::target().join(format!("release/bench-{}", request.name));
     let mut command = Command::new(program);
     command.args(&request.rest).env(VENDORS, vendors);
-    if request.name == "vectorizer" {
+    if request.name == "groups" {
+        command.arg("--driver").arg(format!("lockstep={}", workspace::vendors()));
+        let named: Result<Vec<Peer>> = request.drivers.iter().map(|text| peers::named(text)).collect();
+        for peer in peers::all().into_iter().chain(named?) {
+            command.arg("--driver").arg(peer.word()?);
+        }
+    }
+    if KEPT.contains(&request.name.as_str()) {
         let folder = workspace::target().join("bench");
         std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        command.arg("--json").arg(folder.join("vectorizer.json"));
+        command.arg("--json").arg(folder.join(format!("{}.json", request.name)));
     }
     if let Some(platform) = &request.platform {
         command.env(PLATFORM, platform);
@@ -49,6 +60,8 @@ struct Request {
     name: String,
     vendors: Option<String>,
     platform: Option<String>,
+    /// Further columns.
+    drivers: Vec<String>,
     /// Words for the benchmark itself.
     rest: Vec<String>,
 }
@@ -62,6 +75,7 @@ impl Request {
             match word.as_str() {
                 "--vendors" => request.vendors = Some(value()?),
                 "--platform" => request.platform = Some(value()?),
+                "--driver" => request.drivers.push(value()?),
                 word if PASSED_ON.contains(&word) => request.rest.extend([word.to_owned(), value()?]),
                 name if NAMES.contains(&name) && request.name.is_empty() => name.clone_into(&mut request.name),
                 other => bail!("bench does not know `{other}`"),
@@ -72,6 +86,12 @@ impl Request {
         }
         if request.vendors.is_some() != request.platform.is_some() {
             bail!("another driver is named by --vendors PATH and --platform NAME together");
+        }
+        if request.name == "groups" && request.vendors.is_some() {
+            bail!("groups compares drivers: --driver NAME=PATH adds one");
+        }
+        if request.name != "groups" && !request.drivers.is_empty() {
+            bail!("--driver is for groups");
         }
         Ok(request)
     }
@@ -99,6 +119,14 @@ mod tests {
     fn a_benchmarks_own_words_are_passed_on() {
         let request = parsed("vectorizer --only dct --configs scalar,unicf --clock cpu").expect("valid");
         assert_eq!(request.rest, ["--only", "dct", "--configs", "scalar,unicf", "--clock", "cpu"]);
+    }
+
+    #[test]
+    fn drivers_side_by_side_are_for_groups() {
+        let request = parsed("groups --driver a=b.so --driver c.so").expect("valid");
+        assert_eq!(request.drivers, ["a=b.so", "c.so"]);
+        assert!(parsed("launch --driver a=b.so").is_err());
+        assert!(parsed("groups --vendors v/ --platform Other").is_err());
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod driver;
 mod fuzz;
 mod install;
 mod opencl;
+mod peers;
 mod process;
 mod progress;
 mod setup;
@@ -35,6 +36,8 @@ usage: cargo xtask COMMAND
                            measure a driver through the loader (default: this one)
   bench vectorizer [--only NAME] [--configs A,B] [--rounds N] [--clock cpu]
                            the suite of kernels in several configurations of the driver
+  bench groups [--only NAME] [--driver NAME=PATH] [--rounds N] [--clock event|cpu|wall]
+                           kernels with work-groups beside Intel's runtime, PoCL and drivers that are named
   fuzz [--seeds A..B] [--jobs N]
                            compare random kernels in every configuration with the interpreter
   appsdk DIR [--vendors PATH] [NAME...]
