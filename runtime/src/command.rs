@@ -15,6 +15,10 @@ use crate::{Error, Result};
 pub trait Run: Send + Sync {
     /// Does the work on the calling thread, and on others if it shares it with them; returns when all is done.
     fn run(self: Arc<Self>) -> Result<()>;
+
+    /// The command has ended, or never was to run; its owner may have the record for another one. Lets go of what the
+    /// record held for the work.
+    fn recycle(self: Arc<Self>) {}
 }
 
 /// What a command does when its turn comes.
@@ -49,6 +53,13 @@ impl Work {
         };
         catch_unwind(AssertUnwindSafe(run))
             .unwrap_or_else(|_| Err(Error::new(CL_OUT_OF_RESOURCES).because("internal error: a command panicked")))
+    }
+
+    /// Lets go of the work and what it holds, after the command has ended.
+    pub(crate) fn let_go(self) {
+        if let Work::Shared(work) = self {
+            work.recycle();
+        }
     }
 }
 

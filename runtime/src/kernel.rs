@@ -12,7 +12,7 @@ use crate::arena;
 use crate::device::MAX_WORK_GROUP_SIZE;
 use crate::launch::block::ArgBlock;
 use crate::launch::ndrange::Rules;
-use crate::launch::record::Launch;
+use crate::launch::pool::Pool;
 use crate::memory::Memory;
 use crate::program::executable::Executable;
 use crate::program::{Attached, Program};
@@ -27,8 +27,8 @@ pub struct Kernel {
     executable: Arc<Executable>,
     index: usize,
     args: Mutex<Args>,
-    /// Launch records for reuse; those in flight are shared with their commands.
-    pub(crate) launches: Mutex<Vec<Arc<Launch>>>,
+    /// Launch records for reuse.
+    pub(crate) launches: Arc<Pool>,
     _attached: Attached,
     /// The word of the API layer.
     pub api: ApiHandle,
@@ -77,7 +77,7 @@ impl Kernel {
             executable: executable.clone(),
             index,
             args: Mutex::new(args),
-            launches: Mutex::default(),
+            launches: Arc::default(),
             _attached: program.attach_kernel(),
             api: ApiHandle::default(),
         })

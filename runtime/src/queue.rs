@@ -387,7 +387,9 @@ impl Queue {
         }
         // The work goes before the callbacks are told, but after the command has ended: what it held may be the last
         // reference to a memory object, whose destructor callback may wait for this queue.
-        drop(command);
+        let Command { work, waits, event, .. } = command;
+        work.let_go();
+        drop((waits, event));
         if let Some(ended) = ended {
             ended.tell();
         }

@@ -36,13 +36,16 @@ pub fn run(work: &Arc<dyn GroupWork>, groups: u64) -> Result<(), Panicked> {
     if groups == 0 {
         return Ok(());
     }
+    if groups == 1 {
+        return guarded(&**work, 0..1);
+    }
     let team = team();
     let start = Instant::now();
     guarded(&**work, 0..1)?;
     let one = start.elapsed();
     let rest = groups - 1;
     let estimate = one.saturating_mul(rest.min(u64::from(u32::MAX)) as u32);
-    if rest == 0 || team.helpers == 0 || estimate < WAKE_COST {
+    if team.helpers == 0 || estimate < WAKE_COST {
         return guarded(&**work, 1..groups);
     }
     team.share(work, 1..groups)

@@ -1,6 +1,7 @@
 //! From source to results through the runtime alone: no handles, no loader.
 
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use lockstep_runtime::command::{Command, Work};
 use lockstep_runtime::context::Context;
@@ -44,6 +45,11 @@ impl Fixture {
     }
 
     fn launch(&self, kernel: &Kernel, global: &[usize], local: Option<&[usize]>) {
+        self.enqueue(kernel, global, local);
+        self.queue.finish();
+    }
+
+    fn enqueue(&self, kernel: &Kernel, global: &[usize], local: Option<&[usize]>) {
         let request = Request { dimensions: global.len() as u32, offset: None, global: Some(global), local };
         let launch = launch::prepare(kernel, &request).unwrap();
         self.queue.enqueue(Command {
@@ -51,7 +57,6 @@ impl Fixture {
             work: Work::Shared(launch),
             ..Command::default()
         });
-        self.queue.finish();
     }
 }
 
@@ -126,6 +131,52 @@ fn a_launch_allocates_nothing_in_steady_state() {
         let rounds: Vec<u64> = (0..5).map(|_| round()).collect();
         assert!(rounds.contains(&0), "{iterations} iterations: {rounds:?} allocations in 100 launches");
     }
+}
+
+#[test]
+fn many_launches_in_flight_allocate_nothing_in_steady_state() {
+    let fixture = Fixture::new();
+    let program = fixture.build("kernel void count(global uint *x) { ++x[get_global_id(0)]; }");
+    let kernel = Kernel::new(&program, "count").unwrap();
+    let mut data = vec![0_u32; 64];
+    let buffer = fixture.over(&mut data);
+    kernel.set_buffer(0, Some(buffer.clone())).unwrap();
+    let round = || {
+        let launches = || {
+            (0..1000).for_each(|_| fixture.enqueue(&kernel, &[64], Some(&[64])));
+            fixture.queue.finish();
+        };
+        allocation_counter::measure(launches).count_total
+    };
+    let first = round();
+    assert!(first >= 1000, "the records of the first launches: {first}");
+    assert_eq!(round(), 0);
+    drop((buffer, kernel));
+    assert_eq!(data, [2000; 64]);
+}
+
+/// "The registered callback functions are called [...] when the memory object is deleted", which is here when the launch
+/// has ended: a callback that waits for the queue does not wait for itself.
+#[test]
+fn the_last_reference_of_a_buffer_goes_after_the_launch() {
+    let fixture = Fixture::new();
+    let program = fixture.build("kernel void zero(global uint *x) { x[get_global_id(0)] = 0; }");
+    let kernel = Kernel::new(&program, "zero").unwrap();
+    let mut data = vec![1_u32; 64];
+    let buffer = fixture.over(&mut data);
+    let (told, done) = mpsc::channel();
+    let queue = fixture.queue.clone();
+    buffer.on_destruction(Box::new(move || {
+        queue.finish();
+        told.send(()).unwrap();
+    }));
+    kernel.set_buffer(0, Some(buffer)).unwrap();
+    fixture.enqueue(&kernel, &[64], None);
+    kernel.set_buffer(0, None).unwrap();
+    // A worker runs it, so that this thread can tell when it hangs.
+    fixture.queue.flush();
+    assert_eq!(done.recv_timeout(Duration::from_secs(20)), Ok(()));
+    assert_eq!(data, [0; 64]);
 }
 
 #[test]

@@ -25,22 +25,25 @@ unsafe fn sizes<'a>(sizes: *const usize, dimensions: cl_uint) -> Option<&'a [usi
     (!sizes.is_null()).then(|| unsafe { std::slice::from_raw_parts(sizes, dimensions as usize) })
 }
 
+/// What a launch is called on.
+///
+/// "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue." "CL_INVALID_KERNEL if kernel is not a
+/// valid kernel object."
+fn queue_and_kernel(command_queue: cl_command_queue, kernel: cl_kernel) -> Result<(Arc<Queue>, Arc<Kernel>)> {
+    Ok((handle::get::<Queue>(command_queue)?, handle::get::<Kernel>(kernel)?))
+}
+
 /// The command of a launch.
 ///
 /// # Safety
 /// The pointers are as the specification says.
 unsafe fn launch_command(
     kind: cl_command_type,
-    command_queue: cl_command_queue,
-    kernel: cl_kernel,
+    (queue, kernel): (Arc<Queue>, Arc<Kernel>),
     request: &Request,
     (num_events, events): (cl_uint, *const cl_event),
     event: *mut cl_event,
 ) -> Result<()> {
-    // "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue."
-    let queue = handle::get::<Queue>(command_queue)?;
-    // "CL_INVALID_KERNEL if kernel is not a valid kernel object."
-    let kernel = handle::get::<Kernel>(kernel)?;
     // "CL_INVALID_CONTEXT if context associated with command_queue and kernel are not the same".
     ensure!(Arc::ptr_eq(queue.context(), kernel.program().context()), CL_INVALID_CONTEXT);
     // SAFETY: the caller vouches for the list.
@@ -75,8 +78,7 @@ pub unsafe extern "C" fn enqueue_nd_range_kernel(
 ) -> cl_int {
     entry(|| {
         // Checked before the arrays, whose length it is; with an invalid queue or kernel that error comes first.
-        handle::get::<Queue>(command_queue)?;
-        handle::get::<Kernel>(kernel)?;
+        let on = queue_and_kernel(command_queue, kernel)?;
         ensure!((1..=3).contains(&work_dim), CL_INVALID_WORK_DIMENSION);
         // SAFETY: the caller vouches for the arrays, the list and `event`.
         unsafe {
@@ -87,7 +89,7 @@ pub unsafe extern "C" fn enqueue_nd_range_kernel(
                 local: sizes(local_work_size, work_dim),
             };
             let list = (num_events_in_wait_list, event_wait_list);
-            launch_command(CL_COMMAND_NDRANGE_KERNEL, command_queue, kernel, &request, list, event)
+            launch_command(CL_COMMAND_NDRANGE_KERNEL, on, &request, list, event)
         }
     })
 }
@@ -105,8 +107,11 @@ pub unsafe extern "C" fn enqueue_task(
 ) -> cl_int {
     let request = Request { dimensions: 1, offset: None, global: Some(&[1]), local: Some(&[1]) };
     let list = (num_events_in_wait_list, event_wait_list);
-    // SAFETY: the caller vouches for the list and `event`.
-    entry(|| unsafe { launch_command(CL_COMMAND_TASK, command_queue, kernel, &request, list, event) })
+    entry(|| {
+        let on = queue_and_kernel(command_queue, kernel)?;
+        // SAFETY: the caller vouches for the list and `event`.
+        unsafe { launch_command(CL_COMMAND_TASK, on, &request, list, event) }
+    })
 }
 
 /// `clGetKernelSuggestedLocalWorkSizeKHR`: what a launch without a local size would use.
@@ -122,8 +127,7 @@ pub unsafe extern "C" fn get_kernel_suggested_local_work_size(
     suggested_local_work_size: *mut usize,
 ) -> cl_int {
     entry(|| {
-        let queue = handle::get::<Queue>(command_queue)?;
-        let kernel = handle::get::<Kernel>(kernel)?;
+        let (queue, kernel) = queue_and_kernel(command_queue, kernel)?;
         ensure!(Arc::ptr_eq(queue.context(), kernel.program().context()), CL_INVALID_CONTEXT);
         ensure!((1..=3).contains(&work_dim), CL_INVALID_WORK_DIMENSION);
         // SAFETY: the caller vouches for the arrays.

@@ -3,13 +3,14 @@
 //! [`prepare`] checks a launch and fills a [`Launch`] record: the range cut into groups ([`ndrange`]),
 //! the arguments as the code reads them ([`block`]), the code that relies on what holds of the launch
 //! ([`facts`]), the layout of the scratch memory. The record runs on
-//! the cores when its command's turn comes ([`record`]).
+//! the cores when its command's turn comes ([`record`]), and is then there for the next launch ([`pool`]).
 
 pub mod block;
 mod facts;
 pub mod float_mode;
 pub mod globals;
 pub mod ndrange;
+pub(crate) mod pool;
 pub mod printf;
 pub mod record;
 
@@ -24,9 +25,6 @@ use crate::{Error, Result, ensure};
 use ndrange::{NdRange, Request};
 use record::Launch;
 
-/// Launch records that a kernel object keeps for reuse.
-const SPARE_LAUNCHES: usize = 8;
-
 /// Checks a launch of `kernel` and makes it ready to run. An empty range gives a launch of no groups.
 pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Arc<Launch>> {
     let range = NdRange::new(request, &kernel.rules())?;
@@ -34,22 +32,16 @@ pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Arc<Launch>> {
         let facts = (range.group_count() > 0).then(|| facts::of(kernel, &range, &args.block));
         let variant = kernel.executable().variant(kernel.index(), facts)?;
         let needs = variant.needs();
-        let mut launches = kernel.launches.lock();
-        // A record that only the kernel holds is not in flight.
-        let free = launches.iter().position(|launch| Arc::strong_count(launch) == 1);
-        let mut launch = match free {
-            Some(index) => launches.swap_remove(index),
-            None => Arc::new(Launch::new(kernel.executable().clone(), variant.clone())),
-        };
-        let out_of_memory = || Error::new(CL_OUT_OF_RESOURCES);
-        let record = Arc::get_mut(&mut launch).ok_or_else(out_of_memory)?;
+        let spare = kernel.launches.take();
+        let mut launch = spare.unwrap_or_else(|| Arc::new(Launch::new(kernel.executable().clone(), variant.clone())));
+        let record = Arc::get_mut(&mut launch).ok_or(Error::new(CL_OUT_OF_RESOURCES))?;
+        record.pool = Some(kernel.launches.clone());
         record.variant = variant;
         record.range = range;
         record.flush_denormals = kernel.executable().linked().options.math.denorms_are_zero;
         record.args.copy_from(&args.block);
         let mut local_end = needs.local_bytes;
-        let held = record.held.get_mut();
-        held.clear();
+        let held = &mut record.held;
         for (index, param) in kernel.ir().params.iter().enumerate() {
             match param.kind {
                 ParamKind::Pointer(_) => held.extend(args.buffers[index].clone()),
@@ -63,9 +55,6 @@ pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Arc<Launch>> {
         }
         ensure!(local_end <= LOCAL_MEMORY, CL_OUT_OF_RESOURCES, "more local memory than CL_DEVICE_LOCAL_MEM_SIZE");
         (record.items_offset, record.scratch) = record::scratch(local_end, &needs, range.local)?;
-        if launches.len() < SPARE_LAUNCHES {
-            launches.push(launch.clone());
-        }
         Ok(launch)
     })
 }

@@ -10,10 +10,10 @@ use lockstep_compiler::codegen::abi::{LaunchFrame, ScratchNeeds};
 use lockstep_compiler::ir::Format;
 use lockstep_compiler::pipeline::Variant;
 use opencl_sys::CL_OUT_OF_RESOURCES;
-use parking_lot::Mutex;
 
 use super::block::ArgBlock;
 use super::ndrange::NdRange;
+use super::pool::Pool;
 use super::{float_mode, printf};
 use crate::arena;
 use crate::command::Run;
@@ -39,7 +39,9 @@ pub struct Launch {
     /// Whether denormals may be flushed to zero.
     pub(super) flush_denormals: bool,
     /// Memory objects the arguments point to, held until the launch has ended.
-    pub(super) held: Mutex<Vec<Arc<Memory>>>,
+    pub(super) held: Vec<Arc<Memory>>,
+    /// Where it goes when the launch has ended; none while it is there.
+    pub(super) pool: Option<Arc<Pool>>,
     failed: AtomicBool,
     printed: AtomicBool,
 }
@@ -54,7 +56,8 @@ impl Launch {
             items_offset: 0,
             scratch: 0,
             flush_denormals: false,
-            held: Mutex::default(),
+            held: Vec::new(),
+            pool: None,
             failed: AtomicBool::new(false),
             printed: AtomicBool::new(false),
         }
@@ -82,13 +85,22 @@ impl Run for Launch {
         let work: Arc<dyn GroupWork> = self.clone();
         let outcome = schedule::run(&work, groups);
         drop(work);
-        self.held.lock().clear();
         if self.printed.swap(false, Ordering::Relaxed) {
             printf::flush();
         }
         let failed = self.failed.swap(false, Ordering::Relaxed);
         ensure!(outcome.is_ok() && !failed, CL_OUT_OF_RESOURCES, "no scratch memory for a work-group");
         Ok(())
+    }
+
+    fn recycle(mut self: Arc<Launch>) {
+        // Helpers have let go of it when the launch ends.
+        if let Some(launch) = Arc::get_mut(&mut self) {
+            launch.held.clear();
+            if let Some(pool) = launch.pool.take() {
+                pool.put(self);
+            }
+        }
     }
 }
 

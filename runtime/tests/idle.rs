@@ -1,0 +1,57 @@
+//! Threads without work take no time of a processor: the helpers that run work-groups, and those that drain queues.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lockstep_runtime::command::{Command, Work};
+use lockstep_runtime::context::Context;
+use lockstep_runtime::platform::Platform;
+use lockstep_runtime::queue::Queue;
+use lockstep_runtime::schedule::{self, GroupWork};
+use opencl_sys::CL_COMMAND_NATIVE_KERNEL;
+
+struct Slow;
+
+impl GroupWork for Slow {
+    fn run(&self, groups: Range<u64>) {
+        std::thread::sleep(Duration::from_micros(100) * (groups.end - groups.start) as u32);
+    }
+}
+
+/// State and time on a processor (in nanoseconds) of the driver's threads.
+fn threads() -> Vec<(char, u64)> {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    let read = |task: std::io::Result<std::fs::DirEntry>| {
+        let path = task.ok()?.path();
+        // A thread may end meanwhile.
+        let stat = std::fs::read_to_string(path.join("stat")).ok()?;
+        let (name, rest) = stat.split_once('(')?.1.rsplit_once(')')?;
+        let time = std::fs::read_to_string(path.join("schedstat")).ok()?;
+        let time = time.split_whitespace().next()?.parse().ok()?;
+        name.starts_with("lockstep-").then_some((rest.trim().chars().next()?, time))
+    };
+    tasks.filter_map(read).collect()
+}
+
+#[test]
+fn idle_threads_sleep() {
+    let work: Arc<dyn GroupWork> = Arc::new(Slow);
+    schedule::run(&work, 200).unwrap();
+    let context = Context::new(vec![Platform::get().device().clone()], Vec::new(), None);
+    let queue = Queue::new(context.clone(), context.devices()[0].clone(), 0, Vec::new());
+    queue.enqueue(Command { kind: CL_COMMAND_NATIVE_KERNEL, work: Work::once(|| Ok(())), ..Command::default() });
+    queue.flush();
+
+    // On a busy machine it may take long until they get to what they do last.
+    let start = Instant::now();
+    while threads().iter().any(|&(state, _)| state != 'S') {
+        assert!(start.elapsed() < Duration::from_secs(20), "a thread does not sleep: {:?}", threads());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let before = threads();
+    assert!(before.len() >= schedule::workers() - 1, "{before:?}");
+    // Shorter than the time after which a thread that drains queues ends.
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(threads(), before, "a thread without work was on a processor");
+}
