@@ -34,6 +34,7 @@ use opencl_sys::{
 use parking_lot::Mutex;
 
 use crate::dispatch::DISPATCH;
+use crate::fork;
 
 /// A runtime object that the application can hold.
 pub trait Object: Any + Send + Sync + Sized {
@@ -41,15 +42,17 @@ pub trait Object: Any + Send + Sync + Sized {
     const INVALID: cl_int;
     /// Whether the handle stays valid after its last release while other objects hold this one.
     const OUTLIVES: bool = false;
+    /// Whether what is called on it runs commands, which a forked child cannot.
+    const RUNS: bool = false;
     /// Where the object keeps its handle.
     fn api(&self) -> &ApiHandle;
 }
 
 macro_rules! objects {
-    ($($object:ty: $invalid:ident $(, $outlives:ident)?;)*) => { $(
+    ($($object:ty: $invalid:ident $(, $trait:ident)?;)*) => { $(
         impl Object for $object {
             const INVALID: cl_int = $invalid;
-            $(const OUTLIVES: bool = stringify!($outlives).len() > 0;)?
+            $(const $trait: bool = true;)?
             fn api(&self) -> &ApiHandle {
                 &self.api
             }
@@ -59,11 +62,11 @@ macro_rules! objects {
 objects! {
     Platform: CL_INVALID_PLATFORM;
     Device: CL_INVALID_DEVICE;
-    Context: CL_INVALID_CONTEXT, outlives;
-    Program: CL_INVALID_PROGRAM, outlives;
+    Context: CL_INVALID_CONTEXT, OUTLIVES;
+    Program: CL_INVALID_PROGRAM, OUTLIVES;
     Kernel: CL_INVALID_KERNEL;
-    Queue: CL_INVALID_COMMAND_QUEUE;
-    Event: CL_INVALID_EVENT, outlives;
+    Queue: CL_INVALID_COMMAND_QUEUE, RUNS;
+    Event: CL_INVALID_EVENT, OUTLIVES;
     Memory: CL_INVALID_MEM_OBJECT;
 }
 
@@ -186,6 +189,9 @@ pub fn of<T: Object>(object: &Arc<T>) -> *mut c_void {
 
 /// The object a handle stands for, or the error of its type.
 pub fn get<T: Object>(handle: *mut c_void) -> Result<Arc<T>> {
+    if T::RUNS {
+        fork::check()?;
+    }
     find(handle).ok_or(Error::new(T::INVALID))
 }
 

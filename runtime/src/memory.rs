@@ -24,6 +24,12 @@ use crate::{ApiHandle, Error, Result, ensure};
 pub const ALIGNMENT: usize = 128;
 /// From this size on a buffer gets pages of its own.
 const PAGES_FROM: usize = 1 << 20;
+/// From this size on these pages should be huge; below that too much of one could stay unused.
+const HUGE_FROM: usize = 4 << 20;
+/// Bytes of a huge page, and more than those of any other.
+const HUGE_PAGE: usize = 2 << 20;
+/// Bytes of a page of x86-64.
+const BASE_PAGE: usize = 4096;
 /// From this size on it is worth asking the system what it has left.
 const ASK_FROM: usize = 64 << 20;
 
@@ -292,10 +298,7 @@ impl Allocation {
                 None => std::ptr::null_mut(),
             }
         } else {
-            let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-            // SAFETY: a fresh anonymous mapping touches nothing that exists.
-            let start = unsafe { libc::mmap(std::ptr::null_mut(), size, access, kind, -1, 0) };
-            if start == libc::MAP_FAILED { std::ptr::null_mut() } else { start.cast() }
+            map_pages(size)
         };
         if this.start.is_null() { refused("the system refuses it") } else { Ok(this) }
     }
@@ -319,6 +322,39 @@ impl Drop for Allocation {
             unsafe { dealloc(self.start, layout) };
         }
     }
+}
+
+/// Fresh pages, zero at first; null if there are none. From [`HUGE_FROM`] bytes on they are huge where the system has such:
+/// a kernel that streams through a large buffer would otherwise miss the TLB at every fourth KiB.
+fn map_pages(size: usize) -> *mut u8 {
+    let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    let align = if size >= HUGE_FROM { HUGE_PAGE } else { 1 };
+    let whole = size + align - 1;
+    // SAFETY: a fresh anonymous mapping touches nothing that exists.
+    let base = unsafe { libc::mmap(std::ptr::null_mut(), whole, access, kind, -1, 0) };
+    if base == libc::MAP_FAILED {
+        return std::ptr::null_mut();
+    }
+    if align == 1 {
+        return base.cast();
+    }
+    let before = (base as usize).next_multiple_of(align) - base as usize;
+    let start = base.wrapping_byte_add(before);
+    // Pages are at most as large as huge ones, so what is cut off here are whole pages behind the last byte.
+    let used = size.next_multiple_of(BASE_PAGE);
+    let behind = (before + used..whole).len();
+    // SAFETY: both are ends of the mapping made above, outside of what is returned. The advice changes nothing but how
+    // pages are found; it may be refused.
+    unsafe {
+        if before > 0 {
+            libc::munmap(base, before);
+        }
+        if behind > 0 {
+            libc::munmap(start.wrapping_byte_add(used), behind);
+        }
+        libc::madvise(start, size, libc::MADV_HUGEPAGE);
+    }
+    start.cast()
 }
 
 /// Bytes the system could give without swapping, if it says so.
@@ -347,14 +383,57 @@ mod tests {
 
     #[test]
     fn buffers_are_aligned_zero_and_writable_to_the_end() {
-        for size in [1, 127, 4096, PAGES_FROM - 1, PAGES_FROM, PAGES_FROM + 3] {
+        for size in [1, 127, 4096, PAGES_FROM - 1, PAGES_FROM, PAGES_FROM + 3, HUGE_FROM, HUGE_FROM + BASE_PAGE + 1] {
             let memory = buffer(size).unwrap();
-            assert_eq!(memory.start() as usize % ALIGNMENT, 0);
+            assert_eq!(memory.start() as usize % if size < HUGE_FROM { ALIGNMENT } else { HUGE_PAGE }, 0);
             // SAFETY: the buffer has `size` bytes and nobody else uses them.
             let bytes = unsafe { std::slice::from_raw_parts_mut(memory.start(), size) };
             assert!(bytes.iter().all(|&byte| byte == 0));
             bytes.fill(7);
         }
+    }
+
+    /// The lines that the system has about the mapping with this address.
+    fn mapping(address: usize) -> Option<String> {
+        let all = std::fs::read_to_string("/proc/self/smaps").ok()?;
+        let mut lines = all.lines().peekable();
+        let hex = |text: &str| usize::from_str_radix(text, 16).ok();
+        let range = |line: &str| {
+            let (start, end) = line.split(' ').next()?.split_once('-')?;
+            Some(hex(start)?..hex(end)?)
+        };
+        while let Some(line) = lines.next() {
+            if range(line).is_some_and(|range| range.contains(&address)) {
+                let about = std::iter::from_fn(|| lines.next_if(|line| range(line).is_none()));
+                return Some(about.collect::<Vec<_>>().join("\n"));
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn large_buffers_ask_for_huge_pages_and_leave_no_pages_behind() {
+        let flags = |address: usize| {
+            let about = mapping(address)?;
+            Some(about.lines().find_map(|line| line.strip_prefix("VmFlags:"))?.to_owned())
+        };
+        for (size, huge) in [(HUGE_FROM, true), (HUGE_FROM * 3 + 5, true), (HUGE_FROM - 1, false)] {
+            let memory = Allocation::new(size, u64::MAX).unwrap();
+            let flags = flags(memory.start as usize).unwrap();
+            let wanted = huge && std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists();
+            assert_eq!(flags.split(' ').any(|flag| flag == "hg"), wanted, "{size}: {flags}");
+        }
+        let mapped = || {
+            let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+            pages.split(' ').next().unwrap().parse::<usize>().unwrap() * BASE_PAGE
+        };
+        let before = mapped();
+        let all: Vec<_> = (0..64).map(|_| Allocation::new(HUGE_FROM + 1, u64::MAX).unwrap()).collect();
+        // Other tests allocate as well, but no such amounts.
+        let grown = mapped() - before;
+        assert!((64 * HUGE_FROM..64 * (HUGE_FROM + HUGE_PAGE / 2)).contains(&grown), "{grown}");
+        drop(all);
+        assert!(mapped() < before + 16 * HUGE_FROM);
     }
 
     #[test]

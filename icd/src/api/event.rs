@@ -17,9 +17,9 @@ use opencl_sys::{
 };
 
 use crate::error::{entry, entry_ret};
-use crate::handle;
 use crate::info::Info;
 use crate::user::UserData;
+use crate::{fork, handle};
 
 /// `clCreateUserEvent`.
 ///
@@ -40,6 +40,7 @@ pub extern "C" fn set_user_event_status(event: cl_event, execution_status: cl_in
         ensure!(event.kind() == CL_COMMAND_USER, CL_INVALID_EVENT);
         // "CL_INVALID_VALUE if the execution_status is not CL_COMPLETE or a negative integer value."
         ensure!(execution_status <= CL_COMPLETE, CL_INVALID_VALUE);
+        fork::check()?;
         event.set_user_status(execution_status)
     })
 }
@@ -58,6 +59,7 @@ pub unsafe extern "C" fn wait_for_events(num_events: cl_uint, event_list: *const
         // "CL_INVALID_CONTEXT if events specified in event_list do not belong to the same context."
         let same = |event: &Arc<Event>| Arc::ptr_eq(event.context(), events[0].context());
         ensure!(events.iter().all(same), CL_INVALID_CONTEXT);
+        fork::check()?;
         // This thread executes what the first waits for; the others' queues get on meanwhile.
         let first = events[0].queue().map(Arc::as_ptr);
         for event in events.iter().filter(|event| event.queue().map(Arc::as_ptr) != first) {
@@ -95,7 +97,9 @@ pub unsafe extern "C" fn get_event_info(
             CL_EVENT_COMMAND_EXECUTION_STATUS => {
                 let status = event.status();
                 // Who asks again and again would wait for ever for a command that nobody has flushed.
-                event.flush();
+                if fork::check().is_ok() {
+                    event.flush();
+                }
                 info.value(status)
             }
             CL_EVENT_REFERENCE_COUNT => info.value(handle::references(&event)),
@@ -120,6 +124,7 @@ pub extern "C" fn set_event_callback(
         let Some(notify) = pfn_notify else { return Err(Error::new(CL_INVALID_VALUE)) };
         let known = [CL_SUBMITTED, CL_RUNNING, CL_COMPLETE].contains(&command_exec_callback_type);
         ensure!(known, CL_INVALID_VALUE);
+        fork::check()?;
         let (handle, user_data, kept) = (UserData(event), UserData(user_data), object.clone());
         let callback = move |status| {
             // SAFETY: the application registered this function for this call, and its data with it.

@@ -16,8 +16,8 @@ use opencl_sys::{
 };
 
 use crate::error::{entry, entry_ret};
-use crate::handle;
 use crate::info::Info;
+use crate::{fork, handle};
 
 /// What a host queue can be.
 const HOST: cl_command_queue_properties = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
@@ -28,6 +28,8 @@ fn context_and_device(context: cl_context, device: cl_device_id) -> Result<(Arc<
     let context = handle::get::<Context>(context)?;
     let device = handle::get::<Device>(device)?;
     ensure!(context.has_device(&device), CL_INVALID_DEVICE);
+    fork::check()?;
+    fork::watch();
     Ok((context, device))
 }
 
@@ -146,7 +148,10 @@ pub extern "C" fn retain_command_queue(command_queue: cl_command_queue) -> cl_in
 /// implicit flush to issue any previously queued OpenCL commands in command_queue."
 pub extern "C" fn release_command_queue(command_queue: cl_command_queue) -> cl_int {
     entry(|| {
-        handle::get::<Queue>(command_queue)?.flush();
+        // Nothing is left to flush in a forked child.
+        if fork::check().is_ok() {
+            handle::get::<Queue>(command_queue)?.flush();
+        }
         handle::release::<Queue>(command_queue)
     })
 }
@@ -164,7 +169,7 @@ pub unsafe extern "C" fn get_command_queue_info(
 ) -> cl_int {
     entry(|| {
         // "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid command-queue".
-        let queue = handle::get::<Queue>(command_queue)?;
+        let queue = handle::find::<Queue>(command_queue).ok_or(Error::new(CL_INVALID_COMMAND_QUEUE))?;
         // SAFETY: the caller vouches for the pointers.
         let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
         match param_name {
