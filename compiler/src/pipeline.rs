@@ -1,6 +1,7 @@
 //! The way of a kernel, pass by pass: import when a program is built, the rest when a kernel is first
 //! launched. After each pass its result can be dumped, and in debug builds it is verified.
 
+use crate::analysis::group_queries::needs_groups;
 use crate::codegen::abi::{KernelEntry, ScratchNeeds};
 use crate::codegen::{self, Context, ENTRY_NAME};
 use crate::frontend::LinkedProgram;
@@ -151,7 +152,9 @@ fn compile(
     let mut run = Run::new(module, &kernel.name, options);
     let notes = Notes::new(options.report.is_some());
 
-    let launch = options.launch.with_required(kernel.attrs.reqd_work_group_size);
+    // The launch says what groups there are where the kernel cannot tell.
+    let required = kernel.attrs.reqd_work_group_size.filter(|_| needs_groups(&kernel));
+    let launch = options.launch.with_required(required);
     run.ir("import", &kernel, Stage::Imported)?;
     barriers(&mut kernel);
     run.ir("barriers", &kernel, Stage::Regions)?;

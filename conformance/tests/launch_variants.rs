@@ -184,6 +184,34 @@ fn rows_of_a_matrix() {
 }
 
 #[test]
+fn every_work_item_runs_once_however_the_range_is_cut() {
+    let setup = Setup::new();
+    let source = "kernel void count(global int *out) {
+        size_t at = 0;
+        for (int d = 2; d >= 0; --d) at = at * get_global_size(d) + get_global_id(d) - get_global_offset(d);
+        out[at] += 1 + get_global_id(0) + 3 * get_global_id(1) + 5 * get_global_id(2);
+    }";
+    let kernel = setup.context.build(source, "-cl-std=CL3.0").kernel("count");
+    let globals =
+        [[1, 1, 1], [1, 640, 1], [7, 60, 4], [16, 30, 2], [100, 12, 3], [1000, 4, 1], [2048, 2, 2], [1027, 1, 3]];
+    for (global, offset) in globals.into_iter().flat_map(|global| [(global, [0; 3]), (global, [5, 0, 9])]) {
+        let divisors = |d: usize| [1, 2, 4, 7, 20].into_iter().filter(move |n| global[d] % n == 0);
+        for local in divisors(0).flat_map(|x| divisors(1).map(move |y| [x, y, 1])).chain([[0; 3]]) {
+            let items: usize = global.iter().product();
+            let out = setup.context.zeros::<i32>(items);
+            kernel.set(0, &out);
+            launch(&setup, &kernel, &offset, &global, &local);
+            let found: Vec<i32> = read(&setup.queue, &out);
+            for (at, found) in found.into_iter().enumerate() {
+                let id = [at % global[0], at / global[0] % global[1], at / global[0] / global[1]];
+                let [x, y, z] = std::array::from_fn(|d| (id[d] + offset[d]) as i32);
+                assert_eq!(found, 1 + x + 3 * y + 5 * z, "{id:?} of {global:?} by {local:?} from {offset:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn groups_of_every_size_meet_at_barriers() {
     let setup = Setup::new();
     let source = "kernel void reverse(global uint *out, local uint *tmp) {

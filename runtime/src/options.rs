@@ -59,6 +59,11 @@ pub const TABLE: &[Switch] = &[
         meaning: "whether code is made for what holds of a launch: 1, or 0 for code that runs every launch",
     },
     Switch {
+        name: "LOCKSTEP_FLATTEN",
+        default: "1",
+        meaning: "whether kernels that cannot tell their groups run in groups of the driver's choosing: 1, or 0",
+    },
+    Switch {
         name: "LOCKSTEP_UNMASKED_LOOPS",
         default: "1",
         meaning: "whether divergent loops run without masks until a lane leaves: 1 where that pays, 0, or always",
@@ -100,6 +105,8 @@ pub struct Options {
     pub simd: Option<u32>,
     /// `LOCKSTEP_SPECIALIZE`.
     pub specialize: bool,
+    /// `LOCKSTEP_FLATTEN`.
+    pub flatten: bool,
     /// `LOCKSTEP_DUMP`.
     pub dump: Option<PathBuf>,
     /// `LOCKSTEP_REPORT`.
@@ -169,17 +176,18 @@ impl Options {
             }
             None => Vectorize::Scalar,
         };
-        let specialize = match text("LOCKSTEP_SPECIALIZE").as_deref().map(str::trim) {
+        let is_on = |name: &str| match text(name).as_deref().map(str::trim) {
             None | Some("1") => true,
             Some("0") => false,
             Some(value) => {
-                eprintln!("lockstep: LOCKSTEP_SPECIALIZE={value} is not 0 or 1; ignored");
+                eprintln!("lockstep: {name}={value} is not 0 or 1; ignored");
                 true
             }
         };
         Options {
             vectorize,
-            specialize,
+            specialize: is_on("LOCKSTEP_SPECIALIZE"),
+            flatten: is_on("LOCKSTEP_FLATTEN"),
             clang: text("LOCKSTEP_CLANG").map(PathBuf::from),
             build_timeout: Duration::from_millis(number("LOCKSTEP_BUILD_TIMEOUT_MS").unwrap_or(60_000)),
             threads: number("LOCKSTEP_THREADS").map(|n| n.min(1024) as usize),
@@ -205,7 +213,7 @@ mod tests {
             assert_eq!(options.build_timeout, Duration::from_secs(60));
             assert_eq!(options.threads, None);
             assert_eq!(options.dump, None);
-            assert!(options.specialize);
+            assert!(options.specialize && options.flatten);
             assert_eq!(options.report, None);
             assert_eq!(options.vectorize, Vectorize::Gangs(Gangs::default()));
         }
@@ -218,6 +226,7 @@ mod tests {
                 "LOCKSTEP_VECTORIZE" => "boscc".into(),
                 "LOCKSTEP_WIDTH" => "8".into(),
                 "LOCKSTEP_SPECIALIZE" => "0".into(),
+                "LOCKSTEP_FLATTEN" => " 0".into(),
                 "LOCKSTEP_UNMASKED_LOOPS" => "0".into(),
                 "LOCKSTEP_ALL_TRUE" => " always".into(),
                 "LOCKSTEP_UNIFORM_CHOICES" => "0 ".into(),
@@ -239,7 +248,7 @@ mod tests {
         assert_eq!(options.clang, Some("/opt/clang".into()));
         assert_eq!(options.build_timeout, Duration::from_millis(250));
         assert_eq!(options.threads, Some(3));
-        assert!(!options.specialize);
+        assert!(!options.specialize && !options.flatten);
         assert_eq!(options.dump, Some("dumps".into()));
         assert_eq!(options.report, Some("reports".into()));
     }

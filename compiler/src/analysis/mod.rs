@@ -7,6 +7,7 @@ pub mod cfg;
 pub mod cost;
 pub mod divergence;
 pub mod dominators;
+pub mod group_queries;
 pub mod joins;
 pub mod lines;
 pub mod liveness;

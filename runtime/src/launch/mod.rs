@@ -1,12 +1,13 @@
 //! From an NDRange to running groups.
 //!
-//! [`prepare`] checks a launch and fills a [`Launch`] record: the range cut into groups ([`ndrange`]),
-//! the arguments as the code reads them ([`block`]), the code that relies on what holds of the launch
+//! [`prepare`] checks a launch and fills a [`Launch`] record: the range cut into groups ([`ndrange`]), into
+//! other ones where the kernel cannot tell ([`flatten`]), the arguments as the code reads them ([`block`]), the code that relies on what holds of the launch
 //! ([`facts`]), the layout of the scratch memory. The record runs on
 //! the cores when its command's turn comes ([`record`]), and is then there for the next launch ([`pool`]).
 
 pub mod block;
 mod facts;
+mod flatten;
 pub mod float_mode;
 pub mod globals;
 pub mod ndrange;
@@ -21,13 +22,17 @@ use opencl_sys::CL_OUT_OF_RESOURCES;
 
 use crate::device::LOCAL_MEMORY;
 use crate::kernel::{Kernel, LOCAL_ALIGN};
-use crate::{Error, Result, ensure};
+use crate::{Error, Result, ensure, schedule};
 use ndrange::{NdRange, Request};
 use record::Launch;
 
 /// Checks a launch of `kernel` and makes it ready to run. An empty range gives a launch of no groups.
 pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Arc<Launch>> {
-    let range = NdRange::new(request, &kernel.rules())?;
+    let asked = NdRange::new(request, &kernel.rules())?;
+    let range = match kernel.executable().flattens(kernel.index()) {
+        true => flatten::flattened(&asked, kernel.max_group_size() as u64, schedule::workers() as u64),
+        false => asked,
+    };
     kernel.with_set_args(|args| {
         let facts = (range.group_count() > 0).then(|| facts::of(kernel, &range, &args.block));
         let variant = kernel.executable().variant(kernel.index(), facts)?;

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use lockstep_compiler::analysis::arguments;
+use lockstep_compiler::analysis::{arguments, group_queries};
 use lockstep_compiler::frontend::LinkedProgram;
 use lockstep_compiler::ir::{self, Module};
 use lockstep_compiler::launch_facts::LaunchFacts;
@@ -28,6 +28,8 @@ pub struct Executable {
 struct Code {
     /// The inputs of which a launch's facts should tell that they are multiples of a gang's width.
     divisors: OnceLock<u32>,
+    /// Whether it matters how a range is cut into groups.
+    needs_groups: OnceLock<bool>,
     variants: Variants<Result<Arc<Variant>>>,
 }
 
@@ -74,6 +76,14 @@ impl Executable {
     /// The inputs of a kernel, one bit each, of which a launch's facts should tell that they are multiples.
     pub fn divisors(&self, index: usize) -> u32 {
         *self.code[index].divisors.get_or_init(|| arguments::divisors(&self.module.kernels[index]))
+    }
+
+    /// Whether the driver is to choose the groups of a kernel's launches, as the kernel cannot tell.
+    pub fn flattens(&self, index: usize) -> bool {
+        let needs_groups = || group_queries::needs_groups(&self.module.kernels[index]);
+        options().flatten
+            && !self.linked.options.opt_disable
+            && !*self.code[index].needs_groups.get_or_init(needs_groups)
     }
 
     /// A kernel's machine code for launches of which these facts hold, or that run no work-item; compiled by the

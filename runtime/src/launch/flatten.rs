@@ -1,0 +1,106 @@
+//! Work-groups of our own making, for kernels that cannot tell which group a work-item is in.
+//!
+//! Such a kernel runs in long runs along dimension 0 whatever local size the application asked for: gangs are full, and
+//! there is one end to mask in a row of the range. The groups are as large as leaves every thread several of them, and
+//! those that suit gangs already stay as they are: who chose them may have had caches in mind.
+
+use lockstep_compiler::launch_facts::ROW;
+
+use super::ndrange::NdRange;
+
+/// Most work-items of a group, unless its rows would be shorter than a gang.
+const LONGEST_RUN: u64 = 1024;
+/// Work-items that make a group worth its loop.
+const WORTHWHILE: u64 = 64;
+/// Groups that a thread should find, so that all finish together.
+const GROUPS_PER_THREAD: u64 = 8;
+
+/// The range cut into other groups of at most `max_group` work-items, for so many threads.
+pub fn flattened(range: &NdRange, max_group: u64, threads: u64) -> NdRange {
+    let [x, y, z] = range.local;
+    let full = x.is_multiple_of(ROW) && range.global[0].is_multiple_of(x);
+    let most = (LONGEST_RUN / (y * z)).max(ROW).min(max_group / (y * z));
+    if full && x * y * z >= WORTHWHILE || range.group_count() == 0 || most < ROW {
+        return *range;
+    }
+    let items = range.global.iter().fold(1, |items: u64, &n| items.saturating_mul(n));
+    let share = items / threads.saturating_mul(GROUPS_PER_THREAD).max(1) / (y * z);
+    let run = run(range.global[0], share.clamp(ROW, most) / ROW * ROW);
+    let local = [run, y, z];
+    NdRange { local, groups: std::array::from_fn(|d| range.global[d].div_ceil(local[d])), ..*range }
+}
+
+/// The length of runs for so many work-items in a row, at most `limit`, a multiple of [`ROW`]: a multiple as well,
+/// unless the row is shorter.
+fn run(row: u64, limit: u64) -> u64 {
+    if row < ROW {
+        return row;
+    }
+    // Equal runs need no code for the end of a row.
+    let (shortest, longest) = (limit / 2 / ROW, limit / ROW);
+    let even = (shortest.max(1)..=longest).rev().map(|gangs| gangs * ROW).find(|&run| row.is_multiple_of(run));
+    even.unwrap_or(limit.min(row.next_multiple_of(ROW)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launch::ndrange::{Request, Rules};
+
+    fn range(global: &[usize], local: &[usize]) -> NdRange {
+        let dimensions = global.len() as u32;
+        let request = Request { offset: None, global: Some(global), local: Some(local), dimensions };
+        NdRange::new(&request, &Rules { required: None, max_group: 4096, non_uniform: true }).unwrap()
+    }
+
+    fn local(global: &[usize], local: &[usize]) -> [u64; 3] {
+        flattened(&range(global, local), 4096, 2).local
+    }
+
+    #[test]
+    fn single_work_items_become_long_runs() {
+        assert_eq!(local(&[1 << 20], &[1]), [1024, 1, 1]);
+        assert_eq!(local(&[1920, 1080], &[1, 1]), [960, 1, 1]);
+        assert_eq!(local(&[1000, 1000], &[1, 1]), [1008, 1, 1], "one run with an end to mask");
+        assert_eq!(local(&[1_000_003], &[1]), [1024, 1, 1]);
+        assert_eq!(local(&[6, 500], &[1, 1]), [6, 1, 1]);
+    }
+
+    #[test]
+    fn short_rows_become_longer_and_keep_their_height() {
+        assert_eq!(local(&[1024, 1024], &[8, 8]), [128, 8, 1]);
+        assert_eq!(local(&[1024, 1024], &[1, 64]), [16, 64, 1]);
+        assert_eq!(local(&[1024, 1024], &[4, 512]), [4, 512, 1], "no room");
+    }
+
+    #[test]
+    fn what_suits_gangs_stays() {
+        for x in [16, 64, 256] {
+            assert_eq!(local(&[1024, 1024], &[x, 4]), [x as u64, 4, 1]);
+        }
+        assert_eq!(local(&[1 << 16], &[16]), [1024, 1, 1], "hardly worth a loop");
+    }
+
+    #[test]
+    fn every_thread_finds_several_groups() {
+        assert_eq!(local(&[4096], &[1]), [256, 1, 1]);
+        assert_eq!(local(&[64], &[1]), [16, 1, 1]);
+        assert_eq!(local(&[1], &[1]), [1, 1, 1]);
+    }
+
+    #[test]
+    fn groups_cover_the_range() {
+        for global in [1, 15, 16, 17, 100, 1000, 1_000_003, 1 << 40] {
+            for y in [1, 3, 64] {
+                let before = range(&[global, 192], &[1, y]);
+                let after = flattened(&before, 4096, 4);
+                assert_eq!((after.global, after.offset, after.dimensions), (before.global, before.offset, 2));
+                assert!(after.group_size() <= 4096);
+                for d in 0..3 {
+                    assert_eq!(after.groups[d], after.global[d].div_ceil(after.local[d]));
+                }
+                assert!(global < 16 || after.local[0].is_multiple_of(ROW), "{after:?}");
+            }
+        }
+    }
+}
