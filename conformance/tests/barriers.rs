@@ -286,6 +286,24 @@ kernels! {
         each(v.len(), |l| count(v[l] & 15) * 100 + count(l as i32 & 15))
     });
 
+    local_atomics => |name| check_groups(name, |_, v| {
+        let v: Vec<i32> = v.iter().map(|v| v & 1023).collect();
+        let sum: i32 = v.iter().sum();
+        let cells = [
+            sum,
+            -v.iter().map(|v| v & 3).sum::<i32>(),
+            -v.iter().max().expect("items"),
+            *v.iter().max().expect("items"),
+            v.iter().fold(-1, |all, v| all & (v | 0x700)),
+            v.iter().fold(0, |all, v| all | v),
+            v.iter().fold(0, |all, v| all ^ v),
+            v.len() as i32,
+            v.iter().fold(0_i32, |x, _| x.wrapping_mul(3).wrapping_add(1)),
+            sum * 2 + 1,
+        ];
+        each(v.len(), |l| cells[l % 10])
+    });
+
     global_fence => |name| check_groups(name, |_, v| {
         let n = v.len();
         each(n, |l| (v[(l + 1) % n] + 7) * 2)

@@ -11,7 +11,7 @@ use super::divergence::Divergence;
 use super::lines::{Line, lines};
 use super::loops::Loops;
 use super::shape::Shape;
-use crate::ir::{BinaryOp, Block, Function, Inst, InstData, Type, UnaryOp, Value, ValueDef};
+use crate::ir::{BinaryOp, Block, Function, Inst, InstData, Space, Type, UnaryOp, Value, ValueDef};
 use crate::widen::memory::{AccessClass, Direction, classify};
 use cranelift_entity::SecondaryMap;
 
@@ -70,6 +70,8 @@ fn operation(f: &Function, inst: Inst) -> u64 {
         }
         InstData::CallHost { .. } => 40,
         InstData::Printf { .. } => 200,
+        // A load, an operation and a store.
+        InstData::AtomicRmw { ptr, .. } if f.ty(*ptr) == Type::Ptr(Space::Local) => 3,
         InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => 20,
         InstData::MemCopy { .. } | InstData::MemSet { .. } => 10,
         InstData::Load { .. } => f.insts[inst].results.len() as u64,

@@ -1,13 +1,11 @@
-//! Memory: loads, stores, copies, atomics, address spaces.
+//! Memory: loads, stores, copies, fences, address spaces.
 
 use super::alias::Part;
 use super::emit::{Emit, Emitted, load_ordering, ordering, store_ordering};
 use super::frame::Frame;
-use crate::ir::{Access, AtomicOp, Ordering, Space, Type};
-use inkwell::AtomicOrdering;
+use crate::ir::{Access, Ordering, Space, Type};
 use inkwell::builder::BuilderError;
-use inkwell::values::{AsValueRef, BasicValueEnum, InstructionValue, IntValue, PointerValue, ValueKind};
-use llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp as Rmw};
+use inkwell::values::{BasicValueEnum, IntValue, PointerValue, ValueKind};
 
 impl<'ctx> Emit<'ctx, '_> {
     /// Reads `count` consecutive elements. They stay separate loads: a work-item alone computes on
@@ -30,7 +28,7 @@ impl<'ctx> Emit<'ctx, '_> {
             if let Some(load) = load {
                 self.scopes.mark(load, &[Part::Space(space)]);
                 load.set_volatile(access.volatile).map_err(|_| BuilderError::UnsetPosition)?;
-                if let Some(order) = access.atomic {
+                if let Some(order) = access.atomic.filter(|_| space != Space::Local) {
                     load.set_atomic_ordering(load_ordering(order)).map_err(|_| BuilderError::UnsetPosition)?;
                 }
             }
@@ -61,7 +59,7 @@ impl<'ctx> Emit<'ctx, '_> {
             let store = self.store(ty, value, self.at_offset(base, place)?, align)?;
             self.scopes.mark(store, &[Part::Space(space)]);
             store.set_volatile(access.volatile).map_err(|_| BuilderError::UnsetPosition)?;
-            if let Some(order) = access.atomic {
+            if let Some(order) = access.atomic.filter(|_| space != Space::Local) {
                 store.set_atomic_ordering(store_ordering(order)).map_err(|_| BuilderError::UnsetPosition)?;
             }
         }
@@ -113,89 +111,6 @@ impl<'ctx> Emit<'ctx, '_> {
         Ok(())
     }
 
-    /// Atomic read-modify-write; yields the old value.
-    pub fn atomic_rmw(
-        &self,
-        op: AtomicOp,
-        order: Ordering,
-        ty: Type,
-        ptr: PointerValue<'ctx>,
-        space: Space,
-        arg: BasicValueEnum<'ctx>,
-    ) -> BasicValueEnum<'ctx> {
-        let op = match op {
-            AtomicOp::Xchg => Rmw::LLVMAtomicRMWBinOpXchg,
-            AtomicOp::Add => Rmw::LLVMAtomicRMWBinOpAdd,
-            AtomicOp::Sub => Rmw::LLVMAtomicRMWBinOpSub,
-            AtomicOp::And => Rmw::LLVMAtomicRMWBinOpAnd,
-            AtomicOp::Or => Rmw::LLVMAtomicRMWBinOpOr,
-            AtomicOp::Xor => Rmw::LLVMAtomicRMWBinOpXor,
-            AtomicOp::Smax => Rmw::LLVMAtomicRMWBinOpMax,
-            AtomicOp::Smin => Rmw::LLVMAtomicRMWBinOpMin,
-            AtomicOp::Umax => Rmw::LLVMAtomicRMWBinOpUMax,
-            AtomicOp::Umin => Rmw::LLVMAtomicRMWBinOpUMin,
-            AtomicOp::Fadd => Rmw::LLVMAtomicRMWBinOpFAdd,
-            AtomicOp::Fsub => Rmw::LLVMAtomicRMWBinOpFSub,
-            AtomicOp::Fmax => Rmw::LLVMAtomicRMWBinOpFMax,
-            AtomicOp::Fmin => Rmw::LLVMAtomicRMWBinOpFMin,
-        };
-        // SAFETY: the builder has a position; the verifier has checked that `arg` suits `op`. The
-        // result has the operand's type. OpenCL's atomic objects are aligned to their size.
-        unsafe {
-            let inst = llvm_sys::core::LLVMBuildAtomicRMW(
-                self.builder.as_mut_ptr(),
-                op,
-                ptr.as_value_ref(),
-                arg.as_value_ref(),
-                raw(ordering(order)),
-                0,
-            );
-            llvm_sys::core::LLVMSetAlignment(inst, ty.bytes());
-            self.scopes.mark(InstructionValue::new(inst), &[Part::Space(space)]);
-            BasicValueEnum::new(inst)
-        }
-    }
-
-    /// Atomic compare and exchange; yields the old value and whether it was the expected one.
-    pub fn atomic_cas(
-        &self,
-        [success, failure]: [Ordering; 2],
-        ty: Type,
-        ptr: PointerValue<'ctx>,
-        space: Space,
-        [expected, new]: [BasicValueEnum<'ctx>; 2],
-    ) -> Emitted<[BasicValueEnum<'ctx>; 2]> {
-        let b = &self.builder;
-        let bits = self.int(ty.bits());
-        // LLVM compares the bits of integers and addresses only.
-        let as_bits = |value: BasicValueEnum<'ctx>| match value {
-            BasicValueEnum::FloatValue(value) => b.build_bit_cast(value, bits, ""),
-            other => Ok(other),
-        };
-        let (expected, new) = (as_bits(expected)?, as_bits(new)?);
-        // SAFETY: the builder has a position; both values have one type, an integer or address. The
-        // result is a pair of that type and i1.
-        let pair = unsafe {
-            let inst = llvm_sys::core::LLVMBuildAtomicCmpXchg(
-                b.as_mut_ptr(),
-                ptr.as_value_ref(),
-                expected.as_value_ref(),
-                new.as_value_ref(),
-                raw(ordering(success)),
-                raw(load_ordering(failure)),
-                0,
-            );
-            llvm_sys::core::LLVMSetAlignment(inst, ty.bytes());
-            self.scopes.mark(InstructionValue::new(inst), &[Part::Space(space)]);
-            inkwell::values::StructValue::new(inst)
-        };
-        let mut old = b.build_extract_value(pair, 0, "")?;
-        if ty.is_float() {
-            old = b.build_bit_cast(old, self.ty(ty), "")?;
-        }
-        Ok([old, b.build_extract_value(pair, 1, "")?])
-    }
-
     /// A fence; a relaxed one orders nothing.
     pub fn fence(&self, order: Ordering) -> Emitted<()> {
         if order != Ordering::Relaxed {
@@ -228,16 +143,4 @@ fn element_align(access: Access, ty: Type, step: u64) -> u32 {
     }
     let of_step = 1 << step.trailing_zeros().min(31);
     access.align.max(1).min(of_step)
-}
-
-fn raw(order: AtomicOrdering) -> LLVMAtomicOrdering {
-    match order {
-        AtomicOrdering::NotAtomic => LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic,
-        AtomicOrdering::Unordered => LLVMAtomicOrdering::LLVMAtomicOrderingUnordered,
-        AtomicOrdering::Monotonic => LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic,
-        AtomicOrdering::Acquire => LLVMAtomicOrdering::LLVMAtomicOrderingAcquire,
-        AtomicOrdering::Release => LLVMAtomicOrdering::LLVMAtomicOrderingRelease,
-        AtomicOrdering::AcquireRelease => LLVMAtomicOrdering::LLVMAtomicOrderingAcquireRelease,
-        AtomicOrdering::SequentiallyConsistent => LLVMAtomicOrdering::LLVMAtomicOrderingSequentiallyConsistent,
-    }
 }

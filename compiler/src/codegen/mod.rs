@@ -17,6 +17,7 @@
 pub mod abi;
 mod alias;
 mod arith;
+mod atomics;
 mod calls;
 mod emit;
 mod frame;

@@ -206,7 +206,7 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
             }
             InstData::AtomicRmw { op, order, ptr, arg, .. } => {
                 let (space, ptr) = (self.space(*ptr), self.pointer(*ptr)?);
-                emit.atomic_rmw(*op, *order, result(), ptr, space, self.value(*arg)?)
+                emit.atomic_rmw(*op, *order, result(), ptr, space, self.value(*arg)?)?
             }
             InstData::AtomicCas { success, failure, ptr, expected, new, .. } => {
                 let operands = self.values([*expected, *new])?;

@@ -1,7 +1,7 @@
 //! Integer operations of any width from 1 to 128 on bits held in `u128`.
 
 use super::Fault;
-use crate::ir::{AtomicOp, BinaryOp, IntCc, Type};
+use crate::ir::{BinaryOp, IntCc, Type};
 
 /// The number that `bits` mean as a signed integer of `width` bits.
 pub(crate) fn signed(bits: u128, width: u32) -> i128 {
@@ -91,26 +91,6 @@ pub(super) fn funnel_left(width: u32, a: u128, b: u128, count: u128) -> u128 {
 pub(super) fn funnel_right(width: u32, a: u128, b: u128, count: u128) -> u128 {
     let count = (count % u128::from(width)) as u32;
     if count == 0 { b } else { (a << (width - count) | b >> count) & (u128::MAX >> (128 - width)) }
-}
-
-/// The integer operation an atomic one does; `None` for exchange and floats.
-pub(super) fn of_atomic(op: AtomicOp) -> Option<BinaryOp> {
-    Some(match op {
-        AtomicOp::Add => BinaryOp::Add,
-        AtomicOp::Sub => BinaryOp::Sub,
-        AtomicOp::And => BinaryOp::And,
-        AtomicOp::Or => BinaryOp::Or,
-        AtomicOp::Xor => BinaryOp::Xor,
-        AtomicOp::Smax => BinaryOp::Smax,
-        AtomicOp::Smin => BinaryOp::Smin,
-        AtomicOp::Umax => BinaryOp::Umax,
-        AtomicOp::Umin => BinaryOp::Umin,
-        AtomicOp::Fadd => BinaryOp::Fadd,
-        AtomicOp::Fsub => BinaryOp::Fsub,
-        AtomicOp::Fmax => BinaryOp::Fmax,
-        AtomicOp::Fmin => BinaryOp::Fmin,
-        AtomicOp::Xchg => return None,
-    })
 }
 
 #[cfg(test)]

@@ -337,7 +337,7 @@ impl Item {
             InstData::AtomicRmw { op, align, ptr, arg, .. } => {
                 let address = self.address(*ptr, 0);
                 let old = self.read(memory, address, ty, *align)?;
-                let new = match integer::of_atomic(*op) {
+                let new = match op.binary() {
                     Some(op) => binary(op, ty, old, self.get(*arg))?,
                     None => self.get(*arg),
                 };

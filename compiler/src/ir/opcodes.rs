@@ -296,6 +296,28 @@ ops! {
     }
 }
 
+impl AtomicOp {
+    /// What makes the new value of the old one and the operand; `None` for an exchange.
+    pub fn binary(self) -> Option<BinaryOp> {
+        Some(match self {
+            AtomicOp::Add => BinaryOp::Add,
+            AtomicOp::Sub => BinaryOp::Sub,
+            AtomicOp::And => BinaryOp::And,
+            AtomicOp::Or => BinaryOp::Or,
+            AtomicOp::Xor => BinaryOp::Xor,
+            AtomicOp::Smax => BinaryOp::Smax,
+            AtomicOp::Smin => BinaryOp::Smin,
+            AtomicOp::Umax => BinaryOp::Umax,
+            AtomicOp::Umin => BinaryOp::Umin,
+            AtomicOp::Fadd => BinaryOp::Fadd,
+            AtomicOp::Fsub => BinaryOp::Fsub,
+            AtomicOp::Fmax => BinaryOp::Fmax,
+            AtomicOp::Fmin => BinaryOp::Fmin,
+            AtomicOp::Xchg => return None,
+        })
+    }
+}
+
 ops! {
     /// Memory orders, weakest first.
     Ordering {

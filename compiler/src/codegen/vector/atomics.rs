@@ -84,7 +84,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 self.note_lanes("atomic", if combine.is_none() { "no reduction" } else { "addresses differ" });
                 let change = |lane| {
                     let target = self.lane(ptr, lane)?.into_pointer_value();
-                    Ok(vec![emit.atomic_rmw(op, order, ty, target, space, self.lane(arg, lane)?)])
+                    Ok(vec![emit.atomic_rmw(op, order, ty, target, space, self.lane(arg, lane)?)?])
                 };
                 return self.lanes(node, change);
             }
@@ -92,7 +92,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let used = node.results.iter().any(|&result| self.old_values.contains(result));
         let mask = self.mask()?;
         let change = |operand| -> Emitted<BasicValueEnum<'ctx>> {
-            Ok(emit.atomic_rmw(op, order, ty, self.first(ptr)?.into_pointer_value(), space, operand))
+            emit.atomic_rmw(op, order, ty, self.first(ptr)?.into_pointer_value(), space, operand)
         };
         if !used {
             self.note("atomic", "uniform", "reduced");

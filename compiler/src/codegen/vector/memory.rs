@@ -17,6 +17,11 @@ use inkwell::values::{
 /// Bytes of the numbers that gathers and scatters move.
 const WIDEST_NUMBER: u32 = 8;
 
+/// Whether an access is atomic for the machine too: one thread runs all that local memory belongs to.
+fn is_shared(access: Access, space: Space) -> bool {
+    access.atomic.is_some() && space != Space::Local
+}
+
 /// One access of all lanes to rows of elements that lie side by side.
 #[derive(Clone, Copy)]
 struct Rows<'ctx> {
@@ -49,7 +54,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             let values = self.guarded(mask, || one(address))?;
             return Ok(values.into_iter().map(|value| Held::Affine(value, 0)).collect());
         }
-        let vectors = if access.volatile || access.atomic.is_some() {
+        let vectors = if access.volatile || is_shared(access, space) {
             self.note_lanes("load", if access.volatile { "volatile" } else { "atomic" });
             self.each_lane(mask, &vec![ty; count], |lane| one(self.lane(ptr, lane)?))?
         } else {
@@ -82,7 +87,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             emit.store_elements(address, space, offset, ty, &values, access)?;
             Ok(Vec::new())
         };
-        if access.volatile || access.atomic.is_some() {
+        if access.volatile || is_shared(access, space) {
             self.note_lanes("store", if access.volatile { "volatile" } else { "atomic" });
             self.each_lane(mask, &[], one)?;
             return Ok(());

@@ -1,0 +1,164 @@
+//! Atomic operations.
+//!
+//! Local memory belongs to a work-group, and one thread runs a group: what is atomic there for OpenCL is plain loads and
+//! stores for the machine.
+
+use super::alias::Part;
+use super::emit::{Emit, Emitted, load_ordering, ordering};
+use crate::ir::{Access, AtomicOp, FastMath, IntFlags, Ordering, Space, Type};
+use inkwell::values::{AsValueRef, BasicValueEnum, InstructionValue, PointerValue};
+use inkwell::{AtomicOrdering, IntPredicate};
+use llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp as Rmw};
+
+/// A plain access to an atomic object, which is aligned to its size.
+fn own(ty: Type) -> Access {
+    Access { align: ty.bytes(), volatile: false, atomic: None }
+}
+
+impl<'ctx> Emit<'ctx, '_> {
+    /// Atomic read-modify-write of a place of a work-group's own or of any; yields the old value.
+    pub fn atomic_rmw(
+        &self,
+        op: AtomicOp,
+        order: Ordering,
+        ty: Type,
+        ptr: PointerValue<'ctx>,
+        space: Space,
+        arg: BasicValueEnum<'ctx>,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        if space != Space::Local {
+            return Ok(self.shared_rmw(op, order, ty, ptr, space, arg));
+        }
+        let old = self.load_elements(ptr, space, 0, ty, 1, own(ty))?[0];
+        let new = match op.binary() {
+            Some(op) => self.binary(op, IntFlags::default(), FastMath::default(), [old, arg])?,
+            None => arg,
+        };
+        self.store_elements(ptr, space, 0, ty, &[new], own(ty))?;
+        Ok(old)
+    }
+
+    fn shared_rmw(
+        &self,
+        op: AtomicOp,
+        order: Ordering,
+        ty: Type,
+        ptr: PointerValue<'ctx>,
+        space: Space,
+        arg: BasicValueEnum<'ctx>,
+    ) -> BasicValueEnum<'ctx> {
+        let op = match op {
+            AtomicOp::Xchg => Rmw::LLVMAtomicRMWBinOpXchg,
+            AtomicOp::Add => Rmw::LLVMAtomicRMWBinOpAdd,
+            AtomicOp::Sub => Rmw::LLVMAtomicRMWBinOpSub,
+            AtomicOp::And => Rmw::LLVMAtomicRMWBinOpAnd,
+            AtomicOp::Or => Rmw::LLVMAtomicRMWBinOpOr,
+            AtomicOp::Xor => Rmw::LLVMAtomicRMWBinOpXor,
+            AtomicOp::Smax => Rmw::LLVMAtomicRMWBinOpMax,
+            AtomicOp::Smin => Rmw::LLVMAtomicRMWBinOpMin,
+            AtomicOp::Umax => Rmw::LLVMAtomicRMWBinOpUMax,
+            AtomicOp::Umin => Rmw::LLVMAtomicRMWBinOpUMin,
+            AtomicOp::Fadd => Rmw::LLVMAtomicRMWBinOpFAdd,
+            AtomicOp::Fsub => Rmw::LLVMAtomicRMWBinOpFSub,
+            AtomicOp::Fmax => Rmw::LLVMAtomicRMWBinOpFMax,
+            AtomicOp::Fmin => Rmw::LLVMAtomicRMWBinOpFMin,
+        };
+        // SAFETY: the builder has a position; the verifier has checked that `arg` suits `op`. The
+        // result has the operand's type. OpenCL's atomic objects are aligned to their size.
+        unsafe {
+            let inst = llvm_sys::core::LLVMBuildAtomicRMW(
+                self.builder.as_mut_ptr(),
+                op,
+                ptr.as_value_ref(),
+                arg.as_value_ref(),
+                raw(ordering(order)),
+                0,
+            );
+            llvm_sys::core::LLVMSetAlignment(inst, ty.bytes());
+            self.scopes.mark(InstructionValue::new(inst), &[Part::Space(space)]);
+            BasicValueEnum::new(inst)
+        }
+    }
+
+    /// Atomic compare and exchange; yields the old value and whether it was the expected one.
+    pub fn atomic_cas(
+        &self,
+        orders: [Ordering; 2],
+        ty: Type,
+        ptr: PointerValue<'ctx>,
+        space: Space,
+        [expected, new]: [BasicValueEnum<'ctx>; 2],
+    ) -> Emitted<[BasicValueEnum<'ctx>; 2]> {
+        if space != Space::Local {
+            return self.shared_cas(orders, ty, ptr, space, [expected, new]);
+        }
+        let old = self.load_elements(ptr, space, 0, ty, 1, own(ty))?[0];
+        let equal = match self.bits_of(old, ty)? {
+            BasicValueEnum::PointerValue(old) => {
+                let expected = expected.into_pointer_value();
+                self.builder.build_int_compare(IntPredicate::EQ, old, expected, "")?
+            }
+            old => {
+                let expected = self.bits_of(expected, ty)?.into_int_value();
+                self.builder.build_int_compare(IntPredicate::EQ, old.into_int_value(), expected, "")?
+            }
+        };
+        let stored = self.builder.build_select(equal, new, old, "")?;
+        self.store_elements(ptr, space, 0, ty, &[stored], own(ty))?;
+        Ok([old, equal.into()])
+    }
+
+    /// A float's bits; of other values nothing changes.
+    fn bits_of(&self, value: BasicValueEnum<'ctx>, ty: Type) -> Emitted<BasicValueEnum<'ctx>> {
+        match value {
+            BasicValueEnum::FloatValue(value) => self.builder.build_bit_cast(value, self.int(ty.bits()), ""),
+            other => Ok(other),
+        }
+    }
+
+    fn shared_cas(
+        &self,
+        [success, failure]: [Ordering; 2],
+        ty: Type,
+        ptr: PointerValue<'ctx>,
+        space: Space,
+        [expected, new]: [BasicValueEnum<'ctx>; 2],
+    ) -> Emitted<[BasicValueEnum<'ctx>; 2]> {
+        let b = &self.builder;
+        // LLVM compares the bits of integers and addresses only.
+        let (expected, new) = (self.bits_of(expected, ty)?, self.bits_of(new, ty)?);
+        // SAFETY: the builder has a position; both values have one type, an integer or address. The
+        // result is a pair of that type and i1.
+        let pair = unsafe {
+            let inst = llvm_sys::core::LLVMBuildAtomicCmpXchg(
+                b.as_mut_ptr(),
+                ptr.as_value_ref(),
+                expected.as_value_ref(),
+                new.as_value_ref(),
+                raw(ordering(success)),
+                raw(load_ordering(failure)),
+                0,
+            );
+            llvm_sys::core::LLVMSetAlignment(inst, ty.bytes());
+            self.scopes.mark(InstructionValue::new(inst), &[Part::Space(space)]);
+            inkwell::values::StructValue::new(inst)
+        };
+        let mut old = b.build_extract_value(pair, 0, "")?;
+        if ty.is_float() {
+            old = b.build_bit_cast(old, self.ty(ty), "")?;
+        }
+        Ok([old, b.build_extract_value(pair, 1, "")?])
+    }
+}
+
+fn raw(order: AtomicOrdering) -> LLVMAtomicOrdering {
+    match order {
+        AtomicOrdering::NotAtomic => LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic,
+        AtomicOrdering::Unordered => LLVMAtomicOrdering::LLVMAtomicOrderingUnordered,
+        AtomicOrdering::Monotonic => LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic,
+        AtomicOrdering::Acquire => LLVMAtomicOrdering::LLVMAtomicOrderingAcquire,
+        AtomicOrdering::Release => LLVMAtomicOrdering::LLVMAtomicOrderingRelease,
+        AtomicOrdering::AcquireRelease => LLVMAtomicOrdering::LLVMAtomicOrderingAcquireRelease,
+        AtomicOrdering::SequentiallyConsistent => LLVMAtomicOrdering::LLVMAtomicOrderingSequentiallyConsistent,
+    }
+}
