@@ -1,4 +1,4 @@
-//! Kernels with work-groups on several drivers, side by side, on all the machine's threads.
+//! Kernels with work-groups on several drivers, side by side, on all the machine's threads, and what the machine allows.
 //!
 //! `--driver NAME=VENDORS+NAME=VALUE+…` (repeated) names a driver by what `OCL_ICD_VENDORS` has to be and other variables
 //! of its environment, the first to compare with the others; `--only NAME` (repeated) chooses all cases whose names
@@ -70,7 +70,8 @@ impl Request {
 }
 
 fn compare(words: &[String]) -> Result<Vec<String>, String> {
-    let request = Request::parse(words)?;
+    let mut request = Request::parse(words)?;
+    request.drivers.extend(Configuration::limits());
     let mut team = Team::new(request.drivers.clone(), request.clock);
     let mut table = SideBySide::new(&request.drivers);
     println!("{}", table.head());

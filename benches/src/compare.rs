@@ -16,6 +16,10 @@ pub const WORKER: &str = "--worker";
 
 /// The word after it for a child whose launches have no events.
 pub const WITHOUT_EVENTS: &str = "without-events";
+/// The word for a child that runs loops written by hand.
+pub const BY_HAND: &str = "by-hand";
+/// The word for a child that does only what the machine limits.
+pub const LIMIT: &str = "limit";
 
 /// How long a child may take for one answer.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -26,12 +30,16 @@ const FEW_TURNS: usize = 2;
 const TURN: u64 = 25;
 
 /// A driver and how it is set up.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Configuration {
     /// As on the command line.
     pub name: String,
     /// What its environment has beside ours.
     pub environment: Vec<(String, String)>,
+    /// The child's first word, where it uses no driver.
+    pub word: Option<&'static str>,
+    /// How many times as fast as this the first configuration is to be.
+    pub wanted: f64,
 }
 
 /// A platform's name that takes any platform.
@@ -46,7 +54,7 @@ impl Configuration {
         // One thread: the comparison is about code, and not about how the machine is shared.
         let all = [("LOCKSTEP_THREADS", "1")].into_iter().chain(first).chain(others);
         let environment = all.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        Self { name: text.to_owned(), environment }
+        Self { name: text.to_owned(), environment, word: None, wanted: 1.0 }
     }
 
     /// `NAME=VENDORS+NAME=VALUE+…`: a driver as it is, by what the ICD loader has to be told to find it and no other,
@@ -58,7 +66,17 @@ impl Configuration {
         let others = words.map(|word| word.split_once('=').unwrap_or((word, "")));
         let all = [("LOCKSTEP_TEST_PLATFORM", ANY_PLATFORM)].into_iter().chain(first).chain(others);
         let environment = all.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        Ok(Self { name: name.to_owned(), environment })
+        Ok(Self { name: name.to_owned(), environment, word: None, wanted: 1.0 })
+    }
+
+    /// What the machine allows: loops by hand, of which two thirds of the speed are wanted, and then the bare limits.
+    pub fn limits() -> [Self; 2] {
+        [(BY_HAND, 1.0 / 1.5), (LIMIT, 0.0)].map(|(word, wanted)| Self {
+            name: word.to_owned(),
+            environment: Vec::new(),
+            word: Some(word),
+            wanted,
+        })
     }
 }
 
@@ -164,6 +182,7 @@ impl Team {
         match answer {
             Ok(answer) => match answer.split_once(' ') {
                 Some((word, rest)) if word == wanted => Ok(rest.to_owned()),
+                Some(("wrong", error)) => Err(error.to_owned()),
                 _ => Err(answer),
             },
             Err(error) => {
@@ -180,6 +199,7 @@ impl Worker {
         let environment = configuration.environment.iter().map(|(name, value)| (name, value));
         let mut child = Command::new(program)
             .arg(WORKER)
+            .args(configuration.word)
             .args((clock == Clock::Wall).then_some(WITHOUT_EVENTS))
             .envs(environment)
             .stdin(Stdio::piped())

@@ -11,7 +11,7 @@ mod sparse;
 
 /// A kernel, and what it cannot do without.
 pub struct GroupCase {
-    /// The kernel. What is wanted is to be no slower than any other driver.
+    /// The kernel.
     pub case: Case,
     /// What one run needs at least.
     pub needs: Needs,

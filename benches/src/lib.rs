@@ -4,11 +4,13 @@
 //! `cargo xtask bench NAME` runs them through the ICD loader, on Lockstep or on another driver. They print numbers and
 //! assert none: how fast a machine is, is no property of the code.
 
+pub mod by_hand;
 pub mod case;
 pub mod cases;
 pub mod compare;
 pub mod generated;
 pub mod groups;
+pub mod loops;
 pub mod report;
 pub mod side_by_side;
 pub mod worker;

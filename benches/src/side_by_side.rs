@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::by_hand::ABSENT;
 use crate::case::Case;
 use crate::compare::{Cells, Configuration, Measured};
 use crate::report::{joined, json_time, milliseconds, quoted};
@@ -53,18 +54,21 @@ impl<'a> SideBySide<'a> {
     /// Adds a case and gives its line.
     pub fn row(&mut self, case: &'static Case, cells: Cells<Measured>) -> String {
         for (driver, cell) in self.drivers.iter().zip(&cells) {
-            if let Err(error) = cell {
+            if let Err(error) = cell
+                && error != ABSENT
+            {
                 self.errors.push(format!("{}, {}: {error}", case.name, driver.name));
             }
         }
         let mut line = format!("{:<28}", case.name);
         for (number, cell) in cells.iter().enumerate() {
-            let time = cell.as_ref().map_or_else(|_| "error".to_owned(), shown);
+            let failed = |error: &String| if error == ABSENT { "-" } else { "error" }.to_owned();
+            let time = cell.as_ref().map_or_else(failed, shown);
             let _ = write!(line, "{time:>19}");
             if number > 0 {
                 let factor = cells[0].as_ref().ok().zip(cell.as_ref().ok()).map(|(a, b)| Factor::of(a, b));
                 let factor = factor.map_or(String::new(), |factor| {
-                    let mark = if factor.median < case.wanted { " <" } else { "  " };
+                    let mark = if factor.median < self.drivers[number].wanted { " <" } else { "  " };
                     format!("{:.2} ({:.2}){mark}", factor.median, factor.high - factor.low)
                 });
                 let _ = write!(line, "{factor:>15}");

@@ -14,48 +14,58 @@ use lockstep_conformance::opencl_sys::{
 };
 use lockstep_conformance::{Buffer, Context, Event, Kernel, Queue, arguments, ok, read, run, write};
 
+use crate::by_hand::{self, Limit};
 use crate::case::{Arg, Case, Outcome, Problem, Step};
 use crate::cases;
-use crate::compare::WITHOUT_EVENTS;
+use crate::compare::{BY_HAND, LIMIT, WITHOUT_EVENTS};
 use crate::generated::{self, Generated};
 use crate::groups;
 
 /// Runs of one burst that are not dropped, however long they take.
-const LEAST_RUNS: usize = 2;
+pub(crate) const LEAST_RUNS: usize = 2;
 
 /// Serves commands until the input ends; `words` are what the parent's command line says behind [`WORKER`].
 ///
 /// [`WORKER`]: crate::compare::WORKER
 pub fn serve(words: &[String]) {
+    match words.first().map(String::as_str) {
+        Some(BY_HAND) => return by_hand::serve(Limit::Loop),
+        Some(LIMIT) => return by_hand::serve(Limit::Needs),
+        _ => {}
+    }
     let context = Context::new();
     let events = !words.iter().any(|word| word == WITHOUT_EVENTS);
     let queue = context.queue(if events { CL_QUEUE_PROFILING_ENABLE } else { 0 });
     let device = Device { queue, events, context };
     let mut prepared = None;
+    answer_lines(|words| match *words {
+        ["prepare", name] => {
+            let case = cases::find(name).or_else(|| groups::find(name).map(|group| &group.case));
+            let case = case.expect("the parent names cases of the same tables");
+            drop(prepared.take());
+            device.prepare(case).map(|new| format!("ready {:x}", prepared.insert(new).sum))
+        }
+        ["run", milliseconds] => {
+            let milliseconds = milliseconds.parse().expect("the parent sends a number");
+            let prepared = prepared.as_ref().expect("the parent prepares a case first");
+            device.burst(prepared, Duration::from_millis(milliseconds))
+        }
+        ["compile", name, salt] => {
+            let generated = generated::find(name).expect("the parent names kernels of the same table");
+            let salt = salt.parse().expect("the parent sends a number");
+            let (wall, cpu) = device.first_launch(generated, salt);
+            Ok(format!("times {wall}:{cpu}:{wall}"))
+        }
+        _ => panic!("no such command: {words:?}"),
+    });
+}
+
+/// Answers each line of the input, given as its words, by a line.
+pub(crate) fn answer_lines(mut answer: impl FnMut(&[&str]) -> Result<String, String>) {
     for line in std::io::stdin().lock().lines() {
         let line = line.expect("the parent writes text");
         let words: Vec<&str> = line.split(' ').collect();
-        let answer = match words[..] {
-            ["prepare", name] => {
-                let case = cases::find(name).or_else(|| groups::find(name).map(|group| &group.case));
-                let case = case.expect("the parent names cases of the same tables");
-                drop(prepared.take());
-                device.prepare(case).map(|new| format!("ready {:x}", prepared.insert(new).sum))
-            }
-            ["run", milliseconds] => {
-                let milliseconds = milliseconds.parse().expect("the parent sends a number");
-                let prepared = prepared.as_ref().expect("the parent prepares a case first");
-                device.burst(prepared, Duration::from_millis(milliseconds))
-            }
-            ["compile", name, salt] => {
-                let generated = generated::find(name).expect("the parent names kernels of the same table");
-                let salt = salt.parse().expect("the parent sends a number");
-                let (wall, cpu) = device.first_launch(generated, salt);
-                Ok(format!("times {wall}:{cpu}:{wall}"))
-            }
-            _ => panic!("no such command: {line}"),
-        };
-        println!("{}", answer.unwrap_or_else(|wrong| format!("wrong {wrong}")));
+        println!("{}", answer(&words).unwrap_or_else(|wrong| format!("wrong {wrong}")));
         std::io::stdout().flush().expect("the parent reads");
     }
 }

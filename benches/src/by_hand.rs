@@ -1,0 +1,178 @@
+//! What the machine allows: some kernels as plain loops on a thread per processor, and the least time that a run's needs
+//! take. A child of a comparison serves them as if they were drivers, in turn with the others.
+
+use std::hint::black_box;
+use std::num::NonZero;
+use std::time::{Duration, Instant};
+
+use lockstep_conformance::Plain;
+
+use crate::case::{Outcome, Step};
+use crate::groups::{self, Needs};
+use crate::loops;
+use crate::worker::{LEAST_RUNS, answer_lines};
+
+/// What a child answers about a case that it has nothing for.
+pub const ABSENT: &str = "absent";
+
+/// What such a child runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// The kernel's own work, written by hand.
+    Loop,
+    /// Nothing but reading as many bytes from memory, or as many products and sums in registers.
+    Needs,
+}
+
+/// Serves a parent's commands until the input ends.
+pub fn serve(limit: Limit) {
+    let mut prepared: Option<Box<dyn FnMut()>> = None;
+    answer_lines(|words| match *words {
+        ["prepare", name] => {
+            prepared = None;
+            let work = match limit {
+                Limit::Loop => by_hand(name)?,
+                Limit::Needs => needed(name)?,
+            };
+            prepared = Some(work);
+            Ok("ready 0".to_owned())
+        }
+        ["run", milliseconds] => {
+            let budget = Duration::from_millis(milliseconds.parse().expect("the parent sends a number"));
+            let work = prepared.as_mut().expect("the parent prepares a case first");
+            Ok(burst(work, budget))
+        }
+        _ => panic!("no such command: {words:?}"),
+    });
+}
+
+/// Runs for about so long; the first run is to warm up.
+fn burst(work: &mut dyn FnMut(), budget: Duration) -> String {
+    work();
+    let mut answer = "times".to_owned();
+    let start = Instant::now();
+    let mut runs = 0;
+    while runs < LEAST_RUNS || start.elapsed() < budget {
+        let run = Instant::now();
+        work();
+        let took = run.elapsed().as_nanos();
+        answer += &format!(" {took}:{took}:{took}");
+        runs += 1;
+    }
+    answer
+}
+
+/// A kernel's work on its problem's buffers, in floats, by what would be launched.
+type Hand = fn(&mut [Vec<f32>], &[Step]);
+
+/// The loop for a case, once it has been right.
+fn by_hand(name: &str) -> Result<Box<dyn FnMut()>, String> {
+    let hand: Hand = match name.trim_end_matches("_large") {
+        "triad" => triad,
+        "reduce" => reduce,
+        "matrix_transpose" | "naive_transpose" => transpose,
+        _ => return Err(ABSENT.to_owned()),
+    };
+    let problem = (groups::find(name).ok_or(ABSENT)?.case.problem)();
+    let mut buffers: Vec<Vec<f32>> = problem.buffers.iter().map(|data| f32::from_bytes(&data.bytes)).collect();
+    hand(&mut buffers, &problem.steps);
+    (problem.check)(&Outcome(buffers.iter().map(|values| f32::to_bytes(values).to_vec()).collect()))?;
+    Ok(Box::new(move || hand(&mut buffers, &problem.steps)))
+}
+
+fn triad(buffers: &mut [Vec<f32>], steps: &[Step]) {
+    let [b, c, a] = buffers else { unreachable!("a triad has three arrays") };
+    let share = share(a.len(), 1);
+    std::thread::scope(|scope| {
+        for ((a, b), c) in a.chunks_mut(share).zip(b.chunks(share)).zip(c.chunks(share)) {
+            scope.spawn(move || (0..steps.len()).for_each(|_| loops::triad(black_box(&mut *a), b, c, 3.0)));
+        }
+    });
+}
+
+fn reduce(buffers: &mut [Vec<f32>], steps: &[Step]) {
+    let [values, sums] = buffers else { unreachable!("a reduction has values and sums") };
+    let group = values.len() / sums.len();
+    let share = share(sums.len(), 1);
+    std::thread::scope(|scope| {
+        for (sums, values) in sums.chunks_mut(share).zip(values.chunks(share * group)) {
+            scope.spawn(move || (0..steps.len()).for_each(|_| loops::sums(black_box(&mut *sums), values, group)));
+        }
+    });
+}
+
+fn transpose(buffers: &mut [Vec<f32>], steps: &[Step]) {
+    let [width, height] = steps[0].global[..] else { unreachable!("a matrix has two dimensions") };
+    let (matrix, out) = buffers.split_at_mut(1);
+    let matrix = &matrix[0];
+    let rows = share(width, loops::TILE);
+    std::thread::scope(|scope| {
+        for (number, out) in out[0].chunks_mut(rows * height).enumerate() {
+            let columns = number * rows..number * rows + out.len() / height;
+            let part = move |out: &mut [f32]| loops::transpose(out, matrix, [width, height], columns.clone());
+            scope.spawn(move || (0..steps.len()).for_each(|_| part(black_box(&mut *out))));
+        }
+    });
+}
+
+/// Reads or computes what a run of the case needs, on all threads.
+fn needed(name: &str) -> Result<Box<dyn FnMut()>, String> {
+    match groups::find(name).ok_or(ABSENT)?.needs {
+        Needs::Unknown => Err(ABSENT.to_owned()),
+        Needs::Bytes(bytes) => {
+            // Where a run reads its data again and again, so does this.
+            let memory = vec![1_u64; (bytes.min(WINDOW) / 8.0) as usize];
+            let rounds = (bytes / (8 * memory.len()) as f64).round() as usize;
+            let share = share(memory.len(), 8);
+            Ok(Box::new(move || {
+                std::thread::scope(|scope| {
+                    for part in memory.chunks(share) {
+                        scope.spawn(move || (0..rounds).for_each(|_| _ = black_box(loops::checksum(black_box(part)))));
+                    }
+                });
+            }))
+        }
+        Needs::Flops(flops) => {
+            let each = flops / processors() as f64;
+            Ok(Box::new(move || {
+                std::thread::scope(|scope| {
+                    for _ in 0..processors() {
+                        scope.spawn(move || black_box(loops::multiply_add(black_box(each))));
+                    }
+                });
+            }))
+        }
+    }
+}
+
+/// More bytes than any cache is likely to keep.
+const WINDOW: f64 = 128.0 * 1024.0 * 1024.0;
+
+/// The part of each thread, a multiple of `unit`.
+fn share(count: usize, unit: usize) -> usize {
+    count.div_ceil(processors()).next_multiple_of(unit)
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loops_by_hand_are_right() {
+        for name in ["triad", "reduce", "matrix_transpose", "naive_transpose"] {
+            let mut work = by_hand(name).unwrap_or_else(|error| panic!("{name}: {error}"));
+            work();
+        }
+        assert_eq!(by_hand("dct").err().as_deref(), Some(ABSENT));
+    }
+
+    #[test]
+    fn who_needs_nothing_simple_has_no_limit() {
+        assert!(needed("sgemm_tiled").is_ok());
+        assert_eq!(needed("bitonic_sort").err().as_deref(), Some(ABSENT));
+    }
+}
