@@ -22,7 +22,7 @@ use opencl_sys::{
 use crate::absent::{Anything, absent};
 use crate::api::{
     buffer, context, device, device_info, event, image, kernel, marker, memory_object, native, ndrange, platform,
-    program, program_info, queue, rect, svm, transfer,
+    program, program_info, queue, rect, sub_device, svm, transfer,
 };
 use crate::handle;
 
@@ -138,12 +138,12 @@ entry_points! {
     clEnqueueWriteBufferRect: Some(rect::enqueue_write_buffer_rect),
     clEnqueueCopyBufferRect: Some(rect::enqueue_copy_buffer_rect),
     clCreateSubDevicesEXT: absent::<Device, CL_INVALID_VALUE, _>(),
-    clRetainDeviceEXT: Some(device::retain_device),
-    clReleaseDeviceEXT: Some(device::release_device),
+    clRetainDeviceEXT: Some(sub_device::retain_device),
+    clReleaseDeviceEXT: Some(sub_device::release_device),
     clCreateEventFromGLsyncKHR: absent::<Anything, CL_INVALID_CONTEXT, _>(),
-    clCreateSubDevices: Some(device::create_sub_devices),
-    clRetainDevice: Some(device::retain_device),
-    clReleaseDevice: Some(device::release_device),
+    clCreateSubDevices: Some(sub_device::create_sub_devices),
+    clRetainDevice: Some(sub_device::retain_device),
+    clReleaseDevice: Some(sub_device::release_device),
     clCreateImage: absent::<Context, CL_INVALID_OPERATION, _>(),
     clCreateProgramWithBuiltInKernels: Some(program::create_program_with_built_in_kernels),
     clCompileProgram: Some(program::compile_program),

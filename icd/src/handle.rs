@@ -6,8 +6,8 @@
 //! of which type. Null, stale, foreign and wrong-type pointers thus give the specification's error, never a crash.
 //!
 //! The application's reference count lives in the slot. At zero the handle is invalid to the API, although commands may
-//! hold the runtime object until they end. Three kinds of objects are kept valid by others, as the specification says: a
-//! context by everything made in it, a program by its kernels, an event by its command and those that wait for it
+//! hold the runtime object until they end. Four kinds of objects are kept valid by others, as the specification says: a
+//! sub-device by its queues and contexts, a context by everything made in it, a program by its kernels, an event by its command and those that wait for it
 //! ([`Object::OUTLIVES`]); their handle stays usable until the object goes. A slot is used again only after its object
 //! is gone, and then the longest-free first, so that stale handles are recognised for long.
 
@@ -61,7 +61,7 @@ macro_rules! objects {
 }
 objects! {
     Platform: CL_INVALID_PLATFORM;
-    Device: CL_INVALID_DEVICE;
+    Device: CL_INVALID_DEVICE, OUTLIVES;
     Context: CL_INVALID_CONTEXT, OUTLIVES;
     Program: CL_INVALID_PROGRAM, OUTLIVES;
     Kernel: CL_INVALID_KERNEL;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use opencl_sys::{CL_OUT_OF_RESOURCES, cl_command_type};
 
+use crate::device::Device;
 use crate::event::Event;
 use crate::{Error, Result};
 
@@ -13,8 +14,8 @@ use crate::{Error, Result};
 ///
 /// Enqueuing it copies an `Arc` and allocates nothing.
 pub trait Run: Send + Sync {
-    /// Does the work on the calling thread, and on others if it shares it with them; returns when all is done.
-    fn run(self: Arc<Self>) -> Result<()>;
+    /// Does the work on the calling thread and those of the device; returns when all is done.
+    fn run(self: Arc<Self>, device: &Device) -> Result<()>;
 
     /// The command has ended, or never was to run; its owner may have the record for another one. Lets go of what the
     /// record held for the work.
@@ -40,12 +41,12 @@ impl Work {
     }
 
     /// Does the work; a panic in it is an error of this command alone.
-    pub(crate) fn run(&mut self) -> Result<()> {
+    pub(crate) fn run(&mut self, device: &Device) -> Result<()> {
         let run = || match std::mem::take(self) {
             Work::Nothing => Ok(()),
             Work::Once(work) => work(),
             Work::Shared(work) => {
-                let result = work.clone().run();
+                let result = work.clone().run(device);
                 // Let go of it where everything else of the command is let go of: after the command has ended.
                 *self = Work::Shared(work);
                 result

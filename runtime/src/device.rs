@@ -1,14 +1,19 @@
 //! The device: this machine's processor, and the limits of what it takes on.
 
+use std::sync::{Arc, OnceLock};
+
 use lockstep_compiler::frontend::features::{EXTENSIONS, FEATURES};
 use lockstep_compiler::launch_facts::MAX_GROUP_SIZE;
 use opencl_sys::{
     CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT, CL_FP_DENORM, CL_FP_FMA, CL_FP_INF_NAN, CL_FP_ROUND_TO_INF,
-    CL_FP_ROUND_TO_NEAREST, CL_FP_ROUND_TO_ZERO, cl_device_fp_config,
+    CL_FP_ROUND_TO_NEAREST, CL_FP_ROUND_TO_ZERO, cl_device_fp_config, cl_device_partition_property,
 };
 
-use crate::machine::Machine;
-use crate::{ApiHandle, memory, schedule};
+use crate::machine::{self, Machine};
+use crate::partition::{self, Scheme};
+use crate::schedule::{self, Team};
+use crate::topology::Domain;
+use crate::{ApiHandle, Result, memory};
 
 /// `CL_DEVICE_MAX_WORK_GROUP_SIZE` and each of `CL_DEVICE_MAX_WORK_ITEM_SIZES`.
 pub const MAX_WORK_GROUP_SIZE: usize = MAX_GROUP_SIZE as usize;
@@ -27,18 +32,75 @@ pub const PRINTF_BUFFER: usize = 1 << 20;
 /// `CL_DEVICE_MEM_BASE_ADDR_ALIGN`, here in bytes: where a sub-buffer may start.
 pub const BASE_ALIGNMENT: usize = memory::ALIGNMENT;
 
-/// The CPU as an OpenCL device.
+/// The CPU as an OpenCL device, or a part of it.
 #[derive(Debug)]
 pub struct Device {
-    machine: Machine,
+    machine: Arc<Machine>,
+    /// The processor that each compute unit is.
+    units: Vec<usize>,
+    /// Of a sub-device.
+    origin: Option<Origin>,
+    /// Threads, once something has been launched.
+    team: OnceLock<Team>,
     /// The word of the API layer.
     pub api: ApiHandle,
+}
+
+/// Where a sub-device comes from.
+#[derive(Debug)]
+struct Origin {
+    parent: Arc<Device>,
+    /// The property list it was made with, with its terminating 0.
+    properties: Vec<cl_device_partition_property>,
 }
 
 impl Device {
     /// The processor this process runs on, as far as its affinity mask and its quota let it.
     pub fn cpu() -> Self {
-        Self { machine: Machine::this(), api: ApiHandle::default() }
+        let processors = machine::processors();
+        // There are more units than processors when a switch says so, fewer when a quota does.
+        let units = processors.iter().copied().cycle().take(schedule::workers()).collect();
+        Self::new(Arc::new(Machine::this()), units, None)
+    }
+
+    fn new(machine: Arc<Machine>, units: Vec<usize>, origin: Option<Origin>) -> Self {
+        Self { machine, units, origin, team: OnceLock::new(), api: ApiHandle::default() }
+    }
+
+    /// Divides it into sub-devices, which keep `properties` to tell how they were made.
+    pub fn divide(
+        self: &Arc<Self>,
+        scheme: &Scheme,
+        properties: &[cl_device_partition_property],
+    ) -> Result<Vec<Arc<Device>>> {
+        let part = |units| {
+            let origin = Origin { parent: self.clone(), properties: properties.to_vec() };
+            Arc::new(Self::new(self.machine.clone(), units, Some(origin)))
+        };
+        Ok(partition::divide(&self.units, scheme)?.into_iter().map(part).collect())
+    }
+
+    /// The device that this is a part of.
+    pub fn parent(&self) -> Option<&Arc<Device>> {
+        self.origin.as_ref().map(|origin| &origin.parent)
+    }
+
+    /// `CL_DEVICE_PARTITION_TYPE`; empty for what is no sub-device.
+    pub fn partition_type(&self) -> &[cl_device_partition_property] {
+        self.origin.as_ref().map_or(&[], |origin| &origin.properties)
+    }
+
+    /// The domains along which it can be divided.
+    pub fn domains(&self) -> Vec<Domain> {
+        partition::domains(&self.units)
+    }
+
+    /// The threads that run its work-groups. Those of a sub-device run on its processors only.
+    pub fn team(&self) -> &Team {
+        self.team.get_or_init(|| match self.origin {
+            Some(_) => Team::bound(&self.units),
+            None => Team::new(self.units.len()),
+        })
     }
 
     /// What the system says of it.
@@ -48,7 +110,7 @@ impl Device {
 
     /// `CL_DEVICE_MAX_COMPUTE_UNITS`.
     pub fn compute_units(&self) -> u32 {
-        schedule::workers() as u32
+        self.units.len() as u32
     }
 
     /// `CL_DEVICE_VENDOR_ID`: the vendor's number on the PCI bus where it has one.

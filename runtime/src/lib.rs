@@ -18,10 +18,12 @@ pub mod machine;
 pub mod memory;
 pub mod memory_transfer;
 pub mod options;
+pub mod partition;
 pub mod platform;
 pub mod program;
 pub mod queue;
 pub mod schedule;
+pub mod topology;
 pub mod workers;
 
 pub use api_handle::ApiHandle;

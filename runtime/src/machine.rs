@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use rustix::thread::CpuSet;
+
 /// The processor and the memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machine {
@@ -49,6 +51,14 @@ impl Machine {
             fma: std::arch::is_x86_feature_detected!("fma"),
         }
     }
+}
+
+/// The processors this thread may run on, in ascending order.
+pub fn processors() -> Vec<usize> {
+    let all = |set: CpuSet| (0..CpuSet::MAX_CPU).filter(|&processor| set.is_set(processor)).collect();
+    let processors: Vec<usize> = rustix::thread::sched_getaffinity(None).map_or(Vec::new(), all);
+    // More processors than the set has room for.
+    if processors.is_empty() { vec![0] } else { processors }
 }
 
 /// The frequency the processor can reach, or else the one it has now.

@@ -27,7 +27,7 @@ use crate::command::Command;
 use crate::context::Context;
 use crate::device::Device;
 use crate::event::{Dependent, Event};
-use crate::{ApiHandle, Error, schedule, workers};
+use crate::{ApiHandle, Error, workers};
 
 /// So many commands may gather before a worker is set to them unasked.
 const GATHER: u64 = 4096;
@@ -334,7 +334,11 @@ impl Queue {
             // They wait for something in this queue anyway, and hand on what they leave behind.
             self.changed.notify_all();
         }
-        let most = if state.out_of_order { schedule::workers().max(2).saturating_sub(state.running) } else { 1 };
+        let most = if state.out_of_order {
+            (self.device.compute_units() as usize).max(2).saturating_sub(state.running)
+        } else {
+            1
+        };
         let wanted = runnable.saturating_sub(state.waiting + looking).min(most);
         while state.scheduled < wanted {
             state.scheduled += 1;
@@ -363,7 +367,7 @@ impl Queue {
             if let Some(event) = &command.event {
                 event.advance(CL_RUNNING);
             }
-            command.work.run()
+            command.work.run(&self.device)
         };
         let status = result.as_ref().map_or_else(Error::code, |()| CL_COMPLETE);
         let mut ended = command.event.as_ref().map(|event| event.end(status));

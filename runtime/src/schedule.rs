@@ -1,17 +1,21 @@
 //! Runs the work-groups of a launch on the cores: the only user of rayon.
 //!
-//! A team of threads serves every queue. A launch is a [`GroupWork`] and a number of linearised groups;
+//! A team of threads serves every queue of a device. A launch is a [`GroupWork`] and a number of linearised groups;
 //! the calling thread takes part and claims chunks from a shared counter like everybody else, so a
-//! launch makes progress even when the team is busy with others, or gone (a forked child). Chunks
+//! launch makes progress even when the team is busy with others. Chunks
 //! shrink with what remains (guided self-scheduling), so that all finish together.
 //!
 //! The caller runs the first group alone and looks at the clock: a launch that would end before
 //! another thread has woken up stays on the calling thread.
 //!
+//! The threads of a sub-device's team are bound to its processors. The calling thread is not, so it leaves all groups to
+//! them and waits.
+//!
 //! Nothing here allocates in steady state: launches in flight are entries of a list that is reused.
 
 use crate::options::options;
 use parking_lot::{Condvar, Mutex};
+use rustix::thread::CpuSet;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -29,28 +33,6 @@ const WAKE_COST: Duration = Duration::from_micros(8);
 /// busy in-order queue.
 const SPINS: u32 = 2_000;
 
-/// Runs all groups `0..groups` of `work` and returns when the last one has ended.
-///
-/// A panic inside `work` ends the launch and is reported as `Err`.
-pub fn run(work: &Arc<dyn GroupWork>, groups: u64) -> Result<(), Panicked> {
-    if groups == 0 {
-        return Ok(());
-    }
-    if groups == 1 {
-        return guarded(&**work, 0..1);
-    }
-    let team = team();
-    let start = Instant::now();
-    guarded(&**work, 0..1)?;
-    let one = start.elapsed();
-    let rest = groups - 1;
-    let estimate = one.saturating_mul(rest.min(u64::from(u32::MAX)) as u32);
-    if team.helpers == 0 || estimate < WAKE_COST {
-        return guarded(&**work, 1..groups);
-    }
-    team.share(work, 1..groups)
-}
-
 /// Threads that run work-groups: what the device reports as compute units.
 pub fn workers() -> usize {
     options().threads.unwrap_or_else(available_cpus)
@@ -60,7 +42,8 @@ pub fn workers() -> usize {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Panicked;
 
-/// CPUs this process may use: affinity mask and cgroup quota, which are files to read, so once.
+/// CPUs this process may use: affinity mask and `cpu.max` of its cgroups (or `cpu.cfs_quota_us`, version 1), which are
+/// files to read, so once.
 fn available_cpus() -> usize {
     static CPUS: OnceLock<usize> = OnceLock::new();
     *CPUS.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
@@ -131,9 +114,18 @@ impl Job {
 /// Jobs kept for reuse.
 const SPARE_JOBS: usize = 16;
 
-struct Team {
+/// The threads that run a device's work-groups.
+pub struct Team {
+    shared: Arc<Shared>,
+    /// Whether the calling thread runs groups, too.
+    caller_helps: bool,
     /// Threads beside the callers'.
     helpers: usize,
+}
+
+struct Shared {
+    /// Threads that may work on one launch.
+    threads: u64,
     board: Mutex<Board>,
     /// Counts launches, so that a spinning helper sees a new one without the lock.
     posted: AtomicU64,
@@ -147,49 +139,99 @@ struct Board {
     open: Vec<Arc<Job>>,
     spare: Vec<Arc<Job>>,
     sleeping: usize,
+    /// The device is gone.
+    closed: bool,
 }
 
-fn team() -> &'static Team {
-    static TEAM: OnceLock<&'static Team> = OnceLock::new();
-    TEAM.get_or_init(|| {
-        let wanted = workers().saturating_sub(1);
-        let pool = (wanted > 0)
-            .then(|| {
-                rayon::ThreadPoolBuilder::new()
-                    .num_threads(wanted)
-                    .thread_name(|n| format!("lockstep-{n}"))
-                    .build()
-                    .ok()
-            })
-            .flatten();
-        // The team lives as long as the process: unloading the driver under running threads is not
-        // something an ICD loader does.
-        let team: &'static Team = Box::leak(Box::new(Team {
-            helpers: pool.as_ref().map_or(0, |_| wanted),
+impl Team {
+    /// A team of so many threads, the caller of [`Team::run`] included.
+    pub fn new(threads: usize) -> Team {
+        Team::start(threads.saturating_sub(1), true, None)
+    }
+
+    /// A team of threads of its own that run on these processors only, one for each.
+    pub fn bound(processors: &[usize]) -> Team {
+        let mut set = CpuSet::new();
+        for &processor in processors.iter().filter(|&&processor| processor < CpuSet::MAX_CPU) {
+            set.set(processor);
+        }
+        Team::start(processors.len(), false, Some(set))
+    }
+
+    fn start(helpers: usize, caller_helps: bool, processors: Option<CpuSet>) -> Team {
+        let shared = Arc::new(Shared {
+            threads: (helpers + usize::from(caller_helps)) as u64,
             board: Mutex::new(Board {
                 open: Vec::with_capacity(SPARE_JOBS),
                 spare: Vec::with_capacity(SPARE_JOBS),
                 sleeping: 0,
+                closed: false,
             }),
             posted: AtomicU64::new(0),
             wake: Condvar::new(),
             left: Condvar::new(),
-        }));
-        if let Some(pool) = pool {
-            pool.spawn_broadcast(move |_| team.serve());
-            std::mem::forget(pool);
-        }
-        team
-    })
-}
-
-impl Team {
-    fn threads(&self) -> u64 {
-        self.helpers as u64 + 1
+        });
+        let pool = (helpers > 0).then(|| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(helpers);
+            pool.thread_name(|n| format!("lockstep-{n}")).build().ok()
+        });
+        let Some(pool) = pool.flatten() else {
+            return Team { shared, caller_helps: true, helpers: 0 };
+        };
+        let serving = shared.clone();
+        // The pool's threads do nothing else until the team is closed, and end then: the pool is let go of right away.
+        pool.spawn_broadcast(move |_| {
+            if let Some(set) = &processors {
+                // A processor that has gone since leaves the thread where the system wants it.
+                let _ = rustix::thread::sched_setaffinity(None, set);
+            }
+            serving.serve();
+        });
+        Team { shared, caller_helps, helpers }
     }
 
-    /// Runs `groups` on the calling thread and every helper that is free.
-    fn share(&self, work: &Arc<dyn GroupWork>, groups: Range<u64>) -> Result<(), Panicked> {
+    /// Runs all groups `0..groups` of `work` and returns when the last one has ended.
+    ///
+    /// A panic inside `work` ends the launch and is reported as `Err`.
+    pub fn run(&self, work: &Arc<dyn GroupWork>, groups: u64) -> Result<(), Panicked> {
+        if groups == 0 {
+            return Ok(());
+        }
+        if !self.caller_helps {
+            return self.shared.share(work, 0..groups, false);
+        }
+        if groups == 1 || self.helpers == 0 {
+            return guarded(&**work, 0..groups);
+        }
+        let start = Instant::now();
+        guarded(&**work, 0..1)?;
+        let one = start.elapsed();
+        let rest = groups - 1;
+        let estimate = one.saturating_mul(rest.min(u64::from(u32::MAX)) as u32);
+        if estimate < WAKE_COST {
+            return guarded(&**work, 1..groups);
+        }
+        self.shared.share(work, 1..groups, true)
+    }
+}
+
+impl Drop for Team {
+    fn drop(&mut self) {
+        self.shared.board.lock().closed = true;
+        self.shared.posted.fetch_add(1, Ordering::Release);
+        self.shared.wake.notify_all();
+    }
+}
+
+impl std::fmt::Debug for Team {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Team").field("helpers", &self.helpers).finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    /// Runs `groups` on every helper that is free, and on the calling thread if that helps.
+    fn share(&self, work: &Arc<dyn GroupWork>, groups: Range<u64>, caller_helps: bool) -> Result<(), Panicked> {
         let mut board = self.board.lock();
         let job = board.spare.pop().unwrap_or_else(|| Arc::new(Job::new()));
         *job.work.lock() = Some(work.clone());
@@ -203,20 +245,23 @@ impl Team {
         if sleeping {
             self.wake.notify_all();
         }
-        job.drain(self.threads());
+        if caller_helps {
+            job.drain(self.threads);
+        }
 
-        // Nobody joins any more; wait for those who did.
-        self.board.lock().open.retain(|other| !Arc::ptr_eq(other, &job));
+        // Wait for those who are at work; nobody joins once all is claimed.
+        let has_ended = || !job.is_open() && job.active.load(Ordering::Acquire) == 0;
         for _ in 0..SPINS {
-            if job.active.load(Ordering::Acquire) == 0 {
+            if has_ended() {
                 break;
             }
             std::hint::spin_loop();
         }
         let mut board = self.board.lock();
-        while job.active.load(Ordering::Acquire) != 0 {
+        while !has_ended() {
             self.left.wait(&mut board);
         }
+        board.open.retain(|other| !Arc::ptr_eq(other, &job));
         *job.work.lock() = None;
         let panicked = job.panicked.load(Ordering::Relaxed);
         if board.spare.len() < SPARE_JOBS {
@@ -227,23 +272,25 @@ impl Team {
 
     /// What every helper does all its life.
     fn serve(&self) {
-        loop {
-            let job = self.next_job();
-            job.drain(self.threads());
+        while let Some(job) = self.next_job() {
+            job.drain(self.threads);
             let _board = self.board.lock();
             job.active.fetch_sub(1, Ordering::Release);
             self.left.notify_all();
         }
     }
 
-    /// Waits for a job with unclaimed groups and joins it: spins a while, then sleeps.
-    fn next_job(&self) -> Arc<Job> {
+    /// Waits for a job with unclaimed groups and joins it: spins a while, then sleeps. None when the team is closed.
+    fn next_job(&self) -> Option<Arc<Job>> {
         let mut spins = 0;
         loop {
             let mut board = self.board.lock();
             if let Some(job) = board.open.iter().find(|job| job.is_open()) {
                 job.active.fetch_add(1, Ordering::Relaxed);
-                return job.clone();
+                return Some(job.clone());
+            }
+            if board.closed {
+                return None;
             }
             let seen = self.posted.load(Ordering::Acquire);
             if spins >= SPINS {
@@ -280,6 +327,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    fn team() -> &'static Team {
+        static TEAM: OnceLock<Team> = OnceLock::new();
+        TEAM.get_or_init(|| Team::new(3))
+    }
+
+    fn run(work: &Arc<dyn GroupWork>, groups: u64) -> Result<(), Panicked> {
+        team().run(work, groups)
     }
 
     fn count(groups: u64, slow: bool) -> Arc<Count> {
@@ -339,5 +395,55 @@ mod tests {
         assert_eq!(run(&work, 200), Err(Panicked));
         let work: Arc<dyn GroupWork> = count(100, true);
         assert_eq!(run(&work, 100), Ok(()));
+    }
+
+    /// Notes where its groups ran.
+    #[derive(Default)]
+    struct Where {
+        threads: Mutex<Vec<(std::thread::ThreadId, Vec<usize>)>>,
+    }
+
+    impl GroupWork for Where {
+        fn run(&self, groups: Range<u64>) {
+            let set = rustix::thread::sched_getaffinity(None).unwrap();
+            let processors = (0..CpuSet::MAX_CPU).filter(|&processor| set.is_set(processor)).collect();
+            self.threads.lock().push((std::thread::current().id(), processors));
+            std::thread::sleep(Duration::from_micros(50) * (groups.end - groups.start) as u32);
+        }
+    }
+
+    #[test]
+    fn threads_of_a_bound_team_stay_on_their_processors() {
+        let set = rustix::thread::sched_getaffinity(None).unwrap();
+        let last = (0..CpuSet::MAX_CPU).rfind(|&processor| set.is_set(processor)).unwrap();
+        let team = Team::bound(&[last, last]);
+        let work = Arc::new(Where::default());
+        let dynamic: Arc<dyn GroupWork> = work.clone();
+        for groups in [1, 100] {
+            assert_eq!(team.run(&dynamic, groups), Ok(()));
+        }
+        let threads = std::mem::take(&mut *work.threads.lock());
+        assert!(threads.len() > 1);
+        for (thread, processors) in threads {
+            assert_ne!(thread, std::thread::current().id());
+            assert_eq!(processors, [last]);
+        }
+        assert_eq!(rustix::thread::sched_getaffinity(None).unwrap(), set, "the caller is where it was");
+    }
+
+    #[test]
+    fn threads_end_with_their_team() {
+        let team = Team::bound(&[0, 0, 0]);
+        let work = count(100, true);
+        let dynamic: Arc<dyn GroupWork> = work.clone();
+        team.run(&dynamic, 100).unwrap();
+        assert!(work.runs.iter().all(|r| r.load(Ordering::Relaxed) == 1));
+        let shared = Arc::downgrade(&team.shared);
+        drop(team);
+        let start = Instant::now();
+        while shared.upgrade().is_some() {
+            assert!(start.elapsed() < Duration::from_secs(20), "a thread still serves");
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 }

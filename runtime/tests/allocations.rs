@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use lockstep_runtime::Result;
 use lockstep_runtime::command::{Command, Run, Work};
 use lockstep_runtime::context::Context;
+use lockstep_runtime::device::Device;
 use lockstep_runtime::platform::Platform;
 use lockstep_runtime::queue::Queue;
 use opencl_sys::CL_COMMAND_NDRANGE_KERNEL;
@@ -16,7 +17,7 @@ struct Launch {
 }
 
 impl Run for Launch {
-    fn run(self: Arc<Self>) -> Result<()> {
+    fn run(self: Arc<Self>, _: &Device) -> Result<()> {
         self.runs.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }

@@ -37,8 +37,9 @@ fn threads() -> Vec<(char, u64)> {
 #[test]
 fn idle_threads_sleep() {
     let work: Arc<dyn GroupWork> = Arc::new(Slow);
-    schedule::run(&work, 200).unwrap();
-    let context = Context::new(vec![Platform::get().device().clone()], Vec::new(), None);
+    let device = Platform::get().device();
+    device.team().run(&work, 200).unwrap();
+    let context = Context::new(vec![device.clone()], Vec::new(), None);
     let queue = Queue::new(context.clone(), context.devices()[0].clone(), 0, Vec::new());
     queue.enqueue(Command { kind: CL_COMMAND_NATIVE_KERNEL, work: Work::once(|| Ok(())), ..Command::default() });
     queue.flush();

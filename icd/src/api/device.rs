@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use lockstep_runtime::device::Device;
-use lockstep_runtime::{Error, Result, clock, ensure};
+use lockstep_runtime::{Result, clock, ensure};
 use opencl_sys::{
     CL_DEVICE_NOT_FOUND, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_CUSTOM,
-    CL_DEVICE_TYPE_DEFAULT, CL_DEVICE_TYPE_GPU, CL_INVALID_DEVICE_TYPE, CL_INVALID_VALUE, cl_device_id,
-    cl_device_partition_property, cl_device_type, cl_int, cl_platform_id, cl_uint, cl_ulong,
+    CL_DEVICE_TYPE_DEFAULT, CL_DEVICE_TYPE_GPU, CL_INVALID_DEVICE_TYPE, CL_INVALID_VALUE, cl_device_id, cl_device_type,
+    cl_int, cl_platform_id, cl_uint, cl_ulong,
 };
 
 use crate::api::platform;
@@ -60,33 +60,6 @@ pub unsafe extern "C" fn get_device_ids(
             unsafe { num_devices.write(found.len() as cl_uint) };
         }
         Ok(())
-    })
-}
-
-/// `clRetainDevice`: "increments the device reference count if device is a valid sub-device [...]. If device is a root
-/// level device [...] the device reference count remains unchanged."
-pub extern "C" fn retain_device(device: cl_device_id) -> cl_int {
-    entry(|| handle::get::<Device>(device).map(|_| ()))
-}
-
-/// `clReleaseDevice`; as [`retain_device`].
-pub extern "C" fn release_device(device: cl_device_id) -> cl_int {
-    entry(|| handle::get::<Device>(device).map(|_| ()))
-}
-
-/// `clCreateSubDevices`: "CL_INVALID_VALUE if values specified in properties are not valid or if values specified in
-/// properties are valid but not supported by the device", and the device cannot be partitioned.
-pub extern "C" fn create_sub_devices(
-    in_device: cl_device_id,
-    _properties: *const cl_device_partition_property,
-    _num_devices: cl_uint,
-    _out_devices: *mut cl_device_id,
-    _num_devices_ret: *mut cl_uint,
-) -> cl_int {
-    entry(|| {
-        // "CL_INVALID_DEVICE if in_device is not a valid device."
-        handle::get::<Device>(in_device)?;
-        Err(Error::new(CL_INVALID_VALUE))
     })
 }
 

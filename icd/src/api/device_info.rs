@@ -1,6 +1,7 @@
 //! What the device answers (OpenCL API, 4.2, "Device Queries").
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use lockstep_runtime::device::{self, Device, has_extension, has_feature};
 use lockstep_runtime::platform::{DRIVER_VERSION, NAME, VENDOR};
@@ -8,6 +9,7 @@ use lockstep_runtime::{Error, Result, clock, extensions};
 use opencl_sys::*;
 
 use crate::api::platform::platform_handle;
+use crate::api::sub_device;
 use crate::error::entry;
 use crate::handle;
 use crate::info::Info;
@@ -40,7 +42,7 @@ pub unsafe extern "C" fn get_device_info(
 }
 
 /// What it is.
-fn identity(device: &Device, name: cl_device_info, info: Info) -> Option<Result<()>> {
+fn identity(device: &Arc<Device>, name: cl_device_info, info: Info) -> Option<Result<()>> {
     Some(match name {
         CL_DEVICE_TYPE => info.value::<cl_device_type>(CL_DEVICE_TYPE_CPU),
         CL_DEVICE_NAME => info.string(&device.machine().brand),
@@ -57,9 +59,13 @@ fn identity(device: &Device, name: cl_device_info, info: Info) -> Option<Result<
         CL_DEVICE_COMPILER_AVAILABLE | CL_DEVICE_LINKER_AVAILABLE => info.bool(true),
         CL_DEVICE_EXTENSIONS => info.string(&extensions::device_extensions()),
         CL_DEVICE_EXTENSIONS_WITH_VERSION => info.slice(&extensions::of_device()),
-        // The reference count of a root device is 1.
-        CL_DEVICE_REFERENCE_COUNT => info.value::<cl_uint>(1),
-        CL_DEVICE_PARENT_DEVICE => info.value(std::ptr::null_mut::<c_void>()),
+        // That of a root device is 1: only sub-devices are counted.
+        CL_DEVICE_REFERENCE_COUNT => info.value(handle::references(device)),
+        CL_DEVICE_PARENT_DEVICE => info.value(device.parent().map_or(std::ptr::null_mut(), handle::of)),
+        CL_DEVICE_PARTITION_MAX_SUB_DEVICES => info.value::<cl_uint>(device.compute_units()),
+        CL_DEVICE_PARTITION_PROPERTIES => sub_device::schemes(device, info),
+        CL_DEVICE_PARTITION_AFFINITY_DOMAIN => sub_device::affinity_domains(device, info),
+        CL_DEVICE_PARTITION_TYPE => sub_device::partition_type(device, info),
         _ => return None,
     })
 }
@@ -184,7 +190,7 @@ fn atomics(more: cl_device_atomic_capabilities) -> cl_device_atomic_capabilities
         .fold(CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP | more, |all, (_, bit)| all | bit)
 }
 
-/// What it does not have: images, pipes, shared virtual memory, queues and partitions of its own, intermediate languages.
+/// What it does not have: images, pipes, shared virtual memory, queues of its own, intermediate languages.
 fn absent(name: cl_device_info, info: Info) -> Option<Result<()>> {
     Some(match name {
         CL_DEVICE_IMAGE_SUPPORT => info.bool(false),
@@ -201,8 +207,7 @@ fn absent(name: cl_device_info, info: Info) -> Option<Result<()>> {
         | CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE
         | CL_DEVICE_MAX_ON_DEVICE_QUEUES
         | CL_DEVICE_MAX_ON_DEVICE_EVENTS
-        | CL_DEVICE_MAX_NUM_SUB_GROUPS
-        | CL_DEVICE_PARTITION_MAX_SUB_DEVICES => info.value::<cl_uint>(0),
+        | CL_DEVICE_MAX_NUM_SUB_GROUPS => info.value::<cl_uint>(0),
         CL_DEVICE_IMAGE2D_MAX_WIDTH
         | CL_DEVICE_IMAGE2D_MAX_HEIGHT
         | CL_DEVICE_IMAGE3D_MAX_WIDTH
@@ -214,9 +219,6 @@ fn absent(name: cl_device_info, info: Info) -> Option<Result<()>> {
         CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES => info.value::<cl_command_queue_properties>(0),
         CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES => info.value::<cl_device_device_enqueue_capabilities>(0),
         CL_DEVICE_SVM_CAPABILITIES => info.value::<cl_device_svm_capabilities>(0),
-        // "If the device cannot be partitioned [...] a value of 0 will be returned."
-        CL_DEVICE_PARTITION_PROPERTIES | CL_DEVICE_PARTITION_TYPE => info.value::<cl_device_partition_property>(0),
-        CL_DEVICE_PARTITION_AFFINITY_DOMAIN => info.value::<cl_device_affinity_domain>(0),
         CL_DEVICE_IL_VERSION => info.string(""),
         CL_DEVICE_ILS_WITH_VERSION => info.slice::<cl_name_version>(&[]),
         _ => return None,

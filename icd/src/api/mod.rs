@@ -18,5 +18,6 @@ pub mod program;
 pub mod program_info;
 pub mod queue;
 pub mod rect;
+pub mod sub_device;
 pub mod svm;
 pub mod transfer;

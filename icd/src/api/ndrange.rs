@@ -4,11 +4,13 @@ use lockstep_runtime::command::Work;
 use lockstep_runtime::kernel::Kernel;
 use lockstep_runtime::launch;
 use lockstep_runtime::launch::ndrange::{NdRange, Request};
+use lockstep_runtime::program;
 use lockstep_runtime::queue::Queue;
 use lockstep_runtime::{Result, ensure};
 use opencl_sys::{
-    CL_COMMAND_NDRANGE_KERNEL, CL_COMMAND_TASK, CL_INVALID_CONTEXT, CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_VALUE,
-    CL_INVALID_WORK_DIMENSION, cl_command_queue, cl_command_type, cl_event, cl_int, cl_kernel, cl_uint,
+    CL_COMMAND_NDRANGE_KERNEL, CL_COMMAND_TASK, CL_INVALID_CONTEXT, CL_INVALID_GLOBAL_WORK_SIZE,
+    CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_VALUE, CL_INVALID_WORK_DIMENSION, cl_command_queue, cl_command_type,
+    cl_event, cl_int, cl_kernel, cl_uint,
 };
 use std::sync::Arc;
 
@@ -46,6 +48,10 @@ unsafe fn launch_command(
 ) -> Result<()> {
     // "CL_INVALID_CONTEXT if context associated with command_queue and kernel are not the same".
     ensure!(Arc::ptr_eq(queue.context(), kernel.program().context()), CL_INVALID_CONTEXT);
+    // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built program executable available for device associated
+    // with command_queue."
+    let built = program::check_devices(kernel.program(), std::slice::from_ref(queue.device()));
+    ensure!(built.is_ok(), CL_INVALID_PROGRAM_EXECUTABLE);
     // SAFETY: the caller vouches for the list.
     let waits = unsafe { wait_list(queue.context(), num_events, events)? };
     let launch = match launch::prepare(&kernel, request) {

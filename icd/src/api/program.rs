@@ -130,8 +130,8 @@ pub unsafe extern "C" fn create_program_with_binary(
                 unsafe { binary_status.add(index).write(code) };
             }
         };
-        let mut program = Err(Error::new(CL_INVALID_VALUE));
-        for (index, device) in devices.into_iter().enumerate() {
+        let mut given = Vec::with_capacity(devices.len());
+        for index in 0..devices.len() {
             // SAFETY: the caller vouches for as many lengths and binaries as devices.
             let (length, binary) = unsafe { (lengths.add(index).read(), binaries.add(index).read()) };
             if length == 0 || binary.is_null() {
@@ -140,10 +140,14 @@ pub unsafe extern "C" fn create_program_with_binary(
             }
             // SAFETY: the caller vouches for the length.
             let binary = unsafe { std::slice::from_raw_parts(binary, length) };
-            program = Program::with_binary(context.clone(), device, binary);
-            status(index, if program.is_ok() { CL_SUCCESS } else { CL_INVALID_BINARY });
+            let read = program::read_binary(binary);
+            status(index, if read.is_ok() { CL_SUCCESS } else { CL_INVALID_BINARY });
+            given.push(read);
         }
-        handle::publish(program?)
+        // The devices are parts of one processor, so what is for one of them is for all.
+        let given: Vec<_> = given.into_iter().collect::<Result<_>>()?;
+        let binary = given.into_iter().next().ok_or(Error::new(CL_INVALID_VALUE))?;
+        handle::publish(Program::with_binary(context, devices, binary))
     };
     // SAFETY: the caller vouches for `errcode_ret`.
     unsafe { entry_ret(errcode_ret, body) }

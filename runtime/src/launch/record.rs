@@ -17,9 +17,10 @@ use super::pool::Pool;
 use super::{float_mode, printf};
 use crate::arena;
 use crate::command::Run;
+use crate::device::Device;
 use crate::memory::Memory;
 use crate::program::executable::Executable;
-use crate::schedule::{self, GroupWork};
+use crate::schedule::GroupWork;
 use crate::{Error, Result, ensure};
 
 /// One launch of a kernel. Records are reused, so that a launch allocates nothing in steady state.
@@ -80,10 +81,10 @@ impl Launch {
 }
 
 impl Run for Launch {
-    fn run(self: Arc<Launch>) -> Result<()> {
+    fn run(self: Arc<Launch>, device: &Device) -> Result<()> {
         let groups = self.range.group_count();
         let work: Arc<dyn GroupWork> = self.clone();
-        let outcome = schedule::run(&work, groups);
+        let outcome = device.team().run(&work, groups);
         drop(work);
         if self.printed.swap(false, Ordering::Relaxed) {
             printf::flush();

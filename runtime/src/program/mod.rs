@@ -103,10 +103,8 @@ impl Program {
         Program::new(context, devices, Some(source), None, BuildState::nothing())
     }
 
-    /// A program from what [`Program::binary`] gave, for one device.
-    pub fn with_binary(context: Arc<Context>, device: Arc<Device>, bytes: &[u8]) -> Result<Arc<Program>> {
-        let binary = Binary::from_bytes(bytes)
-            .map_err(|error: FrontendError| Error::new(CL_INVALID_BINARY).because(error.log()))?;
+    /// A program from what [`Program::binary`] gave, for some devices of the context.
+    pub fn with_binary(context: Arc<Context>, devices: Vec<Arc<Device>>, binary: Binary) -> Arc<Program> {
         // "the build status is CL_BUILD_SUCCESS" holds for objects and libraries only: an executable
         // must still be built, which here means made ready.
         let mut state = BuildState::nothing();
@@ -114,7 +112,7 @@ impl Program {
             state.code = Code::Object(Arc::new(object.clone()));
             state.options = object.options.text.clone();
         }
-        Ok(Program::new(context, vec![device], None, Some(binary), state))
+        Program::new(context, devices, None, Some(binary), state)
     }
 
     /// The context.
@@ -186,6 +184,11 @@ impl fmt::Debug for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Program").field("status", &self.state.lock().status).finish_non_exhaustive()
     }
+}
+
+/// What [`Program::binary`] gave.
+pub fn read_binary(bytes: &[u8]) -> Result<Binary> {
+    Binary::from_bytes(bytes).map_err(|error: FrontendError| Error::new(CL_INVALID_BINARY).because(error.log()))
 }
 
 /// The text of `clCreateProgramWithSource`: the pieces joined; not UTF-8 is kept readable by the

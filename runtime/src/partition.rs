@@ -1,0 +1,113 @@
+//! How a device falls into sub-devices: each gets some of its compute units, which are processors.
+
+use std::collections::BTreeSet;
+
+use opencl_sys::{CL_DEVICE_PARTITION_FAILED, CL_INVALID_DEVICE_PARTITION_COUNT, CL_INVALID_VALUE};
+
+use crate::topology::{self, Domain};
+use crate::{Error, Result, ensure};
+
+/// A way to divide a device.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Scheme {
+    /// As many sub-devices as can be had of so many compute units each.
+    Equally(usize),
+    /// One sub-device for each number of compute units.
+    ByCounts(Vec<usize>),
+    /// A sub-device for all compute units that share this.
+    ByDomain(Domain),
+}
+
+/// Divides compute units, given by the processor of each.
+pub fn divide(units: &[usize], scheme: &Scheme) -> Result<Vec<Vec<usize>>> {
+    match scheme {
+        Scheme::Equally(size) => {
+            ensure!(*size > 0, CL_INVALID_VALUE);
+            // "CL_DEVICE_PARTITION_FAILED if the partition name is supported by the implementation but in_device could
+            // not be further partitioned."
+            ensure!(*size <= units.len() && units.len() > 1, CL_DEVICE_PARTITION_FAILED);
+            // "If [it] does not divide evenly into CL_DEVICE_MAX_COMPUTE_UNITS, then the remaining compute units are
+            // not used."
+            Ok(units.chunks_exact(*size).map(<[usize]>::to_vec).collect())
+        }
+        Scheme::ByCounts(counts) => {
+            ensure!(!counts.is_empty(), CL_INVALID_VALUE);
+            ensure!(units.len() > 1, CL_DEVICE_PARTITION_FAILED);
+            // "CL_INVALID_DEVICE_PARTITION_COUNT if [...] the number of sub-devices requested exceeds
+            // CL_DEVICE_PARTITION_MAX_SUB_DEVICES or the total number of compute units requested exceeds
+            // CL_DEVICE_MAX_COMPUTE_UNITS for in_device".
+            let total = counts.iter().try_fold(0_usize, |sum, &count| sum.checked_add(count));
+            ensure!(total.is_some_and(|total| total <= units.len()), CL_INVALID_DEVICE_PARTITION_COUNT);
+            let mut rest = units;
+            let take = |&count: &usize| {
+                let (taken, left) = rest.split_at(count);
+                rest = left;
+                taken.to_vec()
+            };
+            Ok(counts.iter().map(take).collect())
+        }
+        Scheme::ByDomain(domain) => {
+            let parts = along(*domain, units);
+            parts.ok_or(Error::new(CL_DEVICE_PARTITION_FAILED))
+        }
+    }
+}
+
+/// The domains along which compute units fall into at least two parts.
+pub fn domains(units: &[usize]) -> Vec<Domain> {
+    Domain::ALL.into_iter().filter(|&domain| along(domain, units).is_some()).collect()
+}
+
+/// The compute units divided by domain, if that gives more than one part and every unit is in one.
+fn along(domain: Domain, units: &[usize]) -> Option<Vec<Vec<usize>>> {
+    let processors: BTreeSet<usize> = units.iter().copied().collect();
+    let groups = topology::groups(domain, &processors);
+    let all = groups.iter().map(BTreeSet::len).sum::<usize>() == processors.len();
+    let part = |group: &BTreeSet<usize>| units.iter().copied().filter(|unit| group.contains(unit)).collect();
+    (all && groups.len() > 1).then(|| groups.iter().map(part).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNITS: [usize; 5] = [2, 3, 5, 7, 11];
+
+    fn code(units: &[usize], scheme: Scheme) -> i32 {
+        divide(units, &scheme).unwrap_err().code()
+    }
+
+    #[test]
+    fn equal_parts_leave_the_rest_unused() {
+        assert_eq!(divide(&UNITS, &Scheme::Equally(2)).unwrap(), [[2, 3], [5, 7]]);
+        assert_eq!(divide(&UNITS, &Scheme::Equally(5)).unwrap(), [UNITS]);
+        assert_eq!(code(&UNITS, Scheme::Equally(0)), CL_INVALID_VALUE);
+        assert_eq!(code(&UNITS, Scheme::Equally(6)), CL_DEVICE_PARTITION_FAILED);
+        assert_eq!(code(&UNITS[..1], Scheme::Equally(1)), CL_DEVICE_PARTITION_FAILED);
+    }
+
+    #[test]
+    fn counts_take_units_in_order() {
+        let parts = divide(&UNITS, &Scheme::ByCounts(vec![3, 1])).unwrap();
+        assert_eq!(parts, [vec![2, 3, 5], vec![7]]);
+        for counts in [vec![3, 3], vec![1; 6], vec![usize::MAX, 2]] {
+            assert_eq!(code(&UNITS, Scheme::ByCounts(counts)), CL_INVALID_DEVICE_PARTITION_COUNT);
+        }
+        assert_eq!(code(&UNITS, Scheme::ByCounts(Vec::new())), CL_INVALID_VALUE);
+        assert_eq!(code(&UNITS[..1], Scheme::ByCounts(vec![1])), CL_DEVICE_PARTITION_FAILED);
+    }
+
+    #[test]
+    fn domains_hold_every_unit_once() {
+        let units: Vec<usize> = (0..64).collect();
+        for domain in Domain::ALL {
+            let Ok(parts) = divide(&units, &Scheme::ByDomain(domain)) else { continue };
+            assert!(parts.len() > 1);
+            let mut all = parts.concat();
+            all.sort_unstable();
+            assert_eq!(all, units);
+        }
+        assert_eq!(code(&[0], Scheme::ByDomain(Domain::Cache(1))), CL_DEVICE_PARTITION_FAILED);
+        assert_eq!(domains(&[0]), []);
+    }
+}

@@ -1,0 +1,120 @@
+//! Which processors of the machine share caches and memory, as the system says.
+
+use std::collections::BTreeSet;
+
+/// A part of the memory system that several processors may share, the outermost first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Domain {
+    /// The memory of a NUMA node.
+    Numa,
+    /// A cache of this level, 4 to 1.
+    Cache(u32),
+}
+
+impl Domain {
+    /// All of them, in the order in which a device is to be divided.
+    pub const ALL: [Domain; 5] = [Domain::Numa, Domain::Cache(4), Domain::Cache(3), Domain::Cache(2), Domain::Cache(1)];
+}
+
+/// Divides processors into those that share a domain, in the order of the first of each. Processors of which the system
+/// says nothing are no part of the answer.
+pub fn groups(domain: Domain, processors: &BTreeSet<usize>) -> Vec<BTreeSet<usize>> {
+    groups_from(&|path| std::fs::read_to_string(path).ok(), domain, processors)
+}
+
+fn groups_from(
+    read: &dyn Fn(&str) -> Option<String>,
+    domain: Domain,
+    processors: &BTreeSet<usize>,
+) -> Vec<BTreeSet<usize>> {
+    let lists: Vec<BTreeSet<usize>> = match domain {
+        Domain::Numa => {
+            let nodes = read("/sys/devices/system/node/online").map(|text| list(&text)).unwrap_or_default();
+            nodes
+                .iter()
+                .filter_map(|n| Some(list(&read(&format!("/sys/devices/system/node/node{n}/cpulist"))?)))
+                .collect()
+        }
+        Domain::Cache(level) => processors.iter().filter_map(|&cpu| cache(read, cpu, level)).collect(),
+    };
+    let mut groups: Vec<BTreeSet<usize>> = Vec::new();
+    for shared in lists {
+        let group: BTreeSet<usize> = shared.intersection(processors).copied().collect();
+        if !group.is_empty() && groups.iter().all(|known| known.is_disjoint(&group)) {
+            groups.push(group);
+        }
+    }
+    groups.sort_by_key(|group| group.first().copied());
+    groups
+}
+
+/// The processors that share a processor's data cache of this level.
+fn cache(read: &dyn Fn(&str) -> Option<String>, cpu: usize, level: u32) -> Option<BTreeSet<usize>> {
+    (0..8).find_map(|index| {
+        let file = |name: &str| read(&format!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}/{name}"));
+        let found = file("level")?.trim().parse() == Ok(level) && file("type")?.trim() != "Instruction";
+        found.then(|| file("shared_cpu_list").map(|text| list(&text)))?
+    })
+}
+
+/// The numbers of a list such as `0-3,8,10-11`.
+fn list(text: &str) -> BTreeSet<usize> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)
+    };
+    text.split(',').filter_map(range).flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two nodes of four processors; two processors share a level 2 cache.
+    fn read(path: &str) -> Option<String> {
+        let cache = |path: &str| {
+            let (cpu, file) = path.strip_prefix("/sys/devices/system/cpu/cpu")?.split_once("/cache/index")?;
+            let cpu: usize = cpu.parse().ok()?;
+            Some(match file {
+                "0/level" | "1/level" => "1\n".to_owned(),
+                "2/level" => "2\n".to_owned(),
+                "0/type" => "Instruction\n".to_owned(),
+                "1/type" => "Data\n".to_owned(),
+                "2/type" => "Unified\n".to_owned(),
+                "0/shared_cpu_list" => "0-7\n".to_owned(),
+                "1/shared_cpu_list" => format!("{cpu}\n"),
+                "2/shared_cpu_list" => format!("{},{}\n", cpu & !1, cpu | 1),
+                _ => return None,
+            })
+        };
+        match path {
+            "/sys/devices/system/node/online" => Some("0-1\n".to_owned()),
+            "/sys/devices/system/node/node0/cpulist" => Some("0-3\n".to_owned()),
+            "/sys/devices/system/node/node1/cpulist" => Some("4-7\n".to_owned()),
+            path => cache(path),
+        }
+    }
+
+    fn divided(domain: Domain, processors: &[usize]) -> Vec<Vec<usize>> {
+        let groups = groups_from(&read, domain, &processors.iter().copied().collect());
+        groups.into_iter().map(|group| group.into_iter().collect()).collect()
+    }
+
+    #[test]
+    fn processors_are_divided_by_what_they_share() {
+        let all = [0, 1, 2, 3, 4, 5, 6, 7];
+        assert_eq!(divided(Domain::Numa, &all), [[0, 1, 2, 3], [4, 5, 6, 7]]);
+        assert_eq!(divided(Domain::Cache(2), &all), [[0, 1], [2, 3], [4, 5], [6, 7]]);
+        assert_eq!(divided(Domain::Cache(1), &[3, 4]), [[3], [4]]);
+        assert_eq!(divided(Domain::Cache(3), &all), [[0; 0]; 0]);
+        // Only what the process may use.
+        assert_eq!(divided(Domain::Numa, &[1, 2, 6]), [vec![1, 2], vec![6]]);
+        assert_eq!(divided(Domain::Cache(2), &[1, 2]), [[1], [2]]);
+    }
+
+    #[test]
+    fn lists_are_read_as_the_system_writes_them() {
+        assert_eq!(list("0-2,5,7-8\n"), BTreeSet::from([0, 1, 2, 5, 7, 8]));
+        assert_eq!(list("\n"), BTreeSet::new());
+    }
+}
