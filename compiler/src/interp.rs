@@ -17,6 +17,7 @@ use crate::ir::{Block, Format, Kernel, Module, ParamKind, Region, SourceLoc};
 use std::collections::BTreeMap;
 use std::fmt;
 
+mod collective;
 mod float;
 mod gang;
 mod host;
@@ -365,7 +366,9 @@ impl Run<'_> {
                 }
             }
             match first {
-                Some((Arrival::Barrier(..) | Arrival::Region(_), _)) => {}
+                Some((arrival @ (Arrival::Barrier(..) | Arrival::Region(_)), _)) => {
+                    collective::collect(self.kernel, arrival, &mut gangs)?;
+                }
                 Some((Arrival::End, _)) | None => break,
             }
         }

@@ -92,6 +92,7 @@ struct Verifier<'a> {
 /// One function under check.
 struct Code<'a> {
     kernel: &'a Kernel,
+    region: Region,
     f: &'a Function,
 }
 
@@ -188,10 +189,20 @@ impl Verifier<'_> {
             (Stage::Imported, 2..) => self.error(&head, "regions come only with `barriers`"),
             _ => {}
         }
+        for (region, combine) in kernel.combines.iter() {
+            let Some(Combine { op, live, .. }) = *combine else { continue };
+            match kernel.live.get(live) {
+                None => self.error(&head, format!("{live} does not exist")),
+                Some(ty) if op.identity(*ty).is_none() => {
+                    self.error(&head, format!("{region} combines {ty} by {}", op.name()));
+                }
+                Some(_) => {}
+            }
+        }
         for (region, f) in &kernel.regions {
             self.place = region.to_string();
             let before = self.errors.len();
-            let code = Code { kernel, f };
+            let code = Code { kernel, region, f };
             self.structure(region, &code);
             if self.errors.len() == before {
                 self.code_types(region, &code);
@@ -322,7 +333,7 @@ impl Verifier<'_> {
                 let line = inst_text(code.f, inst);
                 return self.error(&line, "lanes are asked only after `normalize`");
             }
-            InstData::Barrier if self.stage != Stage::Imported => {
+            InstData::Barrier | InstData::Collective { .. } if self.stage != Stage::Imported => {
                 let line = inst_text(code.f, inst);
                 return self.error(&line, "a barrier is left after `barriers`");
             }

@@ -86,7 +86,6 @@ fn extension_and_feature_macros_are_those_of_the_table() {
         "__opencl_c_pipes",
         "__opencl_c_device_enqueue",
         "__opencl_c_subgroups",
-        "__opencl_c_work_group_collective_functions",
         "__opencl_c_read_write_images",
     ] {
         source += &format!("#ifdef {foreign}\n#error {foreign} is not reported\n#endif\n");

@@ -409,6 +409,59 @@ kernels! {
         each(1024, |at| (0..32).map(|k| case.floats(0)[at / 32 * 32 + k] * case.floats(1)[k * 32 + at % 32]).sum::<f32>())
     });
 
+    collective_kinds => |name| check_groups(name, |_, v| {
+        let sum: i32 = v.iter().sum();
+        let first = v[v.len() - 1];
+        let mut before = 0;
+        let (mut top, mut low) = (0, i32::MAX);
+        each(v.len(), |l| {
+            top = top.max(v[l]);
+            let result = sum + 3 * before + 5 * top + if l == 0 { 1 } else { low };
+            before += v[l];
+            low = low.min(v[l] + first);
+            result
+        })
+    });
+
+    collectives_in_loop => |name| check_groups(name, |_, v| {
+        let (mut v, mut i) = (v.to_vec(), 0);
+        while v.iter().any(|v| *v > 9) && i < 5 {
+            let mut total = 0;
+            let mut sums = each(v.len(), |l| { total += v[l] & 7; total });
+            if v.contains(&(50 + i)) {
+                let other = v[i as usize % v.len()];
+                sums.iter_mut().for_each(|sum| *sum -= other);
+                if sums.iter().all(|sum| *sum < 200) {
+                    i += 2;
+                    continue;
+                }
+            }
+            v = each(v.len(), |l| (v[l] + sums[l]) % (60 >> i));
+            i += 1;
+        }
+        v.iter().map(|v| v * 8 + i).collect()
+    });
+
+    collectives_3d => |name| check(name, &[&[8, 8, 1], &[2, 3, 4], &[3, 3, 3], &[1, 1, 1]], |case| {
+        let mut results = vec![0; 512];
+        for (z, nz) in case.groups(2) {
+            for (y, ny) in case.groups(1) {
+                for (x, nx) in case.groups(0) {
+                    let items = (0..nz * ny * nx).map(|i| (i / nx / ny, i / nx % ny, i % nx));
+                    let places: Vec<usize> = items.map(|(lz, ly, lx)| ((z + lz) * 8 + y + ly) * 8 + x + lx).collect();
+                    let value = |&at: &usize| case.ints()[at];
+                    let others = 2 * places.iter().map(value).min().unwrap() + 3 * value(&places[places.len() - 1]);
+                    let mut before = 0;
+                    for at in places {
+                        results[at] = before + others;
+                        before += value(&at);
+                    }
+                }
+            }
+        }
+        results
+    });
+
     group_3d => |name| check(name, &[&[8, 8, 1], &[2, 3, 4], &[3, 3, 3], &[1, 1, 1]], |case| {
         let mut results = vec![0; 512];
         for (z, nz) in case.groups(2) {

@@ -20,6 +20,7 @@ const FILES: &[&str] = &[
     "math_roots.cl",
     "work_item.cl",
     "sync.cl",
+    "collective.cl",
     "address_space.cl",
     "integer_extended.cl",
     "geometric.cl",

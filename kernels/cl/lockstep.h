@@ -26,6 +26,9 @@ PRIMITIVE uint __lockstep_work_dim(void);
 // SPIR's number of the address space that a generic pointer is in: 0 private, 1 global, 3 local.
 PRIMITIVE uint __lockstep_address_space(const generic void *p);
 __attribute__((convergent)) void __lockstep_barrier(uint flags, uint scope);
+// T __lockstep_collective_<how>_<op>_<T>(T): what the values of the group's work-items are together, for all of them
+// (reduce), or up to (inclusive) or before (exclusive) the own one in the order of linear ids. All come there, as to a
+// barrier. The operation is one of the compiler's on two values (add, smin, fmax, or, …); see collective.cl.
 
 #define LIBM __attribute__((const))
 #define LIBM1(F) LIBM double __lockstep_libm_##F(double);

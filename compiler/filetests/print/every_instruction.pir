@@ -61,6 +61,8 @@ kernel "all" {
     v32: ptr.local = local_addr lv0
     v33: ptr.constant = global_addr g0
     barrier
+    v42: i64 = collective.exclusive.smin v4
+    v43: i32 = collective.reduce.umax 7
     v34: f64 = call_host "sin"(v15)
     v35: i32 = printf fmt0(v1, v24, v25, v10, 0.0:f32)
     v36: i1 = icmp.eq v0, null:ptr.global
@@ -91,6 +93,11 @@ kernel "after_barriers" {
   b0:
     v0: f32 = live_load ls0
     live_store ls0, v0
+    exit r2
+  }
+  region r2 combines reduce.fmin ls0 {
+  b0:
+    v0: f32 = combined
     return
   }
 }

@@ -38,6 +38,9 @@ kernel "types" {
     v31: i32 = sqrt v1 ; error: i32 is no float type
     v32: i64 = freeze v1 ; error: the operand must be i64, not i32
     v33: i32, v34: i32 = add v1, v1 ; error: 1 results are needed, here are 2
+    v35: i32 = collective.reduce.sub v1 ; error: sub of i32 is not collective
+    v36: f32 = collective.inclusive.add v2 ; error: add of f32 is not collective
+    v37: i32 = collective.exclusive.add v0 ; error: the operand must be i32, not i64
     return
   }
 }

@@ -137,6 +137,11 @@ impl Facts {
         kernel.live.keys().for_each(|live| {
             self.unseen.insert(live);
         });
+        // Each work-item finds another value than the one that it put there.
+        for combine in kernel.combines.values().flatten().filter(|combine| combine.how != Collect::Reduce) {
+            self.unseen.remove(combine.live);
+            self.live[combine.live] = Shape::Varying;
+        }
         let states = alloca_ssa::states(kernel, &graphs);
         loop {
             let mut changed = false;
@@ -482,13 +487,14 @@ impl Solver<'_> {
             // Each lane gets its own answer.
             InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } | InstData::Printf { .. } => Known::varying(ty),
             // One answer for all lanes.
-            InstData::Any { .. } => Known::uniform(ty, 1),
+            InstData::Any { .. } | InstData::Combined => Known::uniform(ty, 1),
             // No results.
             InstData::Store { .. }
             | InstData::MemCopy { .. }
             | InstData::MemSet { .. }
             | InstData::Fence { .. }
             | InstData::Barrier
+            | InstData::Collective { .. }
             | InstData::LiveStore { .. } => return,
         };
         self.update(result, known);

@@ -19,7 +19,7 @@ pub fn needs_groups(kernel: &Kernel) -> bool {
 
 fn tells_groups(data: &InstData) -> bool {
     match data {
-        InstData::Barrier | InstData::LocalAddr { .. } => true,
+        InstData::Barrier | InstData::Collective { .. } | InstData::LocalAddr { .. } => true,
         InstData::Query { query, .. } => match query {
             Query::GlobalId | Query::GlobalSize | Query::GlobalOffset | Query::WorkDim => false,
             Query::LocalId | Query::GroupId | Query::LocalSize | Query::EnqueuedLocalSize | Query::NumGroups => true,
@@ -54,6 +54,7 @@ mod tests {
             assert!(of("", &format!(" v1: i64 = query.{query} 0")), "{query}");
         }
         assert!(of("", " barrier"));
+        assert!(of("", " v1: i32 = collective.reduce.add 1:i32"));
         assert!(of(" local lv0 size 4 align 4\n", " v1: ptr.local = local_addr lv0"));
     }
 }

@@ -5,7 +5,7 @@ use super::frame::{Frame, Triple};
 use crate::ir::Query;
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
-use inkwell::values::{IntValue, PhiValue};
+use inkwell::values::{BasicValueEnum, IntValue, PhiValue};
 
 /// The work-group that runs.
 pub struct Group<'ctx> {
@@ -15,6 +15,8 @@ pub struct Group<'ctx> {
     pub size: Triple<'ctx>,
     /// get_global_id of the group's first work-item.
     pub first: Triple<'ctx>,
+    /// What the reduction gave that the region begins with.
+    pub combined: Option<BasicValueEnum<'ctx>>,
 }
 
 /// The open loop over groups, between [`open_groups`] and [`GroupLoop::close`].
@@ -64,6 +66,7 @@ pub fn open_groups<'ctx>(
         id: id.map(|phi| phi.as_basic_value().into_int_value()),
         size: frame.local_size,
         first: frame.global_offset,
+        combined: None,
     };
     for d in 0..3 {
         let before = emit.mul(group.id[d], frame.local_size[d])?;

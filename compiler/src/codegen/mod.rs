@@ -5,8 +5,8 @@
 //! work-groups of launches of which the facts hold; the meaning of every operation is that of the IR, where OpenCL leaves the result open
 //! (division by zero) it still does not trap.
 //! Phases: lay out scratch memory ([`storage`]); read the call's values ([`frame`]); open the loop over
-//! groups ([`groups`]); for each region the loops over work-items with the region's code
-//! ([`region`]) inside and a jump to the regions that may follow; close.
+//! groups ([`groups`]); for each region what it begins with ([`combine`]), then the loops over work-items with the
+//! region's code ([`region`]) inside and a jump to the regions that may follow; close.
 //! Source: Karrenberg & Hack 2012, sections 2.2 (loops in generated code, queries as values) and 2.3
 //! (the loop over continuations; all work-items agree, so the last one's answer is taken).
 //!
@@ -19,6 +19,7 @@ mod alias;
 mod arith;
 mod atomics;
 mod calls;
+mod combine;
 mod emit;
 mod frame;
 mod groups;
@@ -103,9 +104,10 @@ pub fn generate<'ctx>(
     for region in kernel.regions.keys() {
         emit.at(starts[region].ok_or(BuilderError::UnsetPosition)?);
         let body = &kernel.regions[region];
+        let combined = combine::combine(&emit, &frame, kernel, &groups.group, region)?;
+        let group = &Group { combined, ..groups.group };
         let (nexts, chosen) = match (widening, next) {
             (Some(widening), Some(next)) => {
-                let group = &groups.group;
                 let (emit, storage, frame) = (&emit, &storage, &frame);
                 let around = Around { emit, kernel, storage, frame, group, widening, extensions, notes };
                 let plan = &widening.regions[region];
@@ -113,7 +115,7 @@ pub fn generate<'ctx>(
                 let chosen = emit.builder.build_load(ctx.i32_type(), next, "")?.into_int_value();
                 (nexts, Some(chosen))
             }
-            _ => run_items(&emit, kernel, &storage, &frame, &groups.group, body)?,
+            _ => run_items(&emit, kernel, &storage, &frame, group, body)?,
         };
         go_on(&emit, &groups, &starts, &nexts, chosen)?;
     }

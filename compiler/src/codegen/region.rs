@@ -229,7 +229,10 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
                 address.ok_or(BuilderError::UnsetPosition)?.into()
             }
             // A kernel that still has barriers is not ready for code generation, and lanes are for widening.
-            InstData::Barrier | InstData::Any { .. } => return Err(BuilderError::UnsetPosition),
+            InstData::Barrier | InstData::Collective { .. } | InstData::Any { .. } => {
+                return Err(BuilderError::UnsetPosition);
+            }
+            InstData::Combined => self.group.combined.ok_or(BuilderError::UnsetPosition)?,
             InstData::LiveLoad { live } => {
                 let ptr = self.frame.live(emit, *live, result(), self.item.number)?;
                 let (value, load) = emit.load(result(), ptr, result().bytes())?;

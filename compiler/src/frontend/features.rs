@@ -81,6 +81,7 @@ pub const FEATURES: &[Feature] = &[
     feature("__opencl_c_generic_address_space"),
     feature("__opencl_c_int64"),
     feature("__opencl_c_program_scope_global_variables"),
+    feature("__opencl_c_work_group_collective_functions"),
 ];
 
 /// Feature macros that clang defines by itself and does not take in `-cl-ext`.

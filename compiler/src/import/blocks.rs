@@ -7,7 +7,7 @@ use super::signature::Signature;
 use super::types::leaves;
 use super::{Attempt, ImportError, Reason, instructions, memory, refuse};
 use crate::ir::{Block, BlockCall, Input, Kernel, Param, Region, SourceLoc, Terminator, Type};
-use cranelift_entity::PrimaryMap;
+use cranelift_entity::{PrimaryMap, SecondaryMap};
 use llvm_sys::LLVMOpcode;
 use std::collections::{HashMap, HashSet};
 
@@ -43,6 +43,7 @@ pub(super) fn import<'m>(
         locals,
         live: PrimaryMap::new(),
         regions,
+        combines: SecondaryMap::new(),
         attrs: signature.attrs,
     })
 }

@@ -4,7 +4,7 @@
 use super::emit::{Body, Lanes};
 use super::llvm::Value as LlvmValue;
 use super::{Attempt, intrinsics, printf, refuse};
-use crate::ir::{InstData, IntCc, Query, Type, UnaryOp, Value};
+use crate::ir::{BinaryOp, Collect, InstData, IntCc, Query, Type, UnaryOp, Value};
 
 /// Whether a call ends the work-item at once.
 pub(super) fn is_trap(inst: LlvmValue<'_>) -> bool {
@@ -67,6 +67,9 @@ fn primitive<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> At
         let data = InstData::CallHost { name: function.into(), args: scalars };
         return Ok(Lanes::from([body.inst1(data, ty)]));
     }
+    if let Some(operation) = name.strip_prefix("collective_") {
+        return collective(body, inst, operation);
+    }
     let result = match (name, &args[..]) {
         ("barrier", _) => {
             body.effect(InstData::Barrier);
@@ -90,6 +93,25 @@ fn primitive<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> At
         [ty] if ty.is_int() => Ok(Lanes::from([body.zext_or_trunc(ty, result)])),
         _ => refuse!("__lockstep_{name} does not return an integer"),
     }
+}
+
+/// A collective operation by its name: `reduce_add_int` is the sum of all work-items' operands. The last part only keeps
+/// the names of functions of different types apart.
+fn collective<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> Attempt<Lanes> {
+    let parts: Vec<&str> = name.split('_').collect();
+    let (Some(how), Some(op), [arg]) = (
+        parts.first().and_then(|how| Collect::from_name(how)),
+        parts.get(1).and_then(|op| BinaryOp::from_name(op)),
+        &inst.call_args()[..],
+    ) else {
+        refuse!("the primitive __lockstep_collective_{name} is not known");
+    };
+    let arg = body.scalar(*arg)?;
+    let ty = body.ty(arg);
+    if op.identity(ty).is_none() {
+        refuse!("the primitive __lockstep_collective_{name} is not for {ty}");
+    }
+    Ok(Lanes::from([body.inst1(InstData::Collective { how, op, arg }, ty)]))
 }
 
 fn query(body: &mut Body<'_, '_>, query: Query, dim: u8) -> Value {

@@ -131,7 +131,8 @@ fn is_total(data: &InstData) -> bool {
         | InstData::Query { .. }
         | InstData::SlotAddr { .. }
         | InstData::LocalAddr { .. }
-        | InstData::GlobalAddr { .. } => true,
+        | InstData::GlobalAddr { .. }
+        | InstData::Combined => true,
         _ => false,
     }
 }

@@ -81,7 +81,9 @@ pub(super) struct Item {
     /// The next instruction in the block.
     pub position: usize,
     pub values: Vec<u128>,
-    live: Vec<Option<u128>>,
+    pub live: Vec<Option<u128>>,
+    /// What the region's reduction gave.
+    pub combined: u128,
     slots: Vec<u64>,
 }
 
@@ -129,6 +131,7 @@ impl Item {
             position: 0,
             values: Vec::new(),
             live: vec![None; kernel.live.len()],
+            combined: 0,
             slots,
         };
         let begun = item.enter(run, group, Region::from_u32(0), memory);
@@ -190,7 +193,7 @@ impl Item {
             let block = &f.blocks[self.block];
             if let Some(&inst) = block.insts.get(self.position) {
                 let data = &f.insts[inst].data;
-                if *data == InstData::Barrier {
+                if matches!(data, InstData::Barrier | InstData::Collective { .. }) {
                     self.position += 1;
                     return Ok(Arrival::Barrier(self.region, inst));
                 }
@@ -376,6 +379,9 @@ impl Item {
             }
             // Alone, a work-item is the only lane.
             InstData::Any { cond } => self.get(*cond),
+            InstData::Combined => self.combined,
+            // The group gives its result.
+            InstData::Collective { .. } => return Ok(()),
             InstData::Fence { .. } | InstData::Barrier => return Ok(()),
         };
         if let Some(&result) = node.results.first() {
@@ -401,7 +407,7 @@ impl Item {
 }
 
 /// The result of an operation of two operands.
-fn binary(op: BinaryOp, ty: Type, a: u128, b: u128) -> Result<u128, Fault> {
+pub(super) fn binary(op: BinaryOp, ty: Type, a: u128, b: u128) -> Result<u128, Fault> {
     match float::binary(op, ty, a, b) {
         Some(bits) => Ok(bits),
         None => integer::binary(op, ty.bits(), a, b).unwrap_or(Ok(0)),

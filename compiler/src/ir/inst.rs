@@ -1,7 +1,9 @@
 //! Instructions and terminators.
 
 use super::entities::{Block, Format, Global, LiveSlot, LocalVar, Region, Slot, Value};
-use super::opcodes::{AtomicOp, BinaryOp, FastMath, FloatCc, IntCc, IntFlags, Ordering, Query, TernaryOp, UnaryOp};
+use super::opcodes::{
+    AtomicOp, BinaryOp, Collect, FastMath, FloatCc, IntCc, IntFlags, Ordering, Query, TernaryOp, UnaryOp,
+};
 use std::sync::Arc;
 
 /// How a load or store touches memory.
@@ -69,6 +71,11 @@ pub enum InstData {
     /// Work-group barrier: waits until all work-items of the group arrive here, then orders memory.
     /// Gone after `barriers`.
     Barrier,
+    /// What the operands of all work-items of the group are together, in the order of their numbers. Like a
+    /// barrier, it waits until all of them arrive here, and orders memory. Gone after `barriers`.
+    Collective { how: Collect, op: BinaryOp, arg: Value },
+    /// What the region's [`super::Combine`] made of all values together. Only after `barriers`.
+    Combined,
     /// Reads the value kept for this work-item. Only after `barriers`.
     LiveLoad { live: LiveSlot },
     /// Keeps a value for this work-item's later regions. Only after `barriers`.
@@ -127,9 +134,10 @@ impl InstData {
     pub fn for_each_arg(&self, f: impl FnMut(Value)) {
         let one = std::slice::from_ref;
         let args: [&[Value]; 3] = match self {
-            InstData::Unary { arg, .. } | InstData::LiveStore { arg, .. } | InstData::Any { cond: arg } => {
-                [one(arg), &[], &[]]
-            }
+            InstData::Unary { arg, .. }
+            | InstData::LiveStore { arg, .. }
+            | InstData::Collective { arg, .. }
+            | InstData::Any { cond: arg } => [one(arg), &[], &[]],
             InstData::Binary { args, .. } | InstData::Icmp { args, .. } | InstData::Fcmp { args, .. } => {
                 [args, &[], &[]]
             }
@@ -148,6 +156,7 @@ impl InstData {
             | InstData::LocalAddr { .. }
             | InstData::GlobalAddr { .. }
             | InstData::Barrier
+            | InstData::Combined
             | InstData::LiveLoad { .. } => [&[]; 3],
         };
         args.into_iter().flatten().copied().for_each(f);
@@ -157,9 +166,10 @@ impl InstData {
     pub fn map_args(&mut self, mut f: impl FnMut(Value) -> Value) {
         let one = std::slice::from_mut;
         let args: [&mut [Value]; 3] = match self {
-            InstData::Unary { arg, .. } | InstData::LiveStore { arg, .. } | InstData::Any { cond: arg } => {
-                [one(arg), &mut [], &mut []]
-            }
+            InstData::Unary { arg, .. }
+            | InstData::LiveStore { arg, .. }
+            | InstData::Collective { arg, .. }
+            | InstData::Any { cond: arg } => [one(arg), &mut [], &mut []],
             InstData::Binary { args, .. } | InstData::Icmp { args, .. } | InstData::Fcmp { args, .. } => {
                 [args, &mut [], &mut []]
             }
@@ -178,6 +188,7 @@ impl InstData {
             | InstData::LocalAddr { .. }
             | InstData::GlobalAddr { .. }
             | InstData::Barrier
+            | InstData::Combined
             | InstData::LiveLoad { .. } => return,
         };
         args.into_iter().flatten().for_each(|v| *v = f(*v));
@@ -193,6 +204,7 @@ impl InstData {
             | InstData::AtomicCas { .. }
             | InstData::Fence { .. }
             | InstData::Barrier
+            | InstData::Collective { .. }
             | InstData::LiveStore { .. }
             | InstData::Printf { .. } => true,
             InstData::Load { access, .. } => access.volatile || access.atomic.is_some(),

@@ -7,6 +7,7 @@
 //! puts zero for it.
 
 mod builder;
+mod collective;
 mod entities;
 mod function;
 mod inst;
@@ -18,6 +19,7 @@ mod print;
 mod types;
 
 pub use builder::Builder;
+pub use collective::Combine;
 pub use entities::{Block, Format, Global, Inst, LiveSlot, LocalVar, Region, Slot, Value};
 pub use function::{BlockData, Function, InstNode, SourceLoc, ValueData, ValueDef};
 pub use inst::{Access, BlockCall, InstData, Targets, TargetsIter, Terminator};
@@ -25,7 +27,9 @@ pub use lex::ParseError;
 pub use module::{
     FormatData, GlobalData, Input, Kernel, KernelAttrs, LocalData, Module, Param, ParamKind, SlotData, SlotLayout,
 };
-pub use opcodes::{AtomicOp, BinaryOp, FastMath, FloatCc, IntCc, IntFlags, Ordering, Query, TernaryOp, UnaryOp};
+pub use opcodes::{
+    AtomicOp, BinaryOp, Collect, FastMath, FloatCc, IntCc, IntFlags, Ordering, Query, TernaryOp, UnaryOp,
+};
 pub use parse::parse_module;
 pub use print::{block_text, inst_text, term_text};
 pub use types::{Space, Type};

@@ -1,9 +1,10 @@
 //! A program's kernels and what they share.
 
+use super::collective::Combine;
 use super::entities::{Format, Global, LiveSlot, LocalVar, Region, Slot};
 use super::function::Function;
 use super::types::{Space, Type};
-use cranelift_entity::PrimaryMap;
+use cranelift_entity::{PrimaryMap, SecondaryMap};
 
 /// One program after import.
 #[derive(Clone, Debug, Default)]
@@ -176,6 +177,8 @@ pub struct Kernel {
     pub live: PrimaryMap<LiveSlot, Type>,
     /// The code.
     pub regions: PrimaryMap<Region, Function>,
+    /// What regions begin with. None before `barriers`.
+    pub combines: SecondaryMap<Region, Option<Combine>>,
     /// Attributes.
     pub attrs: KernelAttrs,
 }

@@ -98,6 +98,18 @@ ops! {
 }
 
 ops! {
+    /// What a collective operation answers.
+    Collect {
+        /// To all the same: what all values are together.
+        Reduce = "reduce",
+        /// To each work-item: what the values up to its own are together.
+        Inclusive = "inclusive",
+        /// To each work-item: what the values before its own are together; the first one gets the identity.
+        Exclusive = "exclusive",
+    }
+}
+
+ops! {
     /// Operations of two operands of one type (shift counts included).
     BinaryOp {
         /// Sum.

@@ -268,6 +268,7 @@ impl Parser {
             locals: Default::default(),
             live: Default::default(),
             regions: Default::default(),
+            combines: Default::default(),
             attrs: KernelAttrs::default(),
         };
         self.sign('{')?;
@@ -327,13 +328,27 @@ impl Parser {
                 }
                 "region" => {
                     self.next_entity("r", "a region", kernel.regions.len())?;
+                    let combine = if self.take_word("combines") { Some(self.combine()?) } else { None };
                     self.sign('{')?;
                     let function = self.function()?;
-                    kernel.regions.push(function);
+                    let region = kernel.regions.push(function);
+                    if combine.is_some() {
+                        kernel.combines[region] = combine;
+                    }
                 }
                 _ => return pos.error(format!("`{word}` is no part of a kernel")),
             }
         }
+    }
+
+    fn combine(&mut self) -> Result<Combine> {
+        let (word, pos) = self.word("a collective operation")?;
+        let parts = word.split_once('.').map(|(how, op)| (Collect::from_name(how), BinaryOp::from_name(op)));
+        let Some((Some(how), Some(op))) = parts else {
+            return pos.error(format!("`{word}` is no collective operation"));
+        };
+        let live = LiveSlot::from_u32(self.entity("ls", "a live slot")?.0);
+        Ok(Combine { how, op, live })
     }
 
     fn param(&mut self) -> Result<Param> {

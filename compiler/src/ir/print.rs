@@ -58,7 +58,7 @@ pub(super) fn operand_type(data: &InstData, results: &[Type], index: usize) -> O
             | UnaryOp::SpaceOf => None,
             _ => result,
         },
-        InstData::Binary { .. } => result,
+        InstData::Binary { .. } | InstData::Collective { .. } => result,
         InstData::Any { .. } => Some(Type::BOOL),
         InstData::Ternary { op: TernaryOp::Select, .. } if index == 0 => Some(Type::BOOL),
         InstData::Ternary { .. } => result,
@@ -255,6 +255,8 @@ pub fn inst_text(f: &Function, inst: Inst) -> String {
         InstData::LocalAddr { local } => format!("local_addr {local}"),
         InstData::GlobalAddr { global } => format!("global_addr {global}"),
         InstData::Barrier => "barrier".to_string(),
+        InstData::Collective { how, op, .. } => format!("collective.{}.{} {list}", how.name(), op.name()),
+        InstData::Combined => "combined".to_string(),
         InstData::LiveLoad { live } => format!("live_load {live}"),
         InstData::LiveStore { live, .. } => format!("live_store {live}, {list}"),
         InstData::Any { .. } => format!("any {list}"),
@@ -403,7 +405,11 @@ impl Display for Kernel {
             writeln!(f, "  live {live}: {ty}")?;
         }
         for (region, function) in &self.regions {
-            write!(f, "  region {region} {{\n{function}  }}\n")?;
+            let combine = self.combines[region];
+            let text = combine.map_or(String::new(), |Combine { how, op, live }| {
+                format!("combines {}.{} {live} ", how.name(), op.name())
+            });
+            write!(f, "  region {region} {text}{{\n{function}  }}\n")?;
         }
         f.write_str("}\n")
     }

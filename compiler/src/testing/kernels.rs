@@ -340,6 +340,7 @@ fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64, row_wor
         locals,
         live: PrimaryMap::new(),
         regions: std::iter::once(generator.f).collect(),
+        combines: SecondaryMap::new(),
         attrs: KernelAttrs::default(),
     }
 }

@@ -1,8 +1,10 @@
-//! Cuts a kernel at its barriers into regions: what a work-item does from one barrier to the next.
+//! Cuts a kernel at its barriers into regions: what a work-item does from one barrier to the next. Collective operations
+//! are barriers too: each work-item leaves its value there, and the next region begins with what becomes of all of them
+//! together.
 //!
 //! Requires: a verified kernel with one region, of any control flow. All work-items of a group arrive at
 //! the same barriers in the same order (otherwise OpenCL says nothing about the kernel).
-//! Ensures: no barrier instruction is left. Region 0 starts every work-item, and there is one more region
+//! Ensures: no barrier and no collective instruction is left. Region 0 starts every work-item, and there is one more region
 //! for each barrier that can be reached, no others. A region is a copy of the code from its barrier up to
 //! the next ones; arriving at one is `Exit` to that barrier's region. What a region needs of earlier ones
 //! is computed again where that is cheap, or else kept in a live slot, which values share that no barrier
@@ -16,7 +18,10 @@ mod region;
 
 use crate::analysis::cfg::{Cfg, cfg};
 use crate::analysis::liveness::{Liveness, liveness};
-use crate::ir::{Block, BlockCall, Function, InstData, Kernel, Region, Space, Terminator, Type, Value, ValueDef};
+use crate::ir::{
+    Block, BlockCall, Collect, Combine, Function, InstData, Kernel, LiveSlot, Region, Space, Terminator, Type, Value,
+    ValueDef,
+};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 
 /// The kernel's code with its blocks split behind barriers, and what is known of it.
@@ -32,6 +37,11 @@ struct Split {
     cut: SecondaryMap<Block, Option<Region>>,
     /// The first block of each region.
     starts: PrimaryMap<Region, Block>,
+    /// What regions begin with.
+    combines: SecondaryMap<Region, Option<Combine>>,
+    /// The slots where work-items leave their values for that, one for each type. In the region behind, a work-item
+    /// takes the answer out before it does anything else.
+    together: PrimaryMap<LiveSlot, Type>,
 }
 
 /// Cuts a kernel at its barriers.
@@ -39,7 +49,7 @@ pub fn barriers(kernel: &mut Kernel) {
     debug_assert_eq!(kernel.regions.len(), 1, "cut already");
     let mut body = kernel.body().clone();
     drop_redundant(&mut body);
-    let (cut, starts) = split(&mut body);
+    let Cuts { cut, starts, combines, together } = split(&mut body);
     if starts.len() == 1 {
         *kernel.body_mut() = body;
         return;
@@ -58,40 +68,67 @@ pub fn barriers(kernel: &mut Kernel) {
             count += 1;
         }
     }
-    let split = Split { body, cfg, liveness, home, order, cut, starts };
+    let split = Split { body, cfg, liveness, home, order, cut, starts, combines, together };
     let plan = live::plan(kernel, &split);
     kernel.regions = split.starts.keys().map(|region| region::build(&split, &plan, region)).collect();
     kernel.live = plan.slots;
+    kernel.combines = split.combines;
+}
+
+/// Where a kernel is cut, as [`Split`] has it.
+#[derive(Default)]
+struct Cuts {
+    cut: SecondaryMap<Block, Option<Region>>,
+    starts: PrimaryMap<Region, Block>,
+    combines: SecondaryMap<Region, Option<Combine>>,
+    together: PrimaryMap<LiveSlot, Type>,
 }
 
 /// Splits blocks so that each barrier, which goes, ends one. Barriers that no path leads to go without a
 /// region.
-fn split(body: &mut Function) -> (SecondaryMap<Block, Option<Region>>, PrimaryMap<Region, Block>) {
-    let mut cut: SecondaryMap<Block, Option<Region>> = SecondaryMap::new();
-    let mut starts = PrimaryMap::new();
-    starts.push(body.entry());
+fn split(body: &mut Function) -> Cuts {
+    let mut cuts = Cuts::default();
+    cuts.starts.push(body.entry());
     let reachable = cfg(body);
     body.layout.retain(|&block| reachable.is_reachable(block));
     for block in body.layout.clone() {
         let insts = std::mem::take(&mut body.blocks[block].insts);
         let mut block = block;
         for inst in insts {
-            if body.insts[inst].data != InstData::Barrier {
+            if !separates(&body.insts[inst].data) {
                 body.blocks[block].insts.push(inst);
                 continue;
             }
             let rest = body.add_block();
             let jump = Terminator::Jump(BlockCall { block: rest, args: Vec::new() });
             body.blocks[rest].term = std::mem::replace(&mut body.blocks[block].term, jump);
-            cut[block] = Some(starts.push(rest));
+            let region = cuts.starts.push(rest);
+            cuts.cut[block] = Some(region);
+            if let InstData::Collective { how, op, arg } = body.insts[inst].data {
+                let ty = body.ty(arg);
+                let slot = cuts.together.iter().find(|&(_, of)| *of == ty).map(|(slot, _)| slot);
+                let live = slot.unwrap_or_else(|| cuts.together.push(ty));
+                cuts.combines[region] = Some(Combine { how, op, live });
+                let loc = body.insts[inst].loc;
+                body.append(block, InstData::LiveStore { live, arg }, &[], loc);
+                // The instruction now takes the answer.
+                body.insts[inst].data =
+                    if how == Collect::Reduce { InstData::Combined } else { InstData::LiveLoad { live } };
+                body.blocks[rest].insts.push(inst);
+            }
             block = rest;
         }
     }
-    (cut, starts)
+    cuts
+}
+
+/// Whether work-items wait here for the others of their group.
+fn separates(data: &InstData) -> bool {
+    matches!(data, InstData::Barrier | InstData::Collective { .. })
 }
 
 /// Drops barriers that separate nothing: no work-item touches shared memory between the barrier and the
-/// kernel's begin, its end, or the next barrier, which then does its work. Only straight paths are
+/// kernel's begin, its end, or the next barrier or collective operation, which then does its work. Only straight paths are
 /// followed.
 fn drop_redundant(body: &mut Function) {
     let graph = cfg(body);
@@ -116,7 +153,7 @@ fn idle_behind(body: &Function, block: Block, position: usize) -> bool {
     for _ in 0..body.layout.len() {
         for &inst in &body.blocks[block].insts[position..] {
             match &body.insts[inst].data {
-                InstData::Barrier => return true,
+                data if separates(data) => return true,
                 data if touches_shared(body, data) => return false,
                 _ => {}
             }

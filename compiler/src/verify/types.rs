@@ -211,6 +211,18 @@ impl Verifier<'_> {
                 same("the condition", Type::BOOL, f.ty(*cond))
             }
             InstData::Barrier => count::<0>(&results).map(drop),
+            InstData::Collective { op, arg, .. } => {
+                let [ty] = count(&results)?;
+                same("the operand", ty, f.ty(*arg))?;
+                check(op.identity(ty).is_some(), format_args!("{} of {ty} is not collective", op.name()))
+            }
+            InstData::Combined => {
+                let [ty] = count(&results)?;
+                let combine = code.kernel.combines[code.region];
+                let of = combine.filter(|combine| combine.how == Collect::Reduce);
+                let of = of.and_then(|combine| code.kernel.live.get(combine.live).copied());
+                check(of == Some(ty), "the region does not begin with a reduction of this type")
+            }
             InstData::LiveLoad { live } => {
                 let [ty] = count(&results)?;
                 same("the result", code.kernel.live[*live], ty)

@@ -88,6 +88,7 @@ fn compare(what: &str, types: &[Type], rows: &[Vec<u128>], operations: &[Operati
         locals: Default::default(),
         live: Default::default(),
         regions: Default::default(),
+        combines: Default::default(),
         attrs: KernelAttrs::default(),
     };
     kernel.slots.push(SlotData::new(16, 16));

@@ -23,24 +23,11 @@ const LANGUAGES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Functions that other parts of the driver deliver: images, pipes, device-side enqueue, sub-groups, work-group
-/// collectives and clocks; and those of extensions of one vendor.
+/// Functions that other parts of the driver deliver: images, pipes, device-side enqueue, sub-groups and
+/// clocks; and those of extensions of one vendor.
 fn is_elsewhere(function: &str) -> bool {
-    let prefixes = [
-        "amd_",
-        "arm_",
-        "intel_",
-        "sub_group_",
-        "work_group_reduce",
-        "work_group_scan",
-        "work_group_all",
-        "work_group_any",
-        "work_group_broadcast",
-        "work_group_reserve",
-        "work_group_commit",
-        "clock_read",
-        "ndrange_",
-    ];
+    let prefixes =
+        ["amd_", "arm_", "intel_", "sub_group_", "work_group_reserve", "work_group_commit", "clock_read", "ndrange_"];
     let parts = ["image", "pipe", "sub_group"];
     let exact = [
         "capture_event_profiling_info",

@@ -119,9 +119,10 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 let address = frame.globals[*global];
                 uniform(address.ok_or(BuilderError::UnsetPosition)?.into())
             }
+            InstData::Combined => uniform(group.combined.ok_or(BuilderError::UnsetPosition)?),
             InstData::Any { cond } => uniform(self.any_active(*cond)?.into()),
             // A kernel that still has barriers is not ready for code generation.
-            InstData::Barrier => return Err(BuilderError::UnsetPosition),
+            InstData::Barrier | InstData::Collective { .. } => return Err(BuilderError::UnsetPosition),
             InstData::Unary { op: UnaryOp::SpaceOf, arg, .. } => {
                 if !self.is_uniform(*arg) {
                     let space = |lane| {

@@ -168,7 +168,7 @@ impl<'ctx> Emit<'ctx, '_> {
     }
 
     /// Elements of two vectors by their place in both together; any value where there is none.
-    pub(super) fn shuffle(
+    pub(in crate::codegen) fn shuffle(
         &self,
         a: VectorValue<'ctx>,
         b: VectorValue<'ctx>,

@@ -242,6 +242,14 @@ impl Parser {
                 }
                 "global_addr" => InstData::GlobalAddr { global: Global::from_u32(self.entity("g", "a global")?.0) },
                 "barrier" => InstData::Barrier,
+                "collective" => {
+                    let (Some(how), Some(op)) = (flags.first(Collect::from_name), flags.first(BinaryOp::from_name))
+                    else {
+                        return unknown();
+                    };
+                    InstData::Collective { how, op, arg: self.operand(body)? }
+                }
+                "combined" => InstData::Combined,
                 "live_load" => InstData::LiveLoad { live: LiveSlot::from_u32(self.entity("ls", "a live slot")?.0) },
                 "live_store" => {
                     let live = LiveSlot::from_u32(self.entity("ls", "a live slot")?.0);

@@ -45,7 +45,7 @@ pub(super) fn plan(kernel: &Kernel, split: &Split) -> Plan {
             }
         }
     }
-    let mut slots = PrimaryMap::new();
+    let mut slots = split.together.clone();
     let mut slot: SecondaryMap<Value, Option<LiveSlot>> = SecondaryMap::new();
     let mut regions_of: SecondaryMap<Value, Vec<Region>> = SecondaryMap::new();
     for (region, values) in kept.iter() {
@@ -58,6 +58,7 @@ pub(super) fn plan(kernel: &Kernel, split: &Split) -> Plan {
         let ty = split.body.ty(value);
         let free = slots
             .iter()
+            .skip(split.together.len())
             .find(|&(candidate, of)| *of == ty && !regions_of[value].iter().any(|&region| taken[candidate][region]));
         let chosen = match free {
             Some((slot, _)) => slot,
