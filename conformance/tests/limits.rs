@@ -5,7 +5,7 @@ use lockstep_conformance::commands::{finish, launch, try_launch};
 use lockstep_conformance::loader::{cl, device, is_lockstep};
 use lockstep_conformance::objects::Argument;
 use lockstep_conformance::opencl_sys::*;
-use lockstep_conformance::{Buffer, Plain, Setup, arguments, code_name, info, ok, read, run};
+use lockstep_conformance::{Buffer, Plain, Setup, arguments, code_name, expect, info, ok, read, run};
 
 #[track_caller]
 fn limit<T: Plain>(name: cl_device_info) -> T {
@@ -177,6 +177,39 @@ fn out_of_memory() {
         drop(setup.context.zeros::<u8>(16 << 20));
     });
     assert_eq!(output.stdout, "CL_MEM_OBJECT_ALLOCATION_FAILURE\n");
+}
+
+#[test]
+fn scratch_memory_that_the_system_refuses() {
+    if !is_lockstep() {
+        return;
+    }
+    // One variant for all sizes, so that nothing is compiled where memory is scarce.
+    let environment = [("LOCKSTEP_SPECIALIZE", "0"), ("LOCKSTEP_THREADS", "1")];
+    let output = in_child("scratch_memory_that_the_system_refuses", &environment, || {
+        let setup = Setup::new();
+        let source = "kernel void f(global uint *a) {
+            uint kept[4096];
+            uint g = get_global_id(0);
+            for (uint i = 0; i < 4096; ++i) kept[i] = i * 3 + g;
+            barrier(CLK_GLOBAL_MEM_FENCE);
+            a[g] = kept[g * 7 & 4095];
+        }";
+        let kernel = setup.context.kernel(source, "f");
+        let buffer = setup.context.zeros::<u32>(4096);
+        kernel.set(0, &buffer);
+        run(&setup.queue, &kernel, &[1], &[1]);
+        limit_address_space(16 << 20);
+        let most = kernel.group_info::<usize>(CL_KERNEL_WORK_GROUP_SIZE);
+        assert!(most * 4096 * 4 > 32 << 20, "{most} work-items are no problem");
+        let event = launch(&setup.queue, &kernel, &[most], &[most], &[]);
+        expect(event.wait(), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        println!("{}", code_name(event.status()));
+        // Small groups still run.
+        run(&setup.queue, &kernel, &[64], &[1]);
+        println!("{}", read::<u32>(&setup.queue, &buffer)[1]);
+    });
+    assert_eq!(output.stdout, "CL_OUT_OF_RESOURCES\n22\n");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::machine::{self, Machine};
 use crate::partition::{self, Scheme};
 use crate::schedule::{self, Team};
 use crate::topology::Domain;
-use crate::{ApiHandle, Result, memory};
+use crate::{ApiHandle, Result, arena, memory};
 
 /// `CL_DEVICE_MAX_WORK_GROUP_SIZE` and each of `CL_DEVICE_MAX_WORK_ITEM_SIZES`.
 pub const MAX_WORK_GROUP_SIZE: usize = MAX_GROUP_SIZE as usize;
@@ -132,6 +132,11 @@ impl Device {
         self.machine.memory / 2
     }
 
+    /// Most bytes of scratch memory of one worker: what all of them need together is there.
+    pub fn scratch_limit(&self) -> u64 {
+        scratch_limit(self.machine.memory, schedule::workers() as u64)
+    }
+
     /// `CL_DEVICE_NATIVE_VECTOR_WIDTH_*` for elements of so many bytes.
     pub fn native_width(&self, bytes: u32) -> u32 {
         self.machine.vector / bytes
@@ -161,6 +166,11 @@ impl Device {
     }
 }
 
+/// Half of the memory is for scratch at most, shared by the workers.
+fn scratch_limit(memory: u64, workers: u64) -> u64 {
+    arena::LIMIT.min(memory / 2 / workers.max(1))
+}
+
 /// Whether the compiler's table lists an extension.
 pub fn has_extension(name: &str) -> bool {
     EXTENSIONS.iter().any(|extension| extension.name == name)
@@ -169,4 +179,16 @@ pub fn has_extension(name: &str) -> bool {
 /// Whether the compiler's table lists a feature of OpenCL C.
 pub fn has_feature(name: &str) -> bool {
     FEATURES.iter().any(|feature| feature.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scratch_memory_of_all_workers_fits_into_the_memory() {
+        assert_eq!(scratch_limit(64 << 30, 2), arena::LIMIT);
+        assert_eq!(scratch_limit(1 << 30, 4), 128 << 20);
+        assert_eq!(scratch_limit(1 << 30, 64), 8 << 20);
+    }
 }

@@ -8,7 +8,6 @@ pub use lockstep_compiler::ir::{Param, ParamKind, Space};
 use opencl_sys::{CL_INVALID_ARG_INDEX, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_KERNEL_ARGS};
 use parking_lot::Mutex;
 
-use crate::arena;
 use crate::device::MAX_WORK_GROUP_SIZE;
 use crate::launch::block::ArgBlock;
 use crate::launch::ndrange::Rules;
@@ -174,10 +173,15 @@ impl Kernel {
         self.ir().slots.values().fold(0, |sum: u64, slot| sum.saturating_add(slot.size))
     }
 
+    /// Most bytes of scratch memory that a worker may need for a launch.
+    pub(crate) fn scratch_limit(&self) -> u64 {
+        self.program.devices().iter().map(|device| device.scratch_limit()).min().unwrap_or(0)
+    }
+
     /// Most work-items in a group: CL_KERNEL_WORK_GROUP_SIZE. Private memory times work-items must fit
-    /// into the scratch memory of a worker.
+    /// into the scratch memory of a worker, half of which is for what the compiler adds.
     pub fn max_group_size(&self) -> usize {
-        let room = arena::LIMIT / 2 / self.private_mem_size().max(1);
+        let room = self.scratch_limit() / 2 / self.private_mem_size().max(1);
         (room as usize).clamp(1, MAX_WORK_GROUP_SIZE)
     }
 

@@ -16,6 +16,7 @@ mod peers;
 mod process;
 mod progress;
 mod setup;
+mod stress;
 mod suite;
 mod test;
 mod tidy;
@@ -40,6 +41,8 @@ usage: cargo xtask COMMAND
                            kernels with work-groups beside Intel's runtime, PoCL and drivers that are named
   fuzz [--seeds A..B] [--jobs N]
                            compare random kernels in every configuration with the interpreter
+  stress [--seconds N] [--sanitizer thread]
+                           queues shared by threads, for a minute if not told otherwise
   appsdk DIR [--vendors PATH] [NAME...]
                            run the AMD APP SDK 3.0 sample binaries in DIR
   cts DIR [--vendors PATH] [NAME...]
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         "install" => install::run(rest),
         "bench" => bench::run(rest),
         "fuzz" => fuzz::run(rest),
+        "stress" => stress::run(rest),
         "appsdk" => appsdk::run(rest),
         "cts" => cts::run(rest),
         "help" | "--help" | "-h" => {

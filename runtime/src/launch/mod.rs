@@ -59,7 +59,8 @@ pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Arc<Launch>> {
             }
         }
         ensure!(local_end <= LOCAL_MEMORY, CL_OUT_OF_RESOURCES, "more local memory than CL_DEVICE_LOCAL_MEM_SIZE");
-        (record.items_offset, record.scratch) = record::scratch(local_end, &needs, range.local)?;
+        (record.items_offset, record.scratch) =
+            record::scratch(local_end, &needs, range.local, kernel.scratch_limit())?;
         Ok(launch)
     })
 }

@@ -144,10 +144,26 @@ unsafe extern "C" fn print(context: *const c_void, format: u32, args: *const u64
 }
 
 /// The scratch memory a launch needs: (offset of the code's own storage, size of all), `local` being the end
-/// of local memory and `local_size` the work-items of a full group.
-pub(super) fn scratch(local: u64, needs: &ScratchNeeds, local_size: [u64; 3]) -> Result<(u64, u64)> {
+/// of local memory and `local_size` the work-items of a full group. `CL_OUT_OF_RESOURCES` beyond the limit.
+pub(super) fn scratch(local: u64, needs: &ScratchNeeds, local_size: [u64; 3], limit: u64) -> Result<(u64, u64)> {
     let too_much = || Error::new(CL_OUT_OF_RESOURCES).because("a work-group needs more scratch memory than there is");
     let items_offset = local.checked_next_multiple_of(arena::ALIGN as u64).ok_or_else(too_much)?;
     let size = needs.total_bytes(items_offset, local_size).ok_or_else(too_much)?;
-    if size > arena::LIMIT { Err(too_much()) } else { Ok((items_offset, size)) }
+    if size > limit { Err(too_much()) } else { Ok((items_offset, size)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scratch_memory_holds_local_memory_and_every_work_item_or_is_refused() {
+        let needs = ScratchNeeds { worker_bytes: 64, item_bytes: 1000, row: 16, ..Default::default() };
+        // Rows are filled up.
+        assert_eq!(scratch(100, &needs, [10, 2, 1], u64::MAX).unwrap(), (128, 128 + 64 + 1000 * 32));
+        let code = |local, size, limit| scratch(local, &needs, size, limit).unwrap_err().code();
+        assert_eq!(code(100, [10, 2, 1], 32_000), CL_OUT_OF_RESOURCES);
+        assert_eq!(code(u64::MAX, [1, 1, 1], u64::MAX), CL_OUT_OF_RESOURCES);
+        assert_eq!(code(0, [u64::MAX / 2, 3, 1], u64::MAX), CL_OUT_OF_RESOURCES);
+    }
 }
