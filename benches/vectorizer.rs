@@ -2,11 +2,13 @@
 //!
 //! `--configs A,B` names the configurations, the first to compare with; `--only NAME` (repeated) chooses a case, or
 //! all whose names contain it; `--rounds N`; `--clock cpu` for a machine that others use; `--json PATH` keeps the numbers.
+//! `--gate PATH` compares with a record of factors instead, `--record PATH` makes one.
 
 use std::process::ExitCode;
 
 use lockstep_benches::cases::{self, CASES};
 use lockstep_benches::compare::{Clock, Configuration, Team, WORKER};
+use lockstep_benches::gate::{self, Record};
 use lockstep_benches::generated::{self, GENERATED};
 use lockstep_benches::report::Report;
 use lockstep_benches::worker;
@@ -41,13 +43,24 @@ struct Request {
     rounds: usize,
     clock: Clock,
     json: Option<String>,
+    /// A record to compare with.
+    gate: Option<String>,
+    /// A record to make.
+    record: Option<String>,
 }
 
 impl Request {
     fn parse(words: &[String]) -> Result<Self, String> {
         let list = |text: &str| text.split(',').map(Configuration::parse).collect();
-        let mut request =
-            Self { configurations: list(CONFIGURATIONS), only: Vec::new(), rounds: 7, clock: Clock::Event, json: None };
+        let mut request = Self {
+            configurations: list(CONFIGURATIONS),
+            only: Vec::new(),
+            rounds: 7,
+            clock: Clock::Event,
+            json: None,
+            gate: None,
+            record: None,
+        };
         let mut words = words.iter();
         while let Some(word) = words.next() {
             let value = words.next().ok_or_else(|| format!("{word} needs a value"))?;
@@ -61,6 +74,8 @@ impl Request {
                 "--clock" if value == "cpu" => request.clock = Clock::Cpu,
                 "--clock" if value == "event" => request.clock = Clock::Event,
                 "--json" => request.json = Some(value.clone()),
+                "--gate" => request.gate = Some(value.clone()),
+                "--record" => request.record = Some(value.clone()),
                 _ => return Err(format!("does not know `{word} {value}`")),
             }
         }
@@ -85,6 +100,12 @@ fn is_name(text: &str) -> bool {
 
 fn compare(words: &[String]) -> Result<Vec<String>, String> {
     let request = Request::parse(words)?;
+    if let Some(path) = &request.record {
+        return record(&request, path);
+    }
+    if let Some(path) = &request.gate {
+        return gate(&request, path);
+    }
     let mut team = Team::new(request.configurations.clone(), request.clock);
     let mut report = Report::new(&request.configurations);
     let cases: Vec<_> = CASES.iter().filter(|case| request.wants(case.name)).collect();
@@ -113,4 +134,36 @@ fn compare(words: &[String]) -> Result<Vec<String>, String> {
         print!("\nunicf over unival\n{paper}");
     }
     Ok(report.errors)
+}
+
+fn record(request: &Request, path: &str) -> Result<Vec<String>, String> {
+    // Kernels that are not measured now keep what they have.
+    let mut record = Record::parse(&std::fs::read_to_string(path).unwrap_or_default())?;
+    let mut team = Team::new(gate::configurations(), request.clock);
+    let mut errors = Vec::new();
+    for case in CASES.iter().filter(|case| request.wants(case.name)) {
+        match gate::least(|| gate::measure(&mut team, case, request.rounds)) {
+            Ok(factor) => {
+                println!("{:<28} {factor:>6.2}x", case.name);
+                record.put(gate::register_bits(), case.name, factor);
+            }
+            Err(error) => errors.push(format!("{}: {error}", case.name)),
+        }
+        std::fs::write(path, record.text()).map_err(|error| format!("cannot write {path}: {error}"))?;
+    }
+    Ok(errors)
+}
+
+fn gate(request: &Request, path: &str) -> Result<Vec<String>, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {error}"))?;
+    let record = Record::parse(&text)?;
+    let mut team = Team::new(gate::configurations(), request.clock);
+    let mut errors = Vec::new();
+    for case in CASES.iter().filter(|case| request.wants(case.name)) {
+        match gate::judge(&record, case.name, || gate::measure(&mut team, case, request.rounds)) {
+            Ok(line) => println!("{line}"),
+            Err(error) => errors.push(error),
+        }
+    }
+    Ok(errors)
 }

@@ -62,3 +62,34 @@ kernel void point_correlation(global const float2 *points, global const float2 *
     }
     counts[i] = count;
 }
+
+// The square of the distance from each centre to the nearest point of the same tree: sub-trees that are too far away
+// when their turn comes are left out, and the side on which the centre lies comes first.
+kernel void nearest_neighbour(global const float2 *points, global const float2 *centres, global float *squares,
+                              int size) {
+    size_t i = get_global_id(0);
+    float2 centre = centres[i];
+    int nodes[32];
+    float bounds[32];
+    int top = 0;
+    float least = INFINITY;
+    nodes[top] = 1;
+    bounds[top++] = 0.0f;
+    while (top > 0) {
+        int node = nodes[--top];
+        if (bounds[top] >= least) continue;
+        float2 point = points[node];
+        float dx = point.x - centre.x, dy = point.y - centre.y;
+        least = fmin(least, dx * dx + dy * dy);
+        if (2 * node < size) {
+            int level = 31 - clz(node);
+            float ahead = level % 2 == 0 ? dx : dy;
+            int near = ahead < 0.0f;
+            nodes[top] = 2 * node + 1 - near;
+            bounds[top++] = ahead * ahead;
+            nodes[top] = 2 * node + near;
+            bounds[top++] = 0.0f;
+        }
+    }
+    squares[i] = least;
+}

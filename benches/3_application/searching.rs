@@ -1,4 +1,5 @@
-//! Searches: the bisection of XSBench, a binary tree, point correlation in a k-d tree (Moll 2021, chapter 13).
+//! Searches: the bisection of XSBench, a binary tree, point correlation and nearest neighbours in a k-d tree (Moll 2021,
+//! chapter 13).
 
 use lockstep_conformance::Random;
 
@@ -73,13 +74,7 @@ pub fn point_correlation() -> Problem {
     const SIZE: usize = 1 << 12;
     const CENTRES: usize = 1 << 13;
     const RADIUS: f32 = 0.0625;
-    // Whole multiples of a power of two, so that no distance is rounded.
-    let mut random = Random::new(4);
-    let mut point = || [0, 1].map(|_| random.below(1 << 10) as f32 / (1 << 10) as f32);
-    let mut points: Vec<[f32; 2]> = (1..SIZE).map(|_| point()).collect();
-    let mut centres: Vec<[f32; 2]> = (0..CENTRES).map(|_| point()).collect();
-    // Neighbouring work-items ask for places near each other, as sorted input does.
-    centres.sort_by(|a, b| (a[0] * 16.0).floor().total_cmp(&(b[0] * 16.0).floor()).then(a[1].total_cmp(&b[1])));
+    let (mut points, centres) = points_and_centres(SIZE - 1, CENTRES);
     let near = |c: &[f32; 2]| {
         let within = |p: &&[f32; 2]| (p[0] - c[0]).powi(2) + (p[1] - c[1]).powi(2) <= RADIUS * RADIUS;
         points.iter().filter(within).count() as i32
@@ -92,6 +87,34 @@ pub fn point_correlation() -> Problem {
         steps: vec![step("point_correlation", &[CENTRES], &[], args![b 0, b 1, b 2, v (SIZE as i32), v (RADIUS)])],
         check: Box::new(move |outcome| outcome.same(2, &want)),
     }
+}
+
+/// The nearest of 4,095 points in a complete k-d tree.
+pub fn nearest_neighbour() -> Problem {
+    const SIZE: usize = 1 << 12;
+    const CENTRES: usize = 1 << 13;
+    let (mut points, centres) = points_and_centres(SIZE - 1, CENTRES);
+    let square = |c: &[f32; 2], p: &[f32; 2]| (p[0] - c[0]).powi(2) + (p[1] - c[1]).powi(2);
+    let want: Vec<f32> =
+        centres.iter().map(|c| points.iter().map(|p| square(c, p)).fold(f32::INFINITY, f32::min)).collect();
+    let mut tree = vec![[0.0; 2]; SIZE];
+    grow(&mut tree, 1, &mut points);
+    Problem {
+        buffers: vec![Data::of(&tree), Data::of(&centres), Data::room::<f32>(CENTRES)],
+        steps: vec![step("nearest_neighbour", &[CENTRES], &[], args![b 0, b 1, b 2, v (SIZE as i32)])],
+        check: Box::new(move |outcome| outcome.same(2, &want)),
+    }
+}
+
+/// Places in the unit square, in whole multiples of a power of two so that no distance is rounded.
+fn points_and_centres(points: usize, centres: usize) -> (Vec<[f32; 2]>, Vec<[f32; 2]>) {
+    let mut random = Random::new(4);
+    let mut point = || [0, 1].map(|_| random.below(1 << 10) as f32 / (1 << 10) as f32);
+    let points = (0..points).map(|_| point()).collect();
+    let mut centres: Vec<[f32; 2]> = (0..centres).map(|_| point()).collect();
+    // Neighbouring work-items ask for places near each other, as sorted input does.
+    centres.sort_by(|a, b| (a[0] * 16.0).floor().total_cmp(&(b[0] * 16.0).floor()).then(a[1].total_cmp(&b[1])));
+    (points, centres)
 }
 
 /// Puts the middle one of these points at this node, and the halves below it.

@@ -7,6 +7,16 @@ use crate::case::{Case, NO_LOSS, Problem};
 
 #[path = "../2_combination/bodies.rs"]
 mod bodies;
+#[path = "../2_combination/branches.rs"]
+mod branches;
+#[path = "../3_application/clusters.rs"]
+mod clusters;
+#[path = "../3_application/filters.rs"]
+mod filters;
+#[path = "../2_combination/fourier.rs"]
+mod fourier;
+#[path = "../3_application/graphs.rs"]
+mod graphs;
 #[path = "../2_combination/histogram.rs"]
 pub(crate) mod histogram;
 #[path = "../1_feature/lanes.rs"]
@@ -17,18 +27,24 @@ mod mandelbrot;
 pub(crate) mod matrices;
 #[path = "../3_application/molecules.rs"]
 mod molecules;
+#[path = "../2_combination/nests.rs"]
+mod nests;
 #[path = "../2_combination/options.rs"]
 mod options;
 #[path = "../2_combination/paths.rs"]
 pub(crate) mod paths;
 #[path = "../1_feature/polynomials.rs"]
 mod polynomials;
+#[path = "../2_combination/radix.rs"]
+mod radix;
 #[path = "../3_application/rays.rs"]
 mod rays;
 #[path = "../3_application/searching.rs"]
 mod searching;
 #[path = "../2_combination/sorting.rs"]
 pub(crate) mod sorting;
+#[path = "../3_application/stencils.rs"]
+mod stencils;
 #[path = "../1_feature/streams.rs"]
 pub(crate) mod streams;
 #[path = "../2_combination/transforms.rs"]
@@ -65,12 +81,41 @@ pub const CASES: &[Case] = &[
     case("mandelbrot", mandelbrot::SOURCE, 8.0, mandelbrot::mandelbrot),
     case("matrix_transpose", transforms::SOURCE, NO_LOSS, transforms::matrix_transpose),
     case("nbody", bodies::SOURCE, 8.0, bodies::nbody),
+    // Nested loops of Bulavintsev 2019 by the ratio of outer to inner work, and how many of 16 leave the inner loop.
+    case("nest_10_1_k0", nests::SOURCE, NO_LOSS, nests::nest::<10, 1, 0>),
+    case("nest_10_1_k8", nests::SOURCE, NO_LOSS, nests::nest::<10, 1, 8>),
+    case("nest_10_1_k15", nests::SOURCE, NO_LOSS, nests::nest::<10, 1, 15>),
+    case("nest_1_1_k0", nests::SOURCE, NO_LOSS, nests::nest::<1, 1, 0>),
+    case("nest_1_1_k8", nests::SOURCE, NO_LOSS, nests::nest::<1, 1, 8>),
+    case("nest_1_1_k15", nests::SOURCE, NO_LOSS, nests::nest::<1, 1, 15>),
+    case("nest_1_10_k0", nests::SOURCE, NO_LOSS, nests::nest::<1, 10, 0>),
+    case("nest_1_10_k8", nests::SOURCE, NO_LOSS, nests::nest::<1, 10, 8>),
+    case("nest_1_10_k15", nests::SOURCE, NO_LOSS, nests::nest::<1, 10, 15>),
+    case("nest_1_100_k0", nests::SOURCE, NO_LOSS, nests::nest::<1, 100, 0>),
+    case("nest_1_100_k8", nests::SOURCE, NO_LOSS, nests::nest::<1, 100, 8>),
+    case("nest_1_100_k15", nests::SOURCE, NO_LOSS, nests::nest::<1, 100, 15>),
+    // Branches of Coutinho et al. 2011; other algorithms in several steps.
+    case("fused_paths", branches::SOURCE, NO_LOSS, branches::fused_paths),
+    case("partition", branches::SOURCE, NO_LOSS, branches::partition),
+    case("radix_passes", radix::SOURCE, NO_LOSS, radix::radix_passes),
+    case("fourier", fourier::SOURCE, NO_LOSS, fourier::fourier),
     // Parts of applications.
     case("sgemm", matrices::SOURCE, NO_LOSS, matrices::sgemm),
     case("jacobi", matrices::SOURCE, NO_LOSS, matrices::jacobi),
+    case("jacobi9", stencils::SOURCE, NO_LOSS, stencils::jacobi9),
+    case("seidel9", stencils::SOURCE, NO_LOSS, stencils::seidel9),
+    case("seidel25", stencils::SOURCE, NO_LOSS, stencils::seidel25),
+    case("sobel", filters::SOURCE, NO_LOSS, filters::sobel),
+    case("sobel_rows", filters::SOURCE, NO_LOSS, filters::sobel_rows),
+    case("bilateral", filters::SOURCE, NO_LOSS, filters::bilateral),
+    case("bilateral_rows", filters::SOURCE, NO_LOSS, filters::bilateral_rows),
+    case("breadth_first", graphs::SOURCE, NO_LOSS, graphs::breadth_first),
+    case("breadth_first_rows", graphs::SOURCE, NO_LOSS, graphs::breadth_first_rows),
+    case("k_means", clusters::SOURCE, NO_LOSS, clusters::k_means),
     case("cross_sections", searching::SOURCE, NO_LOSS, searching::cross_sections),
     case("tree_search", searching::SOURCE, NO_LOSS, searching::tree_search),
     case("point_correlation", searching::SOURCE, NO_LOSS, searching::point_correlation),
+    case("nearest_neighbour", searching::SOURCE, NO_LOSS, searching::nearest_neighbour),
     case("trace_rays", rays::SOURCE, NO_LOSS, rays::trace_rays),
     case("born_sums", molecules::SOURCE, NO_LOSS, molecules::born_sums),
 ];

@@ -8,6 +8,7 @@ pub mod by_hand;
 pub mod case;
 pub mod cases;
 pub mod compare;
+pub mod gate;
 pub mod generated;
 pub mod groups;
 pub mod loops;

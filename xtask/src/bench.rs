@@ -12,6 +12,8 @@ use crate::{process, setup, workspace};
 const NAMES: [&str; 5] = ["build", "groups", "launch", "memory", "vectorizer"];
 /// Those that keep their numbers, in `target/bench`.
 const KEPT: [&str; 2] = ["groups", "vectorizer"];
+/// The recorded factors that no kernel may fall behind.
+const RECORD: &str = "benches/factors.txt";
 /// Which platform the benchmarks take; theirs and the conformance tests' own variable.
 const PLATFORM: &str = "LOCKSTEP_TEST_PLATFORM";
 
@@ -20,7 +22,8 @@ const PASSED_ON: [&str; 4] = ["--rounds", "--only", "--configs", "--clock"];
 
 /// Runs the command: `bench NAME [--vendors PATH --platform NAME] [--rounds N]`; for `vectorizer` also `--only NAME`,
 /// `--configs A,B`, `--clock cpu`; for `groups` also `--only NAME`, `--clock CLOCK`, and `--driver NAME=PATH` (repeated)
-/// for columns beside those of the drivers that are found.
+/// for columns beside those of the drivers that are found. `bench --gate` fails where a kernel of the suite has become
+/// slower than is recorded; `bench --record` makes the record.
 pub fn run(arguments: &[String]) -> Result<()> {
     let request = Request::parse(arguments)?;
     setup::run()?;
@@ -75,6 +78,12 @@ impl Request {
             match word.as_str() {
                 "--vendors" => request.vendors = Some(value()?),
                 "--platform" => request.platform = Some(value()?),
+                "--gate" | "--record" if request.name.is_empty() => {
+                    "vectorizer".clone_into(&mut request.name);
+                    let path = workspace::root().join(RECORD).display().to_string();
+                    // Other work on the machine must not look like slower code.
+                    request.rest.extend([word.clone(), path, "--clock".to_owned(), "cpu".to_owned()]);
+                }
                 "--driver" => request.drivers.push(value()?),
                 word if PASSED_ON.contains(&word) => request.rest.extend([word.to_owned(), value()?]),
                 name if NAMES.contains(&name) && request.name.is_empty() => name.clone_into(&mut request.name),
@@ -119,6 +128,14 @@ mod tests {
     fn a_benchmarks_own_words_are_passed_on() {
         let request = parsed("vectorizer --only dct --configs scalar,unicf --clock cpu").expect("valid");
         assert_eq!(request.rest, ["--only", "dct", "--configs", "scalar,unicf", "--clock", "cpu"]);
+    }
+
+    #[test]
+    fn the_gate_runs_the_suite_against_its_record() {
+        let request = parsed("--gate --only dct").expect("valid");
+        assert_eq!(request.name, "vectorizer");
+        assert!(request.rest[1].ends_with(RECORD));
+        assert_eq!(request.rest[2..], ["--clock", "cpu", "--only", "dct"]);
     }
 
     #[test]

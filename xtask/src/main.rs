@@ -39,6 +39,8 @@ usage: cargo xtask COMMAND
                            the suite of kernels in several configurations of the driver
   bench groups [--only NAME] [--driver NAME=PATH] [--rounds N] [--clock event|cpu|wall]
                            kernels with work-groups beside Intel's runtime, PoCL and drivers that are named
+  bench --gate|--record [--only NAME] [--rounds N]
+                           fail where a kernel has become slower than recorded, or make the record
   fuzz [--seeds A..B] [--jobs N]
                            compare random kernels in every configuration with the interpreter
   stress [--seconds N] [--sanitizer thread]
