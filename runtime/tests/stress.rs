@@ -106,6 +106,8 @@ struct Shared {
     /// Events of all host threads, for the others to wait for.
     recent: Mutex<Vec<Arc<Event>>>,
     commands: AtomicUsize,
+    /// In milliseconds.
+    longest_round: AtomicUsize,
 }
 
 struct Host<'a> {
@@ -223,6 +225,7 @@ impl Host<'_> {
     }
 
     fn round(&mut self) {
+        let start = Instant::now();
         for _ in 0..COMMANDS {
             self.enqueue();
             self.something_else();
@@ -234,6 +237,7 @@ impl Host<'_> {
             assert_eq!(&values, model);
         }
         self.shared.commands.fetch_add(COMMANDS, Ordering::Relaxed);
+        self.shared.longest_round.fetch_max(start.elapsed().as_millis() as usize, Ordering::Relaxed);
     }
 }
 
@@ -256,7 +260,13 @@ fn host_threads_share_queues() {
         Queue::new(context.clone(), device, properties, Vec::new())
     };
     let queues: Vec<_> = devices.into_iter().enumerate().map(queue).collect();
-    let shared = Shared { context: context.clone(), queues, recent: Mutex::default(), commands: AtomicUsize::new(0) };
+    let shared = Shared {
+        context: context.clone(),
+        queues,
+        recent: Mutex::default(),
+        commands: AtomicUsize::new(0),
+        longest_round: AtomicUsize::new(0),
+    };
     let start = Instant::now();
     let calls: Vec<_> = std::thread::scope(|scope| {
         let host = |seed| {
@@ -281,6 +291,7 @@ fn host_threads_share_queues() {
         }
         assert_eq!(called.load(Ordering::Relaxed), expected);
     }
-    println!("{} commands in {:?}", shared.commands.load(Ordering::Relaxed), start.elapsed());
+    let [commands, longest] = [&shared.commands, &shared.longest_round].map(|number| number.load(Ordering::Relaxed));
+    println!("{commands} commands in {:?}, {COMMANDS} of them in at most {longest} ms", start.elapsed());
     assert!(shared.commands.load(Ordering::Relaxed) >= HOSTS * COMMANDS);
 }
