@@ -77,7 +77,8 @@ fn extension_and_feature_macros_are_those_of_the_table() {
         source += &format!("#ifndef {0}\n#error {0} is missing\n#endif\n", feature.name);
     }
     for foreign in [
-        "cl_khr_subgroups",
+        "cl_khr_subgroup_ballot",
+        "cl_khr_subgroup_shuffle",
         "cl_khr_3d_image_writes",
         "cl_intel_subgroups",
         "cl_ext_float_atomics",
@@ -85,7 +86,6 @@ fn extension_and_feature_macros_are_those_of_the_table() {
         "__opencl_c_images",
         "__opencl_c_pipes",
         "__opencl_c_device_enqueue",
-        "__opencl_c_subgroups",
         "__opencl_c_read_write_images",
     ] {
         source += &format!("#ifdef {foreign}\n#error {foreign} is not reported\n#endif\n");

@@ -56,12 +56,15 @@ fn every_extension_macro_is_defined() {
     let text = info::text(|size, value, returned| {
         (cl().clGetDeviceInfo)(device(), CL_DEVICE_EXTENSIONS, size, value, returned)
     });
-    let mut source = String::from("kernel void f(void) { }\n");
-    // The ICD extension is the host's alone.
-    for name in text.split_whitespace().filter(|name| *name != "cl_khr_icd" && is_lockstep()) {
-        source += &format!("#ifndef {name}\n#error {name} is not defined\n#endif\n");
+    for options in ["", "-cl-std=CL3.0"] {
+        let mut source = String::from("kernel void f(void) { }\n");
+        // The ICD extension is the host's alone, and sub-groups came with OpenCL C 2.0.
+        let of_language = |name: &&str| *name != "cl_khr_icd" && !(options.is_empty() && name.contains("subgroup"));
+        for name in text.split_whitespace().filter(of_language).filter(|_| is_lockstep()) {
+            source += &format!("#ifndef {name}\n#error {name} is not defined\n#endif\n");
+        }
+        setup.context.build(&source, options);
     }
-    setup.context.build(&source, "");
 }
 
 #[test]

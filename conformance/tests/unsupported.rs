@@ -182,21 +182,6 @@ fn program_destructors() {
 }
 
 #[test]
-fn sub_groups() {
-    if of_device::<u32>(CL_DEVICE_MAX_NUM_SUB_GROUPS) != 0 {
-        assert!(!is_lockstep(), "sub-groups are here: they need tests of their own");
-        return;
-    }
-    let setup = Setup::new();
-    let kernel = setup.context.kernel("kernel void f(void) { }", "f");
-    let name = CL_KERNEL_MAX_NUM_SUB_GROUPS;
-    let query = cl().clGetKernelSubGroupInfo;
-    let code = query(kernel.raw(), device(), name, 0, ptr::null(), 0, ptr::null_mut(), ptr::null_mut());
-    // "CL_INVALID_OPERATION if device does not support sub-groups".
-    expect(code, CL_INVALID_OPERATION);
-}
-
-#[test]
 fn queue_properties_of_1_0() {
     let setup = Setup::new();
     let mut old = 77;

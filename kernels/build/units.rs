@@ -21,6 +21,7 @@ const FILES: &[&str] = &[
     "work_item.cl",
     "sync.cl",
     "collective.cl",
+    "sub_group.cl",
     "address_space.cl",
     "integer_extended.cl",
     "geometric.cl",

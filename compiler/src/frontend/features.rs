@@ -56,6 +56,8 @@ pub const EXTENSIONS: &[Extension] = &[
     language("cl_khr_int64_extended_atomics"),
     language("cl_khr_local_int32_base_atomics"),
     language("cl_khr_local_int32_extended_atomics"),
+    language("cl_khr_subgroup_extended_types"),
+    language("cl_khr_subgroups"),
 ];
 
 /// One optional feature of OpenCL C 3.0.
@@ -81,6 +83,7 @@ pub const FEATURES: &[Feature] = &[
     feature("__opencl_c_generic_address_space"),
     feature("__opencl_c_int64"),
     feature("__opencl_c_program_scope_global_variables"),
+    feature("__opencl_c_subgroups"),
     feature("__opencl_c_work_group_collective_functions"),
 ];
 

@@ -168,6 +168,9 @@ fn language(name: cl_device_info, info: Info) -> Option<Result<()>> {
             info.value(atomics(CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_SCOPE_WORK_ITEM))
         }
         CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT => info.bool(has_feature("__opencl_c_generic_address_space")),
+        // A work-group is one sub-group, which waits for no other one.
+        CL_DEVICE_MAX_NUM_SUB_GROUPS => info.value::<cl_uint>(1),
+        CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => info.bool(true),
         CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT => {
             info.bool(has_feature("__opencl_c_work_group_collective_functions"))
         }
@@ -206,8 +209,7 @@ fn absent(name: cl_device_info, info: Info) -> Option<Result<()>> {
         | CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE
         | CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE
         | CL_DEVICE_MAX_ON_DEVICE_QUEUES
-        | CL_DEVICE_MAX_ON_DEVICE_EVENTS
-        | CL_DEVICE_MAX_NUM_SUB_GROUPS => info.value::<cl_uint>(0),
+        | CL_DEVICE_MAX_ON_DEVICE_EVENTS => info.value::<cl_uint>(0),
         CL_DEVICE_IMAGE2D_MAX_WIDTH
         | CL_DEVICE_IMAGE2D_MAX_HEIGHT
         | CL_DEVICE_IMAGE3D_MAX_WIDTH
@@ -215,7 +217,6 @@ fn absent(name: cl_device_info, info: Info) -> Option<Result<()>> {
         | CL_DEVICE_IMAGE3D_MAX_DEPTH
         | CL_DEVICE_IMAGE_MAX_BUFFER_SIZE
         | CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => info.value::<usize>(0),
-        CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => info.bool(false),
         CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES => info.value::<cl_command_queue_properties>(0),
         CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES => info.value::<cl_device_device_enqueue_capabilities>(0),
         CL_DEVICE_SVM_CAPABILITIES => info.value::<cl_device_svm_capabilities>(0),

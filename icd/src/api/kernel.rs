@@ -13,11 +13,13 @@ use opencl_sys::{
     CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE,
     CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_INFO_NOT_AVAILABLE, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_CONST,
     CL_KERNEL_ARG_TYPE_NAME, CL_KERNEL_ARG_TYPE_PIPE, CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_ARG_TYPE_RESTRICT,
-    CL_KERNEL_ARG_TYPE_VOLATILE, CL_KERNEL_ATTRIBUTES, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT,
-    CL_KERNEL_FUNCTION_NAME, CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_NUM_ARGS,
-    CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PROGRAM,
-    CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_WORK_GROUP_SIZE, cl_device_id, cl_int, cl_kernel, cl_kernel_arg_info,
-    cl_kernel_info, cl_kernel_sub_group_info, cl_kernel_work_group_info, cl_mem, cl_program, cl_uint, cl_ulong,
+    CL_KERNEL_ARG_TYPE_VOLATILE, CL_KERNEL_ATTRIBUTES, CL_KERNEL_COMPILE_NUM_SUB_GROUPS,
+    CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT, CL_KERNEL_FUNCTION_NAME, CL_KERNEL_LOCAL_MEM_SIZE,
+    CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, CL_KERNEL_MAX_NUM_SUB_GROUPS, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE,
+    CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PROGRAM,
+    CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, CL_KERNEL_WORK_GROUP_SIZE, cl_device_id, cl_int,
+    cl_kernel, cl_kernel_arg_info, cl_kernel_info, cl_kernel_sub_group_info, cl_kernel_work_group_info, cl_mem,
+    cl_program, cl_uint, cl_ulong,
 };
 
 use crate::api::buffer::buffer_in;
@@ -274,24 +276,58 @@ fn address_qualifier(param: &Param) -> cl_uint {
     }
 }
 
-/// `clGetKernelSubGroupInfo`: the device has no sub-groups.
+/// `clGetKernelSubGroupInfo`: a work-group is one sub-group.
 ///
 /// # Safety
 /// The pointers are as the specification says.
 pub unsafe extern "C" fn get_kernel_sub_group_info(
     kernel: cl_kernel,
     device: cl_device_id,
-    _param_name: cl_kernel_sub_group_info,
-    _input_value_size: usize,
-    _input_value: *const c_void,
-    _param_value_size: usize,
-    _param_value: *mut c_void,
-    _param_value_size_ret: *mut usize,
+    param_name: cl_kernel_sub_group_info,
+    input_value_size: usize,
+    input_value: *const c_void,
+    param_value_size: usize,
+    param_value: *mut c_void,
+    param_value_size_ret: *mut usize,
 ) -> cl_int {
     entry(|| {
         let kernel = handle::get::<Kernel>(kernel)?;
         check_device(&kernel, device)?;
-        // "CL_INVALID_OPERATION if device does not support subgroups."
-        Err(Error::new(CL_INVALID_OPERATION))
+        // "CL_INVALID_VALUE […] if param_name is CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, […] and the size in bytes
+        // specified by input_value_size is not valid or if input_value is NULL."
+        let input = |most: usize| -> Result<Vec<usize>> {
+            let word = size_of::<usize>();
+            let fits = input_value_size.is_multiple_of(word) && (1..=most).contains(&(input_value_size / word));
+            ensure!(fits && !input_value.is_null(), CL_INVALID_VALUE);
+            let values = input_value.cast::<usize>();
+            // SAFETY: the caller vouches that so many bytes can be read; nothing is asked of their alignment.
+            Ok((0..input_value_size / word).map(|index| unsafe { values.add(index).read_unaligned() }).collect())
+        };
+        // SAFETY: the caller vouches for the pointers.
+        let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
+        match param_name {
+            CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE => {
+                info.value(input(3)?.into_iter().fold(1, usize::saturating_mul))
+            }
+            CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE => {
+                input(3)?;
+                info.value::<usize>(1)
+            }
+            CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT => {
+                let sizes = match (input(1)?[..] == [1], kernel.ir().attrs.reqd_work_group_size) {
+                    (true, Some(required)) => required.map(|n| n as usize),
+                    (true, None) => [kernel.max_group_size(), 1, 1],
+                    // "If no work-group size will accommodate the requested number of sub-groups […] all 0".
+                    (false, _) => [0; 3],
+                };
+                // As many dimensions as the caller has room for.
+                let dimensions = if param_value.is_null() { 3 } else { param_value_size / size_of::<usize>() };
+                info.slice(&sizes[..dimensions.clamp(1, 3)])
+            }
+            CL_KERNEL_MAX_NUM_SUB_GROUPS => info.value::<usize>(1),
+            // No source can ask for a number of sub-groups.
+            CL_KERNEL_COMPILE_NUM_SUB_GROUPS => info.value::<usize>(0),
+            _ => Err(Error::new(CL_INVALID_VALUE)),
+        }
     })
 }
