@@ -3,8 +3,8 @@
 //!
 //! clang's -O2 runs without inlining one built-in into another, without vectorizers and unrolling, so that a module
 //! stays small and what a kernel uses is inlined and widened with the kernel. On the way from textual IR to bitcode
-//! every definition becomes `linkonce_odr`, which makes the linker take only what is called, and attributes that would
-//! hinder inlining into a kernel go.
+//! every definition becomes `linkonce_odr`, which makes the linker take only what is called, attributes that would
+//! hinder inlining into a kernel go, and images and samplers become types that LLVM knows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -13,6 +13,8 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::{env, fs, thread};
 
+#[path = "build/opaque.rs"]
+mod opaque;
 #[path = "build/units.rs"]
 mod units;
 use units::{TARGET, Unit, clang_arguments, units};
@@ -48,17 +50,27 @@ fn defined_name(line: &str) -> Option<&str> {
     Some(&rest[..rest.find('(')?])
 }
 
+/// The definition, for a declaration, of a function that hands its operand back: what once told an opaque type from the
+/// one that stands for it.
+fn identity(declaration: &str) -> String {
+    let ty = if declaration.contains("sampler") { "i32" } else { "ptr addrspace(2)" };
+    let name = defined_name(declaration).unwrap_or_default();
+    format!("define linkonce_odr spir_func {ty} @{name}({ty} %0) alwaysinline {{\n  ret {ty} %0\n}}")
+}
+
 /// Prepares clang's textual IR for linking into kernels; returns the text and the names of its public definitions.
 fn rewrite(ir: &str, unit: &Unit) -> (String, Vec<String>) {
     // Not the path of the build directory.
     let mut text = format!("source_filename = \"{}\"\n", unit.file);
     let mut names = Vec::new();
-    for line in ir.lines() {
+    for line in opaque::without_opaque_types(ir).lines() {
         let dropped = ["; ModuleID", "source_filename", "!llvm.", "!opencl.", "; Function Attrs"];
         if dropped.iter().any(|prefix| line.starts_with(prefix)) {
             continue;
         }
-        if line.starts_with("define ") && !line.starts_with("define internal") {
+        if line.starts_with("declare ") && line.contains("__lockstep_identity_") {
+            text.push_str(&identity(line));
+        } else if line.starts_with("define ") && !line.starts_with("define internal") {
             let public = line.replacen("define dso_local", "define linkonce_odr", 1);
             names.extend(defined_name(&public).map(str::to_string));
             text.push_str(&public);

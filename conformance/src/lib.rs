@@ -13,6 +13,7 @@ pub mod child;
 pub mod codes;
 pub mod commands;
 pub mod entry_points;
+pub mod images;
 pub mod info;
 pub mod loader;
 pub mod objects;

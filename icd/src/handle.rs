@@ -25,11 +25,13 @@ use lockstep_runtime::memory::Memory;
 use lockstep_runtime::platform::Platform;
 use lockstep_runtime::program::Program;
 use lockstep_runtime::queue::Queue;
+use lockstep_runtime::sampler::Sampler;
 use lockstep_runtime::{ApiHandle, Error, Result, ensure};
 use opencl_sys::cl_icd::cl_icd_dispatch;
 use opencl_sys::{
     CL_INVALID_COMMAND_QUEUE, CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_EVENT, CL_INVALID_KERNEL,
-    CL_INVALID_MEM_OBJECT, CL_INVALID_PLATFORM, CL_INVALID_PROGRAM, CL_OUT_OF_HOST_MEMORY, cl_int, cl_uint,
+    CL_INVALID_MEM_OBJECT, CL_INVALID_PLATFORM, CL_INVALID_PROGRAM, CL_INVALID_SAMPLER, CL_OUT_OF_HOST_MEMORY, cl_int,
+    cl_uint,
 };
 use parking_lot::Mutex;
 
@@ -68,6 +70,7 @@ objects! {
     Queue: CL_INVALID_COMMAND_QUEUE, RUNS;
     Event: CL_INVALID_EVENT, OUTLIVES;
     Memory: CL_INVALID_MEM_OBJECT;
+    Sampler: CL_INVALID_SAMPLER;
 }
 
 /// What a handle points to.

@@ -37,6 +37,9 @@ const FILES: &[&str] = &[
     "math_remainder.cl",
     "math_special.cl",
     "math_native.cl",
+    "image_read.cl",
+    "image_write.cl",
+    "image_query.cl",
 ];
 
 /// Chapters with a module for each of the types named: a kernel uses few types, and reading a module costs time for each

@@ -5,6 +5,10 @@
 //! `linkonce_odr`, so a link takes over only what is called. What a chapter itself leaves undefined are LLVM intrinsics
 //! and the `__lockstep_*` primitives of `cl/lockstep.h`, which the compiler turns into instructions.
 
+#[path = "../build/opaque.rs"]
+mod opaque;
+pub use opaque::without_opaque_types;
+
 /// One bitcode module of the library.
 #[derive(Debug)]
 pub struct Chapter {

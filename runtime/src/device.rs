@@ -171,6 +171,11 @@ fn scratch_limit(memory: u64, workers: u64) -> u64 {
     arena::LIMIT.min(memory / 2 / workers.max(1))
 }
 
+/// `CL_DEVICE_IMAGE_SUPPORT`.
+pub fn has_images() -> bool {
+    has_feature("__opencl_c_images")
+}
+
 /// Whether the compiler's table lists an extension.
 pub fn has_extension(name: &str) -> bool {
     EXTENSIONS.iter().any(|extension| extension.name == name)

@@ -15,6 +15,7 @@ use crate::launch::pool::Pool;
 use crate::memory::Memory;
 use crate::program::executable::Executable;
 use crate::program::{Attached, Program};
+use crate::sampler::Sampler;
 use crate::{ApiHandle, Result, ensure};
 
 /// Alignment of `__local` memory in bytes, for arguments and variables: that of the largest type.
@@ -138,6 +139,31 @@ impl Kernel {
         drop(args);
         // The last reference may go here, with destructor callbacks: not under the lock.
         drop(before);
+        Ok(())
+    }
+
+    /// Sets an image.
+    pub fn set_image(&self, index: usize, object: Arc<Memory>) -> Result<()> {
+        let param = self.param(index)?;
+        ensure!(param.kind == ParamKind::Image, CL_INVALID_ARG_VALUE);
+        let image = object.image().ok_or(CL_INVALID_ARG_VALUE)?;
+        let mut args = self.args.lock();
+        args.block.write(param.offset as usize, &image.descriptor(object.start()));
+        args.set[index] = true;
+        let before = args.buffers[index].replace(object);
+        drop(args);
+        // As above.
+        drop(before);
+        Ok(())
+    }
+
+    /// Sets a sampler.
+    pub fn set_sampler(&self, index: usize, sampler: &Sampler) -> Result<()> {
+        let param = self.param(index)?;
+        ensure!(param.kind == ParamKind::Sampler, CL_INVALID_ARG_VALUE);
+        let mut args = self.args.lock();
+        args.block.write(param.offset as usize, &sampler.bits().to_le_bytes());
+        args.set[index] = true;
         Ok(())
     }
 

@@ -1,12 +1,11 @@
-//! Buffers: where their bytes are, who may touch them, what of them is mapped.
+//! Memory objects, buffers and images: where their bytes are, who may touch them, what of them is mapped.
 //!
-//! A device that is the host needs no copies: a buffer's bytes are the application's own with `CL_MEM_USE_HOST_PTR`, and
+//! A device that is the host needs no copies: an object's bytes are the application's own with `CL_MEM_USE_HOST_PTR`, and
 //! a mapping is a pointer to them. Kernels and host may race on the bytes as on any device; the driver only ever touches
 //! them through raw pointers.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,6 +17,8 @@ use opencl_sys::{
 use parking_lot::Mutex;
 
 use crate::context::{Context, DestructorCallback};
+use crate::image::Image;
+use crate::memory_transfer::{Layout as Box3, Region, boxes_overlap};
 use crate::{ApiHandle, Error, Result, ensure};
 
 /// Alignment of every buffer the driver allocates: a cache line pair, and what the largest OpenCL type wants.
@@ -33,13 +34,15 @@ const BASE_PAGE: usize = 4096;
 /// From this size on it is worth asking the system what it has left.
 const ASK_FROM: usize = 64 << 20;
 
-/// A buffer or a part of one.
+/// A buffer, a part of one, or an image.
 pub struct Memory {
     context: Arc<Context>,
     flags: cl_mem_flags,
     start: *mut u8,
     size: usize,
     storage: Storage,
+    /// What is known of an image; `None` of a buffer.
+    image: Option<Image>,
     /// The property list it was made with, with its terminating 0; empty when there was none.
     properties: Vec<cl_mem_properties>,
     /// The mapped regions, kept by the whole buffer for its parts too.
@@ -62,13 +65,17 @@ enum Storage {
     Host,
     /// A part of another buffer, at this offset.
     Part { whole: Arc<Memory>, origin: usize },
+    /// Another object's, seen as an image.
+    View { of: Arc<Memory> },
 }
 
 /// A region the host has mapped.
 struct Mapping {
     /// Which buffer or part it was mapped through.
     object: *const Memory,
-    region: Range<usize>,
+    /// Where it lies in the object whose bytes they are.
+    at: Box3,
+    region: Region,
     writes: bool,
 }
 
@@ -97,18 +104,41 @@ impl Memory {
             CL_INVALID_BUFFER_SIZE,
             "a buffer of {size} bytes; {most} are allowed"
         );
-        let (start, storage) = if flags & CL_MEM_USE_HOST_PTR != 0 {
-            (host, Storage::Host)
-        } else {
-            let total = context.devices().iter().map(|device| device.global_memory()).max().unwrap_or(0);
-            let allocation = Allocation::new(size, total)?;
-            if flags & CL_MEM_COPY_HOST_PTR != 0 {
-                // SAFETY: the caller vouches for `size` bytes at `host`; the new memory has as many and is apart.
-                unsafe { std::ptr::copy_nonoverlapping(host, allocation.start, size) };
-            }
-            (allocation.start, Storage::Own { _bytes: allocation })
-        };
-        Ok(Self::with_storage(context, flags, start, size, storage, properties))
+        // SAFETY: the same contract.
+        let (start, storage) = unsafe { storage(&context, flags, size, host)? };
+        Ok(Self::with_storage(context, flags, start, size, storage, None, properties))
+    }
+
+    /// An image with contents of `host`, if given, where rows and slices are as far apart as in the image.
+    ///
+    /// # Safety
+    /// As for [`Memory::new`], with as many bytes as [`Image::bytes`] says.
+    pub unsafe fn new_image(
+        context: Arc<Context>,
+        flags: cl_mem_flags,
+        image: Image,
+        host: *mut u8,
+        properties: Vec<cl_mem_properties>,
+    ) -> Result<Arc<Self>> {
+        let size = image.bytes();
+        let most = context.devices().iter().map(|device| device.max_allocation()).max().unwrap_or(0);
+        ensure!(size as u64 <= most, CL_MEM_OBJECT_ALLOCATION_FAILURE, "an image of {size} bytes; {most} are allowed");
+        // SAFETY: the same contract.
+        let (start, storage) = unsafe { storage(&context, flags, size, host)? };
+        Ok(Self::with_storage(context, flags, start, size, storage, Some(image), properties))
+    }
+
+    /// This object's bytes as an image. The caller has checked that they are enough.
+    pub fn view(
+        self: &Arc<Self>,
+        flags: cl_mem_flags,
+        image: Image,
+        list: Vec<cl_mem_properties>,
+    ) -> Result<Arc<Self>> {
+        let size = image.bytes();
+        ensure!(size <= self.size, CL_INVALID_VALUE);
+        let storage = Storage::View { of: self.clone() };
+        Ok(Self::with_storage(self.context.clone(), flags, self.start, size, storage, Some(image), list))
     }
 
     /// A part of this buffer. The caller has checked that the region lies within it and that it is no part itself.
@@ -117,7 +147,7 @@ impl Memory {
         ensure!(self.contains(origin, size), CL_INVALID_VALUE);
         let start = self.start.wrapping_add(origin);
         let storage = Storage::Part { whole: self.clone(), origin };
-        Ok(Self::with_storage(self.context.clone(), flags, start, size, storage, Vec::new()))
+        Ok(Self::with_storage(self.context.clone(), flags, start, size, storage, None, Vec::new()))
     }
 
     fn with_storage(
@@ -126,6 +156,7 @@ impl Memory {
         start: *mut u8,
         size: usize,
         storage: Storage,
+        image: Option<Image>,
         properties: Vec<cl_mem_properties>,
     ) -> Arc<Self> {
         Arc::new(Self {
@@ -134,6 +165,7 @@ impl Memory {
             start,
             size,
             storage,
+            image,
             properties,
             mappings: Mutex::default(),
             destructors: Mutex::default(),
@@ -170,14 +202,36 @@ impl Memory {
     pub fn whole(&self) -> Option<(&Arc<Memory>, usize)> {
         match &self.storage {
             Storage::Part { whole, origin } => Some((whole, *origin)),
+            Storage::Own { .. } | Storage::Host | Storage::View { .. } => None,
+        }
+    }
+
+    /// What is known of an image; `None` of a buffer.
+    pub fn image(&self) -> Option<&Image> {
+        self.image.as_ref()
+    }
+
+    /// `CL_MEM_ASSOCIATED_MEMOBJECT`: the object this one was made from.
+    pub fn associated(&self) -> Option<&Arc<Memory>> {
+        match &self.storage {
+            Storage::Part { whole, .. } => Some(whole),
+            Storage::View { of } => Some(of),
             Storage::Own { .. } | Storage::Host => None,
+        }
+    }
+
+    /// The object whose the bytes are, and where in it this one begins.
+    fn root(&self) -> (&Memory, usize) {
+        match &self.storage {
+            Storage::Part { whole, origin } => (whole.root().0, whole.root().1 + origin),
+            Storage::View { of } => of.root(),
+            Storage::Own { .. } | Storage::Host => (self, 0),
         }
     }
 
     /// `CL_MEM_HOST_PTR`: the application's own bytes, if it is they.
     pub fn host_pointer(&self) -> *mut u8 {
-        let whole = self.whole().map_or(self, |(whole, _)| whole);
-        if matches!(whole.storage, Storage::Host) { self.start } else { std::ptr::null_mut() }
+        if matches!(self.root().0.storage, Storage::Host) { self.start } else { std::ptr::null_mut() }
     }
 
     /// Whether `size` bytes from `offset` lie in the buffer.
@@ -187,8 +241,7 @@ impl Memory {
 
     /// Whether two objects share bytes, and if so, each one's offset from the same start.
     pub fn shared_offsets(&self, other: &Memory) -> Option<(usize, usize)> {
-        let (mine, my_offset) = self.whole().map_or((self, 0), |(whole, origin)| (whole, origin));
-        let (its, its_offset) = other.whole().map_or((other, 0), |(whole, origin)| (whole, origin));
+        let ((mine, my_offset), (its, its_offset)) = (self.root(), other.root());
         std::ptr::eq(mine, its).then_some((my_offset, its_offset))
     }
 
@@ -208,31 +261,35 @@ impl Memory {
     }
 
     /// Maps a region, which the caller has checked to lie in the buffer: counts it and returns where it is.
+    pub fn map(&self, flags: cl_map_flags, offset: usize, size: usize) -> Result<*mut u8> {
+        self.map_box(flags, Box3 { offset, row_pitch: size, slice_pitch: size }, [size, 1, 1])
+    }
+
+    /// Maps a box of bytes, as [`Memory::map`] does.
     ///
     /// "Mapping (and unmapping) overlapped regions in a memory object and/or associated memory objects [...] for writing
     /// is an error and will result in CL_INVALID_OPERATION".
-    pub fn map(&self, flags: cl_map_flags, offset: usize, size: usize) -> Result<*mut u8> {
+    pub fn map_box(&self, flags: cl_map_flags, layout: Box3, region: Region) -> Result<*mut u8> {
         let writes = flags & !CL_MAP_READ != 0;
-        let (whole, origin) = self.whole().map_or((self, 0), |(whole, origin)| (whole, origin));
-        let region = origin + offset..origin + offset + size;
-        let mut mappings = whole.mappings.lock();
-        let clash = |other: &Mapping| other.writes && overlap(&other.region, &region);
+        let (root, origin) = self.root();
+        let at = Box3 { offset: origin + layout.offset, ..layout };
+        let mut mappings = root.mappings.lock();
+        let clash = |other: &Mapping| other.writes && boxes_overlap((other.at, other.region), (at, region));
         ensure!(!(writes && mappings.iter().any(clash)), CL_INVALID_OPERATION, "the region is mapped for writing");
-        mappings.push(Mapping { object: self, region, writes });
-        Ok(self.start.wrapping_add(offset))
+        mappings.push(Mapping { object: self, at, region, writes });
+        Ok(self.start.wrapping_add(layout.offset))
     }
 
     /// Ends a mapping.
     ///
-    /// "CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer [...] for memobj."
+    /// "CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer or clEnqueueMapImage for
+    /// memobj."
     pub fn unmap(&self, pointer: *const u8) -> Result<()> {
-        let (whole, _) = self.whole().map_or((self, 0), |(whole, origin)| (whole, origin));
-        let mut mappings = whole.mappings.lock();
+        let (root, _) = self.root();
+        let mut mappings = root.mappings.lock();
         let found = mappings
             .iter()
-            .position(|m| {
-                std::ptr::eq(m.object, self) && std::ptr::eq(whole.start.wrapping_add(m.region.start), pointer)
-            })
+            .position(|m| std::ptr::eq(m.object, self) && std::ptr::eq(root.start.wrapping_add(m.at.offset), pointer))
             .ok_or(Error::new(CL_INVALID_VALUE))?;
         mappings.remove(found);
         Ok(())
@@ -240,8 +297,7 @@ impl Memory {
 
     /// `CL_MEM_MAP_COUNT`.
     pub fn map_count(&self) -> usize {
-        let (whole, _) = self.whole().map_or((self, 0), |(whole, origin)| (whole, origin));
-        whole.mappings.lock().iter().filter(|m| std::ptr::eq(m.object, self)).count()
+        self.root().0.mappings.lock().iter().filter(|m| std::ptr::eq(m.object, self)).count()
     }
 }
 
@@ -261,9 +317,21 @@ impl fmt::Debug for Memory {
     }
 }
 
-/// Whether two ranges have an element in common.
-pub fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
-    a.start < b.end && b.start < a.end
+/// Where the bytes of a new object are, with contents of `host`, if the flags say so.
+///
+/// # Safety
+/// As for [`Memory::new`].
+unsafe fn storage(context: &Context, flags: cl_mem_flags, size: usize, host: *mut u8) -> Result<(*mut u8, Storage)> {
+    if flags & CL_MEM_USE_HOST_PTR != 0 {
+        return Ok((host, Storage::Host));
+    }
+    let total = context.devices().iter().map(|device| device.global_memory()).max().unwrap_or(0);
+    let allocation = Allocation::new(size, total)?;
+    if flags & CL_MEM_COPY_HOST_PTR != 0 {
+        // SAFETY: the caller vouches for `size` bytes at `host`; the new memory has as many and is apart.
+        unsafe { std::ptr::copy_nonoverlapping(host, allocation.start, size) };
+    }
+    Ok((allocation.start, Storage::Own { _bytes: allocation }))
 }
 
 /// Bytes of the driver's own, zero at first.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::Result;
 use crate::command::Work;
-use crate::memory::{Memory, overlap};
+use crate::memory::Memory;
 
 /// A place in memory of the application, valid until the command that uses it has ended.
 #[derive(Debug, Clone, Copy)]
@@ -62,15 +62,20 @@ impl Layout {
     }
 }
 
-/// Whether two boxes of the same region share a byte. Both must have a span.
-pub fn boxes_overlap(a: Layout, b: Layout, region: Region) -> bool {
-    if let (Some(a), Some(b)) = (a.span(region), b.span(region))
+/// Whether two ranges have an element in common.
+pub fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+/// Whether two boxes share a byte. Both must have a span.
+pub fn boxes_overlap(a: (Layout, Region), b: (Layout, Region)) -> bool {
+    if let (Some(a), Some(b)) = (a.0.span(a.1), b.0.span(b.1))
         && !overlap(&a, &b)
     {
         return false;
     }
     // Rows ascend on both sides: walk them together.
-    let (mut a, mut b) = (a.rows(region).peekable(), b.rows(region).peekable());
+    let (mut a, mut b) = (a.0.rows(a.1).peekable(), b.0.rows(b.1).peekable());
     while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
         if overlap(x, y) {
             return true;
@@ -172,6 +177,18 @@ fn copy_rows(source: *const u8, from: Layout, target: *mut u8, to: Layout, regio
     }
 }
 
+/// Fills a box of bytes with an element, whose length divides the rows'.
+pub fn fill_box(memory: Arc<Memory>, layout: Layout, region: Region, element: Vec<u8>) -> Work {
+    Work::once(move || {
+        let row: Vec<u8> = element.iter().copied().cycle().take(region[0]).collect();
+        for to in layout.rows(region) {
+            // SAFETY: the box was checked against the object, which the command holds.
+            unsafe { std::ptr::copy_nonoverlapping(row.as_ptr(), memory.start().add(to.start), row.len()) };
+        }
+        Ok(())
+    })
+}
+
 /// A function of the application, with the copy of its arguments it is called with.
 pub struct NativeCall {
     /// The function.
@@ -212,7 +229,7 @@ mod tests {
                     let (a, b) = (layout(first, 5, 15), layout(second, row, slice));
                     let bytes: Vec<usize> = a.rows(region).flatten().collect();
                     let shared = b.rows(region).flatten().any(|byte| bytes.contains(&byte));
-                    assert_eq!(boxes_overlap(a, b, region), shared, "{a:?} {b:?}");
+                    assert_eq!(boxes_overlap((a, region), (b, region)), shared, "{a:?} {b:?}");
                 }
             }
         }

@@ -46,12 +46,15 @@ const fn language(name: &'static str) -> Extension {
 
 /// Every extension reported, in the order in which it is reported.
 pub const EXTENSIONS: &[Extension] = &[
+    language("cl_khr_3d_image_writes"),
     language("cl_khr_byte_addressable_store"),
+    language("cl_khr_depth_images"),
     language("cl_khr_fp16"),
     language("cl_khr_fp64"),
     language("cl_khr_global_int32_base_atomics"),
     language("cl_khr_global_int32_extended_atomics"),
     Extension { name: "cl_khr_icd", version: Version::new(1, 0, 0), language: false, platform: true },
+    language("cl_khr_image2d_from_buffer"),
     language("cl_khr_int64_base_atomics"),
     language("cl_khr_int64_extended_atomics"),
     language("cl_khr_local_int32_base_atomics"),
@@ -75,17 +78,23 @@ const fn feature(name: &'static str) -> Feature {
 
 /// Every optional feature of OpenCL C 3.0 that is reported.
 pub const FEATURES: &[Feature] = &[
+    feature("__opencl_c_3d_image_writes"),
     feature("__opencl_c_atomic_order_acq_rel"),
     feature("__opencl_c_atomic_order_seq_cst"),
     feature("__opencl_c_atomic_scope_all_devices"),
     feature("__opencl_c_atomic_scope_device"),
     feature("__opencl_c_fp64"),
     feature("__opencl_c_generic_address_space"),
+    feature("__opencl_c_images"),
     feature("__opencl_c_int64"),
     feature("__opencl_c_program_scope_global_variables"),
+    feature("__opencl_c_read_write_images"),
     feature("__opencl_c_subgroups"),
     feature("__opencl_c_work_group_collective_functions"),
 ];
+
+/// Extensions whose macros clang does not know: they change nothing but what the host may do.
+pub const UNKNOWN_TO_CLANG: &[&str] = &["cl_khr_image2d_from_buffer"];
 
 /// Feature macros that clang defines by itself and does not take in `-cl-ext`.
 const ALWAYS_DEFINED: &[&str] = &["__opencl_c_int64"];
@@ -102,7 +111,8 @@ pub fn platform_extensions() -> String {
 
 /// The argument of clang's `-cl-ext=`: everything off, then ours on.
 pub fn clang_extension_list() -> String {
-    let extensions = EXTENSIONS.iter().filter(|e| e.language).map(|e| e.name);
+    let known = |e: &&Extension| e.language && !UNKNOWN_TO_CLANG.contains(&e.name);
+    let extensions = EXTENSIONS.iter().filter(known).map(|e| e.name);
     let features = FEATURES.iter().map(|f| f.name).filter(|name| !ALWAYS_DEFINED.contains(name));
     let mut list = String::from("-all");
     for name in extensions.chain(features) {

@@ -17,7 +17,7 @@ use llvm_sys::prelude::{LLVMMemoryBufferRef, LLVMModuleRef};
 
 use super::llvm::{Diagnostics, raw_context};
 use super::options::BuildOptions;
-use super::{CompiledObject, FrontendError, LinkedProgram, cleanup};
+use super::{CompiledObject, FrontendError, LinkedProgram, cleanup, images};
 
 /// Finds the chapter of the library that defines a symbol.
 pub type LibraryLookup<'a> = &'a dyn Fn(&str) -> Option<&'static [u8]>;
@@ -78,9 +78,9 @@ fn join<'ctx>(
     objects: &[&CompiledObject],
 ) -> Result<Module<'ctx>, FrontendError> {
     let (first, others) = objects.split_first().ok_or_else(|| FrontendError::link("error: nothing to link\n"))?;
-    let module = parse(context, diagnostics, &first.bitcode)?;
+    let module = images::lower(context, parse(context, diagnostics, &first.bitcode)?)?;
     for object in others {
-        let other = parse(context, diagnostics, &object.bitcode)?;
+        let other = images::lower(context, parse(context, diagnostics, &object.bitcode)?)?;
         let raw = other.as_mut_ptr();
         std::mem::forget(other);
         // SAFETY: both modules are of this context; the linker consumes the second one, which nobody else owns now.

@@ -12,6 +12,7 @@ mod clang;
 mod cleanup;
 pub mod container;
 pub mod features;
+mod images;
 mod irreducible;
 mod link;
 pub(crate) mod llvm;

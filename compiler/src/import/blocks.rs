@@ -6,7 +6,7 @@ use super::module::ModuleBuilder;
 use super::signature::Signature;
 use super::types::leaves;
 use super::{Attempt, ImportError, Reason, instructions, memory, refuse};
-use crate::ir::{Block, BlockCall, Input, Kernel, Param, Region, SourceLoc, Terminator, Type};
+use crate::ir::{Block, BlockCall, Input, Kernel, Param, ParamKind, Region, SourceLoc, Terminator, Type};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use llvm_sys::LLVMOpcode;
 use std::collections::{HashMap, HashSet};
@@ -59,7 +59,7 @@ fn fill<'m>(body: &mut Body<'_, 'm>, function: LlvmValue<'m>, params: &[Param]) 
         let ours = body.func.add_block();
         body.blocks.insert(block, ours);
     }
-    let inputs = inputs(body, function, params, entry)?;
+    let mut inputs = inputs(body, function, params, entry)?;
     let mut phis = HashMap::new();
     for &block in &order {
         phis.insert(block, parameters(body, block)?);
@@ -79,6 +79,7 @@ fn fill<'m>(body: &mut Body<'_, 'm>, function: LlvmValue<'m>, params: &[Param]) 
     }
     let prelude = std::mem::take(&mut body.prelude);
     body.func.blocks[entry].insts.splice(0..0, prelude);
+    inputs.append(&mut body.image_inputs);
     Ok(inputs)
 }
 
@@ -121,6 +122,11 @@ fn inputs<'m>(
             continue;
         }
         let param = i as u32;
+        if params[i].kind == ParamKind::Image {
+            // Its fields become inputs where they are asked for.
+            body.images.insert(argument, param);
+            continue;
+        }
         if function.byval_type(param).is_some() {
             let [ty] = body.leaf_types(argument.ty())?[..] else {
                 refuse!("argument {i} by value is not a pointer");

@@ -79,6 +79,16 @@ fn primitive<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> At
             let pointer = body.scalar(pointer)?;
             body.unary(UnaryOp::SpaceOf, Type::I32, pointer)
         }
+        ("image_u32" | "image_u64" | "image_pointer", &[image, offset]) => {
+            let [ty] = body.leaf_types(inst.ty())?[..] else {
+                refuse!("__lockstep_{name} does not return a scalar");
+            };
+            let offset = body.scalar(offset)?;
+            let Some(offset) = body.func.const_bits(offset).and_then(|bits| u32::try_from(bits).ok()) else {
+                refuse!("__lockstep_{name} with an offset that is not known");
+            };
+            return Ok(Lanes::from([body.image_field(image, offset, ty)?]));
+        }
         ("work_dim", []) => query(body, Query::WorkDim, 0),
         (_, &[dim]) => match Query::from_name(name) {
             Some(which) if which != Query::WorkDim => {

@@ -6,8 +6,8 @@ use super::module::ModuleBuilder;
 use super::types::leaf_types;
 use super::{Attempt, refuse};
 use crate::ir::{
-    BinaryOp, Block, FastMath, FloatCc, Function, Inst, InstData, IntCc, IntFlags, LocalData, LocalVar, Slot, SlotData,
-    SourceLoc, Space, TernaryOp, Type, UnaryOp, Value, ValueDef,
+    BinaryOp, Block, FastMath, FloatCc, Function, IMAGE_BYTES, Input, Inst, InstData, IntCc, IntFlags, LocalData,
+    LocalVar, Slot, SlotData, SourceLoc, Space, TernaryOp, Type, UnaryOp, Value, ValueDef,
 };
 use cranelift_entity::PrimaryMap;
 use std::collections::HashMap;
@@ -37,6 +37,11 @@ pub(super) struct Body<'a, 'm> {
     in_prelude: bool,
     /// The place in the source of the instruction being imported.
     pub loc: SourceLoc,
+    /// The parameters that are images.
+    pub images: HashMap<LlvmValue<'m>, u32>,
+    /// The fields of images that have been asked for, which follow the other inputs.
+    pub image_inputs: Vec<(Input, Type)>,
+    image_fields: HashMap<(u32, u32, Type), Value>,
     local_vars: HashMap<LlvmValue<'m>, LocalVar>,
     addresses: HashMap<(LlvmValue<'m>, i64, Type), Value>,
 }
@@ -57,9 +62,30 @@ impl<'a, 'm> Body<'a, 'm> {
             prelude: Vec::new(),
             in_prelude: false,
             loc: SourceLoc::default(),
+            images: HashMap::new(),
+            image_inputs: Vec::new(),
+            image_fields: HashMap::new(),
             local_vars: HashMap::new(),
             addresses: HashMap::new(),
         }
+    }
+
+    /// A field of an image's record, by its offset in bytes: an input of the kernel.
+    pub fn image_field(&mut self, image: LlvmValue<'m>, offset: u32, ty: Type) -> Attempt<Value> {
+        let Some(&param) = self.images.get(&image) else {
+            refuse!("an image that is not an argument itself: {}", image.text());
+        };
+        if u64::from(offset) + u64::from(ty.bytes()) > IMAGE_BYTES as u64 {
+            refuse!("an image has no field at {offset}");
+        }
+        if let Some(&value) = self.image_fields.get(&(param, offset, ty)) {
+            return Ok(value);
+        }
+        let entry = self.func.entry();
+        let value = self.func.add_param(entry, ty);
+        self.image_inputs.push((Input::Value { param, offset }, ty));
+        self.image_fields.insert((param, offset, ty), value);
+        Ok(value)
     }
 
     // What LLVM's values are here.

@@ -3,7 +3,7 @@
 use super::llvm::{Module, TypeKind, Value};
 use super::types::{scalar, size_of, unsupported};
 use super::{Attempt, memory, refuse};
-use crate::ir::{KernelAttrs, Param, ParamKind, Space, Type};
+use crate::ir::{IMAGE_BYTES, KernelAttrs, Param, ParamKind, Space, Type};
 
 /// Alignment of the memory that a `__local` argument points to: that of the widest OpenCL type.
 const LOCAL_ALIGN: u32 = 128;
@@ -39,10 +39,19 @@ pub(super) fn read<'m>(module: Module<'m>, function: Value<'m>) -> Attempt<Signa
     for (i, value) in function.params().into_iter().enumerate() {
         let index = i as u32;
         let qualifiers = of(&qualifiers, i);
-        refuse_opaque(&of(&base_types, i), &qualifiers)?;
+        let opaque = opaque(&of(&base_types, i), &qualifiers)?;
         let byval = function.byval_type(index);
         let ty = byval.unwrap_or(value.ty());
         let kind = match (byval, ty.kind()) {
+            (None, TypeKind::Ptr(number)) if opaque == Some(ParamKind::Image) => {
+                // The front end has made constant addresses of images; other ones are those of older SPIR.
+                match Space::from_number(number) {
+                    Some(Space::Constant) => ParamKind::Image,
+                    _ => refuse!("argument {i} is an image in the form of SPIR 1.2"),
+                }
+            }
+            (None, TypeKind::Int(32)) if opaque == Some(ParamKind::Sampler) => ParamKind::Sampler,
+            _ if opaque.is_some() => refuse!("argument {i} is an image or a sampler of another form"),
             (None, TypeKind::Ptr(number)) => match Space::from_number(number) {
                 Some(Space::Local) => ParamKind::Local,
                 Some(space @ (Space::Global | Space::Constant)) => ParamKind::Pointer(space),
@@ -54,7 +63,7 @@ pub(super) fn read<'m>(module: Module<'m>, function: Value<'m>) -> Attempt<Signa
             }
             _ => ParamKind::Value,
         };
-        let size = size_of(module, ty)?;
+        let size = if kind == ParamKind::Image { IMAGE_BYTES as u64 } else { size_of(module, ty)? };
         let natural = match module.align_of(ty) {
             Some(align) if byval.is_some() => align.max(function.param_align(index)),
             Some(align) => align,
@@ -94,18 +103,16 @@ pub(super) fn read<'m>(module: Module<'m>, function: Value<'m>) -> Attempt<Signa
     Ok(Signature { params, args_size: end.next_multiple_of(u64::from(block_align)) as u32, attrs })
 }
 
-/// Opaque types that older forms of SPIR write as pointers or integers.
-fn refuse_opaque(base_type: &str, qualifiers: &str) -> Attempt<()> {
+/// Whether a parameter's type, as written, is an image or a sampler.
+fn opaque(base_type: &str, qualifiers: &str) -> Attempt<Option<ParamKind>> {
     if qualifiers.split(' ').any(|q| q == "pipe") {
         refuse!("pipes are not supported");
     }
     match base_type {
-        "sampler_t" => refuse!("samplers are not supported yet"),
+        "sampler_t" => Ok(Some(ParamKind::Sampler)),
         "queue_t" => refuse!("device-side enqueue is not supported"),
-        image if image.starts_with("image") && image.ends_with("_t") => {
-            refuse!("images are not supported yet")
-        }
-        _ => Ok(()),
+        image if image.starts_with("image") && image.ends_with("_t") => Ok(Some(ParamKind::Image)),
+        _ => Ok(None),
     }
 }
 

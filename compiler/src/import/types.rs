@@ -115,8 +115,7 @@ pub(super) fn size_of<'m>(module: Module<'m>, ty: LlvmType<'m>) -> Attempt<u64> 
 /// Why a type is not supported.
 pub(super) fn unsupported(ty: LlvmType<'_>) -> String {
     match ty.extension_name().as_deref() {
-        Some("spirv.Image" | "spirv.SampledImage") => "images are not supported yet".into(),
-        Some("spirv.Sampler") => "samplers are not supported yet".into(),
+        Some("spirv.Image" | "spirv.SampledImage" | "spirv.Sampler") => "an image or a sampler of another form".into(),
         Some("spirv.Pipe" | "spirv.PipeStorage" | "spirv.ReserveId") => "pipes are not supported".into(),
         Some("spirv.Queue" | "spirv.DeviceEvent") => "device-side enqueue is not supported".into(),
         _ => match ty.kind() {

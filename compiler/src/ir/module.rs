@@ -44,6 +44,9 @@ pub struct FormatData {
     pub args: Vec<(Type, u8)>,
 }
 
+/// Bytes of the record that stands for an image in the argument block.
+pub const IMAGE_BYTES: usize = 96;
+
 /// What an argument is, as clSetKernelArg and clGetKernelArgInfo see it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ParamKind {

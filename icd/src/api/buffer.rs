@@ -19,7 +19,7 @@ use crate::error::entry_ret;
 use crate::handle;
 
 /// How kernels may use the object.
-const KERNEL: cl_mem_flags = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
+pub const KERNEL: cl_mem_flags = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
 /// How the host may use the object.
 const HOST: cl_mem_flags = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
 /// Where its bytes come from.
@@ -108,8 +108,8 @@ pub unsafe extern "C" fn create_buffer_with_properties(
     unsafe { entry_ret(errcode_ret, body) }
 }
 
-/// The flags of a sub-buffer: those given, and what it inherits.
-fn sub_buffer_flags(flags: cl_mem_flags, parent: cl_mem_flags) -> Result<cl_mem_flags> {
+/// The flags of a sub-buffer, or of an image made from another object: those given, and what it inherits.
+pub fn sub_buffer_flags(flags: cl_mem_flags, parent: cl_mem_flags) -> Result<cl_mem_flags> {
     // "CL_INVALID_VALUE [...] if flags specifies CL_MEM_USE_HOST_PTR, CL_MEM_ALLOC_HOST_PTR or CL_MEM_COPY_HOST_PTR".
     check_flags(flags)?;
     ensure!(flags & POINTER == 0, CL_INVALID_VALUE);
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn create_sub_buffer(
     let body = || {
         // "CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object [or] is a sub-buffer object."
         let parent = handle::get::<Memory>(buffer)?;
-        ensure!(parent.whole().is_none(), CL_INVALID_MEM_OBJECT);
+        ensure!(parent.whole().is_none() && parent.image().is_none(), CL_INVALID_MEM_OBJECT);
         let flags = sub_buffer_flags(flags, parent.flags())?;
         // "CL_INVALID_VALUE [...] if the value specified in buffer_create_type is not valid [or] if buffer_create_info
         // is NULL".
@@ -169,7 +169,14 @@ pub unsafe extern "C" fn create_sub_buffer(
 /// "CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object; CL_INVALID_CONTEXT if the context associated with
 /// command_queue and buffer are not the same." (A sub-buffer's offset suits every device there is.)
 pub fn buffer_in(context: &Arc<Context>, buffer: cl_mem) -> Result<Arc<Memory>> {
-    let memory = handle::get::<Memory>(buffer)?;
+    let memory = memory_in(context, buffer)?;
+    ensure!(memory.image().is_none(), CL_INVALID_MEM_OBJECT);
+    Ok(memory)
+}
+
+/// A buffer or an image to be used with a queue of this context; errors as for [`buffer_in`].
+pub fn memory_in(context: &Arc<Context>, object: cl_mem) -> Result<Arc<Memory>> {
+    let memory = handle::get::<Memory>(object)?;
     ensure!(Arc::ptr_eq(memory.context(), context), opencl_sys::CL_INVALID_CONTEXT);
     Ok(memory)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lockstep_runtime::device::{self, Device, has_extension, has_feature};
 use lockstep_runtime::platform::{DRIVER_VERSION, NAME, VENDOR};
-use lockstep_runtime::{Error, Result, clock, extensions};
+use lockstep_runtime::{Error, Result, clock, extensions, image};
 use opencl_sys::*;
 
 use crate::api::platform::platform_handle;
@@ -34,6 +34,7 @@ pub unsafe extern "C" fn get_device_info(
         identity(&device, param_name, info)
             .or_else(|| execution(&device, param_name, info))
             .or_else(|| memory(&device, param_name, info))
+            .or_else(|| images(param_name, info))
             .or_else(|| arithmetic(&device, param_name, info))
             .or_else(|| language(param_name, info))
             .or_else(|| absent(param_name, info))
@@ -128,6 +129,26 @@ fn memory(device: &Device, name: cl_device_info, info: Info) -> Option<Result<()
     })
 }
 
+/// Its images; without support for them, "the minimum value" of all this is 0.
+fn images(name: cl_device_info, info: Info) -> Option<Result<()>> {
+    let number = |value: cl_uint| info.value::<cl_uint>(if device::has_images() { value } else { 0 });
+    let size = |value: usize| info.value::<usize>(if device::has_images() { value } else { 0 });
+    Some(match name {
+        CL_DEVICE_IMAGE_SUPPORT => info.bool(device::has_images()),
+        CL_DEVICE_MAX_READ_IMAGE_ARGS | CL_DEVICE_MAX_WRITE_IMAGE_ARGS => number(image::MAX_ARGUMENTS),
+        CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS => {
+            number(if has_feature("__opencl_c_read_write_images") { image::MAX_ARGUMENTS } else { 0 })
+        }
+        CL_DEVICE_MAX_SAMPLERS => number(image::MAX_SAMPLERS),
+        CL_DEVICE_IMAGE_PITCH_ALIGNMENT | CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT => number(image::ALIGNMENT),
+        CL_DEVICE_IMAGE2D_MAX_WIDTH | CL_DEVICE_IMAGE2D_MAX_HEIGHT => size(image::MAX_2D),
+        CL_DEVICE_IMAGE3D_MAX_WIDTH | CL_DEVICE_IMAGE3D_MAX_HEIGHT | CL_DEVICE_IMAGE3D_MAX_DEPTH => size(image::MAX_3D),
+        CL_DEVICE_IMAGE_MAX_BUFFER_SIZE => size(image::MAX_BUFFER),
+        CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => size(image::MAX_LAYERS),
+        _ => return None,
+    })
+}
+
 /// Its numbers.
 fn arithmetic(device: &Device, name: cl_device_info, info: Info) -> Option<Result<()>> {
     let double = cl_uint::from(has_extension("cl_khr_fp64"));
@@ -193,30 +214,16 @@ fn atomics(more: cl_device_atomic_capabilities) -> cl_device_atomic_capabilities
         .fold(CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP | more, |all, (_, bit)| all | bit)
 }
 
-/// What it does not have: images, pipes, shared virtual memory, queues of its own, intermediate languages.
+/// What it does not have: pipes, shared virtual memory, queues of its own, intermediate languages.
 fn absent(name: cl_device_info, info: Info) -> Option<Result<()>> {
     Some(match name {
-        CL_DEVICE_IMAGE_SUPPORT => info.bool(false),
-        CL_DEVICE_MAX_READ_IMAGE_ARGS
-        | CL_DEVICE_MAX_WRITE_IMAGE_ARGS
-        | CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS
-        | CL_DEVICE_MAX_SAMPLERS
-        | CL_DEVICE_IMAGE_PITCH_ALIGNMENT
-        | CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT
-        | CL_DEVICE_MAX_PIPE_ARGS
+        CL_DEVICE_MAX_PIPE_ARGS
         | CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS
         | CL_DEVICE_PIPE_MAX_PACKET_SIZE
         | CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE
         | CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE
         | CL_DEVICE_MAX_ON_DEVICE_QUEUES
         | CL_DEVICE_MAX_ON_DEVICE_EVENTS => info.value::<cl_uint>(0),
-        CL_DEVICE_IMAGE2D_MAX_WIDTH
-        | CL_DEVICE_IMAGE2D_MAX_HEIGHT
-        | CL_DEVICE_IMAGE3D_MAX_WIDTH
-        | CL_DEVICE_IMAGE3D_MAX_HEIGHT
-        | CL_DEVICE_IMAGE3D_MAX_DEPTH
-        | CL_DEVICE_IMAGE_MAX_BUFFER_SIZE
-        | CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => info.value::<usize>(0),
         CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES => info.value::<cl_command_queue_properties>(0),
         CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES => info.value::<cl_device_device_enqueue_capabilities>(0),
         CL_DEVICE_SVM_CAPABILITIES => info.value::<cl_device_svm_capabilities>(0),

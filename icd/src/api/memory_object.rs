@@ -15,7 +15,7 @@ use opencl_sys::{
     cl_mem_info, cl_mem_migration_flags, cl_uint,
 };
 
-use crate::api::buffer::buffer_in;
+use crate::api::buffer::memory_in;
 use crate::api::enqueue::{Completion, enqueue, wait_list};
 use crate::error::entry;
 use crate::handle;
@@ -67,16 +67,14 @@ pub unsafe extern "C" fn get_mem_object_info(
         // SAFETY: the caller vouches for the pointers.
         let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
         match param_name {
-            CL_MEM_TYPE => info.value(CL_MEM_OBJECT_BUFFER),
+            CL_MEM_TYPE => info.value(memory.image().map_or(CL_MEM_OBJECT_BUFFER, |image| image.kind)),
             CL_MEM_FLAGS => info.value(memory.flags()),
             CL_MEM_SIZE => info.value(memory.size()),
             CL_MEM_HOST_PTR => info.value(memory.host_pointer()),
             CL_MEM_MAP_COUNT => info.value(memory.map_count() as cl_uint),
             CL_MEM_REFERENCE_COUNT => info.value(handle::references(&memory)),
             CL_MEM_CONTEXT => info.value(handle::of(memory.context())),
-            CL_MEM_ASSOCIATED_MEMOBJECT => {
-                info.value(memory.whole().map_or(std::ptr::null_mut(), |(whole, _)| handle::of(whole)))
-            }
+            CL_MEM_ASSOCIATED_MEMOBJECT => info.value(memory.associated().map_or(std::ptr::null_mut(), handle::of)),
             CL_MEM_OFFSET => info.value(memory.whole().map_or(0, |(_, origin)| origin)),
             // There are no such pointers.
             CL_MEM_USES_SVM_POINTER => info.bool(false),
@@ -102,7 +100,7 @@ pub unsafe extern "C" fn enqueue_unmap_mem_object(
     entry(|| {
         // "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue."
         let queue = handle::get::<Queue>(command_queue)?;
-        let memory = buffer_in(queue.context(), memobj)?;
+        let memory = memory_in(queue.context(), memobj)?;
         // SAFETY: the caller vouches for the list and for `event`.
         unsafe {
             let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
@@ -148,7 +146,7 @@ pub unsafe extern "C" fn enqueue_migrate_mem_objects(
         unsafe {
             let handles = std::slice::from_raw_parts(mem_objects, num_mem_objects as usize);
             // "CL_INVALID_MEM_OBJECT if any of the memory objects in mem_objects is not a valid memory object."
-            let all = handles.iter().map(|&memobj| buffer_in(queue.context(), memobj)).collect::<Result<Vec<_>>>()?;
+            let all = handles.iter().map(|&memobj| memory_in(queue.context(), memobj)).collect::<Result<Vec<_>>>()?;
             let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
             let completion = Completion { blocking: false, event };
             enqueue(&queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, waits, keep_until_then(all), completion)

@@ -22,7 +22,7 @@ use crate::handle;
 ///
 /// # Safety
 /// `values` is null or points to three elements.
-unsafe fn three(values: *const usize) -> Result<[usize; 3]> {
+pub unsafe fn three(values: *const usize) -> Result<[usize; 3]> {
     ensure!(!values.is_null(), CL_INVALID_VALUE);
     // SAFETY: not null, so the caller vouches for three elements.
     Ok(unsafe { values.cast::<[usize; 3]>().read_unaligned() })
@@ -225,7 +225,7 @@ pub unsafe extern "C" fn enqueue_copy_buffer_rect(
         // overlap."
         if let Some((source_origin, target_origin)) = source.shared_offsets(&target) {
             let moved = |layout: Layout, by: usize| Layout { offset: layout.offset + by, ..layout };
-            let overlap = boxes_overlap(moved(from, source_origin), moved(to, target_origin), region);
+            let overlap = boxes_overlap((moved(from, source_origin), region), (moved(to, target_origin), region));
             ensure!(!overlap, CL_MEM_COPY_OVERLAP);
         }
         let work = copy_box((Side::Buffer(source), from), (Side::Buffer(target), to), region);

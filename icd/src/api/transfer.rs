@@ -3,8 +3,8 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use lockstep_runtime::memory::{Memory, overlap};
-use lockstep_runtime::memory_transfer::{self as transfer, HostPointer};
+use lockstep_runtime::memory::Memory;
+use lockstep_runtime::memory_transfer::{self as transfer, HostPointer, overlap};
 use lockstep_runtime::queue::Queue;
 use lockstep_runtime::{Result, ensure};
 use opencl_sys::{
@@ -208,7 +208,7 @@ pub unsafe extern "C" fn enqueue_map_buffer(
 }
 
 /// "CL_MAP_READ or CL_MAP_WRITE and CL_MAP_WRITE_INVALIDATE_REGION are mutually exclusive."
-fn check_map_flags(flags: cl_map_flags) -> Result<()> {
+pub fn check_map_flags(flags: cl_map_flags) -> Result<()> {
     const EITHER: cl_map_flags = CL_MAP_READ | CL_MAP_WRITE;
     ensure!(flags & !(EITHER | CL_MAP_WRITE_INVALIDATE_REGION) == 0, CL_INVALID_VALUE);
     ensure!(flags & CL_MAP_WRITE_INVALIDATE_REGION == 0 || flags & EITHER == 0, CL_INVALID_VALUE);

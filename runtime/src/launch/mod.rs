@@ -49,13 +49,13 @@ pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Arc<Launch>> {
         let held = &mut record.held;
         for (index, param) in kernel.ir().params.iter().enumerate() {
             match param.kind {
-                ParamKind::Pointer(_) => held.extend(args.buffers[index].clone()),
+                ParamKind::Pointer(_) | ParamKind::Image => held.extend(args.buffers[index].clone()),
                 ParamKind::Local => {
                     let start = local_end.next_multiple_of(LOCAL_ALIGN);
                     record.args.write(param.offset as usize, &start.to_le_bytes());
                     local_end = start.saturating_add(args.locals[index]);
                 }
-                ParamKind::Value | ParamKind::Image | ParamKind::Sampler => {}
+                ParamKind::Value | ParamKind::Sampler => {}
             }
         }
         ensure!(local_end <= LOCAL_MEMORY, CL_OUT_OF_RESOURCES, "more local memory than CL_DEVICE_LOCAL_MEM_SIZE");

@@ -1,0 +1,289 @@
+//! Creating images (OpenCL API, 5.3.1).
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use lockstep_runtime::context::Context;
+use lockstep_runtime::image::Image;
+use lockstep_runtime::image_format::Format;
+use lockstep_runtime::memory::Memory;
+use lockstep_runtime::{Error, Result, device, ensure};
+use opencl_sys::*;
+
+use crate::api::buffer::{KERNEL, check_flags, sub_buffer_flags};
+use crate::api::image::TYPES;
+use crate::error::entry_ret;
+use crate::handle;
+
+/// What an image is made from.
+struct Request {
+    context: Arc<Context>,
+    properties: Vec<cl_mem_properties>,
+    flags: cl_mem_flags,
+    format: *const cl_image_format,
+    host_ptr: *mut c_void,
+}
+
+impl Request {
+    /// The format, which the pointer leads to.
+    ///
+    /// "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if image_format is NULL [or] if values specified in image_format are not
+    /// valid".
+    ///
+    /// # Safety
+    /// The pointer is null or leads to a format.
+    unsafe fn format(&self) -> Result<Format> {
+        ensure!(!self.format.is_null(), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
+        // SAFETY: not null, so the caller vouches for it.
+        let format = unsafe { self.format.read_unaligned() };
+        let format = Format { order: format.image_channel_order, data_type: format.image_channel_data_type };
+        ensure!(format.is_valid(), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
+        Ok(format)
+    }
+
+    /// Creates the image; `pitch_error` is what wrong pitches are answered with.
+    ///
+    /// # Safety
+    /// The pointers are as the specification says.
+    unsafe fn create(self, desc: &cl_image_desc, pitch_error: cl_int) -> Result<*mut c_void> {
+        // "CL_INVALID_OPERATION if there are no devices in context that support images".
+        ensure!(device::has_images(), CL_INVALID_OPERATION);
+        check_flags(self.flags)?;
+        // SAFETY: the caller vouches for it.
+        let format = unsafe { self.format()? };
+        // "CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid": "num_mip_levels must be 0";
+        // "num_samples must be 0".
+        ensure!(TYPES.contains(&desc.image_type), CL_INVALID_IMAGE_DESCRIPTOR);
+        ensure!(desc.num_mip_levels == 0 && desc.num_samples == 0, CL_INVALID_IMAGE_DESCRIPTOR);
+        let image = sizes(desc, format);
+        // "CL_INVALID_IMAGE_SIZE if the image dimensions specified in image_desc are not valid or exceed the maximum
+        // image dimensions".
+        ensure!(image.within_limits(), CL_INVALID_IMAGE_SIZE);
+        let kind = desc.image_type;
+        if !desc.buffer.is_null() {
+            return self.create_from(desc, image);
+        }
+        // "mem_object can be a buffer memory object if image_type is CL_MEM_OBJECT_IMAGE1D_BUFFER", which needs one.
+        ensure!(kind != CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_INVALID_IMAGE_DESCRIPTOR);
+        // "CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in flags [or]
+        // if host_ptr is not NULL but CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR are not set in flags".
+        let wants_pointer = self.flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) != 0;
+        ensure!(wants_pointer != self.host_ptr.is_null(), CL_INVALID_HOST_PTR);
+        // "image_row_pitch [...] must be 0 if host_ptr is NULL"; "image_slice_pitch [...] must be 0 if host_ptr is NULL".
+        let (row, slice) = (desc.image_row_pitch, if image.has_slices() { desc.image_slice_pitch } else { 0 });
+        ensure!(wants_pointer || (row == 0 && slice == 0), pitch_error);
+        let image = image.with_pitches(row, slice).ok_or(pitch_error)?;
+        // "CL_IMAGE_FORMAT_NOT_SUPPORTED if there are no devices in context that support image_format".
+        let writes = self.flags & CL_MEM_WRITE_ONLY != 0;
+        ensure!(format.is_supported() && format.suits(kind), CL_IMAGE_FORMAT_NOT_SUPPORTED);
+        ensure!(!writes || format.is_writable(), CL_IMAGE_FORMAT_NOT_SUPPORTED);
+        // CL_MEM_READ_WRITE "is the default."
+        let flags = if self.flags & KERNEL == 0 { self.flags | CL_MEM_READ_WRITE } else { self.flags };
+        let (context, host) = (self.context.clone(), self.host_ptr.cast());
+        // SAFETY: the flags agree with the pointer, for which the caller vouches.
+        let memory = unsafe { Memory::new_image(context, flags, image, host, self.properties) };
+        let tell = |error: &Error| self.context.notify(error.message().unwrap_or("no image was created"));
+        handle::publish(memory.inspect_err(tell)?)
+    }
+
+    /// Creates an image of another object's bytes.
+    fn create_from(self, desc: &cl_image_desc, image: Image) -> Result<*mut c_void> {
+        let parent = handle::get::<Memory>(desc.buffer).map_err(|_| Error::new(CL_INVALID_IMAGE_DESCRIPTOR))?;
+        ensure!(Arc::ptr_eq(parent.context(), &self.context), CL_INVALID_CONTEXT);
+        ensure!(self.host_ptr.is_null(), CL_INVALID_HOST_PTR);
+        let flags = sub_buffer_flags(self.flags, parent.flags())?;
+        let (kind, format) = (image.kind, image.format);
+        let image = match parent.image() {
+            // "mem_object can be a buffer memory object if image_type is CL_MEM_OBJECT_IMAGE1D_BUFFER or
+            // CL_MEM_OBJECT_IMAGE2D".
+            None => {
+                ensure!(
+                    matches!(kind, CL_MEM_OBJECT_IMAGE1D_BUFFER | CL_MEM_OBJECT_IMAGE2D),
+                    CL_INVALID_IMAGE_DESCRIPTOR
+                );
+                let row = if kind == CL_MEM_OBJECT_IMAGE2D { desc.image_row_pitch } else { 0 };
+                // "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if a 2D image is created from a buffer and the row pitch and base
+                // address alignment does not follow the rules".
+                let image = image.with_pitches(row, 0).ok_or(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR)?;
+                // "image_width times size of element in bytes must be at most the size of the buffer object"; "the
+                // image_row_pitch times image_height must be at most the size of the buffer object".
+                ensure!(image.bytes() <= parent.size(), CL_INVALID_IMAGE_SIZE);
+                image
+            }
+            // "mem_object can be an image object if image_type is CL_MEM_OBJECT_IMAGE2D."
+            Some(other) => {
+                ensure!(kind == CL_MEM_OBJECT_IMAGE2D && other.kind == kind, CL_INVALID_IMAGE_DESCRIPTOR);
+                // "All of the values specified in image_desc must match the image descriptor information associated with
+                // mem_object, except for mem_object."
+                let image = Image { row_pitch: other.row_pitch, slice_pitch: other.slice_pitch, ..image };
+                let pitch = [0, other.row_pitch].contains(&desc.image_row_pitch) && desc.image_slice_pitch == 0;
+                let same = Image { format, ..other.clone() } == image;
+                ensure!(pitch && same, CL_INVALID_IMAGE_DESCRIPTOR);
+                // "The image channel order specified in image_format must be compatible with the image channel order
+                // associated with mem_object".
+                let compatible = [
+                    (CL_sBGRA, CL_BGRA),
+                    (CL_BGRA, CL_sBGRA),
+                    (CL_sRGBA, CL_RGBA),
+                    (CL_RGBA, CL_sRGBA),
+                    (CL_sRGB, CL_RGB),
+                    (CL_RGB, CL_sRGB),
+                    (CL_sRGBx, CL_RGBx),
+                    (CL_RGBx, CL_sRGBx),
+                    (CL_DEPTH, CL_R),
+                ];
+                let orders = (format.order, other.format.order);
+                let types = format.data_type == other.format.data_type;
+                ensure!(types && compatible.contains(&orders), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
+                image
+            }
+        };
+        ensure!(format.is_supported() && format.suits(kind), CL_IMAGE_FORMAT_NOT_SUPPORTED);
+        handle::publish(parent.view(flags, image, self.properties)?)
+    }
+}
+
+/// The sizes that count for the type; the others are 1.
+fn sizes(desc: &cl_image_desc, format: Format) -> Image {
+    let kind = desc.image_type;
+    let rows = matches!(kind, CL_MEM_OBJECT_IMAGE2D | CL_MEM_OBJECT_IMAGE2D_ARRAY | CL_MEM_OBJECT_IMAGE3D);
+    let layers = matches!(kind, CL_MEM_OBJECT_IMAGE1D_ARRAY | CL_MEM_OBJECT_IMAGE2D_ARRAY);
+    Image {
+        kind,
+        format,
+        width: desc.image_width,
+        height: if rows { desc.image_height } else { 1 },
+        depth: if kind == CL_MEM_OBJECT_IMAGE3D { desc.image_depth } else { 1 },
+        layers: if layers { desc.image_array_size } else { 1 },
+        row_pitch: 0,
+        slice_pitch: 0,
+    }
+}
+
+/// `clCreateImage`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn create_image(
+    context: cl_context,
+    flags: cl_mem_flags,
+    image_format: *const cl_image_format,
+    image_desc: *const cl_image_desc,
+    host_ptr: *mut c_void,
+    errcode_ret: *mut cl_int,
+) -> cl_mem {
+    let properties = std::ptr::null();
+    // SAFETY: the same contract.
+    unsafe { create_image_with_properties(context, properties, flags, image_format, image_desc, host_ptr, errcode_ret) }
+}
+
+/// `clCreateImageWithProperties`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn create_image_with_properties(
+    context: cl_context,
+    properties: *const cl_mem_properties,
+    flags: cl_mem_flags,
+    image_format: *const cl_image_format,
+    image_desc: *const cl_image_desc,
+    host_ptr: *mut c_void,
+    errcode_ret: *mut cl_int,
+) -> cl_mem {
+    let body = || {
+        // "CL_INVALID_CONTEXT if context is not a valid context".
+        let context = handle::get::<Context>(context)?;
+        ensure!(device::has_images(), CL_INVALID_OPERATION);
+        let mut list = Vec::new();
+        if !properties.is_null() {
+            // "CL_INVALID_PROPERTY if a property name in properties is not a supported property name": there are none.
+            // SAFETY: the caller vouches for a list that ends in 0.
+            ensure!(unsafe { properties.read() } == 0, CL_INVALID_PROPERTY);
+            list.push(0);
+        }
+        let request = Request { context, properties: list, flags, format: image_format, host_ptr };
+        check_flags(flags)?;
+        // SAFETY: the caller vouches for the pointers.
+        unsafe {
+            request.format()?;
+            // "CL_INVALID_IMAGE_DESCRIPTOR if image_desc is NULL".
+            ensure!(!image_desc.is_null(), CL_INVALID_IMAGE_DESCRIPTOR);
+            request.create(&image_desc.read_unaligned(), CL_INVALID_IMAGE_DESCRIPTOR)
+        }
+    };
+    // SAFETY: the caller vouches for `errcode_ret`.
+    unsafe { entry_ret(errcode_ret, body) }
+}
+
+/// A descriptor of nothing but type and sizes.
+fn descriptor(image_type: cl_mem_object_type, sizes: [usize; 3], pitches: [usize; 2]) -> cl_image_desc {
+    cl_image_desc {
+        image_type,
+        image_width: sizes[0],
+        image_height: sizes[1],
+        image_depth: sizes[2],
+        image_array_size: 0,
+        image_row_pitch: pitches[0],
+        image_slice_pitch: pitches[1],
+        num_mip_levels: 0,
+        num_samples: 0,
+        buffer: std::ptr::null_mut(),
+    }
+}
+
+/// `clCreateImage2D`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn create_image_2d(
+    context: cl_context,
+    flags: cl_mem_flags,
+    image_format: *const cl_image_format,
+    image_width: usize,
+    image_height: usize,
+    image_row_pitch: usize,
+    host_ptr: *mut c_void,
+    errcode_ret: *mut cl_int,
+) -> cl_mem {
+    let body = || {
+        let context = handle::get::<Context>(context)?;
+        let request = Request { context, properties: Vec::new(), flags, format: image_format, host_ptr };
+        let desc = descriptor(CL_MEM_OBJECT_IMAGE2D, [image_width, image_height, 1], [image_row_pitch, 0]);
+        // "CL_INVALID_IMAGE_SIZE [...] if values specified by image_row_pitch do not follow rules".
+        // SAFETY: the caller vouches for the pointers.
+        unsafe { request.create(&desc, CL_INVALID_IMAGE_SIZE) }
+    };
+    // SAFETY: the caller vouches for `errcode_ret`.
+    unsafe { entry_ret(errcode_ret, body) }
+}
+
+/// `clCreateImage3D`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn create_image_3d(
+    context: cl_context,
+    flags: cl_mem_flags,
+    image_format: *const cl_image_format,
+    image_width: usize,
+    image_height: usize,
+    image_depth: usize,
+    image_row_pitch: usize,
+    image_slice_pitch: usize,
+    host_ptr: *mut c_void,
+    errcode_ret: *mut cl_int,
+) -> cl_mem {
+    let body = || {
+        let context = handle::get::<Context>(context)?;
+        ensure!(device::has_images(), CL_INVALID_OPERATION);
+        // "CL_INVALID_IMAGE_SIZE if image_width or image_height are 0 or if image_depth is at most 1".
+        ensure!(image_depth > 1, CL_INVALID_IMAGE_SIZE);
+        let request = Request { context, properties: Vec::new(), flags, format: image_format, host_ptr };
+        let sizes = [image_width, image_height, image_depth];
+        let desc = descriptor(CL_MEM_OBJECT_IMAGE3D, sizes, [image_row_pitch, image_slice_pitch]);
+        // SAFETY: the caller vouches for the pointers.
+        unsafe { request.create(&desc, CL_INVALID_IMAGE_SIZE) }
+    };
+    // SAFETY: the caller vouches for `errcode_ret`.
+    unsafe { entry_ret(errcode_ret, body) }
+}

@@ -1,0 +1,320 @@
+//! Reading, writing, copying, filling and mapping images, and copies between images and buffers (OpenCL API, 5.3.4 to
+//! 5.3.7).
+
+use std::ffi::c_void;
+
+use lockstep_runtime::image::Image;
+use lockstep_runtime::memory_transfer::{HostPointer, Layout, Region, Side, boxes_overlap, copy_box, fill_box};
+use lockstep_runtime::queue::Queue;
+use lockstep_runtime::{Result, ensure};
+use opencl_sys::{
+    CL_COMMAND_COPY_BUFFER_TO_IMAGE, CL_COMMAND_COPY_IMAGE, CL_COMMAND_COPY_IMAGE_TO_BUFFER, CL_COMMAND_FILL_IMAGE,
+    CL_COMMAND_MAP_IMAGE, CL_COMMAND_READ_IMAGE, CL_COMMAND_WRITE_IMAGE, CL_FALSE, CL_IMAGE_FORMAT_MISMATCH,
+    CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_MAP_READ, CL_MEM_COPY_OVERLAP, cl_bool, cl_command_queue, cl_event,
+    cl_int, cl_map_flags, cl_mem, cl_uint,
+};
+
+use crate::api::buffer::buffer_in;
+use crate::api::enqueue::{Completion, enqueue, wait_list};
+use crate::api::image::image_in;
+use crate::api::memory_object::keep_until_then;
+use crate::api::rect::three;
+use crate::api::transfer::check_map_flags;
+use crate::error::{entry, entry_ret};
+use crate::handle;
+
+/// A box of an image as the application names it: where it lies, and its size in bytes, rows and slices.
+///
+/// # Safety
+/// The pointers are null or lead to three elements.
+unsafe fn part(image: &Image, origin: *const usize, region: *const usize) -> Result<(Layout, Region)> {
+    // SAFETY: the same contract.
+    unsafe { image.boxed(three(origin)?, three(region)?) }
+}
+
+/// What `clEnqueueReadImage` and `clEnqueueWriteImage` have in common.
+struct HostBox {
+    image: cl_mem,
+    blocking: cl_bool,
+    origin: *const usize,
+    region: *const usize,
+    pitches: [usize; 2],
+    ptr: *mut c_void,
+    waits: (cl_uint, *const cl_event),
+    event: *mut cl_event,
+}
+
+impl HostBox {
+    /// # Safety
+    /// The pointers are as the specification says.
+    unsafe fn enqueue(self, command_queue: cl_command_queue, writes: bool) -> Result<()> {
+        // SAFETY: the caller vouches for the pointers.
+        unsafe {
+            // "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue".
+            let queue = handle::get::<Queue>(command_queue)?;
+            let (memory, image) = image_in(queue.context(), self.image)?;
+            let (inside, bytes) = part(&image, self.origin, self.region)?;
+            // "CL_INVALID_VALUE [...] if ptr is NULL".
+            ensure!(!self.ptr.is_null(), CL_INVALID_VALUE);
+            let outside = image.host_layout(three(self.region)?, self.pitches[0], self.pitches[1])?;
+            let waits = wait_list(queue.context(), self.waits.0, self.waits.1)?;
+            // "CL_INVALID_OPERATION if clEnqueueReadImage is called on image which has been created with
+            // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS", and likewise for writing.
+            let allowed = if writes { memory.host_may_write() } else { memory.host_may_read() };
+            ensure!(allowed, CL_INVALID_OPERATION);
+            let host = (Side::Host(HostPointer::new(self.ptr.cast())), outside);
+            let own = (Side::Buffer(memory), inside);
+            let (kind, work) = if writes {
+                (CL_COMMAND_WRITE_IMAGE, copy_box(host, own, bytes))
+            } else {
+                (CL_COMMAND_READ_IMAGE, copy_box(own, host, bytes))
+            };
+            let completion = Completion { blocking: self.blocking != CL_FALSE, event: self.event };
+            enqueue(&queue, kind, waits, work, completion)
+        }
+    }
+}
+
+/// `clEnqueueReadImage`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn enqueue_read_image(
+    command_queue: cl_command_queue,
+    image: cl_mem,
+    blocking_read: cl_bool,
+    origin: *const usize,
+    region: *const usize,
+    row_pitch: usize,
+    slice_pitch: usize,
+    ptr: *mut c_void,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    let waits = (num_events_in_wait_list, event_wait_list);
+    let pitches = [row_pitch, slice_pitch];
+    let read = HostBox { image, blocking: blocking_read, origin, region, pitches, ptr, waits, event };
+    // SAFETY: the same contract.
+    entry(|| unsafe { read.enqueue(command_queue, false) })
+}
+
+/// `clEnqueueWriteImage`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn enqueue_write_image(
+    command_queue: cl_command_queue,
+    image: cl_mem,
+    blocking_write: cl_bool,
+    origin: *const usize,
+    region: *const usize,
+    input_row_pitch: usize,
+    input_slice_pitch: usize,
+    ptr: *const c_void,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    let waits = (num_events_in_wait_list, event_wait_list);
+    let (pitches, ptr) = ([input_row_pitch, input_slice_pitch], ptr.cast_mut());
+    let write = HostBox { image, blocking: blocking_write, origin, region, pitches, ptr, waits, event };
+    // SAFETY: the same contract; the bytes at `ptr` are only read.
+    entry(|| unsafe { write.enqueue(command_queue, true) })
+}
+
+/// `clEnqueueFillImage`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn enqueue_fill_image(
+    command_queue: cl_command_queue,
+    image: cl_mem,
+    fill_color: *const c_void,
+    origin: *const usize,
+    region: *const usize,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    // SAFETY: the caller vouches for the pointers.
+    entry(|| unsafe {
+        let queue = handle::get::<Queue>(command_queue)?;
+        let (memory, image) = image_in(queue.context(), image)?;
+        // "CL_INVALID_VALUE if fill_color is NULL".
+        ensure!(!fill_color.is_null(), CL_INVALID_VALUE);
+        let (layout, bytes) = part(&image, origin, region)?;
+        let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
+        // "The fill color is a single floating-point value if the channel order is CL_DEPTH. Otherwise, the fill color
+        // is a four component RGBA [...] color value".
+        let color = if image.format.order == opencl_sys::CL_DEPTH {
+            [fill_color.cast::<u32>().read_unaligned(), 0, 0, 0]
+        } else {
+            fill_color.cast::<[u32; 4]>().read_unaligned()
+        };
+        let work = fill_box(memory, layout, bytes, image.format.element(color));
+        enqueue(&queue, CL_COMMAND_FILL_IMAGE, waits, work, Completion { blocking: false, event })
+    })
+}
+
+/// `clEnqueueCopyImage`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn enqueue_copy_image(
+    command_queue: cl_command_queue,
+    src_image: cl_mem,
+    dst_image: cl_mem,
+    src_origin: *const usize,
+    dst_origin: *const usize,
+    region: *const usize,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    // SAFETY: the caller vouches for the pointers.
+    entry(|| unsafe {
+        let queue = handle::get::<Queue>(command_queue)?;
+        let (source, source_image) = image_in(queue.context(), src_image)?;
+        let (target, target_image) = image_in(queue.context(), dst_image)?;
+        // "CL_IMAGE_FORMAT_MISMATCH if src_image and dst_image do not use the same image format".
+        ensure!(source_image.format == target_image.format, CL_IMAGE_FORMAT_MISMATCH);
+        let (from, bytes) = part(&source_image, src_origin, region)?;
+        let (to, target_bytes) = part(&target_image, dst_origin, region)?;
+        let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
+        // "CL_MEM_COPY_OVERLAP if src_image and dst_image are the same image object and the source and destination
+        // regions overlap".
+        if let Some((source_origin, target_origin)) = source.shared_offsets(&target) {
+            let moved = |layout: Layout, by: usize| Layout { offset: layout.offset + by, ..layout };
+            let overlap = boxes_overlap((moved(from, source_origin), bytes), (moved(to, target_origin), target_bytes));
+            ensure!(!overlap, CL_MEM_COPY_OVERLAP);
+        }
+        let work = copy_box((Side::Buffer(source), from), (Side::Buffer(target), to), bytes);
+        enqueue(&queue, CL_COMMAND_COPY_IMAGE, waits, work, Completion { blocking: false, event })
+    })
+}
+
+/// Where a box lies in a buffer, tightly.
+///
+/// "CL_INVALID_VALUE [...] if the region specified by dst_offset and dst_cb [...] refer to a region outside dst_buffer",
+/// and likewise for the source.
+fn in_buffer(size: usize, offset: usize, bytes: Region) -> Result<Layout> {
+    let slice_pitch = bytes[0] * bytes[1];
+    let fits = offset.checked_add(slice_pitch * bytes[2]).is_some_and(|end| end <= size);
+    ensure!(fits, CL_INVALID_VALUE);
+    Ok(Layout { offset, row_pitch: bytes[0], slice_pitch })
+}
+
+/// `clEnqueueCopyImageToBuffer`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn enqueue_copy_image_to_buffer(
+    command_queue: cl_command_queue,
+    src_image: cl_mem,
+    dst_buffer: cl_mem,
+    src_origin: *const usize,
+    region: *const usize,
+    dst_offset: usize,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    // SAFETY: the caller vouches for the pointers.
+    entry(|| unsafe {
+        let queue = handle::get::<Queue>(command_queue)?;
+        let (source, image) = image_in(queue.context(), src_image)?;
+        let target = buffer_in(queue.context(), dst_buffer)?;
+        let (from, bytes) = part(&image, src_origin, region)?;
+        let to = in_buffer(target.size(), dst_offset, bytes)?;
+        let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
+        let work = copy_box((Side::Buffer(source), from), (Side::Buffer(target), to), bytes);
+        enqueue(&queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, waits, work, Completion { blocking: false, event })
+    })
+}
+
+/// `clEnqueueCopyBufferToImage`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn enqueue_copy_buffer_to_image(
+    command_queue: cl_command_queue,
+    src_buffer: cl_mem,
+    dst_image: cl_mem,
+    src_offset: usize,
+    dst_origin: *const usize,
+    region: *const usize,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    // SAFETY: the caller vouches for the pointers.
+    entry(|| unsafe {
+        let queue = handle::get::<Queue>(command_queue)?;
+        let source = buffer_in(queue.context(), src_buffer)?;
+        let (target, image) = image_in(queue.context(), dst_image)?;
+        let (to, bytes) = part(&image, dst_origin, region)?;
+        let from = in_buffer(source.size(), src_offset, bytes)?;
+        let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
+        let work = copy_box((Side::Buffer(source), from), (Side::Buffer(target), to), bytes);
+        enqueue(&queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, waits, work, Completion { blocking: false, event })
+    })
+}
+
+/// `clEnqueueMapImage`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn enqueue_map_image(
+    command_queue: cl_command_queue,
+    image: cl_mem,
+    blocking_map: cl_bool,
+    map_flags: cl_map_flags,
+    origin: *const usize,
+    region: *const usize,
+    image_row_pitch: *mut usize,
+    image_slice_pitch: *mut usize,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+    errcode_ret: *mut cl_int,
+) -> *mut c_void {
+    let body = || {
+        let queue = handle::get::<Queue>(command_queue)?;
+        let (memory, image) = image_in(queue.context(), image)?;
+        // SAFETY: the caller vouches for the pointers.
+        let (layout, bytes) = unsafe { part(&image, origin, region)? };
+        check_map_flags(map_flags)?;
+        // "CL_INVALID_VALUE if image_row_pitch is NULL"; "if image is a 3D image, 1D or 2D image array object and
+        // image_slice_pitch is NULL".
+        ensure!(!image_row_pitch.is_null(), CL_INVALID_VALUE);
+        ensure!(!image.has_slices() || !image_slice_pitch.is_null(), CL_INVALID_VALUE);
+        // SAFETY: the caller vouches for the list.
+        let waits = unsafe { wait_list(queue.context(), num_events_in_wait_list, event_wait_list)? };
+        // "CL_INVALID_OPERATION if image has been created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS and
+        // CL_MAP_READ is set in map_flags [or] with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS and CL_MAP_WRITE or
+        // CL_MAP_WRITE_INVALIDATE_REGION is set".
+        let (reads, writes) = (map_flags & CL_MAP_READ != 0, map_flags & !CL_MAP_READ != 0);
+        ensure!((memory.host_may_read() || !reads) && (memory.host_may_write() || !writes), CL_INVALID_OPERATION);
+        let pointer = memory.map_box(map_flags, layout, bytes)?;
+        let work = keep_until_then(vec![memory.clone()]);
+        let completion = Completion { blocking: blocking_map != CL_FALSE, event };
+        // SAFETY: the caller vouches for `event`.
+        let enqueued = unsafe { enqueue(&queue, CL_COMMAND_MAP_IMAGE, waits, work, completion) };
+        enqueued.or_else(|error| {
+            memory.unmap(pointer)?;
+            Err(error)
+        })?;
+        // SAFETY: the caller vouches for both, and the first is not null.
+        unsafe {
+            image_row_pitch.write(image.row_pitch);
+            if !image_slice_pitch.is_null() {
+                // "For a 1D and 2D image, zero is returned if this argument is not NULL."
+                image_slice_pitch.write(if image.has_slices() { image.slice_pitch } else { 0 });
+            }
+        }
+        Ok(pointer.cast())
+    };
+    // SAFETY: the caller vouches for `errcode_ret`.
+    unsafe { entry_ret(errcode_ret, body) }
+}

@@ -1,0 +1,140 @@
+//! Samplers (OpenCL API, 5.7).
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use lockstep_runtime::context::Context;
+use lockstep_runtime::sampler::Sampler;
+use lockstep_runtime::{ApiHandle, Error, Result, device, ensure};
+use opencl_sys::{
+    CL_ADDRESS_CLAMP, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_NONE, CL_ADDRESS_REPEAT, CL_FALSE, CL_FILTER_LINEAR,
+    CL_FILTER_NEAREST, CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_CONTEXT,
+    CL_SAMPLER_FILTER_MODE, CL_SAMPLER_NORMALIZED_COORDS, CL_SAMPLER_PROPERTIES, CL_SAMPLER_REFERENCE_COUNT, CL_TRUE,
+    cl_addressing_mode, cl_bool, cl_context, cl_filter_mode, cl_int, cl_sampler, cl_sampler_info,
+    cl_sampler_properties,
+};
+
+use crate::error::{entry, entry_ret};
+use crate::handle;
+use crate::info::Info;
+
+/// Creates a sampler whose values have been read.
+///
+/// "CL_INVALID_VALUE if addressing_mode, filter_mode, normalized_coords or a combination of these arguments are not
+/// valid": coordinates that repeat are normalized ones.
+fn create(
+    context: Arc<Context>,
+    values: [cl_sampler_properties; 3],
+    properties: Vec<cl_sampler_properties>,
+) -> Result<*mut c_void> {
+    // "CL_INVALID_OPERATION if images are not supported by any device associated with context".
+    ensure!(device::has_images(), CL_INVALID_OPERATION);
+    let [normalized, addressing, filter] = values.map(|value| u32::try_from(value).unwrap_or(u32::MAX));
+    ensure!(normalized == CL_TRUE || normalized == CL_FALSE, CL_INVALID_VALUE);
+    ensure!((CL_ADDRESS_NONE..=CL_ADDRESS_MIRRORED_REPEAT).contains(&addressing), CL_INVALID_VALUE);
+    ensure!(filter == CL_FILTER_NEAREST || filter == CL_FILTER_LINEAR, CL_INVALID_VALUE);
+    let repeats = matches!(addressing, CL_ADDRESS_REPEAT | CL_ADDRESS_MIRRORED_REPEAT);
+    ensure!(normalized == CL_TRUE || !repeats, CL_INVALID_VALUE);
+    let normalized = normalized == CL_TRUE;
+    let api = ApiHandle::default();
+    handle::publish(Arc::new(Sampler { context, normalized, addressing, filter, properties, api }))
+}
+
+/// `clCreateSampler`.
+///
+/// # Safety
+/// `errcode_ret` is null or may be written.
+pub unsafe extern "C" fn create_sampler(
+    context: cl_context,
+    normalized_coords: cl_bool,
+    addressing_mode: cl_addressing_mode,
+    filter_mode: cl_filter_mode,
+    errcode_ret: *mut cl_int,
+) -> cl_sampler {
+    let body = || {
+        // "CL_INVALID_CONTEXT if context is not a valid context."
+        let context = handle::get::<Context>(context)?;
+        create(context, [normalized_coords, addressing_mode, filter_mode].map(u64::from), Vec::new())
+    };
+    // SAFETY: the caller vouches for `errcode_ret`.
+    unsafe { entry_ret(errcode_ret, body) }
+}
+
+/// `clCreateSamplerWithProperties`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn create_sampler_with_properties(
+    context: cl_context,
+    sampler_properties: *const cl_sampler_properties,
+    errcode_ret: *mut cl_int,
+) -> cl_sampler {
+    let body = || {
+        let context = handle::get::<Context>(context)?;
+        ensure!(device::has_images(), CL_INVALID_OPERATION);
+        const NAMES: [cl_sampler_info; 3] =
+            [CL_SAMPLER_NORMALIZED_COORDS, CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_FILTER_MODE];
+        // "The default [...] is CL_TRUE", "CL_ADDRESS_CLAMP", "CL_FILTER_NEAREST".
+        let mut values = [CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST].map(u64::from);
+        let (mut list, mut seen) = (Vec::new(), [false; 3]);
+        if !sampler_properties.is_null() {
+            for pair in 0.. {
+                // SAFETY: the caller vouches for a list that ends in 0, and it has not ended before.
+                let name = unsafe { sampler_properties.add(2 * pair).read() };
+                list.push(name);
+                if name == 0 {
+                    break;
+                }
+                // "CL_INVALID_VALUE if the property name in sampler_properties is not a supported property name, if the
+                // value specified for a supported property name is not valid, or if the same property name is specified
+                // more than once."
+                let which = NAMES.iter().position(|&known| u64::from(known) == name).ok_or(CL_INVALID_VALUE)?;
+                ensure!(!std::mem::replace(&mut seen[which], true), CL_INVALID_VALUE);
+                // SAFETY: a name is followed by its value.
+                values[which] = unsafe { sampler_properties.add(2 * pair + 1).read() };
+                list.push(values[which]);
+            }
+        }
+        create(context, values, list)
+    };
+    // SAFETY: the caller vouches for `errcode_ret`.
+    unsafe { entry_ret(errcode_ret, body) }
+}
+
+/// `clRetainSampler`: "CL_INVALID_SAMPLER if sampler is not a valid sampler object."
+pub extern "C" fn retain_sampler(sampler: cl_sampler) -> cl_int {
+    entry(|| handle::retain::<Sampler>(sampler))
+}
+
+/// `clReleaseSampler`: "CL_INVALID_SAMPLER if sampler is not a valid sampler object."
+pub extern "C" fn release_sampler(sampler: cl_sampler) -> cl_int {
+    entry(|| handle::release::<Sampler>(sampler))
+}
+
+/// `clGetSamplerInfo`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn get_sampler_info(
+    sampler: cl_sampler,
+    param_name: cl_sampler_info,
+    param_value_size: usize,
+    param_value: *mut c_void,
+    param_value_size_ret: *mut usize,
+) -> cl_int {
+    entry(|| {
+        let sampler = handle::get::<Sampler>(sampler)?;
+        // SAFETY: the caller vouches for the pointers.
+        let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
+        match param_name {
+            CL_SAMPLER_REFERENCE_COUNT => info.value(handle::references(&sampler)),
+            CL_SAMPLER_CONTEXT => info.value(handle::of(&sampler.context)),
+            CL_SAMPLER_NORMALIZED_COORDS => info.bool(sampler.normalized),
+            CL_SAMPLER_ADDRESSING_MODE => info.value(sampler.addressing),
+            CL_SAMPLER_FILTER_MODE => info.value(sampler.filter),
+            CL_SAMPLER_PROPERTIES => info.slice(&sampler.properties),
+            // "CL_INVALID_VALUE if param_name is not valid".
+            _ => Err(Error::new(CL_INVALID_VALUE)),
+        }
+    })
+}
