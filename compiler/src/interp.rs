@@ -367,6 +367,7 @@ impl Run<'_> {
             }
             match first {
                 Some((arrival @ (Arrival::Barrier(..) | Arrival::Region(_)), _)) => {
+                    self.compare_shared(&gangs)?;
                     collective::collect(self.kernel, arrival, &mut gangs)?;
                 }
                 Some((Arrival::End, _)) | None => break,
@@ -374,6 +375,18 @@ impl Run<'_> {
         }
         self.report.steps.extend(gangs.iter().flat_map(|gang| &gang.lanes).map(|item| item.steps));
         memory.end_group();
+        Ok(())
+    }
+
+    /// What a group keeps once is the same for all its work-items.
+    fn compare_shared(&self, gangs: &[Gang]) -> Result<(), InterpError> {
+        let mut items = gangs.iter().flat_map(|gang| &gang.lanes);
+        let Some(first) = items.next() else { return Ok(()) };
+        for (slot, _) in self.kernel.live.iter().filter(|(_, data)| data.shared) {
+            if let Some(other) = items.clone().find(|item| item.kept(slot) != first.kept(slot)) {
+                return Err(other.error(self, Fault::Undefined(format!("work-items keep different values in {slot}"))));
+            }
+        }
         Ok(())
     }
 }

@@ -11,6 +11,7 @@ use crate::jit::{self, Extensions, HostMachine, JitCode, JitError, OptLevel};
 use crate::launch_facts::LaunchFacts;
 use crate::report::{Notes, Report};
 use crate::transform::barriers::barriers;
+use crate::transform::shared_live::shared_live;
 use crate::verify::{Stage, VerifyError, verify, verify_kernel};
 use crate::widen::{self, Gangs, Reason, Widening};
 use std::fmt;
@@ -158,6 +159,8 @@ fn compile(
     run.ir("import", &kernel, Stage::Imported)?;
     barriers(&mut kernel);
     run.ir("barriers", &kernel, Stage::Regions)?;
+    shared_live(module, &mut kernel);
+    run.ir("shared_live", &kernel, Stage::Regions)?;
 
     let widening = match options.vectorize {
         Vectorize::Scalar => Ok(None),

@@ -193,8 +193,11 @@ impl Verifier<'_> {
             let Some(Combine { op, live, .. }) = *combine else { continue };
             match kernel.live.get(live) {
                 None => self.error(&head, format!("{live} does not exist")),
-                Some(ty) if op.identity(*ty).is_none() => {
-                    self.error(&head, format!("{region} combines {ty} by {}", op.name()));
+                Some(data) if op.identity(data.ty).is_none() => {
+                    self.error(&head, format!("{region} combines {} by {}", data.ty, op.name()));
+                }
+                Some(data) if data.shared => {
+                    self.error(&head, format!("{region} combines {live}, of which the group has one"));
                 }
                 Some(_) => {}
             }

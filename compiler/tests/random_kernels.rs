@@ -10,6 +10,7 @@ use lockstep_compiler::testing::{Generated, Shape, random_kernel};
 use lockstep_compiler::transform::barriers::barriers;
 use lockstep_compiler::transform::interleave::interleave;
 use lockstep_compiler::transform::reducible::make_reducible;
+use lockstep_compiler::transform::shared_live::shared_live;
 use lockstep_compiler::verify::{Stage, verify};
 use std::ops::Range;
 
@@ -44,6 +45,7 @@ fn check_barriers(seeds: Range<u64>, shape: Shape) -> u64 {
         let expected = result(&g.module, &g, &format!("seed {seed}"));
         let mut module = g.module.clone();
         barriers(&mut module.kernels[0]);
+        shared_live(&g.module, &mut module.kernels[0]);
         if let Err(errors) = verify(&module, Stage::Regions) {
             panic!("seed {seed}: {}\nfrom\n{}\nto\n{module}", errors[0], g.module);
         }

@@ -109,8 +109,8 @@ kernel "rotate" {
 ;     v7: i32 = add v12, v4
 ;     v13: i32 = live_load ls2
 ;     v8: i32 = add v13, 1
-;     live_store ls2, v7
-;     live_store ls3, v8
+;     live_store ls3, v7
+;     live_store ls2, v8
 ;     exit r2
 ;   b2(v9: i32):
 ;     v15: i64 = query.global_id 0
@@ -121,8 +121,8 @@ kernel "rotate" {
 ;   }
 ;   region r2 {
 ;   b0(v0: ptr.global, v1: ptr.local, v2: i32, v3: i32):
-;     v9: i32 = live_load ls2
-;     v8: i32 = live_load ls3
+;     v9: i32 = live_load ls3
+;     v8: i32 = live_load ls2
 ;     jump b1(v8, v9)
 ;   b1(v4: i32, v5: i32):
 ;     v6: i1 = icmp.slt v4, v2

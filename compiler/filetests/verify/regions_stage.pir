@@ -61,3 +61,17 @@ kernel "combines_nothing" { ; error: r1 combines f32 by add ; error: ls1 does no
     return
   }
 }
+
+kernel "combines_what_is_shared" { ; error: r1 combines ls0, of which the group has one
+  live ls0: i32 shared
+  region r0 {
+  b0:
+    live_store ls0, 1:i32
+    exit r1
+  }
+  region r1 combines reduce.add ls0 {
+  b0:
+    v0: i32 = combined
+    return
+  }
+}

@@ -44,6 +44,8 @@ pub struct Facts {
     pub promises_bind: bool,
     /// What else holds of the launches.
     launch: LaunchFacts,
+    /// All work-items of a group are compared, not the lanes of a gang.
+    whole_group: bool,
     /// Nothing is taken to be the same in all lanes, and no value to follow from lane 0's: the weakest
     /// analysis, to compare with.
     pub all_vary: bool,
@@ -77,6 +79,7 @@ impl Facts {
             max_global_id: u64::MAX,
             promises_bind: true,
             launch: LaunchFacts::default(),
+            whole_group: false,
             all_vary: false,
             live: SecondaryMap::new(),
             uniform_slots: EntitySet::new(),
@@ -90,6 +93,13 @@ impl Facts {
         kernel.locals.iter().for_each(|(local, data)| facts.locals[local] = data.align.into());
         module.globals.iter().for_each(|(global, data)| facts.globals[global] = data.align.into());
         facts
+    }
+
+    /// The facts that hold of all work-items of a group: what has the shape of a uniform value is the same for all of
+    /// them, in regions that they run one after the other too. Nothing has another stride, and private slots are not
+    /// compared.
+    pub fn of_groups(module: &Module, kernel: &Kernel) -> Facts {
+        Facts { whole_group: true, ..Facts::new(module, kernel, 1) }
     }
 
     /// Takes note of how private slots lie.
@@ -127,7 +137,7 @@ impl Facts {
 
     /// The facts with what the code of all regions, in normal form, says about slots and kept values.
     pub fn of_kernel(mut self, kernel: &Kernel) -> Facts {
-        if !self.all_vary {
+        if !self.all_vary && !self.whole_group {
             slots::private_only(kernel, &mut self.uniform_slots);
         }
         if self.uniform_slots.is_empty() && kernel.live.is_empty() {
@@ -512,6 +522,9 @@ impl Solver<'_> {
             Known { max: max.into(), unsigned: true, signed: known.signed || max <= i64::MAX as u64, ..known }
         };
         let uniform = |align: u64, max: u64| Known { max: u128::from(max).min(ty.mask()), ..Known::uniform(ty, align) };
+        if facts.whole_group && matches!(query, Query::LocalId | Query::GlobalId) {
+            return Known::varying(ty);
+        }
         let max_size = facts.max_global_id.saturating_add(1);
         let row_align = if d == 0 { facts.launch.row_align() } else { 1 };
         let known_size = facts.launch.local_size(d).map(|size| Known::constant(ty, size.into()));

@@ -26,7 +26,7 @@ pub fn combine<'ctx>(
     region: Region,
 ) -> Emitted<Option<BasicValueEnum<'ctx>>> {
     let Some(Combine { how, op, live }) = kernel.combines[region] else { return Ok(None) };
-    let ty = kernel.live[live];
+    let ty = kernel.live[live].ty;
     let [x, y, z] = group.size;
     let count = emit.mul(emit.mul(x, y)?, z)?;
     let width = (ROW_BYTES / ty.bytes()).max(1);

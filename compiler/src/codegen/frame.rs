@@ -2,11 +2,13 @@
 //! is read in the entry block, so that no loop reads it again.
 
 use super::abi::LaunchFrame;
+use super::alias::Part;
 use super::emit::{Emit, Emitted};
 use super::groups::Item;
 use super::storage::{SlotHome, Storage};
 use crate::ir::{
-    Global, GlobalData, Input, InstData, Kernel, LiveSlot, LocalVar, Module, ParamKind, Slot, SlotLayout, Space, Type,
+    Function, Global, GlobalData, Input, InstData, Kernel, LiveSlot, LocalVar, Module, ParamKind, Slot, SlotLayout,
+    Space, Type,
 };
 use crate::launch_facts::{LaunchFacts, LocalSize};
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -16,6 +18,15 @@ use std::mem::offset_of;
 
 /// One number per dimension.
 pub type Triple<'ctx> = [IntValue<'ctx>; 3];
+
+/// Where a kept value is.
+#[derive(Clone, Copy)]
+pub enum Kept<'ctx> {
+    /// In one place for the group.
+    Once(PointerValue<'ctx>),
+    /// In an array with an element per work-item.
+    PerItem(PointerValue<'ctx>),
+}
 
 /// The values of a call.
 pub struct Frame<'ctx> {
@@ -45,8 +56,11 @@ pub struct Frame<'ctx> {
     pub slots: SecondaryMap<Slot, Option<PointerValue<'ctx>>>,
     /// Work-items of a row along dimension 0 for which there is storage.
     pub row: IntValue<'ctx>,
-    /// Addresses of the arrays of kept values.
-    pub live: Vec<PointerValue<'ctx>>,
+    /// What the group kept for all its work-items when the region that is emitted began: each of them stores what the
+    /// next region finds.
+    pub shared: SecondaryMap<LiveSlot, Option<BasicValueEnum<'ctx>>>,
+    /// Where kept values are.
+    pub live: SecondaryMap<LiveSlot, Option<Kept<'ctx>>>,
     /// The address ranges that are private memory: start and length.
     pub private: Vec<(PointerValue<'ctx>, IntValue<'ctx>)>,
     /// The address range that is local memory.
@@ -172,8 +186,13 @@ pub fn enter<'ctx>(
             SlotHome::Item { offset, .. } => Some(array(offset)?),
         };
     }
-    let live = storage.live.iter().map(|&offset| array(offset));
-    let live = live.collect::<Emitted<Vec<_>>>()?;
+    let mut live = SecondaryMap::new();
+    for (slot, data) in &kernel.live {
+        live[slot] = Some(match data.shared {
+            true => Kept::Once(stack_variable(emit, data.ty.bytes().into(), data.ty.bytes())?),
+            false => Kept::PerItem(array(storage.live[slot.index()])?),
+        });
+    }
 
     let item_bytes = emit.mul(count, emit.const64(storage.needs.item_bytes))?;
     let private_bytes = emit.add(item_bytes, emit.const64(storage.needs.worker_bytes))?;
@@ -191,6 +210,7 @@ pub fn enter<'ctx>(
         globals,
         slots,
         row,
+        shared: SecondaryMap::new(),
         live,
         private: vec![(worker, private_bytes), (args, emit.const64(kernel.args_size.into()))],
         local: (scratch, items_offset),
@@ -229,6 +249,24 @@ impl<'ctx> Frame<'ctx> {
         emit.offset(block, emit.mul(lane, emit.const64(element.into()))?, true)
     }
 
+    /// Reads what a region finds kept for all work-items, before any of them runs it.
+    pub fn enter_region(&mut self, emit: &Emit<'ctx, '_>, kernel: &Kernel, body: &Function) -> Emitted<()> {
+        self.shared.clear();
+        let insts = body.layout.iter().flat_map(|&block| &body.blocks[block].insts);
+        for &inst in insts {
+            let InstData::LiveLoad { live } = body.insts[inst].data else { continue };
+            if let (Some(Kept::Once(place)), None) = (self.live[live], self.shared[live]) {
+                let ty = kernel.live[live].ty;
+                let (value, load) = emit.load(ty, place, ty.bytes())?;
+                if let Some(load) = load {
+                    emit.scopes.mark(load, &[Part::Kept]);
+                }
+                self.shared[live] = Some(value);
+            }
+        }
+        Ok(())
+    }
+
     /// The address of a kept value for the work-item with this number in its group.
     pub fn live(
         &self,
@@ -237,8 +275,11 @@ impl<'ctx> Frame<'ctx> {
         ty: Type,
         item: IntValue<'ctx>,
     ) -> Emitted<PointerValue<'ctx>> {
-        let place = emit.mul(item, emit.const64(ty.bytes().into()))?;
-        emit.offset(self.live[slot.index()], place, true)
+        match self.live[slot] {
+            Some(Kept::Once(place)) => Ok(place),
+            Some(Kept::PerItem(array)) => emit.offset(array, emit.mul(item, emit.const64(ty.bytes().into()))?, true),
+            None => Ok(emit.ptr().const_null()),
+        }
     }
 }
 

@@ -88,7 +88,7 @@ pub fn generate<'ctx>(
     let scopes = Scopes::new(ctx, restricted.iter().map(|&param| kernel.params[param as usize].readonly));
     let emit = Emit { ctx, module: &llvm, builder: ctx.create_builder(), function, scopes };
     emit.at(emit.block("entry"));
-    let frame = frame::enter(&emit, module, kernel, &storage, launch)?;
+    let mut frame = frame::enter(&emit, module, kernel, &storage, launch)?;
     let argument = |index| -> Emitted<_> {
         let value = function.get_nth_param(index);
         Ok(value.ok_or(BuilderError::UnsetPosition)?.into_int_value())
@@ -106,6 +106,7 @@ pub fn generate<'ctx>(
         let body = &kernel.regions[region];
         let combined = combine::combine(&emit, &frame, kernel, &groups.group, region)?;
         let group = &Group { combined, ..groups.group };
+        frame.enter_region(&emit, kernel, body)?;
         let (nexts, chosen) = match (widening, next) {
             (Some(widening), Some(next)) => {
                 let (emit, storage, frame) = (&emit, &storage, &frame);

@@ -233,6 +233,7 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
                 return Err(BuilderError::UnsetPosition);
             }
             InstData::Combined => self.group.combined.ok_or(BuilderError::UnsetPosition)?,
+            InstData::LiveLoad { live } if let Some(value) = self.frame.shared[*live] => value,
             InstData::LiveLoad { live } => {
                 let ptr = self.frame.live(emit, *live, result(), self.item.number)?;
                 let (value, load) = emit.load(result(), ptr, result().bytes())?;

@@ -53,7 +53,7 @@ pub struct Storage {
     pub strides: SecondaryMap<Slot, u64>,
     /// Bytes of all copies of each slot that are not per work-item, and their alignment.
     pub blocks: SecondaryMap<Slot, (u64, u32)>,
-    /// Per kept value: bytes per work-item of the arrays before its own.
+    /// Per value that each work-item keeps: bytes per work-item of the arrays before its own.
     pub live: Vec<u64>,
     /// What the runtime has to provide.
     pub needs: ScratchNeeds,
@@ -76,7 +76,7 @@ impl Storage {
         // Arrays of elements with falling alignment need no gaps between them, however many
         // work-items there are.
         let mut arrays: Vec<(u64, Array)> =
-            kernel.live.iter().map(|(slot, ty)| (u64::from(ty.bytes()), Array::Live(slot, *ty))).collect();
+            apart(kernel).map(|(slot, ty)| (u64::from(ty.bytes()), Array::Live(slot, ty))).collect();
         let mut stack = STACK_BYTES;
         let mut by_size: Vec<Slot> = kernel.slots.keys().collect();
         by_size.sort_by_key(|&slot| kernel.slots[slot].size);
@@ -140,6 +140,11 @@ impl Storage {
         needs.worker_bytes = needs.worker_bytes.next_multiple_of(SCRATCH_ALIGN);
         Storage { locals, slots, strides, blocks, live, needs, asks_space }
     }
+}
+
+/// What each work-item keeps for itself; what a group shares is on the worker's stack.
+fn apart(kernel: &Kernel) -> impl Iterator<Item = (LiveSlot, Type)> {
+    kernel.live.iter().filter(|(_, data)| !data.shared).map(|(slot, data)| (slot, data.ty))
 }
 
 enum Array {

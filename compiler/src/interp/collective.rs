@@ -28,7 +28,7 @@ pub(super) fn collect(kernel: &Kernel, arrival: Arrival, gangs: &mut [Gang]) -> 
             let Some(values) = values else {
                 return Err(Fault::Undefined(format!("{live} was never stored")).into());
             };
-            let answers = answers(how, op, kernel.live[live], &values)?;
+            let answers = answers(how, op, kernel.live[live].ty, &values)?;
             for (item, answer) in all(gangs).zip(answers) {
                 match how {
                     Collect::Reduce => item.combined = answer,

@@ -88,6 +88,11 @@ pub(super) struct Item {
 }
 
 impl Item {
+    /// What a live slot holds.
+    pub fn kept(&self, slot: LiveSlot) -> Option<u128> {
+        self.live[slot.as_u32() as usize]
+    }
+
     /// A work-item before its first instruction; `gang` is the first lane of its gang, if that is another one.
     pub fn new(
         run: &Run<'_>,

@@ -17,6 +17,15 @@ pub struct Module {
     pub kernels: Vec<Kernel>,
 }
 
+/// A value kept between regions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LiveData {
+    /// Its type.
+    pub ty: Type,
+    /// Whether all work-items of a group keep the same, so that the group needs one.
+    pub shared: bool,
+}
+
 /// A program-scope variable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GlobalData {
@@ -177,7 +186,7 @@ pub struct Kernel {
     /// Local variables of a work-group.
     pub locals: PrimaryMap<LocalVar, LocalData>,
     /// Values kept between regions.
-    pub live: PrimaryMap<LiveSlot, Type>,
+    pub live: PrimaryMap<LiveSlot, LiveData>,
     /// The code.
     pub regions: PrimaryMap<Region, Function>,
     /// What regions begin with. None before `barriers`.

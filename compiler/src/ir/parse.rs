@@ -324,7 +324,8 @@ impl Parser {
                     self.next_entity("ls", "a live slot", kernel.live.len())?;
                     self.sign(':')?;
                     let ty = self.ty()?;
-                    kernel.live.push(ty);
+                    let shared = self.take_word("shared");
+                    kernel.live.push(LiveData { ty, shared });
                 }
                 "region" => {
                     self.next_entity("r", "a region", kernel.regions.len())?;

@@ -365,6 +365,12 @@ impl Display for SlotData {
     }
 }
 
+impl Display for LiveData {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.ty, if self.shared { " shared" } else { "" })
+    }
+}
+
 impl Display for Kernel {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         writeln!(f, "kernel {} {{", quote(&self.name))?;
@@ -401,8 +407,8 @@ impl Display for Kernel {
         for (local, data) in &self.locals {
             writeln!(f, "  local {local} size {} align {}", data.size, data.align)?;
         }
-        for (live, ty) in &self.live {
-            writeln!(f, "  live {live}: {ty}")?;
+        for (live, data) in &self.live {
+            writeln!(f, "  live {live}: {data}")?;
         }
         for (region, function) in &self.regions {
             let combine = self.combines[region];

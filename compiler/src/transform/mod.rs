@@ -10,6 +10,7 @@ pub mod interleave;
 pub mod linearize;
 pub mod normalize;
 pub mod reducible;
+pub mod shared_live;
 pub mod trivial_branches;
 pub mod uniform_choices;
 pub mod unmasked_loops;

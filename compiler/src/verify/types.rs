@@ -220,16 +220,16 @@ impl Verifier<'_> {
                 let [ty] = count(&results)?;
                 let combine = code.kernel.combines[code.region];
                 let of = combine.filter(|combine| combine.how == Collect::Reduce);
-                let of = of.and_then(|combine| code.kernel.live.get(combine.live).copied());
+                let of = of.and_then(|combine| code.kernel.live.get(combine.live).map(|data| data.ty));
                 check(of == Some(ty), "the region does not begin with a reduction of this type")
             }
             InstData::LiveLoad { live } => {
                 let [ty] = count(&results)?;
-                same("the result", code.kernel.live[*live], ty)
+                same("the result", code.kernel.live[*live].ty, ty)
             }
             InstData::LiveStore { live, arg } => {
                 count::<0>(&results)?;
-                same("the operand", code.kernel.live[*live], f.ty(*arg))
+                same("the operand", code.kernel.live[*live].ty, f.ty(*arg))
             }
             InstData::CallHost { args, .. } => {
                 let [ty] = count(&results)?;

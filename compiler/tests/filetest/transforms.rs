@@ -21,6 +21,7 @@ use lockstep_compiler::transform::interleave::interleave;
 use lockstep_compiler::transform::linearize::linearize;
 use lockstep_compiler::transform::normalize::normalize;
 use lockstep_compiler::transform::reducible::make_reducible;
+use lockstep_compiler::transform::shared_live::shared_live;
 use lockstep_compiler::transform::trivial_branches::trivial_branches;
 use lockstep_compiler::transform::uniform_choices::{condition, split};
 use lockstep_compiler::verify::{Stage, verify};
@@ -37,6 +38,7 @@ struct Pass {
 /// The passes by the names filetests use, with the stage that their output belongs to.
 const PASSES: &[Pass] = &[
     Pass { name: "barriers", run: barriers, stage: Stage::Regions },
+    Pass { name: "shared_live", run: |kernel| shared_live(&Module::default(), kernel), stage: Stage::Regions },
     Pass { name: "reducible", run: reducible_regions, stage: Stage::Regions },
     Pass { name: "normalize", run: normalize_regions, stage: Stage::Normalized },
     Pass { name: "interleave", run: interleave_four, stage: Stage::Regions },

@@ -10,6 +10,7 @@ use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
 use lockstep_compiler::report::{Notes, Report};
 use lockstep_compiler::testing::Generated;
 use lockstep_compiler::transform::barriers::barriers;
+use lockstep_compiler::transform::shared_live::shared_live;
 use lockstep_compiler::verify::{Stage, verify, verify_kernel};
 use lockstep_compiler::widen::{self, Configuration, Gangs, Reason, RegionPlan, Versions};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -107,6 +108,7 @@ pub struct Planned {
 pub fn planned(g: &Generated) -> Planned {
     let mut kernel = g.module.kernels[0].clone();
     barriers(&mut kernel);
+    shared_live(&g.module, &mut kernel);
     let plan = |versions: Versions, notes: &Notes| {
         let mut kernel = kernel.clone();
         let gangs = Gangs {
@@ -157,6 +159,7 @@ fn versioned() -> Gangs {
 fn lockstep(g: &Generated, gangs: Gangs, lanes: usize, launch: &LaunchFacts) -> Result<Vec<Vec<u8>>, String> {
     let mut kernel = g.module.kernels[0].clone();
     barriers(&mut kernel);
+    shared_live(&g.module, &mut kernel);
     let planned = widen::plan(&g.module, &mut kernel, gangs, REGISTER_BITS, launch, &Notes::default());
     planned.map_err(|reason| reason.to_string())?;
     verify_kernel(&g.module, &kernel, Stage::Linearized).map_err(|errors| errors[0].to_string())?;

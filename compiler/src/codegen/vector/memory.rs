@@ -117,19 +117,37 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     }
 
     pub(super) fn live_load(&self, live: LiveSlot, ty: Type) -> Emitted<Held<'ctx>> {
+        if let Some(value) = self.around.frame.shared[live] {
+            return Ok(Held::Affine(value, 0));
+        }
         let rows = self.live_rows(live, ty)?;
         let vectors = self.load_rows(rows, self.mask()?, false)?;
         vectors.into_iter().next().map(Held::Vector).ok_or(BuilderError::UnsetPosition)
     }
 
     pub(super) fn live_store(&self, live: LiveSlot, arg: Value) -> Emitted<()> {
+        if self.around.kernel.live[live].shared {
+            let ty = self.ty(arg);
+            let place = self.kept(live, ty)?;
+            let keep = || {
+                let store = self.around.emit.store(ty, self.first(arg)?, place, ty.bytes())?;
+                self.around.emit.scopes.mark(store, &[Part::Kept]);
+                Ok(Vec::new())
+            };
+            return self.guarded(self.mask()?, keep).map(drop);
+        }
         let rows = self.live_rows(live, self.ty(arg))?;
         self.store_rows(rows, self.mask()?, &[self.vector(arg)?])
     }
 
+    /// The place of a kept value, of lane 0 if each work-item has one.
+    fn kept(&self, live: LiveSlot, ty: Type) -> Emitted<PointerValue<'ctx>> {
+        self.around.frame.live(self.around.emit, live, ty, self.gang.first.number)
+    }
+
     /// The places of a kept value: one per work-item, side by side.
     fn live_rows(&self, live: LiveSlot, ty: Type) -> Emitted<Rows<'ctx>> {
-        let start = self.around.frame.live(self.around.emit, live, ty, self.gang.first.number)?;
+        let start = self.kept(live, ty)?;
         Ok(Rows { start, ty, row: 1, reversed: false, count: 1, align: ty.bytes(), part: Part::Kept })
     }
 

@@ -4,7 +4,7 @@
 //! Ensures: each value that a region needs from earlier ones is either kept for it in a slot of the
 //! value's type, alone there at that barrier, or an instruction's result that can be computed from kept
 //! values and what every region has.
-//! Phases: what computing each value again takes; a choice per barrier; slots by colouring.
+//! Phases: what computing each value again takes; a choice per barrier; slots by colouring, values that are the same for all work-items apart from others.
 //! Source: Karrenberg & Hack 2012, section 2.3 (live values); the choice is ours.
 //!
 //! At a barrier, a value is computed again if that takes a few cheap operations from what every region
@@ -14,7 +14,9 @@
 //! again.
 
 use super::Split;
-use crate::ir::{BinaryOp, Input, Inst, InstData, Kernel, LiveSlot, Region, TernaryOp, Type, UnaryOp, Value, ValueDef};
+use crate::ir::{
+    BinaryOp, Input, Inst, InstData, Kernel, LiveData, LiveSlot, Query, Region, TernaryOp, UnaryOp, Value, ValueDef,
+};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 
 /// Operations that computing a value again from what every region has may take: most of them are the
@@ -25,8 +27,8 @@ const FROM_KEPT: usize = 6;
 
 /// What is kept where.
 pub(super) struct Plan {
-    /// The live slots with their types.
-    pub slots: PrimaryMap<LiveSlot, Type>,
+    /// The live slots.
+    pub slots: PrimaryMap<LiveSlot, LiveData>,
     /// The slot of each value that some region keeps.
     pub slot: SecondaryMap<Value, Option<LiveSlot>>,
     /// The values that a region finds in their slots, in the order of their definitions.
@@ -45,7 +47,11 @@ pub(super) fn plan(kernel: &Kernel, split: &Split) -> Plan {
             }
         }
     }
-    let mut slots = split.together.clone();
+    let together = split.together.values().map(|&ty| LiveData { ty, shared: false });
+    let mut slots: PrimaryMap<LiveSlot, LiveData> = together.collect();
+    // By slot: whether it is for values that may differ between work-items.
+    let mut varies: SecondaryMap<LiveSlot, bool> = SecondaryMap::new();
+    let by_data = varying_by_data(split);
     let mut slot: SecondaryMap<Value, Option<LiveSlot>> = SecondaryMap::new();
     let mut regions_of: SecondaryMap<Value, Vec<Region>> = SecondaryMap::new();
     for (region, values) in kept.iter() {
@@ -56,18 +62,58 @@ pub(super) fn plan(kernel: &Kernel, split: &Split) -> Plan {
     let all = split.body.values.keys().filter(|&value| !regions_of[value].is_empty()).collect();
     for value in in_order(split, all) {
         let ty = split.body.ty(value);
-        let free = slots
-            .iter()
-            .skip(split.together.len())
-            .find(|&(candidate, of)| *of == ty && !regions_of[value].iter().any(|&region| taken[candidate][region]));
+        let free = slots.iter().skip(split.together.len()).find(|&(candidate, data)| {
+            let taken = || regions_of[value].iter().any(|&region| taken[candidate][region]);
+            data.ty == ty && varies[candidate] == by_data[value] && !taken()
+        });
         let chosen = match free {
             Some((slot, _)) => slot,
-            None => slots.push(ty),
+            None => slots.push(LiveData { ty, shared: false }),
         };
+        varies[chosen] = by_data[value];
         slot[value] = Some(chosen);
         regions_of[value].iter().for_each(|&region| taken[chosen][region] = true);
     }
     Plan { slots, slot, kept }
+}
+
+/// The values that may differ between the work-items of a group, by what they are computed from. The branches that
+/// lead to them are not looked at: those that are the same for all are to share slots, so that a group keeps them once
+/// (`shared_live`), and which these are need not be known for sure here.
+fn varying_by_data(split: &Split) -> SecondaryMap<Value, bool> {
+    let body = &split.body;
+    let mut varies: SecondaryMap<Value, bool> = SecondaryMap::new();
+    let mut changed = true;
+    while changed {
+        changed = false;
+        let mut learn = |varies: &mut SecondaryMap<Value, bool>, value: Value| {
+            changed |= !std::mem::replace(&mut varies[value], true);
+        };
+        for &block in split.cfg.rpo() {
+            for node in body.blocks[block].insts.iter().map(|&inst| &body.insts[inst]) {
+                let mut found = match node.data {
+                    InstData::Query { query, .. } => matches!(query, Query::GlobalId | Query::LocalId),
+                    InstData::SlotAddr { .. }
+                    | InstData::AtomicRmw { .. }
+                    | InstData::AtomicCas { .. }
+                    | InstData::Printf { .. } => true,
+                    _ => false,
+                };
+                node.data.for_each_arg(|arg| found |= varies[arg]);
+                if found {
+                    node.results.iter().for_each(|&result| learn(&mut varies, result));
+                }
+            }
+            for to in body.blocks[block].term.targets() {
+                for (&param, &arg) in body.blocks[to.block].params.iter().zip(&to.args) {
+                    if varies[arg] {
+                        learn(&mut varies, param);
+                    }
+                }
+            }
+        }
+    }
+    varies
 }
 
 /// Values in the order of their definitions, each behind those it is computed from.
