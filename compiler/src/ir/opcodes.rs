@@ -308,6 +308,23 @@ ops! {
     }
 }
 
+impl IntCc {
+    /// The same with its operands exchanged.
+    pub fn swapped(self) -> IntCc {
+        match self {
+            IntCc::Eq | IntCc::Ne => self,
+            IntCc::Slt => IntCc::Sgt,
+            IntCc::Sle => IntCc::Sge,
+            IntCc::Sgt => IntCc::Slt,
+            IntCc::Sge => IntCc::Sle,
+            IntCc::Ult => IntCc::Ugt,
+            IntCc::Ule => IntCc::Uge,
+            IntCc::Ugt => IntCc::Ult,
+            IntCc::Uge => IntCc::Ule,
+        }
+    }
+}
+
 impl AtomicOp {
     /// What makes the new value of the old one and the operand; `None` for an exchange.
     pub fn binary(self) -> Option<BinaryOp> {

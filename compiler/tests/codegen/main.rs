@@ -5,6 +5,7 @@ mod machine;
 
 mod atomics;
 mod barrier_kernels;
+mod bounds;
 mod gangs;
 mod host_code;
 mod kernels;

@@ -219,7 +219,14 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 let x = if choice { self.first(*x)? } else { get(*x)? };
                 emit.ternary(*op, fast(*fmf), ty, [x, get(*y)?, get(*z)?])
             }
-            InstData::Icmp { cc, args: [x, y] } => emit.icmp(*cc, [get(*x)?, get(*y)?]),
+            InstData::Icmp { cc, args: [x, y] } => {
+                if matches!(lanes, Lanes::All)
+                    && let Some(found) = self.compare_with_bound(*cc, [*x, *y])?
+                {
+                    return Ok(found.into());
+                }
+                emit.icmp(*cc, [get(*x)?, get(*y)?])
+            }
             InstData::Fcmp { cc, fmf, args: [x, y] } => emit.fcmp(*cc, fast(*fmf), [get(*x)?, get(*y)?]),
             InstData::PtrAdd { base, offset, inbounds } => {
                 let inbounds = *inbounds && !speculates;

@@ -6,6 +6,7 @@
 //! never meant to.
 
 mod atomics;
+mod bounds;
 mod division;
 mod gangs;
 mod instructions;

@@ -1,0 +1,63 @@
+//! Comparisons of a work-item's id with a bound that is the same for all lanes.
+//!
+//! Ids are 64 bits wide, so that a comparison would take a register for every eight lanes of a 512-bit machine. How many
+//! lanes are within the bound is a number of the gang's, though, and which they are a comparison of narrow constants
+//! with it. Ids do not wrap within a gang, except in lanes without a work-item, which nobody asks.
+
+use super::GangCode;
+use super::values::Held;
+use crate::codegen::emit::Emitted;
+use crate::ir::{InstData, IntCc, Query, Type, Value, ValueDef};
+use inkwell::IntPredicate;
+use inkwell::types::VectorType;
+use inkwell::values::{BasicValueEnum, IntValue, VectorValue};
+
+impl<'ctx> GangCode<'_, 'ctx, '_> {
+    /// The lanes for which the comparison holds, if it is one of an id with a bound.
+    pub(super) fn compare_with_bound(&self, cc: IntCc, [x, y]: [Value; 2]) -> Emitted<Option<VectorValue<'ctx>>> {
+        let (cc, id, bound) = if self.is_id(x) { (cc, x, y) } else { (cc.swapped(), y, x) };
+        let (Held::Affine(first, 1), Held::Affine(bound, 0)) = (self.held(id)?, self.held(bound)?) else {
+            return Ok(None);
+        };
+        if !self.is_id(id) {
+            return Ok(None);
+        }
+        let (first, bound) = (first.into_int_value(), bound.into_int_value());
+        // `id < bound` or its opposite; no id is the greatest number.
+        let (end, below) = match cc {
+            IntCc::Ult => (bound, true),
+            IntCc::Uge => (bound, false),
+            IntCc::Ule => (self.saturating("llvm.uadd.sat", bound, 1)?, true),
+            IntCc::Ugt => (self.saturating("llvm.uadd.sat", bound, 1)?, false),
+            _ => return Ok(None),
+        };
+        self.lanes_below(first, end, below).map(Some)
+    }
+
+    /// Whether a value is an id of which each lane's is one more.
+    fn is_id(&self, value: Value) -> bool {
+        let ValueDef::Result(inst, _) = self.body.values[value].def else { return false };
+        let of_lanes = InstData::Query { query: Query::GlobalId, dim: 0 } == self.body.insts[inst].data
+            || InstData::Query { query: Query::LocalId, dim: 0 } == self.body.insts[inst].data;
+        of_lanes && self.ty(value) == Type::I64
+    }
+
+    fn saturating(&self, name: &str, value: IntValue<'ctx>, by: u64) -> Emitted<IntValue<'ctx>> {
+        let emit = self.around.emit;
+        let result = emit.intrinsic(name, &[value.get_type().into()], &[value.into(), emit.const64(by).into()])?;
+        Ok(result.into_int_value())
+    }
+
+    /// The lanes `i` with `first + i < end`, or the others.
+    fn lanes_below(&self, first: IntValue<'ctx>, end: IntValue<'ctx>, below: bool) -> Emitted<VectorValue<'ctx>> {
+        let (emit, width) = (self.around.emit, self.around.width());
+        let i64 = emit.i64().into();
+        let left = emit.intrinsic("llvm.usub.sat", &[i64], &[end.into(), first.into()])?;
+        let count = emit.intrinsic("llvm.umin", &[i64], &[left, emit.const64(width.into()).into()])?;
+        let i32 = emit.ctx.i32_type();
+        let count: BasicValueEnum = emit.builder.build_int_truncate(count.into_int_value(), i32, "")?.into();
+        let numbers: Vec<IntValue> = (0..width).map(|lane| i32.const_int(lane.into(), false)).collect();
+        let predicate = if below { IntPredicate::ULT } else { IntPredicate::UGE };
+        emit.builder.build_int_compare(predicate, VectorType::const_vector(&numbers), emit.splat(count, width)?, "")
+    }
+}
