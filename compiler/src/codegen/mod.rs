@@ -83,6 +83,9 @@ pub fn generate<'ctx>(
     if widening.is_some() {
         let limit = ctx.create_string_attribute("warn-stack-size", &GANG_STACK_BYTES.to_string());
         function.add_attribute(AttributeLoc::Function, limit);
+        // Gangs copy as fast as the C library, and its call would have all vectors spilled around it.
+        let no_calls = ctx.create_string_attribute("no-builtin-memcpy", "");
+        function.add_attribute(AttributeLoc::Function, no_calls);
     }
     let restricted = origins::restricted(kernel);
     let scopes = Scopes::new(ctx, restricted.iter().map(|&param| kernel.params[param as usize].readonly));

@@ -83,7 +83,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             combine => {
                 self.note_lanes("atomic", if combine.is_none() { "no reduction" } else { "addresses differ" });
                 let change = |lane| {
-                    let target = self.lane(ptr, lane)?.into_pointer_value();
+                    let target = self.lane_address(ptr, lane)?;
                     Ok(vec![emit.atomic_rmw(op, order, ty, target, space, self.lane(arg, lane)?)?])
                 };
                 return self.lanes(node, change);

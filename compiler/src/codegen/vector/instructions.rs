@@ -83,7 +83,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 let orders = [*success, *failure];
                 self.note_lanes("atomic", "compare and exchange");
                 let change = |lane| {
-                    let target = self.lane(*ptr, lane)?.into_pointer_value();
+                    let target = self.lane_address(*ptr, lane)?;
                     let operands = [self.lane(*expected, lane)?, self.lane(*new, lane)?];
                     Ok(emit.atomic_cas(orders, result, target, space, operands)?.to_vec())
                 };

@@ -4,11 +4,11 @@ use super::GangCode;
 use super::values::Held;
 use crate::analysis::lines::{Line, first_indices};
 use crate::codegen::emit::Emitted;
-use crate::ir::{FastMath, InstData, IntFlags, Type, UnaryOp, Value, ValueDef};
+use crate::ir::{BinaryOp, FastMath, InstData, IntFlags, Type, UnaryOp, Value, ValueDef};
 use crate::widen::memory::{AccessClass, Direction, classify};
 use inkwell::IntPredicate;
 use inkwell::builder::BuilderError;
-use inkwell::values::{BasicValueEnum, IntValue, VectorValue};
+use inkwell::values::{BasicValueEnum, IntValue, PointerValue, VectorValue};
 
 /// How much more often no index wraps, as LLVM's weights of a branch.
 const OFTEN: u64 = 2000;
@@ -35,15 +35,16 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let behind = emit.block("behind");
         let branch = emit.builder.build_conditional_branch(straight, blocks[0], blocks[1])?;
         self.expect_first(branch)?;
+        let is_on_line = |value: Value| self.lines[value].is_some();
         let mut ends = Vec::new();
         for (block, on_line) in blocks.into_iter().zip([true, false]) {
             emit.at(block);
             // Computed here, so that what is needed for the one way is not for the other.
             let values = if on_line {
-                let first = self.again(ptr, &|value| self.first(value))?;
+                let first = self.again(ptr, &is_on_line, &|value| self.first(value))?;
                 access(Held::Affine(first, line.stride))?
             } else {
-                let each = self.again(ptr, &|value| self.vector(value).map(Into::into))?;
+                let each = self.again(ptr, &is_on_line, &|value| self.vector(value).map(Into::into))?;
                 access(Held::Vector(each.into_vector_value()))?
             };
             ends.push((values, emit.here()?));
@@ -100,33 +101,47 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         }
     }
 
-    /// Computes a value on a line again, for lane 0 or for all lanes, from what has a shape.
+    /// An address in one lane. What only makes addresses of numbers is computed for that lane, so that of the vectors
+    /// only the numbers are needed, which often come from memory and can be read there one by one.
+    pub(super) fn lane_address(&self, ptr: Value, lane: IntValue<'ctx>) -> Emitted<PointerValue<'ctx>> {
+        let makes_addresses = |value: Value| {
+            let constant = |value| self.body.const_bits(value).is_some();
+            let varies = matches!(self.held(value), Ok(Held::Vector(_)));
+            varies
+                && match self.computation(value) {
+                    Some(InstData::PtrAdd { .. } | InstData::Unary { op: UnaryOp::Zext | UnaryOp::Sext, .. }) => true,
+                    Some(InstData::Binary { op: BinaryOp::Mul | BinaryOp::Shl, args: [_, by], .. }) => constant(*by),
+                    _ => false,
+                }
+        };
+        Ok(self.again(ptr, &makes_addresses, &|value| self.lane(value, lane))?.into_pointer_value())
+    }
+
+    /// Computes a value again as far as `further` says, for one lane or for all, from what `held` gives.
     fn again(
         &self,
         value: Value,
-        shaped: &dyn Fn(Value) -> Emitted<BasicValueEnum<'ctx>>,
+        further: &dyn Fn(Value) -> bool,
+        held: &dyn Fn(Value) -> Emitted<BasicValueEnum<'ctx>>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let emit = self.around.emit;
-        if self.lines[value].is_none() {
-            return shaped(value);
+        if !further(value) {
+            return held(value);
         }
+        let again = |arg| self.again(arg, further, held);
         match *self.computation(value).ok_or(BuilderError::UnsetPosition)? {
             InstData::Unary { op, arg, .. } => {
-                emit.unary(op, FastMath::default(), self.ty(arg), self.ty(value), shaped(arg)?)
+                emit.unary(op, FastMath::default(), self.ty(arg), self.ty(value), again(arg)?)
             }
             InstData::Binary { op, args: [x, y], .. } => {
-                let operands = [self.again(x, shaped)?, self.again(y, shaped)?];
-                emit.binary(op, IntFlags::default(), FastMath::default(), operands)
+                emit.binary(op, IntFlags::default(), FastMath::default(), [again(x)?, again(y)?])
             }
-            InstData::PtrAdd { base, offset, .. } => {
-                let (base, offset) = (self.again(base, shaped)?, self.again(offset, shaped)?);
-                match (base, offset) {
-                    (BasicValueEnum::PointerValue(base), BasicValueEnum::IntValue(offset)) => {
-                        Ok(emit.offset(base, offset, false)?.into())
-                    }
-                    (base, offset) => emit.offsets(base, offset, false),
+            InstData::PtrAdd { base, offset, .. } => match (again(base)?, again(offset)?) {
+                (BasicValueEnum::PointerValue(base), BasicValueEnum::IntValue(offset)) => {
+                    Ok(emit.offset(base, offset, false)?.into())
                 }
-            }
+                (base, offset) => emit.offsets(base, offset, false),
+            },
             _ => Err(BuilderError::UnsetPosition),
         }
     }
