@@ -1,4 +1,4 @@
-//! Pipes, shared virtual memory, IL and sub-devices: where the device does not have them, every entry
+//! Pipes and IL: where the device does not have them, every entry
 //! point says so with the specification's error.
 
 use std::ptr;
@@ -27,35 +27,6 @@ fn pipes() {
     let buffer = setup.context.zeros::<u8>(8);
     let code = (cl().clGetPipeInfo)(buffer.raw(), CL_PIPE_PACKET_SIZE, 0, ptr::null_mut(), ptr::null_mut());
     expect(code, CL_INVALID_MEM_OBJECT);
-}
-
-#[test]
-fn shared_virtual_memory() {
-    if of_device::<u64>(CL_DEVICE_SVM_CAPABILITIES) != 0 {
-        assert!(!is_lockstep(), "shared virtual memory is here: it needs tests of its own");
-        return;
-    }
-    let setup = Setup::new();
-    let kernel = setup.context.kernel("kernel void f(global int *a) { a[0] = 1; }", "f");
-    let cl = cl();
-    let (q, none, event) = (setup.queue.raw(), ptr::null(), ptr::null_mut());
-    let mut host = [0_u64; 8];
-    let memory: *mut std::ffi::c_void = host.as_mut_ptr().cast();
-    // "clSVMAlloc ... will fail if there is no device in context that supports SVM", and returns null.
-    assert!((cl.clSVMAlloc)(setup.context.raw(), CL_MEM_READ_WRITE, 64, 0).is_null());
-    (cl.clSVMFree)(setup.context.raw(), ptr::null_mut());
-    // "CL_INVALID_OPERATION if the device associated with command_queue does not support SVM".
-    let refused = |name: &str, code: cl_int| assert_eq!(code, CL_INVALID_OPERATION, "{name}: {}", code_name(code));
-    let mut list = [memory];
-    let pointers = list.as_mut_ptr();
-    refused("free", (cl.clEnqueueSVMFree)(q, 1, pointers, None, ptr::null_mut(), 0, none, event));
-    refused("copy", (cl.clEnqueueSVMMemcpy)(q, CL_TRUE, memory, memory.wrapping_byte_add(32), 8, 0, none, event));
-    refused("fill", (cl.clEnqueueSVMMemFill)(q, memory, memory.wrapping_byte_add(32), 4, 8, 0, none, event));
-    refused("map", (cl.clEnqueueSVMMap)(q, CL_TRUE, CL_MAP_READ, memory, 8, 0, none, event));
-    refused("unmap", (cl.clEnqueueSVMUnmap)(q, memory, 0, none, event));
-    refused("argument", (cl.clSetKernelArgSVMPointer)(kernel.raw(), 0, memory));
-    let info = cl.clSetKernelExecInfo;
-    refused("kernel", info(kernel.raw(), CL_KERNEL_EXEC_INFO_SVM_PTRS, 8, (&raw const list).cast()));
 }
 
 #[test]

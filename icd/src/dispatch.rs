@@ -8,7 +8,6 @@ use std::ffi::{CStr, c_char, c_void};
 
 use lockstep_runtime::context::Context;
 use lockstep_runtime::device::Device;
-use lockstep_runtime::kernel::Kernel;
 use lockstep_runtime::memory::Memory;
 use lockstep_runtime::platform::Platform;
 use lockstep_runtime::queue::Queue;
@@ -22,7 +21,8 @@ use opencl_sys::{
 use crate::absent::{Anything, absent};
 use crate::api::{
     buffer, context, device, device_info, event, image, image_create, image_transfer, kernel, marker, memory_object,
-    native, ndrange, platform, program, program_info, queue, rect, sampler, sub_device, svm, transfer,
+    native, ndrange, platform, program, program_info, queue, rect, sampler, sub_device, svm, svm_transfer, transfer,
+    usm,
 };
 use crate::handle;
 
@@ -36,8 +36,7 @@ macro_rules! entry_points {
         fn address(name: &str) -> Option<*mut c_void> {
             match name {
                 $(stringify!($name) => DISPATCH.$name.map(|f| f as *mut c_void),)*
-                "clIcdGetPlatformIDsKHR" => Some(platform::get_platform_ids as *mut c_void),
-                _ => None,
+                _ => extension(name),
             }
         }
 
@@ -176,18 +175,18 @@ entry_points! {
     clGetPipeInfo: absent::<Anything, CL_INVALID_MEM_OBJECT, _>(),
     clSVMAlloc: Some(svm::svm_alloc),
     clSVMFree: Some(svm::svm_free),
-    clEnqueueSVMFree: absent::<Queue, CL_INVALID_OPERATION, _>(),
-    clEnqueueSVMMemcpy: absent::<Queue, CL_INVALID_OPERATION, _>(),
-    clEnqueueSVMMemFill: absent::<Queue, CL_INVALID_OPERATION, _>(),
-    clEnqueueSVMMap: absent::<Queue, CL_INVALID_OPERATION, _>(),
-    clEnqueueSVMUnmap: absent::<Queue, CL_INVALID_OPERATION, _>(),
+    clEnqueueSVMFree: Some(svm_transfer::enqueue_svm_free),
+    clEnqueueSVMMemcpy: Some(svm_transfer::enqueue_svm_memcpy),
+    clEnqueueSVMMemFill: Some(svm_transfer::enqueue_svm_mem_fill),
+    clEnqueueSVMMap: Some(svm_transfer::enqueue_svm_map),
+    clEnqueueSVMUnmap: Some(svm_transfer::enqueue_svm_unmap),
     clCreateSamplerWithProperties: Some(sampler::create_sampler_with_properties),
-    clSetKernelArgSVMPointer: absent::<Kernel, CL_INVALID_OPERATION, _>(),
-    clSetKernelExecInfo: absent::<Kernel, CL_INVALID_OPERATION, _>(),
+    clSetKernelArgSVMPointer: Some(svm::set_kernel_arg_svm_pointer),
+    clSetKernelExecInfo: Some(svm::set_kernel_exec_info),
     clGetKernelSubGroupInfoKHR: Some(kernel::get_kernel_sub_group_info),
     clCloneKernel: Some(kernel::clone_kernel),
     clCreateProgramWithIL: Some(program::create_program_with_il),
-    clEnqueueSVMMigrateMem: absent::<Queue, CL_INVALID_OPERATION, _>(),
+    clEnqueueSVMMigrateMem: Some(svm_transfer::enqueue_svm_migrate_mem),
     clGetDeviceAndHostTimer: Some(device::get_device_and_host_timer),
     clGetHostTimer: Some(device::get_host_timer),
     clGetKernelSubGroupInfo: Some(kernel::get_kernel_sub_group_info),
@@ -198,6 +197,29 @@ entry_points! {
     clCreateImageWithProperties: Some(image_create::create_image_with_properties),
     clSetContextDestructorCallback: Some(context::set_context_destructor_callback),
     clGetKernelSuggestedLocalWorkSize: Some(ndrange::get_kernel_suggested_local_work_size),
+}
+
+/// The functions of extensions, which are found by name alone.
+fn extension(name: &str) -> Option<*mut c_void> {
+    Some(match name {
+        "clIcdGetPlatformIDsKHR" => platform::get_platform_ids as *mut c_void,
+        // cl_ext_buffer_device_address
+        "clSetKernelArgDevicePointerEXT" => kernel::set_kernel_arg_device_pointer as *mut c_void,
+        // cl_intel_unified_shared_memory
+        "clHostMemAllocINTEL" => usm::host_mem_alloc as *mut c_void,
+        "clDeviceMemAllocINTEL" => usm::device_mem_alloc as *mut c_void,
+        "clSharedMemAllocINTEL" => usm::shared_mem_alloc as *mut c_void,
+        "clMemFreeINTEL" => usm::mem_free as *mut c_void,
+        "clMemBlockingFreeINTEL" => usm::mem_blocking_free as *mut c_void,
+        "clGetMemAllocInfoINTEL" => usm::get_mem_alloc_info as *mut c_void,
+        "clSetKernelArgMemPointerINTEL" => svm::set_kernel_arg_svm_pointer as *mut c_void,
+        "clEnqueueMemFillINTEL" => usm::enqueue_mem_fill as *mut c_void,
+        "clEnqueueMemsetINTEL" => usm::enqueue_memset as *mut c_void,
+        "clEnqueueMemcpyINTEL" => usm::enqueue_memcpy as *mut c_void,
+        "clEnqueueMigrateMemINTEL" => usm::enqueue_migrate_mem as *mut c_void,
+        "clEnqueueMemAdviseINTEL" => usm::enqueue_mem_advise as *mut c_void,
+        _ => return None,
+    })
 }
 
 /// `clGetExtensionFunctionAddress`.

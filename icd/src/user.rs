@@ -4,6 +4,7 @@ use std::ffi::c_void;
 
 /// A pointer of the application, passed back to its callback untouched.
 #[derive(Debug, Clone, Copy)]
+#[repr(transparent)]
 pub struct UserData(pub *mut c_void);
 
 // SAFETY: the driver never follows the pointer, and the specification says that callbacks come on any thread, "It is the

@@ -1,13 +1,14 @@
 //! Contexts: the devices and the callbacks that objects made together share.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use opencl_sys::cl_context_properties;
 use parking_lot::Mutex;
 
 use crate::ApiHandle;
 use crate::device::Device;
+use crate::queue::Queue;
 
 /// What an application wants to hear about errors.
 pub type ErrorCallback = Box<dyn Fn(&str) + Send + Sync>;
@@ -22,6 +23,8 @@ pub struct Context {
     properties: Vec<cl_context_properties>,
     on_error: Option<ErrorCallback>,
     destructors: Mutex<Vec<DestructorCallback>>,
+    /// Its queues, to wait for all of them.
+    queues: Mutex<Vec<Weak<Queue>>>,
     /// The word of the API layer.
     pub api: ApiHandle,
 }
@@ -33,7 +36,14 @@ impl Context {
         properties: Vec<cl_context_properties>,
         on_error: Option<ErrorCallback>,
     ) -> Arc<Self> {
-        Arc::new(Self { devices, properties, on_error, destructors: Mutex::default(), api: ApiHandle::default() })
+        Arc::new(Self {
+            devices,
+            properties,
+            on_error,
+            destructors: Mutex::default(),
+            queues: Mutex::default(),
+            api: ApiHandle::default(),
+        })
     }
 
     /// The devices, in the order given at creation.
@@ -49,6 +59,19 @@ impl Context {
     /// Whether `device` belongs to this context.
     pub fn has_device(&self, device: &Arc<Device>) -> bool {
         self.devices.iter().any(|d| Arc::ptr_eq(d, device))
+    }
+
+    /// Remembers a new queue, and forgets those that are gone.
+    pub(crate) fn has_queue(&self, queue: &Arc<Queue>) {
+        let mut queues = self.queues.lock();
+        queues.retain(|queue| queue.strong_count() > 0);
+        queues.push(Arc::downgrade(queue));
+    }
+
+    /// Waits until all commands enqueued so far in all queues have ended.
+    pub fn finish(&self) {
+        let queues: Vec<_> = self.queues.lock().iter().filter_map(Weak::upgrade).collect();
+        queues.iter().for_each(Queue::finish);
     }
 
     /// Tells the application about an error, if it asked to be told.

@@ -142,6 +142,20 @@ impl Kernel {
         Ok(())
     }
 
+    /// Sets a pointer to global or constant memory that is no memory object's.
+    pub fn set_pointer(&self, index: usize, address: u64) -> Result<()> {
+        let param = self.param(index)?;
+        ensure!(matches!(param.kind, ParamKind::Pointer(_)), CL_INVALID_ARG_VALUE);
+        let mut args = self.args.lock();
+        args.block.write(param.offset as usize, &address.to_le_bytes());
+        args.set[index] = true;
+        let before = args.buffers[index].take();
+        drop(args);
+        // As above.
+        drop(before);
+        Ok(())
+    }
+
     /// Sets an image.
     pub fn set_image(&self, index: usize, object: Arc<Memory>) -> Result<()> {
         let param = self.param(index)?;

@@ -325,8 +325,7 @@ unsafe fn storage(context: &Context, flags: cl_mem_flags, size: usize, host: *mu
     if flags & CL_MEM_USE_HOST_PTR != 0 {
         return Ok((host, Storage::Host));
     }
-    let total = context.devices().iter().map(|device| device.global_memory()).max().unwrap_or(0);
-    let allocation = Allocation::new(size, total)?;
+    let allocation = Allocation::of(context, size)?;
     if flags & CL_MEM_COPY_HOST_PTR != 0 {
         // SAFETY: the caller vouches for `size` bytes at `host`; the new memory has as many and is apart.
         unsafe { std::ptr::copy_nonoverlapping(host, allocation.start, size) };
@@ -335,15 +334,36 @@ unsafe fn storage(context: &Context, flags: cl_mem_flags, size: usize, host: *mu
 }
 
 /// Bytes of the driver's own, zero at first.
-struct Allocation {
+pub(crate) struct Allocation {
     start: *mut u8,
     size: usize,
 }
+
+// SAFETY: the pointer is to plain bytes that are the allocation's alone; it never reads or writes them by itself.
+unsafe impl Send for Allocation {}
+// SAFETY: as above.
+unsafe impl Sync for Allocation {}
 
 /// Bytes of all allocations together.
 static ALLOCATED: AtomicU64 = AtomicU64::new(0);
 
 impl Allocation {
+    /// Bytes for a context, or `CL_MEM_OBJECT_ALLOCATION_FAILURE`.
+    pub(crate) fn of(context: &Context, size: usize) -> Result<Self> {
+        let total = context.devices().iter().map(|device| device.global_memory()).max().unwrap_or(0);
+        Self::new(size, total)
+    }
+
+    /// The first byte.
+    pub(crate) fn start(&self) -> *mut u8 {
+        self.start
+    }
+
+    /// How many bytes there are.
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
     /// Fails rather than promise what the machine does not have: pages that are not there when they are first touched
     /// would end the application.
     fn new(size: usize, total: u64) -> Result<Self> {

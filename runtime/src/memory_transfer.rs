@@ -120,29 +120,56 @@ pub fn copy(from: (Arc<Memory>, usize), to: (Arc<Memory>, usize), size: usize) -
 /// Bytes that stay in the nearest cache: a multiple of every pattern's length, which is a power of two.
 const NEAR: usize = 16 << 10;
 
-/// Fills `size` bytes, a multiple of the pattern's length, with a pattern.
+/// Fills `size` bytes, a multiple of the pattern's length, of a buffer with a pattern.
 pub fn fill(memory: Arc<Memory>, offset: usize, size: usize, pattern: &[u8]) -> Work {
     let pattern: Box<[u8]> = pattern.into();
     Work::once(move || {
-        let unit = pattern.len();
-        if size == 0 || unit == 0 {
-            return Ok(());
-        }
-        // SAFETY: the region was checked against the buffer, which the command holds. What has been filled is copied
-        // behind itself, so source and destination are apart.
-        unsafe {
-            let start = memory.start().add(offset);
-            std::ptr::copy_nonoverlapping(pattern.as_ptr(), start, unit.min(size));
-            let mut filled = unit.min(size);
-            while filled < size {
-                // Not more than what stays in the nearest cache.
-                let more = filled.min(NEAR).min(size - filled);
-                std::ptr::copy_nonoverlapping(start, start.add(filled), more);
-                filled += more;
-            }
-        }
+        // SAFETY: the region was checked against the buffer, which the command holds.
+        unsafe { fill_bytes(memory.start().add(offset), size, &pattern) };
         Ok(())
     })
+}
+
+/// Fills `size` bytes, a multiple of the pattern's length, of the application's memory with a pattern.
+pub fn fill_shared(to: HostPointer, size: usize, pattern: &[u8]) -> Work {
+    let pattern: Box<[u8]> = pattern.into();
+    Work::once(move || {
+        // SAFETY: the maker of `to` vouches for it.
+        unsafe { fill_bytes(to.get(), size, &pattern) };
+        Ok(())
+    })
+}
+
+/// Copies `size` bytes of the application's memory.
+pub fn copy_shared(from: HostPointer, to: HostPointer, size: usize) -> Work {
+    Work::once(move || {
+        // SAFETY: the makers of the pointers vouch for them.
+        unsafe { std::ptr::copy(from.get(), to.get(), size) };
+        Ok(())
+    })
+}
+
+/// Fills `size` bytes with a pattern.
+///
+/// # Safety
+/// They may be written.
+unsafe fn fill_bytes(start: *mut u8, size: usize, pattern: &[u8]) {
+    let unit = pattern.len();
+    if size == 0 || unit == 0 {
+        return;
+    }
+    // SAFETY: the caller vouches for the bytes. What has been filled is copied behind itself, so source and destination
+    // are apart.
+    unsafe {
+        std::ptr::copy_nonoverlapping(pattern.as_ptr(), start, unit.min(size));
+        let mut filled = unit.min(size);
+        while filled < size {
+            // Not more than what stays in the nearest cache.
+            let more = filled.min(NEAR).min(size - filled);
+            std::ptr::copy_nonoverlapping(start, start.add(filled), more);
+            filled += more;
+        }
+    }
 }
 
 /// One side of a rectangular copy.

@@ -148,7 +148,7 @@ impl Queue {
         property_list: Vec<cl_queue_properties>,
     ) -> Arc<Self> {
         let out_of_order = properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0;
-        Arc::new(Self {
+        let queue = Arc::new(Self {
             context,
             device,
             properties: AtomicU64::new(properties),
@@ -156,7 +156,9 @@ impl Queue {
             state: Mutex::new(State { out_of_order, ..State::default() }),
             changed: Condvar::new(),
             api: ApiHandle::default(),
-        })
+        });
+        queue.context.has_queue(&queue);
+        queue
     }
 
     /// The context.

@@ -44,8 +44,15 @@ const fn language(name: &'static str) -> Extension {
     Extension { name, version: Version::new(1, 0, 0), language: true, platform: true }
 }
 
+/// An extension of the host API alone.
+const fn host(name: &'static str, version: Version) -> Extension {
+    Extension { name, version, language: false, platform: true }
+}
+
 /// Every extension reported, in the order in which it is reported.
 pub const EXTENSIONS: &[Extension] = &[
+    host("cl_ext_buffer_device_address", Version::new(1, 0, 2)),
+    host("cl_intel_unified_shared_memory", Version::new(1, 2, 0)),
     language("cl_khr_3d_image_writes"),
     language("cl_khr_byte_addressable_store"),
     language("cl_khr_depth_images"),
@@ -53,7 +60,7 @@ pub const EXTENSIONS: &[Extension] = &[
     language("cl_khr_fp64"),
     language("cl_khr_global_int32_base_atomics"),
     language("cl_khr_global_int32_extended_atomics"),
-    Extension { name: "cl_khr_icd", version: Version::new(1, 0, 0), language: false, platform: true },
+    host("cl_khr_icd", Version::new(1, 0, 0)),
     language("cl_khr_image2d_from_buffer"),
     language("cl_khr_int64_base_atomics"),
     language("cl_khr_int64_extended_atomics"),

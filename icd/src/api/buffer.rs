@@ -9,10 +9,10 @@ use lockstep_runtime::memory::Memory;
 use lockstep_runtime::{Result, ensure};
 use opencl_sys::{
     CL_BUFFER_CREATE_TYPE_REGION, CL_INVALID_BUFFER_SIZE, CL_INVALID_HOST_PTR, CL_INVALID_MEM_OBJECT,
-    CL_INVALID_PROPERTY, CL_INVALID_VALUE, CL_MEM_ALLOC_HOST_PTR, CL_MEM_COPY_HOST_PTR, CL_MEM_HOST_NO_ACCESS,
-    CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR,
-    CL_MEM_WRITE_ONLY, CL_MISALIGNED_SUB_BUFFER_OFFSET, cl_buffer_create_type, cl_buffer_region, cl_context, cl_int,
-    cl_mem, cl_mem_flags, cl_mem_properties,
+    CL_INVALID_PROPERTY, CL_INVALID_VALUE, CL_MEM_ALLOC_HOST_PTR, CL_MEM_COPY_HOST_PTR,
+    CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY,
+    CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR, CL_MEM_WRITE_ONLY, CL_MISALIGNED_SUB_BUFFER_OFFSET,
+    CL_TRUE, cl_buffer_create_type, cl_buffer_region, cl_context, cl_int, cl_mem, cl_mem_flags, cl_mem_properties,
 };
 
 use crate::error::entry_ret;
@@ -80,6 +80,33 @@ pub unsafe extern "C" fn create_buffer(
     }
 }
 
+/// A property list with its terminating 0; empty when there is none.
+///
+/// "CL_INVALID_PROPERTY if a property name in properties is not a supported property name, if the value specified for a
+/// supported property name is not valid, or if the same property name is specified more than once".
+///
+/// # Safety
+/// `properties` is null or points to a list that ends in 0.
+unsafe fn read_properties(properties: *const cl_mem_properties) -> Result<Vec<cl_mem_properties>> {
+    let mut list = Vec::new();
+    if properties.is_null() {
+        return Ok(list);
+    }
+    // SAFETY: the list has not ended yet.
+    while let name = unsafe { properties.add(list.len()).read() }
+        && name != 0
+    {
+        // SAFETY: a name is followed by its value.
+        let value = unsafe { properties.add(list.len() + 1).read() };
+        // Every buffer has one address for its lifetime, so this asks for nothing more.
+        ensure!(name == CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT && list.is_empty(), CL_INVALID_PROPERTY);
+        ensure!(value <= cl_mem_properties::from(CL_TRUE), CL_INVALID_PROPERTY);
+        list.extend([name, value]);
+    }
+    list.push(0);
+    Ok(list)
+}
+
 /// `clCreateBufferWithProperties`.
 ///
 /// # Safety
@@ -94,13 +121,8 @@ pub unsafe extern "C" fn create_buffer_with_properties(
 ) -> cl_mem {
     let body = || {
         let context = handle::get(context)?;
-        let mut list = Vec::new();
-        if !properties.is_null() {
-            // "CL_INVALID_PROPERTY if a property name in properties is not a supported property name": there are none.
-            // SAFETY: the caller vouches for a list that ends in 0.
-            ensure!(unsafe { properties.read() } == 0, CL_INVALID_PROPERTY);
-            list.push(0);
-        }
+        // SAFETY: the caller vouches for a list that ends in 0.
+        let list = unsafe { read_properties(properties)? };
         // SAFETY: the caller vouches for the pointer.
         unsafe { create(context, list, flags, size, host_ptr) }
     };

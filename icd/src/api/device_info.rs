@@ -9,7 +9,7 @@ use lockstep_runtime::{Error, Result, clock, extensions, image};
 use opencl_sys::*;
 
 use crate::api::platform::platform_handle;
-use crate::api::sub_device;
+use crate::api::{sub_device, svm, usm};
 use crate::error::entry;
 use crate::handle;
 use crate::info::Info;
@@ -34,6 +34,7 @@ pub unsafe extern "C" fn get_device_info(
         identity(&device, param_name, info)
             .or_else(|| execution(&device, param_name, info))
             .or_else(|| memory(&device, param_name, info))
+            .or_else(|| usm::of_device(param_name, info))
             .or_else(|| images(param_name, info))
             .or_else(|| arithmetic(&device, param_name, info))
             .or_else(|| language(param_name, info))
@@ -121,6 +122,7 @@ fn memory(device: &Device, name: cl_device_info, info: Info) -> Option<Result<()
         CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT
         | CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT
         | CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT => info.value::<cl_uint>(0),
+        CL_DEVICE_SVM_CAPABILITIES => info.value(svm::CAPABILITIES),
         CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE | CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE => {
             let supported = has_feature("__opencl_c_program_scope_global_variables");
             info.value::<usize>(if supported { device::GLOBAL_VARIABLES } else { 0 })
@@ -214,7 +216,7 @@ fn atomics(more: cl_device_atomic_capabilities) -> cl_device_atomic_capabilities
         .fold(CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP | more, |all, (_, bit)| all | bit)
 }
 
-/// What it does not have: pipes, shared virtual memory, queues of its own, intermediate languages.
+/// What it does not have: pipes, queues of its own, intermediate languages.
 fn absent(name: cl_device_info, info: Info) -> Option<Result<()>> {
     Some(match name {
         CL_DEVICE_MAX_PIPE_ARGS
@@ -226,7 +228,6 @@ fn absent(name: cl_device_info, info: Info) -> Option<Result<()>> {
         | CL_DEVICE_MAX_ON_DEVICE_EVENTS => info.value::<cl_uint>(0),
         CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES => info.value::<cl_command_queue_properties>(0),
         CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES => info.value::<cl_device_device_enqueue_capabilities>(0),
-        CL_DEVICE_SVM_CAPABILITIES => info.value::<cl_device_svm_capabilities>(0),
         CL_DEVICE_IL_VERSION => info.string(""),
         CL_DEVICE_ILS_WITH_VERSION => info.slice::<cl_name_version>(&[]),
         _ => return None,

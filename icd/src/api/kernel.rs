@@ -9,8 +9,8 @@ use lockstep_runtime::program::{self, Program};
 use lockstep_runtime::sampler::Sampler;
 use lockstep_runtime::{Error, Result, ensure};
 use opencl_sys::{
-    CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_VALUE,
-    CL_KERNEL_ARG_ACCESS_NONE, CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_ACCESS_READ_ONLY,
+    CL_INVALID_ARG_INDEX, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_CONTEXT, CL_INVALID_DEVICE,
+    CL_INVALID_VALUE, CL_KERNEL_ARG_ACCESS_NONE, CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_ACCESS_READ_ONLY,
     CL_KERNEL_ARG_ACCESS_READ_WRITE, CL_KERNEL_ARG_ACCESS_WRITE_ONLY, CL_KERNEL_ARG_ADDRESS_CONSTANT,
     CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE,
     CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_INFO_NOT_AVAILABLE, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_CONST,
@@ -21,7 +21,7 @@ use opencl_sys::{
     CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PROGRAM,
     CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, CL_KERNEL_WORK_GROUP_SIZE, CL_MEM_READ_ONLY,
     CL_MEM_WRITE_ONLY, cl_device_id, cl_int, cl_kernel, cl_kernel_arg_info, cl_kernel_info, cl_kernel_sub_group_info,
-    cl_kernel_work_group_info, cl_mem, cl_program, cl_sampler, cl_uint, cl_ulong,
+    cl_kernel_work_group_info, cl_mem, cl_mem_device_address_ext, cl_program, cl_sampler, cl_uint, cl_ulong,
 };
 
 use crate::api::buffer::buffer_in;
@@ -183,6 +183,22 @@ pub unsafe extern "C" fn set_kernel_arg(
                 kernel.set_sampler(index, &sampler)
             }
         }
+    })
+}
+
+/// `clSetKernelArgDevicePointerEXT`: "it's legal to pass invalid pointers".
+pub extern "C" fn set_kernel_arg_device_pointer(
+    kernel: cl_kernel,
+    arg_index: cl_uint,
+    arg_value: cl_mem_device_address_ext,
+) -> cl_int {
+    entry(|| {
+        let kernel = handle::get::<Kernel>(kernel)?;
+        let index = arg_index as usize;
+        // "CL_INVALID_ARG_INDEX if arg_index is not a valid argument index [or] corresponds to an argument that is not a
+        // pointer to the global address space."
+        ensure!(kernel.param(index)?.kind == ParamKind::Pointer(Space::Global), CL_INVALID_ARG_INDEX);
+        kernel.set_pointer(index, arg_value)
     })
 }
 

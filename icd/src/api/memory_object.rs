@@ -6,17 +6,18 @@ use std::sync::Arc;
 use lockstep_runtime::command::Work;
 use lockstep_runtime::memory::Memory;
 use lockstep_runtime::queue::Queue;
-use lockstep_runtime::{Error, Result, ensure};
+use lockstep_runtime::{Error, Result, ensure, svm};
 use opencl_sys::{
-    CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_COMMAND_UNMAP_MEM_OBJECT, CL_INVALID_VALUE, CL_MEM_ASSOCIATED_MEMOBJECT,
-    CL_MEM_CONTEXT, CL_MEM_FLAGS, CL_MEM_HOST_PTR, CL_MEM_MAP_COUNT, CL_MEM_OBJECT_BUFFER, CL_MEM_OFFSET,
-    CL_MEM_PROPERTIES, CL_MEM_REFERENCE_COUNT, CL_MEM_SIZE, CL_MEM_TYPE, CL_MEM_USES_SVM_POINTER,
-    CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, cl_command_queue, cl_event, cl_int, cl_mem,
-    cl_mem_info, cl_mem_migration_flags, cl_uint,
+    CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_COMMAND_UNMAP_MEM_OBJECT, CL_INVALID_OPERATION, CL_INVALID_VALUE,
+    CL_MEM_ASSOCIATED_MEMOBJECT, CL_MEM_CONTEXT, CL_MEM_DEVICE_ADDRESS_EXT, CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT,
+    CL_MEM_FLAGS, CL_MEM_HOST_PTR, CL_MEM_MAP_COUNT, CL_MEM_OBJECT_BUFFER, CL_MEM_OFFSET, CL_MEM_PROPERTIES,
+    CL_MEM_REFERENCE_COUNT, CL_MEM_SIZE, CL_MEM_TYPE, CL_MEM_USES_SVM_POINTER, CL_TRUE, cl_command_queue, cl_event,
+    cl_int, cl_mem, cl_mem_device_address_ext, cl_mem_info, cl_mem_migration_flags, cl_uint,
 };
 
 use crate::api::buffer::memory_in;
 use crate::api::enqueue::{Completion, enqueue, wait_list};
+use crate::api::svm_transfer::check_migration;
 use crate::error::entry;
 use crate::handle;
 use crate::info::Info;
@@ -76,8 +77,17 @@ pub unsafe extern "C" fn get_mem_object_info(
             CL_MEM_CONTEXT => info.value(handle::of(memory.context())),
             CL_MEM_ASSOCIATED_MEMOBJECT => info.value(memory.associated().map_or(std::ptr::null_mut(), handle::of)),
             CL_MEM_OFFSET => info.value(memory.whole().map_or(0, |(_, origin)| origin)),
-            // There are no such pointers.
-            CL_MEM_USES_SVM_POINTER => info.bool(false),
+            CL_MEM_USES_SVM_POINTER => {
+                info.bool(svm::find(memory.host_pointer() as usize).is_some_and(|found| found.is_svm()))
+            }
+            CL_MEM_DEVICE_ADDRESS_EXT => {
+                // "CL_INVALID_OPERATION […] if the buffer was not allocated with CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT."
+                let asked = [CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, CL_TRUE.into(), 0];
+                ensure!(memory.properties() == asked, CL_INVALID_OPERATION);
+                // "a list of device addresses for the buffer, one for each device in the context".
+                let address = memory.start() as cl_mem_device_address_ext;
+                info.slice(&vec![address; memory.context().devices().len()])
+            }
             CL_MEM_PROPERTIES => info.slice(memory.properties()),
             // "CL_INVALID_VALUE if param_name is not one of the supported values".
             _ => Err(Error::new(CL_INVALID_VALUE)),
@@ -140,8 +150,7 @@ pub unsafe extern "C" fn enqueue_migrate_mem_objects(
         // "CL_INVALID_VALUE if num_mem_objects is zero or if mem_objects is NULL."
         ensure!(num_mem_objects > 0 && !mem_objects.is_null(), CL_INVALID_VALUE);
         // "CL_INVALID_VALUE if flags is not 0 or is not any of the values described in the table above."
-        const KNOWN: cl_mem_migration_flags = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
-        ensure!(flags & !KNOWN == 0, CL_INVALID_VALUE);
+        check_migration(flags)?;
         // SAFETY: the caller vouches for the lists and for `event`.
         unsafe {
             let handles = std::slice::from_raw_parts(mem_objects, num_mem_objects as usize);

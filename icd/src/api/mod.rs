@@ -23,4 +23,6 @@ pub mod rect;
 pub mod sampler;
 pub mod sub_device;
 pub mod svm;
+pub mod svm_transfer;
 pub mod transfer;
+pub mod usm;

@@ -1,0 +1,76 @@
+//! Functions of extensions, as applications get them: by name, for the platform.
+
+use std::ffi::{CString, c_void};
+
+use libc::size_t;
+use opencl_sys::*;
+
+use crate::loader::{cl, platform};
+
+/// The address of a function of an extension.
+///
+/// # Panics
+/// When the platform has no such function.
+fn address(name: &str) -> *const c_void {
+    let text = CString::new(name).expect("a name without zeros");
+    let function = (cl().clGetExtensionFunctionAddressForPlatform)(platform(), text.as_ptr());
+    assert!(!function.is_null(), "{name} is missing");
+    function
+}
+
+macro_rules! extensions {
+    ($($(#[$doc:meta])* $table:ident { $($name:ident: ($($argument:ty),*) $(-> $result:ty)?;)* })*) => { $(
+        $(#[$doc])*
+        #[allow(non_snake_case, missing_docs)]
+        pub struct $table {
+            $(pub $name: extern "C" fn($($argument),*) $(-> $result)?,)*
+        }
+
+        impl $table {
+            /// Looks the functions up.
+            #[allow(clippy::new_without_default)]
+            pub fn new() -> Self {
+                $table {
+                    $($name: {
+                        let function = address(stringify!($name));
+                        // SAFETY: not null, and the function of that name, whose signature the list below gives.
+                        unsafe {
+                            std::mem::transmute::<*const c_void, extern "C" fn($($argument),*) $(-> $result)?>(function)
+                        }
+                    },)*
+                }
+            }
+        }
+    )* };
+}
+
+extensions! {
+    /// `cl_intel_unified_shared_memory`.
+    UnifiedMemory {
+        clHostMemAllocINTEL: (cl_context, *const cl_mem_properties_intel, size_t, cl_uint, *mut cl_int) -> *mut c_void;
+        clDeviceMemAllocINTEL:
+            (cl_context, cl_device_id, *const cl_mem_properties_intel, size_t, cl_uint, *mut cl_int) -> *mut c_void;
+        clSharedMemAllocINTEL:
+            (cl_context, cl_device_id, *const cl_mem_properties_intel, size_t, cl_uint, *mut cl_int) -> *mut c_void;
+        clMemFreeINTEL: (cl_context, *mut c_void) -> cl_int;
+        clMemBlockingFreeINTEL: (cl_context, *mut c_void) -> cl_int;
+        clGetMemAllocInfoINTEL:
+            (cl_context, *const c_void, cl_mem_info_intel, size_t, *mut c_void, *mut size_t) -> cl_int;
+        clSetKernelArgMemPointerINTEL: (cl_kernel, cl_uint, *const c_void) -> cl_int;
+        clEnqueueMemFillINTEL:
+            (cl_command_queue, *mut c_void, *const c_void, size_t, size_t, cl_uint, *const cl_event, *mut cl_event) -> cl_int;
+        clEnqueueMemsetINTEL:
+            (cl_command_queue, *mut c_void, cl_int, size_t, cl_uint, *const cl_event, *mut cl_event) -> cl_int;
+        clEnqueueMemcpyINTEL:
+            (cl_command_queue, cl_bool, *mut c_void, *const c_void, size_t, cl_uint, *const cl_event, *mut cl_event) -> cl_int;
+        clEnqueueMigrateMemINTEL:
+            (cl_command_queue, *const c_void, size_t, cl_mem_migration_flags, cl_uint, *const cl_event, *mut cl_event) -> cl_int;
+        clEnqueueMemAdviseINTEL:
+            (cl_command_queue, *const c_void, size_t, cl_mem_advice_intel, cl_uint, *const cl_event, *mut cl_event) -> cl_int;
+    }
+
+    /// `cl_ext_buffer_device_address`.
+    DeviceAddress {
+        clSetKernelArgDevicePointerEXT: (cl_kernel, cl_uint, cl_mem_device_address_ext) -> cl_int;
+    }
+}

@@ -1,0 +1,267 @@
+//! Commands on shared virtual memory (OpenCL API, 5.6), and on unified shared memory (`cl_intel_unified_shared_memory`),
+//! which differ in what kind of command their events say they are.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use lockstep_runtime::command::Work;
+use lockstep_runtime::memory_transfer::{HostPointer, copy_shared, fill_shared, overlap};
+use lockstep_runtime::queue::Queue;
+use lockstep_runtime::svm::{self, Shared};
+use lockstep_runtime::{Result, ensure};
+use opencl_sys::{
+    CL_COMMAND_SVM_FREE, CL_COMMAND_SVM_MAP, CL_COMMAND_SVM_MEMCPY, CL_COMMAND_SVM_MEMFILL, CL_COMMAND_SVM_MIGRATE_MEM,
+    CL_COMMAND_SVM_UNMAP, CL_FALSE, CL_INVALID_VALUE, CL_MEM_COPY_OVERLAP, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED,
+    CL_MIGRATE_MEM_OBJECT_HOST, cl_bool, cl_command_queue, cl_command_type, cl_event, cl_int, cl_map_flags,
+    cl_mem_migration_flags, cl_uint,
+};
+
+use crate::api::enqueue::{Completion, enqueue, wait_list};
+use crate::api::transfer::check_map_flags;
+use crate::error::entry;
+use crate::handle;
+use crate::user::UserData;
+
+/// The last three parameters of every enqueue function.
+#[derive(Debug, Clone, Copy)]
+pub struct Order {
+    /// `num_events_in_wait_list`.
+    pub count: cl_uint,
+    /// `event_wait_list`.
+    pub list: *const cl_event,
+    /// `event`.
+    pub event: *mut cl_event,
+}
+
+impl Order {
+    /// Enqueues a command behind the events of the list.
+    ///
+    /// # Safety
+    /// The list and `event` are as the specification says.
+    pub unsafe fn enqueue(self, queue: &Arc<Queue>, kind: cl_command_type, blocking: bool, work: Work) -> Result<()> {
+        // SAFETY: the same contract.
+        unsafe {
+            let waits = wait_list(queue.context(), self.count, self.list)?;
+            enqueue(queue, kind, waits, work, Completion { blocking, event: self.event })
+        }
+    }
+}
+
+/// The function of `clEnqueueSVMFree`.
+type FreeFunction = unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_void, *mut c_void);
+
+/// `clEnqueueSVMFree`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn enqueue_svm_free(
+    command_queue: cl_command_queue,
+    num_svm_pointers: cl_uint,
+    svm_pointers: *mut *mut c_void,
+    pfn_free_func: Option<FreeFunction>,
+    user_data: *mut c_void,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
+    // SAFETY: the caller vouches for the pointers.
+    entry(|| unsafe {
+        let queue = handle::get::<Queue>(command_queue)?;
+        // "CL_INVALID_VALUE if num_svm_pointers is 0 and svm_pointers is non-NULL, or if svm_pointers is NULL and
+        // num_svm_pointers is not 0."
+        ensure!((num_svm_pointers == 0) == svm_pointers.is_null(), CL_INVALID_VALUE);
+        let mut pointers: Vec<UserData> =
+            (0..num_svm_pointers as usize).map(|i| UserData(svm_pointers.add(i).read())).collect();
+        let context = queue.context().clone();
+        let (command_queue, user_data) = (UserData(command_queue), UserData(user_data));
+        let work = Work::once(move || {
+            if let Some(free) = pfn_free_func {
+                let list: *mut UserData = pointers.as_mut_ptr();
+                // The application's function gets the list as the copy that it may change.
+                free(command_queue.get(), num_svm_pointers, list.cast(), user_data.get());
+            } else {
+                for pointer in &pointers {
+                    svm::free(&context, pointer.get() as usize, Shared::is_svm);
+                }
+            }
+            Ok(())
+        });
+        order.enqueue(&queue, CL_COMMAND_SVM_FREE, false, work)
+    })
+}
+
+/// A command that copies between two addresses.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe fn copy(
+    kind: cl_command_type,
+    command_queue: cl_command_queue,
+    blocking: cl_bool,
+    (to, from): (*mut c_void, *const c_void),
+    size: usize,
+    order: Order,
+) -> Result<()> {
+    let queue = handle::get::<Queue>(command_queue)?;
+    // "CL_INVALID_VALUE if dst_ptr is NULL [or] src_ptr is NULL".
+    ensure!(!to.is_null() && !from.is_null(), CL_INVALID_VALUE);
+    // "CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy".
+    let bytes = |start: usize| start..start.saturating_add(size);
+    ensure!(!overlap(&bytes(to as usize), &bytes(from as usize)), CL_MEM_COPY_OVERLAP);
+    // SAFETY: the caller vouches for the pointers; what is at `from` is only read.
+    unsafe {
+        let work = copy_shared(HostPointer::new(from.cast_mut().cast()), HostPointer::new(to.cast()), size);
+        order.enqueue(&queue, kind, blocking != CL_FALSE, work)
+    }
+}
+
+/// `clEnqueueSVMMemcpy`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn enqueue_svm_memcpy(
+    command_queue: cl_command_queue,
+    blocking_copy: cl_bool,
+    dst_ptr: *mut c_void,
+    src_ptr: *const c_void,
+    size: usize,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
+    // SAFETY: the same contract.
+    entry(|| unsafe { copy(CL_COMMAND_SVM_MEMCPY, command_queue, blocking_copy, (dst_ptr, src_ptr), size, order) })
+}
+
+/// A command that fills memory with a pattern.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe fn fill(
+    kind: cl_command_type,
+    command_queue: cl_command_queue,
+    to: *mut c_void,
+    (pattern, pattern_size): (*const c_void, usize),
+    size: usize,
+    order: Order,
+) -> Result<()> {
+    let queue = handle::get::<Queue>(command_queue)?;
+    // "CL_INVALID_VALUE if svm_ptr is NULL, if svm_ptr is not aligned to pattern_size bytes, if pattern is NULL, if
+    // pattern_size is zero, is not a power of two [or] is greater than 128, if size is not a multiple of pattern_size".
+    ensure!(!to.is_null() && !pattern.is_null(), CL_INVALID_VALUE);
+    ensure!(pattern_size.is_power_of_two() && pattern_size <= 128, CL_INVALID_VALUE);
+    ensure!((to as usize).is_multiple_of(pattern_size) && size.is_multiple_of(pattern_size), CL_INVALID_VALUE);
+    // SAFETY: the caller vouches for the pointers.
+    unsafe {
+        let pattern = std::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size);
+        let work = fill_shared(HostPointer::new(to.cast()), size, pattern);
+        order.enqueue(&queue, kind, false, work)
+    }
+}
+
+/// `clEnqueueSVMMemFill`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn enqueue_svm_mem_fill(
+    command_queue: cl_command_queue,
+    svm_ptr: *mut c_void,
+    pattern: *const c_void,
+    pattern_size: usize,
+    size: usize,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
+    // SAFETY: the same contract.
+    entry(|| unsafe { fill(CL_COMMAND_SVM_MEMFILL, command_queue, svm_ptr, (pattern, pattern_size), size, order) })
+}
+
+/// `clEnqueueSVMMap`: the host sees the memory at all times, so the command only has its place in the order.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn enqueue_svm_map(
+    command_queue: cl_command_queue,
+    blocking_map: cl_bool,
+    flags: cl_map_flags,
+    svm_ptr: *mut c_void,
+    size: usize,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
+    entry(|| {
+        let queue = handle::get::<Queue>(command_queue)?;
+        // "CL_INVALID_VALUE if svm_ptr is NULL, if size is zero [or] if values specified in map_flags are not valid".
+        ensure!(!svm_ptr.is_null() && size > 0, CL_INVALID_VALUE);
+        check_map_flags(flags)?;
+        // SAFETY: the caller vouches for the list and for `event`.
+        unsafe { order.enqueue(&queue, CL_COMMAND_SVM_MAP, blocking_map != CL_FALSE, Work::Nothing) }
+    })
+}
+
+/// `clEnqueueSVMUnmap`.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn enqueue_svm_unmap(
+    command_queue: cl_command_queue,
+    svm_ptr: *mut c_void,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
+    entry(|| {
+        let queue = handle::get::<Queue>(command_queue)?;
+        // "CL_INVALID_VALUE if svm_ptr is NULL".
+        ensure!(!svm_ptr.is_null(), CL_INVALID_VALUE);
+        // SAFETY: the caller vouches for the list and for `event`.
+        unsafe { order.enqueue(&queue, CL_COMMAND_SVM_UNMAP, false, Work::Nothing) }
+    })
+}
+
+/// "[…] if flags is not zero and is not a valid combination of the values described in the Memory migration Flags table".
+pub fn check_migration(flags: cl_mem_migration_flags) -> Result<()> {
+    const KNOWN: cl_mem_migration_flags = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
+    ensure!(flags & !KNOWN == 0, CL_INVALID_VALUE);
+    Ok(())
+}
+
+/// `clEnqueueSVMMigrateMem`: all devices have the memory where it is.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe extern "C" fn enqueue_svm_migrate_mem(
+    command_queue: cl_command_queue,
+    num_svm_pointers: cl_uint,
+    svm_pointers: *mut *const c_void,
+    sizes: *const usize,
+    flags: cl_mem_migration_flags,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
+    // SAFETY: the caller vouches for the pointers.
+    entry(|| unsafe {
+        let queue = handle::get::<Queue>(command_queue)?;
+        // "CL_INVALID_VALUE if num_svm_pointers is zero [or] if svm_pointers is NULL".
+        ensure!(num_svm_pointers > 0 && !svm_pointers.is_null(), CL_INVALID_VALUE);
+        check_migration(flags)?;
+        for i in 0..num_svm_pointers as usize {
+            let address = svm_pointers.add(i).read() as usize;
+            let size = if sizes.is_null() { 0 } else { sizes.add(i).read() };
+            // "CL_INVALID_VALUE […] if sizes[i] is non-zero and the memory range described by svm_pointers[i] and sizes[i]
+            // is not contained within an SVM allocation returned by clSVMAlloc".
+            let found = svm::find(address).filter(|found| Arc::ptr_eq(found.context(), queue.context()));
+            ensure!(found.is_some_and(|found| found.is_svm() && found.contains(address, size)), CL_INVALID_VALUE);
+        }
+        order.enqueue(&queue, CL_COMMAND_SVM_MIGRATE_MEM, false, Work::Nothing)
+    })
+}

@@ -1,0 +1,343 @@
+//! `cl_intel_unified_shared_memory`: allocations of the host, of a device and of both. All are the host's memory, which
+//! every device shares.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use lockstep_runtime::command::Work;
+use lockstep_runtime::context::Context;
+use lockstep_runtime::device::Device;
+use lockstep_runtime::queue::Queue;
+use lockstep_runtime::svm::{self, Kind};
+use lockstep_runtime::{Error, Result, ensure};
+use opencl_sys::{
+    CL_COMMAND_MEMADVISE_INTEL, CL_COMMAND_MEMCPY_INTEL, CL_COMMAND_MEMFILL_INTEL, CL_COMMAND_MIGRATEMEM_INTEL,
+    CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL, CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL,
+    CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL, CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL,
+    CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL, CL_MEM_ALLOC_BASE_PTR_INTEL, CL_MEM_ALLOC_DEVICE_INTEL,
+    CL_MEM_ALLOC_FLAGS_INTEL, CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL, CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL,
+    CL_MEM_ALLOC_SIZE_INTEL, CL_MEM_ALLOC_TYPE_INTEL, CL_MEM_ALLOC_WRITE_COMBINED_INTEL, CL_MEM_TYPE_DEVICE_INTEL,
+    CL_MEM_TYPE_HOST_INTEL, CL_MEM_TYPE_SHARED_INTEL, CL_MEM_TYPE_UNKNOWN_INTEL, CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL,
+    CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL, CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL,
+    CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ATOMIC_ACCESS_INTEL, cl_device_unified_shared_memory_capabilities_intel,
+    cl_mem_advice_intel, cl_mem_alloc_flags_intel, cl_mem_info_intel, cl_mem_properties_intel,
+    cl_unified_shared_memory_type_intel,
+};
+use opencl_sys::{
+    CL_INVALID_DEVICE, CL_INVALID_PROPERTY, CL_INVALID_VALUE, cl_bool, cl_command_queue, cl_context, cl_device_id,
+    cl_device_info, cl_event, cl_int, cl_mem_migration_flags, cl_uint,
+};
+
+use crate::api::svm::check_alignment;
+use crate::api::svm_transfer::{self, Order, check_migration};
+use crate::error::{entry, entry_ret};
+use crate::handle;
+use crate::info::Info;
+
+/// What a device may do with each kind of memory, that of `malloc` included.
+const ALL: cl_device_unified_shared_memory_capabilities_intel = CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL
+    | CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL
+    | CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL
+    | CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ATOMIC_ACCESS_INTEL;
+
+/// The device's answers.
+pub fn of_device(name: cl_device_info, info: Info) -> Option<Result<()>> {
+    Some(match name {
+        CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL
+        | CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL
+        | CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL
+        | CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL
+        | CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL => info.value(ALL),
+        _ => return None,
+    })
+}
+
+/// `CL_MEM_ALLOC_FLAGS_INTEL` of a property list.
+///
+/// "CL_INVALID_PROPERTY if a memory property name in properties is not a supported property name, if the value specified
+/// for a supported property name is not valid, or if the same property name is specified more than once."
+///
+/// # Safety
+/// `properties` is null or points to a list that ends in 0.
+unsafe fn flags(properties: *const cl_mem_properties_intel, shared: bool) -> Result<cl_mem_alloc_flags_intel> {
+    const PLACEMENT: cl_mem_alloc_flags_intel =
+        CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL | CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL;
+    let mut found = None;
+    let mut at = properties;
+    // SAFETY: the list has not ended yet, and a name is followed by its value.
+    while !at.is_null() && unsafe { at.read() } != 0 {
+        // SAFETY: as above.
+        let (name, value) = unsafe { (at.read(), at.add(1).read()) };
+        ensure!(name == CL_MEM_ALLOC_FLAGS_INTEL && found.is_none(), CL_INVALID_PROPERTY);
+        // "CL_INVALID_PROPERTY if either the CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL or
+        // CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL flags are specified"; of shared allocations, if both are.
+        let allowed = CL_MEM_ALLOC_WRITE_COMBINED_INTEL | if shared { PLACEMENT } else { 0 };
+        ensure!(value & !allowed == 0 && value & PLACEMENT != PLACEMENT, CL_INVALID_PROPERTY);
+        found = Some(value);
+        at = at.wrapping_add(2);
+    }
+    Ok(found.unwrap_or(0))
+}
+
+/// "CL_INVALID_DEVICE if device is not a valid device or is not associated with context."
+fn device_in(context: &Context, device: cl_device_id) -> Result<Arc<Device>> {
+    let device = handle::get::<Device>(device)?;
+    ensure!(context.has_device(&device), CL_INVALID_DEVICE);
+    Ok(device)
+}
+
+/// Allocates memory of a kind.
+///
+/// # Safety
+/// `properties` is null or points to a list that ends in 0.
+unsafe fn allocate(
+    context: &Arc<Context>,
+    kind: Kind,
+    properties: *const cl_mem_properties_intel,
+    size: usize,
+    alignment: cl_uint,
+) -> Result<*mut c_void> {
+    // "CL_INVALID_VALUE if alignment is not zero or a power of two [or] is greater than the size of the largest data type".
+    check_alignment(alignment)?;
+    // SAFETY: the same contract.
+    let flags = unsafe { flags(properties, matches!(kind, Kind::Shared(_)))? };
+    svm::allocate(context, kind, flags, size).map(<*mut u8>::cast)
+}
+
+/// `clHostMemAllocINTEL`.
+///
+/// # Safety
+/// The pointers are as the extension says.
+pub unsafe extern "C" fn host_mem_alloc(
+    context: cl_context,
+    properties: *const cl_mem_properties_intel,
+    size: usize,
+    alignment: cl_uint,
+    errcode_ret: *mut cl_int,
+) -> *mut c_void {
+    let body = || {
+        let context = handle::get::<Context>(context)?;
+        // SAFETY: the same contract.
+        unsafe { allocate(&context, Kind::Host, properties, size, alignment) }
+    };
+    // SAFETY: the caller vouches for `errcode_ret`.
+    unsafe { entry_ret(errcode_ret, body) }
+}
+
+/// `clDeviceMemAllocINTEL`.
+///
+/// # Safety
+/// The pointers are as the extension says.
+pub unsafe extern "C" fn device_mem_alloc(
+    context: cl_context,
+    device: cl_device_id,
+    properties: *const cl_mem_properties_intel,
+    size: usize,
+    alignment: cl_uint,
+    errcode_ret: *mut cl_int,
+) -> *mut c_void {
+    let body = || {
+        let context = handle::get::<Context>(context)?;
+        let kind = Kind::Device(device_in(&context, device)?);
+        // SAFETY: the same contract.
+        unsafe { allocate(&context, kind, properties, size, alignment) }
+    };
+    // SAFETY: the caller vouches for `errcode_ret`.
+    unsafe { entry_ret(errcode_ret, body) }
+}
+
+/// `clSharedMemAllocINTEL`: "If device is NULL then the allocation is not associated with any device."
+///
+/// # Safety
+/// The pointers are as the extension says.
+pub unsafe extern "C" fn shared_mem_alloc(
+    context: cl_context,
+    device: cl_device_id,
+    properties: *const cl_mem_properties_intel,
+    size: usize,
+    alignment: cl_uint,
+    errcode_ret: *mut cl_int,
+) -> *mut c_void {
+    let body = || {
+        let context = handle::get::<Context>(context)?;
+        let device = (!device.is_null()).then(|| device_in(&context, device)).transpose()?;
+        // SAFETY: the same contract.
+        unsafe { allocate(&context, Kind::Shared(device), properties, size, alignment) }
+    };
+    // SAFETY: the caller vouches for `errcode_ret`.
+    unsafe { entry_ret(errcode_ret, body) }
+}
+
+/// Frees an allocation of a context.
+fn free(context: &Arc<Context>, address: *mut c_void) -> Result<()> {
+    // "CL_INVALID_VALUE if ptr is not a value returned by clHostMemAllocINTEL, clDeviceMemAllocINTEL,
+    // clSharedMemAllocINTEL, or a NULL pointer."
+    let freed = address.is_null() || svm::free(context, address as usize, |found| !found.is_svm());
+    ensure!(freed, CL_INVALID_VALUE);
+    Ok(())
+}
+
+/// `clMemFreeINTEL`.
+pub extern "C" fn mem_free(context: cl_context, ptr: *mut c_void) -> cl_int {
+    entry(|| free(&handle::get::<Context>(context)?, ptr))
+}
+
+/// `clMemBlockingFreeINTEL`: waits "for previously enqueued commands to finish that may be using ptr", which may be any of
+/// the context's.
+pub extern "C" fn mem_blocking_free(context: cl_context, ptr: *mut c_void) -> cl_int {
+    entry(|| {
+        let context = handle::get::<Context>(context)?;
+        crate::fork::check()?;
+        context.finish();
+        free(&context, ptr)
+    })
+}
+
+/// `clGetMemAllocInfoINTEL`.
+///
+/// # Safety
+/// The pointers are as the extension says.
+pub unsafe extern "C" fn get_mem_alloc_info(
+    context: cl_context,
+    ptr: *const c_void,
+    param_name: cl_mem_info_intel,
+    param_value_size: usize,
+    param_value: *mut c_void,
+    param_value_size_ret: *mut usize,
+) -> cl_int {
+    entry(|| {
+        let context = handle::get::<Context>(context)?;
+        let found = svm::find(ptr as usize).filter(|found| Arc::ptr_eq(found.context(), &context) && !found.is_svm());
+        let found = found.as_ref();
+        let kind = found.map(|found| found.kind());
+        // SAFETY: the caller vouches for the pointers.
+        let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
+        match param_name {
+            CL_MEM_ALLOC_TYPE_INTEL => info.value::<cl_unified_shared_memory_type_intel>(match kind {
+                Some(Kind::Host) => CL_MEM_TYPE_HOST_INTEL,
+                Some(Kind::Device(_)) => CL_MEM_TYPE_DEVICE_INTEL,
+                Some(Kind::Shared(_)) => CL_MEM_TYPE_SHARED_INTEL,
+                Some(Kind::Svm) | None => CL_MEM_TYPE_UNKNOWN_INTEL,
+            }),
+            CL_MEM_ALLOC_BASE_PTR_INTEL => info.value(found.map_or(std::ptr::null_mut(), |found| found.start())),
+            CL_MEM_ALLOC_SIZE_INTEL => info.value::<usize>(found.map_or(0, |found| found.size())),
+            CL_MEM_ALLOC_DEVICE_INTEL => info.value(match kind {
+                Some(Kind::Device(device) | Kind::Shared(Some(device))) => handle::of(device),
+                _ => std::ptr::null_mut(),
+            }),
+            // The name of a property as well, which has another type.
+            _ if cl_mem_properties_intel::from(param_name) == CL_MEM_ALLOC_FLAGS_INTEL => {
+                info.value::<cl_mem_alloc_flags_intel>(found.map_or(0, |found| found.flags()))
+            }
+            // "CL_INVALID_VALUE if param_name is not a valid Unified Shared Memory allocation query."
+            _ => Err(Error::new(CL_INVALID_VALUE)),
+        }
+    })
+}
+
+/// `clEnqueueMemFillINTEL`.
+///
+/// # Safety
+/// The pointers are as the extension says.
+pub unsafe extern "C" fn enqueue_mem_fill(
+    command_queue: cl_command_queue,
+    dst_ptr: *mut c_void,
+    pattern: *const c_void,
+    pattern_size: usize,
+    size: usize,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
+    let pattern = (pattern, pattern_size);
+    // SAFETY: the same contract.
+    entry(|| unsafe { svm_transfer::fill(CL_COMMAND_MEMFILL_INTEL, command_queue, dst_ptr, pattern, size, order) })
+}
+
+/// `clEnqueueMemsetINTEL`, of the extension's first versions: fills with a byte.
+///
+/// # Safety
+/// The pointers are as the extension says.
+pub unsafe extern "C" fn enqueue_memset(
+    command_queue: cl_command_queue,
+    dst_ptr: *mut c_void,
+    value: cl_int,
+    size: usize,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
+    let byte = value as u8;
+    // SAFETY: the same contract.
+    entry(|| unsafe {
+        let pattern = ((&raw const byte).cast(), 1);
+        svm_transfer::fill(CL_COMMAND_MEMFILL_INTEL, command_queue, dst_ptr, pattern, size, order)
+    })
+}
+
+/// `clEnqueueMemcpyINTEL`.
+///
+/// # Safety
+/// The pointers are as the extension says.
+pub unsafe extern "C" fn enqueue_memcpy(
+    command_queue: cl_command_queue,
+    blocking: cl_bool,
+    dst_ptr: *mut c_void,
+    src_ptr: *const c_void,
+    size: usize,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
+    // SAFETY: the same contract.
+    entry(|| unsafe {
+        svm_transfer::copy(CL_COMMAND_MEMCPY_INTEL, command_queue, blocking, (dst_ptr, src_ptr), size, order)
+    })
+}
+
+/// `clEnqueueMigrateMemINTEL`: "a hint that may improve performance".
+///
+/// # Safety
+/// The pointers are as the extension says.
+pub unsafe extern "C" fn enqueue_migrate_mem(
+    command_queue: cl_command_queue,
+    _ptr: *const c_void,
+    _size: usize,
+    flags: cl_mem_migration_flags,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
+    entry(|| {
+        let queue = handle::get::<Queue>(command_queue)?;
+        check_migration(flags)?;
+        // SAFETY: the caller vouches for the list and for `event`.
+        unsafe { order.enqueue(&queue, CL_COMMAND_MIGRATEMEM_INTEL, false, Work::Nothing) }
+    })
+}
+
+/// `clEnqueueMemAdviseINTEL`: "a performance hint only". The extension defines no advice but 0; what later ones define "will
+/// be ignored".
+///
+/// # Safety
+/// The pointers are as the extension says.
+pub unsafe extern "C" fn enqueue_mem_advise(
+    command_queue: cl_command_queue,
+    _ptr: *const c_void,
+    _size: usize,
+    _advice: cl_mem_advice_intel,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
+    entry(|| {
+        let queue = handle::get::<Queue>(command_queue)?;
+        // SAFETY: the caller vouches for the list and for `event`.
+        unsafe { order.enqueue(&queue, CL_COMMAND_MEMADVISE_INTEL, false, Work::Nothing) }
+    })
+}
