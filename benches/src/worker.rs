@@ -20,6 +20,7 @@ use crate::cases;
 use crate::compare::{BY_HAND, LIMIT, WITHOUT_EVENTS};
 use crate::generated::{self, Generated};
 use crate::groups;
+use crate::math;
 
 /// Runs of one burst that are not dropped, however long they take.
 pub(crate) const LEAST_RUNS: usize = 2;
@@ -41,6 +42,7 @@ pub fn serve(words: &[String]) {
     answer_lines(|words| match *words {
         ["prepare", name] => {
             let case = cases::find(name).or_else(|| groups::find(name).map(|group| &group.case));
+            let case = case.or_else(|| math::find(name));
             let case = case.expect("the parent names cases of the same tables");
             drop(prepared.take());
             device.prepare(case).map(|new| format!("ready {:x}", prepared.insert(new).sum))

@@ -48,9 +48,10 @@ INL float fast_exp2(float x)
     float t = x < -126.0f ? -126.0f : x > 128.0f ? 128.0f : x;
     float shifted = t + ROUNDER;
     float r = t - (shifted - ROUNDER);
-    // The exponent is halved off so that 128 is in range too.
-    float v = poly_exp2(r) * 2.0f * as_float((as_int(shifted) + 126) << 23);
-    return x >= 128.0f ? INFINITY : x < -126.0f ? 0.0f : v;
+    // Into the exponent's bits: next to -126 the polynomial is not below 1 and next to 128 it is.
+    float v = as_float(as_int(poly_exp2(r)) + (as_int(shifted) << 23));
+    // NaN is not below 128 and stays one.
+    return x < -126.0f ? 0.0f : x < 128.0f ? v : x + INFINITY;
 }
 INL float fast_log2(float x)
 {

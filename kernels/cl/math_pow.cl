@@ -62,7 +62,7 @@ OVL double rootn(double x, int n)
     double lost = __builtin_elementwise_fma(-y, d, 1.0) / d;
     double r = __lockstep_libm_pow(ax, y);
     double correction = lost * __lockstep_libm_log(ax);
-    r = ax > 0.0 && !is_inf(ax) ? r + r * correction : r;
+    r = ax > 0.0 && !is_inf(ax) && !is_inf(r) ? r + r * correction : r;
     int odd = n & 1;
     r = odd ? __builtin_elementwise_copysign(r, x) : r;
     return n == 0 || (x < 0.0 && !odd) ? (double)NAN : r;

@@ -9,9 +9,11 @@ use crate::peers::{self, Peer};
 use crate::progress::step;
 use crate::{process, setup, workspace};
 
-const NAMES: [&str; 5] = ["build", "groups", "launch", "memory", "vectorizer"];
+const NAMES: [&str; 6] = ["build", "groups", "launch", "math", "memory", "vectorizer"];
+/// Those that compare drivers.
+const SIDE_BY_SIDE: [&str; 2] = ["groups", "math"];
 /// Those that keep their numbers, in `target/bench`.
-const KEPT: [&str; 2] = ["groups", "vectorizer"];
+const KEPT: [&str; 3] = ["groups", "math", "vectorizer"];
 /// The recorded factors that no kernel may fall behind.
 const RECORD: &str = "benches/factors.txt";
 /// Which platform the benchmarks take; theirs and the conformance tests' own variable.
@@ -21,7 +23,7 @@ const PLATFORM: &str = "LOCKSTEP_TEST_PLATFORM";
 const PASSED_ON: [&str; 4] = ["--rounds", "--only", "--configs", "--clock"];
 
 /// Runs the command: `bench NAME [--vendors PATH --platform NAME] [--rounds N]`; for `vectorizer` also `--only NAME`,
-/// `--configs A,B`, `--clock cpu`; for `groups` also `--only NAME`, `--clock CLOCK`, and `--driver NAME=PATH` (repeated)
+/// `--configs A,B`, `--clock cpu`; for `groups` and `math` also `--only NAME`, `--clock CLOCK`, and `--driver NAME=PATH` (repeated)
 /// for columns beside those of the drivers that are found. `bench --gate` fails where a kernel of the suite has become
 /// slower than is recorded; `bench --record` makes the record.
 pub fn run(arguments: &[String]) -> Result<()> {
@@ -40,7 +42,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     let program = workspace::target().join(format!("release/bench-{}", request.name));
     let mut command = Command::new(program);
     command.args(&request.rest).env(VENDORS, vendors);
-    if request.name == "groups" {
+    if request.compares_drivers() {
         command.arg("--driver").arg(format!("lockstep={}", workspace::vendors()));
         let named: Result<Vec<Peer>> = request.drivers.iter().map(|text| peers::named(text)).collect();
         for peer in peers::all().into_iter().chain(named?) {
@@ -70,6 +72,10 @@ struct Request {
 }
 
 impl Request {
+    fn compares_drivers(&self) -> bool {
+        SIDE_BY_SIDE.contains(&self.name.as_str())
+    }
+
     fn parse(arguments: &[String]) -> Result<Self> {
         let mut request = Self::default();
         let mut words = arguments.iter();
@@ -96,11 +102,11 @@ impl Request {
         if request.vendors.is_some() != request.platform.is_some() {
             bail!("another driver is named by --vendors PATH and --platform NAME together");
         }
-        if request.name == "groups" && request.vendors.is_some() {
-            bail!("groups compares drivers: --driver NAME=PATH adds one");
+        if request.compares_drivers() && request.vendors.is_some() {
+            bail!("{} compares drivers: --driver NAME=PATH adds one", request.name);
         }
-        if request.name != "groups" && !request.drivers.is_empty() {
-            bail!("--driver is for groups");
+        if !request.compares_drivers() && !request.drivers.is_empty() {
+            bail!("--driver is for {}", SIDE_BY_SIDE.join(" and "));
         }
         Ok(request)
     }
@@ -139,7 +145,8 @@ mod tests {
     }
 
     #[test]
-    fn drivers_side_by_side_are_for_groups() {
+    fn drivers_side_by_side_are_for_groups_and_math() {
+        assert_eq!(parsed("math --driver a=b.so --only sin").expect("valid").drivers, ["a=b.so"]);
         let request = parsed("groups --driver a=b.so --driver c.so").expect("valid");
         assert_eq!(request.drivers, ["a=b.so", "c.so"]);
         assert!(parsed("launch --driver a=b.so").is_err());

@@ -4,6 +4,7 @@
 //! driver's crates. Whatever talks OpenCL loads the ICD loader at run time, in
 //! a child process whose environment names the freshly built driver.
 
+mod accuracy;
 mod appsdk;
 mod bench;
 mod cts;
@@ -39,8 +40,12 @@ usage: cargo xtask COMMAND
                            the suite of kernels in several configurations of the driver
   bench groups [--only NAME] [--driver NAME=PATH] [--rounds N] [--clock event|cpu|wall]
                            kernels with work-groups beside Intel's runtime, PoCL and drivers that are named
+  bench math [as groups]   throughput of the math functions, beside the same drivers
   bench --gate|--record [--only NAME] [--rounds N]
                            fail where a kernel has become slower than recorded, or make the record
+  accuracy [--only NAME,...] [--step N]
+                           compare the math functions with exact values, at every float (or every Nth), and write
+                           docs/accuracy.md
   fuzz [--seeds A..B] [--jobs N]
                            compare random kernels in every configuration with the interpreter
   stress [--seconds N] [--sanitizer thread]
@@ -66,6 +71,7 @@ fn main() -> ExitCode {
         "test" => test::run(rest),
         "tidy" => tidy::run(),
         "install" => install::run(rest),
+        "accuracy" => accuracy::run(rest),
         "bench" => bench::run(rest),
         "fuzz" => fuzz::run(rest),
         "stress" => stress::run(rest),

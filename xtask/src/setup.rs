@@ -22,7 +22,7 @@ struct Need {
     present: fn() -> bool,
 }
 
-const NEEDS: [Need; 6] = [
+const NEEDS: [Need; 7] = [
     Need {
         what: "the LLVM 22 libraries and headers (llvm-config-22)",
         package: "llvm-22-dev",
@@ -44,6 +44,11 @@ const NEEDS: [Need; 6] = [
         present: || succeeds("cc", &["--version"]),
     },
     Need { what: "the OpenCL ICD loader (libOpenCL.so.1)", package: "ocl-icd-libopencl1", present: icd_loader },
+    Need {
+        what: "MPFR's library and header, which tests of accuracy link (mpfr.h)",
+        package: "libmpfr-dev",
+        present: mpfr,
+    },
     Need { what: "clinfo", package: "clinfo", present: || succeeds("clinfo", &["--version"]) },
 ];
 
@@ -146,6 +151,11 @@ fn llvm_libraries() -> bool {
 fn clang_headers() -> bool {
     process::output_of(Command::new("clang-22").arg("-print-resource-dir"))
         .is_some_and(|directory| Path::new(directory.trim()).join("include/opencl-c-base.h").exists())
+}
+
+fn mpfr() -> bool {
+    // It needs GMP's header and is useless without it.
+    succeeds("cc", &["-include", "mpfr.h", "-fsyntax-only", "-x", "c", "/dev/null"])
 }
 
 fn icd_loader() -> bool {

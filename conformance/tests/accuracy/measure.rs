@@ -1,0 +1,282 @@
+//! Runs functions on the device and finds where each is farthest from its reference.
+
+use std::num::NonZeroUsize;
+use std::thread;
+
+use lockstep_conformance::{Kernel, Setup, arguments, read, run};
+
+use crate::exact::long;
+use crate::format::Type;
+use crate::functions::{Function, Gives, Relaxed};
+use crate::samples::{self, Columns, Takes};
+
+/// How functions are built and judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// By the tables of the full profile.
+    Full,
+    /// With `-cl-fp32-correctly-rounded-divide-sqrt`.
+    Rounded,
+    /// With `-cl-fast-relaxed-math`.
+    Relaxed,
+    /// The forms with this prefix, which may treat denormals as zeros.
+    Half,
+    Native,
+}
+
+/// How much is compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Floats of functions of one number are taken in such steps; 1 is all of them.
+    pub step: u64,
+    /// Arguments at random where there is a reference in double.
+    pub many: usize,
+    /// And where there is none but MPFR's.
+    pub few: usize,
+}
+
+/// Arguments whose result is farther from the reference than any other's.
+#[derive(Clone, Debug, Default)]
+pub struct Worst {
+    /// Infinite for a result of another kind: a number for a NaN, a zero of the other sign.
+    pub error: f64,
+    /// Of the bound, where that depends on the argument.
+    pub share: f64,
+    pub arguments: Vec<f64>,
+    pub got: f64,
+    pub want: f64,
+    /// Results compared.
+    pub compared: u64,
+}
+
+/// Chunks are so large.
+const CHUNK: usize = 1 << 20;
+
+/// One program with a kernel for each function.
+pub struct Measure {
+    setup: Setup,
+    ty: Type,
+    mode: Mode,
+    functions: Vec<Function>,
+    program: lockstep_conformance::Program,
+}
+
+impl Measure {
+    /// Builds the program.
+    pub fn new(ty: Type, mode: Mode, functions: Vec<Function>) -> Self {
+        let setup = Setup::new();
+        let options = match mode {
+            Mode::Relaxed => "-cl-std=CL3.0 -cl-fast-relaxed-math",
+            Mode::Rounded => "-cl-std=CL3.0 -cl-fp32-correctly-rounded-divide-sqrt",
+            _ => "-cl-std=CL3.0",
+        };
+        let kernels = functions.iter().enumerate().map(|(number, function)| source(ty, mode, number, function));
+        let head = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n#pragma OPENCL FP_CONTRACT OFF\n".to_owned();
+        let text = kernels.fold(head, |text, kernel| text + &kernel);
+        let program = setup.context.build(&text, options);
+        Self { setup, ty, mode, functions, program }
+    }
+
+    /// Measures every function, in order.
+    pub fn all(&self, effort: Effort, mut each: impl FnMut(&Function, &Worst)) {
+        for (number, function) in self.functions.iter().enumerate() {
+            let kernel = self.program.kernel(&format!("f{number}"));
+            let mut worst = Worst::default();
+            // The edges by MPFR alone.
+            let edges = samples::of_edges(self.ty, function.takes);
+            self.compare(function, &kernel, edges, false, &mut worst);
+            self.sample(function, &kernel, effort, &mut worst);
+            each(function, &worst);
+        }
+    }
+
+    fn sample(&self, function: &Function, kernel: &Kernel, effort: Effort, worst: &mut Worst) {
+        let quick = self.ty != Type::Double && function.quick.is_some() || cheap(function);
+        if function.takes == Takes::One && self.ty != Type::Double {
+            let step = if self.ty == Type::Half { 1 } else { effort.step };
+            let all = if self.ty == Type::Half { 1 << 16 } else { 1_u64 << 32 };
+            let mut first = step / 2;
+            while first < all && worst.error.is_finite() {
+                let columns = samples::in_steps(self.ty, first, step, CHUNK);
+                first += step * CHUNK as u64;
+                self.compare(function, kernel, columns, quick, worst);
+            }
+            if step == 1 {
+                return;
+            }
+        }
+        let count = if quick { effort.many } else { effort.few / dear(function) };
+        let mut done = 0;
+        while done < count && worst.error.is_finite() {
+            let now = CHUNK.min(count - done);
+            let seed = 1 + (done / CHUNK) as u64;
+            let columns = samples::at_random(self.ty, function.takes, seed, now);
+            self.compare(function, kernel, columns, quick, worst);
+            done += now;
+        }
+    }
+
+    /// Runs the kernel over these arguments.
+    fn results(&self, function: &Function, kernel: &Kernel, columns: &Columns) -> Vec<f64> {
+        let context = &self.setup.context;
+        let numbers =
+            |values: &[f64]| context.with_values(&self.ty.encode(if values.is_empty() { &[0.0] } else { values }));
+        let count = columns[0].len();
+        let a = numbers(&columns[0]);
+        let b = if function.takes == Takes::WithInt {
+            context.with_values(&columns[1].iter().map(|&value| value as i32).collect::<Vec<_>>())
+        } else {
+            numbers(&columns[1])
+        };
+        let c = numbers(&columns[2]);
+        let size = if function.gives == Gives::Int { 4 } else { self.ty.encode(&[0.0]).len() };
+        let out = context.zeros::<u8>(count * size);
+        kernel.set_all(arguments![&a, &b, &c, &out]);
+        run(&self.setup.queue, kernel, &[count], &[]);
+        if function.gives == Gives::Int {
+            read::<i32>(&self.setup.queue, &out).into_iter().map(f64::from).collect()
+        } else {
+            self.ty.decode(&read::<u8>(&self.setup.queue, &out))
+        }
+    }
+
+    fn compare(&self, function: &Function, kernel: &Kernel, columns: Columns, quick: bool, worst: &mut Worst) {
+        let got = self.results(function, kernel, &columns);
+        let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let part = got.len().div_ceil(threads).max(1);
+        let found: Vec<Worst> = thread::scope(|scope| {
+            let parts = got.chunks(part).enumerate().map(|(number, got)| {
+                let (columns, known) = (&columns, worst.clone());
+                scope.spawn(move || self.compare_part(function, columns, number * part, got, quick, known))
+            });
+            let parts: Vec<_> = parts.collect();
+            parts.into_iter().map(|part| part.join().expect("a comparison ends")).collect()
+        });
+        let before = worst.compared;
+        let compared: u64 = found.iter().map(|part| part.compared - before).sum();
+        let greatest = |a: Worst, b: Worst| if self.key(function, &b) > self.key(function, &a) { b } else { a };
+        *worst = found.into_iter().fold(worst.clone(), greatest);
+        worst.compared = before + compared;
+    }
+
+    /// What makes one result worse than another.
+    fn key(&self, function: &Function, worst: &Worst) -> f64 {
+        if self.by_share(function) { worst.share } else { worst.error }
+    }
+
+    fn by_share(&self, function: &Function) -> bool {
+        self.mode == Mode::Relaxed && !matches!(function.relaxed, Relaxed::Ulp(_) | Relaxed::Same)
+    }
+
+    fn compare_part(
+        &self,
+        function: &Function,
+        columns: &Columns,
+        first: usize,
+        got: &[f64],
+        quick: bool,
+        mut worst: Worst,
+    ) -> Worst {
+        let quick = function.quick.filter(|_| quick && self.ty != Type::Double);
+        let by_share = self.by_share(function);
+        for (index, &got) in got.iter().enumerate() {
+            let at = first + index;
+            let all = [&columns[0], &columns[1], &columns[2]].map(|column| column.get(at).copied().unwrap_or(0.0));
+            let arguments = match function.takes {
+                Takes::One => &all[..1],
+                Takes::Two | Takes::WithInt => &all[..2],
+                Takes::Three => &all[..],
+            };
+            if !(function.domain)(arguments) || self.mode == Mode::Relaxed && !relaxed_domain(function, arguments) {
+                continue;
+            }
+            worst.compared += 1;
+            if let Some(quick) = quick {
+                let want = quick(arguments);
+                let nearly = self.ty.error_nearly(got, want);
+                let is_less = if by_share {
+                    share(function, arguments, got, want, nearly) <= worst.share
+                } else {
+                    nearly <= worst.error
+                };
+                if is_less {
+                    continue;
+                }
+            }
+            let want = function.exact.at(self.ty, arguments);
+            let want = if function.gives == Gives::AnyZero && want.is_zero() && got == 0.0 { long(got) } else { want };
+            if self.excused(got, want.to_f64()) {
+                continue;
+            }
+            let error = self.ty.error(got, &want);
+            let share = if by_share { share(function, arguments, got, want.to_f64(), error) } else { 0.0 };
+            if if by_share { share > worst.share } else { error > worst.error } {
+                let compared = worst.compared;
+                worst = Worst { error, share, arguments: arguments.to_vec(), got, want: want.to_f64(), compared };
+            }
+        }
+        worst
+    }
+
+    /// Whether a result is none that this mode makes a statement about.
+    fn excused(&self, got: f64, want: f64) -> bool {
+        let tiny = |x: f64| x.abs() < self.ty.least_normal() * 1.001;
+        match self.mode {
+            Mode::Full | Mode::Rounded => false,
+            Mode::Relaxed => !want.is_finite() || want.abs() > self.ty.most() || tiny(want) && tiny(got),
+            Mode::Half | Mode::Native => tiny(want) && tiny(got),
+        }
+    }
+}
+
+/// Finite numbers that are normal or zero, and what the function itself asks for.
+fn relaxed_domain(function: &Function, arguments: &[f64]) -> bool {
+    let usual = |x: &f64| x.is_finite() && (*x == 0.0 || x.abs() >= Type::Float.least_normal());
+    let wave = match function.relaxed {
+        Relaxed::Wave(limit) => arguments[0].abs() <= limit,
+        _ => true,
+    };
+    wave && arguments.iter().all(usual) && (function.relaxed_domain)(arguments)
+}
+
+/// How much of what the relaxed table allows a result is off.
+fn share(function: &Function, arguments: &[f64], got: f64, want: f64, error: f64) -> f64 {
+    let absolute = (got - want).abs();
+    match function.relaxed {
+        Relaxed::Exponential => error / (3.0 + (2.0 * arguments[0]).abs().floor()),
+        Relaxed::Logarithm if (0.5..=2.0).contains(&arguments[0]) => absolute * 2f64.powi(21),
+        Relaxed::Logarithm => error / 3.0,
+        Relaxed::Wave(_) => absolute * 2f64.powi(11),
+        Relaxed::Ulp(_) | Relaxed::Same => 0.0,
+    }
+}
+
+/// Whether the reference costs little, though it is no quick one: then it is no matter that it is exact.
+fn cheap(function: &Function) -> bool {
+    matches!(function.exact, crate::exact::Exact::Double(_)) && function.gives != Gives::Int
+}
+
+/// How many times as long as usual MPFR takes.
+fn dear(function: &Function) -> usize {
+    if ["erf", "erfc", "tgamma", "lgamma", "lgamma_r"].contains(&function.name) { 16 } else { 1 }
+}
+
+fn source(ty: Type, mode: Mode, number: usize, function: &Function) -> String {
+    let (name, bits) = (ty.name(), ty.bits_name());
+    let second = if function.takes == Takes::WithInt { "int" } else { name };
+    let result = if function.gives == Gives::Int { "int" } else { name };
+    let prefix = match mode {
+        Mode::Half => "half_",
+        Mode::Native => "native_",
+        _ => "",
+    };
+    let call = function.call.replace("as_U", &format!("as_{bits}")).replace("(T)", &format!("({name})"));
+    format!(
+        "kernel void f{number}(global const {name} *as, global const {second} *bs, global const {name} *cs, \
+         global {result} *out) {{\n    \
+         size_t i = get_global_id(0);\n    {name} a = as[i], other; int number;\n    \
+         {}{}out[i] = {prefix}{call};\n}}\n",
+        if function.takes == Takes::One { String::new() } else { format!("{second} b = bs[i]; ") },
+        if function.takes == Takes::Three { format!("{name} c = cs[i]; ") } else { String::new() },
+    )
+}
