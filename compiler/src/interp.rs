@@ -14,6 +14,7 @@
 //! `fmuladd` rounds once. Fast-math flags change nothing.
 
 use crate::ir::{Block, Format, Kernel, Module, ParamKind, Region, SourceLoc};
+use crate::layout::Layout;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -243,8 +244,8 @@ pub fn run_observed(
     launch(module, kernel, range, args, memory, (STEP_LIMIT, None), Some(observer))
 }
 
-/// Runs a linearized kernel in gangs of `width` work-items that are consecutive along x, in lock-step, for
-/// at most so many steps of all gangs together.
+/// Runs a linearized kernel in gangs of `width` work-items, in lock-step, for at most so many steps of all gangs
+/// together.
 pub fn run_gangs(
     module: &Module,
     kernel: &str,
@@ -252,9 +253,9 @@ pub fn run_gangs(
     args: &[Arg],
     memory: &mut Memory,
     step_limit: u64,
-    width: usize,
+    (width, layout): (usize, Layout),
 ) -> Result<Report, InterpError> {
-    launch(module, kernel, range, args, memory, (step_limit, Some(width.max(1))), None)
+    launch(module, kernel, range, args, memory, (step_limit, Some((width.max(1), layout))), None)
 }
 
 /// Runs for at most so many steps, in gangs of some width if there is one.
@@ -264,7 +265,7 @@ fn launch<'a>(
     range: &'a NdRange,
     args: &[Arg],
     memory: &mut Memory,
-    (step_limit, width): (u64, Option<usize>),
+    (step_limit, gangs): (u64, Option<(usize, Layout)>),
     observer: Option<&'a mut (dyn Observer + 'a)>,
 ) -> Result<Report, InterpError> {
     let Some(kernel) = module.kernels.iter().find(|k| k.name == kernel) else {
@@ -298,7 +299,8 @@ fn launch<'a>(
             _ => return Err(Fault::BadLaunch(format!("argument {i} does not fit its parameter")).into()),
         }
     }
-    let mut run = Run { kernel, range, width, step_limit, report: Report::default(), observer };
+    let (width, layout) = gangs.map_or((None, Layout::X), |(width, layout)| (Some(width), layout));
+    let mut run = Run { kernel, range, width, layout, step_limit, report: Report::default(), observer };
     let groups = range.num_groups();
     for z in 0..groups[2] {
         for y in 0..groups[1] {
@@ -317,6 +319,8 @@ struct Run<'a> {
     range: &'a NdRange,
     /// Work-items of a gang; none where each runs by itself.
     width: Option<usize>,
+    /// Which.
+    layout: Layout,
     step_limit: u64,
     report: Report,
 }
@@ -334,14 +338,16 @@ impl Run<'_> {
             std::array::from_fn(|d| range.local_size[d].min(range.global_size[d] - id[d] * range.local_size[d]));
         let group = Group::new(self.kernel, id, size, args, local_args, memory)?;
         let mut gangs = Vec::new();
-        let mut number = 0;
-        for z in 0..size[2] {
-            for y in 0..size[1] {
-                for x in 0..size[0] {
-                    let gang = gangs.last_mut().filter(|_| x % self.width.unwrap_or(1) as u64 != 0);
+        let [along, middle, outer] = self.layout.order();
+        let mut id = [0; 3];
+        for k in 0..size[outer] {
+            for j in 0..size[middle] {
+                for i in 0..size[along] {
+                    (id[along], id[middle], id[outer]) = (i, j, k);
+                    let gang = gangs.last_mut().filter(|_| i % self.width.unwrap_or(1) as u64 != 0);
                     let first = gang.as_ref().map(|gang: &&mut Gang| &gang.lanes[0]);
-                    let item = Item::new(self, &group, [x, y, z], number, first, memory)?;
-                    number += 1;
+                    let number = id[0] + size[0] * (id[1] + size[1] * id[2]);
+                    let item = Item::new(self, &group, id, number as u32, first, memory)?;
                     match gang {
                         Some(gang) => gang.lanes.push(item),
                         None => gangs.push(Gang { lanes: vec![item] }),

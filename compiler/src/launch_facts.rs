@@ -80,10 +80,15 @@ impl LaunchFacts {
 
     /// A power of two that divides get_enqueued_local_size along x.
     pub fn row_align(&self) -> u64 {
+        self.align_along(0)
+    }
+
+    /// A power of two that divides get_enqueued_local_size along a dimension.
+    pub fn align_along(&self, dim: usize) -> u64 {
         match self.local {
-            LocalSize::Any => 1,
-            LocalSize::Rows => ROW,
-            LocalSize::Exactly([x, ..]) => 1 << x.trailing_zeros().min(31),
+            LocalSize::Rows if dim == 0 => ROW,
+            LocalSize::Any | LocalSize::Rows => 1,
+            LocalSize::Exactly(size) => 1 << size.get(dim).map_or(0, |size| size.trailing_zeros().min(31)),
         }
     }
 

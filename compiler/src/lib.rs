@@ -8,6 +8,7 @@ pub mod interp;
 pub mod ir;
 pub mod jit;
 pub mod launch_facts;
+pub mod layout;
 pub mod pipeline;
 pub mod report;
 pub mod testing;

@@ -212,7 +212,8 @@ fn report(
         _ => "as asked".to_owned(),
     };
     let (configuration, width) = widening.map_or(("scalar", 1), |w| (w.configuration.name(), w.width));
-    Report::new(kernel, configuration, width, why, notes)
+    let layout = widening.map_or("", |widening| widening.layout.name());
+    Report::new(kernel, configuration, (width, layout), why, notes)
 }
 
 /// A report that cannot be written must not change what the application sees.

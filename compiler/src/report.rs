@@ -55,6 +55,8 @@ pub struct Report {
     pub configuration: &'static str,
     /// Work-items of a gang.
     pub width: u32,
+    /// The layout of the lanes; empty where work-items run one after the other.
+    pub layout: &'static str,
     /// Why it is that.
     pub why: String,
     /// The notes in the order of the source, each once.
@@ -64,11 +66,17 @@ pub struct Report {
 impl Report {
     /// The report of a kernel; none if no notes were kept. What several regions or copies of code have in
     /// common is said once.
-    pub fn new(kernel: &str, configuration: &'static str, width: u32, why: String, notes: Notes) -> Option<Report> {
+    pub fn new(
+        kernel: &str,
+        configuration: &'static str,
+        (width, layout): (u32, &'static str),
+        why: String,
+        notes: Notes,
+    ) -> Option<Report> {
         let mut notes = notes.0?.into_inner();
         notes.sort_by(|a, b| key(a).cmp(&key(b)));
         notes.dedup();
-        Some(Report { kernel: kernel.to_owned(), configuration, width, why, notes })
+        Some(Report { kernel: kernel.to_owned(), configuration, width, layout, why, notes })
     }
 
     /// The report as JSON.
@@ -80,9 +88,14 @@ impl Report {
     }
 
     fn write_json(&self, out: &mut String) -> fmt::Result {
-        let Report { kernel, configuration, width, why, notes } = self;
+        let Report { kernel, configuration, width, layout, why, notes } = self;
         write!(out, "{{\n  \"kernel\": {},\n  \"configuration\": {},\n", Quoted(kernel), Quoted(configuration))?;
-        write!(out, "  \"width\": {width},\n  \"why\": {},\n  \"notes\": [", Quoted(why))?;
+        write!(
+            out,
+            "  \"width\": {width},\n  \"layout\": {},\n  \"why\": {},\n  \"notes\": [",
+            Quoted(layout),
+            Quoted(why)
+        )?;
         for (i, note) in notes.iter().enumerate() {
             let Note { loc: SourceLoc { line, column }, kind, class, masked, detail } = note;
             out.push_str(if i == 0 { "\n" } else { ",\n" });
@@ -102,10 +115,10 @@ fn key(note: &Note) -> (bool, u32, u32, &str, &str, bool, &str) {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { kernel, configuration, width, why, notes } = self;
+        let Report { kernel, configuration, width, layout, why, notes } = self;
         match width {
             1 => writeln!(f, "kernel {kernel}: work-items one after the other ({why})")?,
-            _ => writeln!(f, "kernel {kernel}: {width} work-items at a time, {configuration} ({why})")?,
+            _ => writeln!(f, "kernel {kernel}: {width} work-items at a time along {layout}, {configuration} ({why})")?,
         }
         notes.iter().try_for_each(|note| writeln!(f, "{note}"))
     }
@@ -154,8 +167,8 @@ mod tests {
         for (line, kind) in [(3, "store"), (0, "private"), (3, "load"), (1, "loop"), (3, "load")] {
             notes.add(|| note(line, kind));
         }
-        let report = Report::new("k", "unicf", 8, "as asked".into(), notes).unwrap();
-        let expected = "kernel k: 8 work-items at a time, unicf (as asked)
+        let report = Report::new("k", "unicf", (8, "x"), "as asked".into(), notes).unwrap();
+        let expected = "kernel k: 8 work-items at a time along x, unicf (as asked)
 1:2 loop uniform
 3:2 load uniform, masked
 3:2 store uniform, masked
@@ -168,11 +181,12 @@ mod tests {
     fn json_says_the_same() {
         let notes = Notes::new(true);
         notes.add(|| Note { detail: "\"a\\\n".into(), ..note(3, "load") });
-        let report = Report::new("k", "unicf", 8, "as asked".into(), notes).unwrap();
+        let report = Report::new("k", "unicf", (8, "x"), "as asked".into(), notes).unwrap();
         let expected = r#"{
   "kernel": "k",
   "configuration": "unicf",
   "width": 8,
+  "layout": "x",
   "why": "as asked",
   "notes": [
     {"line": 3, "column": 2, "kind": "load", "class": "uniform", "masked": true, "detail": "\"a\\\u000a"}
@@ -180,7 +194,7 @@ mod tests {
 }
 "#;
         assert_eq!(report.json(), expected);
-        let empty = Report::new("k", "scalar", 1, "as asked".into(), Notes::new(true)).unwrap();
+        let empty = Report::new("k", "scalar", (1, ""), "as asked".into(), Notes::new(true)).unwrap();
         assert!(empty.json().ends_with("\"notes\": []\n}\n"));
     }
 
@@ -188,6 +202,6 @@ mod tests {
     fn without_a_wish_there_is_nothing() {
         let notes = Notes::new(false);
         notes.add(|| unreachable!("nobody asked"));
-        assert_eq!(Report::new("k", "unicf", 8, String::new(), notes), None);
+        assert_eq!(Report::new("k", "unicf", (8, "x"), String::new(), notes), None);
     }
 }

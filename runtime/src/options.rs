@@ -49,6 +49,11 @@ pub const TABLE: &[Switch] = &[
         meaning: "work-items that run together: 2, 4, 8, 16, 32 or 64",
     },
     Switch {
+        name: "LOCKSTEP_LAYOUT",
+        default: "as fits the kernel",
+        meaning: "the dimension along which work-items that run together lie, wherever that is possible: x, y or z",
+    },
+    Switch {
         name: "LOCKSTEP_SIMD",
         default: "the machine's",
         meaning: "bits of the widest vector registers to use: 128, 256 or 512",
@@ -159,6 +164,13 @@ impl Options {
                 }
             },
         });
+        let layout = text("LOCKSTEP_LAYOUT").and_then(|value| match value.trim().parse() {
+            Ok(layout) => Some(layout),
+            Err(()) => {
+                eprintln!("lockstep: LOCKSTEP_LAYOUT={value} is not x, y or z; ignored");
+                None
+            }
+        });
         let versions = |name: &str| match text(name).as_deref().map(str::trim) {
             None | Some("1") => Versions::WherePays,
             Some("0") => Versions::Never,
@@ -172,7 +184,7 @@ impl Options {
             ["LOCKSTEP_UNMASKED_LOOPS", "LOCKSTEP_ALL_TRUE", "LOCKSTEP_UNIFORM_CHOICES"].map(versions);
         let vectorize = match configuration.unwrap_or(Some(Default::default())) {
             Some(configuration) => {
-                Vectorize::Gangs(Gangs { configuration, width, unmasked_loops, all_true, uniform_choices })
+                Vectorize::Gangs(Gangs { configuration, width, layout, unmasked_loops, all_true, uniform_choices })
             }
             None => Vectorize::Scalar,
         };
@@ -203,6 +215,7 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lockstep_compiler::layout::Layout;
     use lockstep_compiler::widen::Configuration;
 
     #[test]
@@ -225,6 +238,7 @@ mod tests {
             Some(match name {
                 "LOCKSTEP_VECTORIZE" => "boscc".into(),
                 "LOCKSTEP_WIDTH" => "8".into(),
+                "LOCKSTEP_LAYOUT" => "z".into(),
                 "LOCKSTEP_SPECIALIZE" => "0".into(),
                 "LOCKSTEP_FLATTEN" => " 0".into(),
                 "LOCKSTEP_UNMASKED_LOOPS" => "0".into(),
@@ -240,6 +254,7 @@ mod tests {
         let gangs = Gangs {
             configuration: Configuration::Boscc,
             width: Some(8),
+            layout: Some(Layout::Z),
             unmasked_loops: Versions::Never,
             all_true: Versions::Always,
             uniform_choices: Versions::Never,

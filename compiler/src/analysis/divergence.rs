@@ -23,6 +23,7 @@ use super::shape::Shape;
 use super::shape::transfer::{self, Known};
 use crate::ir::*;
 use crate::launch_facts::{LaunchFacts, MAX_GROUP_SIZE, MAX_INT_ID, ROW};
+use crate::layout::Layout;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use std::collections::{BTreeSet, HashMap};
 
@@ -32,10 +33,12 @@ mod slots;
 /// What is known of how a kernel's gangs run, beside its code.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// Lanes of a gang: work-items consecutive along x, the first at a multiple of this in its group. A
+    /// Lanes of a gang: work-items consecutive along a dimension, the first at a multiple of this in its group. A
     /// power of two.
     pub width: u32,
-    /// A power of two that divides the first global id along x of every group (1 if nothing is known).
+    /// Along which.
+    pub layout: Layout,
+    /// A power of two that divides the first global id along it of every group (1 if nothing is known).
     pub group_align: u64,
     /// The greatest global id along any dimension.
     pub max_global_id: u64,
@@ -75,6 +78,7 @@ impl Facts {
         };
         let mut facts = Facts {
             width,
+            layout: Layout::X,
             group_align: 1,
             max_global_id: u64::MAX,
             promises_bind: true,
@@ -102,6 +106,11 @@ impl Facts {
         Facts { whole_group: true, ..Facts::new(module, kernel, 1) }
     }
 
+    /// The facts for gangs of another layout, of which nothing else is known yet.
+    pub fn laid_out(self, layout: Layout) -> Facts {
+        Facts { layout, ..self }
+    }
+
     /// Takes note of how private slots lie.
     pub fn see_slots(&mut self, kernel: &Kernel) {
         for (slot, data) in &kernel.slots {
@@ -116,7 +125,7 @@ impl Facts {
     /// The facts with what holds of certain launches of the kernel.
     pub fn of_launch(mut self, kernel: &Kernel, launch: &LaunchFacts) -> Facts {
         if launch.zero_offset {
-            self.group_align = launch.row_align();
+            self.group_align = launch.align_along(self.layout.dim());
         }
         if launch.ids_fit_int {
             self.max_global_id = MAX_INT_ID;
@@ -526,12 +535,12 @@ impl Solver<'_> {
             return Known::varying(ty);
         }
         let max_size = facts.max_global_id.saturating_add(1);
-        let row_align = if d == 0 { facts.launch.row_align() } else { 1 };
+        let row_align = facts.launch.align_along(d);
         let known_size = facts.launch.local_size(d).map(|size| Known::constant(ty, size.into()));
         let full = facts.launch.full_groups;
         match query {
-            Query::LocalId if d == 0 => id(width, facts.max_local_id(d)),
-            Query::GlobalId if d == 0 => id(facts.group_align.min(width), facts.max_global_id),
+            Query::LocalId if d == facts.layout.dim() => id(width, facts.max_local_id(d)),
+            Query::GlobalId if d == facts.layout.dim() => id(facts.group_align.min(width), facts.max_global_id),
             Query::LocalId => uniform(1, facts.max_local_id(d)),
             Query::GlobalId | Query::GroupId => uniform(1, facts.max_global_id),
             Query::LocalSize if !full => uniform(1, facts.max_local_id(d) + 1),

@@ -15,7 +15,8 @@
 //! items_offset + worker_bytes
 //!                          per-work-item storage: ScratchNeeds::item_bytes for each of the
 //!                          local_size[0] * local_size[1] * local_size[2] work-items, laid out by the code,
-//!                          where local_size[0] counts as a multiple of ScratchNeeds::row
+//!                          where local_size[ScratchNeeds::dim] counts as a multiple of
+//!                          ScratchNeeds::row
 //! ```
 
 use std::ffi::c_void;
@@ -65,13 +66,15 @@ pub struct ScratchNeeds {
     pub worker_bytes: u64,
     /// Bytes per work-item of the enqueued local size.
     pub item_bytes: u64,
-    /// Rows of work-items along dimension 0 have storage for a multiple of this, a power of two.
+    /// Rows of work-items along a dimension have storage for a multiple of this, a power of two.
     pub row: u64,
+    /// Along which.
+    pub dim: usize,
 }
 
 impl Default for ScratchNeeds {
     fn default() -> ScratchNeeds {
-        ScratchNeeds { local_bytes: 0, worker_bytes: 0, item_bytes: 0, row: 1 }
+        ScratchNeeds { local_bytes: 0, worker_bytes: 0, item_bytes: 0, row: 1, dim: 0 }
     }
 }
 
@@ -79,8 +82,10 @@ impl ScratchNeeds {
     /// Bytes of scratch memory for groups of this local size whose private storage starts at
     /// `items_offset`; `None` if that is more than an address can tell.
     pub fn total_bytes(&self, items_offset: u64, local_size: [u64; 3]) -> Option<u64> {
-        let [x, y, z] = local_size;
-        let items = x.checked_next_multiple_of(self.row)?.checked_mul(y)?.checked_mul(z)?;
+        let mut size = local_size;
+        let along = size.get_mut(self.dim)?;
+        *along = along.checked_next_multiple_of(self.row)?;
+        let items = size.into_iter().try_fold(1, u64::checked_mul)?;
         let items = self.item_bytes.checked_mul(items)?;
         items_offset.checked_add(self.worker_bytes)?.checked_add(items)
     }

@@ -11,6 +11,7 @@ use crate::ir::{
     Space, Type,
 };
 use crate::launch_facts::{LaunchFacts, LocalSize};
+use crate::layout::Layout;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::module::Linkage;
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue};
@@ -54,8 +55,10 @@ pub struct Frame<'ctx> {
     pub globals: SecondaryMap<Global, Option<PointerValue<'ctx>>>,
     /// Addresses of the slots: of the variable, or of the array with an element per work-item.
     pub slots: SecondaryMap<Slot, Option<PointerValue<'ctx>>>,
-    /// Work-items of a row along dimension 0 for which there is storage.
+    /// Work-items of a row along the lanes' dimension for which there is storage.
     pub row: IntValue<'ctx>,
+    /// How work-items lie in gangs.
+    pub layout: Layout,
     /// What the group kept for all its work-items when the region that is emitted began: each of them stores what the
     /// next region finds.
     pub shared: SecondaryMap<LiveSlot, Option<BasicValueEnum<'ctx>>>,
@@ -74,6 +77,7 @@ pub fn enter<'ctx>(
     kernel: &Kernel,
     storage: &Storage,
     launch: &LaunchFacts,
+    layout: Layout,
 ) -> Emitted<Frame<'ctx>> {
     let argument = |index| emit.function.get_nth_param(index).ok_or(inkwell::builder::BuilderError::UnsetPosition);
     let frame = argument(0)?.into_pointer_value();
@@ -104,14 +108,15 @@ pub fn enter<'ctx>(
     let items_offset = field(offset_of!(LaunchFrame, items_offset), Type::I64)?.into_int_value();
     let worker = emit.offset(scratch, items_offset, true)?;
     let items = emit.within(worker, storage.needs.worker_bytes)?;
+    let [along, middle, outer] = layout.order();
     let row = match storage.needs.row {
-        0 | 1 => local_size[0],
+        0 | 1 => local_size[along],
         row => {
-            let up = emit.add(local_size[0], emit.const64(row - 1))?;
+            let up = emit.add(local_size[along], emit.const64(row - 1))?;
             emit.builder.build_and(up, emit.const64(row.wrapping_neg()), "row")?
         }
     };
-    let count = emit.mul(emit.mul(row, local_size[1])?, local_size[2])?;
+    let count = emit.mul(emit.mul(row, local_size[middle])?, local_size[outer])?;
     let array = |offset: u64| -> Emitted<PointerValue<'ctx>> {
         if offset == 0 {
             return Ok(items);
@@ -210,6 +215,7 @@ pub fn enter<'ctx>(
         globals,
         slots,
         row,
+        layout,
         shared: SecondaryMap::new(),
         live,
         private: vec![(worker, private_bytes), (args, emit.const64(kernel.args_size.into()))],
@@ -241,10 +247,11 @@ impl<'ctx> Frame<'ctx> {
         };
         // The gang's block, and the lane in it.
         let b = &emit.builder;
-        let [x, y, z] = item.local;
-        let lane = b.build_and(x, emit.const64(u64::from(lanes) - 1), "")?;
-        let rows = emit.add(emit.mul(z, self.local_size[1])?, y)?;
-        let first = emit.add(emit.mul(rows, self.row)?, b.build_int_sub(x, lane, "")?)?;
+        let [along, middle, outer] = self.layout.order();
+        let place = item.local[along];
+        let lane = b.build_and(place, emit.const64(u64::from(lanes) - 1), "")?;
+        let rows = emit.add(emit.mul(item.local[outer], self.local_size[middle])?, item.local[middle])?;
+        let first = emit.add(emit.mul(rows, self.row)?, b.build_int_sub(place, lane, "")?)?;
         let block = emit.offset(base, emit.mul(first, emit.const64(stride))?, true)?;
         emit.offset(block, emit.mul(lane, emit.const64(element.into()))?, true)
     }

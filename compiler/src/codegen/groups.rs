@@ -118,7 +118,7 @@ pub struct Item<'ctx> {
     pub local: Triple<'ctx>,
     /// get_global_id.
     pub global: Triple<'ctx>,
-    /// Its number in the group, dimension 0 fastest.
+    /// Its place among the group's, as their loops have them: where it keeps values.
     pub number: IntValue<'ctx>,
 }
 

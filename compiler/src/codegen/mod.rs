@@ -32,6 +32,7 @@ mod vector;
 use crate::ir::{Function, Kernel, Module, Region};
 use crate::jit::{Extensions, JitCode};
 use crate::launch_facts::LaunchFacts;
+use crate::layout::Layout;
 use crate::report::Notes;
 use crate::widen::Widening;
 use abi::{KernelEntry, LaunchFrame, ScratchNeeds};
@@ -78,7 +79,8 @@ pub fn generate<'ctx>(
     extensions: Extensions,
 ) -> Result<Generated<'ctx>, BuilderError> {
     let llvm = ctx.create_module(&kernel.name);
-    let storage = Storage::of(kernel, widening.map_or(1, |widening| widening.width));
+    let (lanes, layout) = widening.map_or((1, Layout::X), |widening| (widening.width, widening.layout));
+    let storage = Storage::of(kernel, lanes, layout);
     let function = declare(ctx, &llvm);
     if widening.is_some() {
         let limit = ctx.create_string_attribute("warn-stack-size", &GANG_STACK_BYTES.to_string());
@@ -91,7 +93,7 @@ pub fn generate<'ctx>(
     let scopes = Scopes::new(ctx, restricted.iter().map(|&param| kernel.params[param as usize].readonly));
     let emit = Emit { ctx, module: &llvm, builder: ctx.create_builder(), function, scopes };
     emit.at(emit.block("entry"));
-    let mut frame = frame::enter(&emit, module, kernel, &storage, launch)?;
+    let mut frame = frame::enter(&emit, module, kernel, &storage, launch, layout)?;
     let argument = |index| -> Emitted<_> {
         let value = function.get_nth_param(index);
         Ok(value.ok_or(BuilderError::UnsetPosition)?.into_int_value())

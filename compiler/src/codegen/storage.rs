@@ -11,6 +11,7 @@
 
 use super::abi::ScratchNeeds;
 use crate::ir::{Function, InstData, Kernel, LiveSlot, Slot, SlotLayout, Terminator, Type, UnaryOp};
+use crate::layout::Layout;
 use cranelift_entity::{EntityRef, SecondaryMap};
 
 /// Stack bytes that one kernel's slots may take; worker threads' stacks hold much more, so that
@@ -63,8 +64,8 @@ pub struct Storage {
 
 impl Storage {
     /// Lays out the scratch memory of a kernel whose gangs have at most `lanes` work-items.
-    pub fn of(kernel: &Kernel, lanes: u32) -> Storage {
-        let mut needs = ScratchNeeds::default();
+    pub fn of(kernel: &Kernel, lanes: u32, layout: Layout) -> Storage {
+        let mut needs = ScratchNeeds { dim: layout.dim(), ..ScratchNeeds::default() };
         let locals =
             kernel.locals.values().map(|local| place(&mut needs.local_bytes, local.size, local.align)).collect();
         let asks_space = kernel.regions.values().any(asks_space);
@@ -314,7 +315,7 @@ mod tests {
         text += &format!(" region r0 {{\n b0(v0: ptr.global):\n{code}\n return\n }}\n}}\n");
         let mut module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         barriers(&mut module.kernels[0]);
-        Storage::of(&module.kernels[0], 1)
+        Storage::of(&module.kernels[0], 1, Layout::X)
     }
 
     fn homes(storage: &Storage, count: u32) -> Vec<SlotHome> {
@@ -384,5 +385,7 @@ mod tests {
         let rows = ScratchNeeds { row: 8, ..needs };
         assert_eq!(rows.total_bytes(256, [5, 2, 1]), Some(256 + 128 + 48 * 16));
         assert_eq!(rows.total_bytes(256, [u64::MAX, 1, 1]), None);
+        let columns = ScratchNeeds { dim: 1, ..rows };
+        assert_eq!(columns.total_bytes(256, [5, 2, 1]), Some(256 + 128 + 48 * 40));
     }
 }

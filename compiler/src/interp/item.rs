@@ -118,7 +118,7 @@ impl Item {
                 },
                 SlotLayout::Interleaved { element, lanes } => {
                     let (element, lanes) = (u64::from(element.max(1)), u64::from(lanes.max(1)));
-                    let own = Interleaved { element, lanes, lane: local_id[0] % lanes };
+                    let own = Interleaved { element, lanes, lane: local_id[run.layout.dim()] % lanes };
                     memory.add_interleaved(kind, data.size, own, UNWRITTEN)?
                 }
             });

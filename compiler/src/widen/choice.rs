@@ -1,11 +1,12 @@
-//! How many work-items a gang gets, and whether gangs pay at all.
+//! How many work-items a gang gets, which ones, and whether gangs pay at all.
 //!
 //! Requires: regions in normal form.
-//! Ensures: a width for the widest registers of the machine, or the answer that one work-item after the other
-//! is faster.
-//! Phases: what each region costs one work-item and gangs of every width, the lanes without a work-item at the end of
-//! rows of known length included; the least per work-item.
-//! Source: DESIGN decision 9; Moll 2021, chapter 10, for the shapes that decide what an access costs.
+//! Ensures: a layout and a width for the widest registers of the machine, or the answer that one work-item after the
+//! other is faster.
+//! Phases: for every dimension along which groups of known size have several work-items, what each region costs one
+//! work-item and gangs of every width, the lanes without a work-item at the end of rows of known length included; the
+//! least per work-item.
+//! Source: DESIGN decisions 8 and 9; Moll 2021, chapter 10, for the shapes that decide what an access costs.
 
 use super::choices::may_split;
 use super::{Gangs, WIDTHS, analyse};
@@ -16,6 +17,7 @@ use crate::analysis::dominators::dominators;
 use crate::analysis::loops::{Loops, loops};
 use crate::ir::{Function, Kernel, Module};
 use crate::launch_facts::LaunchFacts;
+use crate::layout::Layout;
 use crate::transform::group_accesses::group_accesses;
 use crate::transform::uniform_choices::{condition, suppose};
 use std::fmt;
@@ -28,9 +30,24 @@ const MARGIN: u64 = 90;
 pub struct Choice {
     /// Work-items of a gang.
     pub width: u32,
+    /// Which.
+    pub layout: Layout,
     /// What a work-item costs alone.
     pub scalar: u64,
     /// What a gang costs.
+    pub gang: u64,
+    /// The best of the other layouts, if there was a choice.
+    pub other: Option<Other>,
+}
+
+/// A layout that was not taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Other {
+    /// The layout.
+    pub layout: Layout,
+    /// Its best width.
+    pub width: u32,
+    /// What a gang of this width costs.
     pub gang: u64,
 }
 
@@ -47,22 +64,64 @@ impl Choice {
 
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Choice { width, scalar, gang } = self;
+        let Choice { width, layout, scalar, gang, other } = self;
         let alone = scalar.saturating_mul(u64::from(*width));
-        write!(f, "a gang of {width} is expected to cost {gang}, {width} work-items alone {alone}")
+        write!(f, "a gang of {width} {layout} is expected to cost {gang}, {width} work-items alone {alone}")?;
+        match other {
+            Some(Other { layout, width, gang }) => write!(f, ", a gang of {width} {layout} {gang}"),
+            None => Ok(()),
+        }
     }
 }
+
+/// Another layout has to be this much cheaper than one along x, in percent.
+const OTHER_LAYOUT: u64 = 90;
 /// Gangs of several registers a value have to be this much cheaper, in percent: they keep more values alive.
 const WIDER: u64 = 90;
 
 /// Kernels with more instructions do not get gangs of several registers a value: their code takes long to make.
 const MOST_FOR_WIDER: usize = 400;
 
-/// The width that costs a work-item least on registers of `bits` bits, in launches of which the facts hold.
+/// Whether the work-items of a kernel may lie in gangs like this, in launches of which the facts hold.
+pub fn may_lie(kernel: &Kernel, launch: &LaunchFacts, layout: Layout) -> bool {
+    // What work-items collect is taken in the order of their numbers.
+    layout.keeps_order(launch) || kernel.combines.values().all(Option::is_none)
+}
+
+/// The layout and width that cost a work-item least on registers of `bits` bits, in launches of which the facts hold.
 pub fn choose(module: &Module, kernel: &Kernel, gangs: Gangs, bits: u32, launch: &LaunchFacts) -> Choice {
+    let of = |layout| best_width(module, kernel, gangs, bits, launch, layout);
+    if let Some(layout) = gangs.layout {
+        return of(if may_lie(kernel, launch, layout) { layout } else { Layout::X });
+    }
+    let mut best = of(Layout::X);
+    for layout in [Layout::Y, Layout::Z] {
+        if launch.local_size(layout.dim()).is_none_or(|size| size == 1) || !may_lie(kernel, launch, layout) {
+            continue;
+        }
+        let found = of(layout);
+        let to_beat = Choice { gang: best.gang.saturating_mul(OTHER_LAYOUT) / 100, ..best };
+        let (taken, left) = if found.is_cheaper(to_beat) { (found, best) } else { (best, found) };
+        let Choice { layout, width, gang, .. } = left;
+        let left = Other { layout, width, gang };
+        best = Choice { other: taken.other.or(Some(left)), ..taken };
+    }
+    best
+}
+
+/// The width that costs a work-item least in gangs of a layout.
+fn best_width(
+    module: &Module,
+    kernel: &Kernel,
+    gangs: Gangs,
+    bits: u32,
+    launch: &LaunchFacts,
+    layout: Layout,
+) -> Choice {
     let usual = (bits / 32).max(WIDTHS[0]);
-    let narrow = Estimates::new(module, kernel, gangs, usual, bits, launch);
-    let short = launch.local_size(0).map_or(usual, u32::next_power_of_two).min(usual);
+    let facts = |width| Facts::new(module, kernel, width).laid_out(layout).of_launch(kernel, launch).of_kernel(kernel);
+    let narrow = Estimates::new(kernel, gangs, &facts(usual), bits, launch);
+    let short = launch.local_size(layout.dim()).map_or(usual, u32::next_power_of_two).min(usual);
     let mut best = narrow.of(usual);
     for width in [usual / 2, short].into_iter().filter(|width| WIDTHS.contains(width)) {
         let other = narrow.of(width);
@@ -74,7 +133,7 @@ pub fn choose(module: &Module, kernel: &Kernel, gangs: Gangs, bits: u32, launch:
     let insts: usize = kernel.regions.values().map(|body| body.insts.len()).sum();
     if best.width == usual && insts <= MOST_FOR_WIDER {
         // What holds of a gang need not hold of two together.
-        let other = Estimates::new(module, kernel, gangs, 2 * usual, bits, launch).of(2 * usual);
+        let other = Estimates::new(kernel, gangs, &facts(2 * usual), bits, launch).of(2 * usual);
         if (Choice { gang: other.gang.saturating_mul(100) / WIDER, ..other }).is_cheaper(best) {
             best = other;
         }
@@ -86,37 +145,31 @@ pub fn choose(module: &Module, kernel: &Kernel, gangs: Gangs, bits: u32, launch:
 struct Estimates<'a> {
     /// Each as it is, or as it is for both values of a condition.
     regions: Vec<Vec<Analysed>>,
+    layout: Layout,
     bits: u32,
     launch: &'a LaunchFacts,
 }
 
 impl<'a> Estimates<'a> {
-    fn new(
-        module: &Module,
-        kernel: &Kernel,
-        gangs: Gangs,
-        width: u32,
-        bits: u32,
-        launch: &'a LaunchFacts,
-    ) -> Estimates<'a> {
-        let facts = Facts::new(module, kernel, width).of_launch(kernel, launch).of_kernel(kernel);
+    fn new(kernel: &Kernel, gangs: Gangs, facts: &Facts, bits: u32, launch: &'a LaunchFacts) -> Estimates<'a> {
         let versions = |body: &Function| {
-            let choice = may_split(body, gangs).then(|| condition(body, &analyse(body, &facts).shapes)).flatten();
+            let choice = may_split(body, gangs).then(|| condition(body, &analyse(body, facts).shapes)).flatten();
             let version = |condition, holds| {
                 let mut body = body.clone();
                 suppose(&mut body, condition, holds);
-                Analysed::new(&body, &facts)
+                Analysed::new(&body, facts)
             };
             match choice {
                 Some(condition) => [true, false].map(|holds| version(condition, holds)).into(),
-                None => vec![Analysed::new(body, &facts)],
+                None => vec![Analysed::new(body, facts)],
             }
         };
-        Estimates { regions: kernel.regions.values().map(versions).collect(), bits, launch }
+        let regions = kernel.regions.values().map(versions).collect();
+        Estimates { regions, layout: facts.layout, bits, launch }
     }
 
     fn of(&self, width: u32) -> Choice {
-        let mut choice = Choice { width, scalar: 0, gang: 0 };
+        let mut choice = Choice { width, layout: self.layout, scalar: 0, gang: 0, other: None };
         for versions in &self.regions {
             let costs = || versions.iter().map(|region| region.cost(Registers { bits: self.bits, width }));
             let part = versions.len() as u64;
@@ -124,7 +177,7 @@ impl<'a> Estimates<'a> {
             choice.gang = costs().fold(choice.gang, |sum, (_, all)| sum.saturating_add(all / part));
         }
         // The last gang of a row may have lanes to spare.
-        if let Some(row) = self.launch.local_size(0) {
+        if let Some(row) = self.launch.local_size(self.layout.dim()) {
             let lanes = u64::from(row.next_multiple_of(width));
             choice.gang = choice.gang.saturating_mul(lanes) / u64::from(row.max(1));
         }

@@ -3,6 +3,7 @@
 //! Source: Karrenberg & Hack 2012, Table 1: each configuration adds to the one before it, and all give the
 //! same results.
 
+use crate::layout::Layout;
 use std::str::FromStr;
 
 /// How much the vectorizer makes of what lanes have in common.
@@ -62,6 +63,9 @@ pub struct Gangs {
     pub configuration: Configuration,
     /// Work-items of a gang, one of [`super::WIDTHS`]; none: as fits the kernel.
     pub width: Option<u32>,
+    /// Which work-items are the lanes of a gang, wherever that is possible; none: as fits the kernel, or along x where
+    /// the width is given.
+    pub layout: Option<Layout>,
     /// In [`Configuration::UniCf`]: versions of divergent loops for as long as no lane has left.
     pub unmasked_loops: Versions,
     /// In [`Configuration::UniCf`]: versions of what divergent branches lead to for gangs all of whose lanes go there.

@@ -1,6 +1,6 @@
 //! Widening: what code generation needs to know to run a region for a gang of work-items at a time.
 //!
-//! A gang is W work-items, consecutive along dimension 0, in the lanes of SIMD registers. This part is the
+//! A gang is W work-items, consecutive along one dimension, in the lanes of SIMD registers. This part is the
 //! plan, in terms of our IR; `codegen/vector` writes it as LLVM IR.
 //!
 //! Requires: a kernel cut into regions.
@@ -27,6 +27,7 @@ use crate::analysis::loops::loops;
 use crate::analysis::shape::Shape;
 use crate::ir::{BinaryOp, Block, Function, InstData, InstNode, Kernel, Module, Region, UnaryOp, Value};
 use crate::launch_facts::LaunchFacts;
+use crate::layout::Layout;
 use crate::report::Notes;
 use crate::transform::boscc::boscc;
 use crate::transform::divergent_loops::{UniformLoops, divergent_loops};
@@ -97,7 +98,9 @@ impl RegionPlan {
 pub struct Widening {
     /// Work-items of a gang.
     pub width: u32,
-    /// Why so many, if nobody asked for them.
+    /// Which.
+    pub layout: Layout,
+    /// Why so many, and these, if nobody asked for them.
     pub choice: Option<Choice>,
     /// What was asked for.
     pub configuration: Configuration,
@@ -128,7 +131,9 @@ pub fn plan(
         return Err(Reason::Cost(choice));
     }
     let width = width.or(choice.map(|choice| choice.width)).unwrap_or(WIDTHS[0]);
-    let mut facts = Facts::new(module, kernel, width).of_launch(kernel, launch);
+    let asked = gangs.layout.filter(|&layout| choice::may_lie(kernel, launch, layout)).unwrap_or_default();
+    let layout = choice.map_or(asked, |choice| choice.layout);
+    let mut facts = Facts::new(module, kernel, width).laid_out(layout).of_launch(kernel, launch);
     facts.all_vary = configuration == Configuration::Naive;
     let mut facts = facts.of_kernel(kernel);
     if configuration != Configuration::Naive {
@@ -137,7 +142,7 @@ pub fn plan(
     }
     let plan = |body| plan_region(body, &facts, gangs, bits, notes);
     let regions = kernel.regions.values_mut().map(plan).collect();
-    let widening = Widening { width, choice, configuration, regions };
+    let widening = Widening { width, layout, choice, configuration, regions };
     notes::private(kernel, &widening, notes);
     Ok(widening)
 }

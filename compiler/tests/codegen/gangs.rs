@@ -5,6 +5,7 @@ use crate::machine;
 use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
 use lockstep_compiler::ir::{Module, parse_module};
 use lockstep_compiler::launch_facts::LaunchFacts;
+use lockstep_compiler::layout::Layout;
 use lockstep_compiler::pipeline::{CompileOptions, Vectorize, compile_kernel};
 use lockstep_compiler::testing::{Shape, random_kernel};
 use lockstep_compiler::verify::{Stage, verify};
@@ -410,7 +411,7 @@ fn lanes_that_wrap_where_they_do_not_come() {
     }
 }
 
-/// Random kernels in every configuration and width.
+/// Random kernels in every configuration, width and layout.
 #[test]
 fn random_kernels() {
     for seed in seeds() {
@@ -418,8 +419,9 @@ fn random_kernels() {
         let mut expected = Memory::new(g.buffers.clone());
         run(&g.module, "random", &g.range, &g.args, &mut expected).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         let width = WIDTHS[seed as usize % WIDTHS.len()];
+        let layout = Some(Layout::ALL[seed as usize / 5 % Layout::ALL.len()]);
         for configuration in Configuration::ALL {
-            let vectorize = Vectorize::Gangs(Gangs { configuration, ..Gangs::of_width(width) });
+            let vectorize = Vectorize::Gangs(Gangs { configuration, layout, ..Gangs::of_width(width) });
             let launch = match seed / 4 % 3 {
                 0 => LaunchFacts::default(),
                 1 => facts(&g.range).of_any_size(),
@@ -429,7 +431,7 @@ fn random_kernels() {
             let simd = [None, Some(256), Some(128)][seed as usize / 2 % 3];
             let options = CompileOptions { vectorize, launch, opt_disable, simd, ..CompileOptions::default() };
             let mut found = Memory::new(g.buffers.clone());
-            let what = format!("seed {seed}, width {width}, {}, {simd:?} bits", configuration.name());
+            let what = format!("seed {seed}, width {width}, {layout:?}, {}, {simd:?} bits", configuration.name());
             let ran = machine::run_with(options, &g.module, "random", &g.range, &g.args, &mut found);
             let (_, reason) = ran.unwrap_or_else(|e| panic!("{what}: {e}\n{}", g.module));
             // Without optimisation every value of wide gangs lies on the stack.

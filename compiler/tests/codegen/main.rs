@@ -9,6 +9,7 @@ mod bounds;
 mod gangs;
 mod host_code;
 mod kernels;
+mod layouts;
 mod masked_loads;
 mod operations;
 mod random;

@@ -35,7 +35,7 @@ fn report(module: &Module, name: &str, vectorize: Vectorize) -> [String; 2] {
 fn some_of_everything() {
     let module = build(include_str!("report.cl"), true);
     let [text, json] = report(&module, "everything", Vectorize::Gangs(Gangs::of_width(8)));
-    let expected = "kernel some_of_everything: 8 work-items at a time, unicf (as asked)
+    let expected = "kernel some_of_everything: 8 work-items at a time along x, unicf (as asked)
 9:15 load contiguous: f32 from global memory
 10:15 load reversed: f32 from global memory
 11:16 load interleaved stride 4: 4 f32 from global memory
@@ -97,7 +97,7 @@ fn what_was_asked_for() {
     let module = build(SHORT, true);
     let naive = Gangs { configuration: Configuration::Naive, ..Gangs::of_width(16) };
     let [text, _] = report(&module, "naive", Vectorize::Gangs(naive));
-    let expected = "kernel k: 16 work-items at a time, naive (as asked)
+    let expected = "kernel k: 16 work-items at a time along x, naive (as asked)
 2:5 branch divergent: folded
 2:5 loop divergent: lanes part at 2:5, carries 0 scalars and 2 vectors
 3:29 store scatter, masked: i32 to global memory, lanes anywhere
@@ -106,7 +106,7 @@ fn what_was_asked_for() {
     assert!(text == expected, "{text}");
     let [text, json] = report(&module, "scalar", Vectorize::Scalar);
     assert_eq!(text, "kernel k: work-items one after the other (as asked)\n");
-    let expected = "{\n  \"kernel\": \"k\",\n  \"configuration\": \"scalar\",\n  \"width\": 1,\n  \"why\": \"as asked\",\n  \"notes\": []\n}\n";
+    let expected = "{\n  \"kernel\": \"k\",\n  \"configuration\": \"scalar\",\n  \"width\": 1,\n  \"layout\": \"\",\n  \"why\": \"as asked\",\n  \"notes\": []\n}\n";
     assert_eq!(json, expected);
     let [text, _] = report(&module, "three", Vectorize::Gangs(Gangs::of_width(3)));
     assert_eq!(text, "kernel k: work-items one after the other (gangs of 3 work-items are not supported)\n");
@@ -121,7 +121,7 @@ fn numbers_of_elements_that_may_wrap() {
 }
 ";
     let [text, _] = report(&build(source, true), "wrap", Vectorize::Gangs(Gangs::of_width(8)));
-    let expected = "kernel k: 8 work-items at a time, unicf (as asked)
+    let expected = "kernel k: 8 work-items at a time along x, unicf (as asked)
 3:18 store contiguous: i16 to global memory, unless an index wraps
 4:9 load gather: i32 from global memory, lanes anywhere
 ";

@@ -12,6 +12,7 @@ use lockstep_compiler::analysis::dominators::dominators;
 use lockstep_compiler::analysis::loops::loops;
 use lockstep_compiler::interp::{Arg, Memory, NdRange, STEP_LIMIT, run_gangs};
 use lockstep_compiler::ir::{Function, Kernel, Module};
+use lockstep_compiler::layout::Layout;
 use lockstep_compiler::report::Notes;
 use lockstep_compiler::transform::barriers::barriers;
 use lockstep_compiler::transform::boscc::boscc;
@@ -177,7 +178,7 @@ fn check_run(pass: &Pass, module: &Module, line: &str) -> Result<(), String> {
     }
     [1, 2, 4, 8, 16].into_iter().try_for_each(|width| {
         let gangs = |kernel: &str, range: &NdRange, args: &[Arg], memory: &mut Memory| {
-            run_gangs(module, kernel, range, args, memory, STEP_LIMIT, width).map_err(|e| e.to_string())
+            run_gangs(module, kernel, range, args, memory, STEP_LIMIT, (width, Layout::X)).map_err(|e| e.to_string())
         };
         run::check_with(line, gangs).map_err(|e| format!("width {width}: {e}"))
     })

@@ -9,6 +9,7 @@ mod code;
 mod ways;
 
 use lockstep_compiler::launch_facts::LaunchFacts;
+use lockstep_compiler::layout::Layout;
 use lockstep_compiler::testing::{Generated, Shape, random_kernel, reduce};
 use std::ops::Range;
 use std::sync::Mutex;
@@ -71,11 +72,12 @@ fn check(seed: u64, machine_code: bool, count: &Count) -> Result<(), String> {
     let g = kernel(seed);
     let launch = facts(seed, &g);
     let right = expected(&g).map_err(|e| format!("seed {seed}: {e}\n{}", g.module))?;
-    let lockstep = Way::lockstep();
+    let layout = Layout::ALL[seed as usize / 3 % Layout::ALL.len()];
+    let lockstep = Way::lockstep(layout);
     let machine = match machine_code {
         true => {
             let simd = [None, Some(256), Some(128)][seed as usize / 11 % 3];
-            Way::machine([2, 4, 8, 16, 32][seed as usize / 7 % 5], !seed.is_multiple_of(8), simd)
+            Way::machine([2, 4, 8, 16, 32][seed as usize / 7 % 5], layout, !seed.is_multiple_of(8), simd)
         }
         false => Vec::new(),
     };

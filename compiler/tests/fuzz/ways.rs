@@ -6,6 +6,7 @@ use lockstep_compiler::analysis::lines::lines;
 use lockstep_compiler::interp::{Memory, run_gangs, run_limited};
 use lockstep_compiler::ir::{Function, InstData, Kernel, Module, Region, Value};
 use lockstep_compiler::launch_facts::LaunchFacts;
+use lockstep_compiler::layout::Layout;
 use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
 use lockstep_compiler::report::{Notes, Report};
 use lockstep_compiler::testing::Generated;
@@ -36,10 +37,10 @@ pub enum Way {
 impl Way {
     /// Linearized with everything varying and with what the analyses find, in gangs of 1 to 16; then with versions for
     /// lanes that agree. Nothing is made for gangs of one, but what is made for two holds for them too.
-    pub fn lockstep() -> Vec<Way> {
+    pub fn lockstep(layout: Layout) -> Vec<Way> {
         let way = |gangs: Gangs, lanes: u32| {
             let width = Some(lanes.max(2));
-            Way::Lockstep { gangs: Gangs { width, ..gangs }, lanes: lanes as usize }
+            Way::Lockstep { gangs: Gangs { width, layout: Some(layout), ..gangs }, lanes: lanes as usize }
         };
         let mut ways = Vec::new();
         for gangs in [Gangs { configuration: Configuration::Naive, ..Gangs::default() }, Gangs::default()] {
@@ -49,11 +50,11 @@ impl Way {
         ways
     }
 
-    /// Scalar, naive, with all the analyses and with versions for lanes that agree: machine code for gangs of `width`.
-    pub fn machine(width: u32, opt_disable: bool, simd: Option<u32>) -> Vec<Way> {
+    /// Scalar, naive, with all the analyses and with versions for lanes that agree: machine code for gangs of `width` in a layout.
+    pub fn machine(width: u32, layout: Layout, opt_disable: bool, simd: Option<u32>) -> Vec<Way> {
         let naive = Gangs { configuration: Configuration::Naive, ..Gangs::default() };
-        let gangs =
-            [naive, Gangs::default(), versioned()].map(|gangs| Vectorize::Gangs(Gangs { width: Some(width), ..gangs }));
+        let gangs = [naive, Gangs::default(), versioned()]
+            .map(|gangs| Vectorize::Gangs(Gangs { width: Some(width), layout: Some(layout), ..gangs }));
         let all = [Vectorize::Scalar].into_iter().chain(gangs);
         all.map(|vectorize| Way::Machine { vectorize, opt_disable, simd }).collect()
     }
@@ -130,7 +131,7 @@ pub fn planned(g: &Generated) -> Planned {
         accesses(f).filter(|&(ptr, _)| lines[ptr].is_some()).count()
     };
     Planned {
-        report: Report::new("", "", WIDTH, String::new(), notes).unwrap().to_string(),
+        report: Report::new("", "", (WIDTH, "x"), String::new(), notes).unwrap().to_string(),
         groups: wide_accesses(&planned).saturating_sub(wide_accesses(&kernel)),
         on_lines: widening.regions.iter().map(on_lines).sum(),
     }
@@ -161,10 +162,10 @@ fn lockstep(g: &Generated, gangs: Gangs, lanes: usize, launch: &LaunchFacts) -> 
     barriers(&mut kernel);
     shared_live(&g.module, &mut kernel);
     let planned = widen::plan(&g.module, &mut kernel, gangs, REGISTER_BITS, launch, &Notes::default());
-    planned.map_err(|reason| reason.to_string())?;
+    let layout = planned.map_err(|reason| reason.to_string())?.layout;
     verify_kernel(&g.module, &kernel, Stage::Linearized).map_err(|errors| errors[0].to_string())?;
     let module = Module { kernels: vec![kernel], ..g.module.clone() };
     let mut memory = Memory::new(g.buffers.clone());
-    let ran = run_gangs(&module, &module.kernels[0].name, &g.range, &g.args, &mut memory, STEPS, lanes);
+    let ran = run_gangs(&module, &module.kernels[0].name, &g.range, &g.args, &mut memory, STEPS, (lanes, layout));
     ran.map(|_| memory.buffers).map_err(|e| format!("{e}\n{module}"))
 }

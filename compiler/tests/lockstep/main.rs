@@ -9,6 +9,7 @@ use lockstep_compiler::analysis::pointees::pointees;
 use lockstep_compiler::interp::{Memory, STEP_LIMIT, run, run_gangs};
 use lockstep_compiler::ir::{Block, Function, InstData, Kernel, Module, SlotLayout};
 use lockstep_compiler::launch_facts::LaunchFacts;
+use lockstep_compiler::layout::Layout;
 use lockstep_compiler::report::Notes;
 use lockstep_compiler::testing::{Generated, Shape, random_kernel};
 use lockstep_compiler::transform::barriers::barriers;
@@ -60,7 +61,7 @@ fn result(module: &Module, g: &Generated, width: Option<usize>, what: &str) -> V
     let mut memory = Memory::new(g.buffers.clone());
     let outcome = match width {
         None => run(module, "random", &g.range, &g.args, &mut memory),
-        Some(width) => run_gangs(module, "random", &g.range, &g.args, &mut memory, STEP_LIMIT, width),
+        Some(width) => run_gangs(module, "random", &g.range, &g.args, &mut memory, STEP_LIMIT, (width, Layout::X)),
     };
     match outcome {
         Ok(_) => memory.buffers,

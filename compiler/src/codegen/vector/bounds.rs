@@ -7,7 +7,7 @@
 use super::GangCode;
 use super::values::Held;
 use crate::codegen::emit::Emitted;
-use crate::ir::{InstData, IntCc, Query, Type, Value, ValueDef};
+use crate::ir::{InstData, IntCc, Type, Value, ValueDef};
 use inkwell::IntPredicate;
 use inkwell::types::VectorType;
 use inkwell::values::{BasicValueEnum, IntValue, VectorValue};
@@ -37,9 +37,8 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// Whether a value is an id of which each lane's is one more.
     fn is_id(&self, value: Value) -> bool {
         let ValueDef::Result(inst, _) = self.body.values[value].def else { return false };
-        let of_lanes = InstData::Query { query: Query::GlobalId, dim: 0 } == self.body.insts[inst].data
-            || InstData::Query { query: Query::LocalId, dim: 0 } == self.body.insts[inst].data;
-        of_lanes && self.ty(value) == Type::I64
+        let InstData::Query { query, dim } = self.body.insts[inst].data else { return false };
+        self.is_lanes(query, dim) && self.ty(value) == Type::I64
     }
 
     fn saturating(&self, name: &str, value: IntValue<'ctx>, by: u64) -> Emitted<IntValue<'ctx>> {

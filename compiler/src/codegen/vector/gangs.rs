@@ -1,6 +1,6 @@
 //! The loops of a group's gangs around a region's code.
 //!
-//! Rows along dimension 0 are cut into gangs of W work-items; what is left at the end of a row is a gang too,
+//! Rows along the lanes' dimension are cut into gangs of W work-items; what is left at the end of a row is a gang too,
 //! of which only the first lanes have a work-item. That one has code of its own, in which everything is
 //! masked, so that the code of full gangs carries no masks for it. Where launches have no gangs of one kind,
 //! there is no code for them.
@@ -31,17 +31,19 @@ pub fn run_gangs<'ctx>(
     let b = &emit.builder;
     let width = emit.const64(around.width().into());
     let zero = emit.const64(0);
-    let z = Level::open(emit, "z", group.first[2], zero)?;
-    let y = Level::open(emit, "y", group.first[1], z.number())?;
-    let size = group.size[0];
+    let [along, middle, outer] = around.widening.layout.order();
+    let z = Level::open(emit, "outer", group.first[outer], zero)?;
+    let y = Level::open(emit, "rows", group.first[middle], z.number())?;
+    let size = group.size[along];
     let left = b.build_and(size, emit.const64(u64::from(around.width()) - 1), "left")?;
     let full = b.build_int_sub(size, left, "full")?;
     let item = |x: IntValue<'ctx>| -> Emitted<Item<'ctx>> {
-        Ok(Item {
-            local: [x, y.local(), z.local()],
-            global: [b.build_int_add(group.first[0], x, "")?, y.global, z.global],
-            number: emit.add(y.number(), x)?,
-        })
+        let (mut local, mut global) = ([x; 3], [x; 3]);
+        global[along] = b.build_int_add(group.first[along], x, "")?;
+        for (dim, level) in [(middle, &y), (outer, &z)] {
+            (local[dim], global[dim]) = (level.local(), level.global);
+        }
+        Ok(Item { local, global, number: emit.add(y.number(), x)? })
     };
     let mut nexts = Vec::new();
     let mut leave = |exits: &Exits<'ctx>, to: BasicBlock<'ctx>| -> Emitted<()> {
@@ -54,7 +56,7 @@ pub fn run_gangs<'ctx>(
         Ok(())
     };
 
-    let rows = Rows::of(&around.frame.launch, around.width());
+    let rows = Rows::of(&around.frame.launch, around.width(), along);
     let rest = emit.block("rest");
     if rows.has_full {
         let before = emit.here()?;
@@ -92,8 +94,8 @@ pub fn run_gangs<'ctx>(
     }
 
     let done = emit.add(y.number(), size)?;
-    y.close_outer(emit, group.size[1], done)?;
-    z.close_outer(emit, group.size[2], done)?;
+    y.close_outer(emit, group.size[middle], done)?;
+    z.close_outer(emit, group.size[outer], done)?;
     nexts.sort();
     nexts.dedup();
     debug_assert!(nexts.iter().flatten().all(|region| region.index() < around.kernel.regions.len()));
@@ -110,10 +112,10 @@ struct Rows {
 }
 
 impl Rows {
-    fn of(launch: &LaunchFacts, width: u32) -> Rows {
+    fn of(launch: &LaunchFacts, width: u32, along: usize) -> Rows {
         Rows {
-            has_full: launch.local_size(0).is_none_or(|size| size >= width),
-            has_partial: !launch.full_groups || launch.row_align() < width.into(),
+            has_full: launch.local_size(along).is_none_or(|size| size >= width),
+            has_partial: !launch.full_groups || launch.align_along(along) < width.into(),
         }
     }
 }
@@ -135,7 +137,7 @@ mod tests {
     #[test]
     fn code_for_the_gangs_there_are() {
         let rows = |global, x, width| {
-            let rows = Rows::of(&LaunchFacts::of_range([0; 3], [global, 4, 1], [x, 2, 1]), width);
+            let rows = Rows::of(&LaunchFacts::of_range([0; 3], [global, 4, 1], [x, 2, 1]), width, 0);
             (rows.has_full, rows.has_partial)
         };
         assert_eq!(rows(96, 32, 16), (true, false));
@@ -143,9 +145,9 @@ mod tests {
         assert_eq!(rows(96, 8, 8), (true, false));
         assert_eq!(rows(96, 24, 16), (true, true));
         assert_eq!(rows(100, 32, 16), (true, true));
-        let any = Rows::of(&LaunchFacts::default(), 2);
+        let any = Rows::of(&LaunchFacts::default(), 2, 0);
         assert_eq!((any.has_full, any.has_partial), (true, true));
         let multiples = LaunchFacts::of_range([0; 3], [96, 4, 1], [32, 2, 1]).of_any_size();
-        assert!(!Rows::of(&multiples, 16).has_partial);
+        assert!(!Rows::of(&multiples, 16, 0).has_partial);
     }
 }

@@ -107,8 +107,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             InstData::Fence { order } => return done(emit.fence(*order)),
             InstData::Query { query, dim } => {
                 let first = groups::query(emit, frame, group, &self.gang.first, *query, *dim);
-                let own = *dim == 0 && matches!(query, Query::GlobalId | Query::LocalId);
-                Held::Affine(first.into(), own.into())
+                Held::Affine(first.into(), self.is_lanes(*query, *dim).into())
             }
             InstData::SlotAddr { slot } => {
                 let first = self.slots[*slot].ok_or(BuilderError::UnsetPosition)?;
@@ -155,6 +154,12 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             },
         };
         Ok(vec![held])
+    }
+
+    /// Whether a query tells each lane one more than the one before.
+    pub(super) fn is_lanes(&self, query: Query, dim: u8) -> bool {
+        let along = usize::from(dim) == self.around.widening.layout.dim();
+        along && matches!(query, Query::GlobalId | Query::LocalId)
     }
 
     pub(super) fn is_uniform(&self, value: Value) -> bool {
