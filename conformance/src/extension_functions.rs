@@ -69,6 +69,32 @@ extensions! {
             (cl_command_queue, *const c_void, size_t, cl_mem_advice_intel, cl_uint, *const cl_event, *mut cl_event) -> cl_int;
     }
 
+    /// `cl_khr_create_command_queue`.
+    CreateCommandQueue {
+        clCreateCommandQueueWithPropertiesKHR:
+            (cl_context, cl_device_id, *const cl_queue_properties, *mut cl_int) -> cl_command_queue;
+    }
+
+    /// `cl_khr_suggested_local_work_size`.
+    SuggestedLocalWorkSize {
+        clGetKernelSuggestedLocalWorkSizeKHR:
+            (cl_command_queue, cl_kernel, cl_uint, *const size_t, *const size_t, *mut size_t) -> cl_int;
+    }
+
+    /// `cl_khr_semaphore`.
+    Semaphores {
+        clCreateSemaphoreWithPropertiesKHR:
+            (cl_context, *const cl_semaphore_properties_khr, *mut cl_int) -> cl_semaphore_khr;
+        clEnqueueWaitSemaphoresKHR:
+            (cl_command_queue, cl_uint, *const cl_semaphore_khr, *const u64, cl_uint, *const cl_event, *mut cl_event) -> cl_int;
+        clEnqueueSignalSemaphoresKHR:
+            (cl_command_queue, cl_uint, *const cl_semaphore_khr, *const u64, cl_uint, *const cl_event, *mut cl_event) -> cl_int;
+        clGetSemaphoreInfoKHR:
+            (cl_semaphore_khr, cl_semaphore_info_khr, size_t, *mut c_void, *mut size_t) -> cl_int;
+        clRetainSemaphoreKHR: (cl_semaphore_khr) -> cl_int;
+        clReleaseSemaphoreKHR: (cl_semaphore_khr) -> cl_int;
+    }
+
     /// `cl_ext_buffer_device_address`.
     DeviceAddress {
         clSetKernelArgDevicePointerEXT: (cl_kernel, cl_uint, cl_mem_device_address_ext) -> cl_int;

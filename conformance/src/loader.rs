@@ -130,6 +130,20 @@ pub fn device() -> cl_device_id {
     address as cl_device_id
 }
 
+/// Whether the device under test reports an extension. This project's driver has every one that a test asks for.
+///
+/// # Panics
+/// When it has not.
+#[track_caller]
+pub fn has_extension(name: &str) -> bool {
+    let text = info::text(|size, value, returned| {
+        (cl().clGetDeviceInfo)(device(), CL_DEVICE_EXTENSIONS, size, value, returned)
+    });
+    let there = text.split_whitespace().any(|extension| extension == name);
+    assert!(there || !is_lockstep(), "{name} is not reported");
+    there
+}
+
 /// The folder with `.icd` files: `OCL_ICD_VENDORS`, or the workspace's own.
 fn vendors() -> PathBuf {
     static VENDORS: OnceLock<PathBuf> = OnceLock::new();

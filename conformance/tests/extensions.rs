@@ -30,7 +30,18 @@ fn compare<I: Plain, O: Plain + PartialEq + Debug>(source: &str, options: &str, 
 }
 
 /// Extensions of the host API alone, for which OpenCL C has no macro.
-const HOST: &[&str] = &["cl_ext_buffer_device_address", "cl_intel_unified_shared_memory", "cl_khr_icd"];
+const HOST: &[&str] = &[
+    "cl_ext_buffer_device_address",
+    "cl_intel_unified_shared_memory",
+    "cl_khr_create_command_queue",
+    "cl_khr_device_uuid",
+    "cl_khr_extended_versioning",
+    "cl_khr_icd",
+    "cl_khr_priority_hints",
+    "cl_khr_semaphore",
+    "cl_khr_suggested_local_work_size",
+    "cl_khr_throttle_hints",
+];
 
 #[test]
 fn every_feature_macro_is_defined() {
@@ -61,8 +72,9 @@ fn every_extension_macro_is_defined() {
     });
     for options in ["", "-cl-std=CL3.0"] {
         let mut source = String::from("kernel void f(void) { }\n");
-        // Some are the host's alone, and sub-groups came with OpenCL C 2.0.
-        let of_language = |name: &&str| !(HOST.contains(name) || options.is_empty() && name.contains("subgroup"));
+        // Some are the host's alone, and some came with OpenCL C 2.0 or 3.0.
+        let newer = |name: &str| name.contains("subgroup") || name == "cl_ext_float_atomics";
+        let of_language = |name: &&str| !(HOST.contains(name) || options.is_empty() && newer(name));
         for name in text.split_whitespace().filter(of_language).filter(|_| is_lockstep()) {
             source += &format!("#ifndef {name}\n#error {name} is not defined\n#endif\n");
         }

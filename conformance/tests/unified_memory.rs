@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::ptr;
 
 use lockstep_conformance::extension_functions::{DeviceAddress, UnifiedMemory};
-use lockstep_conformance::loader::{cl, device, is_lockstep};
+use lockstep_conformance::loader::{cl, device, has_extension, is_lockstep};
 use lockstep_conformance::objects::{Buffer, Context, Event};
 use lockstep_conformance::opencl_sys::*;
 use lockstep_conformance::{Plain, Setup, expect, info, ok, run};
@@ -12,17 +12,8 @@ use lockstep_conformance::{Plain, Setup, expect, info, ok, run};
 const NONE: *const cl_event = ptr::null();
 const NO_EVENT: *mut cl_event = ptr::null_mut();
 
-fn has(extension: &str) -> bool {
-    let text = info::text(|size, value, returned| {
-        (cl().clGetDeviceInfo)(device(), CL_DEVICE_EXTENSIONS, size, value, returned)
-    });
-    let there = text.split_whitespace().any(|name| name == extension);
-    assert!(there || !is_lockstep(), "{extension} is not reported");
-    there
-}
-
 fn unified() -> Option<UnifiedMemory> {
-    has("cl_intel_unified_shared_memory").then(UnifiedMemory::new)
+    has_extension("cl_intel_unified_shared_memory").then(UnifiedMemory::new)
 }
 
 fn of_device<T: Plain>(name: cl_device_info) -> T {
@@ -289,7 +280,7 @@ fn a_blocking_free_waits_for_all_queues() {
 
 #[test]
 fn buffers_tell_the_address_that_kernels_see() {
-    if !has("cl_ext_buffer_device_address") {
+    if !has_extension("cl_ext_buffer_device_address") {
         return;
     }
     let f = DeviceAddress::new();

@@ -21,8 +21,8 @@ use opencl_sys::{
 use crate::absent::{Anything, absent};
 use crate::api::{
     buffer, context, device, device_info, event, image, image_create, image_transfer, kernel, marker, memory_object,
-    native, ndrange, platform, program, program_info, queue, rect, sampler, sub_device, svm, svm_transfer, transfer,
-    usm,
+    native, ndrange, platform, program, program_info, queue, rect, sampler, semaphore, sub_device, svm, svm_transfer,
+    transfer, usm,
 };
 use crate::handle;
 
@@ -205,6 +205,17 @@ fn extension(name: &str) -> Option<*mut c_void> {
         "clIcdGetPlatformIDsKHR" => platform::get_platform_ids as *mut c_void,
         // cl_ext_buffer_device_address
         "clSetKernelArgDevicePointerEXT" => kernel::set_kernel_arg_device_pointer as *mut c_void,
+        // cl_khr_create_command_queue
+        "clCreateCommandQueueWithPropertiesKHR" => queue::create_command_queue_with_properties as *mut c_void,
+        // cl_khr_semaphore
+        "clCreateSemaphoreWithPropertiesKHR" => semaphore::create_semaphore_with_properties as *mut c_void,
+        "clEnqueueWaitSemaphoresKHR" => semaphore::enqueue_wait_semaphores as *mut c_void,
+        "clEnqueueSignalSemaphoresKHR" => semaphore::enqueue_signal_semaphores as *mut c_void,
+        "clGetSemaphoreInfoKHR" => semaphore::get_semaphore_info as *mut c_void,
+        "clRetainSemaphoreKHR" => semaphore::retain_semaphore as *mut c_void,
+        "clReleaseSemaphoreKHR" => semaphore::release_semaphore as *mut c_void,
+        // cl_khr_suggested_local_work_size
+        "clGetKernelSuggestedLocalWorkSizeKHR" => ndrange::get_kernel_suggested_local_work_size as *mut c_void,
         // cl_intel_unified_shared_memory
         "clHostMemAllocINTEL" => usm::host_mem_alloc as *mut c_void,
         "clDeviceMemAllocINTEL" => usm::device_mem_alloc as *mut c_void,

@@ -26,12 +26,13 @@ use lockstep_runtime::platform::Platform;
 use lockstep_runtime::program::Program;
 use lockstep_runtime::queue::Queue;
 use lockstep_runtime::sampler::Sampler;
+use lockstep_runtime::semaphore::Semaphore;
 use lockstep_runtime::{ApiHandle, Error, Result, ensure};
 use opencl_sys::cl_icd::cl_icd_dispatch;
 use opencl_sys::{
     CL_INVALID_COMMAND_QUEUE, CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_EVENT, CL_INVALID_KERNEL,
-    CL_INVALID_MEM_OBJECT, CL_INVALID_PLATFORM, CL_INVALID_PROGRAM, CL_INVALID_SAMPLER, CL_OUT_OF_HOST_MEMORY, cl_int,
-    cl_uint,
+    CL_INVALID_MEM_OBJECT, CL_INVALID_PLATFORM, CL_INVALID_PROGRAM, CL_INVALID_SAMPLER, CL_INVALID_SEMAPHORE_KHR,
+    CL_OUT_OF_HOST_MEMORY, cl_int, cl_uint,
 };
 use parking_lot::Mutex;
 
@@ -71,6 +72,7 @@ objects! {
     Event: CL_INVALID_EVENT, OUTLIVES;
     Memory: CL_INVALID_MEM_OBJECT;
     Sampler: CL_INVALID_SAMPLER;
+    Semaphore: CL_INVALID_SEMAPHORE_KHR;
 }
 
 /// What a handle points to.

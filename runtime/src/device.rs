@@ -11,6 +11,7 @@ use opencl_sys::{
 
 use crate::machine::{self, Machine};
 use crate::partition::{self, Scheme};
+use crate::platform::{DRIVER_VERSION, NAME};
 use crate::schedule::{self, Team};
 use crate::topology::Domain;
 use crate::{ApiHandle, Result, arena, memory};
@@ -122,6 +123,13 @@ impl Device {
         }
     }
 
+    /// `CL_DEVICE_UUID_KHR`: the same for this processor whoever asks and when. A part is told apart by its units.
+    pub fn uuid(&self) -> [u8; 16] {
+        let Machine { vendor, brand, .. } = &*self.machine;
+        let units: &[usize] = if self.origin.is_some() { &self.units } else { &[] };
+        uuid(&format!("{vendor} {brand} {units:?}"))
+    }
+
     /// `CL_DEVICE_GLOBAL_MEM_SIZE`.
     pub fn global_memory(&self) -> u64 {
         self.machine.memory
@@ -166,6 +174,23 @@ impl Device {
     }
 }
 
+/// `CL_DRIVER_UUID_KHR`.
+pub fn driver_uuid() -> [u8; 16] {
+    uuid(&format!("{NAME} {DRIVER_VERSION}"))
+}
+
+/// A UUID of the form for other people's numbers (RFC 9562, version 8), made of a text by the hash FNV-1a.
+fn uuid(text: &str) -> [u8; 16] {
+    let mut hash: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    for byte in text.bytes() {
+        hash = (hash ^ u128::from(byte)).wrapping_mul(0x0100_0000_0000_0000_0000_013b);
+    }
+    let mut bytes = hash.to_be_bytes();
+    bytes[6] = bytes[6] & 0x0f | 0x80;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    bytes
+}
+
 /// Half of the memory is for scratch at most, shared by the workers.
 fn scratch_limit(memory: u64, workers: u64) -> u64 {
     arena::LIMIT.min(memory / 2 / workers.max(1))
@@ -189,6 +214,13 @@ pub fn has_feature(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_that_differ_have_other_uuids() {
+        // The hash's published value of no text but for the six bits of version and variant.
+        assert_eq!(uuid(""), *b"\x6c\x62\x27\x2e\x07\xbb\x81\x42\xa2\xb8\x21\x75\x62\x95\xc5\x8d");
+        assert_ne!(uuid("a"), uuid("b"));
+    }
 
     #[test]
     fn scratch_memory_of_all_workers_fits_into_the_memory() {

@@ -26,6 +26,7 @@ pub mod program;
 pub mod queue;
 pub mod sampler;
 pub mod schedule;
+pub mod semaphore;
 pub mod svm;
 pub mod topology;
 pub mod workers;

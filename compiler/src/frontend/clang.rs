@@ -298,7 +298,8 @@ fn predefined_macros(config: &FrontendConfig, version: LanguageVersion, args: &m
         define("__OPENCL_VERSION__=300");
     }
     define("__ENDIAN_LITTLE__=1");
-    features::UNKNOWN_TO_CLANG.iter().for_each(|extension| define(&format!("{extension}=1")));
+    let unknown = features::macros_unknown_to_clang(version >= LanguageVersion::Cl30);
+    unknown.for_each(|name| define(&format!("{name}=1")));
     if config.fast_fma {
         define("FP_FAST_FMA=1");
         define("FP_FAST_FMAF=1");

@@ -52,10 +52,15 @@ const fn host(name: &'static str, version: Version) -> Extension {
 /// Every extension reported, in the order in which it is reported.
 pub const EXTENSIONS: &[Extension] = &[
     host("cl_ext_buffer_device_address", Version::new(1, 0, 2)),
+    language("cl_ext_float_atomics"),
     host("cl_intel_unified_shared_memory", Version::new(1, 2, 0)),
     language("cl_khr_3d_image_writes"),
     language("cl_khr_byte_addressable_store"),
+    host("cl_khr_create_command_queue", Version::new(1, 0, 0)),
     language("cl_khr_depth_images"),
+    host("cl_khr_device_uuid", Version::new(1, 0, 0)),
+    language("cl_khr_extended_bit_ops"),
+    host("cl_khr_extended_versioning", Version::new(1, 0, 0)),
     language("cl_khr_fp16"),
     language("cl_khr_fp64"),
     language("cl_khr_global_int32_base_atomics"),
@@ -64,10 +69,15 @@ pub const EXTENSIONS: &[Extension] = &[
     language("cl_khr_image2d_from_buffer"),
     language("cl_khr_int64_base_atomics"),
     language("cl_khr_int64_extended_atomics"),
+    Extension { version: Version::new(2, 0, 0), ..language("cl_khr_integer_dot_product") },
     language("cl_khr_local_int32_base_atomics"),
     language("cl_khr_local_int32_extended_atomics"),
+    host("cl_khr_priority_hints", Version::new(1, 0, 0)),
+    host("cl_khr_semaphore", Version::new(1, 0, 1)),
     language("cl_khr_subgroup_extended_types"),
     language("cl_khr_subgroups"),
+    host("cl_khr_suggested_local_work_size", Version::new(1, 0, 0)),
+    host("cl_khr_throttle_hints", Version::new(1, 0, 0)),
 ];
 
 /// One optional feature of OpenCL C 3.0.
@@ -90,10 +100,20 @@ pub const FEATURES: &[Feature] = &[
     feature("__opencl_c_atomic_order_seq_cst"),
     feature("__opencl_c_atomic_scope_all_devices"),
     feature("__opencl_c_atomic_scope_device"),
+    feature("__opencl_c_ext_fp32_global_atomic_add"),
+    feature("__opencl_c_ext_fp32_global_atomic_min_max"),
+    feature("__opencl_c_ext_fp32_local_atomic_add"),
+    feature("__opencl_c_ext_fp32_local_atomic_min_max"),
+    feature("__opencl_c_ext_fp64_global_atomic_add"),
+    feature("__opencl_c_ext_fp64_global_atomic_min_max"),
+    feature("__opencl_c_ext_fp64_local_atomic_add"),
+    feature("__opencl_c_ext_fp64_local_atomic_min_max"),
     feature("__opencl_c_fp64"),
     feature("__opencl_c_generic_address_space"),
     feature("__opencl_c_images"),
     feature("__opencl_c_int64"),
+    feature("__opencl_c_integer_dot_product_input_4x8bit"),
+    feature("__opencl_c_integer_dot_product_input_4x8bit_packed"),
     feature("__opencl_c_program_scope_global_variables"),
     feature("__opencl_c_read_write_images"),
     feature("__opencl_c_subgroups"),
@@ -101,7 +121,16 @@ pub const FEATURES: &[Feature] = &[
 ];
 
 /// Extensions whose macros clang does not know: they change nothing but what the host may do.
-pub const UNKNOWN_TO_CLANG: &[&str] = &["cl_khr_image2d_from_buffer"];
+const UNKNOWN_TO_CLANG: &[&str] = &["cl_khr_image2d_from_buffer"];
+
+/// What the names of features begin with whose macros clang does not know.
+const UNKNOWN_FEATURES: &str = "__opencl_c_ext_fp";
+
+/// The macros of extensions and, with OpenCL C 3.0, features that clang does not define itself.
+pub fn macros_unknown_to_clang(with_features: bool) -> impl Iterator<Item = &'static str> {
+    let features = FEATURES.iter().map(|f| f.name).filter(|name| name.starts_with(UNKNOWN_FEATURES));
+    UNKNOWN_TO_CLANG.iter().copied().chain(features.filter(move |_| with_features))
+}
 
 /// Feature macros that clang defines by itself and does not take in `-cl-ext`.
 const ALWAYS_DEFINED: &[&str] = &["__opencl_c_int64"];
@@ -120,7 +149,8 @@ pub fn platform_extensions() -> String {
 pub fn clang_extension_list() -> String {
     let known = |e: &&Extension| e.language && !UNKNOWN_TO_CLANG.contains(&e.name);
     let extensions = EXTENSIONS.iter().filter(known).map(|e| e.name);
-    let features = FEATURES.iter().map(|f| f.name).filter(|name| !ALWAYS_DEFINED.contains(name));
+    let known = |name: &&str| !(ALWAYS_DEFINED.contains(name) || name.starts_with(UNKNOWN_FEATURES));
+    let features = FEATURES.iter().map(|f| f.name).filter(known);
     let mut list = String::from("-all");
     for name in extensions.chain(features) {
         list.push_str(",+");

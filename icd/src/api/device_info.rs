@@ -9,7 +9,7 @@ use lockstep_runtime::{Error, Result, clock, extensions, image};
 use opencl_sys::*;
 
 use crate::api::platform::platform_handle;
-use crate::api::{sub_device, svm, usm};
+use crate::api::{extension_info, sub_device, svm, usm};
 use crate::error::entry;
 use crate::handle;
 use crate::info::Info;
@@ -35,6 +35,7 @@ pub unsafe extern "C" fn get_device_info(
             .or_else(|| execution(&device, param_name, info))
             .or_else(|| memory(&device, param_name, info))
             .or_else(|| usm::of_device(param_name, info))
+            .or_else(|| extension_info::of_device(&device, param_name, info))
             .or_else(|| images(param_name, info))
             .or_else(|| arithmetic(&device, param_name, info))
             .or_else(|| language(param_name, info))

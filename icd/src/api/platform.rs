@@ -6,8 +6,9 @@ use lockstep_runtime::platform::{ICD_SUFFIX, NAME, Platform, VENDOR};
 use lockstep_runtime::{Error, Result, ensure, extensions};
 use opencl_sys::{
     CL_INVALID_VALUE, CL_PLATFORM_EXTENSIONS, CL_PLATFORM_EXTENSIONS_WITH_VERSION, CL_PLATFORM_HOST_TIMER_RESOLUTION,
-    CL_PLATFORM_ICD_SUFFIX_KHR, CL_PLATFORM_NAME, CL_PLATFORM_NUMERIC_VERSION, CL_PLATFORM_PROFILE, CL_PLATFORM_VENDOR,
-    CL_PLATFORM_VERSION, cl_int, cl_platform_id, cl_platform_info, cl_uint,
+    CL_PLATFORM_ICD_SUFFIX_KHR, CL_PLATFORM_NAME, CL_PLATFORM_NUMERIC_VERSION, CL_PLATFORM_PROFILE,
+    CL_PLATFORM_SEMAPHORE_TYPES_KHR, CL_PLATFORM_VENDOR, CL_PLATFORM_VERSION, CL_SEMAPHORE_TYPE_BINARY_KHR, cl_int,
+    cl_platform_id, cl_platform_info, cl_semaphore_type_khr, cl_uint,
 };
 
 use crate::error::entry;
@@ -90,6 +91,7 @@ pub unsafe extern "C" fn get_platform_info(
             CL_PLATFORM_EXTENSIONS_WITH_VERSION => info.slice(&extensions::of_platform()),
             // In nanoseconds; the host timer is the system's monotonic clock.
             CL_PLATFORM_HOST_TIMER_RESOLUTION => info.value(platform.host_timer_resolution()),
+            CL_PLATFORM_SEMAPHORE_TYPES_KHR => info.value::<cl_semaphore_type_khr>(CL_SEMAPHORE_TYPE_BINARY_KHR),
             // "CL_INVALID_VALUE if param_name is not one of the supported values".
             _ => Err(Error::new(CL_INVALID_VALUE)),
         }

@@ -10,9 +10,12 @@ use lockstep_runtime::{Error, Result, ensure};
 use opencl_sys::{
     CL_FALSE, CL_INVALID_COMMAND_QUEUE, CL_INVALID_DEVICE, CL_INVALID_OPERATION, CL_INVALID_QUEUE_PROPERTIES,
     CL_INVALID_VALUE, CL_QUEUE_CONTEXT, CL_QUEUE_DEVICE, CL_QUEUE_DEVICE_DEFAULT, CL_QUEUE_ON_DEVICE,
-    CL_QUEUE_ON_DEVICE_DEFAULT, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROPERTIES,
-    CL_QUEUE_PROPERTIES_ARRAY, CL_QUEUE_REFERENCE_COUNT, CL_QUEUE_SIZE, cl_bool, cl_command_queue,
-    cl_command_queue_info, cl_command_queue_properties, cl_context, cl_device_id, cl_int, cl_queue_properties,
+    CL_QUEUE_ON_DEVICE_DEFAULT, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PRIORITY_HIGH_KHR,
+    CL_QUEUE_PRIORITY_KHR, CL_QUEUE_PRIORITY_LOW_KHR, CL_QUEUE_PRIORITY_MED_KHR, CL_QUEUE_PROFILING_ENABLE,
+    CL_QUEUE_PROPERTIES, CL_QUEUE_PROPERTIES_ARRAY, CL_QUEUE_REFERENCE_COUNT, CL_QUEUE_SIZE,
+    CL_QUEUE_THROTTLE_HIGH_KHR, CL_QUEUE_THROTTLE_KHR, CL_QUEUE_THROTTLE_LOW_KHR, CL_QUEUE_THROTTLE_MED_KHR, cl_bool,
+    cl_command_queue, cl_command_queue_info, cl_command_queue_properties, cl_context, cl_device_id, cl_int,
+    cl_queue_properties,
 };
 
 use crate::error::{entry, entry_ret};
@@ -116,6 +119,15 @@ unsafe fn read_properties(
             n if n == i64::from(CL_QUEUE_PROPERTIES) => {
                 bits = value as cl_command_queue_properties;
                 check_bits(bits)?;
+            }
+            // Hints to take or leave: cl_khr_priority_hints and cl_khr_throttle_hints.
+            n if n == CL_QUEUE_PRIORITY_KHR as i64 => {
+                let known = [CL_QUEUE_PRIORITY_HIGH_KHR, CL_QUEUE_PRIORITY_MED_KHR, CL_QUEUE_PRIORITY_LOW_KHR];
+                ensure!(known.iter().any(|&hint| cl_queue_properties::from(hint) == value), CL_INVALID_VALUE);
+            }
+            n if n == CL_QUEUE_THROTTLE_KHR as i64 => {
+                let known = [CL_QUEUE_THROTTLE_HIGH_KHR, CL_QUEUE_THROTTLE_MED_KHR, CL_QUEUE_THROTTLE_LOW_KHR];
+                ensure!(known.iter().any(|&hint| cl_queue_properties::from(hint) == value), CL_INVALID_VALUE);
             }
             // CL_QUEUE_SIZE "can only be specified if CL_QUEUE_ON_DEVICE is set in CL_QUEUE_PROPERTIES", which no
             // device here supports.

@@ -1,0 +1,50 @@
+//! What the device answers about extensions that have queries of their own.
+
+use lockstep_runtime::device::{self, Device};
+use lockstep_runtime::{Result, extensions};
+use opencl_sys::{
+    CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED_KHR,
+    CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_8BIT_KHR, CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES_KHR,
+    CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_KHR, CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_PACKED_KHR,
+    CL_DEVICE_LUID_KHR, CL_DEVICE_LUID_VALID_KHR, CL_DEVICE_NODE_MASK_KHR, CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR,
+    CL_DEVICE_SEMAPHORE_TYPES_KHR, CL_DEVICE_UUID_KHR, CL_DRIVER_UUID_KHR, CL_FALSE, CL_LUID_SIZE_KHR,
+    CL_SEMAPHORE_TYPE_BINARY_KHR, cl_bitfield, cl_device_info, cl_semaphore_type_khr, cl_uint,
+};
+
+use crate::info::Info;
+
+/// `CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT`: the headers' crate lacks cl_ext_float_atomics.
+const SINGLE_FLOAT_ATOMICS: cl_device_info = 0x4231;
+/// `CL_DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT`.
+const DOUBLE_FLOAT_ATOMICS: cl_device_info = 0x4232;
+/// `CL_DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT`.
+const HALF_FLOAT_ATOMICS: cl_device_info = 0x4233;
+/// `CL_DEVICE_{GLOBAL,LOCAL}_FP_ATOMIC_{LOAD_STORE,ADD,MIN_MAX}_EXT`: everything, in both kinds of memory.
+const ALL_FLOAT_ATOMICS: cl_bitfield = 0b111 | 0b111 << 16;
+
+/// The answer to a query of one of these extensions.
+pub fn of_device(device: &Device, name: cl_device_info, info: Info) -> Option<Result<()>> {
+    Some(match name {
+        // cl_ext_float_atomics
+        SINGLE_FLOAT_ATOMICS | DOUBLE_FLOAT_ATOMICS => info.value(ALL_FLOAT_ATOMICS),
+        HALF_FLOAT_ATOMICS => info.value::<cl_bitfield>(0),
+        // cl_khr_device_uuid; a processor is no adapter that the system has a number for.
+        CL_DEVICE_UUID_KHR => info.value(device.uuid()),
+        CL_DRIVER_UUID_KHR => info.value(device::driver_uuid()),
+        CL_DEVICE_LUID_VALID_KHR => info.bool(false),
+        CL_DEVICE_LUID_KHR => info.value([0_u8; CL_LUID_SIZE_KHR]),
+        CL_DEVICE_NODE_MASK_KHR => info.value::<cl_uint>(0),
+        // cl_khr_extended_versioning, of which the core has the rest; the version of CL_DEVICE_OPENCL_C_VERSION.
+        CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => info.value(extensions::version(1, 2, 0)),
+        // cl_khr_integer_dot_product
+        CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES_KHR => info.value(
+            CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_KHR | CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_PACKED_KHR,
+        ),
+        // Six booleans: no instruction is promised for any of them.
+        CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_8BIT_KHR
+        | CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED_KHR => info.value([CL_FALSE; 6]),
+        // cl_khr_semaphore
+        CL_DEVICE_SEMAPHORE_TYPES_KHR => info.value::<cl_semaphore_type_khr>(CL_SEMAPHORE_TYPE_BINARY_KHR),
+        _ => return None,
+    })
+}

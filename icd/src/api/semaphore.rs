@@ -1,0 +1,224 @@
+//! Semaphores (`cl_khr_semaphore`).
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use lockstep_runtime::command::{Command, Work};
+use lockstep_runtime::context::Context;
+use lockstep_runtime::device::Device;
+use lockstep_runtime::event::Event;
+use lockstep_runtime::queue::Queue;
+use lockstep_runtime::semaphore::{self, Semaphore};
+use lockstep_runtime::{Error, Result, ensure};
+use opencl_sys::{
+    CL_COMMAND_SEMAPHORE_SIGNAL_KHR, CL_COMMAND_SEMAPHORE_WAIT_KHR, CL_COMPLETE,
+    CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_INVALID_COMMAND_QUEUE, CL_INVALID_CONTEXT, CL_INVALID_DEVICE,
+    CL_INVALID_PROPERTY, CL_INVALID_VALUE, CL_SEMAPHORE_CONTEXT_KHR, CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR,
+    CL_SEMAPHORE_PAYLOAD_KHR, CL_SEMAPHORE_PROPERTIES_KHR, CL_SEMAPHORE_REFERENCE_COUNT_KHR,
+    CL_SEMAPHORE_TYPE_BINARY_KHR, CL_SEMAPHORE_TYPE_KHR, cl_command_queue, cl_context, cl_event, cl_int,
+    cl_semaphore_info_khr, cl_semaphore_khr, cl_semaphore_payload_khr, cl_semaphore_properties_khr,
+    cl_semaphore_type_khr, cl_uint,
+};
+
+use crate::api::enqueue::{Completion, enqueue, wait_list};
+use crate::error::{entry, entry_ret};
+use crate::handle;
+use crate::info::Info;
+
+/// Reads a property list: the list with its terminating 0, and the devices it names.
+///
+/// # Safety
+/// `properties` points to a list that ends in 0.
+unsafe fn read_properties(
+    context: &Context,
+    properties: *const cl_semaphore_properties_khr,
+) -> Result<(Vec<cl_semaphore_properties_khr>, Option<Arc<Device>>)> {
+    let (mut list, mut device, mut has_type) = (Vec::new(), None, false);
+    // SAFETY: the list has not ended yet where it is read.
+    let next = |list: &mut Vec<_>| unsafe {
+        let value = properties.add(list.len()).read();
+        list.push(value);
+        value
+    };
+    loop {
+        match next(&mut list) {
+            0 => break,
+            // "CL_INVALID_PROPERTY if a property name in sema_props is not a supported property name, if the value
+            // specified for a supported property name is not valid, or if the same property name is specified more than
+            // once."
+            name if name == CL_SEMAPHORE_TYPE_KHR.into() => {
+                let value = next(&mut list);
+                ensure!(!has_type && value == CL_SEMAPHORE_TYPE_BINARY_KHR.into(), CL_INVALID_PROPERTY);
+                has_type = true;
+            }
+            name if name == CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR.into() => {
+                ensure!(device.is_none(), CL_INVALID_PROPERTY);
+                // "CL_INVALID_DEVICE if CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR […] does not identify exactly one valid
+                // device; or if a device […] is not one of the devices within context."
+                let found = handle::get::<Device>(next(&mut list) as *mut c_void)?;
+                ensure!(context.has_device(&found) && next(&mut list) == 0, CL_INVALID_DEVICE);
+                device = Some(found);
+            }
+            _ => return Err(Error::new(CL_INVALID_PROPERTY)),
+        }
+    }
+    // "CL_INVALID_VALUE […] if sema_props do not specify <property, value> pairs for minimum set of properties".
+    ensure!(has_type, CL_INVALID_VALUE);
+    // "[…] if context is a multiple device context and sema_props does not specify
+    // CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR."
+    ensure!(device.is_some() || context.devices().len() == 1, CL_INVALID_PROPERTY);
+    Ok((list, device))
+}
+
+/// `clCreateSemaphoreWithPropertiesKHR`.
+///
+/// # Safety
+/// The pointers are as the extension says.
+pub unsafe extern "C" fn create_semaphore_with_properties(
+    context: cl_context,
+    sema_props: *const cl_semaphore_properties_khr,
+    errcode_ret: *mut cl_int,
+) -> cl_semaphore_khr {
+    let body = || {
+        let context = handle::get::<Context>(context)?;
+        // "CL_INVALID_VALUE if sema_props is NULL".
+        ensure!(!sema_props.is_null(), CL_INVALID_VALUE);
+        // SAFETY: not null, so the caller vouches for the list.
+        let (list, device) = unsafe { read_properties(&context, sema_props)? };
+        let devices = device.map_or_else(|| context.devices().to_vec(), |device| vec![device]);
+        handle::publish(Semaphore::new(context, devices, list))
+    };
+    // SAFETY: the caller vouches for `errcode_ret`.
+    unsafe { entry_ret(errcode_ret, body) }
+}
+
+/// What both commands are called on.
+struct Called {
+    queue: Arc<Queue>,
+    semaphores: Vec<Arc<Semaphore>>,
+    waits: Vec<Arc<Event>>,
+}
+
+impl Called {
+    /// Checks what both commands check.
+    ///
+    /// # Safety
+    /// The pointers are as the extension says.
+    unsafe fn new(
+        command_queue: cl_command_queue,
+        (num_sema_objects, sema_objects): (cl_uint, *const cl_semaphore_khr),
+        (num_events, events): (cl_uint, *const cl_event),
+    ) -> Result<Self> {
+        let queue = handle::get::<Queue>(command_queue)?;
+        // "CL_INVALID_VALUE if num_sema_objects is 0."
+        ensure!(num_sema_objects > 0, CL_INVALID_VALUE);
+        // "CL_INVALID_SEMAPHORE_KHR if any of the semaphore objects specified by sema_objects is not valid."
+        // SAFETY: the caller vouches for the list.
+        let semaphores = unsafe { handle::list::<Semaphore>(num_sema_objects, sema_objects, CL_INVALID_VALUE)? };
+        for semaphore in &semaphores {
+            // "CL_INVALID_CONTEXT if the context associated with command_queue and any of the semaphore objects in
+            // sema_objects are not the same".
+            ensure!(Arc::ptr_eq(semaphore.context(), queue.context()), CL_INVALID_CONTEXT);
+            // "CL_INVALID_COMMAND_QUEUE […] if the device associated with command_queue is not same as one of the devices
+            // specified by CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR".
+            let knows = semaphore.devices().iter().any(|device| Arc::ptr_eq(device, queue.device()));
+            ensure!(knows, CL_INVALID_COMMAND_QUEUE);
+        }
+        // SAFETY: the caller vouches for the list.
+        let waits = unsafe { wait_list(queue.context(), num_events, events)? };
+        // "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events in event_wait_list is
+        // a negative integer value."
+        let failed = waits.iter().any(|event| event.status() < CL_COMPLETE);
+        ensure!(!failed, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        Ok(Self { queue, semaphores, waits })
+    }
+}
+
+/// `clEnqueueWaitSemaphoresKHR`. Binary semaphores have no payload values to wait for.
+///
+/// # Safety
+/// The pointers are as the extension says.
+pub unsafe extern "C" fn enqueue_wait_semaphores(
+    command_queue: cl_command_queue,
+    num_sema_objects: cl_uint,
+    sema_objects: *const cl_semaphore_khr,
+    _sema_payload_list: *const cl_semaphore_payload_khr,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    let list = (num_events_in_wait_list, event_wait_list);
+    // SAFETY: the same contract.
+    entry(|| unsafe {
+        let Called { queue, semaphores, waits } = Called::new(command_queue, (num_sema_objects, sema_objects), list)?;
+        let (work, events) = semaphore::arrive(semaphores);
+        queue.enqueue(Command { kind: CL_COMMAND_SEMAPHORE_WAIT_KHR, waits, work, event: None });
+        let completion = Completion { blocking: false, event };
+        enqueue(&queue, CL_COMMAND_SEMAPHORE_WAIT_KHR, events, Work::Nothing, completion)
+    })
+}
+
+/// `clEnqueueSignalSemaphoresKHR`.
+///
+/// # Safety
+/// The pointers are as the extension says.
+pub unsafe extern "C" fn enqueue_signal_semaphores(
+    command_queue: cl_command_queue,
+    num_sema_objects: cl_uint,
+    sema_objects: *const cl_semaphore_khr,
+    _sema_payload_list: *const cl_semaphore_payload_khr,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    let list = (num_events_in_wait_list, event_wait_list);
+    // SAFETY: the same contract.
+    entry(|| unsafe {
+        let Called { queue, semaphores, waits } = Called::new(command_queue, (num_sema_objects, sema_objects), list)?;
+        let completion = Completion { blocking: false, event };
+        enqueue(&queue, CL_COMMAND_SEMAPHORE_SIGNAL_KHR, waits, semaphore::signal(semaphores), completion)?;
+        // Another queue may be waited for that waits for this one, which nothing but the semaphore tells.
+        queue.flush();
+        Ok(())
+    })
+}
+
+/// `clGetSemaphoreInfoKHR`.
+///
+/// # Safety
+/// The pointers are as the extension says.
+pub unsafe extern "C" fn get_semaphore_info(
+    sema_object: cl_semaphore_khr,
+    param_name: cl_semaphore_info_khr,
+    param_value_size: usize,
+    param_value: *mut c_void,
+    param_value_size_ret: *mut usize,
+) -> cl_int {
+    entry(|| {
+        let semaphore = handle::get::<Semaphore>(sema_object)?;
+        // SAFETY: the caller vouches for the pointers.
+        let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
+        match param_name {
+            CL_SEMAPHORE_CONTEXT_KHR => info.value(handle::of(semaphore.context())),
+            CL_SEMAPHORE_REFERENCE_COUNT_KHR => info.value(handle::references(&semaphore)),
+            CL_SEMAPHORE_PROPERTIES_KHR => info.slice(semaphore.properties()),
+            CL_SEMAPHORE_PAYLOAD_KHR => info.value(semaphore.payload()),
+            CL_SEMAPHORE_TYPE_KHR => info.value::<cl_semaphore_type_khr>(CL_SEMAPHORE_TYPE_BINARY_KHR),
+            CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR => {
+                info.slice(&semaphore.devices().iter().map(handle::of).collect::<Vec<_>>())
+            }
+            // "CL_INVALID_VALUE if param_name is not one of the attribute defined in the Semaphore Queries table".
+            _ => Err(Error::new(CL_INVALID_VALUE)),
+        }
+    })
+}
+
+/// `clRetainSemaphoreKHR`.
+pub extern "C" fn retain_semaphore(sema_object: cl_semaphore_khr) -> cl_int {
+    entry(|| handle::retain::<Semaphore>(sema_object))
+}
+
+/// `clReleaseSemaphoreKHR`.
+pub extern "C" fn release_semaphore(sema_object: cl_semaphore_khr) -> cl_int {
+    entry(|| handle::release::<Semaphore>(sema_object))
+}
