@@ -91,6 +91,8 @@ extensions! {
             (cl_command_queue, cl_uint, *const cl_semaphore_khr, *const u64, cl_uint, *const cl_event, *mut cl_event) -> cl_int;
         clGetSemaphoreInfoKHR:
             (cl_semaphore_khr, cl_semaphore_info_khr, size_t, *mut c_void, *mut size_t) -> cl_int;
+        clGetSemaphoreHandleForTypeKHR:
+            (cl_semaphore_khr, cl_device_id, cl_uint, size_t, *mut c_void, *mut size_t) -> cl_int;
         clRetainSemaphoreKHR: (cl_semaphore_khr) -> cl_int;
         clReleaseSemaphoreKHR: (cl_semaphore_khr) -> cl_int;
     }

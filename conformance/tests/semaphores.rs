@@ -248,5 +248,13 @@ fn every_wrong_argument_has_its_code() {
             CL_INVALID_SEMAPHORE_KHR,
         );
     }
+    // No semaphore has a handle of another API.
+    let export = |semaphore, device| {
+        let kind = CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR;
+        (f.clGetSemaphoreHandleForTypeKHR)(semaphore, device, kind, 4, null, ptr::null_mut())
+    };
+    expect(export(semaphore.raw, device()), CL_INVALID_VALUE);
+    expect(export(semaphore.raw, null), CL_INVALID_DEVICE);
+    expect(export(null, device()), CL_INVALID_SEMAPHORE_KHR);
     assert_eq!(semaphore.payload(), 0, "nothing was enqueued");
 }

@@ -521,6 +521,10 @@ fn buffers_over_shared_memory() {
     assert_eq!(setup.context.zeros::<u32>(4).info::<cl_bool>(CL_MEM_USES_SVM_POINTER), CL_FALSE);
     let copied = setup.context.try_buffer(CL_MEM_COPY_HOST_PTR, 1024, memory.at(0)).expect("a buffer");
     assert_eq!(copied.info::<cl_bool>(CL_MEM_USES_SVM_POINTER), CL_FALSE);
+    for (start, size) in [(0, 1025), (64, 769), (0, 2048)] {
+        let made = setup.context.try_buffer(flags, size, memory.at(start));
+        assert_eq!(made.err(), Some(CL_INVALID_BUFFER_SIZE), "more than is there behind value {start}");
+    }
     // The kernel sees the same addresses through all of them.
     let kernel = setup.context.kernel(
         "kernel void f(global uint *whole, global uint *middle, global uint *part, global uint *own, global ulong *at) {

@@ -212,6 +212,7 @@ fn extension(name: &str) -> Option<*mut c_void> {
         "clEnqueueWaitSemaphoresKHR" => semaphore::enqueue_wait_semaphores as *mut c_void,
         "clEnqueueSignalSemaphoresKHR" => semaphore::enqueue_signal_semaphores as *mut c_void,
         "clGetSemaphoreInfoKHR" => semaphore::get_semaphore_info as *mut c_void,
+        "clGetSemaphoreHandleForTypeKHR" => semaphore::get_semaphore_handle_for_type as *mut c_void,
         "clRetainSemaphoreKHR" => semaphore::retain_semaphore as *mut c_void,
         "clReleaseSemaphoreKHR" => semaphore::release_semaphore as *mut c_void,
         // cl_khr_suggested_local_work_size

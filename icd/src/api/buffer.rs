@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lockstep_runtime::context::Context;
 use lockstep_runtime::device::BASE_ALIGNMENT;
 use lockstep_runtime::memory::Memory;
-use lockstep_runtime::{Result, ensure};
+use lockstep_runtime::{Result, ensure, svm};
 use opencl_sys::{
     CL_BUFFER_CREATE_TYPE_REGION, CL_INVALID_BUFFER_SIZE, CL_INVALID_HOST_PTR, CL_INVALID_MEM_OBJECT,
     CL_INVALID_PROPERTY, CL_INVALID_VALUE, CL_MEM_ALLOC_HOST_PTR, CL_MEM_COPY_HOST_PTR,
@@ -54,6 +54,10 @@ unsafe fn create(
     // host_ptr is not NULL but CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR are not set in flags."
     let wants_pointer = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) != 0;
     ensure!(wants_pointer != host_ptr.is_null(), CL_INVALID_HOST_PTR);
+    // "CL_INVALID_BUFFER_SIZE […] if host_ptr is a pointer returned by clSVMAlloc and size is greater than the size passed to
+    // clSVMAlloc"; likewise from the middle of such memory.
+    let shared = svm::find(host_ptr as usize).filter(|found| found.is_svm());
+    ensure!(shared.is_none_or(|found| found.contains(host_ptr as usize, size)), CL_INVALID_BUFFER_SIZE);
     // CL_MEM_READ_WRITE "is the default."
     let flags = if flags & KERNEL == 0 { flags | CL_MEM_READ_WRITE } else { flags };
     // SAFETY: the flags agree with the pointer, for which the caller vouches.

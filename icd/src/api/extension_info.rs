@@ -22,6 +22,9 @@ const HALF_FLOAT_ATOMICS: cl_device_info = 0x4233;
 /// `CL_DEVICE_{GLOBAL,LOCAL}_FP_ATOMIC_{LOAD_STORE,ADD,MIN_MAX}_EXT`: everything, in both kinds of memory.
 const ALL_FLOAT_ATOMICS: cl_bitfield = 0b111 | 0b111 << 16;
 
+/// Named here as constants are.
+const PACKED_ACCELERATION: cl_device_info = CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED_KHR;
+
 /// The answer to a query of one of these extensions.
 pub fn of_device(device: &Device, name: cl_device_info, info: Info) -> Option<Result<()>> {
     Some(match name {
@@ -41,8 +44,9 @@ pub fn of_device(device: &Device, name: cl_device_info, info: Info) -> Option<Re
             CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_KHR | CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_PACKED_KHR,
         ),
         // Six booleans: no instruction is promised for any of them.
-        CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_8BIT_KHR
-        | CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED_KHR => info.value([CL_FALSE; 6]),
+        CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_8BIT_KHR | PACKED_ACCELERATION => {
+            info.value([CL_FALSE; 6])
+        }
         // cl_khr_semaphore
         CL_DEVICE_SEMAPHORE_TYPES_KHR => info.value::<cl_semaphore_type_khr>(CL_SEMAPHORE_TYPE_BINARY_KHR),
         _ => return None,

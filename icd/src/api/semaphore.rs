@@ -15,9 +15,9 @@ use opencl_sys::{
     CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_INVALID_COMMAND_QUEUE, CL_INVALID_CONTEXT, CL_INVALID_DEVICE,
     CL_INVALID_PROPERTY, CL_INVALID_VALUE, CL_SEMAPHORE_CONTEXT_KHR, CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR,
     CL_SEMAPHORE_PAYLOAD_KHR, CL_SEMAPHORE_PROPERTIES_KHR, CL_SEMAPHORE_REFERENCE_COUNT_KHR,
-    CL_SEMAPHORE_TYPE_BINARY_KHR, CL_SEMAPHORE_TYPE_KHR, cl_command_queue, cl_context, cl_event, cl_int,
-    cl_semaphore_info_khr, cl_semaphore_khr, cl_semaphore_payload_khr, cl_semaphore_properties_khr,
-    cl_semaphore_type_khr, cl_uint,
+    CL_SEMAPHORE_TYPE_BINARY_KHR, CL_SEMAPHORE_TYPE_KHR, cl_command_queue, cl_context, cl_device_id, cl_event,
+    cl_external_semaphore_handle_type_khr, cl_int, cl_semaphore_info_khr, cl_semaphore_khr, cl_semaphore_payload_khr,
+    cl_semaphore_properties_khr, cl_semaphore_type_khr, cl_uint,
 };
 
 use crate::api::enqueue::{Completion, enqueue, wait_list};
@@ -210,6 +210,27 @@ pub unsafe extern "C" fn get_semaphore_info(
             // "CL_INVALID_VALUE if param_name is not one of the attribute defined in the Semaphore Queries table".
             _ => Err(Error::new(CL_INVALID_VALUE)),
         }
+    })
+}
+
+/// `clGetSemaphoreHandleForTypeKHR`, of `cl_khr_external_semaphore`, which applications look up with the rest.
+///
+/// "CL_INVALID_VALUE if the requested external semaphore handle type was not specified when sema_object was created": none
+/// can be.
+pub extern "C" fn get_semaphore_handle_for_type(
+    sema_object: cl_semaphore_khr,
+    device: cl_device_id,
+    _handle_type: cl_external_semaphore_handle_type_khr,
+    _handle_size: usize,
+    _handle_ptr: *mut c_void,
+    _handle_size_ret: *mut usize,
+) -> cl_int {
+    entry(|| {
+        let semaphore = handle::get::<Semaphore>(sema_object)?;
+        // "CL_INVALID_DEVICE if device is not a valid device [or] if sema_object can not be shared with device."
+        let device = handle::get::<Device>(device)?;
+        ensure!(semaphore.devices().iter().any(|known| Arc::ptr_eq(known, &device)), CL_INVALID_DEVICE);
+        Err(Error::new(CL_INVALID_VALUE))
     })
 }
 
