@@ -30,14 +30,6 @@ __attribute__((convergent)) void __lockstep_barrier(uint flags, uint scope);
 // (reduce), or up to (inclusive) or before (exclusive) the own one in the order of linear ids. All come there, as to a
 // barrier. The operation is one of the compiler's on two values (add, smin, fmax, or, …); see collective.cl.
 
-#define LIBM __attribute__((const))
-#define LIBM1(F) LIBM double __lockstep_libm_##F(double);
-#define LIBM2(F) LIBM double __lockstep_libm_##F(double, double);
-LIBM1(acos) LIBM1(acosh) LIBM1(asin) LIBM1(asinh) LIBM1(atan) LIBM1(atanh) LIBM1(cos) LIBM1(cosh)
-LIBM1(erf) LIBM1(erfc) LIBM1(exp) LIBM1(exp10) LIBM1(exp2) LIBM1(expm1) LIBM1(lgamma) LIBM1(log) LIBM1(log10)
-LIBM1(log1p) LIBM1(log2) LIBM1(sin) LIBM1(sinh) LIBM1(tan) LIBM1(tanh) LIBM1(tgamma)
-LIBM2(atan2) LIBM2(hypot) LIBM2(pow)
-
 // --- names of related types -----------------------------------------------------------------------------------------
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)

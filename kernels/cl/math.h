@@ -7,11 +7,9 @@
 #define GENERIC1(F) MAP1(float, F, float) MAP1(double, F, double) HALF1(F)
 #define GENERIC2(F) MAP2(float, F, float, float) MAP2(double, F, double, double) HALF2(F)
 
-// A function taken from the host's libm: float is computed in double, which leaves one rounding and libm's edge cases.
-#define FROM_LIBM(F)                                                                                                   \
-    OVL float F(float x) { return (float)__lockstep_libm_##F((double)x); }                                             \
-    OVL double F(double x) { return __lockstep_libm_##F(x); }                                                          \
-    GENERIC1(F)
+// The same without double, whose functions are in files of their own.
+#define FLOAT_AND_HALF1(F) MAP1(float, F, float) HALF1(F)
+#define FLOAT_AND_HALF2(F) MAP2(float, F, float, float) HALF2(F)
 
 // 2 to the k for a k whose power is a normal number.
 INL double power_of_two(int k) { return as_double((ulong)(k + 1023) << 52); }

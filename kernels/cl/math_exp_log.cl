@@ -1,4 +1,4 @@
-// 6.15.2 Exponentials and logarithms.
+// 6.15.2 Exponentials and logarithms of float and half.
 #include "float_math.h"
 
 // exp, exp2 and log are what kernels call most, so they stay in float, with twice the lanes that double has: at most 1.0,
@@ -84,14 +84,11 @@ OVL float log2(float x) { return (float)log2_core((double)x); }
 OVL float log10(float x) { return (float)log10_core((double)x); }
 OVL float log1p(float x) { return (float)log1p_core((double)x); }
 
-#define DOUBLE_FROM_LIBM(F)                                                                                            \
-    OVL double F(double x) { return __lockstep_libm_##F(x); }                                                          \
-    GENERIC1(F)
-DOUBLE_FROM_LIBM(exp)
-DOUBLE_FROM_LIBM(exp2)
-DOUBLE_FROM_LIBM(exp10)
-DOUBLE_FROM_LIBM(expm1)
-DOUBLE_FROM_LIBM(log)
-DOUBLE_FROM_LIBM(log2)
-DOUBLE_FROM_LIBM(log10)
-DOUBLE_FROM_LIBM(log1p)
+FLOAT_AND_HALF1(exp)
+FLOAT_AND_HALF1(exp2)
+FLOAT_AND_HALF1(exp10)
+FLOAT_AND_HALF1(expm1)
+FLOAT_AND_HALF1(log)
+FLOAT_AND_HALF1(log2)
+FLOAT_AND_HALF1(log10)
+FLOAT_AND_HALF1(log1p)

@@ -36,12 +36,9 @@ OVL float atanh(float x)
     return (float)(a > 1.0 ? (double)NAN : __builtin_elementwise_copysign(v, (double)x));
 }
 
-#define DOUBLE_FROM_LIBM(F)                                                                                            \
-    OVL double F(double x) { return __lockstep_libm_##F(x); }                                                          \
-    GENERIC1(F)
-DOUBLE_FROM_LIBM(sinh)
-DOUBLE_FROM_LIBM(cosh)
-DOUBLE_FROM_LIBM(tanh)
-DOUBLE_FROM_LIBM(asinh)
-DOUBLE_FROM_LIBM(acosh)
-DOUBLE_FROM_LIBM(atanh)
+FLOAT_AND_HALF1(sinh)
+FLOAT_AND_HALF1(cosh)
+FLOAT_AND_HALF1(tanh)
+FLOAT_AND_HALF1(asinh)
+FLOAT_AND_HALF1(acosh)
+FLOAT_AND_HALF1(atanh)

@@ -24,11 +24,11 @@ OVL half fma(half a, half b, half c)
 MAP3(half, fma, half, half, half)
 
 // --- roots ----------------------------------------------------------------------------------------------------------
-#define ROOTS(T, N)                                                                                                    \
-    OVL T##N sqrt(T##N x) { return __builtin_elementwise_sqrt(x); }                                                    \
-    OVL T##N rsqrt(T##N x) { return (T##N)(T)1 / __builtin_elementwise_sqrt(x); }
-FOR_LENGTHS(ROOTS, float)
-FOR_LENGTHS(ROOTS, double)
+#define SQRT(T, N) OVL T##N sqrt(T##N x) { return __builtin_elementwise_sqrt(x); }
+FOR_LENGTHS(SQRT, float)
+FOR_LENGTHS(SQRT, double)
+#define RSQRT(T, N) OVL T##N rsqrt(T##N x) { return (T##N)(T)1 / __builtin_elementwise_sqrt(x); }
+FOR_LENGTHS(RSQRT, float)
 HALF1(sqrt)
 HALF1(rsqrt)
 
@@ -38,14 +38,4 @@ OVL float hypot(float x, float y)
     float r = (float)__builtin_elementwise_sqrt(dx * dx + dy * dy);
     return is_inf(x) || is_inf(y) ? INFINITY : r;
 }
-OVL double hypot(double x, double y)
-{
-    double ax = __builtin_elementwise_abs(x), ay = __builtin_elementwise_abs(y);
-    double m = ax > ay ? ax : ay;
-    double scale = m > 0x1p500 ? 0x1p-540 : m < 0x1p-450 ? 0x1p560 : 1.0;
-    double back = m > 0x1p500 ? 0x1p540 : m < 0x1p-450 ? 0x1p-560 : 1.0;
-    double sx = x * scale, sy = y * scale;
-    double r = __builtin_elementwise_sqrt(sx * sx + sy * sy) * back;
-    return is_inf(x) || is_inf(y) ? (double)INFINITY : r;
-}
-GENERIC2(hypot)
+FLOAT_AND_HALF2(hypot)

@@ -23,19 +23,15 @@ OVL float asin(float x) { return (float)asin_core((double)x); }
 OVL float acos(float x) { return (float)acos_core((double)x); }
 OVL float atan(float x) { return (float)atan_core((double)x); }
 
-#define DOUBLE_FROM_LIBM(F)                                                                                            \
-    OVL double F(double x) { return __lockstep_libm_##F(x); }                                                          \
-    GENERIC1(F)
-DOUBLE_FROM_LIBM(sin)
-DOUBLE_FROM_LIBM(cos)
-DOUBLE_FROM_LIBM(tan)
-DOUBLE_FROM_LIBM(asin)
-DOUBLE_FROM_LIBM(acos)
-DOUBLE_FROM_LIBM(atan)
+FLOAT_AND_HALF1(sin)
+FLOAT_AND_HALF1(cos)
+FLOAT_AND_HALF1(tan)
+FLOAT_AND_HALF1(asin)
+FLOAT_AND_HALF1(acos)
+FLOAT_AND_HALF1(atan)
 
 OVL float atan2(float y, float x) { return (float)atan2_core((double)y, (double)x); }
-OVL double atan2(double y, double x) { return __lockstep_libm_atan2(y, x); }
-GENERIC2(atan2)
+FLOAT_AND_HALF2(atan2)
 
 OVL float sincos(float x, private float *c)
 {
@@ -44,11 +40,6 @@ OVL float sincos(float x, private float *c)
     *c = (float)cos_of(r, quarter);
     return (float)sin_of(r, quarter);
 }
-OVL double sincos(double x, private double *c)
-{
-    *c = cos(x);
-    return sin(x);
-}
 OVL half sincos(half x, private half *c)
 {
     float cosine, sine = sincos((float)x, &cosine);
@@ -56,7 +47,6 @@ OVL half sincos(half x, private half *c)
     return (half)sine;
 }
 OUT1(float, sincos, float, float)
-OUT1(double, sincos, double, double)
 OUT1(half, sincos, half, half)
 
 // --- half turns -----------------------------------------------------------------------------------------------------
@@ -102,18 +92,15 @@ INL double quarter_turns(double x, private long *quarter)
     }
 INL double tan_kernel(double r) { return sin_kernel(r) / cos_kernel(r); }
 TURNS(float, sin_kernel, cos_kernel, tan_kernel)
-TURNS(double, __lockstep_libm_sin, __lockstep_libm_cos, __lockstep_libm_tan)
-GENERIC1(sinpi)
-GENERIC1(cospi)
-GENERIC1(tanpi)
+FLOAT_AND_HALF1(sinpi)
+FLOAT_AND_HALF1(cospi)
+FLOAT_AND_HALF1(tanpi)
 
 #define PER_PI(F)                                                                                                      \
-    OVL double F##pi(double x) { return __lockstep_libm_##F(x) * M_1_PI; }                                             \
     OVL float F##pi(float x) { return (float)(F##_core((double)x) * M_1_PI); }                                         \
-    GENERIC1(F##pi)
+    FLOAT_AND_HALF1(F##pi)
 PER_PI(asin)
 PER_PI(acos)
 PER_PI(atan)
-OVL double atan2pi(double y, double x) { return __lockstep_libm_atan2(y, x) * M_1_PI; }
 OVL float atan2pi(float y, float x) { return (float)(atan2_core((double)y, (double)x) * M_1_PI); }
-GENERIC2(atan2pi)
+FLOAT_AND_HALF2(atan2pi)

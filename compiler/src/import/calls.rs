@@ -56,17 +56,6 @@ fn source_name(name: &str) -> &str {
 
 fn primitive<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> Attempt<Lanes> {
     let args = inst.call_args();
-    if let Some(function) = name.strip_prefix("libm_") {
-        let mut scalars = Vec::with_capacity(args.len());
-        for arg in args {
-            scalars.push(body.scalar(arg)?);
-        }
-        let [ty] = body.leaf_types(inst.ty())?[..] else {
-            refuse!("__lockstep_{name} does not return a scalar");
-        };
-        let data = InstData::CallHost { name: function.into(), args: scalars };
-        return Ok(Lanes::from([body.inst1(data, ty)]));
-    }
     if let Some(operation) = name.strip_prefix("collective_") {
         return collective(body, inst, operation);
     }

@@ -20,16 +20,8 @@ const EVENT: &str = "target(\"spirv.Event\")";
 const RUNTIME: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define LIBM1(F) double __lockstep_libm_##F(double x) { return F(x); }
-#define LIBM2(F) double __lockstep_libm_##F(double x, double y) { return F(x, y); }
-LIBM1(acos) LIBM1(acosh) LIBM1(asin) LIBM1(asinh) LIBM1(atan) LIBM1(atanh) LIBM1(cbrt) LIBM1(cos) LIBM1(cosh)
-LIBM1(erf) LIBM1(erfc) LIBM1(exp) LIBM1(exp10) LIBM1(exp2) LIBM1(expm1) LIBM1(lgamma) LIBM1(log) LIBM1(log10)
-LIBM1(log1p) LIBM1(log2) LIBM1(sin) LIBM1(sinh) LIBM1(tan) LIBM1(tanh) LIBM1(tgamma)
-LIBM2(atan2) LIBM2(hypot) LIBM2(pow) LIBM2(fmod) LIBM2(remainder)
 
 #define QUERY(NAME, BASE) unsigned long __lockstep_##NAME(unsigned d) { return BASE + d; }
 QUERY(global_id, 100) QUERY(local_id, 2) QUERY(group_id, 20) QUERY(global_size, 200) QUERY(local_size, 3)

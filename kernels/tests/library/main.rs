@@ -3,6 +3,7 @@
 
 mod complete;
 mod conversions;
+mod double_edges;
 mod double_half_math;
 mod float_math;
 mod host;

@@ -1,0 +1,44 @@
+// 6.15.2 Reciprocal square root and hypot of double, without the machine's root and division: those take several times as
+// long as what is below, and only sqrt itself has to be rounded correctly.
+#include "double_math.h"
+
+// x^(-1/2) to 40 bits or so for positive normal x: halving the exponent gives four bits, two of Halley's steps the rest.
+INL double root_step(double x, double y)
+{
+    double h = mul_add(-x * y, y, 1.0);
+    return mul_add(y * h, mul_add(h, 0.375, 0.5), y);
+}
+INL double reciprocal_root(double x)
+{
+    double y = as_double(0x5fe6eb50c7b537a9UL - (as_ulong(x) >> 1));
+    return root_step(x, root_step(x, y));
+}
+
+OVL double rsqrt(double x)
+{
+    int denormal = x < 0x1p-1022;
+    double v = denormal ? x * 0x1p54 : x;
+    double y = reciprocal_root(v);
+    double h = FUSED(-v * y, y, 1.0);
+    y = mul_add(y * h, 0.5, y) * (denormal ? 0x1p27 : 1.0);
+    y = x == 0.0 ? with_sign(INF, x) : x == INF ? 0.0 : y;
+    return x >= 0.0 ? y : QUIET_NAN;
+}
+
+OVL double hypot(double x, double y)
+{
+    double a = magnitude(x), b = magnitude(y);
+    // The power of two at the larger one, and its reciprocal.
+    ulong power = as_ulong(bounded(a > b ? a : b, 0x1p-1000, 0x1p1000)) & 0x7ff0000000000000UL;
+    double down = as_double(0x7fe0000000000000UL - power);
+    a *= down;
+    b *= down;
+    double square = mul_add(a, a, b * b);
+    double r = reciprocal_root(square);
+    double root = square * r;
+    root = mul_add(FUSED(-root, root, square), 0.5 * r, root) * as_double(power);
+    return is_inf(x) || is_inf(y) ? INF : root;
+}
+
+MAP1(double, rsqrt, double)
+MAP2(double, hypot, double, double)
