@@ -3,9 +3,10 @@
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use lockstep_conformance::commands::finish;
-use lockstep_conformance::loader::{cl, device};
+use lockstep_conformance::commands::{finish, try_launch};
+use lockstep_conformance::loader::{cl, device, is_lockstep};
 use lockstep_conformance::objects::{host_bytes, write_host_bytes};
 use lockstep_conformance::opencl_sys::*;
 use lockstep_conformance::{
@@ -697,6 +698,26 @@ fn destructor_callbacks_run_last_first() {
     assert_eq!(*DESTROYED.lock().expect("no panic"), [3, 2, 1]);
     let buffer = setup.context.zeros::<u8>(16);
     expect((cl().clSetMemObjectDestructorCallback)(buffer.raw(), None, ptr::null_mut()), CL_INVALID_VALUE);
+}
+
+/// "Implementations shall not allow cl_kernel objects to hold reference counts to cl_kernel arguments". A kernel whose
+/// argument is gone cannot be launched.
+#[test]
+fn kernels_do_not_hold_their_arguments() {
+    static GONE: AtomicUsize = AtomicUsize::new(0);
+    extern "C" fn gone(_: cl_mem, _: *mut c_void) {
+        GONE.fetch_add(1, Ordering::Relaxed);
+    }
+    let setup = Setup::new();
+    let kernel = setup.context.kernel("kernel void f(global int *x) { *x = 1; }", "f");
+    let buffer = setup.context.zeros::<i32>(1);
+    ok((cl().clSetMemObjectDestructorCallback)(buffer.raw(), Some(gone), ptr::null_mut()));
+    assert_eq!(kernel.try_set(0, &buffer), CL_SUCCESS);
+    drop(buffer);
+    assert_eq!(GONE.load(Ordering::Relaxed), 1);
+    if is_lockstep() {
+        assert_eq!(try_launch(&setup.queue, &kernel, &[1], &[]), CL_INVALID_KERNEL_ARGS);
+    }
 }
 
 #[test]

@@ -719,7 +719,7 @@ fn arguments_of_kernels() {
     expect(set(kernel.raw(), 0, 4, (&raw const both).cast()), CL_INVALID_ARG_SIZE);
     expect(set(kernel.raw(), 0, 8, ptr::null()), CL_INVALID_ARG_VALUE);
     expect(set(kernel.raw(), 2, 4, (&raw const both).cast()), CL_INVALID_ARG_SIZE);
-    expect(set(kernel.raw(), 2, 8, ptr::null()), CL_INVALID_ARG_VALUE);
+    expect(set(kernel.raw(), 2, 8, ptr::null()), CL_INVALID_SAMPLER);
     let about = |index, name| -> u32 {
         info::value(|size, value, returned| (cl().clGetKernelArgInfo)(kernel.raw(), index, name, size, value, returned))
     };

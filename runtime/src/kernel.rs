@@ -1,7 +1,7 @@
 //! Kernel objects: a kernel of a built program and the arguments set so far.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use lockstep_compiler::ir;
 pub use lockstep_compiler::ir::{Param, ParamKind, Space};
@@ -41,8 +41,9 @@ pub struct Args {
     pub(crate) block: ArgBlock,
     /// Which arguments have been set.
     pub(crate) set: Vec<bool>,
-    /// The memory objects of pointer arguments, by argument.
-    pub(crate) buffers: Vec<Option<Arc<Memory>>>,
+    /// The memory objects of pointer and image arguments, by argument. "Implementations shall not allow cl_kernel objects
+    /// to hold reference counts to cl_kernel arguments": commands hold them, the kernel does not.
+    pub(crate) buffers: Vec<Option<Weak<Memory>>>,
     /// The sizes of `__local` arguments, by argument.
     pub(crate) locals: Vec<u64>,
 }
@@ -128,17 +129,14 @@ impl Kernel {
     }
 
     /// Sets a pointer to global or constant memory; none is NULL.
-    pub fn set_buffer(&self, index: usize, buffer: Option<Arc<Memory>>) -> Result<()> {
+    pub fn set_buffer(&self, index: usize, buffer: Option<&Arc<Memory>>) -> Result<()> {
         let param = self.param(index)?;
         ensure!(matches!(param.kind, ParamKind::Pointer(_)), CL_INVALID_ARG_VALUE);
-        let address = buffer.as_ref().map_or(0, |buffer| buffer.start() as u64);
+        let address = buffer.map_or(0, |buffer| buffer.start() as u64);
         let mut args = self.args.lock();
         args.block.write(param.offset as usize, &address.to_le_bytes());
         args.set[index] = true;
-        let before = std::mem::replace(&mut args.buffers[index], buffer);
-        drop(args);
-        // The last reference may go here, with destructor callbacks: not under the lock.
-        drop(before);
+        args.buffers[index] = buffer.map(Arc::downgrade);
         Ok(())
     }
 
@@ -157,17 +155,14 @@ impl Kernel {
     }
 
     /// Sets an image.
-    pub fn set_image(&self, index: usize, object: Arc<Memory>) -> Result<()> {
+    pub fn set_image(&self, index: usize, object: &Arc<Memory>) -> Result<()> {
         let param = self.param(index)?;
         ensure!(param.kind == ParamKind::Image, CL_INVALID_ARG_VALUE);
         let image = object.image().ok_or(CL_INVALID_ARG_VALUE)?;
         let mut args = self.args.lock();
         args.block.write(param.offset as usize, &image.descriptor(object.start()));
         args.set[index] = true;
-        let before = args.buffers[index].replace(object);
-        drop(args);
-        // As above.
-        drop(before);
+        args.buffers[index] = Some(Arc::downgrade(object));
         Ok(())
     }
 

@@ -23,9 +23,12 @@ pub fn divide(units: &[usize], scheme: &Scheme) -> Result<Vec<Vec<usize>>> {
     match scheme {
         Scheme::Equally(size) => {
             ensure!(*size > 0, CL_INVALID_VALUE);
+            // "CL_INVALID_DEVICE_PARTITION_COUNT if the total number of compute units requested exceeds
+            // CL_DEVICE_MAX_COMPUTE_UNITS for in_device".
+            ensure!(*size <= units.len(), CL_INVALID_DEVICE_PARTITION_COUNT);
             // "CL_DEVICE_PARTITION_FAILED if the partition name is supported by the implementation but in_device could
-            // not be further partitioned."
-            ensure!(*size <= units.len() && units.len() > 1, CL_DEVICE_PARTITION_FAILED);
+            // not be further partitioned." One part that is the whole is no partition.
+            ensure!(*size < units.len(), CL_DEVICE_PARTITION_FAILED);
             // "If [it] does not divide evenly into CL_DEVICE_MAX_COMPUTE_UNITS, then the remaining compute units are
             // not used."
             Ok(units.chunks_exact(*size).map(<[usize]>::to_vec).collect())
@@ -80,9 +83,10 @@ mod tests {
     #[test]
     fn equal_parts_leave_the_rest_unused() {
         assert_eq!(divide(&UNITS, &Scheme::Equally(2)).unwrap(), [[2, 3], [5, 7]]);
-        assert_eq!(divide(&UNITS, &Scheme::Equally(5)).unwrap(), [UNITS]);
+        assert_eq!(divide(&UNITS, &Scheme::Equally(4)).unwrap(), [UNITS[..4].to_vec()]);
         assert_eq!(code(&UNITS, Scheme::Equally(0)), CL_INVALID_VALUE);
-        assert_eq!(code(&UNITS, Scheme::Equally(6)), CL_DEVICE_PARTITION_FAILED);
+        assert_eq!(code(&UNITS, Scheme::Equally(5)), CL_DEVICE_PARTITION_FAILED);
+        assert_eq!(code(&UNITS, Scheme::Equally(6)), CL_INVALID_DEVICE_PARTITION_COUNT);
         assert_eq!(code(&UNITS[..1], Scheme::Equally(1)), CL_DEVICE_PARTITION_FAILED);
     }
 

@@ -72,7 +72,7 @@ fn source_to_results() {
     let kernel = Kernel::new(&program, "affine").unwrap();
     let mut data: Vec<u32> = (0..1000).collect();
     let buffer = fixture.over(&mut data);
-    kernel.set_buffer(0, Some(buffer.clone())).unwrap();
+    kernel.set_buffer(0, Some(&buffer)).unwrap();
     kernel.set_value(1, &7_u32.to_le_bytes()).unwrap();
     kernel.set_value(2, &3_u32.to_le_bytes()).unwrap();
     fixture.launch(&kernel, &[1000], Some(&[64]));
@@ -94,7 +94,7 @@ fn barriers_and_local_memory() {
     let kernel = Kernel::new(&program, "reverse").unwrap();
     let mut data: Vec<u32> = (0..512).collect();
     let buffer = fixture.over(&mut data);
-    kernel.set_buffer(0, Some(buffer.clone())).unwrap();
+    kernel.set_buffer(0, Some(&buffer)).unwrap();
     let unset = Request { dimensions: 1, offset: None, global: Some(&[512]), local: Some(&[32]) };
     assert_eq!(launch::prepare(&kernel, &unset).err().map(|e| e.code()), Some(CL_INVALID_KERNEL_ARGS));
     kernel.set_local(1, 32 * 4).unwrap();
@@ -118,7 +118,7 @@ fn a_launch_allocates_nothing_in_steady_state() {
     let kernel = Kernel::new(&program, "spin").unwrap();
     let mut data = vec![0_u32; 4096];
     let buffer = fixture.over(&mut data);
-    kernel.set_buffer(0, Some(buffer)).unwrap();
+    kernel.set_buffer(0, Some(&buffer)).unwrap();
     kernel.set_local(2, 64 * 4).unwrap();
     // Few iterations stay on this thread, many are shared with the team. A thread's first sleep and the like
     // may allocate once; a launch that allocated by itself would do so in every round.
@@ -140,7 +140,7 @@ fn many_launches_in_flight_allocate_nothing_in_steady_state() {
     let kernel = Kernel::new(&program, "count").unwrap();
     let mut data = vec![0_u32; 64];
     let buffer = fixture.over(&mut data);
-    kernel.set_buffer(0, Some(buffer.clone())).unwrap();
+    kernel.set_buffer(0, Some(&buffer)).unwrap();
     let round = || {
         let launches = || {
             (0..1000).for_each(|_| fixture.enqueue(&kernel, &[64], Some(&[64])));
@@ -170,9 +170,9 @@ fn the_last_reference_of_a_buffer_goes_after_the_launch() {
         queue.finish();
         told.send(()).unwrap();
     }));
-    kernel.set_buffer(0, Some(buffer)).unwrap();
+    kernel.set_buffer(0, Some(&buffer)).unwrap();
     fixture.enqueue(&kernel, &[64], None);
-    kernel.set_buffer(0, None).unwrap();
+    drop(buffer);
     // A worker runs it, so that this thread can tell when it hangs.
     fixture.queue.flush();
     assert_eq!(done.recv_timeout(Duration::from_secs(20)), Ok(()));
@@ -199,7 +199,7 @@ fn large_private_arrays_have_room() {
         let kernel = Kernel::new(&program, name).unwrap();
         let mut data: Vec<u32> = (0..64).map(|i| i * 600).collect();
         let buffer = fixture.over(&mut data);
-        kernel.set_buffer(0, Some(buffer.clone())).unwrap();
+        kernel.set_buffer(0, Some(&buffer)).unwrap();
         kernel.set_value(1, &9_u32.to_le_bytes()).unwrap();
         fixture.launch(&kernel, &[64], Some(&[16]));
         drop((buffer, kernel));

@@ -10,18 +10,19 @@ use lockstep_runtime::sampler::Sampler;
 use lockstep_runtime::{Error, Result, ensure};
 use opencl_sys::{
     CL_INVALID_ARG_INDEX, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_CONTEXT, CL_INVALID_DEVICE,
-    CL_INVALID_VALUE, CL_KERNEL_ARG_ACCESS_NONE, CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_ACCESS_READ_ONLY,
-    CL_KERNEL_ARG_ACCESS_READ_WRITE, CL_KERNEL_ARG_ACCESS_WRITE_ONLY, CL_KERNEL_ARG_ADDRESS_CONSTANT,
-    CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE,
-    CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_INFO_NOT_AVAILABLE, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_CONST,
-    CL_KERNEL_ARG_TYPE_NAME, CL_KERNEL_ARG_TYPE_PIPE, CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_ARG_TYPE_RESTRICT,
-    CL_KERNEL_ARG_TYPE_VOLATILE, CL_KERNEL_ATTRIBUTES, CL_KERNEL_COMPILE_NUM_SUB_GROUPS,
-    CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT, CL_KERNEL_FUNCTION_NAME, CL_KERNEL_LOCAL_MEM_SIZE,
-    CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, CL_KERNEL_MAX_NUM_SUB_GROUPS, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE,
-    CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PROGRAM,
-    CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, CL_KERNEL_WORK_GROUP_SIZE, CL_MEM_READ_ONLY,
-    CL_MEM_WRITE_ONLY, cl_device_id, cl_int, cl_kernel, cl_kernel_arg_info, cl_kernel_info, cl_kernel_sub_group_info,
-    cl_kernel_work_group_info, cl_mem, cl_mem_device_address_ext, cl_program, cl_sampler, cl_uint, cl_ulong,
+    CL_INVALID_SAMPLER, CL_INVALID_VALUE, CL_KERNEL_ARG_ACCESS_NONE, CL_KERNEL_ARG_ACCESS_QUALIFIER,
+    CL_KERNEL_ARG_ACCESS_READ_ONLY, CL_KERNEL_ARG_ACCESS_READ_WRITE, CL_KERNEL_ARG_ACCESS_WRITE_ONLY,
+    CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL,
+    CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_INFO_NOT_AVAILABLE,
+    CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_CONST, CL_KERNEL_ARG_TYPE_NAME, CL_KERNEL_ARG_TYPE_PIPE,
+    CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_ARG_TYPE_RESTRICT, CL_KERNEL_ARG_TYPE_VOLATILE, CL_KERNEL_ATTRIBUTES,
+    CL_KERNEL_COMPILE_NUM_SUB_GROUPS, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT, CL_KERNEL_FUNCTION_NAME,
+    CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, CL_KERNEL_MAX_NUM_SUB_GROUPS,
+    CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
+    CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PROGRAM, CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE,
+    CL_KERNEL_WORK_GROUP_SIZE, CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY, cl_device_id, cl_int, cl_kernel,
+    cl_kernel_arg_info, cl_kernel_info, cl_kernel_sub_group_info, cl_kernel_work_group_info, cl_mem,
+    cl_mem_device_address_ext, cl_program, cl_sampler, cl_uint, cl_ulong,
 };
 
 use crate::api::buffer::buffer_in;
@@ -142,7 +143,7 @@ pub unsafe extern "C" fn set_kernel_arg(
                 // the context associated with kernel and an OpenCL object pointed to by arg_value are not the same".
                 let context = kernel.program().context();
                 let buffer = (!object.is_null()).then(|| buffer_in(context, object)).transpose()?;
-                kernel.set_buffer(index, buffer)
+                kernel.set_buffer(index, buffer.as_ref())
             }
             ParamKind::Local => {
                 // "If the argument is declared with the local qualifier, the arg_value entry must be NULL."
@@ -168,16 +169,16 @@ pub unsafe extern "C" fn set_kernel_arg(
                     _ => CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,
                 };
                 ensure!(memory.flags() & forbidden == 0, CL_INVALID_ARG_VALUE);
-                kernel.set_image(index, memory)
+                kernel.set_image(index, &memory)
             }
             ParamKind::Sampler => {
                 // "CL_INVALID_ARG_SIZE […] if arg_size != sizeof(cl_sampler) and the argument is a sampler."
                 ensure!(arg_size == size_of::<cl_sampler>(), CL_INVALID_ARG_SIZE);
-                ensure!(!arg_value.is_null(), CL_INVALID_ARG_VALUE);
+                // "CL_INVALID_SAMPLER if the kernel argument is a sampler, but arg_value does not point to a valid sampler
+                // object."
+                ensure!(!arg_value.is_null(), CL_INVALID_SAMPLER);
                 // SAFETY: the caller vouches for `arg_size` bytes, which hold a handle.
                 let sampler = unsafe { arg_value.cast::<cl_sampler>().read_unaligned() };
-                // "CL_INVALID_SAMPLER for an argument declared to be of type sampler_t when the specified arg_value is
-                // not a valid sampler object."
                 let sampler = handle::get::<Sampler>(sampler)?;
                 ensure!(Arc::ptr_eq(&sampler.context, kernel.program().context()), CL_INVALID_CONTEXT);
                 kernel.set_sampler(index, &sampler)

@@ -18,7 +18,7 @@ pub mod record;
 use std::sync::Arc;
 
 use lockstep_compiler::ir::ParamKind;
-use opencl_sys::CL_OUT_OF_RESOURCES;
+use opencl_sys::{CL_INVALID_KERNEL_ARGS, CL_OUT_OF_RESOURCES};
 
 use crate::device::LOCAL_MEMORY;
 use crate::kernel::{Kernel, LOCAL_ALIGN};
@@ -49,7 +49,12 @@ pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Arc<Launch>> {
         let held = &mut record.held;
         for (index, param) in kernel.ir().params.iter().enumerate() {
             match param.kind {
-                ParamKind::Pointer(_) | ParamKind::Image => held.extend(args.buffers[index].clone()),
+                ParamKind::Pointer(_) | ParamKind::Image => {
+                    if let Some(object) = &args.buffers[index] {
+                        let object = object.upgrade();
+                        held.push(object.ok_or(Error::new(CL_INVALID_KERNEL_ARGS))?);
+                    }
+                }
                 ParamKind::Local => {
                     let start = local_end.next_multiple_of(LOCAL_ALIGN);
                     record.args.write(param.offset as usize, &start.to_le_bytes());
