@@ -108,9 +108,11 @@ FOR_GEOMETRIC(LENGTH_DOUBLE)
     OVL double##N normalize(double##N v)                                                                               \
     {                                                                                                                  \
         double##N u = direction(v);                                                                                    \
-        u = u * scale_of(u);                                                                                           \
-        double squares = dot(u, u);                                                                                    \
-        return u / __builtin_elementwise_sqrt(squares == 0.0 ? 1.0 : squares);                                         \
+        double scale = scale_of(u), up = scale > 1.0 ? scale : 1.0, down = scale < 1.0 ? scale : 1.0;                  \
+        double##N s = u * scale;                                                                                       \
+        double squares = dot(s, s);                                                                                    \
+        /* Scaled down, a small element would lose bits that the result has. */                                        \
+        return u * up / __builtin_elementwise_sqrt(squares == 0.0 ? 1.0 : squares) * down;                             \
     }                                                                                                                  \
     OVL half##N normalize(half##N v) { return CONVERT(N, half, normalize(CONVERT(N, float, v))); }                     \
     OVL float##N fast_normalize(float##N v)                                                                            \

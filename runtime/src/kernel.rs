@@ -147,10 +147,7 @@ impl Kernel {
         let mut args = self.args.lock();
         args.block.write(param.offset as usize, &address.to_le_bytes());
         args.set[index] = true;
-        let before = args.buffers[index].take();
-        drop(args);
-        // As above.
-        drop(before);
+        args.buffers[index] = None;
         Ok(())
     }
 

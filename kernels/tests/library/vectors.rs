@@ -235,3 +235,23 @@ fn geometry_of_doubles_keeps_to_the_range() {
         }
     }
 }
+
+/// Elements far smaller than the largest: what is exact in the result, subnormal or not, is not lost on the way.
+#[test]
+fn normalized_doubles_far_apart() {
+    let power = |exponent: i32| f64::powi(2.0, exponent / 2) * f64::powi(2.0, exponent - exponent / 2);
+    let table = [
+        ([502, -536, 340], [0, -1038, -162]),
+        ([1023, -51, -500], [0, -1074, -1523]),
+        ([-1074, 40, -1000], [-1114, 0, -1040]),
+        ([-460, -1074, -500], [0, -614, -40]),
+        ([-1074, -2000, -2000], [0, -1000, -1000]),
+    ];
+    let x: Vec<f64> = table.iter().flat_map(|(exponents, _)| exponents.map(power)).collect();
+    let n = x.len();
+    let got: Vec<f64> = values(&host().run("geometry_double", n, &bytes(&[&x[..], &x].concat()), n * 16));
+    for (i, (exponents, results)) in table.iter().enumerate() {
+        let wanted = results.map(|exponent| if exponent == -1000 { 0.0 } else { power(exponent) });
+        assert_eq!(got[6 * i + 3..6 * i + 6], wanted, "{exponents:?}");
+    }
+}
