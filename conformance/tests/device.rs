@@ -200,6 +200,10 @@ fn names_and_versions() {
     assert_eq!(info::value::<usize>(query(CL_DEVICE_PLATFORM)), platform() as usize);
     assert_eq!(info::value::<usize>(query(CL_DEVICE_PARENT_DEVICE)), 0);
     assert!(!text(CL_DRIVER_VERSION).is_empty());
+    // As versions of the conformance suite are named: vYYYY-MM-DD-XX.
+    let suite = text(CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED);
+    let form: String = suite.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    assert_eq!(form, "v0000-00-00-00");
     let versions = named(CL_DEVICE_OPENCL_C_ALL_VERSIONS);
     for version in ["1.0", "1.1", "1.2", "3.0"] {
         let (major, minor) = version.split_once('.').expect("a version");

@@ -56,8 +56,8 @@ fn identity(device: &Arc<Device>, name: cl_device_info, info: Info) -> Option<Re
         CL_DEVICE_VERSION => info.string(&format!("OpenCL 3.0 {NAME} {DRIVER_VERSION}")),
         CL_DEVICE_NUMERIC_VERSION => info.value(extensions::version(3, 0, 0)),
         CL_DRIVER_VERSION => info.string(DRIVER_VERSION),
-        // No suite of the Khronos Group has been passed officially.
-        CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => info.string(""),
+        // No suite of the Khronos Group has been passed officially, said in the form of a version: vYYYY-MM-DD-XX.
+        CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => info.string("v0000-01-01-00"),
         CL_DEVICE_AVAILABLE => info.bool(true),
         CL_DEVICE_COMPILER_AVAILABLE | CL_DEVICE_LINKER_AVAILABLE => info.bool(true),
         CL_DEVICE_EXTENSIONS => info.string(&extensions::device_extensions()),
