@@ -750,7 +750,7 @@ fn maps_wait_in_the_queue() {
     let buffer = setup.context.with_values(&[0_i32; 64]);
     kernel.set(0, &buffer);
     for round in 1..=10 {
-        ok(lockstep_conformance::commands::try_launch(&setup.queue, &kernel, &[64], &[]));
+        ok(try_launch(&setup.queue, &kernel, &[64], &[]));
         let mapped = map(&setup.queue, &buffer, CL_MAP_READ | CL_MAP_WRITE, 0, 256).expect("a map");
         let bytes = host_bytes(mapped, 256);
         assert_eq!(i32::from_ne_bytes([bytes[252], bytes[253], bytes[254], bytes[255]]), 1000 * round);
