@@ -1,13 +1,18 @@
-//! How long a program takes to build: 30 kernels, from source, cold and again, and its first launch.
+//! How long a program takes to build: 30 kernels, from source, new to the driver's cache and in it, and its first launch.
 
 use lockstep_benches::{line, measure, rounds};
-use lockstep_conformance::{Setup, run};
+use lockstep_conformance::loader::CACHE;
+use lockstep_conformance::{Program, Setup, run};
 
 /// As many kernels as the project's limit speaks of.
 const KERNELS: usize = 30;
 
 fn main() {
     let rounds = rounds(15);
+    // An empty cache of its own, whatever others have left.
+    let cache = std::env::temp_dir().join(format!("lockstep-bench-{}", std::process::id()));
+    // SAFETY: no other thread runs yet, and the driver is not loaded.
+    unsafe { std::env::set_var(CACHE, &cache) };
     let setup = Setup::new();
     let buffer = setup.context.zeros::<f32>(1024);
     // The first build also loads what the driver loads once.
@@ -21,15 +26,21 @@ fn main() {
 
     let same = source(0);
     let again = measure(1, rounds, || drop(setup.context.build(&same, "")));
-    line(&format!("build {KERNELS} kernels, the same source again"), again);
+    line(&format!("build {KERNELS} kernels, from the cache"), again);
 
-    let mut programs: Vec<_> = (0..=rounds).map(|_| setup.context.build(&fresh(), "")).collect();
-    let first = measure(1, rounds, || {
-        let kernel = programs.pop().expect("one program a round").kernel("work_7");
+    let launch = |program: Program| {
+        let kernel = program.kernel("work_7");
         kernel.set(0, &buffer);
         run(&setup.queue, &kernel, &[1024], &[64]);
-    });
+    };
+    let mut programs: Vec<_> = (0..=rounds).map(|_| setup.context.build(&fresh(), "")).collect();
+    let first = measure(1, rounds, || launch(programs.pop().expect("one program a round")));
     line("first launch of one of them (code generation)", first);
+    let mut programs: Vec<_> = (0..=rounds).map(|_| setup.context.build(&same, "")).collect();
+    let first = measure(1, rounds, || launch(programs.pop().expect("one program a round")));
+    line("first launch of one of them, from the cache", first);
+    // What is left behind is in the folder for temporary files.
+    let _ = std::fs::remove_dir_all(&cache);
 }
 
 /// Kernels of the size and kind applications have, that differ from text to text: nothing may be found in a cache.

@@ -1,5 +1,7 @@
 //! What the code of a kernel may rely on of every launch that runs it.
 
+use serde::{Deserialize, Serialize};
+
 /// The most work-items of a group, along each dimension and together, in any launch.
 pub const MAX_GROUP_SIZE: u32 = 4096;
 
@@ -10,7 +12,7 @@ pub const MAX_INT_ID: u64 = i32::MAX as u64 - 1;
 pub const ROW: u64 = 16;
 
 /// What is known of get_enqueued_local_size.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum LocalSize {
     /// Nothing.
     #[default]
@@ -22,7 +24,7 @@ pub enum LocalSize {
 }
 
 /// What holds of every launch of a variant. The default holds of any launch.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct LaunchFacts {
     /// No global id of any dimension exceeds [`MAX_INT_ID`], no global size one more.
     pub ids_fit_int: bool,
@@ -63,6 +65,21 @@ impl LaunchFacts {
     /// Less: what holds whatever the arguments are.
     pub fn of_any_arguments(self) -> LaunchFacts {
         LaunchFacts { multiples: 0, ..self }
+    }
+
+    /// Whether all of `other` holds where this holds.
+    pub fn implies(&self, other: &LaunchFacts) -> bool {
+        let covers = |known: bool, wanted: bool| known || !wanted;
+        let local = match other.local {
+            LocalSize::Any => true,
+            LocalSize::Rows => self.has_rows(),
+            LocalSize::Exactly(_) => self.local == other.local,
+        };
+        local
+            && covers(self.ids_fit_int, other.ids_fit_int)
+            && covers(self.zero_offset, other.zero_offset)
+            && covers(self.full_groups, other.full_groups)
+            && other.multiples & !self.multiples == 0
     }
 
     /// The facts where the kernel itself demands a local size.
@@ -119,6 +136,19 @@ mod tests {
         assert!(full(12, 1));
         assert!(!full(12, 5));
         assert!(!full(12, 0));
+    }
+
+    #[test]
+    fn facts_imply_those_that_say_less() {
+        let known = LaunchFacts { multiples: 5, ..LaunchFacts::of_range([0; 3], [960, 8, 1], [32, 4, 1]) };
+        for less in [known, known.of_any_size(), known.of_any_arguments(), LaunchFacts::default()] {
+            assert!(known.implies(&less), "{less:?}");
+            assert_eq!(less.implies(&known), less == known, "{less:?}");
+        }
+        let eight = LaunchFacts::of_range([0; 3], [960, 8, 1], [8, 4, 1]);
+        assert!(!eight.implies(&known.of_any_size()) && !known.implies(&eight));
+        assert!(!known.implies(&LaunchFacts { multiples: 2, ..known }));
+        assert!(!LaunchFacts { zero_offset: false, ..known }.implies(&known));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub mod analysis;
 pub mod codegen;
+pub mod container;
 pub mod frontend;
 pub mod import;
 pub mod interp;
@@ -9,8 +10,10 @@ pub mod ir;
 pub mod jit;
 pub mod launch_facts;
 pub mod layout;
+pub mod outline;
 pub mod pipeline;
 pub mod report;
+pub mod sealed;
 pub mod testing;
 pub mod transform;
 pub mod verify;

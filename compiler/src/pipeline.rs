@@ -14,6 +14,7 @@ use crate::transform::barriers::barriers;
 use crate::transform::shared_live::shared_live;
 use crate::verify::{Stage, VerifyError, verify, verify_kernel};
 use crate::widen::{self, Gangs, Reason, Widening};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -43,6 +44,42 @@ pub struct CompileOptions {
     pub dump: Option<PathBuf>,
     /// The folder that receives what became of the kernel's loads, stores, branches and loops.
     pub report: Option<PathBuf>,
+}
+
+impl CompileOptions {
+    /// What makes code differ beside the kernel, the machine and the launch.
+    pub fn settings(&self) -> String {
+        let CompileOptions { opt_disable, vectorize, simd, launch: _, dump: _, report: _ } = self;
+        format!("{opt_disable} {simd:?} {vectorize:?}")
+    }
+}
+
+/// A kernel's machine code before it is loaded: all that is to be kept of its compilation.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct KernelObject {
+    /// The object file.
+    #[serde(with = "serde_bytes")]
+    pub bytes: Vec<u8>,
+    /// The scratch memory that a call needs.
+    pub needs: ScratchNeeds,
+}
+
+impl KernelObject {
+    /// Links the code into memory.
+    pub fn load(&self) -> Result<Variant, CompileError> {
+        let code = jit::load(&self.bytes, ENTRY_NAME)?;
+        Ok(Variant { code, needs: self.needs, times: Vec::new(), reason: None, report: None })
+    }
+}
+
+/// A compiled kernel that is not loaded yet.
+#[derive(Debug)]
+pub struct Compiled {
+    /// The code.
+    pub object: KernelObject,
+    times: Vec<(&'static str, Duration)>,
+    reason: Option<Reason>,
+    report: Option<Report>,
 }
 
 /// A kernel's machine code.
@@ -134,21 +171,30 @@ pub fn load(program: &LinkedProgram) -> Result<Module, CompileError> {
     Ok(module)
 }
 
-/// Compiles one kernel of a loaded program for this machine.
+/// Compiles one kernel of a loaded program for this machine and loads it.
 pub fn compile_kernel(module: &Module, kernel: usize, options: &CompileOptions) -> Result<Variant, CompileError> {
+    let Compiled { object, mut times, reason, report } = compile_object(module, kernel, options)?;
+    let since = Instant::now();
+    let loaded = object.load()?;
+    times.push(("load", since.elapsed()));
+    Ok(Variant { times, reason, report, ..loaded })
+}
+
+/// Compiles one kernel of a loaded program for this machine.
+pub fn compile_object(module: &Module, kernel: usize, options: &CompileOptions) -> Result<Compiled, CompileError> {
     match compile(module, kernel, options, None) {
         Err(CompileError::Jit(JitError::StackFrame(_))) => compile(module, kernel, options, Some(Reason::StackFrame)),
         result => result,
     }
 }
 
-/// As [`compile_kernel`]; in gangs only if there is no reason `against` it.
+/// As [`compile_object`]; in gangs only if there is no reason `against` it.
 fn compile(
     module: &Module,
     kernel: usize,
     options: &CompileOptions,
     against: Option<Reason>,
-) -> Result<Variant, CompileError> {
+) -> Result<Compiled, CompileError> {
     let mut kernel = module.kernels.get(kernel).ok_or(CompileError::NoKernel(kernel))?.clone();
     let mut run = Run::new(module, &kernel.name, options);
     let notes = Notes::new(options.report.is_some());
@@ -192,11 +238,10 @@ fn compile(
     run.stage("optimize", "ll", || jit::ir_text(&generated.module));
     run.dump("optimize", "s", || jit::assembly_text(&generated.module, &machine).unwrap_or_default());
 
-    let object = jit::emit_object(&generated.module, &machine)?;
+    let bytes = jit::emit_object(&generated.module, &machine)?;
     run.done("emit");
-    let code = jit::load(&object, ENTRY_NAME)?;
-    run.done("load");
-    Ok(Variant { code, needs: generated.needs, times: run.times, reason, report })
+    let object = KernelObject { bytes, needs: generated.needs };
+    Ok(Compiled { object, times: run.times, reason, report })
 }
 
 fn report(

@@ -462,10 +462,14 @@ fn what_is_no_bitcode_does_not_link() {
 
 #[test]
 fn programs_survive_the_way_through_a_binary() {
-    use lockstep_compiler::frontend::container::Binary;
+    use lockstep_compiler::container::{Binary, Image};
     let program = link_objects(&[&object("kernel void f(global int* a) { *a = 1; }")], "").unwrap();
-    let Ok(Binary::Program(back)) = Binary::from_bytes(&program.to_bytes()) else { panic!("not a program") };
-    assert_eq!(ir(&back), ir(&program));
+    let image = Image { linked: program.clone(), outline: None, code: Vec::new() };
+    let Ok(Binary::Program(back)) = Binary::from_bytes(&Binary::Program(image).to_bytes("this build"), "this build")
+    else {
+        panic!("not a program")
+    };
+    assert_eq!(ir(&back.linked), ir(&program));
 }
 
 #[test]

@@ -18,6 +18,9 @@ pub fn cl() -> &'static EntryPoints {
     LOADER.get_or_init(|| unsafe { EntryPoints::collect(|name, _| symbol(name)) })
 }
 
+/// Where the driver keeps what it compiled.
+pub const CACHE: &str = "LOCKSTEP_CACHE";
+
 /// A function of the ICD loader by name.
 ///
 /// # Panics
@@ -29,6 +32,11 @@ fn symbol(name: &str) -> *const c_void {
         // SAFETY: this comes before the first use of OpenCL in the process, under the lock of `LIBRARY`. Rust's own
         // uses of the environment are serialised with it; only the loader reads it from C, and later.
         unsafe { std::env::set_var("OCL_ICD_VENDORS", &vendors) };
+        // Tests and benchmarks want to see what they ask for done, unless they are about the cache.
+        if std::env::var_os(CACHE).is_none() {
+            // SAFETY: as above.
+            unsafe { std::env::set_var(CACHE, "off") };
+        }
         // SAFETY: the ICD loader's initialisers have no requirements.
         unsafe { Library::new("libOpenCL.so.1") }
             .unwrap_or_else(|error| panic!("cannot load the ICD loader (Debian: ocl-icd-libopencl1): {error}"))

@@ -191,6 +191,20 @@ impl Context {
         program
     }
 
+    /// A program from a binary, not built; or the error and the binary's status.
+    pub fn from_binary(&self, bytes: &[u8]) -> Result<Program, (cl_int, cl_int)> {
+        let (mut status, mut code) = (1, 1);
+        let (length, start) = (bytes.len(), bytes.as_ptr());
+        let program =
+            (cl().clCreateProgramWithBinary)(self.raw(), 1, &device(), &length, &start, &mut status, &mut code);
+        if code == CL_SUCCESS {
+            ok(status);
+            return Ok(Program::own(program));
+        }
+        assert!(program.is_null(), "a failing clCreateProgramWithBinary returned an object");
+        Err((code, status))
+    }
+
     /// The kernel `name` of a program built from source.
     #[track_caller]
     pub fn kernel(&self, source: &str, name: &str) -> Kernel {
@@ -212,6 +226,17 @@ impl Program {
     pub fn build(&self, options: &str) -> cl_int {
         let options = CString::new(options).expect("options without zeros");
         (cl().clBuildProgram)(self.raw(), 0, ptr::null(), options.as_ptr(), None, ptr::null_mut())
+    }
+
+    /// The program's binary for the device.
+    #[track_caller]
+    pub fn binary(&self) -> Vec<u8> {
+        let size: usize = self.info(CL_PROGRAM_BINARY_SIZES);
+        let mut bytes = vec![0_u8; size];
+        let mut pointer = bytes.as_mut_ptr();
+        let room = size_of::<*mut u8>();
+        ok((cl().clGetProgramInfo)(self.raw(), CL_PROGRAM_BINARIES, room, (&raw mut pointer).cast(), ptr::null_mut()));
+        bytes
     }
 
     /// The build log.

@@ -628,42 +628,11 @@ fn include_folders() {
     std::fs::remove_dir_all(&folder).expect("the folder goes");
 }
 
-/// The program's binary for the device.
-fn binary(program: &Program) -> Vec<u8> {
-    let size: usize = program.info(CL_PROGRAM_BINARY_SIZES);
-    let mut bytes = vec![0_u8; size];
-    let mut pointer = bytes.as_mut_ptr();
-    let room = size_of::<*mut u8>();
-    ok((cl().clGetProgramInfo)(program.raw(), CL_PROGRAM_BINARIES, room, (&raw mut pointer).cast(), ptr::null_mut()));
-    bytes
-}
-
-fn from_binary(context: &Context, bytes: &[u8]) -> Result<Program, (cl_int, cl_int)> {
-    let (mut status, mut code) = (1, 1);
-    let program = (cl().clCreateProgramWithBinary)(
-        context.raw(),
-        1,
-        &device(),
-        &bytes.len(),
-        &bytes.as_ptr(),
-        &mut status,
-        &mut code,
-    );
-    if code == CL_SUCCESS { Ok(Program::own(program)) } else { Err((code, status)) }
-}
-
 #[test]
 fn binaries_come_back() {
     let setup = Setup::new();
     let program = setup.context.build("kernel void f(global int *out) { out[0] = 4321; }", "");
-    let bytes = binary(&program);
-    if is_lockstep() && bytes.is_empty() {
-        // Binaries are not delivered yet: their size is zero and creation says that they are invalid.
-        let error = from_binary(&setup.context, b"no binary").err();
-        assert_eq!(error, Some((CL_INVALID_BINARY, CL_INVALID_BINARY)));
-        return;
-    }
-    let again = from_binary(&setup.context, &bytes).unwrap_or_else(|error| panic!("{error:?}"));
+    let again = setup.context.from_binary(&program.binary()).unwrap_or_else(|error| panic!("{error:?}"));
     ok(again.build(""));
     assert_eq!(result(&setup, &again), 4321);
 }
@@ -671,7 +640,7 @@ fn binaries_come_back() {
 #[test]
 fn broken_binaries() {
     let setup = Setup::new();
-    let error = from_binary(&setup.context, b"this is no binary of any kind").err();
+    let error = setup.context.from_binary(b"this is no binary of any kind").err();
     assert_eq!(error, Some((CL_INVALID_BINARY, CL_INVALID_BINARY)));
     let (mut status, mut code) = (1, 1);
     let create = |count, devices, lengths, binaries: *const *const u8, code: &mut cl_int, status: &mut cl_int| {

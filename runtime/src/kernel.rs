@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-use lockstep_compiler::ir;
 pub use lockstep_compiler::ir::{Param, ParamKind, Space};
+use lockstep_compiler::outline::KernelOutline;
 use opencl_sys::{CL_INVALID_ARG_INDEX, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_KERNEL_ARGS};
 use parking_lot::Mutex;
 
@@ -59,15 +59,15 @@ impl Kernel {
     /// All kernels of a program's executable.
     pub fn all(program: &Arc<Program>) -> Result<Vec<Arc<Kernel>>> {
         let executable = program.executable()?;
-        let count = executable.module().kernels.len();
+        let count = executable.outline().kernels.len();
         Ok((0..count).map(|index| Kernel::at(program, &executable, index)).collect())
     }
 
     fn at(program: &Arc<Program>, executable: &Arc<Executable>, index: usize) -> Arc<Kernel> {
-        let ir = executable.kernel(index);
-        let count = ir.params.len();
+        let outline = executable.kernel(index);
+        let count = outline.params.len();
         let mut block = ArgBlock::default();
-        block.reset(ir.args_size as usize);
+        block.reset(outline.args_size as usize);
         let args = Args { block, set: vec![false; count], buffers: vec![None; count], locals: vec![0; count] };
         Kernel::with_args(program, executable, index, args)
     }
@@ -106,13 +106,13 @@ impl Kernel {
     }
 
     /// What the compiler knows of it.
-    pub fn ir(&self) -> &ir::Kernel {
+    pub fn outline(&self) -> &KernelOutline {
         self.executable.kernel(self.index)
     }
 
     /// A parameter, or `CL_INVALID_ARG_INDEX`.
     pub fn param(&self, index: usize) -> Result<&Param> {
-        let params = &self.ir().params;
+        let params = &self.outline().params;
         ensure!(index < params.len(), CL_INVALID_ARG_INDEX);
         Ok(&params[index])
     }
@@ -194,7 +194,7 @@ impl Kernel {
     /// Bytes of local memory a work-group uses: CL_KERNEL_LOCAL_MEM_SIZE.
     pub fn local_mem_size(&self) -> u64 {
         let own =
-            self.ir().locals.values().fold(0, |end: u64, local| {
+            self.outline().locals.iter().fold(0, |end: u64, local| {
                 end.next_multiple_of(u64::from(local.align).max(1)).saturating_add(local.size)
             });
         self.args.lock().locals.iter().fold(own, |sum, size| sum.saturating_add(*size))
@@ -202,7 +202,7 @@ impl Kernel {
 
     /// Bytes of private memory a work-item uses beside registers: CL_KERNEL_PRIVATE_MEM_SIZE.
     pub fn private_mem_size(&self) -> u64 {
-        self.ir().slots.values().fold(0, |sum: u64, slot| sum.saturating_add(slot.size))
+        self.outline().private_bytes
     }
 
     /// Most bytes of scratch memory that a worker may need for a launch.
@@ -221,7 +221,7 @@ impl Kernel {
     pub fn rules(&self) -> Rules {
         let options = &self.executable.linked().options;
         Rules {
-            required: self.ir().attrs.reqd_work_group_size,
+            required: self.outline().attrs.reqd_work_group_size,
             max_group: self.max_group_size(),
             non_uniform: options.allows_non_uniform_groups(),
         }
@@ -230,6 +230,6 @@ impl Kernel {
 
 impl fmt::Debug for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kernel").field("name", &self.ir().name).finish_non_exhaustive()
+        f.debug_struct("Kernel").field("name", &self.outline().name).finish_non_exhaustive()
     }
 }

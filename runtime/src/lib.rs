@@ -5,6 +5,7 @@
 
 pub mod api_handle;
 pub mod arena;
+pub mod cache;
 pub mod clock;
 pub mod command;
 pub mod context;

@@ -84,6 +84,12 @@ pub const TABLE: &[Switch] = &[
         meaning: "whether code has a version for each value of a condition that chooses between two addresses for all work-items: 1 where that pays, 0, or always",
     },
     Switch {
+        name: "LOCKSTEP_CACHE",
+        default: "lockstep in XDG_CACHE_HOME or ~/.cache",
+        meaning: "folder that keeps what was compiled for later processes, or off",
+    },
+    Switch { name: "LOCKSTEP_CACHE_MB", default: "512", meaning: "mebibytes that folder may take" },
+    Switch {
         name: "LOCKSTEP_DUMP",
         default: "nothing",
         meaning: "folder that receives each kernel's IR, LLVM IR and assembly after every stage",
@@ -112,6 +118,10 @@ pub struct Options {
     pub specialize: bool,
     /// `LOCKSTEP_FLATTEN`.
     pub flatten: bool,
+    /// `LOCKSTEP_CACHE`.
+    pub cache: CachePlace,
+    /// `LOCKSTEP_CACHE_MB`, in bytes.
+    pub cache_bytes: u64,
     /// `LOCKSTEP_DUMP`.
     pub dump: Option<PathBuf>,
     /// `LOCKSTEP_REPORT`.
@@ -122,15 +132,42 @@ pub struct Options {
     pub temp_dir: PathBuf,
 }
 
+/// Where what was compiled is kept.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum CachePlace {
+    /// Nowhere.
+    Off,
+    /// In memory, as there is no folder for it.
+    Memory,
+    /// In this folder.
+    Folder(PathBuf),
+}
+
 /// The values for this process.
 pub fn options() -> &'static Options {
     static OPTIONS: Lazy<Options> = Lazy::new(|| {
-        let mut options = Options::read(|name| std::env::var_os(name)?.into_string().ok());
-        options.search_path = std::env::var_os("PATH");
-        options.temp_dir = std::env::temp_dir();
+        // A program that runs with more rights than its user is not to compile, load or write where that user says.
+        use rustix::process::{getegid, geteuid, getgid, getuid};
+        let trusted = getuid() == geteuid() && getgid() == getegid();
+        let variable = |name: &str| std::env::var_os(name).filter(|value| trusted && !value.is_empty());
+        let mut options = Options::read(|name| variable(name)?.into_string().ok());
+        if trusted {
+            options.search_path = std::env::var_os("PATH");
+            options.temp_dir = std::env::temp_dir();
+        }
+        if options.cache == CachePlace::Memory {
+            options.cache = usual_cache(variable("XDG_CACHE_HOME"), variable("HOME"));
+        }
         options
     });
     &OPTIONS
+}
+
+/// The folder of the XDG base directory specification, which ignores relative paths.
+fn usual_cache(caches: Option<OsString>, home: Option<OsString>) -> CachePlace {
+    let absolute = |path: OsString| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
+    let caches = caches.and_then(absolute).or_else(|| Some(home.and_then(absolute)?.join(".cache")));
+    caches.map_or(CachePlace::Memory, |caches| CachePlace::Folder(caches.join("lockstep")))
 }
 
 impl Options {
@@ -196,8 +233,16 @@ impl Options {
                 true
             }
         };
+        let cache = match text("LOCKSTEP_CACHE").as_deref().map(str::trim) {
+            None => CachePlace::Memory,
+            Some("off" | "0") => CachePlace::Off,
+            // Wherever the application goes, the folder stays.
+            Some(path) => std::path::absolute(path).map_or(CachePlace::Memory, CachePlace::Folder),
+        };
         Options {
             vectorize,
+            cache,
+            cache_bytes: number("LOCKSTEP_CACHE_MB").unwrap_or(512).saturating_mul(1 << 20),
             specialize: is_on("LOCKSTEP_SPECIALIZE"),
             flatten: is_on("LOCKSTEP_FLATTEN"),
             clang: text("LOCKSTEP_CLANG").map(PathBuf::from),
@@ -226,6 +271,7 @@ mod tests {
             assert_eq!(options.build_timeout, Duration::from_secs(60));
             assert_eq!(options.threads, None);
             assert_eq!(options.dump, None);
+            assert_eq!((options.cache, options.cache_bytes), (CachePlace::Memory, 512 << 20));
             assert!(options.specialize && options.flatten);
             assert_eq!(options.report, None);
             assert_eq!(options.vectorize, Vectorize::Gangs(Gangs::default()));
@@ -248,6 +294,8 @@ mod tests {
                 "LOCKSTEP_BUILD_TIMEOUT_MS" => "250".into(),
                 "LOCKSTEP_THREADS" => " 3 ".into(),
                 "LOCKSTEP_REPORT" => "reports".into(),
+                "LOCKSTEP_CACHE" => "/caches/one".into(),
+                "LOCKSTEP_CACHE_MB" => "2".into(),
                 _ => "dumps".to_string(),
             })
         });
@@ -266,6 +314,21 @@ mod tests {
         assert!(!options.specialize && !options.flatten);
         assert_eq!(options.dump, Some("dumps".into()));
         assert_eq!(options.report, Some("reports".into()));
+        assert_eq!((options.cache, options.cache_bytes), (CachePlace::Folder("/caches/one".into()), 2 << 20));
+    }
+
+    #[test]
+    fn the_cache_is_off_or_somewhere() {
+        let cache = |value: &str| Options::read(|name| (name == "LOCKSTEP_CACHE").then(|| value.into())).cache;
+        assert_eq!(cache("off"), CachePlace::Off);
+        assert_eq!(cache(" 0"), CachePlace::Off);
+        let CachePlace::Folder(folder) = cache("here") else { panic!("not a folder") };
+        assert!(folder.is_absolute() && folder.ends_with("here"));
+        let usual =
+            |caches: Option<&str>, home: Option<&str>| usual_cache(caches.map(Into::into), home.map(Into::into));
+        assert_eq!(usual(Some("/c"), Some("/h")), CachePlace::Folder("/c/lockstep".into()));
+        assert_eq!(usual(Some("c"), Some("/h")), CachePlace::Folder("/h/.cache/lockstep".into()));
+        assert_eq!(usual(None, None), CachePlace::Memory);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::peers::{self, Peer};
 use crate::progress::step;
 use crate::{process, setup, workspace};
 
-const NAMES: [&str; 6] = ["build", "groups", "launch", "math", "memory", "vectorizer"];
+const NAMES: [&str; 7] = ["build", "groups", "host", "launch", "math", "memory", "vectorizer"];
 /// Those that compare drivers.
 const SIDE_BY_SIDE: [&str; 2] = ["groups", "math"];
 /// Those that keep their numbers, in `target/bench`.

@@ -19,6 +19,7 @@
 //!                          ScratchNeeds::row
 //! ```
 
+use serde::{Deserialize, Serialize};
 use std::ffi::c_void;
 
 /// What a launch tells the code. All pointers stay valid until the last chunk has run.
@@ -58,7 +59,7 @@ pub type PrintfFn = unsafe extern "C" fn(*const c_void, u32, *const u64) -> i32;
 pub type KernelEntry = unsafe extern "C" fn(*const LaunchFrame, *mut u8, u64, u64);
 
 /// The scratch memory a compiled kernel needs beside `__local` arguments.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ScratchNeeds {
     /// Bytes of the kernel's own `__local` variables, from offset 0.
     pub local_bytes: u64,

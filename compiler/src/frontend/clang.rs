@@ -6,13 +6,14 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use super::dependencies::FileList;
 use super::options::{BuildOptions, InputLanguage, LanguageVersion, Macro, Warnings};
 use super::process::{self, Ending, Limits, Outcome};
 use super::tempdir::{self, TempDir};
-use super::{CompiledObject, FrontendConfig, FrontendError, Header, features};
+use super::{Compilation, CompiledObject, FrontendConfig, FrontendError, Header, features};
 
 /// The name by which diagnostics call the program's text.
 const SOURCE_NAME: &str = "program.cl";
@@ -32,6 +33,45 @@ pub fn compile(
     headers: &[Header<'_>],
     options: &BuildOptions,
 ) -> Result<CompiledObject, FrontendError> {
+    run(config, source, headers, options, None)
+}
+
+/// The same, and which files were read.
+pub fn compile_and_list(
+    config: &FrontendConfig,
+    source: &[u8],
+    headers: &[Header<'_>],
+    options: &BuildOptions,
+) -> Result<Compilation, FrontendError> {
+    // Without a folder, or room in it, for the list there is still a program.
+    let Some(list) = FileList::new(&config.temp_dir).filter(|_| options.input == InputLanguage::OpenCl) else {
+        let object = compile(config, source, headers, options)?;
+        let files = (options.input == InputLanguage::Spir).then(Vec::new);
+        return Ok(Compilation { object, files });
+    };
+    match run(config, source, headers, options, Some(&list)) {
+        Ok(object) => Ok(Compilation { object, files: list.read() }),
+        Err(error) if list.is_named_in(&error.log()) => {
+            Ok(Compilation { object: compile(config, source, headers, options)?, files: None })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// What tells one installed compiler from another: the program, its size and when it was changed.
+pub fn compiler_identity(config: &FrontendConfig) -> Option<String> {
+    let program = find_clang(config).ok()?;
+    let meta = program.metadata().ok()?;
+    Some(format!("{} {} {}.{:09}", program.display(), meta.len(), meta.mtime(), meta.mtime_nsec()))
+}
+
+fn run(
+    config: &FrontendConfig,
+    source: &[u8],
+    headers: &[Header<'_>],
+    options: &BuildOptions,
+    list: Option<&FileList>,
+) -> Result<CompiledObject, FrontendError> {
     if options.input == InputLanguage::Spir && !is_bitcode(source) {
         return Err(FrontendError::CompileFailure { log: "error: the SPIR program is not LLVM bitcode\n".to_owned() });
     }
@@ -48,6 +88,12 @@ pub fn compile(
         [] => None,
         _ => Some(write_headers(config, headers, &input)?),
     };
+    if let Some(list) = list {
+        args.extend(list.arguments());
+        if let Some(folder) = &folder {
+            list.leave_out(folder.path());
+        }
+    }
     match &folder {
         // The text lies among the headers, so they come before the working directory, which still comes before `-I`.
         Some(folder) => {

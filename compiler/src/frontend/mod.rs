@@ -2,15 +2,15 @@
 //!
 //! [`compile`] turns a source into an object by running clang as a child process; [`link`] joins objects, adds the
 //! built-in library, inlines and cleans up; [`prepare`] hands the result to the importer as an LLVM module. What each
-//! step leaves behind is LLVM bitcode, so that the host API can hand it out as a program binary ([`container`]) and take
-//! it back at any step.
+//! step leaves behind is LLVM bitcode, so that the host API can hand it out as a program binary
+//! ([`crate::container`]) and take it back at any step.
 //!
 //! Every text that reaches this module is hostile until proved otherwise: it is only ever parsed by the child process or
 //! by checks that return errors.
 
 mod clang;
 mod cleanup;
-pub mod container;
+mod dependencies;
 pub mod features;
 mod images;
 mod irreducible;
@@ -25,10 +25,11 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub use clang::compile;
+pub use clang::{compile, compile_and_list, compiler_identity};
 pub use link::{LibraryLookup, link, link_library, link_with, prepare};
 
 use options::{BuildOptions, OptionError};
+use serde::{Deserialize, Serialize};
 
 /// Where the compiler is and what it may use.
 #[derive(Clone, Debug)]
@@ -73,26 +74,40 @@ pub struct Header<'a> {
 }
 
 /// A compiled program, not yet linked; or a library, which is the same made of several.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CompiledObject {
     /// LLVM bitcode in SPIR form.
+    #[serde(with = "serde_bytes")]
     pub bitcode: Vec<u8>,
     /// The options it was compiled with.
     pub options: BuildOptions,
     /// Whether it was made by linking with `-create-library`.
     pub library: bool,
     /// What the compiler said.
+    #[serde(skip)]
     pub log: String,
 }
 
-/// A program with everything in it that its kernels need, inlined and cleaned up.
+/// What a run of the compiler made, and of what.
 #[derive(Clone, Debug)]
+pub struct Compilation {
+    /// The object.
+    pub object: CompiledObject,
+    /// Every file that was read beside what the caller gave: headers, the compiler's own ones among them. None: they
+    /// are not known, so nobody can tell whether another run would make the same.
+    pub files: Option<Vec<PathBuf>>,
+}
+
+/// A program with everything in it that its kernels need, inlined and cleaned up.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LinkedProgram {
     /// LLVM bitcode in SPIR form: kernels, program-scope variables, nothing else.
+    #[serde(with = "serde_bytes")]
     pub bitcode: Vec<u8>,
     /// The options that hold for all of it.
     pub options: BuildOptions,
     /// What the linker said.
+    #[serde(skip)]
     pub log: String,
 }
 

@@ -4,10 +4,11 @@
 //! plus the spellings that applications in the field use although no version of the specification has them; those are
 //! listed in [`TOLERATED`] and change nothing. Everything else is an error that names the option.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Which entry point the string was given to; it decides what is allowed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Stage {
     /// `clBuildProgram`.
     #[default]
@@ -119,7 +120,8 @@ pub struct MathOptions {
 }
 
 /// A parsed option string.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "Stored", into = "Stored")]
 pub struct BuildOptions {
     /// The string itself.
     pub text: String,
@@ -179,7 +181,7 @@ impl BuildOptions {
 
     /// The options that still count when the program runs, as text for [`BuildOptions::adopt_running`]. The options of a
     /// linked program are not those of any one option string.
-    pub(super) fn running(&self) -> String {
+    pub fn running(&self) -> String {
         let mut words = vec![format!("-cl-std={}", self.language_version().clang_name())];
         let switches = [
             (self.opt_disable, "-cl-opt-disable"),
@@ -206,6 +208,30 @@ impl BuildOptions {
     /// the -cl-uniform-work-group-size build option" (5.9).
     pub fn allows_non_uniform_groups(&self) -> bool {
         self.language_version() >= LanguageVersion::Cl20 && !self.uniform_work_group_size
+    }
+}
+
+/// Options as they are stored: the string says all but what linking has merged.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    text: String,
+    stage: Stage,
+    running: String,
+}
+
+impl From<BuildOptions> for Stored {
+    fn from(options: BuildOptions) -> Stored {
+        Stored { running: options.running(), stage: options.stage, text: options.text }
+    }
+}
+
+impl TryFrom<Stored> for BuildOptions {
+    type Error = OptionError;
+
+    fn try_from(stored: Stored) -> Result<BuildOptions, OptionError> {
+        let mut options = BuildOptions::parse(&stored.text, stored.stage)?;
+        options.adopt_running(&stored.running)?;
+        Ok(options)
     }
 }
 

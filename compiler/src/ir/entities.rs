@@ -1,11 +1,12 @@
 //! The typed `u32` entities of the IR. Side tables are keyed by them.
 
 use cranelift_entity::entity_impl;
+use serde::{Deserialize, Serialize};
 
 macro_rules! entity {
     ($(#[$doc:meta] $name:ident $prefix:literal)*) => {$(
         #[$doc]
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub struct $name(u32);
         entity_impl!($name, $prefix);
     )*};

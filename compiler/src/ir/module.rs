@@ -5,6 +5,7 @@ use super::entities::{Format, Global, LiveSlot, LocalVar, Region, Slot};
 use super::function::Function;
 use super::types::{Space, Type};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
+use serde::{Deserialize, Serialize};
 
 /// One program after import.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +28,7 @@ pub struct LiveData {
 }
 
 /// A program-scope variable.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct GlobalData {
     /// Its name in the source (for people).
     pub name: String,
@@ -36,6 +37,7 @@ pub struct GlobalData {
     /// Alignment in bytes.
     pub align: u32,
     /// Initial contents; their length is the variable's size.
+    #[serde(with = "serde_bytes")]
     pub init: Vec<u8>,
     /// Addresses of other variables inside `init`: byte offset, target, addend.
     pub relocs: Vec<(u64, Global, i64)>,
@@ -44,7 +46,7 @@ pub struct GlobalData {
 }
 
 /// A printf call's format.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FormatData {
     /// The format string without its terminating zero.
     pub text: Vec<u8>,
@@ -57,7 +59,7 @@ pub struct FormatData {
 pub const IMAGE_BYTES: usize = 96;
 
 /// What an argument is, as clSetKernelArg and clGetKernelArgInfo see it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum ParamKind {
     /// Passed by value: scalars, vectors, structs.
     Value,
@@ -72,7 +74,7 @@ pub enum ParamKind {
 }
 
 /// A kernel parameter.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Param {
     /// Its name, if the front end kept it.
     pub name: String,
@@ -97,7 +99,7 @@ pub struct Param {
 }
 
 /// Where an entry-block parameter's value comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Input {
     /// The bytes of the argument block at a parameter's offset plus `offset`.
     Value {
@@ -114,7 +116,7 @@ pub enum Input {
 }
 
 /// A `__local` variable.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LocalData {
     /// Bytes.
     pub size: u64,
@@ -158,7 +160,7 @@ pub enum SlotLayout {
 }
 
 /// Attributes that bind or advise.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct KernelAttrs {
     /// `reqd_work_group_size`.
     pub reqd_work_group_size: Option<[u32; 3]>,

@@ -1,9 +1,10 @@
 //! Scalar types. OpenCL vectors are scalarised at import, so the IR has no vector type.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// An OpenCL address space. All are flat host memory on a CPU; what differs is who may share what.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Space {
     /// One work-item's own memory (SPIR address space 0).
     Private,
@@ -44,7 +45,7 @@ impl Space {
 }
 
 /// The type of a value.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Type {
     /// An integer of 1 to 128 bits; `Int(1)` is the type of conditions.
     Int(u16),

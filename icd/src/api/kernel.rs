@@ -67,7 +67,7 @@ pub unsafe extern "C" fn create_kernels_in_program(
 ) -> cl_int {
     entry(|| {
         let program = handle::get::<Program>(program)?;
-        let count = program.executable()?.module().kernels.len();
+        let count = program.executable()?.outline().kernels.len();
         if !kernels.is_null() {
             // "CL_INVALID_VALUE if kernels is not NULL and num_kernels is less than the number of kernels in program."
             ensure!(num_kernels as usize >= count, CL_INVALID_VALUE);
@@ -219,12 +219,12 @@ pub unsafe extern "C" fn get_kernel_info(
         // SAFETY: the caller vouches for the pointers.
         let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
         match param_name {
-            CL_KERNEL_FUNCTION_NAME => info.string(&kernel.ir().name),
-            CL_KERNEL_NUM_ARGS => info.value(kernel.ir().params.len() as cl_uint),
+            CL_KERNEL_FUNCTION_NAME => info.string(&kernel.outline().name),
+            CL_KERNEL_NUM_ARGS => info.value(kernel.outline().params.len() as cl_uint),
             CL_KERNEL_REFERENCE_COUNT => info.value(handle::references(&kernel)),
             CL_KERNEL_CONTEXT => info.value(handle::of(kernel.program().context())),
             CL_KERNEL_PROGRAM => info.value(handle::of(kernel.program())),
-            CL_KERNEL_ATTRIBUTES => info.string(&kernel.ir().attrs.text),
+            CL_KERNEL_ATTRIBUTES => info.string(&kernel.outline().attrs.text),
             _ => Err(Error::new(CL_INVALID_VALUE)),
         }
     })
@@ -250,7 +250,7 @@ pub unsafe extern "C" fn get_kernel_work_group_info(
         match param_name {
             CL_KERNEL_WORK_GROUP_SIZE => info.value(kernel.max_group_size()),
             CL_KERNEL_COMPILE_WORK_GROUP_SIZE => {
-                let required = kernel.ir().attrs.reqd_work_group_size.unwrap_or_default();
+                let required = kernel.outline().attrs.reqd_work_group_size.unwrap_or_default();
                 info.value(required.map(|n| n as usize))
             }
             CL_KERNEL_LOCAL_MEM_SIZE => info.value::<cl_ulong>(kernel.local_mem_size()),
@@ -365,7 +365,7 @@ pub unsafe extern "C" fn get_kernel_sub_group_info(
                 info.value::<usize>(1)
             }
             CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT => {
-                let sizes = match (input(1)?[..] == [1], kernel.ir().attrs.reqd_work_group_size) {
+                let sizes = match (input(1)?[..] == [1], kernel.outline().attrs.reqd_work_group_size) {
                     (true, Some(required)) => required.map(|n| n as usize),
                     (true, None) => [kernel.max_group_size(), 1, 1],
                     // "If no work-group size will accommodate the requested number of sub-groups […] all 0".

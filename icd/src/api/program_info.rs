@@ -51,10 +51,10 @@ pub unsafe extern "C" fn get_program_info(
             CL_PROGRAM_BINARIES => unsafe { binaries(&program, param_value_size, param_value, param_value_size_ret) },
             // "CL_INVALID_PROGRAM_EXECUTABLE if param_name is CL_PROGRAM_NUM_KERNELS, CL_PROGRAM_KERNEL_NAMES, […] and a
             // successful program executable has not been built".
-            CL_PROGRAM_NUM_KERNELS => info.value(program.executable()?.module().kernels.len()),
+            CL_PROGRAM_NUM_KERNELS => info.value(program.executable()?.outline().kernels.len()),
             CL_PROGRAM_KERNEL_NAMES => {
                 let executable = program.executable()?;
-                let names: Vec<_> = executable.module().kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+                let names: Vec<_> = executable.outline().kernels.iter().map(|kernel| kernel.name.as_str()).collect();
                 info.string(&names.join(";"))
             }
             CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT | CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT => {

@@ -14,13 +14,13 @@ pub fn of(kernel: &Kernel, range: &NdRange, args: &ArgBlock) -> LaunchFacts {
         return LaunchFacts::default();
     }
     let mut facts = LaunchFacts::of_range(range.offset, range.global, range.local);
-    let mut divisors = executable.divisors(kernel.index());
+    let mut divisors = kernel.outline().divisors;
     while divisors != 0 {
         let input = divisors.trailing_zeros();
         divisors &= divisors - 1;
-        let ir = kernel.ir();
-        if let (Input::Value { param, offset }, ty) = ir.inputs[input as usize] {
-            let place = (ir.params[param as usize].offset + offset) as usize;
+        let outline = kernel.outline();
+        if let (Input::Value { param, offset }, ty) = outline.inputs[input as usize] {
+            let place = (outline.params[param as usize].offset + offset) as usize;
             facts.multiples |= u32::from(is_multiple(args, place, ty)) << input;
         }
     }

@@ -47,7 +47,7 @@ pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Arc<Launch>> {
         record.args.copy_from(&args.block);
         let mut local_end = needs.local_bytes;
         let held = &mut record.held;
-        for (index, param) in kernel.ir().params.iter().enumerate() {
+        for (index, param) in kernel.outline().params.iter().enumerate() {
             match param.kind {
                 ParamKind::Pointer(_) | ParamKind::Image => {
                     if let Some(object) = &args.buffers[index] {

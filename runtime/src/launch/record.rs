@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use lockstep_compiler::codegen::abi::{LaunchFrame, ScratchNeeds};
-use lockstep_compiler::ir::Format;
 use lockstep_compiler::pipeline::Variant;
 use opencl_sys::CL_OUT_OF_RESOURCES;
 
@@ -128,7 +127,7 @@ unsafe extern "C" fn print(context: *const c_void, format: u32, args: *const u64
     // SAFETY: the frame was made by `Launch::frame`, whose launch lives while its code runs.
     let launch = unsafe { &*context.cast::<Launch>() };
     let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
-        let format = launch.executable.module().formats.get(Format::from_u32(format))?;
+        let format = launch.executable.outline().formats.get(format as usize)?;
         let count = format.args.iter().map(|(_, lanes)| usize::from(*lanes)).sum();
         // SAFETY: the code packs one word per element of each argument of the format; there is no
         // pointer to read where there are none.

@@ -5,15 +5,15 @@
 
 use std::sync::Arc;
 
-use lockstep_compiler::frontend::container::Binary;
+use lockstep_compiler::container::{Binary, Image, KernelCode};
 use lockstep_compiler::frontend::options::{BuildOptions, Stage};
-use lockstep_compiler::frontend::{self, CompiledObject, FrontendConfig, FrontendError, Header, LinkedProgram};
-use lockstep_compiler::pipeline;
+use lockstep_compiler::frontend::{self, CompiledObject, FrontendConfig, FrontendError, Header};
 use opencl_sys::{
     CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS,
     CL_INVALID_LINKER_OPTIONS, CL_INVALID_OPERATION, CL_LINK_PROGRAM_FAILURE, CL_OUT_OF_HOST_MEMORY, cl_int,
 };
 
+use super::cached::{self, Linked, Source};
 use super::executable::Executable;
 use super::{BuildState, BuildStatus, Code, Program};
 use crate::context::Context;
@@ -32,13 +32,17 @@ pub fn build(program: &Arc<Program>, text: &str, done: Option<Done>) -> Result<(
     let options = parse(text, Stage::Build)?;
     start(program, text, CL_BUILD_PROGRAM_FAILURE, done, move |program| match (&program.source, &program.binary) {
         (Some(source), _) => {
-            let object = frontend::compile(&config(), source.as_bytes(), &[], &options)?;
-            let log = object.log.clone();
-            let linked = frontend::link(&[&object], &options).map_err(|error| prefixed(&log, error))?;
-            executable(linked, log)
+            let source = Source { config: &config(), text: source.as_bytes(), headers: &[], options: &options };
+            executable(cached::program(&source)?, Vec::new())
         }
-        (None, Some(Binary::Program(linked))) => executable(linked.clone(), String::new()),
-        (None, Some(Binary::Object(object))) => executable(frontend::link(&[object], &options)?, String::new()),
+        (None, Some(Binary::Program(Image { linked, outline: Some(outline), code }))) => {
+            let (linked, outline) = (linked.clone(), outline.clone());
+            executable(Linked { linked, outline, module: None, log: String::new() }, code.clone())
+        }
+        (None, Some(Binary::Program(Image { linked, .. }))) => {
+            executable(cached::import(linked.clone(), String::new())?, Vec::new())
+        }
+        (None, Some(Binary::Object(object))) => executable(cached::link(&[object], &options)?, Vec::new()),
         (None, None) => Err(FrontendError::LinkFailure { log: "error: the program has no source\n".into() }),
     })
 }
@@ -50,7 +54,8 @@ pub fn compile(program: &Arc<Program>, text: &str, headers: Vec<EmbeddedHeader>,
     start(program, text, CL_COMPILE_PROGRAM_FAILURE, done, move |program| {
         let headers: Vec<_> = headers.iter().map(|(name, source)| Header { name, source: source.as_bytes() }).collect();
         let source = program.source.as_deref().unwrap_or_default();
-        let object = frontend::compile(&config(), source.as_bytes(), &headers, &options)?;
+        let source = Source { config: &config(), text: source.as_bytes(), headers: &headers, options: &options };
+        let object = cached::object(&source)?;
         let log = object.log.clone();
         Ok((Code::Object(Arc::new(object)), log))
     })
@@ -85,7 +90,7 @@ pub fn link(
             let log = library.log.clone();
             Ok((Code::Object(Arc::new(library)), log))
         } else {
-            executable(frontend::link(&objects, &options)?, String::new())
+            executable(cached::link(&objects, &options)?, Vec::new())
         }
     });
     Ok((program, result))
@@ -148,21 +153,12 @@ fn start(
     })
 }
 
-/// Reads the linked program into our IR and makes it ready to run.
-fn executable(linked: LinkedProgram, mut log: String) -> std::result::Result<(Code, String), FrontendError> {
-    log.push_str(&linked.log);
-    let fail = |log: &str, message: String| FrontendError::LinkFailure { log: format!("{log}error: {message}\n") };
-    let module = pipeline::load(&linked).map_err(|error| fail(&log, error.to_string()))?;
-    let executable = Executable::new(linked, module).map_err(|error| fail(&log, error.to_string()))?;
+/// Makes a linked program ready to run, with the machine code that came with it.
+fn executable(made: Linked, code: Vec<KernelCode>) -> std::result::Result<(Code, String), FrontendError> {
+    let Linked { linked, outline, module, log } = made;
+    let executable = Executable::new(linked, outline, module, code)
+        .map_err(|error| FrontendError::LinkFailure { log: format!("{log}error: {error}\n") })?;
     Ok((Code::Executable(Arc::new(executable)), log))
-}
-
-/// The compiler's messages before the linker's.
-fn prefixed(log: &str, error: FrontendError) -> FrontendError {
-    match error {
-        FrontendError::LinkFailure { log: linker } => FrontendError::LinkFailure { log: format!("{log}{linker}") },
-        other => other,
-    }
 }
 
 /// Reads build options; each entry point has its own error for wrong ones.

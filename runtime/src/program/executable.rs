@@ -1,45 +1,80 @@
-//! What a successful build leaves: the kernels in our IR, the program's variables, and machine code for
-//! what has been launched.
+//! What a successful build leaves: the kernels' outlines, the program's variables, and machine code for what has been
+//! launched. The code in our IR is read when machine code is to be made that is in no cache.
 
 use std::sync::{Arc, OnceLock};
 
-use lockstep_compiler::analysis::{arguments, group_queries};
+use lockstep_compiler::container::{Binary, Image, KernelCode};
 use lockstep_compiler::frontend::LinkedProgram;
-use lockstep_compiler::ir::{self, Module};
+use lockstep_compiler::ir::{Global, Module};
 use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::pipeline::{self, CompileOptions, Variant};
+use lockstep_compiler::outline::{KernelOutline, Outline};
+use lockstep_compiler::pipeline::{self, CompileError, CompileOptions, KernelObject, Variant};
 use opencl_sys::{CL_INVALID_KERNEL_NAME, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES};
 
+use crate::cache::cache;
+use crate::cache::key::{self, BUILD, Key, KeyBuilder};
 use crate::launch::globals::Globals;
 use crate::options::options;
+use crate::program::ready::{LIKELY, Ready};
 use crate::program::variants::Variants;
 use crate::{Error, Result};
+
+/// As many instructions of kernels that were never launched are compiled for a binary.
+const MOST_FOR_BINARY: usize = 20_000;
 
 /// A built program.
 pub struct Executable {
     linked: LinkedProgram,
-    module: Module,
+    outline: Outline,
+    module: OnceLock<std::result::Result<Module, String>>,
+    /// A hash of the portable form.
+    identity: OnceLock<[u8; 32]>,
     globals: Globals,
     code: Vec<Code>,
+    /// What `CL_PROGRAM_BINARIES` gives, from when it was first asked for: it must not grow between the question for
+    /// its size and that for its bytes.
+    binary: OnceLock<Vec<u8>>,
 }
 
-/// What was made of a kernel since it was first launched.
+/// A kernel's machine code.
 #[derive(Default)]
 struct Code {
-    /// The inputs of which a launch's facts should tell that they are multiples of a gang's width.
-    divisors: OnceLock<u32>,
-    /// Whether it matters how a range is cut into groups.
-    needs_groups: OnceLock<bool>,
-    variants: Variants<Result<Arc<Variant>>>,
+    variants: Variants<Result<Made>>,
+    /// What came with the program, or was made for its binary.
+    ready: OnceLock<Vec<Ready>>,
+}
+
+#[derive(Clone)]
+struct Made {
+    variant: Arc<Variant>,
+    object: Arc<KernelObject>,
 }
 
 impl Executable {
-    /// Takes over an imported program and sets up its variables.
-    pub fn new(linked: LinkedProgram, module: Module) -> Result<Executable> {
-        let globals = Globals::new(module.globals.iter())
+    /// Takes over a linked program, its code in our IR if that is there already, and machine code that came with it.
+    pub fn new(
+        linked: LinkedProgram,
+        outline: Outline,
+        module: Option<Module>,
+        code: Vec<KernelCode>,
+    ) -> Result<Executable> {
+        let variables = outline.globals.iter().enumerate();
+        let globals = Globals::new(variables.map(|(number, data)| (Global::from_u32(number as u32), data)))
             .ok_or_else(|| Error::new(CL_OUT_OF_HOST_MEMORY).because("no memory for the program's variables"))?;
-        let code = module.kernels.iter().map(|_| Code::default()).collect();
-        Ok(Executable { linked, module, globals, code })
+        let module = module.map_or_else(OnceLock::new, |module| OnceLock::from(Ok(module)));
+        let mut ready: Vec<Vec<Ready>> = outline.kernels.iter().map(|_| Vec::new()).collect();
+        let settings = settings(&linked, &LaunchFacts::default()).settings();
+        for code in code {
+            if let Some(ready) = ready.get_mut(code.kernel as usize).filter(|_| code.settings == settings) {
+                ready.push(Ready::new(code.facts, Arc::new(code.object)));
+            }
+        }
+        let with = |ready: Vec<Ready>| match ready.is_empty() {
+            true => Code::default(),
+            false => Code { ready: OnceLock::from(ready), ..Code::default() },
+        };
+        let code = ready.into_iter().map(with).collect();
+        Ok(Executable { linked, outline, module, identity: OnceLock::new(), globals, code, binary: OnceLock::new() })
     }
 
     /// The program in portable form.
@@ -48,8 +83,8 @@ impl Executable {
     }
 
     /// The kernels and formats.
-    pub fn module(&self) -> &Module {
-        &self.module
+    pub fn outline(&self) -> &Outline {
+        &self.outline
     }
 
     /// The program-scope variables.
@@ -59,13 +94,13 @@ impl Executable {
 
     /// The number of the kernel with this name.
     pub fn find(&self, name: &str) -> Result<usize> {
-        let found = self.module.kernels.iter().position(|kernel| kernel.name == name);
+        let found = self.outline.kernels.iter().position(|kernel| kernel.name == name);
         found.ok_or(Error::new(CL_INVALID_KERNEL_NAME))
     }
 
-    /// A kernel's IR.
-    pub fn kernel(&self, index: usize) -> &ir::Kernel {
-        &self.module.kernels[index]
+    /// What there is to know of a kernel beside its code.
+    pub fn kernel(&self, index: usize) -> &KernelOutline {
+        &self.outline.kernels[index]
     }
 
     /// Whether launches should tell their facts: code may rely on them.
@@ -73,41 +108,127 @@ impl Executable {
         options().specialize && !self.linked.options.opt_disable
     }
 
-    /// The inputs of a kernel, one bit each, of which a launch's facts should tell that they are multiples.
-    pub fn divisors(&self, index: usize) -> u32 {
-        *self.code[index].divisors.get_or_init(|| arguments::divisors(&self.module.kernels[index]))
-    }
-
     /// Whether the driver is to choose the groups of a kernel's launches, as the kernel cannot tell.
     pub fn flattens(&self, index: usize) -> bool {
-        let needs_groups = || group_queries::needs_groups(&self.module.kernels[index]);
-        options().flatten
-            && !self.linked.options.opt_disable
-            && !*self.code[index].needs_groups.get_or_init(needs_groups)
+        options().flatten && !self.linked.options.opt_disable && !self.kernel(index).needs_groups
     }
 
-    /// A kernel's machine code for launches of which these facts hold, or that run no work-item; compiled by the
-    /// first caller.
+    /// A kernel's machine code for launches of which these facts hold, or that run no work-item; made by the first
+    /// caller.
     pub fn variant(&self, index: usize, facts: Option<LaunchFacts>) -> Result<Arc<Variant>> {
-        let variants = &self.code[index].variants;
-        let compile = |launch: &LaunchFacts| {
-            let options = CompileOptions {
-                opt_disable: self.linked.options.opt_disable,
-                vectorize: options().vectorize,
-                simd: options().simd,
-                launch: *launch,
-                dump: options().dump.clone(),
-                report: options().report.clone(),
-            };
-            match pipeline::compile_kernel(&self.module, index, &options) {
-                Ok(variant) => Ok(Arc::new(variant)),
-                Err(error) => Err(Error::new(CL_OUT_OF_RESOURCES)
-                    .because(format!("kernel {}: {error}", self.module.kernels[index].name))),
-            }
+        let Code { variants, ready } = &self.code[index];
+        let make = |launch: &LaunchFacts| self.make(index, launch);
+        let made = match facts {
+            None => variants.any(make),
+            Some(facts) => match variants.find(facts) {
+                Some(made) => made,
+                None => {
+                    let mut ready = ready.get().into_iter().flatten();
+                    if let Some(variant) = ready.find_map(|ready| ready.serve(&facts)) {
+                        return Ok(variant);
+                    }
+                    variants.get(facts, make)
+                }
+            },
         };
-        match facts {
-            Some(facts) => variants.get(facts, compile).clone(),
-            None => variants.any(compile).clone(),
+        made.clone().map(|made| made.variant)
+    }
+
+    /// The bytes of `CL_PROGRAM_BINARIES`: the portable form and the machine code that there is. Kernels that were never
+    /// launched get code for likely launches, so that whoever loads the binary need not wait for the first ones.
+    pub fn binary(&self) -> &[u8] {
+        self.binary.get_or_init(|| {
+            let settings = settings(&self.linked, &LaunchFacts::default()).settings();
+            let mut left = MOST_FOR_BINARY;
+            let mut code = Vec::new();
+            for index in 0..self.outline.kernels.len() {
+                let mut add = |facts: LaunchFacts, object: &KernelObject| {
+                    let (settings, object) = (settings.clone(), object.clone());
+                    code.push(KernelCode { kernel: index as u32, settings, facts, object });
+                };
+                for (facts, made) in self.code[index].variants.all() {
+                    let Ok(made) = made else { continue };
+                    add(facts, &made.object);
+                }
+                let launched = self.code[index].variants.all().next().is_some();
+                let ready = self.code[index].ready.get_or_init(|| match launched {
+                    true => Vec::new(),
+                    false => self.likely(index, &mut left),
+                });
+                for ready in ready {
+                    add(ready.facts, &ready.object);
+                }
+            }
+            let image = Image { linked: self.linked.clone(), outline: Some(self.outline.clone()), code };
+            Binary::Program(image).to_bytes(BUILD)
+        })
+    }
+
+    /// Code for the launches that are likely, while there is work `left` that may be spent on it.
+    fn likely(&self, index: usize, left: &mut usize) -> Vec<Ready> {
+        let Ok(module) = self.module() else { return Vec::new() };
+        let kernel = &module.kernels[index];
+        let work: usize = kernel.regions.values().map(|body| body.insts.len()).sum();
+        let Some(rest) = left.checked_sub(work) else { return Vec::new() };
+        *left = rest;
+        let facts: &[LaunchFacts] = if self.specializes() { &LIKELY } else { &[LaunchFacts::default()] };
+        let make = |facts: &LaunchFacts| Some(Ready::new(*facts, self.make(index, facts).ok()?.object));
+        facts.iter().filter_map(make).collect()
+    }
+
+    /// A kernel's code for launches of which these facts hold: what came with the program, what is in the cache, or
+    /// what is compiled now.
+    fn make(&self, index: usize, launch: &LaunchFacts) -> Result<Made> {
+        let failed = |error: CompileError| {
+            let name = &self.outline.kernels[index].name;
+            Error::new(CL_OUT_OF_RESOURCES).because(format!("kernel {name}: {error}"))
+        };
+        let load = |object: KernelObject| {
+            let variant = Arc::new(object.load()?);
+            Ok(Made { variant, object: Arc::new(object) })
+        };
+        let ready = self.code[index].ready.get().into_iter().flatten().find(|ready| ready.facts == *launch);
+        if let Some((ready, variant)) = ready.and_then(|ready| Some((ready, ready.load()?))) {
+            return Ok(Made { variant, object: ready.object.clone() });
         }
+        let settings = settings(&self.linked, launch);
+        // Who wants to see what the passes do wants them to run.
+        let seen = settings.dump.is_some() || settings.report.is_some();
+        let place = cache().filter(|_| !seen).map(|cache| (cache, self.key(index, &settings)));
+        let kept = place.as_ref().and_then(|(cache, key)| cache.get::<KernelObject>(key));
+        if let Some(made) = kept.and_then(|object| load(object).ok()) {
+            return Ok(made);
+        }
+        let compiled = pipeline::compile_object(self.module()?, index, &settings).map_err(failed)?;
+        if let Some((cache, key)) = place {
+            cache.put(&key, &compiled.object);
+        }
+        load(compiled.object).map_err(failed)
+    }
+
+    fn key(&self, index: usize, settings: &CompileOptions) -> Key {
+        let identity = self.identity.get_or_init(|| key::hash(&self.linked.bitcode));
+        let key = KeyBuilder::new("code").bytes(identity).text(&self.linked.options.running());
+        let key = key.bytes(&(index as u64).to_le_bytes()).text(&settings.settings());
+        key.text(&format!("{:?}", settings.launch)).finish()
+    }
+
+    /// The program in our IR.
+    fn module(&self) -> Result<&Module> {
+        let read = || pipeline::load(&self.linked).map_err(|error| error.to_string());
+        let module = self.module.get_or_init(read).as_ref();
+        module.map_err(|error| Error::new(CL_OUT_OF_RESOURCES).because(error.clone()))
+    }
+}
+
+/// How kernels of a program are compiled.
+fn settings(linked: &LinkedProgram, launch: &LaunchFacts) -> CompileOptions {
+    CompileOptions {
+        opt_disable: linked.options.opt_disable,
+        vectorize: options().vectorize,
+        simd: options().simd,
+        launch: *launch,
+        dump: options().dump.clone(),
+        report: options().report.clone(),
     }
 }

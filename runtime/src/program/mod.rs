@@ -1,21 +1,26 @@
 //! Programs: where their code comes from and what has been made of it so far.
 //!
 //! A program is a source or a binary plus the state of its last build. [`build`] holds the actions that
-//! change the state; [`executable`] what a successful build leaves for kernels to run.
+//! change the state; [`executable`] what a successful build leaves for kernels to run. Builds that were done before are
+//! `cached`.
 
 pub mod build;
+mod cached;
 pub mod executable;
+mod inputs;
+mod ready;
 pub mod variants;
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use lockstep_compiler::frontend::container::Binary;
+use lockstep_compiler::container::Binary;
 use lockstep_compiler::frontend::{CompiledObject, FrontendError};
 use opencl_sys::{CL_INVALID_BINARY, CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_VALUE, CL_OUT_OF_RESOURCES};
 use parking_lot::Mutex;
 
+use crate::cache::key::BUILD;
 use crate::context::Context;
 use crate::device::Device;
 use crate::{ApiHandle, Error, Result};
@@ -147,9 +152,9 @@ impl Program {
     pub fn binary(&self) -> Vec<u8> {
         let code = self.state.lock().code.clone();
         match (code, &self.binary) {
-            (Code::Executable(executable), _) => executable.linked().to_bytes(),
-            (Code::Object(object), _) => object.to_bytes(),
-            (Code::None, Some(Binary::Program(linked))) => linked.to_bytes(),
+            (Code::Executable(executable), _) => executable.binary().to_vec(),
+            (Code::Object(object), _) => Binary::Object((*object).clone()).to_bytes(BUILD),
+            (Code::None, Some(binary @ Binary::Program(_))) => binary.clone().to_bytes(BUILD),
             (Code::None, _) => Vec::new(),
         }
     }
@@ -188,7 +193,7 @@ impl fmt::Debug for Program {
 
 /// What [`Program::binary`] gave.
 pub fn read_binary(bytes: &[u8]) -> Result<Binary> {
-    Binary::from_bytes(bytes).map_err(|error: FrontendError| Error::new(CL_INVALID_BINARY).because(error.log()))
+    Binary::from_bytes(bytes, BUILD).map_err(|error: FrontendError| Error::new(CL_INVALID_BINARY).because(error.log()))
 }
 
 /// The text of `clCreateProgramWithSource`: the pieces joined; not UTF-8 is kept readable by the

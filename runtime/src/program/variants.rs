@@ -38,12 +38,25 @@ enum Choice<'a, T> {
 }
 
 impl<T> Variants<T> {
+    /// The variant for launches of which these facts hold, if there is one.
+    pub fn find(&self, facts: LaunchFacts) -> Option<&T> {
+        match self.choose(facts) {
+            Choice::Made(variant) => Some(variant),
+            Choice::General => self.general.get(),
+            Choice::New(..) => None,
+        }
+    }
+
+    /// All there are.
+    pub fn all(&self) -> impl Iterator<Item = (LaunchFacts, &T)> {
+        let made = self.made.iter().filter_map(|place| place.get()).map(|(facts, variant)| (*facts, variant));
+        made.chain(self.general.get().map(|variant| (LaunchFacts::default(), variant)))
+    }
+
     /// The variant for launches of which these facts hold, made by the first caller.
     pub fn get(&self, facts: LaunchFacts, make: impl FnOnce(&LaunchFacts) -> T) -> &T {
-        match self.choose(facts) {
-            Choice::Made(variant) => return variant,
-            Choice::General if let Some(variant) = self.general.get() => return variant,
-            Choice::New(..) | Choice::General => {}
+        if let Some(variant) = self.find(facts) {
+            return variant;
         }
         let _making = self.making.lock();
         match self.choose(facts) {
@@ -143,6 +156,8 @@ mod tests {
         }
         assert_eq!(made, MOST + 1);
         assert_eq!(run(&variants, &[LaunchFacts::default()]), (vec![LaunchFacts::default()], 0));
+        assert_eq!(variants.all().count(), made);
+        assert!(variants.all().all(|(facts, variant)| facts == *variant));
     }
 
     #[test]

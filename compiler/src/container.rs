@@ -1,0 +1,207 @@
+//! The form in which programs leave the process: `CL_PROGRAM_BINARIES`.
+//!
+//! A header names the format, then comes sealed what the binary holds: objects and libraries in portable form; programs
+//! in portable form and, for the machine they were built on, their outline and machine code. Bitcode is read and code
+//! run in the application's process, so what is not exactly what this driver wrote is turned away here.
+
+use serde::{Deserialize, Serialize};
+
+use crate::frontend::{CompiledObject, FrontendError, LinkedProgram};
+use crate::jit::{host_description, llvm_version};
+use crate::launch_facts::LaunchFacts;
+use crate::outline::Outline;
+use crate::pipeline::KernelObject;
+use crate::sealed;
+
+const MAGIC: &[u8] = b"LOCKSTEP";
+/// Raise when the bytes or the meaning of the bitcode change.
+const FORMAT: &[u8; 8] = b"FORMAT 3";
+
+/// What a program binary holds.
+#[derive(Clone, Debug)]
+pub enum Binary {
+    /// `CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT` or `CL_PROGRAM_BINARY_TYPE_LIBRARY`.
+    Object(CompiledObject),
+    /// `CL_PROGRAM_BINARY_TYPE_EXECUTABLE`.
+    Program(Image),
+}
+
+/// A program and what was already made of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Image {
+    /// The portable form.
+    pub linked: LinkedProgram,
+    /// What there is to know without reading that; none where another build of the driver made it.
+    pub outline: Option<Outline>,
+    /// Machine code.
+    pub code: Vec<KernelCode>,
+}
+
+/// Machine code of one kernel for some launches.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct KernelCode {
+    /// The kernel's number.
+    pub kernel: u32,
+    /// The driver's options that it was made with.
+    pub settings: String,
+    /// What holds of the launches that may run it.
+    pub facts: LaunchFacts,
+    /// The code.
+    pub object: KernelObject,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Contents {
+    /// The versions that must be the same to understand the rest.
+    producer: String,
+    what: What,
+}
+
+#[derive(Serialize, Deserialize)]
+enum What {
+    Object(CompiledObject),
+    Program {
+        /// The machine that it is for.
+        machine: String,
+        /// The build of the driver that made outline and code.
+        build: String,
+        image: Image,
+    },
+}
+
+impl Binary {
+    /// The program binary, as this `build` of the driver makes it.
+    pub fn to_bytes(self, build: &str) -> Vec<u8> {
+        write(self, build, host_description())
+    }
+
+    /// Reads a program binary. What only the build of the driver that made it understands is left out.
+    pub fn from_bytes(bytes: &[u8], build: &str) -> Result<Self, FrontendError> {
+        read(bytes, build).map_err(|reason| FrontendError::InvalidBinary { reason: reason.to_owned() })
+    }
+}
+
+fn producer() -> String {
+    format!("{} {}", env!("CARGO_PKG_VERSION"), llvm_version())
+}
+
+fn write(binary: Binary, build: &str, machine: String) -> Vec<u8> {
+    let what = match binary {
+        Binary::Object(object) => What::Object(object),
+        Binary::Program(image) => What::Program { machine, build: build.to_owned(), image },
+    };
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend(sealed::seal(FORMAT, &Contents { producer: producer(), what }));
+    bytes
+}
+
+fn read(bytes: &[u8], build: &str) -> Result<Binary, &'static str> {
+    const OTHER_VERSION: &str = "the program binary was made by another version of the driver";
+    let body = bytes.strip_prefix(MAGIC).ok_or("not a program binary of this driver")?;
+    if !body.starts_with(FORMAT) {
+        return Err(OTHER_VERSION);
+    }
+    let contents: Contents = sealed::open(FORMAT, body).ok_or("the program binary is damaged")?;
+    if contents.producer != producer() {
+        return Err(OTHER_VERSION);
+    }
+    match contents.what {
+        What::Object(object) => Ok(Binary::Object(object)),
+        What::Program { machine, .. } if machine != host_description() => {
+            Err("the program binary is for another machine")
+        }
+        What::Program { build: by, image, .. } if by != build => {
+            Ok(Binary::Program(Image { outline: None, code: Vec::new(), ..image }))
+        }
+        What::Program { image, .. } => Ok(Binary::Program(image)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codegen::abi::ScratchNeeds;
+    use crate::frontend::options::{BuildOptions, Stage};
+    use crate::ir::Module;
+
+    const BUILD: &str = "this one";
+
+    fn object() -> CompiledObject {
+        let options = BuildOptions::parse("-DX=1 -cl-std=CL2.0", Stage::Compile).unwrap();
+        CompiledObject { bitcode: b"BC\xc0\xde and so on".to_vec(), options, library: false, log: String::new() }
+    }
+
+    fn image() -> Image {
+        let mut options = BuildOptions::parse("", Stage::Link).unwrap();
+        options.math.denorms_are_zero = true;
+        options.opt_disable = true;
+        let object = KernelObject { bytes: vec![7; 9], needs: ScratchNeeds { row: 8, ..ScratchNeeds::default() } };
+        let facts = LaunchFacts { multiples: 3, ..LaunchFacts::default() };
+        Image {
+            linked: LinkedProgram { bitcode: vec![1, 2], options, log: String::new() },
+            outline: Some(Outline::of(&Module::default())),
+            code: vec![KernelCode { kernel: 2, settings: "wide".into(), facts, object }],
+        }
+    }
+
+    fn program(bytes: &[u8], build: &str) -> Image {
+        match Binary::from_bytes(bytes, build) {
+            Ok(Binary::Program(image)) => image,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn objects_come_back_as_they_were() {
+        for library in [false, true] {
+            let bytes = Binary::Object(CompiledObject { library, ..object() }).to_bytes(BUILD);
+            let Binary::Object(back) = Binary::from_bytes(&bytes, "any build").unwrap() else {
+                panic!("not an object")
+            };
+            assert_eq!(back.bitcode, object().bitcode);
+            assert_eq!(back.options, object().options);
+            assert_eq!(back.library, library);
+        }
+    }
+
+    #[test]
+    fn programs_come_back_with_what_was_made_of_them() {
+        let back = program(&Binary::Program(image()).to_bytes(BUILD), BUILD);
+        assert_eq!(back.linked.bitcode, [1, 2]);
+        assert_eq!(back.linked.options, image().linked.options, "what counts at run time though no string says it");
+        assert_eq!(back.outline, image().outline);
+        let [code] = &back.code[..] else { panic!("{:?}", back.code) };
+        assert_eq!((code.kernel, &*code.settings, code.facts.multiples), (2, "wide", 3));
+        assert_eq!((&code.object.bytes, code.object.needs.row), (&vec![7; 9], 8));
+    }
+
+    #[test]
+    fn another_build_of_the_driver_takes_the_portable_form_only() {
+        let back = program(&Binary::Program(image()).to_bytes("one before"), BUILD);
+        assert_eq!(back.linked.bitcode, [1, 2]);
+        assert!(back.outline.is_none() && back.code.is_empty());
+    }
+
+    #[test]
+    fn programs_are_for_one_machine() {
+        let bytes = write(Binary::Program(image()), BUILD, "LLVM 22.1.0 of another processor".into());
+        let error = Binary::from_bytes(&bytes, BUILD).unwrap_err();
+        assert!(error.log().contains("another machine"), "{error}");
+        let bytes = write(Binary::Object(object()), BUILD, "LLVM 22.1.0 of another processor".into());
+        assert!(Binary::from_bytes(&bytes, BUILD).is_ok(), "objects hold no machine code");
+    }
+
+    #[test]
+    fn every_damaged_byte_and_every_cut_is_found() {
+        for binary in [Binary::Object(object()), Binary::Program(image())] {
+            let bytes = binary.to_bytes(BUILD);
+            for i in 0..bytes.len() {
+                let mut damaged = bytes.clone();
+                damaged[i] ^= 0x10;
+                assert!(Binary::from_bytes(&damaged, BUILD).is_err(), "byte {i}");
+                assert!(Binary::from_bytes(&bytes[..i], BUILD).is_err(), "cut at {i}");
+            }
+            assert!(Binary::from_bytes(&[&bytes[..], &[0]].concat(), BUILD).is_err());
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What the host has to know of a program to answer for it, take its arguments and launch code that is already there.
+//! So a program that was built before need not be read into our IR again until other code is wanted of it.
+
+use crate::analysis::{arguments, group_queries};
+use crate::ir::{FormatData, GlobalData, Input, Kernel, KernelAttrs, LocalData, Module, Param, Type};
+use serde::{Deserialize, Serialize};
+
+/// A program without its code.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outline {
+    /// Program-scope variables by the number of their `ir::Global`.
+    pub globals: Vec<GlobalData>,
+    /// printf formats by the number of their `ir::Format`.
+    pub formats: Vec<FormatData>,
+    /// The kernels in the order of the source.
+    pub kernels: Vec<KernelOutline>,
+}
+
+/// A kernel without its code.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KernelOutline {
+    /// Its name.
+    pub name: String,
+    /// Its parameters.
+    pub params: Vec<Param>,
+    /// Bytes of the argument block.
+    pub args_size: u32,
+    /// What its code takes from the argument block.
+    pub inputs: Vec<(Input, Type)>,
+    /// Local variables of a work-group.
+    pub locals: Vec<LocalData>,
+    /// Bytes of private memory of a work-item.
+    pub private_bytes: u64,
+    /// Attributes.
+    pub attrs: KernelAttrs,
+    /// The inputs, one bit each, of which a launch's facts should tell that they are multiples.
+    pub divisors: u32,
+    /// Whether it matters how a range is cut into groups.
+    pub needs_groups: bool,
+}
+
+impl Outline {
+    /// The outline of a program.
+    pub fn of(module: &Module) -> Outline {
+        Outline {
+            globals: module.globals.values().cloned().collect(),
+            formats: module.formats.values().cloned().collect(),
+            kernels: module.kernels.iter().map(KernelOutline::of).collect(),
+        }
+    }
+}
+
+impl KernelOutline {
+    /// The outline of a kernel as it was imported.
+    pub fn of(kernel: &Kernel) -> KernelOutline {
+        KernelOutline {
+            name: kernel.name.clone(),
+            params: kernel.params.clone(),
+            args_size: kernel.args_size,
+            inputs: kernel.inputs.clone(),
+            locals: kernel.locals.values().copied().collect(),
+            private_bytes: kernel.slots.values().fold(0, |sum: u64, slot| sum.saturating_add(slot.size)),
+            attrs: kernel.attrs.clone(),
+            divisors: arguments::divisors(kernel),
+            needs_groups: group_queries::needs_groups(kernel),
+        }
+    }
+}

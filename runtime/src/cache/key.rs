@@ -1,0 +1,74 @@
+//! The name of an entry: a hash of everything that decides what it holds.
+
+use std::fmt;
+
+use lockstep_compiler::jit::host_description;
+use once_cell::sync::Lazy;
+use serde::{Deserialize, Serialize};
+
+/// This build of the driver: other sources may compile differently and call differently what they compile.
+pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("LOCKSTEP_BUILD"));
+
+/// An entry's name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Key([u8; blake3::OUT_LEN]);
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&blake3::Hash::from(self.0).to_hex())
+    }
+}
+
+/// Puts a key together, part by part.
+pub struct KeyBuilder(blake3::Hasher);
+
+impl KeyBuilder {
+    /// A key for entries of a kind. This build of the driver, LLVM's version and the processor belong to every key.
+    pub fn new(kind: &str) -> KeyBuilder {
+        static MACHINE: Lazy<String> = Lazy::new(host_description);
+        KeyBuilder(blake3::Hasher::new()).text(BUILD).text(&MACHINE).text(kind)
+    }
+
+    /// Adds a part. Its length is added as well, so that no two lists of parts are the same bytes.
+    pub fn bytes(mut self, part: &[u8]) -> KeyBuilder {
+        self.0.update(&(part.len() as u64).to_le_bytes());
+        self.0.update(part);
+        self
+    }
+
+    /// Adds a text.
+    pub fn text(self, part: &str) -> KeyBuilder {
+        self.bytes(part.as_bytes())
+    }
+
+    /// The key.
+    pub fn finish(self) -> Key {
+        Key(*self.0.finalize().as_bytes())
+    }
+}
+
+/// A hash of these bytes alone.
+pub fn hash(bytes: &[u8]) -> [u8; blake3::OUT_LEN] {
+    *blake3::hash(bytes).as_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_cannot_run_into_each_other() {
+        let key = |parts: &[&str]| parts.iter().fold(KeyBuilder::new("test"), |key, part| key.text(part)).finish();
+        assert_eq!(key(&["a", "b"]), key(&["a", "b"]));
+        for other in [&["ab"][..], &["a", "b", ""], &["", "a", "b"], &["b", "a"], &[]] {
+            assert_ne!(key(&["a", "b"]), key(other), "{other:?}");
+        }
+        assert_ne!(key(&[]), KeyBuilder::new("other").finish());
+    }
+
+    #[test]
+    fn a_key_is_a_files_name() {
+        let name = KeyBuilder::new("test").finish().to_string();
+        assert!(name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    }
+}

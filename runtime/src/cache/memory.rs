@@ -1,0 +1,60 @@
+//! Entries that could not be written to a folder.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::key::Key;
+
+/// Entries in the order in which they came; the oldest go first.
+pub(super) struct Memory {
+    limit: u64,
+    entries: Mutex<VecDeque<(Key, Arc<[u8]>)>>,
+}
+
+impl Memory {
+    pub(super) fn new(limit: u64) -> Memory {
+        Memory { limit, entries: Mutex::default() }
+    }
+
+    pub(super) fn get(&self, key: &Key) -> Option<Arc<[u8]>> {
+        let entries = self.entries.lock();
+        entries.iter().rev().find(|(known, _)| known == key).map(|(_, bytes)| bytes.clone())
+    }
+
+    pub(super) fn put(&self, key: &Key, bytes: Vec<u8>) {
+        let mut entries = self.entries.lock();
+        entries.retain(|(known, _)| known != key);
+        entries.push_back((*key, bytes.into()));
+        let mut size: u64 = entries.iter().map(|(_, bytes)| bytes.len() as u64).sum();
+        while size > self.limit
+            && let Some((_, oldest)) = entries.pop_front()
+        {
+            size -= oldest.len() as u64;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::key::KeyBuilder;
+    use super::*;
+
+    #[test]
+    fn the_oldest_go_first() {
+        let memory = Memory::new(100);
+        let keys: Vec<_> =
+            ["a", "b", "c", "d"].iter().map(|name| KeyBuilder::new("test").text(name).finish()).collect();
+        for key in &keys[..3] {
+            memory.put(key, vec![0; 30]);
+        }
+        memory.put(&keys[0], vec![1; 30]);
+        memory.put(&keys[3], vec![0; 30]);
+        let kept: Vec<_> = keys.iter().map(|key| memory.get(key).is_some()).collect();
+        assert_eq!(kept, [true, false, true, true]);
+        assert_eq!(memory.get(&keys[0]).unwrap()[..], [1; 30]);
+        memory.put(&keys[1], vec![0; 101]);
+        assert!(keys.iter().all(|key| memory.get(key).is_none()), "what is larger than the limit is not kept");
+    }
+}

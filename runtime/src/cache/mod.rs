@@ -1,0 +1,139 @@
+//! What was compiled, kept from process to process.
+//!
+//! An entry lies under the hash of everything that decides what it holds ([`key`]), in a file of its own ([`folder`]).
+//! Files are only ever made whole and put in their place by a rename, so there is nothing to lock: processes and
+//! machines may share a folder. Whatever is not as it was written is as good as not there. Where no folder can be
+//! written, entries are kept in memory ([`memory`]) for this process alone.
+
+mod folder;
+pub mod key;
+mod memory;
+
+use once_cell::sync::Lazy;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::options::{CachePlace, options};
+use folder::Folder;
+use key::Key;
+use lockstep_compiler::sealed;
+use memory::Memory;
+
+/// What entries begin with; to be changed with their form.
+const MARK: &[u8; 8] = b"LSCACHE1";
+
+/// Most bytes of entries in memory.
+const IN_MEMORY: u64 = 64 << 20;
+
+/// A place for entries.
+pub struct Cache {
+    folder: Option<Folder>,
+    memory: Memory,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Entry<T> {
+    /// The key it was stored under: a file may have got another's name.
+    key: Key,
+    value: T,
+}
+
+/// The cache of this process, unless it is off.
+pub fn cache() -> Option<&'static Cache> {
+    static CACHE: Lazy<Option<Cache>> = Lazy::new(|| match &options().cache {
+        CachePlace::Off => None,
+        CachePlace::Memory => Some(Cache::new(None)),
+        CachePlace::Folder(path) => Some(Cache::new(Folder::open(path, options().cache_bytes))),
+    });
+    CACHE.as_ref()
+}
+
+impl Cache {
+    fn new(folder: Option<Folder>) -> Cache {
+        Cache { folder, memory: Memory::new(IN_MEMORY.min(options().cache_bytes)) }
+    }
+
+    /// What is stored under this key, if it is whole.
+    pub fn get<T: DeserializeOwned>(&self, key: &Key) -> Option<T> {
+        let read = |bytes: &[u8]| {
+            let entry: Entry<T> = sealed::open(MARK, bytes)?;
+            (entry.key == *key).then_some(entry.value)
+        };
+        let stored = self.folder.as_ref().and_then(|folder| read(&folder.get(key)?));
+        stored.or_else(|| read(&self.memory.get(key)?))
+    }
+
+    /// Stores a value under a key, if that is possible.
+    pub fn put<T: Serialize>(&self, key: &Key, value: &T) {
+        let bytes = sealed::seal(MARK, &Entry { key: *key, value });
+        let stored = self.folder.as_ref().is_some_and(|folder| folder.put(key, &bytes));
+        if !stored {
+            self.memory.put(key, bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use key::KeyBuilder;
+
+    fn key(name: &str) -> Key {
+        KeyBuilder::new("test").text(name).finish()
+    }
+
+    fn in_folder(path: &std::path::Path) -> Cache {
+        Cache::new(Folder::open(path, 1 << 20))
+    }
+
+    #[test]
+    fn values_come_back_in_another_process() {
+        let folder = tempfile::tempdir().unwrap();
+        in_folder(folder.path()).put(&key("a"), &"text".to_owned());
+        let cache = in_folder(folder.path());
+        assert_eq!(cache.get::<String>(&key("a")), Some("text".to_owned()));
+        assert_eq!(cache.get::<String>(&key("b")), None);
+    }
+
+    #[test]
+    fn a_file_that_is_damaged_or_anothers_is_not_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = in_folder(folder.path());
+        cache.put(&key("a"), &"text".to_owned());
+        let file = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
+        let whole = std::fs::read(&file).unwrap();
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1;
+            std::fs::write(&file, &damaged).unwrap();
+            assert_eq!(cache.get::<String>(&key("a")), None, "byte {at}");
+            std::fs::write(&file, &whole[..at]).unwrap();
+            assert_eq!(cache.get::<String>(&key("a")), None, "cut at {at}");
+        }
+        std::fs::write(folder.path().join(key("b").to_string()), &whole).unwrap();
+        assert_eq!(cache.get::<String>(&key("b")), None);
+        std::fs::write(&file, &whole).unwrap();
+        assert!(cache.get::<String>(&key("a")).is_some());
+    }
+
+    #[test]
+    fn without_a_folder_memory_keeps_the_entries() {
+        let cache = Cache::new(None);
+        cache.put(&key("a"), &7_u32);
+        assert_eq!(cache.get::<u32>(&key("a")), Some(7));
+    }
+
+    #[test]
+    fn a_folder_that_goes_away_is_made_again_or_memory_takes_over() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("cache");
+        let cache = in_folder(&path);
+        std::fs::remove_dir_all(&path).unwrap();
+        cache.put(&key("a"), &7_u32);
+        assert!(path.join(key("a").to_string()).is_file());
+        std::fs::remove_dir_all(&path).unwrap();
+        std::fs::write(&path, "a file in its place").unwrap();
+        cache.put(&key("b"), &8_u32);
+        assert_eq!((cache.get::<u32>(&key("a")), cache.get::<u32>(&key("b"))), (None, Some(8)));
+    }
+}

@@ -1,0 +1,144 @@
+//! Compiling and linking, unless that was done before and the result is in the cache.
+
+use std::time::SystemTime;
+
+use lockstep_compiler::frontend::options::BuildOptions;
+use lockstep_compiler::frontend::{
+    self, Compilation, CompiledObject, FrontendConfig, FrontendError, Header, LinkedProgram, compiler_identity,
+};
+use lockstep_compiler::ir::Module;
+use lockstep_compiler::outline::Outline;
+use lockstep_compiler::pipeline;
+use serde::{Deserialize, Serialize};
+
+use super::inputs::Inputs;
+use crate::cache::key::{Key, KeyBuilder};
+use crate::cache::{Cache, cache};
+
+type Result<T> = std::result::Result<T, FrontendError>;
+
+/// A source and how it is to be compiled.
+pub(super) struct Source<'a> {
+    pub config: &'a FrontendConfig,
+    pub text: &'a [u8],
+    pub headers: &'a [Header<'a>],
+    pub options: &'a BuildOptions,
+}
+
+/// A linked program.
+pub(super) struct Linked {
+    pub linked: LinkedProgram,
+    pub outline: Outline,
+    /// Its code in our IR, where it was just made.
+    pub module: Option<Module>,
+    /// What compiler and linker said.
+    pub log: String,
+}
+
+/// What the cache keeps of a compilation.
+#[derive(Serialize, Deserialize)]
+struct Kept<T> {
+    inputs: Inputs,
+    log: String,
+    value: T,
+}
+
+/// Where the result of a compilation is kept.
+struct Place {
+    cache: &'static Cache,
+    key: Key,
+}
+
+impl Source<'_> {
+    /// Everything but files decides about the key; the entry itself knows the files.
+    fn place(&self, kind: &str) -> Option<Place> {
+        let cache = cache()?;
+        let config = format!("{} {}", self.config.source_lines, self.config.fast_fma);
+        let key = KeyBuilder::new(kind).text(&compiler_identity(self.config)?).text(&config);
+        let key = key.text(&format!("{:?}", self.options.stage)).text(&self.options.text).bytes(self.text);
+        let key = self.headers.iter().fold(key, |key, header| key.text(header.name).bytes(header.source));
+        Some(Place { cache, key: key.finish() })
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        let given = [self.text, self.options.text.as_bytes()];
+        given.into_iter().chain(self.headers.iter().map(|header| header.source))
+    }
+
+    /// What `place` has; or else what `make` makes of the object, to be kept there.
+    fn kept_or_made<K, T>(
+        &self,
+        place: Option<Place>,
+        make: impl FnOnce(CompiledObject) -> Result<T>,
+        keep: impl FnOnce(&T) -> (K, String),
+        take: impl FnOnce(K, String) -> T,
+    ) -> Result<T>
+    where
+        K: Serialize + for<'de> Deserialize<'de>,
+    {
+        let compile = || frontend::compile(self.config, self.text, self.headers, self.options);
+        let Some(Place { cache, key }) = place else { return make(compile()?) };
+        let known: Option<Kept<K>> = cache.get(&key);
+        if let Some(Kept { log, value, .. }) = known.filter(|kept| kept.inputs.unchanged()) {
+            return Ok(take(value, log));
+        }
+        let started = SystemTime::now();
+        let Compilation { object, files } =
+            frontend::compile_and_list(self.config, self.text, self.headers, self.options)?;
+        let made = make(object)?;
+        let inputs = files.and_then(|files| Inputs::of(files, &self.options.include_dirs, self.texts(), started));
+        if let Some(inputs) = inputs {
+            let (value, log) = keep(&made);
+            cache.put(&key, &Kept { inputs, log, value });
+        }
+        Ok(made)
+    }
+}
+
+/// The object of a source.
+pub(super) fn object(source: &Source<'_>) -> Result<CompiledObject> {
+    let keep = |object: &CompiledObject| (object.clone(), object.log.clone());
+    source.kept_or_made(source.place("object"), Ok, keep, |object, log| CompiledObject { log, ..object })
+}
+
+/// The program that is made of one source.
+pub(super) fn program(source: &Source<'_>) -> Result<Linked> {
+    let make = |object: CompiledObject| {
+        let linked = frontend::link(&[&object], source.options).map_err(|error| prefixed(&object.log, error))?;
+        import(linked, object.log)
+    };
+    let keep = |made: &Linked| ((made.linked.clone(), made.outline.clone()), made.log.clone());
+    let take = |(linked, outline), log| Linked { linked, outline, module: None, log };
+    source.kept_or_made(source.place("program"), make, keep, take)
+}
+
+/// The program that is made of objects.
+pub(super) fn link(objects: &[&CompiledObject], options: &BuildOptions) -> Result<Linked> {
+    let make = || import(frontend::link(objects, options)?, String::new());
+    let Some(cache) = cache() else { return make() };
+    let key = KeyBuilder::new("link").text(&format!("{:?}", options.stage)).text(&options.text);
+    let key =
+        objects.iter().fold(key, |key, object| key.text(&object.options.running()).bytes(&object.bitcode)).finish();
+    if let Some((linked, outline, log)) = cache.get(&key) {
+        return Ok(Linked { linked, outline, module: None, log });
+    }
+    let made = make()?;
+    cache.put(&key, &(&made.linked, &made.outline, &made.log));
+    Ok(made)
+}
+
+/// Reads a linked program into our IR.
+pub(super) fn import(linked: LinkedProgram, mut log: String) -> Result<Linked> {
+    log.push_str(&linked.log);
+    let module = pipeline::load(&linked)
+        .map_err(|error| FrontendError::LinkFailure { log: format!("{log}error: {error}\n") })?;
+    Ok(Linked { linked, outline: Outline::of(&module), module: Some(module), log })
+}
+
+/// The compiler's messages before the linker's.
+fn prefixed(log: &str, error: FrontendError) -> FrontendError {
+    match error {
+        FrontendError::LinkFailure { log: linker } => FrontendError::LinkFailure { log: format!("{log}{linker}") },
+        other => other,
+    }
+}

@@ -1,0 +1,178 @@
+//! The files that a compilation read beside what it was given, so that later ones can tell whether they would read the
+//! same.
+//!
+//! That is so when each file has the contents it had, and none has come to a place where the compiler would have looked
+//! before. What looks at files or the time in other ways than by including is not kept at all.
+
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::cache::key;
+
+/// Words of a text that make what is compiled of it depend on more than the files it includes.
+const BEYOND: [&[u8]; 5] = [b"__DATE__", b"__TIME__", b"__TIMESTAMP__", b"__has_include", b"__has_embed"];
+
+/// File systems' clocks are this coarse; a file that was changed after the compilation began is not what it read.
+const COARSE: Duration = Duration::from_millis(20);
+
+/// More places than that are not watched.
+const MOST_PLACES: usize = 10_000;
+
+/// What a compilation read.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct Inputs {
+    /// Files with the hash of their contents.
+    files: Vec<(PathBuf, [u8; 32])>,
+    /// Where there was none.
+    absent: Vec<PathBuf>,
+}
+
+impl Inputs {
+    /// The files that a compilation read which began at `started` and had these texts and folders to include from.
+    /// None if that does not tell whether another one would make the same.
+    pub(super) fn of<'a>(
+        files: Vec<PathBuf>,
+        folders: &[String],
+        texts: impl IntoIterator<Item = &'a [u8]>,
+        started: SystemTime,
+    ) -> Option<Inputs> {
+        let newest = started.checked_sub(COARSE)?;
+        if texts.into_iter().any(looks_beyond) {
+            return None;
+        }
+        let mut inputs = Inputs::default();
+        for file in &files {
+            let contents = fs::read(file).ok()?;
+            if last_change(&fs::metadata(file).ok()?)? >= newest || looks_beyond(&contents) {
+                return None;
+            }
+            inputs.files.push((file.clone(), key::hash(&contents)));
+        }
+        inputs.absent = absent(&files, folders)?;
+        Some(inputs)
+    }
+
+    /// Whether another compilation would read the same.
+    pub(super) fn unchanged(&self) -> bool {
+        let same = |(file, hash): &(PathBuf, [u8; 32])| fs::read(file).is_ok_and(|now| key::hash(&now) == *hash);
+        self.files.iter().all(same) && self.absent.iter().all(|place| !place.exists())
+    }
+}
+
+fn looks_beyond(text: &[u8]) -> bool {
+    // All of them begin alike, which most texts do not have.
+    let mut rest = text;
+    while let Some(at) = rest.windows(2).position(|two| two == b"__") {
+        rest = &rest[at..];
+        if BEYOND.iter().any(|word| rest.starts_with(word)) {
+            return true;
+        }
+        rest = &rest[1..];
+    }
+    false
+}
+
+/// When a file's contents or name were last changed.
+fn last_change(meta: &Metadata) -> Option<SystemTime> {
+    let changed = Duration::new(meta.ctime().try_into().ok()?, meta.ctime_nsec().try_into().ok()?);
+    Some(meta.modified().ok()?.max(UNIX_EPOCH + changed))
+}
+
+/// The places where no file is but where one would be found in the place of one of `files`: any end of the file's path
+/// may be what the text calls it, in any folder that is searched.
+fn absent(files: &[PathBuf], folders: &[String]) -> Option<Vec<PathBuf>> {
+    let mut searched: Vec<&Path> = vec![Path::new(".")];
+    searched.extend(folders.iter().map(Path::new));
+    searched.extend(files.iter().filter_map(|file| file.parent()));
+    searched.sort();
+    searched.dedup();
+    let mut names: Vec<PathBuf> = files.iter().flat_map(|file| ends(file)).collect();
+    names.sort();
+    names.dedup();
+    if names.len() * searched.len() > MOST_PLACES {
+        return None;
+    }
+    let places = searched.iter().flat_map(|folder| names.iter().map(move |name| folder.join(name)));
+    Some(places.filter(|place| !place.exists()).collect())
+}
+
+/// What is left of a path when folders are taken from its beginning.
+fn ends(path: &Path) -> Vec<PathBuf> {
+    let parts: Vec<Component<'_>> = path.components().filter(|part| *part != Component::RootDir).collect();
+    (0..parts.len()).map(|from| parts[from..].iter().collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LATER: Duration = Duration::from_secs(60);
+
+    /// A folder with these files, and what a compilation would know of reading those in `read`.
+    fn read(folder: &Path, all: &[(&str, &str)], read: &[&str], folders: &[&str]) -> Option<Inputs> {
+        for (name, text) in all {
+            let path = folder.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let files = read.iter().map(|name| folder.join(name)).collect();
+        let folders: Vec<_> = folders.iter().map(|name| folder.join(name).display().to_string()).collect();
+        Inputs::of(files, &folders, [&b"#include <a.h>"[..]], SystemTime::now() + LATER)
+    }
+
+    #[test]
+    fn contents_count_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let inputs = read(folder.path(), &[("a.h", "one"), ("b.h", "two")], &["a.h"], &[]).unwrap();
+        fs::write(folder.path().join("b.h"), "changed").unwrap();
+        assert!(inputs.unchanged());
+        fs::write(folder.path().join("a.h"), "changed").unwrap();
+        assert!(!inputs.unchanged());
+        fs::write(folder.path().join("a.h"), "one").unwrap();
+        assert!(inputs.unchanged());
+        fs::remove_file(folder.path().join("a.h")).unwrap();
+        assert!(!inputs.unchanged());
+    }
+
+    #[test]
+    fn a_file_that_would_be_found_first_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = [("one/x", ""), ("two/sub/a.h", "a"), ("two/sub/b.h", "b")];
+        let place = |name: &str| folder.path().join(name);
+        let inputs = read(folder.path(), &files, &["two/sub/a.h"], &["one", "two"]).unwrap();
+        assert!(inputs.unchanged());
+        fs::create_dir(place("one/sub")).unwrap();
+        fs::write(place("one/sub/b.h"), "").unwrap();
+        assert!(inputs.unchanged(), "that one was not asked for");
+        for shadow in ["one/sub/a.h", "one/a.h"] {
+            fs::write(place(shadow), "a").unwrap();
+            assert!(!inputs.unchanged(), "{shadow}");
+            fs::remove_file(place(shadow)).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_looks_beyond_its_files_is_not_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(read(folder.path(), &[("a.h", "int __TIMER__;")], &["a.h"], &[]).is_some());
+        assert!(read(folder.path(), &[("a.h", "x ___TIME__")], &["a.h"], &[]).is_none());
+        assert!(read(folder.path(), &[("a.h", "#if __has_include(<b.h>)")], &["a.h"], &[]).is_none());
+        let of = |text: &[u8]| Inputs::of(vec![], &[], [text], SystemTime::now());
+        assert!(of(b"kernel void f() {}").is_some() && of(b"int x[] = __DATE__;").is_none());
+    }
+
+    #[test]
+    fn a_file_changed_meanwhile_is_not_what_was_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.h");
+        fs::write(&file, "one").unwrap();
+        let at = |started| Inputs::of(vec![file.clone()], &[], [], started);
+        let written = last_change(&fs::metadata(&file).unwrap()).unwrap();
+        assert!(at(written).is_none() && at(written + LATER).is_some());
+        assert!(at(written - LATER).is_none());
+    }
+}

@@ -1,0 +1,45 @@
+//! Machine code that came with a program, in a binary.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use lockstep_compiler::launch_facts::{LaunchFacts, LocalSize};
+use lockstep_compiler::pipeline::{KernelObject, Variant};
+
+/// As many launches run code that came with the program though code for more that holds of them could be made: those of
+/// a program that does little are over before that would pay.
+const LAUNCHES: u32 = 16;
+
+/// What holds of most launches, and of nearly all: code that is made before there is one relies on it.
+pub(super) const LIKELY: [LaunchFacts; 2] = {
+    let most =
+        LaunchFacts { ids_fit_int: true, zero_offset: true, full_groups: true, local: LocalSize::Rows, multiples: 0 };
+    [most, LaunchFacts { full_groups: false, local: LocalSize::Any, ..most }]
+};
+
+/// Code of one kernel.
+pub(super) struct Ready {
+    /// What holds of the launches that may run it.
+    pub facts: LaunchFacts,
+    /// The code.
+    pub object: Arc<KernelObject>,
+    loaded: OnceLock<Option<Arc<Variant>>>,
+    launches: AtomicU32,
+}
+
+impl Ready {
+    pub(super) fn new(facts: LaunchFacts, object: Arc<KernelObject>) -> Ready {
+        Ready { facts, object, loaded: OnceLock::new(), launches: AtomicU32::new(0) }
+    }
+
+    /// The code, for a launch of which these facts hold, if that may run it and it is not one of many.
+    pub(super) fn serve(&self, facts: &LaunchFacts) -> Option<Arc<Variant>> {
+        let serves = facts.implies(&self.facts) && self.launches.fetch_add(1, Ordering::Relaxed) < LAUNCHES;
+        serves.then(|| self.load()).flatten()
+    }
+
+    /// The code, linked into memory; none if that fails.
+    pub(super) fn load(&self) -> Option<Arc<Variant>> {
+        self.loaded.get_or_init(|| self.object.load().ok().map(Arc::new)).clone()
+    }
+}
