@@ -88,11 +88,14 @@ pub fn log_gamma(a: &[f64]) -> Float {
     long(a[0]).ln_abs_gamma().0
 }
 
-/// The sign of the gamma function, by its definition between the poles.
+/// The sign of the gamma function; 0 at its poles, as the specification says.
 pub fn gamma_sign(_: Type, a: &[f64]) -> f64 {
     let x = a[0];
-    let negative = if x == 0.0 { x.is_sign_negative() } else { x < 0.0 && is_odd(x.floor()) };
-    if negative { -1.0 } else { 1.0 }
+    match x {
+        _ if x <= 0.0 && is_integer(x) && x.is_finite() => 0.0,
+        _ if x < 0.0 && is_odd(x.floor()) => -1.0,
+        _ => 1.0,
+    }
 }
 
 fn turn(x: f64) -> f64 {
