@@ -41,11 +41,27 @@ INL double poly_atanh_rest(double x)
     return p;
 }
 
+// 1/d: [1.70711, 2.41421], error 2^-13.1
+INL double poly_inverse(double x)
+{
+    double p = -0x1.d40cd3e49833cp-5;
+    p = mul_add(p, x, 0x1.e23f00f2a6e29p-2);
+    p = mul_add(p, x, -0x1.72d380d97422fp+0);
+    p = mul_add(p, x, 0x1.f8686395963fbp+0);
+    return p;
+}
+
 // The pattern of sqrt(1/2), and what takes it to that of 1.
 #define ROOT_OF_HALF 0x3fe6a09e667f3bcdUL
 #define TO_ONE (0x3ff0000000000000UL - ROOT_OF_HALF)
 
 // x = 2^e (1 + f) with 1 + f between sqrt(1/2) and sqrt(2): gives f, which is exact, and e, for positive finite x.
+INL double log_parts_of_normal(double x, private double *e)
+{
+    ulong bits = as_ulong(x) + TO_ONE;
+    *e = from_bits(bits >> 52) - 1023.0;
+    return as_double((bits & 0x000fffffffffffffUL) + ROOT_OF_HALF) - 1.0;
+}
 INL double log_parts(double x, private double *e)
 {
     int denormal = x < 0x1p-1022;
@@ -88,15 +104,18 @@ INL double log1p_of(double x)
     return x == INF ? x : r;
 }
 
-// log2(x) as a sum, good to about 2^-64 of it, for positive finite x.
+// log2(x) as a sum, good to about 2^-64 of it, for x = 2^e (1 + f) as log_parts has it.
 // With s = f / (2 + f) it is e + 2 log2(e) (s + s^3/3 + …).
-INL double log2_sum(double x, private double *low)
+INL double log2_sum(double e, double f, private double *low)
 {
-    double e, f = log_parts(x, &e);
     double d = 2.0 + f, d_low = f - (d - 2.0);
-    double y = 1.0 / d;
-    double s = f * y;
-    double s_low = mul_add(-s, d_low, FUSED(-s, d, f)) * y;
+    // 1/d to 39 bits, which make all bits of s together with what the first product lacks.
+    double y = poly_inverse(d);
+    double h = mul_add(-y, d, 1.0);
+    y = mul_add(y, mul_add(h, h, h), y);
+    double first = f * y;
+    double lacking = mul_add(-first, d_low, FUSED(-first, d, f)) * y;
+    double s = first + lacking, s_low = lacking - (s - first);
     double p = s * (2.0 * LOG2_E);
     double p_low = FUSED(s, 2.0 * LOG2_E, -p) + mul_add(s, 2.0 * LOG2_E_LOW, s_low * (2.0 * LOG2_E));
     // s^2/3 and what follows, relative to s.

@@ -5,7 +5,8 @@
 // log2(x) as a sum for every x of at least 0.
 INL double log2_sum_of_any(double x, private double *low)
 {
-    double l, h = log2_sum(x, &l);
+    double e, f = log_parts(x, &e);
+    double l, h = log2_sum(e, f, &l);
     int ordinary = x > 0.0 && x < INF;
     *low = ordinary ? l : 0.0;
     return ordinary ? h : x == 0.0 ? -INF : x;
@@ -23,7 +24,8 @@ INL double magnitude_power(double a, double y)
 
 INL int is_integer(double y) { return __builtin_elementwise_rint(y) == y; }
 
-OVL double pow(double x, double y)
+// For every x and y.
+INL double any_power(double x, double y)
 {
     double r = magnitude_power(magnitude(x), y);
     int integer = is_integer(y), odd = integer && !is_integer(y * 0.5);
@@ -31,6 +33,21 @@ OVL double pow(double x, double y)
     r = x < 0.0 && x != -INF && !integer ? QUIET_NAN : r;
     // 1 to any power and anything to the power 0 are 1 even with NaN.
     return x == 1.0 || y == 0.0 ? 1.0 : r;
+}
+// What most lanes have: a positive base, and a result that is neither large nor small.
+OVL double pow(double x, double y)
+{
+    double e, f = log_parts_of_normal(x, &e);
+    double low, high = log2_sum(e, f, &low);
+    double t = y * high;
+    double shifted = t + ROUNDER;
+    double r = (t - (shifted - ROUNDER)) + mul_add(y, low, FUSED(y, high, -t));
+    double scale = as_double((as_ulong(shifted) + 1023) << 52);
+    double v = mul_add(expm1_near_zero(r * LN2), scale, scale);
+    int ordinary = as_ulong(x) - 0x0010000000000000UL < 0x7fe0000000000000UL && magnitude(t) < 1020.0;
+    if (!ordinary)
+        v = any_power(x, y);
+    return v;
 }
 OVL double pown(double x, int n)
 {

@@ -14,18 +14,21 @@ INL double reciprocal_root(double x)
     return root_step(x, root_step(x, y));
 }
 
+// Whether x lies outside of [2^-n, 2^n), n below 1023, or is negative or NaN: few lanes ask for what is then to be done.
+INL int is_beyond(double x, ulong n) { return as_ulong(x) - ((1023 - n) << 52) >= n << 53; }
+
 OVL double rsqrt(double x)
 {
-    int denormal = x < 0x1p-1022;
-    double v = denormal ? x * 0x1p54 : x;
-    double y = reciprocal_root(v);
-    double h = FUSED(-v * y, y, 1.0);
-    y = mul_add(y * h, 0.5, y) * (denormal ? 0x1p27 : 1.0);
-    y = x == 0.0 ? with_sign(INF, x) : x == INF ? 0.0 : y;
-    return x >= 0.0 ? y : QUIET_NAN;
+    double y = reciprocal_root(x);
+    double h = FUSED(-x * y, y, 1.0);
+    y = mul_add(y * h, 0.5, y);
+    if (is_beyond(x, 1022))
+        y = 1.0 / __builtin_elementwise_sqrt(x);
+    return y;
 }
 
-OVL double hypot(double x, double y)
+// With arguments scaled by the power of two at the larger one.
+INL double scaled_hypot(double x, double y)
 {
     double a = magnitude(x), b = magnitude(y);
     // The power of two at the larger one, and its reciprocal.
@@ -33,11 +36,18 @@ OVL double hypot(double x, double y)
     double down = as_double(0x7fe0000000000000UL - power);
     a *= down;
     b *= down;
-    double square = mul_add(a, a, b * b);
+    double root = __builtin_elementwise_sqrt(mul_add(a, a, b * b)) * as_double(power);
+    return is_inf(x) || is_inf(y) ? INF : root;
+}
+OVL double hypot(double x, double y)
+{
+    double square = mul_add(x, x, y * y);
     double r = reciprocal_root(square);
     double root = square * r;
-    root = mul_add(FUSED(-root, root, square), 0.5 * r, root) * as_double(power);
-    return is_inf(x) || is_inf(y) ? INF : root;
+    root = mul_add(FUSED(-root, root, square), 0.5 * r, root);
+    if (is_beyond(square, 900))
+        root = scaled_hypot(x, y);
+    return root;
 }
 
 MAP1(double, rsqrt, double)

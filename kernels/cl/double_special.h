@@ -107,7 +107,8 @@ INL double poly_log_gamma(double x)
 // log2(gamma(a)) as a sum for a of at least 8, a + a_low in truth, without what makes it infinite or NaN. (Stirling)
 INL double log2_gamma(double a, double a_low, private double *low)
 {
-    double l, h = log2_sum(a, &l);
+    double e, f = log_parts_of_normal(a, &e);
+    double l, h = log2_sum(e, f, &l);
     double b = a - 0.5;
     double t = b * h, t_low = FUSED(b, h, -t) + b * l;
     double u = -a * LOG2_E, u_low = FUSED(-a, LOG2_E, -u) - a * LOG2_E_LOW;
