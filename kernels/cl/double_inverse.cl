@@ -63,7 +63,9 @@ INL double atan2_rest(double a, double x, private double *k)
     double b = magnitude(x);
     // Two infinities are as good as two ones, and two zeros as a zero and a one.
     int same = a == b && (a == 0.0 || a == INF);
-    double scale = a > 0x1p1000 || b > 0x1p1000 ? 0.25 : 1.0;
+    double larger = a > b ? a : b;
+    // Products of denormals would lose bits.
+    double scale = larger > 0x1p1000 ? 0.25 : larger < 0x1p-900 ? 0x1p100 : 1.0;
     double v = atan_parts(same ? least(a, 1.0) : a * scale, same ? 1.0 : b * scale, k);
     int left = as_long(x) < 0;
     *k = left ? 4.0 - *k : *k;

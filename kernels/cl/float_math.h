@@ -11,9 +11,6 @@
 #define LN2 0x1.62e42fefa39efp-1
 #define LN10 0x1.26bb1bbb55516p+1
 #define LOG2_E 0x1.71547652b82fep+0
-#define LOG2_10 0x1.a934f0979a371p+1
-#define LOG10_2 0x1.34413509f79ffp-2
-#define LOG10_E 0x1.bcb7b1526e50ep-2
 #define PI 0x1.921fb54442d18p+1
 
 // Adding this rounds to the nearest integer and leaves that integer in the low bits of the pattern.
@@ -119,14 +116,8 @@ INL double exp_parts(double t, private double *scale)
     *scale = as_double((as_long(shifted) + 1023) << 52);
     return r * poly_expm1(r);
 }
-// exp(t), exp2(t), exp(t) - 1 where float has a finite nonzero result or one step beyond.
+// exp2(t), exp(t) - 1 where float has a finite nonzero result or one step beyond.
 INL double bounded(double t, double limit) { return t < -limit ? -limit : t > limit ? limit : t; }
-INL double exp_core(double t)
-{
-    double scale;
-    double p = exp_parts(bounded(t, 250.0), &scale);
-    return mul_add(scale, p, scale);
-}
 INL double exp2_core(double t)
 {
     t = bounded(t, 300.0);
@@ -167,11 +158,6 @@ INL double log2_core(double x)
 {
     double e, l = log_parts(x, &e);
     return log_cases(x, mul_add(l, LOG2_E, e));
-}
-INL double log10_core(double x)
-{
-    double e, l = log_parts(x, &e);
-    return log_cases(x, mul_add(l, LOG10_E, e * LOG10_2));
 }
 // log(1 + t): what the sum loses matters, and is nearly a change of the logarithm, only where the sum is close to 1.
 INL double log1p_core(double t)

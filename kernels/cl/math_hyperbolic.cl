@@ -1,21 +1,26 @@
 // 6.15.2 Hyperbolic functions and their inverses: float by way of exp(x)-1 and log(1+x), which keep small results.
 #include "float_math.h"
+#include "single.h"
 
+// In float, where 2^-12 and less is what the functions themselves are.
 OVL float sinh(float x)
 {
-    double m = expm1_core(__builtin_elementwise_abs((double)x));
-    double v = 0.5 * (m + m / (m + 1.0));
-    return (float)__builtin_elementwise_copysign(v, (double)x);
+    float a = __builtin_elementwise_abs(x);
+    float q = quarter_exp(a > 89.5f ? 89.5f : a, 0.25f);
+    float v = 2.0f * (q + q / mul_add(4.0f, q, 1.0f));
+    return a < 0x1p-12f ? x : __builtin_elementwise_copysign(v, x);
 }
 OVL float cosh(float x)
 {
-    double e = exp_core(__builtin_elementwise_abs((double)x));
-    return (float)(0.5 * (e + 1.0 / e));
+    float a = __builtin_elementwise_abs(x);
+    float q = quarter_exp(a > 89.5f ? 89.5f : a, 0.0f);
+    return 2.0f * (q + 0.0625f / q);
 }
 OVL float tanh(float x)
 {
-    double m = expm1_core(bounded(2.0 * __builtin_elementwise_abs((double)x), 80.0));
-    return (float)__builtin_elementwise_copysign(m / (m + 2.0), (double)x);
+    float a = __builtin_elementwise_abs(x);
+    float q = quarter_exp(a > 10.0f ? 20.0f : 2.0f * a, 0.25f);
+    return a < 0x1p-12f ? x : __builtin_elementwise_copysign(q / (q + 0.5f), x);
 }
 OVL float asinh(float x)
 {

@@ -1,25 +1,45 @@
 // 6.15.2 Powers and roots of float and half.
 #include "float_math.h"
+#include "single.h"
 
-// |x|^y of floats, y given in double: an int exponent is exact there.
-INL double magnitude_power(double ax, double y)
+// log2 of a positive finite float to about 2^-29 of it: what a power needs more than float has is in the first three
+// terms, which are double.
+INL double wide_log2(float x)
 {
-    double r = exp2_core(y * log2_core(ax));
-    return y == 0.0 || ax == 1.0 ? 1.0 : r;
+    float n, f = log_split(x, &n);
+    float square = f * f;
+    double d = (double)f;
+    double l = mul_add(d * d, mul_add(d, 1.0 / 3.0, -0.5), d) + (double)(square * square * poly_log_tail(f));
+    return mul_add(l, LOG2_E, (double)n);
 }
-INL int is_integer(double y) { return __builtin_elementwise_trunc(y) == y; }
-INL int is_odd(double y) { return is_integer(y) && !is_integer(y * 0.5); }
-
-INL double power(double x, double y)
+// |x|^y of a float and a number that double has exactly, below and at zero as told.
+INL float magnitude_power(float ax, double y, int below, int zero)
 {
-    double r = magnitude_power(__builtin_elementwise_abs(x), y);
-    r = is_odd(y) ? __builtin_elementwise_copysign(r, x) : r;
-    r = x < 0.0 && !is_inf(x) && !is_integer(y) ? (double)NAN : r;
+    double z = bounded(y * wide_log2(ax), 200.0);
+    float shifted = (float)z + ROUNDER_254;
+    float r = (float)(z - (double)(shifted - ROUNDER_254));
+    float v = scaled(r * poly_exp2_rest(r), shifted);
+    float end = (ax == 0.0f) == below ? INFINITY : 0.0f;
+    v = ax == 0.0f || ax == INFINITY ? end : v;
+    return zero || ax == 1.0f ? 1.0f : v;
+}
+INL int is_integer(float y) { return __builtin_elementwise_trunc(y) == y; }
+
+OVL float pow(float x, float y)
+{
+    float r = magnitude_power(__builtin_elementwise_abs(x), (double)y, y < 0.0f, y == 0.0f);
+    int whole = is_integer(y);
+    r = whole && !is_integer(y * 0.5f) ? __builtin_elementwise_copysign(r, x) : r;
+    r = x < 0.0f && !is_inf(x) && !whole ? NAN : r;
     // 1 to any power and anything to the power 0 are 1 even with NaN; otherwise NaN stays.
-    return x == 1.0 || y == 0.0 ? 1.0 : x != x || y != y ? (double)NAN : r;
+    return x == 1.0f || y == 0.0f ? 1.0f : x != x || y != y ? NAN : r;
 }
-OVL float pow(float x, float y) { return (float)power((double)x, (double)y); }
-OVL float pown(float x, int n) { return (float)power((double)x, (double)n); }
+OVL float pown(float x, int n)
+{
+    float r = magnitude_power(__builtin_elementwise_abs(x), (double)n, n < 0, n == 0);
+    r = n & 1 ? __builtin_elementwise_copysign(r, x) : r;
+    return n != 0 && x != x ? NAN : r;
+}
 
 OVL float rootn(float x, int n)
 {
@@ -28,10 +48,22 @@ OVL float rootn(float x, int n)
     r = n & 1 ? __builtin_elementwise_copysign(r, (double)x) : r;
     return n == 0 || (x < 0.0f && !(n & 1)) ? NAN : (float)r;
 }
+// One over the root, from its pattern's third on: a step of third order, one of second, and one with the root itself.
 OVL float cbrt(float x)
 {
-    double r = exp2_core(log2_core(__builtin_elementwise_abs((double)x)) * (1.0 / 3.0));
-    return is_inf(x) || x == 0.0f ? x : (float)__builtin_elementwise_copysign(r, (double)x);
+    float magnitude = __builtin_elementwise_abs(x);
+    int tiny = magnitude < 0x1p-126f;
+    float a = tiny ? magnitude * 0x1p24f : magnitude;
+    float y = as_float(0x54a1f81a - (int)((float)as_int(a) * (1.0f / 3.0f)));
+    float h = mul_add(-a * y, y * y, 1.0f);
+    y = mul_add(y * h, mul_add(h, 2.0f / 9.0f, 1.0f / 3.0f), y);
+    h = mul_add(-a * y, y * y, 1.0f);
+    y = mul_add(y * h, 1.0f / 3.0f, y);
+    float r = a * y * y;
+    // r y is 1 but for three parts of y's error, of which r has two.
+    r = mul_add(r * mul_add(-r, y, 1.0f), 2.0f / 3.0f, r);
+    r = tiny ? r * 0x1p-8f : r;
+    return is_inf(x) || x == 0.0f ? x : __builtin_elementwise_copysign(r, x);
 }
 
 // powr is exp(y*log(x)): no negative base, and NaN where the product 0*inf would appear.

@@ -24,13 +24,20 @@ INL double float_modulo(double x, double y, private uint *quotient)
 
 #define DEFINED(x, y) (!is_inf(x) && x == x && y == y && y != 0)
 
+// A quotient below 2^22 is a float's, but for one more or less, and its product with y is exact in double.
 OVL float fmod(float x, float y)
 {
-    uint q;
+    float ax = __builtin_elementwise_abs(x), ay = __builtin_elementwise_abs(y);
     int defined = DEFINED(x, y);
-    double modulus = defined && !is_inf(y) ? (double)y : 0x1p200;
-    double r = float_modulo(defined ? (double)x : 0.0, modulus, &q);
-    return defined ? __builtin_elementwise_copysign((float)r, x) : NAN;
+    double dy = (double)ay;
+    double r = mul_add(-(double)__builtin_elementwise_trunc(ax / ay), dy, (double)ax);
+    r = r < 0.0 ? r + dy : r;
+    r = r >= dy ? r - dy : r;
+    if (defined && ax >= ay * 0x1p22f) {
+        uint q;
+        r = float_modulo((double)ax, dy, &q);
+    }
+    return !defined ? NAN : ay == INFINITY ? x : __builtin_elementwise_copysign((float)r, x);
 }
 FLOAT_AND_HALF2(fmod)
 

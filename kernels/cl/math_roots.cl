@@ -32,10 +32,16 @@ FOR_LENGTHS(RSQRT, float)
 HALF1(sqrt)
 HALF1(rsqrt)
 
+// The larger one's power of two is taken off before squaring, as far as its reciprocal is a normal number.
 OVL float hypot(float x, float y)
 {
-    double dx = (double)x, dy = (double)y;
-    float r = (float)__builtin_elementwise_sqrt(dx * dx + dy * dy);
+    float ax = __builtin_elementwise_abs(x), ay = __builtin_elementwise_abs(y);
+    float m = ax > ay ? ax : ay;
+    m = m < 0x1p-126f ? 0x1p-126f : m > 0x1p125f ? 0x1p125f : m;
+    int power = as_int(m) & 0x7f800000;
+    float scale = as_float(0x7f000000 - power);
+    float sx = x * scale, sy = y * scale;
+    float r = __builtin_elementwise_sqrt(mul_add(sx, sx, sy * sy)) * as_float(power);
     return is_inf(x) || is_inf(y) ? INFINITY : r;
 }
 FLOAT_AND_HALF2(hypot)

@@ -1,24 +1,22 @@
 // 6.15.2 Trigonometric functions and their inverses, in radians and in half turns.
 #include "float_math.h"
+#include "single.h"
 
-OVL float sin(float x)
-{
-    int quarter;
-    double r = reduce(x, &quarter);
-    return (float)sin_of(r, quarter);
-}
-OVL float cos(float x)
-{
-    int quarter;
-    double r = reduce(x, &quarter);
-    return (float)cos_of(r, quarter);
-}
-OVL float tan(float x)
-{
-    int quarter;
-    double r = reduce(x, &quarter);
-    return (float)tan_of(r, quarter);
-}
+// The far ones' arguments are reduced in double, by code that gangs pass over unless one of them is far.
+#define WAVE(F, OF)                                                                                                    \
+    OVL float F(float x)                                                                                               \
+    {                                                                                                                  \
+        float v = F##_single(x);                                                                                       \
+        if (!(__builtin_elementwise_abs(x) < NEAR)) {                                                                  \
+            int quarter;                                                                                               \
+            double r = reduce(x, &quarter);                                                                            \
+            v = (float)OF(r, quarter);                                                                                 \
+        }                                                                                                              \
+        return v;                                                                                                      \
+    }
+WAVE(sin, sin_of)
+WAVE(cos, cos_of)
+WAVE(tan, tan_of)
 OVL float asin(float x) { return (float)asin_core((double)x); }
 OVL float acos(float x) { return (float)acos_core((double)x); }
 OVL float atan(float x) { return (float)atan_core((double)x); }
@@ -35,10 +33,15 @@ FLOAT_AND_HALF2(atan2)
 
 OVL float sincos(float x, private float *c)
 {
-    int quarter;
-    double r = reduce(x, &quarter);
-    *c = (float)cos_of(r, quarter);
-    return (float)sin_of(r, quarter);
+    float sine = sin_single(x), cosine = cos_single(x);
+    if (!(__builtin_elementwise_abs(x) < NEAR)) {
+        int quarter;
+        double r = reduce(x, &quarter);
+        sine = (float)sin_of(r, quarter);
+        cosine = (float)cos_of(r, quarter);
+    }
+    *c = cosine;
+    return sine;
 }
 OVL half sincos(half x, private half *c)
 {

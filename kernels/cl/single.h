@@ -1,0 +1,184 @@
+// Float functions in float arithmetic, with twice the lanes that double has: a few ulp from the exact value, within the
+// bounds of the full profile. docs/accuracy.md has how many. The coefficients come from coefficients/minimax.py; the
+// comment at each polynomial says what it approximates, where, and how closely.
+#ifndef LOCKSTEP_SINGLE_H
+#define LOCKSTEP_SINGLE_H
+#include "math.h"
+
+// Adding this rounds to the nearest integer and leaves that integer plus 254 in the low bits of the pattern.
+#define ROUNDER_254 0x1.8001fcp23f
+
+// ln2 in two parts; a product of the first with a number of 8 bits is exact.
+#define LN2_HIGH 0x1.62e4p-1f
+#define LN2_LOW 0x1.7f7d1cp-20f
+#define LOG2_E_FLOAT 0x1.715476p+0f
+
+// (exp(r)-1-r)/r^2 in float: [-0.350039, 0.350039], error 2^-27.6
+INL float poly_exp_rest(float x)
+{
+    float p = 0x1.6a1a6cp-10f;
+    p = mul_add(p, x, 0x1.123fc6p-7f);
+    p = mul_add(p, x, 0x1.555916p-5f);
+    p = mul_add(p, x, 0x1.55548ap-3f);
+    p = mul_add(p, x, 0x1.fffffcp-2f);
+    return p;
+}
+
+// (2^r-1)/r in float: [-0.501, 0.501], error 2^-25.9
+INL float poly_exp2_rest(float x)
+{
+    float p = 0x1.41faap-13f;
+    p = mul_add(p, x, 0x1.5f400ep-10f);
+    p = mul_add(p, x, 0x1.3b2d52p-7f);
+    p = mul_add(p, x, 0x1.c6aee6p-5f);
+    p = mul_add(p, x, 0x1.ebfbdcp-3f);
+    p = mul_add(p, x, 0x1.62e43p-1f);
+    return p;
+}
+
+// (log(1+f)-f+f^2/2)/f^3 in float: [-0.333433, 0.333433], error 2^-27.5
+INL float poly_log_rest(float x)
+{
+    float p = -0x1.08104ap-3f;
+    p = mul_add(p, x, 0x1.1e7148p-3f);
+    p = mul_add(p, x, -0x1.f30ccep-4f);
+    p = mul_add(p, x, 0x1.1ed524p-3f);
+    p = mul_add(p, x, -0x1.559dfp-3f);
+    p = mul_add(p, x, 0x1.99d044p-3f);
+    p = mul_add(p, x, -0x1.fffefp-3f);
+    p = mul_add(p, x, 0x1.555506p-2f);
+    return p;
+}
+
+// (log(1+f)-f+f^2/2-f^3/3)/f^4 in float: [-0.333433, 0.333433], error 2^-29.8
+INL float poly_log_tail(float x)
+{
+    float p = 0x1.e88faap-4f;
+    p = mul_add(p, x, -0x1.06a3d4p-3f);
+    p = mul_add(p, x, 0x1.b9877cp-4f);
+    p = mul_add(p, x, -0x1.f3c01ep-4f);
+    p = mul_add(p, x, 0x1.24e552p-3f);
+    p = mul_add(p, x, -0x1.5596e4p-3f);
+    p = mul_add(p, x, 0x1.99983cp-3f);
+    p = mul_add(p, x, -0x1.ffff1cp-3f);
+    return p;
+}
+
+// (sin(r)-r)/r^3 by r^2 in float: [0, 2.46987], error 2^-26.3
+INL float poly_sin_rest(float x)
+{
+    float p = 0x1.5db8cep-19f;
+    p = mul_add(p, x, -0x1.9f6fa8p-13f);
+    p = mul_add(p, x, 0x1.110ed2p-7f);
+    p = mul_add(p, x, -0x1.55554cp-3f);
+    return p;
+}
+
+// (tan(r)-r)/r^3 by r^2 in float: [0, 0.617467], error 2^-25.6
+INL float poly_tan_rest(float x)
+{
+    float p = 0x1.33e122p-7f;
+    p = mul_add(p, x, 0x1.96af28p-9f);
+    p = mul_add(p, x, 0x1.906f84p-6f);
+    p = mul_add(p, x, 0x1.b58584p-5f);
+    p = mul_add(p, x, 0x1.112de8p-3f);
+    p = mul_add(p, x, 0x1.5554dep-2f);
+    return p;
+}
+
+// --- exponential ----------------------------------------------------------------------------------------------------
+// 1 + p times the power of two that `shifted` counts: in two factors, as the result may be denormal or the power beyond
+// what float has. The 254 in the low bits are both factors' biases, and what is above them is shifted out.
+INL float scaled(float p, float shifted)
+{
+    int both = as_int(shifted), one = both >> 1;
+    float scale = as_float(one << 23);
+    return mul_add(p, scale, scale) * as_float((both - one) << 23);
+}
+
+// t = n ln2 + r: gives exp(r) - 1, and n by way of `shifted`.
+INL float exp_rest(float t, private float *shifted)
+{
+    *shifted = mul_add(t, LOG2_E_FLOAT, ROUNDER_254);
+    float n = *shifted - ROUNDER_254;
+    float r = mul_add(-n, LN2_LOW, mul_add(-n, LN2_HIGH, t));
+    return mul_add(poly_exp_rest(r), r * r, r);
+}
+
+// A quarter of exp(t), or of exp(t) - 1, for t from 0 to 89.5, where exp(t) itself may be beyond what float has.
+INL float quarter_exp(float t, float less)
+{
+    float shifted;
+    float p = exp_rest(t, &shifted);
+    float scale = as_float((as_int(shifted) - 129) << 23);
+    return mul_add(scale, p, scale - less);
+}
+
+// --- logarithm ------------------------------------------------------------------------------------------------------
+// x = 2^n (1 + f) with 1 + f between 2/3 and 4/3, for positive finite x.
+INL float log_split(float x, private float *n)
+{
+    int denormal = x < 0x1p-126f;
+    int bits = as_int(denormal ? x * 0x1p23f : x);
+    int exponent = (bits - 0x3f2aaaab) >> 23;
+    *n = (float)(denormal ? exponent - 23 : exponent);
+    return as_float(bits - (exponent << 23)) - 1.0f;
+}
+// What the logarithm r of a positive finite x becomes for every x.
+INL float log_every(float x, float r)
+{
+    r = x > 0.0f ? r : x == 0.0f ? -INFINITY : NAN;
+    return x == INFINITY ? x : r;
+}
+// The logarithm to the base whose logarithm is 1/(scale + scale_low), of which 2's is base_high + base_low.
+INL float log_to_base(float x, float scale, float scale_low, float base_high, float base_low)
+{
+    float n, f = log_split(x, &n);
+    float square = f * f;
+    float rest = mul_add(-0.5f, square, square * (f * poly_log_rest(f)));
+    float small = mul_add(n, base_low, mul_add(rest, scale, f * scale_low));
+    return log_every(x, mul_add(n, base_high, mul_add(f, scale, small)));
+}
+
+// --- sine, cosine, tangent ------------------------------------------------------------------------------------------
+// Below this, in magnitude, a multiple of pi/2 is found and taken off in float.
+#define NEAR 3000.0f
+
+// x minus k pi, for k a multiple of one half below 2^11: pi in four parts, and the first three are short enough for
+// exact products.
+INL float minus_multiple(float x, float k)
+{
+    float r = mul_add(-k, 0x1.92p+1f, x);
+    r = mul_add(-k, 0x1.fb4p-11f, r);
+    r = mul_add(-k, 0x1.444p-23f, r);
+    return mul_add(-k, 0x1.68c234p-38f, r);
+}
+// The sine of r up to pi/2, negated where bit 0 of `flip` is set. The product keeps the sign of a zero.
+INL float sin_near(float r, int flip)
+{
+    float square = r * r;
+    float v = r * mul_add(square, poly_sin_rest(square), 1.0f);
+    return as_float(as_int(v) ^ flip << 31);
+}
+// For arguments below NEAR. Adding 0x1.8p23 rounds, and leaves the multiple's parity in bit 0.
+INL float sin_single(float x)
+{
+    float shifted = mul_add(x, 0x1.45f306p-2f, 0x1.8p23f);
+    return sin_near(minus_multiple(x, shifted - 0x1.8p23f), as_int(shifted));
+}
+INL float cos_single(float x)
+{
+    float shifted = mul_add(x, 0x1.45f306p-2f, -0.5f) + 0x1.8p23f;
+    return sin_near(minus_multiple(x, (shifted - 0x1.8p23f) + 0.5f), as_int(shifted) + 1);
+}
+INL float tan_single(float x)
+{
+    float shifted = mul_add(x, 0x1.45f306p-1f, 0x1.8p23f);
+    float r = minus_multiple(x, (shifted - 0x1.8p23f) * 0.5f);
+    float square = r * r;
+    float t = r * mul_add(square, poly_tan_rest(square), 1.0f);
+    int odd = as_int(shifted) & 1;
+    return (odd ? -1.0f : t) / (odd ? t : 1.0f);
+}
+
+#endif
