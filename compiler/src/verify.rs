@@ -25,7 +25,7 @@ pub enum Stage {
     Regions,
     /// After `normalize`: as `Regions`, and the control flow has normal form.
     Normalized,
-    /// After `unmasked_loops` and `all_true`: as `Normalized`, and lanes may be asked.
+    /// After `unmasked_loops`, `all_true` and `in_turn`: as `Normalized`, and lanes may be asked.
     Versioned,
     /// After `linearize`: regions for lanes in lock-step; blocks have masks.
     Linearized,
@@ -332,7 +332,9 @@ impl Verifier<'_> {
                 }
                 live.to_string()
             }
-            InstData::Any { .. } if !matches!(self.stage, Stage::Versioned | Stage::Linearized) => {
+            InstData::Any { .. } | InstData::Ballot { .. } | InstData::LaneOf { .. } | InstData::Put { .. }
+                if !matches!(self.stage, Stage::Versioned | Stage::Linearized) =>
+            {
                 let line = inst_text(code.f, inst);
                 return self.error(&line, "lanes are asked only after `normalize`");
             }

@@ -79,6 +79,11 @@ pub const TABLE: &[Switch] = &[
         meaning: "whether code behind divergent branches has a copy for gangs that go there as one: 1 where that pays, 0, or always",
     },
     Switch {
+        name: "LOCKSTEP_IN_TURN",
+        default: "1",
+        meaning: "whether work-items run a loop one after the other that few of a gang enter: 1 where that pays, 0, or always",
+    },
+    Switch {
         name: "LOCKSTEP_UNIFORM_CHOICES",
         default: "1",
         meaning: "whether code has a version for each value of a condition that chooses between two addresses for all work-items: 1 where that pays, 0, or always",
@@ -217,11 +222,13 @@ impl Options {
                 Versions::WherePays
             }
         };
-        let [unmasked_loops, all_true, uniform_choices] =
-            ["LOCKSTEP_UNMASKED_LOOPS", "LOCKSTEP_ALL_TRUE", "LOCKSTEP_UNIFORM_CHOICES"].map(versions);
+        let [unmasked_loops, all_true, in_turn, uniform_choices] =
+            ["LOCKSTEP_UNMASKED_LOOPS", "LOCKSTEP_ALL_TRUE", "LOCKSTEP_IN_TURN", "LOCKSTEP_UNIFORM_CHOICES"]
+                .map(versions);
         let vectorize = match configuration.unwrap_or(Some(Default::default())) {
             Some(configuration) => {
-                Vectorize::Gangs(Gangs { configuration, width, layout, unmasked_loops, all_true, uniform_choices })
+                let versions = Gangs { unmasked_loops, all_true, in_turn, uniform_choices, ..Gangs::default() };
+                Vectorize::Gangs(Gangs { configuration, width, layout, ..versions })
             }
             None => Vectorize::Scalar,
         };
@@ -289,6 +296,7 @@ mod tests {
                 "LOCKSTEP_FLATTEN" => " 0".into(),
                 "LOCKSTEP_UNMASKED_LOOPS" => "0".into(),
                 "LOCKSTEP_ALL_TRUE" => " always".into(),
+                "LOCKSTEP_IN_TURN" => "always".into(),
                 "LOCKSTEP_UNIFORM_CHOICES" => "0 ".into(),
                 "LOCKSTEP_CLANG" => "/opt/clang".into(),
                 "LOCKSTEP_BUILD_TIMEOUT_MS" => "250".into(),
@@ -305,6 +313,7 @@ mod tests {
             layout: Some(Layout::Z),
             unmasked_loops: Versions::Never,
             all_true: Versions::Always,
+            in_turn: Versions::Always,
             uniform_choices: Versions::Never,
         };
         assert_eq!(options.vectorize, Vectorize::Gangs(gangs));

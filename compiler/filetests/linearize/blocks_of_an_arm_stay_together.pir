@@ -54,24 +54,21 @@ kernel "blocks_of_an_arm_stay_together" {
 ;     v6: i32 = load v5 align 4
 ;     v7: i1 = icmp.slt v6, 5:i32
 ;     v8: i1 = icmp.eq v1, 0:i32
-;     v21: i1 = xor v7, true
+;     v18: i1 = xor v7, true
 ;     jump b1
 ;   b1 mask v7:
-;     v18: i1 = and v7, v8
-;     v19: i1 = xor v8, true
-;     v20: i1 = and v7, v19
-;     v25: i1 = any v8
-;     br v25, b3, b4
-;   b3 mask v18:
+;     v22: i1 = any v8
+;     br v22, b3, b4
+;   b3 mask v7:
 ;     jump b2(1)
-;   b4 mask v20:
-;     v22: i32 = select v20, 2, 1
-;     jump b2(v22)
-;   b2(v23: i32) mask v21:
-;     v24: i32 = select v21, 9, v23
+;   b4 mask v7:
+;     v19: i32 = select v7, 2, 1
+;     jump b2(v19)
+;   b2(v20: i32) mask v18:
+;     v21: i32 = select v18, 9, v20
 ;     jump b5
 ;   b5:
-;     store v24 to v5 align 4
+;     store v21 to v5 align 4
 ;     return
 ;   }
 ; }

@@ -50,7 +50,7 @@ kernel "loop_in_a_divergent_arm" {
 ;     v4: ptr.global = ptradd v0, v3
 ;     v5: i32 = load v4 align 4
 ;     v6: i1 = icmp.sgt v5, 10:i32
-;     v28: i1 = xor v6, true
+;     v26: i1 = xor v6, true
 ;     jump b1
 ;   b1 mask v6:
 ;     jump b7(v5, true, 0)
@@ -62,22 +62,20 @@ kernel "loop_in_a_divergent_arm" {
 ;     jump b2
 ;   b2 mask v22:
 ;     v8: i32 = add v7, 1
-;     v23: i1 = xor v1, true
-;     v24: i1 = and v22, v23
-;     v26: i1 = and v22, v1
-;     v27: i32 = select v26, v8, v14
-;     v29: i1 = any v1
-;     br v29, b9(false), b3
-;   b3 mask v24:
-;     jump b9(v24)
-;   b9(v25: i1) mask v6:
-;     jump b7(v8, v25, v27)
+;     v24: i1 = and v22, v1
+;     v25: i32 = select v24, v8, v14
+;     v27: i1 = any v1
+;     br v27, b9(false), b3
+;   b3 mask v22:
+;     jump b9(v22)
+;   b9(v23: i1) mask v6:
+;     jump b7(v8, v23, v25)
 ;   b10 mask v6:
 ;     jump b4(v14)
 ;   b4(v9: i32) mask v6:
 ;     store v9 to v4 align 4
 ;     jump b5
-;   b5 mask v28:
+;   b5 mask v26:
 ;     jump b6
 ;   b6:
 ;     return

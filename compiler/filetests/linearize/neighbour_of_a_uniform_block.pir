@@ -62,23 +62,20 @@ kernel "neighbour_of_a_uniform_block" {
 ;   b1 mask v7:
 ;     jump b2
 ;   b2 mask v21:
-;     v22: i1 = and v21, v8
-;     v23: i1 = xor v8, true
-;     v24: i1 = and v21, v23
-;     v30: i1 = any v8
-;     br v30, b6, b4
-;   b6 mask v22:
-;     v25: i1 = or v7, v22
-;     v27: i32 = select v22, 20, 10
-;     jump b3(v25, v27)
-;   b4 mask v24:
+;     v27: i1 = any v8
+;     br v27, b6, b4
+;   b6 mask v21:
+;     v22: i1 = or v7, v21
+;     v24: i32 = select v21, 20, 10
+;     jump b3(v22, v24)
+;   b4 mask v21:
 ;     jump b3(v7, 10)
-;   b3(v26: i1, v28: i32) mask v26:
-;     v10: i32 = or v28, 1
-;     v29: i32 = select v26, v10, 32
+;   b3(v23: i1, v25: i32) mask v23:
+;     v10: i32 = or v25, 1
+;     v26: i32 = select v23, v10, 32
 ;     jump b5
 ;   b5:
-;     store v29 to v5 align 4
+;     store v26 to v5 align 4
 ;     return
 ;   }
 ; }

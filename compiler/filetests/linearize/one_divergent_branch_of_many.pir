@@ -79,32 +79,29 @@ kernel "one_divergent_branch_of_many" {
 ;   b3 mask v7:
 ;     jump b4
 ;   b4 mask v27:
-;     v28: i1 = and v27, v9
-;     v29: i1 = xor v9, true
-;     v30: i1 = and v27, v29
-;     v40: i1 = any v9
-;     br v40, b10, b11
-;   b10 mask v28:
-;     v31: i1 = or v7, v28
-;     v33: i32 = select v28, 21, 15
-;     jump b6(v31, v33, false)
-;   b11 mask v30:
-;     jump b6(v7, 15, v30)
-;   b6(v32: i1, v34: i32, v35: i1) mask v32:
-;     v11: i32 = add v34, 100
-;     jump b7(v35, 20, v11)
+;     v37: i1 = any v9
+;     br v37, b10, b11
+;   b10 mask v27:
+;     v28: i1 = or v7, v27
+;     v30: i32 = select v27, 21, 15
+;     jump b6(v28, v30, false)
+;   b11 mask v27:
+;     jump b6(v7, 15, v27)
+;   b6(v29: i1, v31: i32, v32: i1) mask v29:
+;     v11: i32 = add v31, 100
+;     jump b7(v32, 20, v11)
 ;   b2:
 ;     br v9, b5, b9
 ;   b5:
 ;     jump b7(true, 30, 0)
 ;   b9:
 ;     jump b7(true, 40, 0)
-;   b7(v36: i1, v37: i32, v38: i32) mask v36:
-;     v13: i32 = add v37, 200
-;     v39: i32 = select v36, v13, v38
+;   b7(v33: i1, v34: i32, v35: i32) mask v33:
+;     v13: i32 = add v34, 200
+;     v36: i32 = select v33, v13, v35
 ;     jump b8
 ;   b8:
-;     store v39 to v5 align 4
+;     store v36 to v5 align 4
 ;     return
 ;   }
 ; }

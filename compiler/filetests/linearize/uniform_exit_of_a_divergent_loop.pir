@@ -72,50 +72,45 @@ kernel "uniform_exit_of_a_divergent_loop" {
 ;   b11:
 ;     jump b1
 ;   b1 mask v22:
-;     v35: i1 = and v22, v7
-;     v38: i1 = xor v7, true
-;     v39: i1 = and v22, v38
-;     v57: i1 = any v7
-;     br v57, b2, b3
-;   b2 mask v35:
+;     v51: i1 = any v7
+;     br v51, b2, b3
+;   b2 mask v22:
 ;     v9: i1 = icmp.sge v8, v1
-;     v36: i1 = xor v9, true
-;     v37: i1 = and v35, v36
-;     v45: i1 = and v35, v9
-;     v46: i1 = or v23, v45
-;     v49: i32 = select v45, v8, v24
-;     v58: i1 = any v9
-;     br v58, b12(0, false, v46, v49, v25), b4
-;   b4 mask v37:
-;     jump b5(v37, v46, v49)
-;   b3 mask v39:
-;     jump b5(v39, v23, v24)
-;   b5(v40: i1, v47: i1, v50: i32) mask v40:
+;     v39: i1 = and v22, v9
+;     v40: i1 = or v23, v39
+;     v43: i32 = select v39, v8, v24
+;     v52: i1 = any v9
+;     br v52, b12(0, false, v40, v43, v25), b4
+;   b4 mask v22:
+;     jump b5(v40, v43)
+;   b3 mask v22:
+;     jump b5(v23, v24)
+;   b5(v41: i1, v44: i32) mask v22:
 ;     v10: i32 = add v8, 1
 ;     v11: i1 = icmp.eq v10, v6
-;     v41: i1 = xor v11, true
-;     v42: i1 = and v40, v41
-;     v52: i1 = and v40, v11
-;     v53: i32 = select v52, v10, v25
+;     v35: i1 = xor v11, true
+;     v36: i1 = and v22, v35
+;     v46: i1 = and v22, v11
+;     v47: i32 = select v46, v10, v25
 ;     jump b6
-;   b6 mask v42:
-;     jump b12(v10, v42, v47, v50, v53)
-;   b12(v43: i32, v44: i1, v48: i1, v51: i32, v54: i32):
-;     jump b10(v43, v44, v48, v51, v54)
+;   b6 mask v36:
+;     jump b12(v10, v36, v41, v44, v47)
+;   b12(v37: i32, v38: i1, v42: i1, v45: i32, v48: i32):
+;     jump b10(v37, v38, v42, v45, v48)
 ;   b13:
-;     v55: i1 = xor v23, true
+;     v49: i1 = xor v23, true
 ;     jump b7(v24)
 ;   b7(v12: i32) mask v23:
 ;     v13: i32 = add v12, 200
 ;     jump b14
-;   b14 mask v55:
+;   b14 mask v49:
 ;     jump b8(v25)
-;   b8(v14: i32) mask v55:
+;   b8(v14: i32) mask v49:
 ;     v15: i32 = add v14, 100
-;     v56: i32 = select v55, v15, v13
+;     v50: i32 = select v49, v15, v13
 ;     jump b9
 ;   b9:
-;     store v56 to v5 align 4
+;     store v50 to v5 align 4
 ;     return
 ;   }
 ; }

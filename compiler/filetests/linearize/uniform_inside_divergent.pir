@@ -52,25 +52,22 @@ kernel "uniform_inside_divergent" {
 ;     v4: ptr.global = ptradd v0, v3
 ;     v5: i32 = load v4 align 4
 ;     v6: i1 = icmp.sgt v5, 10:i32
-;     v17: i1 = xor v6, true
+;     v14: i1 = xor v6, true
 ;     jump b1
 ;   b1 mask v6:
-;     v14: i1 = and v6, v1
-;     v15: i1 = xor v1, true
-;     v16: i1 = and v6, v15
-;     v18: i1 = any v1
-;     br v18, b2, b3
-;   b2 mask v14:
+;     v15: i1 = any v1
+;     br v15, b2, b3
+;   b2 mask v6:
 ;     v7: i32 = shl v5, 1
 ;     store v7 to v4 align 4
 ;     jump b5
-;   b3 mask v16:
+;   b3 mask v6:
 ;     v8: i32 = add v5, 1
 ;     store v8 to v4 align 4
 ;     jump b5
 ;   b5 mask v6:
 ;     jump b4
-;   b4 mask v17:
+;   b4 mask v14:
 ;     jump b6
 ;   b6:
 ;     return

@@ -66,9 +66,9 @@ kernel "uniform_loop_in_a_divergent_one" {
 ;   b1 mask v21:
 ;     v9: i1 = icmp.slt v7, v6
 ;     v37: i1 = and v21, v9
-;     v46: i1 = xor v9, true
-;     v47: i1 = and v21, v46
-;     v48: i32 = select v47, v8, v22
+;     v45: i1 = xor v9, true
+;     v46: i1 = and v21, v45
+;     v47: i32 = select v46, v8, v22
 ;     jump b2
 ;   b2 mask v37:
 ;     jump b12(0, v8, true, 0)
@@ -80,25 +80,24 @@ kernel "uniform_loop_in_a_divergent_one" {
 ;     jump b3
 ;   b3 mask v38:
 ;     v12: i1 = icmp.slt v10, v1
-;     v39: i1 = and v38, v12
-;     v43: i1 = xor v12, true
-;     v44: i1 = and v38, v43
-;     v45: i32 = select v44, v11, v31
-;     v49: i1 = any v12
-;     br v49, b4, b14(0, 0, false)
-;   b4 mask v39:
+;     v42: i1 = xor v12, true
+;     v43: i1 = and v38, v42
+;     v44: i32 = select v43, v11, v31
+;     v48: i1 = any v12
+;     br v48, b4, b14(0, 0, false)
+;   b4 mask v38:
 ;     v13: i32 = add v10, 1
 ;     v14: i32 = add v11, 1
-;     jump b14(v13, v14, v39)
-;   b14(v40: i32, v41: i32, v42: i1) mask v37:
-;     jump b12(v40, v41, v42, v45)
+;     jump b14(v13, v14, v38)
+;   b14(v39: i32, v40: i32, v41: i1) mask v37:
+;     jump b12(v39, v40, v41, v44)
 ;   b15 mask v37:
 ;     jump b5(v31)
 ;   b5(v15: i32) mask v37:
 ;     v16: i32 = add v7, 1
 ;     jump b10
 ;   b10:
-;     jump b8(v16, v15, v37, v48)
+;     jump b8(v16, v15, v37, v47)
 ;   b11:
 ;     jump b7(v22)
 ;   b7(v17: i32):

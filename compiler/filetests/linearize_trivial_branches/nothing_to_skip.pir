@@ -82,18 +82,15 @@ kernel "k" {
 ;     jump b5
 ;   b5 mask v23:
 ;     v9: i32 = add v5, v27
-;     v28: i1 = and v23, v6
-;     v29: i1 = xor v6, true
-;     v30: i1 = and v23, v29
-;     v32: i1 = any v6
-;     br v32, b6, b9
-;   b6 mask v28:
+;     v29: i1 = any v6
+;     br v29, b6, b9
+;   b6 mask v23:
 ;     store v9 to v4 align 4
 ;     jump b10(v9)
-;   b9 mask v30:
+;   b9 mask v23:
 ;     jump b10(v9)
 ;   b10(v10: i32) mask v23:
-;     v31: i32 = select v23, v10, v5
+;     v28: i32 = select v23, v10, v5
 ;     jump b7
 ;   b7:
 ;     br v6, b8, b11
@@ -102,7 +99,7 @@ kernel "k" {
 ;   b11:
 ;     jump b12(0)
 ;   b12(v12: i32):
-;     v13: i32 = add v31, v12
+;     v13: i32 = add v28, v12
 ;     store v13 to v4 align 4
 ;     return
 ;   }

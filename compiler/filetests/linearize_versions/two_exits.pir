@@ -75,66 +75,61 @@ kernel "two_exits" {
 ;     jump b11
 ;   b11 mask v44:
 ;     v23: i1 = icmp.sge v29, v1
-;     v45: i1 = and v44, v23
-;     v46: i1 = xor v23, true
-;     v47: i1 = and v44, v46
-;     v72: i1 = any v23
-;     br v72, b17, b12
-;   b17 mask v45:
-;     jump b3(v28, v31, v45, v29)
-;   b12 mask v47:
+;     v67: i1 = any v23
+;     br v67, b17, b12
+;   b17 mask v44:
+;     jump b3(v28, v31, v44, v29)
+;   b12 mask v44:
 ;     jump b18(v29, true, false, 0, 0)
-;   b18(v7: i32, v32: i1, v33: i1, v34: i32, v35: i32) mask v47:
+;   b18(v7: i32, v32: i1, v33: i1, v34: i32, v35: i32) mask v44:
 ;     v42: i1 = any v32
 ;     br v42, b19, b21
-;   b19 mask v47:
-;     v48: i1 = and v47, v32
+;   b19 mask v44:
+;     v45: i1 = and v44, v32
 ;     jump b1
-;   b1 mask v48:
+;   b1 mask v45:
 ;     store v7 to v5 align 4
 ;     v8: i32 = add v7, 1
 ;     v9: i1 = icmp.eq v8, v6
-;     v49: i1 = xor v9, true
-;     v50: i1 = and v48, v49
-;     v54: i1 = and v48, v9
-;     v55: i1 = or v33, v54
-;     v56: i32 = select v54, v7, v34
+;     v46: i1 = xor v9, true
+;     v47: i1 = and v45, v46
+;     v49: i1 = and v45, v9
+;     v50: i1 = or v33, v49
+;     v51: i32 = select v49, v7, v34
 ;     jump b2
-;   b2 mask v50:
+;   b2 mask v47:
 ;     v10: i1 = icmp.sge v8, v1
-;     v51: i1 = xor v10, true
-;     v52: i1 = and v50, v51
-;     v57: i1 = and v50, v10
-;     v58: i32 = select v57, v8, v35
-;     v73: i1 = any v10
-;     br v73, b20(false), b5
-;   b5 mask v52:
-;     jump b20(v52)
-;   b20(v53: i1) mask v47:
-;     jump b18(v8, v53, v55, v56, v58)
-;   b21 mask v47:
-;     v59: i1 = and v47, v33
-;     v60: i1 = xor v33, true
-;     v61: i1 = and v47, v60
+;     v52: i1 = and v47, v10
+;     v53: i32 = select v52, v8, v35
+;     v68: i1 = any v10
+;     br v68, b20(false), b5
+;   b5 mask v47:
+;     jump b20(v47)
+;   b20(v48: i1) mask v44:
+;     jump b18(v8, v48, v50, v51, v53)
+;   b21 mask v44:
+;     v54: i1 = and v44, v33
+;     v55: i1 = xor v33, true
+;     v56: i1 = and v44, v55
 ;     jump b13(v34)
-;   b13(v26: i32) mask v59:
-;     v62: i1 = or v28, v59
-;     v64: i32 = select v59, v26, v31
+;   b13(v26: i32) mask v54:
+;     v57: i1 = or v28, v54
+;     v59: i32 = select v54, v26, v31
 ;     jump b22
-;   b22 mask v61:
+;   b22 mask v56:
 ;     jump b14(v35)
-;   b14(v27: i32) mask v61:
-;     jump b3(v62, v64, v61, v27)
-;   b3(v63: i1, v65: i32, v66: i1, v68: i32) mask v63:
-;     v13: i32 = add v65, 100
-;     jump b4(v66, v68, v13)
+;   b14(v27: i32) mask v56:
+;     jump b3(v57, v59, v56, v27)
+;   b3(v58: i1, v60: i32, v61: i1, v63: i32) mask v58:
+;     v13: i32 = add v60, 100
+;     jump b4(v61, v63, v13)
 ;   b15(v30: i32):
 ;     jump b4(true, v30, 0)
-;   b4(v67: i1, v69: i32, v70: i32) mask v67:
-;     v71: i32 = select v67, v69, v70
+;   b4(v62: i1, v64: i32, v65: i32) mask v62:
+;     v66: i32 = select v62, v64, v65
 ;     jump b6
 ;   b6:
-;     store v71 to v5 align 4
+;     store v66 to v5 align 4
 ;     return
 ;   }
 ; }

@@ -88,10 +88,11 @@ kernel "cascade" {
 ;     v21: i32 = sdiv v20, v7
 ;     v22: i32 = sdiv v21, v7
 ;     v23: i32 = sdiv v22, v7
-;     jump b12(v23)
-;   b11 mask false:
+;     v74: i32 = select v8, v23, 0
+;     jump b12(v74)
+;   b11 mask v8:
 ;     jump b12(0)
-;   b12(v72: i32) mask v60:
+;   b12(v75: i32) mask v60:
 ;     v55: i1 = any true
 ;     br v55, b2, b13
 ;   b2 mask v60:
@@ -109,10 +110,11 @@ kernel "cascade" {
 ;     v32: i32 = sdiv v31, v7
 ;     v33: i32 = sdiv v32, v7
 ;     v50: i32 = add v33, 1000
-;     jump b16(v50)
-;   b15 mask false:
+;     v70: i32 = select v61, v50, 0
+;     jump b16(v70)
+;   b15 mask v61:
 ;     jump b16(0)
-;   b16(v69: i32) mask v63:
+;   b16(v71: i32) mask v63:
 ;     v57: i1 = any true
 ;     br v57, b4, b17
 ;   b4 mask v63:
@@ -130,24 +132,25 @@ kernel "cascade" {
 ;     v42: i32 = sdiv v41, v7
 ;     v43: i32 = sdiv v42, v7
 ;     v51: i32 = add v43, 2000
-;     v67: i32 = select v64, v51, v6
+;     v67: i32 = select v64, v51, 0
 ;     jump b6(v67)
-;   b19 mask false:
-;     jump b6(v6)
+;   b19 mask v64:
+;     jump b6(0)
 ;   b6(v68: i32) mask v66:
+;     v69: i32 = select v66, v6, v68
 ;     jump b9
 ;   b9 mask v63:
-;     v70: i32 = select v63, v68, v69
-;     jump b8(v70)
-;   b17 mask false:
-;     jump b8(v69)
-;   b8(v71: i32) mask v60:
-;     v73: i32 = select v60, v71, v72
-;     jump b7(v73)
-;   b13 mask false:
-;     jump b7(v72)
-;   b7(v74: i32):
-;     store v74 to v5 align 4
+;     v72: i32 = select v63, v69, v71
+;     jump b8(v72)
+;   b17 mask v63:
+;     jump b8(v71)
+;   b8(v73: i32) mask v60:
+;     v76: i32 = select v60, v73, v75
+;     jump b7(v76)
+;   b13 mask v60:
+;     jump b7(v75)
+;   b7(v77: i32):
+;     store v77 to v5 align 4
 ;     return
 ;   }
 ; }

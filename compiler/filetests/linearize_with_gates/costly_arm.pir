@@ -65,14 +65,15 @@ kernel "costly_arm" {
 ;     v22: i32 = sdiv v21, v7
 ;     v23: i32 = sdiv v22, v7
 ;     v30: i32 = add v23, 100
-;     v36: i32 = select v8, v30, v6
+;     v36: i32 = select v8, v30, 0
 ;     jump b2(v36)
-;   b5 mask false:
-;     jump b2(v6)
+;   b5 mask v8:
+;     jump b2(0)
 ;   b2(v37: i32) mask v35:
+;     v38: i32 = select v35, v6, v37
 ;     jump b3
 ;   b3:
-;     store v37 to v5 align 4
+;     store v38 to v5 align 4
 ;     return
 ;   }
 ; }

@@ -64,26 +64,24 @@ kernel "behind_a_divergent_branch" {
 ;     v8: i32 = add v7, 1
 ;     v9: i1 = icmp.sge v8, v6
 ;     v23: i1 = and v15, v9
-;     v26: i1 = xor v9, true
-;     v27: i1 = and v15, v26
+;     v24: i1 = xor v9, true
+;     v25: i1 = and v15, v24
 ;     jump b2
 ;   b2 mask v23:
 ;     v10: i1 = icmp.sge v8, v2
-;     v24: i1 = xor v10, true
-;     v25: i1 = and v23, v24
-;     v30: i1 = and v23, v10
-;     v31: i32 = select v30, v8, v16
-;     v32: i1 = any v10
-;     br v32, b3(false), b5
-;   b5 mask v25:
-;     jump b3(v25)
-;   b3(v28: i1) mask v27:
-;     v29: i1 = or v28, v27
+;     v28: i1 = and v23, v10
+;     v29: i32 = select v28, v8, v16
+;     v30: i1 = any v10
+;     br v30, b3(false), b5
+;   b5 mask v23:
+;     jump b3(v23)
+;   b3(v26: i1) mask v25:
+;     v27: i1 = or v26, v25
 ;     jump b6
-;   b6 mask v29:
+;   b6 mask v27:
 ;     jump b9
 ;   b9:
-;     jump b7(v8, v29, v31)
+;     jump b7(v8, v27, v29)
 ;   b10:
 ;     jump b4(v16)
 ;   b4(v11: i32):

@@ -73,34 +73,33 @@ kernel "left_from_an_inner_loop" {
 ;     v10: i1 = icmp.eq v8, v6
 ;     v40: i1 = xor v10, true
 ;     v41: i1 = and v39, v40
-;     v48: i1 = and v39, v10
-;     v49: i32 = select v48, v8, v22
+;     v47: i1 = and v39, v10
+;     v48: i32 = select v47, v8, v22
 ;     jump b4
 ;   b4 mask v41:
 ;     v11: i32 = add v8, 1
 ;     v12: i32 = add v9, 1
 ;     v13: i1 = icmp.slt v12, v1
-;     v42: i1 = and v41, v13
-;     v44: i1 = xor v13, true
-;     v45: i1 = and v41, v44
-;     v46: i1 = or v20, v45
-;     v47: i32 = select v45, v11, v21
-;     v54: i1 = any v13
-;     br v54, b5, b9(false)
-;   b5 mask v42:
-;     jump b9(v42)
-;   b9(v43: i1) mask v33:
-;     jump b7(v11, v12, v43, v46, v47, v49)
+;     v43: i1 = xor v13, true
+;     v44: i1 = and v41, v43
+;     v45: i1 = or v20, v44
+;     v46: i32 = select v44, v11, v21
+;     v53: i1 = any v13
+;     br v53, b5, b9(false)
+;   b5 mask v41:
+;     jump b9(v41)
+;   b9(v42: i1) mask v33:
+;     jump b7(v11, v12, v42, v45, v46, v48)
 ;   b10 mask v33:
-;     v50: i1 = and v33, v20
-;     v51: i1 = xor v20, true
-;     v52: i1 = and v33, v51
-;     v53: i32 = select v52, v22, v34
+;     v49: i1 = and v33, v20
+;     v50: i1 = xor v20, true
+;     v51: i1 = and v33, v50
+;     v52: i32 = select v51, v22, v34
 ;     jump b6(v21)
-;   b6(v14: i32) mask v50:
+;   b6(v14: i32) mask v49:
 ;     jump b14
 ;   b14:
-;     jump b12(v14, v50, v53)
+;     jump b12(v14, v49, v52)
 ;   b15:
 ;     jump b11(v34)
 ;   b11(v32: i32):

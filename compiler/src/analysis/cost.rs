@@ -20,14 +20,23 @@ const VECTOR: u64 = 2;
 
 /// An element of a gather or scatter, in operations on one element. Both are worse than as many accesses, and the
 /// addresses have to be put into vectors first.
-const GATHER: u64 = 9;
-const SCATTER: u64 = 9;
+const GATHER: u64 = 3;
+const SCATTER: u64 = 6;
 
-/// What it costs a work-item on average that a branch which depends on data is mispredicted at times.
-const MISPREDICTED: u64 = 24;
+/// The same in private arrays at places that differ between lanes, stacks for example: what was just scattered is
+/// gathered again, and no load is served by a store of another width that is still on its way.
+const PRIVATE: u64 = 12;
+
+/// What it costs a work-item on average that a branch which depends on data is mispredicted at times. The way out of a
+/// loop is, once for all rounds.
+const MISPREDICTED: u64 = 10;
+const MISPREDICTED_EXIT: u64 = 6;
+
+/// What it costs a gang, in quarters, that lanes leave a loop one by one: it runs until the last one has left.
+const WAITING: u64 = 7;
 
 /// Rounds that a loop of unknown length is taken to run.
-const ROUNDS: u64 = 8;
+pub const ROUNDS: u64 = 8;
 
 /// What a gang's instructions are made of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,6 +52,11 @@ impl Registers {
     pub fn of(self, ty: Type) -> u64 {
         u64::from((ty.bytes() * 8 * self.width).div_ceil(self.bits).max(1))
     }
+}
+
+/// What code in a loop costs a gang whose lanes leave it one by one, by what it costs while all are there.
+pub fn waiting(cost: u64) -> u64 {
+    cost.saturating_mul(WAITING) / 4
 }
 
 /// How often a block runs, if every loop runs its guess of rounds.
@@ -135,7 +149,11 @@ pub fn gang(f: &Function, inst: Inst, Lanes { shapes, lines }: Lanes<'_>, regist
             AccessClass::Rows { row, .. } => 2 * u64::from(row) * vector(ty) + asks,
             AccessClass::Scattered if is_same_element(f, ptr, shapes) => 2 * count * vector(ty),
             AccessClass::Scattered => {
-                let each = if direction == Direction::Load { GATHER } else { SCATTER };
+                let each = match direction {
+                    _ if f.ty(ptr) == Type::Ptr(Space::Private) => PRIVATE,
+                    Direction::Load => GATHER,
+                    Direction::Store => SCATTER,
+                };
                 // Elements of less than eight bytes come together.
                 each * lanes * (count * u64::from(ty.bytes())).div_ceil(8).min(count)
             }
@@ -221,20 +239,25 @@ pub fn whole(f: &Function, graph: &Cfg, loops: &Loops, found: &Divergence, regis
     let lanes = Lanes { shapes: &found.shapes, lines: &lines };
     let (mut one, mut all) = (0u64, 0u64);
     for &block in graph.rpo() {
-        let often = frequency(loops, block);
-        for &inst in &f.blocks[block].insts {
-            one = one.saturating_add(often.saturating_mul(scalar(f, inst, &found.shapes)));
-            all = all.saturating_add(often.saturating_mul(gang(f, inst, lanes, registers)));
+        let insts = &f.blocks[block].insts;
+        let mut alone: u64 = insts.iter().map(|&inst| scalar(f, inst, &found.shapes)).sum();
+        let mut together = insts.iter().map(|&inst| gang(f, inst, lanes, registers)).fold(0, u64::saturating_add);
+        if f.blocks[block].term.selector().is_some() {
+            alone += 1;
+            together = together.saturating_add(1);
         }
         if found.divergent_branches.contains(block) {
+            let leaves = |l| f.blocks[block].term.targets().into_iter().any(|to| !loops.contains(l, to.block));
+            alone += if loops.innermost(block).is_some_and(leaves) { MISPREDICTED_EXIT } else { MISPREDICTED };
             // The mask and the selects behind.
-            all = all.saturating_add(often.saturating_mul(4 * VECTOR));
-            one = one.saturating_add(often.saturating_mul(MISPREDICTED));
+            together = together.saturating_add(4 * VECTOR);
         }
-        if f.blocks[block].term.selector().is_some() {
-            one = one.saturating_add(often);
-            all = all.saturating_add(often);
+        if loops.around(block).any(|l| found.divergent_loops.contains(l)) {
+            together = waiting(together);
         }
+        let often = frequency(loops, block);
+        one = one.saturating_add(often.saturating_mul(alone));
+        all = all.saturating_add(often.saturating_mul(together));
     }
     (one, all)
 }

@@ -455,7 +455,7 @@ impl Solver<'_> {
         }
         let Some(&result) = node.results.first() else { return };
         let ty = f.ty(result);
-        if self.facts.all_vary && !matches!(node.data, InstData::Any { .. }) {
+        if self.facts.all_vary && !node.data.asks_lanes() {
             return node.results.iter().for_each(|&each| self.update(each, Known::varying(f.ty(each))));
         }
         let width = self.facts.width;
@@ -506,7 +506,10 @@ impl Solver<'_> {
             // Each lane gets its own answer.
             InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } | InstData::Printf { .. } => Known::varying(ty),
             // One answer for all lanes.
-            InstData::Any { .. } | InstData::Combined => Known::uniform(ty, 1),
+            InstData::Any { .. } | InstData::Ballot { .. } | InstData::LaneOf { .. } | InstData::Combined => {
+                Known::uniform(ty, 1)
+            }
+            InstData::Put { .. } => Known::varying(ty),
             // No results.
             InstData::Store { .. }
             | InstData::MemCopy { .. }

@@ -134,12 +134,21 @@ impl Graph<'_> {
         self.iterations.ends.post_dominates(block, before).then_some(before)
     }
 
+    /// The block from which all lanes come that run a block, if a uniform branch of the same loop is the only way there:
+    /// who runs both runs both together. Such a branch stays one: what it leads to lies right behind it.
+    pub fn only_way_in(&self, block: Block) -> Option<Block> {
+        let &[before] = self.cfg.preds(block) else { return None };
+        let same_loop = self.loops.innermost(before) == self.loops.innermost(block);
+        (same_loop && !self.divergent.contains(before)).then_some(before)
+    }
+
     fn lanes_of(&self, blocks: &[Block], lanes: &mut SecondaryMap<Block, Lanes>) {
         let Some((&first, others)) = blocks.split_first() else { return };
         lanes[first] = Lanes::All;
         for &block in others {
             lanes[block] = match self.same_as(block) {
                 Some(before) => lanes[before],
+                None if let Some(before) = self.only_way_in(block) => lanes[before],
                 None => {
                     let uniform = |&p: &Block| lanes[p] == Lanes::All && !self.divergent.contains(p);
                     let all = self.cfg.preds(block).iter().all(uniform);

@@ -229,7 +229,12 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
                 address.ok_or(BuilderError::UnsetPosition)?.into()
             }
             // A kernel that still has barriers is not ready for code generation, and lanes are for widening.
-            InstData::Barrier | InstData::Collective { .. } | InstData::Any { .. } => {
+            InstData::Barrier
+            | InstData::Collective { .. }
+            | InstData::Any { .. }
+            | InstData::Ballot { .. }
+            | InstData::LaneOf { .. }
+            | InstData::Put { .. } => {
                 return Err(BuilderError::UnsetPosition);
             }
             InstData::Combined => self.group.combined.ok_or(BuilderError::UnsetPosition)?,

@@ -28,16 +28,15 @@ impl Gang {
             for &inst in &f.blocks[block].insts {
                 self.step(run)?;
                 let data = &f.insts[inst].data;
-                let any = match data {
-                    InstData::Any { cond } => {
-                        Some(self.lanes.iter().zip(&active).any(|(lane, &active)| active && lane.get(*cond) != 0))
-                    }
-                    _ => None,
-                };
-                for (lane, &active) in self.lanes.iter_mut().zip(&active) {
+                let answer = self.answer(data, &active);
+                for (n, (lane, &active)) in self.lanes.iter_mut().zip(&active).enumerate() {
                     let results = &f.insts[inst].results;
-                    if let Some(any) = any {
-                        lane.values[results[0].as_u32() as usize] = any.into();
+                    if let Some(answer) = answer {
+                        lane.values[results[0].as_u32() as usize] = answer & f.ty(results[0]).mask();
+                    } else if let InstData::Put { into, lane: number, value } = data {
+                        let is_it = lane.get(*number) == n as u128;
+                        let bits = lane.get(if is_it { *value } else { *into });
+                        lane.values[results[0].as_u32() as usize] = bits;
                     } else if active || is_total(data) {
                         let done = lane.inst(run, group, memory, f, inst);
                         done.map_err(|fault| lane.error(run, fault))?;
@@ -75,6 +74,23 @@ impl Gang {
                 lane.block = to.block;
                 lane.position = 0;
             }
+        }
+    }
+
+    /// What all lanes get together from an instruction that asks all of them.
+    fn answer(&self, data: &InstData, active: &[bool]) -> Option<u128> {
+        let holds =
+            |cond| self.lanes.iter().zip(active).map(move |(lane, &active): (&Item, _)| active && lane.get(cond) != 0);
+        match *data {
+            InstData::Any { cond } => Some(holds(cond).any(|holds| holds).into()),
+            InstData::Ballot { cond } => Some(holds(cond).enumerate().map(|(n, holds)| u128::from(holds) << n).sum()),
+            InstData::LaneOf { arg, lane } => {
+                // The active lanes agree on the number.
+                let asks = self.lanes.iter().zip(active).find(|(_, active)| **active)?.0;
+                let number = usize::try_from(asks.get(lane)).ok()?;
+                Some(self.lanes.get(number).map_or(GARBAGE, |lane| lane.get(arg)))
+            }
+            _ => None,
         }
     }
 

@@ -383,7 +383,8 @@ impl Item {
                 0
             }
             // Alone, a work-item is the only lane.
-            InstData::Any { cond } => self.get(*cond),
+            InstData::Any { cond } | InstData::Ballot { cond } => self.get(*cond),
+            InstData::LaneOf { arg, .. } | InstData::Put { value: arg, .. } => self.get(*arg),
             InstData::Combined => self.combined,
             // The group gives its result.
             InstData::Collective { .. } => return Ok(()),

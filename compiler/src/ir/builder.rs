@@ -142,6 +142,23 @@ impl<'a> Builder<'a> {
         self.one(InstData::Any { cond }, Type::BOOL)
     }
 
+    /// The active lanes in which a condition holds.
+    pub fn ballot(&mut self, cond: Value) -> Value {
+        self.one(InstData::Ballot { cond }, Type::I64)
+    }
+
+    /// What one lane holds, for all.
+    pub fn lane_of(&mut self, arg: Value, lane: Value) -> Value {
+        let ty = self.func.ty(arg);
+        self.one(InstData::LaneOf { arg, lane }, ty)
+    }
+
+    /// A value in one lane of another.
+    pub fn put(&mut self, into: Value, lane: Value, value: Value) -> Value {
+        let ty = self.func.ty(into);
+        self.one(InstData::Put { into, lane, value }, ty)
+    }
+
     /// A function of the host's C library.
     pub fn call_host(&mut self, name: &str, ty: Type, args: &[Value]) -> Value {
         self.one(InstData::CallHost { name: Arc::from(name), args: args.to_vec() }, ty)

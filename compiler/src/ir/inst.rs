@@ -85,6 +85,13 @@ pub enum InstData {
     /// Whether the condition holds in an active lane: one answer for all lanes, false where none is active.
     /// Only after `normalize`.
     Any { cond: Value },
+    /// The active lanes in which the condition holds, as the bits of an `i64`, lane 0 lowest: one answer for all lanes.
+    /// Only after `normalize`.
+    Ballot { cond: Value },
+    /// What an active lane holds, for all lanes; `lane` is its number (`i64`). Only after `normalize`.
+    LaneOf { arg: Value, lane: Value },
+    /// `value` in the lane with this number (`i64`), `into` in the others. Only after `normalize`.
+    Put { into: Value, lane: Value, value: Value },
     /// Formats and prints; the result is `i32`: 0, or -1 on failure.
     Printf { format: Format, args: Vec<Value> },
 }
@@ -137,7 +144,10 @@ impl InstData {
             InstData::Unary { arg, .. }
             | InstData::LiveStore { arg, .. }
             | InstData::Collective { arg, .. }
-            | InstData::Any { cond: arg } => [one(arg), &[], &[]],
+            | InstData::Any { cond: arg }
+            | InstData::Ballot { cond: arg } => [one(arg), &[], &[]],
+            InstData::LaneOf { arg, lane } => [one(arg), one(lane), &[]],
+            InstData::Put { into, lane, value } => [one(into), one(lane), one(value)],
             InstData::Binary { args, .. } | InstData::Icmp { args, .. } | InstData::Fcmp { args, .. } => {
                 [args, &[], &[]]
             }
@@ -169,7 +179,10 @@ impl InstData {
             InstData::Unary { arg, .. }
             | InstData::LiveStore { arg, .. }
             | InstData::Collective { arg, .. }
-            | InstData::Any { cond: arg } => [one(arg), &mut [], &mut []],
+            | InstData::Any { cond: arg }
+            | InstData::Ballot { cond: arg } => [one(arg), &mut [], &mut []],
+            InstData::LaneOf { arg, lane } => [one(arg), one(lane), &mut []],
+            InstData::Put { into, lane, value } => [one(into), one(lane), one(value)],
             InstData::Binary { args, .. } | InstData::Icmp { args, .. } | InstData::Fcmp { args, .. } => {
                 [args, &mut [], &mut []]
             }
@@ -192,6 +205,11 @@ impl InstData {
             | InstData::LiveLoad { .. } => return,
         };
         args.into_iter().flatten().for_each(|v| *v = f(*v));
+    }
+
+    /// Whether all lanes get one answer, for which all active ones are asked.
+    pub fn asks_lanes(&self) -> bool {
+        matches!(self, InstData::Any { .. } | InstData::Ballot { .. } | InstData::LaneOf { .. })
     }
 
     /// Whether the instruction must stay even when its results are not used.

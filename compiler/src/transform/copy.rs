@@ -17,6 +17,11 @@ pub struct Copies {
 }
 
 impl Copies {
+    /// Says what stands for a value in the copy.
+    pub fn replace(&mut self, value: Value, by: Value) {
+        self.values[value] = Some(by);
+    }
+
     /// The copy of a block, or the block itself.
     pub fn block(&self, block: Block) -> Block {
         self.blocks[block].unwrap_or(block)

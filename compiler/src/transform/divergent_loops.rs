@@ -56,10 +56,25 @@ pub fn divergent_loops(f: &mut Function, divergent: &mut EntitySet<Block>) -> Un
     }
     let flow = ControlFlow::of(f);
     let headers: Vec<(Block, u32)> = flow.loops.iter().map(|(_, l)| (l.header, l.depth)).collect();
-    let mut pass = Pass { f, divergent, end, home, tracked: HashMap::new(), guarded: EntitySet::new() };
+    let guarded = gated(f, &flow);
+    let mut pass = Pass { f, divergent, end, home, tracked: HashMap::new(), guarded };
     let flow = pass.divergent_exits(flow, &headers);
     let flow = pass.empty_entries(flow, &headers);
     UniformLoops { tracked: pass.tracked, guarded: pass.guarded, flow }
+}
+
+/// The blocks to which a question for an active lane is the only way.
+fn gated(f: &Function, flow: &ControlFlow) -> EntitySet<Block> {
+    let mut found = EntitySet::new();
+    for &block in flow.cfg.rpo() {
+        let Terminator::Branch { cond, then_to, .. } = &f.blocks[block].term else { continue };
+        let ValueDef::Result(inst, _) = f.values[*cond].def else { continue };
+        let InstData::Any { cond } = f.insts[inst].data else { continue };
+        if f.const_bits(cond) == Some(1) && flow.cfg.preds(then_to.block).len() == 1 {
+            found.insert(then_to.block);
+        }
+    }
+    found
 }
 
 /// Whether lanes may leave a loop at different times or through different exits, or never. Loops inside are uniform.
@@ -238,7 +253,7 @@ impl Pass<'_> {
     fn has_lanes(&self, graph: &Graph<'_>, lanes: &SecondaryMap<Block, Lanes>, header: Block) -> bool {
         let mut block = header;
         while lanes[block] != Lanes::All && !self.guarded.contains(block) {
-            match graph.same_as(block) {
+            match graph.same_as(block).or_else(|| graph.only_way_in(block)) {
                 Some(before) => block = before,
                 None => return false,
             }

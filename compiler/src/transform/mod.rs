@@ -6,6 +6,7 @@ pub mod boscc;
 pub mod copy;
 pub mod divergent_loops;
 pub mod group_accesses;
+pub mod in_turn;
 pub mod interleave;
 pub mod linearize;
 pub mod normalize;

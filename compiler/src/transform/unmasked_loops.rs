@@ -143,7 +143,8 @@ impl<'a> Known<'a> {
         })
     }
 
-    fn sum_of(self, once: Block, blocks: &[Block], of: impl Fn(Block) -> u64) -> u64 {
+    /// The sum over blocks for each time that one of them, `once`, is run.
+    pub fn sum_of(self, once: Block, blocks: &[Block], of: impl Fn(Block) -> u64) -> u64 {
         let often = |block: Block| cost::frequency(self.forest, block) / cost::frequency(self.forest, once).max(1);
         blocks.iter().map(|&block| of(block).saturating_mul(often(block))).fold(0, u64::saturating_add)
     }

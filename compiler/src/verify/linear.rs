@@ -17,7 +17,7 @@ impl Verifier<'_> {
         let some_lanes = |block: Block| f.masks[block].expand().is_some_and(|mask| f.const_bits(mask) != Some(1));
         let same_for_all = |value: Value| match f.values[value].def {
             ValueDef::Const(_) => true,
-            ValueDef::Result(inst, _) => matches!(f.insts[inst].data, InstData::Any { .. }),
+            ValueDef::Result(inst, _) => f.insts[inst].data.asks_lanes(),
             ValueDef::Param(..) => false,
         };
         for &(from, to) in forest.irreducible_edges() {

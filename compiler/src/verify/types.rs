@@ -210,6 +210,22 @@ impl Verifier<'_> {
                 same("the result", Type::BOOL, ty)?;
                 same("the condition", Type::BOOL, f.ty(*cond))
             }
+            InstData::Ballot { cond } => {
+                let [ty] = count(&results)?;
+                same("the result", Type::I64, ty)?;
+                same("the condition", Type::BOOL, f.ty(*cond))
+            }
+            InstData::LaneOf { arg, lane } => {
+                let [ty] = count(&results)?;
+                same("the operand", ty, f.ty(*arg))?;
+                same("the lane", Type::I64, f.ty(*lane))
+            }
+            InstData::Put { into, lane, value } => {
+                let [ty] = count(&results)?;
+                same("the operand", ty, f.ty(*into))?;
+                same("the lane", Type::I64, f.ty(*lane))?;
+                same("the value", ty, f.ty(*value))
+            }
             InstData::Barrier => count::<0>(&results).map(drop),
             InstData::Collective { op, arg, .. } => {
                 let [ty] = count(&results)?;

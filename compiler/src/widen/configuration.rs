@@ -70,6 +70,8 @@ pub struct Gangs {
     pub unmasked_loops: Versions,
     /// In [`Configuration::UniCf`]: versions of what divergent branches lead to for gangs all of whose lanes go there.
     pub all_true: Versions,
+    /// In [`Configuration::UniCf`]: copies of divergent loops that few lanes enter, for one lane after the other.
+    pub in_turn: Versions,
     /// In [`Configuration::UniCf`]: versions of regions for conditions of the launch that choose between two lines.
     pub uniform_choices: Versions,
 }

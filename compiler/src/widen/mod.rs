@@ -24,6 +24,7 @@ use crate::analysis::cost::Registers;
 use crate::analysis::divergence::{Divergence, Facts, divergence};
 use crate::analysis::dominators::dominators;
 use crate::analysis::loops::loops;
+use crate::analysis::run_by_some::run_by_some;
 use crate::analysis::shape::Shape;
 use crate::ir::{BinaryOp, Block, Function, InstData, InstNode, Kernel, Module, Region, UnaryOp, Value};
 use crate::launch_facts::LaunchFacts;
@@ -81,6 +82,8 @@ pub struct RegionPlan {
     pub shapes: SecondaryMap<Value, Shape>,
     /// The lanes that run a block: an `i1`; none: all that entered the region.
     pub masks: SecondaryMap<Block, PackedOption<Value>>,
+    /// Blocks with a mask that run for a lane at least whenever they run.
+    pub run_by_some: EntitySet<Block>,
     /// Values of which only the lanes that run their block are known to have the shape, where lane 0 of the operands
     /// does not tell.
     pub by_active: EntitySet<Value>,
@@ -172,7 +175,8 @@ fn plan_region(body: &mut Function, facts: &Facts, gangs: Gangs, bits: u32, note
     linearize(body, &flow, &divergent, &tracked);
     let shapes = analyse(body, facts).shapes;
     let by_active = shaped_by_active(body, facts, &shapes);
-    let plan = RegionPlan { shapes, masks: body.masks.clone(), by_active };
+    let run_by_some = run_by_some(body);
+    let plan = RegionPlan { shapes, masks: body.masks.clone(), run_by_some, by_active };
     if let Some(control) = control {
         control.note(body, &plan, notes);
     }

@@ -3,8 +3,8 @@
 //! Requires: a function in normal form and what diverges in it.
 //! Ensures: `Stage::Versioned`; what diverges in what came out.
 //! Phases: divergent loops, outer ones first; then targets of divergent branches; then loops in their copies; until
-//! nothing is left that pays or may be.
-//! Source: as `transform::unmasked_loops` and `transform::all_true`.
+//! nothing is left that pays or may be; then what is left of divergent loops that lanes enter one by one.
+//! Source: as `transform::unmasked_loops`, `transform::all_true` and `transform::in_turn`.
 
 use super::notes::{branch_place, loop_place};
 use super::{Gangs, Versions, analyse};
@@ -17,6 +17,7 @@ use crate::analysis::loops::{Loops, loops};
 use crate::ir::{Block, Function, SourceLoc, Value};
 use crate::report::{Note, Notes};
 use crate::transform::all_true;
+use crate::transform::in_turn;
 use crate::transform::unmasked_loops::{self, Known, Refusal};
 use cranelift_entity::{EntitySet, SecondaryMap};
 use std::collections::HashSet;
@@ -46,12 +47,16 @@ pub fn versions(
         registers,
         loops_done: EntitySet::new(),
         targets_done: HashSet::new(),
+        turns_done: EntitySet::new(),
         decided: Vec::new(),
     };
-    let always = [gangs.unmasked_loops, gangs.all_true].contains(&Versions::Always);
+    let always = [gangs.unmasked_loops, gangs.all_true, gangs.in_turn].contains(&Versions::Always);
     let most = if always { usize::MAX } else { MOST };
     let mut made = 0;
     while made < MOST_VERSIONS && size(f) <= most && (pass.version_a_loop(f) || pass.copy_a_target(f)) {
+        made += 1;
+    }
+    while made < MOST_VERSIONS && size(f) <= most && pass.give_turns(f) {
         made += 1;
     }
     if size(f) > most && made == 0 && gangs.unmasked_loops != Versions::Never {
@@ -74,6 +79,8 @@ struct Pass<'a> {
     loops_done: EntitySet<Block>,
     /// Targets of branches that have a copy, or get none.
     targets_done: HashSet<(Block, usize)>,
+    /// Headers of loops that lanes run in turn, or do not.
+    turns_done: EntitySet<Block>,
     decided: Vec<Decided>,
 }
 
@@ -111,6 +118,7 @@ struct Decided {
 enum Version {
     Loop,
     Copy,
+    Turns(String),
     NoLoop(String),
 }
 
@@ -205,6 +213,32 @@ impl Pass<'_> {
         false
     }
 
+    /// Lets lanes run one divergent loop alone where few enter it; false if there is none for that.
+    fn give_turns(&mut self, f: &mut Function) -> bool {
+        let mode = self.gangs.in_turn;
+        if mode == Versions::Never {
+            return false;
+        }
+        let outline = Outline::new(f, &self.found, self.registers);
+        for (l, data) in outline.forest.iter() {
+            if !self.found.divergent_loops.contains(l) || !self.turns_done.insert(data.header) {
+                continue;
+            }
+            let known = outline.known(&self.found, self.registers);
+            let Ok(plan) = in_turn::plan(f, known, l, mode == Versions::Always) else { continue };
+            let loc = loop_place(f, data);
+            let before = f.clone();
+            let turn = plan.apply(f);
+            if self.accept(f, before, |forest, found| {
+                forest.with_header(turn).is_some_and(|l| !found.divergent_loops.contains(l))
+            }) {
+                self.decided.push(Decided { loc, version: Version::Turns(plan.to_string()) });
+                return true;
+            }
+        }
+        false
+    }
+
     /// Keeps what was made of the function if it is as meant.
     fn accept(&mut self, f: &mut Function, before: Function, meant: impl Fn(&Loops, &Divergence) -> bool) -> bool {
         let found = analyse(f, self.facts);
@@ -225,6 +259,7 @@ impl Pass<'_> {
             let (class, detail) = match version {
                 Version::Loop => ("unmasked loop", "until a lane leaves".to_owned()),
                 Version::Copy => ("all-true copy", "where all lanes go one way".to_owned()),
+                Version::Turns(most) => ("in turn", format!("{most} of those who enter it, one after the other")),
                 Version::NoLoop(_) if self.decided.iter().any(made) => continue,
                 Version::NoLoop(why) => ("none", format!("of the loop: {why}")),
             };

@@ -68,7 +68,7 @@ fn some_of_everything() {
 35:5 switch uniform: stays a branch
 37:16 store uniform: f32 to global memory
 40:16 store uniform: f32 to global memory
-40:18 call per lane: tgamma has no vector form
+40:18 branch divergent: folded
 44:5 branch uniform: stays a branch
 44:5 loop uniform: carries 1 scalar and 0 vectors
 45:16 store contiguous: f32 to private memory

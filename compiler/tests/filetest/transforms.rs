@@ -27,7 +27,7 @@ use lockstep_compiler::transform::trivial_branches::trivial_branches;
 use lockstep_compiler::transform::uniform_choices::{condition, split};
 use lockstep_compiler::verify::{Stage, verify};
 use lockstep_compiler::widen::versions::versions;
-use lockstep_compiler::widen::{Gangs, Versions};
+use lockstep_compiler::widen::{Configuration, Gangs, Versions};
 use std::path::Path;
 
 struct Pass {
@@ -47,6 +47,7 @@ const PASSES: &[Pass] = &[
     Pass { name: "group_accesses", run: groups, stage: Stage::Regions },
     Pass { name: "unmasked_loops", run: unmasked_loops, stage: Stage::Versioned },
     Pass { name: "all_true", run: all_true, stage: Stage::Versioned },
+    Pass { name: "in_turn", run: in_turn, stage: Stage::Versioned },
     Pass { name: "divergent_loops", run: uniform_loops, stage: Stage::Linearized },
     Pass { name: "boscc", run: gates, stage: Stage::Linearized },
     Pass { name: "linearize", run: linearize_all, stage: Stage::Linearized },
@@ -103,12 +104,17 @@ fn uniform_loops(kernel: &mut Kernel) {
 
 /// Gives all divergent loops versions that can have one.
 fn unmasked_loops(kernel: &mut Kernel) {
-    versioned(kernel, Gangs { all_true: Versions::Never, unmasked_loops: Versions::Always, ..Gangs::default() });
+    versioned(kernel, Gangs { unmasked_loops: Versions::Always, ..NO_VERSIONS });
 }
 
 /// Gives all targets of divergent branches copies that can have one.
 fn all_true(kernel: &mut Kernel) {
-    versioned(kernel, Gangs { all_true: Versions::Always, unmasked_loops: Versions::Never, ..Gangs::default() });
+    versioned(kernel, Gangs { all_true: Versions::Always, ..NO_VERSIONS });
+}
+
+/// Lets lanes run all divergent loops one after the other that they can, where one lane enters or few.
+fn in_turn(kernel: &mut Kernel) {
+    versioned(kernel, Gangs { in_turn: Versions::Always, ..NO_VERSIONS });
 }
 
 /// Gives regions versions for a condition that chooses between two lines.
@@ -119,6 +125,17 @@ fn uniform_choices(kernel: &mut Kernel) {
         }
     });
 }
+
+/// The best configuration, without versions of code.
+const NO_VERSIONS: Gangs = Gangs {
+    configuration: Configuration::UniCf,
+    width: None,
+    layout: None,
+    unmasked_loops: Versions::Never,
+    all_true: Versions::Never,
+    in_turn: Versions::Never,
+    uniform_choices: Versions::Never,
+};
 
 fn versioned(kernel: &mut Kernel, gangs: Gangs) {
     let facts = Facts::new(&Module::default(), kernel, 16).of_kernel(kernel);
@@ -131,7 +148,7 @@ fn versioned(kernel: &mut Kernel, gangs: Gangs) {
 }
 
 fn linearize_versions(kernel: &mut Kernel) {
-    versioned(kernel, Gangs { all_true: Versions::Always, unmasked_loops: Versions::Always, ..Gangs::default() });
+    versioned(kernel, Gangs { all_true: Versions::Always, unmasked_loops: Versions::Always, ..NO_VERSIONS });
     linearize_all(kernel);
 }
 

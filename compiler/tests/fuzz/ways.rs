@@ -116,6 +116,7 @@ pub fn planned(g: &Generated) -> Planned {
             width: Some(WIDTH),
             unmasked_loops: versions,
             all_true: versions,
+            in_turn: versions,
             uniform_choices: versions,
             ..Gangs::default()
         };
@@ -154,7 +155,7 @@ fn wide_accesses(kernel: &Kernel) -> usize {
 /// Versions of all code that can have some.
 fn versioned() -> Gangs {
     let always = Versions::Always;
-    Gangs { unmasked_loops: always, all_true: always, uniform_choices: always, ..Gangs::default() }
+    Gangs { unmasked_loops: always, all_true: always, in_turn: always, uniform_choices: always, ..Gangs::default() }
 }
 
 fn lockstep(g: &Generated, gangs: Gangs, lanes: usize, launch: &LaunchFacts) -> Result<Vec<Vec<u8>>, String> {

@@ -58,6 +58,7 @@ pub fn agree(module: &Module, kernel: &str, launches: &[Launch]) {
         let gangs = Gangs {
             unmasked_loops: Versions::Always,
             all_true: Versions::Always,
+            in_turn: Versions::Always,
             uniform_choices: Versions::Always,
             ..Gangs::of_width(width)
         };

@@ -136,6 +136,7 @@ fn check_slots(seed: u64, shape: Shape) -> usize {
         let versioned = Gangs {
             unmasked_loops: Versions::Always,
             all_true: Versions::Always,
+            in_turn: Versions::Always,
             uniform_choices: Versions::Always,
             ..gangs
         };

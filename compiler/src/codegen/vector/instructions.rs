@@ -120,6 +120,13 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             }
             InstData::Combined => uniform(group.combined.ok_or(BuilderError::UnsetPosition)?),
             InstData::Any { cond } => uniform(self.any_active(*cond)?.into()),
+            InstData::Ballot { cond } => uniform(self.bits(self.holds(*cond)?)?.into()),
+            InstData::LaneOf { arg, lane } => uniform(self.lane(*arg, self.first(*lane)?.into_int_value())?),
+            InstData::Put { into, lane, value } => {
+                let number = self.first(*lane)?.into_int_value();
+                let value = self.lane(*value, number)?;
+                Held::Vector(emit.builder.build_insert_element(self.vector(*into)?, value, number, "")?)
+            }
             // A kernel that still has barriers is not ready for code generation.
             InstData::Barrier | InstData::Collective { .. } => return Err(BuilderError::UnsetPosition),
             InstData::Unary { op: UnaryOp::SpaceOf, arg, .. } => {
@@ -291,10 +298,11 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// Lane 0's value of an affine value of which the active lanes' are known.
     fn base_in(&self, vector: VectorValue<'ctx>, stride: i64) -> Emitted<BasicValueEnum<'ctx>> {
         let emit = self.around.emit;
-        let mask = self.mask()?;
-        if !mask.is_some_and(|mask| mask.may_be_empty) {
+        // Without a mask of its own, a block is run by lane 0.
+        if self.plan.masks[self.block].is_none() {
             return emit.builder.build_extract_element(vector, emit.const64(0), "");
         }
+        let mask = self.mask()?;
         let base = self.guarded(mask, || {
             let lane = self.last_lane(mask)?;
             let value = emit.builder.build_extract_element(vector, lane, "")?;

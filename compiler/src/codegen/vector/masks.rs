@@ -19,7 +19,10 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// The lanes that run the current block; none: all lanes.
     pub(super) fn mask(&self) -> Emitted<Option<Mask<'ctx>>> {
         match self.plan.masks[self.block].expand() {
-            Some(mask) => Ok(Some(Mask { lanes: self.active(mask)?, may_be_empty: true })),
+            Some(mask) => {
+                let may_be_empty = !self.plan.run_by_some.contains(self.block);
+                Ok(Some(Mask { lanes: self.active(mask)?, may_be_empty }))
+            }
             None => Ok(self.gang.entry.map(|lanes| Mask { lanes, may_be_empty: false })),
         }
     }
@@ -55,13 +58,27 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
 
     /// Whether an i1 is true in a lane that runs the current block.
     pub(super) fn any_active(&self, cond: Value) -> Emitted<IntValue<'ctx>> {
+        let mask = self.mask()?;
+        match (self.is_uniform(cond), mask) {
+            (true, Some(Mask { lanes, may_be_empty: true })) => {
+                // In a block that no lane runs, the condition may be poison. Which lanes run it, often stays as it is.
+                let (any, holds) = (self.any(lanes)?, self.first(cond)?.into_int_value());
+                let no = self.around.emit.ctx.bool_type().const_zero();
+                Ok(self.around.emit.builder.build_select(any, holds, no, "")?.into_int_value())
+            }
+            (true, _) => Ok(self.first(cond)?.into_int_value()),
+            (false, _) => self.any(self.holds(cond)?),
+        }
+    }
+
+    /// The lanes that run the current block and in which an i1 is true.
+    pub(super) fn holds(&self, cond: Value) -> Emitted<VectorValue<'ctx>> {
         let lanes = self.vector(cond)?;
-        let lanes = match self.mask()? {
+        match self.mask()? {
             // Not a logical and: in other lanes the condition may be poison.
-            Some(mask) => self.choose(mask.lanes, lanes)?,
-            None => lanes,
-        };
-        self.any(lanes)
+            Some(mask) => self.choose(mask.lanes, lanes),
+            None => Ok(lanes),
+        }
     }
 
     /// The lanes of one vector that are on in the other, which may be poison elsewhere.
@@ -86,8 +103,9 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     pub(super) fn active_lane(&self) -> Emitted<IntValue<'ctx>> {
         let emit = self.around.emit;
         // Without a mask of its own, a block is run by lane 0.
-        let Some(Mask { lanes, may_be_empty: true }) = self.mask()? else {
-            return Ok(emit.const64(0));
+        let lanes = match (self.plan.masks[self.block].expand(), self.mask()?) {
+            (Some(_), Some(Mask { lanes, .. })) => lanes,
+            _ => return Ok(emit.const64(0)),
         };
         let bits = emit.builder.build_or(self.bits(lanes)?, emit.const64(1), "")?;
         let never = emit.ctx.bool_type().const_int(1, false);

@@ -258,6 +258,15 @@ impl Parser {
                     InstData::LiveStore { live, arg }
                 }
                 "any" => InstData::Any { cond: self.operand(body)? },
+                "ballot" => InstData::Ballot { cond: self.operand(body)? },
+                "lane_of" => {
+                    let [arg, lane] = self.operands(body)?;
+                    InstData::LaneOf { arg, lane }
+                }
+                "put" => {
+                    let [into, lane, value] = self.operands(body)?;
+                    InstData::Put { into, lane, value }
+                }
                 "call_host" => {
                     let name = Arc::from(self.string()?);
                     self.sign('(')?;

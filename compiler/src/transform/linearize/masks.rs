@@ -332,7 +332,7 @@ impl Masks<'_> {
 
     fn is_same_for_all(&self, value: Value) -> bool {
         match self.flow.f.values[value].def {
-            ValueDef::Result(inst, _) => matches!(self.flow.f.insts[inst].data, InstData::Any { .. }),
+            ValueDef::Result(inst, _) => self.flow.f.insts[inst].data.asks_lanes(),
             ValueDef::Const(_) => true,
             ValueDef::Param(..) => false,
         }
