@@ -344,9 +344,10 @@ impl Run<'_> {
             for j in 0..size[middle] {
                 for i in 0..size[along] {
                     (id[along], id[middle], id[outer]) = (i, j, k);
-                    let gang = gangs.last_mut().filter(|_| i % self.width.unwrap_or(1) as u64 != 0);
-                    let first = gang.as_ref().map(|gang: &&mut Gang| &gang.lanes[0]);
                     let number = id[0] + size[0] * (id[1] + size[1] * id[2]);
+                    let place = if self.layout == Layout::Tile { number } else { i };
+                    let gang = gangs.last_mut().filter(|_| place % self.width.unwrap_or(1) as u64 != 0);
+                    let first = gang.as_ref().map(|gang: &&mut Gang| &gang.lanes[0]);
                     let item = Item::new(self, &group, id, number as u32, first, memory)?;
                     match gang {
                         Some(gang) => gang.lanes.push(item),

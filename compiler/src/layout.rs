@@ -14,16 +14,22 @@ pub enum Layout {
     Y,
     /// Along dimension 2.
     Z,
+    /// Several whole rows along dimension 0, one behind the other: a tile, and consecutive in the order of the group's
+    /// numbers.
+    Tile,
 }
+
+/// The most rows of a tile.
+pub const MOST_RUNS: usize = 4;
 
 impl Layout {
     /// All there are.
-    pub const ALL: [Layout; 3] = [Layout::X, Layout::Y, Layout::Z];
+    pub const ALL: [Layout; 4] = [Layout::X, Layout::Y, Layout::Z, Layout::Tile];
 
-    /// The dimension along which lanes lie.
+    /// The dimension along which neighbouring lanes lie.
     pub fn dim(self) -> usize {
         match self {
-            Layout::X => 0,
+            Layout::X | Layout::Tile => 0,
             Layout::Y => 1,
             Layout::Z => 2,
         }
@@ -32,7 +38,7 @@ impl Layout {
     /// The dimensions as loops over a group have them, the innermost first.
     pub fn order(self) -> [usize; 3] {
         match self {
-            Layout::X => [0, 1, 2],
+            Layout::X | Layout::Tile => [0, 1, 2],
             Layout::Y => [1, 0, 2],
             Layout::Z => [2, 0, 1],
         }
@@ -43,19 +49,39 @@ impl Layout {
         (0..self.dim()).all(|dim| launch.local_size(dim) == Some(1))
     }
 
-    /// The name that the switch and the report use.
+    /// The name that the switch uses.
     pub fn name(self) -> &'static str {
         match self {
             Layout::X => "x",
             Layout::Y => "y",
             Layout::Z => "z",
+            Layout::Tile => "tile",
         }
+    }
+
+    /// What the report says.
+    pub fn how(self) -> &'static str {
+        match self {
+            Layout::X => "along x",
+            Layout::Y => "along y",
+            Layout::Z => "along z",
+            Layout::Tile => "in tiles of rows",
+        }
+    }
+
+    /// Of a gang of `width` work-items in a tile, those of a row, in launches of which the facts hold; none if groups
+    /// are not whole tiles, or for other layouts.
+    pub fn run(self, launch: &LaunchFacts, width: u32) -> Option<u32> {
+        let (row, rows) = (launch.local_size(0)?, launch.local_size(1)?);
+        let tile = self == Layout::Tile && launch.full_groups && row > 1 && row < width && row.is_power_of_two();
+        let runs = width / row;
+        (tile && runs as usize <= MOST_RUNS && rows.is_multiple_of(runs)).then_some(row)
     }
 }
 
 impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "along {}", self.name())
+        f.write_str(self.how())
     }
 }
 
@@ -83,10 +109,25 @@ mod tests {
     fn order_is_kept_where_rows_are_single_work_items() {
         let launch = |local| LaunchFacts::of_range([0; 3], [64; 3], local);
         let kept = |local| Layout::ALL.map(|layout| layout.keeps_order(&launch(local)));
-        assert_eq!(kept([8, 8, 8]), [true, false, false]);
-        assert_eq!(kept([1, 8, 8]), [true, true, false]);
-        assert_eq!(kept([1, 1, 8]), [true, true, true]);
+        assert_eq!(kept([8, 8, 8]), [true, false, false, true]);
+        assert_eq!(kept([1, 8, 8]), [true, true, false, true]);
+        assert_eq!(kept([1, 1, 8]), [true; 4]);
         assert!(Layout::X.keeps_order(&LaunchFacts::default()) && !Layout::Y.keeps_order(&LaunchFacts::default()));
+    }
+
+    #[test]
+    fn tiles_are_whole_rows() {
+        let run = |layout: Layout, [x, y]: [u64; 2], width| {
+            layout.run(&LaunchFacts::of_range([0; 3], [64, 64, 1], [x, y, 1]), width)
+        };
+        assert_eq!(run(Layout::Tile, [8, 8], 16), Some(8));
+        assert_eq!(run(Layout::Tile, [4, 4], 16), Some(4));
+        assert_eq!(run(Layout::Tile, [2, 16], 16), None, "too many rows");
+        assert_eq!(run(Layout::Tile, [8, 1], 16), None, "one row");
+        assert_eq!(run(Layout::Tile, [16, 4], 16), None, "a row is a gang");
+        assert_eq!(run(Layout::Tile, [1, 4], 4), None, "rows of one");
+        assert_eq!(run(Layout::X, [8, 8], 16), None);
+        assert_eq!(Layout::Tile.run(&LaunchFacts::of_range([0; 3], [20; 3], [8, 8, 1]), 16), None, "smaller groups");
     }
 
     #[test]

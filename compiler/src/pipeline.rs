@@ -257,7 +257,7 @@ fn report(
         _ => "as asked".to_owned(),
     };
     let (configuration, width) = widening.map_or(("scalar", 1), |w| (w.configuration.name(), w.width));
-    let layout = widening.map_or("", |widening| widening.layout.name());
+    let layout = widening.map_or("", |widening| widening.layout.how());
     Report::new(kernel, configuration, (width, layout), why, notes)
 }
 

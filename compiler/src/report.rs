@@ -118,7 +118,7 @@ impl fmt::Display for Report {
         let Report { kernel, configuration, width, layout, why, notes } = self;
         match width {
             1 => writeln!(f, "kernel {kernel}: work-items one after the other ({why})")?,
-            _ => writeln!(f, "kernel {kernel}: {width} work-items at a time along {layout}, {configuration} ({why})")?,
+            _ => writeln!(f, "kernel {kernel}: {width} work-items at a time {layout}, {configuration} ({why})")?,
         }
         notes.iter().try_for_each(|note| writeln!(f, "{note}"))
     }
@@ -167,7 +167,7 @@ mod tests {
         for (line, kind) in [(3, "store"), (0, "private"), (3, "load"), (1, "loop"), (3, "load")] {
             notes.add(|| note(line, kind));
         }
-        let report = Report::new("k", "unicf", (8, "x"), "as asked".into(), notes).unwrap();
+        let report = Report::new("k", "unicf", (8, "along x"), "as asked".into(), notes).unwrap();
         let expected = "kernel k: 8 work-items at a time along x, unicf (as asked)
 1:2 loop uniform
 3:2 load uniform, masked
@@ -181,12 +181,12 @@ mod tests {
     fn json_says_the_same() {
         let notes = Notes::new(true);
         notes.add(|| Note { detail: "\"a\\\n".into(), ..note(3, "load") });
-        let report = Report::new("k", "unicf", (8, "x"), "as asked".into(), notes).unwrap();
+        let report = Report::new("k", "unicf", (8, "along x"), "as asked".into(), notes).unwrap();
         let expected = r#"{
   "kernel": "k",
   "configuration": "unicf",
   "width": 8,
-  "layout": "x",
+  "layout": "along x",
   "why": "as asked",
   "notes": [
     {"line": 3, "column": 2, "kind": "load", "class": "uniform", "masked": true, "detail": "\"a\\\u000a"}
@@ -202,6 +202,6 @@ mod tests {
     fn without_a_wish_there_is_nothing() {
         let notes = Notes::new(false);
         notes.add(|| unreachable!("nobody asked"));
-        assert_eq!(Report::new("k", "unicf", (8, "x"), String::new(), notes), None);
+        assert_eq!(Report::new("k", "unicf", (8, "along x"), String::new(), notes), None);
     }
 }

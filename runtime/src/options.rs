@@ -51,7 +51,7 @@ pub const TABLE: &[Switch] = &[
     Switch {
         name: "LOCKSTEP_LAYOUT",
         default: "as fits the kernel",
-        meaning: "the dimension along which work-items that run together lie, wherever that is possible: x, y or z",
+        meaning: "which work-items run together, wherever that is possible: consecutive ones along x, y or z, or rows of a tile",
     },
     Switch {
         name: "LOCKSTEP_SIMD",
@@ -209,7 +209,7 @@ impl Options {
         let layout = text("LOCKSTEP_LAYOUT").and_then(|value| match value.trim().parse() {
             Ok(layout) => Some(layout),
             Err(()) => {
-                eprintln!("lockstep: LOCKSTEP_LAYOUT={value} is not x, y or z; ignored");
+                eprintln!("lockstep: LOCKSTEP_LAYOUT={value} is not x, y, z or tile; ignored");
                 None
             }
         });

@@ -129,10 +129,52 @@ pub struct Lanes<'a> {
     pub shapes: &'a SecondaryMap<Value, Shape>,
     /// The lines on which they lie unless an index wraps.
     pub lines: &'a SecondaryMap<Value, Option<Line>>,
+    /// What is known of the rows of a tile.
+    pub rows: Option<Rows<'a>>,
+}
+
+/// What is known of the lanes of a tile's row.
+#[derive(Clone, Copy)]
+pub struct Rows<'a> {
+    /// The shapes of values in them.
+    pub shapes: &'a SecondaryMap<Value, Shape>,
+    /// How many there are.
+    pub lanes: u32,
+}
+
+/// What an instruction costs that is done row by row, if it is.
+fn row_by_row(f: &Function, inst: Inst, lanes: Lanes<'_>, registers: Registers) -> Option<u64> {
+    let rows = lanes.rows?;
+    let node = &f.insts[inst];
+    let one = Registers { width: rows.lanes, ..registers };
+    let follows = |v: Value| lanes.shapes[v].is_varying() && !rows.shapes[v].is_varying();
+    let wide = |ptr: Value, ty: Type, count: usize, direction: Direction| {
+        let class = classify(rows.shapes[ptr].stride(), ty.bytes(), count as u32, one.width, direction);
+        follows(ptr) && class != AccessClass::Scattered
+    };
+    let result = node.results.first();
+    let is_so = match &node.data {
+        InstData::Load { ptr, .. } => result.is_some_and(|&v| wide(*ptr, f.ty(v), node.results.len(), Direction::Load)),
+        InstData::Store { ptr, args, .. } => {
+            args.first().is_some_and(|&v| wide(*ptr, f.ty(v), args.len(), Direction::Store))
+        }
+        _ => result.is_some_and(|&v| follows(v)),
+    };
+    let count = u64::from(registers.width / rows.lanes);
+    let each = || gang(f, inst, Lanes { shapes: rows.shapes, rows: None, ..lanes }, one);
+    // What is loaded or stored is put together or taken apart.
+    is_so.then(|| match each() {
+        0 => 0,
+        each => count * each + (count - 1) * VECTOR,
+    })
 }
 
 /// What an instruction costs for a gang.
-pub fn gang(f: &Function, inst: Inst, Lanes { shapes, lines }: Lanes<'_>, registers: Registers) -> u64 {
+pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) -> u64 {
+    if let Some(cost) = row_by_row(f, inst, known, registers) {
+        return cost;
+    }
+    let Lanes { shapes, lines, .. } = known;
     let node = &f.insts[inst];
     let once = operation(f, inst);
     let lanes = u64::from(registers.width);
@@ -234,13 +276,21 @@ fn per_lane(data: &InstData) -> bool {
 }
 
 /// What a function costs one work-item, and a gang if all its lanes go every way.
-pub fn whole(f: &Function, graph: &Cfg, loops: &Loops, found: &Divergence, registers: Registers) -> (u64, u64) {
+pub fn whole(
+    f: &Function,
+    graph: &Cfg,
+    loops: &Loops,
+    found: &Divergence,
+    rows: Option<Rows<'_>>,
+    registers: Registers,
+) -> (u64, u64) {
     let lines = lines(f, graph.rpo(), &found.shapes, registers.width);
-    let lanes = Lanes { shapes: &found.shapes, lines: &lines };
+    let lanes = Lanes { shapes: &found.shapes, lines: &lines, rows };
+    let steps = rows.map_or(&found.shapes, |rows| rows.shapes);
     let (mut one, mut all) = (0u64, 0u64);
     for &block in graph.rpo() {
         let insts = &f.blocks[block].insts;
-        let mut alone: u64 = insts.iter().map(|&inst| scalar(f, inst, &found.shapes)).sum();
+        let mut alone: u64 = insts.iter().map(|&inst| scalar(f, inst, steps)).sum();
         let mut together = insts.iter().map(|&inst| gang(f, inst, lanes, registers)).fold(0, u64::saturating_add);
         if f.blocks[block].term.selector().is_some() {
             alone += 1;

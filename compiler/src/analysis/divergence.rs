@@ -33,11 +33,13 @@ mod slots;
 /// What is known of how a kernel's gangs run, beside its code.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// Lanes of a gang: work-items consecutive along a dimension, the first at a multiple of this in its group. A
-    /// power of two.
+    /// Lanes of a gang: work-items consecutive along a dimension, the first at a multiple of this in its group; or rows
+    /// of a tile. A power of two.
     pub width: u32,
-    /// Along which.
+    /// Which.
     pub layout: Layout,
+    /// The lanes of a tile's row are compared, not those of a gang.
+    of_runs: bool,
     /// A power of two that divides the first global id along it of every group (1 if nothing is known).
     pub group_align: u64,
     /// The greatest global id along any dimension.
@@ -79,6 +81,7 @@ impl Facts {
         let mut facts = Facts {
             width,
             layout: Layout::X,
+            of_runs: false,
             group_align: 1,
             max_global_id: u64::MAX,
             promises_bind: true,
@@ -109,6 +112,15 @@ impl Facts {
     /// The facts for gangs of another layout, of which nothing else is known yet.
     pub fn laid_out(self, layout: Layout) -> Facts {
         Facts { layout, ..self }
+    }
+
+    /// Given the facts of gangs that are tiles, those of their rows, which have `row` lanes. What has a shape by them has
+    /// it in the lanes of each row, whichever lanes the program sends there.
+    pub fn of_runs(&self, row: u32) -> Facts {
+        let mut facts = Facts { width: row, layout: Layout::X, of_runs: true, promises_bind: false, ..self.clone() };
+        // Of other values, lane 0 of a row is not aligned as lane 0 of the gang is.
+        facts.live.values_mut().filter(|shape| !shape.is_uniform()).for_each(|shape| *shape = Shape::Varying);
+        facts
     }
 
     /// Takes note of how private slots lie.
@@ -461,6 +473,10 @@ impl Solver<'_> {
         let width = self.facts.width;
         let of = |v: Value| self.known[v].unwrap_or(Known::varying(f.ty(v)));
         let known = match &node.data {
+            // Code has these as vectors.
+            InstData::CallHost { .. } | InstData::Unary { op: UnaryOp::SpaceOf, .. } if self.facts.of_runs => {
+                Known::varying(ty)
+            }
             InstData::Unary { op, arg, .. } => transfer::unary(*op, f.ty(*arg), ty, of(*arg), width),
             InstData::Binary { op, flags, args: [a, b], .. } => {
                 let masked = self.home[result].is_some_and(|block| f.masks[block].is_some());
@@ -536,6 +552,13 @@ impl Solver<'_> {
         let uniform = |align: u64, max: u64| Known { max: u128::from(max).min(ty.mask()), ..Known::uniform(ty, align) };
         if facts.whole_group && matches!(query, Query::LocalId | Query::GlobalId) {
             return Known::varying(ty);
+        }
+        if facts.layout == Layout::Tile && d < 2 {
+            match query {
+                Query::LocalId => return Known { max: facts.max_local_id(d).into(), ..Known::varying(ty) },
+                Query::GlobalId => return Known { max: facts.max_global_id.into(), ..Known::varying(ty) },
+                _ => {}
+            }
         }
         let max_size = facts.max_global_id.saturating_add(1);
         let row_align = facts.launch.align_along(d);

@@ -18,7 +18,7 @@ const GUARD: u64 = 3;
 const LANE: u64 = 3;
 
 /// What an instruction costs a gang more in a block that has a mask.
-pub fn extra(f: &Function, inst: Inst, Lanes { shapes, lines }: Lanes<'_>, registers: Registers) -> u64 {
+pub fn extra(f: &Function, inst: Inst, Lanes { shapes, lines, .. }: Lanes<'_>, registers: Registers) -> u64 {
     let node = &f.insts[inst];
     let lanes = u64::from(registers.width);
     let access = |ptr: Value, ty: Type, count: usize, direction: Direction| {

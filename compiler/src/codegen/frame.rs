@@ -247,6 +247,9 @@ impl<'ctx> Frame<'ctx> {
         };
         // The gang's block, and the lane in it.
         let b = &emit.builder;
+        if self.layout == Layout::Tile {
+            return emit.offset(base, emit.mul(item.number, emit.const64(stride))?, true);
+        }
         let [along, middle, outer] = self.layout.order();
         let place = item.local[along];
         let lane = b.build_and(place, emit.const64(u64::from(lanes) - 1), "")?;

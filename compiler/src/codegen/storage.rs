@@ -124,7 +124,10 @@ impl Storage {
                     let stride = match data.layout {
                         SlotLayout::Apart | SlotLayout::Shared => padded(data.size, data.align).next_multiple_of(align),
                         SlotLayout::Interleaved { element, lanes } => {
-                            needs.row = needs.row.max(lanes.into());
+                            // Groups are whole tiles.
+                            if layout != Layout::Tile {
+                                needs.row = needs.row.max(lanes.into());
+                            }
                             data.size.next_multiple_of(element.into()).next_multiple_of(align)
                         }
                     };

@@ -3,6 +3,7 @@
 use super::memory::{Interleaved, Kind, global_address};
 use super::{Fault, InterpError, Memory, PrintfEvent, Run, float, host, integer, unary};
 use crate::ir::*;
+use crate::layout::Layout;
 use std::fmt;
 
 /// What all work-items of a running group share.
@@ -118,7 +119,11 @@ impl Item {
                 },
                 SlotLayout::Interleaved { element, lanes } => {
                     let (element, lanes) = (u64::from(element.max(1)), u64::from(lanes.max(1)));
-                    let own = Interleaved { element, lanes, lane: local_id[run.layout.dim()] % lanes };
+                    let place = match run.layout {
+                        Layout::Tile => number.into(),
+                        layout => local_id[layout.dim()],
+                    };
+                    let own = Interleaved { element, lanes, lane: place % lanes };
                     memory.add_interleaved(kind, data.size, own, UNWRITTEN)?
                 }
             });

@@ -5,7 +5,7 @@
 //! other is faster.
 //! Phases: for every dimension along which groups of known size have several work-items, what each region costs one
 //! work-item and gangs of every width, the lanes without a work-item at the end of rows of known length included; the
-//! least per work-item.
+//! least per work-item. Tiles are estimated where they are asked for.
 //! Source: DESIGN decisions 8 and 9; Moll 2021, chapter 10, for the shapes that decide what an access costs.
 
 use super::choices::may_split;
@@ -15,11 +15,13 @@ use crate::analysis::cost::{self, Registers};
 use crate::analysis::divergence::{Divergence, Facts, divergence};
 use crate::analysis::dominators::dominators;
 use crate::analysis::loops::{Loops, loops};
-use crate::ir::{Function, Kernel, Module};
+use crate::analysis::shape::Shape;
+use crate::ir::{Function, Kernel, Module, Value};
 use crate::launch_facts::LaunchFacts;
 use crate::layout::Layout;
 use crate::transform::group_accesses::group_accesses;
 use crate::transform::uniform_choices::{condition, suppose};
+use cranelift_entity::SecondaryMap;
 use std::fmt;
 
 /// Gangs have to be this much faster, in percent of a work-item's cost, for the estimate to be believed.
@@ -83,23 +85,38 @@ const WIDER: u64 = 90;
 const MOST_FOR_WIDER: usize = 400;
 
 /// Whether the work-items of a kernel may lie in gangs like this, in launches of which the facts hold.
-pub fn may_lie(kernel: &Kernel, launch: &LaunchFacts, layout: Layout) -> bool {
+pub fn may_lie(kernel: &Kernel, launch: &LaunchFacts, layout: Layout, width: u32) -> bool {
+    if layout == Layout::Tile {
+        return layout.run(launch, width).is_some();
+    }
     // What work-items collect is taken in the order of their numbers.
     layout.keeps_order(launch) || kernel.combines.values().all(Option::is_none)
 }
 
 /// The layout and width that cost a work-item least on registers of `bits` bits, in launches of which the facts hold.
 pub fn choose(module: &Module, kernel: &Kernel, gangs: Gangs, bits: u32, launch: &LaunchFacts) -> Choice {
-    let of = |layout| best_width(module, kernel, gangs, bits, launch, layout);
+    let usual = (bits / 32).max(WIDTHS[0]);
+    let of = |layout| match layout {
+        Layout::Tile => {
+            let width = [usual, usual / 2].into_iter().find(|&width| may_lie(kernel, launch, layout, width))?;
+            let facts = Facts::new(module, kernel, width).laid_out(layout).of_launch(kernel, launch).of_kernel(kernel);
+            let rows = layout.run(launch, width).map(|row| facts.of_runs(row));
+            Some(Estimates::new(kernel, gangs, &facts, rows.as_ref(), bits, launch).of(width))
+        }
+        _ if !may_lie(kernel, launch, layout, usual) => None,
+        _ => Some(best_width(module, kernel, gangs, bits, launch, layout)),
+    };
+    let along_x = || best_width(module, kernel, gangs, bits, launch, Layout::X);
     if let Some(layout) = gangs.layout {
-        return of(if may_lie(kernel, launch, layout) { layout } else { Layout::X });
+        return of(layout).unwrap_or_else(along_x);
     }
-    let mut best = of(Layout::X);
+    let mut best = along_x();
+    // Tiles only where they are asked for: what they cost was not compared with what they take.
     for layout in [Layout::Y, Layout::Z] {
-        if launch.local_size(layout.dim()).is_none_or(|size| size == 1) || !may_lie(kernel, launch, layout) {
+        if launch.local_size(layout.dim()).is_none_or(|size| size == 1) {
             continue;
         }
-        let found = of(layout);
+        let Some(found) = of(layout) else { continue };
         let to_beat = Choice { gang: best.gang.saturating_mul(OTHER_LAYOUT) / 100, ..best };
         let (taken, left) = if found.is_cheaper(to_beat) { (found, best) } else { (best, found) };
         let Choice { layout, width, gang, .. } = left;
@@ -120,7 +137,7 @@ fn best_width(
 ) -> Choice {
     let usual = (bits / 32).max(WIDTHS[0]);
     let facts = |width| Facts::new(module, kernel, width).laid_out(layout).of_launch(kernel, launch).of_kernel(kernel);
-    let narrow = Estimates::new(kernel, gangs, &facts(usual), bits, launch);
+    let narrow = Estimates::new(kernel, gangs, &facts(usual), None, bits, launch);
     let short = launch.local_size(layout.dim()).map_or(usual, u32::next_power_of_two).min(usual);
     let mut best = narrow.of(usual);
     for width in [usual / 2, short].into_iter().filter(|width| WIDTHS.contains(width)) {
@@ -133,7 +150,7 @@ fn best_width(
     let insts: usize = kernel.regions.values().map(|body| body.insts.len()).sum();
     if best.width == usual && insts <= MOST_FOR_WIDER {
         // What holds of a gang need not hold of two together.
-        let other = Estimates::new(kernel, gangs, &facts(2 * usual), bits, launch).of(2 * usual);
+        let other = Estimates::new(kernel, gangs, &facts(2 * usual), None, bits, launch).of(2 * usual);
         if (Choice { gang: other.gang.saturating_mul(100) / WIDER, ..other }).is_cheaper(best) {
             best = other;
         }
@@ -151,17 +168,25 @@ struct Estimates<'a> {
 }
 
 impl<'a> Estimates<'a> {
-    fn new(kernel: &Kernel, gangs: Gangs, facts: &Facts, bits: u32, launch: &'a LaunchFacts) -> Estimates<'a> {
+    fn new(
+        kernel: &Kernel,
+        gangs: Gangs,
+        facts: &Facts,
+        rows: Option<&Facts>,
+        bits: u32,
+        launch: &'a LaunchFacts,
+    ) -> Estimates<'a> {
         let versions = |body: &Function| {
-            let choice = may_split(body, gangs).then(|| condition(body, &analyse(body, facts).shapes)).flatten();
+            let choice =
+                may_split(body, gangs).then(|| condition(body, &analyse(body, rows.unwrap_or(facts)).shapes)).flatten();
             let version = |condition, holds| {
                 let mut body = body.clone();
                 suppose(&mut body, condition, holds);
-                Analysed::new(&body, facts)
+                Analysed::new(&body, facts, rows)
             };
             match choice {
                 Some(condition) => [true, false].map(|holds| version(condition, holds)).into(),
-                None => vec![Analysed::new(body, facts)],
+                None => vec![Analysed::new(body, facts, rows)],
             }
         };
         let regions = kernel.regions.values().map(versions).collect();
@@ -177,7 +202,7 @@ impl<'a> Estimates<'a> {
             choice.gang = costs().fold(choice.gang, |sum, (_, all)| sum.saturating_add(all / part));
         }
         // The last gang of a row may have lanes to spare.
-        if let Some(row) = self.launch.local_size(self.layout.dim()) {
+        if let Some(row) = self.launch.local_size(self.layout.dim()).filter(|_| self.layout != Layout::Tile) {
             let lanes = u64::from(row.next_multiple_of(width));
             choice.gang = choice.gang.saturating_mul(lanes) / u64::from(row.max(1));
         }
@@ -191,20 +216,25 @@ struct Analysed {
     graph: Cfg,
     forest: Loops,
     found: Divergence,
+    /// The shapes in the lanes of a tile's row, and their number.
+    rows: Option<(SecondaryMap<Value, Shape>, u32)>,
 }
 
 impl Analysed {
-    fn new(body: &Function, facts: &Facts) -> Analysed {
+    fn new(body: &Function, facts: &Facts, rows: Option<&Facts>) -> Analysed {
         let graph = cfg(body);
         let forest = loops(&graph, &dominators(&graph));
         let found = divergence(body, facts, &graph, &forest);
+        let rows = rows.map(|rows| (divergence(body, rows, &graph, &forest).shapes, rows.width));
         // As what runs will be.
         let mut body = body.clone();
-        group_accesses(&mut body, &found.shapes, facts.width);
-        Analysed { body, graph, forest, found }
+        let (shapes, width) = rows.as_ref().map_or((&found.shapes, facts.width), |(shapes, width)| (shapes, *width));
+        group_accesses(&mut body, shapes, width);
+        Analysed { body, graph, forest, found, rows }
     }
 
     fn cost(&self, registers: Registers) -> (u64, u64) {
-        cost::whole(&self.body, &self.graph, &self.forest, &self.found, registers)
+        let rows = self.rows.as_ref().map(|(shapes, lanes)| cost::Rows { shapes, lanes: *lanes });
+        cost::whole(&self.body, &self.graph, &self.forest, &self.found, rows, registers)
     }
 }

@@ -11,6 +11,8 @@ use crate::ir::Type;
 pub enum Form {
     /// As the value of lane 0; lane `i` has `i * stride` more, in the type's wrapping arithmetic.
     Affine(i64),
+    /// Of a tile, as the values of the first lane of each row; in a row, lane `i` has `i * stride` more.
+    Runs(i64),
     /// As a vector with an element per lane.
     Vector,
 }

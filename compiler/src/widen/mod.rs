@@ -80,6 +80,8 @@ impl fmt::Display for Reason {
 pub struct RegionPlan {
     /// How each value differs between lanes.
     pub shapes: SecondaryMap<Value, Shape>,
+    /// How each value differs between the lanes of a tile's row; nothing is known for other gangs.
+    pub runs: SecondaryMap<Value, Shape>,
     /// The lanes that run a block: an `i1`; none: all that entered the region.
     pub masks: SecondaryMap<Block, PackedOption<Value>>,
     /// Blocks with a mask that run for a lane at least whenever they run.
@@ -92,7 +94,13 @@ pub struct RegionPlan {
 impl RegionPlan {
     /// How a value is held in registers.
     pub fn form(&self, body: &Function, value: Value) -> Form {
-        Form::of(body.ty(value), self.shapes[value])
+        match Form::of(body.ty(value), self.shapes[value]) {
+            Form::Vector => match Form::of(body.ty(value), self.runs[value]) {
+                Form::Affine(stride) => Form::Runs(stride),
+                form => form,
+            },
+            form => form,
+        }
     }
 }
 
@@ -103,6 +111,8 @@ pub struct Widening {
     pub width: u32,
     /// Which.
     pub layout: Layout,
+    /// Lanes of a row, if they are tiles.
+    pub run: Option<u32>,
     /// Why so many, and these, if nobody asked for them.
     pub choice: Option<Choice>,
     /// What was asked for.
@@ -134,7 +144,7 @@ pub fn plan(
         return Err(Reason::Cost(choice));
     }
     let width = width.or(choice.map(|choice| choice.width)).unwrap_or(WIDTHS[0]);
-    let asked = gangs.layout.filter(|&layout| choice::may_lie(kernel, launch, layout)).unwrap_or_default();
+    let asked = gangs.layout.filter(|&layout| choice::may_lie(kernel, launch, layout, width)).unwrap_or_default();
     let layout = choice.map_or(asked, |choice| choice.layout);
     let mut facts = Facts::new(module, kernel, width).laid_out(layout).of_launch(kernel, launch);
     facts.all_vary = configuration == Configuration::Naive;
@@ -143,21 +153,43 @@ pub fn plan(
         interleave(kernel, width, &facts.uniform_slots);
         facts.see_slots(kernel);
     }
-    let plan = |body| plan_region(body, &facts, gangs, bits, notes);
+    let run = layout.run(launch, width);
+    let runs = run.map(|row| facts.of_runs(row));
+    let plan = |body| plan_region(body, &facts, runs.as_ref(), gangs, bits, notes);
     let regions = kernel.regions.values_mut().map(plan).collect();
-    let widening = Widening { width, layout, choice, configuration, regions };
+    let widening = Widening { width, layout, run, choice, configuration, regions };
     notes::private(kernel, &widening, notes);
     Ok(widening)
 }
 
-fn plan_region(body: &mut Function, facts: &Facts, gangs: Gangs, bits: u32, notes: &Notes) -> RegionPlan {
+fn plan_region(
+    body: &mut Function,
+    facts: &Facts,
+    runs: Option<&Facts>,
+    gangs: Gangs,
+    bits: u32,
+    notes: &Notes,
+) -> RegionPlan {
     let configuration = gangs.configuration;
     let registers = Registers { bits, width: facts.width };
     let mut before = analyse(body, facts);
-    if let Some(found) = choices::split_choices(body, facts, &before, gangs, notes) {
-        before = found;
+    match runs {
+        None => {
+            if let Some(found) = choices::split_choices(body, facts, &before, gangs, notes) {
+                before = found;
+            }
+            group_accesses(body, &before.shapes, facts.width);
+        }
+        // Accesses are those of a row.
+        Some(runs) => {
+            let mut rows = analyse(body, runs);
+            if let Some(found) = choices::split_choices(body, runs, &rows, gangs, notes) {
+                rows = found;
+                before = analyse(body, facts);
+            }
+            group_accesses(body, &rows.shapes, runs.width);
+        }
     }
-    group_accesses(body, &before.shapes, facts.width);
     let found = (configuration == Configuration::UniCf).then_some(&before);
     let control = notes.wanted().then(|| Control::of(body, found));
     if configuration == Configuration::UniCf {
@@ -176,7 +208,8 @@ fn plan_region(body: &mut Function, facts: &Facts, gangs: Gangs, bits: u32, note
     let shapes = analyse(body, facts).shapes;
     let by_active = shaped_by_active(body, facts, &shapes);
     let run_by_some = run_by_some(body);
-    let plan = RegionPlan { shapes, masks: body.masks.clone(), run_by_some, by_active };
+    let runs = runs.map(|runs| analyse(body, runs).shapes).unwrap_or_default();
+    let plan = RegionPlan { shapes, runs, masks: body.masks.clone(), run_by_some, by_active };
     if let Some(control) = control {
         control.note(body, &plan, notes);
     }

@@ -8,7 +8,7 @@ use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
 use lockstep_compiler::ir::Module;
 use lockstep_compiler::launch_facts::LaunchFacts;
 use lockstep_compiler::layout::Layout;
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize, load};
+use lockstep_compiler::pipeline::{CompileOptions, Vectorize, compile_kernel, load};
 use lockstep_compiler::widen::Gangs;
 
 /// 1, 3, 7, 8, 16, 17, 64, 100, 256 and 1024 work-items, and some that divide gangs or are divided by them.
@@ -108,4 +108,58 @@ fn rows_and_columns() {
 #[test]
 fn collected_values() {
     check("collected");
+}
+
+/// The first line of the report on a kernel in launches over a range.
+fn report(source: &str, layout: Option<Layout>, global: [u64; 3], local: [u64; 3]) -> String {
+    let module = build(source);
+    let folder = std::env::temp_dir().join(format!("lockstep-layout-{}-{local:?}", std::process::id()));
+    let options = CompileOptions {
+        vectorize: Vectorize::Gangs(Gangs { layout, ..Gangs::default() }),
+        launch: LaunchFacts::of_range([0; 3], global, local),
+        simd: Some(256),
+        report: Some(folder.clone()),
+        ..CompileOptions::default()
+    };
+    let variant = compile_kernel(&module, 0, &options).unwrap();
+    let text = variant.report().unwrap().to_string();
+    std::fs::remove_dir_all(folder).unwrap();
+    text.lines().next().unwrap().to_owned()
+}
+
+/// Lanes lie along the dimension in which a group is long, or which runs along rows of memory; the report says so.
+#[test]
+fn the_layout_that_costs_least() {
+    let column = "kernel void k(global float *a, local float *b) {
+        int i = get_local_id(1);
+        b[i] = a[get_global_id(1)] * 2.0f;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        a[get_global_id(1)] = b[63 - i] * b[i];
+    }";
+    let along_y = report(column, None, [4, 256, 1], [1, 64, 1]);
+    assert!(along_y.starts_with("kernel k: 8 work-items at a time along y, unicf"), "{along_y}");
+    assert!(along_y.contains("a gang of 8 along y is expected to cost"), "{along_y}");
+    assert!(along_y.contains(" along x "), "{along_y}");
+    let square = "kernel void k(global float *a, global float *b, uint n) {
+        a[get_global_id(0) * n + get_global_id(1)] += b[get_global_id(0) * n + get_global_id(1)];
+    }";
+    let rows_of_y = report(square, None, [256, 256, 1], [16, 16, 1]);
+    assert!(rows_of_y.contains("at a time along y,"), "{rows_of_y}");
+    let usual = square.replace("get_global_id(0) * n + get_global_id(1)", "get_global_id(1) * n + get_global_id(0)");
+    let rows_of_x = report(&usual, None, [256, 256, 1], [16, 16, 1]);
+    assert!(rows_of_x.contains("at a time along x,"), "{rows_of_x}");
+    assert!(rows_of_x.contains(" along y "), "{rows_of_x}");
+    let small = "kernel void k(global const float *in, global float *out, local float *t, int n) {
+        int x = get_local_id(0), y = get_local_id(1);
+        float sum = 0.0f;
+        for (int k = 0; k < n; ++k) {
+            float a = in[k * 4 + y], b = in[k * 4 + x];
+            sum += sqrt(a * b) * (a - b) + a / b;
+        }
+        t[y * 4 + x] = sum;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        out[get_global_id(1) * 64 + get_global_id(0)] = t[y * 4 + x] * t[x];
+    }";
+    let tiles = report(small, Some(Layout::Tile), [64, 64, 1], [4, 4, 1]);
+    assert!(tiles.starts_with("kernel k: 8 work-items at a time in tiles of rows, unicf"), "{tiles}");
 }

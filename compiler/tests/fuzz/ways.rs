@@ -132,7 +132,7 @@ pub fn planned(g: &Generated) -> Planned {
         accesses(f).filter(|&(ptr, _)| lines[ptr].is_some()).count()
     };
     Planned {
-        report: Report::new("", "", (WIDTH, "x"), String::new(), notes).unwrap().to_string(),
+        report: Report::new("", "", (WIDTH, "along x"), String::new(), notes).unwrap().to_string(),
         groups: wide_accesses(&planned).saturating_sub(wide_accesses(&kernel)),
         on_lines: widening.regions.iter().map(on_lines).sum(),
     }

@@ -6,7 +6,7 @@
 //! there is no code for them.
 
 use super::{Around, Gang, GangCode};
-use crate::codegen::emit::Emitted;
+use crate::codegen::emit::{Emit, Emitted};
 use crate::codegen::groups::{Item, Level};
 use crate::codegen::region::Exits;
 use crate::ir::{Function, Region};
@@ -27,6 +27,11 @@ pub fn run_gangs<'ctx>(
     next: PointerValue<'ctx>,
     number: impl Fn(Option<Region>) -> IntValue<'ctx>,
 ) -> Emitted<Vec<Option<Region>>> {
+    if let Some(run) = around.widening.run {
+        return run_tiles(around, body, plan, run, |emit, region| {
+            emit.builder.build_store(next, number(region)).map(drop)
+        });
+    }
     let Around { emit, group, .. } = around;
     let b = &emit.builder;
     let width = emit.const64(around.width().into());
@@ -99,6 +104,40 @@ pub fn run_gangs<'ctx>(
     nexts.sort();
     nexts.dedup();
     debug_assert!(nexts.iter().flatten().all(|region| region.index() < around.kernel.regions.len()));
+    Ok(nexts)
+}
+
+/// As [`run_gangs`], for gangs that are several rows of `run` work-items. Groups are whole gangs.
+fn run_tiles<'ctx>(
+    around: Around<'_, 'ctx, '_>,
+    body: &Function,
+    plan: &RegionPlan,
+    run: u32,
+    choose: impl Fn(&Emit<'ctx, '_>, Option<Region>) -> Emitted<()>,
+) -> Emitted<Vec<Option<Region>>> {
+    let Around { emit, group, .. } = around;
+    let (zero, rows) = (emit.const64(0), u64::from(around.width() / run));
+    let z = Level::open(emit, "z", group.first[2], zero)?;
+    let tile = Level::open(emit, "tile", zero, z.number())?;
+    let y = emit.mul(tile.local(), emit.const64(rows))?;
+    let global = [group.first[0], emit.add(group.first[1], y)?, z.global];
+    let first = Item { local: [zero, y, z.local()], global, number: tile.number() };
+    let exits = GangCode::emit(around, &Gang { first, entry: None }, body, plan)?;
+    let latch = emit.block("tile.next");
+    let mut nexts = Vec::new();
+    for &(region, from) in &exits {
+        emit.at(from);
+        choose(emit, region)?;
+        emit.builder.build_unconditional_branch(latch)?;
+        nexts.push(region);
+    }
+    emit.at(latch);
+    let following = emit.add(tile.number(), emit.const64(around.width().into()))?;
+    let tiles = emit.builder.build_int_unsigned_div(group.size[1], emit.const64(rows), "")?;
+    tile.close(emit, tiles, following)?;
+    z.close_outer(emit, group.size[2], following)?;
+    nexts.sort();
+    nexts.dedup();
     Ok(nexts)
 }
 

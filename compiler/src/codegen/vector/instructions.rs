@@ -20,6 +20,8 @@ enum Lanes<'ctx> {
     First,
     /// The one with this number (an i64).
     One(IntValue<'ctx>),
+    /// The first one of a tile's row.
+    Run(u32),
     /// All, as a vector.
     All,
 }
@@ -44,6 +46,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             (Form::Vector, Held::Affine(base, stride)) if self.is_naive() => {
                 Held::Vector(self.around.emit.spread(base, stride, self.around.width())?)
             }
+            (Form::Vector, held @ Held::Runs(..)) if self.is_naive() => Held::Vector(self.spread(held)?),
             (_, held) => held,
         })
     }
@@ -105,6 +108,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 return self.lanes(node, call);
             }
             InstData::Fence { order } => return done(emit.fence(*order)),
+            InstData::Query { query, dim } if self.is_in_tile(*query, *dim) => self.place_in_tile(*query, *dim)?,
             InstData::Query { query, dim } => {
                 let first = groups::query(emit, frame, group, &self.gang.first, *query, *dim);
                 Held::Affine(first.into(), self.is_lanes(*query, *dim).into())
@@ -156,6 +160,13 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                     Held::Affine(self.base_of(value, lane, stride)?, stride)
                 }
                 Form::Affine(stride) => Held::Affine(self.compute(data, node, Lanes::First)?, stride),
+                Form::Runs(stride) if self.are_operands_alike(data) => {
+                    Held::runs(&[self.compute(data, node, Lanes::Run(0))?], stride)?
+                }
+                Form::Runs(stride) => {
+                    let run = |run| self.compute(data, node, Lanes::Run(run));
+                    Held::runs(&(0..self.around.runs()).map(run).collect::<Emitted<Vec<_>>>()?, stride)?
+                }
                 Form::Vector if self.all_uniform(data) => Held::Affine(self.compute(data, node, Lanes::First)?, 0),
                 Form::Vector => Held::Vector(self.compute(data, node, Lanes::All)?.into_vector_value()),
             },
@@ -166,7 +177,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// Whether a query tells each lane one more than the one before.
     pub(super) fn is_lanes(&self, query: Query, dim: u8) -> bool {
         let along = usize::from(dim) == self.around.widening.layout.dim();
-        along && matches!(query, Query::GlobalId | Query::LocalId)
+        along && self.around.widening.run.is_none() && matches!(query, Query::GlobalId | Query::LocalId)
     }
 
     pub(super) fn is_uniform(&self, value: Value) -> bool {
@@ -194,6 +205,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let get = |arg| match lanes {
             Lanes::First => self.first(arg),
             Lanes::One(lane) => self.lane(arg, lane),
+            Lanes::Run(run) => self.in_run(arg, run),
             Lanes::All => Ok(self.vector(arg)?.into()),
         };
         let frozen = |value| if speculates { self.freeze(value) } else { Ok(value) };

@@ -45,14 +45,14 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// The lanes as the bits of a number, lane 0 lowest.
     pub(super) fn bits(&self, lanes: VectorValue<'ctx>) -> Emitted<IntValue<'ctx>> {
         let emit = self.around.emit;
-        let bits = emit.builder.build_bit_cast(lanes, emit.int(self.around.width()), "")?;
+        let bits = emit.builder.build_bit_cast(lanes, emit.int(lanes.get_type().get_size()), "")?;
         emit.builder.build_int_z_extend(bits.into_int_value(), emit.i64(), "")
     }
 
     /// Whether any lane is on.
     pub(super) fn any(&self, lanes: VectorValue<'ctx>) -> Emitted<IntValue<'ctx>> {
         let emit = self.around.emit;
-        let bits = emit.builder.build_bit_cast(lanes, emit.int(self.around.width()), "")?.into_int_value();
+        let bits = emit.builder.build_bit_cast(lanes, emit.int(lanes.get_type().get_size()), "")?.into_int_value();
         emit.builder.build_int_compare(IntPredicate::NE, bits, bits.get_type().const_zero(), "")
     }
 

@@ -54,20 +54,32 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             let values = self.guarded(mask, || one(address))?;
             return Ok(values.into_iter().map(|value| Held::Affine(value, 0)).collect());
         }
-        let vectors = if access.volatile || is_shared(access, space) {
+        let together = !access.volatile && !is_shared(access, space);
+        if let Held::Runs(bases, 0) = held
+            && together
+        {
+            self.note_uniform(Direction::Load, ty, count, space);
+            return self.load_of_runs(bases, mask, count, one);
+        }
+        let vectors = if !together {
             self.note_lanes("load", if access.volatile { "volatile" } else { "atomic" });
             self.each_lane(mask, &vec![ty; count], |lane| one(self.lane(ptr, lane)?))?
         } else {
             let invariant = space == Space::Constant || emit.scopes.is_invariant();
-            let load = |held| match self.rows(held, space, offset, ty, count, access, Direction::Load)? {
+            let load = |held, mask| match self.rows(held, space, offset, ty, count, access, Direction::Load)? {
                 Some(rows) => self.load_rows(rows, mask, invariant),
                 None => self.gather(held, space, offset, ty, count, access, mask, invariant),
             };
             let line = self.line(ptr, ty, count, Direction::Load);
             self.note_stride(Direction::Load, line, held, ty, count, space);
-            match line {
-                Some(line) => self.on_line_or_not(ptr, line, load)?,
-                None => load(held)?,
+            match (line, held) {
+                (Some(line), _) => self.on_line_or_not(ptr, line, |held| load(held, mask))?,
+                (None, Held::Runs(bases, stride))
+                    if self.are_rows(stride, ty, count, Direction::Load) || mask.is_none() && self.are_alike(bases) =>
+                {
+                    self.load_runs(bases, mask, |base, mask| load(Held::Affine(base, stride), mask))?
+                }
+                (None, held) => load(held, mask)?,
             }
         };
         Ok(vectors.into_iter().map(Held::Vector).collect())
@@ -100,18 +112,22 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             return Ok(());
         }
         let values = args.iter().map(|&arg| self.vector(arg)).collect::<Emitted<Vec<_>>>()?;
-        let store = |held| {
+        let store = |held, values: &[VectorValue<'ctx>], mask| {
             match self.rows(held, space, offset, ty, count, access, Direction::Store)? {
-                Some(rows) => self.store_rows(rows, mask, &values)?,
-                None => self.scatter(held, space, offset, ty, &values, access, mask)?,
+                Some(rows) => self.store_rows(rows, mask, values)?,
+                None => self.scatter(held, space, offset, ty, values, access, mask)?,
             }
             Ok(Vec::new())
         };
         let line = self.line(ptr, ty, count, Direction::Store);
         self.note_stride(Direction::Store, line, held, ty, count, space);
-        match line {
-            Some(line) => self.on_line_or_not(ptr, line, store)?,
-            None => store(held)?,
+        match (line, held) {
+            (Some(line), _) => self.on_line_or_not(ptr, line, |held| store(held, &values, mask))?,
+            (None, Held::Runs(bases, stride)) if self.are_rows(stride, ty, count, Direction::Store) => self
+                .store_runs(bases, &values, mask, |base, values, mask| {
+                    store(Held::Affine(base, stride), values, mask)
+                })?,
+            (None, held) => store(held, &values, mask)?,
         };
         Ok(())
     }
@@ -163,7 +179,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         direction: Direction,
     ) -> Emitted<Option<Rows<'ctx>>> {
         let emit = self.around.emit;
-        let width = self.around.width();
+        let width = self.wide.get();
         let class = classify(held.stride(), ty.bytes(), count as u32, width, direction);
         let (Held::Affine(first, stride), AccessClass::Rows { row, reversed }) = (held, class) else {
             return Ok(None);
@@ -216,7 +232,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         mask: Option<Mask<'ctx>>,
         direction: Direction,
     ) -> Emitted<Option<VectorValue<'ctx>>> {
-        let width = self.around.width();
+        let width = self.wide.get();
         let places = elements(rows.row, rows.reversed, rows.count, width);
         match mask {
             None if rows.row == rows.count => Ok(None),
@@ -244,7 +260,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         invariant: bool,
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emit = self.around.emit;
-        let width = self.around.width();
+        let width = self.wide.get();
         let ty = self.memory_vector(rows.ty, rows.row * width);
         let (wide, insts) = match self.row_mask(rows, mask, Direction::Load)? {
             None => {
@@ -273,7 +289,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
 
     fn store_rows(&self, rows: Rows<'ctx>, mask: Option<Mask<'ctx>>, values: &[VectorValue<'ctx>]) -> Emitted<()> {
         let emit = self.around.emit;
-        let width = self.around.width();
+        let width = self.wide.get();
         let flat = self.one_behind_the_other(rows.ty, values)?;
         let places = elements(rows.row, rows.reversed, rows.count, width);
         let places: Vec<Option<u32>> =
@@ -300,7 +316,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     fn one_behind_the_other(&self, ty: Type, values: &[VectorValue<'ctx>]) -> Emitted<VectorValue<'ctx>> {
         let emit = self.around.emit;
         let mut parts = values.iter().map(|&value| self.extend(ty, value)).collect::<Emitted<Vec<_>>>()?;
-        let mut length = self.around.width();
+        let mut length = self.wide.get();
         while parts.len() > 1 {
             let all: Vec<Option<u32>> = (0..2 * length).map(Some).collect();
             let poison = parts[0].get_type().get_poison();
@@ -312,7 +328,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     }
 
     fn all_or(&self, mask: Option<Mask<'ctx>>) -> VectorValue<'ctx> {
-        mask.map_or_else(|| self.constant_lanes((0..self.around.width()).map(|_| true)), |mask| mask.lanes)
+        mask.map_or_else(|| self.constant_lanes((0..self.wide.get()).map(|_| true)), |mask| mask.lanes)
     }
 
     #[expect(clippy::too_many_arguments, reason = "they are the parts of an access")]
@@ -331,7 +347,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let lanes = self.all_or(mask);
         let load = |(index, together): (u32, u32)| {
             // Neighbouring elements come as one number.
-            let result = self.memory_vector(number(ty, together), self.around.width());
+            let result = self.memory_vector(number(ty, together), self.wide.get());
             let (places, align) = self.element_places(held, offset, ty, index, access)?;
             let args = [places.into(), lanes.into(), result.const_zero().into()];
             let types = [result.into(), places.get_type().into()];
@@ -351,7 +367,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// The elements of each lane that it holds as one number.
     fn elements_of(&self, ty: Type, together: u32, numbers: VectorValue<'ctx>) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emit = self.around.emit;
-        let width = self.around.width();
+        let width = self.wide.get();
         let flat = self.memory_vector(ty, together * width);
         let flat = emit.builder.build_bit_cast(numbers, flat, "")?.into_vector_value();
         let element = |index: u32| {
@@ -389,7 +405,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// The reverse of `elements_of`.
     fn as_numbers(&self, ty: Type, elements: &[VectorValue<'ctx>]) -> Emitted<VectorValue<'ctx>> {
         let emit = self.around.emit;
-        let (flat, width) = (self.one_behind_the_other(ty, elements)?, self.around.width());
+        let (flat, width) = (self.one_behind_the_other(ty, elements)?, self.wide.get());
         let together = elements.len() as u32;
         if together == 1 {
             return Ok(flat);

@@ -17,6 +17,7 @@ mod masks;
 mod memory;
 mod notes;
 mod roots;
+mod runs;
 mod values;
 
 pub use gangs::run_gangs;
@@ -37,7 +38,9 @@ use crate::widen::{RegionPlan, Widening};
 use cranelift_entity::{EntitySet, SecondaryMap};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::BuilderError;
+use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, PhiValue, PointerValue, VectorValue};
+use std::cell::Cell;
 use values::Held;
 
 /// What all regions' code has in common.
@@ -65,6 +68,11 @@ impl Around<'_, '_, '_> {
     /// Work-items of a gang.
     pub fn width(&self) -> u32 {
         self.widening.width
+    }
+
+    /// Rows of a gang that is a tile.
+    pub fn runs(&self) -> u32 {
+        self.widening.run.map_or(1, |run| self.width() / run)
     }
 }
 
@@ -94,6 +102,8 @@ pub struct GangCode<'a, 'ctx, 'm> {
     old_values: EntitySet<Value>,
     /// Whether some block is not run by all lanes of the vectors.
     masked: bool,
+    /// The elements of the vectors that are emitted: a gang's lanes, or those of a tile's row.
+    wide: Cell<u32>,
     values: SecondaryMap<Value, Option<Held<'ctx>>>,
     blocks: SecondaryMap<Block, Option<BasicBlock<'ctx>>>,
     phis: SecondaryMap<Block, Vec<PhiValue<'ctx>>>,
@@ -119,6 +129,7 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
             origins: Origins::of(around.kernel, body, &restricted(around.kernel)),
             old_values: atomics::used_old_values(body),
             masked: gang.entry.is_some() || body.layout.iter().any(|&block| plan.masks[block].is_some()),
+            wide: Cell::new(around.width()),
             values: SecondaryMap::new(),
             blocks: SecondaryMap::new(),
             phis: SecondaryMap::new(),
@@ -144,18 +155,21 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
             emit.at(to);
             for &param in &self.body.blocks[block].params {
                 let ty = emit.ty(self.body.ty(param));
-                let (phi, held) = match self.form(param) {
-                    Form::Affine(stride) => {
-                        let phi = emit.builder.build_phi(ty, "")?;
-                        (phi, Held::Affine(phi.as_basic_value(), stride))
+                let phis = &mut self.phis[block];
+                let mut phi = |ty: BasicTypeEnum<'ctx>| -> Emitted<BasicValueEnum<'ctx>> {
+                    let phi = emit.builder.build_phi(ty, "")?;
+                    phis.push(phi);
+                    Ok(phi.as_basic_value())
+                };
+                let held = match self.plan.form(self.body, param) {
+                    Form::Affine(stride) => Held::Affine(phi(ty)?, stride),
+                    Form::Runs(stride) => {
+                        let bases = (0..self.around.runs()).map(|_| phi(ty)).collect::<Emitted<Vec<_>>>()?;
+                        Held::runs(&bases, stride)?
                     }
-                    Form::Vector => {
-                        let phi = emit.builder.build_phi(vector_of(ty, self.around.width()), "")?;
-                        (phi, Held::Vector(phi.as_basic_value().into_vector_value()))
-                    }
+                    Form::Vector => Held::Vector(phi(vector_of(ty, self.around.width()).into())?.into_vector_value()),
                 };
                 self.values[param] = Some(held);
-                self.phis[block].push(phi);
             }
         }
         let mut exits = Vec::new();
@@ -233,7 +247,7 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
         for to in term.targets() {
             let params = &body.blocks[to.block].params;
             let values = params.iter().zip(&to.args).map(|(&param, &arg)| self.passed(param, arg));
-            passed.push(values.collect::<Emitted<Vec<_>>>()?);
+            passed.push(values.collect::<Emitted<Vec<_>>>()?.concat());
         }
         let from = emit.here()?;
         let mut seen: Vec<Block> = Vec::new();
@@ -272,10 +286,11 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
     }
 
     /// An argument in the form of the parameter it is for.
-    fn passed(&self, param: Value, arg: Value) -> Emitted<BasicValueEnum<'ctx>> {
+    fn passed(&self, param: Value, arg: Value) -> Emitted<Vec<BasicValueEnum<'ctx>>> {
         match self.form(param) {
-            Form::Affine(_) => self.first(arg),
-            Form::Vector => Ok(self.vector(arg)?.into()),
+            Form::Affine(_) => Ok(vec![self.first(arg)?]),
+            Form::Runs(_) => (0..self.around.runs()).map(|run| self.in_run(arg, run)).collect(),
+            Form::Vector => Ok(vec![self.vector(arg)?.into()]),
         }
     }
 

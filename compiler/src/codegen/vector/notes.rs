@@ -33,8 +33,11 @@ impl GangCode<'_, '_, '_> {
         count: usize,
         space: Space,
     ) {
-        let stride = line.map(|line| line.stride).or(held.stride());
-        let class = classify(stride, ty.bytes(), count as u32, self.around.width(), direction);
+        let (stride, width) = match held {
+            Held::Runs(_, stride) => (Some(stride), self.around.width() / self.around.runs()),
+            _ => (line.map(|line| line.stride).or(held.stride()), self.around.width()),
+        };
+        let class = classify(stride, ty.bytes(), count as u32, width, direction);
         self.note_way(
             direction,
             class,
@@ -42,7 +45,11 @@ impl GangCode<'_, '_, '_> {
             count,
             space,
             stride,
-            if line.is_some() { ", unless an index wraps" } else { "" },
+            match held {
+                Held::Runs(..) => ", row by row",
+                _ if line.is_some() => ", unless an index wraps",
+                _ => "",
+            },
         );
     }
 

@@ -3,6 +3,7 @@
 use super::GangCode;
 use crate::codegen::emit::{Emit, Emitted, vector_of};
 use crate::ir::{FastMath, Type, UnaryOp, Value, ValueDef};
+use crate::layout::MOST_RUNS;
 use inkwell::builder::BuilderError;
 use inkwell::types::VectorType;
 use inkwell::values::{AsValueRef, BasicValueEnum, IntValue, PointerValue, VectorValue};
@@ -12,16 +13,25 @@ use inkwell::values::{AsValueRef, BasicValueEnum, IntValue, PointerValue, Vector
 pub enum Held<'ctx> {
     /// Lane 0's; lane `i` has `i * stride` more.
     Affine(BasicValueEnum<'ctx>, i64),
+    /// Of a tile, that of the first lane of each row; in a row, lane `i` has `i * stride` more. Behind the last row there
+    /// is that of the last one.
+    Runs([BasicValueEnum<'ctx>; MOST_RUNS], i64),
     /// One element per lane.
     Vector(VectorValue<'ctx>),
 }
 
-impl Held<'_> {
+impl<'ctx> Held<'ctx> {
+    /// A value by the first lane of each row.
+    pub fn runs(bases: &[BasicValueEnum<'ctx>], stride: i64) -> Emitted<Held<'ctx>> {
+        let &last = bases.last().ok_or(BuilderError::UnsetPosition)?;
+        Ok(Held::Runs(std::array::from_fn(|run| bases.get(run).copied().unwrap_or(last)), stride))
+    }
+
     /// What each lane has more than the one before, if that is a constant.
     pub fn stride(self) -> Option<i64> {
         match self {
             Held::Affine(_, stride) => Some(stride),
-            Held::Vector(_) => None,
+            Held::Runs(..) | Held::Vector(_) => None,
         }
     }
 }
@@ -38,7 +48,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// A value in lane 0.
     pub(super) fn first(&self, value: Value) -> Emitted<BasicValueEnum<'ctx>> {
         match self.held(value)? {
-            Held::Affine(base, _) => Ok(base),
+            Held::Affine(base, _) | Held::Runs([base, ..], _) => Ok(base),
             Held::Vector(vector) => {
                 self.around.emit.builder.build_extract_element(vector, self.around.emit.const64(0), "")
             }
@@ -52,7 +62,8 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
 
     pub(super) fn spread(&self, held: Held<'ctx>) -> Emitted<VectorValue<'ctx>> {
         match held {
-            Held::Affine(base, stride) => self.around.emit.spread(base, stride, self.around.width()),
+            Held::Affine(base, stride) => self.around.emit.spread(base, stride, self.wide.get()),
+            Held::Runs(bases, stride) => self.spread_runs(bases, stride),
             Held::Vector(vector) => Ok(vector),
         }
     }
@@ -65,6 +76,15 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             Held::Affine(base, stride) => {
                 emit.further(base, emit.builder.build_int_mul(lane, emit.const64(stride as u64), "")?)
             }
+            held @ Held::Runs(..) => match lane.get_zero_extended_constant() {
+                Some(lane) => {
+                    let row = u64::from(self.around.width() / self.around.runs());
+                    let base = self.in_run(value, (lane / row) as u32)?;
+                    let Held::Runs(_, stride) = held else { return Ok(base) };
+                    emit.further(base, emit.const64((lane % row).wrapping_mul(stride as u64)))
+                }
+                None => emit.builder.build_extract_element(self.spread(held)?, lane, ""),
+            },
             Held::Vector(vector) => emit.builder.build_extract_element(vector, lane, ""),
         }
     }
@@ -93,7 +113,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
 
     /// The vector type of a gang's values of a type.
     pub(super) fn vector_ty(&self, ty: Type) -> VectorType<'ctx> {
-        vector_of(self.around.emit.ty(ty), self.around.width())
+        vector_of(self.around.emit.ty(ty), self.wide.get())
     }
 }
 

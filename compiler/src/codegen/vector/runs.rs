@@ -1,0 +1,161 @@
+//! Gangs that are tiles: several rows of work-items, in runs of lanes.
+//!
+//! What differs between rows and between lanes may still follow from one lane in each row. Such a value is a few scalars,
+//! one per row, and an access at such an address one wide access per row, or a scalar one.
+
+use super::GangCode;
+use super::masks::Mask;
+use super::values::Held;
+use crate::codegen::emit::Emitted;
+use crate::ir::{InstData, Query, Type, Value};
+use crate::layout::MOST_RUNS;
+use crate::widen::memory::{AccessClass, Direction, classify};
+use inkwell::values::{BasicValueEnum, VectorValue};
+
+/// One scalar per row.
+type Bases<'ctx> = [BasicValueEnum<'ctx>; MOST_RUNS];
+
+impl<'ctx> GangCode<'_, 'ctx, '_> {
+    /// Lanes of a row.
+    fn row(&self) -> u32 {
+        self.around.width() / self.around.runs()
+    }
+
+    /// A value in the first lane of a row.
+    pub(super) fn in_run(&self, value: Value, run: u32) -> Emitted<BasicValueEnum<'ctx>> {
+        let emit = self.around.emit;
+        let lane = u64::from(run * self.row());
+        match self.held(value)? {
+            Held::Affine(base, 0) => Ok(base),
+            Held::Affine(base, stride) => emit.further(base, emit.const64(lane.wrapping_mul(stride as u64))),
+            Held::Runs(bases, _) => Ok(bases[run as usize]),
+            Held::Vector(vector) => emit.builder.build_extract_element(vector, emit.const64(lane), ""),
+        }
+    }
+
+    /// A value of one scalar per row as a vector.
+    pub(super) fn spread_runs(&self, bases: Bases<'ctx>, stride: i64) -> Emitted<VectorValue<'ctx>> {
+        let emit = self.around.emit;
+        let row = |run: u32| emit.spread(bases[run as usize], stride, self.row());
+        let rows = (0..self.around.runs()).map(row).collect::<Emitted<Vec<_>>>()?;
+        emit.joined(&rows, self.around.width())
+    }
+
+    /// Whether a query tells the place of a work-item in its tile.
+    pub(super) fn is_in_tile(&self, query: Query, dim: u8) -> bool {
+        self.around.widening.run.is_some() && dim < 2 && matches!(query, Query::GlobalId | Query::LocalId)
+    }
+
+    /// The answers to such a query.
+    pub(super) fn place_in_tile(&self, query: Query, dim: u8) -> Emitted<Held<'ctx>> {
+        let emit = self.around.emit;
+        let first = if query == Query::LocalId { self.gang.first.local } else { self.gang.first.global };
+        if dim == 0 {
+            return Held::runs(&[first[0].into()], 1);
+        }
+        let row = |run: u32| Ok(emit.add(first[1], emit.const64(run.into()))?.into());
+        Held::runs(&(0..self.around.runs()).map(row).collect::<Emitted<Vec<_>>>()?, 0)
+    }
+
+    /// Whether rows have the same operands.
+    pub(super) fn are_operands_alike(&self, data: &InstData) -> bool {
+        let mut alike = true;
+        data.for_each_arg(|arg| {
+            alike &= match self.held(arg) {
+                Ok(Held::Affine(_, 0)) => true,
+                Ok(Held::Runs(bases, _)) => self.are_alike(bases),
+                _ => false,
+            }
+        });
+        alike
+    }
+
+    /// Whether rows have the same.
+    pub(super) fn are_alike(&self, bases: Bases<'ctx>) -> bool {
+        bases.iter().all(|&base| base == bases[0])
+    }
+
+    /// Whether the accesses of a row's lanes lie side by side.
+    pub(super) fn are_rows(&self, stride: i64, ty: Type, count: usize, direction: Direction) -> bool {
+        let class = classify(Some(stride), ty.bytes(), count as u32, self.row(), direction);
+        matches!(class, AccessClass::Rows { .. })
+    }
+
+    /// One scalar load per row; its values.
+    pub(super) fn load_of_runs(
+        &self,
+        bases: Bases<'ctx>,
+        mask: Option<Mask<'ctx>>,
+        count: usize,
+        one: impl Fn(BasicValueEnum<'ctx>) -> Emitted<Vec<BasicValueEnum<'ctx>>>,
+    ) -> Emitted<Vec<Held<'ctx>>> {
+        let mut rows = Vec::new();
+        let once = mask.is_none() && self.are_alike(bases);
+        for run in 0..if once { 1 } else { self.around.runs() } {
+            rows.push(self.guarded(self.run_mask(mask, run)?, || one(bases[run as usize]))?);
+        }
+        let element = |index: usize| Held::runs(&rows.iter().map(|row| row[index]).collect::<Vec<_>>(), 0);
+        (0..count).map(element).collect()
+    }
+
+    /// Loads the vectors of each row and puts them together.
+    pub(super) fn load_runs(
+        &self,
+        bases: Bases<'ctx>,
+        mask: Option<Mask<'ctx>>,
+        load: impl Fn(BasicValueEnum<'ctx>, Option<Mask<'ctx>>) -> Emitted<Vec<VectorValue<'ctx>>>,
+    ) -> Emitted<Vec<VectorValue<'ctx>>> {
+        let mut rows: Vec<Vec<VectorValue<'ctx>>> = Vec::new();
+        for run in 0..self.around.runs() {
+            let base = bases[run as usize];
+            match rows.last() {
+                Some(last) if mask.is_none() && base == bases[run as usize - 1] => rows.push(last.clone()),
+                _ => {
+                    let mask = self.run_mask(mask, run)?;
+                    rows.push(self.of_one_row(|| load(base, mask))?);
+                }
+            }
+        }
+        let count = rows.first().map_or(0, Vec::len);
+        let element = |index: usize| {
+            let parts: Vec<VectorValue> = rows.iter().map(|row| row[index]).collect();
+            self.around.emit.joined(&parts, self.around.width())
+        };
+        (0..count).map(element).collect()
+    }
+
+    /// Stores the lanes of each row.
+    pub(super) fn store_runs(
+        &self,
+        bases: Bases<'ctx>,
+        values: &[VectorValue<'ctx>],
+        mask: Option<Mask<'ctx>>,
+        store: impl Fn(BasicValueEnum<'ctx>, &[VectorValue<'ctx>], Option<Mask<'ctx>>) -> Emitted<Vec<VectorValue<'ctx>>>,
+    ) -> Emitted<Vec<VectorValue<'ctx>>> {
+        for run in 0..self.around.runs() {
+            let mask = self.run_mask(mask, run)?;
+            let own = values.iter().map(|&value| self.lanes_of(value, run)).collect::<Emitted<Vec<_>>>()?;
+            self.of_one_row(|| store(bases[run as usize], &own, mask))?;
+        }
+        Ok(Vec::new())
+    }
+
+    /// What is emitted for vectors of one row's lanes.
+    fn of_one_row<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.wide.set(self.row());
+        let done = work();
+        self.wide.set(self.around.width());
+        done
+    }
+
+    /// The lanes of one row.
+    fn lanes_of(&self, vector: VectorValue<'ctx>, run: u32) -> Emitted<VectorValue<'ctx>> {
+        let lanes: Vec<Option<u32>> = (run * self.row()..(run + 1) * self.row()).map(Some).collect();
+        self.around.emit.shuffle(vector, vector, &lanes)
+    }
+
+    fn run_mask(&self, mask: Option<Mask<'ctx>>, run: u32) -> Emitted<Option<Mask<'ctx>>> {
+        let own = |mask: Mask<'ctx>| Ok(Mask { lanes: self.lanes_of(mask.lanes, run)?, may_be_empty: true });
+        mask.map(own).transpose()
+    }
+}
