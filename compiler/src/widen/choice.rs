@@ -111,8 +111,7 @@ pub fn choose(module: &Module, kernel: &Kernel, gangs: Gangs, bits: u32, launch:
         return of(layout).unwrap_or_else(along_x);
     }
     let mut best = along_x();
-    // Tiles only where they are asked for: what they cost was not compared with what they take.
-    for layout in [Layout::Y, Layout::Z] {
+    for layout in [Layout::Y, Layout::Z, Layout::Tile] {
         if launch.local_size(layout.dim()).is_none_or(|size| size == 1) {
             continue;
         }
