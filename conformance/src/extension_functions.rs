@@ -69,6 +69,51 @@ extensions! {
             (cl_command_queue, *const c_void, size_t, cl_mem_advice_intel, cl_uint, *const cl_event, *mut cl_event) -> cl_int;
     }
 
+    /// `cl_khr_command_buffer`.
+    CommandBuffers {
+        clCreateCommandBufferKHR: (cl_uint, *const cl_command_queue, *const u64, *mut cl_int) -> cl_command_buffer_khr;
+        clFinalizeCommandBufferKHR: (cl_command_buffer_khr) -> cl_int;
+        clRetainCommandBufferKHR: (cl_command_buffer_khr) -> cl_int;
+        clReleaseCommandBufferKHR: (cl_command_buffer_khr) -> cl_int;
+        clEnqueueCommandBufferKHR:
+            (cl_uint, *mut cl_command_queue, cl_command_buffer_khr, cl_uint, *const cl_event, *mut cl_event) -> cl_int;
+        clGetCommandBufferInfoKHR:
+            (cl_command_buffer_khr, cl_command_buffer_info_khr, size_t, *mut c_void, *mut size_t) -> cl_int;
+        clCommandBarrierWithWaitListKHR:
+            (cl_command_buffer_khr, cl_command_queue, *const u64,
+             cl_uint, *const cl_sync_point_khr, *mut cl_sync_point_khr, *mut cl_mutable_command_khr) -> cl_int;
+        clCommandCopyBufferKHR:
+            (cl_command_buffer_khr, cl_command_queue, *const u64, cl_mem, cl_mem, size_t, size_t, size_t,
+             cl_uint, *const cl_sync_point_khr, *mut cl_sync_point_khr, *mut cl_mutable_command_khr) -> cl_int;
+        clCommandCopyBufferRectKHR:
+            (cl_command_buffer_khr, cl_command_queue, *const u64, cl_mem, cl_mem, *const size_t, *const size_t, *const size_t, size_t, size_t, size_t, size_t,
+             cl_uint, *const cl_sync_point_khr, *mut cl_sync_point_khr, *mut cl_mutable_command_khr) -> cl_int;
+        clCommandCopyBufferToImageKHR:
+            (cl_command_buffer_khr, cl_command_queue, *const u64, cl_mem, cl_mem, size_t, *const size_t, *const size_t,
+             cl_uint, *const cl_sync_point_khr, *mut cl_sync_point_khr, *mut cl_mutable_command_khr) -> cl_int;
+        clCommandCopyImageKHR:
+            (cl_command_buffer_khr, cl_command_queue, *const u64, cl_mem, cl_mem, *const size_t, *const size_t, *const size_t,
+             cl_uint, *const cl_sync_point_khr, *mut cl_sync_point_khr, *mut cl_mutable_command_khr) -> cl_int;
+        clCommandCopyImageToBufferKHR:
+            (cl_command_buffer_khr, cl_command_queue, *const u64, cl_mem, cl_mem, *const size_t, *const size_t, size_t,
+             cl_uint, *const cl_sync_point_khr, *mut cl_sync_point_khr, *mut cl_mutable_command_khr) -> cl_int;
+        clCommandFillBufferKHR:
+            (cl_command_buffer_khr, cl_command_queue, *const u64, cl_mem, *const c_void, size_t, size_t, size_t,
+             cl_uint, *const cl_sync_point_khr, *mut cl_sync_point_khr, *mut cl_mutable_command_khr) -> cl_int;
+        clCommandFillImageKHR:
+            (cl_command_buffer_khr, cl_command_queue, *const u64, cl_mem, *const c_void, *const size_t, *const size_t,
+             cl_uint, *const cl_sync_point_khr, *mut cl_sync_point_khr, *mut cl_mutable_command_khr) -> cl_int;
+        clCommandSVMMemcpyKHR:
+            (cl_command_buffer_khr, cl_command_queue, *const u64, *mut c_void, *const c_void, size_t,
+             cl_uint, *const cl_sync_point_khr, *mut cl_sync_point_khr, *mut cl_mutable_command_khr) -> cl_int;
+        clCommandSVMMemFillKHR:
+            (cl_command_buffer_khr, cl_command_queue, *const u64, *mut c_void, *const c_void, size_t, size_t,
+             cl_uint, *const cl_sync_point_khr, *mut cl_sync_point_khr, *mut cl_mutable_command_khr) -> cl_int;
+        clCommandNDRangeKernelKHR:
+            (cl_command_buffer_khr, cl_command_queue, *const u64, cl_kernel, cl_uint, *const size_t, *const size_t, *const size_t,
+             cl_uint, *const cl_sync_point_khr, *mut cl_sync_point_khr, *mut cl_mutable_command_khr) -> cl_int;
+    }
+
     /// `cl_khr_create_command_queue`.
     CreateCommandQueue {
         clCreateCommandQueueWithPropertiesKHR:

@@ -33,6 +33,8 @@ fn compare<I: Plain, O: Plain + PartialEq + Debug>(source: &str, options: &str, 
 const HOST: &[&str] = &[
     "cl_ext_buffer_device_address",
     "cl_intel_unified_shared_memory",
+    "cl_khr_command_buffer",
+    "cl_khr_command_buffer_mutable_dispatch",
     "cl_khr_create_command_queue",
     "cl_khr_device_uuid",
     "cl_khr_extended_versioning",

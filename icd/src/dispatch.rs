@@ -20,9 +20,9 @@ use opencl_sys::{
 
 use crate::absent::{Anything, absent};
 use crate::api::{
-    buffer, context, device, device_info, event, image, image_create, image_transfer, kernel, marker, memory_object,
-    native, ndrange, platform, program, program_info, queue, rect, sampler, semaphore, sub_device, svm, svm_transfer,
-    transfer, usm,
+    buffer, command_buffer, command_buffer_record as record, context, device, device_info, event, image, image_create,
+    image_transfer, kernel, marker, memory_object, mutable_dispatch, native, ndrange, platform, program, program_info,
+    queue, rect, sampler, semaphore, sub_device, svm, svm_transfer, transfer, usm,
 };
 use crate::handle;
 
@@ -205,6 +205,27 @@ fn extension(name: &str) -> Option<*mut c_void> {
         "clIcdGetPlatformIDsKHR" => platform::get_platform_ids as *mut c_void,
         // cl_ext_buffer_device_address
         "clSetKernelArgDevicePointerEXT" => kernel::set_kernel_arg_device_pointer as *mut c_void,
+        // cl_khr_command_buffer
+        "clCreateCommandBufferKHR" => command_buffer::create_command_buffer as *mut c_void,
+        "clFinalizeCommandBufferKHR" => command_buffer::finalize_command_buffer as *mut c_void,
+        "clRetainCommandBufferKHR" => command_buffer::retain_command_buffer as *mut c_void,
+        "clReleaseCommandBufferKHR" => command_buffer::release_command_buffer as *mut c_void,
+        "clEnqueueCommandBufferKHR" => command_buffer::enqueue_command_buffer as *mut c_void,
+        "clGetCommandBufferInfoKHR" => command_buffer::get_command_buffer_info as *mut c_void,
+        "clCommandBarrierWithWaitListKHR" => record::command_barrier as *mut c_void,
+        "clCommandCopyBufferKHR" => record::command_copy_buffer as *mut c_void,
+        "clCommandCopyBufferRectKHR" => record::command_copy_buffer_rect as *mut c_void,
+        "clCommandCopyBufferToImageKHR" => record::command_copy_buffer_to_image as *mut c_void,
+        "clCommandCopyImageKHR" => record::command_copy_image as *mut c_void,
+        "clCommandCopyImageToBufferKHR" => record::command_copy_image_to_buffer as *mut c_void,
+        "clCommandFillBufferKHR" => record::command_fill_buffer as *mut c_void,
+        "clCommandFillImageKHR" => record::command_fill_image as *mut c_void,
+        "clCommandSVMMemcpyKHR" => record::command_svm_memcpy as *mut c_void,
+        "clCommandSVMMemFillKHR" => record::command_svm_mem_fill as *mut c_void,
+        "clCommandNDRangeKernelKHR" => record::command_nd_range_kernel as *mut c_void,
+        // cl_khr_command_buffer_mutable_dispatch
+        "clUpdateMutableCommandsKHR" => mutable_dispatch::update_mutable_commands as *mut c_void,
+        "clGetMutableCommandInfoKHR" => mutable_dispatch::get_mutable_command_info as *mut c_void,
         // cl_khr_create_command_queue
         "clCreateCommandQueueWithPropertiesKHR" => queue::create_command_queue_with_properties as *mut c_void,
         // cl_khr_semaphore

@@ -30,12 +30,14 @@ use lockstep_runtime::semaphore::Semaphore;
 use lockstep_runtime::{ApiHandle, Error, Result, ensure};
 use opencl_sys::cl_icd::cl_icd_dispatch;
 use opencl_sys::{
-    CL_INVALID_COMMAND_QUEUE, CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_EVENT, CL_INVALID_KERNEL,
-    CL_INVALID_MEM_OBJECT, CL_INVALID_PLATFORM, CL_INVALID_PROGRAM, CL_INVALID_SAMPLER, CL_INVALID_SEMAPHORE_KHR,
-    CL_OUT_OF_HOST_MEMORY, cl_int, cl_uint,
+    CL_INVALID_COMMAND_BUFFER_KHR, CL_INVALID_COMMAND_QUEUE, CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_EVENT,
+    CL_INVALID_KERNEL, CL_INVALID_MEM_OBJECT, CL_INVALID_MUTABLE_COMMAND_KHR, CL_INVALID_PLATFORM, CL_INVALID_PROGRAM,
+    CL_INVALID_SAMPLER, CL_INVALID_SEMAPHORE_KHR, CL_OUT_OF_HOST_MEMORY, cl_int, cl_uint,
 };
 use parking_lot::Mutex;
 
+use crate::api::command_buffer::CommandBuffer;
+use crate::api::mutable_dispatch::Dispatch;
 use crate::dispatch::DISPATCH;
 use crate::fork;
 
@@ -73,6 +75,8 @@ objects! {
     Memory: CL_INVALID_MEM_OBJECT;
     Sampler: CL_INVALID_SAMPLER;
     Semaphore: CL_INVALID_SEMAPHORE_KHR;
+    CommandBuffer: CL_INVALID_COMMAND_BUFFER_KHR;
+    Dispatch: CL_INVALID_MUTABLE_COMMAND_KHR;
 }
 
 /// What a handle points to.

@@ -56,6 +56,8 @@ pub const EXTENSIONS: &[Extension] = &[
     host("cl_intel_unified_shared_memory", Version::new(1, 2, 0)),
     language("cl_khr_3d_image_writes"),
     language("cl_khr_byte_addressable_store"),
+    host("cl_khr_command_buffer", Version::new(0, 9, 8)),
+    host("cl_khr_command_buffer_mutable_dispatch", Version::new(0, 9, 5)),
     host("cl_khr_create_command_queue", Version::new(1, 0, 0)),
     language("cl_khr_depth_images"),
     host("cl_khr_device_uuid", Version::new(1, 0, 0)),

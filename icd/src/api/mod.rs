@@ -2,6 +2,8 @@
 //! call the runtime.
 
 pub mod buffer;
+pub mod command_buffer;
+pub mod command_buffer_record;
 pub mod context;
 pub mod device;
 pub mod device_info;
@@ -14,6 +16,7 @@ pub mod image_transfer;
 pub mod kernel;
 pub mod marker;
 pub mod memory_object;
+pub mod mutable_dispatch;
 pub mod native;
 pub mod ndrange;
 pub mod platform;

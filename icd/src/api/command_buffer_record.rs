@@ -1,0 +1,272 @@
+//! The commands that a command buffer can have (`cl_khr_command_buffer`).
+
+use std::ffi::c_void;
+
+use lockstep_runtime::memory::Memory;
+use lockstep_runtime::{Result, ensure};
+use opencl_sys::{
+    CL_DEPTH, CL_FALSE, CL_INVALID_VALUE, cl_command_buffer_khr, cl_command_queue, cl_int, cl_kernel, cl_mem,
+    cl_mutable_command_khr, cl_sync_point_khr, cl_uint,
+};
+
+use crate::api::command_buffer::{Call, HeldMemory, Recording};
+use crate::api::mutable_dispatch::Launch;
+use crate::api::{image_transfer, marker, rect, svm_transfer, transfer};
+use crate::handle;
+use crate::user::UserData;
+
+/// Three numbers of an origin or a region.
+///
+/// "CL_INVALID_VALUE if src_origin, dst_origin, or region is NULL."
+///
+/// # Safety
+/// `numbers` is null or points to three.
+unsafe fn three(numbers: *const usize) -> Result<[usize; 3]> {
+    ensure!(!numbers.is_null(), CL_INVALID_VALUE);
+    // SAFETY: not null, so the caller vouches for three.
+    Ok(unsafe { numbers.cast::<[usize; 3]>().read() })
+}
+
+/// Defines a function that records a command: the parameters between the properties and the sync points, and what makes
+/// the call of them.
+macro_rules! recorded {
+    ($(#[$doc:meta])* $name:ident, $barrier:literal, ($($param:ident: $ty:ty),*), $call:expr) => {
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// The pointers are as the extension says.
+        pub unsafe extern "C" fn $name(
+            command_buffer: cl_command_buffer_khr,
+            command_queue: cl_command_queue,
+            properties: *const u64,
+            $($param: $ty,)*
+            num_sync_points_in_wait_list: cl_uint,
+            sync_point_wait_list: *const cl_sync_point_khr,
+            sync_point: *mut cl_sync_point_khr,
+            mutable_handle: *mut cl_mutable_command_khr,
+        ) -> cl_int {
+            let recording = Recording {
+                buffer: command_buffer,
+                queue: command_queue,
+                properties,
+                count: num_sync_points_in_wait_list,
+                list: sync_point_wait_list,
+                sync_point,
+                handle: mutable_handle,
+            };
+            // SAFETY: the same contract.
+            unsafe { recording.record($barrier, || -> Result<Call> { $call }) }
+        }
+    };
+}
+
+recorded!(
+    /// `clCommandBarrierWithWaitListKHR`.
+    command_barrier, true, (), {
+        Ok(Box::new(|queue, count, list, event| {
+            // SAFETY: the list and `event` are the command buffer's.
+            unsafe { marker::enqueue_barrier_with_wait_list(queue, count, list, event) }
+        }))
+    }
+);
+
+recorded!(
+    /// `clCommandCopyBufferKHR`.
+    command_copy_buffer, false,
+    (src_buffer: cl_mem, dst_buffer: cl_mem, src_offset: usize, dst_offset: usize, size: usize), {
+        let (from, to) = (HeldMemory::retain(src_buffer)?, HeldMemory::retain(dst_buffer)?);
+        Ok(Box::new(move |queue, count, list, event| {
+            let (from, to) = (from.get(), to.get());
+            // SAFETY: the list and `event` are the command buffer's.
+            unsafe { transfer::enqueue_copy_buffer(queue, from, to, src_offset, dst_offset, size, count, list, event) }
+        }))
+    }
+);
+
+recorded!(
+    /// `clCommandCopyBufferRectKHR`.
+    command_copy_buffer_rect, false,
+    (
+        src_buffer: cl_mem, dst_buffer: cl_mem, src_origin: *const usize, dst_origin: *const usize,
+        region: *const usize, src_row_pitch: usize, src_slice_pitch: usize, dst_row_pitch: usize,
+        dst_slice_pitch: usize
+    ), {
+        let (from, to) = (HeldMemory::retain(src_buffer)?, HeldMemory::retain(dst_buffer)?);
+        let (start, target, region) = (three(src_origin)?, three(dst_origin)?, three(region)?);
+        Ok(Box::new(move |queue, count, list, event| {
+            // SAFETY: the arrays have three numbers; the list and `event` are the command buffer's.
+            unsafe {
+                rect::enqueue_copy_buffer_rect(
+                    queue, from.get(), to.get(), start.as_ptr(), target.as_ptr(), region.as_ptr(), src_row_pitch,
+                    src_slice_pitch, dst_row_pitch, dst_slice_pitch, count, list, event,
+                )
+            }
+        }))
+    }
+);
+
+recorded!(
+    /// `clCommandCopyBufferToImageKHR`.
+    command_copy_buffer_to_image, false,
+    (src_buffer: cl_mem, dst_image: cl_mem, src_offset: usize, dst_origin: *const usize, region: *const usize), {
+        let (from, to) = (HeldMemory::retain(src_buffer)?, HeldMemory::retain(dst_image)?);
+        let (target, region) = (three(dst_origin)?, three(region)?);
+        Ok(Box::new(move |queue, count, list, event| {
+            // SAFETY: the arrays have three numbers; the list and `event` are the command buffer's.
+            unsafe {
+                image_transfer::enqueue_copy_buffer_to_image(
+                    queue, from.get(), to.get(), src_offset, target.as_ptr(), region.as_ptr(), count, list, event,
+                )
+            }
+        }))
+    }
+);
+
+recorded!(
+    /// `clCommandCopyImageKHR`.
+    command_copy_image, false,
+    (
+        src_image: cl_mem, dst_image: cl_mem, src_origin: *const usize, dst_origin: *const usize,
+        region: *const usize
+    ), {
+        let (from, to) = (HeldMemory::retain(src_image)?, HeldMemory::retain(dst_image)?);
+        let (start, target, region) = (three(src_origin)?, three(dst_origin)?, three(region)?);
+        Ok(Box::new(move |queue, count, list, event| {
+            // SAFETY: the arrays have three numbers; the list and `event` are the command buffer's.
+            unsafe {
+                image_transfer::enqueue_copy_image(
+                    queue, from.get(), to.get(), start.as_ptr(), target.as_ptr(), region.as_ptr(), count, list, event,
+                )
+            }
+        }))
+    }
+);
+
+recorded!(
+    /// `clCommandCopyImageToBufferKHR`.
+    command_copy_image_to_buffer, false,
+    (src_image: cl_mem, dst_buffer: cl_mem, src_origin: *const usize, region: *const usize, dst_offset: usize), {
+        let (from, to) = (HeldMemory::retain(src_image)?, HeldMemory::retain(dst_buffer)?);
+        let (start, region) = (three(src_origin)?, three(region)?);
+        Ok(Box::new(move |queue, count, list, event| {
+            // SAFETY: the arrays have three numbers; the list and `event` are the command buffer's.
+            unsafe {
+                image_transfer::enqueue_copy_image_to_buffer(
+                    queue, from.get(), to.get(), start.as_ptr(), region.as_ptr(), dst_offset, count, list, event,
+                )
+            }
+        }))
+    }
+);
+
+/// The bytes of a pattern, in units that align them for every type.
+///
+/// "CL_INVALID_VALUE if pattern is NULL or if pattern_size is 0 or if pattern_size is not one of { 1, 2, 4, 8, 16, 32, 64,
+/// 128 }."
+///
+/// # Safety
+/// `pattern` is null or points to `size` bytes.
+unsafe fn pattern_bytes(pattern: *const c_void, size: usize) -> Result<[u128; 8]> {
+    let mut bytes = [0_u128; 8];
+    ensure!(!pattern.is_null() && size.is_power_of_two() && size <= size_of_val(&bytes), CL_INVALID_VALUE);
+    // SAFETY: the caller vouches for `size` bytes, and there is room for them.
+    unsafe { std::ptr::copy_nonoverlapping(pattern.cast::<u8>(), bytes.as_mut_ptr().cast::<u8>(), size) };
+    Ok(bytes)
+}
+
+recorded!(
+    /// `clCommandFillBufferKHR`.
+    command_fill_buffer, false,
+    (buffer: cl_mem, pattern: *const c_void, pattern_size: usize, offset: usize, size: usize), {
+        let (to, bytes) = (HeldMemory::retain(buffer)?, pattern_bytes(pattern, pattern_size)?);
+        Ok(Box::new(move |queue, count, list, event| {
+            let (to, pattern) = (to.get(), bytes.as_ptr().cast());
+            // SAFETY: the pattern has that many bytes; the list and `event` are the command buffer's.
+            unsafe { transfer::enqueue_fill_buffer(queue, to, pattern, pattern_size, offset, size, count, list, event) }
+        }))
+    }
+);
+
+recorded!(
+    /// `clCommandFillImageKHR`.
+    command_fill_image, false,
+    (image: cl_mem, fill_color: *const c_void, origin: *const usize, region: *const usize), {
+        // "CL_INVALID_VALUE if fill_color is NULL." A depth image has one number, others have four.
+        let to = HeldMemory::retain(image)?;
+        let is_depth = handle::get::<Memory>(image)?
+            .image()
+            .is_some_and(|image| image.format.order == CL_DEPTH);
+        let bytes = pattern_bytes(fill_color, if is_depth { 4 } else { 16 })?;
+        let (start, region) = (three(origin)?, three(region)?);
+        Ok(Box::new(move |queue, count, list, event| {
+            // SAFETY: the arrays and the colour are as long as they must be; the list and `event` are the command
+            // buffer's.
+            unsafe {
+                image_transfer::enqueue_fill_image(
+                    queue, to.get(), bytes.as_ptr().cast(), start.as_ptr(), region.as_ptr(), count, list, event,
+                )
+            }
+        }))
+    }
+);
+
+recorded!(
+    /// `clCommandSVMMemcpyKHR`.
+    command_svm_memcpy, false,
+    (dst_ptr: *mut c_void, src_ptr: *const c_void, size: usize), {
+        let (to, from) = (UserData(dst_ptr), UserData(src_ptr.cast_mut()));
+        Ok(Box::new(move |queue, count, list, event| {
+            let (to, from) = (to.get(), from.get());
+            // SAFETY: the application vouches for the memory until the command has ended; the rest is the command
+            // buffer's.
+            unsafe { svm_transfer::enqueue_svm_memcpy(queue, CL_FALSE, to, from, size, count, list, event) }
+        }))
+    }
+);
+
+recorded!(
+    /// `clCommandSVMMemFillKHR`.
+    command_svm_mem_fill, false,
+    (svm_ptr: *mut c_void, pattern: *const c_void, pattern_size: usize, size: usize), {
+        let (to, bytes) = (UserData(svm_ptr), pattern_bytes(pattern, pattern_size)?);
+        Ok(Box::new(move |queue, count, list, event| {
+            let (to, pattern) = (to.get(), bytes.as_ptr().cast());
+            // SAFETY: the application vouches for the memory until the command has ended; the rest is the command
+            // buffer's.
+            unsafe { svm_transfer::enqueue_svm_mem_fill(queue, to, pattern, pattern_size, size, count, list, event) }
+        }))
+    }
+);
+
+/// `clCommandNDRangeKernelKHR`.
+///
+/// # Safety
+/// The pointers are as the extension says.
+pub unsafe extern "C" fn command_nd_range_kernel(
+    command_buffer: cl_command_buffer_khr,
+    command_queue: cl_command_queue,
+    properties: *const u64,
+    kernel: cl_kernel,
+    work_dim: cl_uint,
+    global_work_offset: *const usize,
+    global_work_size: *const usize,
+    local_work_size: *const usize,
+    num_sync_points_in_wait_list: cl_uint,
+    sync_point_wait_list: *const cl_sync_point_khr,
+    sync_point: *mut cl_sync_point_khr,
+    mutable_handle: *mut cl_mutable_command_khr,
+) -> cl_int {
+    let recording = Recording {
+        buffer: command_buffer,
+        queue: command_queue,
+        properties,
+        count: num_sync_points_in_wait_list,
+        list: sync_point_wait_list,
+        sync_point,
+        handle: mutable_handle,
+    };
+    let (offset, global, local) = (global_work_offset, global_work_size, local_work_size);
+    let launch = Launch { kernel, dimensions: work_dim, offset, global, local };
+    // SAFETY: the same contract.
+    unsafe { recording.record_launch(launch) }
+}
