@@ -114,6 +114,14 @@ extensions! {
              cl_uint, *const cl_sync_point_khr, *mut cl_sync_point_khr, *mut cl_mutable_command_khr) -> cl_int;
     }
 
+    /// `cl_khr_command_buffer_mutable_dispatch`.
+    MutableDispatch {
+        clUpdateMutableCommandsKHR:
+            (cl_command_buffer_khr, cl_uint, *const cl_command_buffer_update_type_khr, *mut *const c_void) -> cl_int;
+        clGetMutableCommandInfoKHR:
+            (cl_mutable_command_khr, cl_mutable_command_info_khr, size_t, *mut c_void, *mut size_t) -> cl_int;
+    }
+
     /// `cl_khr_create_command_queue`.
     CreateCommandQueue {
         clCreateCommandQueueWithPropertiesKHR:

@@ -28,7 +28,8 @@ unsafe fn three(numbers: *const usize) -> Result<[usize; 3]> {
 }
 
 /// Defines a function that records a command: the parameters between the properties and the sync points, and what makes
-/// the call of them.
+/// the call of them. That relies on the function's contract for what it reads, on its own copies of arrays and patterns
+/// when it is called later, and on the command buffer for the list and the event it is called with.
 macro_rules! recorded {
     ($(#[$doc:meta])* $name:ident, $barrier:literal, ($($param:ident: $ty:ty),*), $call:expr) => {
         $(#[$doc])*
@@ -64,8 +65,7 @@ recorded!(
     /// `clCommandBarrierWithWaitListKHR`.
     command_barrier, true, (), {
         Ok(Box::new(|queue, count, list, event| {
-            // SAFETY: the list and `event` are the command buffer's.
-            unsafe { marker::enqueue_barrier_with_wait_list(queue, count, list, event) }
+            marker::enqueue_barrier_with_wait_list(queue, count, list, event)
         }))
     }
 );
@@ -77,8 +77,7 @@ recorded!(
         let (from, to) = (HeldMemory::retain(src_buffer)?, HeldMemory::retain(dst_buffer)?);
         Ok(Box::new(move |queue, count, list, event| {
             let (from, to) = (from.get(), to.get());
-            // SAFETY: the list and `event` are the command buffer's.
-            unsafe { transfer::enqueue_copy_buffer(queue, from, to, src_offset, dst_offset, size, count, list, event) }
+            transfer::enqueue_copy_buffer(queue, from, to, src_offset, dst_offset, size, count, list, event)
         }))
     }
 );
@@ -94,13 +93,10 @@ recorded!(
         let (from, to) = (HeldMemory::retain(src_buffer)?, HeldMemory::retain(dst_buffer)?);
         let (start, target, region) = (three(src_origin)?, three(dst_origin)?, three(region)?);
         Ok(Box::new(move |queue, count, list, event| {
-            // SAFETY: the arrays have three numbers; the list and `event` are the command buffer's.
-            unsafe {
                 rect::enqueue_copy_buffer_rect(
                     queue, from.get(), to.get(), start.as_ptr(), target.as_ptr(), region.as_ptr(), src_row_pitch,
                     src_slice_pitch, dst_row_pitch, dst_slice_pitch, count, list, event,
                 )
-            }
         }))
     }
 );
@@ -112,12 +108,9 @@ recorded!(
         let (from, to) = (HeldMemory::retain(src_buffer)?, HeldMemory::retain(dst_image)?);
         let (target, region) = (three(dst_origin)?, three(region)?);
         Ok(Box::new(move |queue, count, list, event| {
-            // SAFETY: the arrays have three numbers; the list and `event` are the command buffer's.
-            unsafe {
                 image_transfer::enqueue_copy_buffer_to_image(
                     queue, from.get(), to.get(), src_offset, target.as_ptr(), region.as_ptr(), count, list, event,
                 )
-            }
         }))
     }
 );
@@ -132,12 +125,9 @@ recorded!(
         let (from, to) = (HeldMemory::retain(src_image)?, HeldMemory::retain(dst_image)?);
         let (start, target, region) = (three(src_origin)?, three(dst_origin)?, three(region)?);
         Ok(Box::new(move |queue, count, list, event| {
-            // SAFETY: the arrays have three numbers; the list and `event` are the command buffer's.
-            unsafe {
                 image_transfer::enqueue_copy_image(
                     queue, from.get(), to.get(), start.as_ptr(), target.as_ptr(), region.as_ptr(), count, list, event,
                 )
-            }
         }))
     }
 );
@@ -149,12 +139,9 @@ recorded!(
         let (from, to) = (HeldMemory::retain(src_image)?, HeldMemory::retain(dst_buffer)?);
         let (start, region) = (three(src_origin)?, three(region)?);
         Ok(Box::new(move |queue, count, list, event| {
-            // SAFETY: the arrays have three numbers; the list and `event` are the command buffer's.
-            unsafe {
                 image_transfer::enqueue_copy_image_to_buffer(
                     queue, from.get(), to.get(), start.as_ptr(), region.as_ptr(), dst_offset, count, list, event,
                 )
-            }
         }))
     }
 );
@@ -181,8 +168,7 @@ recorded!(
         let (to, bytes) = (HeldMemory::retain(buffer)?, pattern_bytes(pattern, pattern_size)?);
         Ok(Box::new(move |queue, count, list, event| {
             let (to, pattern) = (to.get(), bytes.as_ptr().cast());
-            // SAFETY: the pattern has that many bytes; the list and `event` are the command buffer's.
-            unsafe { transfer::enqueue_fill_buffer(queue, to, pattern, pattern_size, offset, size, count, list, event) }
+            transfer::enqueue_fill_buffer(queue, to, pattern, pattern_size, offset, size, count, list, event)
         }))
     }
 );
@@ -199,13 +185,9 @@ recorded!(
         let bytes = pattern_bytes(fill_color, if is_depth { 4 } else { 16 })?;
         let (start, region) = (three(origin)?, three(region)?);
         Ok(Box::new(move |queue, count, list, event| {
-            // SAFETY: the arrays and the colour are as long as they must be; the list and `event` are the command
-            // buffer's.
-            unsafe {
                 image_transfer::enqueue_fill_image(
                     queue, to.get(), bytes.as_ptr().cast(), start.as_ptr(), region.as_ptr(), count, list, event,
                 )
-            }
         }))
     }
 );
@@ -217,9 +199,7 @@ recorded!(
         let (to, from) = (UserData(dst_ptr), UserData(src_ptr.cast_mut()));
         Ok(Box::new(move |queue, count, list, event| {
             let (to, from) = (to.get(), from.get());
-            // SAFETY: the application vouches for the memory until the command has ended; the rest is the command
-            // buffer's.
-            unsafe { svm_transfer::enqueue_svm_memcpy(queue, CL_FALSE, to, from, size, count, list, event) }
+            svm_transfer::enqueue_svm_memcpy(queue, CL_FALSE, to, from, size, count, list, event)
         }))
     }
 );
@@ -231,9 +211,7 @@ recorded!(
         let (to, bytes) = (UserData(svm_ptr), pattern_bytes(pattern, pattern_size)?);
         Ok(Box::new(move |queue, count, list, event| {
             let (to, pattern) = (to.get(), bytes.as_ptr().cast());
-            // SAFETY: the application vouches for the memory until the command has ended; the rest is the command
-            // buffer's.
-            unsafe { svm_transfer::enqueue_svm_mem_fill(queue, to, pattern, pattern_size, size, count, list, event) }
+            svm_transfer::enqueue_svm_mem_fill(queue, to, pattern, pattern_size, size, count, list, event)
         }))
     }
 );
