@@ -120,6 +120,48 @@ fn fields_of_bits() {
     assert_eq!(read::<u32>(&setup.queue, &out), wanted);
 }
 
+#[test]
+fn fields_of_narrow_types() {
+    if !has_extension("cl_khr_extended_bit_ops") {
+        return;
+    }
+    let setup = Setup::new();
+    let source = "kernel void f(global const ushort *in, global const uint2 *where, global int *out) {
+        size_t g = get_global_id(0);
+        uint offset = where[g].x, count = where[g].y;
+        global int *o = out + 7 * g;
+        char c = as_char2(in[g]).x;
+        short s = as_short(in[g]);
+        o[0] = bitfield_extract_signed(c, offset / 2, count / 2);
+        o[1] = bitfield_extract_signed(as_uchar(c), offset / 2, count / 2);
+        o[2] = bitfield_extract_unsigned(c, offset / 2, count / 2);
+        o[3] = bitfield_extract_signed(s, offset, count);
+        o[4] = bitfield_extract_signed(in[g], offset, count);
+        o[5] = bitfield_extract_unsigned(s, offset, count);
+        o[6] = bitfield_extract_signed((short2)(0, s), offset, count).y;
+    }";
+    let kernel = setup.context.build(source, "-cl-std=CL3.0").kernel("f");
+    let mut random = Random::new(3);
+    let places: Vec<[u32; 2]> = (0..16).flat_map(|offset| (0..=16 - offset).map(move |n| [offset, n])).collect();
+    let values: Vec<u16> = places.iter().map(|_| random.bits() as u16).collect();
+    let out = setup.context.zeros::<i32>(7 * places.len());
+    let (from, at) = (setup.context.with_values(&values), setup.context.with_values(&places));
+    kernel.set_all(arguments![&from, &at, &out]);
+    run(&setup.queue, &kernel, &[places.len()], &[]);
+    let field = |value: u16, offset: u32, count: u32, signed: bool| {
+        let bits = i32::from(value) >> offset & ((1 << count) - 1);
+        let negative = signed && count > 0 && bits >> (count - 1) & 1 == 1;
+        if negative { bits - (1 << count) } else { bits }
+    };
+    let mut wanted = Vec::new();
+    for (&value, &[offset, count]) in values.iter().zip(&places) {
+        let byte = |signed| field(value & 0xff, offset / 2, count / 2, signed);
+        let short = |signed| field(value, offset, count, signed);
+        wanted.extend([byte(true), byte(true), byte(false), short(true), short(true), short(false), short(true)]);
+    }
+    assert_eq!(read::<i32>(&setup.queue, &out), wanted);
+}
+
 /// Sums, smallest and largest value of floating-point numbers that all work-items add up and compare in one place.
 fn float_atomics(ty: &str, suffix: &str) -> (String, &'static str) {
     let source = "kernel void f(global const T *in, volatile global atomic_T *all, global T *old) {

@@ -250,7 +250,9 @@ fn wrong_changes_change_nothing() {
     let rigid = buffer.try_launch(&kernel, 16, 4, &none).expect("a recorded launch");
     let (foreign, unmovable) = (other.launch(&kernel, 16, 4), fixed.launch(&kernel, 16, 4));
     expect(buffer.update(&[change(command)]), CL_INVALID_OPERATION);
-    [&buffer, &other, &fixed].map(Recorder::finalize);
+    for recorded in [&buffer, &other, &fixed] {
+        recorded.finalize();
+    }
     expect(fixed.update(&[change(unmovable)]), CL_INVALID_OPERATION);
     let value = 100_u32;
     let list = [argument(1, &value)];

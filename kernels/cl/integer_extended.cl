@@ -2,7 +2,8 @@
 #include "lockstep.h"
 
 // --- bit fields -----------------------------------------------------------------------------------------------------
-// A field of no bits leaves the base as it is and extracts to 0; shifts by the whole width are kept out of it.
+// A field of no bits leaves the base as it is and extracts to 0; shifts by the whole width are kept out of it. Scalars
+// narrower than an int are shifted as ints: what leaves the type on the left is cut off before the shift to the right.
 #define BIT_OPERATIONS(T, N)                                                                                           \
     OVL T##N bit_reverse(T##N x) { return __builtin_elementwise_bitreverse(x); }                                       \
     OVL T##N bitfield_insert(T##N base, T##N insert, uint offset, uint count)                                          \
@@ -16,8 +17,8 @@
     {                                                                                                                  \
         typedef CAT(SIGNED(T), N) S;                                                                                   \
         SIGNED(T) left = (SIGNED(T))(sizeof(T) * 8 - offset - count), right = (SIGNED(T))(sizeof(T) * 8 - count);      \
-        S field = (__builtin_astype(base, S) << (S)left) >> (S)right;                                                  \
-        return count == 0 ? (S)0 : field;                                                                              \
+        S moved = (S)(__builtin_astype(base, S) << (S)left);                                                           \
+        return count == 0 ? (S)0 : (S)(moved >> (S)right);                                                             \
     }                                                                                                                  \
     OVL CAT(UNSIGNED(T), N) bitfield_extract_unsigned(T##N base, uint offset, uint count)                              \
     {                                                                                                                  \
