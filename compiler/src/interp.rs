@@ -25,7 +25,7 @@ mod host;
 pub(crate) mod integer;
 mod item;
 mod memory;
-mod unary;
+pub(crate) mod unary;
 
 pub use memory::Memory;
 

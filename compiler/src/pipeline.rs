@@ -11,6 +11,7 @@ use crate::jit::{self, Extensions, HostMachine, JitCode, JitError, OptLevel};
 use crate::launch_facts::LaunchFacts;
 use crate::report::{Notes, Report};
 use crate::transform::barriers::barriers;
+use crate::transform::rounds::rounds;
 use crate::transform::shared_live::shared_live;
 use crate::verify::{Stage, VerifyError, verify, verify_kernel};
 use crate::widen::{self, Gangs, Reason, Widening};
@@ -207,6 +208,10 @@ fn compile(
     run.ir("barriers", &kernel, Stage::Regions)?;
     shared_live(module, &mut kernel);
     run.ir("shared_live", &kernel, Stage::Regions)?;
+    if options.vectorize != Vectorize::Scalar && against.is_none() {
+        rounds(&mut kernel, &launch);
+        run.ir("rounds", &kernel, Stage::Regions)?;
+    }
 
     let widening = match options.vectorize {
         Vectorize::Scalar => Ok(None),

@@ -232,6 +232,20 @@ impl<'ctx> Emit<'ctx, '_> {
         Ok(())
     }
 
+    /// Has LLVM write out all rounds of the loop that this branch closes.
+    pub fn write_out(&self, branch: InstructionValue<'ctx>) {
+        let wish = self.ctx.metadata_node(&[self.ctx.metadata_string("llvm.loop.unroll.full").into()]);
+        // The list of a loop begins with itself, so that no two loops have the same.
+        let list = self.ctx.metadata_node(&[wish.into(), wish.into()]);
+        // SAFETY: `list` is a node of this context with two operands.
+        unsafe {
+            let own = llvm_sys::core::LLVMValueAsMetadata(list.as_value_ref());
+            llvm_sys::core::LLVMReplaceMDNodeOperandWith(list.as_value_ref(), 0, own);
+        }
+        // Refused only for what is no node.
+        let _ = branch.set_metadata(list, self.ctx.get_kind_id("llvm.loop"));
+    }
+
     /// Puts fast-math flags on what the builder has just made, unless it was folded away.
     pub fn fast(&self, value: BasicValueEnum<'ctx>, flags: FastMath) -> BasicValueEnum<'ctx> {
         if flags.0 != 0

@@ -190,7 +190,10 @@ impl<'ctx> Level<'ctx> {
     /// Ends a loop around others, as [`Level::close`] does. LLVM does not unroll it nor make a copy for each
     /// way that rows can be: that is much code and saves nothing.
     pub fn close_outer(self, emit: &Emit<'ctx, '_>, size: IntValue<'ctx>, next: IntValue<'ctx>) -> Emitted<()> {
-        emit.only_once()?;
+        // One round is no loop, and loops around it may be unrolled.
+        if size.get_zero_extended_constant() != Some(1) {
+            emit.only_once()?;
+        }
         self.close(emit, size, next)
     }
 

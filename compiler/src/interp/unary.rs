@@ -6,7 +6,7 @@ use crate::ir::{Type, UnaryOp};
 
 /// The bits of `op` on `a` of type `from` with a result of type `to`. Not for `space_of`, which needs
 /// memory: it gives 0 here.
-pub(super) fn unary(op: UnaryOp, from: Type, to: Type, a: u128) -> u128 {
+pub(crate) fn unary(op: UnaryOp, from: Type, to: Type, a: u128) -> u128 {
     if let Some(bits) = float::unary(op, from, a) {
         return bits;
     }

@@ -9,6 +9,7 @@
 mod host;
 mod loader;
 mod optimize;
+mod rows;
 mod soft;
 pub mod symbols;
 

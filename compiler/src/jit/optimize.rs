@@ -13,6 +13,7 @@ use llvm_sys::core::{
 use llvm_sys::prelude::LLVMModuleRef;
 use llvm_sys::target_machine::{LLVMCodeGenFileType, LLVMTargetMachineEmitToMemoryBuffer};
 
+use super::rows::keep_rows;
 use super::{HostMachine, JitError, OptLevel};
 use crate::frontend::llvm::{Diagnostics, PassOptions, run_passes, take_message};
 
@@ -22,17 +23,30 @@ pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), JitErr
     annotate(module, machine);
     module.verify().map_err(|error| JitError::Optimize(error.to_string()))?;
     let options = PassOptions::new();
-    let pipeline = match (machine.level(), instructions(module)) {
-        (level, ..=LONG) | (level @ OptLevel::None, _) => pipeline(level),
-        (_, ..=LARGE) => ONCE.to_owned(),
-        _ => LEAN.to_owned(),
+    let run = |pipeline: &str| {
+        let passes = || {
+            // SAFETY: module and machine are alive.
+            unsafe { run_passes(module.as_mut_ptr(), pipeline, machine.raw(), &options) }
+        };
+        guarded(module, passes).map_err(JitError::Optimize)
     };
-    guarded(module, || {
-        // SAFETY: module and machine are alive.
-        unsafe { run_passes(module.as_mut_ptr(), &pipeline, machine.raw(), &options) }
-    })
-    .map_err(JitError::Optimize)
+    match (machine.level(), instructions(module)) {
+        (OptLevel::None, _) => run("always-inline"),
+        (level, ..=LONG) => {
+            let [simplify, late] = pipelines(level);
+            run(&simplify)?;
+            if keep_rows(module) {
+                run(TIDY)?;
+            }
+            run(&late)
+        }
+        (_, ..=LARGE) => run(ONCE),
+        _ => run(LEAN),
+    }
 }
+
+/// The passes behind [`keep_rows`].
+const TIDY: &str = "function(early-cse,instcombine<no-verify-fixpoint>,adce)";
 
 /// Instructions of a module up to which it gets all of LLVM's passes. They combine instructions eight times and look at
 /// every loop for ways to unroll it, which takes most of the time and changes long code little.
@@ -62,16 +76,15 @@ fn instructions(module: &Module<'_>) -> usize {
     blocks.map(|block| block.get_instructions().count()).sum()
 }
 
-/// The passes in order.
+/// The passes in order, in front of [`keep_rows`] and behind it.
 ///
 /// They are LLVM's O2 and O3 written out. `default<O2>` will not do: LLVM 22 runs the vectorizers there even when they
 /// are switched off through `LLVMPassBuilderOptions`.
-fn pipeline(level: OptLevel) -> String {
+fn pipelines(level: OptLevel) -> [String; 2] {
     const SIMPLIFY: &str = "simplifycfg<switch-range-to-icmp;keep-loops>";
     const COMBINE: &str = "instcombine<no-verify-fixpoint>";
     let (unroll, unswitch) = match level {
-        OptLevel::None => return "always-inline".to_owned(),
-        OptLevel::Default => ("loop-unroll<O2>", "simple-loop-unswitch<no-nontrivial;trivial>"),
+        OptLevel::None | OptLevel::Default => ("loop-unroll<O2>", "simple-loop-unswitch<no-nontrivial;trivial>"),
         OptLevel::Aggressive => ("loop-unroll<O3>", "simple-loop-unswitch<nontrivial;trivial>"),
     };
     let early = "lower-expect,simplifycfg<keep-loops>,sroa<modify-cfg>,early-cse";
@@ -111,10 +124,10 @@ fn pipeline(level: OptLevel) -> String {
         "simplifycfg<switch-range-to-icmp;switch-to-arithmetic;keep-loops;speculate-unpredictables>",
     ]
     .join(",");
-    format!(
-        "inferattrs,function({early}),globalopt,always-inline,\
-         cgscc(inline,function-attrs,function({simplify})),globaldce,function({late}),globaldce,constmerge"
-    )
+    let simplify = format!(
+        "inferattrs,function({early}),globalopt,always-inline,cgscc(inline,function-attrs,function({simplify})),globaldce"
+    );
+    [simplify, format!("function({late}),globaldce,constmerge")]
 }
 
 /// Makes an object file. The module is spent afterwards: code generation rewrites it.

@@ -11,6 +11,7 @@ pub mod interleave;
 pub mod linearize;
 pub mod normalize;
 pub mod reducible;
+pub mod rounds;
 pub mod shared_live;
 pub mod trivial_branches;
 pub mod uniform_choices;

@@ -1,4 +1,5 @@
-//! The conformance kernels with barriers: the interpreter, the interpreter after barriers are cut, and machine code agree.
+//! The conformance kernels with barriers: the interpreter, the interpreter after barriers are cut and after rounds of loops
+//! have regions of their own, and machine code, also of gangs, agree.
 //!
 //! The conformance tests compare the same files with host references; `conformance/src/barriers.rs` describes their
 //! first line.
@@ -8,9 +9,13 @@ use lockstep_compiler::frontend::options::{BuildOptions, Stage};
 use lockstep_compiler::frontend::{FrontendConfig, compile, link};
 use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
 use lockstep_compiler::ir::Module;
-use lockstep_compiler::pipeline::load;
+use lockstep_compiler::launch_facts::LaunchFacts;
+use lockstep_compiler::pipeline::{CompileOptions, Vectorize, load};
 use lockstep_compiler::transform::barriers::barriers;
+use lockstep_compiler::transform::rounds::rounds;
+use lockstep_compiler::transform::shared_live::shared_live;
 use lockstep_compiler::verify::{self, verify};
+use lockstep_compiler::widen::Gangs;
 use std::path::Path;
 
 struct Case {
@@ -65,6 +70,32 @@ fn read(path: &Path) -> Case {
     Case { module, args, buffers, global: sizes(global), local: sizes(local) }
 }
 
+/// The same with what the launch tells: in the interpreter, and in gangs of a quarter of a register to several.
+fn in_rounds_and_gangs(case: &Case, regions: &Module, name: &str, range: &NdRange, expected: &Memory) {
+    let local = range.local_size;
+    let launch = LaunchFacts::of_range(range.global_offset, range.global_size, local);
+    let mut apart = regions.clone();
+    for kernel in &mut apart.kernels {
+        shared_live(&case.module, kernel);
+        rounds(kernel, &launch);
+    }
+    if let Err(errors) = verify(&apart, verify::Stage::Regions) {
+        panic!("{name} by {local:?}, in rounds: {}", errors[0]);
+    }
+    let mut found = Memory::new(case.buffers.clone());
+    interp::run(&apart, name, range, &case.args, &mut found)
+        .unwrap_or_else(|error| panic!("{name} by {local:?}, in rounds: {error}"));
+    assert!(found.buffers == expected.buffers, "{name} by {local:?}: rounds change the results");
+    for width in [4, 16, 32] {
+        let vectorize = Vectorize::Gangs(Gangs::of_width(width));
+        let options = CompileOptions { vectorize, launch, ..CompileOptions::default() };
+        let mut found = Memory::new(case.buffers.clone());
+        machine::run_with(options, &case.module, name, range, &case.args, &mut found)
+            .unwrap_or_else(|error| panic!("{name} by {local:?} in gangs of {width}: {error}"));
+        assert!(found.buffers == expected.buffers, "{name} by {local:?} in gangs of {width} has other results");
+    }
+}
+
 #[test]
 fn agree_with_the_interpreter() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance/kernels/barriers");
@@ -81,7 +112,7 @@ fn agree_with_the_interpreter() {
         // The size of the file, and one that leaves a smaller group at the end; tiles have to be whole.
         let mut locals = vec![case.local.clone()];
         if case.local.len() == 1 {
-            locals.extend([vec![1], vec![24]]);
+            locals.extend([vec![1], vec![24], vec![16]]);
         }
         for local in locals {
             let range = NdRange::new(&case.global, &local);
@@ -97,6 +128,7 @@ fn agree_with_the_interpreter() {
             machine::run(&case.module, name, &range, &case.args, &mut found, false)
                 .unwrap_or_else(|error| panic!("{name} by {local:?}, machine code: {error}"));
             assert!(found.buffers == expected.buffers, "{name} by {local:?}: machine code has other results");
+            in_rounds_and_gangs(&case, &regions, name, &range, &expected);
             assert!(local != case.local || expected.buffers != case.buffers, "{name} does nothing");
         }
         count += 1;

@@ -12,6 +12,7 @@ use lockstep_compiler::analysis::dominators::dominators;
 use lockstep_compiler::analysis::loops::loops;
 use lockstep_compiler::interp::{Arg, Memory, NdRange, STEP_LIMIT, run_gangs};
 use lockstep_compiler::ir::{Function, Kernel, Module};
+use lockstep_compiler::launch_facts::LaunchFacts;
 use lockstep_compiler::layout::Layout;
 use lockstep_compiler::report::Notes;
 use lockstep_compiler::transform::barriers::barriers;
@@ -22,6 +23,7 @@ use lockstep_compiler::transform::interleave::interleave;
 use lockstep_compiler::transform::linearize::linearize;
 use lockstep_compiler::transform::normalize::normalize;
 use lockstep_compiler::transform::reducible::make_reducible;
+use lockstep_compiler::transform::rounds::rounds;
 use lockstep_compiler::transform::shared_live::shared_live;
 use lockstep_compiler::transform::trivial_branches::trivial_branches;
 use lockstep_compiler::transform::uniform_choices::{condition, split};
@@ -40,6 +42,7 @@ struct Pass {
 const PASSES: &[Pass] = &[
     Pass { name: "barriers", run: barriers, stage: Stage::Regions },
     Pass { name: "shared_live", run: |kernel| shared_live(&Module::default(), kernel), stage: Stage::Regions },
+    Pass { name: "rounds", run: rounds_of_eight, stage: Stage::Regions },
     Pass { name: "reducible", run: reducible_regions, stage: Stage::Regions },
     Pass { name: "normalize", run: normalize_regions, stage: Stage::Normalized },
     Pass { name: "interleave", run: interleave_four, stage: Stage::Regions },
@@ -64,6 +67,11 @@ fn reducible_regions(kernel: &mut Kernel) {
     kernel.regions.values_mut().for_each(|f| {
         make_reducible(f);
     });
+}
+
+/// In launches with groups of eight.
+fn rounds_of_eight(kernel: &mut Kernel) {
+    rounds(kernel, &LaunchFacts::of_range([0; 3], [16, 1, 1], [8, 1, 1]));
 }
 
 /// For gangs of four that share no slot.

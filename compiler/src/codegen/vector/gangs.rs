@@ -6,6 +6,9 @@
 //! there is no code for them.
 
 use super::{Around, Gang, GangCode};
+use crate::analysis::cfg::cfg;
+use crate::analysis::dominators::dominators;
+use crate::analysis::loops::loops;
 use crate::codegen::emit::{Emit, Emitted};
 use crate::codegen::groups::{Item, Level};
 use crate::codegen::region::Exits;
@@ -81,7 +84,10 @@ pub fn run_gangs<'ctx>(
         let following = emit.add(first, width)?;
         x.add_incoming(&[(&following, latch)]);
         let more = b.build_int_compare(IntPredicate::NE, following, full, "")?;
-        b.build_conditional_branch(more, head, rest)?;
+        let again = b.build_conditional_branch(more, head, rest)?;
+        if is_written_out(around, body) {
+            emit.write_out(again);
+        }
     } else {
         b.build_unconditional_branch(rest)?;
     }
@@ -139,6 +145,28 @@ fn run_tiles<'ctx>(
     nexts.sort();
     nexts.dedup();
     Ok(nexts)
+}
+
+/// Instructions of all gangs of a group in all regions up to which each gang gets code of its own.
+const MOST_INSTS: u64 = 6000;
+
+/// Gangs of a group that get code of their own: more leave little in registers.
+const MOST_GANGS: u64 = 32;
+
+/// Whether the gangs of a group are so few that each gets code of its own: with barriers between them, so that what one
+/// region leaves for the next may stay in registers.
+fn is_written_out(around: Around<'_, '_, '_>, body: &Function) -> bool {
+    let launch = &around.frame.launch;
+    let [along, middle, outer] = around.widening.layout.order();
+    let one_row = [middle, outer].map(|dim| launch.local_size(dim)) == [Some(1); 2];
+    let items = launch.local_size(along).filter(|_| one_row && around.kernel.regions.len() > 1);
+    let Some(items) = items else { return false };
+    let insts = |f: &Function| f.layout.iter().map(|&block| f.blocks[block].insts.len() as u64).sum::<u64>();
+    let all: u64 = around.kernel.regions.values().map(insts).sum();
+    let graph = cfg(body);
+    let is_straight = loops(&graph, &dominators(&graph)).iter().next().is_none();
+    let gangs = u64::from(items / around.width());
+    is_straight && gangs <= MOST_GANGS && all * gangs <= MOST_INSTS
 }
 
 /// The kinds of gangs that the rows of a launch's groups are cut into.
