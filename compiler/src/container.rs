@@ -133,6 +133,8 @@ mod tests {
 
     fn image() -> Image {
         let mut options = BuildOptions::parse("", Stage::Link).unwrap();
+        // As linking leaves them.
+        options.version = Some(options.language_version());
         options.math.denorms_are_zero = true;
         options.opt_disable = true;
         let object = KernelObject { bytes: vec![7; 9], needs: ScratchNeeds { row: 8, ..ScratchNeeds::default() } };
