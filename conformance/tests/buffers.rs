@@ -9,9 +9,7 @@ use lockstep_conformance::commands::{finish, try_launch};
 use lockstep_conformance::loader::{cl, device, is_lockstep};
 use lockstep_conformance::objects::{host_bytes, write_host_bytes};
 use lockstep_conformance::opencl_sys::*;
-use lockstep_conformance::{
-    Buffer, Context, Event, Queue, Random, Setup, code_name, expect, info, ok, read, run, write,
-};
+use lockstep_conformance::{Buffer, Event, Queue, Random, Setup, code_name, expect, info, ok, read, run, write};
 
 const KERNEL: &str = "kernel void add(global int *a) { a[get_global_id(0)] += 1000; }";
 
@@ -758,27 +756,4 @@ fn maps_wait_in_the_queue() {
             (cl().clEnqueueUnmapMemObject)(setup.queue.raw(), buffer.raw(), mapped, 0, ptr::null(), ptr::null_mut());
         ok(code);
     }
-}
-
-#[test]
-fn too_much_memory() {
-    let context = Context::new();
-    let total: u64 = info::value(|size, value, returned| {
-        (cl().clGetDeviceInfo)(device(), CL_DEVICE_MAX_MEM_ALLOC_SIZE, size, value, returned)
-    });
-    // Memory that is never touched costs nothing, so this asks for much more than there is: at some point the driver
-    // may say no, with the right code; it must not fall over.
-    let mut buffers = vec![];
-    for _ in 0..64 {
-        match context.try_buffer(CL_MEM_READ_WRITE, total as usize, ptr::null_mut()) {
-            Ok(buffer) => buffers.push(buffer),
-            Err(code) => {
-                let codes = [CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY];
-                assert!(codes.contains(&code), "{}", code_name(code));
-                break;
-            }
-        }
-    }
-    drop(buffers);
-    drop(context.zeros::<u8>(64));
 }

@@ -303,6 +303,9 @@ fn host_and_kernel_speak_while_it_runs() {
     finish(&setup.queue);
 }
 
+/// Enqueues a command behind events and gives its own.
+type Enqueue = Box<dyn Fn(cl_uint, *const cl_event, *mut cl_event) -> cl_int>;
+
 #[test]
 fn copies_fills_maps_and_migrations() {
     if !has(CL_DEVICE_SVM_COARSE_GRAIN_BUFFER) {
@@ -312,8 +315,7 @@ fn copies_fills_maps_and_migrations() {
     let queue = setup.queue.raw();
     let memory = Svm::<u32>::new(&setup.context, CL_MEM_READ_WRITE, 64);
     let mut events = Vec::new();
-    let mut commands: Vec<(&str, cl_command_type, Box<dyn Fn(cl_uint, *const cl_event, *mut cl_event) -> cl_int>)> =
-        Vec::new();
+    let mut commands: Vec<(&str, cl_command_type, Enqueue)> = Vec::new();
     let pattern = [7_u32, 9];
     let host: Vec<u32> = (100..116).collect();
     let (first, second, from) = (memory.at(0), memory.at(32), host.as_ptr().cast::<c_void>());

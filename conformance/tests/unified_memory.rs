@@ -74,7 +74,7 @@ fn allocations_tell_what_they_are() {
         (anyones, CL_MEM_TYPE_SHARED_INTEL, 400, 0, 0),
     ];
     for (start, kind, size, device, flag) in table {
-        assert!(!start.is_null() && start as usize % 128 == 0);
+        assert!(!start.is_null() && (start as usize).is_multiple_of(128));
         for inside in [0, 1, size - 1] {
             let at = start.wrapping_byte_add(inside);
             assert_eq!(u32::from_bytes(&ask(at, CL_MEM_ALLOC_TYPE_INTEL)), [kind]);

@@ -5,7 +5,7 @@
 //! other is faster.
 //! Phases: for every dimension along which groups of known size have several work-items, what each region costs one
 //! work-item and gangs of every width, the lanes without a work-item at the end of rows of known length included; the
-//! least per work-item. Tiles are estimated where they are asked for.
+//! least per work-item; then tiles, where every group is cut into whole ones.
 //! Source: DESIGN decisions 8 and 9; Moll 2021, chapter 10, for the shapes that decide what an access costs.
 
 use super::choices::may_split;

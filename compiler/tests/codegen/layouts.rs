@@ -162,4 +162,8 @@ fn the_layout_that_costs_least() {
     }";
     let tiles = report(small, Some(Layout::Tile), [64, 64, 1], [4, 4, 1]);
     assert!(tiles.starts_with("kernel k: 8 work-items at a time in tiles of rows, unicf"), "{tiles}");
+    let chosen = report(small, None, [64, 64, 1], [4, 4, 1]);
+    assert!(chosen.contains("work-items at a time in tiles of rows, unicf"), "{chosen}");
+    let part_of_one = report(small, None, [62, 64, 1], [4, 4, 1]);
+    assert!(!part_of_one.contains("at a time in tiles"), "{part_of_one}");
 }
