@@ -18,9 +18,12 @@ use cranelift_entity::SecondaryMap;
 /// An operation on a wide register, in operations on one element: there are fewer units for them.
 const VECTOR: u64 = 2;
 
-/// An element of a gather or scatter, in operations on one element. Both are worse than as many accesses, and the
-/// addresses have to be put into vectors first.
+/// An element of a gather, in operations on one element: it is worse than as many accesses, and the addresses have to be
+/// put into vectors first.
 const GATHER: u64 = 3;
+/// From local memory, which is in the first cache: there is no waiting that a gather would do for all lanes at once.
+const LOCAL_GATHER: u64 = 5;
+/// An element of a scatter.
 const SCATTER: u64 = 6;
 
 /// The same in private arrays at places that differ between lanes, stacks for example: what was just scattered is
@@ -193,6 +196,7 @@ pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) ->
             AccessClass::Scattered => {
                 let each = match direction {
                     _ if f.ty(ptr) == Type::Ptr(Space::Private) => PRIVATE,
+                    Direction::Load if f.ty(ptr) == Type::Ptr(Space::Local) => LOCAL_GATHER,
                     Direction::Load => GATHER,
                     Direction::Store => SCATTER,
                 };
