@@ -89,6 +89,11 @@ pub const TABLE: &[Switch] = &[
         meaning: "whether code has a version for each value of a condition that chooses between two addresses for all work-items: 1 where that pays, 0, or always",
     },
     Switch {
+        name: "LOCKSTEP_WHOLE_PIECES",
+        default: "1",
+        meaning: "whether code has a version for launches in which no piece of an index ends within a gang: 1 where that pays, 0, or always",
+    },
+    Switch {
         name: "LOCKSTEP_CACHE",
         default: "lockstep in XDG_CACHE_HOME or ~/.cache",
         meaning: "folder that keeps what was compiled for later processes, or off",
@@ -222,13 +227,18 @@ impl Options {
                 Versions::WherePays
             }
         };
-        let [unmasked_loops, all_true, in_turn, uniform_choices] =
-            ["LOCKSTEP_UNMASKED_LOOPS", "LOCKSTEP_ALL_TRUE", "LOCKSTEP_IN_TURN", "LOCKSTEP_UNIFORM_CHOICES"]
-                .map(versions);
+        let [unmasked_loops, all_true, in_turn, uniform_choices, whole_pieces] = [
+            "LOCKSTEP_UNMASKED_LOOPS",
+            "LOCKSTEP_ALL_TRUE",
+            "LOCKSTEP_IN_TURN",
+            "LOCKSTEP_UNIFORM_CHOICES",
+            "LOCKSTEP_WHOLE_PIECES",
+        ]
+        .map(versions);
         let vectorize = match configuration.unwrap_or(Some(Default::default())) {
             Some(configuration) => {
                 let versions = Gangs { unmasked_loops, all_true, in_turn, uniform_choices, ..Gangs::default() };
-                Vectorize::Gangs(Gangs { configuration, width, layout, ..versions })
+                Vectorize::Gangs(Gangs { configuration, width, layout, whole_pieces, ..versions })
             }
             None => Vectorize::Scalar,
         };
@@ -298,6 +308,7 @@ mod tests {
                 "LOCKSTEP_ALL_TRUE" => " always".into(),
                 "LOCKSTEP_IN_TURN" => "always".into(),
                 "LOCKSTEP_UNIFORM_CHOICES" => "0 ".into(),
+                "LOCKSTEP_WHOLE_PIECES" => "always".into(),
                 "LOCKSTEP_CLANG" => "/opt/clang".into(),
                 "LOCKSTEP_BUILD_TIMEOUT_MS" => "250".into(),
                 "LOCKSTEP_THREADS" => " 3 ".into(),
@@ -315,6 +326,7 @@ mod tests {
             all_true: Versions::Always,
             in_turn: Versions::Always,
             uniform_choices: Versions::Never,
+            whole_pieces: Versions::Always,
         };
         assert_eq!(options.vectorize, Vectorize::Gangs(gangs));
         assert_eq!(options.clang, Some("/opt/clang".into()));

@@ -16,3 +16,4 @@ pub mod shared_live;
 pub mod trivial_branches;
 pub mod uniform_choices;
 pub mod unmasked_loops;
+pub mod whole_pieces;

@@ -70,7 +70,8 @@ fn chosen_by(f: &Function, shapes: &SecondaryMap<Value, Shape>, value: Value, de
     }
 }
 
-fn is_known_at_entry(f: &Function, value: Value) -> bool {
+/// Whether a value is there, when a region's entry ends.
+pub fn is_known_at_entry(f: &Function, value: Value) -> bool {
     match f.values[value].def {
         ValueDef::Param(block, _) => block == f.entry(),
         ValueDef::Result(inst, _) => f.blocks[f.entry()].insts.contains(&inst),
@@ -78,8 +79,9 @@ fn is_known_at_entry(f: &Function, value: Value) -> bool {
     }
 }
 
-/// Gives the region a version for each value of a condition that is known at its entry.
-pub fn split(f: &mut Function, condition: Value) {
+/// Gives the region a version for each value of a condition that is known at its entry. The answer is the blocks of the
+/// version in which it holds.
+pub fn split(f: &mut Function, condition: Value) -> Vec<Block> {
     let entry = f.entry();
     let cut = match f.values[condition].def {
         ValueDef::Result(inst, _) => {
@@ -105,6 +107,7 @@ pub fn split(f: &mut Function, condition: Value) {
     let condition = f.result(frozen);
     let to = |block| BlockCall { block, args: Vec::new() };
     f.blocks[entry].term = Terminator::Branch { cond: condition, then_to: to(rest), else_to: to(copies.block(rest)) };
+    blocks
 }
 
 /// What the region would be if the condition had this value; the other version is not made.

@@ -8,7 +8,7 @@
 //! least per work-item; then tiles, where every group is cut into whole ones.
 //! Source: DESIGN decisions 8 and 9; Moll 2021, chapter 10, for the shapes that decide what an access costs.
 
-use super::choices::may_split;
+use super::choices::{may_have_versions, uniform_choice, whole_pieces};
 use super::{Gangs, WIDTHS, analyse};
 use crate::analysis::cfg::{Cfg, cfg};
 use crate::analysis::cost::{self, Registers};
@@ -20,7 +20,7 @@ use crate::ir::{Function, Kernel, Module, Value};
 use crate::launch_facts::LaunchFacts;
 use crate::layout::Layout;
 use crate::transform::group_accesses::group_accesses;
-use crate::transform::uniform_choices::{condition, suppose};
+use crate::transform::uniform_choices::suppose;
 use cranelift_entity::SecondaryMap;
 use std::fmt;
 
@@ -80,6 +80,9 @@ impl fmt::Display for Choice {
 const OTHER_LAYOUT: u64 = 90;
 /// Gangs of several registers a value have to be this much cheaper, in percent: they keep more values alive.
 const WIDER: u64 = 90;
+
+/// How much more often pieces of indices hold whole gangs than they do not: most powers of two are large.
+const WHOLE_PIECES: u64 = 3;
 
 /// Kernels with more instructions do not get gangs of several registers a value: their code takes long to make.
 const MOST_FOR_WIDER: usize = 400;
@@ -159,8 +162,8 @@ fn best_width(
 
 /// What the regions of a kernel cost gangs of which the same facts hold.
 struct Estimates<'a> {
-    /// Each as it is, or as it is for both values of a condition.
-    regions: Vec<Vec<Analysed>>,
+    /// Each as it is, or the versions that it gets for what the launch decides, and how often each is expected to run.
+    regions: Vec<Vec<(Analysed, u64)>>,
     layout: Layout,
     bits: u32,
     launch: &'a LaunchFacts,
@@ -175,18 +178,30 @@ impl<'a> Estimates<'a> {
         bits: u32,
         launch: &'a LaunchFacts,
     ) -> Estimates<'a> {
-        let versions = |body: &Function| {
-            let choice =
-                may_split(body, gangs).then(|| condition(body, &analyse(body, rows.unwrap_or(facts)).shapes)).flatten();
-            let version = |condition, holds| {
-                let mut body = body.clone();
-                suppose(&mut body, condition, holds);
-                Analysed::new(&body, facts, rows)
-            };
-            match choice {
-                Some(condition) => [true, false].map(|holds| version(condition, holds)).into(),
-                None => vec![Analysed::new(body, facts, rows)],
+        let lanes = rows.unwrap_or(facts);
+        let analysed = |body: &Function| Analysed::new(body, facts, rows);
+        let of_choice = |body: &Function, found: &Divergence, times: u64| match uniform_choice(body, found, gangs) {
+            Some(condition) => [true, false]
+                .map(|holds| {
+                    let mut body = body.clone();
+                    suppose(&mut body, condition, holds);
+                    (analysed(&body), times)
+                })
+                .into(),
+            None => vec![(analysed(body), 2 * times)],
+        };
+        let versions = |body: &Function| -> Vec<(Analysed, u64)> {
+            if !may_have_versions(body, gangs) {
+                return vec![(analysed(body), 1)];
             }
+            let found = analyse(body, lanes);
+            let mut versions = of_choice(body, &found, 1);
+            if let Some(asked) = whole_pieces(body, lanes, &found, gangs) {
+                let mut whole = body.clone();
+                asked.suppose(&mut whole, &found.shapes, lanes.width);
+                versions.extend(of_choice(&whole, &analyse(&whole, lanes), WHOLE_PIECES));
+            }
+            versions
         };
         let regions = kernel.regions.values().map(versions).collect();
         Estimates { regions, layout: facts.layout, bits, launch }
@@ -195,10 +210,14 @@ impl<'a> Estimates<'a> {
     fn of(&self, width: u32) -> Choice {
         let mut choice = Choice { width, layout: self.layout, scalar: 0, gang: 0, other: None };
         for versions in &self.regions {
-            let costs = || versions.iter().map(|region| region.cost(Registers { bits: self.bits, width }));
-            let part = versions.len() as u64;
-            choice.scalar = costs().fold(choice.scalar, |sum, (one, _)| sum.saturating_add(one / part));
-            choice.gang = costs().fold(choice.gang, |sum, (_, all)| sum.saturating_add(all / part));
+            let costs: Vec<(u64, u64, u64)> = versions
+                .iter()
+                .map(|(region, times)| (region.cost(Registers { bits: self.bits, width }), *times))
+                .map(|((one, all), times)| (one.saturating_mul(times), all.saturating_mul(times), times))
+                .collect();
+            let runs = costs.iter().map(|&(_, _, times)| times).sum::<u64>().max(1);
+            choice.scalar = costs.iter().fold(choice.scalar, |sum, &(one, _, _)| sum.saturating_add(one / runs));
+            choice.gang = costs.iter().fold(choice.gang, |sum, &(_, all, _)| sum.saturating_add(all / runs));
         }
         // The last gang of a row may have lanes to spare.
         if let Some(row) = self.launch.local_size(self.layout.dim()).filter(|_| self.layout != Layout::Tile) {

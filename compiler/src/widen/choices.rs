@@ -2,9 +2,10 @@
 
 use super::{Configuration, Gangs, Versions, analyse};
 use crate::analysis::divergence::{Divergence, Facts};
-use crate::ir::{Function, SourceLoc, ValueDef};
+use crate::ir::{Function, InstData, SourceLoc, Value, ValueDef};
 use crate::report::{Note, Notes};
 use crate::transform::uniform_choices::{condition, split};
+use crate::transform::whole_pieces::{Pieces, pieces};
 
 /// Regions with more instructions get no versions unless always.
 const MOST: usize = 400;
@@ -12,15 +13,49 @@ const MOST: usize = 400;
 /// Conditions of a region that may have versions: each doubles the code.
 const MOST_CONDITIONS: usize = 2;
 
-/// Whether a region may have versions.
-pub fn may_split(f: &Function, gangs: Gangs) -> bool {
+/// Whether a region may have versions of a kind.
+fn may_split(f: &Function, gangs: Gangs, versions: Versions) -> bool {
     let size: usize = f.layout.iter().map(|&block| f.blocks[block].insts.len()).sum();
-    let most = match gangs.uniform_choices {
+    let most = match versions {
         Versions::Never => return false,
         Versions::WherePays => MOST,
         Versions::Always => usize::MAX,
     };
     gangs.configuration == Configuration::UniCf && size <= most
+}
+
+/// Whether a region may have versions for what the launch decides.
+pub fn may_have_versions(f: &Function, gangs: Gangs) -> bool {
+    [gangs.uniform_choices, gangs.whole_pieces].into_iter().any(|versions| may_split(f, gangs, versions))
+}
+
+/// The condition that chooses between two lines for which a region gets versions.
+pub fn uniform_choice(f: &Function, found: &Divergence, gangs: Gangs) -> Option<Value> {
+    may_split(f, gangs, gangs.uniform_choices).then(|| condition(f, &found.shapes)).flatten()
+}
+
+/// The pieces of indices for which a region gets a version: where they hold whole gangs, addresses that were varying are
+/// lines, or branches uniform.
+pub fn whole_pieces(f: &Function, facts: &Facts, found: &Divergence, gangs: Gangs) -> Option<Pieces> {
+    if !may_split(f, gangs, gangs.whole_pieces) {
+        return None;
+    }
+    let asked = pieces(f, &found.shapes, facts.width)?;
+    let mut whole = f.clone();
+    asked.suppose(&mut whole, &found.shapes, facts.width);
+    let after = analyse(&whole, facts);
+    let pays = differing(&whole, &after) < differing(f, found);
+    (pays || gangs.whole_pieces == Versions::Always).then_some(asked)
+}
+
+/// The accesses and branches of which lanes have each their own.
+fn differing(f: &Function, found: &Divergence) -> usize {
+    let insts = f.layout.iter().flat_map(|&block| &f.blocks[block].insts);
+    let accesses = insts.filter(|&&inst| match f.insts[inst].data {
+        InstData::Load { ptr, .. } | InstData::Store { ptr, .. } => found.shapes[ptr].is_varying(),
+        _ => false,
+    });
+    accesses.count() + f.layout.iter().filter(|&&block| found.divergent_branches.contains(block)).count()
 }
 
 /// Makes the versions; the answer is what diverges then, if there are any.
@@ -31,22 +66,23 @@ pub fn split_choices(
     gangs: Gangs,
     notes: &Notes,
 ) -> Option<Divergence> {
+    let note = |loc: SourceLoc, class: &str, detail: &str| {
+        let (class, detail) = (class.to_owned().into(), detail.to_owned());
+        notes.add(|| Note { loc, kind: "version", class, masked: false, detail });
+    };
     let mut changed: Option<Divergence> = None;
+    if let Some(asked) = whole_pieces(f, facts, found, gangs) {
+        note(asked.place(f), "whole pieces", "where no piece of an index ends within a gang, as the launch decides");
+        asked.split(f, &found.shapes, facts.width);
+        changed = Some(analyse(f, facts));
+    }
     for _ in 0..MOST_CONDITIONS {
-        let shapes = &changed.as_ref().unwrap_or(found).shapes;
-        let Some(condition) = may_split(f, gangs).then(|| condition(f, shapes)).flatten() else { break };
+        let Some(condition) = uniform_choice(f, changed.as_ref().unwrap_or(found), gangs) else { break };
         let loc = match f.values[condition].def {
             ValueDef::Result(inst, _) => f.insts[inst].loc,
             _ => SourceLoc::default(),
         };
-        let detail = "for each value of the condition, as the launch decides";
-        notes.add(|| Note {
-            loc,
-            kind: "version",
-            class: "uniform choice".into(),
-            masked: false,
-            detail: detail.to_owned(),
-        });
+        note(loc, "uniform choice", "for each value of the condition, as the launch decides");
         split(f, condition);
         changed = Some(analyse(f, facts));
     }

@@ -74,11 +74,25 @@ pub struct Gangs {
     pub in_turn: Versions,
     /// In [`Configuration::UniCf`]: versions of regions for conditions of the launch that choose between two lines.
     pub uniform_choices: Versions,
+    /// In [`Configuration::UniCf`]: versions of regions for launches in which no piece of an index ends within a gang.
+    pub whole_pieces: Versions,
 }
 
 impl Gangs {
     /// Gangs of a given width in the best configuration.
     pub fn of_width(width: u32) -> Gangs {
         Gangs { width: Some(width), ..Gangs::default() }
+    }
+
+    /// The same with versions of every kind alike.
+    pub const fn with_versions(self, versions: Versions) -> Gangs {
+        Gangs {
+            unmasked_loops: versions,
+            all_true: versions,
+            in_turn: versions,
+            uniform_choices: versions,
+            whole_pieces: versions,
+            ..self
+        }
     }
 }

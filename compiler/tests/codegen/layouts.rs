@@ -49,7 +49,8 @@ const LOCALS: &[&[u64]] = &[
     &[8, 8, 16],
 ];
 
-fn build(source: &str) -> Module {
+/// A program as its front end and import make it.
+pub fn build(source: &str) -> Module {
     let options = BuildOptions::parse("-cl-std=CL3.0", Stage::Build).unwrap();
     let object = compile(&FrontendConfig::default(), source.as_bytes(), &[], &options).unwrap();
     load(&link(&[&object], &options).unwrap()).unwrap()

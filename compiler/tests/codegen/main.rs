@@ -12,6 +12,7 @@ mod kernels;
 mod layouts;
 mod masked_loads;
 mod operations;
+mod pieces;
 mod random;
 mod report;
 mod roots;

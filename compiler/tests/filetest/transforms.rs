@@ -27,9 +27,10 @@ use lockstep_compiler::transform::rounds::rounds;
 use lockstep_compiler::transform::shared_live::shared_live;
 use lockstep_compiler::transform::trivial_branches::trivial_branches;
 use lockstep_compiler::transform::uniform_choices::{condition, split};
+use lockstep_compiler::transform::whole_pieces::pieces;
 use lockstep_compiler::verify::{Stage, verify};
 use lockstep_compiler::widen::versions::versions;
-use lockstep_compiler::widen::{Configuration, Gangs, Versions};
+use lockstep_compiler::widen::{Gangs, Versions};
 use std::path::Path;
 
 struct Pass {
@@ -47,6 +48,7 @@ const PASSES: &[Pass] = &[
     Pass { name: "normalize", run: normalize_regions, stage: Stage::Normalized },
     Pass { name: "interleave", run: interleave_four, stage: Stage::Regions },
     Pass { name: "uniform_choices", run: uniform_choices, stage: Stage::Normalized },
+    Pass { name: "whole_pieces", run: whole_pieces, stage: Stage::Normalized },
     Pass { name: "group_accesses", run: groups, stage: Stage::Regions },
     Pass { name: "unmasked_loops", run: unmasked_loops, stage: Stage::Versioned },
     Pass { name: "all_true", run: all_true, stage: Stage::Versioned },
@@ -112,17 +114,17 @@ fn uniform_loops(kernel: &mut Kernel) {
 
 /// Gives all divergent loops versions that can have one.
 fn unmasked_loops(kernel: &mut Kernel) {
-    versioned(kernel, Gangs { unmasked_loops: Versions::Always, ..NO_VERSIONS });
+    versioned(kernel, Gangs { unmasked_loops: Versions::Always, ..no_versions() });
 }
 
 /// Gives all targets of divergent branches copies that can have one.
 fn all_true(kernel: &mut Kernel) {
-    versioned(kernel, Gangs { all_true: Versions::Always, ..NO_VERSIONS });
+    versioned(kernel, Gangs { all_true: Versions::Always, ..no_versions() });
 }
 
 /// Lets lanes run all divergent loops one after the other that they can, where one lane enters or few.
 fn in_turn(kernel: &mut Kernel) {
-    versioned(kernel, Gangs { in_turn: Versions::Always, ..NO_VERSIONS });
+    versioned(kernel, Gangs { in_turn: Versions::Always, ..no_versions() });
 }
 
 /// Gives regions versions for a condition that chooses between two lines.
@@ -134,16 +136,23 @@ fn uniform_choices(kernel: &mut Kernel) {
     });
 }
 
+/// Gives regions versions for launches of long rows of work-items in which pieces of indices hold whole gangs of 16.
+fn whole_pieces(kernel: &mut Kernel) {
+    let launch = LaunchFacts::of_range([0; 3], [1024, 1, 1], [64, 1, 1]).of_any_size();
+    let facts = Facts::new(&Module::default(), kernel, 16).of_launch(kernel, &launch).of_kernel(kernel);
+    for f in kernel.regions.values_mut() {
+        let graph = cfg(f);
+        let shapes = divergence(f, &facts, &graph, &loops(&graph, &dominators(&graph))).shapes;
+        if let Some(found) = pieces(f, &shapes, 16) {
+            found.split(f, &shapes, 16);
+        }
+    }
+}
+
 /// The best configuration, without versions of code.
-const NO_VERSIONS: Gangs = Gangs {
-    configuration: Configuration::UniCf,
-    width: None,
-    layout: None,
-    unmasked_loops: Versions::Never,
-    all_true: Versions::Never,
-    in_turn: Versions::Never,
-    uniform_choices: Versions::Never,
-};
+fn no_versions() -> Gangs {
+    Gangs::default().with_versions(Versions::Never)
+}
 
 fn versioned(kernel: &mut Kernel, gangs: Gangs) {
     let facts = Facts::new(&Module::default(), kernel, 16).of_kernel(kernel);
@@ -156,7 +165,7 @@ fn versioned(kernel: &mut Kernel, gangs: Gangs) {
 }
 
 fn linearize_versions(kernel: &mut Kernel) {
-    versioned(kernel, Gangs { all_true: Versions::Always, unmasked_loops: Versions::Always, ..NO_VERSIONS });
+    versioned(kernel, Gangs { all_true: Versions::Always, unmasked_loops: Versions::Always, ..no_versions() });
     linearize_all(kernel);
 }
 

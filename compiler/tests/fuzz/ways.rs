@@ -112,14 +112,7 @@ pub fn planned(g: &Generated) -> Planned {
     shared_live(&g.module, &mut kernel);
     let plan = |versions: Versions, notes: &Notes| {
         let mut kernel = kernel.clone();
-        let gangs = Gangs {
-            width: Some(WIDTH),
-            unmasked_loops: versions,
-            all_true: versions,
-            in_turn: versions,
-            uniform_choices: versions,
-            ..Gangs::default()
-        };
+        let gangs = Gangs::of_width(WIDTH).with_versions(versions);
         let widening = widen::plan(&g.module, &mut kernel, gangs, REGISTER_BITS, &LaunchFacts::default(), notes);
         (kernel, widening.unwrap())
     };
@@ -154,8 +147,7 @@ fn wide_accesses(kernel: &Kernel) -> usize {
 
 /// Versions of all code that can have some.
 fn versioned() -> Gangs {
-    let always = Versions::Always;
-    Gangs { unmasked_loops: always, all_true: always, in_turn: always, uniform_choices: always, ..Gangs::default() }
+    Gangs::default().with_versions(Versions::Always)
 }
 
 fn lockstep(g: &Generated, gangs: Gangs, lanes: usize, launch: &LaunchFacts) -> Result<Vec<Vec<u8>>, String> {

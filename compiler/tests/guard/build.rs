@@ -55,13 +55,7 @@ pub fn agree(module: &Module, kernel: &str, launches: &[Launch]) {
     let widths = WIDTHS.into_iter().enumerate();
     let mut all: Vec<_> = widths.map(|(turn, width)| options(Configuration::UniCf, width, turn % 2 == 1)).collect();
     for (width, opt_disable) in [(4, true), (8, false)] {
-        let gangs = Gangs {
-            unmasked_loops: Versions::Always,
-            all_true: Versions::Always,
-            in_turn: Versions::Always,
-            uniform_choices: Versions::Always,
-            ..Gangs::of_width(width)
-        };
+        let gangs = Gangs::of_width(width).with_versions(Versions::Always);
         all.push(CompileOptions {
             vectorize: Vectorize::Gangs(gangs),
             ..options(Configuration::UniCf, width, opt_disable)

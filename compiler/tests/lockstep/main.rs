@@ -133,13 +133,7 @@ fn check_slots(seed: u64, shape: Shape) -> usize {
     let mut shared = 0;
     for width in [2, 4, 16] {
         let gangs = Gangs::of_width(width);
-        let versioned = Gangs {
-            unmasked_loops: Versions::Always,
-            all_true: Versions::Always,
-            in_turn: Versions::Always,
-            uniform_choices: Versions::Always,
-            ..gangs
-        };
+        let versioned = gangs.with_versions(Versions::Always);
         for gangs in [gangs, versioned, Gangs { configuration: Configuration::UniVal, ..gangs }] {
             let mut module = g.module.clone();
             barriers(&mut module.kernels[0]);
