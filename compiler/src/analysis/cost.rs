@@ -136,23 +136,35 @@ pub struct Lanes<'a> {
     pub rows: Option<Rows<'a>>,
 }
 
+/// What is known of the lanes of a tile.
+#[derive(Clone, Copy)]
+pub struct Tile<'a> {
+    /// The shapes of values in the lanes of a row.
+    pub shapes: &'a SecondaryMap<Value, Shape>,
+    /// Those in the lanes of a column.
+    pub columns: &'a SecondaryMap<Value, Shape>,
+    /// The lanes of a row.
+    pub row: u32,
+}
+
 /// What is known of the lanes of a tile's row.
 #[derive(Clone, Copy)]
 pub struct Rows<'a> {
     /// The shapes of values in them.
-    pub shapes: &'a SecondaryMap<Value, Shape>,
-    /// How many there are.
-    pub lanes: u32,
+    pub tile: Tile<'a>,
+    /// The lines on which they lie in one unless an index wraps.
+    pub lines: &'a SecondaryMap<Value, Option<Line>>,
 }
 
 /// What an instruction costs that is done row by row, if it is.
 fn row_by_row(f: &Function, inst: Inst, lanes: Lanes<'_>, registers: Registers) -> Option<u64> {
     let rows = lanes.rows?;
     let node = &f.insts[inst];
-    let one = Registers { width: rows.lanes, ..registers };
-    let follows = |v: Value| lanes.shapes[v].is_varying() && !rows.shapes[v].is_varying();
+    let one = Registers { width: rows.tile.row, ..registers };
+    let stride = |v: Value| rows.tile.shapes[v].stride().or(rows.lines[v].as_ref().map(|line| line.stride));
+    let follows = |v: Value| lanes.shapes[v].is_varying() && stride(v).is_some();
     let wide = |ptr: Value, ty: Type, count: usize, direction: Direction| {
-        let class = classify(rows.shapes[ptr].stride(), ty.bytes(), count as u32, one.width, direction);
+        let class = classify(stride(ptr), ty.bytes(), count as u32, one.width, direction);
         follows(ptr) && class != AccessClass::Scattered
     };
     let result = node.results.first();
@@ -163,12 +175,16 @@ fn row_by_row(f: &Function, inst: Inst, lanes: Lanes<'_>, registers: Registers) 
         }
         _ => result.is_some_and(|&v| follows(v)),
     };
-    let count = u64::from(registers.width / rows.lanes);
-    let each = || gang(f, inst, Lanes { shapes: rows.shapes, rows: None, ..lanes }, one);
-    // What is loaded or stored is put together or taken apart.
-    is_so.then(|| match each() {
-        0 => 0,
-        each => count * each + (count - 1) * VECTOR,
+    let count = u64::from(registers.width / rows.tile.row);
+    let each = || gang(f, inst, Lanes { shapes: rows.tile.shapes, lines: rows.lines, rows: None }, one);
+    is_so.then(|| match node.data {
+        // What rows have in common is done once, and a load of it fills all of them.
+        InstData::Load { ptr, .. } if rows.tile.columns[ptr].is_uniform() => each(),
+        // What is loaded or stored is put together or taken apart.
+        InstData::Load { .. } | InstData::Store { .. } => count * each() + (count - 1) * VECTOR,
+        _ if result.is_some_and(|&v| rows.tile.columns[v].is_uniform()) => each(),
+        // The rest stays one scalar a row.
+        _ => count * each(),
     })
 }
 
@@ -227,7 +243,7 @@ pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) ->
             let Some(&result) = node.results.first() else { return once };
             match shapes[result] {
                 // Computed for lane 0, and for the others only where an index wraps.
-                _ if lines[result].is_some() => once,
+                _ if lines[result].is_some() => u64::from(!is_part_of_address(f, inst)) * once,
                 Shape::Strided { stride: 0, .. } => once,
                 Shape::Strided { .. } if !f.ty(result).is_float() => once,
                 _ if matches!(data, InstData::PtrAdd { .. }) => vector(f.ty(result)),
@@ -279,18 +295,21 @@ fn per_lane(data: &InstData) -> bool {
     )
 }
 
-/// What a function costs one work-item, and a gang if all its lanes go every way.
+/// What a function costs one work-item, and a gang, which may be a tile, if all its lanes go every way.
 pub fn whole(
     f: &Function,
     graph: &Cfg,
     loops: &Loops,
     found: &Divergence,
-    rows: Option<Rows<'_>>,
+    tile: Option<Tile<'_>>,
     registers: Registers,
 ) -> (u64, u64) {
-    let lines = lines(f, graph.rpo(), &found.shapes, registers.width);
+    let lines_of = |shapes, width| lines(f, graph.rpo(), shapes, width);
+    let lines = lines_of(&found.shapes, registers.width);
+    let row_lines = tile.map(|tile| lines_of(tile.shapes, tile.row)).unwrap_or_default();
+    let rows = tile.map(|tile| Rows { tile, lines: &row_lines });
     let lanes = Lanes { shapes: &found.shapes, lines: &lines, rows };
-    let steps = rows.map_or(&found.shapes, |rows| rows.shapes);
+    let steps = tile.map_or(&found.shapes, |tile| tile.shapes);
     let (mut one, mut all) = (0u64, 0u64);
     for &block in graph.rpo() {
         let insts = &f.blocks[block].insts;

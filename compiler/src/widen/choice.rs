@@ -103,8 +103,14 @@ pub fn choose(module: &Module, kernel: &Kernel, gangs: Gangs, bits: u32, launch:
         Layout::Tile => {
             let width = [usual, usual / 2].into_iter().find(|&width| may_lie(kernel, launch, layout, width))?;
             let facts = Facts::new(module, kernel, width).laid_out(layout).of_launch(kernel, launch).of_kernel(kernel);
-            let rows = layout.run(launch, width).map(|row| facts.of_runs(row));
-            Some(Estimates::new(kernel, gangs, &facts, rows.as_ref(), bits, launch).of(width))
+            let tile = layout.run(launch, width).map(|row| TileFacts {
+                rows: facts.of_runs(row),
+                columns: Facts::new(module, kernel, width / row)
+                    .laid_out(Layout::Y)
+                    .of_launch(kernel, launch)
+                    .of_kernel(kernel),
+            });
+            Some(Estimates::new(kernel, gangs, &facts, tile.as_ref(), bits, launch).of(width))
         }
         _ if !may_lie(kernel, launch, layout, usual) => None,
         _ => Some(best_width(module, kernel, gangs, bits, launch, layout)),
@@ -160,6 +166,19 @@ fn best_width(
     best
 }
 
+/// What holds of the lanes of a tile's rows, and of its columns.
+struct TileFacts {
+    rows: Facts,
+    columns: Facts,
+}
+
+/// The shapes of a region's values in them, and the lanes of a row.
+struct AnalysedTile {
+    shapes: SecondaryMap<Value, Shape>,
+    columns: SecondaryMap<Value, Shape>,
+    row: u32,
+}
+
 /// What the regions of a kernel cost gangs of which the same facts hold.
 struct Estimates<'a> {
     /// Each as it is, or the versions that it gets for what the launch decides, and how often each is expected to run.
@@ -174,12 +193,12 @@ impl<'a> Estimates<'a> {
         kernel: &Kernel,
         gangs: Gangs,
         facts: &Facts,
-        rows: Option<&Facts>,
+        tile: Option<&TileFacts>,
         bits: u32,
         launch: &'a LaunchFacts,
     ) -> Estimates<'a> {
-        let lanes = rows.unwrap_or(facts);
-        let analysed = |body: &Function| Analysed::new(body, facts, rows);
+        let lanes = tile.map_or(facts, |tile| &tile.rows);
+        let analysed = |body: &Function| Analysed::new(body, facts, tile);
         let of_choice = |body: &Function, found: &Divergence, times: u64| match uniform_choice(body, found, gangs) {
             Some(condition) => [true, false]
                 .map(|holds| {
@@ -234,25 +253,30 @@ struct Analysed {
     graph: Cfg,
     forest: Loops,
     found: Divergence,
-    /// The shapes in the lanes of a tile's row, and their number.
-    rows: Option<(SecondaryMap<Value, Shape>, u32)>,
+    tile: Option<AnalysedTile>,
 }
 
 impl Analysed {
-    fn new(body: &Function, facts: &Facts, rows: Option<&Facts>) -> Analysed {
+    fn new(body: &Function, facts: &Facts, tile: Option<&TileFacts>) -> Analysed {
         let graph = cfg(body);
         let forest = loops(&graph, &dominators(&graph));
         let found = divergence(body, facts, &graph, &forest);
-        let rows = rows.map(|rows| (divergence(body, rows, &graph, &forest).shapes, rows.width));
+        let shapes = |facts| divergence(body, facts, &graph, &forest).shapes;
+        let tile = tile.map(|TileFacts { rows, columns }| AnalysedTile {
+            shapes: shapes(rows),
+            columns: shapes(columns),
+            row: rows.width,
+        });
         // As what runs will be.
-        let mut body = body.clone();
-        let (shapes, width) = rows.as_ref().map_or((&found.shapes, facts.width), |(shapes, width)| (shapes, *width));
-        group_accesses(&mut body, shapes, width);
-        Analysed { body, graph, forest, found, rows }
+        let (shapes, width) = tile.as_ref().map_or((&found.shapes, facts.width), |tile| (&tile.shapes, tile.row));
+        let mut grouped = body.clone();
+        group_accesses(&mut grouped, shapes, width);
+        Analysed { body: grouped, graph, forest, found, tile }
     }
 
     fn cost(&self, registers: Registers) -> (u64, u64) {
-        let rows = self.rows.as_ref().map(|(shapes, lanes)| cost::Rows { shapes, lanes: *lanes });
-        cost::whole(&self.body, &self.graph, &self.forest, &self.found, rows, registers)
+        let tile = self.tile.as_ref();
+        let tile = tile.map(|tile| cost::Tile { shapes: &tile.shapes, columns: &tile.columns, row: tile.row });
+        cost::whole(&self.body, &self.graph, &self.forest, &self.found, tile, registers)
     }
 }

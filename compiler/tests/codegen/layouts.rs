@@ -5,7 +5,7 @@ use crate::machine;
 use lockstep_compiler::frontend::options::{BuildOptions, Stage};
 use lockstep_compiler::frontend::{FrontendConfig, compile, link};
 use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
-use lockstep_compiler::ir::Module;
+use lockstep_compiler::ir::{Module, parse_module};
 use lockstep_compiler::launch_facts::LaunchFacts;
 use lockstep_compiler::layout::Layout;
 use lockstep_compiler::pipeline::{CompileOptions, Vectorize, compile_kernel, load};
@@ -111,6 +111,65 @@ fn collected_values() {
     check("collected");
 }
 
+/// Indices of eight bits that wrap in some rows of tiles, and in some of them between two lanes.
+#[test]
+fn indices_that_wrap_in_rows_of_tiles() {
+    let module = parse_module(
+        r#"kernel "wrapping" {
+  args 24
+  param "in" pointer.global "int*" size 8 align 8 offset 0
+  param "out" pointer.global "int*" size 8 align 8 offset 8
+  param "n" value "int" size 4 align 4 offset 16
+  input value(0, 0): ptr.global
+  input value(1, 0): ptr.global
+  input value(2, 0): i32
+  region r0 {
+  b0(v0: ptr.global, v1: ptr.global, v2: i32):
+    v3: i64 = query.local_id 0
+    v4: i64 = query.local_id 1
+    v5: i8 = trunc v3
+    v6: i8 = trunc v4
+    v7: i8 = trunc v2
+    v8: i8 = mul v6, v7
+    v9: i8 = add v8, v7
+    v10: i8 = add v9, v5
+    v11: i64 = zext v10
+    v12: i64 = mul v11, 4
+    v13: ptr.global = ptradd v0, v12
+    v14: i32 = load v13 align 4
+    v15: i64 = query.local_size 0
+    v16: i64 = mul v4, v15
+    v17: i64 = add v16, v3
+    v18: i64 = mul v17, 4
+    v19: ptr.global = ptradd v1, v18
+    store v14 to v19 align 4
+    v20: ptr.global = ptradd v13, 1024
+    store v14 to v20 align 4
+    return
+  }
+}
+"#,
+    )
+    .unwrap();
+    for (n, local) in
+        [1, 7, 60, 85, 127, 250, 254].into_iter().flat_map(|n| [[4, 4], [8, 8], [2, 8], [8, 4]].map(|l| (n, l)))
+    {
+        let range = NdRange::new(&local, &local);
+        let args = [Arg::Buffer(0), Arg::Buffer(1), Arg::i32(n)];
+        let buffers = vec![input(512), vec![0; 4 * 64]];
+        let mut expected = Memory::new(buffers.clone());
+        interp::run(&module, "wrapping", &range, &args, &mut expected).unwrap();
+        for width in [8, 16, 32] {
+            let gangs = Gangs { layout: Some(Layout::Tile), ..Gangs::of_width(width) };
+            let launch = LaunchFacts::of_range(range.global_offset, range.global_size, range.local_size);
+            let options = CompileOptions { vectorize: Vectorize::Gangs(gangs), launch, ..CompileOptions::default() };
+            let mut found = Memory::new(buffers.clone());
+            machine::run_with(options, &module, "wrapping", &range, &args, &mut found).unwrap();
+            assert!(found.buffers == expected.buffers, "{n} by {local:?}, width {width}: other results");
+        }
+    }
+}
+
 /// The first line of the report on a kernel in launches over a range.
 fn report(source: &str, layout: Option<Layout>, global: [u64; 3], local: [u64; 3]) -> String {
     let module = build(source);
@@ -165,6 +224,18 @@ fn the_layout_that_costs_least() {
     assert!(tiles.starts_with("kernel k: 8 work-items at a time in tiles of rows, unicf"), "{tiles}");
     let chosen = report(small, None, [64, 64, 1], [4, 4, 1]);
     assert!(chosen.contains("work-items at a time in tiles of rows, unicf"), "{chosen}");
+    // Rows that lie side by side unless an index wraps count as such.
+    let indexed = "kernel void k(global const float *in, global float *out, local float *t, uint width) {
+        uint x = get_local_id(0), y = get_local_id(1);
+        uint at = get_group_id(1) * 8 * width + get_group_id(0) * 4;
+        float sum = 0.0f;
+        for (int k = 0; k < 8; ++k) sum += in[at + k * width + x] * (float)(y + k);
+        t[y * 4 + x] = sum;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        out[at + y * width + x] = t[y * 4 + 3 - x];
+    }";
+    let rows = report(indexed, None, [64, 64, 1], [4, 8, 1]);
+    assert!(rows.contains("at a time in tiles of rows, unicf"), "{rows}");
     let part_of_one = report(small, None, [62, 64, 1], [4, 4, 1]);
     assert!(!part_of_one.contains("at a time in tiles"), "{part_of_one}");
 }

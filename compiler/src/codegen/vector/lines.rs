@@ -13,36 +13,53 @@ use inkwell::values::{BasicValueEnum, IntValue, PointerValue, VectorValue};
 /// How much more often no index wraps, as LLVM's weights of a branch.
 const OFTEN: u64 = 2000;
 
+/// A line on which an address' lanes lie if nothing wraps.
+#[derive(Clone, Copy)]
+pub(super) struct Straight<'a> {
+    /// The line.
+    pub line: &'a Line,
+    /// Whether it is that of a tile's row, each of which has its own.
+    pub by_row: bool,
+}
+
 impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// The line on which an address' lanes lie if nothing wraps, where that makes an access of `count` elements a wide
-    /// one.
-    pub(super) fn line(&self, ptr: Value, ty: Type, count: usize, direction: Direction) -> Option<&Line> {
-        let line = self.lines[ptr].as_ref()?;
-        let class = classify(Some(line.stride), ty.bytes(), count as u32, self.around.width(), direction);
-        matches!(class, AccessClass::Rows { .. }).then_some(line)
+    /// one, or one a row.
+    pub(super) fn line(&self, ptr: Value, ty: Type, count: usize, direction: Direction) -> Option<Straight<'_>> {
+        let all = [(&self.lines, self.around.width(), false), (&self.row_lines, self.row(), true)];
+        all.into_iter().find_map(|(lines, width, by_row)| {
+            let line = lines[ptr].as_ref()?;
+            let class = classify(Some(line.stride), ty.bytes(), count as u32, width, direction);
+            matches!(class, AccessClass::Rows { .. }).then_some(Straight { line, by_row })
+        })
     }
 
     /// Does what `access` emits for addresses on a line if no lane wraps, and for any addresses if one does.
     pub(super) fn on_line_or_not(
         &self,
         ptr: Value,
-        line: &Line,
+        straight: Straight<'_>,
         access: impl Fn(Held<'ctx>) -> Emitted<Vec<VectorValue<'ctx>>>,
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emit = self.around.emit;
-        let straight = self.none_wraps(line)?;
+        let none_wraps = self.none_wraps(straight)?;
         let blocks = [emit.block("line"), emit.block("wrapped")];
         let behind = emit.block("behind");
-        let branch = emit.builder.build_conditional_branch(straight, blocks[0], blocks[1])?;
+        let branch = emit.builder.build_conditional_branch(none_wraps, blocks[0], blocks[1])?;
         self.expect_first(branch)?;
-        let is_on_line = |value: Value| self.lines[value].is_some();
+        let is_on_line = |value: Value| match straight.by_row {
+            true => self.row_lines[value].is_some(),
+            false => self.lines[value].is_some(),
+        };
         let mut ends = Vec::new();
         for (block, on_line) in blocks.into_iter().zip([true, false]) {
             emit.at(block);
             // Computed here, so that what is needed for the one way is not for the other.
             let values = if on_line {
-                let first = self.again(ptr, &is_on_line, &|value| self.first(value))?;
-                access(Held::Affine(first, line.stride))?
+                let stride = straight.line.stride;
+                let first = |run: u32| self.again(ptr, &is_on_line, &|value| self.first_on_line(straight, value, run));
+                let firsts = (0..self.runs_of(straight)).map(first).collect::<Emitted<Vec<_>>>()?;
+                access(if straight.by_row { Held::runs(&firsts, stride)? } else { Held::Affine(firsts[0], stride) })?
             } else {
                 let each = self.again(ptr, &is_on_line, &|value| self.vector(value).map(Into::into))?;
                 access(Held::Vector(each.into_vector_value()))?
@@ -59,29 +76,44 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         merged.collect()
     }
 
+    /// The lines there are: one, or one a row.
+    fn runs_of(&self, straight: Straight<'_>) -> u32 {
+        if straight.by_row { self.around.runs() } else { 1 }
+    }
+
+    /// What the first lane of a line has.
+    fn first_on_line(&self, straight: Straight<'_>, value: Value, run: u32) -> Emitted<BasicValueEnum<'ctx>> {
+        if straight.by_row { self.in_run(value, run) } else { self.first(value) }
+    }
+
     /// Whether no lane's index wraps.
-    fn none_wraps(&self, line: &Line) -> Emitted<IntValue<'ctx>> {
+    fn none_wraps(&self, straight: Straight<'_>) -> Emitted<IntValue<'ctx>> {
         let b = &self.around.emit.builder;
+        let (shapes, width) = match straight.by_row {
+            true => (&self.plan.runs, self.row()),
+            false => (&self.plan.shapes, self.around.width()),
+        };
         let mut all = self.around.emit.ctx.bool_type().const_int(1, false);
-        for &extension in &line.extensions {
+        for &extension in &straight.line.extensions {
             let (op, arg) = self.extended(extension)?;
-            let range = first_indices(self.body, &self.plan.shapes, extension, self.around.width())
-                .ok_or(BuilderError::UnsetPosition)?;
-            let mut index = self.first(arg)?;
-            if self.masked {
-                // A block may be run by no lane, and then nobody meant to compute the index.
-                index = self.freeze(index)?;
-            }
-            let index = index.into_int_value();
-            let ty = index.get_type();
+            let range = first_indices(self.body, shapes, extension, width).ok_or(BuilderError::UnsetPosition)?;
             let (below, above) = match op {
                 UnaryOp::Sext => (IntPredicate::SGE, IntPredicate::SLE),
                 _ => (IntPredicate::UGE, IntPredicate::ULE),
             };
-            for (predicate, end) in [(below, *range.start()), (above, *range.end())] {
-                // Where the end is that of the type, LLVM sees that it always holds.
-                let holds = b.build_int_compare(predicate, index, ty.const_int(end as u64, true), "")?;
-                all = b.build_and(all, holds, "")?;
+            for run in 0..self.runs_of(straight) {
+                let mut index = self.first_on_line(straight, arg, run)?;
+                if self.masked {
+                    // A block may be run by no lane, and then nobody meant to compute the index.
+                    index = self.freeze(index)?;
+                }
+                let index = index.into_int_value();
+                let ty = index.get_type();
+                for (predicate, end) in [(below, *range.start()), (above, *range.end())] {
+                    // Where the end is that of the type, LLVM sees that it always holds.
+                    let holds = b.build_int_compare(predicate, index, ty.const_int(end as u64, true), "")?;
+                    all = b.build_and(all, holds, "")?;
+                }
             }
         }
         Ok(all)

@@ -70,16 +70,19 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 Some(rows) => self.load_rows(rows, mask, invariant),
                 None => self.gather(held, space, offset, ty, count, access, mask, invariant),
             };
-            let line = self.line(ptr, ty, count, Direction::Load);
-            self.note_stride(Direction::Load, line, held, ty, count, space);
-            match (line, held) {
-                (Some(line), _) => self.on_line_or_not(ptr, line, |held| load(held, mask))?,
-                (None, Held::Runs(bases, stride))
+            let access = |held| match held {
+                Held::Runs(bases, stride)
                     if self.are_rows(stride, ty, count, Direction::Load) || mask.is_none() && self.are_alike(bases) =>
                 {
-                    self.load_runs(bases, mask, |base, mask| load(Held::Affine(base, stride), mask))?
+                    self.load_runs(bases, mask, |base, mask| load(Held::Affine(base, stride), mask))
                 }
-                (None, held) => load(held, mask)?,
+                held => load(held, mask),
+            };
+            let line = self.line(ptr, ty, count, Direction::Load);
+            self.note_stride(Direction::Load, line, held, ty, count, space);
+            match line {
+                Some(line) => self.on_line_or_not(ptr, line, access)?,
+                None => access(held)?,
             }
         };
         Ok(vectors.into_iter().map(Held::Vector).collect())
@@ -119,15 +122,19 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             }
             Ok(Vec::new())
         };
+        let access = |held| match held {
+            Held::Runs(bases, stride) if self.are_rows(stride, ty, count, Direction::Store) => {
+                self.store_runs(bases, &values, mask, |base, values, mask| {
+                    store(Held::Affine(base, stride), values, mask)
+                })
+            }
+            held => store(held, &values, mask),
+        };
         let line = self.line(ptr, ty, count, Direction::Store);
         self.note_stride(Direction::Store, line, held, ty, count, space);
-        match (line, held) {
-            (Some(line), _) => self.on_line_or_not(ptr, line, |held| store(held, &values, mask))?,
-            (None, Held::Runs(bases, stride)) if self.are_rows(stride, ty, count, Direction::Store) => self
-                .store_runs(bases, &values, mask, |base, values, mask| {
-                    store(Held::Affine(base, stride), values, mask)
-                })?,
-            (None, held) => store(held, &values, mask)?,
+        match line {
+            Some(line) => self.on_line_or_not(ptr, line, access)?,
+            None => access(held)?,
         };
         Ok(())
     }

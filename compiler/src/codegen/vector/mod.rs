@@ -96,6 +96,8 @@ pub struct GangCode<'a, 'ctx, 'm> {
     loc: SourceLoc,
     /// Values whose lanes lie on a line if no index wraps.
     lines: SecondaryMap<Value, Option<Line>>,
+    /// The same of a tile's rows.
+    row_lines: SecondaryMap<Value, Option<Line>>,
     /// Where addresses come from.
     origins: Origins,
     /// Results of atomic operations that something uses.
@@ -126,6 +128,10 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
             block: body.entry(),
             loc: SourceLoc::default(),
             lines: lines(body, cfg(body).rpo(), &plan.shapes, around.width()),
+            row_lines: match around.widening.run {
+                Some(row) => lines(body, cfg(body).rpo(), &plan.runs, row),
+                None => SecondaryMap::new(),
+            },
             origins: Origins::of(around.kernel, body, &restricted(around.kernel)),
             old_values: atomics::used_old_values(body),
             masked: gang.entry.is_some() || body.layout.iter().any(|&block| plan.masks[block].is_some()),

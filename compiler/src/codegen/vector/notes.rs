@@ -1,8 +1,8 @@
 //! What the report says about the accesses and effects of a gang.
 
 use super::GangCode;
+use super::lines::Straight;
 use super::values::Held;
-use crate::analysis::lines::Line;
 use crate::ir::{Space, Type};
 use crate::report::Note;
 use crate::widen::memory::{AccessClass, Direction, classify};
@@ -27,15 +27,17 @@ impl GangCode<'_, '_, '_> {
     pub(super) fn note_stride(
         &self,
         direction: Direction,
-        line: Option<&Line>,
+        line: Option<Straight<'_>>,
         held: Held<'_>,
         ty: Type,
         count: usize,
         space: Space,
     ) {
-        let (stride, width) = match held {
-            Held::Runs(_, stride) => (Some(stride), self.around.width() / self.around.runs()),
-            _ => (line.map(|line| line.stride).or(held.stride()), self.around.width()),
+        let (stride, width) = match (line, held) {
+            (Some(Straight { line, by_row: true }), _) => (Some(line.stride), self.row()),
+            (Some(Straight { line, by_row: false }), _) => (Some(line.stride), self.around.width()),
+            (None, Held::Runs(_, stride)) => (Some(stride), self.row()),
+            (None, held) => (held.stride(), self.around.width()),
         };
         let class = classify(stride, ty.bytes(), count as u32, width, direction);
         self.note_way(
@@ -45,10 +47,11 @@ impl GangCode<'_, '_, '_> {
             count,
             space,
             stride,
-            match held {
-                Held::Runs(..) => ", row by row",
-                _ if line.is_some() => ", unless an index wraps",
-                _ => "",
+            match (line, held) {
+                (Some(Straight { by_row: true, .. }), _) => ", row by row, unless an index wraps",
+                (Some(_), _) => ", unless an index wraps",
+                (None, Held::Runs(..)) => ", row by row",
+                (None, _) => "",
             },
         );
     }

@@ -17,7 +17,7 @@ type Bases<'ctx> = [BasicValueEnum<'ctx>; MOST_RUNS];
 
 impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// Lanes of a row.
-    fn row(&self) -> u32 {
+    pub(super) fn row(&self) -> u32 {
         self.around.width() / self.around.runs()
     }
 
