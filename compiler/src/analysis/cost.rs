@@ -11,9 +11,9 @@ use super::divergence::Divergence;
 use super::lines::{Line, lines};
 use super::loops::Loops;
 use super::shape::Shape;
-use crate::ir::{BinaryOp, Block, Function, Inst, InstData, Space, Type, UnaryOp, Value, ValueDef};
+use crate::ir::{BinaryOp, Block, Function, Inst, InstData, Space, Terminator, Type, UnaryOp, Value, ValueDef};
 use crate::widen::memory::{AccessClass, Direction, classify};
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntitySet, SecondaryMap};
 
 /// An operation on a wide register, in operations on one element: there are fewer units for them.
 const VECTOR: u64 = 2;
@@ -26,9 +26,9 @@ const LOCAL_GATHER: u64 = 5;
 /// An element of a scatter.
 const SCATTER: u64 = 6;
 
-/// The same in private arrays at places that differ between lanes, stacks for example: what was just scattered is
-/// gathered again, and no load is served by a store of another width that is still on its way.
-const PRIVATE: u64 = 12;
+/// The same where what was just scattered is gathered again: no load is served by a store of another width that is still
+/// on its way. So it is in private arrays at places that differ between lanes, stacks for example.
+const REWRITTEN: u64 = 12;
 
 /// What it costs a work-item on average that a branch which depends on data is mispredicted at times. The way out of a
 /// loop is, once for all rounds.
@@ -134,6 +134,9 @@ pub struct Lanes<'a> {
     pub lines: &'a SecondaryMap<Value, Option<Line>>,
     /// What is known of the rows of a tile.
     pub rows: Option<Rows<'a>>,
+    /// Where the addresses of objects come from of which lanes read and write elements anywhere in loops; none: not looked
+    /// for.
+    pub rewritten: Option<&'a EntitySet<Value>>,
 }
 
 /// What is known of the lanes of a tile.
@@ -176,7 +179,7 @@ fn row_by_row(f: &Function, inst: Inst, lanes: Lanes<'_>, registers: Registers) 
         _ => result.is_some_and(|&v| follows(v)),
     };
     let count = u64::from(registers.width / rows.tile.row);
-    let each = || gang(f, inst, Lanes { shapes: rows.tile.shapes, lines: rows.lines, rows: None }, one);
+    let each = || gang(f, inst, Lanes { shapes: rows.tile.shapes, lines: rows.lines, rows: None, ..lanes }, one);
     is_so.then(|| match node.data {
         // What rows have in common is done once, and a load of it fills all of them.
         InstData::Load { ptr, .. } if rows.tile.columns[ptr].is_uniform() => each(),
@@ -193,11 +196,12 @@ pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) ->
     if let Some(cost) = row_by_row(f, inst, known, registers) {
         return cost;
     }
-    let Lanes { shapes, lines, .. } = known;
+    let Lanes { shapes, lines, rewritten, .. } = known;
     let node = &f.insts[inst];
     let once = operation(f, inst);
     let lanes = u64::from(registers.width);
     let vector = |ty: Type| VECTOR * registers.of(ty);
+    let is_rewritten = |ptr: Value| rewritten.is_some_and(|objects| objects.contains(object(f, ptr)));
     let class = |ptr: Value, ty: Type, count: usize, direction: Direction| {
         let line = lines[ptr].as_ref();
         let stride = line.map(|line| line.stride).or(shapes[ptr].stride());
@@ -211,7 +215,7 @@ pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) ->
             AccessClass::Scattered if is_same_element(f, ptr, shapes) => 2 * count * vector(ty),
             AccessClass::Scattered => {
                 let each = match direction {
-                    _ if f.ty(ptr) == Type::Ptr(Space::Private) => PRIVATE,
+                    _ if f.ty(ptr) == Type::Ptr(Space::Private) || is_rewritten(ptr) => REWRITTEN,
                     Direction::Load if f.ty(ptr) == Type::Ptr(Space::Local) => LOCAL_GATHER,
                     Direction::Load => GATHER,
                     Direction::Store => SCATTER,
@@ -265,6 +269,40 @@ pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) ->
     }
 }
 
+/// What an address was computed of.
+fn object(f: &Function, mut ptr: Value) -> Value {
+    while let ValueDef::Result(inst, _) = f.values[ptr].def {
+        match f.insts[inst].data {
+            InstData::PtrAdd { base, .. } => ptr = base,
+            _ => break,
+        }
+    }
+    ptr
+}
+
+/// Where the addresses of objects come from of which lanes read and write elements anywhere in loops.
+fn rewritten(f: &Function, loops: &Loops, shapes: &SecondaryMap<Value, Shape>) -> EntitySet<Value> {
+    let [mut read, mut found] = [EntitySet::new(), EntitySet::new()];
+    let blocks = || f.layout.iter().filter(|&&block| loops.depth(block) > 0);
+    let insts = || blocks().flat_map(|&block| &f.blocks[block].insts).map(|&inst| &f.insts[inst].data);
+    for data in insts() {
+        if let InstData::Load { ptr, .. } = data
+            && shapes[*ptr].is_varying()
+        {
+            read.insert(object(f, *ptr));
+        }
+    }
+    for data in insts() {
+        if let InstData::Store { ptr, .. } = data
+            && shapes[*ptr].is_varying()
+            && read.contains(object(f, *ptr))
+        {
+            found.insert(object(f, *ptr));
+        }
+    }
+    found
+}
+
 /// Whether all lanes access the same element of their private arrays. Most of these are laid out so that lanes' elements
 /// lie side by side.
 fn is_same_element(f: &Function, mut ptr: Value, shapes: &SecondaryMap<Value, Shape>) -> bool {
@@ -276,6 +314,17 @@ fn is_same_element(f: &Function, mut ptr: Value, shapes: &SecondaryMap<Value, Sh
         }
     }
     false
+}
+
+/// Whether a branch asks on which side of something a work-item lies: those that come one after the other go one way up to
+/// there, and the other way from there on.
+fn follows_from_place(f: &Function, term: &Terminator, shapes: &SecondaryMap<Value, Shape>) -> bool {
+    let Terminator::Branch { cond, .. } = term else { return false };
+    let ValueDef::Result(inst, _) = f.values[*cond].def else { return false };
+    match f.insts[inst].data {
+        InstData::Icmp { args, .. } => args.iter().all(|&arg| !shapes[arg].is_varying()),
+        _ => false,
+    }
 }
 
 /// Whether this is a division of integers.
@@ -308,7 +357,8 @@ pub fn whole(
     let lines = lines_of(&found.shapes, registers.width);
     let row_lines = tile.map(|tile| lines_of(tile.shapes, tile.row)).unwrap_or_default();
     let rows = tile.map(|tile| Rows { tile, lines: &row_lines });
-    let lanes = Lanes { shapes: &found.shapes, lines: &lines, rows };
+    let rewritten = rewritten(f, loops, &found.shapes);
+    let lanes = Lanes { shapes: &found.shapes, lines: &lines, rows, rewritten: Some(&rewritten) };
     let steps = tile.map_or(&found.shapes, |tile| tile.shapes);
     let (mut one, mut all) = (0u64, 0u64);
     for &block in graph.rpo() {
@@ -321,7 +371,11 @@ pub fn whole(
         }
         if found.divergent_branches.contains(block) {
             let leaves = |l| f.blocks[block].term.targets().into_iter().any(|to| !loops.contains(l, to.block));
-            alone += if loops.innermost(block).is_some_and(leaves) { MISPREDICTED_EXIT } else { MISPREDICTED };
+            alone += match loops.innermost(block).is_some_and(leaves) {
+                true => MISPREDICTED_EXIT,
+                false if follows_from_place(f, &f.blocks[block].term, steps) => 0,
+                false => MISPREDICTED,
+            };
             // The mask and the selects behind.
             together = together.saturating_add(4 * VECTOR);
         }

@@ -44,7 +44,7 @@ pub fn boscc(
     registers: Registers,
 ) -> ControlFlow {
     let lines = lines(f, flow.cfg.rpo(), shapes, registers.width);
-    let lanes = Lanes { shapes, lines: &lines, rows: None };
+    let lanes = Lanes { shapes, lines: &lines, rows: None, rewritten: None };
     let instructions: usize = f.layout.iter().map(|&block| f.blocks[block].insts.len()).sum();
     let least = LEAST * (instructions / LONG).max(1) as u64;
     let mut changed = false;

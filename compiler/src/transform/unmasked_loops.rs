@@ -117,7 +117,7 @@ enum Over {
 
 impl<'a> Known<'a> {
     fn lanes(self) -> Lanes<'a> {
-        Lanes { shapes: &self.found.shapes, lines: self.lines, rows: None }
+        Lanes { shapes: &self.found.shapes, lines: self.lines, rows: None, rewritten: None }
     }
 
     /// Whether all lanes that entered the function enter a loop, and together.
