@@ -52,12 +52,16 @@ fn argument<T>(index: u32, value: &T) -> cl_mutable_dispatch_arg_khr {
 
 impl Recorder {
     fn new(queue: &Queue, flags: cl_command_buffer_flags_khr) -> Option<Self> {
+        Self::with(queue, &[CL_COMMAND_BUFFER_FLAGS_KHR, flags, 0])
+    }
+
+    fn with(queue: &Queue, properties: &[cl_command_buffer_properties_khr]) -> Option<Self> {
         if !has_extension("cl_khr_command_buffer_mutable_dispatch") {
             return None;
         }
         let (f, m) = (CommandBuffers::new(), MutableDispatch::new());
-        let (list, mut code) = ([CL_COMMAND_BUFFER_FLAGS_KHR, flags, 0], 1);
-        let raw = (f.clCreateCommandBufferKHR)(1, &queue.raw(), list.as_ptr(), &mut code);
+        let mut code = 1;
+        let raw = (f.clCreateCommandBufferKHR)(1, &queue.raw(), properties.as_ptr(), &mut code);
         ok(code);
         Some(Recorder { f, m, raw })
     }
@@ -234,6 +238,33 @@ fn queries() {
     for wrong in [[CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR, 1 << 10, 0], [0x1234, 0, 0]] {
         assert_eq!(buffer.try_launch(&kernel, 16, 4, &wrong), Err(CL_INVALID_VALUE));
     }
+}
+
+#[test]
+fn recordings_may_promise_no_more_groups() {
+    // As in OpenCL's headers; opencl-sys 0.6.5 has another number.
+    const COMMAND_BUFFER_ASSERTS: cl_command_buffer_properties_khr = 0x12B7;
+    let setup = Setup::new();
+    let promise = CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR;
+    let mutable = [CL_COMMAND_BUFFER_FLAGS_KHR, CL_COMMAND_BUFFER_MUTABLE_KHR];
+    let properties = [mutable[0], mutable[1], COMMAND_BUFFER_ASSERTS, promise, 0];
+    let Some(buffer) = Recorder::with(&setup.queue, &properties) else { return };
+    let kernel =
+        setup.context.kernel("kernel void f(global uint *a) { a[get_global_id(0)] += get_num_groups(0); }", "f");
+    let a = setup.context.zeros::<u32>(16);
+    kernel.set_all(arguments![&a]);
+    let command = buffer.try_launch(&kernel, 16, 4, &[CL_MUTABLE_DISPATCH_ASSERTS_KHR, promise, 0]).expect("a launch");
+    buffer.finalize();
+    ok(buffer.enqueue());
+    let fewer = [8_usize];
+    ok(buffer.update(&[cl_mutable_dispatch_config_khr { global_work_size: fewer.as_ptr(), ..change(command) }]));
+    ok(buffer.enqueue());
+    let sums = read::<u32>(&setup.queue, &a);
+    assert_eq!((&sums[..8], &sums[8..]), (&[6; 8][..], &[4; 8][..]));
+    let wrong = [COMMAND_BUFFER_ASSERTS, promise << 1, 0];
+    let mut code = CL_SUCCESS;
+    (buffer.f.clCreateCommandBufferKHR)(1, &setup.queue.raw(), wrong.as_ptr(), &mut code);
+    expect(code, CL_INVALID_VALUE);
 }
 
 #[test]
