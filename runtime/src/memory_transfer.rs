@@ -204,13 +204,12 @@ fn copy_rows(source: *const u8, from: Layout, target: *mut u8, to: Layout, regio
     }
 }
 
-/// Fills a box of bytes with an element, whose length divides the rows'.
+/// Fills a box of bytes with an element, whose length is a power of two and divides the rows'.
 pub fn fill_box(memory: Arc<Memory>, layout: Layout, region: Region, element: Vec<u8>) -> Work {
     Work::once(move || {
-        let row: Vec<u8> = element.iter().copied().cycle().take(region[0]).collect();
         for to in layout.rows(region) {
             // SAFETY: the box was checked against the object, which the command holds.
-            unsafe { std::ptr::copy_nonoverlapping(row.as_ptr(), memory.start().add(to.start), row.len()) };
+            unsafe { fill_bytes(memory.start().add(to.start), region[0], &element) };
         }
         Ok(())
     })
