@@ -2,8 +2,9 @@
 //!
 //! Every sub-test of every program gets a process of its own, so that a crash or
 //! a hang costs one sub-test. The usual run is the suite's shortened ("wimpy")
-//! mode; `--full` runs everything. What is expected not to pass stands with its
-//! reason in `conformance/expected.toml`.
+//! mode; `--full` runs everything. `--list` runs each program as often and with the
+//! arguments that the suite's own list has for it. What is expected not to pass
+//! stands with its reason in `conformance/expected.toml`.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -13,6 +14,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
+use crate::cts_list;
 use crate::driver::{self, VENDORS};
 use crate::process::{self, Ending, Finished};
 use crate::suite::{Case, Expectation, Expectations, Judgement, Request, Summary, Verdict};
@@ -25,8 +27,10 @@ type Programs = BTreeMap<String, Expectations>;
 
 /// Runs the command. Names are `PROGRAM` or `PROGRAM/SUBTEST` prefixes.
 pub fn run(arguments: &[String]) -> Result<()> {
-    let request = Request::parse(arguments, &["--full"])?;
-    let full = request.flags.iter().any(|flag| flag == "--full");
+    let request = Request::parse(arguments, &["--full", "--list"])?;
+    let given = |flag: &str| request.flags.iter().any(|given| given == flag);
+    let full = given("--full");
+    let list = if given("--list") { cts_list::read(&request.directory)? } else { Vec::new() };
     let expectations = expectations()?;
     let vendors = match &request.vendors {
         Some(path) => driver::vendors_for(path)?,
@@ -51,23 +55,31 @@ pub fn run(arguments: &[String]) -> Result<()> {
             continue;
         }
         let entries = expectations.get(&program).unwrap_or(&none);
-        for subtest in subtests(&path, &vendors)? {
-            let name = format!("{program}/{subtest}");
-            if !request.wants(&name) {
-                continue;
+        let known = subtests(&path, &vendors)?;
+        let listed_as = path.strip_prefix(&request.directory).unwrap_or(&path).to_string_lossy();
+        for line in cts_list::runs_of(&listed_as, &list) {
+            let (chosen, arguments) = line.chosen(&known);
+            for subtest in chosen {
+                let run = [&[subtest], &arguments[..]].concat().join(" ");
+                let name = format!("{program}/{run}");
+                if !request.wants(&name) {
+                    continue;
+                }
+                let expectation = expectation_for(entries, subtest, &run);
+                let mut command = command(&path, subtest, &expectation, &vendors, full);
+                command.args(&arguments);
+                let case = Case {
+                    command,
+                    limit: match (full, expectation.limit) {
+                        (true, _) => FULL_LIMIT,
+                        (false, limit) => limit.map_or(LIMIT, Duration::from_secs),
+                    },
+                    log: logs.join(&program).join(format!("{run}.log")),
+                    name,
+                    expectation: &expectation,
+                };
+                summary.run(case, |finished| judge(finished, subtest))?;
             }
-            let expectation = expectation_for(entries, &subtest);
-            let case = Case {
-                command: command(&path, &subtest, &expectation, &vendors, full),
-                limit: match (full, expectation.limit) {
-                    (true, _) => FULL_LIMIT,
-                    (false, limit) => limit.map_or(LIMIT, Duration::from_secs),
-                },
-                log: logs.join(&program).join(format!("{subtest}.log")),
-                name,
-                expectation: &expectation,
-            };
-            summary.run(case, |finished| judge(finished, &subtest))?;
         }
     }
     println!("outputs: {}", logs.display());
@@ -91,10 +103,10 @@ fn command(path: &Path, subtest: &str, expectation: &Expectation, vendors: &str,
     command
 }
 
-/// What is expected of a sub-test: each key from the most exact entry that has it.
-fn expectation_for(entries: &Expectations, subtest: &str) -> Expectation {
+/// What is expected of a sub-test or of it with certain arguments: each key from the most exact entry that has it.
+fn expectation_for(entries: &Expectations, subtest: &str, run: &str) -> Expectation {
     let mut fitting: Vec<(&String, &Expectation)> =
-        entries.iter().filter(|(pattern, _)| fits(pattern, subtest)).collect();
+        entries.iter().filter(|(pattern, _)| fits(pattern, subtest) || fits(pattern, run)).collect();
     // The longer a pattern, the more exact; a name without stars is the most exact.
     fitting.sort_by_key(|(pattern, _)| (!pattern.contains('*'), pattern.len()));
     let mut expectation = Expectation::default();
@@ -221,10 +233,11 @@ mod tests {
              [one]\nexpect = \"failed\"\nreason = \"known\"\n",
         )
         .expect("valid");
-        let one = expectation_for(&entries, "one");
+        let one = expectation_for(&entries, "one", "one");
         assert_eq!((one.verdict(), one.limit), (Verdict::Failed, Some(7)));
-        assert_eq!(expectation_for(&entries, "two").verdict(), Verdict::Skipped);
-        assert_eq!(expectation_for(&Expectations::new(), "two").verdict(), Verdict::Passed);
+        assert_eq!(expectation_for(&entries, "two", "two").verdict(), Verdict::Skipped);
+        assert_eq!(expectation_for(&entries, "one", "one small").verdict(), Verdict::Failed);
+        assert_eq!(expectation_for(&Expectations::new(), "two", "two").verdict(), Verdict::Passed);
         assert!(fits("*image*", "read_image_2d") && fits("a*b*c", "abbc") && fits("*", ""));
         assert!(!fits("*image", "images") && !fits("a*b*c", "acb"));
     }

@@ -8,6 +8,7 @@ mod accuracy;
 mod appsdk;
 mod bench;
 mod cts;
+mod cts_list;
 mod demo;
 mod driver;
 mod fuzz;
@@ -52,8 +53,9 @@ usage: cargo xtask COMMAND
                            queues shared by threads, for a minute if not told otherwise
   appsdk DIR [--vendors PATH] [NAME...]
                            run the AMD APP SDK 3.0 sample binaries in DIR
-  cts DIR [--vendors PATH] [NAME...]
-                           run a build of the Khronos conformance suite in DIR
+  cts DIR [--vendors PATH] [--full] [--list] [NAME...]
+                           run a build of the Khronos conformance suite in DIR: shortened or fully, each program as
+                           it is or as the suite's own list has it
 ";
 
 fn main() -> ExitCode {
