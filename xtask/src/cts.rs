@@ -88,7 +88,9 @@ pub fn run(arguments: &[String]) -> Result<()> {
 
 fn command(path: &Path, subtest: &str, expectation: &Expectation, vendors: &str, full: bool) -> Command {
     let mut command = Command::new(path);
-    command.arg(subtest);
+    if !expectation.unnamed {
+        command.arg(subtest);
+    }
     if !full {
         command.arg("--wimpy");
     }
@@ -119,6 +121,7 @@ fn expectation_for(entries: &Expectations, subtest: &str, run: &str) -> Expectat
             expectation.arguments.clone_from(&entry.arguments);
         }
         expectation.limit = entry.limit.or(expectation.limit);
+        expectation.unnamed |= entry.unnamed;
     }
     expectation
 }
@@ -240,6 +243,18 @@ mod tests {
         assert_eq!(expectation_for(&Expectations::new(), "two", "two").verdict(), Verdict::Passed);
         assert!(fits("*image*", "read_image_2d") && fits("a*b*c", "abbc") && fits("*", ""));
         assert!(!fits("*image", "images") && !fits("a*b*c", "acb"));
+    }
+
+    #[test]
+    fn a_program_need_not_be_told_its_only_test() {
+        let entries: Expectations = toml::from_str("[one]\nunnamed = true\n").expect("valid");
+        let words = |subtest| {
+            let command =
+                command(Path::new("/bin/test"), subtest, &expectation_for(&entries, subtest, subtest), "", false);
+            command.get_args().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(words("one"), ["--wimpy"]);
+        assert_eq!(words("two"), ["two", "--wimpy"]);
     }
 
     #[test]

@@ -68,6 +68,9 @@ pub struct Expectation {
     pub arguments: Option<Vec<String>>,
     /// Seconds in place of the usual limit.
     pub limit: Option<u64>,
+    /// Whether the program is not told which test to run, as it has one and takes the name for something else.
+    #[serde(default)]
+    pub unnamed: bool,
 }
 
 /// Entries by test name.
