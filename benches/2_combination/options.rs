@@ -8,7 +8,16 @@ pub const SOURCE: &str = include_str!("options.cl");
 
 /// Prices 64 Ki options.
 pub fn black_scholes() -> Problem {
-    let random = floats(1, 1 << 16, 0.0, 1.0);
+    options(1 << 16)
+}
+
+/// Prices 4 Mi options: 48 MiB of numbers and prices.
+pub fn black_scholes_large() -> Problem {
+    options(1 << 22)
+}
+
+fn options(count: usize) -> Problem {
+    let random = floats(1, count, 0.0, 1.0);
     let (call, put): (Vec<f32>, Vec<f32>) = random.iter().map(|&r| priced(f64::from(r))).unzip();
     Problem {
         buffers: vec![Data::of(&random), Data::room::<f32>(random.len()), Data::room::<f32>(random.len())],

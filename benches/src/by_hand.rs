@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use lockstep_conformance::Plain;
 
 use crate::case::{Outcome, Step};
-use crate::groups::{self, Needs};
-use crate::loops;
+use crate::needs::{self, Least};
 use crate::worker::{LEAST_RUNS, answer_lines};
+use crate::{groups, loops, suite};
 
 /// What a child answers about a case that it has nothing for.
 pub const ABSENT: &str = "absent";
@@ -26,7 +26,7 @@ pub enum Limit {
 
 /// Serves a parent's commands until the input ends.
 pub fn serve(limit: Limit) {
-    let mut prepared: Option<Box<dyn FnMut()>> = None;
+    let mut prepared: Option<Work> = None;
     answer_lines(|words| match *words {
         ["prepare", name] => {
             prepared = None;
@@ -46,16 +46,48 @@ pub fn serve(limit: Limit) {
     });
 }
 
+/// What one turn does again and again.
+struct Work {
+    /// So many runs.
+    run: Box<dyn FnMut(u32)>,
+    /// How many at once: starting threads must not count.
+    repeats: u32,
+    /// How long one took before.
+    took: Duration,
+}
+
+/// So long is what is started at once.
+const AT_ONCE: Duration = Duration::from_millis(4);
+
+impl Work {
+    fn once(mut run: impl FnMut() + 'static) -> Self {
+        Self { run: Box::new(move |_| run()), repeats: 1, took: Duration::ZERO }
+    }
+
+    fn often(mut run: impl FnMut(u32) + 'static) -> Self {
+        // The first time touches the memory.
+        run(1);
+        let mut timed = |repeats| {
+            let start = Instant::now();
+            run(repeats);
+            start.elapsed() / repeats
+        };
+        let guess = (AT_ONCE.as_secs_f64() / timed(1).as_secs_f64().max(1e-9)).clamp(1.0, 1000.0) as u32;
+        let took = timed(guess);
+        Self { run: Box::new(run), repeats: guess, took }
+    }
+}
+
 /// Runs for about so long; the first run is to warm up.
-fn burst(work: &mut dyn FnMut(), budget: Duration) -> String {
-    work();
+fn burst(work: &mut Work, budget: Duration) -> String {
+    (work.run)(work.repeats);
     let mut answer = "times".to_owned();
     let start = Instant::now();
     let mut runs = 0;
     while runs < LEAST_RUNS || start.elapsed() < budget {
         let run = Instant::now();
-        work();
-        let took = run.elapsed().as_nanos();
+        (work.run)(work.repeats);
+        let took = (run.elapsed() / work.repeats).as_nanos();
         answer += &format!(" {took}:{took}:{took}");
         runs += 1;
     }
@@ -66,7 +98,7 @@ fn burst(work: &mut dyn FnMut(), budget: Duration) -> String {
 type Hand = fn(&mut [Vec<f32>], &[Step]);
 
 /// The loop for a case, once it has been right.
-fn by_hand(name: &str) -> Result<Box<dyn FnMut()>, String> {
+fn by_hand(name: &str) -> Result<Work, String> {
     let hand: Hand = match name.trim_end_matches("_large") {
         "triad" => triad,
         "reduce" => reduce,
@@ -77,7 +109,7 @@ fn by_hand(name: &str) -> Result<Box<dyn FnMut()>, String> {
     let mut buffers: Vec<Vec<f32>> = problem.buffers.iter().map(|data| f32::from_bytes(&data.bytes)).collect();
     hand(&mut buffers, &problem.steps);
     (problem.check)(&Outcome(buffers.iter().map(|values| f32::to_bytes(values).to_vec()).collect()))?;
-    Ok(Box::new(move || hand(&mut buffers, &problem.steps)))
+    Ok(Work::once(move || hand(&mut buffers, &problem.steps)))
 }
 
 fn triad(buffers: &mut [Vec<f32>], steps: &[Step]) {
@@ -115,34 +147,41 @@ fn transpose(buffers: &mut [Vec<f32>], steps: &[Step]) {
     });
 }
 
-/// Reads or computes what a run of the case needs, on all threads.
-fn needed(name: &str) -> Result<Box<dyn FnMut()>, String> {
-    match groups::find(name).ok_or(ABSENT)?.needs {
-        Needs::Unknown => Err(ABSENT.to_owned()),
-        Needs::Bytes(bytes) => {
-            // Where a run reads its data again and again, so does this.
-            let memory = vec![1_u64; (bytes.min(WINDOW) / 8.0) as usize];
-            let rounds = (bytes / (8 * memory.len()) as f64).round() as usize;
-            let share = share(memory.len(), 8);
-            Ok(Box::new(move || {
-                std::thread::scope(|scope| {
-                    for part in memory.chunks(share) {
-                        scope.spawn(move || (0..rounds).for_each(|_| _ = black_box(loops::checksum(black_box(part)))));
-                    }
-                });
-            }))
-        }
-        Needs::Flops(flops) => {
-            let each = flops / processors() as f64;
-            Ok(Box::new(move || {
-                std::thread::scope(|scope| {
-                    for _ in 0..processors() {
-                        scope.spawn(move || black_box(loops::multiply_add(black_box(each))));
-                    }
-                });
-            }))
-        }
-    }
+/// Reads or computes what a run of the case needs, on all threads: whichever takes longer.
+fn needed(name: &str) -> Result<Work, String> {
+    let problem = (suite::find(name).ok_or(ABSENT)?.problem)();
+    let Least { bytes, memory, flops } = needs::of(name, &problem).ok_or(ABSENT)?;
+    let reading = (bytes > 0.0).then(|| reading(bytes, memory));
+    let computing = (flops > 0.0).then(|| computing(flops));
+    let slowest = [reading, computing].into_iter().flatten().max_by_key(|work| work.took);
+    slowest.ok_or_else(|| ABSENT.to_owned())
+}
+
+/// Reads so many bytes; a part of the memory again and again where there is less of it.
+fn reading(bytes: f64, memory: f64) -> Work {
+    let memory = vec![1_u64; (memory.min(bytes).min(WINDOW) / 8.0).max(32.0) as usize];
+    let times = (bytes / (8 * memory.len()) as f64).round().max(1.0) as usize;
+    let share = share(memory.len(), 32);
+    Work::often(move |repeats| {
+        std::thread::scope(|scope| {
+            for part in memory.chunks(share) {
+                let read = move || _ = black_box(loops::checksum(black_box(part)));
+                scope.spawn(move || (0..repeats as usize * times).for_each(|_| read()));
+            }
+        });
+    })
+}
+
+/// Computes so many products and sums in registers.
+fn computing(flops: f64) -> Work {
+    let each = flops / processors() as f64;
+    Work::often(move |repeats| {
+        std::thread::scope(|scope| {
+            for _ in 0..processors() {
+                scope.spawn(move || black_box(loops::multiply_add(black_box(each * f64::from(repeats)))));
+            }
+        });
+    })
 }
 
 /// More bytes than any cache is likely to keep.
@@ -153,7 +192,8 @@ fn share(count: usize, unit: usize) -> usize {
     count.div_ceil(processors()).next_multiple_of(unit)
 }
 
-fn processors() -> usize {
+/// How many threads the process may run at once.
+pub(crate) fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
@@ -165,7 +205,7 @@ mod tests {
     fn loops_by_hand_are_right() {
         for name in ["triad", "reduce", "matrix_transpose", "naive_transpose"] {
             let mut work = by_hand(name).unwrap_or_else(|error| panic!("{name}: {error}"));
-            work();
+            (work.run)(1);
         }
         assert_eq!(by_hand("dct").err().as_deref(), Some(ABSENT));
     }
@@ -173,6 +213,6 @@ mod tests {
     #[test]
     fn who_needs_nothing_simple_has_no_limit() {
         assert!(needed("sgemm_tiled").is_ok());
-        assert_eq!(needed("bitonic_sort").err().as_deref(), Some(ABSENT));
+        assert_eq!(needed("gather").err().as_deref(), Some(ABSENT));
     }
 }

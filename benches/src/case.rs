@@ -1,5 +1,6 @@
 //! What a kernel of the suite is: its source, the problem it solves, and how a result is judged.
 
+use lockstep_conformance::images::Format;
 use lockstep_conformance::{Plain, Random};
 
 /// One kernel, or a few that work together, on one problem.
@@ -30,18 +31,20 @@ pub struct Problem {
 /// Judges what is in the buffers after the launches.
 pub type Check = Box<dyn Fn(&Outcome) -> Result<(), String>>;
 
-/// A buffer's first contents.
+/// A buffer's or image's first contents.
 pub struct Data {
     /// The bytes.
     pub bytes: Vec<u8>,
     /// Whether launches change what they also read, so that each run begins with these bytes again.
     pub restored: bool,
+    /// The format and the sizes, if this is an image of two dimensions and no buffer.
+    pub image: Option<(Format, [usize; 2])>,
 }
 
 impl Data {
     /// What kernels only read, or write without reading it.
     pub fn of<T: Plain>(values: &[T]) -> Self {
-        Self { bytes: T::to_bytes(values).to_vec(), restored: false }
+        Self { bytes: T::to_bytes(values).to_vec(), restored: false, image: None }
     }
 
     /// What kernels change in place.
@@ -51,7 +54,12 @@ impl Data {
 
     /// Room for so many results.
     pub fn room<T: Plain>(count: usize) -> Self {
-        Self { bytes: vec![0; count * size_of::<T>()], restored: false }
+        Self { bytes: vec![0; count * size_of::<T>()], restored: false, image: None }
+    }
+
+    /// An image of this format, width and height.
+    pub fn picture(format: Format, sizes: [usize; 2], bytes: Vec<u8>) -> Self {
+        Self { bytes, restored: false, image: Some((format, sizes)) }
     }
 }
 
@@ -71,7 +79,7 @@ pub struct Step {
 /// An argument of a kernel.
 #[derive(Clone)]
 pub enum Arg {
-    /// The buffer with this number.
+    /// The buffer or image with this number.
     Buffer(usize),
     /// A value's bytes.
     Value(Vec<u8>),
@@ -90,10 +98,11 @@ pub fn step(kernel: &'static str, global: &[usize], local: &[usize], arguments: 
     Step { kernel, arguments, global: global.to_vec(), local: local.to_vec() }
 }
 
-/// Arguments in order: `b N` is the buffer with the number N, `l N` are N bytes of local memory, the rest values in parentheses.
+/// Arguments in order: `b N` and `i N` are the buffer or image with the number N, `l N` are N bytes of local memory, the rest values in parentheses.
 #[macro_export]
 macro_rules! args {
     (@one b $number:literal) => { $crate::case::Arg::Buffer($number) };
+    (@one i $number:literal) => { $crate::case::Arg::Buffer($number) };
     (@one l ($size:expr)) => { $crate::case::Arg::Local($size) };
     (@one v ($value:expr)) => { $crate::case::Arg::from($value) };
     ($($kind:ident $argument:tt),* $(,)?) => { vec![$($crate::args!(@one $kind $argument)),*] };

@@ -6,7 +6,7 @@
 use crate::case::{Case, NO_LOSS, Problem};
 
 #[path = "../2_combination/bodies.rs"]
-mod bodies;
+pub(crate) mod bodies;
 #[path = "../2_combination/branches.rs"]
 mod branches;
 #[path = "../3_application/clusters.rs"]
@@ -22,7 +22,7 @@ pub(crate) mod histogram;
 #[path = "../1_feature/lanes.rs"]
 mod lanes;
 #[path = "../2_combination/mandelbrot.rs"]
-mod mandelbrot;
+pub(crate) mod mandelbrot;
 #[path = "../3_application/matrices.rs"]
 pub(crate) mod matrices;
 #[path = "../3_application/molecules.rs"]
@@ -30,7 +30,7 @@ mod molecules;
 #[path = "../2_combination/nests.rs"]
 mod nests;
 #[path = "../2_combination/options.rs"]
-mod options;
+pub(crate) mod options;
 #[path = "../2_combination/paths.rs"]
 pub(crate) mod paths;
 #[path = "../1_feature/polynomials.rs"]

@@ -21,7 +21,7 @@ pub const BY_HAND: &str = "by-hand";
 /// The word for a child that does only what the machine limits.
 pub const LIMIT: &str = "limit";
 
-/// How long a child may take for one answer.
+/// How long a child may take for one answer if nothing else is said.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// A configuration that needs so long gets no more than a few turns.
 const LONG: Duration = Duration::from_secs(4);
@@ -42,14 +42,17 @@ pub struct Configuration {
     pub wanted: f64,
 }
 
+/// The word for a driver whose switches nobody sets.
+const DEFAULT: &str = "default";
+
 /// A platform's name that takes any platform.
 const ANY_PLATFORM: &str = "*";
 
 impl Configuration {
-    /// `VALUE+NAME=VALUE+…`: what `LOCKSTEP_VECTORIZE` is to be, then other variables of the environment.
+    /// `VALUE+NAME=VALUE+…`: what `LOCKSTEP_VECTORIZE` is to be, or `default` for nothing, then other variables of the environment.
     pub fn parse(text: &str) -> Self {
         let mut words = text.split('+');
-        let first = words.next().map(|value| ("LOCKSTEP_VECTORIZE", value));
+        let first = words.next().filter(|&value| value != DEFAULT).map(|value| ("LOCKSTEP_VECTORIZE", value));
         let others = words.map(|word| word.split_once('=').unwrap_or((word, "")));
         // One thread: the comparison is about code, and not about how the machine is shared.
         let all = [("LOCKSTEP_THREADS", "1")].into_iter().chain(first).chain(others);
@@ -117,6 +120,7 @@ pub type Cells<T> = Vec<Result<T, String>>;
 pub struct Team {
     workers: Vec<(Configuration, Option<Worker>)>,
     clock: Clock,
+    patience: Duration,
 }
 
 struct Worker {
@@ -128,7 +132,16 @@ struct Worker {
 impl Team {
     /// Starts nothing yet.
     pub fn new(configurations: Vec<Configuration>, clock: Clock) -> Self {
-        Self { workers: configurations.into_iter().map(|configuration| (configuration, None)).collect(), clock }
+        Self {
+            workers: configurations.into_iter().map(|configuration| (configuration, None)).collect(),
+            clock,
+            patience: PATIENCE,
+        }
+    }
+
+    /// How long a child may take for one answer, where that is not two minutes.
+    pub fn patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// Measures a case, in so many rounds.
@@ -178,7 +191,7 @@ impl Team {
             Some(running) => running,
             None => worker.insert(Worker::start(configuration, self.clock)?),
         };
-        let answer = running.ask(command);
+        let answer = running.ask(command, self.patience);
         match answer {
             Ok(answer) => match answer.split_once(' ') {
                 Some((word, rest)) if word == wanted => Ok(rest.to_owned()),
@@ -221,12 +234,12 @@ impl Worker {
         Ok(Self { child, commands, answers })
     }
 
-    fn ask(&mut self, command: &str) -> Result<String, String> {
+    fn ask(&mut self, command: &str, patience: Duration) -> Result<String, String> {
         // A child that has ended does not read; why it ended is told below.
         let _ = writeln!(self.commands, "{command}").and_then(|()| self.commands.flush());
-        match self.answers.recv_timeout(PATIENCE) {
+        match self.answers.recv_timeout(patience) {
             Ok(answer) => Ok(answer),
-            Err(RecvTimeoutError::Timeout) => Err(format!("no answer in {} s", PATIENCE.as_secs())),
+            Err(RecvTimeoutError::Timeout) => Err(format!("no answer in {} s", patience.as_secs())),
             Err(RecvTimeoutError::Disconnected) => {
                 Err(self.child.wait().map_or_else(|error| error.to_string(), |status| format!("ended: {status}")))
             }
@@ -268,6 +281,9 @@ mod tests {
         let pairs: Vec<(&str, &str)> = parsed.environment.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
         assert_eq!(pairs, [("LOCKSTEP_THREADS", "1"), ("LOCKSTEP_VECTORIZE", "unicf"), ("LOCKSTEP_WIDTH", "8")]);
         assert_eq!(parsed.name, "unicf+LOCKSTEP_WIDTH=8");
+        let names: Vec<String> =
+            Configuration::parse("default").environment.into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["LOCKSTEP_THREADS"]);
     }
 
     #[test]

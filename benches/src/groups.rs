@@ -2,7 +2,7 @@
 //! comes with data that stay in the second caches and with data that do not.
 
 use crate::case::{Case, Problem};
-use crate::cases::{histogram, matrices, paths, sorting, streams, transforms};
+use crate::cases::{bodies, histogram, mandelbrot, matrices, options, paths, sorting, streams, transforms};
 
 #[path = "../2_combination/scans.rs"]
 mod scans;
@@ -29,6 +29,10 @@ pub enum Needs {
 }
 
 const MIB: f64 = 1024.0 * 1024.0;
+/// Operations on floats for two bodies, the root and the quotient as one each.
+const NBODY: f64 = 20.0;
+/// Operations on floats of an iteration, of which the host counted as many as stand below.
+const MANDELBROT: f64 = 7.0;
 
 /// All of them, in the order of the tables.
 pub const GROUPS: &[GroupCase] = &[
@@ -61,6 +65,17 @@ pub const GROUPS: &[GroupCase] = &[
     case("histogram_large", histogram::SOURCE, histogram::histogram_large, Needs::Bytes(64.0 * MIB)),
     case("histogram_atomic", histogram::SOURCE, histogram::histogram_atomic, Needs::Unknown),
     case("histogram_atomic_large", histogram::SOURCE, histogram::histogram_atomic_large, Needs::Bytes(64.0 * MIB)),
+    case("black_scholes", options::SOURCE, options::black_scholes, Needs::Unknown),
+    case("black_scholes_large", options::SOURCE, options::black_scholes_large, Needs::Bytes(48.0 * MIB)),
+    case("mandelbrot", mandelbrot::SOURCE, mandelbrot::mandelbrot, Needs::Flops(MANDELBROT * 6_820_967.0)),
+    case(
+        "mandelbrot_large",
+        mandelbrot::SOURCE,
+        mandelbrot::mandelbrot_large,
+        Needs::Flops(MANDELBROT * 211_304_209.0),
+    ),
+    case("nbody", bodies::SOURCE, bodies::nbody, Needs::Flops(NBODY * 2048.0 * 2048.0)),
+    case("nbody_large", bodies::SOURCE, bodies::nbody_large, Needs::Flops(NBODY * 256.0 * 524_288.0)),
     case("csr_rows", sparse::SOURCE, sparse::csr_rows, Needs::Unknown),
     case("csr_rows_large", sparse::SOURCE, sparse::csr_rows_large, Needs::Bytes(64.0 * MIB)),
     case("csr_groups", sparse::SOURCE, sparse::csr_groups, Needs::Unknown),

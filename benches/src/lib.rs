@@ -9,13 +9,17 @@ pub mod case;
 pub mod cases;
 pub mod compare;
 pub mod drivers;
+pub mod evidence;
 pub mod gate;
 pub mod generated;
 pub mod groups;
+pub mod images;
 pub mod loops;
 pub mod math;
+pub mod needs;
 pub mod report;
 pub mod side_by_side;
+pub mod suite;
 pub mod worker;
 
 use std::fmt;

@@ -8,19 +8,19 @@ use std::io::{BufRead, Write};
 use std::time::{Duration, Instant};
 
 use lockstep_conformance::commands::{finish, launch, try_launch};
+use lockstep_conformance::images::{Shape, element_size, read_image};
 use lockstep_conformance::objects::Argument;
 use lockstep_conformance::opencl_sys::{
-    CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_START, CL_QUEUE_PROFILING_ENABLE,
+    CL_MEM_OBJECT_IMAGE2D, CL_MEM_READ_WRITE, CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_START,
+    CL_QUEUE_PROFILING_ENABLE,
 };
 use lockstep_conformance::{Buffer, Context, Event, Kernel, Queue, arguments, ok, read, run, write};
 
 use crate::by_hand::{self, Limit};
-use crate::case::{Arg, Case, Outcome, Problem, Step};
-use crate::cases;
+use crate::case::{Arg, Case, Data, Outcome, Problem, Step};
 use crate::compare::{BY_HAND, LIMIT, WITHOUT_EVENTS};
 use crate::generated::{self, Generated};
-use crate::groups;
-use crate::math;
+use crate::suite;
 
 /// Runs of one burst that are not dropped, however long they take.
 pub(crate) const LEAST_RUNS: usize = 2;
@@ -41,9 +41,7 @@ pub fn serve(words: &[String]) {
     let mut prepared = None;
     answer_lines(|words| match *words {
         ["prepare", name] => {
-            let case = cases::find(name).or_else(|| groups::find(name).map(|group| &group.case));
-            let case = case.or_else(|| math::find(name));
-            let case = case.expect("the parent names cases of the same tables");
+            let case = suite::find(name).expect("the parent names cases of the same tables");
             drop(prepared.take());
             device.prepare(case).map(|new| format!("ready {:x}", prepared.insert(new).sum))
         }
@@ -103,7 +101,7 @@ impl Device {
     fn prepare(&self, case: &Case) -> Result<Prepared, String> {
         let problem = (case.problem)();
         let program = self.context.build(case.source, "");
-        let buffers: Vec<Buffer> = problem.buffers.iter().map(|data| self.context.with_values(&data.bytes)).collect();
+        let buffers: Vec<Buffer> = problem.buffers.iter().map(|data| self.memory(data)).collect();
         let kernel = |step: &Step| {
             let kernel = program.kernel(step.kernel);
             for (index, argument) in step.arguments.iter().enumerate() {
@@ -125,6 +123,13 @@ impl Device {
         (prepared.problem.check)(&outcome)?;
         prepared.sum = sum(&outcome);
         Ok(prepared)
+    }
+
+    fn memory(&self, data: &Data) -> Buffer {
+        match data.image {
+            None => self.context.with_values(&data.bytes),
+            Some((format, sizes)) => self.context.image(CL_MEM_READ_WRITE, format, shape(sizes), &data.bytes),
+        }
     }
 
     /// Runs for about so long; the first run is to warm up.
@@ -168,7 +173,11 @@ impl Device {
     }
 
     fn outcome(&self, prepared: &Prepared) -> Outcome {
-        Outcome(prepared.buffers.iter().map(|buffer| read(&self.queue, buffer)).collect())
+        let bytes = |(data, memory): (&Data, &Buffer)| match data.image {
+            None => read(&self.queue, memory),
+            Some((format, sizes)) => read_image(&self.queue, memory, shape(sizes), element_size(format)),
+        };
+        Outcome(prepared.problem.buffers.iter().zip(&prepared.buffers).map(bytes).collect())
     }
 
     /// How much longer a kernel's first launch takes than its second, by the clock on the wall and in processor time:
@@ -186,6 +195,10 @@ impl Device {
         let (first, second) = (timed(), timed());
         (first.0.saturating_sub(second.0), first.1.saturating_sub(second.1))
     }
+}
+
+fn shape([width, height]: [usize; 2]) -> Shape {
+    Shape { kind: CL_MEM_OBJECT_IMAGE2D, sizes: [width, height, 1], layers: 1 }
 }
 
 /// Nanoseconds of processor time that this process has used.

@@ -9,11 +9,16 @@ use crate::peers::{self, Peer};
 use crate::progress::step;
 use crate::{process, setup, workspace};
 
-const NAMES: [&str; 7] = ["build", "groups", "host", "launch", "math", "memory", "vectorizer"];
+const NAMES: [&str; 9] = ["build", EVIDENCE, "groups", "host", "images", "launch", "math", "memory", "vectorizer"];
+/// What runs where no name is given: everything that the performance page shows.
+const EVIDENCE: &str = "evidence";
 /// Those that compare drivers.
-const SIDE_BY_SIDE: [&str; 2] = ["groups", "math"];
+const SIDE_BY_SIDE: [&str; 4] = [EVIDENCE, "groups", "images", "math"];
 /// Those that keep their numbers, in `target/bench`.
-const KEPT: [&str; 3] = ["groups", "math", "vectorizer"];
+const KEPT: [&str; 5] = [EVIDENCE, "groups", "images", "math", "vectorizer"];
+/// The page whose tables [`EVIDENCE`] writes, and the picture on it.
+const PAGE: &str = "docs/performance.md";
+const CHART: &str = "docs/performance.svg";
 /// The recorded factors that no kernel may fall behind.
 const RECORD: &str = "benches/factors.txt";
 /// Which platform the benchmarks take; theirs and the conformance tests' own variable.
@@ -21,9 +26,17 @@ const PLATFORM: &str = "LOCKSTEP_TEST_PLATFORM";
 
 /// Words that are for the benchmark itself, each with a value.
 const PASSED_ON: [&str; 4] = ["--rounds", "--only", "--configs", "--clock"];
+/// Words for [`EVIDENCE`] alone: with a value, and without.
+const TABLE: &str = "--table";
+const OF_EVIDENCE: [&str; 2] = ["--resume", "--write"];
 
-/// Runs the command: `bench NAME [--vendors PATH --platform NAME] [--rounds N]`; for `vectorizer` also `--only NAME`,
-/// `--configs A,B`, `--clock cpu`; for `groups` and `math` also `--only NAME`, `--clock CLOCK`, and `--driver NAME=PATH` (repeated)
+/// Runs the command. `bench` without a name makes the tables of the performance page: it measures the suite in our
+/// configurations and beside other drivers, keeps the numbers in `target/bench/evidence.json`, and writes the page's
+/// tables and chart from them. `--only NAME`, `--rounds N`, `--table configurations|drivers` and `--resume` run a part,
+/// `--write` nothing.
+///
+/// `bench NAME [--vendors PATH --platform NAME] [--rounds N]`; for `vectorizer` also `--only NAME`,
+/// `--configs A,B`, `--clock cpu`; for `groups`, `images` and `math` also `--only NAME`, `--clock CLOCK`, and `--driver NAME=PATH` (repeated)
 /// for columns beside those of the drivers that are found. `bench --gate` fails where a kernel of the suite has become
 /// slower than is recorded; `bench --record` makes the record.
 pub fn run(arguments: &[String]) -> Result<()> {
@@ -53,6 +66,10 @@ pub fn run(arguments: &[String]) -> Result<()> {
         let folder = workspace::target().join("bench");
         std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
         command.arg("--json").arg(folder.join(format!("{}.json", request.name)));
+    }
+    if request.name == EVIDENCE {
+        let [page, chart] = [PAGE, CHART].map(|path| workspace::root().join(path));
+        command.arg("--page").arg(page).arg("--chart").arg(chart);
     }
     if let Some(platform) = &request.platform {
         command.env(PLATFORM, platform);
@@ -92,12 +109,18 @@ impl Request {
                 }
                 "--driver" => request.drivers.push(value()?),
                 word if PASSED_ON.contains(&word) => request.rest.extend([word.to_owned(), value()?]),
+                TABLE => request.rest.extend([word.clone(), value()?]),
+                word if OF_EVIDENCE.contains(&word) => request.rest.push(word.to_owned()),
                 name if NAMES.contains(&name) && request.name.is_empty() => name.clone_into(&mut request.name),
                 other => bail!("bench does not know `{other}`"),
             }
         }
         if request.name.is_empty() {
-            bail!("which benchmark? one of {}", NAMES.join(", "));
+            EVIDENCE.clone_into(&mut request.name);
+        }
+        let for_evidence = |word: &String| word == TABLE || OF_EVIDENCE.contains(&word.as_str());
+        if let Some(word) = request.rest.iter().find(|word| for_evidence(word) && request.name != EVIDENCE) {
+            bail!("{word} is for bench without a name, not for {}", request.name);
         }
         if request.vendors.is_some() != request.platform.is_some() {
             bail!("another driver is named by --vendors PATH and --platform NAME together");
@@ -154,9 +177,18 @@ mod tests {
     }
 
     #[test]
+    fn no_name_means_the_tables_of_the_page() {
+        let request = parsed("--only dct --resume --table drivers --driver a=b.so").expect("valid");
+        assert_eq!(request.name, EVIDENCE);
+        assert_eq!(request.rest, ["--only", "dct", "--resume", "--table", "drivers"]);
+        assert_eq!(Request::parse(&[]).expect("valid").name, EVIDENCE);
+        assert!(parsed("groups --resume").is_err());
+    }
+
+    #[test]
     fn unknown_words_are_refused() {
         assert!(parsed("lunch").is_err());
-        assert!(parsed("--rounds 3").is_err());
+        assert!(parsed("--table").is_err());
         assert!(parsed("memory --rounds").is_err());
     }
 }

@@ -35,12 +35,16 @@ usage: cargo xtask COMMAND
   tidy                     check the architecture's rules
   install [--user | --system | --prefix DIR]
                            copy the driver and register it with the ICD loader
+  bench [--only NAME] [--table configurations|drivers] [--rounds N] [--resume] [--driver NAME=PATH] [--write]
+                           the papers' tables: the suite in our configurations and beside Intel's runtime, PoCL and
+                           drivers that are named; writes the tables and the chart of docs/performance.md
   bench build|launch|memory [--rounds N] [--vendors PATH --platform NAME]
                            measure a driver through the loader (default: this one)
   bench vectorizer [--only NAME] [--configs A,B] [--rounds N] [--clock cpu]
                            the suite of kernels in several configurations of the driver
   bench groups [--only NAME] [--driver NAME=PATH] [--rounds N] [--clock event|cpu|wall]
                            kernels with work-groups beside Intel's runtime, PoCL and drivers that are named
+  bench images [as groups] kernels on images, beside the same drivers
   bench math [as groups]   throughput of the math functions, beside the same drivers
   bench --gate|--record [--only NAME] [--rounds N]
                            fail where a kernel has become slower than recorded, or make the record
