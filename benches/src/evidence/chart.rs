@@ -55,7 +55,7 @@ fn panel(
     let count = table.rows.len();
     let wrong = |error: DrawingAreaErrorKind<_>| error.to_string();
     let mut chart = ChartBuilder::on(area)
-        .caption(title, ("sans-serif", 16))
+        .caption(title, ("sans-serif", 19))
         .margin(8)
         .x_label_area_size(28)
         .y_label_area_size(LABELS)
@@ -70,6 +70,7 @@ fn panel(
         .disable_y_mesh()
         .disable_y_axis()
         .y_labels(0)
+        .x_label_style(("sans-serif", 14))
         .x_label_formatter(&|factor| format!("{factor}"))
         .draw()
         .map_err(wrong)?;
@@ -81,8 +82,8 @@ fn panel(
         chart.draw_series([line]).map_err(wrong)?;
         let (_, y) = chart.backend_coord(&(least, middle));
         let (_, top) = area.get_base_pixel();
-        let style = ("sans-serif", 11).into_text_style(area);
-        area.draw_text(&text, &style, (12, y - top - 6)).map_err(wrong)?;
+        let style = ("sans-serif", 14).into_text_style(area);
+        area.draw_text(&text, &style, (12, y - top - 7)).map_err(wrong)?;
     }
     for (column, dots) in series {
         let colour = COLOURS[(column - 1) % COLOURS.len()];
@@ -91,8 +92,8 @@ fn panel(
         let drawn = chart.draw_series(circles).map_err(wrong)?;
         drawn.label(label).legend(move |(x, y)| Circle::new((x + 8, y), 4, colour.filled()));
     }
-    let labels = chart.configure_series_labels();
-    let mut labels = labels;
+    let mut labels = chart.configure_series_labels();
+    labels.label_font(("sans-serif", 14));
     labels.background_style(WHITE.mix(0.9)).border_style(BLACK.mix(0.3)).position(SeriesLabelPosition::LowerRight);
     labels.draw().map_err(wrong)
 }

@@ -159,7 +159,7 @@ impl Request {
     ) -> Result<Vec<String>, String> {
         let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
         let order: Vec<&str> = rows.iter().map(|case| case.name).collect();
-        table(evidence).fit(&names);
+        table(evidence).fit(&names)?;
         let has = |evidence: &mut Evidence, case: &Case| self.resume && table(evidence).has(case.name);
         let wanted: Vec<_> = rows.into_iter().filter(|case| self.wants(case.name) && !has(evidence, case)).collect();
         let bar = ProgressBar::new(wanted.len() as u64);

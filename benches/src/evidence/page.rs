@@ -12,6 +12,9 @@ use crate::suite::NINE;
 const NAME: usize = 28;
 const COLUMN: usize = 16;
 
+/// The chart beside the page.
+const CHART: &str = "\n![How many times as fast each kernel is](performance.svg)\n";
+
 /// The head of the lines.
 pub fn line_of_names(columns: &[String]) -> String {
     let mut line = format!("{:<NAME$}", "ms, times as fast as the first");
@@ -52,7 +55,7 @@ pub fn machine(machine: &Machine) -> String {
 /// The page with its parts written anew.
 pub fn with_tables(page: &str, evidence: &Evidence) -> Result<String, String> {
     let parts = [
-        ("machine", machine(&evidence.machine)),
+        ("machine", machine(&evidence.machine) + CHART),
         ("configurations", configurations(&evidence.configurations)),
         ("drivers", drivers(&evidence.drivers)),
     ];

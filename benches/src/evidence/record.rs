@@ -73,11 +73,16 @@ impl Evidence {
 }
 
 impl Table {
-    /// For these columns: what was measured with others says nothing.
-    pub fn fit(&mut self, columns: &[String]) {
-        if self.columns != columns {
-            *self = Self { columns: columns.to_vec(), rows: Vec::new() };
+    /// Makes sure that the rows have these columns: what was measured beside others does not go into one table with it.
+    pub fn fit(&mut self, columns: &[String]) -> Result<(), String> {
+        if !self.rows.is_empty() && self.columns != columns {
+            let (kept, wanted) = (self.columns.join(", "), columns.join(", "));
+            return Err(format!(
+                "the numbers that are kept have the columns {kept} and not {wanted}: measure all anew"
+            ));
         }
+        self.columns = columns.to_vec();
+        Ok(())
     }
 
     /// Whether a kernel was measured, and nothing went wrong.
@@ -199,8 +204,8 @@ pub(super) mod tests {
         assert_eq!(names, order);
         assert_eq!(table.mean(1, |name| name != "three"), Some((1.0, 2)));
         assert!(table.has("two") && !table.has("four"));
-        table.fit(&["a".to_owned()]);
-        assert!(table.rows.is_empty());
+        assert!(table.fit(&["a".to_owned()]).is_err());
+        assert!(table.fit(&["a".to_owned(), "b".to_owned()]).is_ok() && table.rows.len() == 3);
     }
 
     #[test]
