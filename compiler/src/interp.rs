@@ -5,7 +5,9 @@
 //! touch; all work-items of a group reach the same barriers; or else an error that says where.
 //! Linearized kernels run in gangs ([`run_gangs`]): the lanes of a gang execute one instruction after the
 //! other together. What has an effect or could fail happens in the active lanes, everything else in all
-//! lanes; active lanes that would choose different targets are an error.
+//! lanes; active lanes that would choose different targets are an error. Where sub-groups of a kernel that is not
+//! linearized do something together, their lanes go on together too, as its control flow brings them together
+//! ([`converged`]).
 //! Phases: memory objects; then group after group, and in a group phase after phase: each work-item runs
 //! until it arrives at a barrier or has finished.
 //! Source: OpenCL C 3.0, 6.15.8 (barriers) and 6.7 (address spaces); Moll 2021, 3.6 and
@@ -13,12 +15,15 @@
 //! single operations. Poison is some wrapped or saturated number here; undefined behaviour is an error.
 //! `fmuladd` rounds once. Fast-math flags change nothing.
 
+use crate::analysis::group_queries::needs_sub_groups;
 use crate::ir::{Block, Format, Kernel, Module, ParamKind, Region, SourceLoc};
-use crate::layout::Layout;
+use crate::layout::{Layout, SUB_GROUP};
+use cranelift_entity::{PrimaryMap, SecondaryMap};
 use std::collections::BTreeMap;
 use std::fmt;
 
 mod collective;
+mod converged;
 mod float;
 mod gang;
 mod host;
@@ -299,8 +304,12 @@ fn launch<'a>(
             _ => return Err(Fault::BadLaunch(format!("argument {i} does not fit its parameter")).into()),
         }
     }
+    let converge = gangs.is_none() && needs_sub_groups(kernel);
+    let orders = if converge { kernel.regions.values().map(converged::order).collect() } else { PrimaryMap::new() };
+    let gangs = if converge { Some((SUB_GROUP as usize, Layout::Linear)) } else { gangs };
     let (width, layout) = gangs.map_or((None, Layout::X), |(width, layout)| (Some(width), layout));
-    let mut run = Run { kernel, range, width, layout, step_limit, report: Report::default(), observer };
+    let report = Report::default();
+    let mut run = Run { kernel, range, width, layout, orders, step_limit, report, observer };
     let groups = range.num_groups();
     for z in 0..groups[2] {
         for y in 0..groups[1] {
@@ -321,6 +330,8 @@ struct Run<'a> {
     width: Option<usize>,
     /// Which.
     layout: Layout,
+    /// Where gangs run code that is not linearized, the blocks' places in the order in which lanes go on.
+    orders: PrimaryMap<Region, SecondaryMap<Block, usize>>,
     step_limit: u64,
     report: Report,
 }
@@ -345,13 +356,13 @@ impl Run<'_> {
                 for i in 0..size[along] {
                     (id[along], id[middle], id[outer]) = (i, j, k);
                     let number = id[0] + size[0] * (id[1] + size[1] * id[2]);
-                    let place = if self.layout == Layout::Tile { number } else { i };
+                    let place = if self.layout.crosses_rows() { number } else { i };
                     let gang = gangs.last_mut().filter(|_| place % self.width.unwrap_or(1) as u64 != 0);
                     let first = gang.as_ref().map(|gang: &&mut Gang| &gang.lanes[0]);
                     let item = Item::new(self, &group, id, number as u32, first, memory)?;
                     match gang {
                         Some(gang) => gang.lanes.push(item),
-                        None => gangs.push(Gang { lanes: vec![item] }),
+                        None => gangs.push(Gang { lanes: vec![item], width: self.width.unwrap_or(1) }),
                     }
                 }
             }
@@ -360,6 +371,7 @@ impl Run<'_> {
             let mut first: Option<(Arrival, [u64; 3])> = None;
             for gang in &mut gangs {
                 let arrival = match self.width {
+                    Some(_) if !self.orders.is_empty() => gang.run_converged(self, &group, memory)?,
                     Some(_) => gang.run(self, &group, memory)?,
                     None => gang.lanes[0].run(self, &group, memory)?,
                 };

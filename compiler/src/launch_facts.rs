@@ -95,6 +95,11 @@ impl LaunchFacts {
         }
     }
 
+    /// Whether groups are single rows along x.
+    pub fn is_one_row(&self) -> bool {
+        self.local_size(1) == Some(1) && self.local_size(2) == Some(1)
+    }
+
     /// A power of two that divides get_enqueued_local_size along x.
     pub fn row_align(&self) -> u64 {
         self.align_along(0)

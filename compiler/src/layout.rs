@@ -17,19 +17,24 @@ pub enum Layout {
     /// Several whole rows along dimension 0, one behind the other: a tile, and consecutive in the order of the group's
     /// numbers.
     Tile,
+    /// Consecutive in the order of the group's numbers, whatever its rows are.
+    Linear,
 }
+
+/// The work-items of a sub-group, which are the lanes of a gang. The built-in library knows the number as well.
+pub const SUB_GROUP: u32 = 16;
 
 /// The most rows of a tile.
 pub const MOST_RUNS: usize = 4;
 
 impl Layout {
     /// All there are.
-    pub const ALL: [Layout; 4] = [Layout::X, Layout::Y, Layout::Z, Layout::Tile];
+    pub const ALL: [Layout; 5] = [Layout::X, Layout::Y, Layout::Z, Layout::Tile, Layout::Linear];
 
     /// The dimension along which neighbouring lanes lie.
     pub fn dim(self) -> usize {
         match self {
-            Layout::X | Layout::Tile => 0,
+            Layout::X | Layout::Tile | Layout::Linear => 0,
             Layout::Y => 1,
             Layout::Z => 2,
         }
@@ -38,7 +43,7 @@ impl Layout {
     /// The dimensions as loops over a group have them, the innermost first.
     pub fn order(self) -> [usize; 3] {
         match self {
-            Layout::X | Layout::Tile => [0, 1, 2],
+            Layout::X | Layout::Tile | Layout::Linear => [0, 1, 2],
             Layout::Y => [1, 0, 2],
             Layout::Z => [2, 0, 1],
         }
@@ -49,6 +54,18 @@ impl Layout {
         (0..self.dim()).all(|dim| launch.local_size(dim) == Some(1))
     }
 
+    /// How sub-groups lie: their work-items have consecutive numbers in the group. Along x where rows are whole gangs or
+    /// there is only one.
+    pub fn of_sub_groups(launch: &LaunchFacts) -> Layout {
+        let whole_rows = launch.full_groups && launch.align_along(0) >= SUB_GROUP.into();
+        if whole_rows || launch.is_one_row() { Layout::X } else { Layout::Linear }
+    }
+
+    /// Whether gangs go on behind the end of a row.
+    pub fn crosses_rows(self) -> bool {
+        matches!(self, Layout::Tile | Layout::Linear)
+    }
+
     /// The name that the switch uses.
     pub fn name(self) -> &'static str {
         match self {
@@ -56,6 +73,7 @@ impl Layout {
             Layout::Y => "y",
             Layout::Z => "z",
             Layout::Tile => "tile",
+            Layout::Linear => "linear",
         }
     }
 
@@ -66,6 +84,7 @@ impl Layout {
             Layout::Y => "along y",
             Layout::Z => "along z",
             Layout::Tile => "in tiles of rows",
+            Layout::Linear => "along the group's linear ids",
         }
     }
 
@@ -109,9 +128,9 @@ mod tests {
     fn order_is_kept_where_rows_are_single_work_items() {
         let launch = |local| LaunchFacts::of_range([0; 3], [64; 3], local);
         let kept = |local| Layout::ALL.map(|layout| layout.keeps_order(&launch(local)));
-        assert_eq!(kept([8, 8, 8]), [true, false, false, true]);
-        assert_eq!(kept([1, 8, 8]), [true, true, false, true]);
-        assert_eq!(kept([1, 1, 8]), [true; 4]);
+        assert_eq!(kept([8, 8, 8]), [true, false, false, true, true]);
+        assert_eq!(kept([1, 8, 8]), [true, true, false, true, true]);
+        assert_eq!(kept([1, 1, 8]), [true; 5]);
         assert!(Layout::X.keeps_order(&LaunchFacts::default()) && !Layout::Y.keeps_order(&LaunchFacts::default()));
     }
 
@@ -128,6 +147,17 @@ mod tests {
         assert_eq!(run(Layout::Tile, [1, 4], 4), None, "rows of one");
         assert_eq!(run(Layout::X, [8, 8], 16), None);
         assert_eq!(Layout::Tile.run(&LaunchFacts::of_range([0; 3], [20; 3], [8, 8, 1]), 16), None, "smaller groups");
+    }
+
+    #[test]
+    fn sub_groups_lie_along_x_where_rows_are_whole_gangs() {
+        let of = |global, local| Layout::of_sub_groups(&LaunchFacts::of_range([0; 3], global, local));
+        assert_eq!(of([64, 4, 1], [32, 2, 1]), Layout::X);
+        assert_eq!(of([7, 1, 1], [7, 1, 1]), Layout::X, "one row");
+        assert_eq!(of([100, 1, 1], [64, 1, 1]), Layout::X, "one row, the last group smaller");
+        assert_eq!(of([40, 4, 1], [32, 2, 1]), Layout::Linear, "groups of shorter rows");
+        assert_eq!(of([64, 4, 1], [8, 4, 1]), Layout::Linear);
+        assert_eq!(Layout::of_sub_groups(&LaunchFacts::default()), Layout::Linear);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The way of a kernel, pass by pass: import when a program is built, the rest when a kernel is first
 //! launched. After each pass its result can be dumped, and in debug builds it is verified.
 
-use crate::analysis::group_queries::needs_groups;
+use crate::analysis::group_queries::{needs_groups, needs_sub_groups};
 use crate::codegen::abi::{KernelEntry, ScratchNeeds};
 use crate::codegen::{self, Context, ENTRY_NAME};
 use crate::frontend::LinkedProgram;
@@ -9,12 +9,14 @@ use crate::import::{self, ImportError};
 use crate::ir::{Kernel, Module};
 use crate::jit::{self, Extensions, HostMachine, JitCode, JitError, OptLevel};
 use crate::launch_facts::LaunchFacts;
+use crate::layout::{Layout, SUB_GROUP};
 use crate::report::{Notes, Report};
 use crate::transform::barriers::barriers;
+use crate::transform::linear_ids::linear_ids;
 use crate::transform::rounds::rounds;
 use crate::transform::shared_live::shared_live;
 use crate::verify::{Stage, VerifyError, verify, verify_kernel};
-use crate::widen::{self, Gangs, Reason, Widening};
+use crate::widen::{self, Gangs, MOST_STACK_BYTES, Reason, Widening};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -184,7 +186,12 @@ pub fn compile_kernel(module: &Module, kernel: usize, options: &CompileOptions) 
 /// Compiles one kernel of a loaded program for this machine.
 pub fn compile_object(module: &Module, kernel: usize, options: &CompileOptions) -> Result<Compiled, CompileError> {
     match compile(module, kernel, options, None) {
-        Err(CompileError::Jit(JitError::StackFrame(_))) => compile(module, kernel, options, Some(Reason::StackFrame)),
+        // Sub-groups are gangs, whatever they cost.
+        Err(CompileError::Jit(JitError::StackFrame(_)))
+            if !module.kernels.get(kernel).is_some_and(needs_sub_groups) =>
+        {
+            compile(module, kernel, options, Some(Reason::StackFrame))
+        }
         result => result,
     }
 }
@@ -204,16 +211,22 @@ fn compile(
     let required = kernel.attrs.reqd_work_group_size.filter(|_| needs_groups(&kernel));
     let launch = options.launch.with_required(required);
     run.ir("import", &kernel, Stage::Imported)?;
+    let sub_groups = needs_sub_groups(&kernel);
+    let vectorize = if sub_groups { in_sub_groups(options.vectorize, &launch) } else { options.vectorize };
+    if matches!(vectorize, Vectorize::Gangs(Gangs { layout: Some(Layout::Linear), .. })) && against.is_none() {
+        linear_ids(&mut kernel, &launch);
+        run.ir("linear_ids", &kernel, Stage::Imported)?;
+    }
     barriers(&mut kernel);
     run.ir("barriers", &kernel, Stage::Regions)?;
     shared_live(module, &mut kernel);
     run.ir("shared_live", &kernel, Stage::Regions)?;
-    if options.vectorize != Vectorize::Scalar && against.is_none() {
+    if vectorize != Vectorize::Scalar && against.is_none() {
         rounds(&mut kernel, &launch);
         run.ir("rounds", &kernel, Stage::Regions)?;
     }
 
-    let widening = match options.vectorize {
+    let widening = match vectorize {
         Vectorize::Scalar => Ok(None),
         Vectorize::Gangs(_) if against.is_some() => against.map_or(Ok(None), Err),
         Vectorize::Gangs(gangs) => {
@@ -221,10 +234,13 @@ fn compile(
             widen::plan(module, &mut kernel, gangs, bits, &launch, &notes).map(Some)
         }
     };
-    let (widening, reason) = match widening {
+    let (mut widening, reason) = match widening {
         Ok(widening) => (widening, None),
         Err(reason) => (None, Some(reason)),
     };
+    if let Some(widening) = widening.as_mut().filter(|_| sub_groups) {
+        widening.stack = MOST_STACK_BYTES;
+    }
     run.ir("widen", &kernel, if widening.is_some() { Stage::Linearized } else { Stage::Regions })?;
 
     let ctx = Context::create();
@@ -232,7 +248,7 @@ fn compile(
     let generated = codegen::generate(&ctx, module, &kernel, widening.as_ref(), &launch, &notes, extensions);
     let generated = generated.map_err(|error| CompileError::Codegen(error.to_string()))?;
     run.stage("codegen", "ll", || jit::ir_text(&generated.module));
-    let report = report(&kernel.name, options.vectorize, widening.as_ref(), reason, notes);
+    let report = report(&kernel.name, vectorize, widening.as_ref(), reason, notes);
     if let (Some(report), Some(folder)) = (&report, &options.report) {
         write_report(folder, report);
     }
@@ -247,6 +263,15 @@ fn compile(
     run.done("emit");
     let object = KernelObject { bytes, needs: generated.needs };
     Ok(Compiled { object, times: run.times, reason, report })
+}
+
+/// How work-items run whose sub-groups are the lanes of gangs, whatever else was asked for.
+fn in_sub_groups(asked: Vectorize, launch: &LaunchFacts) -> Vectorize {
+    let gangs = match asked {
+        Vectorize::Scalar => Gangs::default(),
+        Vectorize::Gangs(gangs) => gangs,
+    };
+    Vectorize::Gangs(Gangs { width: Some(SUB_GROUP), layout: Some(Layout::of_sub_groups(launch)), ..gangs })
 }
 
 fn report(

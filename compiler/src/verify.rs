@@ -332,7 +332,7 @@ impl Verifier<'_> {
                 }
                 live.to_string()
             }
-            InstData::Any { .. } | InstData::Ballot { .. } | InstData::LaneOf { .. } | InstData::Put { .. }
+            InstData::Any { .. } | InstData::LaneOf { .. } | InstData::Put { .. }
                 if !matches!(self.stage, Stage::Versioned | Stage::Linearized) =>
             {
                 let line = inst_text(code.f, inst);

@@ -58,6 +58,10 @@ const FILES_BY_TYPE: &[(&str, &[&str])] = &[
     ("math_simple.cl", FLOATS),
     ("vload_vstore.cl", INTEGERS),
     ("vload_vstore.cl", FLOATS),
+    ("sub_group_arithmetic.cl", INTEGERS),
+    ("sub_group_arithmetic.cl", FLOATS),
+    ("sub_group_exchange.cl", INTEGERS),
+    ("sub_group_exchange.cl", FLOATS),
 ];
 const INTEGERS: &[&str] = &["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong"];
 const FLOATS: &[&str] = &["half", "float", "double"];

@@ -1,102 +1,90 @@
-// 6.15.19 Sub-group functions, with the types of cl_khr_subgroup_extended_types.
-//
-// The work-group is its only sub-group: so sub-groups make progress independently of each other, as cl_khr_subgroups asks
-// for, and whoever arrives at a function of the sub-group does so with the whole work-group.
-#include "lockstep.h"
+// 6.15.19 Sub-group functions that are not for one type each; cl_khr_subgroup_ballot, cl_khr_subgroup_non_uniform_vote.
+#include "sub_group.h"
 
 INL uint items(void) { return __lockstep_local_size(0) * __lockstep_local_size(1) * __lockstep_local_size(2); }
-INL uint own(void)
-{
-    return (__lockstep_local_id(2) * __lockstep_local_size(1) + __lockstep_local_id(1)) * __lockstep_local_size(0) +
-           __lockstep_local_id(0);
-}
-
-OVL uint get_sub_group_size(void) { return items(); }
-OVL uint get_max_sub_group_size(void)
+INL uint enqueued_items(void)
 {
     return __lockstep_enqueued_local_size(0) * __lockstep_enqueued_local_size(1) * __lockstep_enqueued_local_size(2);
 }
-OVL uint get_num_sub_groups(void) { return 1; }
-OVL uint get_enqueued_num_sub_groups(void) { return 1; }
-OVL uint get_sub_group_id(void) { return 0; }
-OVL uint get_sub_group_local_id(void) { return own(); }
+INL uint sub_groups_of(uint items) { return (items + SUB_GROUP - 1) / SUB_GROUP; }
+INL uint own_sub_group(void) { return (uint)__lockstep_linear_id() / SUB_GROUP; }
 
-OVL void __attribute__((convergent)) sub_group_barrier(cl_mem_fence_flags flags)
+OVL uint get_sub_group_size(void)
 {
-    __lockstep_barrier(flags, memory_scope_sub_group);
+    uint left = items() - own_sub_group() * SUB_GROUP;
+    return left < SUB_GROUP ? left : SUB_GROUP;
 }
-OVL void __attribute__((convergent)) sub_group_barrier(cl_mem_fence_flags flags, memory_scope scope)
+OVL uint get_max_sub_group_size(void) { return SUB_GROUP; }
+OVL uint get_num_sub_groups(void) { return sub_groups_of(items()); }
+OVL uint get_enqueued_num_sub_groups(void) { return sub_groups_of(enqueued_items()); }
+OVL uint get_sub_group_id(void) { return own_sub_group(); }
+OVL uint get_sub_group_local_id(void) { return lane(); }
+
+// --- synchronization ------------------------------------------------------------------------------------------------
+__attribute__((convergent)) void __lockstep_gang_barrier(uint flags, uint scope);
+CONVERGENT void sub_group_barrier(cl_mem_fence_flags flags)
 {
-    __lockstep_barrier(flags, scope);
+    __lockstep_gang_barrier(flags, memory_scope_sub_group);
+}
+CONVERGENT void sub_group_barrier(cl_mem_fence_flags flags, memory_scope scope)
+{
+    __lockstep_gang_barrier(flags, scope);
 }
 
-#define COLLECTIVE(PRE, OP, T)                                                                                         \
-    __attribute__((convergent)) T __lockstep_collective_reduce_##PRE##OP##_##T(T x);                                   \
-    __attribute__((convergent)) T __lockstep_collective_inclusive_##PRE##OP##_##T(T x);                                \
-    __attribute__((convergent)) T __lockstep_collective_exclusive_##PRE##OP##_##T(T x);                                \
-    OVL T __attribute__((convergent)) sub_group_reduce_##OP(T x)                                                       \
+// --- votes ----------------------------------------------------------------------------------------------------------
+CONVERGENT int sub_group_all(int x) { return __lockstep_gang_ballot(x == 0) == 0; }
+CONVERGENT int sub_group_any(int x) { return __lockstep_gang_ballot(x != 0) != 0; }
+CONVERGENT int sub_group_non_uniform_all(int x) { return __lockstep_gang_ballot(x == 0) == 0; }
+CONVERGENT int sub_group_non_uniform_any(int x) { return __lockstep_gang_ballot(x != 0) != 0; }
+CONVERGENT int sub_group_elect(void) { return lane() == first_lane(); }
+
+// --- ballots --------------------------------------------------------------------------------------------------------
+// A ballot has a bit per lane, all in the first element; bits that no lane can have count for nothing.
+#define ALL_LANES ((1u << SUB_GROUP) - 1)
+INL uint lanes_of(uint4 ballot) { return ballot.x & ALL_LANES; }
+
+CONVERGENT uint4 sub_group_ballot(int x) { return (uint4)((uint)__lockstep_gang_ballot(x != 0), 0, 0, 0); }
+OVL int sub_group_inverse_ballot(uint4 ballot) { return ballot.x >> lane() & 1; }
+OVL int sub_group_ballot_bit_extract(uint4 ballot, uint index)
+{
+    uint low = index & 32 ? ballot.y : ballot.x, high = index & 32 ? ballot.w : ballot.z;
+    return (index & 64 ? high : low) >> (index & 31) & 1;
+}
+OVL uint sub_group_ballot_bit_count(uint4 ballot) { return __builtin_popcount(lanes_of(ballot)); }
+OVL uint sub_group_ballot_inclusive_scan(uint4 ballot) { return __builtin_popcount(ballot.x & ((2u << lane()) - 1)); }
+OVL uint sub_group_ballot_exclusive_scan(uint4 ballot) { return __builtin_popcount(ballot.x & ((1u << lane()) - 1)); }
+// No bit at all may give anything, but no undefined behaviour.
+OVL uint sub_group_ballot_find_lsb(uint4 ballot) { return __builtin_ctz(lanes_of(ballot) | 1u << SUB_GROUP); }
+OVL uint sub_group_ballot_find_msb(uint4 ballot) { return 31 - __builtin_clz(lanes_of(ballot) | 1u); }
+
+OVL uint4 get_sub_group_eq_mask(void) { return (uint4)(1u << lane(), 0, 0, 0); }
+OVL uint4 get_sub_group_ge_mask(void) { return (uint4)(ALL_LANES & -(1u << lane()), 0, 0, 0); }
+OVL uint4 get_sub_group_gt_mask(void) { return (uint4)(ALL_LANES & -(2u << lane()), 0, 0, 0); }
+OVL uint4 get_sub_group_le_mask(void) { return (uint4)((2u << lane()) - 1, 0, 0, 0); }
+OVL uint4 get_sub_group_lt_mask(void) { return (uint4)((1u << lane()) - 1, 0, 0, 0); }
+
+// --- logical operations ---------------------------------------------------------------------------------------------
+#define LOGICAL(OP)                                                                                                    \
+    __attribute__((convergent)) int __lockstep_gang_reduce_##OP##_int(int x);                                          \
+    __attribute__((convergent, nomerge)) int __lockstep_gang_reduce_##OP##_int_cluster(int x, uint size);              \
+    __attribute__((convergent)) int __lockstep_gang_inclusive_##OP##_int(int x);                                       \
+    __attribute__((convergent)) int __lockstep_gang_exclusive_##OP##_int(int x);                                       \
+    CONVERGENT int sub_group_non_uniform_reduce_logical_##OP(int x)                                                    \
     {                                                                                                                  \
-        return __lockstep_collective_reduce_##PRE##OP##_##T(x);                                                        \
+        return __lockstep_gang_reduce_##OP##_int(x != 0);                                                              \
     }                                                                                                                  \
-    OVL T __attribute__((convergent)) sub_group_scan_inclusive_##OP(T x)                                               \
+    CONVERGENT int sub_group_non_uniform_scan_inclusive_logical_##OP(int x)                                            \
     {                                                                                                                  \
-        return __lockstep_collective_inclusive_##PRE##OP##_##T(x);                                                     \
+        return __lockstep_gang_inclusive_##OP##_int(x != 0);                                                           \
     }                                                                                                                  \
-    OVL T __attribute__((convergent)) sub_group_scan_exclusive_##OP(T x)                                               \
+    CONVERGENT int sub_group_non_uniform_scan_exclusive_logical_##OP(int x)                                            \
     {                                                                                                                  \
-        return __lockstep_collective_exclusive_##PRE##OP##_##T(x);                                                     \
+        return __lockstep_gang_exclusive_##OP##_int(x != 0) & 1;                                                       \
+    }                                                                                                                  \
+    CONVERGENT int sub_group_clustered_reduce_logical_##OP(int x, uint size)                                           \
+    {                                                                                                                  \
+        return __lockstep_gang_reduce_##OP##_int_cluster(x != 0, size);                                                \
     }
-// What adds and what compares values of a type has a letter before its name.
-#define COLLECTIVES(ADD, ORDER, T)                                                                                     \
-    COLLECTIVE(ADD, add, T) COLLECTIVE(ORDER, min, T) COLLECTIVE(ORDER, max, T)
-COLLECTIVES(, s, char)
-COLLECTIVES(, u, uchar)
-COLLECTIVES(, s, short)
-COLLECTIVES(, u, ushort)
-COLLECTIVES(, s, int)
-COLLECTIVES(, u, uint)
-COLLECTIVES(, s, long)
-COLLECTIVES(, u, ulong)
-COLLECTIVES(f, f, half)
-COLLECTIVES(f, f, float)
-COLLECTIVES(f, f, double)
-
-__attribute__((convergent)) int __lockstep_collective_reduce_and_int(int x);
-__attribute__((convergent)) int __lockstep_collective_reduce_or_int(int x);
-__attribute__((convergent)) long __lockstep_collective_reduce_or_long(long x);
-
-OVL int __attribute__((convergent)) sub_group_all(int x) { return __lockstep_collective_reduce_and_int(x != 0); }
-OVL int __attribute__((convergent)) sub_group_any(int x) { return __lockstep_collective_reduce_or_int(x != 0); }
-
-// All work-items but one give zeros.
-#define BROADCAST(T, BITS, AS_BITS, AS_T)                                                                              \
-    OVL T __attribute__((convergent)) sub_group_broadcast(T v, uint id)                                                \
-    {                                                                                                                  \
-        return AS_T(__lockstep_collective_reduce_or_##BITS(own() == id ? AS_BITS(v) : 0));                             \
-    }                                                                                                                  \
-    OVL T##2 __attribute__((convergent)) sub_group_broadcast(T##2 v, uint id)                                          \
-    {                                                                                                                  \
-        return (T##2)(sub_group_broadcast(v.s0, id), sub_group_broadcast(v.s1, id));                                   \
-    }                                                                                                                  \
-    OVL T##3 __attribute__((convergent)) sub_group_broadcast(T##3 v, uint id)                                          \
-    {                                                                                                                  \
-        return (T##3)(sub_group_broadcast(v.s01, id), sub_group_broadcast(v.s2, id));                                  \
-    }                                                                                                                  \
-    BROADCAST_HALVES(T, 4) BROADCAST_HALVES(T, 8) BROADCAST_HALVES(T, 16)
-#define BROADCAST_HALVES(T, N)                                                                                         \
-    OVL T##N __attribute__((convergent)) sub_group_broadcast(T##N v, uint id)                                          \
-    {                                                                                                                  \
-        return (T##N)(sub_group_broadcast(v.lo, id), sub_group_broadcast(v.hi, id));                                   \
-    }
-#define TO_HALF(x) as_half((short)(x))
-BROADCAST(char, int, (int), (char))
-BROADCAST(uchar, int, (int), (uchar))
-BROADCAST(short, int, (int), (short))
-BROADCAST(ushort, int, (int), (ushort))
-BROADCAST(int, int, as_int, as_int)
-BROADCAST(uint, int, as_int, as_uint)
-BROADCAST(long, long, as_long, as_long)
-BROADCAST(ulong, long, as_long, as_ulong)
-BROADCAST(half, int, as_short, TO_HALF)
-BROADCAST(float, int, as_int, as_float)
-BROADCAST(double, long, as_long, as_double)
+LOGICAL(and)
+LOGICAL(or)
+LOGICAL(xor)

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use lockstep_compiler::frontend::features::{EXTENSIONS, FEATURES};
 use lockstep_compiler::launch_facts::MAX_GROUP_SIZE;
+use lockstep_compiler::layout;
 use opencl_sys::{
     CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT, CL_FP_DENORM, CL_FP_FMA, CL_FP_INF_NAN, CL_FP_ROUND_TO_INF,
     CL_FP_ROUND_TO_NEAREST, CL_FP_ROUND_TO_ZERO, cl_device_fp_config, cl_device_partition_property,
@@ -18,6 +19,10 @@ use crate::{ApiHandle, Result, arena, memory};
 
 /// `CL_DEVICE_MAX_WORK_GROUP_SIZE` and each of `CL_DEVICE_MAX_WORK_ITEM_SIZES`.
 pub const MAX_WORK_GROUP_SIZE: usize = MAX_GROUP_SIZE as usize;
+/// Work-items of a sub-group.
+pub const SUB_GROUP: usize = layout::SUB_GROUP as usize;
+/// `CL_DEVICE_MAX_NUM_SUB_GROUPS`.
+pub const MAX_NUM_SUB_GROUPS: u32 = MAX_GROUP_SIZE.div_ceil(layout::SUB_GROUP);
 /// `CL_DEVICE_LOCAL_MEM_SIZE`: what fits the nearer caches together with the rest of a group's data.
 pub const LOCAL_MEMORY: u64 = 256 << 10;
 /// `CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE`.

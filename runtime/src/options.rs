@@ -214,7 +214,7 @@ impl Options {
         let layout = text("LOCKSTEP_LAYOUT").and_then(|value| match value.trim().parse() {
             Ok(layout) => Some(layout),
             Err(()) => {
-                eprintln!("lockstep: LOCKSTEP_LAYOUT={value} is not x, y, z or tile; ignored");
+                eprintln!("lockstep: LOCKSTEP_LAYOUT={value} is not x, y, z, tile or linear; ignored");
                 None
             }
         });

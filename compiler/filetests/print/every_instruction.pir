@@ -63,6 +63,12 @@ kernel "all" {
     barrier
     v42: i64 = collective.exclusive.smin v4
     v43: i32 = collective.reduce.umax 7
+    v44: i64 = query.linear_id 0
+    v45: i32 = across.inclusive.add v6
+    v46: i32 = across.reduce.umin.of4 v6
+    v47: i32 = shuffle v6, v44
+    v48: i64 = ballot v8
+    gang_barrier
     v34: f64 = call_host "sin"(v15)
     v35: i32 = printf fmt0(v1, v24, v25, v10, 0.0:f32)
     v36: i1 = icmp.eq v0, null:ptr.global

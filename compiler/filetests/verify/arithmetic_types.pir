@@ -41,6 +41,8 @@ kernel "types" {
     v35: i32 = collective.reduce.sub v1 ; error: sub of i32 is not collective
     v36: f32 = collective.inclusive.add v2 ; error: add of f32 is not collective
     v37: i32 = collective.exclusive.add v0 ; error: the operand must be i32, not i64
+    v38: f32 = across.reduce.xor v2 ; error: xor of f32 is not collective
+    v39: i64 = shuffle v1, 2 ; error: the operand must be i64, not i32
     return
   }
 }

@@ -42,6 +42,7 @@ kernel "memory" {
     v27: i64 = query.global_id 3 ; error: there is no dimension 3
     v28: i32 = query.global_id 0 ; error: the result must be i64, not i32
     v29: i32 = query.work_dim 1 ; error: work_dim has no dimension but 0
+    v80: i64 = query.linear_id 1 ; error: linear_id has no dimension but 0
     v30: i64 = query.work_dim 0 ; error: the result must be i32, not i64
     v31: ptr.global = slot_addr ss0 ; error: the result must be ptr.private, not ptr.global
     v32: ptr.global = local_addr lv0 ; error: the result must be ptr.local, not ptr.global

@@ -521,10 +521,17 @@ impl Solver<'_> {
             }
             // Each lane gets its own answer.
             InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } | InstData::Printf { .. } => Known::varying(ty),
+            // Gangs of a group answer differently.
+            data if self.facts.whole_group && data.needs_lanes() => Known::varying(ty),
             // One answer for all lanes.
             InstData::Any { .. } | InstData::Ballot { .. } | InstData::LaneOf { .. } | InstData::Combined => {
                 Known::uniform(ty, 1)
             }
+            InstData::Shuffle { arg, lane } if [*arg, *lane].iter().any(|&v| of(v).shape.is_uniform()) => {
+                Known { max: of(*arg).max, ..Known::uniform(ty, 1) }
+            }
+            data @ InstData::Across { .. } if data.asks_lanes() => Known::uniform(ty, 1),
+            InstData::Shuffle { .. } | InstData::Across { .. } => Known::varying(ty),
             InstData::Put { .. } => Known::varying(ty),
             // No results.
             InstData::Store { .. }
@@ -532,6 +539,7 @@ impl Solver<'_> {
             | InstData::MemSet { .. }
             | InstData::Fence { .. }
             | InstData::Barrier
+            | InstData::GangBarrier
             | InstData::Collective { .. }
             | InstData::LiveStore { .. } => return,
         };
@@ -550,7 +558,10 @@ impl Solver<'_> {
             Known { max: max.into(), unsigned: true, signed: known.signed || max <= i64::MAX as u64, ..known }
         };
         let uniform = |align: u64, max: u64| Known { max: u128::from(max).min(ty.mask()), ..Known::uniform(ty, align) };
-        if facts.whole_group && matches!(query, Query::LocalId | Query::GlobalId) {
+        if facts.whole_group && matches!(query, Query::LocalId | Query::GlobalId | Query::LinearId) {
+            return Known::varying(ty);
+        }
+        if facts.layout == Layout::Linear && matches!(query, Query::LocalId | Query::GlobalId) {
             return Known::varying(ty);
         }
         if facts.layout == Layout::Tile && d < 2 {
@@ -569,6 +580,15 @@ impl Solver<'_> {
             Query::GlobalId if d == facts.layout.dim() => id(facts.group_align.min(width), facts.max_global_id),
             Query::LocalId => uniform(1, facts.max_local_id(d)),
             Query::GlobalId | Query::GroupId => uniform(1, facts.max_global_id),
+            Query::LinearId => {
+                let most = (0..3).map(|d| facts.max_local_id(d) + 1).product::<u64>().min(MAX_GROUP_SIZE.into()) - 1;
+                let rows = facts.launch.align_along(0) >= width || facts.launch.is_one_row();
+                match facts.layout {
+                    Layout::Linear | Layout::Tile => id(width, most),
+                    Layout::X => id(if full && rows || facts.launch.is_one_row() { width } else { 1 }, most),
+                    Layout::Y | Layout::Z => Known { max: most.into(), ..Known::varying(ty) },
+                }
+            }
             Query::LocalSize if !full => uniform(1, facts.max_local_id(d) + 1),
             Query::LocalSize | Query::EnqueuedLocalSize => {
                 known_size.unwrap_or(uniform(row_align, facts.max_local_id(d) + 1))

@@ -8,6 +8,16 @@
 
 use crate::ir::{InstData, Kernel, ParamKind, Query};
 
+/// Whether what a work-item does depends on the others of its sub-group, so that these have to run in the lanes of a gang.
+pub fn needs_sub_groups(kernel: &Kernel) -> bool {
+    let asks = |data: &InstData| match data {
+        InstData::Ballot { .. } | InstData::Across { .. } | InstData::Shuffle { .. } | InstData::GangBarrier => true,
+        // What passes add for gangs means the same for a work-item alone.
+        _ => false,
+    };
+    kernel.regions.values().flat_map(|body| body.insts.values()).any(|inst| asks(&inst.data))
+}
+
 /// Whether what a work-item does may depend on how the launch is cut into groups: it waits for its group, shares local
 /// memory with it, or asks for its place in it.
 pub fn needs_groups(kernel: &Kernel) -> bool {
@@ -22,9 +32,14 @@ fn tells_groups(data: &InstData) -> bool {
         InstData::Barrier | InstData::Collective { .. } | InstData::LocalAddr { .. } => true,
         InstData::Query { query, .. } => match query {
             Query::GlobalId | Query::GlobalSize | Query::GlobalOffset | Query::WorkDim => false,
-            Query::LocalId | Query::GroupId | Query::LocalSize | Query::EnqueuedLocalSize | Query::NumGroups => true,
+            Query::LocalId
+            | Query::LinearId
+            | Query::GroupId
+            | Query::LocalSize
+            | Query::EnqueuedLocalSize
+            | Query::NumGroups => true,
         },
-        _ => false,
+        data => data.needs_lanes(),
     }
 }
 

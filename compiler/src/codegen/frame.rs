@@ -247,7 +247,7 @@ impl<'ctx> Frame<'ctx> {
         };
         // The gang's block, and the lane in it.
         let b = &emit.builder;
-        if self.layout == Layout::Tile {
+        if self.layout.crosses_rows() {
             return emit.offset(base, emit.mul(item.number, emit.const64(stride))?, true);
         }
         let [along, middle, outer] = self.layout.order();

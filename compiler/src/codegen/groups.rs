@@ -118,7 +118,8 @@ pub struct Item<'ctx> {
     pub local: Triple<'ctx>,
     /// get_global_id.
     pub global: Triple<'ctx>,
-    /// Its place among the group's, as their loops have them: where it keeps values.
+    /// Its place among the group's, as their loops have them: where it keeps values. In layouts that keep their order, the
+    /// linear id.
     pub number: IntValue<'ctx>,
 }
 
@@ -137,6 +138,7 @@ pub fn query<'ctx>(
     match query {
         Query::GlobalId => of(&item.global, 0),
         Query::LocalId => of(&item.local, 0),
+        Query::LinearId => item.number,
         Query::GroupId => of(&group.id, 0),
         Query::GlobalSize => of(&frame.global_size, 1),
         Query::LocalSize => of(&group.size, 1),

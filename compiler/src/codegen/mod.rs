@@ -63,10 +63,6 @@ pub struct Generated<'ctx> {
     pub needs: ScratchNeeds,
 }
 
-/// Stack bytes that the code of gangs may take: spilled vectors add up, and the thread that calls may be one of the
-/// application's.
-const GANG_STACK_BYTES: u64 = 128 << 10;
-
 /// Generates the code of one kernel of `module`, which may run in gangs, for launches of which the facts hold. What
 /// becomes of its accesses is noted.
 pub fn generate<'ctx>(
@@ -82,8 +78,8 @@ pub fn generate<'ctx>(
     let (lanes, layout) = widening.map_or((1, Layout::X), |widening| (widening.width, widening.layout));
     let storage = Storage::of(kernel, lanes, layout);
     let function = declare(ctx, &llvm);
-    if widening.is_some() {
-        let limit = ctx.create_string_attribute("warn-stack-size", &GANG_STACK_BYTES.to_string());
+    if let Some(widening) = widening {
+        let limit = ctx.create_string_attribute("warn-stack-size", &widening.stack.to_string());
         function.add_attribute(AttributeLoc::Function, limit);
         // Gangs copy as fast as the C library, and its call would have all vectors spilled around it.
         let no_calls = ctx.create_string_attribute("no-builtin-memcpy", "");

@@ -234,6 +234,9 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
             | InstData::Any { .. }
             | InstData::Ballot { .. }
             | InstData::LaneOf { .. }
+            | InstData::Across { .. }
+            | InstData::Shuffle { .. }
+            | InstData::GangBarrier
             | InstData::Put { .. } => {
                 return Err(BuilderError::UnsetPosition);
             }

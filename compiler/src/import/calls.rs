@@ -4,7 +4,7 @@
 use super::emit::{Body, Lanes};
 use super::llvm::Value as LlvmValue;
 use super::{Attempt, intrinsics, printf, refuse};
-use crate::ir::{BinaryOp, Collect, InstData, IntCc, Query, Type, UnaryOp, Value};
+use crate::ir::{BinaryOp, Cluster, Collect, InstData, IntCc, Query, Type, UnaryOp, Value};
 
 /// Whether a call ends the work-item at once.
 pub(super) fn is_trap(inst: LlvmValue<'_>) -> bool {
@@ -59,6 +59,9 @@ fn primitive<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> At
     if let Some(operation) = name.strip_prefix("collective_") {
         return collective(body, inst, operation);
     }
+    if let Some(operation) = name.strip_prefix("gang_") {
+        return gang(body, inst, operation);
+    }
     let result = match (name, &args[..]) {
         ("barrier", _) => {
             body.effect(InstData::Barrier);
@@ -78,9 +81,10 @@ fn primitive<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> At
             };
             return Ok(Lanes::from([body.image_field(image, offset, ty)?]));
         }
+        ("linear_id", []) => query(body, Query::LinearId, 0),
         ("work_dim", []) => query(body, Query::WorkDim, 0),
         (_, &[dim]) => match Query::from_name(name) {
-            Some(which) if which != Query::WorkDim => {
+            Some(which) if !matches!(which, Query::WorkDim | Query::LinearId) => {
                 let dim = body.scalar(dim)?;
                 query_of(body, which, dim)
             }
@@ -113,6 +117,44 @@ fn collective<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> A
     Ok(Lanes::from([body.inst1(InstData::Collective { how, op, arg }, ty)]))
 }
 
+/// An operation of the lanes of a gang by its name: `shuffle_int`, `reduce_add_int`. The last part only keeps the names of
+/// functions of different types apart.
+fn gang<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> Attempt<Lanes> {
+    let parts: Vec<&str> = name.split('_').collect();
+    let args = inst.call_args();
+    let args = args.iter().map(|&arg| body.scalar(arg)).collect::<Attempt<Vec<_>>>()?;
+    let (data, ty) = match (&parts[..], &args[..]) {
+        (["barrier"], _) => {
+            body.effect(InstData::GangBarrier);
+            return Ok(Lanes::from([]));
+        }
+        (["ballot"], &[cond]) => (InstData::Ballot { cond }, Type::I64),
+        (["shuffle", _], &[arg, lane]) => {
+            let lane = body.zext_or_trunc(Type::I64, lane);
+            (InstData::Shuffle { arg, lane }, body.ty(arg))
+        }
+        ([how, op, ..], &[arg, ref size @ ..]) => {
+            let (Some(how), Some(op)) = (Collect::from_name(how), BinaryOp::from_name(op)) else {
+                refuse!("the primitive __lockstep_gang_{name} is not known");
+            };
+            let cluster = match size {
+                [] => Cluster::GANG,
+                // "clustersize must be an integer constant expression and a power-of-two"
+                &[size, ..] => match body.func.const_bits(size).and_then(Cluster::of) {
+                    Some(cluster) => cluster,
+                    None => refuse!("the size of a cluster must be a constant power of two"),
+                },
+            };
+            if op.identity(body.ty(arg)).is_none() {
+                refuse!("the primitive __lockstep_gang_{name} is not for {}", body.ty(arg));
+            }
+            (InstData::Across { how, op, cluster, arg }, body.ty(arg))
+        }
+        _ => refuse!("the primitive __lockstep_gang_{name} is not known"),
+    };
+    Ok(Lanes::from([body.inst1(data, ty)]))
+}
+
 fn query(body: &mut Body<'_, '_>, query: Query, dim: u8) -> Value {
     let ty = if query == Query::WorkDim { Type::I32 } else { Type::I64 };
     body.inst1(InstData::Query { query, dim }, ty)
@@ -122,7 +164,8 @@ fn query(body: &mut Body<'_, '_>, query: Query, dim: u8) -> Value {
 fn beyond(query: Query) -> u128 {
     match query {
         Query::GlobalSize | Query::LocalSize | Query::EnqueuedLocalSize | Query::NumGroups => 1,
-        Query::GlobalId | Query::LocalId | Query::GroupId | Query::GlobalOffset | Query::WorkDim => 0,
+        Query::GlobalId | Query::LocalId | Query::LinearId => 0,
+        Query::GroupId | Query::GlobalOffset | Query::WorkDim => 0,
     }
 }
 

@@ -46,7 +46,7 @@ fn all(gangs: &mut [Gang]) -> impl Iterator<Item = &mut Item> {
 }
 
 /// What each work-item is told, given their values.
-fn answers(how: Collect, op: BinaryOp, ty: Type, values: &[u128]) -> Result<Vec<u128>, Fault> {
+pub(super) fn answers(how: Collect, op: BinaryOp, ty: Type, values: &[u128]) -> Result<Vec<u128>, Fault> {
     let mut sum = op.identity(ty).unwrap_or(0);
     let mut answers = Vec::with_capacity(values.len());
     for &value in values {

@@ -4,9 +4,10 @@
 //! Ensures: as for single work-items; lanes where a block's mask does not hold touch nothing, and what they
 //! compute is some number.
 
+use super::collective::answers;
 use super::item::{Arrival, Group, Item};
 use super::{Fault, InterpError, Memory, Run};
-use crate::ir::{BinaryOp, BlockCall, InstData, Terminator};
+use crate::ir::{BinaryOp, BlockCall, Function, InstData, Terminator};
 
 /// What inactive lanes find in the results of operations they take no part in.
 const GARBAGE: u128 = 0xa5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5;
@@ -14,6 +15,8 @@ const GARBAGE: u128 = 0xa5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5;
 /// Work-items that run together.
 pub(super) struct Gang {
     pub lanes: Vec<Item>,
+    /// So many they are in full gangs.
+    pub width: usize,
 }
 
 impl Gang {
@@ -28,15 +31,11 @@ impl Gang {
             for &inst in &f.blocks[block].insts {
                 self.step(run)?;
                 let data = &f.insts[inst].data;
-                let answer = self.answer(data, &active);
+                let answers = self.answers(f, data, &active)?;
                 for (n, (lane, &active)) in self.lanes.iter_mut().zip(&active).enumerate() {
                     let results = &f.insts[inst].results;
-                    if let Some(answer) = answer {
-                        lane.values[results[0].as_u32() as usize] = answer & f.ty(results[0]).mask();
-                    } else if let InstData::Put { into, lane: number, value } = data {
-                        let is_it = lane.get(*number) == n as u128;
-                        let bits = lane.get(if is_it { *value } else { *into });
-                        lane.values[results[0].as_u32() as usize] = bits;
+                    if let Some(answers) = &answers {
+                        lane.values[results[0].as_u32() as usize] = answers[n] & f.ty(results[0]).mask();
                     } else if active || is_total(data) {
                         let done = lane.inst(run, group, memory, f, inst);
                         done.map_err(|fault| lane.error(run, fault))?;
@@ -77,6 +76,34 @@ impl Gang {
         }
     }
 
+    /// What each lane gets from an instruction that asks others.
+    pub(super) fn answers(&self, f: &Function, data: &InstData, active: &[bool]) -> Result<Option<Vec<u128>>, Fault> {
+        match *data {
+            InstData::Shuffle { arg, lane } => {
+                let held = |from: &Item| {
+                    let number = from.get(lane) as usize % self.width;
+                    let there = active.get(number).is_some_and(|&active| active);
+                    if there { self.lanes[number].get(arg) } else { GARBAGE }
+                };
+                Ok(Some(self.lanes.iter().map(held).collect()))
+            }
+            InstData::Put { into, lane, value } => {
+                let held = |(n, own): (usize, &Item)| own.get(if own.get(lane) == n as u128 { value } else { into });
+                Ok(Some(self.lanes.iter().enumerate().map(held).collect()))
+            }
+            InstData::Across { how, op, cluster, arg } => {
+                let ty = f.ty(arg);
+                let identity = op.identity(ty).unwrap_or(0);
+                let value = |(lane, &active): (&Item, &bool)| if active { lane.get(arg) } else { identity };
+                let values: Vec<u128> = self.lanes.iter().zip(active).map(value).collect();
+                let size = cluster.lanes(self.width as u32) as usize;
+                let parts = values.chunks(size).map(|values| answers(how, op, ty, values));
+                Ok(Some(parts.collect::<Result<Vec<_>, Fault>>()?.concat()))
+            }
+            _ => Ok(self.answer(data, active).map(|answer| vec![answer; self.lanes.len()])),
+        }
+    }
+
     /// What all lanes get together from an instruction that asks all of them.
     fn answer(&self, data: &InstData, active: &[bool]) -> Option<u128> {
         let holds =
@@ -94,7 +121,7 @@ impl Gang {
         }
     }
 
-    fn step(&mut self, run: &mut Run<'_>) -> Result<(), InterpError> {
+    pub(super) fn step(&mut self, run: &mut Run<'_>) -> Result<(), InterpError> {
         self.lanes.iter_mut().for_each(|lane| lane.steps += 1);
         match run.step_limit.checked_sub(1) {
             Some(left) => run.step_limit = left,

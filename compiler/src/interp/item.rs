@@ -3,7 +3,6 @@
 use super::memory::{Interleaved, Kind, global_address};
 use super::{Fault, InterpError, Memory, PrintfEvent, Run, float, host, integer, unary};
 use crate::ir::*;
-use crate::layout::Layout;
 use std::fmt;
 
 /// What all work-items of a running group share.
@@ -120,7 +119,7 @@ impl Item {
                 SlotLayout::Interleaved { element, lanes } => {
                     let (element, lanes) = (u64::from(element.max(1)), u64::from(lanes.max(1)));
                     let place = match run.layout {
-                        Layout::Tile => number.into(),
+                        layout if layout.crosses_rows() => number.into(),
                         layout => local_id[layout.dim()],
                     };
                     let own = Interleaved { element, lanes, lane: place % lanes };
@@ -211,39 +210,50 @@ impl Item {
                 self.position += 1;
                 continue;
             }
-            if let Some(observer) = &mut run.observer {
-                observer.block(group.id, self.local_id, self.region, self.block, &self.values);
+            if let Some(arrival) = self.leave(run, group, memory)? {
+                return Ok(arrival);
             }
-            let (index, to) = match &block.term {
-                Terminator::Jump(to) => (0, to),
-                Terminator::Branch { cond, then_to, else_to } => match self.get(*cond) {
-                    0 => (1, else_to),
-                    _ => (0, then_to),
-                },
-                Terminator::Switch { value, cases, default } => {
-                    let value = self.get(*value);
-                    match cases.iter().position(|(key, _)| *key == value) {
-                        Some(index) => (index, &cases[index].1),
-                        None => (cases.len(), default),
-                    }
-                }
-                Terminator::Return => return Ok(Arrival::End),
-                Terminator::Exit(region) => {
-                    self.enter(run, group, *region, memory)?;
-                    return Ok(Arrival::Region(*region));
-                }
-                Terminator::Unreachable => {
-                    return Err(Fault::Undefined("reached `unreachable`".to_string()));
-                }
-            };
-            *run.report.branches.entry((self.region, self.block, index as u32)).or_default() += 1;
-            let args: Vec<u128> = to.args.iter().map(|&v| self.get(v)).collect();
-            for (&param, bits) in f.blocks[to.block].params.iter().zip(args) {
-                self.values[param.as_u32() as usize] = bits;
-            }
-            self.block = to.block;
-            self.position = 0;
         }
+    }
+
+    /// Takes the way out of the block, all of whose instructions have run; the answer is where the work-item stops, if it
+    /// does.
+    pub fn leave(&mut self, run: &mut Run<'_>, group: &Group, memory: &Memory) -> Result<Option<Arrival>, Fault> {
+        let f = &run.kernel.regions[self.region];
+        let block = &f.blocks[self.block];
+        if let Some(observer) = &mut run.observer {
+            observer.block(group.id, self.local_id, self.region, self.block, &self.values);
+        }
+        let (index, to) = match &block.term {
+            Terminator::Jump(to) => (0, to),
+            Terminator::Branch { cond, then_to, else_to } => match self.get(*cond) {
+                0 => (1, else_to),
+                _ => (0, then_to),
+            },
+            Terminator::Switch { value, cases, default } => {
+                let value = self.get(*value);
+                match cases.iter().position(|(key, _)| *key == value) {
+                    Some(index) => (index, &cases[index].1),
+                    None => (cases.len(), default),
+                }
+            }
+            Terminator::Return => return Ok(Some(Arrival::End)),
+            Terminator::Exit(region) => {
+                self.enter(run, group, *region, memory)?;
+                return Ok(Some(Arrival::Region(*region)));
+            }
+            Terminator::Unreachable => {
+                return Err(Fault::Undefined("reached `unreachable`".to_string()));
+            }
+        };
+        *run.report.branches.entry((self.region, self.block, index as u32)).or_default() += 1;
+        let args: Vec<u128> = to.args.iter().map(|&v| self.get(v)).collect();
+        for (&param, bits) in f.blocks[to.block].params.iter().zip(args) {
+            self.values[param.as_u32() as usize] = bits;
+        }
+        self.block = to.block;
+        self.position = 0;
+        Ok(None)
     }
 
     pub fn get(&self, value: Value) -> u128 {
@@ -390,10 +400,12 @@ impl Item {
             // Alone, a work-item is the only lane.
             InstData::Any { cond } | InstData::Ballot { cond } => self.get(*cond),
             InstData::LaneOf { arg, .. } | InstData::Put { value: arg, .. } => self.get(*arg),
+            // A gang gives their results.
+            InstData::Across { .. } | InstData::Shuffle { .. } => return Ok(()),
             InstData::Combined => self.combined,
             // The group gives its result.
             InstData::Collective { .. } => return Ok(()),
-            InstData::Fence { .. } | InstData::Barrier => return Ok(()),
+            InstData::Fence { .. } | InstData::Barrier | InstData::GangBarrier => return Ok(()),
         };
         if let Some(&result) = node.results.first() {
             self.values[result.as_u32() as usize] = bits;
@@ -406,6 +418,7 @@ impl Item {
         match query {
             Query::GlobalId => self.global_id[d],
             Query::LocalId => self.local_id[d],
+            Query::LinearId => self.number.into(),
             Query::GroupId => group.id[d],
             Query::GlobalSize => range.global_size[d],
             Query::LocalSize => group.size[d],

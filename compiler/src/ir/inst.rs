@@ -1,5 +1,6 @@
 //! Instructions and terminators.
 
+use super::collective::Cluster;
 use super::entities::{Block, Format, Global, LiveSlot, LocalVar, Region, Slot, Value};
 use super::opcodes::{
     AtomicOp, BinaryOp, Collect, FastMath, FloatCc, IntCc, IntFlags, Ordering, Query, TernaryOp, UnaryOp,
@@ -86,8 +87,14 @@ pub enum InstData {
     /// Only after `normalize`.
     Any { cond: Value },
     /// The active lanes in which the condition holds, as the bits of an `i64`, lane 0 lowest: one answer for all lanes.
-    /// Only after `normalize`.
     Ballot { cond: Value },
+    /// What the operands of the active lanes are together, in the order of the lanes: of all, or (to a reduction) of as
+    /// many neighbours as a cluster has. One answer for all lanes if it is a reduction and the cluster is the gang.
+    Across { how: Collect, op: BinaryOp, cluster: Cluster, arg: Value },
+    /// What the lane with this number (`i64`, modulo the gang's width) holds; some value if that lane is not active.
+    Shuffle { arg: Value, lane: Value },
+    /// Orders memory between the lanes of a gang, which arrive together, and to others as a fence does.
+    GangBarrier,
     /// What an active lane holds, for all lanes; `lane` is its number (`i64`). Only after `normalize`.
     LaneOf { arg: Value, lane: Value },
     /// `value` in the lane with this number (`i64`), `into` in the others. Only after `normalize`.
@@ -144,9 +151,10 @@ impl InstData {
             InstData::Unary { arg, .. }
             | InstData::LiveStore { arg, .. }
             | InstData::Collective { arg, .. }
+            | InstData::Across { arg, .. }
             | InstData::Any { cond: arg }
             | InstData::Ballot { cond: arg } => [one(arg), &[], &[]],
-            InstData::LaneOf { arg, lane } => [one(arg), one(lane), &[]],
+            InstData::LaneOf { arg, lane } | InstData::Shuffle { arg, lane } => [one(arg), one(lane), &[]],
             InstData::Put { into, lane, value } => [one(into), one(lane), one(value)],
             InstData::Binary { args, .. } | InstData::Icmp { args, .. } | InstData::Fcmp { args, .. } => {
                 [args, &[], &[]]
@@ -166,6 +174,7 @@ impl InstData {
             | InstData::LocalAddr { .. }
             | InstData::GlobalAddr { .. }
             | InstData::Barrier
+            | InstData::GangBarrier
             | InstData::Combined
             | InstData::LiveLoad { .. } => [&[]; 3],
         };
@@ -179,9 +188,10 @@ impl InstData {
             InstData::Unary { arg, .. }
             | InstData::LiveStore { arg, .. }
             | InstData::Collective { arg, .. }
+            | InstData::Across { arg, .. }
             | InstData::Any { cond: arg }
             | InstData::Ballot { cond: arg } => [one(arg), &mut [], &mut []],
-            InstData::LaneOf { arg, lane } => [one(arg), one(lane), &mut []],
+            InstData::LaneOf { arg, lane } | InstData::Shuffle { arg, lane } => [one(arg), one(lane), &mut []],
             InstData::Put { into, lane, value } => [one(into), one(lane), one(value)],
             InstData::Binary { args, .. } | InstData::Icmp { args, .. } | InstData::Fcmp { args, .. } => {
                 [args, &mut [], &mut []]
@@ -201,6 +211,7 @@ impl InstData {
             | InstData::LocalAddr { .. }
             | InstData::GlobalAddr { .. }
             | InstData::Barrier
+            | InstData::GangBarrier
             | InstData::Combined
             | InstData::LiveLoad { .. } => return,
         };
@@ -209,7 +220,17 @@ impl InstData {
 
     /// Whether all lanes get one answer, for which all active ones are asked.
     pub fn asks_lanes(&self) -> bool {
-        matches!(self, InstData::Any { .. } | InstData::Ballot { .. } | InstData::LaneOf { .. })
+        match self {
+            InstData::Any { .. } | InstData::Ballot { .. } | InstData::LaneOf { .. } => true,
+            InstData::Across { how, cluster, .. } => *how == Collect::Reduce && cluster.is_gang(),
+            _ => false,
+        }
+    }
+
+    /// Whether what a lane gets depends on which other lanes are there, or on what they hold.
+    pub fn needs_lanes(&self) -> bool {
+        let others = matches!(self, InstData::Across { .. } | InstData::Shuffle { .. } | InstData::GangBarrier);
+        others || self.asks_lanes() || matches!(self, InstData::Put { .. })
     }
 
     /// Whether the instruction must stay even when its results are not used.
@@ -222,6 +243,7 @@ impl InstData {
             | InstData::AtomicCas { .. }
             | InstData::Fence { .. }
             | InstData::Barrier
+            | InstData::GangBarrier
             | InstData::Collective { .. }
             | InstData::LiveStore { .. }
             | InstData::Printf { .. } => true,

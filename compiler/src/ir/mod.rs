@@ -19,7 +19,7 @@ mod print;
 mod types;
 
 pub use builder::Builder;
-pub use collective::Combine;
+pub use collective::{Cluster, Combine};
 pub use entities::{Block, Format, Global, Inst, LiveSlot, LocalVar, Region, Slot, Value};
 pub use function::{BlockData, Function, InstNode, SourceLoc, ValueData, ValueDef};
 pub use inst::{Access, BlockCall, InstData, Targets, TargetsIter, Terminator};

@@ -251,7 +251,7 @@ ops! {
 
 ops! {
     /// What a work-item can ask about its place; each is asked per dimension and is an i64, but
-    /// `work_dim` (dimension 0, i32).
+    /// `linear_id` (dimension 0) and `work_dim` (dimension 0, i32).
     Query {
         /// get_global_id.
         GlobalId = "global_id",
@@ -269,6 +269,8 @@ ops! {
         NumGroups = "num_groups",
         /// get_global_offset.
         GlobalOffset = "global_offset",
+        /// get_local_linear_id (dimension 0).
+        LinearId = "linear_id",
         /// get_work_dim.
         WorkDim = "work_dim",
     }

@@ -58,10 +58,12 @@ pub(super) fn operand_type(data: &InstData, results: &[Type], index: usize) -> O
             | UnaryOp::SpaceOf => None,
             _ => result,
         },
-        InstData::Binary { .. } | InstData::Collective { .. } => result,
+        InstData::Binary { .. } | InstData::Collective { .. } | InstData::Across { .. } => result,
         InstData::Any { .. } | InstData::Ballot { .. } => Some(Type::BOOL),
-        InstData::LaneOf { .. } | InstData::Put { .. } if index == 1 => Some(Type::I64),
-        InstData::LaneOf { .. } | InstData::Put { .. } => result,
+        InstData::LaneOf { .. } | InstData::Shuffle { .. } | InstData::Put { .. } => match index {
+            1 => Some(Type::I64),
+            _ => result,
+        },
         InstData::Ternary { op: TernaryOp::Select, .. } if index == 0 => Some(Type::BOOL),
         InstData::Ternary { .. } => result,
         InstData::PtrAdd { .. } => [result, Some(Type::I64)][index.min(1)],
@@ -263,6 +265,12 @@ pub fn inst_text(f: &Function, inst: Inst) -> String {
         InstData::LiveStore { live, .. } => format!("live_store {live}, {list}"),
         InstData::Any { .. } => format!("any {list}"),
         InstData::Ballot { .. } => format!("ballot {list}"),
+        InstData::Across { how, op, cluster, .. } => {
+            let of = cluster.count().map_or_else(String::new, |lanes| format!(".of{lanes}"));
+            format!("across.{}.{}{of} {list}", how.name(), op.name())
+        }
+        InstData::Shuffle { .. } => format!("shuffle {list}"),
+        InstData::GangBarrier => "gang_barrier".to_string(),
         InstData::LaneOf { .. } => format!("lane_of {list}"),
         InstData::Put { .. } => format!("put {list}"),
         InstData::CallHost { name, .. } => format!("call_host {}({list})", quote(name)),

@@ -95,6 +95,8 @@ pub struct Extensions {
     pub masks_in_vectors: bool,
     /// They estimate reciprocal square roots of all floats to 14 bits (AVX-512).
     pub rsqrt14: bool,
+    /// They have registers of 512 bits and move any element of one or two of them anywhere (AVX-512).
+    pub permutes: bool,
 }
 
 impl Extensions {
@@ -102,7 +104,11 @@ impl Extensions {
     pub fn of_host(simd: Option<u32>) -> Extensions {
         let most = simd.unwrap_or(u32::MAX);
         let avx512 = has("avx512f") && most > 256;
-        Extensions { masks_in_vectors: has("avx") && most > 128 && !avx512, rsqrt14: avx512 && has("avx512vl") }
+        Extensions {
+            masks_in_vectors: has("avx") && most > 128 && !avx512,
+            rsqrt14: avx512 && has("avx512vl"),
+            permutes: avx512,
+        }
     }
 }
 

@@ -148,6 +148,7 @@ impl Grouper<'_> {
             | InstData::AtomicCas { .. }
             | InstData::Fence { .. }
             | InstData::Barrier
+            | InstData::GangBarrier
             | InstData::Collective { .. }
             | InstData::Printf { .. } => return self.close(|_| true),
             _ => return,

@@ -146,7 +146,7 @@ fn is_for_one_lane(f: &Function, known: Known<'_>, inst: Inst) -> bool {
         }
         InstData::Query { .. } => known.found.shapes[f.insts[inst].results[0]].is_uniform(),
         InstData::SlotAddr { .. } | InstData::LiveLoad { .. } => false,
-        data => !data.has_effect() && !data.asks_lanes() && !matches!(data, InstData::Put { .. }),
+        data => !data.has_effect() && !data.needs_lanes(),
     }
 }
 

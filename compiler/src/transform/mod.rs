@@ -8,6 +8,7 @@ pub mod divergent_loops;
 pub mod group_accesses;
 pub mod in_turn;
 pub mod interleave;
+pub mod linear_ids;
 pub mod linearize;
 pub mod normalize;
 pub mod reducible;

@@ -188,6 +188,7 @@ impl Verifier<'_> {
                     check(*dim == 0, "work_dim has no dimension but 0")?;
                     same("the result", Type::I32, ty)
                 } else {
+                    check(*query != Query::LinearId || *dim == 0, "linear_id has no dimension but 0")?;
                     check(*dim < 3, format_args!("there is no dimension {dim}"))?;
                     same("the result", Type::I64, ty)
                 }
@@ -215,7 +216,7 @@ impl Verifier<'_> {
                 same("the result", Type::I64, ty)?;
                 same("the condition", Type::BOOL, f.ty(*cond))
             }
-            InstData::LaneOf { arg, lane } => {
+            InstData::LaneOf { arg, lane } | InstData::Shuffle { arg, lane } => {
                 let [ty] = count(&results)?;
                 same("the operand", ty, f.ty(*arg))?;
                 same("the lane", Type::I64, f.ty(*lane))
@@ -226,8 +227,8 @@ impl Verifier<'_> {
                 same("the lane", Type::I64, f.ty(*lane))?;
                 same("the value", ty, f.ty(*value))
             }
-            InstData::Barrier => count::<0>(&results).map(drop),
-            InstData::Collective { op, arg, .. } => {
+            InstData::Barrier | InstData::GangBarrier => count::<0>(&results).map(drop),
+            InstData::Collective { op, arg, .. } | InstData::Across { op, arg, .. } => {
                 let [ty] = count(&results)?;
                 same("the operand", ty, f.ty(*arg))?;
                 check(op.identity(ty).is_some(), format_args!("{} of {ty} is not collective", op.name()))

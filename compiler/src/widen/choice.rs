@@ -239,7 +239,7 @@ impl<'a> Estimates<'a> {
             choice.gang = costs.iter().fold(choice.gang, |sum, &(_, all, _)| sum.saturating_add(all / runs));
         }
         // The last gang of a row may have lanes to spare.
-        if let Some(row) = self.launch.local_size(self.layout.dim()).filter(|_| self.layout != Layout::Tile) {
+        if let Some(row) = self.launch.local_size(self.layout.dim()).filter(|_| !self.layout.crosses_rows()) {
             let lanes = u64::from(row.next_multiple_of(width));
             choice.gang = choice.gang.saturating_mul(lanes) / u64::from(row.max(1));
         }

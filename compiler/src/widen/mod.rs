@@ -51,6 +51,13 @@ pub const WIDTHS: [u32; 6] = [2, 4, 8, 16, 32, 64];
 /// The greatest alignment of a private slot of which each lane has its own.
 pub const SLOT_ALIGN: u32 = 128;
 
+/// Stack bytes that the code of gangs may take: spilled vectors add up, and the thread that calls may be one of the
+/// application's.
+const STACK_BYTES: u64 = 128 << 10;
+
+/// The same where there is no other way to run: the gangs are sub-groups.
+pub const MOST_STACK_BYTES: u64 = 512 << 10;
+
 /// Why a kernel is not widened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reason {
@@ -111,6 +118,8 @@ pub struct Widening {
     pub width: u32,
     /// Which.
     pub layout: Layout,
+    /// Stack bytes that their code may take.
+    pub stack: u64,
     /// Lanes of a row, if they are tiles.
     pub run: Option<u32>,
     /// Why so many, and these, if nobody asked for them.
@@ -157,7 +166,7 @@ pub fn plan(
     let runs = run.map(|row| facts.of_runs(row));
     let plan = |body| plan_region(body, &facts, runs.as_ref(), gangs, bits, notes);
     let regions = kernel.regions.values_mut().map(plan).collect();
-    let widening = Widening { width, layout, run, choice, configuration, regions };
+    let widening = Widening { width, layout, stack: STACK_BYTES, run, choice, configuration, regions };
     notes::private(kernel, &widening, notes);
     Ok(widening)
 }

@@ -56,7 +56,7 @@ pub fn build(source: &str) -> Module {
     load(&link(&[&object], &options).unwrap()).unwrap()
 }
 
-fn input(count: u64) -> Vec<u8> {
+pub fn input(count: u64) -> Vec<u8> {
     let value = |i: u64| (i.wrapping_mul(2_654_435_761) >> 7) as i32 % 1000;
     (0..count).flat_map(|i| value(i).to_le_bytes()).collect()
 }

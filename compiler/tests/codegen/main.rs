@@ -16,3 +16,4 @@ mod pieces;
 mod random;
 mod report;
 mod roots;
+mod sub_groups;

@@ -20,6 +20,7 @@ use lockstep_compiler::transform::boscc::boscc;
 use lockstep_compiler::transform::divergent_loops::{UniformLoops, divergent_loops};
 use lockstep_compiler::transform::group_accesses::group_accesses;
 use lockstep_compiler::transform::interleave::interleave;
+use lockstep_compiler::transform::linear_ids::linear_ids;
 use lockstep_compiler::transform::linearize::linearize;
 use lockstep_compiler::transform::normalize::normalize;
 use lockstep_compiler::transform::reducible::make_reducible;
@@ -41,6 +42,7 @@ struct Pass {
 
 /// The passes by the names filetests use, with the stage that their output belongs to.
 const PASSES: &[Pass] = &[
+    Pass { name: "linear_ids", run: |kernel| linear_ids(kernel, &LaunchFacts::default()), stage: Stage::Imported },
     Pass { name: "barriers", run: barriers, stage: Stage::Regions },
     Pass { name: "shared_live", run: |kernel| shared_live(&Module::default(), kernel), stage: Stage::Regions },
     Pass { name: "rounds", run: rounds_of_eight, stage: Stage::Regions },

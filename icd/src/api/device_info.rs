@@ -192,9 +192,9 @@ fn language(name: cl_device_info, info: Info) -> Option<Result<()>> {
             info.value(atomics(CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_SCOPE_WORK_ITEM))
         }
         CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT => info.bool(has_feature("__opencl_c_generic_address_space")),
-        // A work-group is one sub-group, which waits for no other one.
-        CL_DEVICE_MAX_NUM_SUB_GROUPS => info.value::<cl_uint>(1),
-        CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => info.bool(true),
+        CL_DEVICE_MAX_NUM_SUB_GROUPS => info.value(device::MAX_NUM_SUB_GROUPS),
+        // The sub-groups of a work-group run one after the other, from barrier to barrier.
+        CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => info.bool(false),
         CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT => {
             info.bool(has_feature("__opencl_c_work_group_collective_functions"))
         }

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
 
-use lockstep_runtime::device::Device;
+use lockstep_runtime::device::{Device, SUB_GROUP};
 use lockstep_runtime::kernel::{Kernel, Param, ParamKind, Space};
 use lockstep_runtime::program::{self, Program};
 use lockstep_runtime::sampler::Sampler;
@@ -327,7 +327,12 @@ fn address_qualifier(param: &Param) -> cl_uint {
     }
 }
 
-/// `clGetKernelSubGroupInfo`: a work-group is one sub-group.
+/// The sub-groups of work-groups of a size.
+fn sub_groups_of(local: &[usize]) -> usize {
+    local.iter().fold(1, |all: usize, &size| all.saturating_mul(size)).div_ceil(SUB_GROUP)
+}
+
+/// `clGetKernelSubGroupInfo`: sub-groups are gangs of a fixed number of lanes.
 ///
 /// # Safety
 /// The pointers are as the specification says.
@@ -358,24 +363,23 @@ pub unsafe extern "C" fn get_kernel_sub_group_info(
         let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
         match param_name {
             CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE => {
-                info.value(input(3)?.into_iter().fold(1, usize::saturating_mul))
-            }
-            CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE => {
                 input(3)?;
-                info.value::<usize>(1)
+                info.value(SUB_GROUP)
             }
+            CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE => info.value(sub_groups_of(&input(3)?)),
             CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT => {
-                let sizes = match (input(1)?[..] == [1], kernel.outline().attrs.reqd_work_group_size) {
-                    (true, Some(required)) => required.map(|n| n as usize),
-                    (true, None) => [kernel.max_group_size(), 1, 1],
-                    // "If no work-group size will accommodate the requested number of sub-groups […] all 0".
-                    (false, _) => [0; 3],
+                let count = input(1)?[0];
+                let full = count.saturating_mul(SUB_GROUP);
+                let sizes = match kernel.outline().attrs.reqd_work_group_size {
+                    Some(required) => Some(required.map(|n| n as usize)).filter(|size| sub_groups_of(size) == count),
+                    None => Some([full, 1, 1]).filter(|_| (1..=kernel.max_group_size()).contains(&full)),
                 };
-                // As many dimensions as the caller has room for.
+                // As many dimensions as the caller has room for. "If no work-group size will accommodate the requested
+                // number of sub-groups […] all 0".
                 let dimensions = if param_value.is_null() { 3 } else { param_value_size / size_of::<usize>() };
-                info.slice(&sizes[..dimensions.clamp(1, 3)])
+                info.slice(&sizes.unwrap_or_default()[..dimensions.clamp(1, 3)])
             }
-            CL_KERNEL_MAX_NUM_SUB_GROUPS => info.value::<usize>(1),
+            CL_KERNEL_MAX_NUM_SUB_GROUPS => info.value(sub_groups_of(&[kernel.max_group_size()])),
             // No source can ask for a number of sub-groups.
             CL_KERNEL_COMPILE_NUM_SUB_GROUPS => info.value::<usize>(0),
             _ => Err(Error::new(CL_INVALID_VALUE)),

@@ -23,27 +23,11 @@ const LANGUAGES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Functions that other parts of the driver deliver: pipes, device-side enqueue and clocks; those of
-/// extensions of sub-groups that are not there; and those of extensions of one vendor.
+/// Functions that other parts of the driver deliver: pipes, device-side enqueue and clocks; and those of extensions of
+/// one vendor.
 fn is_elsewhere(function: &str) -> bool {
-    let prefixes = [
-        "amd_",
-        "arm_",
-        "intel_",
-        "sub_group_ballot",
-        "sub_group_broadcast_first",
-        "sub_group_clustered",
-        "sub_group_elect",
-        "sub_group_inverse_ballot",
-        "sub_group_non_uniform",
-        "sub_group_rotate",
-        "sub_group_shuffle",
-        "work_group_reserve",
-        "work_group_commit",
-        "clock_read",
-        "ndrange_",
-    ];
-    let parts = ["pipe", "_mask"];
+    let prefixes = ["amd_", "arm_", "intel_", "work_group_reserve", "work_group_commit", "clock_read", "ndrange_"];
+    let parts = ["pipe"];
     let exact = [
         "capture_event_profiling_info",
         "create_user_event",

@@ -14,6 +14,7 @@ use crate::codegen::groups::{Item, Level};
 use crate::codegen::region::Exits;
 use crate::ir::{Function, Region};
 use crate::launch_facts::LaunchFacts;
+use crate::layout::Layout;
 use crate::widen::RegionPlan;
 use cranelift_entity::EntityRef;
 use inkwell::IntPredicate;
@@ -42,7 +43,15 @@ pub fn run_gangs<'ctx>(
     let [along, middle, outer] = around.widening.layout.order();
     let z = Level::open(emit, "outer", group.first[outer], zero)?;
     let y = Level::open(emit, "rows", group.first[middle], z.number())?;
-    let size = group.size[along];
+    // All work-items are one row, or each of the group's is.
+    let rows_of = |dim: usize| match around.widening.layout {
+        Layout::Linear => emit.const64(1),
+        _ => group.size[dim],
+    };
+    let mut size = group.size[along];
+    if around.widening.layout == Layout::Linear {
+        size = emit.mul(emit.mul(size, group.size[middle])?, group.size[outer])?;
+    }
     let left = b.build_and(size, emit.const64(u64::from(around.width()) - 1), "left")?;
     let full = b.build_int_sub(size, left, "full")?;
     let item = |x: IntValue<'ctx>| -> Emitted<Item<'ctx>> {
@@ -64,7 +73,7 @@ pub fn run_gangs<'ctx>(
         Ok(())
     };
 
-    let rows = Rows::of(&around.frame.launch, around.width(), along);
+    let rows = Rows::of(&around.frame.launch, around.width(), around.widening.layout);
     let rest = emit.block("rest");
     if rows.has_full {
         let before = emit.here()?;
@@ -105,8 +114,8 @@ pub fn run_gangs<'ctx>(
     }
 
     let done = emit.add(y.number(), size)?;
-    y.close_outer(emit, group.size[middle], done)?;
-    z.close_outer(emit, group.size[outer], done)?;
+    y.close_outer(emit, rows_of(middle), done)?;
+    z.close_outer(emit, rows_of(outer), done)?;
     nexts.sort();
     nexts.dedup();
     debug_assert!(nexts.iter().flatten().all(|region| region.index() < around.kernel.regions.len()));
@@ -179,7 +188,16 @@ struct Rows {
 }
 
 impl Rows {
-    fn of(launch: &LaunchFacts, width: u32, along: usize) -> Rows {
+    fn of(launch: &LaunchFacts, width: u32, layout: Layout) -> Rows {
+        let along = layout.dim();
+        if layout == Layout::Linear {
+            let items = [0, 1, 2].map(|dim| launch.local_size(dim)).into_iter().product::<Option<u32>>();
+            let whole = items.is_some_and(|items| items.is_multiple_of(width));
+            return Rows {
+                has_full: items.is_none_or(|items| items >= width),
+                has_partial: !launch.full_groups || !whole,
+            };
+        }
         Rows {
             has_full: launch.local_size(along).is_none_or(|size| size >= width),
             has_partial: !launch.full_groups || launch.align_along(along) < width.into(),
@@ -204,7 +222,7 @@ mod tests {
     #[test]
     fn code_for_the_gangs_there_are() {
         let rows = |global, x, width| {
-            let rows = Rows::of(&LaunchFacts::of_range([0; 3], [global, 4, 1], [x, 2, 1]), width, 0);
+            let rows = Rows::of(&LaunchFacts::of_range([0; 3], [global, 4, 1], [x, 2, 1]), width, Layout::X);
             (rows.has_full, rows.has_partial)
         };
         assert_eq!(rows(96, 32, 16), (true, false));
@@ -212,9 +230,9 @@ mod tests {
         assert_eq!(rows(96, 8, 8), (true, false));
         assert_eq!(rows(96, 24, 16), (true, true));
         assert_eq!(rows(100, 32, 16), (true, true));
-        let any = Rows::of(&LaunchFacts::default(), 2, 0);
+        let any = Rows::of(&LaunchFacts::default(), 2, Layout::X);
         assert_eq!((any.has_full, any.has_partial), (true, true));
         let multiples = LaunchFacts::of_range([0; 3], [96, 4, 1], [32, 2, 1]).of_any_size();
-        assert!(!Rows::of(&multiples, 16, 0).has_partial);
+        assert!(!Rows::of(&multiples, 16, Layout::X).has_partial);
     }
 }

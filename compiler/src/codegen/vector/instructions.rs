@@ -5,7 +5,7 @@ use super::{Around, GangCode};
 use crate::codegen::emit::Emitted;
 use crate::codegen::groups;
 use crate::ir::{
-    BinaryOp, FastMath, Inst, InstData, InstNode, IntFlags, Query, Space, TernaryOp, Type, UnaryOp, Value,
+    BinaryOp, FastMath, Inst, InstData, InstNode, IntFlags, Ordering, Query, Space, TernaryOp, Type, UnaryOp, Value,
 };
 use crate::widen::Configuration;
 use crate::widen::lanes::Form;
@@ -126,6 +126,9 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             InstData::Any { cond } => uniform(self.any_active(*cond)?.into()),
             InstData::Ballot { cond } => uniform(self.bits(self.holds(*cond)?)?.into()),
             InstData::LaneOf { arg, lane } => uniform(self.lane(*arg, self.first(*lane)?.into_int_value())?),
+            InstData::Across { how, op, cluster, arg } => self.across(*how, *op, *cluster, *arg)?,
+            InstData::Shuffle { arg, lane } => self.from_lanes(*arg, *lane)?,
+            InstData::GangBarrier => return done(emit.fence(Ordering::AcqRel)),
             InstData::Put { into, lane, value } => {
                 let number = self.first(*lane)?.into_int_value();
                 let value = self.lane(*value, number)?;
@@ -177,7 +180,8 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// Whether a query tells each lane one more than the one before.
     pub(super) fn is_lanes(&self, query: Query, dim: u8) -> bool {
         let along = usize::from(dim) == self.around.widening.layout.dim();
-        along && self.around.widening.run.is_none() && matches!(query, Query::GlobalId | Query::LocalId)
+        query == Query::LinearId
+            || along && self.around.widening.run.is_none() && matches!(query, Query::GlobalId | Query::LocalId)
     }
 
     pub(super) fn is_uniform(&self, value: Value) -> bool {

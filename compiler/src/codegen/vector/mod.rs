@@ -5,6 +5,7 @@
 //! nothing for the others ([`masks`]), and nothing in it may be poison, since it is computed for lanes that
 //! never meant to.
 
+mod across;
 mod atomics;
 mod bounds;
 mod division;

@@ -249,6 +249,20 @@ impl Parser {
                     };
                     InstData::Collective { how, op, arg: self.operand(body)? }
                 }
+                "across" => {
+                    let (Some(how), Some(op)) = (flags.first(Collect::from_name), flags.first(BinaryOp::from_name))
+                    else {
+                        return unknown();
+                    };
+                    let clusters = |flag: &str| Cluster::of(flag.strip_prefix("of")?.parse().ok()?);
+                    let cluster = flags.first(clusters).unwrap_or_default();
+                    InstData::Across { how, op, cluster, arg: self.operand(body)? }
+                }
+                "shuffle" => {
+                    let [arg, lane] = self.operands(body)?;
+                    InstData::Shuffle { arg, lane }
+                }
+                "gang_barrier" => InstData::GangBarrier,
                 "combined" => InstData::Combined,
                 "live_load" => InstData::LiveLoad { live: LiveSlot::from_u32(self.entity("ls", "a live slot")?.0) },
                 "live_store" => {

@@ -92,12 +92,14 @@ fn varying_by_data(split: &Split) -> SecondaryMap<Value, bool> {
         for &block in split.cfg.rpo() {
             for node in body.blocks[block].insts.iter().map(|&inst| &body.insts[inst]) {
                 let mut found = match node.data {
-                    InstData::Query { query, .. } => matches!(query, Query::GlobalId | Query::LocalId),
+                    InstData::Query { query, .. } => {
+                        matches!(query, Query::GlobalId | Query::LocalId | Query::LinearId)
+                    }
                     InstData::SlotAddr { .. }
                     | InstData::AtomicRmw { .. }
                     | InstData::AtomicCas { .. }
                     | InstData::Printf { .. } => true,
-                    _ => false,
+                    _ => node.data.needs_lanes(),
                 };
                 node.data.for_each_arg(|arg| found |= varies[arg]);
                 if found {

@@ -1,0 +1,77 @@
+//! Sub-groups do as code for gangs what the interpreter's lanes do on code that is not linearized, whatever is asked of the
+//! vectorizer.
+
+use crate::layouts::{build, input};
+use crate::machine;
+use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
+use lockstep_compiler::launch_facts::LaunchFacts;
+use lockstep_compiler::layout::Layout;
+use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
+use lockstep_compiler::widen::{Configuration, Gangs, Versions};
+
+const LOCALS: &[&[u64]] =
+    &[&[1], &[7], &[16], &[17], &[100], &[8, 8], &[3, 5], &[32, 3], &[5, 3, 2], &[16, 2, 2], &[1, 7, 5]];
+
+/// What may be asked of the vectorizer, and the registers' bits.
+fn ways() -> Vec<(Vectorize, Option<u32>)> {
+    let always = Gangs {
+        unmasked_loops: Versions::Always,
+        all_true: Versions::Always,
+        in_turn: Versions::Always,
+        uniform_choices: Versions::Always,
+        ..Gangs::default()
+    };
+    let mut ways = vec![
+        (Vectorize::Scalar, None),
+        (Vectorize::Gangs(Gangs::default()), Some(256)),
+        (Vectorize::Gangs(always), None),
+        (Vectorize::Gangs(Gangs { layout: Some(Layout::Y), ..Gangs::of_width(4) }), Some(128)),
+    ];
+    for configuration in [Configuration::Naive, Configuration::UniVal, Configuration::Boscc] {
+        ways.push((Vectorize::Gangs(Gangs { configuration, ..Gangs::default() }), None));
+    }
+    ways
+}
+
+fn check(name: &str) {
+    let module = build(include_str!("sub_groups.cl"));
+    let ways = ways();
+    for (case, local) in LOCALS.iter().enumerate() {
+        // Some ranges end with smaller groups.
+        let size = |d: usize| local[d] * [2, 1, 1][d] + u64::from(case % 2 == 1 && local[d] > 2);
+        let global: Vec<u64> = (0..local.len()).map(size).collect();
+        let range = NdRange::new(&global, local);
+        let count: u64 = global.iter().product();
+        let args = [Arg::Buffer(0), Arg::Buffer(1)];
+        let buffers = vec![input(count), vec![0; 4 * count as usize]];
+        let mut expected = Memory::new(buffers.clone());
+        interp::run(&module, name, &range, &args, &mut expected).unwrap_or_else(|e| panic!("{name} by {local:?}: {e}"));
+        // Not every way for each size: compiling takes its time.
+        for (vectorize, simd) in ways.iter().skip(case % 3).step_by(3).copied() {
+            let known = LaunchFacts::of_range(range.global_offset, range.global_size, range.local_size);
+            let launch = if case % 4 == 3 { LaunchFacts::default() } else { known };
+            let options = CompileOptions { vectorize, launch, simd, ..CompileOptions::default() };
+            let mut found = Memory::new(buffers.clone());
+            let what = format!("{name} by {local:?}, {vectorize:?}");
+            let (_, reason) = machine::run_with(options, &module, name, &range, &args, &mut found)
+                .unwrap_or_else(|e| panic!("{what}: {e}"));
+            assert_eq!(reason, None);
+            assert!(found.buffers == expected.buffers, "{what}: other results");
+        }
+    }
+}
+
+#[test]
+fn branches() {
+    check("parted");
+}
+
+#[test]
+fn loops() {
+    check("rounds");
+}
+
+#[test]
+fn memory() {
+    check("exchanged");
+}
