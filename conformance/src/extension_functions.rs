@@ -27,6 +27,9 @@ macro_rules! extensions {
         }
 
         impl $table {
+            /// The functions' names.
+            pub const NAMES: &[&str] = &[$(stringify!($name)),*];
+
             /// Looks the functions up.
             #[allow(clippy::new_without_default)]
             pub fn new() -> Self {

@@ -53,6 +53,8 @@ usage: cargo xtask COMMAND
                            docs/accuracy.md
   fuzz [--seeds A..B] [--jobs N]
                            compare random kernels in every configuration with the interpreter
+  fuzz api [--calls N] [--from SEED] [--sanitizer address]
+                           random calls of the API with good and bad arguments, ten million if not told otherwise
   stress [--seconds N] [--sanitizer thread]
                            queues shared by threads, for a minute if not told otherwise
   appsdk DIR [--vendors PATH] [NAME...]
