@@ -14,15 +14,15 @@ use lockstep_runtime::queue::Queue;
 use opencl_sys::cl_egl::CL_INVALID_EGL_OBJECT_KHR;
 use opencl_sys::cl_icd::cl_icd_dispatch;
 use opencl_sys::{
-    CL_INVALID_CONTEXT, CL_INVALID_GL_OBJECT, CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR, CL_INVALID_MEM_OBJECT,
-    CL_INVALID_OPERATION, CL_INVALID_VALUE, cl_platform_id,
+    CL_INVALID_CONTEXT, CL_INVALID_GL_OBJECT, CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR, CL_INVALID_OPERATION,
+    CL_INVALID_VALUE, cl_platform_id,
 };
 
 use crate::absent::{Anything, absent};
 use crate::api::{
     buffer, command_buffer, command_buffer_record as record, context, device, device_info, event, image, image_create,
-    image_transfer, kernel, marker, memory_object, mutable_dispatch, native, ndrange, platform, program, program_info,
-    queue, rect, sampler, semaphore, sub_device, svm, svm_transfer, transfer, usm,
+    image_transfer, kernel, marker, memory_object, mutable_dispatch, native, ndrange, pipe, platform, program,
+    program_info, queue, rect, sampler, semaphore, sub_device, svm, svm_transfer, transfer, usm,
 };
 use crate::handle;
 
@@ -171,8 +171,8 @@ entry_points! {
     clEnqueueReleaseEGLObjectsKHR: absent::<Queue, CL_INVALID_OPERATION, _>(),
     clCreateEventFromEGLSyncKHR: absent::<Context, CL_INVALID_EGL_OBJECT_KHR, _>(),
     clCreateCommandQueueWithProperties: Some(queue::create_command_queue_with_properties),
-    clCreatePipe: absent::<Context, CL_INVALID_OPERATION, _>(),
-    clGetPipeInfo: absent::<Anything, CL_INVALID_MEM_OBJECT, _>(),
+    clCreatePipe: Some(pipe::create_pipe),
+    clGetPipeInfo: Some(pipe::get_pipe_info),
     clSVMAlloc: Some(svm::svm_alloc),
     clSVMFree: Some(svm::svm_free),
     clEnqueueSVMFree: Some(svm_transfer::enqueue_svm_free),

@@ -1,4 +1,4 @@
-//! Images and samplers in textual LLVM IR: clang's opaque types become what the driver hands over.
+//! Images, samplers and pipes in textual LLVM IR: clang's opaque types become what the driver hands over.
 //!
 //! An image is the address of a record in the argument block, a sampler is a number. With types that LLVM knows nothing
 //! of, a sampler that is a constant could not be one in the functions that it is given to.
@@ -14,8 +14,12 @@ pub fn without_opaque_types(text: &str) -> String {
             "i32"
         } else if name.starts_with("Image\"") {
             "ptr addrspace(2)"
+        } else if name.starts_with("Pipe\"") {
+            "ptr addrspace(1)"
+        } else if name.starts_with("ReserveId\"") {
+            "i64"
         } else {
-            // No image and no sampler: to be kept.
+            // Of these nothing can be made: to be kept.
             out.push_str(&rest[start..start + "target(".len()]);
             rest = &rest[start + "target(".len()..];
             continue;

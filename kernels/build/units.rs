@@ -48,6 +48,7 @@ const FILES: &[&str] = &[
     "image_read.cl",
     "image_write.cl",
     "image_query.cl",
+    "pipe.cl",
 ];
 
 /// Chapters with a module for each of the types named: a kernel uses few types, and reading a module costs time for each

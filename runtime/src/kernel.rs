@@ -143,7 +143,7 @@ impl Kernel {
     /// Sets a pointer to global or constant memory that is no memory object's.
     pub fn set_pointer(&self, index: usize, address: u64) -> Result<()> {
         let param = self.param(index)?;
-        ensure!(matches!(param.kind, ParamKind::Pointer(_)), CL_INVALID_ARG_VALUE);
+        ensure!(matches!(param.kind, ParamKind::Pointer(_)) && !param.is_pipe(), CL_INVALID_ARG_VALUE);
         let mut args = self.args.lock();
         args.block.write(param.offset as usize, &address.to_le_bytes());
         args.set[index] = true;

@@ -22,6 +22,7 @@ pub mod memory;
 pub mod memory_transfer;
 pub mod options;
 pub mod partition;
+pub mod pipe;
 pub mod platform;
 pub mod program;
 pub mod queue;

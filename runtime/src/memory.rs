@@ -19,6 +19,7 @@ use parking_lot::Mutex;
 use crate::context::{Context, DestructorCallback};
 use crate::image::Image;
 use crate::memory_transfer::{Layout as Box3, Region, boxes_overlap};
+use crate::pipe::Pipe;
 use crate::{ApiHandle, Error, Result, ensure};
 
 /// Alignment of every buffer the driver allocates: a cache line pair, and what the largest OpenCL type wants.
@@ -34,15 +35,14 @@ const BASE_PAGE: usize = 4096;
 /// From this size on it is worth asking the system what it has left.
 const ASK_FROM: usize = 64 << 20;
 
-/// A buffer, a part of one, or an image.
+/// A buffer, a part of one, an image or a pipe.
 pub struct Memory {
     context: Arc<Context>,
     flags: cl_mem_flags,
     start: *mut u8,
     size: usize,
     storage: Storage,
-    /// What is known of an image; `None` of a buffer.
-    image: Option<Image>,
+    contents: Contents,
     /// The property list it was made with, with its terminating 0; empty when there was none.
     properties: Vec<cl_mem_properties>,
     /// The mapped regions, kept by the whole buffer for its parts too.
@@ -56,6 +56,14 @@ pub struct Memory {
 unsafe impl Send for Memory {}
 // SAFETY: as above; what commands do to the bytes at the same time is the application's to order.
 unsafe impl Sync for Memory {}
+
+/// What the bytes mean.
+enum Contents {
+    /// What the application says.
+    Bytes,
+    Image(Image),
+    Pipe(Pipe),
+}
 
 /// Whose the bytes are.
 enum Storage {
@@ -106,7 +114,7 @@ impl Memory {
         );
         // SAFETY: the same contract.
         let (start, storage) = unsafe { storage(&context, flags, size, host)? };
-        Ok(Self::with_storage(context, flags, start, size, storage, None, properties))
+        Ok(Self::with_storage(context, flags, start, size, storage, Contents::Bytes, properties))
     }
 
     /// An image with contents of `host`, if given, where rows and slices are as far apart as in the image.
@@ -125,7 +133,20 @@ impl Memory {
         ensure!(size as u64 <= most, CL_MEM_OBJECT_ALLOCATION_FAILURE, "an image of {size} bytes; {most} are allowed");
         // SAFETY: the same contract.
         let (start, storage) = unsafe { storage(&context, flags, size, host)? };
-        Ok(Self::with_storage(context, flags, start, size, storage, Some(image), properties))
+        Ok(Self::with_storage(context, flags, start, size, storage, Contents::Image(image), properties))
+    }
+
+    /// An empty pipe.
+    pub fn new_pipe(context: Arc<Context>, flags: cl_mem_flags, pipe: Pipe) -> Result<Arc<Self>> {
+        let most = context.devices().iter().map(|device| device.max_allocation()).max().unwrap_or(0);
+        let size = pipe.bytes().filter(|&size| size as u64 <= most).ok_or(CL_MEM_OBJECT_ALLOCATION_FAILURE)?;
+        let allocation = Allocation::of(&context, size)?;
+        let start = allocation.start();
+        let head = pipe.head();
+        // SAFETY: the new memory is larger than a head, and nobody else knows of it yet.
+        unsafe { start.copy_from_nonoverlapping(head.as_ptr(), head.len()) };
+        let storage = Storage::Own { _bytes: allocation };
+        Ok(Self::with_storage(context, flags, start, size, storage, Contents::Pipe(pipe), Vec::new()))
     }
 
     /// This object's bytes as an image. The caller has checked that they are enough.
@@ -138,7 +159,7 @@ impl Memory {
         let size = image.bytes();
         ensure!(size <= self.size, CL_INVALID_VALUE);
         let storage = Storage::View { of: self.clone() };
-        Ok(Self::with_storage(self.context.clone(), flags, self.start, size, storage, Some(image), list))
+        Ok(Self::with_storage(self.context.clone(), flags, self.start, size, storage, Contents::Image(image), list))
     }
 
     /// A part of this buffer. The caller has checked that the region lies within it and that it is no part itself.
@@ -147,7 +168,7 @@ impl Memory {
         ensure!(self.contains(origin, size), CL_INVALID_VALUE);
         let start = self.start.wrapping_add(origin);
         let storage = Storage::Part { whole: self.clone(), origin };
-        Ok(Self::with_storage(self.context.clone(), flags, start, size, storage, None, Vec::new()))
+        Ok(Self::with_storage(self.context.clone(), flags, start, size, storage, Contents::Bytes, Vec::new()))
     }
 
     fn with_storage(
@@ -156,7 +177,7 @@ impl Memory {
         start: *mut u8,
         size: usize,
         storage: Storage,
-        image: Option<Image>,
+        contents: Contents,
         properties: Vec<cl_mem_properties>,
     ) -> Arc<Self> {
         Arc::new(Self {
@@ -165,7 +186,7 @@ impl Memory {
             start,
             size,
             storage,
-            image,
+            contents,
             properties,
             mappings: Mutex::default(),
             destructors: Mutex::default(),
@@ -206,9 +227,25 @@ impl Memory {
         }
     }
 
-    /// What is known of an image; `None` of a buffer.
+    /// What is known of an image; `None` of other objects.
     pub fn image(&self) -> Option<&Image> {
-        self.image.as_ref()
+        match &self.contents {
+            Contents::Image(image) => Some(image),
+            Contents::Bytes | Contents::Pipe(_) => None,
+        }
+    }
+
+    /// What is known of a pipe; `None` of other objects.
+    pub fn pipe(&self) -> Option<Pipe> {
+        match self.contents {
+            Contents::Pipe(pipe) => Some(pipe),
+            Contents::Bytes | Contents::Image(_) => None,
+        }
+    }
+
+    /// Whether it is a buffer or a part of one.
+    pub fn is_buffer(&self) -> bool {
+        matches!(self.contents, Contents::Bytes)
     }
 
     /// `CL_MEM_ASSOCIATED_MEMOBJECT`: the object this one was made from.

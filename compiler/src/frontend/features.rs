@@ -122,6 +122,7 @@ pub const FEATURES: &[Feature] = &[
     feature("__opencl_c_int64"),
     feature("__opencl_c_integer_dot_product_input_4x8bit"),
     feature("__opencl_c_integer_dot_product_input_4x8bit_packed"),
+    feature("__opencl_c_pipes"),
     feature("__opencl_c_program_scope_global_variables"),
     feature("__opencl_c_read_write_images"),
     feature("__opencl_c_subgroups"),

@@ -1,4 +1,4 @@
-//! Images and samplers of a program, in the types that the built-in library has them in.
+//! Images, samplers and pipes of a program, in the types that the built-in library has them in.
 //!
 //! clang gives them opaque types, which LLVM cannot turn into others. Modules that have such types go through their text,
 //! where a type is a word; others stay as they are.
@@ -11,7 +11,7 @@ use llvm_sys::core::{LLVMGetParam, LLVMGetReturnType, LLVMGetTypeKind, LLVMGloba
 
 use super::FrontendError;
 
-/// The module with images as addresses of records and samplers as numbers.
+/// The module with images as addresses of records, samplers as numbers, and pipes as addresses of what the library works on.
 pub(super) fn lower<'ctx>(context: &'ctx Context, module: Module<'ctx>) -> Result<Module<'ctx>, FrontendError> {
     if !has_opaque_types(&module) {
         return Ok(module);

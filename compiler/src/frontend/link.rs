@@ -100,30 +100,45 @@ fn add_library(
     module: &Module<'_>,
     library: LibraryLookup<'_>,
 ) -> Result<(), FrontendError> {
-    let undefined = module.get_functions().filter(|function| function.count_basic_blocks() == 0);
-    // By address, because a chapter is one piece of static data; the order does not matter.
-    let chapters: BTreeSet<(*const u8, usize)> = undefined
-        .filter_map(|function| library(function.get_name().to_str().ok()?))
-        .map(|chapter| (chapter.as_ptr(), chapter.len()))
-        .collect();
-    for (start, length) in chapters {
-        // SAFETY: the parts of a static slice.
-        let chapter: &'static [u8] = unsafe { std::slice::from_raw_parts(start, length) };
-        let mut source: LLVMModuleRef = std::ptr::null_mut();
-        // SAFETY: the bytes are static, as the lazily read module and its buffer need. The reader owns the buffer from
-        // here on; the linker consumes the module.
-        let failed = unsafe {
-            LLVMGetBitcodeModuleInContext2(raw_context(context), buffer(chapter), &mut source) != 0
-                || LLVMLinkModules2(module.as_mut_ptr(), source) != 0
-        };
-        match diagnostics.take() {
-            Ok(_) if !failed => {}
-            Ok(text) | Err(text) => {
-                return Err(FrontendError::link(format!("{text}error: the built-in library does not link\n")));
-            }
+    // Of a chapter only what is asked for becomes part of the module, and that may ask for more.
+    let mut asked_for: BTreeSet<String> = BTreeSet::new();
+    loop {
+        let undefined = module.get_functions().filter(|function| function.count_basic_blocks() == 0);
+        let names: Vec<String> = undefined.map(|function| function.get_name().to_string_lossy().into_owned()).collect();
+        // By address, because a chapter is one piece of static data; the order does not matter.
+        let chapters: BTreeSet<(*const u8, usize)> = names
+            .into_iter()
+            .filter_map(|name| Some((library(&name)?, name)))
+            .filter_map(|(chapter, name)| asked_for.insert(name).then_some((chapter.as_ptr(), chapter.len())))
+            .collect();
+        if chapters.is_empty() {
+            return Ok(());
+        }
+        for chapter in chapters {
+            link_chapter(context, diagnostics, module, chapter)?;
         }
     }
-    Ok(())
+}
+
+fn link_chapter(
+    context: &Context,
+    diagnostics: &Diagnostics<'_>,
+    module: &Module<'_>,
+    (start, length): (*const u8, usize),
+) -> Result<(), FrontendError> {
+    // SAFETY: the parts of a static slice.
+    let chapter: &'static [u8] = unsafe { std::slice::from_raw_parts(start, length) };
+    let mut source: LLVMModuleRef = std::ptr::null_mut();
+    // SAFETY: the bytes are static, as the lazily read module and its buffer need. The reader owns the buffer from
+    // here on; the linker consumes the module.
+    let failed = unsafe {
+        LLVMGetBitcodeModuleInContext2(raw_context(context), buffer(chapter), &mut source) != 0
+            || LLVMLinkModules2(module.as_mut_ptr(), source) != 0
+    };
+    match diagnostics.take() {
+        Ok(_) if !failed => Ok(()),
+        Ok(text) | Err(text) => Err(FrontendError::link(format!("{text}error: the built-in library does not link\n"))),
+    }
 }
 
 /// Reads and verifies a module: nothing that could crash a later pass gets through.

@@ -105,8 +105,9 @@ pub(super) fn read<'m>(module: Module<'m>, function: Value<'m>) -> Attempt<Signa
 
 /// Whether a parameter's type, as written, is an image or a sampler.
 fn opaque(base_type: &str, qualifiers: &str) -> Attempt<Option<ParamKind>> {
+    // A pipe is a pointer to what the built-in library works on; the type as written is that of its packets.
     if qualifiers.split(' ').any(|q| q == "pipe") {
-        refuse!("pipes are not supported");
+        return Ok(None);
     }
     match base_type {
         "sampler_t" => Ok(Some(ParamKind::Sampler)),

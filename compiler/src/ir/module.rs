@@ -98,6 +98,13 @@ pub struct Param {
     pub restrict: bool,
 }
 
+impl Param {
+    /// Whether it is a pipe: a pointer to what the built-in library works on.
+    pub fn is_pipe(&self) -> bool {
+        self.qualifiers.split(' ').any(|qualifier| qualifier == "pipe")
+    }
+}
+
 /// Where an entry-block parameter's value comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Input {

@@ -169,7 +169,7 @@ pub unsafe extern "C" fn create_sub_buffer(
     let body = || {
         // "CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object [or] is a sub-buffer object."
         let parent = handle::get::<Memory>(buffer)?;
-        ensure!(parent.whole().is_none() && parent.image().is_none(), CL_INVALID_MEM_OBJECT);
+        ensure!(parent.whole().is_none() && parent.is_buffer(), CL_INVALID_MEM_OBJECT);
         let flags = sub_buffer_flags(flags, parent.flags())?;
         // "CL_INVALID_VALUE [...] if the value specified in buffer_create_type is not valid [or] if buffer_create_info
         // is NULL".
@@ -196,11 +196,11 @@ pub unsafe extern "C" fn create_sub_buffer(
 /// command_queue and buffer are not the same." (A sub-buffer's offset suits every device there is.)
 pub fn buffer_in(context: &Arc<Context>, buffer: cl_mem) -> Result<Arc<Memory>> {
     let memory = memory_in(context, buffer)?;
-    ensure!(memory.image().is_none(), CL_INVALID_MEM_OBJECT);
+    ensure!(memory.is_buffer(), CL_INVALID_MEM_OBJECT);
     Ok(memory)
 }
 
-/// A buffer or an image to be used with a queue of this context; errors as for [`buffer_in`].
+/// Any memory object to be used with a queue of this context; errors as for [`buffer_in`].
 pub fn memory_in(context: &Arc<Context>, object: cl_mem) -> Result<Arc<Memory>> {
     let memory = handle::get::<Memory>(object)?;
     ensure!(Arc::ptr_eq(memory.context(), context), opencl_sys::CL_INVALID_CONTEXT);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lockstep_runtime::device::{self, Device, has_extension, has_feature};
 use lockstep_runtime::platform::{DRIVER_VERSION, NAME, VENDOR};
-use lockstep_runtime::{Error, Result, clock, extensions, image};
+use lockstep_runtime::{Error, Result, clock, extensions, image, pipe};
 use opencl_sys::*;
 
 use crate::api::platform::platform_handle;
@@ -199,6 +199,9 @@ fn language(name: cl_device_info, info: Info) -> Option<Result<()>> {
             info.bool(has_feature("__opencl_c_work_group_collective_functions"))
         }
         CL_DEVICE_PIPE_SUPPORT => info.bool(has_feature("__opencl_c_pipes")),
+        CL_DEVICE_MAX_PIPE_ARGS => info.value(pipe::MAX_ARGUMENTS),
+        CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS => info.value(pipe::MAX_RESERVATIONS),
+        CL_DEVICE_PIPE_MAX_PACKET_SIZE => info.value(pipe::MAX_PACKET_SIZE),
         _ => return None,
     })
 }
@@ -217,13 +220,10 @@ fn atomics(more: cl_device_atomic_capabilities) -> cl_device_atomic_capabilities
         .fold(CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP | more, |all, (_, bit)| all | bit)
 }
 
-/// What it does not have: pipes, queues of its own, intermediate languages.
+/// What it does not have: queues of its own, intermediate languages.
 fn absent(name: cl_device_info, info: Info) -> Option<Result<()>> {
     Some(match name {
-        CL_DEVICE_MAX_PIPE_ARGS
-        | CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS
-        | CL_DEVICE_PIPE_MAX_PACKET_SIZE
-        | CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE
+        CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE
         | CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE
         | CL_DEVICE_MAX_ON_DEVICE_QUEUES
         | CL_DEVICE_MAX_ON_DEVICE_EVENTS => info.value::<cl_uint>(0),

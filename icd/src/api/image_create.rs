@@ -90,6 +90,7 @@ impl Request {
     fn create_from(self, desc: &cl_image_desc, image: Image) -> Result<*mut c_void> {
         let parent = handle::get::<Memory>(desc.buffer).map_err(|_| Error::new(CL_INVALID_IMAGE_DESCRIPTOR))?;
         ensure!(Arc::ptr_eq(parent.context(), &self.context), CL_INVALID_CONTEXT);
+        ensure!(parent.pipe().is_none(), CL_INVALID_IMAGE_DESCRIPTOR);
         ensure!(self.host_ptr.is_null(), CL_INVALID_HOST_PTR);
         let flags = sub_buffer_flags(self.flags, parent.flags())?;
         let (kind, format) = (image.kind, image.format);

@@ -27,6 +27,7 @@ use opencl_sys::{
 
 use crate::api::buffer::buffer_in;
 use crate::api::image::image_in;
+use crate::api::pipe::pipe_in;
 use crate::error::{entry, entry_ret};
 use crate::handle;
 use crate::info::Info;
@@ -142,6 +143,9 @@ pub unsafe extern "C" fn set_kernel_arg(
                 // "CL_INVALID_MEM_OBJECT if arg_value […] does not point to a valid memory object"; "CL_INVALID_CONTEXT if
                 // the context associated with kernel and an OpenCL object pointed to by arg_value are not the same".
                 let context = kernel.program().context();
+                if kernel.param(index)?.is_pipe() {
+                    return kernel.set_buffer(index, Some(&pipe_in(context, object)?));
+                }
                 let buffer = (!object.is_null()).then(|| buffer_in(context, object)).transpose()?;
                 kernel.set_buffer(index, buffer.as_ref())
             }

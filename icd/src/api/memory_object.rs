@@ -10,9 +10,10 @@ use lockstep_runtime::{Error, Result, ensure, svm};
 use opencl_sys::{
     CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_COMMAND_UNMAP_MEM_OBJECT, CL_INVALID_OPERATION, CL_INVALID_VALUE,
     CL_MEM_ASSOCIATED_MEMOBJECT, CL_MEM_CONTEXT, CL_MEM_DEVICE_ADDRESS_EXT, CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT,
-    CL_MEM_FLAGS, CL_MEM_HOST_PTR, CL_MEM_MAP_COUNT, CL_MEM_OBJECT_BUFFER, CL_MEM_OFFSET, CL_MEM_PROPERTIES,
-    CL_MEM_REFERENCE_COUNT, CL_MEM_SIZE, CL_MEM_TYPE, CL_MEM_USES_SVM_POINTER, CL_TRUE, cl_command_queue, cl_event,
-    cl_int, cl_mem, cl_mem_device_address_ext, cl_mem_info, cl_mem_migration_flags, cl_uint,
+    CL_MEM_FLAGS, CL_MEM_HOST_PTR, CL_MEM_MAP_COUNT, CL_MEM_OBJECT_BUFFER, CL_MEM_OBJECT_PIPE, CL_MEM_OFFSET,
+    CL_MEM_PROPERTIES, CL_MEM_REFERENCE_COUNT, CL_MEM_SIZE, CL_MEM_TYPE, CL_MEM_USES_SVM_POINTER, CL_TRUE,
+    cl_command_queue, cl_event, cl_int, cl_mem, cl_mem_device_address_ext, cl_mem_info, cl_mem_migration_flags,
+    cl_uint,
 };
 
 use crate::api::buffer::memory_in;
@@ -68,7 +69,11 @@ pub unsafe extern "C" fn get_mem_object_info(
         // SAFETY: the caller vouches for the pointers.
         let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
         match param_name {
-            CL_MEM_TYPE => info.value(memory.image().map_or(CL_MEM_OBJECT_BUFFER, |image| image.kind)),
+            CL_MEM_TYPE => info.value(match (memory.image(), memory.pipe()) {
+                (Some(image), _) => image.kind,
+                (None, Some(_)) => CL_MEM_OBJECT_PIPE,
+                (None, None) => CL_MEM_OBJECT_BUFFER,
+            }),
             CL_MEM_FLAGS => info.value(memory.flags()),
             CL_MEM_SIZE => info.value(memory.size()),
             CL_MEM_HOST_PTR => info.value(memory.host_pointer()),

@@ -19,6 +19,7 @@ pub mod memory_object;
 pub mod mutable_dispatch;
 pub mod native;
 pub mod ndrange;
+pub mod pipe;
 pub mod platform;
 pub mod program;
 pub mod program_info;

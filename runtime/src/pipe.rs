@@ -1,0 +1,58 @@
+//! Pipes: what the host makes of them, and where kernels find what.
+//!
+//! The bytes are those that the built-in library works on (`kernels/cl/pipe.cl`): a head with sizes and counters, two
+//! numbers for each packet's place, then the packets.
+
+/// Most bytes of a packet: CL_DEVICE_PIPE_MAX_PACKET_SIZE.
+pub const MAX_PACKET_SIZE: u32 = 1024;
+/// Pipes that a kernel may have: CL_DEVICE_MAX_PIPE_ARGS.
+pub const MAX_ARGUMENTS: u32 = 16;
+/// Reservations that a work-item may hold of a pipe: CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS. There is no limit but the
+/// pipe's capacity.
+pub const MAX_RESERVATIONS: u32 = 1024;
+
+/// Bytes of the head.
+const HEAD: usize = 3 * 128;
+/// Bytes of the numbers of a place.
+const NOTES: usize = 8;
+/// What packets are aligned to: their types are at most that large, or consist of such.
+const ALIGNMENT: usize = 128;
+
+/// What is known of a pipe.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pipe {
+    /// Bytes of a packet.
+    pub packet_size: u32,
+    /// Packets that it can hold.
+    pub max_packets: u32,
+}
+
+impl Pipe {
+    /// The bytes it takes; none if they cannot be counted.
+    pub fn bytes(self) -> Option<usize> {
+        let (size, count) = (self.packet_size as usize, self.max_packets as usize);
+        let notes = count.checked_mul(NOTES)?.checked_add(HEAD)?.checked_next_multiple_of(ALIGNMENT)?;
+        notes.checked_add(count.checked_mul(size)?)
+    }
+
+    /// What the first bytes of an empty pipe are; the rest is zero.
+    pub fn head(self) -> [u8; 8] {
+        let [a, b, c, d] = self.packet_size.to_ne_bytes();
+        let [e, f, g, h] = self.max_packets.to_ne_bytes();
+        [a, b, c, d, e, f, g, h]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_lie_behind_head_and_notes() {
+        let bytes = |packet_size, max_packets| Pipe { packet_size, max_packets }.bytes();
+        assert_eq!(bytes(4, 1), Some(512 + 4));
+        assert_eq!(bytes(16, 16), Some(512 + 256));
+        assert_eq!(bytes(3, 17), Some(640 + 51));
+        assert_eq!(bytes(u32::MAX, u32::MAX), None);
+    }
+}
