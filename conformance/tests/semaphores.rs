@@ -145,6 +145,62 @@ fn what_is_behind_a_wait_runs_after_the_signal_of_another_queue() {
 }
 
 #[test]
+fn signals_and_waits_pair_in_the_order_of_their_calls() {
+    let Some(f) = functions() else { return };
+    let context = Context::new();
+    let (first, second) = (context.queue(0), context.queue(0));
+    let semaphore = Semaphore::new(&f, &context);
+    // Both signals have run before the first wait does.
+    let gate = context.user_event();
+    let mut waits = Vec::new();
+    for after in [vec![gate.raw()], Vec::new()] {
+        semaphore.signal(&first, &[]);
+        waits.push(semaphore.wait(&second, &after));
+    }
+    finish(&first);
+    assert_eq!(semaphore.payload(), 1);
+    ok(gate.set_status(CL_COMPLETE));
+    finish(&second);
+    assert_eq!([waits[0].status(), waits[1].status(), semaphore.payload() as cl_int], [CL_COMPLETE, CL_COMPLETE, 0]);
+    // The second wait comes first, and is not let through by the first signal.
+    let (gate, late) = (context.user_event(), context.user_event());
+    let third = context.queue(0);
+    let one = semaphore.signal(&first, &[]);
+    let waits_for_one = semaphore.wait(&second, &[gate.raw()]);
+    semaphore.signal(&first, &[late.raw()]);
+    let waits_for_two = semaphore.wait(&third, &[]);
+    ok(one.wait());
+    ok((cl().clFlush)(third.raw()));
+    ok(gate.set_status(CL_COMPLETE));
+    ok(waits_for_one.wait());
+    assert!(waits_for_two.status() > CL_COMPLETE);
+    ok(late.set_status(CL_COMPLETE));
+    ok(waits_for_two.wait());
+    assert_eq!(semaphore.payload(), 0);
+}
+
+#[test]
+fn the_wait_for_a_failing_signal_fails_and_so_does_one_that_nobody_can_signal() {
+    let Some(f) = functions() else { return };
+    let context = Context::new();
+    let (first, second) = (context.queue(0), context.queue(0));
+    let semaphore = Semaphore::new(&f, &context);
+    let fails = context.user_event();
+    semaphore.signal(&first, &[fails.raw()]);
+    let lost = semaphore.wait(&second, &[]);
+    semaphore.signal(&first, &[]);
+    let found = semaphore.wait(&second, &[]);
+    ok(fails.set_status(-3));
+    finish(&second);
+    assert_eq!((lost.status(), found.status()), (CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_COMPLETE));
+    let never = semaphore.wait(&first, &[]);
+    ok((cl().clFlush)(first.raw()));
+    drop(semaphore);
+    finish(&first);
+    assert_eq!(never.status(), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+}
+
+#[test]
 fn several_at_once() {
     let Some(f) = functions() else { return };
     let setup = Setup::new();

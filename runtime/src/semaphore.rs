@@ -1,5 +1,8 @@
 //! Semaphores (`cl_khr_semaphore`): what commands signal and wait for, whatever queues they are in.
 //!
+//! Commands are paired when they are enqueued, whenever they run: the first wait is for the first signal, and so on. So
+//! an application may enqueue signal, wait, signal, wait in as many queues as it likes before the first one has run.
+//!
 //! No thread waits for a semaphore. A wait is two commands: one that arrives at the semaphores when its turn comes, and one
 //! behind it that waits for an event of each, which ends when the semaphore lets the wait through.
 
@@ -30,9 +33,67 @@ pub struct Semaphore {
 
 #[derive(Default)]
 struct State {
-    signaled: bool,
-    /// The events of those that wait, the first one first.
-    waiting: VecDeque<Arc<Event>>,
+    /// Signals and waits that are not done with, in the order of their enqueuing. The last ones have no wait yet, or no
+    /// signal.
+    pairs: VecDeque<Pair>,
+    /// The number of the next signal or wait.
+    next: u64,
+}
+
+/// A signal and the wait for it.
+#[derive(Default)]
+struct Pair {
+    signal: Option<Signal>,
+    wait: Option<Wait>,
+}
+
+struct Signal {
+    number: u64,
+    /// It has run.
+    given: bool,
+}
+
+struct Wait {
+    number: u64,
+    /// What ends when it is let through.
+    event: Arc<Event>,
+    /// It has run.
+    arrived: bool,
+}
+
+impl Pair {
+    fn has_signal(&self, number: u64) -> bool {
+        self.signal.as_ref().is_some_and(|signal| signal.number == number)
+    }
+
+    fn has_wait(&self, number: u64) -> bool {
+        self.wait.as_ref().is_some_and(|wait| wait.number == number)
+    }
+}
+
+impl State {
+    fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    /// The first pair that lacks something, or a new one.
+    fn open(&mut self, lacks: impl Fn(&Pair) -> bool) -> &mut Pair {
+        let at = self.pairs.iter().position(lacks).unwrap_or(self.pairs.len());
+        if at == self.pairs.len() {
+            self.pairs.push_back(Pair::default());
+        }
+        &mut self.pairs[at]
+    }
+
+    /// Takes out a pair whose both commands have run: the event that ends now.
+    fn settle(&mut self, at: usize) -> Option<Arc<Event>> {
+        let Pair { signal: Some(Signal { given: true, .. }), wait: Some(Wait { arrived: true, .. }) } = &self.pairs[at]
+        else {
+            return None;
+        };
+        Some(self.pairs.remove(at)?.wait?.event)
+    }
 }
 
 impl Semaphore {
@@ -62,75 +123,140 @@ impl Semaphore {
 
     /// `CL_SEMAPHORE_PAYLOAD_KHR`: 1 when signaled.
     pub fn payload(&self) -> cl_semaphore_payload_khr {
-        self.state.lock().signaled.into()
+        let given = |pair: &Pair| pair.signal.as_ref().is_some_and(|signal| signal.given);
+        self.state.lock().pairs.iter().any(given).into()
     }
 
-    /// Lets the first one that waits through, or the next one to come.
-    fn signal(&self) {
+    /// A signal is enqueued: its number.
+    fn new_signal(&self) -> u64 {
         let mut state = self.state.lock();
-        let first = state.waiting.pop_front();
-        state.signaled |= first.is_none();
-        drop(state);
-        if let Some(event) = first {
-            end(&event, CL_COMPLETE);
-        }
+        let number = state.number();
+        state.open(|pair| pair.signal.is_none()).signal = Some(Signal { number, given: false });
+        number
     }
 
-    /// Ends an event once the semaphore is signaled, which it no longer is then.
-    fn wait(&self, event: Arc<Event>) {
+    /// A wait is enqueued that ends `event`: its number.
+    fn new_wait(&self, event: Arc<Event>) -> u64 {
         let mut state = self.state.lock();
-        if !std::mem::take(&mut state.signaled) {
-            state.waiting.push_back(event);
-            return;
+        let number = state.number();
+        state.open(|pair| pair.wait.is_none()).wait = Some(Wait { number, event, arrived: false });
+        number
+    }
+
+    /// A signal has run.
+    fn signal(&self, number: u64) {
+        let mut state = self.state.lock();
+        // Not there when its wait failed and another signal took its place.
+        let Some(at) = state.pairs.iter().position(|pair| pair.has_signal(number)) else { return };
+        if let Some(signal) = &mut state.pairs[at].signal {
+            signal.given = true;
+        }
+        let event = state.settle(at);
+        drop(state);
+        end(event, CL_COMPLETE);
+    }
+
+    /// A wait has run.
+    fn wait(&self, number: u64) {
+        let mut state = self.state.lock();
+        // Not there when its signal failed.
+        let Some(at) = state.pairs.iter().position(|pair| pair.has_wait(number)) else { return };
+        if let Some(wait) = &mut state.pairs[at].wait {
+            wait.arrived = true;
+        }
+        let event = state.settle(at);
+        drop(state);
+        end(event, CL_COMPLETE);
+    }
+
+    /// A signal will never run, because what it waits for has failed. So has the wait for it; without one the next signal
+    /// is for the next wait.
+    fn no_signal(&self, number: u64) {
+        let mut state = self.state.lock();
+        let Some(at) = state.pairs.iter().position(|pair| pair.has_signal(number)) else { return };
+        let pair = state.pairs.remove(at);
+        drop(state);
+        end(pair.and_then(|pair| pair.wait).map(|wait| wait.event), FAILED);
+    }
+
+    /// A wait will never run, because what it waits for has failed. Its signal, if there is one, is for the next wait that
+    /// has none; a signal enqueued after it takes its place.
+    fn no_wait(&self, number: u64) {
+        let mut state = self.state.lock();
+        let Some(at) = state.pairs.iter().position(|pair| pair.has_wait(number)) else { return };
+        let failed = state.pairs[at].wait.take();
+        let mut event = None;
+        let next = state.pairs.get(at + 1).map(|pair| pair.signal.is_some());
+        if state.pairs[at].signal.is_none() || next == Some(true) {
+            state.pairs.remove(at);
+        } else if next == Some(false) {
+            state.pairs[at].wait = state.pairs.remove(at + 1).and_then(|pair| pair.wait);
+            event = state.settle(at);
         }
         drop(state);
-        end(&event, CL_COMPLETE);
+        end(failed.map(|wait| wait.event), FAILED);
+        end(event, CL_COMPLETE);
     }
 }
+
+impl Drop for Semaphore {
+    /// The application has released it, and no command is left that would signal: what waits for it must hear so.
+    fn drop(&mut self) {
+        for pair in self.state.get_mut().pairs.drain(..) {
+            end(pair.wait.map(|wait| wait.event), FAILED);
+        }
+    }
+}
+
+/// How a wait ends that cannot be let through.
+const FAILED: i32 = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 
 /// Ends an event that nothing else ends.
-fn end(event: &Event, status: i32) {
-    let first = event.set_user_status(status);
-    debug_assert!(first.is_ok(), "an event of a wait has ended before");
+fn end(event: Option<Arc<Event>>, status: i32) {
+    if let Some(event) = event {
+        let first = event.set_user_status(status);
+        debug_assert!(first.is_ok(), "an event of a wait has ended before");
+    }
 }
 
-/// The work of signaling.
+/// The work of signaling, which is enqueued next.
 pub fn signal(semaphores: Vec<Arc<Semaphore>>) -> Work {
+    let numbered = semaphores.into_iter().map(|semaphore| (semaphore.new_signal(), semaphore));
+    let mut signals = Signals(numbered.collect());
     Work::once(move || {
-        semaphores.iter().for_each(|semaphore| semaphore.signal());
+        signals.0.drain(..).for_each(|(number, semaphore)| semaphore.signal(number));
         Ok(())
     })
 }
 
-/// The work of arriving at semaphores, and the events that end when each lets the wait through.
+/// The work of arriving at semaphores, which is enqueued next, and the events that end when each lets the wait through.
 pub fn arrive(semaphores: Vec<Arc<Semaphore>>) -> (Work, Vec<Arc<Event>>) {
-    let pairs: Vec<_> = semaphores
-        .into_iter()
-        .map(|semaphore| {
-            let event = Event::user(semaphore.context.clone());
-            (semaphore, event)
-        })
-        .collect();
-    let events = pairs.iter().map(|(_, event)| event.clone()).collect();
-    let mut arrivals = Arrivals(pairs);
+    let events: Vec<_> = semaphores.iter().map(|semaphore| Event::user(semaphore.context.clone())).collect();
+    let numbered = semaphores.into_iter().zip(&events);
+    let mut arrivals =
+        Arrivals(numbered.map(|(semaphore, event)| (semaphore.new_wait(event.clone()), semaphore)).collect());
     let work = Work::once(move || {
-        for (semaphore, event) in arrivals.0.drain(..) {
-            semaphore.wait(event);
-        }
+        arrivals.0.drain(..).for_each(|(number, semaphore)| semaphore.wait(number));
         Ok(())
     });
     (work, events)
 }
 
-/// A wait that has not come to its semaphores. When it never will, because what it waits for before has failed, what is
-/// behind it must hear so.
-struct Arrivals(Vec<(Arc<Semaphore>, Arc<Event>)>);
+/// Signals that have not run.
+struct Signals(Vec<(u64, Arc<Semaphore>)>);
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        self.0.drain(..).for_each(|(number, semaphore)| semaphore.no_signal(number));
+    }
+}
+
+/// Waits that have not come to their semaphores.
+struct Arrivals(Vec<(u64, Arc<Semaphore>)>);
 
 impl Drop for Arrivals {
     fn drop(&mut self) {
-        for (_, event) in self.0.drain(..) {
-            end(&event, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-        }
+        self.0.drain(..).for_each(|(number, semaphore)| semaphore.no_wait(number));
     }
 }
 
@@ -139,34 +265,102 @@ mod tests {
     use super::*;
     use crate::platform::Platform;
 
+    fn made() -> Arc<Semaphore> {
+        let context = Context::new(vec![Platform::get().device().clone()], Vec::new(), None);
+        Semaphore::new(context.clone(), context.devices().to_vec(), vec![0])
+    }
+
+    /// An enqueued wait, and what ends with it.
+    fn wait(semaphore: &Semaphore) -> (u64, Arc<Event>) {
+        let event = Event::user(semaphore.context.clone());
+        (semaphore.new_wait(event.clone()), event)
+    }
+
     #[test]
     fn each_signal_lets_one_wait_through_in_their_order() {
-        let context = Context::new(vec![Platform::get().device().clone()], Vec::new(), None);
-        let semaphore = Semaphore::new(context.clone(), context.devices().to_vec(), vec![0]);
-        let events: Vec<_> = (0..3).map(|_| Event::user(context.clone())).collect();
-        let ended = || events.iter().filter(|event| event.has_ended()).count();
-        events.iter().for_each(|event| semaphore.wait(event.clone()));
+        let semaphore = made();
+        let waits: Vec<_> = (0..3).map(|_| wait(&semaphore)).collect();
+        waits.iter().for_each(|(number, _)| semaphore.wait(*number));
+        let ended = || waits.iter().filter(|(_, event)| event.has_ended()).count();
         assert_eq!((ended(), semaphore.payload()), (0, 0));
         for count in 1..=3 {
-            semaphore.signal();
+            semaphore.signal(semaphore.new_signal());
             assert_eq!((ended(), semaphore.payload()), (count, 0));
-            assert!(events[count - 1].has_ended());
+            assert!(waits[count - 1].1.has_ended());
         }
-        semaphore.signal();
+        semaphore.signal(semaphore.new_signal());
         assert_eq!(semaphore.payload(), 1);
-        let late = Event::user(context);
-        semaphore.wait(late.clone());
-        assert!(late.has_ended() && semaphore.payload() == 0);
+        let (late, event) = wait(&semaphore);
+        semaphore.wait(late);
+        assert!(event.has_ended() && semaphore.payload() == 0);
+    }
+
+    #[test]
+    fn signals_and_waits_pair_as_enqueued_in_whatever_order_they_run() {
+        let semaphore = made();
+        let (s1, (w1, first)) = (semaphore.new_signal(), wait(&semaphore));
+        let (s2, (w2, second)) = (semaphore.new_signal(), wait(&semaphore));
+        semaphore.wait(w2);
+        semaphore.signal(s1);
+        assert!(!first.has_ended() && !second.has_ended(), "the second wait is for the second signal");
+        semaphore.signal(s2);
+        assert!(!first.has_ended() && second.has_ended());
+        assert_eq!(semaphore.payload(), 1);
+        semaphore.wait(w1);
+        assert!(first.has_ended());
+        assert_eq!(semaphore.payload(), 0);
     }
 
     #[test]
     fn a_wait_that_never_comes_says_so() {
-        let context = Context::new(vec![Platform::get().device().clone()], Vec::new(), None);
-        let semaphore = Semaphore::new(context.clone(), context.devices().to_vec(), vec![0]);
+        let semaphore = made();
         let (work, events) = arrive(vec![semaphore.clone(), semaphore.clone()]);
         drop(work);
-        assert!(events.iter().all(|event| event.status() == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST));
-        semaphore.signal();
+        assert!(events.iter().all(|event| event.status() == FAILED));
+        semaphore.signal(semaphore.new_signal());
         assert_eq!(semaphore.payload(), 1, "it waits no more");
+    }
+
+    #[test]
+    fn the_signal_of_a_failed_wait_is_for_the_next_one_unless_another_follows() {
+        let semaphore = made();
+        let (signal, (failed, _), (next, event)) = (semaphore.new_signal(), wait(&semaphore), wait(&semaphore));
+        semaphore.wait(next);
+        semaphore.signal(signal);
+        semaphore.no_wait(failed);
+        assert!(event.has_ended());
+        assert_eq!(semaphore.payload(), 0);
+        let (s1, (w1, _)) = (semaphore.new_signal(), wait(&semaphore));
+        let (s2, (w2, event)) = (semaphore.new_signal(), wait(&semaphore));
+        semaphore.wait(w2);
+        semaphore.no_wait(w1);
+        semaphore.signal(s1);
+        assert!(!event.has_ended(), "it is for the second signal");
+        semaphore.signal(s2);
+        assert!(event.has_ended());
+        assert_eq!(semaphore.payload(), 0);
+    }
+
+    #[test]
+    fn a_signal_that_never_comes_fails_the_wait_for_it_alone() {
+        let semaphore = made();
+        let first = signal(vec![semaphore.clone()]);
+        let ((w1, failed), second, (w2, event)) = (wait(&semaphore), semaphore.new_signal(), wait(&semaphore));
+        semaphore.wait(w1);
+        drop(first);
+        assert_eq!(failed.status(), FAILED);
+        semaphore.wait(w2);
+        assert!(!event.has_ended());
+        semaphore.signal(second);
+        assert_eq!(event.status(), CL_COMPLETE);
+    }
+
+    #[test]
+    fn a_released_semaphore_leaves_no_wait_behind() {
+        let semaphore = made();
+        let (number, event) = wait(&semaphore);
+        semaphore.wait(number);
+        drop(semaphore);
+        assert_eq!(event.status(), FAILED);
     }
 }
