@@ -1,12 +1,14 @@
 //! `cl_khr_command_buffer`: every command, enqueued many times and on both kinds of queue, queries and errors.
 
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
-use lockstep_conformance::commands::finish;
+use lockstep_conformance::commands::{finish, marker};
 use lockstep_conformance::extension_functions::CommandBuffers;
 use lockstep_conformance::loader::{cl, device, has_extension};
-use lockstep_conformance::objects::{Buffer, Context, Event, Kernel, Queue};
+use lockstep_conformance::objects::{Argument, Buffer, Context, Event, Kernel, Queue};
 use lockstep_conformance::opencl_sys::*;
 use lockstep_conformance::{Plain, Setup, Svm, arguments, expect, info, ok, read, write};
 
@@ -201,6 +203,127 @@ fn barriers_order_what_has_no_sync_points() {
         ok((cl().clWaitForEvents)(1, &event.raw()));
         assert_eq!(read::<u32>(&queue, &a), vec![((3 + 1) * 3 + 2) * 3 + 3; 5000]);
     }
+}
+
+#[test]
+fn the_order_of_the_recording_holds_on_a_queue_without_one() {
+    let context = Context::new();
+    let (ordered, free) = (context.queue(0), context.queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE));
+    let Some(buffer) = Recorder::new(&ordered) else { return };
+    let step = context.build(SOURCE, "").kernel("step");
+    let a = context.zeros::<u32>(5000);
+    buffer.fill(&a, 1, 20_000);
+    for add in 0..12_u32 {
+        step.set_all(arguments![&a, add]);
+        buffer.launch(&step, 5000, &[]);
+    }
+    buffer.finalize();
+    let wanted = (0..12).fold(1_u32, |value, add| value * 3 + add);
+    for _ in 0..10 {
+        ok(buffer.enqueue(Some(&free), &[]).wait());
+        assert_eq!(read::<u32>(&free, &a), vec![wanted; 5000]);
+    }
+}
+
+#[test]
+fn a_barrier_is_for_the_commands_of_the_recording_alone() {
+    let context = Context::new();
+    let queue = context.queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    let Some(buffer) = Recorder::new(&queue) else { return };
+    let step = context.build(SOURCE, "").kernel("step");
+    let (a, other) = (context.zeros::<u32>(300), context.with_values(&[7_u32; 16]));
+    buffer.barrier();
+    buffer.fill(&a, 1, 1200);
+    buffer.barrier();
+    step.set_all(arguments![&a, 5_u32]);
+    buffer.launch(&step, 300, &[]);
+    buffer.finalize();
+    // A read that has nothing to do with it must not wait for the gate.
+    let gate = context.user_event();
+    let event = buffer.enqueue(None, &[gate.raw()]);
+    assert_eq!(read::<u32>(&queue, &other), [7; 16]);
+    assert!(event.status() > CL_COMPLETE);
+    // Nor does the recording wait for what is before it.
+    let late = context.user_event();
+    let before = marker(&queue, &[&late]);
+    ok(gate.set_status(CL_COMPLETE));
+    ok(buffer.enqueue(None, &[event.raw()]).wait());
+    assert!(before.status() > CL_COMPLETE);
+    ok(late.set_status(CL_COMPLETE));
+    assert_eq!(read::<u32>(&queue, &a), [8; 300]);
+}
+
+/// The buffer that the callback asks about, and how often it was called.
+static ASKED: AtomicUsize = AtomicUsize::new(0);
+static CALLS: AtomicUsize = AtomicUsize::new(0);
+
+extern "C" fn ask_for_state(_: *const c_char, _: *const c_void, _: usize, _: *mut c_void) {
+    CALLS.fetch_add(1, Ordering::Relaxed);
+    let buffer = ASKED.load(Ordering::Relaxed) as cl_command_buffer_khr;
+    let mut state: cl_command_buffer_state_khr = 0;
+    let (size, into) = (size_of_val(&state), (&raw mut state).cast());
+    ok((CommandBuffers::new().clGetCommandBufferInfoKHR)(
+        buffer,
+        CL_COMMAND_BUFFER_STATE_KHR,
+        size,
+        into,
+        ptr::null_mut(),
+    ));
+}
+
+#[test]
+fn the_callback_for_errors_may_ask_about_the_recording() {
+    if !has_extension("cl_khr_command_buffer") {
+        return;
+    }
+    let mut code = 1;
+    let notify = Some(ask_for_state as _);
+    let context = (cl().clCreateContext)(ptr::null(), 1, &device(), notify, ptr::null_mut(), &mut code);
+    ok(code);
+    let context = Context::own(context);
+    let queue = context.queue(0);
+    let Some(buffer) = Recorder::new(&queue) else { return };
+    ASKED.store(buffer.raw as usize, Ordering::Relaxed);
+    let kernel = context.kernel("kernel void f(local int *a, global int *b) { b[0] = a[0]; }", "f");
+    let out = context.zeros::<i32>(1);
+    let too_much = of_device(CL_DEVICE_LOCAL_MEM_SIZE) as usize + 1;
+    kernel.set_all(arguments![Argument::Local(too_much), &out]);
+    // The launch would fail with a message, which a launch outside of a recording gives.
+    let (record, none, size) = (buffer.f.clCommandNDRangeKernelKHR, ptr::null(), [1_usize]);
+    let (null, point, points) = (ptr::null_mut(), ptr::null_mut(), ptr::null());
+    let list = ptr::null();
+    let kernel = kernel.raw();
+    let code = record(buffer.raw, null, list, kernel, 1, none, size.as_ptr(), none, 0, points, point, NO_HANDLE);
+    expect(code, CL_OUT_OF_RESOURCES);
+    assert_eq!(CALLS.load(Ordering::Relaxed), 0, "nothing was launched");
+    let (size, waits, event) = (size.as_ptr(), ptr::null(), ptr::null_mut());
+    let code = (cl().clEnqueueNDRangeKernel)(queue.raw(), kernel, 1, none, size, none, 0, waits, event);
+    expect(code, CL_OUT_OF_RESOURCES);
+    assert_eq!(CALLS.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn what_a_released_recording_holds_is_let_go_of_like_by_the_application() {
+    let setup = Setup::new();
+    let Some(buffer) = Recorder::new(&setup.queue) else { return };
+    let a = setup.context.zeros::<u32>(300);
+    let step = setup.context.build(SOURCE, "").kernel("step");
+    step.set_all(arguments![&a, 5_u32]);
+    buffer.launch(&step, 300, &[]);
+    assert_eq!(step.info::<u32>(CL_KERNEL_REFERENCE_COUNT), 2);
+    buffer.finalize();
+    let Setup { context, queue } = setup;
+    drop(queue);
+    let event = buffer.enqueue(None, &[]);
+    drop(buffer);
+    // Nobody waits, and still it ends: with the last reference of the queue goes what clReleaseCommandQueue does.
+    let begin = Instant::now();
+    while event.status() > CL_COMPLETE {
+        assert!(begin.elapsed() < Duration::from_secs(60), "it never ends");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(step.info::<u32>(CL_KERNEL_REFERENCE_COUNT), 1);
+    assert_eq!(read::<u32>(&context.queue(0), &a), [5; 300]);
 }
 
 #[test]

@@ -176,6 +176,11 @@ impl Queue {
         self.properties.load(Ordering::Relaxed)
     }
 
+    /// Whether commands run one after the other.
+    pub fn is_in_order(&self) -> bool {
+        self.properties() & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE == 0
+    }
+
     /// `CL_QUEUE_PROPERTIES_ARRAY`.
     pub fn property_list(&self) -> &[cl_queue_properties] {
         &self.property_list

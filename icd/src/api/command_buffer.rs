@@ -29,6 +29,7 @@ use parking_lot::Mutex;
 use crate::api::enqueue::{Completion, check_only, enqueue, wait_list};
 use crate::api::mutable_dispatch::{Dispatch, Launch};
 use crate::error::{entry, entry_ret};
+use crate::fork;
 use crate::handle::{self, Object};
 use crate::info::Info;
 
@@ -72,10 +73,9 @@ pub type Call = Box<dyn Fn(cl_command_queue, cl_uint, *const cl_event, *mut cl_e
 
 /// A recorded command.
 struct Recorded {
-    /// Sync points it waits for: numbers of commands before it.
+    /// Sync points it waits for: numbers of commands before it. Those that the order of the queue or a barrier demands are
+    /// among them, as the queue it is enqueued on may have another order.
     waits: Vec<cl_sync_point_khr>,
-    /// Whether without any it waits for all commands before it.
-    barrier: bool,
     call: Call,
     /// The handle of a launch that may be changed.
     dispatch: Option<Held<Dispatch>>,
@@ -111,7 +111,7 @@ impl CommandBuffer {
 impl State {
     /// Whether every command has all that it needs.
     fn is_complete(&self, queue: cl_command_queue) -> bool {
-        let is_right = |command: &Recorded| {
+        let is_right = |command: &Arc<Recorded>| {
             check_only(|| (command.call)(queue, 0, std::ptr::null(), std::ptr::null_mut())) == CL_SUCCESS
         };
         self.commands.iter().filter(|command| command.dispatch.is_some()).all(is_right)
@@ -121,7 +121,18 @@ impl State {
 #[derive(Default)]
 struct State {
     finalized: bool,
-    commands: Vec<Recorded>,
+    commands: Vec<Arc<Recorded>>,
+    /// The last barrier.
+    barrier: Option<cl_sync_point_khr>,
+}
+
+impl Drop for CommandBuffer {
+    fn drop(&mut self) {
+        // As the application's release of the queue would have, were this not the last that holds it.
+        if fork::check().is_ok() {
+            self.queue.flush();
+        }
+    }
 }
 
 /// `clCreateCommandBufferKHR`.
@@ -230,22 +241,20 @@ pub unsafe extern "C" fn enqueue_command_buffer(
         let state = buffer.state.lock();
         // "CL_INVALID_OPERATION if command_buffer is not in the Executable state."
         ensure!(state.finalized && state.is_complete(buffer.held.get()), CL_INVALID_OPERATION);
+        // A launch that fails is told to the application, which may then call for this buffer: not under the lock.
+        let commands = state.commands.clone();
+        drop(state);
         // The event of each command so far.
-        let mut events = Events(Vec::with_capacity(state.commands.len()));
-        for command in &state.commands {
+        let mut events = Events(Vec::with_capacity(commands.len()));
+        for command in &commands {
             let mut list = before.clone();
-            if command.barrier && command.waits.is_empty() {
-                list.extend(&events.0);
-            } else {
-                list.extend(command.waits.iter().map(|&point| events.0[point as usize]));
-            }
+            list.extend(command.waits.iter().map(|&point| events.0[point as usize]));
             let pointer = if list.is_empty() { std::ptr::null() } else { list.as_ptr() };
             let mut ended = std::ptr::null_mut();
             let code = (command.call)(command_queue, list.len() as cl_uint, pointer, &raw mut ended);
             ensure!(code == CL_SUCCESS, code);
             events.0.push(ended);
         }
-        drop(state);
         // The whole ends when all of it has.
         let parts = events.0.iter().map(|&event| handle::get::<Event>(event)).collect::<Result<Vec<_>>>()?;
         let waits = if parts.is_empty() { waits } else { parts };
@@ -373,7 +382,7 @@ impl Recording {
         // sync_point_wait_list are not valid synchronization-points."
         ensure!((self.count == 0) == self.list.is_null(), CL_INVALID_SYNC_POINT_WAIT_LIST_KHR);
         // SAFETY: the caller vouches for the list.
-        let waits: Vec<_> = (0..self.count as usize).map(|i| unsafe { self.list.add(i).read() }).collect();
+        let mut waits: Vec<_> = (0..self.count as usize).map(|i| unsafe { self.list.add(i).read() }).collect();
         let known = waits.iter().all(|&point| (point as usize) < state.commands.len());
         ensure!(known, CL_INVALID_SYNC_POINT_WAIT_LIST_KHR);
         let (call, dispatch) = make(&buffer)?;
@@ -391,7 +400,20 @@ impl Recording {
             // SAFETY: not null, so the caller vouches for it.
             unsafe { self.handle.write(dispatch.get()) };
         }
-        state.commands.push(Recorded { waits, barrier, call, dispatch });
+        let number = state.commands.len() as cl_sync_point_khr;
+        let last_barrier = state.barrier;
+        if buffer.queue.is_in_order() {
+            // "If the […] command-queue [is] in-order […] an additional dependency is created on the last command".
+            waits.extend(number.checked_sub(1));
+        } else if barrier && waits.is_empty() {
+            waits.extend(last_barrier.unwrap_or(0)..number);
+        } else {
+            waits.extend(last_barrier);
+        }
+        if barrier {
+            state.barrier = Some(number);
+        }
+        state.commands.push(Arc::new(Recorded { waits, call, dispatch }));
         Ok(())
     }
 }

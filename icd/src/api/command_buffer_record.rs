@@ -2,16 +2,20 @@
 
 use std::ffi::c_void;
 
+use lockstep_runtime::command::Work;
 use lockstep_runtime::memory::Memory;
+use lockstep_runtime::queue::Queue;
 use lockstep_runtime::{Result, ensure};
 use opencl_sys::{
-    CL_DEPTH, CL_FALSE, CL_INVALID_VALUE, cl_command_buffer_khr, cl_command_queue, cl_int, cl_kernel, cl_mem,
-    cl_mutable_command_khr, cl_sync_point_khr, cl_uint,
+    CL_COMMAND_COMMAND_BUFFER_KHR, CL_DEPTH, CL_FALSE, CL_INVALID_VALUE, cl_command_buffer_khr, cl_command_queue,
+    cl_event, cl_int, cl_kernel, cl_mem, cl_mutable_command_khr, cl_sync_point_khr, cl_uint,
 };
 
 use crate::api::command_buffer::{Call, HeldMemory, Recording};
+use crate::api::enqueue::{Completion, enqueue, wait_list};
 use crate::api::mutable_dispatch::Launch;
-use crate::api::{image_transfer, marker, rect, svm_transfer, transfer};
+use crate::api::{image_transfer, rect, svm_transfer, transfer};
+use crate::error::entry;
 use crate::handle;
 use crate::user::UserData;
 
@@ -61,12 +65,24 @@ macro_rules! recorded {
     };
 }
 
+/// Enqueues a command that does nothing behind the events of a list. It is no marker and no barrier, as without a list
+/// these wait for what else is in the queue.
+///
+/// # Safety
+/// The list has as many events, and the event may be written or is null.
+unsafe fn nothing(queue: cl_command_queue, count: cl_uint, list: *const cl_event, event: *mut cl_event) -> cl_int {
+    // SAFETY: the same contract.
+    entry(|| unsafe {
+        let queue = handle::get::<Queue>(queue)?;
+        let waits = wait_list(queue.context(), count, list)?;
+        enqueue(&queue, CL_COMMAND_COMMAND_BUFFER_KHR, waits, Work::Nothing, Completion { blocking: false, event })
+    })
+}
+
 recorded!(
-    /// `clCommandBarrierWithWaitListKHR`.
+    /// `clCommandBarrierWithWaitListKHR`: of the commands of the buffer alone.
     command_barrier, true, (), {
-        Ok(Box::new(|queue, count, list, event| {
-            marker::enqueue_barrier_with_wait_list(queue, count, list, event)
-        }))
+        Ok(Box::new(|queue, count, list, event| nothing(queue, count, list, event)))
     }
 );
 

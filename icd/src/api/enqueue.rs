@@ -47,10 +47,18 @@ thread_local! {
 
 /// Calls an entry point that enqueues, which then checks its arguments and does no more.
 pub fn check_only(call: impl FnOnce() -> cl_int) -> cl_int {
-    CHECKING.set(true);
+    let before = CHECKING.replace(true);
     let code = call();
-    CHECKING.set(false);
+    CHECKING.set(before);
     code
+}
+
+/// Tells the application about an error, if it asked to be told, and nothing of a mere check: what it calls then would be
+/// one too, and find objects locked.
+pub fn notify(context: &Context, message: &str) {
+    if !CHECKING.get() {
+        context.notify(message);
+    }
 }
 
 /// Enqueues a command.

@@ -44,8 +44,8 @@ pub struct Dispatch {
     buffer: usize,
     /// The queue's handle.
     queue: usize,
-    /// Handle of the kernel it was recorded with.
-    original: usize,
+    /// The kernel it was recorded with.
+    original: HeldKernel,
     dimensions: cl_uint,
     /// The property list, with its terminating 0; empty when there was none.
     properties: Vec<u64>,
@@ -150,7 +150,7 @@ impl Dispatch {
         Ok(Arc::new(Self {
             buffer: buffer as usize,
             queue: queue as usize,
-            original: launch.kernel as usize,
+            original: HeldKernel::retain(launch.kernel)?,
             dimensions,
             properties,
             fields,
@@ -339,7 +339,7 @@ pub unsafe extern "C" fn get_mutable_command_info(
             CL_MUTABLE_COMMAND_COMMAND_BUFFER_KHR => info.value(dispatch.buffer),
             CL_MUTABLE_COMMAND_COMMAND_TYPE_KHR => info.value::<cl_command_type>(CL_COMMAND_NDRANGE_KERNEL),
             CL_MUTABLE_COMMAND_PROPERTIES_ARRAY_KHR => info.slice(&dispatch.properties),
-            CL_MUTABLE_DISPATCH_KERNEL_KHR => info.value(dispatch.original),
+            CL_MUTABLE_DISPATCH_KERNEL_KHR => info.value(dispatch.original.get()),
             CL_MUTABLE_DISPATCH_DIMENSIONS_KHR => info.value(dispatch.dimensions),
             CL_MUTABLE_DISPATCH_GLOBAL_WORK_OFFSET_KHR => numbers(now.offset),
             CL_MUTABLE_DISPATCH_GLOBAL_WORK_SIZE_KHR => numbers(now.global),

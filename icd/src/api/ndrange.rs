@@ -14,7 +14,7 @@ use opencl_sys::{
 };
 use std::sync::Arc;
 
-use crate::api::enqueue::{Completion, enqueue, wait_list};
+use crate::api::enqueue::{Completion, enqueue, notify, wait_list};
 use crate::error::entry;
 use crate::handle;
 
@@ -58,7 +58,7 @@ unsafe fn launch_command(
         Ok(launch) => launch,
         Err(error) => {
             if let Some(message) = error.message() {
-                queue.context().notify(message);
+                notify(queue.context(), message);
             }
             return Err(error);
         }
