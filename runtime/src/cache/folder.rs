@@ -15,7 +15,9 @@ use std::time::{Duration, SystemTime};
 use super::key::Key;
 
 /// What the names of files begin with that are still being written.
-const UNFINISHED: &str = "new-";
+const UNFINISHED: &str = ".lockstep-new-";
+/// How many letters and digits follow in such a name.
+const RANDOM: usize = 12;
 /// An unfinished file that is older was left behind.
 const LEFT_BEHIND: Duration = Duration::from_secs(3600);
 /// A file's time is brought up to date when it is older: each use would be a write.
@@ -93,7 +95,7 @@ impl Folder {
     }
 
     fn write(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
-        let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(&self.path)?;
+        let mut file = tempfile::Builder::new().prefix(UNFINISHED).rand_bytes(RANDOM).tempfile_in(&self.path)?;
         file.write_all(bytes)?;
         file.persist(self.file(key)).map(drop).map_err(|error| error.error)
     }
@@ -107,7 +109,7 @@ impl Folder {
         for entry in entries.flatten() {
             // Only what we made: the folder may be one that somebody has other things in.
             let name = entry.file_name().to_string_lossy().into_owned();
-            let unfinished = name.starts_with(UNFINISHED);
+            let unfinished = is_unfinished(&name);
             if !unfinished && !is_entry(&name) {
                 continue;
             }
@@ -142,6 +144,12 @@ impl Folder {
 /// Whether a file of this name is an entry.
 fn is_entry(name: &str) -> bool {
     name.len() == 2 * blake3::OUT_LEN && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Whether a file of this name is one that is still being written, or was left behind so.
+fn is_unfinished(name: &str) -> bool {
+    let random = name.strip_prefix(UNFINISHED);
+    random.is_some_and(|random| random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
 /// What a file of so many bytes takes.
@@ -203,9 +211,11 @@ mod tests {
             assert!(folder.put(&key(number), &[0; 4000]));
             made(number, 100 - u64::from(number));
         }
-        let foreign = parent.path().join("somebody's");
-        let left = parent.path().join("new-left");
-        for (path, hours) in [(&foreign, 1000), (&left, 2)] {
+        let foreign = ["somebody's", "new-report.txt", ".lockstep-new-", ".lockstep-new-plans.for.me"];
+        let foreign = foreign.map(|name| parent.path().join(name));
+        let left = tempfile::Builder::new().prefix(UNFINISHED).rand_bytes(RANDOM).tempfile_in(parent.path()).unwrap();
+        let left = left.into_temp_path();
+        for (path, hours) in foreign.iter().map(|path| (path.as_path(), 1000)).chain([(&*left, 2)]) {
             File::create(path).unwrap().set_modified(now - Duration::from_secs(3600 * hours)).unwrap();
         }
         assert!(folder.get(&key(0)).is_some(), "and its time is now");
@@ -216,7 +226,7 @@ mod tests {
         assert!(there(0) && there(17) && there(16) && !there(1) && !there(2));
         let size: u64 = (0..18).filter(|&number| there(number)).map(|_| 4096).sum();
         assert!(size <= limit, "{size}");
-        assert!(foreign.exists() && !left.exists());
+        assert!(foreign.iter().all(|path| path.exists()) && !left.exists());
         assert!(!folder.put(&key(99), &[0; 20 << 10]), "one entry is not to push out the others");
     }
 }
