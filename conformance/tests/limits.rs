@@ -69,6 +69,19 @@ fn all_local_memory() {
 }
 
 #[test]
+fn more_local_memory_than_can_be_counted() {
+    let setup = Setup::new();
+    let source = "kernel void f(local int *a, local int *b) { a[get_local_id(0)] = b[0]; }";
+    let kernel = setup.context.kernel(source, "f");
+    for sizes in [[usize::MAX, 4], [4, usize::MAX], [usize::MAX - 200, 400], [usize::MAX / 2 + 1; 2]] {
+        kernel.set_all(sizes.map(Argument::Local).into());
+        expect(try_launch(&setup.queue, &kernel, &[1], &[]), CL_OUT_OF_RESOURCES);
+    }
+    kernel.set_all(vec![Argument::Local(4), Argument::Local(4)]);
+    run(&setup.queue, &kernel, &[1], &[]);
+}
+
+#[test]
 fn large_private_arrays() {
     let setup = Setup::new();
     let source = "kernel void f(global int *out, local int *tmp) {

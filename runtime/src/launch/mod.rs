@@ -22,7 +22,7 @@ use opencl_sys::{CL_INVALID_KERNEL_ARGS, CL_OUT_OF_RESOURCES};
 
 use crate::device::LOCAL_MEMORY;
 use crate::kernel::{Kernel, LOCAL_ALIGN};
-use crate::{Error, Result, ensure, schedule};
+use crate::{Error, Result, schedule};
 use ndrange::{NdRange, Request};
 use record::Launch;
 
@@ -56,16 +56,25 @@ pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Arc<Launch>> {
                     }
                 }
                 ParamKind::Local => {
-                    let start = local_end.next_multiple_of(LOCAL_ALIGN);
+                    // The application's sizes may be any.
+                    let start = local_end.checked_next_multiple_of(LOCAL_ALIGN);
+                    let end = start.and_then(|start| start.checked_add(args.locals[index]));
+                    let (Some(start), Some(end)) = (start, end) else { return Err(too_much_local_memory()) };
                     record.args.write(param.offset as usize, &start.to_le_bytes());
-                    local_end = start.saturating_add(args.locals[index]);
+                    local_end = end;
                 }
                 ParamKind::Value | ParamKind::Sampler => {}
             }
         }
-        ensure!(local_end <= LOCAL_MEMORY, CL_OUT_OF_RESOURCES, "more local memory than CL_DEVICE_LOCAL_MEM_SIZE");
+        if local_end > LOCAL_MEMORY {
+            return Err(too_much_local_memory());
+        }
         (record.items_offset, record.scratch) =
             record::scratch(local_end, &needs, range.local, kernel.scratch_limit())?;
         Ok(launch)
     })
+}
+
+fn too_much_local_memory() -> Error {
+    Error::new(CL_OUT_OF_RESOURCES).because("more local memory than CL_DEVICE_LOCAL_MEM_SIZE")
 }
