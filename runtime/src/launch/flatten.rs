@@ -39,7 +39,7 @@ fn run(row: u64, limit: u64) -> u64 {
     // Equal runs need no code for the end of a row.
     let (shortest, longest) = (limit / 2 / ROW, limit / ROW);
     let even = (shortest.max(1)..=longest).rev().map(|gangs| gangs * ROW).find(|&run| row.is_multiple_of(run));
-    even.unwrap_or(limit.min(row.next_multiple_of(ROW)))
+    even.unwrap_or(row.min(limit).next_multiple_of(ROW))
 }
 
 #[cfg(test)]
@@ -64,6 +64,7 @@ mod tests {
         assert_eq!(local(&[1000, 1000], &[1, 1]), [1008, 1, 1], "one run with an end to mask");
         assert_eq!(local(&[1_000_003], &[1]), [1024, 1, 1]);
         assert_eq!(local(&[6, 500], &[1, 1]), [6, 1, 1]);
+        assert_eq!(local(&[usize::MAX], &[1]), [1024, 1, 1], "the largest row there is");
     }
 
     #[test]
