@@ -407,12 +407,13 @@ impl Allocation {
         let refused = |why: &str| {
             Err(Error::new(CL_MEM_OBJECT_ALLOCATION_FAILURE).because(format!("a buffer of {size} bytes: {why}")))
         };
-        let before = ALLOCATED.fetch_add(size as u64, Ordering::Relaxed);
-        // From here on the drop of `this` takes the size back out.
-        let mut this = Self { start: std::ptr::null_mut(), size };
-        if before.saturating_add(size as u64) > total {
+        // What is refused is not counted, not even for a moment: others may ask for what there is room for.
+        let with_this = |before: u64| before.checked_add(size as u64).filter(|&after| after <= total);
+        if ALLOCATED.fetch_update(Ordering::Relaxed, Ordering::Relaxed, with_this).is_err() {
             return refused("more than the device's memory together with the other buffers");
         }
+        // From here on the drop of `this` takes the size back out.
+        let mut this = Self { start: std::ptr::null_mut(), size };
         if size >= ASK_FROM && available_memory().is_some_and(|left| size as u64 > left) {
             return refused("more than the system has left");
         }
@@ -492,6 +493,8 @@ fn available_memory() -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+
     use opencl_sys::{CL_MAP_WRITE, CL_MEM_READ_WRITE};
 
     use super::*;
@@ -574,6 +577,22 @@ mod tests {
         let refused = |total| Allocation::new(PAGES_FROM, total).err().as_ref().map(Error::code);
         assert_eq!(refused(PAGES_FROM as u64 - 1), Some(CL_MEM_OBJECT_ALLOCATION_FAILURE));
         assert_eq!(refused(u64::MAX), None);
+    }
+
+    #[test]
+    fn what_is_refused_takes_no_room_from_others() {
+        let (total, refused) = (1 << 50, AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..20_000 {
+                    assert!(Allocation::new(1 << 50, total).is_err(), "others have some of it");
+                }
+                refused.store(true, Ordering::Relaxed);
+            });
+            while !refused.load(Ordering::Relaxed) {
+                assert!(Allocation::new(64, total).is_ok());
+            }
+        });
     }
 
     #[test]
