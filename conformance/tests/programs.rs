@@ -572,6 +572,25 @@ fn link_libraries() {
 }
 
 #[test]
+fn a_failed_build_takes_nothing_from_what_it_was_given() {
+    let setup = Setup::new();
+    let source = "int helper(int); kernel void f(global int *out) { out[0] = helper(5); }";
+    let (main, helper) =
+        (compiled(&setup.context, source), compiled(&setup.context, "int helper(int x) { return x + 100; }"));
+    // "CL_INVALID_OPERATION if program was not created with clCreateProgramWithSource, clCreateProgramWithIL or
+    // clCreateProgramWithBinary."
+    let whole = linked(&setup.context, "", &[&main, &helper]);
+    expect(whole.build(""), CL_INVALID_OPERATION);
+    assert_eq!(result(&setup, &whole), 105);
+    if is_lockstep() {
+        let again = setup.context.from_binary(&main.binary()).unwrap_or_else(|error| panic!("{error:?}"));
+        expect(again.build(""), CL_BUILD_PROGRAM_FAILURE);
+        assert_eq!(again.build_info::<u32>(CL_PROGRAM_BINARY_TYPE), CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
+        assert_eq!(result(&setup, &linked(&setup.context, "", &[&again, &helper])), 105);
+    }
+}
+
+#[test]
 fn link_errors() {
     let setup = Setup::new();
     let main = compiled(&setup.context, "int helper(int); kernel void f(global int *out) { out[0] = helper(5); }");

@@ -28,8 +28,13 @@ pub type Done = Box<dyn FnOnce() + Send>;
 pub type EmbeddedHeader = (String, String);
 
 /// `clBuildProgram`.
+///
+/// "CL_INVALID_OPERATION if program was not created with clCreateProgramWithSource, clCreateProgramWithIL or
+/// clCreateProgramWithBinary."
 pub fn build(program: &Arc<Program>, text: &str, done: Option<Done>) -> Result<()> {
     let options = parse(text, Stage::Build)?;
+    let given = program.source.is_some() || program.binary.is_some();
+    ensure!(given, CL_INVALID_OPERATION, "the program is the result of a link");
     start(program, text, CL_BUILD_PROGRAM_FAILURE, done, move |program| match (&program.source, &program.binary) {
         (Some(source), _) => {
             let source = Source { config: &config(), text: source.as_bytes(), headers: &[], options: &options };
@@ -132,7 +137,7 @@ fn start(
             }
             Err(error) => {
                 state.status = BuildStatus::Error;
-                state.code = Code::None;
+                state.code = owner.given();
                 state.log = error.log();
                 false
             }
@@ -142,9 +147,12 @@ fn start(
         return if run() { Ok(()) } else { Err(Error::new(failure).because(program.state.lock().log.clone())) };
     };
     let builder = std::thread::Builder::new().name("lockstep-build".into());
+    let program_of_done = program.clone();
     let thread = builder.spawn(move || {
         run();
         done();
+        // Its handle is an argument of the callback.
+        drop(program_of_done);
     });
     // Without a thread nothing has run: say so and leave the program as it was.
     thread.map(drop).map_err(|_| {

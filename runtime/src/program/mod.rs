@@ -114,10 +114,19 @@ impl Program {
         // must still be built, which here means made ready.
         let mut state = BuildState::nothing();
         if let Binary::Object(object) = &binary {
-            state.code = Code::Object(Arc::new(object.clone()));
             state.options = object.options.text.clone();
         }
-        Program::new(context, devices, None, Some(binary), state)
+        let program = Program::new(context, devices, None, Some(binary), state);
+        program.state.lock().code = program.given();
+        program
+    }
+
+    /// What it has before a build, or after one that failed: an object or a library that it was created with.
+    fn given(&self) -> Code {
+        match &self.binary {
+            Some(Binary::Object(object)) => Code::Object(Arc::new(object.clone())),
+            _ => Code::None,
+        }
     }
 
     /// The context.
