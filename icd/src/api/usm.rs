@@ -24,8 +24,9 @@ use opencl_sys::{
     cl_unified_shared_memory_type_intel,
 };
 use opencl_sys::{
-    CL_INVALID_DEVICE, CL_INVALID_PROPERTY, CL_INVALID_VALUE, cl_bool, cl_command_queue, cl_context, cl_device_id,
-    cl_device_info, cl_event, cl_int, cl_mem_migration_flags, cl_uint,
+    CL_INVALID_DEVICE, CL_INVALID_PROPERTY, CL_INVALID_VALUE, CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES,
+    cl_bool, cl_command_queue, cl_context, cl_device_id, cl_device_info, cl_event, cl_int, cl_mem_migration_flags,
+    cl_uint,
 };
 
 use crate::api::svm::check_alignment;
@@ -101,7 +102,13 @@ unsafe fn allocate(
     check_alignment(alignment)?;
     // SAFETY: the same contract.
     let flags = unsafe { flags(properties, matches!(kind, Kind::Shared(_)))? };
-    svm::allocate(context, kind, flags, size).map(<*mut u8>::cast)
+    // "CL_OUT_OF_RESOURCES if there is a failure to allocate resources required by the OpenCL implementation on the device":
+    // the extension has no error for memory alone.
+    let refused = |error: Error| match error.code() {
+        CL_MEM_OBJECT_ALLOCATION_FAILURE => Error::new(CL_OUT_OF_RESOURCES),
+        _ => error,
+    };
+    svm::allocate(context, kind, flags, size).map(<*mut u8>::cast).map_err(refused)
 }
 
 /// `clHostMemAllocINTEL`.
