@@ -143,3 +143,27 @@ fn ways_that_meet_know_nothing_but_loads_before() {
     let (_, found) = run(&format!("{TWO_ROWS}{code}"), 32);
     assert_eq!(found[..10], [103, 104, 105, 106, 107, 108, 109, 110, 0, 2]);
 }
+
+/// Nobody runs these stores, but they stand there: what lies around their addresses cannot be counted.
+#[test]
+fn addresses_at_the_ends_of_what_can_be_counted() {
+    for offset in [i64::MAX, i64::MAX - 3, i64::MIN, i64::MIN + 3] {
+        let body = format!(
+            "%n = load i32, ptr %in, align 4 !g
+            %never = icmp eq i32 %n, 7
+            br i1 %never, label %far, label %near
+            far:
+            %place = getelementptr i8, ptr %local, i64 {offset}
+            store volatile i8 1, ptr %other, align 1 !l
+            store i8 1, ptr %place, align 1 !l
+            br label %near
+            near:
+            %a = load <8 x i32>, ptr %in, align 4 !g
+            store <8 x i32> %a, ptr %local, align 4 !l
+            %b = load <8 x i32>, ptr %local, align 4 !l
+            store <8 x i32> %b, ptr %out, align 4 !g"
+        );
+        let (_, found) = run(&body, 32);
+        assert_eq!(found[..8], [100, 101, 102, 103, 104, 105, 106, 107], "{offset}");
+    }
+}

@@ -47,25 +47,27 @@ kernel "masks_and_divisors" {
 ;     v5: i32 = add v2, 0
 ;     v20: i32 = and v1, 15
 ;     v21: i1 = icmp.eq v20, 15:i32
-;     v22: i32 = and v5, 15
-;     v23: i1 = icmp.eq v22, 0:i32
-;     v24: i1 = and v21, v23
-;     v39: i1 = freeze v24
-;     br v39, b1, b2
+;     v22: i1 = freeze v21
+;     v23: i32 = and v5, 15
+;     v24: i1 = icmp.eq v23, 0:i32
+;     v25: i1 = freeze v24
+;     v26: i1 = and v22, v25
+;     v41: i1 = freeze v26
+;     br v41, b1, b2
 ;   b1:
 ;     v3: i64 = query.global_id 0
 ;     v4: i32 = trunc v3
-;     v43: i32 = and v4, -16
-;     v44: i32 = and v43, v1
-;     v45: i32 = and v4, 15
-;     v6: i32 = add.nuw v44, v45
-;     v46: i32 = and v4, -16
-;     v7: i32 = udiv v46, v5
+;     v45: i32 = and v4, -16
+;     v46: i32 = and v45, v1
+;     v47: i32 = and v4, 15
+;     v6: i32 = add.nuw v46, v47
+;     v48: i32 = and v4, -16
+;     v7: i32 = udiv v48, v5
 ;     v8: i32 = mul v7, 10
-;     v47: i32 = and v4, -16
-;     v48: i32 = urem v47, v5
-;     v49: i32 = and v4, 15
-;     v9: i32 = add.nuw v48, v49
+;     v49: i32 = and v4, -16
+;     v50: i32 = urem v49, v5
+;     v51: i32 = and v4, 15
+;     v9: i32 = add.nuw v50, v51
 ;     v10: i32 = sub v4, v9
 ;     v11: i1 = icmp.ult v9, v5
 ;     v12: i32 = add v6, v8
@@ -75,19 +77,19 @@ kernel "masks_and_divisors" {
 ;     store v13 to v15 align 4
 ;     jump b3
 ;   b2:
-;     v25: i64 = query.global_id 0
-;     v26: i32 = trunc v25
-;     v27: i32 = and v1, v26
-;     v28: i32 = udiv v26, v5
-;     v29: i32 = mul v28, 10
-;     v30: i32 = urem v26, v5
-;     v31: i32 = sub v26, v30
-;     v32: i1 = icmp.ult v30, v5
-;     v33: i32 = add v27, v29
-;     v34: i32 = select v32, v33, v31
-;     v35: i64 = shl v25, 2
-;     v36: ptr.global = ptradd v0, v35
-;     store v34 to v36 align 4
+;     v27: i64 = query.global_id 0
+;     v28: i32 = trunc v27
+;     v29: i32 = and v1, v28
+;     v30: i32 = udiv v28, v5
+;     v31: i32 = mul v30, 10
+;     v32: i32 = urem v28, v5
+;     v33: i32 = sub v28, v32
+;     v34: i1 = icmp.ult v32, v5
+;     v35: i32 = add v29, v31
+;     v36: i32 = select v34, v35, v33
+;     v37: i64 = shl v27, 2
+;     v38: ptr.global = ptradd v0, v37
+;     store v36 to v38 align 4
 ;     jump b3
 ;   b3:
 ;     return

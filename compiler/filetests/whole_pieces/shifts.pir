@@ -48,25 +48,26 @@ kernel "shifts" {
 ;   region r0 {
 ;   b0(v0: ptr.global, v1: i32):
 ;     v26: i1 = icmp.uge v1, 4:i32
-;     v48: i1 = freeze v26
-;     br v48, b1, b2
+;     v27: i1 = freeze v26
+;     v49: i1 = freeze v27
+;     br v49, b1, b2
 ;   b1:
 ;     v2: i64 = query.global_id 0
 ;     v3: i32 = trunc v2
-;     v52: i32 = shl 1, 4
-;     v53: i32 = add v1, -4
-;     v4: i32 = shl v52, v53
+;     v53: i32 = shl 1, 4
+;     v54: i32 = add v1, -4
+;     v4: i32 = shl v53, v54
 ;     v5: i32 = add v4, -1
-;     v54: i32 = and v3, -16
-;     v55: i32 = and v54, v5
-;     v56: i32 = and v3, 15
-;     v6: i32 = add.nuw v55, v56
-;     v57: i32 = and v3, -16
-;     v7: i32 = lshr v57, v1
+;     v55: i32 = and v3, -16
+;     v56: i32 = and v55, v5
+;     v57: i32 = and v3, 15
+;     v6: i32 = add.nuw v56, v57
+;     v58: i32 = and v3, -16
+;     v7: i32 = lshr v58, v1
 ;     v8: i32 = shl v7, 1
-;     v58: i32 = shl v8, 4
-;     v59: i32 = add v1, -4
-;     v9: i32 = shl v58, v59
+;     v59: i32 = shl v8, 4
+;     v60: i32 = add v1, -4
+;     v9: i32 = shl v59, v60
 ;     v10: i32 = add v6, v9
 ;     v11: i64 = zext v10
 ;     v12: i64 = shl v11, 2
@@ -82,27 +83,27 @@ kernel "shifts" {
 ;     store v14 to v18 align 4
 ;     jump b3
 ;   b2:
-;     v27: i64 = query.global_id 0
-;     v28: i32 = trunc v27
-;     v29: i32 = shl 1, v1
-;     v30: i32 = add v29, -1
-;     v31: i32 = and v28, v30
-;     v32: i32 = lshr v28, v1
-;     v33: i32 = shl v32, 1
-;     v34: i32 = shl v33, v1
-;     v35: i32 = add v31, v34
-;     v36: i64 = zext v35
-;     v37: i64 = shl v36, 2
-;     v38: ptr.global = ptradd v0, v37
-;     v39: i32 = load v38 align 4
-;     v40: i32 = add v35, v29
-;     v41: i64 = zext v40
-;     v42: i64 = shl v41, 2
-;     v43: ptr.global = ptradd v0, v42
-;     v44: i32 = load v43 align 4
-;     v45: i32 = add v44, 100
-;     store v45 to v38 align 4
-;     store v39 to v43 align 4
+;     v28: i64 = query.global_id 0
+;     v29: i32 = trunc v28
+;     v30: i32 = shl 1, v1
+;     v31: i32 = add v30, -1
+;     v32: i32 = and v29, v31
+;     v33: i32 = lshr v29, v1
+;     v34: i32 = shl v33, 1
+;     v35: i32 = shl v34, v1
+;     v36: i32 = add v32, v35
+;     v37: i64 = zext v36
+;     v38: i64 = shl v37, 2
+;     v39: ptr.global = ptradd v0, v38
+;     v40: i32 = load v39 align 4
+;     v41: i32 = add v36, v30
+;     v42: i64 = zext v41
+;     v43: i64 = shl v42, 2
+;     v44: ptr.global = ptradd v0, v43
+;     v45: i32 = load v44 align 4
+;     v46: i32 = add v45, 100
+;     store v46 to v39 align 4
+;     store v40 to v44 align 4
 ;     jump b3
 ;   b3:
 ;     return

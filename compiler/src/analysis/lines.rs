@@ -20,6 +20,9 @@ use std::ops::RangeInclusive;
 /// The extensions that one address may depend on.
 const MOST_EXTENSIONS: usize = 2;
 
+/// The instructions that lead from there to a value, each as often as it is used: as many are emitted for an access.
+const MOST_STEPS: u32 = 32;
+
 /// How a value's lanes lie if nothing wraps.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Line {
@@ -27,6 +30,8 @@ pub struct Line {
     pub stride: i64,
     /// The extensions (`zext` and `sext`) whose operands must not wrap.
     pub extensions: Vec<Value>,
+    /// What it takes to compute it from what is no line but strided.
+    steps: u32,
 }
 
 /// The values that are varying, but lie on a line if nothing wraps.
@@ -43,7 +48,8 @@ pub fn lines(
             let node = &f.insts[inst];
             let [result] = node.results[..] else { continue };
             if shapes[result].is_varying() && matches!(f.ty(result), Type::I64 | Type::Ptr(_)) {
-                found[result] = line(f, shapes, &found, &node.data, result, width).filter(|line| line.stride != 0);
+                let line = line(f, shapes, &found, &node.data, result, width);
+                found[result] = line.filter(|line| line.stride != 0 && line.steps <= MOST_STEPS);
             }
         }
     }
@@ -59,24 +65,27 @@ fn line(
     width: u32,
 ) -> Option<Line> {
     let of = |v: Value| match shapes[v] {
-        Shape::Strided { stride, .. } => Some(Line { stride, extensions: Vec::new() }),
+        Shape::Strided { stride, .. } => Some(Line { stride, extensions: Vec::new(), steps: 0 }),
         Shape::Varying => found[v].clone(),
     };
-    let scaled = |v: Value, by: i64| of(v).map(|line| Line { stride: line.stride.wrapping_mul(by), ..line });
+    let scaled = |v: Value, by: i64| {
+        of(v).map(|line| Line { stride: line.stride.wrapping_mul(by), steps: line.steps + 1, ..line })
+    };
     let sum = |a: Value, b: Value, sign: i64| {
         let (a, b) = (of(a)?, scaled(b, sign)?);
+        let steps = a.steps + b.steps;
         let mut extensions = a.extensions;
         extensions.extend(b.extensions);
         extensions.sort_unstable();
         extensions.dedup();
         let stride = a.stride.wrapping_add(b.stride);
-        (extensions.len() <= MOST_EXTENSIONS).then_some(Line { stride, extensions })
+        (extensions.len() <= MOST_EXTENSIONS).then_some(Line { stride, extensions, steps })
     };
     let constant = |v: Value| f.const_bits(v).map(|bits| bits as i64);
     match *data {
         InstData::Unary { op: UnaryOp::Zext | UnaryOp::Sext, arg, .. } => {
             let stride = shapes[arg].stride()?;
-            first_indices(f, shapes, result, width).map(|_| Line { stride, extensions: vec![result] })
+            first_indices(f, shapes, result, width).map(|_| Line { stride, extensions: vec![result], steps: 1 })
         }
         InstData::Binary { op: BinaryOp::Add, args: [a, b], .. } => sum(a, b, 1),
         InstData::Binary { op: BinaryOp::Sub, args: [a, b], .. } => sum(a, b, -1),
@@ -149,6 +158,28 @@ mod tests {
         assert_eq!(of(UnaryOp::Sext, Type::I32, 2), Some((8, i128::from(i32::MIN)..=i128::from(i32::MAX) - 30)));
         assert_eq!(of(UnaryOp::Sext, Type::I8, -3), Some((-12, -128 + 45..=127)));
         assert_eq!(of(UnaryOp::Zext, Type::I8, 17), Some((68, 0..=0)));
+    }
+
+    /// Each round doubles what is emitted for an address.
+    #[test]
+    fn what_takes_long_to_compute_is_no_line() {
+        let line_after = |rounds: u32| {
+            let mut f = Function::new();
+            let (mut b, inputs) = Builder::entry(&mut f, &[Type::I32, Type::I64]);
+            let mut value = b.unary(UnaryOp::Zext, Type::I64, inputs[0]);
+            for _ in 0..rounds {
+                let more = b.binary(BinaryOp::Add, value, inputs[1]);
+                let sum = b.binary(BinaryOp::Add, more, value);
+                value = b.binary(BinaryOp::Sub, sum, value);
+            }
+            b.ret();
+            let mut shapes = SecondaryMap::new();
+            shapes[inputs[0]] = Shape::contiguous(1);
+            shapes[inputs[1]] = Shape::uniform(1);
+            lines(&f, &f.layout, &shapes, 16)[value].clone().map(|line| line.stride)
+        };
+        assert_eq!((line_after(1), line_after(2)), (Some(1), Some(1)));
+        assert_eq!((line_after(5), line_after(100)), (None, None));
     }
 
     #[test]

@@ -244,6 +244,9 @@ impl<'ctx> Rows<'ctx> {
             None => Some(vec![true; count as usize]),
         };
         let (base, offset) = place(ptr);
+        if offset.unsigned_abs() > FARTHEST {
+            return None;
+        }
         Some(Access { base, offset, ty: element, bytes: bytes.into(), lanes })
     }
 
@@ -415,6 +418,9 @@ fn in_order(function: FunctionValue<'_>) -> Vec<BasicBlock<'_>> {
     order.reverse();
     order
 }
+
+/// Bytes from an object's start that are looked at: what is farther away is no part of a group's memory.
+const FARTHEST: u64 = 1 << 40;
 
 /// The bits of LLVM's `memory` attribute that say that a kind of memory may be written.
 const CHANGES: u64 = 0xaaaa_aaaa_aaaa_aaaa;

@@ -162,14 +162,18 @@ impl Pieces {
         self.rewrite(f, &f.layout.clone(), shapes, width);
     }
 
+    /// The values that are asked of.
+    pub fn asked(&self) -> Vec<Value> {
+        self.amounts.iter().chain(&self.masks).chain(&self.multiples).copied().collect()
+    }
+
     /// The place in the source of what is asked of.
     pub fn place(&self, f: &Function) -> SourceLoc {
-        let mut asked = self.amounts.iter().chain(&self.masks).chain(&self.multiples);
-        let place = |&value: &Value| match f.values[value].def {
+        let place = |value: Value| match f.values[value].def {
             ValueDef::Result(inst, _) => Some(f.insts[inst].loc),
             _ => None,
         };
-        asked.find_map(place).unwrap_or_default()
+        self.asked().into_iter().find_map(place).unwrap_or_default()
     }
 
     fn bits(&self) -> u128 {
@@ -179,11 +183,12 @@ impl Pieces {
     /// Computes at the entry, before anything that does not matter for it, whether all of it holds.
     fn condition(&self, f: &mut Function) -> Value {
         let entry = f.entry();
-        let asked: Vec<Value> = self.amounts.iter().chain(&self.masks).chain(&self.multiples).copied().collect();
-        let rest = before(f, &asked);
+        let rest = before(f, &self.asked());
         let mut b = Builder::at(f, entry);
         let mut answer: Option<Value> = None;
         let mut also = |b: &mut Builder, holds: Value| {
+            // What is poison would make all of it poison, also where nobody uses it.
+            let holds = b.unary(UnaryOp::Freeze, Type::BOOL, holds);
             answer = Some(answer.map_or(holds, |others| b.binary(BinaryOp::And, others, holds)));
         };
         for &amount in &self.amounts {

@@ -8,7 +8,7 @@
 //! least per work-item; then tiles, where every group is cut into whole ones.
 //! Source: DESIGN decisions 8 and 9; Moll 2021, chapter 10, for the shapes that decide what an access costs.
 
-use super::choices::{may_have_versions, uniform_choice, whole_pieces};
+use super::choices::{Together, may_have_versions, uniform_choice, whole_pieces};
 use super::{Gangs, WIDTHS, analyse};
 use crate::analysis::cfg::{Cfg, cfg};
 use crate::analysis::cost::{self, Registers};
@@ -198,24 +198,26 @@ impl<'a> Estimates<'a> {
         launch: &'a LaunchFacts,
     ) -> Estimates<'a> {
         let lanes = tile.map_or(facts, |tile| &tile.rows);
+        let together = Together { lanes, tile: tile.map(|_| facts) };
         let analysed = |body: &Function| Analysed::new(body, facts, tile);
-        let of_choice = |body: &Function, found: &Divergence, times: u64| match uniform_choice(body, found, gangs) {
-            Some(condition) => [true, false]
-                .map(|holds| {
-                    let mut body = body.clone();
-                    suppose(&mut body, condition, holds);
-                    (analysed(&body), times)
-                })
-                .into(),
-            None => vec![(analysed(body), 2 * times)],
-        };
+        let of_choice =
+            |body: &Function, found: &Divergence, times: u64| match uniform_choice(body, together, found, gangs) {
+                Some(condition) => [true, false]
+                    .map(|holds| {
+                        let mut body = body.clone();
+                        suppose(&mut body, condition, holds);
+                        (analysed(&body), times)
+                    })
+                    .into(),
+                None => vec![(analysed(body), 2 * times)],
+            };
         let versions = |body: &Function| -> Vec<(Analysed, u64)> {
             if !may_have_versions(body, gangs) {
                 return vec![(analysed(body), 1)];
             }
             let found = analyse(body, lanes);
             let mut versions = of_choice(body, &found, 1);
-            if let Some(asked) = whole_pieces(body, lanes, &found, gangs) {
+            if let Some(asked) = whole_pieces(body, together, &found, gangs) {
                 let mut whole = body.clone();
                 asked.suppose(&mut whole, &found.shapes, lanes.width);
                 versions.extend(of_choice(&whole, &analyse(&whole, lanes), WHOLE_PIECES));

@@ -29,18 +29,39 @@ pub fn may_have_versions(f: &Function, gangs: Gangs) -> bool {
     [gangs.uniform_choices, gangs.whole_pieces].into_iter().any(|versions| may_split(f, gangs, versions))
 }
 
+/// What holds of the lanes that access memory together: those of a gang, or of a tile's row.
+#[derive(Clone, Copy)]
+pub struct Together<'a> {
+    /// What holds of them.
+    pub lanes: &'a Facts,
+    /// What holds of the whole gang, if it is a tile. Its rows go one way together.
+    pub tile: Option<&'a Facts>,
+}
+
+impl Together<'_> {
+    /// Whether all lanes of the gang have the same of a value that is the same in those that access memory together.
+    fn share(self, f: &Function, values: &[Value]) -> bool {
+        self.tile.is_none_or(|facts| {
+            let shapes = analyse(f, facts).shapes;
+            values.iter().all(|&value| shapes[value].is_uniform())
+        })
+    }
+}
+
 /// The condition that chooses between two lines for which a region gets versions.
-pub fn uniform_choice(f: &Function, found: &Divergence, gangs: Gangs) -> Option<Value> {
-    may_split(f, gangs, gangs.uniform_choices).then(|| condition(f, &found.shapes)).flatten()
+pub fn uniform_choice(f: &Function, together: Together, found: &Divergence, gangs: Gangs) -> Option<Value> {
+    let condition = may_split(f, gangs, gangs.uniform_choices).then(|| condition(f, &found.shapes)).flatten();
+    condition.filter(|&condition| together.share(f, &[condition]))
 }
 
 /// The pieces of indices for which a region gets a version: where they hold whole gangs, addresses that were varying are
 /// lines, or branches uniform.
-pub fn whole_pieces(f: &Function, facts: &Facts, found: &Divergence, gangs: Gangs) -> Option<Pieces> {
+pub fn whole_pieces(f: &Function, together: Together, found: &Divergence, gangs: Gangs) -> Option<Pieces> {
     if !may_split(f, gangs, gangs.whole_pieces) {
         return None;
     }
-    let asked = pieces(f, &found.shapes, facts.width)?;
+    let facts = together.lanes;
+    let asked = pieces(f, &found.shapes, facts.width).filter(|asked| together.share(f, &asked.asked()))?;
     let mut whole = f.clone();
     asked.suppose(&mut whole, &found.shapes, facts.width);
     let after = analyse(&whole, facts);
@@ -61,23 +82,24 @@ fn differing(f: &Function, found: &Divergence) -> usize {
 /// Makes the versions; the answer is what diverges then, if there are any.
 pub fn split_choices(
     f: &mut Function,
-    facts: &Facts,
+    together: Together,
     found: &Divergence,
     gangs: Gangs,
     notes: &Notes,
 ) -> Option<Divergence> {
+    let facts = together.lanes;
     let note = |loc: SourceLoc, class: &str, detail: &str| {
         let (class, detail) = (class.to_owned().into(), detail.to_owned());
         notes.add(|| Note { loc, kind: "version", class, masked: false, detail });
     };
     let mut changed: Option<Divergence> = None;
-    if let Some(asked) = whole_pieces(f, facts, found, gangs) {
+    if let Some(asked) = whole_pieces(f, together, found, gangs) {
         note(asked.place(f), "whole pieces", "where no piece of an index ends within a gang, as the launch decides");
         asked.split(f, &found.shapes, facts.width);
         changed = Some(analyse(f, facts));
     }
     for _ in 0..MOST_CONDITIONS {
-        let Some(condition) = uniform_choice(f, changed.as_ref().unwrap_or(found), gangs) else { break };
+        let Some(condition) = uniform_choice(f, together, changed.as_ref().unwrap_or(found), gangs) else { break };
         let loc = match f.values[condition].def {
             ValueDef::Result(inst, _) => f.insts[inst].loc,
             _ => SourceLoc::default(),

@@ -38,6 +38,7 @@ use crate::transform::linearize::linearize;
 use crate::transform::normalize::normalize;
 use crate::transform::trivial_branches::trivial_branches;
 pub use choice::Choice;
+use choices::Together;
 pub use configuration::{Configuration, Gangs, Versions};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, PrimaryMap, SecondaryMap};
@@ -184,7 +185,9 @@ fn plan_region(
     let mut before = analyse(body, facts);
     match runs {
         None => {
-            if let Some(found) = choices::split_choices(body, facts, &before, gangs, notes) {
+            if let Some(found) =
+                choices::split_choices(body, Together { lanes: facts, tile: None }, &before, gangs, notes)
+            {
                 before = found;
             }
             group_accesses(body, &before.shapes, facts.width);
@@ -192,7 +195,9 @@ fn plan_region(
         // Accesses are those of a row.
         Some(runs) => {
             let mut rows = analyse(body, runs);
-            if let Some(found) = choices::split_choices(body, runs, &rows, gangs, notes) {
+            if let Some(found) =
+                choices::split_choices(body, Together { lanes: runs, tile: Some(facts) }, &rows, gangs, notes)
+            {
                 rows = found;
                 before = analyse(body, facts);
             }

@@ -61,7 +61,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     }
 
     /// What other lanes hold.
-    pub(super) fn from_lanes(&self, arg: Value, lane: Value) -> Emitted<Held<'ctx>> {
+    pub(super) fn lanes_at(&self, arg: Value, lane: Value) -> Emitted<Held<'ctx>> {
         let (emit, width) = (self.around.emit, self.around.width());
         let b = &emit.builder;
         if self.is_uniform(arg) {

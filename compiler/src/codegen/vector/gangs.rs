@@ -135,7 +135,8 @@ fn run_tiles<'ctx>(
     let z = Level::open(emit, "z", group.first[2], zero)?;
     let tile = Level::open(emit, "tile", zero, z.number())?;
     let y = emit.mul(tile.local(), emit.const64(rows))?;
-    let global = [group.first[0], emit.add(group.first[1], y)?, z.global];
+    // Ids may wrap: the offset is any number.
+    let global = [group.first[0], emit.builder.build_int_add(group.first[1], y, "")?, z.global];
     let first = Item { local: [zero, y, z.local()], global, number: tile.number() };
     let exits = GangCode::emit(around, &Gang { first, entry: None }, body, plan)?;
     let latch = emit.block("tile.next");

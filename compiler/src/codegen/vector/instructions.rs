@@ -127,7 +127,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             InstData::Ballot { cond } => uniform(self.bits(self.holds(*cond)?)?.into()),
             InstData::LaneOf { arg, lane } => uniform(self.lane(*arg, self.first(*lane)?.into_int_value())?),
             InstData::Across { how, op, cluster, arg } => self.across(*how, *op, *cluster, *arg)?,
-            InstData::Shuffle { arg, lane } => self.from_lanes(*arg, *lane)?,
+            InstData::Shuffle { arg, lane } => self.lanes_at(*arg, *lane)?,
             InstData::GangBarrier => return done(emit.fence(Ordering::AcqRel)),
             InstData::Put { into, lane, value } => {
                 let number = self.first(*lane)?.into_int_value();

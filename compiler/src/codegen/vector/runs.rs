@@ -53,7 +53,8 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         if dim == 0 {
             return Held::runs(&[first[0].into()], 1);
         }
-        let row = |run: u32| Ok(emit.add(first[1], emit.const64(run.into()))?.into());
+        // Ids may wrap: the offset is any number.
+        let row = |run: u32| Ok(emit.builder.build_int_add(first[1], emit.const64(run.into()), "")?.into());
         Held::runs(&(0..self.around.runs()).map(row).collect::<Emitted<Vec<_>>>()?, 0)
     }
 
