@@ -84,7 +84,6 @@ fn extension_and_feature_macros_are_those_of_the_table() {
         "cl_khr_kernel_clock",
         "cl_khr_extended_async_copies",
         "__opencl_c_ext_fp16_global_atomic_add",
-        "__opencl_c_pipes",
         "__opencl_c_device_enqueue",
     ] {
         source += &format!("#ifdef {foreign}\n#error {foreign} is not reported\n#endif\n");
