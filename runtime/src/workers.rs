@@ -12,6 +12,9 @@ use parking_lot::{Condvar, Mutex};
 /// Something for another thread to do.
 pub type Job = Box<dyn FnOnce() + Send>;
 
+/// Bytes of the stack of a thread that may compile: LLVM's passes go deep into long kernels.
+pub const STACK: usize = 16 << 20;
+
 /// How long a thread stays without work.
 const IDLE: Duration = Duration::from_secs(2);
 
@@ -38,7 +41,7 @@ pub fn spawn(job: Job) {
         return;
     }
     drop(state);
-    let thread = std::thread::Builder::new().name("lockstep-queue".into());
+    let thread = std::thread::Builder::new().name("lockstep-queue".into()).stack_size(STACK);
     // On failure the job stays in the list for the threads there are.
     let _ = thread.spawn(serve);
 }

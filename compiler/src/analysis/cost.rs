@@ -2,7 +2,7 @@
 //!
 //! Requires: shapes of the values; for a gang, the registers of the machine.
 //! Ensures: numbers to compare with each other. They decide what is done, never what comes out.
-//! Phases: none; a table.
+//! Phases: a table for one instruction; of a whole function, what is known of its accesses, then the sum over its blocks.
 //! Source: throughputs that vendors publish for x86-64 and AArch64; for gathers, scatters and mispredicted branches what
 //! `cargo xtask bench vectorizer` measured; Moll 2021, section 9.2, for what they decide.
 

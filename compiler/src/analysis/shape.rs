@@ -1,7 +1,7 @@
 //! Shapes: how a value differs between the work-items of a gang.
 //!
-//! A gang is W work-items in the lanes of SIMD registers, consecutive along the brush dimension x. Of a
-//! strided value, lane `i` holds `base + i * stride` for some `base` that is a multiple of `align`, in the
+//! A gang is W work-items in the lanes of SIMD registers, most often consecutive along one dimension; the lanes of a
+//! tile's row are, too, and have shapes of their own. Of a strided value, lane `i` holds `base + i * stride` for some `base` that is a multiple of `align`, in the
 //! wrapping arithmetic of the value's type (addresses count bytes in 64 bits, floats are their bits).
 //!
 //! Requires: nothing.

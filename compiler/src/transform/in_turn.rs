@@ -39,7 +39,7 @@ const VALUE: u64 = 3;
 pub enum Refusal {
     /// All lanes enter it.
     AllLanes,
-    /// It is left to more than one block.
+    /// It is left to more than one block, or to none, or entered by a branch.
     Exits,
     /// It has so many instructions.
     Size(usize),

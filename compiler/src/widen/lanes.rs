@@ -1,7 +1,7 @@
 //! How a value of a gang is held in registers.
 //!
-//! A value of which one lane's tells all others' stays a scalar: that of lane 0. Vectors are made of it only
-//! where one is needed.
+//! A value of which one lane's tells all others' stays a scalar: that of lane 0, or of the first lane of each row of a
+//! tile. Vectors are made of it only where one is needed.
 
 use crate::analysis::shape::Shape;
 use crate::ir::Type;

@@ -1,14 +1,14 @@
 //! Widening: what code generation needs to know to run a region for a gang of work-items at a time.
 //!
-//! A gang is W work-items, consecutive along one dimension, in the lanes of SIMD registers. This part is the
-//! plan, in terms of our IR; `codegen/vector` writes it as LLVM IR.
+//! A gang is W work-items in the lanes of SIMD registers: consecutive along one dimension, several rows of a group, or
+//! consecutive by linear ids ([`crate::layout`]). This part is the plan, in terms of our IR; `codegen/vector` writes it as LLVM IR.
 //!
 //! Requires: a kernel cut into regions.
 //! Ensures: the regions are linearized (`Stage::Linearized`) and each has a [`RegionPlan`]; or the kernel
 //! means what it meant and there is the reason why its work-items run one after the other.
 //! Phases: check what no gang can do; normal form; what differs between lanes; the layout of private slots;
-//! per region versions for what the launch decides, groups of accesses, versions for lanes that agree, uniform loops, gates, linearization and the shapes of
-//! what came out.
+//! per region versions for what the launch decides, groups of accesses, versions for lanes that agree, uniform loops,
+//! gates, linearization and the shapes of what came out.
 //! Source: Moll 2021, chapters 5 and 11; Karrenberg & Hack 2012, section 3.3.
 
 pub mod choice;

@@ -19,7 +19,7 @@ use super::{BuildState, BuildStatus, Code, Program};
 use crate::context::Context;
 use crate::device::Device;
 use crate::options::options;
-use crate::{Error, Result, ensure};
+use crate::{Error, Result, ensure, workers};
 
 /// Called when an action that was started with it has ended.
 pub type Done = Box<dyn FnOnce() + Send>;
@@ -146,7 +146,7 @@ fn start(
     let Some(done) = done else {
         return if run() { Ok(()) } else { Err(Error::new(failure).because(program.state.lock().log.clone())) };
     };
-    let builder = std::thread::Builder::new().name("lockstep-build".into());
+    let builder = std::thread::Builder::new().name("lockstep-build".into()).stack_size(workers::STACK);
     let program_of_done = program.clone();
     let thread = builder.spawn(move || {
         run();

@@ -110,8 +110,7 @@ impl Program {
 
     /// A program from what [`Program::binary`] gave, for some devices of the context.
     pub fn with_binary(context: Arc<Context>, devices: Vec<Arc<Device>>, binary: Binary) -> Arc<Program> {
-        // "the build status is CL_BUILD_SUCCESS" holds for objects and libraries only: an executable
-        // must still be built, which here means made ready.
+        // Nothing was built yet; what was given is made ready when it is.
         let mut state = BuildState::nothing();
         if let Binary::Object(object) = &binary {
             state.options = object.options.text.clone();

@@ -86,12 +86,11 @@ pub fn unsafety(tree: &Tree) -> Vec<Violation> {
                 "runtime/src/launch",
                 "runtime/src/arena",
                 "runtime/src/memory",
-                "runtime/src/svm",
             ],
             tests_may: false,
             message: "unsafe code belongs where the driver meets C, LLVM or generated code: \
                       icd/, compiler/src/{frontend,import,codegen,jit}, \
-                      runtime/src/{launch,arena,memory,svm}",
+                      runtime/src/{launch,arena,memory}",
         },
     )
 }

@@ -1,4 +1,5 @@
-//! Accesses whose lanes lie side by side unless an index wraps: gangs ask, as lane 0's index tells.
+//! Accesses whose lanes lie side by side unless an index wraps: gangs ask, as lane 0's index tells, or that of the first
+//! lane of each row of a tile.
 
 use super::GangCode;
 use super::values::Held;

@@ -1,6 +1,7 @@
 //! The code of one region for a gang: W work-items in the lanes of vectors, in lock-step.
 //!
-//! A value that one lane's tells all others' is a scalar, that of lane 0 ([`values`]); the others are vectors.
+//! A value that one lane's tells all others' is a scalar, that of lane 0 ([`values`]), or one a row in tiles ([`runs`]); the
+//! others are vectors.
 //! Blocks become blocks, as all lanes go one way; where not all of them run a block, what has effects does
 //! nothing for the others ([`masks`]), and nothing in it may be poison, since it is computed for lanes that
 //! never meant to.
