@@ -408,15 +408,15 @@ impl Allocation {
             Err(Error::new(CL_MEM_OBJECT_ALLOCATION_FAILURE).because(format!("a buffer of {size} bytes: {why}")))
         };
         // What is refused is not counted, not even for a moment: others may ask for what there is room for.
+        if size >= ASK_FROM && available_memory().is_some_and(|left| size as u64 > left) {
+            return refused("more than the system has left");
+        }
         let with_this = |before: u64| before.checked_add(size as u64).filter(|&after| after <= total);
         if ALLOCATED.fetch_update(Ordering::Relaxed, Ordering::Relaxed, with_this).is_err() {
             return refused("more than the device's memory together with the other buffers");
         }
         // From here on the drop of `this` takes the size back out.
         let mut this = Self { start: std::ptr::null_mut(), size };
-        if size >= ASK_FROM && available_memory().is_some_and(|left| size as u64 > left) {
-            return refused("more than the system has left");
-        }
         this.start = if size < PAGES_FROM {
             match Self::layout(size) {
                 // SAFETY: the size is not 0.
