@@ -6,7 +6,8 @@
 //! shrink with what remains (guided self-scheduling), so that all finish together.
 //!
 //! The caller runs the first group alone and looks at the clock: a launch that would end before
-//! another thread has woken up stays on the calling thread.
+//! another thread has woken up stays on the calling thread. Where there are few groups, and those of the launch before
+//! took long, all threads begin at once: two heavy groups would run one after the other.
 //!
 //! The threads of a sub-device's team are bound to its processors. The calling thread is not, so it leaves all groups to
 //! them and waits.
@@ -25,10 +26,20 @@ use std::time::{Duration, Instant};
 pub trait GroupWork: Send + Sync {
     /// Runs these groups on the calling thread.
     fn run(&self, groups: Range<u64>);
+
+    /// Whether groups of such a launch took longer the last time than a thread takes to wake up.
+    fn took_long(&self) -> bool {
+        false
+    }
+
+    /// Keeps that in mind for the next launch.
+    fn note_long(&self, _: bool) {}
 }
 
 /// Time a sleeping thread takes to be of use; less work than this is not shared.
 const WAKE_COST: Duration = Duration::from_micros(8);
+/// Groups per thread from which on it does not matter that the first one runs alone.
+const MANY: u64 = 16;
 /// Spins before a waiting thread sleeps: some tens of microseconds, the gap between launches of a
 /// busy in-order queue.
 const SPINS: u32 = 2_000;
@@ -204,8 +215,15 @@ impl Team {
             return guarded(&**work, 0..groups);
         }
         let start = Instant::now();
+        if groups < MANY.saturating_mul(self.shared.threads) && work.took_long() {
+            self.shared.share(work, 0..groups, true)?;
+            let each = groups.div_ceil(self.shared.threads) as u32;
+            work.note_long(start.elapsed() / each.max(1) >= WAKE_COST);
+            return Ok(());
+        }
         guarded(&**work, 0..1)?;
         let one = start.elapsed();
+        work.note_long(one >= WAKE_COST);
         let rest = groups - 1;
         let estimate = one.saturating_mul(rest.min(u64::from(u32::MAX)) as u32);
         if estimate < WAKE_COST {
@@ -327,6 +345,50 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Two groups that each wait for the other to begin, but not for ever.
+    #[derive(Default)]
+    struct Together {
+        begun: AtomicU64,
+        met: AtomicU64,
+        long: AtomicBool,
+    }
+
+    impl GroupWork for Together {
+        fn run(&self, groups: Range<u64>) {
+            for _ in groups {
+                self.begun.fetch_add(1, Ordering::SeqCst);
+                let start = Instant::now();
+                while self.begun.load(Ordering::SeqCst) < 2 && start.elapsed() < Duration::from_millis(200) {
+                    std::thread::yield_now();
+                }
+                self.met.fetch_add(u64::from(self.begun.load(Ordering::SeqCst) == 2), Ordering::SeqCst);
+            }
+        }
+
+        fn took_long(&self) -> bool {
+            self.long.load(Ordering::Relaxed)
+        }
+
+        fn note_long(&self, long: bool) {
+            self.long.store(long, Ordering::Relaxed);
+        }
+    }
+
+    /// The first launch learns that groups take long: its second group begins when the first has given up.
+    #[test]
+    fn a_few_long_groups_begin_together_from_the_second_launch_on() {
+        let team = Team::new(2);
+        let work = Arc::new(Together::default());
+        let dynamic: Arc<dyn GroupWork> = work.clone();
+        let met = || {
+            work.begun.store(0, Ordering::SeqCst);
+            work.met.store(0, Ordering::SeqCst);
+            assert!(team.run(&dynamic, 2).is_ok());
+            work.met.load(Ordering::SeqCst)
+        };
+        assert_eq!((met(), met()), (1, 2));
     }
 
     fn team() -> &'static Team {

@@ -2,6 +2,7 @@
 //! launches allocate nothing once there are as many records as launches have ever been in flight together.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use parking_lot::Mutex;
 
@@ -15,6 +16,8 @@ const MOST: usize = 4096;
 pub struct Pool {
     /// The last one put back is the first to go out: it is still in the caches.
     spare: Mutex<Vec<Arc<Launch>>>,
+    /// Whether the groups of the kernel's last launch took long.
+    pub long: AtomicBool,
 }
 
 impl Pool {

@@ -120,6 +120,16 @@ impl GroupWork for Launch {
             self.failed.store(true, Ordering::Relaxed);
         }
     }
+
+    fn took_long(&self) -> bool {
+        self.pool.as_ref().is_some_and(|kernel| kernel.long.load(Ordering::Relaxed))
+    }
+
+    fn note_long(&self, long: bool) {
+        if let Some(kernel) = &self.pool {
+            kernel.long.store(long, Ordering::Relaxed);
+        }
+    }
 }
 
 /// `codegen::abi::PrintfFn`.
