@@ -388,3 +388,55 @@ pub fn whole(
     }
     (one, all)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::cfg::cfg;
+    use crate::analysis::divergence::{Facts, divergence};
+    use crate::analysis::dominators::dominators;
+    use crate::analysis::loops::loops;
+    use crate::ir::{Module, parse_module};
+
+    /// What a kernel of two buffers and a number costs a work-item and a gang of 16.
+    fn of(code: &str) -> (u64, u64) {
+        let mut text = "kernel \"k\" {\n args 24\n".to_string();
+        for i in 0..2 {
+            text += &format!(" param \"p{i}\" pointer.global \"int*\" size 8 align 8 offset {}\n", 8 * i);
+        }
+        text += " param \"n\" value \"int\" size 4 align 4 offset 16\n";
+        (0..3).for_each(|i| text += &format!(" input value({i}, 0): {}\n", if i < 2 { "ptr.global" } else { "i32" }));
+        text += " region r0 {\n b0(v0: ptr.global, v1: ptr.global, v2: i32):\n";
+        text += &format!(" v3: i64 = query.global_id 0\n v4: i32 = trunc v3\n{code}\n }}\n}}\n");
+        let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let (kernel, f) = (&module.kernels[0], module.kernels[0].regions.values().next().unwrap());
+        let facts = Facts::new(&Module::default(), kernel, 16).of_kernel(kernel);
+        let graph = cfg(f);
+        let forest = loops(&graph, &dominators(&graph));
+        let found = divergence(f, &facts, &graph, &forest);
+        whole(f, &graph, &forest, &found, None, Registers { bits: 512, width: 16 })
+    }
+
+    #[test]
+    fn branches_on_a_place_are_predicted_and_those_on_data_are_not() {
+        let branch = |condition: &str| {
+            let load = " v5: i64 = shl v3, 2\n v6: ptr.global = ptradd v0, v5\n v7: i32 = load v6 align 4\n";
+            of(&format!("{load} v8: i1 = icmp.slt {condition}, v2\n br v8, b1, b2\n b1:\n jump b2\n b2:\n return")).0
+        };
+        assert_eq!(branch("v7") - branch("v4"), MISPREDICTED);
+    }
+
+    #[test]
+    fn what_a_loop_scatters_and_gathers_again_is_dear() {
+        let gang = |to: &str| {
+            of(&format!(
+                " v5: i32 = mul v4, v2\n jump b1(0:i32)\n b1(v6: i32):\n v7: i32 = add v5, v6\n v8: i64 = sext v7\n \
+                 v9: i64 = mul v8, 4\n v10: ptr.global = ptradd v0, v9\n v11: i32 = load v10 align 4\n \
+                 v12: ptr.global = ptradd {to}, v9\n store v11 to v12 align 4\n v13: i32 = add v6, 1\n \
+                 v14: i1 = icmp.slt v13, v2\n br v14, b1(v13), b2\n b2:\n return"
+            ))
+            .1
+        };
+        assert_eq!(gang("v0") - gang("v1"), ROUNDS * 16 * (2 * REWRITTEN - GATHER - SCATTER));
+    }
+}
