@@ -717,7 +717,7 @@ fn arguments_of_kernels() {
     }
     let set = cl().clSetKernelArg;
     expect(set(kernel.raw(), 0, 4, (&raw const both).cast()), CL_INVALID_ARG_SIZE);
-    expect(set(kernel.raw(), 0, 8, ptr::null()), CL_INVALID_ARG_VALUE);
+    expect(set(kernel.raw(), 0, 8, ptr::null()), CL_INVALID_MEM_OBJECT);
     expect(set(kernel.raw(), 2, 4, (&raw const both).cast()), CL_INVALID_ARG_SIZE);
     expect(set(kernel.raw(), 2, 8, ptr::null()), CL_INVALID_SAMPLER);
     let about = |index, name| -> u32 {

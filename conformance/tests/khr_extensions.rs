@@ -7,7 +7,7 @@ use lockstep_conformance::extension_functions::{CreateCommandQueue, SuggestedLoc
 use lockstep_conformance::loader::{cl, device, has_extension, platform};
 use lockstep_conformance::objects::{Context, Queue};
 use lockstep_conformance::opencl_sys::*;
-use lockstep_conformance::{Plain, Setup, expect, info, ok};
+use lockstep_conformance::{Plain, Setup, arguments, expect, info, ok};
 
 #[track_caller]
 fn array<T: Plain>(device: cl_device_id, name: cl_device_info) -> Vec<T> {
@@ -68,6 +68,7 @@ fn suggested_sizes_are_those_of_the_core() {
     let f = SuggestedLocalWorkSize::new();
     let setup = Setup::new();
     let kernel = setup.context.kernel("kernel void f(global int *a) { a[get_global_id(0)] = 1; }", "f");
+    kernel.set_all(arguments![&setup.context.zeros::<i32>(1000)]);
     let suggest = |global: &[usize], to: *mut usize| {
         let (queue, count) = (setup.queue.raw(), global.len() as cl_uint);
         (f.clGetKernelSuggestedLocalWorkSizeKHR)(queue, kernel.raw(), count, ptr::null(), global.as_ptr(), to)

@@ -184,6 +184,11 @@ impl Kernel {
         Ok(())
     }
 
+    /// `CL_INVALID_KERNEL_ARGS` while some arguments are not set.
+    pub fn check_arguments(&self) -> Result<()> {
+        self.with_set_args(|_| Ok(()))
+    }
+
     /// Calls `f` with the arguments; `CL_INVALID_KERNEL_ARGS` while some are not set.
     pub(crate) fn with_set_args<R>(&self, f: impl FnOnce(&Args) -> Result<R>) -> Result<R> {
         let args = self.args.lock();

@@ -91,8 +91,8 @@ impl Request {
         let parent = handle::get::<Memory>(desc.buffer).map_err(|_| Error::new(CL_INVALID_IMAGE_DESCRIPTOR))?;
         ensure!(Arc::ptr_eq(parent.context(), &self.context), CL_INVALID_CONTEXT);
         ensure!(parent.pipe().is_none(), CL_INVALID_IMAGE_DESCRIPTOR);
-        ensure!(self.host_ptr.is_null(), CL_INVALID_HOST_PTR);
         let flags = sub_buffer_flags(self.flags, parent.flags())?;
+        ensure!(self.host_ptr.is_null(), CL_INVALID_HOST_PTR);
         let (kind, format) = (image.kind, image.format);
         let image = match parent.image() {
             // "mem_object can be a buffer memory object if image_type is CL_MEM_OBJECT_IMAGE1D_BUFFER or

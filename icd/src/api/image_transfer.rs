@@ -2,16 +2,18 @@
 //! 5.3.7).
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use lockstep_runtime::image::Image;
+use lockstep_runtime::memory::Memory;
 use lockstep_runtime::memory_transfer::{HostPointer, Layout, Region, Side, boxes_overlap, copy_box, fill_box};
 use lockstep_runtime::queue::Queue;
 use lockstep_runtime::{Result, ensure};
 use opencl_sys::{
     CL_COMMAND_COPY_BUFFER_TO_IMAGE, CL_COMMAND_COPY_IMAGE, CL_COMMAND_COPY_IMAGE_TO_BUFFER, CL_COMMAND_FILL_IMAGE,
     CL_COMMAND_MAP_IMAGE, CL_COMMAND_READ_IMAGE, CL_COMMAND_WRITE_IMAGE, CL_FALSE, CL_IMAGE_FORMAT_MISMATCH,
-    CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_MAP_READ, CL_MEM_COPY_OVERLAP, cl_bool, cl_command_queue, cl_event,
-    cl_int, cl_map_flags, cl_mem, cl_uint,
+    CL_INVALID_MEM_OBJECT, CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_MAP_READ, CL_MEM_COPY_OVERLAP,
+    CL_MEM_OBJECT_IMAGE1D_BUFFER, cl_bool, cl_command_queue, cl_event, cl_int, cl_map_flags, cl_mem, cl_uint,
 };
 
 use crate::api::buffer::buffer_in;
@@ -205,6 +207,12 @@ fn in_buffer(size: usize, offset: usize, bytes: Region) -> Result<Layout> {
     Ok(Layout { offset, row_pitch: bytes[0], slice_pitch })
 }
 
+/// Whether an object is a 1D image of the buffer's bytes.
+fn is_line_of(memory: &Memory, buffer: &Arc<Memory>) -> bool {
+    let is_line = memory.image().is_some_and(|image| image.kind == CL_MEM_OBJECT_IMAGE1D_BUFFER);
+    is_line && memory.associated().is_some_and(|of| Arc::ptr_eq(of, buffer))
+}
+
 /// `clEnqueueCopyImageToBuffer`.
 ///
 /// # Safety
@@ -225,6 +233,8 @@ pub unsafe extern "C" fn enqueue_copy_image_to_buffer(
         let queue = handle::get::<Queue>(command_queue)?;
         let (source, image) = image_in(queue.context(), src_image)?;
         let target = buffer_in(queue.context(), dst_buffer)?;
+        // "CL_INVALID_MEM_OBJECT […] if src_image is a 1D image buffer object created from dst_buffer".
+        ensure!(!is_line_of(&source, &target), CL_INVALID_MEM_OBJECT);
         let (from, bytes) = part(&image, src_origin, region)?;
         let to = in_buffer(target.size(), dst_offset, bytes)?;
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
@@ -253,6 +263,8 @@ pub unsafe extern "C" fn enqueue_copy_buffer_to_image(
         let queue = handle::get::<Queue>(command_queue)?;
         let source = buffer_in(queue.context(), src_buffer)?;
         let (target, image) = image_in(queue.context(), dst_image)?;
+        // "CL_INVALID_MEM_OBJECT […] if dst_image is a 1D image buffer object created from src_buffer".
+        ensure!(!is_line_of(&target, &source), CL_INVALID_MEM_OBJECT);
         let (to, bytes) = part(&image, dst_origin, region)?;
         let from = in_buffer(source.size(), src_offset, bytes)?;
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;

@@ -10,19 +10,19 @@ use lockstep_runtime::sampler::Sampler;
 use lockstep_runtime::{Error, Result, ensure};
 use opencl_sys::{
     CL_INVALID_ARG_INDEX, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_CONTEXT, CL_INVALID_DEVICE,
-    CL_INVALID_SAMPLER, CL_INVALID_VALUE, CL_KERNEL_ARG_ACCESS_NONE, CL_KERNEL_ARG_ACCESS_QUALIFIER,
-    CL_KERNEL_ARG_ACCESS_READ_ONLY, CL_KERNEL_ARG_ACCESS_READ_WRITE, CL_KERNEL_ARG_ACCESS_WRITE_ONLY,
-    CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL,
-    CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_INFO_NOT_AVAILABLE,
-    CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_CONST, CL_KERNEL_ARG_TYPE_NAME, CL_KERNEL_ARG_TYPE_PIPE,
-    CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_ARG_TYPE_RESTRICT, CL_KERNEL_ARG_TYPE_VOLATILE, CL_KERNEL_ATTRIBUTES,
-    CL_KERNEL_COMPILE_NUM_SUB_GROUPS, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT, CL_KERNEL_FUNCTION_NAME,
-    CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, CL_KERNEL_MAX_NUM_SUB_GROUPS,
-    CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
-    CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PROGRAM, CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE,
-    CL_KERNEL_WORK_GROUP_SIZE, CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY, cl_device_id, cl_int, cl_kernel,
-    cl_kernel_arg_info, cl_kernel_info, cl_kernel_sub_group_info, cl_kernel_work_group_info, cl_mem,
-    cl_mem_device_address_ext, cl_program, cl_sampler, cl_uint, cl_ulong,
+    CL_INVALID_MEM_OBJECT, CL_INVALID_SAMPLER, CL_INVALID_VALUE, CL_KERNEL_ARG_ACCESS_NONE,
+    CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_ACCESS_READ_ONLY, CL_KERNEL_ARG_ACCESS_READ_WRITE,
+    CL_KERNEL_ARG_ACCESS_WRITE_ONLY, CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL,
+    CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER,
+    CL_KERNEL_ARG_INFO_NOT_AVAILABLE, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_CONST, CL_KERNEL_ARG_TYPE_NAME,
+    CL_KERNEL_ARG_TYPE_PIPE, CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_ARG_TYPE_RESTRICT, CL_KERNEL_ARG_TYPE_VOLATILE,
+    CL_KERNEL_ATTRIBUTES, CL_KERNEL_COMPILE_NUM_SUB_GROUPS, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT,
+    CL_KERNEL_FUNCTION_NAME, CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT,
+    CL_KERNEL_MAX_NUM_SUB_GROUPS, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, CL_KERNEL_NUM_ARGS,
+    CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PROGRAM,
+    CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, CL_KERNEL_WORK_GROUP_SIZE, CL_MEM_READ_ONLY,
+    CL_MEM_WRITE_ONLY, cl_device_id, cl_int, cl_kernel, cl_kernel_arg_info, cl_kernel_info, cl_kernel_sub_group_info,
+    cl_kernel_work_group_info, cl_mem, cl_mem_device_address_ext, cl_program, cl_sampler, cl_uint, cl_ulong,
 };
 
 use crate::api::buffer::buffer_in;
@@ -156,12 +156,11 @@ pub unsafe extern "C" fn set_kernel_arg(
             }
             ParamKind::Image => {
                 ensure!(arg_size == size_of::<cl_mem>(), CL_INVALID_ARG_SIZE);
-                // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value."
-                ensure!(!arg_value.is_null(), CL_INVALID_ARG_VALUE);
+                // "CL_INVALID_MEM_OBJECT if arg_value is NULL and it must point to a valid memory object [or] does not
+                // point to a valid memory object".
+                ensure!(!arg_value.is_null(), CL_INVALID_MEM_OBJECT);
                 // SAFETY: the caller vouches for `arg_size` bytes, which hold a handle.
                 let object = unsafe { arg_value.cast::<cl_mem>().read_unaligned() };
-                // "CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified arg_value is
-                // not a valid memory object."
                 let (memory, _) = image_in(kernel.program().context(), object)?;
                 // "CL_INVALID_ARG_VALUE if the argument is an image declared with the read_only qualifier and arg_value
                 // refers to an image object created with cl_mem_flags of CL_MEM_WRITE_ONLY, or if the image argument is

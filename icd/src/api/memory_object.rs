@@ -8,12 +8,12 @@ use lockstep_runtime::memory::Memory;
 use lockstep_runtime::queue::Queue;
 use lockstep_runtime::{Error, Result, ensure, svm};
 use opencl_sys::{
-    CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_COMMAND_UNMAP_MEM_OBJECT, CL_INVALID_OPERATION, CL_INVALID_VALUE,
-    CL_MEM_ASSOCIATED_MEMOBJECT, CL_MEM_CONTEXT, CL_MEM_DEVICE_ADDRESS_EXT, CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT,
-    CL_MEM_FLAGS, CL_MEM_HOST_PTR, CL_MEM_MAP_COUNT, CL_MEM_OBJECT_BUFFER, CL_MEM_OBJECT_PIPE, CL_MEM_OFFSET,
-    CL_MEM_PROPERTIES, CL_MEM_REFERENCE_COUNT, CL_MEM_SIZE, CL_MEM_TYPE, CL_MEM_USES_SVM_POINTER, CL_TRUE,
-    cl_command_queue, cl_event, cl_int, cl_mem, cl_mem_device_address_ext, cl_mem_info, cl_mem_migration_flags,
-    cl_uint,
+    CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_COMMAND_UNMAP_MEM_OBJECT, CL_INVALID_MEM_OBJECT, CL_INVALID_OPERATION,
+    CL_INVALID_VALUE, CL_MEM_ASSOCIATED_MEMOBJECT, CL_MEM_CONTEXT, CL_MEM_DEVICE_ADDRESS_EXT,
+    CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, CL_MEM_FLAGS, CL_MEM_HOST_PTR, CL_MEM_MAP_COUNT, CL_MEM_OBJECT_BUFFER,
+    CL_MEM_OBJECT_PIPE, CL_MEM_OFFSET, CL_MEM_PROPERTIES, CL_MEM_REFERENCE_COUNT, CL_MEM_SIZE, CL_MEM_TYPE,
+    CL_MEM_USES_SVM_POINTER, CL_TRUE, cl_command_queue, cl_event, cl_int, cl_mem, cl_mem_device_address_ext,
+    cl_mem_info, cl_mem_migration_flags, cl_uint,
 };
 
 use crate::api::buffer::memory_in;
@@ -116,6 +116,8 @@ pub unsafe extern "C" fn enqueue_unmap_mem_object(
         // "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue."
         let queue = handle::get::<Queue>(command_queue)?;
         let memory = memory_in(queue.context(), memobj)?;
+        // "CL_INVALID_MEM_OBJECT if memobj is not a valid memory object or is a pipe object."
+        ensure!(memory.pipe().is_none(), CL_INVALID_MEM_OBJECT);
         // SAFETY: the caller vouches for the list and for `event`.
         unsafe {
             let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;

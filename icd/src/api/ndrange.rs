@@ -35,6 +35,17 @@ fn queue_and_kernel(command_queue: cl_command_queue, kernel: cl_kernel) -> Resul
     Ok((handle::get::<Queue>(command_queue)?, handle::get::<Kernel>(kernel)?))
 }
 
+/// Whether the kernel can be launched on the queue.
+fn check_fit(queue: &Queue, kernel: &Kernel) -> Result<()> {
+    // "CL_INVALID_CONTEXT if context associated with command_queue and kernel are not the same".
+    ensure!(Arc::ptr_eq(queue.context(), kernel.program().context()), CL_INVALID_CONTEXT);
+    // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built program executable available for device associated
+    // with command_queue."
+    let built = program::check_devices(kernel.program(), std::slice::from_ref(queue.device()));
+    ensure!(built.is_ok(), CL_INVALID_PROGRAM_EXECUTABLE);
+    Ok(())
+}
+
 /// The command of a launch.
 ///
 /// # Safety
@@ -46,12 +57,7 @@ unsafe fn launch_command(
     (num_events, events): (cl_uint, *const cl_event),
     event: *mut cl_event,
 ) -> Result<()> {
-    // "CL_INVALID_CONTEXT if context associated with command_queue and kernel are not the same".
-    ensure!(Arc::ptr_eq(queue.context(), kernel.program().context()), CL_INVALID_CONTEXT);
-    // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built program executable available for device associated
-    // with command_queue."
-    let built = program::check_devices(kernel.program(), std::slice::from_ref(queue.device()));
-    ensure!(built.is_ok(), CL_INVALID_PROGRAM_EXECUTABLE);
+    check_fit(&queue, &kernel)?;
     // SAFETY: the caller vouches for the list.
     let waits = unsafe { wait_list(queue.context(), num_events, events)? };
     let launch = match launch::prepare(&kernel, request) {
@@ -134,7 +140,9 @@ pub unsafe extern "C" fn get_kernel_suggested_local_work_size(
 ) -> cl_int {
     entry(|| {
         let (queue, kernel) = queue_and_kernel(command_queue, kernel)?;
-        ensure!(Arc::ptr_eq(queue.context(), kernel.program().context()), CL_INVALID_CONTEXT);
+        check_fit(&queue, &kernel)?;
+        // "CL_INVALID_KERNEL_ARGS if any kernel arguments for kernel have not been set".
+        kernel.check_arguments()?;
         ensure!((1..=3).contains(&work_dim), CL_INVALID_WORK_DIMENSION);
         // SAFETY: the caller vouches for the arrays.
         let (offset, global) = unsafe { (sizes(global_work_offset, work_dim), sizes(global_work_size, work_dim)) };

@@ -282,6 +282,8 @@ pub unsafe extern "C" fn compile_program(
         // SAFETY: the caller vouches for the array.
         let programs = unsafe { handle::list::<Program>(num_input_headers, input_headers, CL_INVALID_VALUE)? };
         let mut headers = Vec::with_capacity(programs.len());
+        // "CL_INVALID_CONTEXT if the context associated with program and programs in input_headers are not the same."
+        ensure!(programs.iter().all(|header| Arc::ptr_eq(header.context(), object.context())), CL_INVALID_CONTEXT);
         for (index, header) in programs.iter().enumerate() {
             // SAFETY: the caller vouches for as many names as headers.
             let name = unsafe { header_include_names.add(index).read() };
