@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use lockstep_conformance::commands::{finish, marker};
@@ -465,6 +465,53 @@ fn a_failing_wait_fails_the_whole() {
     finish(&setup.queue);
     assert_eq!(event.status(), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     assert_eq!(read::<u32>(&setup.queue, &a), [0; 16]);
+}
+
+#[test]
+fn the_times_of_the_whole_are_those_of_all_its_commands() {
+    let setup = Setup::new();
+    for order in [0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE] {
+        let queue = setup.context.queue(CL_QUEUE_PROFILING_ENABLE | order);
+        let Some(recorder) = Recorder::new(&queue) else { return };
+        // The first command begins before the time that the host takes, and ends after it.
+        let source = "kernel void meet(global atomic_uint *shared) {
+            atomic_store_explicit(shared, 1u, memory_order_release, memory_scope_all_svm_devices);
+            while (atomic_load_explicit(shared + 1, memory_order_acquire, memory_scope_all_svm_devices) == 0);
+        }";
+        let kernel = setup.context.build(source, "-cl-std=CL3.0").kernel("meet");
+        let flags = CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS;
+        let shared = Svm::<u32>::new(&setup.context, flags, 2);
+        ok((cl().clSetKernelArgSVMPointer)(kernel.raw(), 0, shared.at(0)));
+        recorder.launch(&kernel, 1, &[]);
+        recorder.barrier();
+        recorder.fill(&setup.context.zeros::<u32>(4), 7, 16);
+        recorder.finalize();
+        let time = || {
+            let mut now = 0;
+            ok((cl().clGetHostTimer)(device(), &mut now));
+            now
+        };
+        let before = time();
+        let event = recorder.enqueue(None, &[]);
+        ok((cl().clFlush)(queue.raw()));
+        // SAFETY: the memory outlives both, and everyone uses atomic operations on it.
+        let [begun, may_end] = [0, 1].map(|index| unsafe { AtomicU32::from_ptr(shared.at(index).cast()) });
+        while begun.load(Ordering::Acquire) == 0 {
+            std::hint::spin_loop();
+        }
+        let during = time();
+        may_end.store(1, Ordering::Release);
+        ok(event.wait());
+        let [queued, submitted, started, ended] = [
+            CL_PROFILING_COMMAND_QUEUED,
+            CL_PROFILING_COMMAND_SUBMIT,
+            CL_PROFILING_COMMAND_START,
+            CL_PROFILING_COMMAND_END,
+        ]
+        .map(|name| event.time(name));
+        let times = [before, queued, submitted, started, during, ended, time()];
+        assert!(times.is_sorted(), "{times:?}");
+    }
 }
 
 #[test]

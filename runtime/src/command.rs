@@ -32,6 +32,8 @@ pub enum Work {
     Once(Box<dyn FnOnce() -> Result<()> + Send>),
     /// A prepared record.
     Shared(Arc<dyn Run>),
+    /// What these commands have done together, which the command waits for: its times are from the first one's on.
+    Whole(Vec<Arc<Event>>),
 }
 
 impl Work {
@@ -43,7 +45,7 @@ impl Work {
     /// Does the work; a panic in it is an error of this command alone.
     pub(crate) fn run(&mut self, device: &Device) -> Result<()> {
         let run = || match std::mem::take(self) {
-            Work::Nothing => Ok(()),
+            Work::Nothing | Work::Whole(_) => Ok(()),
             Work::Once(work) => work(),
             Work::Shared(work) => {
                 let result = work.clone().run(device);
@@ -83,6 +85,7 @@ impl fmt::Debug for Work {
             Work::Nothing => "Nothing",
             Work::Once(_) => "Once",
             Work::Shared(_) => "Shared",
+            Work::Whole(_) => "Whole",
         })
     }
 }

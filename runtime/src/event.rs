@@ -149,6 +149,14 @@ impl Event {
         }
     }
 
+    /// Has the command begin when the first of these did, which have ended.
+    pub(crate) fn begin_with(&self, parts: &[Arc<Event>]) {
+        for (i, time) in self.times[..3].iter().enumerate() {
+            let first = parts.iter().map(|part| part.times[i].load(Ordering::Relaxed)).min();
+            time.fetch_min(first.unwrap_or(u64::MAX), Ordering::Relaxed);
+        }
+    }
+
     /// Ends the command with `CL_COMPLETE` or an error.
     pub(crate) fn end(&self, status: cl_int) -> Ended {
         debug_assert!(status <= CL_COMPLETE);

@@ -23,7 +23,7 @@ use opencl_sys::{
 };
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use crate::command::Command;
+use crate::command::{Command, Work};
 use crate::context::Context;
 use crate::device::Device;
 use crate::event::{Dependent, Event};
@@ -373,6 +373,9 @@ impl Queue {
         } else {
             if let Some(event) = &command.event {
                 event.advance(CL_RUNNING);
+                if let Work::Whole(parts) = &command.work {
+                    event.begin_with(parts);
+                }
             }
             command.work.run(&self.device)
         };

@@ -257,9 +257,9 @@ pub unsafe extern "C" fn enqueue_command_buffer(
         }
         // The whole ends when all of it has.
         let parts = events.0.iter().map(|&event| handle::get::<Event>(event)).collect::<Result<Vec<_>>>()?;
-        let waits = if parts.is_empty() { waits } else { parts };
+        let waits = if parts.is_empty() { waits } else { parts.clone() };
         let completion = Completion { blocking: false, event };
-        enqueue(&queue, CL_COMMAND_COMMAND_BUFFER_KHR, waits, Work::Nothing, completion)
+        enqueue(&queue, CL_COMMAND_COMMAND_BUFFER_KHR, waits, Work::Whole(parts), completion)
     })
 }
 
