@@ -8,6 +8,7 @@
 
 mod images;
 mod objects;
+mod others;
 mod programs;
 mod recording;
 mod report;
@@ -32,7 +33,29 @@ use world::{Extensions, Memory, World};
 type Op = (&'static str, usize, fn(&mut World));
 
 fn ops() -> Vec<Op> {
-    [objects::OPS, programs::OPS, transfers::OPS, images::OPS, shared::OPS, recording::OPS].concat()
+    let tables = [objects::OPS, programs::OPS, transfers::OPS, images::OPS, shared::OPS, recording::OPS];
+    [tables.concat(), others::OPS.to_vec(), others::ABSENT.to_vec()].concat()
+}
+
+/// The names that the driver's one table of entry points has: `name: expression` in the dispatch table, `"name" =>` among
+/// the extensions'.
+fn exported() -> Vec<&'static str> {
+    let table = include_str!("../../../icd/src/dispatch.rs").lines().map(str::trim_start);
+    table
+        .filter_map(|line| {
+            let (name, rest) = line.strip_prefix('"').unwrap_or(line).split_once([':', '"'])?;
+            let is_entry = rest.starts_with(" Some(") || rest.starts_with(" absent") || rest.starts_with(" =>");
+            (is_entry && name.starts_with("cl")).then_some(name)
+        })
+        .collect()
+}
+
+#[test]
+fn every_exported_function_is_called() {
+    let (exported, ops) = (exported(), ops());
+    assert!(exported.len() > 170 && exported.contains(&"clFinish") && exported.contains(&"clMemFreeINTEL"));
+    let missing: Vec<&str> = exported.into_iter().filter(|name| !ops.iter().any(|op| op.0 == *name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]
