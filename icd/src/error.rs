@@ -1,9 +1,10 @@
 //! From Rust results to OpenCL return values; no panic crosses the C boundary.
 
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use lockstep_runtime::{Error, Result};
+use lockstep_runtime::{Error, Result, workers};
 use opencl_sys::{CL_OUT_OF_HOST_MEMORY, CL_SUCCESS, cl_int};
 
 /// An entry point that returns its status.
@@ -33,8 +34,20 @@ pub unsafe fn entry_ret(errcode_ret: *mut cl_int, body: impl FnOnce() -> Result<
     value
 }
 
+thread_local! {
+    /// Whether this thread is in an entry point.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Runs `body`; a panic becomes an error.
 pub fn guarded<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
+    let within = INSIDE.replace(true);
     // Nothing of the driver's state is left half-changed visibly: locks do not poison and each object guards its own.
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| Err(Error::new(CL_OUT_OF_HOST_MEMORY)))
+    let result = catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| Err(Error::new(CL_OUT_OF_HOST_MEMORY)));
+    if !within {
+        // What the call left to threads that cannot be had. A call from within another may come with locks held.
+        while workers::help() {}
+        INSIDE.set(false);
+    }
+    result
 }

@@ -302,7 +302,7 @@ impl Queue {
                 drop(state);
                 self.execute(number, command);
                 state = self.state.lock();
-            } else {
+            } else if !MutexGuard::unlocked(&mut state, workers::help) && !done(&state) && state.runnable() == 0 {
                 state.waiting += 1;
                 self.changed.wait(&mut state);
                 state.waiting -= 1;

@@ -3,8 +3,12 @@
 //! There are as many as have something to do at once: a job that blocks (a native kernel, a callback) never keeps another
 //! from running. A thread that has had nothing to do for a while ends. This is not where work-groups run: `schedule`
 //! spreads a launch over the cores, from whichever thread executes the command.
+//!
+//! Where the system refuses threads, jobs are done by those there are: application threads do them at the end of the call
+//! that gave rise to them, and before they sleep in one.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
@@ -32,7 +36,27 @@ struct State {
     idle: usize,
 }
 
-/// Runs a job on another thread, soon. Should the system refuse a thread, the job runs as soon as one is free.
+/// Whether the system has refused a thread, and it may be that nobody takes up the jobs there are.
+static REFUSED: AtomicBool = AtomicBool::new(false);
+
+/// Does a job that no thread could be made for, if there is one. No lock may be held.
+pub fn help() -> bool {
+    if !REFUSED.load(Ordering::Relaxed) {
+        return false;
+    }
+    let mut state = WORKERS.state.lock();
+    let Some(job) = state.jobs.pop_front() else {
+        // The next job tries for a thread again.
+        REFUSED.store(false, Ordering::Relaxed);
+        return false;
+    };
+    drop(state);
+    run(job);
+    true
+}
+
+/// Runs a job on another thread, soon. Should the system refuse a thread, the job is for [`help`] and the threads there
+/// are.
 pub fn spawn(job: Job) {
     let mut state = WORKERS.state.lock();
     state.jobs.push_back(job);
@@ -42,8 +66,15 @@ pub fn spawn(job: Job) {
     }
     drop(state);
     let thread = std::thread::Builder::new().name("lockstep-queue".into()).stack_size(STACK);
-    // On failure the job stays in the list for the threads there are.
-    let _ = thread.spawn(serve);
+    if thread.spawn(serve).is_err() {
+        let _state = WORKERS.state.lock();
+        REFUSED.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A job guards what it runs; this is for what slipped through, as a thread less would go unnoticed.
+fn run(job: Job) {
+    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
 }
 
 /// What a worker does.
@@ -52,8 +83,7 @@ fn serve() {
     loop {
         if let Some(job) = state.jobs.pop_front() {
             drop(state);
-            // A job guards what it runs; this is for what slipped through, as a thread less would go unnoticed.
-            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
+            run(job);
             state = WORKERS.state.lock();
             continue;
         }
