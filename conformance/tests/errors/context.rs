@@ -57,9 +57,9 @@ rows! { |w|
         CL_INVALID_VALUE "unknown bits": (w.context, w.device, [BITS, 1 << 20, 0].as_ptr());
         CL_INVALID_VALUE "a property given twice": (w.context, w.device, [BITS, 0, BITS, 0, 0].as_ptr());
         CL_INVALID_VALUE "an unknown priority":
-            (w.context, w.device, [CL_QUEUE_PRIORITY_KHR as u64, 1 << 20, 0].as_ptr());
+            (w.context, w.device, [CL_QUEUE_PRIORITY_KHR, 1 << 20, 0].as_ptr());
         CL_INVALID_VALUE "an unknown throttle":
-            (w.context, w.device, [CL_QUEUE_THROTTLE_KHR as u64, 1 << 20, 0].as_ptr());
+            (w.context, w.device, [CL_QUEUE_THROTTLE_KHR, 1 << 20, 0].as_ptr());
         CL_INVALID_VALUE "a device queue that is in order": (w.context, w.device, [BITS, CL_QUEUE_ON_DEVICE, 0].as_ptr());
         CL_INVALID_QUEUE_PROPERTIES "a device queue":
             (w.context, w.device, [BITS, CL_QUEUE_ON_DEVICE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0].as_ptr());
