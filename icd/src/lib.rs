@@ -12,4 +12,5 @@ mod exports;
 mod fork;
 mod handle;
 mod info;
+mod property_list;
 mod user;

@@ -16,7 +16,7 @@ use opencl_sys::{
 };
 
 use crate::error::entry_ret;
-use crate::handle;
+use crate::{handle, property_list};
 
 /// How kernels may use the object.
 pub const KERNEL: cl_mem_flags = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
@@ -92,23 +92,14 @@ pub unsafe extern "C" fn create_buffer(
 /// # Safety
 /// `properties` is null or points to a list that ends in 0.
 unsafe fn read_properties(properties: *const cl_mem_properties) -> Result<Vec<cl_mem_properties>> {
-    let mut list = Vec::new();
-    if properties.is_null() {
-        return Ok(list);
-    }
-    // SAFETY: the list has not ended yet.
-    while let name = unsafe { properties.add(list.len()).read() }
-        && name != 0
-    {
-        // SAFETY: a name is followed by its value.
-        let value = unsafe { properties.add(list.len() + 1).read() };
+    let take = |name, value| {
         // Every buffer has one address for its lifetime, so this asks for nothing more.
-        ensure!(name == CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT && list.is_empty(), CL_INVALID_PROPERTY);
+        ensure!(name == CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, CL_INVALID_PROPERTY);
         ensure!(value <= cl_mem_properties::from(CL_TRUE), CL_INVALID_PROPERTY);
-        list.extend([name, value]);
-    }
-    list.push(0);
-    Ok(list)
+        Ok(())
+    };
+    // SAFETY: the same contract.
+    unsafe { property_list::read(properties, CL_INVALID_PROPERTY, take) }
 }
 
 /// `clCreateBufferWithProperties`.

@@ -29,9 +29,9 @@ use parking_lot::Mutex;
 use crate::api::enqueue::{Completion, check_only, enqueue, wait_list};
 use crate::api::mutable_dispatch::{Dispatch, Launch};
 use crate::error::{entry, entry_ret};
-use crate::fork;
 use crate::handle::{self, Object};
 use crate::info::Info;
+use crate::{fork, property_list};
 
 /// The number of OpenCL's own headers; that of opencl-sys 0.6.5 is another.
 const CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR: cl_command_buffer_properties_khr = 0x12B7;
@@ -170,27 +170,17 @@ pub unsafe extern "C" fn create_command_buffer(
 unsafe fn read_properties(
     properties: *const cl_command_buffer_properties_khr,
 ) -> Result<Vec<cl_command_buffer_properties_khr>> {
-    let mut list = Vec::new();
-    if properties.is_null() {
-        return Ok(list);
-    }
-    // SAFETY: the list has not ended yet.
-    while let name = unsafe { properties.add(list.len()).read() }
-        && name != 0
-    {
-        // SAFETY: a name is followed by its value.
-        let value = unsafe { properties.add(list.len() + 1).read() };
-        ensure!(!list.iter().step_by(2).any(|&known| known == name), CL_INVALID_VALUE);
+    let take = |name, value| {
         let known = match name {
             CL_COMMAND_BUFFER_FLAGS_KHR => CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR | CL_COMMAND_BUFFER_MUTABLE_KHR,
             CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR => CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR,
             _ => return Err(Error::new(CL_INVALID_VALUE)),
         };
         ensure!(value & !known == 0, CL_INVALID_VALUE);
-        list.extend([name, value]);
-    }
-    list.push(0);
-    Ok(list)
+        Ok(())
+    };
+    // SAFETY: the same contract.
+    unsafe { property_list::read(properties, CL_INVALID_VALUE, take) }
 }
 
 /// `clFinalizeCommandBufferKHR`: "CL_INVALID_OPERATION if command_buffer is not in the Recording state."

@@ -15,9 +15,9 @@ use opencl_sys::{
 
 use crate::api::{device, platform};
 use crate::error::{entry, entry_ret};
-use crate::handle;
 use crate::info::Info;
 use crate::user::UserData;
+use crate::{handle, property_list};
 
 /// `pfn_notify` of a context.
 type Notify = Option<unsafe extern "C" fn(*const c_char, *const c_void, usize, *mut c_void)>;
@@ -29,24 +29,10 @@ type Notify = Option<unsafe extern "C" fn(*const c_char, *const c_void, usize, *
 unsafe fn read_properties(
     properties: *const cl_context_properties,
 ) -> Result<(Vec<cl_context_properties>, cl_platform_id)> {
-    let mut list = Vec::new();
     let mut platform = std::ptr::null_mut();
-    if properties.is_null() {
-        return Ok((list, platform));
-    }
-    for i in (0..).step_by(2) {
-        // SAFETY: the list has not ended yet.
-        let name = unsafe { properties.add(i).read() };
-        list.push(name);
-        if name == 0 {
-            break;
-        }
-        // SAFETY: a name is followed by its value.
-        let value = unsafe { properties.add(i + 1).read() };
-        // "CL_INVALID_PROPERTY if context property name in properties is not a supported property name, if the value
-        // specified for a supported property name is not valid, or if the same property name is specified more than
-        // once."
-        ensure!(!list[..i].iter().step_by(2).any(|&n| n == name), CL_INVALID_PROPERTY);
+    // "CL_INVALID_PROPERTY if context property name in properties is not a supported property name, if the value specified
+    // for a supported property name is not valid, or if the same property name is specified more than once."
+    let take = |name, value| {
         match name {
             CL_CONTEXT_PLATFORM => {
                 // "CL_INVALID_PLATFORM [...] if platform value specified in properties is not a valid platform."
@@ -59,8 +45,10 @@ unsafe fn read_properties(
             }
             _ => return Err(Error::new(CL_INVALID_PROPERTY)),
         }
-        list.push(value);
-    }
+        Ok(())
+    };
+    // SAFETY: the same contract.
+    let list = unsafe { property_list::read(properties, CL_INVALID_PROPERTY, take)? };
     Ok((list, platform))
 }
 

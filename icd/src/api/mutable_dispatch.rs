@@ -25,8 +25,8 @@ use crate::api::command_buffer::{CommandBuffer, HeldKernel};
 use crate::api::enqueue::check_only;
 use crate::api::{kernel, ndrange, svm};
 use crate::error::entry;
-use crate::handle;
 use crate::info::Info;
+use crate::{handle, property_list};
 
 /// `CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR`: everything may be changed.
 pub const CAPABILITIES: cl_mutable_dispatch_fields_khr = CL_MUTABLE_DISPATCH_GLOBAL_OFFSET_KHR
@@ -96,18 +96,9 @@ unsafe fn sizes(numbers: *const usize, dimensions: cl_uint) -> Option<Sizes> {
 /// # Safety
 /// `properties` is null or points to a list that ends in 0.
 unsafe fn read_properties(properties: *const u64) -> Result<(Vec<u64>, cl_mutable_dispatch_fields_khr)> {
-    let (mut list, mut fields) = (Vec::new(), CAPABILITIES);
-    if properties.is_null() {
-        return Ok((list, fields));
-    }
-    // SAFETY: the list has not ended yet.
-    while let name = unsafe { properties.add(list.len()).read() }
-        && name != 0
-    {
-        // SAFETY: a name is followed by its value.
-        let value = unsafe { properties.add(list.len() + 1).read() };
-        // "CL_INVALID_VALUE if values specified in properties are not valid".
-        ensure!(!list.iter().step_by(2).any(|&known| known == name), CL_INVALID_VALUE);
+    let mut fields = CAPABILITIES;
+    // "CL_INVALID_VALUE if values specified in properties are not valid".
+    let take = |name, value| {
         match name {
             CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR => {
                 ensure!(value & !CAPABILITIES == 0, CL_INVALID_VALUE);
@@ -118,9 +109,10 @@ unsafe fn read_properties(properties: *const u64) -> Result<(Vec<u64>, cl_mutabl
             }
             _ => return Err(Error::new(CL_INVALID_VALUE)),
         }
-        list.extend([name, value]);
-    }
-    list.push(0);
+        Ok(())
+    };
+    // SAFETY: the same contract.
+    let list = unsafe { property_list::read(properties, CL_INVALID_VALUE, take)? };
     Ok((list, fields))
 }
 

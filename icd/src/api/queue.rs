@@ -20,7 +20,7 @@ use opencl_sys::{
 
 use crate::error::{entry, entry_ret};
 use crate::info::Info;
-use crate::{fork, handle};
+use crate::{fork, handle, property_list};
 
 /// What a host queue can be.
 const HOST: cl_command_queue_properties = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
@@ -100,21 +100,9 @@ pub unsafe extern "C" fn create_command_queue_with_properties(
 unsafe fn read_properties(
     properties: *const cl_queue_properties,
 ) -> Result<(cl_command_queue_properties, Vec<cl_queue_properties>)> {
-    let (mut bits, mut list) = (0, Vec::new());
-    if properties.is_null() {
-        return Ok((bits, list));
-    }
-    for i in (0..).step_by(2) {
-        // SAFETY: the list has not ended yet.
-        let name = unsafe { properties.add(i).read() };
-        list.push(name);
-        if name == 0 {
-            break;
-        }
-        // SAFETY: a name is followed by its value.
-        let value = unsafe { properties.add(i + 1).read() };
-        // "CL_INVALID_VALUE if values specified in properties are not valid."
-        ensure!(!list[..i].iter().step_by(2).any(|&n| n == name), CL_INVALID_VALUE);
+    let mut bits = 0;
+    // "CL_INVALID_VALUE if values specified in properties are not valid."
+    let take = |name, value| {
         match name as i64 {
             n if n == i64::from(CL_QUEUE_PROPERTIES) => {
                 bits = value as cl_command_queue_properties;
@@ -133,8 +121,10 @@ unsafe fn read_properties(
             // device here supports.
             _ => return Err(Error::new(CL_INVALID_VALUE)),
         }
-        list.push(value);
-    }
+        Ok(())
+    };
+    // SAFETY: the same contract.
+    let list = unsafe { property_list::read(properties, CL_INVALID_VALUE, take)? };
     Ok((bits, list))
 }
 

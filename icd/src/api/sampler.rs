@@ -15,8 +15,8 @@ use opencl_sys::{
 };
 
 use crate::error::{entry, entry_ret};
-use crate::handle;
 use crate::info::Info;
+use crate::{handle, property_list};
 
 /// Creates a sampler whose values have been read.
 ///
@@ -76,25 +76,15 @@ pub unsafe extern "C" fn create_sampler_with_properties(
             [CL_SAMPLER_NORMALIZED_COORDS, CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_FILTER_MODE];
         // "The default [...] is CL_TRUE", "CL_ADDRESS_CLAMP", "CL_FILTER_NEAREST".
         let mut values = [CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST].map(u64::from);
-        let (mut list, mut seen) = (Vec::new(), [false; 3]);
-        if !sampler_properties.is_null() {
-            for pair in 0.. {
-                // SAFETY: the caller vouches for a list that ends in 0, and it has not ended before.
-                let name = unsafe { sampler_properties.add(2 * pair).read() };
-                list.push(name);
-                if name == 0 {
-                    break;
-                }
-                // "CL_INVALID_VALUE if the property name in sampler_properties is not a supported property name, if the
-                // value specified for a supported property name is not valid, or if the same property name is specified
-                // more than once."
-                let which = NAMES.iter().position(|&known| u64::from(known) == name).ok_or(CL_INVALID_VALUE)?;
-                ensure!(!std::mem::replace(&mut seen[which], true), CL_INVALID_VALUE);
-                // SAFETY: a name is followed by its value.
-                values[which] = unsafe { sampler_properties.add(2 * pair + 1).read() };
-                list.push(values[which]);
-            }
-        }
+        // "CL_INVALID_VALUE if the property name in sampler_properties is not a supported property name, if the value
+        // specified for a supported property name is not valid, or if the same property name is specified more than once."
+        let take = |name, value| {
+            let which = NAMES.iter().position(|&known| u64::from(known) == name).ok_or(CL_INVALID_VALUE)?;
+            values[which] = value;
+            Ok(())
+        };
+        // SAFETY: the caller vouches for a list that ends in 0.
+        let list = unsafe { property_list::read(sampler_properties, CL_INVALID_VALUE, take)? };
         create(context, values, list)
     };
     // SAFETY: the caller vouches for `errcode_ret`.

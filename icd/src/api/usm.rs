@@ -32,8 +32,8 @@ use opencl_sys::{
 use crate::api::svm::check_alignment;
 use crate::api::svm_transfer::{self, Order, check_migration};
 use crate::error::{entry, entry_ret};
-use crate::handle;
 use crate::info::Info;
+use crate::{handle, property_list};
 
 /// What a device may do with each kind of memory, that of `malloc` included.
 const ALL: cl_device_unified_shared_memory_capabilities_intel = CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL
@@ -63,21 +63,19 @@ pub fn of_device(name: cl_device_info, info: Info) -> Option<Result<()>> {
 unsafe fn flags(properties: *const cl_mem_properties_intel, shared: bool) -> Result<cl_mem_alloc_flags_intel> {
     const PLACEMENT: cl_mem_alloc_flags_intel =
         CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL | CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL;
-    let mut found = None;
-    let mut at = properties;
-    // SAFETY: the list has not ended yet, and a name is followed by its value.
-    while !at.is_null() && unsafe { at.read() } != 0 {
-        // SAFETY: as above.
-        let (name, value) = unsafe { (at.read(), at.add(1).read()) };
-        ensure!(name == CL_MEM_ALLOC_FLAGS_INTEL && found.is_none(), CL_INVALID_PROPERTY);
+    let mut flags = 0;
+    let take = |name, value| {
+        ensure!(name == CL_MEM_ALLOC_FLAGS_INTEL, CL_INVALID_PROPERTY);
         // "CL_INVALID_PROPERTY if either the CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL or
         // CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL flags are specified"; of shared allocations, if both are.
         let allowed = CL_MEM_ALLOC_WRITE_COMBINED_INTEL | if shared { PLACEMENT } else { 0 };
         ensure!(value & !allowed == 0 && value & PLACEMENT != PLACEMENT, CL_INVALID_PROPERTY);
-        found = Some(value);
-        at = at.wrapping_add(2);
-    }
-    Ok(found.unwrap_or(0))
+        flags = value;
+        Ok(())
+    };
+    // SAFETY: the same contract.
+    unsafe { property_list::read(properties, CL_INVALID_PROPERTY, take)? };
+    Ok(flags)
 }
 
 /// "CL_INVALID_DEVICE if device is not a valid device or is not associated with context."
