@@ -154,7 +154,7 @@ fn begin(w: &mut World) {
         w.made(world::Program, program);
         let code = (w.d.clBuildProgram)(program, 0, ptr::null(), ptr::null(), None, ptr::null_mut());
         assert_eq!(code, CL_SUCCESS);
-        for name in [c"touch", c"pixels", c"record", c"shared"] {
+        for name in [c"touch", c"pixels", c"record", c"shared", c"packets"] {
             let kernel = (w.d.clCreateKernel)(program, name.as_ptr(), w.code_at());
             w.made(world::Kernel, kernel);
         }
@@ -166,6 +166,11 @@ fn begin(w: &mut World) {
         for _ in 0..2 {
             let image = (w.d.clCreateImage2D)(context, 0, &format, 16, 16, 0, ptr::null_mut(), w.code_at());
             w.made_image(image);
+        }
+        for packet_size in [1, 16] {
+            let pipe = (w.d.clCreatePipe)(context, 0, packet_size, 8, ptr::null(), w.code_at());
+            w.made(world::Mem, pipe);
+            w.pipes.push(pipe);
         }
         let (addressing, filter) = (CL_ADDRESS_CLAMP, CL_FILTER_LINEAR);
         let sampler = (w.d.clCreateSampler)(context, CL_FALSE, addressing, filter, w.code_at());

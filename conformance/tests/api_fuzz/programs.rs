@@ -175,6 +175,16 @@ pub const SOURCE: &str = "
     kernel void shared(global uchar *a, ulong address, read_write image2d_t i) {
         if (a) a[0] = address;
     }
+    kernel void packets(global uchar *a, write_only pipe uchar to, read_only pipe uchar from) {
+        uchar packet = get_global_id(0);
+        write_pipe(to, &packet);
+        reserve_id_t some = reserve_read_pipe(from, 2);
+        if (is_valid_reserve_id(some)) {
+            read_pipe(from, some, 1, &packet);
+            commit_read_pipe(from, some);
+        }
+        if (read_pipe(from, &packet) == 0 && a) a[0] = packet;
+    }
 ";
 
 const SOURCES: &[&CStr] = &[
@@ -313,6 +323,7 @@ fn set_arguments(w: &mut World) {
         &["image", "sampler", "image"],
         &["32", "buffer"],
         &["buffer", "8", "image"],
+        &["buffer", "pipe", "pipe"],
     ];
     for (index, form) in w.any(&forms).iter().enumerate() {
         value[0] = 0;
@@ -323,6 +334,10 @@ fn set_arguments(w: &mut World) {
             }
             "image" => {
                 value[0] = w.image() as usize;
+                8
+            }
+            "pipe" => {
+                value[0] = w.pipe() as usize;
                 8
             }
             "sampler" => {

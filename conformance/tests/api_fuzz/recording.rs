@@ -206,22 +206,27 @@ fn update(w: &mut World) {
     }
     let shared =
         [cl_mutable_dispatch_arg_khr { arg_index: w.below(6) as u32, arg_size: 0, arg_value: w.shared_pointer() }];
+    let told = [cl_mutable_dispatch_exec_info_khr {
+        param_name: w.number(&[CL_KERNEL_EXEC_INFO_SVM_PTRS, CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM]),
+        param_value_size: w.any(&[4, 8, 0, 3]),
+        param_value: w.data(),
+    }];
     let launches = [Launch::new(w), Launch::new(w)];
     let changes: Vec<cl_mutable_dispatch_config_khr> = launches
         .iter()
         .map(|launch| {
             let (global_work_offset, global_work_size, local_work_size) = launch.pointers();
             let (num_args, num_svm_args) = (w.below(3) as u32, w.below(2) as u32);
-            let none = w.once_in(20);
+            let (none, tells) = (w.once_in(20), w.once_in(4));
             cl_mutable_dispatch_config_khr {
                 command: w.handle(Dispatch),
                 num_args,
                 num_svm_args,
-                num_exec_infos: u32::from(w.once_in(30)),
+                num_exec_infos: u32::from(tells),
                 work_dim: w.any(&[0, 0, launch.dimensions]),
                 arg_list: if none { ptr::null() } else { arguments.as_ptr() },
                 arg_svm_list: shared.as_ptr(),
-                exec_info_list: ptr::null(),
+                exec_info_list: if tells { told.as_ptr() } else { ptr::null() },
                 global_work_offset,
                 global_work_size,
                 local_work_size,

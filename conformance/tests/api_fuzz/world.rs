@@ -99,6 +99,8 @@ pub struct World {
     pending: Vec<Handle>,
     /// Maps and what they are of.
     pub maps: Vec<(Handle, *mut c_void)>,
+    /// Pipes that stay to the end.
+    pub pipes: Vec<Handle>,
     /// Shared memory that is never freed.
     pub shared: &'static [usize],
     /// Shared memory that may be freed, and was.
@@ -129,6 +131,7 @@ impl World {
             records: !seed.is_multiple_of(4),
             pending: vec![],
             maps: vec![],
+            pipes: vec![],
             shared: memory.shared,
             passing: vec![],
             arena: memory.arena,
@@ -185,6 +188,16 @@ impl World {
     /// A handle where a buffer belongs.
     pub fn buffer(&mut self) -> Handle {
         self.handle_of(Mem, Some(false))
+    }
+
+    /// A handle where a pipe belongs: those that stay are two of each context.
+    pub fn pipe(&mut self) -> Handle {
+        if self.once_in(10) || self.pipes.is_empty() {
+            return self.handle(Mem);
+        }
+        let context = if self.once_in(10) { self.below(self.homes) } else { self.home - 1 };
+        let place = 2 * context + self.below(2);
+        self.pipes[place % self.pipes.len()]
     }
 
     fn handle_of(&mut self, kind: Kind, image: Option<bool>) -> Handle {
@@ -618,7 +631,7 @@ impl World {
         if self.once_in(20) {
             return ptr::null();
         }
-        self.any(&[c"touch", c"touch", c"pixels", c"record", c"shared", c"", c"tou", c"main"]).as_ptr()
+        self.any(&[c"touch", c"touch", c"pixels", c"record", c"shared", c"packets", c"", c"tou", c"main"]).as_ptr()
     }
 }
 
