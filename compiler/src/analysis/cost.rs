@@ -9,7 +9,8 @@
 use super::cfg::Cfg;
 use super::divergence::Divergence;
 use super::lines::{Line, lines};
-use super::loops::Loops;
+use super::loops::{Loop, Loops};
+use super::recurrence;
 use super::shape::Shape;
 use crate::ir::{BinaryOp, Block, Function, Inst, InstData, Space, Terminator, Type, UnaryOp, Value, ValueDef};
 use crate::widen::memory::{AccessClass, Direction, classify};
@@ -344,6 +345,24 @@ fn per_lane(data: &InstData) -> bool {
     )
 }
 
+/// Vector registers that the lanes of a gang may take around a loop: the others are for what a round computes.
+fn most_held(bits: u32) -> u64 {
+    if bits >= 512 { 20 } else { 10 }
+}
+
+/// What a function costs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Costs {
+    /// One work-item.
+    pub one: u64,
+    /// A gang.
+    pub all: u64,
+    /// What a gang waits beyond that, in loops whose rounds need what the last one computed.
+    pub waits: u64,
+    /// Whether what its lanes hold around some loop is more than registers.
+    pub crowded: bool,
+}
+
 /// What a function costs one work-item, and a gang, which may be a tile, if all its lanes go every way.
 pub fn whole(
     f: &Function,
@@ -352,7 +371,7 @@ pub fn whole(
     found: &Divergence,
     tile: Option<Tile<'_>>,
     registers: Registers,
-) -> (u64, u64) {
+) -> Costs {
     let lines_of = |shapes, width| lines(f, graph.rpo(), shapes, width);
     let lines = lines_of(&found.shapes, registers.width);
     let row_lines = tile.map(|tile| lines_of(tile.shapes, tile.row)).unwrap_or_default();
@@ -360,7 +379,8 @@ pub fn whole(
     let rewritten = rewritten(f, loops, &found.shapes);
     let lanes = Lanes { shapes: &found.shapes, lines: &lines, rows, rewritten: Some(&rewritten) };
     let steps = tile.map_or(&found.shapes, |tile| tile.shapes);
-    let (mut one, mut all) = (0u64, 0u64);
+    let mut costs = Costs::default();
+    let mut rounds: SecondaryMap<Loop, u64> = SecondaryMap::new();
     for &block in graph.rpo() {
         let insts = &f.blocks[block].insts;
         let mut alone: u64 = insts.iter().map(|&inst| scalar(f, inst, steps)).sum();
@@ -383,10 +403,20 @@ pub fn whole(
             together = waiting(together);
         }
         let often = frequency(loops, block);
-        one = one.saturating_add(often.saturating_mul(alone));
-        all = all.saturating_add(often.saturating_mul(together));
+        costs.one = costs.one.saturating_add(often.saturating_mul(alone));
+        costs.all = costs.all.saturating_add(often.saturating_mul(together));
+        if let Some(l) = loops.innermost(block) {
+            rounds[l] = rounds[l].saturating_add(together);
+        }
     }
-    (one, all)
+    for (l, data) in loops.iter().filter(|&(l, _)| recurrence::is_innermost(loops, l)) {
+        let chain = recurrence::CYCLE * recurrence::cycles(f, loops, l, Some(&found.shapes));
+        let waits = frequency(loops, data.header).saturating_mul(chain.saturating_sub(rounds[l]));
+        costs.waits = costs.waits.saturating_add(waits);
+        let held = recurrence::held(f, loops, l, &found.shapes).into_iter().map(|ty| registers.of(ty)).sum::<u64>();
+        costs.crowded |= held > most_held(registers.bits);
+    }
+    costs
 }
 
 #[cfg(test)]
@@ -414,7 +444,8 @@ mod tests {
         let graph = cfg(f);
         let forest = loops(&graph, &dominators(&graph));
         let found = divergence(f, &facts, &graph, &forest);
-        whole(f, &graph, &forest, &found, None, Registers { bits: 512, width: 16 })
+        let costs = whole(f, &graph, &forest, &found, None, Registers { bits: 512, width: 16 });
+        (costs.one, costs.all)
     }
 
     #[test]

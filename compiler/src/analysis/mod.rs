@@ -16,6 +16,7 @@ pub mod masking;
 pub mod pointees;
 pub mod post_dominators;
 pub mod predicates;
+pub mod recurrence;
 pub mod run_by_some;
 pub mod shape;
 #[cfg(test)]

@@ -109,7 +109,7 @@ pub fn generate<'ctx>(
         let group = &Group { combined, ..groups.group };
         frame.enter_region(&emit, kernel, body)?;
         let (nexts, chosen) = match (widening, next) {
-            (Some(widening), Some(next)) => {
+            (Some(widening), Some(next)) if !widening.regions[region].alone => {
                 let (emit, storage, frame) = (&emit, &storage, &frame);
                 let around = Around { emit, kernel, storage, frame, group, widening, extensions, notes };
                 let plan = &widening.regions[region];

@@ -21,6 +21,7 @@
 
 use crate::analysis::cost;
 use crate::analysis::loops::Loop;
+use crate::analysis::recurrence;
 use crate::ir::*;
 use crate::transform::copy::{Copies, copy};
 use crate::transform::normalize::normalize;
@@ -119,15 +120,32 @@ pub fn plan(f: &Function, known: Known<'_>, l: Loop, always: bool) -> Result<Pla
     f.blocks[*preheader].term.for_each_arg(&mut uses);
 
     let header = data.header;
-    let together = known.cost_of(f, header, &data.blocks).saturating_add(known.masks_of(f, header, &data.blocks));
-    let alone = known.sum_of(header, &data.blocks, |block| {
-        let insts = f.blocks[block].insts.iter();
-        let branch = u64::from(f.blocks[block].term.selector().is_some());
-        insts.map(|&inst| cost::scalar(f, inst, shapes)).sum::<u64>() + branch
-    });
+    let masked = |once: Block, blocks: &[Block]| {
+        cost::waiting(known.cost_of(f, once, blocks).saturating_add(known.masks_of(f, once, blocks)))
+    };
+    let by_one = |once: Block, blocks: &[Block]| {
+        known.sum_of(once, blocks, |block| {
+            let insts = f.blocks[block].insts.iter();
+            let branch = u64::from(f.blocks[block].term.selector().is_some());
+            insts.map(|&inst| cost::scalar(f, inst, shapes)).sum::<u64>() + branch
+        })
+    };
+    // Rounds that wait for the one before take as long for a lane as for some registers.
+    let (mut alone, mut together) = (by_one(header, &data.blocks), masked(header, &data.blocks));
+    let inner =
+        forest.iter().filter(|(m, inner)| forest.contains(l, inner.header) && recurrence::is_innermost(forest, *m));
+    for (m, inner) in inner {
+        let often = cost::frequency(forest, inner.header) / cost::frequency(forest, header).max(1);
+        let waits = |shapes, cost: u64| {
+            let chain = recurrence::CYCLE * recurrence::cycles(f, forest, m, shapes);
+            often.saturating_mul(chain.saturating_sub(cost))
+        };
+        alone = alone.saturating_add(waits(None, by_one(inner.header, &inner.blocks)));
+        together = together.saturating_add(waits(Some(shapes), masked(inner.header, &inner.blocks)));
+    }
     let values = varying.len() + f.blocks[exit].params.len();
     let turn = cost::ROUNDS.saturating_mul(alone).saturating_add(TURN + VALUE * values as u64);
-    let most = cost::waiting(cost::ROUNDS.saturating_mul(together)) / turn.max(1);
+    let most = cost::ROUNDS.saturating_mul(together) / turn.max(1);
     let most = if always { most.max(1) } else { most };
     if most == 0 {
         return Err(Refusal::Cost);

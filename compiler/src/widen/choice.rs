@@ -5,27 +5,42 @@
 //! other is faster.
 //! Phases: for every dimension along which groups of known size have several work-items, what each region costs one
 //! work-item and gangs of every width, the lanes without a work-item at the end of rows of known length included; the
-//! least per work-item; then tiles, where every group is cut into whole ones.
+//! least per work-item; two or four registers a value where that saves enough, waiting for rounds of loops included; then tiles, where every group is cut into whole ones. Of a kernel cut at barriers, regions in
+//! which gangs lose are run by one work-item after the other.
 //! Source: DESIGN decisions 8 and 9; Moll 2021, chapter 10, for the shapes that decide what an access costs.
 
 use super::choices::{Together, may_have_versions, uniform_choice, whole_pieces};
 use super::{Gangs, WIDTHS, analyse};
 use crate::analysis::cfg::{Cfg, cfg};
-use crate::analysis::cost::{self, Registers};
+use crate::analysis::cost::{self, Costs, Registers};
 use crate::analysis::divergence::{Divergence, Facts, divergence};
 use crate::analysis::dominators::dominators;
 use crate::analysis::loops::{Loops, loops};
 use crate::analysis::shape::Shape;
-use crate::ir::{Function, Kernel, Module, Value};
+use crate::ir::{Block, Function, Inst, InstData, Kernel, Module, Region, Terminator, Value};
 use crate::launch_facts::LaunchFacts;
 use crate::layout::Layout;
 use crate::transform::group_accesses::group_accesses;
 use crate::transform::uniform_choices::suppose;
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntityRef, SecondaryMap};
 use std::fmt;
 
 /// Gangs have to be this much faster, in percent of a work-item's cost, for the estimate to be believed.
 const MARGIN: u64 = 90;
+
+/// Regions of a kernel up to which some may be run by one work-item after the other. Where rounds of a loop have regions of
+/// their own, gangs keep in registers what they leave for each other.
+const MOST_REGIONS: usize = 8;
+
+/// Whether what gangs are expected to cost is enough less than the same work-items one after the other.
+fn pays(gang: u64, apart: u64) -> bool {
+    gang.saturating_mul(100) < apart.saturating_mul(MARGIN)
+}
+
+/// A region among those that work-items run one after the other; none for a number that is too large.
+fn bit_of(region: usize) -> u64 {
+    1u64.checked_shl(region as u32).unwrap_or(0)
+}
 
 /// What gangs of a width are expected to cost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +53,14 @@ pub struct Choice {
     pub scalar: u64,
     /// What a gang costs.
     pub gang: u64,
+    /// The regions that one work-item runs after the other, by the bits of their numbers: gangs would lose there.
+    pub alone: u64,
+    /// Whether each of the other regions is cheaper in gangs by itself.
+    each_pays: bool,
+    /// What a gang waits beyond its cost for what the last round of a loop computed.
+    waits: u64,
+    /// Whether what its lanes hold around some loop is more than registers.
+    crowded: bool,
     /// The best of the other layouts, if there was a choice.
     pub other: Option<Other>,
 }
@@ -54,21 +77,43 @@ pub struct Other {
 }
 
 impl Choice {
+    fn nothing(width: u32, layout: Layout) -> Choice {
+        let (scalar, gang, alone, waits) = (0, 0, 0, 0);
+        Choice { width, layout, scalar, gang, alone, each_pays: true, waits, crowded: false, other: None }
+    }
+
     /// Whether a gang is faster than its work-items one after the other.
     pub fn pays(self) -> bool {
-        self.gang.saturating_mul(100) < self.scalar.saturating_mul(self.width.into()).saturating_mul(MARGIN)
+        pays(self.gang, self.scalar.saturating_mul(self.width.into())) || self.alone != 0 && self.each_pays
+    }
+
+    /// Whether work-items run a region one after the other although others run in gangs.
+    pub fn is_alone(self, region: Region) -> bool {
+        bit_of(region.index()) & self.alone != 0
     }
 
     fn is_cheaper(self, other: Choice) -> bool {
         self.gang.saturating_mul(other.width.into()) < other.gang.saturating_mul(self.width.into())
     }
+
+    /// Whether gangs of more registers a value are enough cheaper than these.
+    fn is_enough_cheaper_in(self, wider: Choice, waits: bool) -> bool {
+        let whole = |choice: Choice| Choice { gang: choice.gang.saturating_add(choice.waits), ..choice };
+        let [wider, narrow] = if waits { [wider, self].map(whole) } else { [wider, self] };
+        Choice { gang: wider.gang.saturating_mul(100) / WIDER, ..wider }.is_cheaper(narrow)
+    }
 }
 
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Choice { width, layout, scalar, gang, other } = self;
-        let alone = scalar.saturating_mul(u64::from(*width));
-        write!(f, "a gang of {width} {layout} is expected to cost {gang}, {width} work-items alone {alone}")?;
+        let Choice { width, layout, scalar, gang, alone, other, .. } = self;
+        let apart = scalar.saturating_mul(u64::from(*width));
+        write!(f, "a gang of {width} {layout} is expected to cost {gang}, {width} work-items alone {apart}")?;
+        if *alone != 0 {
+            let regions: Vec<String> =
+                (0..64).filter(|&region| bit_of(region) & alone != 0).map(|region| format!("r{region}")).collect();
+            write!(f, ", with {} one work-item after the other", regions.join(", "))?;
+        }
         match other {
             Some(Other { layout, width, gang }) => write!(f, ", a gang of {width} {layout} {gang}"),
             None => Ok(()),
@@ -84,8 +129,9 @@ const WIDER: u64 = 90;
 /// How much more often pieces of indices hold whole gangs than they do not: most powers of two are large.
 const WHOLE_PIECES: u64 = 3;
 
-/// Kernels with more instructions do not get gangs of several registers a value: their code takes long to make.
+/// Kernels with more instructions do not get gangs of two or four registers a value: their code takes long to make.
 const MOST_FOR_WIDER: usize = 400;
+const MOST_FOR_WIDEST: usize = 200;
 
 /// Whether the work-items of a kernel may lie in gangs like this, in launches of which the facts hold.
 pub fn may_lie(kernel: &Kernel, launch: &LaunchFacts, layout: Layout, width: u32) -> bool {
@@ -156,10 +202,21 @@ fn best_width(
         }
     }
     let insts: usize = kernel.regions.values().map(|body| body.insts.len()).sum();
-    if best.width == usual && insts <= MOST_FOR_WIDER {
-        // What holds of a gang need not hold of two together.
-        let other = Estimates::new(kernel, gangs, &facts(2 * usual), None, bits, launch).of(2 * usual);
-        if (Choice { gang: other.gang.saturating_mul(100) / WIDER, ..other }).is_cheaper(best) {
+    if best.width != usual {
+        return best;
+    }
+    // What holds of a gang need not hold of two together.
+    let wider = |width| Estimates::new(kernel, gangs, &facts(width), None, bits, launch).of(width);
+    if insts <= MOST_FOR_WIDER {
+        let other = wider(2 * usual);
+        if best.is_enough_cheaper_in(other, !other.crowded) {
+            best = other;
+        }
+    }
+    // What waits has time for more.
+    if insts <= MOST_FOR_WIDEST && best.waits > 0 {
+        let other = wider(4 * usual);
+        if !other.crowded && best.is_enough_cheaper_in(other, true) {
             best = other;
         }
     }
@@ -183,6 +240,7 @@ struct AnalysedTile {
 struct Estimates<'a> {
     /// Each as it is, or the versions that it gets for what the launch decides, and how often each is expected to run.
     regions: Vec<Vec<(Analysed, u64)>>,
+    may_be_alone: Vec<bool>,
     layout: Layout,
     bits: u32,
     launch: &'a LaunchFacts,
@@ -225,28 +283,63 @@ impl<'a> Estimates<'a> {
             versions
         };
         let regions = kernel.regions.values().map(versions).collect();
-        Estimates { regions, layout: facts.layout, bits, launch }
+        let several = (2..=MOST_REGIONS).contains(&kernel.regions.len());
+        let alone = |(region, body)| several && may_be_alone(region, body, facts.layout);
+        let may_be_alone = kernel.regions.iter().map(alone).collect();
+        Estimates { regions, may_be_alone, layout: facts.layout, bits, launch }
     }
 
     fn of(&self, width: u32) -> Choice {
-        let mut choice = Choice { width, layout: self.layout, scalar: 0, gang: 0, other: None };
-        for versions in &self.regions {
-            let costs: Vec<(u64, u64, u64)> = versions
-                .iter()
-                .map(|(region, times)| (region.cost(Registers { bits: self.bits, width }), *times))
-                .map(|((one, all), times)| (one.saturating_mul(times), all.saturating_mul(times), times))
-                .collect();
-            let runs = costs.iter().map(|&(_, _, times)| times).sum::<u64>().max(1);
-            choice.scalar = costs.iter().fold(choice.scalar, |sum, &(one, _, _)| sum.saturating_add(one / runs));
-            choice.gang = costs.iter().fold(choice.gang, |sum, &(_, all, _)| sum.saturating_add(all / runs));
+        let layout = self.layout;
+        let mut choice = Choice::nothing(width, self.layout);
+        for (number, versions) in self.regions.iter().enumerate() {
+            let registers = Registers { bits: self.bits, width };
+            let costs: Vec<(Costs, u64)> =
+                versions.iter().map(|(region, times)| (region.cost(registers), *times)).collect();
+            let runs = costs.iter().map(|&(_, times)| times).sum::<u64>().max(1);
+            let sum = |of: fn(&Costs) -> u64| {
+                let each = costs.iter().map(|(costs, times)| of(costs).saturating_mul(*times) / runs);
+                each.fold(0, u64::saturating_add)
+            };
+            let one = sum(|costs| costs.one);
+            let mut gang = sum(|costs| costs.all);
+            // The last gang of a row may have lanes to spare.
+            if let Some(row) = self.launch.local_size(layout.dim()).filter(|_| !layout.crosses_rows()) {
+                let lanes = u64::from(row.next_multiple_of(width));
+                gang = gang.saturating_mul(lanes) / u64::from(row.max(1));
+            }
+            let apart = one.saturating_mul(width.into());
+            if self.may_be_alone[number] && pays(apart, gang) {
+                choice.alone |= bit_of(number);
+                gang = apart;
+            } else {
+                choice.waits = choice.waits.saturating_add(sum(|costs| costs.waits));
+                choice.crowded |= costs.iter().any(|(costs, _)| costs.crowded);
+                choice.each_pays &= pays(gang, apart) || gang == 0;
+            }
+            choice.scalar = choice.scalar.saturating_add(one);
+            choice.gang = choice.gang.saturating_add(gang);
         }
-        // The last gang of a row may have lanes to spare.
-        if let Some(row) = self.launch.local_size(self.layout.dim()).filter(|_| !self.layout.crosses_rows()) {
-            let lanes = u64::from(row.next_multiple_of(width));
-            choice.gang = choice.gang.saturating_mul(lanes) / u64::from(row.max(1));
-        }
+        choice.each_pays &= choice.alone.count_ones() < self.regions.len() as u32;
         choice
     }
+}
+
+/// Whether work-items may run a region one after the other although gangs run others: they find what was kept for them,
+/// but of private variables there is one for a gang, or one for each lane. The region stays as it is, so it has to be of
+/// the form that linearized ones have.
+fn may_be_alone(region: Region, body: &Function, layout: Layout) -> bool {
+    let of_lanes = |&inst: &Inst| {
+        let data = &body.insts[inst].data;
+        data.needs_lanes() || matches!(data, InstData::SlotAddr { .. })
+    };
+    let other_form = |&block: &Block| {
+        let data = &body.blocks[block];
+        matches!(data.term, Terminator::Switch { .. } | Terminator::Unreachable) || data.insts.iter().any(of_lanes)
+    };
+    let graph = cfg(body);
+    let endless = || loops(&graph, &dominators(&graph)).iter().any(|(_, data)| data.exits.is_empty());
+    layout == Layout::X && bit_of(region.index()) != 0 && !body.layout.iter().any(other_form) && !endless()
 }
 
 /// A region and what is known of it.
@@ -276,7 +369,7 @@ impl Analysed {
         Analysed { body: grouped, graph, forest, found, tile }
     }
 
-    fn cost(&self, registers: Registers) -> (u64, u64) {
+    fn cost(&self, registers: Registers) -> Costs {
         let tile = self.tile.as_ref();
         let tile = tile.map(|tile| cost::Tile { shapes: &tile.shapes, columns: &tile.columns, row: tile.row });
         cost::whole(&self.body, &self.graph, &self.forest, &self.found, tile, registers)

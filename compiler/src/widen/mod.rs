@@ -4,7 +4,8 @@
 //! consecutive by linear ids ([`crate::layout`]). This part is the plan, in terms of our IR; `codegen/vector` writes it as LLVM IR.
 //!
 //! Requires: a kernel cut into regions.
-//! Ensures: the regions are linearized (`Stage::Linearized`) and each has a [`RegionPlan`]; or the kernel
+//! Ensures: the regions are linearized (`Stage::Linearized`) but those in which one work-item runs after the other, and
+//! each has a [`RegionPlan`]; or the kernel
 //! means what it meant and there is the reason why its work-items run one after the other.
 //! Phases: check what no gang can do; normal form; what differs between lanes; the layout of private slots;
 //! per region versions for what the launch decides, groups of accesses, versions for lanes that agree, uniform loops,
@@ -97,6 +98,8 @@ pub struct RegionPlan {
     /// Values of which only the lanes that run their block are known to have the shape, where lane 0 of the operands
     /// does not tell.
     pub by_active: EntitySet<Value>,
+    /// Work-items run the region one after the other, as it was before it was linearized: nothing else holds of it.
+    pub alone: bool,
 }
 
 impl RegionPlan {
@@ -165,8 +168,14 @@ pub fn plan(
     }
     let run = layout.run(launch, width);
     let runs = run.map(|row| facts.of_runs(row));
-    let plan = |body| plan_region(body, &facts, runs.as_ref(), gangs, bits, notes);
-    let regions = kernel.regions.values_mut().map(plan).collect();
+    let plan = |(region, body): (Region, &mut Function)| {
+        if choice.is_some_and(|choice| choice.is_alone(region)) {
+            notes::alone(body, notes);
+            return RegionPlan { alone: true, ..RegionPlan::default() };
+        }
+        plan_region(body, &facts, runs.as_ref(), gangs, bits, notes)
+    };
+    let regions = kernel.regions.iter_mut().map(plan).collect();
     let widening = Widening { width, layout, stack: STACK_BYTES, run, choice, configuration, regions };
     notes::private(kernel, &widening, notes);
     Ok(widening)
@@ -223,7 +232,7 @@ fn plan_region(
     let by_active = shaped_by_active(body, facts, &shapes);
     let run_by_some = run_by_some(body);
     let runs = runs.map(|runs| analyse(body, runs).shapes).unwrap_or_default();
-    let plan = RegionPlan { shapes, runs, masks: body.masks.clone(), run_by_some, by_active };
+    let plan = RegionPlan { shapes, runs, masks: body.masks.clone(), run_by_some, by_active, alone: false };
     if let Some(control) = control {
         control.note(body, &plan, notes);
     }

@@ -4,7 +4,7 @@ use crate::analysis::cfg::cfg;
 use crate::analysis::divergence::Divergence;
 use crate::analysis::dominators::dominators;
 use crate::analysis::loops::{LoopData, loops};
-use crate::ir::{Block, Function, InstData, Kernel, SlotLayout, SourceLoc, Terminator, Value, ValueDef};
+use crate::ir::{Block, Function, Inst, InstData, Kernel, SlotLayout, SourceLoc, Terminator, Value, ValueDef};
 use crate::report::{Note, Notes};
 use crate::widen::lanes::Form;
 use crate::widen::{RegionPlan, Widening};
@@ -87,6 +87,21 @@ impl Control {
             notes.add(|| Note { loc: l.loc, kind: "loop", class: class.into(), masked: false, detail });
         }
     }
+}
+
+/// Notes that one work-item after the other runs a region.
+pub fn alone(f: &Function, notes: &Notes) {
+    // What ids are computed of may stand far before the barrier.
+    let accesses = |&&inst: &&Inst| matches!(f.insts[inst].data, InstData::Load { .. } | InstData::Store { .. });
+    let insts = f.layout.iter().flat_map(|&block| &f.blocks[block].insts).filter(accesses);
+    let loc = insts.map(|&inst| f.insts[inst].loc).filter(|loc| loc.line != 0).min_by_key(|loc| (loc.line, loc.column));
+    notes.add(|| Note {
+        loc: loc.unwrap_or_default(),
+        kind: "region",
+        class: "scalar".into(),
+        masked: false,
+        detail: "one work-item after the other up to the next barrier: gangs are expected to cost more".to_owned(),
+    });
 }
 
 /// Notes how the lanes' copies of each private variable lie.

@@ -14,6 +14,7 @@ mod masked_loads;
 mod operations;
 mod pieces;
 mod random;
+mod regions;
 mod report;
 mod roots;
 mod sub_groups;

@@ -1,0 +1,63 @@
+//! Kernels cut at barriers of which gangs run some regions and one work-item after the other runs the rest: what they leave
+//! for each other is found.
+
+use crate::layouts::build;
+use crate::machine;
+use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
+use lockstep_compiler::launch_facts::LaunchFacts;
+use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
+use lockstep_compiler::report::Notes;
+use lockstep_compiler::transform::barriers::barriers;
+use lockstep_compiler::transform::shared_live::shared_live;
+use lockstep_compiler::widen::{Gangs, plan};
+
+/// Counts into bytes at places that are looked up, between regions of which all work-items are alike. `kept` and `shared`
+/// are kept over the barriers, one by each work-item and one by the group.
+const SOURCE: &str = "
+kernel void counted(global const uint *values, local uchar *bins, global uint *counts, int each) {
+    size_t l = get_local_id(0), items = get_local_size(0), g = get_global_id(0);
+    uint kept = values[g] * 3;
+    int shared = values[get_group_id(0)] & 7;
+    for (int bin = 0; bin < 64; ++bin) bins[bin * items + l] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int k = 0; k < each; ++k) bins[(values[g + k] & 63) * items + l]++;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint sum = kept + shared;
+    for (int k = 0; k < 64; ++k) sum += bins[k * items + l] * (k + 1);
+    counts[g] = sum;
+}";
+
+/// The regions that one work-item runs after the other, and those that gangs run, in groups of `local`.
+fn planned(launch: &LaunchFacts) -> (usize, usize) {
+    let module = build(SOURCE);
+    let mut kernel = module.kernels[0].clone();
+    barriers(&mut kernel);
+    shared_live(&module, &mut kernel);
+    let widening = plan(&module, &mut kernel, Gangs::default(), 512, launch, &Notes::default()).unwrap();
+    let alone = widening.regions.values().filter(|region| region.alone).count();
+    (alone, widening.regions.len() - alone)
+}
+
+#[test]
+fn regions_are_chosen_one_by_one() {
+    let module = build(SOURCE);
+    for (global, local) in [(256, 128), (200, 64), (99, 33), (64, 16), (40, 7)] {
+        let range = NdRange::new(&[global], &[local]);
+        let known = LaunchFacts::of_range(range.global_offset, range.global_size, range.local_size);
+        for launch in [known, LaunchFacts::default()] {
+            let args = [Arg::Buffer(0), Arg::Local(64 * local), Arg::Buffer(1), Arg::i32(24)];
+            let value = |i: u64| (i.wrapping_mul(2_654_435_761) >> 9) as u32 % 1000;
+            let values: Vec<u8> = (0..global + 64).flat_map(|i| value(i).to_le_bytes()).collect();
+            let buffers = vec![values, vec![0; 4 * global as usize]];
+            let mut expected = Memory::new(buffers.clone());
+            interp::run(&module, "counted", &range, &args, &mut expected).unwrap();
+            let vectorize = Vectorize::Gangs(Gangs::default());
+            let options = CompileOptions { vectorize, launch, ..CompileOptions::default() };
+            let mut found = Memory::new(buffers);
+            machine::run_with(options, &module, "counted", &range, &args, &mut found).unwrap();
+            assert!(found.buffers == expected.buffers, "{global} by {local}: other results");
+        }
+    }
+    let known = LaunchFacts::of_range([0; 3], [256, 1, 1], [128, 1, 1]);
+    assert_eq!([planned(&known), planned(&LaunchFacts::default())], [(1, 2); 2]);
+}
