@@ -26,7 +26,7 @@ struct Case {
     local: Vec<u64>,
 }
 
-fn sizes(section: &str) -> Vec<u64> {
+pub fn sizes(section: &str) -> Vec<u64> {
     let (_, sizes) = section.split_once(':').unwrap();
     sizes.split_whitespace().map(|size| size.parse().unwrap()).collect()
 }
@@ -41,20 +41,19 @@ fn values(count: usize, float: bool, seed: u64) -> Vec<u8> {
     (0..count).flat_map(|_| if float { (next() as f32).to_le_bytes() } else { next().to_le_bytes() }).collect()
 }
 
-fn read(path: &Path) -> Case {
-    let source = std::fs::read_to_string(path).unwrap();
-    let options = BuildOptions::parse("-cl-std=CL3.0", Stage::Build).unwrap();
-    let object = compile(&FrontendConfig::default(), source.as_bytes(), &[], &options);
-    let object = object.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let program = link(&[&object], &options).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let module = load(&program).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-
+/// The sections of a file's first line: arguments, global size, local size.
+pub fn header(source: &str) -> [&str; 3] {
     let sections: Vec<&str> = source.lines().next().unwrap().split(';').collect();
-    let [arguments, global, local] = sections[..] else { panic!("{}: the first line", path.display()) };
+    sections.try_into().expect("three sections in the first line")
+}
+
+/// What an argument section says, and the buffers. `resize` is asked how many elements of a role there are to be where
+/// the file has so many.
+pub fn arguments_of(section: &str, resize: impl Fn(&str, usize) -> usize) -> (Vec<Arg>, Vec<Vec<u8>>) {
     let (mut args, mut buffers) = (vec![], vec![]);
-    for argument in arguments.trim_start_matches("// args:").split_whitespace() {
+    for argument in section.trim_start_matches("// args:").split_whitespace() {
         let (role, rest) = argument.split_once(':').unwrap();
-        let count = || rest.split(['[', ']']).nth(1).unwrap().parse::<usize>().unwrap();
+        let count = || resize(role, rest.split(['[', ']']).nth(1).unwrap().parse::<usize>().unwrap());
         args.push(match role {
             "int" => Arg::i32(rest.parse().unwrap()),
             "local" => Arg::Local(4 * count() as u64),
@@ -67,6 +66,19 @@ fn read(path: &Path) -> Case {
             }
         });
     }
+    (args, buffers)
+}
+
+fn read(path: &Path) -> Case {
+    let source = std::fs::read_to_string(path).unwrap();
+    let options = BuildOptions::parse("-cl-std=CL3.0", Stage::Build).unwrap();
+    let object = compile(&FrontendConfig::default(), source.as_bytes(), &[], &options);
+    let object = object.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let program = link(&[&object], &options).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let module = load(&program).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+
+    let [arguments, global, local] = header(&source);
+    let (args, buffers) = arguments_of(arguments, |_, count| count);
     Case { module, args, buffers, global: sizes(global), local: sizes(local) }
 }
 

@@ -5,6 +5,7 @@ mod machine;
 
 mod atomics;
 mod barrier_kernels;
+mod barrier_layouts;
 mod bounds;
 mod gangs;
 mod host_code;

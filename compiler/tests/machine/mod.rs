@@ -1,6 +1,6 @@
 //! Runs compiled kernels as the runtime does, on one thread, with the interface of the interpreter.
 
-mod code;
+pub mod code;
 
 use code::{Code, Side};
 use lockstep_compiler::interp::{Arg, Memory, NdRange, Report};
