@@ -1,4 +1,4 @@
-//! How long a program takes to build: 30 kernels, from source, new to the driver's cache and in it, and its first launch.
+//! How long a program takes to build: 30 kernels, from source, new to the driver's cache and in it, and its first launches.
 
 use lockstep_benches::{line, measure, rounds};
 use lockstep_conformance::loader::CACHE;
@@ -39,6 +39,18 @@ fn main() {
     let mut programs: Vec<_> = (0..=rounds).map(|_| setup.context.build(&same, "")).collect();
     let first = measure(1, rounds, || launch(programs.pop().expect("one program a round")));
     line("first launch of one of them, from the cache", first);
+    // An application that makes all its kernel objects and launches one after the other.
+    let launch_all = |program: Program| {
+        let kernels: Vec<_> = (0..KERNELS).map(|number| program.kernel(&format!("work_{number}"))).collect();
+        for kernel in &kernels {
+            kernel.set(0, &buffer);
+            run(&setup.queue, kernel, &[1024], &[64]);
+        }
+    };
+    let rounds = rounds.div_ceil(3);
+    let mut programs: Vec<_> = (0..=rounds).map(|_| setup.context.build(&fresh(), "")).collect();
+    let all = measure(1, rounds, || launch_all(programs.pop().expect("one program a round")));
+    line("first launches of all of them, one after the other", all);
     // What is left behind is in the folder for temporary files.
     let _ = std::fs::remove_dir_all(&cache);
 }
