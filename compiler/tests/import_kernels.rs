@@ -6,7 +6,7 @@ use lockstep_compiler::frontend::options::{BuildOptions, Stage as OptionStage};
 use lockstep_compiler::frontend::{FrontendConfig, compile, link_with, prepare};
 use lockstep_compiler::import::import;
 use lockstep_compiler::interp::{self, Arg, Memory, NdRange, Report};
-use lockstep_compiler::ir::{Kernel, Module, ParamKind, Space, Type};
+use lockstep_compiler::ir::{BinaryOp, InstData, InstNode, Kernel, Module, ParamKind, Space, Type, UnaryOp, Value};
 use lockstep_compiler::verify::{Stage, verify};
 
 fn build(source: &str, options: &str) -> Module {
@@ -297,5 +297,66 @@ fn work_item_functions_answer_beyond_the_third_dimension() {
         let found: Vec<u64> =
             memory.buffers[0].chunks(8).map(|chunk| u64::from_le_bytes(chunk.try_into().unwrap())).collect();
         assert_eq!(found, expected, "dimension {d}");
+    }
+}
+
+#[test]
+fn products_of_negated_values_are_those_of_the_values() {
+    // LLVM makes 0.5 x times -x of g, which is -0.5 x times x of f.
+    let module = build(
+        "float product(float x) { return -0.5f * x * x; }
+         kernel void k(global float *a) {
+             size_t i = get_global_id(0);
+             float x = a[i], y = -x;
+             a[i] = product(x);
+             a[i + 8] = product(y);
+             a[i + 16] = y;
+         }",
+        "",
+    );
+    let body = kernel(&module, "k").body();
+    let factors = |bits: f32| {
+        let by = |node: &&InstNode| match node.data {
+            InstData::Binary { op: BinaryOp::Fmul, args, .. } => {
+                args.iter().any(|&arg| body.const_bits(arg) == Some(bits.to_bits().into()))
+            }
+            _ => false,
+        };
+        body.insts.values().filter(by).count()
+    };
+    let negated = body.insts.values().filter_map(|node| match node.data {
+        InstData::Unary { op: UnaryOp::Fneg, .. } => node.results.first().copied(),
+        _ => None,
+    });
+    let negated: Vec<Value> = negated.collect();
+    assert_eq!(negated.len(), 1, "{module}");
+    let is_factor = body.insts.values().any(|node| match node.data {
+        InstData::Binary { op: BinaryOp::Fmul, args, .. } => args.contains(&negated[0]),
+        _ => false,
+    });
+    assert!(!is_factor && factors(-0.5) == 2, "{module}");
+
+    let x = [0.0, -0.0, 1.5, -3e20, 1e-30, f32::INFINITY, f32::NEG_INFINITY, f32::MIN_POSITIVE];
+    let mut memory = Memory::new(vec![bytes(&[x; 3].concat(), f32::to_le_bytes)]);
+    run(&module, "k", &[8], &[4], &[Arg::Buffer(0)], &mut memory);
+    let found: Vec<u32> = floats(&memory.buffers[0]).into_iter().map(f32::to_bits).collect();
+    let products: Vec<f32> = x.iter().map(|x| -0.5 * x * x).collect();
+    let expected = [products.clone(), products, x.iter().map(|x| -x).collect()].concat();
+    assert_eq!(found, expected.into_iter().map(f32::to_bits).collect::<Vec<_>>());
+}
+
+#[test]
+fn native_and_half_forms_take_fewer_steps() {
+    let steps = |call: &str| {
+        let module =
+            build(&format!("kernel void k(global float *a) {{ float x = a[0], y = a[1]; a[0] = {call}; }}"), "");
+        let mut memory = Memory::new(vec![bytes(&[2.5f32, 3.25], f32::to_le_bytes)]);
+        run(&module, "k", &[1], &[1], &[Arg::Buffer(0)], &mut memory).steps[0]
+    };
+    for name in ["exp", "exp2", "exp10", "log", "log2", "log10", "sin", "cos", "tan", "powr"] {
+        let call = if name == "powr" { "powr(x, y)".to_owned() } else { format!("{name}(x)") };
+        let [plain, native, half] = ["", "native_", "half_"].map(|form| steps(&format!("{form}{call}")));
+        println!("{name}: {plain}, native {native}, half {half}");
+        assert!(native < plain && half < plain, "{name}: {plain}, native {native}, half {half}");
     }
 }

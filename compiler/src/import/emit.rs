@@ -258,6 +258,28 @@ impl<'a, 'm> Body<'a, 'm> {
         }
     }
 
+    /// A product of `c x` for a constant `c` and a negated `y` as what it equals: the factors `-c x` and `y`. That is the
+    /// form of the product for `y` itself, which may be there already.
+    pub fn without_negation(&mut self, a: Value, b: Value) -> Option<[Value; 2]> {
+        let made_by = |value: Value| match self.func.values[value].def {
+            ValueDef::Result(inst, _) => Some(self.func.insts[inst].data.clone()),
+            _ => None,
+        };
+        let negated = |value| match made_by(value) {
+            Some(InstData::Unary { op: UnaryOp::Fneg, arg, .. }) => Some(arg),
+            _ => None,
+        };
+        let (y, product) = negated(b).map(|y| (y, a)).or_else(|| negated(a).map(|y| (y, b)))?;
+        let Some(InstData::Binary { op: BinaryOp::Fmul, flags, fmf, args: [p, q] }) = made_by(product) else {
+            return None;
+        };
+        let constant = |value| self.func.const_bits(value);
+        let (x, bits) = constant(q).map(|bits| (p, bits)).or_else(|| constant(p).map(|bits| (q, bits)))?;
+        let ty = self.ty(x);
+        let opposite = self.func.constant(ty, bits ^ 1 << (ty.bits() - 1));
+        Some([self.binary_with(BinaryOp::Fmul, flags, fmf, x, opposite), y])
+    }
+
     /// A unary operation without freedoms; those on constants' bits are folded.
     pub fn unary(&mut self, op: UnaryOp, ty: Type, arg: Value) -> Value {
         if let Some(bits) = self.func.const_bits(arg) {

@@ -155,6 +155,10 @@ fn binary<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: BinaryOp) -> Att
     let lanes = a.iter().zip(b.iter());
     let value = |(&a, &b)| match body.reciprocal_of_root(a, b).filter(|_| rough) {
         Some(square) => body.unary_fast(UnaryOp::Rsqrt, Type::F32, fmf, square),
+        None if op == BinaryOp::Fmul => {
+            let [a, b] = body.without_negation(a, b).unwrap_or([a, b]);
+            body.binary_with(op, flags, fmf, a, b)
+        }
         None => body.binary_with(op, flags, fmf, a, b),
     };
     Ok(lanes.map(value).collect())
