@@ -32,7 +32,12 @@ INL double magnitude(double x) { return __builtin_elementwise_abs(x); }
 INL double with_sign(double x, double sign) { return __builtin_elementwise_copysign(x, sign); }
 INL double flip(double x, ulong sign) { return as_double(as_ulong(x) ^ sign); }
 INL double least(double x, double y) { return y < x ? y : x; }
-INL double bounded(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
+// One minimum and one maximum of the machine, as the second choice is about the first one's result. NaN stays.
+INL double bounded(double x, double low, double high)
+{
+    double most = x > high ? high : x;
+    return most < low ? low : most;
+}
 
 // An integer of up to 52 bits, exactly: the way over the pattern needs no conversion, which not every machine has in lanes.
 INL double from_bits(ulong n) { return as_double(n | 0x4330000000000000UL) - 0x1p52; }

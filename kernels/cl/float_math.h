@@ -117,7 +117,11 @@ INL double exp_parts(double t, private double *scale)
     return r * poly_expm1(r);
 }
 // exp2(t), exp(t) - 1 where float has a finite nonzero result or one step beyond.
-INL double bounded(double t, double limit) { return t < -limit ? -limit : t > limit ? limit : t; }
+INL double bounded(double t, double limit)
+{
+    double least = t > limit ? limit : t;
+    return least < -limit ? -limit : least;
+}
 INL double exp2_core(double t)
 {
     t = bounded(t, 300.0);

@@ -33,4 +33,7 @@ INL double significand_of(double x)
 INL int is_inf(double x) { return __builtin_elementwise_abs(x) == (double)INFINITY; }
 INL int is_inf(float x) { return __builtin_elementwise_abs(x) == INFINITY; }
 
+// Whether x is neither negative nor zero, denormal, infinite or NaN: few lanes ask for what is then to be done.
+INL int is_ordinary(float x) { return as_uint(x) - 0x00800000u < 0x7f000000u; }
+
 #endif

@@ -4,13 +4,12 @@
 
 OVL float exp(float x)
 {
-    float t = x < -104.0f ? -104.0f : x > 89.0f ? 89.0f : x, shifted;
-    float p = exp_rest(t, &shifted);
+    float shifted, p = exp_rest(bounded(x, -104.0f, 89.0f), &shifted);
     return scaled(p, shifted);
 }
 OVL float exp2(float x)
 {
-    float t = x < -151.0f ? -151.0f : x > 129.0f ? 129.0f : x;
+    float t = bounded(x, -151.0f, 129.0f);
     float shifted = t + ROUNDER_254;
     float r = t - (shifted - ROUNDER_254);
     return scaled(r * poly_exp2_rest(r), shifted);
@@ -23,12 +22,21 @@ OVL float exp10(float x)
     return (float)mul_add(scale, p, scale);
 }
 OVL float expm1(float x) { return x == 0.0f ? x : (float)expm1_core((double)x); }
+INL float log_of(float f, float n)
+{
+    float square = f * f;
+    float r = mul_add(n, LN2_LOW, square * (f * poly_log_rest(f)));
+    return mul_add(n, LN2_HIGH, f + mul_add(-0.5f, square, r));
+}
 OVL float log(float x)
 {
     float n, f = log_split(x, &n);
-    float square = f * f;
-    float r = mul_add(n, LN2_LOW, square * (f * poly_log_rest(f)));
-    return log_every(x, mul_add(n, LN2_HIGH, f + mul_add(-0.5f, square, r)));
+    float v = log_of(f, n);
+    if (!is_ordinary(x)) {
+        f = log_split_any(x, &n);
+        v = log_every(x, log_of(f, n));
+    }
+    return v;
 }
 OVL float log2(float x) { return log_to_base(x, 0x1.715476p+0f, 0x1.4ae0cp-26f, 1.0f, 0.0f); }
 OVL float log10(float x) { return log_to_base(x, 0x1.bcb7b2p-2f, -0x1.5b235ep-27f, 0x1.344p-2f, 0x1.3509f8p-18f); }

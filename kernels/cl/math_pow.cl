@@ -2,11 +2,13 @@
 #include "float_math.h"
 #include "single.h"
 
+#define FUSED __builtin_elementwise_fma
+
 // log2 of a positive finite float to about 2^-29 of it: what a power needs more than float has is in the first three
 // terms, which are double.
 INL double wide_log2(float x)
 {
-    float n, f = log_split(x, &n);
+    float n, f = log_split_any(x, &n);
     float square = f * f;
     double d = (double)f;
     double l = mul_add(d * d, mul_add(d, 1.0 / 3.0, -0.5), d) + (double)(square * square * poly_log_tail(f));
@@ -25,14 +27,64 @@ INL float magnitude_power(float ax, double y, int below, int zero)
 }
 INL int is_integer(float y) { return __builtin_elementwise_trunc(y) == y; }
 
-OVL float pow(float x, float y)
+// The power r of |x| with what x being negative makes of it.
+INL float signed_power(float r, float x, float y)
 {
-    float r = magnitude_power(__builtin_elementwise_abs(x), (double)y, y < 0.0f, y == 0.0f);
     int whole = is_integer(y);
     r = whole && !is_integer(y * 0.5f) ? __builtin_elementwise_copysign(r, x) : r;
-    r = x < 0.0f && !is_inf(x) && !whole ? NAN : r;
+    return x < 0.0f && !is_inf(x) && !whole ? NAN : r;
+}
+// For every x and y.
+INL float any_power(float x, float y)
+{
+    float r = signed_power(magnitude_power(__builtin_elementwise_abs(x), (double)y, y < 0.0f, y == 0.0f), x, y);
     // 1 to any power and anything to the power 0 are 1 even with NaN; otherwise NaN stays.
     return x == 1.0f || y == 0.0f ? 1.0f : x != x || y != y ? NAN : r;
+}
+
+#define LOG2_E_LOW 0x1.4ae0cp-26f
+#define THIRD 0x1.555556p-2f
+#define THIRD_LOW -0x1.555556p-27f
+
+// log2(x) as a sum, to about 2^-29 of it, for ordinary x. The products and sums whose lost part matters are exact in two
+// floats each: f - f^2/2 + f^3/3, that times log2(e), and n added to it.
+INL float log2_sum(float x, private float *low)
+{
+    float n, f = log_split(x, &n);
+    float square = f * f, square_low = FUSED(f, f, -square);
+    float cube = square * f, cube_low = FUSED(square, f, -cube);
+    float third = cube * THIRD, third_low = mul_add(cube, THIRD_LOW, FUSED(cube, THIRD, -third));
+    float first = mul_add(-0.5f, square, f);
+    float h = first + third;
+    float lost = mul_add(-0.5f, square, f - first) + (third - (h - first));
+    float small = mul_add(-0.5f, square_low, mul_add(mul_add(square_low, f, cube_low), THIRD, third_low));
+    float l = mul_add(square * square, poly_log_tail(f), lost + small);
+    float p = h * LOG2_E_FLOAT;
+    float p_low = FUSED(h, LOG2_E_FLOAT, -p) + mul_add(l, LOG2_E_FLOAT, h * LOG2_E_LOW);
+    float whole = n + p;
+    float rest = (p - (whole - n)) + p_low;
+    float high = whole + rest;
+    *low = rest - (high - whole);
+    return high;
+}
+// What most lanes have: a base that is positive, and a result that is neither large nor small. A negative base costs
+// little more.
+OVL float pow(float x, float y)
+{
+    float a = __builtin_elementwise_abs(x);
+    float low, high = log2_sum(a, &low);
+    float t = y * high;
+    float shifted = t + ROUNDER_127;
+    float r = (t - (shifted - ROUNDER_127)) + mul_add(y, low, FUSED(y, high, -t));
+    float scale = as_float(as_int(shifted) << 23);
+    float v = mul_add(r * poly_exp2_rest(r), scale, scale);
+    int moderate = __builtin_elementwise_abs(t) < 125.0f;
+    if (!(is_ordinary(x) & moderate)) {
+        v = signed_power(v, x, y);
+        if (!(is_ordinary(a) & moderate))
+            v = any_power(x, y);
+    }
+    return v;
 }
 OVL float pown(float x, int n)
 {

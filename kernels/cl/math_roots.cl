@@ -33,7 +33,7 @@ HALF1(sqrt)
 HALF1(rsqrt)
 
 // The larger one's power of two is taken off before squaring, as far as its reciprocal is a normal number.
-OVL float hypot(float x, float y)
+INL float scaled_hypot(float x, float y)
 {
     float ax = __builtin_elementwise_abs(x), ay = __builtin_elementwise_abs(y);
     float m = ax > ay ? ax : ay;
@@ -43,5 +43,14 @@ OVL float hypot(float x, float y)
     float sx = x * scale, sy = y * scale;
     float r = __builtin_elementwise_sqrt(mul_add(sx, sx, sy * sy)) * as_float(power);
     return is_inf(x) || is_inf(y) ? INFINITY : r;
+}
+// Where the squares' sum lies between 2^-95 and 2^127, what they may have lost by being denormal does not show.
+OVL float hypot(float x, float y)
+{
+    float square = mul_add(x, x, y * y);
+    float r = __builtin_elementwise_sqrt(square);
+    if (as_uint(square) - 0x10000000u >= 0x6f000000u)
+        r = scaled_hypot(x, y);
+    return r;
 }
 FLOAT_AND_HALF2(hypot)

@@ -5,8 +5,9 @@
 #define LOCKSTEP_SINGLE_H
 #include "math.h"
 
-// Adding this rounds to the nearest integer and leaves that integer plus 254 in the low bits of the pattern.
+// Adding these rounds to the nearest integer and leaves that integer plus 254 or 127 in the low bits of the pattern.
 #define ROUNDER_254 0x1.8001fcp23f
+#define ROUNDER_127 0x1.8000fep23f
 
 // ln2 in two parts; a product of the first with a number of 8 bits is exact.
 #define LN2_HIGH 0x1.62e4p-1f
@@ -87,6 +88,12 @@ INL float poly_tan_rest(float x)
 }
 
 // --- exponential ----------------------------------------------------------------------------------------------------
+// One minimum and one maximum of the machine, as the second choice is about the first one's result. NaN stays.
+INL float bounded(float x, float low, float high)
+{
+    float least = x > high ? high : x;
+    return least < low ? low : least;
+}
 // 1 + p times the power of two that `shifted` counts: in two factors, as the result may be denormal or the power beyond
 // what float has. The 254 in the low bits are both factors' biases, and what is above them is shifted out.
 INL float scaled(float p, float shifted)
@@ -115,14 +122,21 @@ INL float quarter_exp(float t, float less)
 }
 
 // --- logarithm ------------------------------------------------------------------------------------------------------
-// x = 2^n (1 + f) with 1 + f between 2/3 and 4/3, for positive finite x.
+// x = 2^n (1 + f) with 1 + f between 2/3 and 4/3, for such an x.
 INL float log_split(float x, private float *n)
 {
-    int denormal = x < 0x1p-126f;
-    int bits = as_int(denormal ? x * 0x1p23f : x);
+    int bits = as_int(x);
     int exponent = (bits - 0x3f2aaaab) >> 23;
-    *n = (float)(denormal ? exponent - 23 : exponent);
+    *n = (float)exponent;
     return as_float(bits - (exponent << 23)) - 1.0f;
+}
+// The same for positive finite x.
+INL float log_split_any(float x, private float *n)
+{
+    int denormal = x < 0x1p-126f;
+    float f = log_split(denormal ? x * 0x1p23f : x, n);
+    *n = denormal ? *n - 23.0f : *n;
+    return f;
 }
 // What the logarithm r of a positive finite x becomes for every x.
 INL float log_every(float x, float r)
@@ -131,13 +145,22 @@ INL float log_every(float x, float r)
     return x == INFINITY ? x : r;
 }
 // The logarithm to the base whose logarithm is 1/(scale + scale_low), of which 2's is base_high + base_low.
-INL float log_to_base(float x, float scale, float scale_low, float base_high, float base_low)
+INL float log_to_base_of(float f, float n, float scale, float scale_low, float base_high, float base_low)
 {
-    float n, f = log_split(x, &n);
     float square = f * f;
     float rest = mul_add(-0.5f, square, square * (f * poly_log_rest(f)));
     float small = mul_add(n, base_low, mul_add(rest, scale, f * scale_low));
-    return log_every(x, mul_add(n, base_high, mul_add(f, scale, small)));
+    return mul_add(n, base_high, mul_add(f, scale, small));
+}
+INL float log_to_base(float x, float scale, float scale_low, float base_high, float base_low)
+{
+    float n, f = log_split(x, &n);
+    float v = log_to_base_of(f, n, scale, scale_low, base_high, base_low);
+    if (!is_ordinary(x)) {
+        f = log_split_any(x, &n);
+        v = log_every(x, log_to_base_of(f, n, scale, scale_low, base_high, base_low));
+    }
+    return v;
 }
 
 // --- sine, cosine, tangent ------------------------------------------------------------------------------------------

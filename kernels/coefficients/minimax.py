@@ -84,9 +84,11 @@ show("(tan(r)-r)/r^3 by r^2 in float", f, 0, (pi / 4 * mpf("1.0005")) ** 2, rang
 print("// 2/pi:", ", ".join(f"0x{int(mp.floor(2 / pi * mpf(2) ** (32 * i))) & 0xFFFFFFFF:08x}" for i in range(9)))
 
 # In float, for the native functions.
-f = lambda x: mpf(2) ** x
-show("native 2^r", f, -0.5, 0.5, range(6), relative(f), to_float)
+f = lambda x: log(2) if abs(x) < mpf("1e-25") else expm1(x * log(2)) / x
+show("native (2^r-1)/r", f, -0.5, 0.5, range(4), lambda x: abs(x) / mpf(2) ** x + mpf("1e-12"), to_float)
 f = ratio(lambda x: log1p(x) / log(2), 1 / log(2))
-show("native log2(1+f)/f", f, 1 / R2 - 1, R2 - 1, range(8), relative(f), to_float)
+show("native log2(1+f)/f", f, 1 / R2 - 1, R2 - 1, range(7), relative(f), to_float)
 f = even_ratio(sin, mpf(1))
-show("native sin(r)/r by r^2", f, 0, (pi / 2 * mpf("1.001")) ** 2, range(5), ONE, to_float)
+show("native sin(r)/r by r^2", f, 0, (pi / 2 * mpf("1.001")) ** 2, range(4), relative(f), to_float)
+f = even_ratio(tan, mpf(1))
+show("native tan(r)/r by r^2", f, 0, (pi / 4 * mpf("1.001")) ** 2, range(5), relative(f), to_float)

@@ -276,7 +276,7 @@ impl<'a, 'm> Body<'a, 'm> {
         let constant = |value| self.func.const_bits(value);
         let (x, bits) = constant(q).map(|bits| (p, bits)).or_else(|| constant(p).map(|bits| (q, bits)))?;
         let ty = self.ty(x);
-        let opposite = self.func.constant(ty, bits ^ 1 << (ty.bits() - 1));
+        let opposite = self.func.constant(ty, bits ^ (1 << (ty.bits() - 1)));
         Some([self.binary_with(BinaryOp::Fmul, flags, fmf, x, opposite), y])
     }
 
