@@ -6,7 +6,7 @@
 
 use std::process::ExitCode;
 
-use lockstep_benches::cases::{self, CASES};
+use lockstep_benches::cases;
 use lockstep_benches::compare::{Clock, Configuration, Team, WORKER};
 use lockstep_benches::gate::{self, Record};
 use lockstep_benches::generated::{self, GENERATED};
@@ -108,7 +108,7 @@ fn compare(words: &[String]) -> Result<Vec<String>, String> {
     }
     let mut team = Team::new(request.configurations.clone(), request.clock);
     let mut report = Report::new(&request.configurations);
-    let cases: Vec<_> = CASES.iter().filter(|case| request.wants(case.name)).collect();
+    let cases: Vec<_> = cases::all().filter(|case| request.wants(case.name)).collect();
     let generated: Vec<_> = GENERATED.iter().filter(|generated| request.wants(generated.name)).collect();
     if cases.is_empty() && generated.is_empty() {
         return Err(format!("no case is called so: {}", request.only.join(", ")));
@@ -141,7 +141,7 @@ fn record(request: &Request, path: &str) -> Result<Vec<String>, String> {
     let mut record = Record::parse(&std::fs::read_to_string(path).unwrap_or_default())?;
     let mut team = Team::new(gate::configurations(), request.clock);
     let mut errors = Vec::new();
-    for case in CASES.iter().filter(|case| request.wants(case.name)) {
+    for case in cases::all().filter(|case| request.wants(case.name)) {
         match gate::least(|| gate::measure(&mut team, case, request.rounds)) {
             Ok(factor) => {
                 println!("{:<28} {factor:>6.2}x", case.name);
@@ -159,7 +159,7 @@ fn gate(request: &Request, path: &str) -> Result<Vec<String>, String> {
     let record = Record::parse(&text)?;
     let mut team = Team::new(gate::configurations(), request.clock);
     let mut errors = Vec::new();
-    for case in CASES.iter().filter(|case| request.wants(case.name)) {
+    for case in cases::all().filter(|case| request.wants(case.name)) {
         match gate::judge(&record, case.name, || gate::measure(&mut team, case, request.rounds)) {
             Ok(line) => println!("{line}"),
             Err(error) => errors.push(error),

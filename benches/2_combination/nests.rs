@@ -4,13 +4,49 @@
 use lockstep_conformance::Random;
 
 use crate::args;
-use crate::case::{Data, Problem, step};
+use crate::case::{Case, Data, NO_LOSS, Problem, step};
 
-/// The kernel.
-pub const SOURCE: &str = include_str!("nests.cl");
+/// The ratios of the work in the outer loop to that in the inner one, as they stand in names.
+pub const RATIOS: [&str; 4] = ["10_1", "1_1", "1_10", "1_100"];
+/// How many work-items may leave: from none to all but one of 16.
+pub const LEAVING: usize = 16;
+/// Those that stand beside the other kernels; a table of their own has all.
+const AMONG_OTHERS: [usize; 3] = [0, 8, 15];
+
+macro_rules! nests {
+    ($($outer:literal $inner:literal: $($without:literal)*;)*) => {
+        &[$($(Case {
+            name: concat!("nest_", $outer, "_", $inner, "_k", $without),
+            source: SOURCE,
+            wanted: NO_LOSS,
+            problem: nest::<$outer, $inner, $without>,
+        }),*),*]
+    };
+}
+
+/// Every ratio with every number of work-items that leave.
+pub const NESTS: &[Case] = nests! {
+    10 1: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15;
+    1 1: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15;
+    1 10: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15;
+    1 100: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15;
+};
+
+/// The name of one of them.
+pub fn name(ratio: &str, leaving: usize) -> String {
+    format!("nest_{ratio}_k{leaving}")
+}
+
+/// Whether this is one that stands in [`NESTS`] alone, and not among the other kernels.
+pub fn is_between(kernel: &str) -> bool {
+    let number = kernel.strip_prefix("nest_").and_then(|rest| rest.split_once("_k"));
+    number.and_then(|(_, number)| number.parse().ok()).is_some_and(|number| !AMONG_OTHERS.contains(&number))
+}
+
+const SOURCE: &str = include_str!("nests.cl");
 
 /// `OUTER` steps of work in the outer loop, `INNER` in the inner one, `WITHOUT` of 16 work-items leave.
-pub fn nest<const OUTER: i32, const INNER: i32, const WITHOUT: u32>() -> Problem {
+fn nest<const OUTER: i32, const INNER: i32, const WITHOUT: u32>() -> Problem {
     const ITEMS: usize = 1 << 12;
     const TRIES: i32 = 8;
     // About the same time for all ratios.
@@ -33,5 +69,17 @@ pub fn nest<const OUTER: i32, const INNER: i32, const WITHOUT: u32>() -> Problem
         buffers: vec![Data::in_place(&values)],
         steps: vec![step("nested", &[ITEMS], &[], arguments)],
         check: Box::new(move |outcome| outcome.same(0, &want)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_ratio_has_every_number_of_leaving_work_items() {
+        let names = RATIOS.iter().flat_map(|ratio| (0..LEAVING).map(|leaving| name(ratio, leaving)));
+        assert!(names.eq(NESTS.iter().map(|case| case.name.to_owned())));
+        assert!(is_between("nest_1_100_k7") && !is_between("nest_1_100_k8") && !is_between("nbody"));
     }
 }

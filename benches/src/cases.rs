@@ -3,6 +3,7 @@
 //! A folder holds kernels of about one feature, the next those that combine several, the last parts of applications.
 //! Each file is a family: the OpenCL C beside the host's own computation of the same results.
 
+use self::nests::NESTS;
 use crate::case::{Case, NO_LOSS, Problem};
 
 #[path = "../2_combination/bodies.rs"]
@@ -28,7 +29,7 @@ pub(crate) mod matrices;
 #[path = "../3_application/molecules.rs"]
 mod molecules;
 #[path = "../2_combination/nests.rs"]
-mod nests;
+pub(crate) mod nests;
 #[path = "../2_combination/options.rs"]
 pub(crate) mod options;
 #[path = "../2_combination/paths.rs"]
@@ -50,8 +51,8 @@ pub(crate) mod streams;
 #[path = "../2_combination/transforms.rs"]
 pub(crate) mod transforms;
 
-/// All of them, in the order of the tables.
-pub const CASES: &[Case] = &[
+/// All but [`NESTS`], in the order of the tables.
+const CASES: &[Case] = &[
     // Branch-free and bound by arithmetic: half of the 16 lanes is the least.
     case("horner", polynomials::SOURCE, 8.0, polynomials::horner),
     case("logistic", polynomials::SOURCE, 8.0, polynomials::logistic),
@@ -81,19 +82,6 @@ pub const CASES: &[Case] = &[
     case("mandelbrot", mandelbrot::SOURCE, 8.0, mandelbrot::mandelbrot),
     case("matrix_transpose", transforms::SOURCE, NO_LOSS, transforms::matrix_transpose),
     case("nbody", bodies::SOURCE, 8.0, bodies::nbody),
-    // Nested loops of Bulavintsev 2019 by the ratio of outer to inner work, and how many of 16 leave the inner loop.
-    case("nest_10_1_k0", nests::SOURCE, NO_LOSS, nests::nest::<10, 1, 0>),
-    case("nest_10_1_k8", nests::SOURCE, NO_LOSS, nests::nest::<10, 1, 8>),
-    case("nest_10_1_k15", nests::SOURCE, NO_LOSS, nests::nest::<10, 1, 15>),
-    case("nest_1_1_k0", nests::SOURCE, NO_LOSS, nests::nest::<1, 1, 0>),
-    case("nest_1_1_k8", nests::SOURCE, NO_LOSS, nests::nest::<1, 1, 8>),
-    case("nest_1_1_k15", nests::SOURCE, NO_LOSS, nests::nest::<1, 1, 15>),
-    case("nest_1_10_k0", nests::SOURCE, NO_LOSS, nests::nest::<1, 10, 0>),
-    case("nest_1_10_k8", nests::SOURCE, NO_LOSS, nests::nest::<1, 10, 8>),
-    case("nest_1_10_k15", nests::SOURCE, NO_LOSS, nests::nest::<1, 10, 15>),
-    case("nest_1_100_k0", nests::SOURCE, NO_LOSS, nests::nest::<1, 100, 0>),
-    case("nest_1_100_k8", nests::SOURCE, NO_LOSS, nests::nest::<1, 100, 8>),
-    case("nest_1_100_k15", nests::SOURCE, NO_LOSS, nests::nest::<1, 100, 15>),
     // Branches of Coutinho et al. 2011; other algorithms in several steps.
     case("fused_paths", branches::SOURCE, NO_LOSS, branches::fused_paths),
     case("partition", branches::SOURCE, NO_LOSS, branches::partition),
@@ -124,7 +112,12 @@ const fn case(name: &'static str, source: &'static str, wanted: f64, problem: fn
     Case { name, source, wanted, problem }
 }
 
+/// All of them, in the order of the tables.
+pub fn all() -> impl Iterator<Item = &'static Case> {
+    CASES.iter().chain(NESTS)
+}
+
 /// The case of this name.
 pub fn find(name: &str) -> Option<&'static Case> {
-    CASES.iter().find(|case| case.name == name)
+    all().find(|case| case.name == name)
 }

@@ -1,7 +1,7 @@
 //! The suite as a whole: the kernels of all tables by name, and those that the papers' tables have.
 
 use crate::case::Case;
-use crate::cases::{self, CASES};
+use crate::cases::{self, nests};
 use crate::groups::{self, GROUPS};
 use crate::images::IMAGES;
 use crate::math;
@@ -28,13 +28,14 @@ pub fn find(name: &str) -> Option<&'static Case> {
 
 /// The paper's nine at both sizes, then the others of the suite: the rows of the table of configurations.
 pub fn alone() -> Vec<&'static Case> {
-    let others = CASES.iter().filter(|case| !NINE.contains(&case.name));
+    let others = cases::all().filter(|case| !NINE.contains(&case.name));
     nine().chain(others).collect()
 }
 
-/// The same, and kernels about work-groups and images: the rows of the table of drivers.
+/// The same, and kernels about work-groups and images: the rows of the table of drivers. Of the nests it has a few.
 pub fn all() -> Vec<&'static Case> {
-    let alone = alone();
+    let mut alone = alone();
+    alone.retain(|case| !nests::is_between(case.name));
     let known = |case: &&Case| alone.iter().any(|other| other.name == case.name);
     let groups = GROUPS.iter().map(|group| &group.case).filter(|case| !known(case));
     let more: Vec<_> = groups.chain(IMAGES).collect();
@@ -59,6 +60,8 @@ mod tests {
         once.dedup();
         assert_eq!(once.len(), names.len());
         let groups = GROUPS.iter().map(|group| &group.case);
-        CASES.iter().chain(groups).chain(IMAGES).for_each(|case| assert!(names.contains(&case.name), "{}", case.name));
+        let known = |case: &Case| names.contains(&case.name) || nests::is_between(case.name);
+        cases::all().chain(groups).chain(IMAGES).for_each(|case| assert!(known(case), "{}", case.name));
+        cases::all().for_each(|case| assert!(alone().iter().any(|other| other.name == case.name), "{}", case.name));
     }
 }

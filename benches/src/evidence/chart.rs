@@ -20,19 +20,18 @@ const COLOURS: [RGBColor; 6] = [
 
 /// The picture as SVG.
 pub fn drawn(evidence: &Evidence) -> Result<String, String> {
+    let (configurations, drivers) = (evidence.configurations.shown(), evidence.drivers.shown());
     let height = |table: &Table| ROW * table.rows.len() as u32 + MARGIN;
-    let (upper, lower) = (height(&evidence.configurations), height(&evidence.drivers));
+    let (upper, lower) = (height(&configurations), height(&drivers));
     let mut text = String::new();
     {
         let root = SVGBackend::with_string(&mut text, (WIDTH, upper + lower)).into_drawing_area();
         root.fill(&WHITE).map_err(|error| error.to_string())?;
         let (above, below) = root.split_vertically(upper);
         let title = "Configurations: times as fast as one work-item after the other, one thread";
-        panel(&above, &evidence.configurations, title, |factor| factor)?;
-        let ours = evidence.drivers.columns.first().map_or("", String::as_str);
-        panel(&below, &evidence.drivers, &format!("{ours}: times as fast as others, all threads"), |factor| {
-            1.0 / factor
-        })?;
+        panel(&above, &configurations, title, |factor| factor)?;
+        let ours = drivers.columns.first().map_or("", String::as_str);
+        panel(&below, &drivers, &format!("{ours}: times as fast as others, all threads"), |factor| 1.0 / factor)?;
         root.present().map_err(|error| error.to_string())?;
     }
     Ok(text)

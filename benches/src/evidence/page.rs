@@ -6,6 +6,7 @@ use std::fmt::Write;
 use super::machine::Machine;
 use super::papers;
 use super::record::{Evidence, Row, Table};
+use crate::cases::nests;
 use crate::suite::NINE;
 
 /// A kernel's name and room for it.
@@ -56,7 +57,8 @@ pub fn machine(machine: &Machine) -> String {
 pub fn with_tables(page: &str, evidence: &Evidence) -> Result<String, String> {
     let parts = [
         ("machine", machine(&evidence.machine) + CHART),
-        ("configurations", configurations(&evidence.configurations)),
+        ("configurations", configurations(&evidence.configurations.shown())),
+        ("nests", nests(&evidence.configurations)),
         ("drivers", drivers(&evidence.drivers)),
     ];
     parts.into_iter().try_fold(page.to_owned(), |page, (name, text)| replaced(&page, name, &text))
@@ -113,6 +115,23 @@ fn gains(table: &Table, nine: &[&Row]) -> String {
             let cells = [factor_text(flow / values), format!("{:.2}", paper_flow / paper_values)];
             text += &line_of(&row.name, cells.into_iter());
         }
+    }
+    text
+}
+
+/// Bulavintsev's nests: how many times as fast as `scalar`, and what that is of the factor where no work-item leaves. One
+/// work-item after the other does not wait for others, so that share is what lanes without work leave of the gain.
+fn nests(table: &Table) -> String {
+    let Some(column) = table.column("default") else { return String::new() };
+    let factor = |ratio: &str, leaving| table.row(&nests::name(ratio, leaving))?.cells[column].median_factor();
+    let head = nests::RATIOS.iter().map(|ratio| ratio.replace('_', "/"));
+    let mut text = line_of("of 16 leave", head) + &line_of("---", nests::RATIOS.iter().map(|_| "---".to_owned()));
+    for leaving in 0..nests::LEAVING {
+        let cells = nests::RATIOS.iter().map(|ratio| match (factor(ratio, leaving), factor(ratio, 0)) {
+            (Some(here), Some(none)) => format!("{} ({:.0} %)", factor_text(here), 100.0 * here / none),
+            _ => String::new(),
+        });
+        text += &line_of(&leaving.to_string(), cells);
     }
     text
 }
@@ -211,6 +230,18 @@ mod tests {
         assert!(text.contains("| horner | 0.800 | 2.00 | 8.00 | 16.00 |\n"), "{text}");
         assert!(text.contains("| geometric mean of these | | **4.00** |"), "{text}");
         assert!(text.ends_with("| dct | 2.00 | 2.09 |\n"), "{text}");
+    }
+
+    #[test]
+    fn nests_have_what_is_left_of_their_gain() {
+        let names = ["nest_1_10_k0", "nest_1_10_k3", "nest_1_10_k8"];
+        let rows = names.iter().zip([100, 125, 400]).map(|(name, time)| row(name, &[1000, time])).collect();
+        let table = table(&["scalar", "default"], rows);
+        let text = nests(&table);
+        assert!(text.starts_with("| of 16 leave | 10/1 | 1/1 | 1/10 | 1/100 |\n"), "{text}");
+        assert!(text.contains("| 3 | | | 8.00 (80 %) | |\n"), "{text}");
+        let text = configurations(&table.shown());
+        assert!(text.contains("nest_1_10_k8") && !text.contains("nest_1_10_k3"), "{text}");
     }
 
     #[test]

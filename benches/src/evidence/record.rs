@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::machine::Machine;
 use crate::Spread;
 use crate::by_hand::ABSENT;
+use crate::cases::nests;
 use crate::compare::{Cells, Measured};
 use crate::side_by_side::Factor;
 
@@ -93,6 +94,12 @@ impl Table {
     /// The kernel of this name.
     pub fn row(&self, name: &str) -> Option<&Row> {
         self.rows.iter().find(|row| row.name == name)
+    }
+
+    /// With the rows that page and chart show one by one: of the nests these are a few.
+    pub fn shown(&self) -> Self {
+        let rows = self.rows.iter().filter(|row| !nests::is_between(&row.name)).cloned().collect();
+        Self { columns: self.columns.clone(), rows }
     }
 
     /// Puts a row in place of an earlier one, in the order of the names.
