@@ -140,7 +140,7 @@ fn expression<'m>(module: Module<'m>, value: Value<'m>, opcode: LLVMOpcode, dept
 }
 
 /// The byte offset of a GEP whose indices are all constant.
-fn gep_offset<'m>(module: Module<'m>, gep: Value<'m>) -> Attempt<i64> {
+pub(super) fn gep_offset<'m>(module: Module<'m>, gep: Value<'m>) -> Attempt<i64> {
     let mut steps = GepSteps::new(gep)?;
     let mut offset = 0i64;
     while let Some((index, step)) = steps.next(module)? {

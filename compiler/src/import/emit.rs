@@ -1,6 +1,7 @@
 //! The function under construction, and short forms for the instructions that import makes.
 
 use super::constants::{self, Scalar};
+use super::expressions;
 use super::llvm::{Block as LlvmBlock, Type as LlvmType, TypeKind, Value as LlvmValue};
 use super::module::ModuleBuilder;
 use super::types::leaf_types;
@@ -98,10 +99,15 @@ impl<'a, 'm> Body<'a, 'm> {
         if !value.is_constant() {
             refuse!("the value {}", value.text());
         }
-        let scalars = constants::lanes(self.module.llvm, value)?;
-        let lanes = scalars.into_iter().map(|(ty, scalar)| self.materialize(ty, scalar)).collect::<Attempt<Lanes>>()?;
+        let lanes = self.at_the_start(|body| expressions::lanes(body, value, 0))?;
         self.values.insert(value, lanes.clone());
         Ok(lanes)
+    }
+
+    /// The scalars of a constant that is known now, or is a variable's address plus bytes.
+    pub fn known(&mut self, value: LlvmValue<'m>) -> Attempt<Lanes> {
+        let scalars = constants::lanes(self.module.llvm, value)?;
+        scalars.into_iter().map(|(ty, scalar)| self.materialize(ty, scalar)).collect()
     }
 
     /// The only scalar of a value.
@@ -141,14 +147,19 @@ impl<'a, 'm> Body<'a, 'm> {
         if let Some(&value) = self.addresses.get(&(base, offset, ty)) {
             return Ok(value);
         }
-        let loc = std::mem::take(&mut self.loc);
-        self.in_prelude = true;
-        let value = self.make_address(base, offset, ty);
-        self.in_prelude = false;
-        self.loc = loc;
-        let value = value?;
+        let value = self.at_the_start(|body| body.make_address(base, offset, ty))?;
         self.addresses.insert((base, offset, ty), value);
         Ok(value)
+    }
+
+    /// Puts what is made where it serves the whole function; it has no place in the source.
+    fn at_the_start<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> T {
+        let loc = std::mem::take(&mut self.loc);
+        let outside = std::mem::replace(&mut self.in_prelude, true);
+        let made = make(self);
+        self.in_prelude = outside;
+        self.loc = loc;
+        made
     }
 
     fn make_address(&mut self, base: LlvmValue<'m>, offset: i64, ty: Type) -> Attempt<Value> {

@@ -17,6 +17,7 @@ mod calls;
 mod constants;
 mod emit;
 mod expand;
+mod expressions;
 mod globals;
 mod instructions;
 mod intrinsics;

@@ -90,6 +90,18 @@ define spir_kernel void @addresses_as_integers(ptr addrspace(1) %in, ptr addrspa
   ret void
 }
 
+define spir_kernel void @parts_of_addresses(ptr addrspace(1) %in, ptr addrspace(1) %out) {
+  %d = sub i32 ptrtoint (ptr addrspace(2) getelementptr (i32, ptr addrspace(2) @table, i64 3) to i32), ptrtoint (ptr addrspace(2) @table to i32)
+  store i32 %d, ptr addrspace(1) %out, align 4
+  %v = sub <2 x i16> <i16 ptrtoint (ptr addrspace(2) getelementptr (i32, ptr addrspace(2) @table, i64 1) to i16), i16 21>, <i16 trunc (i64 ptrtoint (ptr addrspace(2) @table to i64) to i16), i16 14>
+  %p = getelementptr i8, ptr addrspace(1) %out, i64 4
+  store <2 x i16> %v, ptr addrspace(1) %p, align 4
+  %x = xor i64 xor (i64 ptrtoint (ptr addrspace(2) @table to i64), i64 5), ptrtoint (ptr addrspace(2) @table to i64)
+  %q = getelementptr i8, ptr addrspace(1) %out, i64 8
+  store i64 %x, ptr addrspace(1) %q, align 8
+  ret void
+}
+
 define spir_kernel void @private_array(ptr addrspace(1) %in, ptr addrspace(1) %out) {
   %a = alloca [6 x i32], align 4
   %b = alloca [6 x i32], align 4

@@ -1,0 +1,82 @@
+//! Constants that are known only when the code runs: what is computed with the addresses of variables beyond a sum, such as
+//! a local variable's address as a 32-bit integer. They become instructions at the start of the function.
+
+use super::constants::gep_offset;
+use super::emit::{Body, Lanes, operand};
+use super::llvm::{TypeKind, Value as LlvmValue};
+use super::types::scalar;
+use super::{Attempt, refuse};
+use crate::ir::{BinaryOp, Type, UnaryOp, Value};
+use llvm_sys::LLVMOpcode;
+
+/// Such constants nested deeper than this are refused.
+const MAX_DEPTH: u32 = 64;
+
+/// The scalars of a constant, of which `depth` others are made.
+pub(super) fn lanes<'m>(body: &mut Body<'_, 'm>, value: LlvmValue<'m>, depth: u32) -> Attempt<Lanes> {
+    let reason = match body.known(value) {
+        Ok(lanes) => return Ok(lanes),
+        Err(reason) => reason,
+    };
+    if depth > MAX_DEPTH {
+        return Err(reason);
+    }
+    let count = match value.ty().kind() {
+        TypeKind::Vector(count, _) => count,
+        TypeKind::Struct(count) => count,
+        TypeKind::Array(count, _) => count as u32,
+        _ => {
+            let Some(opcode) = value.constant_opcode() else { return Err(reason) };
+            return Ok([expression(body, value, opcode, depth)?].into());
+        }
+    };
+    // Checks the number of scalars before they are walked.
+    body.leaf_types(value.ty())?;
+    let mut out = Vec::new();
+    for index in 0..count {
+        let Some(element) = value.element(index) else { return Err(reason) };
+        out.extend_from_slice(&lanes(body, element, depth + 1)?);
+    }
+    Ok(out.into())
+}
+
+fn expression<'m>(body: &mut Body<'_, 'm>, value: LlvmValue<'m>, opcode: LLVMOpcode, depth: u32) -> Attempt<Value> {
+    let Some(ty) = scalar(value.ty()) else {
+        refuse!("the constant {}", value.text());
+    };
+    let first = argument(body, value, 0, depth)?;
+    Ok(match opcode {
+        LLVMOpcode::LLVMPtrToInt | LLVMOpcode::LLVMPtrToAddr => {
+            let address = body.unary(UnaryOp::PtrToInt, Type::I64, first);
+            body.zext_or_trunc(ty, address)
+        }
+        LLVMOpcode::LLVMIntToPtr => {
+            let address = body.zext_or_trunc(Type::I64, first);
+            body.unary(UnaryOp::IntToPtr, ty, address)
+        }
+        LLVMOpcode::LLVMTrunc => body.zext_or_trunc(ty, first),
+        LLVMOpcode::LLVMAddrSpaceCast => body.space_cast(ty, first),
+        LLVMOpcode::LLVMGetElementPtr => {
+            let offset = gep_offset(body.module.llvm, value)?;
+            let offset = body.int(Type::I64, u128::from(offset as u64));
+            body.ptr_add(first, offset, false)
+        }
+        LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMXor => {
+            let second = argument(body, value, 1, depth)?;
+            let op = match opcode {
+                LLVMOpcode::LLVMAdd => BinaryOp::Add,
+                LLVMOpcode::LLVMSub => BinaryOp::Sub,
+                _ => BinaryOp::Xor,
+            };
+            body.binary(op, first, second)
+        }
+        _ => refuse!("the constant {}", value.text()),
+    })
+}
+
+fn argument<'m>(body: &mut Body<'_, 'm>, value: LlvmValue<'m>, index: u32, depth: u32) -> Attempt<Value> {
+    match lanes(body, operand(value, index)?, depth + 1)?[..] {
+        [lane] => Ok(lane),
+        _ => refuse!("the constant {}", value.text()),
+    }
+}
