@@ -261,6 +261,19 @@ fn minimum_values_of_the_full_profile() {
 }
 
 #[test]
+fn work_items_compute_with_scalars() {
+    if !is_lockstep() {
+        return;
+    }
+    let half = text(CL_DEVICE_EXTENSIONS).split_whitespace().any(|name| name == "cl_khr_fp16");
+    let widths: Vec<_> = QUERIES.iter().filter(|(_, name, _)| name.contains("_vector_width_")).collect();
+    assert_eq!(widths.len(), 14);
+    for (query, name, _) in widths {
+        assert_eq!(uint(*query), u32::from(half || !name.ends_with("half")), "{name}");
+    }
+}
+
+#[test]
 fn extensions_features_and_queries_agree() {
     let extensions = text(CL_DEVICE_EXTENSIONS);
     let mut plain: Vec<&str> = extensions.split_whitespace().collect();

@@ -150,9 +150,9 @@ impl Device {
         scratch_limit(self.machine.memory, schedule::workers() as u64)
     }
 
-    /// `CL_DEVICE_NATIVE_VECTOR_WIDTH_*` for elements of so many bytes.
-    pub fn native_width(&self, bytes: u32) -> u32 {
-        self.machine.vector / bytes
+    /// How many work-items a register of 32-bit numbers holds: groups of multiples of it leave no lane idle.
+    pub fn lanes(&self) -> usize {
+        self.machine.vector as usize / size_of::<u32>()
     }
 
     /// `CL_DEVICE_SINGLE_FP_CONFIG`.

@@ -83,7 +83,7 @@ fn execution(device: &Device, name: cl_device_info, info: Info) -> Option<Result
         CL_DEVICE_MAX_WORK_ITEM_SIZES => info.value([device::MAX_WORK_GROUP_SIZE; 3]),
         CL_DEVICE_MAX_WORK_GROUP_SIZE => info.value::<usize>(device::MAX_WORK_GROUP_SIZE),
         // Neighbouring work-items share a vector register.
-        CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => info.value::<usize>(device.native_width(4) as usize),
+        CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => info.value::<usize>(device.lanes()),
         CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT => info.bool(true),
         CL_DEVICE_EXECUTION_CAPABILITIES => {
             info.value::<cl_device_exec_capabilities>(CL_EXEC_KERNEL | CL_EXEC_NATIVE_KERNEL)
@@ -157,22 +157,20 @@ fn arithmetic(device: &Device, name: cl_device_info, info: Info) -> Option<Resul
     let double = cl_uint::from(has_extension("cl_khr_fp64"));
     let half = cl_uint::from(has_extension("cl_khr_fp16"));
     Some(match name {
-        // Scalar code is what is vectorized best: across work-items.
+        // A work-item is one lane of a register. Applications that ask how wide their vectors should be get scalars, which
+        // are vectorized best: vectors of 16 elements would be 16 registers each.
         CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR
         | CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT
         | CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT
         | CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG
-        | CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT => info.value::<cl_uint>(1),
-        CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE => info.value::<cl_uint>(double),
-        CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF => info.value::<cl_uint>(half),
-        CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR => info.value::<cl_uint>(device.native_width(1)),
-        CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT => info.value::<cl_uint>(device.native_width(2)),
-        CL_DEVICE_NATIVE_VECTOR_WIDTH_INT | CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT => {
-            info.value::<cl_uint>(device.native_width(4))
-        }
-        CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG => info.value::<cl_uint>(device.native_width(8)),
-        CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE => info.value::<cl_uint>(double * device.native_width(8)),
-        CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF => info.value::<cl_uint>(half * device.native_width(2)),
+        | CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT
+        | CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR
+        | CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT
+        | CL_DEVICE_NATIVE_VECTOR_WIDTH_INT
+        | CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG
+        | CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT => info.value::<cl_uint>(1),
+        CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE | CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE => info.value::<cl_uint>(double),
+        CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF | CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF => info.value::<cl_uint>(half),
         CL_DEVICE_SINGLE_FP_CONFIG => info.value::<cl_device_fp_config>(device.single_config()),
         CL_DEVICE_DOUBLE_FP_CONFIG => info.value::<cl_device_fp_config>(device.double_config()),
         CL_DEVICE_HALF_FP_CONFIG => info.value::<cl_device_fp_config>(device.half_config()),
