@@ -146,7 +146,7 @@ fn random_kernels() {
     assert_eq!(count.kernels.into_inner(), kernels);
     assert_eq!(count.lockstep.into_inner(), 14 * kernels);
     if asked.is_none() {
-        assert_eq!(count.machine.into_inner(), 4 * KERNELS / MACHINE_CODE_EVERY);
+        assert_eq!(count.machine.into_inner(), 5 * KERNELS / MACHINE_CODE_EVERY);
     }
 }
 

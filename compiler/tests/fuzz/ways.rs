@@ -50,12 +50,13 @@ impl Way {
         ways
     }
 
-    /// Scalar, naive, with all the analyses and with versions for lanes that agree: machine code for gangs of `width` in a layout.
+    /// Machine code: scalar; naive, with all the analyses and with versions for lanes that agree for gangs of `width` in a
+    /// layout; and what the estimate chooses, for each region by itself.
     pub fn machine(width: u32, layout: Layout, opt_disable: bool, simd: Option<u32>) -> Vec<Way> {
         let naive = Gangs { configuration: Configuration::Naive, ..Gangs::default() };
         let gangs = [naive, Gangs::default(), versioned()]
             .map(|gangs| Vectorize::Gangs(Gangs { width: Some(width), layout: Some(layout), ..gangs }));
-        let all = [Vectorize::Scalar].into_iter().chain(gangs);
+        let all = [Vectorize::Scalar, Vectorize::Gangs(Gangs::default())].into_iter().chain(gangs);
         all.map(|vectorize| Way::Machine { vectorize, opt_disable, simd }).collect()
     }
 
@@ -69,7 +70,9 @@ impl Way {
                 let code = Code::compile(&g.module, name, &options)?;
                 // Without optimisation all values of wide gangs lie on the stack.
                 let spilled = opt_disable && code.variant.reason() == Some(Reason::StackFrame);
-                if let Some(reason) = code.variant.reason().filter(|_| !spilled) {
+                let free = matches!(vectorize, Vectorize::Gangs(Gangs { width: None, .. }));
+                let chosen = free && matches!(code.variant.reason(), Some(Reason::Cost(_)));
+                if let Some(reason) = code.variant.reason().filter(|_| !spilled && !chosen) {
                     return Err(reason.to_string());
                 }
                 // Pages that stop the code lie behind the buffers, or before them.
