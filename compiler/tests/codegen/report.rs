@@ -49,6 +49,7 @@ fn some_of_everything() {
 18:24 store scatter, masked: f32 to global memory, lanes 12 bytes apart
 19:13 load contiguous, masked: i32 from global memory
 19:22 store scatter, masked: f32 to global memory, lanes anywhere
+19:24 branch divergent: folded
 21:5 branch uniform: stays a branch
 21:5 loop uniform: carries 1 scalar and 1 vector
 22:14 load uniform: f32 from constant memory
