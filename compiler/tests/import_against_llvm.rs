@@ -473,3 +473,23 @@ fn float_instructions() {
         cases.iter().map(|(line, result, types)| (&**line, *result, *types)).collect();
     agree(&lines(&list));
 }
+
+/// A constant of which each part is the sum of the one before with itself, so that written out it would have 2^40 terms.
+#[test]
+fn parts_of_constants_are_imported_once() {
+    let context = Context::create();
+    let text = format!(
+        "{HEADER}@table = internal addrspace(2) constant [4 x i32] zeroinitializer, align 4\n\
+         define spir_kernel void @k(ptr addrspace(1) %out) {{\n  store i32 0, ptr addrspace(1) %out, align 4\n  ret void\n}}\n"
+    );
+    let module = parse(&context, &text);
+    let address = module.get_global("table").expect("it is there").as_pointer_value();
+    let mut sum = address.const_to_int(context.i32_type());
+    for _ in 0..40 {
+        sum = sum.const_add(sum);
+    }
+    let entry = module.get_function("k").and_then(|k| k.get_first_basic_block()).expect("it has a body");
+    assert!(entry.get_first_instruction().expect("a store").set_operand(0, sum));
+    let imported = import(&module).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(imported.to_string().matches("= add").count(), 40, "{imported}");
+}

@@ -99,9 +99,7 @@ impl<'a, 'm> Body<'a, 'm> {
         if !value.is_constant() {
             refuse!("the value {}", value.text());
         }
-        let lanes = self.at_the_start(|body| expressions::lanes(body, value, 0))?;
-        self.values.insert(value, lanes.clone());
-        Ok(lanes)
+        self.at_the_start(|body| expressions::lanes(body, value, 0))
     }
 
     /// The scalars of a constant that is known now, or is a variable's address plus bytes.

@@ -12,8 +12,18 @@ use llvm_sys::LLVMOpcode;
 /// Such constants nested deeper than this are refused.
 const MAX_DEPTH: u32 = 64;
 
-/// The scalars of a constant, of which `depth` others are made.
+/// The scalars of a constant, of which `depth` others are made. Each is made once: constants share their parts, and would
+/// otherwise take exponentially long.
 pub(super) fn lanes<'m>(body: &mut Body<'_, 'm>, value: LlvmValue<'m>, depth: u32) -> Attempt<Lanes> {
+    if let Some(lanes) = body.values.get(&value) {
+        return Ok(lanes.clone());
+    }
+    let lanes = made(body, value, depth)?;
+    body.values.insert(value, lanes.clone());
+    Ok(lanes)
+}
+
+fn made<'m>(body: &mut Body<'_, 'm>, value: LlvmValue<'m>, depth: u32) -> Attempt<Lanes> {
     let reason = match body.known(value) {
         Ok(lanes) => return Ok(lanes),
         Err(reason) => reason,
