@@ -25,7 +25,7 @@ pub enum Layout {
 pub const SUB_GROUP: u32 = 16;
 
 /// The most rows of a tile.
-pub const MOST_RUNS: usize = 4;
+pub const MOST_RUNS: usize = 16;
 
 impl Layout {
     /// All there are.
@@ -94,7 +94,8 @@ impl Layout {
         let (row, rows) = (launch.local_size(0)?, launch.local_size(1)?);
         let tile = self == Layout::Tile && launch.full_groups && row > 1 && row < width && row.is_power_of_two();
         let runs = width / row;
-        (tile && runs as usize <= MOST_RUNS && rows.is_multiple_of(runs)).then_some(row)
+        let few = runs <= 2 * row && runs as usize <= MOST_RUNS;
+        (tile && few && rows.is_multiple_of(runs)).then_some(row)
     }
 }
 
@@ -144,6 +145,8 @@ mod tests {
         assert_eq!(run(Layout::Tile, [2, 16], 16), None, "too many rows");
         assert_eq!(run(Layout::Tile, [8, 1], 16), None, "one row");
         assert_eq!(run(Layout::Tile, [16, 4], 16), None, "a row is a gang");
+        assert_eq!(run(Layout::Tile, [16, 32], 256), Some(16));
+        assert_eq!(run(Layout::Tile, [8, 32], 256), None, "too many rows");
         assert_eq!(run(Layout::Tile, [1, 4], 4), None, "rows of one");
         assert_eq!(run(Layout::X, [8, 8], 16), None);
         assert_eq!(Layout::Tile.run(&LaunchFacts::of_range([0; 3], [20; 3], [8, 8, 1]), 16), None, "smaller groups");

@@ -1,7 +1,7 @@
 //! What the host has to know of a program to answer for it, take its arguments and launch code that is already there.
 //! So a program that was built before need not be read into our IR again until other code is wanted of it.
 
-use crate::analysis::{arguments, group_queries};
+use crate::analysis::{arguments, group_queries, transposes};
 use crate::ir::{FormatData, GlobalData, Input, Kernel, KernelAttrs, LocalData, Module, Param, Type};
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,8 @@ pub struct KernelOutline {
     pub divisors: u32,
     /// Whether it matters how a range is cut into groups.
     pub needs_groups: bool,
+    /// Whether it moves rows to columns, so that square groups suit it.
+    pub transposes: bool,
 }
 
 impl Outline {
@@ -45,14 +47,14 @@ impl Outline {
         Outline {
             globals: module.globals.values().cloned().collect(),
             formats: module.formats.values().cloned().collect(),
-            kernels: module.kernels.iter().map(KernelOutline::of).collect(),
+            kernels: module.kernels.iter().map(|kernel| KernelOutline::of(module, kernel)).collect(),
         }
     }
 }
 
 impl KernelOutline {
     /// The outline of a kernel as it was imported.
-    pub fn of(kernel: &Kernel) -> KernelOutline {
+    pub fn of(module: &Module, kernel: &Kernel) -> KernelOutline {
         KernelOutline {
             name: kernel.name.clone(),
             params: kernel.params.clone(),
@@ -63,6 +65,7 @@ impl KernelOutline {
             attrs: kernel.attrs.clone(),
             divisors: arguments::divisors(kernel),
             needs_groups: group_queries::needs_groups(kernel),
+            transposes: transposes::transposes(module, kernel),
         }
     }
 }

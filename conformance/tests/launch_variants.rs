@@ -252,3 +252,50 @@ fn empty_launches_between_others() {
     }
     assert_eq!(read::<i32>(&setup.queue, &out), [3; 64]);
 }
+
+/// Rows become columns, whatever the groups are, and where indices wrap.
+#[test]
+fn transposes() {
+    let setup = Setup::new();
+    let source = "
+        kernel void by_uint(global const int *in, global int *out, uint width, uint height, uint add) {
+            uint x = get_global_id(0), y = get_global_id(1);
+            out[x * height + y + add] = in[y * width + x + add];
+        }
+        kernel void by_size(global const int *in, global int *out, uint width, uint height, uint add) {
+            size_t x = get_global_id(0) - get_global_offset(0), y = get_global_id(1) - get_global_offset(1);
+            out[x * height + y] = in[y * width + x] + add;
+        }";
+    let program = setup.context.build(source, "-cl-std=CL3.0");
+    let locals: [&[usize]; 9] = [&[0], &[1, 1], &[8, 8], &[16, 16], &[32, 8], &[48, 1], &[1, 32], &[16, 4], &[96, 32]];
+    for (width, height) in [(96_usize, 64_usize), (96, 96), (192, 32)] {
+        let values: Vec<i32> = (0..width * height).map(|i| i as i32 * 7 - 300).collect();
+        let turned = |add: i32| -> Vec<i32> {
+            (0..width * height).map(|i| values[i % height * width + i / height].wrapping_add(add)).collect()
+        };
+        let values_in = setup.context.with_values(&values);
+        for local in locals.into_iter().filter(|local| local[0] == 0 || width % local[0] == 0) {
+            let sizes = (width as u32, height as u32);
+            // The ids are as much too large as the numbers are too small: every index wraps, in one of the rows or columns
+            // between two work-items.
+            for start in [0, 5, (1 << 32) - 20] {
+                let out = setup.context.zeros::<i32>(width * height);
+                let before = 0_u32.wrapping_sub((start as u32).wrapping_mul(sizes.0.wrapping_add(1)));
+                let kernel = program.kernel("by_uint");
+                if start == 0 || width == height {
+                    kernel.set_all(arguments![&values_in, &out, sizes.0, sizes.1, before]);
+                    launch(&setup, &kernel, &[start, start], &[width, height], local);
+                    assert_eq!(
+                        read::<i32>(&setup.queue, &out),
+                        turned(0),
+                        "{width} x {height} by {local:?} from {start}"
+                    );
+                }
+                let kernel = program.kernel("by_size");
+                kernel.set_all(arguments![&values_in, &out, sizes.0, sizes.1, 9_u32]);
+                launch(&setup, &kernel, &[start, start], &[width, height], local);
+                assert_eq!(read::<i32>(&setup.queue, &out), turned(9), "{width} x {height} by {local:?} from {start}");
+            }
+        }
+    }
+}

@@ -13,7 +13,7 @@ use super::loops::{Loop, Loops};
 use super::recurrence;
 use super::shape::Shape;
 use crate::ir::{BinaryOp, Block, Function, Inst, InstData, Space, Terminator, Type, UnaryOp, Value, ValueDef};
-use crate::widen::memory::{AccessClass, Direction, classify};
+use crate::widen::memory::{AccessClass, Direction, classify, is_plain};
 use cranelift_entity::{EntitySet, SecondaryMap};
 
 /// An operation on a wide register, in operations on one element: there are fewer units for them.
@@ -30,6 +30,10 @@ const SCATTER: u64 = 6;
 /// The same where what was just scattered is gathered again: no load is served by a store of another width that is still
 /// on its way. So it is in private arrays at places that differ between lanes, stacks for example.
 const REWRITTEN: u64 = 12;
+
+/// What it costs a work-item on average that its access is to another line of the cache than its neighbours', as those of
+/// a column are: more lines than the first cache keeps at times.
+const LINE_EACH: u64 = 4;
 
 /// What it costs a work-item on average that a branch which depends on data is mispredicted at times. The way out of a
 /// loop is, once for all rounds.
@@ -149,6 +153,8 @@ pub struct Tile<'a> {
     pub columns: &'a SecondaryMap<Value, Shape>,
     /// The lanes of a row.
     pub row: u32,
+    /// The lanes of a column.
+    pub rows: u32,
 }
 
 /// What is known of the lanes of a tile's row.
@@ -158,6 +164,38 @@ pub struct Rows<'a> {
     pub tile: Tile<'a>,
     /// The lines on which they lie in one unless an index wraps.
     pub lines: &'a SecondaryMap<Value, Option<Line>>,
+    /// Those on which they lie in a column.
+    pub column_lines: &'a SecondaryMap<Value, Option<Line>>,
+}
+
+/// The lines on which values lie in the rows and in the columns of a tile.
+fn lines_of_tile(f: &Function, graph: &Cfg, tile: Tile<'_>) -> [SecondaryMap<Value, Option<Line>>; 2] {
+    [(tile.shapes, tile.row), (tile.columns, tile.rows)].map(|(shapes, lanes)| lines(f, graph.rpo(), shapes, lanes))
+}
+
+/// Whether some accesses are those of a tile's columns.
+pub fn go_by_columns(f: &Function, graph: &Cfg, tile: Tile<'_>) -> bool {
+    let [lines, column_lines] = &lines_of_tile(f, graph, tile);
+    let insts = f.layout.iter().flat_map(|&block| &f.blocks[block].insts);
+    insts.into_iter().any(|&inst| by_column(f, inst, Rows { tile, lines, column_lines }).is_some())
+}
+
+/// Whether a load or store is none of rows, but one of columns: of what, and what has to be asked then for each.
+fn by_column(f: &Function, inst: Inst, rows: Rows<'_>) -> Option<(Type, u64)> {
+    let node = &f.insts[inst];
+    let (ptr, value, count, direction) = match &node.data {
+        InstData::Load { ptr, .. } => (*ptr, *node.results.first()?, node.results.len(), Direction::Load),
+        InstData::Store { ptr, args, .. } => (*ptr, *args.first()?, args.len(), Direction::Store),
+        _ => return None,
+    };
+    let Tile { shapes, columns, row, .. } = rows.tile;
+    let stride = |shapes: &SecondaryMap<Value, Shape>, lines: &SecondaryMap<Value, Option<Line>>| {
+        shapes[ptr].stride().or(lines[ptr].as_ref().map(|line| line.stride))
+    };
+    let along_row = classify(stride(shapes, rows.lines), f.ty(value).bytes(), count as u32, row, direction);
+    let plain = stride(columns, rows.column_lines).is_some_and(|stride| is_plain(stride, f.ty(value), count));
+    let asks = rows.column_lines[ptr].as_ref().map_or(0, |line| 3 * line.extensions.len() as u64);
+    (along_row == AccessClass::Scattered && plain).then_some((f.ty(value), asks))
 }
 
 /// What an instruction costs that is done row by row, if it is.
@@ -165,6 +203,13 @@ fn row_by_row(f: &Function, inst: Inst, lanes: Lanes<'_>, registers: Registers) 
     let rows = lanes.rows?;
     let node = &f.insts[inst];
     let one = Registers { width: rows.tile.row, ..registers };
+    if let Some((ty, asks)) = by_column(f, inst, rows) {
+        let columns = u64::from(rows.tile.row);
+        let in_column = Registers { width: rows.tile.rows, ..registers };
+        // As many steps as a column's lanes have digits, of which each is one operation a register.
+        let steps = u64::from(rows.tile.rows.ilog2());
+        return Some(columns * (VECTOR * in_column.of(ty) + 1 + asks) + VECTOR * steps * registers.of(ty));
+    }
     let stride = |v: Value| rows.tile.shapes[v].stride().or(rows.lines[v].as_ref().map(|line| line.stride));
     let follows = |v: Value| lanes.shapes[v].is_varying() && stride(v).is_some();
     let wide = |ptr: Value, ty: Type, count: usize, direction: Direction| {
@@ -179,17 +224,25 @@ fn row_by_row(f: &Function, inst: Inst, lanes: Lanes<'_>, registers: Registers) 
         }
         _ => result.is_some_and(|&v| follows(v)),
     };
-    let count = u64::from(registers.width / rows.tile.row);
+    let (count, columns) = (u64::from(rows.tile.rows), &rows.tile.columns);
+    // Whole registers are neither put together nor taken apart.
+    let join = |v: Value| if one.width * f.ty(v).bytes() * 8 < one.bits { (count - 1) * VECTOR } else { 0 };
     let each = || gang(f, inst, Lanes { shapes: rows.tile.shapes, lines: rows.lines, rows: None, ..lanes }, one);
-    is_so.then(|| match node.data {
+    match &node.data {
         // What rows have in common is done once, and a load of it fills all of them.
-        InstData::Load { ptr, .. } if rows.tile.columns[ptr].is_uniform() => each(),
-        // What is loaded or stored is put together or taken apart.
-        InstData::Load { .. } | InstData::Store { .. } => count * each() + (count - 1) * VECTOR,
-        _ if result.is_some_and(|&v| rows.tile.columns[v].is_uniform()) => each(),
-        // The rest stays one scalar a row.
-        _ => count * each(),
-    })
+        InstData::Load { ptr, .. } if is_so && columns[*ptr].is_uniform() => Some(each()),
+        InstData::Load { .. } if is_so => Some(count * each() + join(*result?)),
+        InstData::Store { args, .. } if is_so => Some(count * each() + join(*args.first()?)),
+        InstData::Load { .. } | InstData::Store { .. } => None,
+        _ if lanes.shapes[*result?].is_varying() && columns[*result?].is_uniform() => Some(each()),
+        // The rest stays one scalar a row, or a column.
+        _ if is_so => Some(count * each()),
+        _ if !is_step(f, inst, columns) && rows.column_lines[*result?].is_none() => None,
+        _ if lanes.shapes[*result?].is_varying() && !is_part_of_address(f, inst) => {
+            Some(u64::from(one.width) * operation(f, inst))
+        }
+        _ => Some(0),
+    }
 }
 
 /// What an instruction costs for a gang.
@@ -335,7 +388,7 @@ fn divides(data: &InstData) -> bool {
 }
 
 /// Whether lanes do this one after the other.
-fn per_lane(data: &InstData) -> bool {
+pub fn per_lane(data: &InstData) -> bool {
     use BinaryOp::{Frem, Sdiv, Srem, Udiv, Urem};
     matches!(
         data,
@@ -372,18 +425,22 @@ pub fn whole(
     tile: Option<Tile<'_>>,
     registers: Registers,
 ) -> Costs {
-    let lines_of = |shapes, width| lines(f, graph.rpo(), shapes, width);
-    let lines = lines_of(&found.shapes, registers.width);
-    let row_lines = tile.map(|tile| lines_of(tile.shapes, tile.row)).unwrap_or_default();
-    let rows = tile.map(|tile| Rows { tile, lines: &row_lines });
+    let lines = lines(f, graph.rpo(), &found.shapes, registers.width);
+    let [row_lines, column_lines] = tile.map(|tile| lines_of_tile(f, graph, tile)).unwrap_or_default();
+    let rows = tile.map(|tile| Rows { tile, lines: &row_lines, column_lines: &column_lines });
     let rewritten = rewritten(f, loops, &found.shapes);
     let lanes = Lanes { shapes: &found.shapes, lines: &lines, rows, rewritten: Some(&rewritten) };
     let steps = tile.map_or(&found.shapes, |tile| tile.shapes);
+    // Work-items one after the other in a row touch a line of the cache each.
+    let apart = |inst: Inst| match rows.and_then(|rows| by_column(f, inst, rows)) {
+        Some(_) => scalar(f, inst, steps) + LINE_EACH,
+        None => scalar(f, inst, steps),
+    };
     let mut costs = Costs::default();
     let mut rounds: SecondaryMap<Loop, u64> = SecondaryMap::new();
     for &block in graph.rpo() {
         let insts = &f.blocks[block].insts;
-        let mut alone: u64 = insts.iter().map(|&inst| scalar(f, inst, steps)).sum();
+        let mut alone: u64 = insts.iter().map(|&inst| apart(inst)).sum();
         let mut together = insts.iter().map(|&inst| gang(f, inst, lanes, registers)).fold(0, u64::saturating_add);
         if f.blocks[block].term.selector().is_some() {
             alone += 1;

@@ -123,6 +123,15 @@ impl Facts {
         facts
     }
 
+    /// The same of their columns, which have `rows` lanes.
+    pub fn of_columns(&self, rows: u32) -> Facts {
+        let group_align = if self.launch.zero_offset { self.launch.align_along(1) } else { 1 };
+        let mut facts = Facts { layout: Layout::Y, group_align, ..self.of_runs(rows) };
+        // These lie as the rows' lanes do.
+        facts.slots.values_mut().for_each(|slot| slot.element = None);
+        facts
+    }
+
     /// Takes note of how private slots lie.
     pub fn see_slots(&mut self, kernel: &Kernel) {
         for (slot, data) in &kernel.slots {

@@ -21,3 +21,4 @@ pub mod run_by_some;
 pub mod shape;
 #[cfg(test)]
 pub(crate) mod testing;
+pub mod transposes;

@@ -10,7 +10,7 @@
 //! Source: DESIGN decisions 8 and 9; Moll 2021, chapter 10, for the shapes that decide what an access costs.
 
 use super::choices::{Together, may_have_versions, uniform_choice, whole_pieces};
-use super::{Gangs, WIDTHS, analyse};
+use super::{Configuration, Gangs, WIDTHS, analyse};
 use crate::analysis::cfg::{Cfg, cfg};
 use crate::analysis::cost::{self, Costs, Registers};
 use crate::analysis::divergence::{Divergence, Facts, divergence};
@@ -19,7 +19,7 @@ use crate::analysis::loops::{Loops, loops};
 use crate::analysis::shape::Shape;
 use crate::ir::{Block, Function, Inst, InstData, Kernel, Module, Region, Terminator, Value};
 use crate::launch_facts::LaunchFacts;
-use crate::layout::Layout;
+use crate::layout::{Layout, MOST_RUNS};
 use crate::transform::group_accesses::group_accesses;
 use crate::transform::uniform_choices::suppose;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -133,6 +133,11 @@ const WHOLE_PIECES: u64 = 3;
 const MOST_FOR_WIDER: usize = 400;
 const MOST_FOR_WIDEST: usize = 200;
 
+/// Kernels with more instructions do not get tiles of many rows: these have up to half of the registers a value.
+const MOST_FOR_TALL: usize = 64;
+/// Bytes of a line of the cache.
+const LINE: u32 = 64;
+
 /// Whether the work-items of a kernel may lie in gangs like this, in launches of which the facts hold.
 pub fn may_lie(kernel: &Kernel, launch: &LaunchFacts, layout: Layout, width: u32) -> bool {
     if layout == Layout::Tile {
@@ -147,16 +152,23 @@ pub fn choose(module: &Module, kernel: &Kernel, gangs: Gangs, bits: u32, launch:
     let usual = (bits / 32).max(WIDTHS[0]);
     let of = |layout| match layout {
         Layout::Tile => {
-            let width = [usual, usual / 2].into_iter().find(|&width| may_lie(kernel, launch, layout, width))?;
-            let facts = Facts::new(module, kernel, width).laid_out(layout).of_launch(kernel, launch).of_kernel(kernel);
-            let tile = layout.run(launch, width).map(|row| TileFacts {
-                rows: facts.of_runs(row),
-                columns: Facts::new(module, kernel, width / row)
-                    .laid_out(Layout::Y)
-                    .of_launch(kernel, launch)
-                    .of_kernel(kernel),
-            });
-            Some(Estimates::new(kernel, gangs, &facts, tile.as_ref(), bits, launch).of(width))
+            let tile = |width| {
+                let facts = Facts::new(module, kernel, width).laid_out(layout);
+                let facts = facts.of_launch(kernel, launch).of_kernel(kernel);
+                let tile = layout
+                    .run(launch, width)
+                    .map(|row| TileFacts { rows: facts.of_runs(row), columns: facts.of_columns(width / row) });
+                Estimates::new(kernel, gangs, &facts, tile.as_ref(), bits, launch)
+            };
+            let width = [usual, usual / 2].into_iter().find(|&width| may_lie(kernel, launch, layout, width));
+            let flat = width.map(|width| tile(width).of(width));
+            let width = tall_tile(kernel, gangs, launch, bits).filter(|&width| width > usual);
+            let tall = width.map(|width| (tile(width), width)).filter(|(tile, _)| tile.go_by_columns());
+            let tall = tall.map(|(tile, width)| tile.of(width));
+            match (flat, tall) {
+                (Some(flat), Some(tall)) => Some(if tall.is_cheaper(flat) { tall } else { flat }),
+                (flat, tall) => flat.or(tall),
+            }
         }
         _ if !may_lie(kernel, launch, layout, usual) => None,
         _ => Some(best_width(module, kernel, gangs, bits, launch, layout)),
@@ -178,6 +190,41 @@ pub fn choose(module: &Module, kernel: &Kernel, gangs: Gangs, bits: u32, launch:
         best = Choice { other: taken.other.or(Some(left)), ..taken };
     }
     best
+}
+
+/// The width of tiles whose columns are as many work-items as registers allow, for kernels that do nothing but compute and
+/// access memory, all work-items the same.
+fn tall_tile(kernel: &Kernel, gangs: Gangs, launch: &LaunchFacts, bits: u32) -> Option<u32> {
+    let insts: usize = kernel.regions.values().map(|body| body.insts.len()).sum();
+    let naive = gangs.configuration == Configuration::Naive;
+    if naive || insts > MOST_FOR_TALL || !kernel.regions.values().all(is_plain) {
+        return None;
+    }
+    let data = kernel.regions.values().flat_map(|body| body.insts.iter().map(move |(_, node)| (body, node)));
+    let moved = data.filter_map(|(body, node)| match &node.data {
+        InstData::Load { .. } => node.results.first().map(|&v| body.ty(v).bytes()),
+        InstData::Store { args, .. } => args.first().map(|&v| body.ty(v).bytes()),
+        _ => None,
+    });
+    let widest = moved.max()?;
+    // A value takes half of the registers at most, and a column not more than a line of the cache.
+    let most = if bits >= 512 { 16 } else { 8 } * bits / 8 / widest;
+    let runs = (LINE / widest).min(MOST_RUNS as u32);
+    let row = launch.local_size(0)?;
+    let widths = [runs, runs / 2, runs / 4].map(|runs| runs.saturating_mul(row));
+    widths.into_iter().find(|&width| width <= most && may_lie(kernel, launch, Layout::Tile, width))
+}
+
+/// Whether a region only computes and accesses memory, all work-items the same.
+fn is_plain(body: &Function) -> bool {
+    let plain = |data: &InstData| match data {
+        InstData::Load { access, .. } | InstData::Store { access, .. } => !access.volatile && access.atomic.is_none(),
+        InstData::Unary { .. } | InstData::Binary { .. } => !cost::per_lane(data),
+        InstData::Ternary { .. } | InstData::Icmp { .. } | InstData::Fcmp { .. } | InstData::PtrAdd { .. } => true,
+        InstData::LocalAddr { .. } | InstData::GlobalAddr { .. } | InstData::Query { .. } => true,
+        data => matches!(data, InstData::LiveLoad { .. } | InstData::LiveStore { .. }),
+    };
+    body.layout.len() == 1 && body.blocks[body.entry()].insts.iter().all(|&inst| plain(&body.insts[inst].data))
 }
 
 /// The width that costs a work-item least in gangs of a layout.
@@ -229,11 +276,12 @@ struct TileFacts {
     columns: Facts,
 }
 
-/// The shapes of a region's values in them, and the lanes of a row.
+/// The shapes of a region's values in them, and the lanes of a row and of a column.
 struct AnalysedTile {
     shapes: SecondaryMap<Value, Shape>,
     columns: SecondaryMap<Value, Shape>,
     row: u32,
+    rows: u32,
 }
 
 /// What the regions of a kernel cost gangs of which the same facts hold.
@@ -287,6 +335,11 @@ impl<'a> Estimates<'a> {
         let alone = |(region, body)| several && may_be_alone(region, body, facts.layout);
         let may_be_alone = kernel.regions.iter().map(alone).collect();
         Estimates { regions, may_be_alone, layout: facts.layout, bits, launch }
+    }
+
+    /// Whether some accesses are those of a tile's columns.
+    fn go_by_columns(&self) -> bool {
+        self.regions.iter().flatten().any(|(region, _)| region.goes_by_columns())
     }
 
     fn of(&self, width: u32) -> Choice {
@@ -361,6 +414,7 @@ impl Analysed {
             shapes: shapes(rows),
             columns: shapes(columns),
             row: rows.width,
+            rows: columns.width,
         });
         // As what runs will be.
         let (shapes, width) = tile.as_ref().map_or((&found.shapes, facts.width), |tile| (&tile.shapes, tile.row));
@@ -369,9 +423,17 @@ impl Analysed {
         Analysed { body: grouped, graph, forest, found, tile }
     }
 
+    fn tile(&self) -> Option<cost::Tile<'_>> {
+        let tile = self.tile.as_ref()?;
+        Some(cost::Tile { shapes: &tile.shapes, columns: &tile.columns, row: tile.row, rows: tile.rows })
+    }
+
     fn cost(&self, registers: Registers) -> Costs {
-        let tile = self.tile.as_ref();
-        let tile = tile.map(|tile| cost::Tile { shapes: &tile.shapes, columns: &tile.columns, row: tile.row });
-        cost::whole(&self.body, &self.graph, &self.forest, &self.found, tile, registers)
+        cost::whole(&self.body, &self.graph, &self.forest, &self.found, self.tile(), registers)
+    }
+
+    /// Whether some accesses are those of a tile's columns.
+    fn goes_by_columns(&self) -> bool {
+        self.tile().is_some_and(|tile| cost::go_by_columns(&self.body, &self.graph, tile))
     }
 }

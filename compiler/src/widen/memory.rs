@@ -3,6 +3,8 @@
 //! Source: Karrenberg & Hack 2012, section 3.3 (uniform and consecutive accesses); Moll 2021, chapters 10
 //! and 11 (strides).
 
+use crate::ir::Type;
+
 /// The elements that one wide access may span.
 const WIDEST_SPAN: u32 = 256;
 
@@ -58,6 +60,11 @@ pub fn classify(stride: Option<i64>, bytes: u32, count: u32, width: u32, directi
         }
         _ => AccessClass::Scattered,
     }
+}
+
+/// Whether lanes with this stride access one element each, side by side.
+pub fn is_plain(stride: i64, ty: Type, count: usize) -> bool {
+    count == 1 && ty.bytes() <= 8 && stride == i64::from(ty.bytes())
 }
 
 /// For each element of the rows in the order of memory, the lane and which of its elements it is; `None`

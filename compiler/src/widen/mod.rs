@@ -91,6 +91,8 @@ pub struct RegionPlan {
     pub shapes: SecondaryMap<Value, Shape>,
     /// How each value differs between the lanes of a tile's row; nothing is known for other gangs.
     pub runs: SecondaryMap<Value, Shape>,
+    /// How each value differs between the lanes of a tile's column; nothing is known for other gangs.
+    pub columns: SecondaryMap<Value, Shape>,
     /// The lanes that run a block: an `i1`; none: all that entered the region.
     pub masks: SecondaryMap<Block, PackedOption<Value>>,
     /// Blocks with a mask that run for a lane at least whenever they run.
@@ -231,8 +233,10 @@ fn plan_region(
     let shapes = analyse(body, facts).shapes;
     let by_active = shaped_by_active(body, facts, &shapes);
     let run_by_some = run_by_some(body);
-    let runs = runs.map(|runs| analyse(body, runs).shapes).unwrap_or_default();
-    let plan = RegionPlan { shapes, runs, masks: body.masks.clone(), run_by_some, by_active, alone: false };
+    let columns = runs.map(|runs| facts.of_columns(facts.width / runs.width));
+    let [runs, columns] =
+        [runs, columns.as_ref()].map(|facts| facts.map(|facts| analyse(body, facts).shapes).unwrap_or_default());
+    let plan = RegionPlan { shapes, runs, columns, masks: body.masks.clone(), run_by_some, by_active, alone: false };
     if let Some(control) = control {
         control.note(body, &plan, notes);
     }

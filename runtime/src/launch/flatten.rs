@@ -15,9 +15,22 @@ const WORTHWHILE: u64 = 64;
 /// Groups that a thread should find, so that all finish together.
 const GROUPS_PER_THREAD: u64 = 8;
 
-/// The range cut into other groups of at most `max_group` work-items, for so many threads.
-pub fn flattened(range: &NdRange, max_group: u64, threads: u64) -> NdRange {
+/// Groups for kernels that transpose: the most that gangs take of rows and columns.
+const TILE: [u64; 2] = [ROW; 2];
+/// Groups of at least so many rows and columns, and rows of at most so many work-items, make tiles as well.
+const SHORTEST_SIDE: u64 = 8;
+const LONGEST_ROW: u64 = 32;
+
+/// The range cut into other groups of at most `max_group` work-items, for so many threads; for a kernel that transposes,
+/// into square ones.
+pub fn flattened(range: &NdRange, max_group: u64, threads: u64, transposes: bool) -> NdRange {
     let [x, y, z] = range.local;
+    if transposes && range.group_count() > 0 && is_tile(range, [x, y]) {
+        return *range;
+    }
+    if transposes && range.group_count() > 0 && is_tile(range, TILE) && TILE[0] * TILE[1] <= max_group {
+        return cut(range, [TILE[0], TILE[1], 1]);
+    }
     let full = x.is_multiple_of(ROW) && range.global[0].is_multiple_of(x);
     let most = (LONGEST_RUN / (y * z)).max(ROW).min(max_group / (y * z));
     if full && x * y * z >= WORTHWHILE || range.group_count() == 0 || most < ROW {
@@ -26,7 +39,16 @@ pub fn flattened(range: &NdRange, max_group: u64, threads: u64) -> NdRange {
     let items = range.global.iter().fold(1, |items: u64, &n| items.saturating_mul(n));
     let share = items / threads.saturating_mul(GROUPS_PER_THREAD).max(1) / (y * z);
     let run = run(range.global[0], share.clamp(ROW, most) / ROW * ROW);
-    let local = [run, y, z];
+    cut(range, [run, y, z])
+}
+
+/// Whether a group holds the rows and columns of a tile, and the range whole groups.
+fn is_tile(range: &NdRange, local: [u64; 2]) -> bool {
+    let whole = |d: usize| local[d].is_multiple_of(SHORTEST_SIDE) && range.global[d].is_multiple_of(local[d]);
+    whole(0) && whole(1) && local[0].is_power_of_two() && local[0] <= LONGEST_ROW
+}
+
+fn cut(range: &NdRange, local: [u64; 3]) -> NdRange {
     NdRange { local, groups: std::array::from_fn(|d| range.global[d].div_ceil(local[d])), ..*range }
 }
 
@@ -54,7 +76,7 @@ mod tests {
     }
 
     fn local(global: &[usize], local: &[usize]) -> [u64; 3] {
-        flattened(&range(global, local), 4096, 2).local
+        flattened(&range(global, local), 4096, 2, false).local
     }
 
     #[test]
@@ -72,6 +94,19 @@ mod tests {
         assert_eq!(local(&[1024, 1024], &[8, 8]), [128, 8, 1]);
         assert_eq!(local(&[1024, 1024], &[1, 64]), [16, 64, 1]);
         assert_eq!(local(&[1024, 1024], &[4, 512]), [4, 512, 1], "no room");
+    }
+
+    #[test]
+    fn kernels_that_transpose_get_tiles() {
+        let local = |global, local| flattened(&range(global, local), 4096, 2, true).local;
+        assert_eq!(local(&[1024, 512], &[256, 1]), [16, 16, 1]);
+        assert_eq!(local(&[1024, 512], &[1, 1]), [16, 16, 1]);
+        assert_eq!(local(&[1024, 512, 3], &[4, 4, 1]), [16, 16, 1]);
+        assert_eq!(local(&[1024, 512], &[8, 8]), [8, 8, 1]);
+        assert_eq!(local(&[1024, 512], &[32, 8]), [32, 8, 1]);
+        assert_eq!(local(&[1000, 1000], &[8, 8]), [8, 8, 1]);
+        assert_eq!(local(&[1000, 1001], &[8, 7]), [144, 7, 1], "no tiles in the range");
+        assert_eq!(local(&[0, 16], &[8, 8]), [8, 8, 1]);
     }
 
     #[test]
@@ -94,7 +129,7 @@ mod tests {
         for global in [1, 15, 16, 17, 100, 1000, 1_000_003, 1 << 40] {
             for y in [1, 3, 64] {
                 let before = range(&[global, 192], &[1, y]);
-                let after = flattened(&before, 4096, 4);
+                let after = flattened(&before, 4096, 4, false);
                 assert_eq!((after.global, after.offset, after.dimensions), (before.global, before.offset, 2));
                 assert!(after.group_size() <= 4096);
                 for d in 0..3 {

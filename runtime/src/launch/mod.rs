@@ -30,7 +30,10 @@ use record::Launch;
 pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Arc<Launch>> {
     let asked = NdRange::new(request, &kernel.rules())?;
     let range = match kernel.executable().flattens(kernel.index()) {
-        true => flatten::flattened(&asked, kernel.max_group_size() as u64, schedule::workers() as u64),
+        true => {
+            let (most, threads) = (kernel.max_group_size() as u64, schedule::workers() as u64);
+            flatten::flattened(&asked, most, threads, kernel.outline().transposes)
+        }
         false => asked,
     };
     kernel.with_set_args(|args| {

@@ -46,7 +46,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             (Form::Vector, Held::Affine(base, stride)) if self.is_naive() => {
                 Held::Vector(self.around.emit.spread(base, stride, self.around.width())?)
             }
-            (Form::Vector, held @ Held::Runs(..)) if self.is_naive() => Held::Vector(self.spread(held)?),
+            (Form::Vector, held @ Held::Runs(..)) if self.is_naive() => Held::Vector(self.spread(&held)?),
             (_, held) => held,
         })
     }
@@ -164,11 +164,11 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 }
                 Form::Affine(stride) => Held::Affine(self.compute(data, node, Lanes::First)?, stride),
                 Form::Runs(stride) if self.are_operands_alike(data) => {
-                    Held::runs(&[self.compute(data, node, Lanes::Run(0))?], stride)?
+                    self.runs(vec![self.compute(data, node, Lanes::Run(0))?], stride)?
                 }
                 Form::Runs(stride) => {
                     let run = |run| self.compute(data, node, Lanes::Run(run));
-                    Held::runs(&(0..self.around.runs()).map(run).collect::<Emitted<Vec<_>>>()?, stride)?
+                    self.runs((0..self.around.runs()).map(run).collect::<Emitted<_>>()?, stride)?
                 }
                 Form::Vector if self.all_uniform(data) => Held::Affine(self.compute(data, node, Lanes::First)?, 0),
                 Form::Vector => Held::Vector(self.compute(data, node, Lanes::All)?.into_vector_value()),

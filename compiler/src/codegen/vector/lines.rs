@@ -1,7 +1,8 @@
 //! Accesses whose lanes lie side by side unless an index wraps: gangs ask, as lane 0's index tells, or that of the first
-//! lane of each row of a tile.
+//! lane of each row or column of a tile.
 
 use super::GangCode;
+use super::columns::Places;
 use super::values::Held;
 use crate::analysis::lines::{Line, first_indices};
 use crate::codegen::emit::Emitted;
@@ -14,25 +15,37 @@ use inkwell::values::{BasicValueEnum, IntValue, PointerValue, VectorValue};
 /// How much more often no index wraps, as LLVM's weights of a branch.
 const OFTEN: u64 = 2000;
 
+/// Which lanes lie on a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Along {
+    /// All of the gang.
+    Gang,
+    /// Those of a tile's row, each of which has its own.
+    Rows,
+    /// Those of a tile's column, each of which has its own.
+    Columns,
+}
+
 /// A line on which an address' lanes lie if nothing wraps.
 #[derive(Clone, Copy)]
 pub(super) struct Straight<'a> {
     /// The line.
     pub line: &'a Line,
-    /// Whether it is that of a tile's row, each of which has its own.
-    pub by_row: bool,
+    /// Whose.
+    pub along: Along,
 }
 
 impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// The line on which an address' lanes lie if nothing wraps, where that makes an access of `count` elements a wide
-    /// one, or one a row.
+    /// one, one a row or one a column.
     pub(super) fn line(&self, ptr: Value, ty: Type, count: usize, direction: Direction) -> Option<Straight<'_>> {
-        let all = [(&self.lines, self.around.width(), false), (&self.row_lines, self.row(), true)];
-        all.into_iter().find_map(|(lines, width, by_row)| {
+        let all = [(&self.lines, self.around.width(), Along::Gang), (&self.row_lines, self.row(), Along::Rows)];
+        let found = all.into_iter().find_map(|(lines, width, along)| {
             let line = lines[ptr].as_ref()?;
             let class = classify(Some(line.stride), ty.bytes(), count as u32, width, direction);
-            matches!(class, AccessClass::Rows { .. }).then_some(Straight { line, by_row })
-        })
+            matches!(class, AccessClass::Rows { .. }).then_some(Straight { line, along })
+        });
+        found.or_else(|| self.column_line(ptr, ty, count))
     }
 
     /// Does what `access` emits for addresses on a line if no lane wraps, and for any addresses if one does.
@@ -40,7 +53,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         &self,
         ptr: Value,
         straight: Straight<'_>,
-        access: impl Fn(Held<'ctx>) -> Emitted<Vec<VectorValue<'ctx>>>,
+        access: impl Fn(Places<'ctx>) -> Emitted<Vec<VectorValue<'ctx>>>,
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emit = self.around.emit;
         let none_wraps = self.none_wraps(straight)?;
@@ -48,9 +61,10 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let behind = emit.block("behind");
         let branch = emit.builder.build_conditional_branch(none_wraps, blocks[0], blocks[1])?;
         self.expect_first(branch)?;
-        let is_on_line = |value: Value| match straight.by_row {
-            true => self.row_lines[value].is_some(),
-            false => self.lines[value].is_some(),
+        let is_on_line = |value: Value| match straight.along {
+            Along::Gang => self.lines[value].is_some(),
+            Along::Rows => self.row_lines[value].is_some(),
+            Along::Columns => self.column_lines[value].is_some(),
         };
         let mut ends = Vec::new();
         for (block, on_line) in blocks.into_iter().zip([true, false]) {
@@ -58,12 +72,16 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             // Computed here, so that what is needed for the one way is not for the other.
             let values = if on_line {
                 let stride = straight.line.stride;
-                let first = |run: u32| self.again(ptr, &is_on_line, &|value| self.first_on_line(straight, value, run));
-                let firsts = (0..self.runs_of(straight)).map(first).collect::<Emitted<Vec<_>>>()?;
-                access(if straight.by_row { Held::runs(&firsts, stride)? } else { Held::Affine(firsts[0], stride) })?
+                let first = |line: u32| self.again(ptr, &is_on_line, &|value| self.first_on(straight, value, line));
+                let firsts = (0..self.lines_of(straight)).map(first).collect::<Emitted<Vec<_>>>()?;
+                access(match straight.along {
+                    Along::Gang => Places::Of(Held::Affine(firsts[0], stride)),
+                    Along::Rows => Places::Of(self.runs(firsts, stride)?),
+                    Along::Columns => Places::Columns(firsts),
+                })?
             } else {
                 let each = self.again(ptr, &is_on_line, &|value| self.vector(value).map(Into::into))?;
-                access(Held::Vector(each.into_vector_value()))?
+                access(Places::Of(Held::Vector(each.into_vector_value())))?
             };
             ends.push((values, emit.here()?));
             emit.builder.build_unconditional_branch(behind)?;
@@ -77,22 +95,31 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         merged.collect()
     }
 
-    /// The lines there are: one, or one a row.
-    fn runs_of(&self, straight: Straight<'_>) -> u32 {
-        if straight.by_row { self.around.runs() } else { 1 }
+    /// The lines there are: one, or one a row or column.
+    fn lines_of(&self, straight: Straight<'_>) -> u32 {
+        match straight.along {
+            Along::Gang => 1,
+            Along::Rows => self.around.runs(),
+            Along::Columns => self.row(),
+        }
     }
 
     /// What the first lane of a line has.
-    fn first_on_line(&self, straight: Straight<'_>, value: Value, run: u32) -> Emitted<BasicValueEnum<'ctx>> {
-        if straight.by_row { self.in_run(value, run) } else { self.first(value) }
+    fn first_on(&self, straight: Straight<'_>, value: Value, line: u32) -> Emitted<BasicValueEnum<'ctx>> {
+        match straight.along {
+            Along::Gang => self.first(value),
+            Along::Rows => self.in_run(value, line),
+            Along::Columns => self.lane(value, self.around.emit.const64(line.into())),
+        }
     }
 
     /// Whether no lane's index wraps.
     fn none_wraps(&self, straight: Straight<'_>) -> Emitted<IntValue<'ctx>> {
         let b = &self.around.emit.builder;
-        let (shapes, width) = match straight.by_row {
-            true => (&self.plan.runs, self.row()),
-            false => (&self.plan.shapes, self.around.width()),
+        let (shapes, width) = match straight.along {
+            Along::Gang => (&self.plan.shapes, self.around.width()),
+            Along::Rows => (&self.plan.runs, self.row()),
+            Along::Columns => (&self.plan.columns, self.around.runs()),
         };
         let mut all = self.around.emit.ctx.bool_type().const_int(1, false);
         for &extension in &straight.line.extensions {
@@ -102,8 +129,8 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 UnaryOp::Sext => (IntPredicate::SGE, IntPredicate::SLE),
                 _ => (IntPredicate::UGE, IntPredicate::ULE),
             };
-            for run in 0..self.runs_of(straight) {
-                let mut index = self.first_on_line(straight, arg, run)?;
+            for line in 0..self.lines_of(straight) {
+                let mut index = self.first_on(straight, arg, line)?;
                 if self.masked {
                     // A block may be run by no lane, and then nobody meant to compute the index.
                     index = self.freeze(index)?;

@@ -1,6 +1,7 @@
 //! Loads and stores of a gang: one scalar access, wide accesses with shuffles, gathers and scatters.
 
 use super::GangCode;
+use super::columns::Places;
 use super::masks::Mask;
 use super::values::Held;
 use crate::codegen::alias::Part;
@@ -55,7 +56,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             return Ok(values.into_iter().map(|value| Held::Affine(value, 0)).collect());
         }
         let together = !access.volatile && !is_shared(access, space);
-        if let Held::Runs(bases, 0) = held
+        if let Held::Runs(bases, 0) = &held
             && together
         {
             self.note_uniform(Direction::Load, ty, count, space);
@@ -66,23 +67,32 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             self.each_lane(mask, &vec![ty; count], |lane| one(self.lane(ptr, lane)?))?
         } else {
             let invariant = space == Space::Constant || emit.scopes.is_invariant();
-            let load = |held, mask| match self.rows(held, space, offset, ty, count, access, Direction::Load)? {
+            let load = |held, mask| match self.rows(&held, space, offset, ty, count, access, Direction::Load)? {
                 Some(rows) => self.load_rows(rows, mask, invariant),
                 None => self.gather(held, space, offset, ty, count, access, mask, invariant),
             };
-            let access = |held| match held {
-                Held::Runs(bases, stride)
-                    if self.are_rows(stride, ty, count, Direction::Load) || mask.is_none() && self.are_alike(bases) =>
+            let access = |places| match places {
+                Places::Of(Held::Runs(bases, stride))
+                    if self.are_rows(stride, ty, count, Direction::Load)
+                        || mask.is_none() && self.are_alike(&bases) =>
                 {
-                    self.load_runs(bases, mask, |base, mask| load(Held::Affine(base, stride), mask))
+                    self.load_runs(&bases, mask, |base, mask| load(Held::Affine(base, stride), mask))
                 }
-                held => load(held, mask),
+                Places::Of(held) => load(held, mask),
+                Places::Columns(bases) => {
+                    self.load_columns(&bases, |base| load(Held::Affine(base, ty.bytes().into()), None))
+                }
             };
-            let line = self.line(ptr, ty, count, Direction::Load);
-            self.note_stride(Direction::Load, line, held, ty, count, space);
-            match line {
-                Some(line) => self.on_line_or_not(ptr, line, access)?,
-                None => access(held)?,
+            match self.line(ptr, ty, count, Direction::Load) {
+                Some(line) => {
+                    self.note_line(Direction::Load, line, ty, count, space);
+                    self.on_line_or_not(ptr, line, access)?
+                }
+                None => {
+                    let places = self.places(ptr, held, ty, count, Direction::Load)?;
+                    self.note_places(Direction::Load, &places, ty, count, space);
+                    access(places)?
+                }
             }
         };
         Ok(vectors.into_iter().map(Held::Vector).collect())
@@ -116,25 +126,32 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         }
         let values = args.iter().map(|&arg| self.vector(arg)).collect::<Emitted<Vec<_>>>()?;
         let store = |held, values: &[VectorValue<'ctx>], mask| {
-            match self.rows(held, space, offset, ty, count, access, Direction::Store)? {
+            match self.rows(&held, space, offset, ty, count, access, Direction::Store)? {
                 Some(rows) => self.store_rows(rows, mask, values)?,
                 None => self.scatter(held, space, offset, ty, values, access, mask)?,
             }
             Ok(Vec::new())
         };
-        let access = |held| match held {
-            Held::Runs(bases, stride) if self.are_rows(stride, ty, count, Direction::Store) => {
-                self.store_runs(bases, &values, mask, |base, values, mask| {
+        let access = |places| match places {
+            Places::Of(Held::Runs(bases, stride)) if self.are_rows(stride, ty, count, Direction::Store) => self
+                .store_runs(&bases, &values, mask, |base, values, mask| {
                     store(Held::Affine(base, stride), values, mask)
-                })
-            }
-            held => store(held, &values, mask),
+                }),
+            Places::Of(held) => store(held, &values, mask),
+            Places::Columns(bases) => self.store_columns(&bases, values[0], |base, column| {
+                store(Held::Affine(base, ty.bytes().into()), &[column], None)
+            }),
         };
-        let line = self.line(ptr, ty, count, Direction::Store);
-        self.note_stride(Direction::Store, line, held, ty, count, space);
-        match line {
-            Some(line) => self.on_line_or_not(ptr, line, access)?,
-            None => access(held)?,
+        match self.line(ptr, ty, count, Direction::Store) {
+            Some(line) => {
+                self.note_line(Direction::Store, line, ty, count, space);
+                self.on_line_or_not(ptr, line, access)?
+            }
+            None => {
+                let places = self.places(ptr, held, ty, count, Direction::Store)?;
+                self.note_places(Direction::Store, &places, ty, count, space);
+                access(places)?
+            }
         };
         Ok(())
     }
@@ -177,7 +194,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     #[expect(clippy::too_many_arguments, reason = "they are the parts of an access")]
     fn rows(
         &self,
-        held: Held<'ctx>,
+        held: &Held<'ctx>,
         space: Space,
         offset: i64,
         ty: Type,
@@ -188,7 +205,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let emit = self.around.emit;
         let width = self.wide.get();
         let class = classify(held.stride(), ty.bytes(), count as u32, width, direction);
-        let (Held::Affine(first, stride), AccessClass::Rows { row, reversed }) = (held, class) else {
+        let (&Held::Affine(first, stride), AccessClass::Rows { row, reversed }) = (held, class) else {
             return Ok(None);
         };
         let count = count as u32;
@@ -355,7 +372,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let load = |(index, together): (u32, u32)| {
             // Neighbouring elements come as one number.
             let result = self.memory_vector(number(ty, together), self.wide.get());
-            let (places, align) = self.element_places(held, offset, ty, index, access)?;
+            let (places, align) = self.element_places(&held, offset, ty, index, access)?;
             let args = [places.into(), lanes.into(), result.const_zero().into()];
             let types = [result.into(), places.get_type().into()];
             let call = emit.intrinsic_call("llvm.masked.gather", &types, &args)?;
@@ -398,7 +415,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let emit = self.around.emit;
         let lanes = self.all_or(mask);
         for (index, together) in together(ty, values.len()) {
-            let (places, align) = self.element_places(held, offset, ty, index, access)?;
+            let (places, align) = self.element_places(&held, offset, ty, index, access)?;
             let value = self.as_numbers(ty, &values[index as usize..(index + together) as usize])?;
             let args = [value.into(), places.into(), lanes.into()];
             let types = [value.get_type().into(), places.get_type().into()];
@@ -426,7 +443,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// The addresses of all lanes' n-th elements, and their alignment.
     fn element_places(
         &self,
-        held: Held<'ctx>,
+        held: &Held<'ctx>,
         offset: i64,
         ty: Type,
         index: u32,

@@ -9,6 +9,7 @@
 mod across;
 mod atomics;
 mod bounds;
+mod columns;
 mod division;
 mod gangs;
 mod instructions;
@@ -100,6 +101,8 @@ pub struct GangCode<'a, 'ctx, 'm> {
     lines: SecondaryMap<Value, Option<Line>>,
     /// The same of a tile's rows.
     row_lines: SecondaryMap<Value, Option<Line>>,
+    /// The same of its columns.
+    column_lines: SecondaryMap<Value, Option<Line>>,
     /// Where addresses come from.
     origins: Origins,
     /// Results of atomic operations that something uses.
@@ -122,6 +125,7 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
         body: &'a Function,
         plan: &'a RegionPlan,
     ) -> Emitted<Exits<'ctx>> {
+        let (graph, row) = (cfg(body), around.widening.run);
         let mut code = GangCode {
             around,
             gang,
@@ -129,11 +133,9 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
             plan,
             block: body.entry(),
             loc: SourceLoc::default(),
-            lines: lines(body, cfg(body).rpo(), &plan.shapes, around.width()),
-            row_lines: match around.widening.run {
-                Some(row) => lines(body, cfg(body).rpo(), &plan.runs, row),
-                None => SecondaryMap::new(),
-            },
+            lines: lines(body, graph.rpo(), &plan.shapes, around.width()),
+            row_lines: row.map(|row| lines(body, graph.rpo(), &plan.runs, row)).unwrap_or_default(),
+            column_lines: row.map(|_| lines(body, graph.rpo(), &plan.columns, around.runs())).unwrap_or_default(),
             origins: Origins::of(around.kernel, body, &restricted(around.kernel)),
             old_values: atomics::used_old_values(body),
             masked: gang.entry.is_some() || body.layout.iter().any(|&block| plan.masks[block].is_some()),
@@ -173,7 +175,7 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
                     Form::Affine(stride) => Held::Affine(phi(ty)?, stride),
                     Form::Runs(stride) => {
                         let bases = (0..self.around.runs()).map(|_| phi(ty)).collect::<Emitted<Vec<_>>>()?;
-                        Held::runs(&bases, stride)?
+                        self.runs(bases, stride)?
                     }
                     Form::Vector => Held::Vector(phi(vector_of(ty, self.around.width()).into())?.into_vector_value()),
                 };

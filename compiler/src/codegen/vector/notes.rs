@@ -1,7 +1,8 @@
 //! What the report says about the accesses and effects of a gang.
 
 use super::GangCode;
-use super::lines::Straight;
+use super::columns::Places;
+use super::lines::{Along, Straight};
 use super::values::Held;
 use crate::ir::{Space, Type};
 use crate::report::Note;
@@ -22,38 +23,26 @@ impl GangCode<'_, '_, '_> {
         self.note(kind, "per lane", why);
     }
 
-    /// Notes how a load or store is done at addresses of which one does not tell all others, or only as long as no
-    /// index wraps.
-    pub(super) fn note_stride(
-        &self,
-        direction: Direction,
-        line: Option<Straight<'_>>,
-        held: Held<'_>,
-        ty: Type,
-        count: usize,
-        space: Space,
-    ) {
-        let (stride, width) = match (line, held) {
-            (Some(Straight { line, by_row: true }), _) => (Some(line.stride), self.row()),
-            (Some(Straight { line, by_row: false }), _) => (Some(line.stride), self.around.width()),
-            (None, Held::Runs(_, stride)) => (Some(stride), self.row()),
-            (None, held) => (held.stride(), self.around.width()),
+    /// Notes how a load or store is done at addresses of which one tells others as long as no index wraps.
+    pub(super) fn note_line(&self, direction: Direction, at: Straight<'_>, ty: Type, count: usize, space: Space) {
+        let (width, how) = match at.along {
+            Along::Gang => (self.around.width(), ", unless an index wraps"),
+            Along::Rows => (self.row(), ", row by row, unless an index wraps"),
+            Along::Columns => (self.around.runs(), ", column by column, unless an index wraps"),
+        };
+        let class = classify(Some(at.line.stride), ty.bytes(), count as u32, width, direction);
+        self.note_way(direction, class, ty, count, space, Some(at.line.stride), how);
+    }
+
+    /// Notes how a load or store is done at other addresses of which one does not tell all others.
+    pub(super) fn note_places(&self, direction: Direction, at: &Places<'_>, ty: Type, count: usize, space: Space) {
+        let (stride, width, how) = match at {
+            Places::Columns(_) => (Some(ty.bytes().into()), self.around.runs(), ", column by column"),
+            Places::Of(Held::Runs(_, stride)) => (Some(*stride), self.row(), ", row by row"),
+            Places::Of(held) => (held.stride(), self.around.width(), ""),
         };
         let class = classify(stride, ty.bytes(), count as u32, width, direction);
-        self.note_way(
-            direction,
-            class,
-            ty,
-            count,
-            space,
-            stride,
-            match (line, held) {
-                (Some(Straight { by_row: true, .. }), _) => ", row by row, unless an index wraps",
-                (Some(_), _) => ", unless an index wraps",
-                (None, Held::Runs(..)) => ", row by row",
-                (None, _) => "",
-            },
-        );
+        self.note_way(direction, class, ty, count, space, stride, how);
     }
 
     /// Notes that one load or store does for all lanes.

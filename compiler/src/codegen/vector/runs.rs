@@ -8,14 +8,21 @@ use super::masks::Mask;
 use super::values::Held;
 use crate::codegen::emit::Emitted;
 use crate::ir::{InstData, Query, Type, Value};
-use crate::layout::MOST_RUNS;
 use crate::widen::memory::{AccessClass, Direction, classify};
+use inkwell::builder::BuilderError;
 use inkwell::values::{BasicValueEnum, VectorValue};
 
 /// One scalar per row.
-type Bases<'ctx> = [BasicValueEnum<'ctx>; MOST_RUNS];
+type Bases<'a, 'ctx> = &'a [BasicValueEnum<'ctx>];
 
 impl<'ctx> GangCode<'_, 'ctx, '_> {
+    /// A value by the first lane of each row, of which the last given one is that of all rows behind it as well.
+    pub(super) fn runs(&self, mut bases: Vec<BasicValueEnum<'ctx>>, stride: i64) -> Emitted<Held<'ctx>> {
+        let &last = bases.last().ok_or(BuilderError::UnsetPosition)?;
+        bases.resize(self.around.runs() as usize, last);
+        Ok(Held::Runs(bases.into(), stride))
+    }
+
     /// Lanes of a row.
     pub(super) fn row(&self) -> u32 {
         self.around.width() / self.around.runs()
@@ -34,7 +41,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     }
 
     /// A value of one scalar per row as a vector.
-    pub(super) fn spread_runs(&self, bases: Bases<'ctx>, stride: i64) -> Emitted<VectorValue<'ctx>> {
+    pub(super) fn spread_runs(&self, bases: Bases<'_, 'ctx>, stride: i64) -> Emitted<VectorValue<'ctx>> {
         let emit = self.around.emit;
         let row = |run: u32| emit.spread(bases[run as usize], stride, self.row());
         let rows = (0..self.around.runs()).map(row).collect::<Emitted<Vec<_>>>()?;
@@ -51,11 +58,11 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let emit = self.around.emit;
         let first = if query == Query::LocalId { self.gang.first.local } else { self.gang.first.global };
         if dim == 0 {
-            return Held::runs(&[first[0].into()], 1);
+            return self.runs(vec![first[0].into()], 1);
         }
         // Ids may wrap: the offset is any number.
         let row = |run: u32| Ok(emit.builder.build_int_add(first[1], emit.const64(run.into()), "")?.into());
-        Held::runs(&(0..self.around.runs()).map(row).collect::<Emitted<Vec<_>>>()?, 0)
+        self.runs((0..self.around.runs()).map(row).collect::<Emitted<_>>()?, 0)
     }
 
     /// Whether rows have the same operands.
@@ -64,7 +71,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         data.for_each_arg(|arg| {
             alike &= match self.held(arg) {
                 Ok(Held::Affine(_, 0)) => true,
-                Ok(Held::Runs(bases, _)) => self.are_alike(bases),
+                Ok(Held::Runs(bases, _)) => self.are_alike(&bases),
                 _ => false,
             }
         });
@@ -72,7 +79,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     }
 
     /// Whether rows have the same.
-    pub(super) fn are_alike(&self, bases: Bases<'ctx>) -> bool {
+    pub(super) fn are_alike(&self, bases: Bases<'_, 'ctx>) -> bool {
         bases.iter().all(|&base| base == bases[0])
     }
 
@@ -85,7 +92,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// One scalar load per row; its values.
     pub(super) fn load_of_runs(
         &self,
-        bases: Bases<'ctx>,
+        bases: Bases<'_, 'ctx>,
         mask: Option<Mask<'ctx>>,
         count: usize,
         one: impl Fn(BasicValueEnum<'ctx>) -> Emitted<Vec<BasicValueEnum<'ctx>>>,
@@ -95,14 +102,14 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         for run in 0..if once { 1 } else { self.around.runs() } {
             rows.push(self.guarded(self.run_mask(mask, run)?, || one(bases[run as usize]))?);
         }
-        let element = |index: usize| Held::runs(&rows.iter().map(|row| row[index]).collect::<Vec<_>>(), 0);
+        let element = |index: usize| self.runs(rows.iter().map(|row| row[index]).collect(), 0);
         (0..count).map(element).collect()
     }
 
     /// Loads the vectors of each row and puts them together.
     pub(super) fn load_runs(
         &self,
-        bases: Bases<'ctx>,
+        bases: Bases<'_, 'ctx>,
         mask: Option<Mask<'ctx>>,
         load: impl Fn(BasicValueEnum<'ctx>, Option<Mask<'ctx>>) -> Emitted<Vec<VectorValue<'ctx>>>,
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
@@ -113,7 +120,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 Some(last) if mask.is_none() && base == bases[run as usize - 1] => rows.push(last.clone()),
                 _ => {
                     let mask = self.run_mask(mask, run)?;
-                    rows.push(self.of_one_row(|| load(base, mask))?);
+                    rows.push(self.of_lanes(self.row(), || load(base, mask))?);
                 }
             }
         }
@@ -128,7 +135,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// Stores the lanes of each row.
     pub(super) fn store_runs(
         &self,
-        bases: Bases<'ctx>,
+        bases: Bases<'_, 'ctx>,
         values: &[VectorValue<'ctx>],
         mask: Option<Mask<'ctx>>,
         store: impl Fn(BasicValueEnum<'ctx>, &[VectorValue<'ctx>], Option<Mask<'ctx>>) -> Emitted<Vec<VectorValue<'ctx>>>,
@@ -136,21 +143,21 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         for run in 0..self.around.runs() {
             let mask = self.run_mask(mask, run)?;
             let own = values.iter().map(|&value| self.lanes_of(value, run)).collect::<Emitted<Vec<_>>>()?;
-            self.of_one_row(|| store(bases[run as usize], &own, mask))?;
+            self.of_lanes(self.row(), || store(bases[run as usize], &own, mask))?;
         }
         Ok(Vec::new())
     }
 
-    /// What is emitted for vectors of one row's lanes.
-    fn of_one_row<T>(&self, work: impl FnOnce() -> T) -> T {
-        self.wide.set(self.row());
+    /// What is emitted for vectors of so many lanes: those of a row or column.
+    pub(super) fn of_lanes<T>(&self, lanes: u32, work: impl FnOnce() -> T) -> T {
+        self.wide.set(lanes);
         let done = work();
         self.wide.set(self.around.width());
         done
     }
 
     /// The lanes of one row.
-    fn lanes_of(&self, vector: VectorValue<'ctx>, run: u32) -> Emitted<VectorValue<'ctx>> {
+    pub(super) fn lanes_of(&self, vector: VectorValue<'ctx>, run: u32) -> Emitted<VectorValue<'ctx>> {
         let lanes: Vec<Option<u32>> = (run * self.row()..(run + 1) * self.row()).map(Some).collect();
         self.around.emit.shuffle(vector, vector, &lanes)
     }

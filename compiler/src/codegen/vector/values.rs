@@ -3,34 +3,27 @@
 use super::GangCode;
 use crate::codegen::emit::{Emit, Emitted, vector_of};
 use crate::ir::{FastMath, Type, UnaryOp, Value, ValueDef};
-use crate::layout::MOST_RUNS;
 use inkwell::builder::BuilderError;
 use inkwell::types::VectorType;
 use inkwell::values::{AsValueRef, BasicValueEnum, IntValue, PointerValue, VectorValue};
+use std::rc::Rc;
 
 /// A value in registers.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub enum Held<'ctx> {
     /// Lane 0's; lane `i` has `i * stride` more.
     Affine(BasicValueEnum<'ctx>, i64),
-    /// Of a tile, that of the first lane of each row; in a row, lane `i` has `i * stride` more. Behind the last row there
-    /// is that of the last one.
-    Runs([BasicValueEnum<'ctx>; MOST_RUNS], i64),
+    /// Of a tile, that of the first lane of each row; in a row, lane `i` has `i * stride` more.
+    Runs(Rc<[BasicValueEnum<'ctx>]>, i64),
     /// One element per lane.
     Vector(VectorValue<'ctx>),
 }
 
 impl<'ctx> Held<'ctx> {
-    /// A value by the first lane of each row.
-    pub fn runs(bases: &[BasicValueEnum<'ctx>], stride: i64) -> Emitted<Held<'ctx>> {
-        let &last = bases.last().ok_or(BuilderError::UnsetPosition)?;
-        Ok(Held::Runs(std::array::from_fn(|run| bases.get(run).copied().unwrap_or(last)), stride))
-    }
-
     /// What each lane has more than the one before, if that is a constant.
-    pub fn stride(self) -> Option<i64> {
+    pub fn stride(&self) -> Option<i64> {
         match self {
-            Held::Affine(_, stride) => Some(stride),
+            Held::Affine(_, stride) => Some(*stride),
             Held::Runs(..) | Held::Vector(_) => None,
         }
     }
@@ -41,14 +34,15 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let data = self.body.values[value];
         match data.def {
             ValueDef::Const(bits) => Ok(Held::Affine(self.around.emit.constant(data.ty, bits), 0)),
-            _ => self.values[value].ok_or(BuilderError::UnsetPosition),
+            _ => self.values[value].clone().ok_or(BuilderError::UnsetPosition),
         }
     }
 
     /// A value in lane 0.
     pub(super) fn first(&self, value: Value) -> Emitted<BasicValueEnum<'ctx>> {
         match self.held(value)? {
-            Held::Affine(base, _) | Held::Runs([base, ..], _) => Ok(base),
+            Held::Affine(base, _) => Ok(base),
+            Held::Runs(bases, _) => Ok(bases[0]),
             Held::Vector(vector) => {
                 self.around.emit.builder.build_extract_element(vector, self.around.emit.const64(0), "")
             }
@@ -57,13 +51,13 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
 
     /// A value as a vector.
     pub(super) fn vector(&self, value: Value) -> Emitted<VectorValue<'ctx>> {
-        self.spread(self.held(value)?)
+        self.spread(&self.held(value)?)
     }
 
-    pub(super) fn spread(&self, held: Held<'ctx>) -> Emitted<VectorValue<'ctx>> {
-        match held {
+    pub(super) fn spread(&self, held: &Held<'ctx>) -> Emitted<VectorValue<'ctx>> {
+        match *held {
             Held::Affine(base, stride) => self.around.emit.spread(base, stride, self.wide.get()),
-            Held::Runs(bases, stride) => self.spread_runs(bases, stride),
+            Held::Runs(ref bases, stride) => self.spread_runs(bases, stride),
             Held::Vector(vector) => Ok(vector),
         }
     }
@@ -83,7 +77,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                     let Held::Runs(_, stride) = held else { return Ok(base) };
                     emit.further(base, emit.const64((lane % row).wrapping_mul(stride as u64)))
                 }
-                None => emit.builder.build_extract_element(self.spread(held)?, lane, ""),
+                None => emit.builder.build_extract_element(self.spread(&held)?, lane, ""),
             },
             Held::Vector(vector) => emit.builder.build_extract_element(vector, lane, ""),
         }
@@ -203,6 +197,15 @@ impl<'ctx> Emit<'ctx, '_> {
     /// Vectors one behind the other, cut to `count` lanes.
     pub(super) fn joined(&self, parts: &[VectorValue<'ctx>], count: u32) -> Emitted<VectorValue<'ctx>> {
         let Some((&first, rest)) = parts.split_first() else { return Err(BuilderError::UnsetPosition) };
+        let lanes = first.get_type().get_size();
+        if parts.len().is_power_of_two() && lanes * parts.len() as u32 == count {
+            let (mut parts, mut all) = (parts.to_vec(), (0..lanes).map(Some).collect::<Vec<_>>());
+            while parts.len() > 1 {
+                all.extend((all.len() as u32..2 * all.len() as u32).map(Some));
+                parts = parts.chunks(2).map(|pair| self.shuffle(pair[0], pair[1], &all)).collect::<Emitted<_>>()?;
+            }
+            return Ok(parts[0]);
+        }
         // Both operands of a shuffle have one length.
         let placed = |part: VectorValue<'ctx>, at: u32| {
             let own = |place: u32| place.checked_sub(at).filter(|&lane| lane < part.get_type().get_size());

@@ -1,0 +1,109 @@
+//! Accesses of a tile whose columns lie side by side in memory, although its rows' lanes are far apart: what a kernel
+//! does that transposes.
+//!
+//! The lanes of each column are one wide access, and the tile is transposed in registers: where scatters write one
+//! element of as many cache lines as a gang has lanes, each column is a piece of one line.
+
+use super::GangCode;
+use super::lines::{Along, Straight};
+use super::values::Held;
+use crate::codegen::emit::{Emit, Emitted};
+use crate::ir::{Type, Value};
+use crate::widen::memory::{Direction, is_plain};
+use inkwell::values::{BasicValueEnum, VectorValue};
+
+/// Where the lanes of a gang access memory.
+#[derive(Clone)]
+pub(super) enum Places<'ctx> {
+    /// At these addresses.
+    Of(Held<'ctx>),
+    /// Side by side in each column, of which these are the first lanes'.
+    Columns(Vec<BasicValueEnum<'ctx>>),
+}
+
+impl<'ctx> GangCode<'_, 'ctx, '_> {
+    /// Where lanes access memory whose addresses are these, if no line tells.
+    pub(super) fn places(
+        &self,
+        ptr: Value,
+        held: Held<'ctx>,
+        ty: Type,
+        count: usize,
+        direction: Direction,
+    ) -> Emitted<Places<'ctx>> {
+        let along_row = match held {
+            Held::Affine(..) => true,
+            Held::Runs(_, stride) => self.are_rows(stride, ty, count, direction),
+            Held::Vector(_) => false,
+        };
+        let by_column = |stride| self.goes_by_column(stride, ty, count);
+        if along_row || !self.plan.columns[ptr].stride().is_some_and(by_column) {
+            return Ok(Places::Of(held));
+        }
+        let first = |column| Ok(self.lane_address(ptr, self.around.emit.const64(column))?.into());
+        Ok(Places::Columns((0..u64::from(self.row())).map(first).collect::<Emitted<_>>()?))
+    }
+
+    /// The line on which a column's lanes lie if nothing wraps, where that makes an access one a column.
+    pub(super) fn column_line(&self, ptr: Value, ty: Type, count: usize) -> Option<Straight<'_>> {
+        let line = self.column_lines[ptr].as_ref()?;
+        self.goes_by_column(line.stride, ty, count).then_some(Straight { line, along: Along::Columns })
+    }
+
+    /// Whether all lanes access memory, column by column.
+    fn goes_by_column(&self, stride: i64, ty: Type, count: usize) -> bool {
+        let all = self.plan.masks[self.block].is_none() && self.gang.entry.is_none();
+        all && self.around.runs() > 1 && is_plain(stride, ty, count)
+    }
+
+    /// Loads the vector of each column and puts their lanes where they belong.
+    pub(super) fn load_columns(
+        &self,
+        bases: &[BasicValueEnum<'ctx>],
+        load: impl Fn(BasicValueEnum<'ctx>) -> Emitted<Vec<VectorValue<'ctx>>>,
+    ) -> Emitted<Vec<VectorValue<'ctx>>> {
+        let columns = bases.iter().map(|&base| self.of_lanes(self.around.runs(), || load(base)));
+        let columns = columns.collect::<Emitted<Vec<_>>>()?.concat();
+        let emit = self.around.emit;
+        Ok(vec![emit.joined(&emit.transposed(columns)?, self.around.width())?])
+    }
+
+    /// Stores the lanes of each column.
+    pub(super) fn store_columns(
+        &self,
+        bases: &[BasicValueEnum<'ctx>],
+        value: VectorValue<'ctx>,
+        store: impl Fn(BasicValueEnum<'ctx>, VectorValue<'ctx>) -> Emitted<Vec<VectorValue<'ctx>>>,
+    ) -> Emitted<Vec<VectorValue<'ctx>>> {
+        let emit = self.around.emit;
+        let rows = (0..self.around.runs()).map(|run| self.lanes_of(value, run)).collect::<Emitted<Vec<_>>>()?;
+        let all = emit.joined(&emit.transposed(rows)?, self.around.width())?;
+        for (&base, column) in bases.iter().zip(0..) {
+            let own: Vec<Option<u32>> =
+                (0..self.around.runs()).map(|lane| Some(column * self.around.runs() + lane)).collect();
+            let own = emit.shuffle(all, all, &own)?;
+            self.of_lanes(self.around.runs(), || store(base, own))?;
+        }
+        Ok(Vec::new())
+    }
+}
+
+impl<'ctx> Emit<'ctx, '_> {
+    /// The elements of the rows of a matrix, those of a column one behind the other, in as many vectors of the same
+    /// length. Each step interleaves the first half of all elements with the second, so that the last digit of a row's
+    /// number becomes the first of a place in the column; every vector of it is made of two.
+    fn transposed(&self, mut rows: Vec<VectorValue<'ctx>>) -> Emitted<Vec<VectorValue<'ctx>>> {
+        let (count, lanes) = (rows.len(), rows[0].get_type().get_size());
+        for _ in 0..count.ilog2() {
+            let mut next = Vec::new();
+            for (&a, &b) in rows.iter().zip(&rows[count / 2..]) {
+                for half in [0, lanes / 2] {
+                    let place = |lane| Some(half + lane / 2 + lane % 2 * lanes);
+                    next.push(self.shuffle(a, b, &(0..lanes).map(place).collect::<Vec<_>>())?);
+                }
+            }
+            rows = next;
+        }
+        Ok(rows)
+    }
+}

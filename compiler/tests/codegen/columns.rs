@@ -1,0 +1,127 @@
+//! Tiles whose columns are memory's rows: each column is one access and the tile is transposed in registers, which does
+//! what the interpreter does.
+
+use crate::layouts::{build, input};
+use crate::machine;
+use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
+use lockstep_compiler::ir::{Module, parse_module};
+use lockstep_compiler::launch_facts::LaunchFacts;
+use lockstep_compiler::layout::Layout;
+use lockstep_compiler::pipeline::{CompileOptions, Vectorize, compile_kernel};
+use lockstep_compiler::widen::Gangs;
+
+/// Groups, of which the first ones are tiles whatever the registers.
+const LOCALS: [[u64; 2]; 8] = [[4, 4], [8, 8], [8, 32], [16, 8], [16, 16], [32, 8], [32, 32], [16, 5]];
+
+/// The options for a launch over groups of this size on registers of so many bits.
+fn options(range: &NdRange, simd: u32) -> CompileOptions {
+    CompileOptions {
+        vectorize: Vectorize::Gangs(Gangs { layout: Some(Layout::Tile), ..Gangs::default() }),
+        launch: LaunchFacts::of_range(range.global_offset, range.global_size, range.local_size),
+        simd: Some(simd),
+        ..CompileOptions::default()
+    }
+}
+
+/// What the report says of a kernel.
+fn report(module: &Module, name: &str, options: CompileOptions) -> String {
+    let folder = std::env::temp_dir().join(format!("lockstep-columns-{}-{name}", std::process::id()));
+    let kernel = module.kernels.iter().position(|kernel| kernel.name == name).unwrap();
+    let variant = compile_kernel(module, kernel, &CompileOptions { report: Some(folder.clone()), ..options }).unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+    variant.report().unwrap().to_string()
+}
+
+/// Runs a kernel in groups of every size on registers of 128 to 512 bits; in how many of the cases accesses go by column.
+fn check(module: &Module, name: &str, bytes: u64) -> usize {
+    let mut by_column = 0;
+    for local in LOCALS.into_iter().filter(|&[x, y]| name != "through_local" || x == y) {
+        let size = [3 * local[0], 2 * local[1]];
+        let range = NdRange::new(&size, &local);
+        let args = [Arg::Buffer(0), Arg::Buffer(1), Arg::i32(size[0] as i32), Arg::i32(size[1] as i32)];
+        let buffers = vec![input(size[0] * size[1] * bytes.div_ceil(4)), vec![0; (size[0] * size[1] * bytes) as usize]];
+        let mut expected = Memory::new(buffers.clone());
+        interp::run(module, name, &range, &args, &mut expected).unwrap();
+        for simd in [128, 256, 512] {
+            let options = options(&range, simd);
+            let mut found = Memory::new(buffers.clone());
+            machine::run_with(options.clone(), module, name, &range, &args, &mut found).unwrap();
+            assert!(found.buffers == expected.buffers, "{name} by {local:?} in {simd} bits: other results");
+            let report = report(module, name, options);
+            by_column += usize::from(report.contains("column by column"));
+        }
+    }
+    by_column
+}
+
+/// Wherever groups are whole tiles and registers hold a quarter of their rows; not vectors, of which each is a row.
+#[test]
+fn transposing_kernels() {
+    let module = build(include_str!("columns.cl"));
+    let cases = [
+        ("writes_columns", 4, 15),
+        ("reads_columns", 4, 15),
+        ("both", 4, 15),
+        ("bytes", 1, 21),
+        ("shorts", 2, 19),
+        ("longs", 8, 15),
+        ("pairs", 8, 0),
+        ("through_local", 4, 6),
+        ("with_tables", 4, 15),
+    ];
+    let found = cases.map(|(name, bytes, _)| (name, bytes, check(&module, name, bytes)));
+    assert_eq!(found, cases);
+}
+
+/// Indices of eight bits that wrap in some columns, and in some of them between two lanes.
+#[test]
+fn indices_that_wrap() {
+    let text = r#"kernel "wrapping" {
+  args 24
+  param "in" pointer.global "int*" size 8 align 8 offset 0
+  param "out" pointer.global "int*" size 8 align 8 offset 8
+  param "n" value "int" size 4 align 4 offset 16
+  input value(0, 0): ptr.global
+  input value(1, 0): ptr.global
+  input value(2, 0): i32
+  region r0 {
+  b0(v0: ptr.global, v1: ptr.global, v2: i32):
+    v3: i64 = query.local_id 0
+    v4: i64 = query.local_id 1
+    v5: i8 = trunc v4
+    v6: i8 = trunc v3
+    v7: i8 = trunc v2
+    v8: i8 = mul v6, v7
+    v9: i8 = add v8, v7
+    v10: i8 = add v9, v5
+    v11: i64 = zext v10
+    v12: i64 = mul v11, 4
+    v13: ptr.global = ptradd v0, v12
+    v14: i32 = load v13 align 4
+    v15: i64 = query.local_size 0
+    v16: i64 = mul v4, v15
+    v17: i64 = add v16, v3
+    v18: i64 = mul v17, 4
+    v19: ptr.global = ptradd v1, v18
+    store v14 to v19 align 4
+    v20: ptr.global = ptradd v13, 1024
+    store v14 to v20 align 4
+    return
+  }
+}
+"#;
+    let module = parse_module(text).unwrap();
+    for (n, local) in [1, 7, 60, 85, 127, 250, 254].into_iter().flat_map(|n| [[8, 8], [16, 16]].map(|l| (n, l))) {
+        let range = NdRange::new(&local, &local);
+        let args = [Arg::Buffer(0), Arg::Buffer(1), Arg::i32(n)];
+        let buffers = vec![input(512), vec![0; 4 * 256]];
+        let mut expected = Memory::new(buffers.clone());
+        interp::run(&module, "wrapping", &range, &args, &mut expected).unwrap();
+        let options = options(&range, 512);
+        let mut found = Memory::new(buffers.clone());
+        machine::run_with(options.clone(), &module, "wrapping", &range, &args, &mut found).unwrap();
+        assert!(found.buffers == expected.buffers, "{n} by {local:?}: other results");
+        let report = report(&module, "wrapping", options);
+        assert!(report.contains("column by column, unless an index wraps"), "{report}");
+    }
+}
