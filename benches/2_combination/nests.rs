@@ -45,12 +45,28 @@ pub fn is_between(kernel: &str) -> bool {
 
 const SOURCE: &str = include_str!("nests.cl");
 
+/// Rounds of the inner loop, where a work-item has some.
+const TRIES: i32 = 8;
+
+/// Rounds of the outer loop: about the same time for all ratios.
+fn rounds(outer: i32, inner: i32) -> i32 {
+    2000 / (outer + TRIES * inner)
+}
+
+/// Operations on integers of each work-item of the case of this name, if it is one of [`NESTS`].
+pub fn operations(kernel: &str) -> Option<f64> {
+    const OF_STEP: f64 = 4.0;
+    let (ratio, leaving) = kernel.strip_prefix("nest_")?.split_once("_k")?;
+    let (outer, inner) = ratio.split_once('_')?;
+    let (outer, inner) = (outer.parse::<i32>().ok()?, inner.parse::<i32>().ok()?);
+    let staying = 1.0 - leaving.parse::<f64>().ok()? / LEAVING as f64;
+    Some(OF_STEP * f64::from(rounds(outer, inner)) * (f64::from(outer) + staying * f64::from(TRIES * inner)))
+}
+
 /// `OUTER` steps of work in the outer loop, `INNER` in the inner one, `WITHOUT` of 16 work-items leave.
 fn nest<const OUTER: i32, const INNER: i32, const WITHOUT: u32>() -> Problem {
     const ITEMS: usize = 1 << 12;
-    const TRIES: i32 = 8;
-    // About the same time for all ratios.
-    let rounds = 2000 / (OUTER + TRIES * INNER);
+    let rounds = rounds(OUTER, INNER);
     let mut random = Random::new(1);
     let values: Vec<u32> = (0..ITEMS).map(|_| random.bits() as u32).collect();
     let worked = |value: u32, steps: i32| {

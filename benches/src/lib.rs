@@ -14,6 +14,7 @@ pub mod gate;
 pub mod generated;
 pub mod groups;
 pub mod images;
+pub mod large;
 pub mod loops;
 pub mod math;
 pub mod needs;

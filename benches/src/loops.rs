@@ -70,11 +70,21 @@ wide! {
     }
 }
 
+/// The exclusive or of all words, whole 64 at a time, as fast as they can be read.
+pub fn checksum(words: &[u64]) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512f") {
+        // SAFETY: the machine has what the function is compiled for.
+        return unsafe { x86::checksum_in_512_bits(words) };
+    }
+    checksum_in_any(words)
+}
+
 wide! {
-    /// Something of all words, as fast as they can be read.
-    pub fn checksum(words: &[u64]) -> u64 {
-        let mut parts = [0_u64; 32];
-        for chunk in words.chunks_exact(32) {
+    /// The same on any machine.
+    pub fn checksum_in_any(words: &[u64]) -> u64 {
+        let mut parts = [0_u64; 64];
+        for chunk in words.chunks_exact(64) {
             parts.iter_mut().zip(chunk).for_each(|(part, word)| *part ^= word);
         }
         parts.iter().fold(0, |all, part| all ^ part)
@@ -109,6 +119,23 @@ mod x86 {
     use std::arch::x86_64::*;
 
     use super::CHAINS;
+
+    #[target_feature(enable = "avx512f")]
+    pub fn checksum_in_512_bits(words: &[u64]) -> u64 {
+        let mut parts = [_mm512_setzero_si512(); 8];
+        for chunk in words.chunks_exact(64) {
+            for (part, words) in parts.iter_mut().zip(chunk.chunks_exact(8)) {
+                // SAFETY: eight words are as many bytes as the register has.
+                let words = unsafe { _mm512_loadu_epi64(words.as_ptr().cast()) };
+                *part = _mm512_xor_si512(*part, words);
+            }
+        }
+        let all = parts.into_iter().fold(_mm512_setzero_si512(), |all, part| _mm512_xor_si512(all, part));
+        let mut words = [0_i64; 8];
+        // SAFETY: as above.
+        unsafe { _mm512_storeu_epi64(words.as_mut_ptr(), all) };
+        words.iter().fold(0, |all, &word| all ^ word as u64)
+    }
 
     #[target_feature(enable = "avx512f")]
     pub fn in_512_bits(operations: f64) -> f32 {
@@ -146,6 +173,13 @@ mod tests {
         let mut got = [0.0; 2];
         sums(&mut got, &values, 100);
         assert_eq!(got, [4950.0, 14950.0]);
+    }
+
+    #[test]
+    fn a_checksum_is_that_of_all_words() {
+        let words: Vec<u64> = (0..192_u64).map(|i| (i * i).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        let all = words.iter().fold(0, |all, word| all ^ word);
+        assert_eq!([checksum(&words), checksum_in_any(&words)], [all; 2]);
     }
 
     #[test]

@@ -1,27 +1,36 @@
-//! What a run of a kernel needs of the machine at least: bytes to or from memory, and operations on floats.
+//! What a run of a kernel needs of the machine at least: bytes to or from memory, and operations.
 //!
-//! Of a kernel that does not say it ([`groups`]), each launch needs every buffer that it has as an argument once. That is
-//! no limit for kernels that read only parts of their data; these have none.
+//! Of a kernel that does not say it ([`groups`]), each launch needs every buffer that it has as an argument once; of those
+//! whose work-items find out where to go, what each of them touches on the shortest way.
 
 use crate::case::{Arg, Problem};
+use crate::cases::nests;
 use crate::groups::{self, Needs};
 
-/// Kernels that read parts of their data, as these say, or do something else than to read, write and compute in floats.
-const UNKNOWN: [&str; 10] = [
-    "gather",
-    "sparse_rows",
-    "hash_texts",
-    "guarded_sums",
-    "guarded_bytes",
-    "breadth_first",
-    "breadth_first_rows",
-    "cross_sections",
-    "tree_search",
-    "nearest_neighbour",
+/// Bytes that each work-item of a launch reads or writes at least, of kernels that do not go through their buffers once.
+const TOUCHED: [(&str, f64); 9] = [
+    // Eight indices and what is there, a sum.
+    ("gather", 8.0 * 8.0 + 4.0),
+    // The shortest rows have 24 elements: a number, its column, what is there.
+    ("sparse_rows", 4.0 + 24.0 * 12.0 + 4.0),
+    // The shortest texts have 40 characters.
+    ("hash_texts", 41.0 + 4.0),
+    // Some work-items lie outside of the picture, others on its border.
+    ("guarded_bytes", 1.9),
+    // Four steps to the root of the smallest squares.
+    ("newton_steps", 4.0 + 4.0 * 4.0 + 4.0),
+    // The levels of four nodes.
+    ("breadth_first", 4.0 * 4.0),
+    // Fourteen halves of the grid, five sections at both ends.
+    ("cross_sections", 4.0 + 14.0 * 4.0 + 5.0 * 8.0 + 4.0),
+    // A key that is that of the root.
+    ("tree_search", 4.0 + 4.0 + 4.0),
+    // One way down to a leaf.
+    ("nearest_neighbour", 8.0 + 12.0 * 8.0 + 4.0),
 ];
 
-/// Operations on floats of each work-item of a launch, the double ones twice, functions left out.
-const FLOPS: [(&str, f64); 15] = [
+/// Operations of each work-item of a launch, on floats or integers, the double ones twice, functions left out.
+const OPERATIONS: [(&str, f64); 18] = [
     ("horner", 62.0),
     ("logistic", 3.0 * 128.0),
     ("fir", 64.0),
@@ -37,6 +46,9 @@ const FLOPS: [(&str, f64); 15] = [
     ("seidel9", 9.0),
     ("seidel25", 25.0),
     ("bilateral", 8.0 * 25.0 * 7.0),
+    ("hash_texts", 2.0 * 40.0),
+    ("guarded_sums", 2.0 * 32.0),
+    ("guarded_bytes", 16.0),
 ];
 
 /// What a run of the case of this name does at least.
@@ -46,28 +58,29 @@ pub struct Least {
     pub bytes: f64,
     /// Bytes of all that is read or written, some of it again and again.
     pub memory: f64,
-    /// Operations on floats.
-    pub flops: f64,
+    /// Operations, at the rate at which products and sums of floats can be made.
+    pub operations: f64,
 }
 
-/// What a problem's runs need, unless nothing simple can be said.
-pub fn of(name: &str, problem: &Problem) -> Option<Least> {
+/// What a problem's runs need.
+pub fn of(name: &str, problem: &Problem) -> Least {
     match groups::find(name).map_or(Needs::Unknown, |group| group.needs) {
-        Needs::Bytes(bytes) => return Some(Least { bytes, memory: bytes, flops: 0.0 }),
-        Needs::Flops(flops) => return Some(Least { bytes: 0.0, memory: 0.0, flops }),
-        Needs::Unknown if UNKNOWN.contains(&name) || name.starts_with("nest_") => return None,
+        Needs::Bytes(bytes) => return Least { bytes, memory: bytes, operations: 0.0 },
+        Needs::Flops(operations) => return Least { bytes: 0.0, memory: 0.0, operations },
         Needs::Unknown => {}
     }
-    let each = FLOPS.iter().find(|(other, _)| name.strip_suffix("_rows").unwrap_or(name) == *other);
+    let name = name.strip_suffix("_rows").filter(|_| name != "sparse_rows").unwrap_or(name);
+    let of_item = |of: &[(&str, f64)]| of.iter().find(|(other, _)| name == *other).map(|&(_, amount)| amount);
     let size = |argument: &Arg| match argument {
         Arg::Buffer(number) => problem.buffers[*number].bytes.len(),
         Arg::Value(_) | Arg::Local(_) => 0,
     };
-    let bytes: usize = problem.steps.iter().flat_map(|step| &step.arguments).map(size).sum();
+    let buffers: usize = problem.steps.iter().flat_map(|step| &step.arguments).map(size).sum();
     let memory: usize = problem.buffers.iter().map(|buffer| buffer.bytes.len()).sum();
-    let items: usize = problem.steps.iter().map(|step| step.global.iter().product::<usize>()).sum();
-    let flops = each.map_or(0.0, |(_, flops)| flops * items as f64);
-    Some(Least { bytes: bytes as f64, memory: memory as f64, flops })
+    let items = problem.steps.iter().map(|step| step.global.iter().product::<usize>()).sum::<usize>() as f64;
+    let operations = of_item(&OPERATIONS).or_else(|| nests::operations(name)).map_or(0.0, |each| each * items);
+    let bytes = of_item(&TOUCHED).map_or(buffers as f64, |each| each * items);
+    Least { bytes, memory: memory as f64, operations }
 }
 
 #[cfg(test)]
@@ -78,17 +91,25 @@ mod tests {
     #[test]
     fn each_launch_needs_its_buffers_once() {
         let needs = |name| of(name, &(suite::find(name).expect("a case").problem)());
-        let saxpy = needs("saxpy").expect("simple");
+        let saxpy = needs("saxpy");
         let launches = 100.0;
         assert_eq!((saxpy.bytes, saxpy.memory), (launches * 524_288.0, 524_288.0));
-        assert_eq!(saxpy.flops, launches * 2.0 * 65536.0);
-        assert_eq!(needs("gather"), None);
-        assert_eq!(needs("dct").map(|least| least.bytes), Some(0.0));
+        assert_eq!(saxpy.operations, launches * 2.0 * 65536.0);
+        assert_eq!(needs("dct").bytes, 0.0);
+    }
+
+    #[test]
+    fn each_work_item_needs_its_shortest_way() {
+        let needs = |name| of(name, &(suite::find(name).expect("a case").problem)());
+        assert_eq!(needs("gather").bytes, 20.0 * 32768.0 * 68.0);
+        assert_eq!(needs("breadth_first").bytes, needs("breadth_first_rows").bytes);
+        // Two rounds of one step, and of 800 for one of sixteen.
+        assert_eq!(needs("nest_1_100_k15").operations / 4096.0, 4.0 * 2.0 * (1.0 + 800.0 / 16.0));
     }
 
     #[test]
     fn names_are_those_of_cases() {
-        let names = UNKNOWN.into_iter().chain(FLOPS.map(|(name, _)| name));
+        let names = TOUCHED.into_iter().chain(OPERATIONS).map(|(name, _)| name);
         names.for_each(|name| assert!(suite::find(name).is_some(), "{name}"));
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::by_hand::processors;
 use crate::gate::register_bits;
+use crate::large::Large;
 use crate::loops;
 
 /// A machine and its limits.
@@ -43,14 +44,15 @@ const FLOPS: f64 = 2e9;
 impl Machine {
     /// Measures this one.
     pub fn measure() -> Self {
-        let mut memory: Vec<f32> = vec![1.0; MEMORY / size_of::<f32>()];
+        let mut memory = Large::new(MEMORY / size_of::<f32>());
+        let memory = memory.values_mut();
         let all = processors();
         Self {
             name: name(),
             processors: all,
             register_bits: register_bits(),
-            one: Limits::measure(&mut memory, 1),
-            all: Limits::measure(&mut memory, all),
+            one: Limits::measure(memory, 1),
+            all: Limits::measure(memory, all),
         }
     }
 }
