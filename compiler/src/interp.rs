@@ -309,7 +309,7 @@ fn launch<'a>(
     let gangs = if converge { Some((SUB_GROUP as usize, Layout::Linear)) } else { gangs };
     let (width, layout) = gangs.map_or((None, Layout::X), |(width, layout)| (Some(width), layout));
     let report = Report::default();
-    let mut run = Run { kernel, range, width, layout, orders, step_limit, report, observer };
+    let mut run = Run { kernel, range, width, layout, orders, step_limit, clock: 0, report, observer };
     let groups = range.num_groups();
     for z in 0..groups[2] {
         for y in 0..groups[1] {
@@ -333,10 +333,18 @@ struct Run<'a> {
     /// Where gangs run code that is not linearized, the blocks' places in the order in which lanes go on.
     orders: PrimaryMap<Region, SecondaryMap<Block, usize>>,
     step_limit: u64,
+    /// What the clock showed last.
+    clock: u64,
     report: Report,
 }
 
 impl Run<'_> {
+    /// A reading of the clock, which goes on from one to the next.
+    fn tick(&mut self) -> u64 {
+        self.clock += 1;
+        self.clock
+    }
+
     fn group(
         &mut self,
         id: [u64; 3],

@@ -1,6 +1,7 @@
 //! From OpenCL C and SPIR to machine code, W work-items at a time.
 
 pub mod analysis;
+pub mod clock;
 pub mod codegen;
 pub mod container;
 pub mod frontend;

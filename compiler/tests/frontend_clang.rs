@@ -81,7 +81,6 @@ fn extension_and_feature_macros_are_those_of_the_table() {
         "cl_khr_mipmap_image",
         "cl_khr_srgb_image_writes",
         "cl_intel_subgroups",
-        "cl_khr_kernel_clock",
         "cl_khr_extended_async_copies",
         "__opencl_c_ext_fp16_global_atomic_add",
         "__opencl_c_device_enqueue",

@@ -152,6 +152,14 @@ pub fn has_extension(name: &str) -> bool {
     there
 }
 
+/// Whether the device reports an optional feature of OpenCL C 3.0.
+pub fn has_feature(name: &str) -> bool {
+    let entries: Vec<[u8; 68]> = info::array(|size, value, returned| {
+        (cl().clGetDeviceInfo)(device(), CL_DEVICE_OPENCL_C_FEATURES, size, value, returned)
+    });
+    entries.iter().any(|entry| entry[4..].starts_with(name.as_bytes()) && entry[4 + name.len()] == 0)
+}
+
 /// The folder with `.icd` files: `OCL_ICD_VENDORS`, or the workspace's own.
 fn vendors() -> PathBuf {
     static VENDORS: OnceLock<PathBuf> = OnceLock::new();

@@ -1,6 +1,6 @@
 //! Optional features that the device reports: doubles, halves, the generic address space, variables at program scope.
 
-use lockstep_conformance::loader::{cl, device, is_lockstep};
+use lockstep_conformance::loader::{cl, device, has_feature, is_lockstep};
 use lockstep_conformance::opencl_sys::*;
 use lockstep_conformance::{Plain, Setup, arguments, info, read, run};
 use std::fmt::Debug;
@@ -10,13 +10,6 @@ fn has_extension(name: &str) -> bool {
         (cl().clGetDeviceInfo)(device(), CL_DEVICE_EXTENSIONS, size, value, returned)
     });
     text.split_whitespace().any(|extension| extension == name)
-}
-
-fn has_feature(name: &str) -> bool {
-    let entries: Vec<[u8; 68]> = info::array(|size, value, returned| {
-        (cl().clGetDeviceInfo)(device(), CL_DEVICE_OPENCL_C_FEATURES, size, value, returned)
-    });
-    entries.iter().any(|entry| entry[4..].starts_with(name.as_bytes()) && entry[4 + name.len()] == 0)
 }
 
 #[track_caller]
@@ -76,7 +69,7 @@ fn every_extension_macro_is_defined() {
         let mut source = String::from("kernel void f(void) { }\n");
         // Some are the host's alone, and some came with OpenCL C 2.0 or 3.0.
         let names = ["cl_ext_float_atomics", "cl_khr_extended_bit_ops", "cl_khr_integer_dot_product"];
-        let newer = |name: &str| name.contains("subgroup") || names.contains(&name);
+        let newer = |name: &str| name.contains("subgroup") || name == "cl_khr_kernel_clock" || names.contains(&name);
         let of_language = |name: &&str| !(HOST.contains(name) || options.is_empty() && newer(name));
         for name in text.split_whitespace().filter(of_language).filter(|_| is_lockstep()) {
             source += &format!("#ifndef {name}\n#error {name} is not defined\n#endif\n");

@@ -20,6 +20,7 @@ const FILES: &[&str] = &[
     "math_roots.cl",
     "work_item.cl",
     "sync.cl",
+    "clock.cl",
     "collective.cl",
     "sub_group.cl",
     "address_space.cl",

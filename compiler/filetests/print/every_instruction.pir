@@ -69,6 +69,7 @@ kernel "all" {
     v47: i32 = shuffle v6, v44
     v48: i64 = ballot v8
     gang_barrier
+    v49: i64 = clock
     v34: f64 = call_host "sin"(v15)
     v35: i32 = printf fmt0(v1, v24, v25, v10, 0.0:f32)
     v36: i1 = icmp.eq v0, null:ptr.global

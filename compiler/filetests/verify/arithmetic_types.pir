@@ -43,6 +43,7 @@ kernel "types" {
     v37: i32 = collective.exclusive.add v0 ; error: the operand must be i32, not i64
     v38: f32 = across.reduce.xor v2 ; error: xor of f32 is not collective
     v39: i64 = shuffle v1, 2 ; error: the operand must be i64, not i32
+    v40: i32 = clock ; error: the result must be i64, not i32
     return
   }
 }

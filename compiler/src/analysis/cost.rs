@@ -90,7 +90,7 @@ fn operation(f: &Function, inst: Inst) -> u64 {
                 10
             }
         }
-        InstData::CallHost { .. } => 40,
+        InstData::CallHost { .. } | InstData::Clock => 40,
         InstData::Printf { .. } => 200,
         // A load, an operation and a store.
         InstData::AtomicRmw { ptr, .. } if f.ty(*ptr) == Type::Ptr(Space::Local) => 3,
@@ -288,6 +288,8 @@ pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) ->
         InstData::Store { ptr, args, .. } => {
             args.first().map_or(0, |&v| class(*ptr, f.ty(v), args.len(), Direction::Store))
         }
+        // One reading, even where nothing is taken to be uniform.
+        InstData::Clock => once,
         InstData::LiveLoad { .. } => node.results.iter().map(|&v| vector(f.ty(v))).sum(),
         InstData::LiveStore { arg, .. } => vector(f.ty(*arg)),
         InstData::MemCopy { dst, src, .. } if uniform(*dst) && uniform(*src) => once,

@@ -530,12 +530,13 @@ impl Solver<'_> {
             }
             // Each lane gets its own answer.
             InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } | InstData::Printf { .. } => Known::varying(ty),
-            // Gangs of a group answer differently.
-            data if self.facts.whole_group && data.needs_lanes() => Known::varying(ty),
-            // One answer for all lanes.
-            InstData::Any { .. } | InstData::Ballot { .. } | InstData::LaneOf { .. } | InstData::Combined => {
-                Known::uniform(ty, 1)
+            // Gangs of a group answer differently, and look at the clock at different times.
+            data if self.facts.whole_group && (data.needs_lanes() || matches!(data, InstData::Clock)) => {
+                Known::varying(ty)
             }
+            // One answer for all lanes.
+            InstData::Any { .. } | InstData::Ballot { .. } | InstData::LaneOf { .. } => Known::uniform(ty, 1),
+            InstData::Clock | InstData::Combined => Known::uniform(ty, 1),
             InstData::Shuffle { arg, lane } if [*arg, *lane].iter().any(|&v| of(v).shape.is_uniform()) => {
                 Known { max: of(*arg).max, ..Known::uniform(ty, 1) }
             }

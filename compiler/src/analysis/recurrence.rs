@@ -150,7 +150,7 @@ fn latency(f: &Function, inst: Inst, shapes: Option<&SecondaryMap<Value, Shape>>
         },
         InstData::Load { .. } if wide => 20,
         InstData::Load { .. } => 5,
-        InstData::CallHost { .. } => 40,
+        InstData::CallHost { .. } | InstData::Clock => 40,
         InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => 20,
         _ => 1,
     }

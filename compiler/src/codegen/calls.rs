@@ -2,6 +2,7 @@
 
 use super::emit::{Emit, Emitted};
 use super::frame::Frame;
+use crate::clock;
 use crate::ir::Type;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::BuilderError;
@@ -33,6 +34,22 @@ impl<'ctx> Emit<'ctx, '_> {
         let values: Vec<BasicMetadataValueEnum> = args.iter().map(|&(_, value)| value.into()).collect();
         let call = self.builder.build_call(function, &values, "")?;
         call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)
+    }
+
+    /// Reads the clock. LLVM is not told what the function does to memory, so it takes the call for one that may do
+    /// anything: readings keep their order, and their place among accesses.
+    pub fn clock(&self) -> Emitted<IntValue<'ctx>> {
+        let function = self.module.get_function(clock::SYMBOL).unwrap_or_else(|| {
+            let function = self.module.add_function(clock::SYMBOL, self.i64().fn_type(&[], false), None);
+            // Two readings on two ways are not one before the ways part.
+            for attribute in ["nounwind", "willreturn", "nomerge"] {
+                let kind = Attribute::get_named_enum_kind_id(attribute);
+                function.add_attribute(AttributeLoc::Function, self.ctx.create_enum_attribute(kind, 0));
+            }
+            function
+        });
+        let value = self.builder.build_call(function, &[], "")?.try_as_basic_value().basic();
+        Ok(value.ok_or(BuilderError::NotSameType)?.into_int_value())
     }
 
     /// Packs the arguments and calls the launch's printf.

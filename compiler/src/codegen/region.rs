@@ -240,6 +240,7 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
             | InstData::Put { .. } => {
                 return Err(BuilderError::UnsetPosition);
             }
+            InstData::Clock => emit.clock()?.into(),
             InstData::Combined => self.group.combined.ok_or(BuilderError::UnsetPosition)?,
             InstData::LiveLoad { live } if let Some(value) = self.frame.shared[*live] => value,
             InstData::LiveLoad { live } => {

@@ -81,6 +81,7 @@ fn primitive<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> At
             };
             return Ok(Lanes::from([body.image_field(image, offset, ty)?]));
         }
+        ("clock", []) => body.inst1(InstData::Clock, Type::I64),
         ("linear_id", []) => query(body, Query::LinearId, 0),
         ("work_dim", []) => query(body, Query::WorkDim, 0),
         (_, &[dim]) => match Query::from_name(name) {

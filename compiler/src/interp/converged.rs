@@ -52,7 +52,7 @@ impl Gang {
             let active: Vec<bool> = self.lanes.iter().zip(&arrivals).map(|(lane, at)| here(at, lane)).collect();
             let inst = f.blocks[block].insts.get(position).copied();
             let answers = match inst {
-                Some(inst) => self.answers(f, &f.insts[inst].data, &active)?,
+                Some(inst) => self.answers(run, f, &f.insts[inst].data, &active)?,
                 None => None,
             };
             self.step(run)?;

@@ -31,7 +31,7 @@ impl Gang {
             for &inst in &f.blocks[block].insts {
                 self.step(run)?;
                 let data = &f.insts[inst].data;
-                let answers = self.answers(f, data, &active)?;
+                let answers = self.answers(run, f, data, &active)?;
                 for (n, (lane, &active)) in self.lanes.iter_mut().zip(&active).enumerate() {
                     let results = &f.insts[inst].results;
                     if let Some(answers) = &answers {
@@ -76,9 +76,16 @@ impl Gang {
         }
     }
 
-    /// What each lane gets from an instruction that asks others.
-    pub(super) fn answers(&self, f: &Function, data: &InstData, active: &[bool]) -> Result<Option<Vec<u128>>, Fault> {
+    /// What each lane gets from an instruction that asks others, or that lanes do together.
+    pub(super) fn answers(
+        &self,
+        run: &mut Run<'_>,
+        f: &Function,
+        data: &InstData,
+        active: &[bool],
+    ) -> Result<Option<Vec<u128>>, Fault> {
         match *data {
+            InstData::Clock => Ok(Some(vec![run.tick().into(); self.lanes.len()])),
             InstData::Shuffle { arg, lane } => {
                 let held = |from: &Item| {
                     let number = from.get(lane) as usize % self.width;

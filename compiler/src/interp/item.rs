@@ -397,6 +397,7 @@ impl Item {
                 run.report.printf.push(PrintfEvent { format: *format, args, global_id: self.global_id });
                 0
             }
+            InstData::Clock => run.tick().into(),
             // Alone, a work-item is the only lane.
             InstData::Any { cond } | InstData::Ballot { cond } => self.get(*cond),
             InstData::LaneOf { arg, .. } | InstData::Put { value: arg, .. } => self.get(*arg),

@@ -93,6 +93,9 @@ pub enum InstData {
     Across { how: Collect, op: BinaryOp, cluster: Cluster, arg: Value },
     /// What the lane with this number (`i64`, modulo the gang's width) holds; some value if that lane is not active.
     Shuffle { arg: Value, lane: Value },
+    /// Reads the machine's clock (`i64`, nanoseconds that never go back): one reading for the lanes that arrive together.
+    /// Each time counts, and what touches memory stays on its side of it.
+    Clock,
     /// Orders memory between the lanes of a gang, which arrive together, and to others as a fence does.
     GangBarrier,
     /// What an active lane holds, for all lanes; `lane` is its number (`i64`). Only after `normalize`.
@@ -175,6 +178,7 @@ impl InstData {
             | InstData::GlobalAddr { .. }
             | InstData::Barrier
             | InstData::GangBarrier
+            | InstData::Clock
             | InstData::Combined
             | InstData::LiveLoad { .. } => [&[]; 3],
         };
@@ -212,6 +216,7 @@ impl InstData {
             | InstData::GlobalAddr { .. }
             | InstData::Barrier
             | InstData::GangBarrier
+            | InstData::Clock
             | InstData::Combined
             | InstData::LiveLoad { .. } => return,
         };
@@ -244,6 +249,7 @@ impl InstData {
             | InstData::Fence { .. }
             | InstData::Barrier
             | InstData::GangBarrier
+            | InstData::Clock
             | InstData::Collective { .. }
             | InstData::LiveStore { .. }
             | InstData::Printf { .. } => true,

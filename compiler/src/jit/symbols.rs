@@ -5,6 +5,7 @@
 //! their functions here. The process is not searched: what a kernel reaches must not depend on the application around it.
 
 use super::soft;
+use crate::clock;
 
 /// A function of the C library, whatever its type: only its address is used.
 type Function = unsafe extern "C" fn();
@@ -74,10 +75,16 @@ fn arithmetic() -> [(&'static str, *const ()); 27] {
     ]
 }
 
+/// The clock that kernels read.
+extern "C" fn read_clock() -> u64 {
+    clock::now()
+}
+
 /// Every name with its address.
 pub fn all() -> impl Iterator<Item = (&'static str, usize)> {
     let libraries = math().iter().chain(memory()).map(|&(name, function)| (name, function as usize));
-    libraries.chain(arithmetic().into_iter().map(|(name, address)| (name, address as usize)))
+    let own = arithmetic().into_iter().chain([(clock::SYMBOL, read_clock as *const ())]);
+    libraries.chain(own.map(|(name, address)| (name, address as usize)))
 }
 
 #[cfg(test)]

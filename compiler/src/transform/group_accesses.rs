@@ -149,6 +149,7 @@ impl Grouper<'_> {
             | InstData::Fence { .. }
             | InstData::Barrier
             | InstData::GangBarrier
+            | InstData::Clock
             | InstData::Collective { .. }
             | InstData::Printf { .. } => return self.close(|_| true),
             _ => return,

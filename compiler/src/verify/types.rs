@@ -233,6 +233,10 @@ impl Verifier<'_> {
                 same("the operand", ty, f.ty(*arg))?;
                 check(op.identity(ty).is_some(), format_args!("{} of {ty} is not collective", op.name()))
             }
+            InstData::Clock => {
+                let [ty] = count(&results)?;
+                same("the result", Type::I64, ty)
+            }
             InstData::Combined => {
                 let [ty] = count(&results)?;
                 let combine = code.kernel.combines[code.region];

@@ -379,12 +379,12 @@ impl<'a> Estimates<'a> {
 }
 
 /// Whether work-items may run a region one after the other although gangs run others: they find what was kept for them,
-/// but of private variables there is one for a gang, or one for each lane. The region stays as it is, so it has to be of
-/// the form that linearized ones have.
+/// but of private variables there is one for a gang, or one for each lane, and a reading of the clock is taken to be the
+/// same in all lanes. The region stays as it is, so it has to be of the form that linearized ones have.
 fn may_be_alone(region: Region, body: &Function, layout: Layout) -> bool {
     let of_lanes = |&inst: &Inst| {
         let data = &body.insts[inst].data;
-        data.needs_lanes() || matches!(data, InstData::SlotAddr { .. })
+        data.needs_lanes() || matches!(data, InstData::SlotAddr { .. } | InstData::Clock)
     };
     let other_form = |&block: &Block| {
         let data = &body.blocks[block];

@@ -7,6 +7,7 @@ mod atomics;
 mod barrier_kernels;
 mod barrier_layouts;
 mod bounds;
+mod clock;
 mod columns;
 mod gangs;
 mod host_code;

@@ -13,7 +13,7 @@ const LOCALS: &[&[u64]] =
     &[&[1], &[7], &[16], &[17], &[100], &[8, 8], &[3, 5], &[32, 3], &[5, 3, 2], &[16, 2, 2], &[1, 7, 5]];
 
 /// What may be asked of the vectorizer, and the registers' bits.
-fn ways() -> Vec<(Vectorize, Option<u32>)> {
+pub fn ways() -> Vec<(Vectorize, Option<u32>)> {
     let always = Gangs {
         unmasked_loops: Versions::Always,
         all_true: Versions::Always,

@@ -23,10 +23,10 @@ const LANGUAGES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Functions that other parts of the driver deliver: pipes, device-side enqueue and clocks; and those of extensions of
+/// Functions that other parts of the driver deliver: pipes and device-side enqueue; and those of extensions of
 /// one vendor.
 fn is_elsewhere(function: &str) -> bool {
-    let prefixes = ["amd_", "arm_", "intel_", "work_group_reserve", "work_group_commit", "clock_read", "ndrange_"];
+    let prefixes = ["amd_", "arm_", "intel_", "work_group_reserve", "work_group_commit", "ndrange_"];
     let parts = ["pipe"];
     let exact = [
         "capture_event_profiling_info",

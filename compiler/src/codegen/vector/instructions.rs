@@ -122,6 +122,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 let address = frame.globals[*global];
                 uniform(address.ok_or(BuilderError::UnsetPosition)?.into())
             }
+            InstData::Clock => uniform(emit.clock()?.into()),
             InstData::Combined => uniform(group.combined.ok_or(BuilderError::UnsetPosition)?),
             InstData::Any { cond } => uniform(self.any_active(*cond)?.into()),
             InstData::Ballot { cond } => uniform(self.bits(self.holds(*cond)?)?.into()),

@@ -263,6 +263,7 @@ impl Parser {
                     InstData::Shuffle { arg, lane }
                 }
                 "gang_barrier" => InstData::GangBarrier,
+                "clock" => InstData::Clock,
                 "combined" => InstData::Combined,
                 "live_load" => InstData::LiveLoad { live: LiveSlot::from_u32(self.entity("ls", "a live slot")?.0) },
                 "live_store" => {

@@ -98,6 +98,7 @@ fn varying_by_data(split: &Split) -> SecondaryMap<Value, bool> {
                     InstData::SlotAddr { .. }
                     | InstData::AtomicRmw { .. }
                     | InstData::AtomicCas { .. }
+                    | InstData::Clock
                     | InstData::Printf { .. } => true,
                     _ => node.data.needs_lanes(),
                 };

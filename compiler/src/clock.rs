@@ -1,0 +1,16 @@
+//! The one clock of device, host and kernels, so that all times have one time base.
+
+use std::sync::OnceLock;
+use std::time::Instant;
+
+/// By this name generated code calls [`now`].
+pub const SYMBOL: &str = "__lockstep_clock";
+
+/// Nanoseconds of the system's monotonic clock since the driver first looked at it, as `CL_PROFILING_COMMAND_*`, the
+/// timers and the kernel clock report them. All processors agree on it, which they need not on their cycle counters.
+pub fn now() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    let start = *START.get_or_init(Instant::now);
+    // A time of 0 says "not yet" in an event.
+    start.elapsed().as_nanos() as u64 + 1
+}
