@@ -115,6 +115,22 @@ INL float fast_powr(float x, float y)
     return fast_exp2(y == 0.0f && l - l == 0.0f ? 0.0f : y * l);
 }
 
+// With leave to take reciprocals, gangs estimate roots and quotients where the machine can. The reciprocal of a divisor
+// beyond 2^126 may count as zero then, as it would be denormal, and that of a denormal one as infinity.
+INL float rough_sqrt(float x)
+{
+#pragma clang fp reciprocal(on)
+    return __builtin_elementwise_sqrt(x);
+}
+INL float rough_divide(float x, float y)
+{
+#pragma clang fp reciprocal(on)
+    return x / y;
+}
+OVL float native_divide(float x, float y) { return rough_divide(x, y); }
+// Quotients by such divisors may be normal numbers, and telling them apart takes as long as dividing.
+OVL float half_divide(float x, float y) { return x / y; }
+
 #define LOG2_E 0x1.715476p+0f
 #define LOG2_10 0x1.a934fp+1f
 #define LN2 0x1.62e43p-1f
@@ -131,10 +147,9 @@ INL float fast_powr(float x, float y)
     OVL float PREFIX##_cos(float x) { return fast_cos(x); }                                                            \
     OVL float PREFIX##_tan(float x) { return fast_tan(x); }                                                            \
     OVL float PREFIX##_powr(float x, float y) { return fast_powr(x, y); }                                              \
-    OVL float PREFIX##_sqrt(float x) { return __builtin_elementwise_sqrt(x); }                                         \
+    OVL float PREFIX##_sqrt(float x) { return rough_sqrt(x); }                                                         \
     OVL float PREFIX##_rsqrt(float x) { return 1.0f / __builtin_elementwise_sqrt(x); }                                 \
-    OVL float PREFIX##_recip(float x) { return 1.0f / x; }                                                             \
-    OVL float PREFIX##_divide(float x, float y) { return x / y; }                                                      \
+    OVL float PREFIX##_recip(float x) { return rough_divide(1.0f, x); }                                                \
     MAP1(float, PREFIX##_exp2, float)                                                                                  \
     MAP1(float, PREFIX##_exp, float)                                                                                   \
     MAP1(float, PREFIX##_exp10, float)                                                                                 \

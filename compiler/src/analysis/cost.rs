@@ -314,7 +314,10 @@ pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) ->
                     data.for_each_arg(|arg| widest = widest.max(vector(f.ty(arg))));
                     match data {
                         // A division's throughput falls with the register's width.
-                        InstData::Binary { op: BinaryOp::Fdiv, .. } | InstData::Unary { op: UnaryOp::Sqrt, .. } => {
+                        InstData::Binary { op: BinaryOp::Fdiv, fmf, .. }
+                        | InstData::Unary { op: UnaryOp::Sqrt, fmf, .. }
+                            if !fmf.allows_reciprocals() =>
+                        {
                             once * widest * u64::from(registers.bits / 256).max(1)
                         }
                         _ => once * widest,

@@ -119,6 +119,7 @@ impl<'ctx> Emit<'ctx, '_> {
         fmf: FastMath,
         [x, y]: [BasicValueEnum<'ctx>; 2],
     ) -> Emitted<BasicValueEnum<'ctx>> {
+        let fmf = if op == BinaryOp::Fdiv { fmf.with_exact_reciprocals() } else { fmf };
         let plain = |op| self.builder.build_binop(op, x, y, "");
         let call = |name| self.intrinsic(name, &[x.get_type()], &[x, y]);
         let divide = |op, signed| {

@@ -382,4 +382,20 @@ pub struct FastMath(pub u8);
 impl FastMath {
     /// The flags' names in the order of their bits.
     pub const NAMES: [&'static str; 7] = ["reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"];
+    const ARCP: u8 = 16;
+
+    /// Whether quotients may be computed with reciprocals, and these estimated.
+    pub fn allows_reciprocals(self) -> bool {
+        self.0 & FastMath::ARCP != 0
+    }
+
+    /// The flags without those by which infinities and NaN are poison.
+    pub fn with_all_values(self) -> FastMath {
+        FastMath(self.0 & !6)
+    }
+
+    /// The flags for LLVM, whose own estimates are NaN at zero and infinity.
+    pub fn with_exact_reciprocals(self) -> FastMath {
+        if self.0 & 6 == 6 { self } else { FastMath(self.0 & !FastMath::ARCP) }
+    }
 }

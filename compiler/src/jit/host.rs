@@ -93,8 +93,8 @@ pub fn register_bits(simd: Option<u32>) -> u32 {
 pub struct Extensions {
     /// They take their masks from vector registers, as AVX does and AVX-512 does not.
     pub masks_in_vectors: bool,
-    /// They estimate reciprocal square roots of all floats to 14 bits (AVX-512).
-    pub rsqrt14: bool,
+    /// They estimate reciprocals and reciprocal square roots of all floats to 14 bits (AVX-512).
+    pub estimates: bool,
     /// They have registers of 512 bits and move any element of one or two of them anywhere (AVX-512).
     pub permutes: bool,
 }
@@ -106,7 +106,7 @@ impl Extensions {
         let avx512 = has("avx512f") && most > 256;
         Extensions {
             masks_in_vectors: has("avx") && most > 128 && !avx512,
-            rsqrt14: avx512 && has("avx512vl"),
+            estimates: avx512 && has("avx512vl"),
             permutes: avx512,
         }
     }

@@ -1,12 +1,13 @@
-//! Reciprocal square roots: within their bound for every float, and only where a quotient need not be exact.
+//! Roots and quotients from estimates: within their bounds for every float, and only where they need not be exact.
 
-use crate::gangs::head;
+use crate::gangs::{head, stages};
 use crate::host_code::build;
 use crate::machine;
 use lockstep_compiler::interp::{Arg, Memory, NdRange};
 use lockstep_compiler::ir::{InstData, Module, UnaryOp, parse_module};
 use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
 use lockstep_compiler::widen::Gangs;
+use std::ops::RangeInclusive;
 
 /// The units in the last place by which `rsqrt` may be off.
 const BOUND: f64 = 2.0;
@@ -83,5 +84,89 @@ fn only_where_quotients_need_not_be_exact() {
     ] {
         let module = build(&kernel(expression), options);
         assert_eq!(reciprocal_roots(&module), expected, "{expression} {options}");
+    }
+}
+
+/// Runs a kernel of three buffers `a`, `b` and `c` over the first two and returns what it leaves in the third.
+fn run_over(source: &str, a: &[f32], b: &[f32], simd: Option<u32>) -> Vec<f32> {
+    let module = build(source, "");
+    let bytes = |values: &[f32]| values.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>();
+    let mut memory = Memory::new(vec![bytes(a), bytes(b), vec![0; 4 * a.len()]]);
+    let options =
+        CompileOptions { vectorize: Vectorize::Gangs(Gangs::of_width(16)), simd, ..CompileOptions::default() };
+    let range = NdRange::new(&[a.len() as u64], &[100]);
+    let args = [Arg::Buffer(0), Arg::Buffer(1), Arg::Buffer(2)];
+    machine::run_with(options, &module, "k", &range, &args, &mut memory).unwrap();
+    memory.buffers[2].chunks_exact(4).map(|word| f32::from_le_bytes(word.try_into().unwrap())).collect()
+}
+
+fn kernel_of(expression: &str) -> String {
+    format!(
+        "kernel void k(global const float *a, global const float *b, global float *c) {{
+            size_t i = get_global_id(0);
+            c[i] = {expression};
+        }}"
+    )
+}
+
+/// Whether a result is that of a special case, or off by so many units in the last place at most.
+fn is_near(found: f32, exact: f64, bound: f64) -> bool {
+    if exact.is_nan() || exact.is_infinite() || exact == 0.0 {
+        return found.is_nan() && exact.is_nan() || f64::from(found) == exact;
+    }
+    let near = exact as f32;
+    if near.is_infinite() {
+        return found == near;
+    }
+    let ulp = f64::from(near.abs().next_up()) - f64::from(near.abs());
+    (f64::from(found) - exact).abs() <= bound * ulp
+}
+
+#[test]
+fn native_roots_of_every_kind_of_float() {
+    let x = floats();
+    for (simd, call) in [(None, "native_sqrt"), (Some(256), "native_sqrt"), (None, "half_sqrt")] {
+        for (x, found) in x.iter().zip(run_over(&kernel_of(&format!("{call}(a[i])")), &x, &x, simd)) {
+            // The step does not see what is left of a denormal number.
+            let bound = if x.abs() < 1e-30 { 8192.0 } else { 2.0 };
+            assert!(is_near(found, f64::from(*x).sqrt(), bound), "{simd:?}: {call} of {x:e} gives {found:e}");
+        }
+    }
+}
+
+#[test]
+fn native_and_half_quotients_of_every_kind_of_float() {
+    let y = floats();
+    let x: Vec<f32> = (0..y.len()).map(|i| y[i * 7919 % y.len()]).collect();
+    let check = |call: &str, simd, exact: &dyn Fn(f64, f64) -> f64, range: RangeInclusive<f32>, bound| {
+        let found = run_over(&kernel_of(call), &x, &y, simd);
+        for ((&x, &y), found) in x.iter().zip(&y).zip(found) {
+            let exact = exact(x.into(), y.into());
+            let tiny = exact.abs() < f64::from(f32::MIN_POSITIVE) && f64::from(found).abs() <= exact.abs() * 1.01;
+            let beyond = y.is_finite() && y != 0.0 && !range.contains(&y.abs());
+            let right = is_near(found, exact, bound) || tiny || beyond;
+            assert!(right, "{simd:?}: {call} of {x:e} and {y:e} gives {found:e}, not {exact:e}");
+        }
+    };
+    for simd in [None, Some(256)] {
+        check("native_recip(b[i])", simd, &|_, y| 1.0 / y, 0.0..=2_f32.powi(126), 3.0);
+        check("native_divide(a[i], b[i])", simd, &|x, y| x / y, f32::MIN_POSITIVE..=2_f32.powi(126), 3.0);
+        check("half_recip(b[i])", simd, &|_, y| 1.0 / y, 0.0..=f32::MAX, 8192.0);
+        check("half_divide(a[i], b[i])", simd, &|x, y| x / y, 0.0..=f32::MAX, 8192.0);
+    }
+}
+
+/// The forms that may be rough take no division and no root of the machine, where it has estimates.
+#[test]
+fn native_and_half_forms_are_made_of_estimates() {
+    let host = lockstep_compiler::jit::Extensions::of_host(None);
+    let both = ["sqrt(a[i])", "rsqrt(a[i])", "recip(a[i])"].map(|call| (call, &["native_", "half_"][..]));
+    for (call, forms) in both.into_iter().chain([("divide(a[i], b[i])", &["native_"][..])]) {
+        for form in forms {
+            let [llvm] = stages(&build(&kernel_of(&format!("{form}{call}")), ""), 16, ["optimize.ll"]);
+            let wide =
+                |operation: &str| llvm.lines().any(|line| line.contains("<16 x float>") && line.contains(operation));
+            assert_ne!(wide("fdiv") || wide("@llvm.sqrt"), host.estimates, "{form}{call}: {llvm}");
+        }
     }
 }

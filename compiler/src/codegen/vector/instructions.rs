@@ -206,21 +206,30 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         // A promise about the program says nothing about lanes that the program does not send here.
         let int_flags = |flags| if speculates { IntFlags::default() } else { flags };
         // nnan and ninf make poison of the others.
-        let fast = |fmf: FastMath| if speculates { FastMath(fmf.0 & !6) } else { fmf };
+        let fast = |fmf: FastMath| if speculates { fmf.with_all_values() } else { fmf };
         let get = |arg| match lanes {
             Lanes::First => self.first(arg),
             Lanes::One(lane) => self.lane(arg, lane),
             Lanes::Run(run) => self.in_run(arg, run),
             Lanes::All => Ok(self.vector(arg)?.into()),
         };
+        let estimates = self.around.extensions.estimates && matches!(lanes, Lanes::All);
         let frozen = |value| if speculates { self.freeze(value) } else { Ok(value) };
         let body_const = |value| self.body.const_bits(value);
         let ty = node.results.first().map_or(Type::BOOL, |&result| self.ty(result));
         match data {
-            InstData::Unary { op: UnaryOp::Rsqrt, arg, .. }
-                if self.around.extensions.rsqrt14 && matches!(lanes, Lanes::All) =>
-            {
+            InstData::Unary { op: UnaryOp::Rsqrt, arg, .. } if estimates => {
                 Ok(emit.reciprocal_root(self.vector(*arg)?)?.into())
+            }
+            InstData::Unary { op: UnaryOp::Sqrt, fmf, arg }
+                if estimates && ty == Type::F32 && fmf.allows_reciprocals() =>
+            {
+                Ok(emit.rough_root(self.vector(*arg)?)?.into())
+            }
+            InstData::Binary { op: BinaryOp::Fdiv, fmf, args: [x, y], .. }
+                if estimates && ty == Type::F32 && fmf.allows_reciprocals() =>
+            {
+                Ok(emit.rough_quotient(self.vector(*x)?, self.vector(*y)?)?.into())
             }
             InstData::Unary { op, fmf, arg } => {
                 let value = emit.unary(*op, fast(*fmf), self.ty(*arg), ty, get(*arg)?)?;

@@ -1,44 +1,83 @@
-//! Reciprocal square roots from an estimate.
+//! Roots and quotients from estimates of reciprocals.
 //!
-//! A root and a division take a register of sixteen floats over twenty cycles of one unit; an estimate and one step of
-//! Newton's iteration take a few of any. Roots and quotients of OpenCL may be off by 3 and 2.5 ulp, `rsqrt` by 2.
+//! A root or a division of a register of sixteen floats takes ten to twenty cycles of one unit; an estimate and one step of
+//! Newton's iteration take a few of any. Roots and quotients of OpenCL may be off by 3 and 2.5 ulp, `rsqrt` by 2; where
+//! the program gives leave to take reciprocals, those of divisors beyond 2^126 may count as zero.
 
 use crate::codegen::emit::{Emit, Emitted};
 use inkwell::FloatPredicate;
 use inkwell::types::VectorType;
 use inkwell::values::VectorValue;
 
-/// The estimates by their lanes.
-const RSQRT14: [(u32, &str); 3] = [
+/// An estimate by its lanes.
+type Estimate = [(u32, &'static str); 3];
+
+const RSQRT14: Estimate = [
     (16, "llvm.x86.avx512.rsqrt14.ps.512"),
     (8, "llvm.x86.avx512.rsqrt14.ps.256"),
     (4, "llvm.x86.avx512.rsqrt14.ps.128"),
 ];
 
+const RCP14: Estimate =
+    [(16, "llvm.x86.avx512.rcp14.ps.512"), (8, "llvm.x86.avx512.rcp14.ps.256"), (4, "llvm.x86.avx512.rcp14.ps.128")];
+
+/// Of machines with `Extensions::estimates`.
 impl<'ctx> Emit<'ctx, '_> {
-    /// One over the square root of each lane's float, on machines with `Extensions::rsqrt14`.
+    /// One over the square root of each lane's float.
     pub(super) fn reciprocal_root(&self, x: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
         let b = &self.builder;
-        let half =
-            VectorType::const_vector(&vec![self.ctx.f32_type().const_float(0.5); x.get_type().get_size() as usize]);
-        let first = self.estimates(x)?;
-        let fma = |a: VectorValue<'ctx>, b: VectorValue<'ctx>, c: VectorValue<'ctx>| -> Emitted<VectorValue<'ctx>> {
-            let args = [a.into(), b.into(), c.into()];
-            Ok(self.intrinsic("llvm.fma", &[x.get_type().into()], &args)?.into_vector_value())
-        };
+        let first = self.estimates(RSQRT14, x)?;
+        let half = self.all_lanes(x, 0.5);
         let root = b.build_float_mul(x, first, "")?;
         let half_of_it = b.build_float_mul(first, half, "")?;
-        let wrong = fma(b.build_float_neg(root, "")?, half_of_it, half)?;
-        let better = fma(first, wrong, first)?;
+        let wrong = self.fused(b.build_float_neg(root, "")?, half_of_it, half)?;
+        let better = self.fused(first, wrong, first)?;
         // At zero and infinity the estimate is right, and the step is 0 times infinity.
         let number = b.build_float_compare(FloatPredicate::ORD, wrong, wrong, "")?;
         Ok(b.build_select(number, better, first, "")?.into_vector_value())
     }
 
-    /// Estimates of the reciprocal roots, register by register.
-    fn estimates(&self, x: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+    /// The square root of each lane's float, to about 2 ulp where it is no denormal one.
+    pub(super) fn rough_root(&self, x: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+        let b = &self.builder;
+        let first = self.estimates(RSQRT14, x)?;
+        let root = b.build_float_mul(x, first, "")?;
+        let half_of_it = b.build_float_mul(first, self.all_lanes(x, 0.5), "")?;
+        let wrong = self.fused(b.build_float_neg(root, "")?, root, x)?;
+        let better = self.fused(half_of_it, wrong, root)?;
+        // There the first root is 0 times infinity.
+        let at = |edge| b.build_float_compare(FloatPredicate::OEQ, x, self.all_lanes(x, edge), "");
+        let edge = b.build_or(at(0.0)?, at(f64::INFINITY)?, "")?;
+        Ok(b.build_select(edge, x, better, "")?.into_vector_value())
+    }
+
+    /// Each lane's quotient, to about 2 ulp where the divisor's reciprocal is no denormal number.
+    pub(super) fn rough_quotient(&self, x: VectorValue<'ctx>, y: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+        let b = &self.builder;
+        let first = self.estimates(RCP14, y)?;
+        let wrong = self.fused(b.build_float_neg(y, "")?, first, self.all_lanes(y, 1.0))?;
+        let better = self.fused(first, wrong, first)?;
+        // At zero and infinity the estimate is right, and the step is 0 times infinity.
+        let number = b.build_float_compare(FloatPredicate::ORD, better, better, "")?;
+        let reciprocal = b.build_select(number, better, first, "")?.into_vector_value();
+        b.build_float_mul(x, reciprocal, "")
+    }
+
+    /// A number in as many lanes.
+    fn all_lanes(&self, like: VectorValue<'ctx>, number: f64) -> VectorValue<'ctx> {
+        VectorType::const_vector(&vec![self.ctx.f32_type().const_float(number); like.get_type().get_size() as usize])
+    }
+
+    /// `a b + c`, rounded once.
+    fn fused(&self, a: VectorValue<'ctx>, b: VectorValue<'ctx>, c: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+        let args = [a.into(), b.into(), c.into()];
+        Ok(self.intrinsic("llvm.fma", &[a.get_type().into()], &args)?.into_vector_value())
+    }
+
+    /// Estimates, register by register.
+    fn estimates(&self, of: Estimate, x: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
         let count = x.get_type().get_size();
-        let (lanes, name) = RSQRT14.into_iter().find(|&(lanes, _)| lanes <= count).unwrap_or(RSQRT14[2]);
+        let (lanes, name) = of.into_iter().find(|&(lanes, _)| lanes <= count).unwrap_or(of[2]);
         let estimate = |first: u32| {
             // Behind the last lane there is any one.
             let own: Vec<_> = (first..first + lanes).map(|lane| Some(lane.min(count - 1))).collect();
