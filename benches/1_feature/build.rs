@@ -1,4 +1,5 @@
-//! How long a program takes to build: 30 kernels, from source, new to the driver's cache and in it, and its first launches.
+//! How long a program takes to build: 30 kernels, from source, new to the driver's cache and in it, and its first launches;
+//! one kernel with and without functions of the built-in library.
 
 use lockstep_benches::{line, measure, rounds};
 use lockstep_conformance::loader::CACHE;
@@ -6,6 +7,17 @@ use lockstep_conformance::{Program, Setup, run};
 
 /// As many kernels as the project's limit speaks of.
 const KERNELS: usize = 30;
+
+/// What the built-in library adds to a build.
+const LIBRARY: [(&str, &str); 4] = [
+    ("without built-in functions", "x * 2.0f"),
+    ("with one of floats", "sin(x)"),
+    ("with six of floats", "sin(x) + cos(x) + pow(x, 2.5f) + exp(x) + log(x) + tanh(x)"),
+    (
+        "with six of doubles",
+        "sin((double)x) + cos((double)x) + pow((double)x, 2.5) + exp((double)x) + log((double)x) + tanh((double)x)",
+    ),
+];
 
 fn main() {
     let rounds = rounds(15);
@@ -27,6 +39,20 @@ fn main() {
     let same = source(0);
     let again = measure(1, rounds, || drop(setup.context.build(&same, "")));
     line(&format!("build {KERNELS} kernels, from the cache"), again);
+
+    for (what, value) in LIBRARY {
+        let mut text = 0;
+        let source = |text| {
+            format!(
+                "// {text}\nkernel void k(global float *a) {{ size_t i = get_global_id(0); float x = a[i]; a[i] = {value}; }}"
+            )
+        };
+        let built = measure(1, rounds, || {
+            text += 1;
+            drop(setup.context.build(&source(text), ""));
+        });
+        line(&format!("build one kernel {what}"), built);
+    }
 
     let launch = |program: Program| {
         let kernel = program.kernel("work_7");

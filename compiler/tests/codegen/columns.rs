@@ -1,10 +1,10 @@
 //! Tiles whose columns are memory's rows: each column is one access and the tile is transposed in registers, which does
 //! what the interpreter does.
 
-use crate::layouts::{build, input};
+use crate::layouts::{build, input, wrapping};
 use crate::machine;
 use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
-use lockstep_compiler::ir::{Module, parse_module};
+use lockstep_compiler::ir::Module;
 use lockstep_compiler::launch_facts::LaunchFacts;
 use lockstep_compiler::layout::Layout;
 use lockstep_compiler::pipeline::{CompileOptions, Vectorize, compile_kernel};
@@ -73,44 +73,9 @@ fn transposing_kernels() {
     assert_eq!(found, cases);
 }
 
-/// Indices of eight bits that wrap in some columns, and in some of them between two lanes.
 #[test]
-fn indices_that_wrap() {
-    let text = r#"kernel "wrapping" {
-  args 24
-  param "in" pointer.global "int*" size 8 align 8 offset 0
-  param "out" pointer.global "int*" size 8 align 8 offset 8
-  param "n" value "int" size 4 align 4 offset 16
-  input value(0, 0): ptr.global
-  input value(1, 0): ptr.global
-  input value(2, 0): i32
-  region r0 {
-  b0(v0: ptr.global, v1: ptr.global, v2: i32):
-    v3: i64 = query.local_id 0
-    v4: i64 = query.local_id 1
-    v5: i8 = trunc v4
-    v6: i8 = trunc v3
-    v7: i8 = trunc v2
-    v8: i8 = mul v6, v7
-    v9: i8 = add v8, v7
-    v10: i8 = add v9, v5
-    v11: i64 = zext v10
-    v12: i64 = mul v11, 4
-    v13: ptr.global = ptradd v0, v12
-    v14: i32 = load v13 align 4
-    v15: i64 = query.local_size 0
-    v16: i64 = mul v4, v15
-    v17: i64 = add v16, v3
-    v18: i64 = mul v17, 4
-    v19: ptr.global = ptradd v1, v18
-    store v14 to v19 align 4
-    v20: ptr.global = ptradd v13, 1024
-    store v14 to v20 align 4
-    return
-  }
-}
-"#;
-    let module = parse_module(text).unwrap();
+fn indices_that_wrap_in_columns() {
+    let module = wrapping(1, 0);
     for (n, local) in [1, 7, 60, 85, 127, 250, 254].into_iter().flat_map(|n| [[8, 8], [16, 16]].map(|l| (n, l))) {
         let range = NdRange::new(&local, &local);
         let args = [Arg::Buffer(0), Arg::Buffer(1), Arg::i32(n)];

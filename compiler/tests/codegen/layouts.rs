@@ -111,11 +111,10 @@ fn collected_values() {
     check("collected");
 }
 
-/// Indices of eight bits that wrap in some rows of tiles, and in some of them between two lanes.
-#[test]
-fn indices_that_wrap_in_rows_of_tiles() {
-    let module = parse_module(
-        r#"kernel "wrapping" {
+/// A kernel whose indices of eight bits lie side by side along one dimension of a group, in rows of a length that is
+/// given: they wrap in some rows, and in some of them between two work-items.
+pub fn wrapping(along: u8, across: u8) -> Module {
+    let text = r#"kernel "wrapping" {
   args 24
   param "in" pointer.global "int*" size 8 align 8 offset 0
   param "out" pointer.global "int*" size 8 align 8 offset 8
@@ -125,8 +124,8 @@ fn indices_that_wrap_in_rows_of_tiles() {
   input value(2, 0): i32
   region r0 {
   b0(v0: ptr.global, v1: ptr.global, v2: i32):
-    v3: i64 = query.local_id 0
-    v4: i64 = query.local_id 1
+    v3: i64 = query.local_id ALONG
+    v4: i64 = query.local_id ACROSS
     v5: i8 = trunc v3
     v6: i8 = trunc v4
     v7: i8 = trunc v2
@@ -137,7 +136,7 @@ fn indices_that_wrap_in_rows_of_tiles() {
     v12: i64 = mul v11, 4
     v13: ptr.global = ptradd v0, v12
     v14: i32 = load v13 align 4
-    v15: i64 = query.local_size 0
+    v15: i64 = query.local_size ALONG
     v16: i64 = mul v4, v15
     v17: i64 = add v16, v3
     v18: i64 = mul v17, 4
@@ -148,9 +147,13 @@ fn indices_that_wrap_in_rows_of_tiles() {
     return
   }
 }
-"#,
-    )
-    .unwrap();
+"#;
+    parse_module(&text.replace("ALONG", &along.to_string()).replace("ACROSS", &across.to_string())).unwrap()
+}
+
+#[test]
+fn indices_that_wrap_in_rows_of_tiles() {
+    let module = wrapping(0, 1);
     for (n, local) in
         [1, 7, 60, 85, 127, 250, 254].into_iter().flat_map(|n| [[4, 4], [8, 8], [2, 8], [8, 4]].map(|l| (n, l)))
     {
