@@ -83,17 +83,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                     self.load_columns(&bases, |base| load(Held::Affine(base, ty.bytes().into()), None))
                 }
             };
-            match self.line(ptr, ty, count, Direction::Load) {
-                Some(line) => {
-                    self.note_line(Direction::Load, line, ty, count, space);
-                    self.on_line_or_not(ptr, line, access)?
-                }
-                None => {
-                    let places = self.places(ptr, held, ty, count, Direction::Load)?;
-                    self.note_places(Direction::Load, &places, ty, count, space);
-                    access(places)?
-                }
-            }
+            self.at_places(Direction::Load, ptr, held, (ty, count), space, access)?
         };
         Ok(vectors.into_iter().map(Held::Vector).collect())
     }
@@ -142,18 +132,30 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 store(Held::Affine(base, ty.bytes().into()), &[column], None)
             }),
         };
-        match self.line(ptr, ty, count, Direction::Store) {
+        self.at_places(Direction::Store, ptr, held, (ty, args.len()), space, access).map(drop)
+    }
+
+    /// Does what `access` emits for the places of some elements, which it asks about where that needs asking.
+    fn at_places(
+        &self,
+        direction: Direction,
+        ptr: Value,
+        held: Held<'ctx>,
+        (ty, count): (Type, usize),
+        space: Space,
+        access: impl Fn(Places<'ctx>) -> Emitted<Vec<VectorValue<'ctx>>>,
+    ) -> Emitted<Vec<VectorValue<'ctx>>> {
+        match self.line(ptr, ty, count, direction) {
             Some(line) => {
-                self.note_line(Direction::Store, line, ty, count, space);
-                self.on_line_or_not(ptr, line, access)?
+                self.note_line(direction, line, ty, count, space);
+                self.on_line_or_not(ptr, line, access)
             }
             None => {
-                let places = self.places(ptr, held, ty, count, Direction::Store)?;
-                self.note_places(Direction::Store, &places, ty, count, space);
-                access(places)?
+                let places = self.places(ptr, held, ty, count, direction)?;
+                self.note_places(direction, &places, ty, count, space);
+                access(places)
             }
-        };
-        Ok(())
+        }
     }
 
     pub(super) fn live_load(&self, live: LiveSlot, ty: Type) -> Emitted<Held<'ctx>> {
