@@ -37,6 +37,18 @@ fn memory_does_not_grow() {
     });
     assert!(links < 2048, "400 links took {links} KiB");
 
+    // A program with images goes through its text.
+    let much = "x".repeat(100_000);
+    let source = format!(
+        "constant char text[] = \"{much}\";
+         kernel void f(read_only image2d_t i, sampler_t s, global float4* a, int n) {{
+             a[n] = read_imagef(i, s, (int2)(text[n], 1));
+         }}"
+    );
+    let with_images = compile(&config, source.as_bytes(), &[], &options).unwrap();
+    let images = growth(100, || drop(link(&[&with_images], &options).unwrap()));
+    assert!(images < 2048, "100 links of a program with images took {images} KiB");
+
     let open = compile(&config, b"int g(int); kernel void f(global int* a) { *a = g(*a); }", &[], &options).unwrap();
     let failures = growth(400, || drop(link(&[&open], &options).unwrap_err()));
     assert!(failures < 1024, "400 failed links took {failures} KiB");

@@ -8,8 +8,10 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use llvm_sys::LLVMTypeKind;
 use llvm_sys::core::{LLVMGetParam, LLVMGetReturnType, LLVMGetTypeKind, LLVMGlobalGetValueType, LLVMTypeOf};
+use llvm_sys::ir_reader::LLVMParseIRInContext2;
 
 use super::FrontendError;
+use super::llvm::{raw_context, take_message};
 
 /// The module with images as addresses of records, samplers as numbers, and pipes as addresses of what the library works on.
 pub(super) fn lower<'ctx>(context: &'ctx Context, module: Module<'ctx>) -> Result<Module<'ctx>, FrontendError> {
@@ -19,7 +21,15 @@ pub(super) fn lower<'ctx>(context: &'ctx Context, module: Module<'ctx>) -> Resul
     let text = lockstep_kernels::without_opaque_types(&module.print_to_string().to_string_lossy());
     drop(module);
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "program");
-    context.create_module_from_ir(buffer).map_err(|error| FrontendError::link(format!("error: images: {error}\n")))
+    let (mut module, mut message) = (std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY: context and buffer are alive, and LLVM leaves the buffer to us. inkwell's function takes it to be consumed,
+    // as older ones do, and so never frees it. What comes of it is a module of this context, or a message.
+    unsafe {
+        match LLVMParseIRInContext2(raw_context(context), buffer.as_mut_ptr(), &mut module, &mut message) {
+            0 => Ok(Module::new(module)),
+            _ => Err(FrontendError::link(format!("error: images: {}\n", take_message(message)))),
+        }
+    }
 }
 
 /// Whether some function takes or gives an image, a sampler or the like. Without, nothing can be done with one.
