@@ -19,6 +19,13 @@ pub fn cargo() -> Command {
     command
 }
 
+/// Such a command with a subcommand and its arguments.
+pub fn cargo_with(arguments: &[&str]) -> Command {
+    let mut command = cargo();
+    command.args(arguments);
+    command
+}
+
 /// Builds the release driver and writes the `.icd` file that names it.
 pub fn build() -> Result<()> {
     let build = step("build the driver (release)");

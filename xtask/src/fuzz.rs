@@ -4,20 +4,16 @@
 //! The work is done by tests of the compiler and of the conformance crate, which a test run gives little; here they are
 //! told what, and optimised. This crate may not depend on the compiler.
 
-use std::process::Command;
-
 use anyhow::{Context, Result, bail};
 
-use crate::driver;
-use crate::{process, setup, workspace};
+use crate::sanitizer::Sanitizer;
+use crate::{driver, process, setup, workspace};
 
 /// The seeds after those that a test run takes.
 const SEEDS: &str = "2000..202000";
 
 /// Calls made from one seed.
 const EPISODE: u64 = 50_000;
-const TARGET: &str = "x86_64-unknown-linux-gnu";
-const SANITIZED: &str = "target/sanitizer-address";
 
 /// Runs the command: `fuzz [--seeds A..B] [--jobs N] [--machine-code-every N]`, or `fuzz api [--calls N] [--from SEED]
 /// [--sanitizer address]`.
@@ -42,22 +38,20 @@ pub fn run(arguments: &[String]) -> Result<()> {
 /// Random calls of the API.
 fn api(request: &Calls) -> Result<()> {
     setup::run()?;
-    let vendors = if request.sanitizer {
-        process::run(sanitized().args(["build", "--release", "--package", "lockstep-icd"]).args(SANITIZER_OPTIONS))?;
-        let folder = workspace::root().join(SANITIZED).join("icd");
-        std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        let library = workspace::root().join(SANITIZED).join(TARGET).join("release/liblockstep.so");
-        driver::write_icd(&folder.join("lockstep.icd"), &library)?;
-        folder
-    } else {
-        driver::build()?;
-        workspace::icd_directory()
+    let test = ["test", "--release", "--package", "lockstep-conformance", "--test", "api_fuzz"];
+    let (vendors, mut command) = match request.sanitizer {
+        Some(sanitizer) => {
+            process::run(&mut sanitizer.cargo(&["build", "--release", "--package", "lockstep-icd"]))?;
+            let folder = sanitizer.results().join("icd");
+            std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+            driver::write_icd(&folder.join("lockstep.icd"), &sanitizer.release().join("liblockstep.so"))?;
+            (folder, sanitizer.cargo(&test))
+        }
+        None => {
+            driver::build()?;
+            (workspace::icd_directory(), driver::cargo_with(&test))
+        }
     };
-    let mut command = if request.sanitizer { sanitized() } else { driver::cargo() };
-    command.args(["test", "--release", "--package", "lockstep-conformance", "--test", "api_fuzz"]);
-    if request.sanitizer {
-        command.args(SANITIZER_OPTIONS);
-    }
     let episodes = request.calls.div_ceil(EPISODE);
     command.args(["--", "--nocapture", "random_calls"]).env(driver::VENDORS, format!("{}/", vendors.display()));
     command.env("LOCKSTEP_TEST_SEEDS", format!("{}..{}", request.from, request.from + episodes));
@@ -65,37 +59,24 @@ fn api(request: &Calls) -> Result<()> {
     process::run(&mut command)
 }
 
-const SANITIZER_OPTIONS: [&str; 4] = ["--target", TARGET, "--target-dir", SANITIZED];
-
-/// The cargo of a nightly toolchain, which instruments what it compiles. The driver finds the sanitizer's functions in the
-/// program that loads it.
-fn sanitized() -> Command {
-    let mut command = Command::new("rustup");
-    command.args(["run", "nightly", "cargo"]).current_dir(workspace::root());
-    command.env("RUSTFLAGS", "-Zsanitizer=address -Clink-arg=-Wl,--export-dynamic");
-    // The test says which call it was. What LLVM and the ICD loader keep to the end is not the driver's.
-    command.env("ASAN_OPTIONS", "abort_on_error=1:detect_leaks=0");
-    command
-}
-
 #[derive(Debug, PartialEq, Eq)]
 struct Calls {
     calls: u64,
     /// The first seed.
     from: u64,
-    sanitizer: bool,
+    sanitizer: Option<Sanitizer>,
 }
 
 impl Calls {
     fn parse(arguments: &[String]) -> Result<Self> {
-        let mut request = Self { calls: 10_000_000, from: 0, sanitizer: false };
+        let mut request = Self { calls: 10_000_000, from: 0, sanitizer: None };
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
             let value = words.next().with_context(|| format!("{word} needs a value"))?;
             match (word.as_str(), value.as_str()) {
                 ("--calls", _) => request.calls = positive(word, value)?.parse()?,
                 ("--from", _) => request.from = value.parse().with_context(|| format!("{word} {value}"))?,
-                ("--sanitizer", "address") => request.sanitizer = true,
+                ("--sanitizer", "address") => request.sanitizer = Some(Sanitizer::Address),
                 _ => bail!("fuzz api does not know `{word} {value}`"),
             }
         }
@@ -161,9 +142,9 @@ mod tests {
     #[test]
     fn calls_of_the_api() {
         let parsed = |words: &[&str]| Calls::parse(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
-        assert_eq!(parsed(&[]).expect("valid"), Calls { calls: 10_000_000, from: 0, sanitizer: false });
+        assert_eq!(parsed(&[]).expect("valid"), Calls { calls: 10_000_000, from: 0, sanitizer: None });
         let all = parsed(&["--calls", "70", "--from", "3", "--sanitizer", "address"]).expect("valid");
-        assert_eq!(all, Calls { calls: 70, from: 3, sanitizer: true });
+        assert_eq!(all, Calls { calls: 70, from: 3, sanitizer: Some(Sanitizer::Address) });
         for wrong in [&["--calls", "0"][..], &["--calls"], &["--sanitizer", "thread"], &["--seeds", "1..2"]] {
             assert!(parsed(wrong).is_err(), "{wrong:?}");
         }

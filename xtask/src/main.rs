@@ -17,6 +17,7 @@ mod opencl;
 mod peers;
 mod process;
 mod progress;
+mod sanitizer;
 mod setup;
 mod stress;
 mod suite;

@@ -2,51 +2,39 @@
 //!
 //! The test's work is plain Rust, and so is what runs it: LLVM, which is not instrumented, is linked but takes no part.
 
-use std::process::Command;
-
 use anyhow::{Context, Result, bail};
 
-use crate::{driver, process, setup, workspace};
+use crate::sanitizer::Sanitizer;
+use crate::{driver, process, setup};
 
 /// Runs the command: `stress [--seconds N] [--sanitizer thread]`.
 pub fn run(arguments: &[String]) -> Result<()> {
     let request = Request::parse(arguments)?;
     setup::run()?;
-    let mut command = if request.sanitizer { sanitized() } else { driver::cargo() };
-    command.args(["test", "--release", "--package", "lockstep-runtime", "--test", "stress"]);
-    if request.sanitizer {
-        // Everything must be instrumented, the standard library too, or what it orders looks like a race.
-        command.args(["-Zbuild-std", "--target", "x86_64-unknown-linux-gnu", "--target-dir", "target/sanitizer"]);
-    }
+    let test = ["test", "--release", "--package", "lockstep-runtime", "--test", "stress"];
+    let mut command = match request.sanitizer {
+        Some(sanitizer) => sanitizer.cargo(&test),
+        None => driver::cargo_with(&test),
+    };
     command.args(["--", "--nocapture"]).env("LOCKSTEP_TEST_SECONDS", request.seconds.to_string());
     process::run(&mut command)
-}
-
-/// The cargo of a nightly toolchain: `rustup toolchain install nightly --component rust-src`.
-fn sanitized() -> Command {
-    let mut command = Command::new("rustup");
-    command.args(["run", "nightly", "cargo"]).current_dir(workspace::root());
-    command.env("RUSTFLAGS", "-Zsanitizer=thread");
-    // A report is a failure at once.
-    command.env("TSAN_OPTIONS", "halt_on_error=1");
-    command
 }
 
 #[derive(Debug, PartialEq, Eq)]
 struct Request {
     seconds: u64,
-    sanitizer: bool,
+    sanitizer: Option<Sanitizer>,
 }
 
 impl Request {
     fn parse(arguments: &[String]) -> Result<Self> {
-        let mut request = Self { seconds: 60, sanitizer: false };
+        let mut request = Self { seconds: 60, sanitizer: None };
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
             let value = words.next().with_context(|| format!("{word} needs a value"))?;
             match (word.as_str(), value.as_str()) {
                 ("--seconds", _) => request.seconds = value.parse().with_context(|| format!("{word} {value}"))?,
-                ("--sanitizer", "thread") => request.sanitizer = true,
+                ("--sanitizer", "thread") => request.sanitizer = Some(Sanitizer::Thread),
                 _ => bail!("stress does not know `{word} {value}`"),
             }
         }
@@ -61,9 +49,9 @@ mod tests {
     #[test]
     fn options_are_read() {
         let parsed = |words: &[&str]| Request::parse(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
-        assert_eq!(parsed(&[]).expect("valid"), Request { seconds: 60, sanitizer: false });
+        assert_eq!(parsed(&[]).expect("valid"), Request { seconds: 60, sanitizer: None });
         let both = parsed(&["--sanitizer", "thread", "--seconds", "5"]).expect("valid");
-        assert_eq!(both, Request { seconds: 5, sanitizer: true });
+        assert_eq!(both, Request { seconds: 5, sanitizer: Some(Sanitizer::Thread) });
         for wrong in [&["--seconds"][..], &["--seconds", "many"], &["--sanitizer", "memory"], &["--minutes", "1"]] {
             assert!(parsed(wrong).is_err(), "{wrong:?}");
         }

@@ -27,7 +27,7 @@ use lockstep_conformance::extension_functions::{
 };
 use lockstep_conformance::loader::{device, is_lockstep};
 use lockstep_conformance::opencl_sys::*;
-use world::{Extensions, Memory, World};
+use world::{Extensions, Memory, World, for_good};
 
 /// An entry point, how often it is called compared with others, and a call of it.
 type Op = (&'static str, usize, fn(&mut World));
@@ -84,7 +84,7 @@ fn random_calls() {
     }
     report::crashes();
     let (seeds, calls) = request();
-    let extensions = Box::leak(Box::new(Extensions {
+    let extensions = Extensions {
         usm: UnifiedMemory::new(),
         commands: CommandBuffers::new(),
         dispatch: MutableDispatch::new(),
@@ -92,10 +92,11 @@ fn random_calls() {
         local_size: SuggestedLocalWorkSize::new(),
         semaphores: Semaphores::new(),
         address: DeviceAddress::new(),
-    }));
+    };
+    let extensions = &for_good(vec![extensions])[0];
     let context = Context::new();
     let memory = Memory::new(context.raw());
-    let binary = context.build(programs::SOURCE, "-cl-std=CL3.0").binary().leak();
+    let binary = for_good(context.build(programs::SOURCE, "-cl-std=CL3.0").binary());
     let total = (seeds.end - seeds.start) * calls;
     let (mut made, mut successes) = (0, 0);
     for seed in seeds {

@@ -5,6 +5,7 @@
 
 use std::ffi::{c_char, c_void};
 use std::ptr;
+use std::sync::Mutex;
 
 use lockstep_conformance::entry_points::EntryPoints;
 use lockstep_conformance::extension_functions::{
@@ -648,6 +649,14 @@ pub fn pointer<T>(list: &[T]) -> *const T {
     if list.is_empty() { ptr::null() } else { list.as_ptr() }
 }
 
+/// Values that stay for good, where a search for leaks finds them.
+pub fn for_good<T>(values: Vec<T>) -> &'static mut [T] {
+    static KEPT: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+    let values = values.leak();
+    KEPT.lock().expect("no thread failed with it").push(values.as_mut_ptr().expose_provenance());
+    values
+}
+
 /// Memory that outlives all commands.
 pub struct Memory {
     arena: *mut u8,
@@ -660,11 +669,11 @@ pub struct Memory {
 impl Memory {
     /// The context is one that is never released.
     pub fn new(context: cl_context) -> Self {
-        let room = || Box::leak(vec![0_u64; ARENA / 8].into_boxed_slice()).as_mut_ptr();
-        let forged = Box::leak(vec![dispatch_word(); 64].into_boxed_slice()).as_mut_ptr();
+        let room = || for_good(vec![0_u64; ARENA / 8]).as_mut_ptr();
+        let forged = for_good(vec![dispatch_word(); 64]).as_mut_ptr();
         let flags = CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER;
         let shared = (0..4).map(|_| (driver().clSVMAlloc)(context, flags, 65536, 0).expose_provenance()).collect();
-        let shared = Vec::leak(shared);
+        let shared = for_good(shared);
         assert!(shared.iter().all(|&address| address != 0));
         Memory { arena: room().cast(), answers: room().cast(), binaries: room().cast(), forged, shared }
     }
