@@ -87,18 +87,24 @@ INL float minus_multiple(float x, float k)
     r = mul_add(-k, 0x1.fbp-11f, r);
     return mul_add(-k, 0x1.5110b4p-21f, r);
 }
+// Behind the arguments for which the reduction is right the polynomial gives anything, but not NaN.
+INL float in_unit(float x)
+{
+    x = x > 1.0f ? 1.0f : x;
+    return x < -1.0f ? -1.0f : x;
+}
 INL float fast_sin(float x)
 {
     float shifted = mul_add(x, 0x1.45f306p-2f, ROUNDER);
     float r = minus_multiple(x, shifted - ROUNDER);
-    float v = r * poly_sin(r * r);
+    float v = in_unit(r * poly_sin(r * r));
     return as_int(shifted) & 1 ? -v : v;
 }
 INL float fast_cos(float x)
 {
     float shifted = mul_add(x, 0x1.45f306p-2f, -0.5f) + ROUNDER;
     float r = minus_multiple(x, (shifted - ROUNDER) + 0.5f);
-    float v = r * poly_sin(r * r);
+    float v = in_unit(r * poly_sin(r * r));
     return as_int(shifted) & 1 ? v : -v;
 }
 INL float fast_tan(float x)
