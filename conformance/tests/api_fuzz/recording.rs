@@ -265,7 +265,9 @@ fn semaphores(w: &mut World, signal: bool) {
     let functions = &w.x.semaphores;
     let function = if signal { functions.clEnqueueSignalSemaphoresKHR } else { functions.clEnqueueWaitSemaphoresKHR };
     if good {
-        let (queue, event) = (w.handle(Queue), w.out_at());
+        // Of its own: a released queue that a command buffer still holds would keep the command, as nothing finishes it, and
+        // the next wait would be for a signal that never comes.
+        let (queue, event) = (w.live(Queue), w.out_at());
         let code = function(queue, count, pointer(&list), ptr::null(), 0, ptr::null(), event);
         w.judge(Queue, queue, code);
         enqueued(w, event, code);
