@@ -139,10 +139,9 @@ fn compare(words: &[String]) -> Result<Vec<String>, String> {
 fn record(request: &Request, path: &str) -> Result<Vec<String>, String> {
     // Kernels that are not measured now keep what they have.
     let mut record = Record::parse(&std::fs::read_to_string(path).unwrap_or_default())?;
-    let mut team = Team::new(gate::configurations(), request.clock);
     let mut errors = Vec::new();
     for case in cases::all().filter(|case| request.wants(case.name)) {
-        match gate::least(|| gate::measure(&mut team, case, request.rounds)) {
+        match gate::least(|| gate::measure(&mut gate::team(request.clock), case, request.rounds)) {
             Ok(factor) => {
                 println!("{:<28} {factor:>6.2}x", case.name);
                 record.put(gate::register_bits(), case.name, factor);
@@ -157,10 +156,10 @@ fn record(request: &Request, path: &str) -> Result<Vec<String>, String> {
 fn gate(request: &Request, path: &str) -> Result<Vec<String>, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {error}"))?;
     let record = Record::parse(&text)?;
-    let mut team = Team::new(gate::configurations(), request.clock);
     let mut errors = Vec::new();
     for case in cases::all().filter(|case| request.wants(case.name)) {
-        match gate::judge(&record, case.name, || gate::measure(&mut team, case, request.rounds)) {
+        let measure = || gate::measure(&mut gate::team(request.clock), case, request.rounds);
+        match gate::judge(&record, case.name, measure) {
             Ok(line) => println!("{line}"),
             Err(error) => errors.push(error),
         }

@@ -8,16 +8,17 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::case::Case;
-use crate::compare::{Cells, Configuration, Measured, Team};
+use crate::compare::{Cells, Clock, Configuration, Measured, Team};
 
 /// What may be lost.
 pub const ALLOWED: f64 = 0.85;
 /// A loss that is not there each time that the kernel is measured is the noise of the machine.
 const ATTEMPTS: usize = 3;
 
-/// The two configurations whose times make a factor.
-pub fn configurations() -> Vec<Configuration> {
-    ["unicf", "scalar"].map(Configuration::parse).to_vec()
+/// Processes of the two configurations whose times make a factor. Each attempt has its own: how a kernel's branches are
+/// predicted, say, depends on where its code lies, and stays as it is for as long as the process lives.
+pub fn team(clock: Clock) -> Team {
+    Team::new(["unicf", "scalar"].map(Configuration::parse).to_vec(), clock)
 }
 
 /// Recorded factors by the bits of registers and the kernel's name.
