@@ -5,6 +5,7 @@ use crate::layouts::{build, input, wrapping};
 use crate::machine;
 use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
 use lockstep_compiler::ir::Module;
+use lockstep_compiler::jit::register_bits;
 use lockstep_compiler::launch_facts::LaunchFacts;
 use lockstep_compiler::layout::Layout;
 use lockstep_compiler::pipeline::{CompileOptions, Vectorize, compile_kernel};
@@ -12,6 +13,9 @@ use lockstep_compiler::widen::Gangs;
 
 /// Groups, of which the first ones are tiles whatever the registers.
 const LOCALS: [[u64; 2]; 8] = [[4, 4], [8, 8], [8, 32], [16, 8], [16, 16], [32, 8], [32, 32], [16, 5]];
+
+/// Bits of registers.
+const SIMD: [u32; 3] = [128, 256, 512];
 
 /// The options for a launch over groups of this size on registers of so many bits.
 fn options(range: &NdRange, simd: u32) -> CompileOptions {
@@ -33,8 +37,8 @@ fn report(module: &Module, name: &str, options: CompileOptions) -> String {
 }
 
 /// Runs a kernel in groups of every size on registers of 128 to 512 bits; in how many of the cases accesses go by column.
-fn check(module: &Module, name: &str, bytes: u64) -> usize {
-    let mut by_column = 0;
+fn check(module: &Module, name: &str, bytes: u64) -> [usize; 3] {
+    let mut by_column = [0; 3];
     for local in LOCALS.into_iter().filter(|&[x, y]| name != "through_local" || x == y) {
         let size = [3 * local[0], 2 * local[1]];
         let range = NdRange::new(&size, &local);
@@ -42,13 +46,13 @@ fn check(module: &Module, name: &str, bytes: u64) -> usize {
         let buffers = vec![input(size[0] * size[1] * bytes.div_ceil(4)), vec![0; (size[0] * size[1] * bytes) as usize]];
         let mut expected = Memory::new(buffers.clone());
         interp::run(module, name, &range, &args, &mut expected).unwrap();
-        for simd in [128, 256, 512] {
+        for (simd, by_column) in SIMD.into_iter().zip(&mut by_column) {
             let options = options(&range, simd);
             let mut found = Memory::new(buffers.clone());
             machine::run_with(options.clone(), module, name, &range, &args, &mut found).unwrap();
             assert!(found.buffers == expected.buffers, "{name} by {local:?} in {simd} bits: other results");
             let report = report(module, name, options);
-            by_column += usize::from(report.contains("column by column"));
+            *by_column += usize::from(report.contains("column by column"));
         }
     }
     by_column
@@ -59,18 +63,22 @@ fn check(module: &Module, name: &str, bytes: u64) -> usize {
 fn transposing_kernels() {
     let module = build(include_str!("columns.cl"));
     let cases = [
-        ("writes_columns", 4, 15),
-        ("reads_columns", 4, 15),
-        ("both", 4, 15),
-        ("bytes", 1, 21),
-        ("shorts", 2, 19),
-        ("longs", 8, 15),
-        ("pairs", 8, 0),
-        ("through_local", 4, 6),
-        ("with_tables", 4, 15),
+        ("writes_columns", 4, [3, 5, 7]),
+        ("reads_columns", 4, [3, 5, 7]),
+        ("both", 4, [3, 5, 7]),
+        ("bytes", 1, [7, 7, 7]),
+        ("shorts", 2, [5, 7, 7]),
+        ("longs", 8, [3, 5, 7]),
+        ("pairs", 8, [0, 0, 0]),
+        ("through_local", 4, [1, 2, 3]),
+        ("with_tables", 4, [3, 5, 7]),
     ];
     let found = cases.map(|(name, bytes, _)| (name, bytes, check(&module, name, bytes)));
-    assert_eq!(found, cases);
+    for ((name, _, found), (_, _, wanted)) in found.into_iter().zip(cases) {
+        // A machine has narrower registers, and then these take their place.
+        let own = SIMD.iter().filter(|&&simd| register_bits(Some(simd)) == simd).count();
+        assert_eq!(found[..own], wanted[..own], "{name}");
+    }
 }
 
 #[test]
