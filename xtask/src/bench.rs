@@ -16,9 +16,8 @@ const EVIDENCE: &str = "evidence";
 const SIDE_BY_SIDE: [&str; 4] = [EVIDENCE, "groups", "images", "math"];
 /// Those that keep their numbers, in `target/bench`.
 const KEPT: [&str; 5] = [EVIDENCE, "groups", "images", "math", "vectorizer"];
-/// The page whose tables [`EVIDENCE`] writes, and the picture on it.
+/// The page whose tables [`EVIDENCE`] writes, with a chart beside it.
 const PAGE: &str = "docs/performance.md";
-const CHART: &str = "docs/performance.svg";
 /// The recorded factors that no kernel may fall behind.
 const RECORD: &str = "benches/factors.txt";
 /// Which platform the benchmarks take; theirs and the conformance tests' own variable.
@@ -68,8 +67,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
         command.arg("--json").arg(folder.join(format!("{}.json", request.name)));
     }
     if request.name == EVIDENCE {
-        let [page, chart] = [PAGE, CHART].map(|path| workspace::root().join(path));
-        command.arg("--page").arg(page).arg("--chart").arg(chart);
+        command.arg("--page").arg(workspace::root().join(PAGE));
     }
     if let Some(platform) = &request.platform {
         command.env(PLATFORM, platform);

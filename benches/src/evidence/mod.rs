@@ -2,9 +2,10 @@
 //! driver beside others and the machine's limits, all threads.
 //!
 //! `--driver NAME=VENDORS+…` (repeated) names a driver, the first to compare with the others; `--json PATH` keeps the numbers,
-//! `--page PATH` and `--chart PATH` get what follows from them. `--rounds N`, `--only NAME` (repeated; exact, or all whose
-//! names contain it) and `--table configurations|drivers` make a run shorter. `--resume` leaves out what the JSON has;
-//! with `--only` and `--table` as well the rest of it stays. `--write` measures nothing.
+//! `--page PATH` gets what follows from them, and a chart beside it, for each width of registers its own. `--rounds N`,
+//! `--only NAME` (repeated; exact, or all whose names contain it) and `--table configurations|drivers` make a run shorter.
+//! `--resume` leaves out what the JSON has; with `--only` and `--table` as well the rest of it stays. `--write` measures
+//! nothing.
 
 mod chart;
 mod machine;
@@ -27,6 +28,8 @@ use crate::{suite, worker};
 /// The driver's configurations, from none of its analyses to all (Karrenberg & Hack 2012, Table 1), and untouched.
 const CONFIGURATIONS: [&str; 6] = ["scalar", "naive", "unival", "boscc", "unicf", "default"];
 const ROUNDS: usize = 5;
+/// The chart beside the page, with the width of the machine's registers behind it.
+const CHART: &str = "performance";
 /// Some drivers need more than this for one kernel; the others must not wait for them.
 const PATIENCE: Duration = Duration::from_secs(40);
 
@@ -59,7 +62,6 @@ struct Request {
     rounds: usize,
     json: PathBuf,
     page: Option<PathBuf>,
-    chart: Option<PathBuf>,
     resume: bool,
     write: bool,
 }
@@ -80,7 +82,6 @@ impl Request {
                 }
                 "--json" => request.json = value()?.into(),
                 "--page" => request.page = Some(value()?.into()),
-                "--chart" => request.chart = Some(value()?.into()),
                 "--resume" => request.resume = true,
                 "--write" => request.write = true,
                 _ => return Err(format!("does not know `{word}`")),
@@ -142,11 +143,10 @@ impl Request {
             }
         }
         if let Some(path) = &self.page {
+            let chart = format!("{CHART}-{}.svg", evidence.machine.register_bits);
             let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-            keep(path, &page::with_tables(&text, &evidence)?)?;
-        }
-        if let Some(path) = &self.chart {
-            keep(path, &chart::drawn(&evidence)?)?;
+            keep(path, &page::with_tables(&text, &evidence, &chart)?)?;
+            keep(&path.with_file_name(chart), &chart::drawn(&evidence)?)?;
         }
         Ok(errors)
     }

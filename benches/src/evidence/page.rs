@@ -1,5 +1,6 @@
 //! The tables as text: lines while they are measured, and the parts of the performance page that are tables. What stands
-//! between two markers of a part is written anew; all else on the page is its authors'.
+//! between two markers of a part is written anew; all else on the page is its authors'. Machines with registers of other
+//! widths have parts of their own, as how many lanes a gang has decides most.
 
 use std::fmt::Write;
 
@@ -12,9 +13,6 @@ use crate::suite::NINE;
 /// A kernel's name and room for it.
 const NAME: usize = 28;
 const COLUMN: usize = 16;
-
-/// The chart beside the page.
-const CHART: &str = "\n![How many times as fast each kernel is](performance.svg)\n";
 
 /// The head of the lines.
 pub fn line_of_names(columns: &[String]) -> String {
@@ -53,15 +51,18 @@ pub fn machine(machine: &Machine) -> String {
     text
 }
 
-/// The page with its parts written anew.
-pub fn with_tables(page: &str, evidence: &Evidence) -> Result<String, String> {
+/// The page with the parts of the machine's width written anew; the chart is a file beside it.
+pub fn with_tables(page: &str, evidence: &Evidence, chart: &str) -> Result<String, String> {
+    let bits = evidence.machine.register_bits;
+    let picture = format!("\n![How many times as fast each kernel is with registers of {bits} bits]({chart})\n");
     let parts = [
-        ("machine", machine(&evidence.machine) + CHART),
+        ("machine", machine(&evidence.machine) + &picture),
         ("configurations", configurations(&evidence.configurations.shown())),
         ("nests", nests(&evidence.configurations)),
         ("drivers", drivers(&evidence.drivers)),
     ];
-    parts.into_iter().try_fold(page.to_owned(), |page, (name, text)| replaced(&page, name, &text))
+    let mut parts = parts.into_iter().map(|(name, text)| (format!("{name} {bits}"), text));
+    parts.try_fold(page.to_owned(), |page, (name, text)| replaced(&page, &name, &text))
 }
 
 fn replaced(page: &str, name: &str, text: &str) -> Result<String, String> {
@@ -219,6 +220,24 @@ mod tests {
         assert_eq!(replaced(page, "x", "new\n").as_deref(), Ok(want));
         assert_eq!(replaced(want, "x", "new").as_deref(), Ok(want));
         assert!(replaced(page, "y", "new").is_err());
+    }
+
+    #[test]
+    fn machines_of_another_width_keep_their_tables() {
+        let names = ["machine", "configurations", "nests", "drivers"];
+        let part = |name: &str, bits: u32| {
+            format!("<!-- bench {name} {bits}: begin -->\nold\n<!-- bench {name} {bits}: end -->\n")
+        };
+        let page = |bits| names.map(|name| part(name, bits)).concat();
+        let mut evidence = Evidence::default();
+        evidence.machine.register_bits = 256;
+        let text = with_tables(&(page(512) + &page(256)), &evidence, "c.svg").expect("both have their places");
+        let tables = text.strip_prefix(&page(512)).expect("as it was");
+        assert!(
+            tables.contains("registers of 256 bits") && tables.contains("(c.svg)") && !tables.contains("old"),
+            "{text}"
+        );
+        assert!(with_tables(&page(512), &evidence, "c.svg").is_err());
     }
 
     #[test]
