@@ -7,15 +7,6 @@ use inkwell::types::{IntType, VectorType};
 use inkwell::values::{AsValueRef, BasicValue, BasicValueEnum, InstructionOpcode as Op, IntValue, VectorValue};
 use inkwell::{FloatPredicate, IntPredicate};
 
-/// Whether the host computes in binary16 itself. Where it does not, LLVM goes through binary32, which
-/// gives the same result but for fused multiply-add.
-fn native_half() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return std::arch::is_x86_feature_detected!("avx512fp16");
-    #[cfg(not(target_arch = "x86_64"))]
-    return false;
-}
-
 /// The smallest signed number.
 fn lowest(ty: IntType<'_>) -> IntValue<'_> {
     let top = ty.get_bit_width() - 1;
@@ -97,6 +88,7 @@ impl<'ctx> Emit<'ctx, '_> {
             UnaryOp::Ftrunc => call("llvm.trunc")?,
             UnaryOp::Rint => call("llvm.roundeven")?,
             UnaryOp::Round => call("llvm.round")?,
+            UnaryOp::Canonicalize if to == Type::F16 && !self.extensions.halves => self.quiet_half(arg)?,
             UnaryOp::Canonicalize => call("llvm.canonicalize")?,
             // What changes nothing: casts between equal types, and all spaces are one memory.
             UnaryOp::Trunc
@@ -215,10 +207,10 @@ impl<'ctx> Emit<'ctx, '_> {
                 BasicValueEnum::VectorValue(x) => b.build_select(x, y, z, "")?,
                 x => b.build_select(x.into_int_value(), y, z, "")?,
             },
-            TernaryOp::Fma if ty == Type::F16 && !native_half() => {
+            TernaryOp::Fma if ty == Type::F16 && !self.extensions.halves => {
                 return self.half_fma([x, y, z], fmf);
             }
-            TernaryOp::FmulAdd if ty == Type::F16 && !native_half() => {
+            TernaryOp::FmulAdd if ty == Type::F16 && !self.extensions.halves => {
                 let product = b.build_binop(Op::FMul, x, y, "")?;
                 b.build_binop(Op::FAdd, self.fast(product, fmf), z, "")?
             }
@@ -259,6 +251,24 @@ impl<'ctx> Emit<'ctx, '_> {
         let y = if left { b.build_binop(Op::LShr, y, one, "")? } else { y };
         let (x, y) = (b.build_binop(Op::Shl, x, upper, "")?, b.build_binop(Op::LShr, y, lower, "")?);
         b.build_binop(Op::Or, x, y, "")
+    }
+
+    /// A number in binary16 with NaN made quiet, on hosts that do not compute in it: LLVM 22 has no instructions for that
+    /// there, and ends the process.
+    fn quiet_half(&self, arg: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        let b = &self.builder;
+        let (half, integer) = (arg.get_type(), self.ty_like(Type::Int(16), arg));
+        let all = |bits| -> Emitted<BasicValueEnum<'ctx>> {
+            let scalar = self.constant(Type::Int(16), bits);
+            let lanes = integer.is_vector_type().then(|| integer.into_vector_type().get_size());
+            lanes.map_or(Ok(scalar), |lanes| Ok(self.splat(scalar, lanes)?.into()))
+        };
+        let bits = b.build_cast(Op::BitCast, arg, integer, "")?;
+        let quiet = b.build_binop(Op::Or, bits, all(0x0200)?, "")?;
+        let magnitude = b.build_binop(Op::And, bits, all(0x7fff)?, "")?;
+        let nan = self.icmp(IntCc::Ugt, [magnitude, all(0x7c00)?])?;
+        let bits = self.ternary(TernaryOp::Select, FastMath(0), Type::Int(16), [nan, quiet, bits])?;
+        b.build_cast(Op::BitCast, bits, half, "")
     }
 
     /// A fused multiply-add in binary16 on hosts without one. In binary64 the product is exact, and

@@ -2,6 +2,7 @@
 
 use super::alias::Scopes;
 use crate::ir::{FastMath, IntFlags, Ordering, Type};
+use crate::jit::Extensions;
 use inkwell::AtomicOrdering;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
@@ -33,6 +34,8 @@ pub struct Emit<'ctx, 'm> {
     pub function: FunctionValue<'ctx>,
     /// Which memory accesses are apart.
     pub scopes: Scopes<'ctx>,
+    /// What the machine's instructions do beyond LLVM's operations.
+    pub extensions: Extensions,
 }
 
 impl<'ctx> Emit<'ctx, '_> {

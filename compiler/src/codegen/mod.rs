@@ -78,6 +78,9 @@ pub fn generate<'ctx>(
     let (lanes, layout) = widening.map_or((1, Layout::X), |widening| (widening.width, widening.layout));
     let storage = Storage::of(kernel, lanes, layout);
     let function = declare(ctx, &llvm);
+    // LLVM's estimates of quotients and roots are off by more than OpenCL allows.
+    let exact = ctx.create_string_attribute("reciprocal-estimates", "none");
+    function.add_attribute(AttributeLoc::Function, exact);
     if let Some(widening) = widening {
         let limit = ctx.create_string_attribute("warn-stack-size", &widening.stack.to_string());
         function.add_attribute(AttributeLoc::Function, limit);
@@ -87,7 +90,7 @@ pub fn generate<'ctx>(
     }
     let restricted = origins::restricted(kernel);
     let scopes = Scopes::new(ctx, restricted.iter().map(|&param| kernel.params[param as usize].readonly));
-    let emit = Emit { ctx, module: &llvm, builder: ctx.create_builder(), function, scopes };
+    let emit = Emit { ctx, module: &llvm, builder: ctx.create_builder(), function, scopes, extensions };
     emit.at(emit.block("entry"));
     let mut frame = frame::enter(&emit, module, kernel, &storage, launch, layout)?;
     let argument = |index| -> Emitted<_> {
@@ -111,7 +114,7 @@ pub fn generate<'ctx>(
         let (nexts, chosen) = match (widening, next) {
             (Some(widening), Some(next)) if !widening.regions[region].alone => {
                 let (emit, storage, frame) = (&emit, &storage, &frame);
-                let around = Around { emit, kernel, storage, frame, group, widening, extensions, notes };
+                let around = Around { emit, kernel, storage, frame, group, widening, notes };
                 let plan = &widening.regions[region];
                 let nexts = vector::run_gangs(around, body, plan, next, |next| number(emit, next))?;
                 let chosen = emit.builder.build_load(ctx.i32_type(), next, "")?.into_int_value();

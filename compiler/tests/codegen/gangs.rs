@@ -329,8 +329,15 @@ fn private_rows_are_vectors() {
     compare(&text, NdRange::new(&[43], &[43]), &[noise(43 * 4), vec![0; 43 * 4]]);
     let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let [llvm] = stages(&module, 8, ["optimize.ll"]);
-    for part in ["gather", "scatter", "alloca"] {
+    for part in ["gather", "scatter"] {
         assert!(!llvm.contains(part), "{part}:\n{llvm}");
+    }
+    // Rows of whole gangs are registers. With AVX, LLVM knows nothing of loads of some lanes, so that those of a tail stay.
+    let whole = |line: &str| line.contains("%slot") && (line.contains("load <") || line.contains("store <"));
+    assert!(!llvm.lines().any(whole), "{llvm}");
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx512f") {
+        assert!(!llvm.contains("alloca"), "{llvm}");
     }
 }
 
@@ -520,9 +527,11 @@ fn saxpy_is_wide() {
 ";
     let module = parse_module(&text).unwrap();
     let [llvm, assembly] = stages(&module, 16, ["optimize.ll", "optimize.s"]);
-    for part in ["load <16 x float>", "store <16 x float>", "@llvm.fmuladd.v16f32", "@llvm.masked.load.v16f32"] {
+    for part in ["load <16 x float>", "store <16 x float>", "@llvm.fmuladd.v16f32"] {
         assert!(llvm.contains(part), "{part}:\n{llvm}");
     }
+    let masked = ["@llvm.masked.load.v16f32", "@llvm.x86.avx.maskload.ps.256"];
+    assert!(masked.iter().any(|load| llvm.contains(load)), "{llvm}");
     assert!(!llvm.contains("gather") && !llvm.contains("scatter"), "{llvm}");
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx512f") {

@@ -21,8 +21,13 @@ fn folder(name: &str) -> PathBuf {
 
 /// The report as text and as JSON, in files.
 fn report(module: &Module, name: &str, vectorize: Vectorize) -> [String; 2] {
+    report_with(module, name, vectorize, None)
+}
+
+/// The report where registers have at most so many bits.
+fn report_with(module: &Module, name: &str, vectorize: Vectorize, simd: Option<u32>) -> [String; 2] {
     let folder = folder(name);
-    let options = CompileOptions { vectorize, report: Some(folder.clone()), ..CompileOptions::default() };
+    let options = CompileOptions { vectorize, simd, report: Some(folder.clone()), ..CompileOptions::default() };
     let variant = compile_kernel(module, 0, &options).unwrap();
     let read = |kind: &str| std::fs::read_to_string(folder.join(format!("{}.{kind}", module.kernels[0].name))).unwrap();
     let found = [read("txt"), read("json")];
@@ -31,10 +36,11 @@ fn report(module: &Module, name: &str, vectorize: Vectorize) -> [String; 2] {
     found
 }
 
+/// Without instructions that take masks of lanes, what scatters has a copy for all lanes.
 #[test]
 fn some_of_everything() {
     let module = build(include_str!("report.cl"), true);
-    let [text, json] = report(&module, "everything", Vectorize::Gangs(Gangs::of_width(8)));
+    let [text, json] = report_with(&module, "everything", Vectorize::Gangs(Gangs::of_width(8)), Some(256));
     let expected = "kernel some_of_everything: 8 work-items at a time along x, unicf (as asked)
 9:15 load contiguous: f32 from global memory
 10:15 load reversed: f32 from global memory
@@ -46,8 +52,12 @@ fn some_of_everything() {
 15:11 branch uniform: stays a branch
 16:20 store interleaved stride 2: f32 to global memory
 17:11 branch divergent: folded
+17:11 version all-true copy: where all lanes go one way
+18:24 store scatter: f32 to global memory, lanes 12 bytes apart
 18:24 store scatter, masked: f32 to global memory, lanes 12 bytes apart
+19:13 load contiguous: i32 from global memory
 19:13 load contiguous, masked: i32 from global memory
+19:22 store scatter: f32 to global memory, lanes anywhere
 19:22 store scatter, masked: f32 to global memory, lanes anywhere
 19:24 branch divergent: folded
 21:5 branch uniform: stays a branch

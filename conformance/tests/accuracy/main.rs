@@ -116,7 +116,10 @@ fn correctly_rounded_floats() {
 
 #[test]
 fn relaxed_floats() {
-    let functions = functions::all().into_iter().filter(|function| function.relaxed != Relaxed::Same).collect();
+    // Roots keep their bounds, but machines have estimates of them.
+    let estimated = |function: &Function| ["sqrt", "rsqrt"].contains(&function.name);
+    let wanted = |function: &Function| function.relaxed != Relaxed::Same || estimated(function);
+    let functions = functions::all().into_iter().filter(wanted).collect();
     check(Section::Relaxed, Type::Float, Mode::Relaxed, functions);
 }
 

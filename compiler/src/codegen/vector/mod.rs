@@ -34,7 +34,6 @@ use super::storage::{SlotHome, Storage};
 use crate::analysis::cfg::cfg;
 use crate::analysis::lines::{Line, lines};
 use crate::ir::{Block, BlockCall, Function, InstData, Kernel, Slot, SourceLoc, Terminator, Type, Value};
-use crate::jit::Extensions;
 use crate::report::Notes;
 use crate::widen::lanes::Form;
 use crate::widen::{RegionPlan, Widening};
@@ -61,8 +60,6 @@ pub struct Around<'a, 'ctx, 'm> {
     pub group: &'a Group<'ctx>,
     /// How the kernel's gangs run.
     pub widening: &'a Widening,
-    /// What the machine's instructions do beyond LLVM's operations.
-    pub extensions: Extensions,
     /// What the report says.
     pub notes: &'a Notes,
 }
