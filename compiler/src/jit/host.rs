@@ -93,22 +93,13 @@ pub fn register_bits(simd: Option<u32>) -> u32 {
 pub struct Extensions {
     /// They take their masks from vector registers, as AVX does and AVX-512 does not.
     pub masks_in_vectors: bool,
-    /// They estimate reciprocals and reciprocal square roots of floats.
-    pub estimates: Option<Estimates>,
+    /// They estimate reciprocals and reciprocal square roots of all floats to 14 bits (AVX-512).
+    pub estimates: bool,
     /// They have registers of 512 bits and move any element of one or two of them anywhere (AVX-512).
     pub permutes: bool,
     /// They compute in binary16 (AVX-512). Where they do not, LLVM goes through binary32, which gives the same result but for
     /// fused multiply-add.
     pub halves: bool,
-}
-
-/// How near estimates are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Estimates {
-    /// AVX-512: of all floats, off by a relative 2^-14.
-    Bits14,
-    /// AVX: off by a relative 1.5 * 2^-12, and denormal floats are zeros.
-    Bits11,
 }
 
 impl Extensions {
@@ -118,11 +109,7 @@ impl Extensions {
         let avx512 = has("avx512f") && most > 256;
         Extensions {
             masks_in_vectors: has("avx") && most > 128 && !avx512,
-            estimates: match () {
-                () if avx512 && has("avx512vl") => Some(Estimates::Bits14),
-                () if has("avx") && has("fma") && most > 128 => Some(Estimates::Bits11),
-                () => None,
-            },
+            estimates: avx512 && has("avx512vl"),
             permutes: avx512,
             halves: avx512 && has("avx512fp16"),
         }

@@ -17,7 +17,7 @@ use std::fmt;
 
 use inkwell::module::Module;
 
-pub use host::{Estimates, Extensions, HostMachine, host_description, llvm_version, register_bits};
+pub use host::{Extensions, HostMachine, host_description, llvm_version, register_bits};
 pub use loader::{JitCode, load};
 pub use optimize::{assembly_text, emit_object, ir_text, optimize, worthwhile};
 

@@ -5,7 +5,6 @@ use crate::host_code::build;
 use crate::machine;
 use lockstep_compiler::interp::{Arg, Memory, NdRange};
 use lockstep_compiler::ir::{InstData, Module, UnaryOp, parse_module};
-use lockstep_compiler::jit::{Estimates, Extensions};
 use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
 use lockstep_compiler::widen::Gangs;
 use std::ops::RangeInclusive;
@@ -157,22 +156,17 @@ fn native_and_half_quotients_of_every_kind_of_float() {
     }
 }
 
-/// The forms that may be rough take no division and no root of the machine, where it has estimates that are near enough.
+/// The forms that may be rough take no division and no root of the machine, where it has estimates.
 #[test]
 fn native_and_half_forms_are_made_of_estimates() {
-    let host = Extensions::of_host(None);
+    let host = lockstep_compiler::jit::Extensions::of_host(None);
     let both = ["sqrt(a[i])", "rsqrt(a[i])", "recip(a[i])"].map(|call| (call, &["native_", "half_"][..]));
     for (call, forms) in both.into_iter().chain([("divide(a[i], b[i])", &["native_"][..])]) {
         for form in forms {
             let [llvm] = stages(&build(&kernel_of(&format!("{form}{call}")), ""), 16, ["optimize.ll"]);
             let wide =
                 |operation: &str| llvm.lines().any(|line| line.contains("<16 x float>") && line.contains(operation));
-            let estimated = match host.estimates {
-                Some(Estimates::Bits14) => true,
-                Some(Estimates::Bits11) => call.starts_with("rsqrt"),
-                None => false,
-            };
-            assert_ne!(wide("fdiv") || wide("@llvm.sqrt"), estimated, "{form}{call}: {llvm}");
+            assert_ne!(wide("fdiv") || wide("@llvm.sqrt"), host.estimates, "{form}{call}: {llvm}");
         }
     }
 }

@@ -7,7 +7,6 @@ use crate::codegen::groups;
 use crate::ir::{
     BinaryOp, FastMath, Inst, InstData, InstNode, IntFlags, Ordering, Query, Space, TernaryOp, Type, UnaryOp, Value,
 };
-use crate::jit::Estimates;
 use crate::widen::Configuration;
 use crate::widen::lanes::Form;
 use cranelift_entity::EntityRef;
@@ -214,21 +213,21 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             Lanes::Run(run) => self.in_run(arg, run),
             Lanes::All => Ok(self.vector(arg)?.into()),
         };
-        let estimates = emit.extensions.estimates.filter(|_| matches!(lanes, Lanes::All));
+        let estimates = emit.extensions.estimates && matches!(lanes, Lanes::All);
         let frozen = |value| if speculates { self.freeze(value) } else { Ok(value) };
         let body_const = |value| self.body.const_bits(value);
         let ty = node.results.first().map_or(Type::BOOL, |&result| self.ty(result));
         match data {
-            InstData::Unary { op: UnaryOp::Rsqrt, arg, .. } if let Some(of) = estimates => {
-                Ok(emit.reciprocal_root(of, self.vector(*arg)?)?.into())
+            InstData::Unary { op: UnaryOp::Rsqrt, arg, .. } if estimates => {
+                Ok(emit.reciprocal_root(self.vector(*arg)?)?.into())
             }
             InstData::Unary { op: UnaryOp::Sqrt, fmf, arg }
-                if estimates == Some(Estimates::Bits14) && ty == Type::F32 && fmf.allows_reciprocals() =>
+                if estimates && ty == Type::F32 && fmf.allows_reciprocals() =>
             {
                 Ok(emit.rough_root(self.vector(*arg)?)?.into())
             }
             InstData::Binary { op: BinaryOp::Fdiv, fmf, args: [x, y], .. }
-                if estimates == Some(Estimates::Bits14) && ty == Type::F32 && fmf.allows_reciprocals() =>
+                if estimates && ty == Type::F32 && fmf.allows_reciprocals() =>
             {
                 Ok(emit.rough_quotient(self.vector(*x)?, self.vector(*y)?)?.into())
             }
