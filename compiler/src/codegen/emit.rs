@@ -16,6 +16,7 @@ use inkwell::values::{
     IntValue, PointerValue,
 };
 use inkwell::{AddressSpace, IntPredicate};
+use std::cell::OnceCell;
 use std::num::NonZeroU32;
 
 /// The result of emitting something. LLVM's builder fails only on a mistake of ours, which the
@@ -36,6 +37,8 @@ pub struct Emit<'ctx, 'm> {
     pub scopes: Scopes<'ctx>,
     /// What the machine's instructions do beyond LLVM's operations.
     pub extensions: Extensions,
+    /// Where lanes store that are off, once that is wanted.
+    pub nowhere: OnceCell<PointerValue<'ctx>>,
 }
 
 impl<'ctx> Emit<'ctx, '_> {

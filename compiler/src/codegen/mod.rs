@@ -46,6 +46,7 @@ use inkwell::basic_block::BasicBlock;
 use inkwell::builder::BuilderError;
 use inkwell::module::Module as LlvmModule;
 use inkwell::values::IntValue;
+use std::cell::OnceCell;
 use storage::Storage;
 use vector::Around;
 
@@ -90,7 +91,15 @@ pub fn generate<'ctx>(
     }
     let restricted = origins::restricted(kernel);
     let scopes = Scopes::new(ctx, restricted.iter().map(|&param| kernel.params[param as usize].readonly));
-    let emit = Emit { ctx, module: &llvm, builder: ctx.create_builder(), function, scopes, extensions };
+    let emit = Emit {
+        ctx,
+        module: &llvm,
+        builder: ctx.create_builder(),
+        function,
+        scopes,
+        extensions,
+        nowhere: OnceCell::new(),
+    };
     emit.at(emit.block("entry"));
     let mut frame = frame::enter(&emit, module, kernel, &storage, launch, layout)?;
     let argument = |index| -> Emitted<_> {

@@ -93,6 +93,16 @@ pub fn register_bits(simd: Option<u32>) -> u32 {
 pub struct Extensions {
     /// They take their masks from vector registers, as AVX does and AVX-512 does not.
     pub masks_in_vectors: bool,
+    /// They load and store some of the lanes' elements of four and eight bytes (AVX).
+    pub masks: bool,
+    /// They do with those of one and two bytes (AVX-512).
+    pub masks_of_bytes: bool,
+    /// They load elements of four and eight bytes from anywhere (AVX2).
+    pub gathers: bool,
+    /// They store them anywhere (AVX-512).
+    pub scatters: bool,
+    /// A store of some lanes takes longer than asking whether there is any (AVX without AVX-512).
+    pub slow_masked_stores: bool,
     /// They estimate reciprocals and reciprocal square roots of all floats to 14 bits (AVX-512).
     pub estimates: bool,
     /// They have registers of 512 bits and move any element of one or two of them anywhere (AVX-512).
@@ -109,6 +119,11 @@ impl Extensions {
         let avx512 = has("avx512f") && most > 256;
         Extensions {
             masks_in_vectors: has("avx") && most > 128 && !avx512,
+            masks: has("avx") && most > 128,
+            masks_of_bytes: avx512 && has("avx512bw"),
+            gathers: has("avx2") && most > 128,
+            scatters: avx512,
+            slow_masked_stores: !avx512,
             estimates: avx512 && has("avx512vl"),
             permutes: avx512,
             halves: avx512 && has("avx512fp16"),

@@ -295,7 +295,13 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 inst.set_alignment(rows.align).map_err(|_| BuilderError::BitwidthError)?;
                 (loaded.into_vector_value(), vec![inst])
             }
-            Some(lanes) => self.masked_load(ty, rows.start, lanes, rows.align)?,
+            Some(lanes) => {
+                let bits = rows.ty.bytes() * 8;
+                match self.where_to_in_row(Direction::Load, bits, rows.start, lanes)? {
+                    Some((places, all)) => self.gathered(ty, places, all, rows.ty.bytes().min(rows.align))?,
+                    None => self.masked_load(ty, rows.start, lanes, rows.align)?,
+                }
+            }
         };
         for inst in insts {
             emit.scopes.mark(inst, &[rows.part]);
@@ -328,11 +334,19 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 emit.scopes.mark(store, &[rows.part]);
             }
             Some(lanes) => {
-                let args = [wide.into(), rows.start.into(), lanes.into()];
-                let types = [wide.get_type().into(), emit.ptr().into()];
-                let call = emit.intrinsic_call("llvm.masked.store", &types, &args)?;
-                self.align(call, 1, rows.align);
-                self.mark(call, rows.part);
+                let bits = rows.ty.bytes() * 8;
+                self.guarded(mask.filter(|_| emit.extensions.slow_masked_stores), || {
+                    if let Some((places, all)) = self.where_to_in_row(Direction::Store, bits, rows.start, lanes)? {
+                        self.scattered(wide, places, all, rows.ty.bytes().min(rows.align), rows.part)?;
+                        return Ok(Vec::new());
+                    }
+                    let args = [wide.into(), rows.start.into(), lanes.into()];
+                    let types = [wide.get_type().into(), emit.ptr().into()];
+                    let call = emit.intrinsic_call("llvm.masked.store", &types, &args)?;
+                    self.align(call, 1, rows.align);
+                    self.mark(call, rows.part);
+                    Ok(Vec::new())
+                })?;
             }
         }
         Ok(())
@@ -353,7 +367,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         parts.into_iter().next().ok_or(BuilderError::UnsetPosition)
     }
 
-    fn all_or(&self, mask: Option<Mask<'ctx>>) -> VectorValue<'ctx> {
+    pub(super) fn all_or(&self, mask: Option<Mask<'ctx>>) -> VectorValue<'ctx> {
         mask.map_or_else(|| self.constant_lanes((0..self.wide.get()).map(|_| true)), |mask| mask.lanes)
     }
 
@@ -370,24 +384,54 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         invariant: bool,
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emit = self.around.emit;
-        let lanes = self.all_or(mask);
         let load = |(index, together): (u32, u32)| {
             // Neighbouring elements come as one number.
-            let result = self.memory_vector(number(ty, together), self.wide.get());
+            let number = number(ty, together);
+            let result = self.memory_vector(number, self.wide.get());
             let (places, align) = self.element_places(&held, offset, ty, index, access)?;
-            let args = [places.into(), lanes.into(), result.const_zero().into()];
-            let types = [result.into(), places.get_type().into()];
-            let call = emit.intrinsic_call("llvm.masked.gather", &types, &args)?;
-            self.align(call, 0, align);
-            let loaded = call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)?;
-            if let Some(inst) = loaded.as_instruction_value() {
+            let (places, lanes) = self.where_to(Direction::Load, number.bytes() * 8, places, mask)?;
+            let (loaded, insts) = self.gathered(result, places, lanes, align)?;
+            for inst in insts {
                 emit.scopes.mark(inst, &[Part::Space(space)]);
                 emit.mark_invariant(invariant.then_some(inst));
             }
-            self.elements_of(ty, together, loaded.into_vector_value())
+            self.elements_of(ty, together, loaded)
         };
         let parts = together(ty, count).into_iter().map(load).collect::<Emitted<Vec<_>>>()?;
         Ok(parts.into_iter().flatten().collect())
+    }
+
+    /// What lies at the places of lanes that are on, zeros elsewhere; and the instruction that loads it.
+    fn gathered(
+        &self,
+        ty: VectorType<'ctx>,
+        places: VectorValue<'ctx>,
+        lanes: VectorValue<'ctx>,
+        align: u32,
+    ) -> Emitted<(VectorValue<'ctx>, Vec<InstructionValue<'ctx>>)> {
+        let args = [places.into(), lanes.into(), ty.const_zero().into()];
+        let types = [ty.into(), places.get_type().into()];
+        let call = self.around.emit.intrinsic_call("llvm.masked.gather", &types, &args)?;
+        self.align(call, 0, align);
+        let loaded = call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)?;
+        Ok((loaded.into_vector_value(), loaded.as_instruction_value().into_iter().collect()))
+    }
+
+    /// Stores what lanes that are on have at their places.
+    fn scattered(
+        &self,
+        value: VectorValue<'ctx>,
+        places: VectorValue<'ctx>,
+        lanes: VectorValue<'ctx>,
+        align: u32,
+        part: Part,
+    ) -> Emitted<()> {
+        let args = [value.into(), places.into(), lanes.into()];
+        let types = [value.get_type().into(), places.get_type().into()];
+        let call = self.around.emit.intrinsic_call("llvm.masked.scatter", &types, &args)?;
+        self.align(call, 1, align);
+        self.mark(call, part);
+        Ok(())
     }
 
     /// The elements of each lane that it holds as one number.
@@ -415,16 +459,17 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<()> {
         let emit = self.around.emit;
-        let lanes = self.all_or(mask);
-        for (index, together) in together(ty, values.len()) {
-            let (places, align) = self.element_places(&held, offset, ty, index, access)?;
-            let value = self.as_numbers(ty, &values[index as usize..(index + together) as usize])?;
-            let args = [value.into(), places.into(), lanes.into()];
-            let types = [value.get_type().into(), places.get_type().into()];
-            let call = emit.intrinsic_call("llvm.masked.scatter", &types, &args)?;
-            self.align(call, 1, align);
-            self.mark(call, Part::Space(space));
-        }
+        let store = || {
+            for (index, together) in together(ty, values.len()) {
+                let bits = number(ty, together).bytes() * 8;
+                let (places, align) = self.element_places(&held, offset, ty, index, access)?;
+                let (places, lanes) = self.where_to(Direction::Store, bits, places, mask)?;
+                let value = self.as_numbers(ty, &values[index as usize..(index + together) as usize])?;
+                self.scattered(value, places, lanes, align, Part::Space(space))?;
+            }
+            Ok(Vec::new())
+        };
+        self.guarded(mask.filter(|_| emit.extensions.slow_masked_stores), store)?;
         Ok(())
     }
 

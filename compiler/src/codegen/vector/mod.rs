@@ -11,6 +11,7 @@ mod atomics;
 mod bounds;
 mod columns;
 mod division;
+mod elsewhere;
 mod gangs;
 mod instructions;
 mod lanewise;

@@ -1,0 +1,103 @@
+//! Accesses of some lanes for which the machine has no instruction.
+//!
+//! LLVM makes a branch for each lane of them, and branches on what data decide are mispredicted. Here every lane accesses
+//! something: those that are off a place that belongs to nobody else.
+
+use super::GangCode;
+use super::masks::Mask;
+use crate::codegen::emit::{Emit, Emitted};
+use crate::widen::memory::Direction;
+use inkwell::builder::BuilderError;
+use inkwell::module::Linkage;
+use inkwell::types::VectorType;
+use inkwell::values::{PointerValue, VectorValue};
+
+impl<'ctx> GangCode<'_, 'ctx, '_> {
+    /// Where the lanes of an access to elements of so many bits go that may lie anywhere, and which of them do.
+    pub(super) fn where_to(
+        &self,
+        direction: Direction,
+        bits: u32,
+        places: VectorValue<'ctx>,
+        mask: Option<Mask<'ctx>>,
+    ) -> Emitted<(VectorValue<'ctx>, VectorValue<'ctx>)> {
+        let emit = self.around.emit;
+        let has_masks = match direction {
+            Direction::Load => emit.extensions.gathers,
+            Direction::Store => emit.extensions.scatters,
+        };
+        match mask {
+            Some(Mask { lanes, .. }) if !has_masks || bits < 32 => emit.elsewhere(direction, places, lanes),
+            mask => Ok((places, self.all_or(mask))),
+        }
+    }
+
+    /// The same for elements that lie side by side, if there are no masks for these; their number is that of `lanes`.
+    pub(super) fn where_to_in_row(
+        &self,
+        direction: Direction,
+        bits: u32,
+        start: PointerValue<'ctx>,
+        lanes: VectorValue<'ctx>,
+    ) -> Emitted<Option<(VectorValue<'ctx>, VectorValue<'ctx>)>> {
+        let emit = self.around.emit;
+        let has_masks = if bits < 32 { emit.extensions.masks_of_bytes } else { emit.extensions.masks };
+        // LLVM knows what constants are.
+        if has_masks || lanes.is_const() {
+            return Ok(None);
+        }
+        let count = lanes.get_type().get_size();
+        let offset = |lane| emit.const64(u64::from(lane * bits / 8));
+        let offsets = VectorType::const_vector(&(0..count).map(offset).collect::<Vec<_>>());
+        let starts = emit.splat(start.into(), count)?;
+        let places = emit.offsets(starts.into(), offsets.into(), false)?.into_vector_value();
+        emit.elsewhere(direction, places, lanes).map(Some)
+    }
+}
+
+impl<'ctx> Emit<'ctx, '_> {
+    fn elsewhere(
+        &self,
+        direction: Direction,
+        places: VectorValue<'ctx>,
+        lanes: VectorValue<'ctx>,
+    ) -> Emitted<(VectorValue<'ctx>, VectorValue<'ctx>)> {
+        let other = match direction {
+            Direction::Load => self.zeros(),
+            Direction::Store => self.nowhere()?,
+        };
+        let count = lanes.get_type().get_size();
+        let places = self.builder.build_select(lanes, places, self.splat(other.into(), count)?, "")?;
+        let all = vec![self.ctx.bool_type().const_all_ones(); count as usize];
+        Ok((places.into_vector_value(), VectorType::const_vector(&all)))
+    }
+
+    /// Eight bytes that are zero.
+    fn zeros(&self) -> PointerValue<'ctx> {
+        const NAME: &str = "zeros";
+        let global = self.module.get_global(NAME).unwrap_or_else(|| {
+            let global = self.module.add_global(self.i64(), None, NAME);
+            global.set_initializer(&self.i64().const_zero());
+            global.set_constant(true);
+            global.set_linkage(Linkage::Private);
+            global.set_alignment(8);
+            global
+        });
+        global.as_pointer_value()
+    }
+
+    /// Eight bytes that nobody reads.
+    fn nowhere(&self) -> Emitted<PointerValue<'ctx>> {
+        if let Some(&place) = self.nowhere.get() {
+            return Ok(place);
+        }
+        let entry = self.function.get_first_basic_block().ok_or(BuilderError::UnsetPosition)?;
+        let builder = self.ctx.create_builder();
+        match entry.get_first_instruction() {
+            Some(first) => builder.position_before(&first),
+            None => builder.position_at_end(entry),
+        }
+        let place = builder.build_alloca(self.i64(), "nowhere")?;
+        Ok(*self.nowhere.get_or_init(|| place))
+    }
+}
