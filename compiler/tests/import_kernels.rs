@@ -360,3 +360,59 @@ fn native_and_half_forms_take_fewer_steps() {
         assert!(native < plain && half < plain, "{name}: {plain}, native {native}, half {half}");
     }
 }
+
+#[test]
+fn both_sides_of_a_branch_store_to_one_place_once() {
+    let stores = |body: &str| {
+        let source = format!(
+            "kernel void k(global float *a, global const float *b, int n, uint m) {{
+                 size_t i = get_global_id(0);
+                 int j = i;
+                 {body}
+             }}"
+        );
+        let module = build(&source, "");
+        let regions = kernel(&module, "k").regions.values();
+        let stores =
+            regions.flat_map(|body| body.insts.values()).filter(|node| matches!(node.data, InstData::Store { .. }));
+        stores.count()
+    };
+    for (body, expected) in [
+        ("if (b[i] > 0) a[i] = b[i]; else a[i] = b[i] * b[i] + 1;", 1),
+        ("if (b[i] > 0) a[j + n] = b[i]; else a[j + n] = b[i] * b[i] + 1;", 1),
+        ("if (b[i] > 0) { a[j + n] = b[i]; a[j] = 1; } else { a[j + n] = b[i] + 1; a[j] = 2; }", 2),
+        // Other places.
+        ("if (b[i] > 0) a[j + n] = b[i]; else a[j + m] = b[i] * b[i] + 1;", 2),
+        ("if (b[i] > 0) a[i + 1] = b[i]; else a[i] = b[i] * b[i] + 1;", 2),
+        // Not the last thing that both do.
+        ("if (b[i] > 0) a[i] = b[i]; else { a[i] = b[i] * b[i] + 1; a[i + n] = 0; }", 3),
+        ("if (b[i] > 0) *(volatile global float *)&a[i] = b[i]; else a[i] = b[i] * b[i] + 1;", 2),
+    ] {
+        assert_eq!(stores(body), expected, "{body}");
+    }
+}
+
+#[test]
+fn places_that_are_shared_hold_what_their_side_stored() {
+    let source = "kernel void k(global int *a, global const int *b, int n) {
+        int i = get_global_id(0), j = i * 3 + n;
+        if (b[i] > 2) { a[j] = b[i]; a[j + 1] = i; a[j + n] = 7; }
+        else if (b[i] > 0) { a[j] = -b[i]; a[j + 1] = 2 * i; a[j + 2] = 8; }
+        else { a[j + 1] = 9; a[j] = 3; }
+    }";
+    let module = build(source, "");
+    let b: Vec<i32> = (0..32).map(|i| i * 7 % 5 - 1).collect();
+    let mut memory = Memory::new(vec![vec![0; 4 * 100], bytes(&b, i32::to_le_bytes)]);
+    run(&module, "k", &[32], &[8], &[Arg::Buffer(0), Arg::Buffer(1), Arg::i32(2)], &mut memory);
+    let mut expected = vec![0; 100];
+    for (i, &b) in b.iter().enumerate() {
+        let j = i * 3 + 2;
+        let three = match b {
+            3.. => [b, i as i32, 7],
+            1..3 => [-b, 2 * i as i32, 8],
+            _ => [3, 9, 0],
+        };
+        expected[j..j + 3].copy_from_slice(&three);
+    }
+    assert_eq!(ints(&memory.buffers[0]), expected);
+}

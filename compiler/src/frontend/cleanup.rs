@@ -29,6 +29,7 @@ use llvm_sys::prelude::LLVMValueRef;
 use llvm_sys::target_machine::LLVMTargetMachineRef;
 
 use super::FrontendError;
+use super::equal_stores::share_addresses;
 use super::irreducible::is_irreducible;
 use super::llvm::{PassOptions, run_passes};
 
@@ -86,6 +87,7 @@ pub(crate) fn clean_up(module: &Module<'_>, level: Level) -> Result<(), Frontend
             run(module, EARLY)?;
             infer_address_spaces(module)?;
             keep_barriers_single(module);
+            module.get_functions().for_each(share_addresses);
             run(module, LATE)?;
         }
     }

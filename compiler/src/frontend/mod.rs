@@ -11,6 +11,7 @@
 mod clang;
 mod cleanup;
 mod dependencies;
+mod equal_stores;
 pub mod features;
 mod images;
 mod irreducible;
