@@ -22,6 +22,8 @@ const VECTOR: u64 = 2;
 /// An element of a gather, in operations on one element: it is worse than as many accesses, and the addresses have to be
 /// put into vectors first.
 const GATHER: u64 = 3;
+/// The same with registers of less than 512 bits.
+const NARROW_GATHER: u64 = 2;
 /// From local memory, which is in the first cache: there is no waiting that a gather would do for all lanes at once.
 const LOCAL_GATHER: u64 = 5;
 /// An element of a scatter.
@@ -265,12 +267,15 @@ pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) ->
         match classify(stride, ty.bytes(), count as u32, registers.width, direction) {
             AccessClass::Uniform => once,
             AccessClass::Rows { row: 1, reversed: false } => vector(ty) + asks,
+            // Of short registers neighbouring loads share more of what takes them apart.
+            AccessClass::Rows { row, .. } if registers.bits < 512 => u64::from(row + 1) * vector(ty) + asks,
             AccessClass::Rows { row, .. } => 2 * u64::from(row) * vector(ty) + asks,
             AccessClass::Scattered if is_same_element(f, ptr, shapes) => 2 * count * vector(ty),
             AccessClass::Scattered => {
                 let each = match direction {
                     _ if f.ty(ptr) == Type::Ptr(Space::Private) || is_rewritten(ptr) => REWRITTEN,
                     Direction::Load if f.ty(ptr) == Type::Ptr(Space::Local) => LOCAL_GATHER,
+                    Direction::Load if registers.bits < 512 => NARROW_GATHER,
                     Direction::Load => GATHER,
                     Direction::Store => SCATTER,
                 };

@@ -5,7 +5,8 @@
 //! Ensures: numbers to compare with those of `cost`. They decide what is done, never what comes out.
 //! Phases: none; a table.
 //! Source: measured. AVX-512 and SVE have masks for accesses of every kind. Registers of 256 bits have them for
-//! elements of four and eight bytes, those of 128 bits for none: then there is a branch per lane.
+//! elements of four and eight bytes that lie side by side or are read, those of 128 bits for none: then lanes go one by
+//! one.
 
 use super::cost::{Lanes, Registers};
 use crate::ir::{Function, Inst, InstData, Type, Value};
@@ -14,7 +15,7 @@ use crate::widen::memory::{AccessClass, Direction, classify};
 /// Whether any lane is active, and a branch.
 const GUARD: u64 = 3;
 
-/// A branch for one lane, and what it keeps apart.
+/// What keeps one lane apart.
 const LANE: u64 = 3;
 
 /// What an instruction costs a gang more in a block that has a mask.
@@ -29,7 +30,10 @@ pub fn extra(f: &Function, inst: Inst, Lanes { shapes, lines, .. }: Lanes<'_>, r
             AccessClass::Uniform => GUARD,
             _ if !has_masks => LANE * lanes * count,
             AccessClass::Rows { row, .. } => u64::from(row) * registers.of(ty),
-            AccessClass::Scattered if direction == Direction::Store && registers.bits < 512 => LANE * lanes * count,
+            // Lanes store one by one with and without a mask.
+            AccessClass::Scattered if direction == Direction::Store && registers.bits < 512 => {
+                GUARD + count * registers.of(ty)
+            }
             AccessClass::Scattered => count * registers.of(ty),
         }
     };
