@@ -37,6 +37,8 @@ pub struct LaunchFacts {
     /// The kernel's inputs, one bit each, that are integers which, read as signed, are positive multiples of
     /// [`ROW`].
     pub multiples: u32,
+    /// The kernel's inputs, one bit each, that are integers of value 1.
+    pub ones: u32,
 }
 
 impl LaunchFacts {
@@ -53,6 +55,7 @@ impl LaunchFacts {
                 _ => LocalSize::Any,
             },
             multiples: 0,
+            ones: 0,
         }
     }
 
@@ -64,7 +67,7 @@ impl LaunchFacts {
 
     /// Less: what holds whatever the arguments are.
     pub fn of_any_arguments(self) -> LaunchFacts {
-        LaunchFacts { multiples: 0, ..self }
+        LaunchFacts { multiples: 0, ones: 0, ..self }
     }
 
     /// Whether all of `other` holds where this holds.
@@ -80,6 +83,7 @@ impl LaunchFacts {
             && covers(self.zero_offset, other.zero_offset)
             && covers(self.full_groups, other.full_groups)
             && other.multiples & !self.multiples == 0
+            && other.ones & !self.ones == 0
     }
 
     /// The facts where the kernel itself demands a local size.

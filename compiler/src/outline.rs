@@ -35,6 +35,8 @@ pub struct KernelOutline {
     pub attrs: KernelAttrs,
     /// The inputs, one bit each, of which a launch's facts should tell that they are multiples.
     pub divisors: u32,
+    /// The inputs, one bit each, of which they should tell that they are 1.
+    pub steps: u32,
     /// Whether it matters how a range is cut into groups.
     pub needs_groups: bool,
     /// Whether it moves rows to columns, so that square groups suit it.
@@ -64,6 +66,7 @@ impl KernelOutline {
             private_bytes: kernel.slots.values().fold(0, |sum: u64, slot| sum.saturating_add(slot.size)),
             attrs: kernel.attrs.clone(),
             divisors: arguments::divisors(kernel),
+            steps: arguments::steps(kernel),
             needs_groups: group_queries::needs_groups(kernel),
             transposes: transposes::transposes(module, kernel),
         }

@@ -299,3 +299,33 @@ fn transposes() {
         }
     }
 }
+
+/// Arguments with which ids are multiplied, by turns 1 and something else, of several types.
+#[test]
+fn steps_between_neighbours() {
+    let source = "
+        kernel void steps(global const uchar *in, global int *out, int step, uchar narrow, long wide) {
+            size_t i = get_global_id(0);
+            int sum = in[(int)i * step] * 3 + in[i * narrow + 1];
+            for (int k = 0; k < 3; ++k) sum += in[i * wide + k * step];
+            out[i * narrow] = sum + step * 1000;
+        }";
+    let setup = Setup::new();
+    let kernel = setup.context.build(source, "-cl-std=CL3.0").kernel("steps");
+    let (items, most) = (100, 5);
+    let bytes: Vec<u8> = (0..items * most + 16).map(|n| (n * 37 % 251) as u8).collect();
+    let input = setup.context.with_values(&bytes);
+    let steps = [(1, 1, 1), (3, 1, 1), (1, 2, 1), (1, 1, 1), (5, 5, 5), (1, 1, 4), (0, 1, 1), (1, 1, 1), (3, 1, 2)];
+    for (step, narrow, wide) in steps {
+        let out = setup.context.zeros::<i32>(items * most);
+        kernel.set_all(arguments![&input, &out, step as i32, narrow as u8, wide as i64]);
+        launch(&setup, &kernel, &[0], &[items], &[20]);
+        let mut wanted = vec![0; items * most];
+        for i in 0..items {
+            let at = |place: usize| i32::from(bytes[place]);
+            let three: i32 = (0..3).map(|k| at(i * wide + k * step)).sum();
+            wanted[i * narrow] = at(i * step) * 3 + at(i * narrow + 1) + three + step as i32 * 1000;
+        }
+        assert_eq!(read::<i32>(&setup.queue, &out), wanted, "{step} {narrow} {wide}");
+    }
+}

@@ -3,13 +3,15 @@
 //! Ids of a gang that starts at a multiple of its width lie between two multiples of it, so that `id < n`, `id / n`
 //! and `id % n` are the same in all lanes, or contiguous, where `n` is such a multiple. A launch can tell whether an
 //! argument is ([`crate::launch_facts::LaunchFacts::multiples`]); but code is not to be made anew for arguments that are
-//! no such `n`.
+//! no such `n`. Where an id is multiplied with an argument, neighbours' accesses are side by side if that is 1
+//! ([`crate::launch_facts::LaunchFacts::ones`]).
 //!
 //! Requires: a verified kernel.
 //! Ensures: every input in the answer is an integer that a bound or divisor of what depends on an id along x is
-//! computed of, in a way that keeps multiples. What is missing costs speed, what is too much costs compile time.
+//! computed of, in a way that keeps multiples, or that is a factor of it. What is missing costs speed, what is too much
+//! costs compile time.
 //! Phases: which values depend on an id and which are an input or a multiple of one, until nothing changes; then
-//! the comparisons and divisions.
+//! the comparisons and divisions, or the products.
 //! Source: Moll 2021, sections 10.4 and 10.5, for the operations.
 
 use crate::ir::{BinaryOp, Function, InstData, Kernel, Query, UnaryOp, Value};
@@ -20,19 +22,40 @@ pub fn divisors(kernel: &Kernel) -> u32 {
     kernel.regions.values().fold(0, |found, body| found | divisors_in(body))
 }
 
+/// The inputs, one bit each, with which what depends on an id along x is multiplied.
+pub fn steps(kernel: &Kernel) -> u32 {
+    let of_body = |body: &Function| {
+        let origins = origins(body);
+        let insts = body.layout.iter().flat_map(|&block| &body.blocks[block].insts);
+        insts.fold(0, |found, &inst| match body.insts[inst].data {
+            InstData::Binary { op: BinaryOp::Mul, args: [x, y], .. } => {
+                let [x, y] = [origins[x], origins[y]];
+                let factor = if x.of_id { y } else { x };
+                let input = factor.itself.filter(|_| x.of_id != y.of_id);
+                found | input.map_or(0, |input| 1 << input)
+            }
+            _ => found,
+        })
+    };
+    kernel.regions.values().fold(0, |found, body| found | of_body(body))
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct Origin {
     /// Whether the value depends on an id along x.
     of_id: bool,
     /// The input that the value is a multiple of.
     input: Option<u32>,
+    /// The input that the value is.
+    itself: Option<u32>,
 }
 
-fn divisors_in(body: &Function) -> u32 {
+/// Where the values of a region come from.
+fn origins(body: &Function) -> SecondaryMap<Value, Origin> {
     let mut origins: SecondaryMap<Value, Origin> = SecondaryMap::new();
     for (input, &param) in (0..32).zip(&body.blocks[body.entry()].params) {
         if body.ty(param).is_int() {
-            origins[param].input = Some(input);
+            origins[param] = Origin { of_id: false, input: Some(input), itself: Some(input) };
         }
     }
     let mut changed = true;
@@ -49,11 +72,16 @@ fn divisors_in(body: &Function) -> u32 {
             for to in body.blocks[block].term.targets() {
                 for (&param, &arg) in body.blocks[to.block].params.iter().zip(&to.args) {
                     let of_id = origins[arg].of_id;
-                    changed |= learn(&mut origins[param], Origin { of_id, input: None });
+                    changed |= learn(&mut origins[param], Origin { of_id, ..Origin::default() });
                 }
             }
         }
     }
+    origins
+}
+
+fn divisors_in(body: &Function) -> u32 {
+    let origins = origins(body);
     let mut found = 0;
     for &block in &body.layout {
         for &inst in &body.blocks[block].insts {
@@ -77,16 +105,23 @@ fn divides(op: BinaryOp) -> bool {
 }
 
 fn learn(known: &mut Origin, new: Origin) -> bool {
-    let joined = Origin { of_id: known.of_id || new.of_id, input: known.input.or(new.input) };
+    let joined = Origin {
+        of_id: known.of_id || new.of_id,
+        input: known.input.or(new.input),
+        itself: known.itself.or(new.itself),
+    };
     std::mem::replace(known, joined) != joined
 }
 
 fn origin(data: &InstData, origins: &SecondaryMap<Value, Origin>) -> Origin {
     match *data {
-        InstData::Query { query: Query::GlobalId | Query::LocalId, dim: 0 } => Origin { of_id: true, input: None },
+        InstData::Query { query: Query::GlobalId | Query::LocalId, dim: 0 } => {
+            Origin { of_id: true, ..Origin::default() }
+        }
         InstData::Unary { op, arg, .. } => {
             let keeps = matches!(op, UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Sext | UnaryOp::Freeze);
-            Origin { input: origins[arg].input.filter(|_| keeps), ..origins[arg] }
+            let Origin { of_id, input, itself } = origins[arg];
+            Origin { of_id, input: input.filter(|_| keeps), itself: itself.filter(|_| keeps) }
         }
         InstData::Binary { op, args: [x, y], .. } => {
             let input = match op {
@@ -94,9 +129,11 @@ fn origin(data: &InstData, origins: &SecondaryMap<Value, Origin>) -> Origin {
                 BinaryOp::Shl => origins[x].input,
                 _ => None,
             };
-            Origin { of_id: origins[x].of_id || origins[y].of_id, input }
+            Origin { of_id: origins[x].of_id || origins[y].of_id, input, itself: None }
         }
-        InstData::Ternary { args, .. } => Origin { of_id: args.iter().any(|&arg| origins[arg].of_id), input: None },
+        InstData::Ternary { args, .. } => {
+            Origin { of_id: args.iter().any(|&arg| origins[arg].of_id), ..Origin::default() }
+        }
         _ => Origin::default(),
     }
 }
@@ -108,6 +145,10 @@ mod tests {
 
     /// The divisors of a kernel with four integers and this code.
     fn of(code: &str) -> u32 {
+        divisors(&kernel(code))
+    }
+
+    fn kernel(code: &str) -> Kernel {
         let mut text = "kernel \"k\" {\n args 16\n".to_string();
         for i in 0..4 {
             text += &format!(" param \"p{i}\" value \"int\" size 4 align 4 offset {}\n", 4 * i);
@@ -116,7 +157,17 @@ mod tests {
         text += " region r0 {\n b0(v0: i32, v1: i32, v2: i32, v3: i32):\n v4: i64 = query.global_id 0\n";
         text += &format!(" v5: i32 = trunc v4\n{code}\n return\n }}\n}}\n");
         let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        divisors(&module.kernels[0])
+        module.kernels[0].clone()
+    }
+
+    #[test]
+    fn factors_of_ids() {
+        let of = |code: &str| steps(&kernel(code));
+        assert_eq!(of(" v6: i32 = mul v5, v0\n v7: i32 = add v6, v1"), 1);
+        assert_eq!(of(" v6: i64 = sext v1\n v7: i64 = add v4, 3\n v8: i64 = mul v6, v7"), 2);
+        assert_eq!(of(" v6: i32 = mul v2, v3\n v7: i32 = mul v5, v6"), 0, "not an argument itself");
+        assert_eq!(of(" v6: i64 = query.global_id 1\n v7: i64 = sext v0\n v8: i64 = mul v6, v7"), 0);
+        assert_eq!(of(" v6: i32 = mul v5, v5\n v7: i1 = icmp.slt v5, v0"), 0);
     }
 
     #[test]

@@ -16,5 +16,6 @@ pub mod rounds;
 pub mod shared_live;
 pub mod trivial_branches;
 pub mod uniform_choices;
+pub mod unit_steps;
 pub mod unmasked_loops;
 pub mod whole_pieces;

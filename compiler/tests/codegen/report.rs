@@ -36,7 +36,6 @@ fn report_with(module: &Module, name: &str, vectorize: Vectorize, simd: Option<u
     found
 }
 
-/// Without instructions that take masks of lanes, what scatters has a copy for all lanes.
 #[test]
 fn some_of_everything() {
     let module = build(include_str!("report.cl"), true);
@@ -52,12 +51,8 @@ fn some_of_everything() {
 15:11 branch uniform: stays a branch
 16:20 store interleaved stride 2: f32 to global memory
 17:11 branch divergent: folded
-17:11 version all-true copy: where all lanes go one way
-18:24 store scatter: f32 to global memory, lanes 12 bytes apart
 18:24 store scatter, masked: f32 to global memory, lanes 12 bytes apart
-19:13 load contiguous: i32 from global memory
 19:13 load contiguous, masked: i32 from global memory
-19:22 store scatter: f32 to global memory, lanes anywhere
 19:22 store scatter, masked: f32 to global memory, lanes anywhere
 19:24 branch divergent: folded
 21:5 branch uniform: stays a branch

@@ -14,29 +14,43 @@ pub fn of(kernel: &Kernel, range: &NdRange, args: &ArgBlock) -> LaunchFacts {
         return LaunchFacts::default();
     }
     let mut facts = LaunchFacts::of_range(range.offset, range.global, range.local);
-    let mut divisors = kernel.outline().divisors;
-    while divisors != 0 {
-        let input = divisors.trailing_zeros();
-        divisors &= divisors - 1;
-        let outline = kernel.outline();
-        if let (Input::Value { param, offset }, ty) = outline.inputs[input as usize] {
+    let outline = kernel.outline();
+    let is = |input: u32, what: fn(i64) -> bool| match outline.inputs[input as usize] {
+        (Input::Value { param, offset }, ty) => {
             let place = (outline.params[param as usize].offset + offset) as usize;
-            facts.multiples |= u32::from(is_multiple(args, place, ty)) << input;
+            what(integer(args, place, ty))
         }
-    }
+        _ => false,
+    };
+    let those = |asked: u32, what| bits_of(asked).filter(|&input| is(input, what)).fold(0, |all, bit| all | 1 << bit);
+    facts.multiples = those(outline.divisors, is_multiple);
+    facts.ones = those(outline.steps, |value| value == 1);
     facts
 }
 
-/// Whether the integer at this place is a positive multiple of [`ROW`].
-fn is_multiple(args: &ArgBlock, place: usize, ty: Type) -> bool {
-    let value = match ty {
+/// The places of the bits that are set.
+fn bits_of(mut bits: u32) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let place = bits.trailing_zeros();
+        bits &= bits.checked_sub(1)?;
+        Some(place)
+    })
+}
+
+/// Whether an integer is a positive multiple of [`ROW`].
+fn is_multiple(value: i64) -> bool {
+    u64::try_from(value).is_ok_and(|value| value > 0 && value.is_multiple_of(ROW))
+}
+
+/// The integer at this place; 0 where there is something else.
+fn integer(args: &ArgBlock, place: usize, ty: Type) -> i64 {
+    match ty {
         Type::I8 => i8::from_le_bytes(args.read(place)).into(),
         Type::I16 => i16::from_le_bytes(args.read(place)).into(),
         Type::I32 => i32::from_le_bytes(args.read(place)).into(),
         Type::I64 => i64::from_le_bytes(args.read(place)),
         _ => 0,
-    };
-    u64::try_from(value).is_ok_and(|value| value > 0 && value.is_multiple_of(ROW))
+    }
 }
 
 #[cfg(test)]

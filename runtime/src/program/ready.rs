@@ -12,8 +12,14 @@ const LAUNCHES: u32 = 16;
 
 /// What holds of most launches, and of nearly all: code that is made before there is one relies on it.
 pub(super) const LIKELY: [LaunchFacts; 2] = {
-    let most =
-        LaunchFacts { ids_fit_int: true, zero_offset: true, full_groups: true, local: LocalSize::Rows, multiples: 0 };
+    let most = LaunchFacts {
+        ids_fit_int: true,
+        zero_offset: true,
+        full_groups: true,
+        local: LocalSize::Rows,
+        multiples: 0,
+        ones: 0,
+    };
     [most, LaunchFacts { full_groups: false, local: LocalSize::Any, ..most }]
 };
 

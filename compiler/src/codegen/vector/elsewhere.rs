@@ -12,6 +12,9 @@ use inkwell::module::Linkage;
 use inkwell::types::VectorType;
 use inkwell::values::{PointerValue, VectorValue};
 
+/// Bytes of the widest element.
+const WIDEST: u32 = 16;
+
 impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// Where the lanes of an access to elements of so many bits go that may lie anywhere, and which of them do.
     pub(super) fn where_to(
@@ -72,21 +75,21 @@ impl<'ctx> Emit<'ctx, '_> {
         Ok((places.into_vector_value(), VectorType::const_vector(&all)))
     }
 
-    /// Eight bytes that are zero.
+    /// As many bytes as the widest element has, all zero.
     fn zeros(&self) -> PointerValue<'ctx> {
         const NAME: &str = "zeros";
         let global = self.module.get_global(NAME).unwrap_or_else(|| {
-            let global = self.module.add_global(self.i64(), None, NAME);
-            global.set_initializer(&self.i64().const_zero());
+            let global = self.module.add_global(self.ctx.i128_type(), None, NAME);
+            global.set_initializer(&self.ctx.i128_type().const_zero());
             global.set_constant(true);
             global.set_linkage(Linkage::Private);
-            global.set_alignment(8);
+            global.set_alignment(WIDEST);
             global
         });
         global.as_pointer_value()
     }
 
-    /// Eight bytes that nobody reads.
+    /// As many bytes that nobody reads.
     fn nowhere(&self) -> Emitted<PointerValue<'ctx>> {
         if let Some(&place) = self.nowhere.get() {
             return Ok(place);
@@ -97,7 +100,9 @@ impl<'ctx> Emit<'ctx, '_> {
             Some(first) => builder.position_before(&first),
             None => builder.position_at_end(entry),
         }
-        let place = builder.build_alloca(self.i64(), "nowhere")?;
+        let place = builder.build_alloca(self.ctx.i128_type(), "nowhere")?;
+        let inst = place.as_instruction().ok_or(BuilderError::NotSameType)?;
+        inst.set_alignment(WIDEST).map_err(|_| BuilderError::BitwidthError)?;
         Ok(*self.nowhere.get_or_init(|| place))
     }
 }
