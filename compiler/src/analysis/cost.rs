@@ -299,6 +299,8 @@ pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) ->
         InstData::LiveStore { arg, .. } => vector(f.ty(*arg)),
         InstData::MemCopy { dst, src, .. } if uniform(*dst) && uniform(*src) => once,
         InstData::MemSet { dst, .. } if uniform(*dst) => once,
+        // An address is taken out of a vector, and nothing else waits for it.
+        InstData::AtomicRmw { ptr, .. } if f.ty(*ptr) == Type::Ptr(Space::Local) => lanes * (once + 1),
         InstData::MemCopy { .. }
         | InstData::MemSet { .. }
         | InstData::AtomicRmw { .. }
