@@ -64,11 +64,11 @@ mod tests {
         for (value, expected) in [(0, false), (16, true), (-16, false), (24, false), (i32::MIN, false), (1 << 30, true)]
         {
             args.write(4, &i32::to_le_bytes(value));
-            assert_eq!(is_multiple(&args, 4, Type::I32), expected, "{value}");
+            assert_eq!(is_multiple(integer(&args, 4, Type::I32)), expected, "{value}");
         }
         args.write(8, &[240]);
-        assert!(!is_multiple(&args, 8, Type::I8), "negative when read as signed");
-        assert!(is_multiple(&args, 8, Type::I16));
-        assert!(!is_multiple(&args, 8, Type::F32));
+        assert!(!is_multiple(integer(&args, 8, Type::I8)), "negative when read as signed");
+        assert!(is_multiple(integer(&args, 8, Type::I16)));
+        assert!(!is_multiple(integer(&args, 8, Type::F32)));
     }
 }
