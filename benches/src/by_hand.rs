@@ -3,6 +3,7 @@
 
 use std::hint::black_box;
 use std::num::NonZero;
+use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use lockstep_conformance::Plain;
@@ -49,9 +50,9 @@ pub fn serve(limit: Limit) {
 
 /// What one turn does again and again.
 struct Work {
-    /// So many runs.
-    run: Box<dyn FnMut(u32)>,
-    /// How many at once: starting threads must not count.
+    /// So many runs, and how long they took.
+    run: Box<dyn FnMut(u32) -> Duration>,
+    /// How many at once: that threads begin one after the other must not count.
     repeats: u32,
     /// How long one took before.
     took: Duration,
@@ -59,23 +60,27 @@ struct Work {
 
 /// So long is what is started at once.
 const AT_ONCE: Duration = Duration::from_millis(4);
+const MOST_REPEATS: u32 = 1 << 12;
 
 impl Work {
     fn once(mut run: impl FnMut() + 'static) -> Self {
-        Self { run: Box::new(move |_| run()), repeats: 1, took: Duration::ZERO }
+        let timed = move |_| {
+            let start = Instant::now();
+            run();
+            start.elapsed()
+        };
+        Self { run: Box::new(timed), repeats: 1, took: Duration::ZERO }
     }
 
-    fn often(mut run: impl FnMut(u32) + 'static) -> Self {
+    fn often(mut run: impl FnMut(u32) -> Duration + 'static) -> Self {
         // The first time touches the memory.
         run(1);
-        let mut timed = |repeats| {
-            let start = Instant::now();
-            run(repeats);
-            start.elapsed() / repeats
-        };
-        let guess = (AT_ONCE.as_secs_f64() / timed(1).as_secs_f64().max(1e-9)).clamp(1.0, 1000.0) as u32;
-        let took = timed(guess);
-        Self { run: Box::new(run), repeats: guess, took }
+        let (mut repeats, mut took) = (1, run(1));
+        while took < AT_ONCE && repeats < MOST_REPEATS {
+            repeats *= 2;
+            took = run(repeats);
+        }
+        Self { run: Box::new(run), repeats, took: took / repeats }
     }
 }
 
@@ -86,9 +91,7 @@ fn burst(work: &mut Work, budget: Duration) -> String {
     let start = Instant::now();
     let mut runs = 0;
     while runs < LEAST_RUNS || start.elapsed() < budget {
-        let run = Instant::now();
-        (work.run)(work.repeats);
-        let took = (run.elapsed() / work.repeats).as_nanos();
+        let took = ((work.run)(work.repeats) / work.repeats).as_nanos();
         answer += &format!(" {took}:{took}:{took}");
         runs += 1;
     }
@@ -164,12 +167,9 @@ fn reading(bytes: f64, memory: f64) -> Work {
     let times = (bytes / (8 * memory.values().len()) as f64).round().max(1.0) as usize;
     let share = share(memory.values().len(), 64);
     Work::often(move |repeats| {
-        std::thread::scope(|scope| {
-            for part in memory.values().chunks(share) {
-                let read = move || _ = black_box(loops::checksum(black_box(part)));
-                scope.spawn(move || (0..repeats as usize * times).for_each(|_| read()));
-            }
-        });
+        let read = |part| _ = black_box(loops::checksum(black_box(part)));
+        let parts = memory.values().chunks(share);
+        at_once(parts.map(|part| move || (0..repeats as usize * times).for_each(|_| read(part))).collect())
     })
 }
 
@@ -177,12 +177,29 @@ fn reading(bytes: f64, memory: f64) -> Work {
 fn computing(operations: f64) -> Work {
     let each = operations / processors() as f64;
     Work::often(move |repeats| {
-        std::thread::scope(|scope| {
-            for _ in 0..processors() {
-                scope.spawn(move || black_box(loops::multiply_add(black_box(each * f64::from(repeats)))));
-            }
-        });
+        let compute = move || _ = black_box(loops::multiply_add(black_box(each * f64::from(repeats))));
+        at_once(vec![compute; processors()])
     })
+}
+
+/// Does the parts on a thread each: how long it takes from when all threads are there.
+fn at_once<P: FnOnce() + Send>(parts: Vec<P>) -> Duration {
+    let ready = &Barrier::new(parts.len());
+    let times: Vec<(Instant, Instant)> = std::thread::scope(|scope| {
+        let start = |part: P| {
+            scope.spawn(move || {
+                ready.wait();
+                let start = Instant::now();
+                part();
+                (start, Instant::now())
+            })
+        };
+        let threads: Vec<_> = parts.into_iter().map(start).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a part of the work")).collect()
+    });
+    let begin = times.iter().map(|&(start, _)| start).min();
+    let end = times.iter().map(|&(_, end)| end).max();
+    begin.zip(end).map_or(Duration::ZERO, |(begin, end)| end - begin)
 }
 
 /// More bytes than any cache is likely to keep.
