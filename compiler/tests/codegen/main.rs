@@ -9,6 +9,7 @@ mod barrier_layouts;
 mod bounds;
 mod clock;
 mod columns;
+mod elsewhere;
 mod gangs;
 mod host_code;
 mod kernels;
