@@ -3,6 +3,12 @@
 //! What `if (c) out[i] = a; else out[i] = b;` stores is one of two values, at one place. LLVM makes one store of it where it
 //! sees that the place is one: so the address is computed before the branch if both sides compute it in the same way. A gang
 //! then has one store without a mask and not two with one.
+//!
+//! Requires: functions with everything inlined and variables promoted.
+//! Ensures: where both sides of a branch that meet behind it end with plain stores whose addresses are the same arithmetic of
+//! the same values, these are one value from before the branch. What is stored, and in which order, stays.
+//! Phases: the branches; for each the stores from the last pair on, as long as their addresses are the same.
+//! Source: ours; LLVM's `instcombine` makes one store of two behind it.
 
 use inkwell::values::FunctionValue;
 use llvm_sys::core::*;
