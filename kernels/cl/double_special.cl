@@ -9,7 +9,7 @@ OVL double erfc(double x)
 OVL double erf(double x)
 {
     double a = magnitude(x);
-    double v = a < 1.0 ? a * poly_erf(a * a) : 1.0 - erfc_of(a);
+    double v = a < 1.0 ? a * poly_erf(a * a) : erf_from_one(a);
     return x != x ? x : with_sign(v, x);
 }
 

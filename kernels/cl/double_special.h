@@ -25,6 +25,40 @@ INL double poly_erf(double x)
     return mul_add(odd, x, even);
 }
 
+// -log2(erfc(1+t)): [0, 4.95], error 2^-54.0
+INL double poly_log_erfc(double x)
+{
+    double square = x * x, fourth = square * square;
+    double p0 = -0x1.c137c3b218b25p-36;
+    p0 = mul_add(p0, fourth, -0x1.b05accee742bap-27);
+    p0 = mul_add(p0, fourth, 0x1.4a2e88e6e002bp-15);
+    p0 = mul_add(p0, fourth, -0x1.da576244ab3cap-7);
+    p0 = mul_add(p0, fourth, 0x1.558eada6637f3p+1);
+    double p2 = -0x1.4233e52378706p-28;
+    p2 = mul_add(p2, fourth, 0x1.b435d1b93dab8p-19);
+    p2 = mul_add(p2, fourth, -0x1.66fbbc8928d14p-12);
+    p2 = mul_add(p2, fourth, 0x1.37627e9b6173cp+0);
+    double p1 = 0x1.5d66c13df700cp-26;
+    p1 = mul_add(p1, fourth, -0x1.d9e4174cec724p-17);
+    p1 = mul_add(p1, fourth, 0x1.7603ab9ba0539p-9);
+    p1 = mul_add(p1, fourth, 0x1.e75328fe78b9dp+1);
+    double p3 = 0x1.243cc6758fce5p-31;
+    p3 = mul_add(p3, fourth, -0x1.c956ae572c16bp-22);
+    p3 = mul_add(p3, fourth, -0x1.3ec2b9e4687c8p-15);
+    p3 = mul_add(p3, fourth, 0x1.eb31367b69c7cp-5);
+    return mul_add(mul_add(p3, square, p1), x, mul_add(p2, square, p0));
+}
+
+// erf(a) for a of at least 1: 1 less a power of two, of which the rounding at 1 forgives what is off.
+INL double erf_from_one(double a)
+{
+    double exponent = poly_log_erfc(least(a, 5.95) - 1.0);
+    double shifted = ROUNDER - exponent;
+    double r = (ROUNDER - shifted) - exponent;
+    double scale = as_double((as_ulong(shifted) + 1023) << 52);
+    return mul_add(-scale, expm1_near_zero(r * LN2), 1.0 - scale);
+}
+
 // exp(x^2)erfc(x)(x+4) by (x-4)/(x+4): [-1, 0.746032], error 2^-53.6
 INL double poly_erfc(double x)
 {

@@ -1,6 +1,8 @@
 // 6.15.2 Remainders of float and half: always exact.
 #include "math.h"
 
+#define FUSED __builtin_elementwise_fma
+
 // |x| mod |y| of two floats, finite and y not 0, in double. A step takes off up to 27 bits of quotient: the product of
 // such a partial quotient and a 24-bit significand is exact. The low bits of the whole quotient go to *quotient.
 INL double float_modulo(double x, double y, private uint *quotient)
@@ -24,20 +26,21 @@ INL double float_modulo(double x, double y, private uint *quotient)
 
 #define DEFINED(x, y) (!is_inf(x) && x == x && y == y && y != 0)
 
-// A quotient below 2^22 is a float's, but for one more or less, and its product with y is exact in double.
+// A quotient below 2^22 is a float's, but for one more or less, and what is left of x is a whole number of y's units in the
+// last place: a float, and what the fused product gives, where it is less than y.
 OVL float fmod(float x, float y)
 {
     float ax = __builtin_elementwise_abs(x), ay = __builtin_elementwise_abs(y);
     int defined = DEFINED(x, y);
-    double dy = (double)ay;
-    double r = mul_add(-(double)__builtin_elementwise_trunc(ax / ay), dy, (double)ax);
-    r = r < 0.0 ? r + dy : r;
-    r = r >= dy ? r - dy : r;
+    float q = __builtin_elementwise_trunc(ax / ay);
+    float r = FUSED(-q, ay, ax);
+    r = r >= ay ? FUSED(-q - 1.0f, ay, ax) : r;
+    r = r < 0.0f ? r + ay : r;
     if (defined && ax >= ay * 0x1p22f) {
-        uint q;
-        r = float_modulo((double)ax, dy, &q);
+        uint low;
+        r = (float)float_modulo((double)ax, (double)ay, &low);
     }
-    return !defined ? NAN : ay == INFINITY ? x : __builtin_elementwise_copysign((float)r, x);
+    return !defined ? NAN : ay == INFINITY ? x : __builtin_elementwise_copysign(r, x);
 }
 FLOAT_AND_HALF2(fmod)
 

@@ -85,6 +85,9 @@ def roots():
 def error_function():
     f = near_zero(lambda x: erf(x) / x, 2 / sqrt(pi))
     show("erf(x)/x by x^2", by_square(f), 0, 1, range(12), lambda x: 1 / f(sqrt(x)), size=SIZE)
+    f = lambda t: -log(erfc(1 + t), 2)
+    weight = lambda t: erfc(1 + t) * log(2) / erf(1 + t)
+    show("-log2(erfc(1+t))", f, 0, mpf("4.95"), range(17), weight, size=SIZE)
     k = mpf(4)
     x = lambda t: k * (1 + t) / (1 - t)
     f = lambda t: exp(x(t) ** 2) * erfc(x(t)) * (x(t) + k)

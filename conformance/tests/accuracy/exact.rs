@@ -213,7 +213,12 @@ pub fn exponent(x: f64) -> f64 {
 
 pub fn significand(_: Type, a: &[f64]) -> f64 {
     let x = a[0];
-    if x == 0.0 || !x.is_finite() { x } else { (long(x) >> (exponent(x) as i32 + 1)).to_f64() }
+    if x == 0.0 || !x.is_finite() {
+        return x;
+    }
+    let normal = if x.abs() < f64::MIN_POSITIVE { x * 2f64.powi(64) } else { x };
+    // The same bits with the exponent of one half.
+    f64::from_bits(normal.to_bits() & !(0x7ff << 52) | 1022 << 52)
 }
 
 pub fn exponent_above(_: Type, a: &[f64]) -> f64 {
@@ -304,6 +309,9 @@ fn references_agree_where_both_are_known() {
     assert_eq!(root(&[0.0, -3.0]), f64::INFINITY);
     assert!(root(&[-1.0, 2.0]).is_nan() && root(&[1.0, 0.0]).is_nan());
     assert_eq!(quotient(Type::Float, &[-7.0, 2.0]), -4.0);
+    for x in [1.0, -0.75, 3e-300, f64::from_bits(5), -f64::MAX] {
+        assert_eq!(long(significand(Type::Double, &[x])) << (exponent(x) as i32 + 1), x);
+    }
     // Found with whole numbers: the third of 1e30 is beyond what a double counts.
     let nearest = (1e30_f64 as u128 + 1) / 3;
     assert_eq!(quotient(Type::Float, &[1e30, 3.0]), (nearest % 128) as f64);

@@ -118,7 +118,7 @@ impl Type {
 
     /// How far `got` is from what is nearly `want`, in ulp; infinite where it is of another kind. Not for doubles.
     pub fn error_nearly(self, got: f64, want: f64) -> f64 {
-        let beyond = 2f64.powi(self.largest() + 1);
+        let beyond = power_of_two(self.largest() + 1);
         if got.is_nan() || want.is_nan() {
             return if got.is_nan() && want.is_nan() { 0.0 } else { f64::INFINITY };
         }
@@ -128,7 +128,7 @@ impl Type {
             return f64::INFINITY;
         }
         let exponent = (want.to_bits() >> 52 & 0x7ff) as i32 - 1023;
-        let scale = f64::from_bits(((1023 - self.unit(exponent)) as u64) << 52);
+        let scale = power_of_two(-self.unit(exponent));
         (got.clamp(-beyond, beyond) - want.clamp(-beyond, beyond)).abs() * scale
     }
 
@@ -164,6 +164,11 @@ impl Type {
         let distance = Float::with_val(2 * PRECISION, &got - &within(want.clone()));
         (distance.abs() >> self.unit(exponent)).to_f64()
     }
+}
+
+/// A power that is a normal double.
+fn power_of_two(exponent: i32) -> f64 {
+    f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
 #[test]

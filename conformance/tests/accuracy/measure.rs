@@ -1,11 +1,12 @@
 //! Runs functions on the device and finds where each is farthest from its reference.
 
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use lockstep_conformance::{Kernel, Setup, arguments, read, run};
+use lockstep_conformance::{Kernel, Queue, Setup, arguments, read, run};
 
-use crate::exact::long;
+use crate::exact::{Exact, long};
 use crate::format::Type;
 use crate::functions::{Function, Gives, Relaxed};
 use crate::samples::{self, Columns, Takes};
@@ -49,8 +50,10 @@ pub struct Worst {
     pub compared: u64,
 }
 
-/// Chunks are so large.
+/// Chunks of arguments at random are so large.
 const CHUNK: usize = 1 << 20;
+/// And those of a thread that takes floats in steps: they stay in its cache.
+const SMALL_CHUNK: usize = 1 << 15;
 
 /// One program with a kernel for each function.
 pub struct Measure {
@@ -85,22 +88,16 @@ impl Measure {
             // The edges by MPFR alone.
             let edges = samples::of_edges(self.ty, function.takes);
             self.compare(function, &kernel, edges, false, &mut worst);
-            self.sample(function, &kernel, effort, &mut worst);
+            self.sample(number, function, &kernel, effort, &mut worst);
             each(function, &worst);
         }
     }
 
-    fn sample(&self, function: &Function, kernel: &Kernel, effort: Effort, worst: &mut Worst) {
+    fn sample(&self, number: usize, function: &Function, kernel: &Kernel, effort: Effort, worst: &mut Worst) {
         let quick = self.ty != Type::Double && function.quick.is_some() || cheap(function);
         if function.takes == Takes::One && self.ty != Type::Double {
             let step = if self.ty == Type::Half { 1 } else { effort.step };
-            let all = if self.ty == Type::Half { 1 << 16 } else { 1_u64 << 32 };
-            let mut first = step / 2;
-            while first < all && worst.error.is_finite() {
-                let columns = samples::in_steps(self.ty, first, step, CHUNK);
-                first += step * CHUNK as u64;
-                self.compare(function, kernel, columns, quick, worst);
-            }
+            self.in_steps(number, function, step, quick, worst);
             if step == 1 {
                 return;
             }
@@ -116,8 +113,33 @@ impl Measure {
         }
     }
 
+    /// Compares every `step`-th value. Each thread has a queue of its own, so that none waits for another.
+    fn in_steps(&self, number: usize, function: &Function, step: u64, quick: bool, worst: &mut Worst) {
+        let all = if self.ty == Type::Half { 1 << 16 } else { 1_u64 << 32 };
+        let next = AtomicU64::new(step / 2);
+        let work = || {
+            let queue = self.setup.context.queue(0);
+            let kernel = self.program.kernel(&format!("f{number}"));
+            let mut found = Worst { compared: 0, ..worst.clone() };
+            loop {
+                let first = next.fetch_add(step * SMALL_CHUNK as u64, Ordering::Relaxed);
+                if first >= all || !found.error.is_finite() {
+                    return found;
+                }
+                let columns = samples::in_steps(self.ty, first, step, SMALL_CHUNK);
+                let got = self.results(function, &queue, &kernel, &columns);
+                found = self.compare_part(function, &columns, 0, &got, quick, found);
+            }
+        };
+        let found = thread::scope(|scope| {
+            let threads: Vec<_> = (0..threads()).map(|_| scope.spawn(work)).collect();
+            threads.into_iter().map(|thread| thread.join().expect("a comparison ends")).collect()
+        });
+        self.take_over(function, worst, found);
+    }
+
     /// Runs the kernel over these arguments.
-    fn results(&self, function: &Function, kernel: &Kernel, columns: &Columns) -> Vec<f64> {
+    fn results(&self, function: &Function, queue: &Queue, kernel: &Kernel, columns: &Columns) -> Vec<f64> {
         let context = &self.setup.context;
         let numbers =
             |values: &[f64]| context.with_values(&self.ty.encode(if values.is_empty() { &[0.0] } else { values }));
@@ -132,31 +154,34 @@ impl Measure {
         let size = if function.gives == Gives::Int { 4 } else { self.ty.encode(&[0.0]).len() };
         let out = context.zeros::<u8>(count * size);
         kernel.set_all(arguments![&a, &b, &c, &out]);
-        run(&self.setup.queue, kernel, &[count], &[]);
+        run(queue, kernel, &[count], &[]);
         if function.gives == Gives::Int {
-            read::<i32>(&self.setup.queue, &out).into_iter().map(f64::from).collect()
+            read::<i32>(queue, &out).into_iter().map(f64::from).collect()
         } else {
-            self.ty.decode(&read::<u8>(&self.setup.queue, &out))
+            self.ty.decode(&read::<u8>(queue, &out))
         }
     }
 
     fn compare(&self, function: &Function, kernel: &Kernel, columns: Columns, quick: bool, worst: &mut Worst) {
-        let got = self.results(function, kernel, &columns);
-        let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let part = got.len().div_ceil(threads).max(1);
-        let found: Vec<Worst> = thread::scope(|scope| {
+        let got = self.results(function, &self.setup.queue, kernel, &columns);
+        let part = got.len().div_ceil(threads()).max(1);
+        let found = thread::scope(|scope| {
             let parts = got.chunks(part).enumerate().map(|(number, got)| {
-                let (columns, known) = (&columns, worst.clone());
+                let (columns, known) = (&columns, Worst { compared: 0, ..worst.clone() });
                 scope.spawn(move || self.compare_part(function, columns, number * part, got, quick, known))
             });
             let parts: Vec<_> = parts.collect();
             parts.into_iter().map(|part| part.join().expect("a comparison ends")).collect()
         });
-        let before = worst.compared;
-        let compared: u64 = found.iter().map(|part| part.compared - before).sum();
+        self.take_over(function, worst, found);
+    }
+
+    /// Adds what threads found, each with a count of its own.
+    fn take_over(&self, function: &Function, worst: &mut Worst, found: Vec<Worst>) {
+        let compared = worst.compared + found.iter().map(|part| part.compared).sum::<u64>();
         let greatest = |a: Worst, b: Worst| if self.key(function, &b) > self.key(function, &a) { b } else { a };
         *worst = found.into_iter().fold(worst.clone(), greatest);
-        worst.compared = before + compared;
+        worst.compared = compared;
     }
 
     /// What makes one result worse than another.
@@ -181,11 +206,11 @@ impl Measure {
         let by_share = self.by_share(function);
         for (index, &got) in got.iter().enumerate() {
             let at = first + index;
-            let all = [&columns[0], &columns[1], &columns[2]].map(|column| column.get(at).copied().unwrap_or(0.0));
-            let arguments = match function.takes {
-                Takes::One => &all[..1],
-                Takes::Two | Takes::WithInt => &all[..2],
-                Takes::Three => &all[..],
+            let argument = |column: usize| columns[column][at];
+            let arguments: &[f64] = match function.takes {
+                Takes::One => &[argument(0)],
+                Takes::Two | Takes::WithInt => &[argument(0), argument(1)],
+                Takes::Three => &[argument(0), argument(1), argument(2)],
             };
             if !(function.domain)(arguments) || self.mode == Mode::Relaxed && !relaxed_domain(function, arguments) {
                 continue;
@@ -202,6 +227,12 @@ impl Measure {
                 if is_less {
                     continue;
                 }
+            }
+            // Exact ones are mostly equal, which needs no MPFR.
+            if let Exact::Double(exact) = function.exact
+                && same(got, self.ty.rounded(exact(self.ty, arguments)))
+            {
+                continue;
             }
             let want = function.exact.at(self.ty, arguments);
             let want = if function.gives == Gives::AnyZero && want.is_zero() && got == 0.0 { long(got) } else { want };
@@ -229,6 +260,15 @@ impl Measure {
     }
 }
 
+/// Whether two values cannot be told apart.
+fn same(a: f64, b: f64) -> bool {
+    a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan()
+}
+
+fn threads() -> usize {
+    thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
+
 /// Finite numbers that are normal or zero, and what the function itself asks for.
 fn relaxed_domain(function: &Function, arguments: &[f64]) -> bool {
     let usual = |x: &f64| x.is_finite() && (*x == 0.0 || x.abs() >= Type::Float.least_normal());
@@ -253,7 +293,7 @@ fn share(function: &Function, arguments: &[f64], got: f64, want: f64, error: f64
 
 /// Whether the reference costs little, though it is no quick one: then it is no matter that it is exact.
 fn cheap(function: &Function) -> bool {
-    matches!(function.exact, crate::exact::Exact::Double(_)) && function.gives != Gives::Int
+    matches!(function.exact, Exact::Double(_)) && function.gives != Gives::Int
 }
 
 /// How many times as long as usual MPFR takes.
