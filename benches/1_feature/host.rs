@@ -23,7 +23,8 @@ fn main() {
     for (order, queue) in &queues {
         graph(&setup, rounds, &format!("markers {order}"), &|after| marker(queue, after));
         let kernel = setup.context.kernel("kernel void nothing(global int *data) {}", "nothing");
-        kernel.set(0, &setup.context.zeros::<i32>(1));
+        let data = setup.context.zeros::<i32>(1);
+        kernel.set(0, &data);
         graph(&setup, rounds, &format!("kernels {order}"), &|after| launch(queue, &kernel, &[1], &[], after));
     }
 

@@ -16,6 +16,7 @@ use crate::cache::key::{self, BUILD, Key, KeyBuilder};
 use crate::launch::globals::Globals;
 use crate::options::options;
 use crate::program::ready::{LIKELY, Ready};
+use crate::program::spread::spread;
 use crate::program::variants::Variants;
 use crate::{Error, Result};
 
@@ -135,27 +136,26 @@ impl Executable {
     }
 
     /// The bytes of `CL_PROGRAM_BINARIES`: the portable form and the machine code that there is. Kernels that were never
-    /// launched get code for likely launches, so that whoever loads the binary need not wait for the first ones.
+    /// launched get code for likely launches, so that whoever loads the binary need not wait for the first ones; they are compiled side by side.
     pub fn binary(&self) -> &[u8] {
         self.binary.get_or_init(|| {
+            let wanted = self.wanted_in_binary();
+            spread(wanted.len(), |number| {
+                let index = wanted[number];
+                self.code[index].ready.get_or_init(|| self.likely(index));
+            });
             let settings = settings(&self.linked, &LaunchFacts::default()).settings();
-            let mut left = MOST_FOR_BINARY;
             let mut code = Vec::new();
-            for index in 0..self.outline.kernels.len() {
+            for (index, Code { variants, ready }) in self.code.iter().enumerate() {
                 let mut add = |facts: LaunchFacts, object: &KernelObject| {
                     let (settings, object) = (settings.clone(), object.clone());
                     code.push(KernelCode { kernel: index as u32, settings, facts, object });
                 };
-                for (facts, made) in self.code[index].variants.all() {
+                for (facts, made) in variants.all() {
                     let Ok(made) = made else { continue };
                     add(facts, &made.object);
                 }
-                let launched = self.code[index].variants.all().next().is_some();
-                let ready = self.code[index].ready.get_or_init(|| match launched {
-                    true => Vec::new(),
-                    false => self.likely(index, &mut left),
-                });
-                for ready in ready {
+                for ready in ready.get().into_iter().flatten() {
                     add(ready.facts, &ready.object);
                 }
             }
@@ -164,13 +164,26 @@ impl Executable {
         })
     }
 
-    /// Code for the launches that are likely, while there is work `left` that may be spent on it.
-    fn likely(&self, index: usize, left: &mut usize) -> Vec<Ready> {
+    /// The kernels that were never launched and have no code, as far as that is not too much work.
+    fn wanted_in_binary(&self) -> Vec<usize> {
+        let without = |code: &Code| code.ready.get().is_none() && code.variants.all().next().is_none();
+        let without: Vec<usize> = (0..self.code.len()).filter(|&index| without(&self.code[index])).collect();
+        if without.is_empty() {
+            return without;
+        }
         let Ok(module) = self.module() else { return Vec::new() };
-        let kernel = &module.kernels[index];
-        let work: usize = kernel.regions.values().map(|body| body.insts.len()).sum();
-        let Some(rest) = left.checked_sub(work) else { return Vec::new() };
-        *left = rest;
+        let mut left = MOST_FOR_BINARY;
+        let fits = |index: &usize| {
+            let work = module.kernels[*index].regions.values().map(|body| body.insts.len()).sum();
+            let rest = left.checked_sub(work);
+            left = rest.unwrap_or(left);
+            rest.is_some()
+        };
+        without.into_iter().filter(fits).collect()
+    }
+
+    /// Code for the launches that are likely.
+    fn likely(&self, index: usize) -> Vec<Ready> {
         let facts: &[LaunchFacts] = if self.specializes() { &LIKELY } else { &[LaunchFacts::default()] };
         let make = |facts: &LaunchFacts| Some(Ready::new(*facts, self.make(index, facts).ok()?.object));
         facts.iter().filter_map(make).collect()

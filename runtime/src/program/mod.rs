@@ -9,6 +9,7 @@ mod cached;
 pub mod executable;
 mod inputs;
 mod ready;
+mod spread;
 pub mod variants;
 
 use std::fmt;
