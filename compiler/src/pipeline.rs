@@ -7,7 +7,7 @@ use crate::codegen::{self, Context, ENTRY_NAME};
 use crate::frontend::LinkedProgram;
 use crate::import::{self, ImportError};
 use crate::ir::{Kernel, Module};
-use crate::jit::{self, Extensions, HostMachine, JitCode, JitError, OptLevel};
+use crate::jit::{self, Extensions, HostMachine, JitCode, JitError, OptLevel, contained};
 use crate::launch_facts::LaunchFacts;
 use crate::layout::{Layout, SUB_GROUP};
 use crate::report::{Notes, Report};
@@ -21,6 +21,7 @@ use crate::widen::{self, Gangs, MOST_STACK_BYTES, Reason, Widening};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Whether work-items run in the lanes of vectors.
@@ -141,6 +142,8 @@ pub enum CompileError {
     Codegen(String),
     /// LLVM could not make code.
     Jit(JitError),
+    /// LLVM gave up with these words: a mistake of the driver.
+    GivenUp(String),
 }
 
 impl fmt::Display for CompileError {
@@ -154,6 +157,7 @@ impl fmt::Display for CompileError {
             }
             Self::Codegen(reason) => write!(f, "internal error in code generation: {reason}"),
             Self::Jit(error) => error.fmt(f),
+            Self::GivenUp(words) => write!(f, "internal error of LLVM: {words}"),
         }
     }
 }
@@ -168,7 +172,9 @@ impl From<JitError> for CompileError {
 
 /// Reads a linked program into our IR.
 pub fn load(program: &LinkedProgram) -> Result<Module, CompileError> {
-    let module = import::load(program).map_err(CompileError::Import)?;
+    let program = program.clone();
+    let module =
+        contained(move || import::load(&program)).map_err(CompileError::GivenUp)?.map_err(CompileError::Import)?;
     if cfg!(debug_assertions) {
         verify(&module, Stage::Imported).map_err(|errors| CompileError::Verify("import", errors))?;
     }
@@ -182,6 +188,18 @@ pub fn compile_kernel(module: &Module, kernel: usize, options: &CompileOptions) 
     let loaded = object.load()?;
     times.push(("load", since.elapsed()));
     Ok(Variant { times, reason, report, ..loaded })
+}
+
+/// Compiles one kernel of a loaded program for this machine, on a thread of its own: what LLVM takes for the end of the
+/// process is an error.
+pub fn compile_contained(
+    module: &Arc<Module>,
+    kernel: usize,
+    options: &CompileOptions,
+) -> Result<Compiled, CompileError> {
+    let (module, options) = (module.clone(), options.clone());
+    let compiled = contained(move || compile_object(&module, kernel, &options));
+    compiled.unwrap_or_else(|words| Err(CompileError::GivenUp(words)))
 }
 
 /// Compiles one kernel of a loaded program for this machine.

@@ -18,13 +18,27 @@ use llvm_sys::prelude::{LLVMMemoryBufferRef, LLVMModuleRef};
 use super::llvm::{Diagnostics, raw_context};
 use super::options::BuildOptions;
 use super::{CompiledObject, FrontendError, LinkedProgram, cleanup, images};
+use crate::jit::contained;
 
 /// Finds the chapter of the library that defines a symbol.
 pub type LibraryLookup<'a> = &'a dyn Fn(&str) -> Option<&'static [u8]>;
 
 /// Links objects into a program whose kernels can run.
 pub fn link(objects: &[&CompiledObject], options: &BuildOptions) -> Result<LinkedProgram, FrontendError> {
-    link_with(objects, options, &|symbol| lockstep_kernels::chapter_of(symbol).map(|chapter| chapter.bitcode))
+    let library = |symbol: &str| lockstep_kernels::chapter_of(symbol).map(|chapter| chapter.bitcode);
+    on_a_thread(objects, options, move |objects, options| link_with(objects, options, &library))
+}
+
+/// Does work with copies of objects, on a thread that LLVM may end.
+fn on_a_thread<T: Send + 'static>(
+    objects: &[&CompiledObject],
+    options: &BuildOptions,
+    work: impl FnOnce(&[&CompiledObject], &BuildOptions) -> Result<T, FrontendError> + Send + 'static,
+) -> Result<T, FrontendError> {
+    let objects: Vec<CompiledObject> = objects.iter().map(|&object| object.clone()).collect();
+    let options = options.clone();
+    let done = contained(move || work(&objects.iter().collect::<Vec<_>>(), &options));
+    done.unwrap_or_else(|words| Err(FrontendError::link(words)))
 }
 
 /// The same with a library of the caller's choice.
@@ -46,6 +60,10 @@ pub fn link_with(
 
 /// Links objects into a library (`-create-library`): names may stay undefined, and nothing is thrown away.
 pub fn link_library(objects: &[&CompiledObject], options: &BuildOptions) -> Result<CompiledObject, FrontendError> {
+    on_a_thread(objects, options, join_library)
+}
+
+fn join_library(objects: &[&CompiledObject], options: &BuildOptions) -> Result<CompiledObject, FrontendError> {
     let context = Context::create();
     let diagnostics = Diagnostics::collect(&context);
     let module = join(&context, &diagnostics, objects)?;

@@ -6,6 +6,7 @@
 //!
 //! Code may call the functions of [`symbols`] and nothing else; a name outside that table is an error.
 
+mod contained;
 mod host;
 mod loader;
 mod optimize;
@@ -17,6 +18,7 @@ use std::fmt;
 
 use inkwell::module::Module;
 
+pub use contained::contained;
 pub use host::{Extensions, HostMachine, host_description, llvm_version, register_bits};
 pub use loader::{JitCode, load};
 pub use optimize::{assembly_text, emit_object, ir_text, optimize, worthwhile};

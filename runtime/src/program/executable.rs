@@ -27,7 +27,7 @@ const MOST_FOR_BINARY: usize = 20_000;
 pub struct Executable {
     linked: LinkedProgram,
     outline: Outline,
-    module: OnceLock<std::result::Result<Module, String>>,
+    module: OnceLock<std::result::Result<Arc<Module>, String>>,
     /// A hash of the portable form.
     identity: OnceLock<[u8; 32]>,
     globals: Globals,
@@ -62,7 +62,7 @@ impl Executable {
         let variables = outline.globals.iter().enumerate();
         let globals = Globals::new(variables.map(|(number, data)| (Global::from_u32(number as u32), data)))
             .ok_or_else(|| Error::new(CL_OUT_OF_HOST_MEMORY).because("no memory for the program's variables"))?;
-        let module = module.map_or_else(OnceLock::new, |module| OnceLock::from(Ok(module)));
+        let module = module.map_or_else(OnceLock::new, |module| OnceLock::from(Ok(Arc::new(module))));
         let mut ready: Vec<Vec<Ready>> = outline.kernels.iter().map(|_| Vec::new()).collect();
         let settings = settings(&linked, &LaunchFacts::default()).settings();
         for code in code {
@@ -212,7 +212,7 @@ impl Executable {
         if let Some(made) = kept.and_then(|object| load(object).ok()) {
             return Ok(made);
         }
-        let compiled = pipeline::compile_object(self.module()?, index, &settings).map_err(failed)?;
+        let compiled = pipeline::compile_contained(self.module()?, index, &settings).map_err(failed)?;
         if let Some((cache, key)) = place {
             cache.put(&key, &compiled.object);
         }
@@ -227,8 +227,8 @@ impl Executable {
     }
 
     /// The program in our IR.
-    fn module(&self) -> Result<&Module> {
-        let read = || pipeline::load(&self.linked).map_err(|error| error.to_string());
+    fn module(&self) -> Result<&Arc<Module>> {
+        let read = || pipeline::load(&self.linked).map(Arc::new).map_err(|error| error.to_string());
         let module = self.module.get_or_init(read).as_ref();
         module.map_err(|error| Error::new(CL_OUT_OF_RESOURCES).because(error.clone()))
     }

@@ -6,8 +6,6 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::workers::STACK;
-
 /// Calls `work` once for every number below `count`, on as many threads as there are processors to run on.
 pub fn spread(count: usize, work: impl Fn(usize) + Sync) {
     let next = AtomicUsize::new(0);
@@ -24,7 +22,7 @@ pub fn spread(count: usize, work: impl Fn(usize) + Sync) {
     let helpers = processors.min(count).saturating_sub(1);
     thread::scope(|scope| {
         for _ in 0..helpers {
-            let helper = thread::Builder::new().name("lockstep-compile".into()).stack_size(STACK);
+            let helper = thread::Builder::new().name("lockstep-compile".into());
             // What a thread would have done that the system refuses is done by the others.
             if helper.spawn_scoped(scope, share).is_err() {
                 break;

@@ -1,0 +1,136 @@
+//! Work of LLVM on threads of their own: what LLVM takes for the end of the process ends no more than its thread.
+//!
+//! LLVM calls a handler for what it did not expect, an instruction that it cannot select for one, and ends the process
+//! should the handler return. So it does not: the thread sleeps for good, with what it holds, and whoever waits for it
+//! hears LLVM's last words. The work owns what it needs, as that is never given back.
+//!
+//! The thread's stack is also one that LLVM's passes over long kernels fit in, whatever the application's threads have.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::ffi::{CStr, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Once};
+use std::thread;
+
+use llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
+use parking_lot::Mutex;
+
+/// Bytes of the stack of a thread that may compile: LLVM's passes go deep into long kernels.
+const STACK: usize = 16 << 20;
+
+thread_local! {
+    /// Who hears LLVM's last words on this thread.
+    static LISTENER: RefCell<Option<Box<dyn Fn(String)>>> = const { RefCell::new(None) };
+}
+
+/// How work ended.
+enum Ending<T> {
+    Done(T),
+    Panicked(Box<dyn Any + Send>),
+    GivenUp(String),
+}
+
+/// Does the work on a thread of its own and waits for its result, which is LLVM's last words should it give up. A panic is
+/// passed on. Where the system refuses a thread the caller does the work, and LLVM may end the process.
+pub fn contained<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
+    static INSTALL: Once = Once::new();
+    // SAFETY: the handler is a function, and one that does not unwind.
+    INSTALL.call_once(|| unsafe { LLVMInstallFatalErrorHandler(Some(last_words)) });
+    let (sender, endings) = channel();
+    // Shared, so that it is still there when there is no thread.
+    let work = Arc::new(Mutex::new(Some(work)));
+    let theirs = work.clone();
+    let perform = move || {
+        let work = theirs.lock().take();
+        if let Some(work) = work {
+            listen(sender.clone());
+            let ending = catch_unwind(AssertUnwindSafe(work)).map_or_else(Ending::Panicked, Ending::Done);
+            LISTENER.with(|listener| listener.take());
+            // The caller waits for it.
+            let _ = sender.send(ending);
+        }
+    };
+    let thread = thread::Builder::new().name("lockstep-llvm".into()).stack_size(STACK);
+    if thread.spawn(perform).is_err() {
+        let work = work.lock().take();
+        return work.map(|work| work()).ok_or_else(|| "no thread".to_owned());
+    }
+    match endings.recv() {
+        Ok(Ending::Done(result)) => Ok(result),
+        Ok(Ending::Panicked(panic)) => resume_unwind(panic),
+        Ok(Ending::GivenUp(words)) => Err(words),
+        Err(_) => Err("its thread has gone".to_owned()),
+    }
+}
+
+fn listen<T: 'static>(sender: Sender<Ending<T>>) {
+    let tell = move |words| {
+        let _ = sender.send(Ending::GivenUp(words));
+    };
+    LISTENER.with(|listener| listener.replace(Some(Box::new(tell))));
+}
+
+/// LLVM's handler of fatal errors.
+extern "C" fn last_words(reason: *const c_char) {
+    // SAFETY: LLVM hands in a string that lives until this returns, or null.
+    let words = (!reason.is_null()).then(|| unsafe { CStr::from_ptr(reason) }.to_string_lossy().into_owned());
+    let words = words.unwrap_or_default();
+    let listener =
+        LISTENER.try_with(|listener| listener.try_borrow_mut().ok().and_then(|mut listener| listener.take()));
+    let Ok(Some(tell)) = listener else {
+        // Somebody else's work: it goes as without a handler.
+        eprintln!("LLVM ERROR: {words}");
+        return;
+    };
+    tell(words);
+    loop {
+        thread::park();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use inkwell::context::Context;
+
+    use super::super::{HostMachine, OptLevel, emit_object};
+    use super::*;
+
+    /// Makes code of a function that calls this intrinsic.
+    fn code_with(intrinsic: &'static str) -> Result<Result<Vec<u8>, String>, String> {
+        contained(move || {
+            let context = Context::create();
+            let module = context.create_module("m");
+            let int = context.i32_type();
+            let callee = module.add_function(intrinsic, int.fn_type(&[int.into()], false), None);
+            let function = module.add_function("f", int.fn_type(&[int.into()], false), None);
+            let builder = context.create_builder();
+            builder.position_at_end(context.append_basic_block(function, "entry"));
+            let argument = function.get_first_param().ok_or("no parameter")?;
+            let call = builder.build_call(callee, &[argument.into()], "x").map_err(|error| error.to_string())?;
+            let value = call.try_as_basic_value().basic().ok_or("no value")?;
+            builder.build_return(Some(&value)).map_err(|error| error.to_string())?;
+            let machine = HostMachine::new(OptLevel::Default, None).map_err(|error| error.to_string())?;
+            machine.adopt(&module);
+            emit_object(&module, &machine).map_err(|error| error.to_string())
+        })
+    }
+
+    #[test]
+    fn llvm_giving_up_ends_its_thread_only() {
+        // What another processor has and this one does not.
+        let words = code_with("llvm.amdgcn.readfirstlane.i32").expect_err("there is no such instruction here");
+        assert!(words.contains("annot select"), "{words}");
+        // And others go on.
+        let code = code_with("llvm.bswap.i32").expect("LLVM has code for it").expect("it does");
+        assert!(!code.is_empty());
+    }
+
+    #[test]
+    fn results_and_panics_come_back() {
+        assert_eq!(contained(|| 7), Ok(7));
+        let panic = catch_unwind(|| contained(|| -> i32 { panic!("on purpose") })).expect_err("it is passed on");
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"on purpose"));
+    }
+}
