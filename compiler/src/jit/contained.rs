@@ -20,9 +20,12 @@ use parking_lot::Mutex;
 /// Bytes of the stack of a thread that may compile: LLVM's passes go deep into long kernels.
 const STACK: usize = 16 << 20;
 
+/// Who hears LLVM's last words.
+type Listener = Box<dyn Fn(String)>;
+
 thread_local! {
-    /// Who hears LLVM's last words on this thread.
-    static LISTENER: RefCell<Option<Box<dyn Fn(String)>>> = const { RefCell::new(None) };
+    /// That of this thread.
+    static LISTENER: RefCell<Option<Listener>> = const { RefCell::new(None) };
 }
 
 /// How work ended.
