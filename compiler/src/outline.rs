@@ -71,4 +71,11 @@ impl KernelOutline {
             transposes: transposes::transposes(module, kernel),
         }
     }
+
+    /// Bytes that the local variables of a work-group take.
+    pub fn local_bytes(&self) -> u64 {
+        self.locals
+            .iter()
+            .fold(0, |end: u64, local| end.next_multiple_of(u64::from(local.align).max(1)).saturating_add(local.size))
+    }
 }

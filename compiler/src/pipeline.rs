@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Whether work-items run in the lanes of vectors.
@@ -199,8 +200,17 @@ pub fn compile_contained(
 ) -> Result<Compiled, CompileError> {
     let (module, options) = (module.clone(), options.clone());
     let compiled = contained(move || compile_object(&module, kernel, &options));
+    COMPILED.fetch_or(matches!(compiled, Ok(Ok(_))), Ordering::Relaxed);
     compiled.unwrap_or_else(|words| Err(CompileError::GivenUp(words)))
 }
+
+/// Whether this process has compiled a kernel: LLVM then has the variables that it makes when it first needs them, and the
+/// process may end in the midst of further work. The first kernel is best compiled while the application waits.
+pub fn has_compiled() -> bool {
+    COMPILED.load(Ordering::Relaxed)
+}
+
+static COMPILED: AtomicBool = AtomicBool::new(false);
 
 /// Compiles one kernel of a loaded program for this machine.
 pub fn compile_object(module: &Module, kernel: usize, options: &CompileOptions) -> Result<Compiled, CompileError> {

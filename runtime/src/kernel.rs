@@ -198,10 +198,7 @@ impl Kernel {
 
     /// Bytes of local memory a work-group uses: CL_KERNEL_LOCAL_MEM_SIZE.
     pub fn local_mem_size(&self) -> u64 {
-        let own =
-            self.outline().locals.iter().fold(0, |end: u64, local| {
-                end.next_multiple_of(u64::from(local.align).max(1)).saturating_add(local.size)
-            });
+        let own = self.outline().local_bytes();
         self.args.lock().locals.iter().fold(own, |sum, size| sum.saturating_add(*size))
     }
 

@@ -14,11 +14,11 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use opencl_sys::{
     CL_COMMAND_BARRIER, CL_COMMAND_MARKER, CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
-    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, CL_RUNNING, CL_SUBMITTED,
+    CL_OUT_OF_RESOURCES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, CL_RUNNING, CL_SUBMITTED,
     cl_command_queue_properties, cl_queue_properties,
 };
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -42,6 +42,8 @@ pub struct Queue {
     state: Mutex<State>,
     /// A command has ended or may run now, and somebody waits.
     changed: Condvar,
+    /// Whether a command could not do its work since [`Queue::ran_out`] was asked.
+    ran_out: AtomicBool,
     /// The word of the API layer.
     pub api: ApiHandle,
 }
@@ -155,6 +157,7 @@ impl Queue {
             property_list,
             state: Mutex::new(State { out_of_order, ..State::default() }),
             changed: Condvar::new(),
+            ran_out: AtomicBool::new(false),
             api: ApiHandle::default(),
         });
         queue.context.has_queue(&queue);
@@ -276,6 +279,12 @@ impl Queue {
         drop(self.drive(state, |state| state.first >= end));
     }
 
+    /// Whether a command that has ended since the last call found no resources, for an application that asked for no
+    /// event to hear of it.
+    pub fn ran_out(&self) -> bool {
+        self.ran_out.swap(false, Ordering::Relaxed)
+    }
+
     /// Waits for the event of a command of this queue.
     pub(crate) fn wait_for(self: &Arc<Self>, event: &Event) {
         drop(self.drive(self.state.lock(), |_| event.has_ended()));
@@ -380,6 +389,9 @@ impl Queue {
             command.work.run(&self.device)
         };
         let status = result.as_ref().map_or_else(Error::code, |()| CL_COMPLETE);
+        if status == CL_OUT_OF_RESOURCES {
+            self.ran_out.store(true, Ordering::Relaxed);
+        }
         let mut ended = command.event.as_ref().map(|event| event.end(status));
 
         let mut state = self.state.lock();

@@ -73,7 +73,7 @@ pub fn spawn(job: Job) {
 }
 
 /// A job guards what it runs; this is for what slipped through, as a thread less would go unnoticed.
-fn run(job: Job) {
+pub fn run(job: Job) {
     let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use lockstep_runtime::command::{Command, Work};
+use lockstep_runtime::command::Command;
 use lockstep_runtime::context::Context;
 use lockstep_runtime::kernel::Kernel;
 use lockstep_runtime::launch;
@@ -12,7 +12,9 @@ use lockstep_runtime::memory::Memory;
 use lockstep_runtime::platform::Platform;
 use lockstep_runtime::program::{Program, build};
 use lockstep_runtime::queue::Queue;
-use opencl_sys::{CL_COMMAND_NDRANGE_KERNEL, CL_INVALID_KERNEL_ARGS, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR};
+use opencl_sys::{
+    CL_COMMAND_NDRANGE_KERNEL, CL_INVALID_KERNEL_ARGS, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR, CL_OUT_OF_RESOURCES,
+};
 
 struct Fixture {
     context: Arc<Context>,
@@ -51,10 +53,11 @@ impl Fixture {
 
     fn enqueue(&self, kernel: &Kernel, global: &[usize], local: Option<&[usize]>) {
         let request = Request { dimensions: global.len() as u32, offset: None, global: Some(global), local };
-        let launch = launch::prepare(kernel, &request).unwrap();
+        let launch::Prepared { work, code } = launch::prepare(kernel, &request).unwrap();
         self.queue.enqueue(Command {
             kind: CL_COMMAND_NDRANGE_KERNEL,
-            work: Work::Shared(launch),
+            work,
+            waits: code.into_iter().collect(),
             ..Command::default()
         });
     }
@@ -78,6 +81,65 @@ fn source_to_results() {
     fixture.launch(&kernel, &[1000], Some(&[64]));
     drop((buffer, kernel));
     assert!(data.iter().enumerate().all(|(i, &x)| x == 7 * i as u32 + 3), "{data:?}");
+}
+
+/// Code of several kernels is made side by side, while their launches wait for it, and once for launches that are alike.
+#[test]
+fn launches_wait_for_their_code_in_the_queue() {
+    let fixture = Fixture::new();
+    let add = |number: u32| format!("kernel void add{number}(global uint *x) {{ x[get_global_id(0)] += {number}; }}");
+    let program = fixture.build(&(0..8).map(add).collect::<String>());
+    let kernels = [0, 1, 2, 3, 4, 5, 6, 7].map(|number| Kernel::new(&program, &format!("add{number}")).unwrap());
+    let mut data = vec![0_u32; 100];
+    let buffer = fixture.over(&mut data);
+    let prepare = |kernel: &Kernel, count: usize| {
+        let global = Some(&[count][..]);
+        let request = Request { dimensions: 1, offset: None, global, local: Some(&[4]) };
+        launch::prepare(kernel, &request).unwrap()
+    };
+    for (number, kernel) in kernels.iter().enumerate() {
+        kernel.set_buffer(0, Some(&buffer)).unwrap();
+        let [first, second] = [prepare(kernel, 100), prepare(kernel, 60)];
+        match (&first.code, &second.code) {
+            (Some(first), Some(second)) => assert!(Arc::ptr_eq(first, second), "the same code"),
+            // A process's first code is made at once; the second launch may come when its code is there.
+            (first, _) => assert!(number == 0 || first.is_some(), "add{number} did not wait"),
+        }
+        for launch::Prepared { work, code } in [first, second] {
+            let waits = code.into_iter().collect();
+            fixture.queue.enqueue(Command { kind: CL_COMMAND_NDRANGE_KERNEL, work, waits, ..Command::default() });
+        }
+    }
+    fixture.queue.finish();
+    assert!(kernels.iter().all(|kernel| prepare(kernel, 40).code.is_none()), "there is code now");
+    drop((kernels, buffer));
+    assert!(data[..60].iter().all(|&sum| sum == 2 * 28) && data[60..].iter().all(|&sum| sum == 28), "{data:?}");
+}
+
+/// Where the code decides whether a launch is possible, the application hears of it at once.
+#[test]
+fn launches_that_may_not_fit_wait_for_their_code_at_once() {
+    let fixture = Fixture::new();
+    let program = fixture.build(
+        "kernel void roomy(global uint *x, uint at) {
+             uint own[1 << 22];
+             for (uint i = 0; i < 1 << 22; ++i) own[i] = x[i & 3];
+             x[0] = own[at];
+         }
+         kernel void shared(local uint *own, global uint *x) { own[0] = x[0]; x[1] = own[0]; }",
+    );
+    let request = Request { dimensions: 1, offset: None, global: Some(&[1]), local: Some(&[1]) };
+    let mut data = vec![0; 4];
+    let buffer = fixture.over(&mut data);
+    let private = Kernel::new(&program, "roomy").unwrap();
+    private.set_buffer(0, Some(&buffer)).unwrap();
+    private.set_value(1, &7_u32.to_le_bytes()).unwrap();
+    assert!(launch::prepare(&private, &request).is_ok_and(|prepared| prepared.code.is_none()));
+    let shared = Kernel::new(&program, "shared").unwrap();
+    shared.set_local(0, 1 << 40).unwrap();
+    shared.set_buffer(1, Some(&buffer)).unwrap();
+    let refused = launch::prepare(&shared, &request).err();
+    assert_eq!(refused.map(|error| error.code()), Some(CL_OUT_OF_RESOURCES));
 }
 
 #[test]
@@ -148,11 +210,13 @@ fn many_launches_in_flight_allocate_nothing_in_steady_state() {
         };
         allocation_counter::measure(launches).count_total
     };
+    // The first of all waits for its code.
+    fixture.launch(&kernel, &[64], Some(&[64]));
     let first = round();
     assert!(first >= 1000, "the records of the first launches: {first}");
     assert_eq!(round(), 0);
     drop((buffer, kernel));
-    assert_eq!(data, [2000; 64]);
+    assert_eq!(data, [2001; 64]);
 }
 
 /// "The registered callback functions are called [...] when the memory object is deleted", which is here when the launch

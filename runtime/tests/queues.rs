@@ -185,6 +185,19 @@ fn errors_end_dependents_in_every_queue() {
 }
 
 #[test]
+fn a_queue_remembers_once_that_a_command_found_no_resources() {
+    let context = context();
+    let queue = queue(&context, 0);
+    for (code, ran_out) in [(CL_OUT_OF_RESOURCES, true), (CL_INVALID_OPERATION, false)] {
+        let work = Work::once(move || Err(code.into()));
+        queue.enqueue(Command { kind: CL_COMMAND_NATIVE_KERNEL, work, ..Command::default() });
+        assert!(!queue.ran_out(), "nothing has run");
+        queue.finish();
+        assert_eq!((queue.ran_out(), queue.ran_out()), (ran_out, false), "{code}");
+    }
+}
+
+#[test]
 fn a_user_events_error_reaches_its_dependents() {
     let context = context();
     let queue = queue(&context, 0);

@@ -17,6 +17,8 @@ use std::thread;
 use llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
 use parking_lot::Mutex;
 
+use super::process_end::Work;
+
 /// Bytes of the stack of a thread that may compile: LLVM's passes go deep into long kernels.
 const STACK: usize = 16 << 20;
 
@@ -24,8 +26,8 @@ const STACK: usize = 16 << 20;
 type Listener = Box<dyn Fn(String)>;
 
 thread_local! {
-    /// That of this thread.
-    static LISTENER: RefCell<Option<Listener>> = const { RefCell::new(None) };
+    /// That of this thread, and the work that it hears of.
+    static LISTENER: RefCell<Option<(Listener, Work)>> = const { RefCell::new(None) };
 }
 
 /// How work ended.
@@ -58,6 +60,7 @@ pub fn contained<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -
     let thread = thread::Builder::new().name("lockstep-llvm".into()).stack_size(STACK);
     if thread.spawn(perform).is_err() {
         let work = work.lock().take();
+        let _under_way = Work::begin();
         return work.map(|work| work()).ok_or_else(|| "no thread".to_owned());
     }
     match endings.recv() {
@@ -72,7 +75,7 @@ fn listen<T: 'static>(sender: Sender<Ending<T>>) {
     let tell = move |words| {
         let _ = sender.send(Ending::GivenUp(words));
     };
-    LISTENER.with(|listener| listener.replace(Some(Box::new(tell))));
+    LISTENER.with(|listener| listener.replace(Some((Box::new(tell), Work::begin()))));
 }
 
 /// LLVM's handler of fatal errors.
@@ -82,12 +85,13 @@ extern "C" fn last_words(reason: *const c_char) {
     let words = words.unwrap_or_default();
     let listener =
         LISTENER.try_with(|listener| listener.try_borrow_mut().ok().and_then(|mut listener| listener.take()));
-    let Ok(Some(tell)) = listener else {
+    let Ok(Some((tell, under_way))) = listener else {
         // Somebody else's work: it goes as without a handler.
         eprintln!("LLVM ERROR: {words}");
         return;
     };
     tell(words);
+    drop(under_way);
     loop {
         thread::park();
     }

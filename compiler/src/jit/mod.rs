@@ -10,6 +10,7 @@ mod contained;
 mod host;
 mod loader;
 mod optimize;
+mod process_end;
 mod rows;
 mod soft;
 pub mod symbols;

@@ -1,9 +1,8 @@
 //! Launches (OpenCL API, 5.10).
 
-use lockstep_runtime::command::Work;
 use lockstep_runtime::kernel::Kernel;
-use lockstep_runtime::launch;
 use lockstep_runtime::launch::ndrange::{NdRange, Request};
+use lockstep_runtime::launch::{self, Prepared};
 use lockstep_runtime::program;
 use lockstep_runtime::queue::Queue;
 use lockstep_runtime::{Result, ensure};
@@ -59,9 +58,9 @@ unsafe fn launch_command(
 ) -> Result<()> {
     check_fit(&queue, &kernel)?;
     // SAFETY: the caller vouches for the list.
-    let waits = unsafe { wait_list(queue.context(), num_events, events)? };
-    let launch = match launch::prepare(&kernel, request) {
-        Ok(launch) => launch,
+    let mut waits = unsafe { wait_list(queue.context(), num_events, events)? };
+    let Prepared { work, code } = match launch::prepare(&kernel, request) {
+        Ok(prepared) => prepared,
         Err(error) => {
             if let Some(message) = error.message() {
                 notify(queue.context(), message);
@@ -69,8 +68,9 @@ unsafe fn launch_command(
             return Err(error);
         }
     };
+    waits.extend(code);
     // SAFETY: the caller vouches for `event`.
-    unsafe { enqueue(&queue, kind, waits, Work::Shared(launch), Completion { blocking: false, event }) }
+    unsafe { enqueue(&queue, kind, waits, work, Completion { blocking: false, event }) }
 }
 
 /// `clEnqueueNDRangeKernel`.

@@ -9,8 +9,8 @@ use lockstep_runtime::queue::Queue;
 use lockstep_runtime::{Error, Result, ensure};
 use opencl_sys::{
     CL_FALSE, CL_INVALID_COMMAND_QUEUE, CL_INVALID_DEVICE, CL_INVALID_OPERATION, CL_INVALID_QUEUE_PROPERTIES,
-    CL_INVALID_VALUE, CL_QUEUE_CONTEXT, CL_QUEUE_DEVICE, CL_QUEUE_DEVICE_DEFAULT, CL_QUEUE_ON_DEVICE,
-    CL_QUEUE_ON_DEVICE_DEFAULT, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PRIORITY_HIGH_KHR,
+    CL_INVALID_VALUE, CL_OUT_OF_RESOURCES, CL_QUEUE_CONTEXT, CL_QUEUE_DEVICE, CL_QUEUE_DEVICE_DEFAULT,
+    CL_QUEUE_ON_DEVICE, CL_QUEUE_ON_DEVICE_DEFAULT, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PRIORITY_HIGH_KHR,
     CL_QUEUE_PRIORITY_KHR, CL_QUEUE_PRIORITY_LOW_KHR, CL_QUEUE_PRIORITY_MED_KHR, CL_QUEUE_PROFILING_ENABLE,
     CL_QUEUE_PROPERTIES, CL_QUEUE_PROPERTIES_ARRAY, CL_QUEUE_REFERENCE_COUNT, CL_QUEUE_SIZE,
     CL_QUEUE_THROTTLE_HIGH_KHR, CL_QUEUE_THROTTLE_KHR, CL_QUEUE_THROTTLE_LOW_KHR, CL_QUEUE_THROTTLE_MED_KHR, cl_bool,
@@ -225,7 +225,11 @@ pub extern "C" fn flush(command_queue: cl_command_queue) -> cl_int {
 /// `clFinish`: "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue."
 pub extern "C" fn finish(command_queue: cl_command_queue) -> cl_int {
     entry(|| {
-        handle::get::<Queue>(command_queue)?.finish();
+        let queue = handle::get::<Queue>(command_queue)?;
+        queue.finish();
+        // "CL_OUT_OF_RESOURCES if there is a failure to allocate resources required by the OpenCL implementation on the
+        // device": some command's, of which the application may not have asked for an event.
+        ensure!(!queue.ran_out(), CL_OUT_OF_RESOURCES, "a command did not do its work");
         Ok(())
     })
 }

@@ -1,15 +1,17 @@
 //! From an NDRange to running groups.
 //!
-//! [`prepare`] checks a launch and fills a [`Launch`] record: the range cut into groups ([`ndrange`]), into
-//! other ones where the kernel cannot tell ([`flatten`]), the arguments as the code reads them ([`block`]), the code that relies on what holds of the launch
-//! ([`facts`]), the layout of the scratch memory. The record runs on
-//! the cores when its command's turn comes ([`record`]), and is then there for the next launch ([`pool`]).
+//! [`prepare`] checks a launch and cuts its range into groups ([`ndrange`]), into other ones where the kernel cannot tell
+//! ([`flatten`]); what holds of the launch ([`facts`]) decides which code it gets. If there is that code, a [`Launch`] record
+//! is filled ([`record`]): the arguments as the code reads them ([`block`]), the layout of the scratch memory. The record
+//! runs on the cores when its command's turn comes, and is then there for the next launch ([`pool`]). If the code is yet
+//! to be made, the command waits for that, and the record is filled when its turn comes ([`late`]).
 
 pub mod block;
 mod facts;
 mod flatten;
 pub mod float_mode;
 pub mod globals;
+mod late;
 pub mod ndrange;
 pub(crate) mod pool;
 pub mod printf;
@@ -17,67 +19,129 @@ pub mod record;
 
 use std::sync::Arc;
 
-use lockstep_compiler::ir::ParamKind;
+use lockstep_compiler::codegen::abi::ScratchNeeds;
+use lockstep_compiler::ir::{Param, ParamKind};
+use lockstep_compiler::pipeline::{self, Variant};
+use lockstep_compiler::widen::WIDTHS;
 use opencl_sys::{CL_INVALID_KERNEL_ARGS, CL_OUT_OF_RESOURCES};
 
+use crate::command::Work;
 use crate::device::LOCAL_MEMORY;
-use crate::kernel::{Kernel, LOCAL_ALIGN};
-use crate::{Error, Result, schedule};
+use crate::event::Event;
+use crate::kernel::{Args, Kernel, LOCAL_ALIGN};
+use crate::memory::Memory;
+use crate::program::executable::Executable;
+use crate::{Error, Result, ensure, schedule};
+use late::Late;
 use ndrange::{NdRange, Request};
+use pool::Pool;
 use record::Launch;
 
+/// A launch that has been checked.
+pub struct Prepared {
+    /// What its command is to do.
+    pub work: Work,
+    /// What the command has to wait for beside its wait list: its code is being made.
+    pub code: Option<Arc<Event>>,
+}
+
 /// Checks a launch of `kernel` and makes it ready to run. An empty range gives a launch of no groups.
-pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Arc<Launch>> {
+pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Prepared> {
     let asked = NdRange::new(request, &kernel.rules())?;
-    let range = match kernel.executable().flattens(kernel.index()) {
+    let executable = kernel.executable();
+    let range = match executable.flattens(kernel.index()) {
         true => {
             let (most, threads) = (kernel.max_group_size() as u64, schedule::workers() as u64);
             flatten::flattened(&asked, most, threads, kernel.outline().transposes)
         }
         false => asked,
     };
+    let call =
+        Call { executable, index: kernel.index(), pool: &kernel.launches, scratch_limit: kernel.scratch_limit() };
     kernel.with_set_args(|args| {
         let facts = (range.group_count() > 0).then(|| facts::of(kernel, &range, &args.block));
-        let variant = kernel.executable().variant(kernel.index(), facts)?;
-        let needs = variant.needs();
-        let spare = kernel.launches.take();
-        let mut launch = spare.unwrap_or_else(|| Arc::new(Launch::new(kernel.executable().clone(), variant.clone())));
-        let record = Arc::get_mut(&mut launch).ok_or(Error::new(CL_OUT_OF_RESOURCES))?;
-        record.pool = Some(kernel.launches.clone());
-        record.variant = variant;
-        record.range = range;
-        record.flush_denormals = kernel.executable().linked().options.math.denorms_are_zero;
-        record.args.copy_from(&args.block);
-        let mut local_end = needs.local_bytes;
-        let held = &mut record.held;
-        for (index, param) in kernel.outline().params.iter().enumerate() {
-            match param.kind {
-                ParamKind::Pointer(_) | ParamKind::Image => {
-                    if let Some(object) = &args.buffers[index] {
-                        let object = object.upgrade();
-                        held.push(object.ok_or(Error::new(CL_INVALID_KERNEL_ARGS))?);
-                    }
-                }
-                ParamKind::Local => {
-                    // The application's sizes may be any.
-                    let start = local_end.checked_next_multiple_of(LOCAL_ALIGN);
-                    let end = start.and_then(|start| start.checked_add(args.locals[index]));
-                    let (Some(start), Some(end)) = (start, end) else { return Err(too_much_local_memory()) };
-                    record.args.write(param.offset as usize, &start.to_le_bytes());
-                    local_end = end;
-                }
-                ParamKind::Value | ParamKind::Sampler => {}
-            }
+        if let Some(facts) = facts
+            && executable.found(call.index, facts).is_none()
+            && pipeline::has_compiled()
+            && call.surely_fits(&range, args)?
+        {
+            let late = Late::new(&call, range, facts, args)?;
+            let code = executable.make_later(call.index, facts, kernel.program().context());
+            return Ok(Prepared { work: Work::Shared(Arc::new(late)), code: Some(code) });
         }
-        if local_end > LOCAL_MEMORY {
-            return Err(too_much_local_memory());
-        }
-        (record.items_offset, record.scratch) =
-            record::scratch(local_end, &needs, range.local, kernel.scratch_limit())?;
-        Ok(launch)
+        let variant = executable.variant(call.index, facts)?;
+        Ok(Prepared { work: Work::Shared(call.fill(variant, range, args)?), code: None })
     })
 }
 
-fn too_much_local_memory() -> Error {
-    Error::new(CL_OUT_OF_RESOURCES).because("more local memory than CL_DEVICE_LOCAL_MEM_SIZE")
+/// As many bytes as code may be expected to keep of a work-item from barrier to barrier, beside its private memory.
+const KEPT: u64 = 1024;
+
+/// The longest rows that code fills up.
+const ROW: u64 = WIDTHS[WIDTHS.len() - 1] as u64;
+
+/// What a launch calls, and the bounds that it has to keep to.
+struct Call<'a> {
+    executable: &'a Arc<Executable>,
+    index: usize,
+    pool: &'a Arc<Pool>,
+    scratch_limit: u64,
+}
+
+impl Call<'_> {
+    /// Whether the scratch memory suffices, whatever the code turns out to need. If it may not, the launch waits for its
+    /// code, so that the application learns at once.
+    fn surely_fits(&self, range: &NdRange, args: &Args) -> Result<bool> {
+        let kernel = self.executable.kernel(self.index);
+        let local_end = place_locals(&kernel.params, args, kernel.local_bytes(), |_, _| {})?;
+        let most = |dim| {
+            let item_bytes = kernel.private_bytes.saturating_add(KEPT);
+            let needs = ScratchNeeds { local_bytes: local_end, worker_bytes: KEPT, item_bytes, row: ROW, dim };
+            record::scratch(local_end, &needs, range.local, self.scratch_limit / 2)
+        };
+        Ok((0..3).all(|dim| most(dim).is_ok()))
+    }
+
+    /// A record of the launch.
+    fn fill(&self, variant: Arc<Variant>, range: NdRange, args: &Args) -> Result<Arc<Launch>> {
+        let needs = variant.needs();
+        let spare = self.pool.take();
+        let mut launch = spare.unwrap_or_else(|| Arc::new(Launch::new(self.executable.clone(), variant.clone())));
+        let record = Arc::get_mut(&mut launch).ok_or(Error::new(CL_OUT_OF_RESOURCES))?;
+        record.pool = Some(self.pool.clone());
+        record.variant = variant;
+        record.range = range;
+        record.flush_denormals = self.executable.linked().options.math.denorms_are_zero;
+        record.args.copy_from(&args.block);
+        for object in objects(args) {
+            record.held.push(object?);
+        }
+        let params = &self.executable.kernel(self.index).params;
+        let local_end = place_locals(params, args, needs.local_bytes, |param, start| {
+            record.args.write(param.offset as usize, &start.to_le_bytes());
+        })?;
+        (record.items_offset, record.scratch) = record::scratch(local_end, &needs, range.local, self.scratch_limit)?;
+        Ok(launch)
+    }
+}
+
+/// The memory objects that arguments point to.
+fn objects(args: &Args) -> impl Iterator<Item = Result<Arc<Memory>>> {
+    let objects = args.buffers.iter().flatten();
+    objects.map(|object| object.upgrade().ok_or(Error::new(CL_INVALID_KERNEL_ARGS)))
+}
+
+/// Places the `__local` arguments behind the kernel's own `__local` variables, which end at `end`; the end of all.
+fn place_locals(params: &[Param], args: &Args, mut end: u64, mut place: impl FnMut(&Param, u64)) -> Result<u64> {
+    let too_much = || Error::new(CL_OUT_OF_RESOURCES).because("more local memory than CL_DEVICE_LOCAL_MEM_SIZE");
+    for (param, size) in params.iter().zip(&args.locals) {
+        if param.kind == ParamKind::Local {
+            // The application's sizes may be any.
+            let start = end.checked_next_multiple_of(LOCAL_ALIGN).ok_or_else(too_much)?;
+            place(param, start);
+            end = start.checked_add(*size).ok_or_else(too_much)?;
+        }
+    }
+    ensure!(end <= LOCAL_MEMORY, CL_OUT_OF_RESOURCES, "more local memory than CL_DEVICE_LOCAL_MEM_SIZE");
+    Ok(end)
 }

@@ -1,6 +1,8 @@
 //! What a successful build leaves: the kernels' outlines, the program's variables, and machine code for what has been
 //! launched. The code in our IR is read when machine code is to be made that is in no cache.
 
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 use lockstep_compiler::container::{Binary, Image, KernelCode};
@@ -9,12 +11,16 @@ use lockstep_compiler::ir::{Global, Module};
 use lockstep_compiler::launch_facts::LaunchFacts;
 use lockstep_compiler::outline::{KernelOutline, Outline};
 use lockstep_compiler::pipeline::{self, CompileError, CompileOptions, KernelObject, Variant};
-use opencl_sys::{CL_INVALID_KERNEL_NAME, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES};
+use opencl_sys::{CL_COMPLETE, CL_INVALID_KERNEL_NAME, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES};
+use parking_lot::Mutex;
 
 use crate::cache::cache;
 use crate::cache::key::{self, BUILD, Key, KeyBuilder};
+use crate::context::Context;
+use crate::event::Event;
 use crate::launch::globals::Globals;
 use crate::options::options;
+use crate::program::makers;
 use crate::program::ready::{LIKELY, Ready};
 use crate::program::spread::spread;
 use crate::program::variants::Variants;
@@ -43,6 +49,8 @@ struct Code {
     variants: Variants<Result<Made>>,
     /// What came with the program, or was made for its binary.
     ready: OnceLock<Vec<Ready>>,
+    /// What launches wait for, in the order in which it is made, with the events that tell them.
+    wanted: Mutex<VecDeque<(LaunchFacts, Arc<Event>)>>,
 }
 
 #[derive(Clone)]
@@ -117,22 +125,52 @@ impl Executable {
     /// A kernel's machine code for launches of which these facts hold, or that run no work-item; made by the first
     /// caller.
     pub fn variant(&self, index: usize, facts: Option<LaunchFacts>) -> Result<Arc<Variant>> {
-        let Code { variants, ready } = &self.code[index];
+        if let Some(found) = facts.and_then(|facts| self.found(index, facts)) {
+            return found;
+        }
+        let variants = &self.code[index].variants;
         let make = |launch: &LaunchFacts| self.make(index, launch);
-        let made = match facts {
-            None => variants.any(make),
-            Some(facts) => match variants.find(facts) {
-                Some(made) => made,
-                None => {
-                    let mut ready = ready.get().into_iter().flatten();
-                    if let Some(variant) = ready.find_map(|ready| ready.serve(&facts)) {
-                        return Ok(variant);
-                    }
-                    variants.get(facts, make)
-                }
-            },
-        };
+        let made = facts.map_or_else(|| variants.any(make), |facts| variants.get(facts, make));
         made.clone().map(|made| made.variant)
+    }
+
+    /// The same if it is there, or what came with the program and will do.
+    pub fn found(&self, index: usize, facts: LaunchFacts) -> Option<Result<Arc<Variant>>> {
+        let Code { variants, ready, .. } = &self.code[index];
+        if let Some(made) = variants.find(facts) {
+            return Some(made.clone().map(|made| made.variant));
+        }
+        ready.get().into_iter().flatten().find_map(|ready| ready.serve(&facts)).map(Ok)
+    }
+
+    /// Has another thread make that code; the event ends when it is there. A kernel's code is made in the order in which
+    /// it is wanted, that of several kernels side by side.
+    pub fn make_later(self: &Arc<Self>, index: usize, facts: LaunchFacts, context: &Arc<Context>) -> Arc<Event> {
+        let mut wanted = self.code[index].wanted.lock();
+        if let Some((_, event)) = wanted.iter().find(|(known, _)| *known == facts) {
+            return event.clone();
+        }
+        let event = Event::user(context.clone());
+        wanted.push_back((facts, event.clone()));
+        if wanted.len() == 1 {
+            let executable = self.clone();
+            makers::spawn(Box::new(move || executable.make_wanted(index)));
+        }
+        event
+    }
+
+    /// Makes what is wanted of a kernel.
+    fn make_wanted(&self, index: usize) {
+        let wanted = &self.code[index].wanted;
+        let next = || wanted.lock().front().map(|(facts, _)| *facts);
+        while let Some(facts) = next() {
+            // The launch asks again and learns what went wrong.
+            let _ = catch_unwind(AssertUnwindSafe(|| self.variant(index, Some(facts)).is_ok()));
+            let ended = wanted.lock().pop_front();
+            if let Some((_, event)) = ended {
+                event.end(CL_COMPLETE).tell();
+            }
+        }
     }
 
     /// The bytes of `CL_PROGRAM_BINARIES`: the portable form and the machine code that there is. Kernels that were never
@@ -146,7 +184,7 @@ impl Executable {
             });
             let settings = settings(&self.linked, &LaunchFacts::default()).settings();
             let mut code = Vec::new();
-            for (index, Code { variants, ready }) in self.code.iter().enumerate() {
+            for (index, Code { variants, ready, .. }) in self.code.iter().enumerate() {
                 let mut add = |facts: LaunchFacts, object: &KernelObject| {
                     let (settings, object) = (settings.clone(), object.clone());
                     code.push(KernelCode { kernel: index as u32, settings, facts, object });

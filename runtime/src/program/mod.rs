@@ -8,6 +8,7 @@ pub mod build;
 mod cached;
 pub mod executable;
 mod inputs;
+mod makers;
 mod ready;
 mod spread;
 pub mod variants;
