@@ -42,7 +42,7 @@ pub struct Queue {
     state: Mutex<State>,
     /// A command has ended or may run now, and somebody waits.
     changed: Condvar,
-    /// Whether a command could not do its work since [`Queue::ran_out`] was asked.
+    /// Whether a command of which nobody has the event found no resources since [`Queue::ran_out`] was asked.
     ran_out: AtomicBool,
     /// The word of the API layer.
     pub api: ApiHandle,
@@ -279,8 +279,8 @@ impl Queue {
         drop(self.drive(state, |state| state.first >= end));
     }
 
-    /// Whether a command that has ended since the last call found no resources, for an application that asked for no
-    /// event to hear of it.
+    /// Whether a command that has ended since the last call found no resources, and the application asked for no event to
+    /// hear of it.
     pub fn ran_out(&self) -> bool {
         self.ran_out.swap(false, Ordering::Relaxed)
     }
@@ -389,7 +389,8 @@ impl Queue {
             command.work.run(&self.device)
         };
         let status = result.as_ref().map_or_else(Error::code, |()| CL_COMPLETE);
-        if status == CL_OUT_OF_RESOURCES {
+        let unheard = command.event.as_ref().is_none_or(|event| event.api.get() == 0);
+        if unheard && status == CL_OUT_OF_RESOURCES {
             self.ran_out.store(true, Ordering::Relaxed);
         }
         let mut ended = command.event.as_ref().map(|event| event.end(status));

@@ -185,12 +185,18 @@ fn errors_end_dependents_in_every_queue() {
 }
 
 #[test]
-fn a_queue_remembers_once_that_a_command_found_no_resources() {
+fn a_queue_remembers_once_that_a_command_without_event_found_no_resources() {
     let context = context();
     let queue = queue(&context, 0);
-    for (code, ran_out) in [(CL_OUT_OF_RESOURCES, true), (CL_INVALID_OPERATION, false)] {
+    let own = Event::of_command(&queue, CL_COMMAND_NATIVE_KERNEL);
+    own.api.publish(1, |_| ());
+    for (code, event, ran_out) in [
+        (CL_OUT_OF_RESOURCES, None, true),
+        (CL_OUT_OF_RESOURCES, Some(own), false),
+        (CL_INVALID_OPERATION, None, false),
+    ] {
         let work = Work::once(move || Err(code.into()));
-        queue.enqueue(Command { kind: CL_COMMAND_NATIVE_KERNEL, work, ..Command::default() });
+        queue.enqueue(Command { kind: CL_COMMAND_NATIVE_KERNEL, work, event, ..Command::default() });
         assert!(!queue.ran_out(), "nothing has run");
         queue.finish();
         assert_eq!((queue.ran_out(), queue.ran_out()), (ran_out, false), "{code}");

@@ -228,7 +228,7 @@ pub extern "C" fn finish(command_queue: cl_command_queue) -> cl_int {
         let queue = handle::get::<Queue>(command_queue)?;
         queue.finish();
         // "CL_OUT_OF_RESOURCES if there is a failure to allocate resources required by the OpenCL implementation on the
-        // device": some command's, of which the application may not have asked for an event.
+        // device": some command's, of which the application asked for no event.
         ensure!(!queue.ran_out(), CL_OUT_OF_RESOURCES, "a command did not do its work");
         Ok(())
     })
