@@ -28,17 +28,21 @@ INL double modulo(double r, double y, private ulong *quotient)
     return over ? rest + y : rest;
 }
 
-// fmod is defined for finite x and y that is neither zero nor NaN; x is what an infinite y leaves.
+// Remainders are defined for finite x and y that is neither zero nor NaN; x is what an infinite y leaves.
 INL int is_defined(double x, double y) { return magnitude(x) < INF && y == y && y != 0.0; }
 
 OVL double fmod(double x, double y)
 {
-    int defined = is_defined(x, y);
     double a = magnitude(x), b = magnitude(y);
-    ulong q;
-    double r = modulo(defined && b < INF ? a : 0.0, defined && b < INF ? b : 1.0, &q);
-    r = b == INF ? a : r;
-    return defined ? with_sign(r, x) : QUIET_NAN;
+    // As in modulo; what is not defined comes to NaN.
+    double r = FUSED(-__builtin_elementwise_trunc(a / b), b, a);
+    r = r < 0.0 ? r + b : r;
+    r = a < b ? a : r;
+    if (a >= b * 0x1p51 && is_defined(x, y)) {
+        ulong q;
+        r = modulo(a, b, &q);
+    }
+    return with_sign(r, x);
 }
 
 // The remainder nearest to zero: above one half of the modulus, or at it with an odd quotient, one more is taken off.

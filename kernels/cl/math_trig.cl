@@ -19,17 +19,30 @@ WAVE(cos, cos_of)
 WAVE(tan, tan_of)
 OVL float asin(float x) { return (float)asin_core((double)x); }
 OVL float acos(float x) { return (float)acos_core((double)x); }
-OVL float atan(float x) { return (float)atan_core((double)x); }
 
 FLOAT_AND_HALF1(sin)
 FLOAT_AND_HALF1(cos)
 FLOAT_AND_HALF1(tan)
 FLOAT_AND_HALF1(asin)
 FLOAT_AND_HALF1(acos)
-FLOAT_AND_HALF1(atan)
 
-OVL float atan2(float y, float x) { return (float)atan2_core((double)y, (double)x); }
+// In the eighth of the plane where the quotient is at most 1; the others are its mirror images. Pi and its half in two parts.
+OVL float atan2(float y, float x)
+{
+    float ax = __builtin_elementwise_abs(x), ay = __builtin_elementwise_abs(y);
+    int steep = ay > ax;
+    float low = steep ? ax : ay, high = steep ? ay : ax;
+    // Equal ones may be zeros or infinities; NaN is equal to nothing.
+    float z = low == high ? (high == 0.0f ? 0.0f : 1.0f) : low / high;
+    float square = z * z;
+    float v = mul_add(poly_atan_rest(square) * square, z, z);
+    v = steep ? (0x1.921fb6p+0f - v) - 0x1.777a5cp-25f : v;
+    v = as_int(x) < 0 ? (0x1.921fb6p+1f - v) - 0x1.777a5cp-24f : v;
+    return __builtin_elementwise_copysign(v, y);
+}
 FLOAT_AND_HALF2(atan2)
+OVL float atan(float x) { return atan2(x, 1.0f); }
+FLOAT_AND_HALF1(atan)
 
 OVL float sincos(float x, private float *c)
 {

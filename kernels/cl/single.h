@@ -87,6 +87,20 @@ INL float poly_tan_rest(float x)
     return p;
 }
 
+// (atan(r)-r)/r^3 by r^2 in float: [0, 1], error 2^-25
+INL float poly_atan_rest(float x)
+{
+    float p = 0x1.7ed10ep-9f;
+    p = mul_add(p, x, -0x1.0c2b8p-6f);
+    p = mul_add(p, x, 0x1.61fd6p-5f);
+    p = mul_add(p, x, -0x1.355682p-4f);
+    p = mul_add(p, x, 0x1.b4e112p-4f);
+    p = mul_add(p, x, -0x1.230ad8p-3f);
+    p = mul_add(p, x, 0x1.9978f4p-3f);
+    p = mul_add(p, x, -0x1.5554dcp-2f);
+    return p;
+}
+
 // --- exponential ----------------------------------------------------------------------------------------------------
 // One minimum and one maximum of the machine, as the second choice is about the first one's result. NaN stays.
 INL float bounded(float x, float low, float high)

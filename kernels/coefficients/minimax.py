@@ -79,6 +79,8 @@ f = odd_rest(sin, -mpf(1) / 6)
 show("(sin(r)-r)/r^3 by r^2 in float", f, 0, (pi / 2 * mpf("1.0005")) ** 2, range(4), odd_weight(sin), to_float)
 f = odd_rest(tan, mpf(1) / 3)
 show("(tan(r)-r)/r^3 by r^2 in float", f, 0, (pi / 4 * mpf("1.0005")) ** 2, range(6), odd_weight(tan), to_float)
+f = odd_rest(atan, -mpf(1) / 3)
+show("(atan(r)-r)/r^3 by r^2 in float", f, 0, mpf(1), range(8), odd_weight(atan), to_float)
 
 # 2/pi in 32-bit words behind one word of integer part, for the reduction of large arguments.
 print("// 2/pi:", ", ".join(f"0x{int(mp.floor(2 / pi * mpf(2) ** (32 * i))) & 0xFFFFFFFF:08x}" for i in range(9)))
