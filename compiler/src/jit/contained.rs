@@ -17,7 +17,7 @@ use std::thread;
 use llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
 use parking_lot::Mutex;
 
-use super::process_end::Work;
+use super::process_end::{ENDING, Work};
 
 /// Bytes of the stack of a thread that may compile: LLVM's passes go deep into long kernels.
 const STACK: usize = 16 << 20;
@@ -38,11 +38,13 @@ enum Ending<T> {
 }
 
 /// Does the work on a thread of its own and waits for its result, which is LLVM's last words should it give up. A panic is
-/// passed on. Where the system refuses a thread the caller does the work, and LLVM may end the process.
+/// passed on. Where the system refuses a thread the caller does the work, and LLVM may end the process. Nothing is begun
+/// while another thread ends it.
 pub fn contained<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
     static INSTALL: Once = Once::new();
     // SAFETY: the handler is a function, and one that does not unwind.
     INSTALL.call_once(|| unsafe { LLVMInstallFatalErrorHandler(Some(last_words)) });
+    let under_way = Work::begin().ok_or(ENDING)?;
     let (sender, endings) = channel();
     // Shared, so that it is still there when there is no thread.
     let work = Arc::new(Mutex::new(Some(work)));
@@ -50,7 +52,7 @@ pub fn contained<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -
     let perform = move || {
         let work = theirs.lock().take();
         if let Some(work) = work {
-            listen(sender.clone());
+            listen(sender.clone(), under_way);
             let ending = catch_unwind(AssertUnwindSafe(work)).map_or_else(Ending::Panicked, Ending::Done);
             LISTENER.with(|listener| listener.take());
             // The caller waits for it.
@@ -60,7 +62,7 @@ pub fn contained<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -
     let thread = thread::Builder::new().name("lockstep-llvm".into()).stack_size(STACK);
     if thread.spawn(perform).is_err() {
         let work = work.lock().take();
-        let _under_way = Work::begin();
+        let _under_way = Work::begin().ok_or(ENDING)?;
         return work.map(|work| work()).ok_or_else(|| "no thread".to_owned());
     }
     match endings.recv() {
@@ -71,11 +73,11 @@ pub fn contained<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -
     }
 }
 
-fn listen<T: 'static>(sender: Sender<Ending<T>>) {
+fn listen<T: 'static>(sender: Sender<Ending<T>>, under_way: Work) {
     let tell = move |words| {
         let _ = sender.send(Ending::GivenUp(words));
     };
-    LISTENER.with(|listener| listener.replace(Some((Box::new(tell), Work::begin()))));
+    LISTENER.with(|listener| listener.replace(Some((Box::new(tell), under_way))));
 }
 
 /// LLVM's handler of fatal errors.

@@ -29,7 +29,7 @@ use llvm_sys::orc2::{
 };
 use parking_lot::Mutex;
 
-use super::process_end::Work;
+use super::process_end::{ENDING, Work};
 use super::{JitError, host, symbols};
 use crate::frontend::llvm::check;
 
@@ -74,7 +74,7 @@ impl Drop for JitCode {
 /// Links an object and finds `entry` in it.
 pub fn load(object: &[u8], entry: &str) -> Result<JitCode, JitError> {
     static SESSION: OnceLock<Result<Session, String>> = OnceLock::new();
-    let _under_way = Work::begin();
+    let _under_way = Work::begin().ok_or_else(|| JitError::Link(ENDING.to_owned()))?;
     match SESSION.get_or_init(Session::start) {
         Ok(session) => session.load(object, entry).map_err(JitError::Link),
         Err(error) => Err(JitError::Host(error.clone())),

@@ -1,7 +1,7 @@
 //! The end of the process waits for LLVM's work that is under way.
 //!
 //! `exit` destroys LLVM's variables while other threads go on, and a thread in the midst of compiling would take the
-//! process down with a signal. So a handler of `exit` waits until nobody is, and who comes later waits for the end.
+//! process down with a signal. So a handler of `exit` waits until nobody is, and who comes later is refused.
 //!
 //! LLVM makes some of its variables when it first needs them, and what is registered last comes first at the end. So each
 //! piece of work registers the handler anew, until LLVM may be taken to have all that it needs. The first kernel's code
@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 
 use libc::pthread_t;
 use parking_lot::{Condvar, Mutex};
+
+/// Why there is no more work.
+pub const ENDING: &str = "the process is ending";
 
 /// How long the end waits at most.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -38,14 +41,14 @@ static PROCESS: AtomicU32 = AtomicU32::new(0);
 pub struct Work(());
 
 impl Work {
-    /// Begins, unless the process is about to end.
-    pub fn begin() -> Work {
+    /// Begins, unless another thread is ending the process.
+    pub fn begin() -> Option<Work> {
         let mut state = STATE.lock();
         if PROCESS.swap(process::id(), Ordering::Relaxed) != process::id() {
             state.working = 0;
         }
-        while state.ending.is_some_and(|thread| thread != this_thread()) {
-            CHANGED.wait(&mut state);
+        if state.ending.is_some_and(|thread| thread != this_thread()) {
+            return None;
         }
         state.working += 1;
         let register = state.registered < REGISTERED;
@@ -56,7 +59,7 @@ impl Work {
             // does not wait.
             unsafe { libc::atexit(wait_for_work) };
         }
-        Work(())
+        Some(Work(()))
     }
 }
 

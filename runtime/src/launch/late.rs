@@ -58,7 +58,7 @@ impl Late {
 impl Run for Late {
     fn run(self: Arc<Self>, device: &Device) -> Result<()> {
         let Late { executable, index, pool, scratch_limit, .. } = &*self;
-        let variant = executable.variant(*index, Some(self.facts))?;
+        let variant = executable.made(*index, Some(self.facts))?;
         let call = Call { executable, index: *index, pool, scratch_limit: *scratch_limit };
         let launch = call.fill(variant, self.range, &self.args)?;
         self.state.lock().launch = Some(launch.clone());

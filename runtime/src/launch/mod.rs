@@ -60,16 +60,20 @@ pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Prepared> {
         Call { executable, index: kernel.index(), pool: &kernel.launches, scratch_limit: kernel.scratch_limit() };
     kernel.with_set_args(|args| {
         let facts = (range.group_count() > 0).then(|| facts::of(kernel, &range, &args.block));
-        if let Some(facts) = facts
-            && executable.found(call.index, facts).is_none()
-            && pipeline::has_compiled()
-            && call.surely_fits(&range, args)?
-        {
-            let late = Late::new(&call, range, facts, args)?;
-            let code = executable.make_later(call.index, facts, kernel.program().context());
-            return Ok(Prepared { work: Work::Shared(Arc::new(late)), code: Some(code) });
-        }
-        let variant = executable.variant(call.index, facts)?;
+        let variant = match facts.and_then(|facts| executable.found(call.index, facts)) {
+            Some(found) => found?,
+            None => {
+                if let Some(facts) = facts
+                    && pipeline::has_compiled()
+                    && call.surely_fits(&range, args)?
+                {
+                    let late = Late::new(&call, range, facts, args)?;
+                    let code = executable.make_later(call.index, facts, kernel.program().context());
+                    return Ok(Prepared { work: Work::Shared(Arc::new(late)), code: Some(code) });
+                }
+                executable.made(call.index, facts)?
+            }
+        };
         Ok(Prepared { work: Work::Shared(call.fill(variant, range, args)?), code: None })
     })
 }

@@ -122,19 +122,8 @@ impl Executable {
         options().flatten && !self.linked.options.opt_disable && !self.kernel(index).needs_groups
     }
 
-    /// A kernel's machine code for launches of which these facts hold, or that run no work-item; made by the first
-    /// caller.
-    pub fn variant(&self, index: usize, facts: Option<LaunchFacts>) -> Result<Arc<Variant>> {
-        if let Some(found) = facts.and_then(|facts| self.found(index, facts)) {
-            return found;
-        }
-        let variants = &self.code[index].variants;
-        let make = |launch: &LaunchFacts| self.make(index, launch);
-        let made = facts.map_or_else(|| variants.any(make), |facts| variants.get(facts, make));
-        made.clone().map(|made| made.variant)
-    }
-
-    /// The same if it is there, or what came with the program and will do.
+    /// A kernel's machine code for launches of which these facts hold, if it is there, or what came with the program and
+    /// will do.
     pub fn found(&self, index: usize, facts: LaunchFacts) -> Option<Result<Arc<Variant>>> {
         let Code { variants, ready, .. } = &self.code[index];
         if let Some(made) = variants.find(facts) {
@@ -143,7 +132,16 @@ impl Executable {
         ready.get().into_iter().flatten().find_map(|ready| ready.serve(&facts)).map(Ok)
     }
 
-    /// Has another thread make that code; the event ends when it is there. A kernel's code is made in the order in which
+    /// A kernel's machine code for launches of which these facts hold, or that run no work-item; made by the first
+    /// caller.
+    pub fn made(&self, index: usize, facts: Option<LaunchFacts>) -> Result<Arc<Variant>> {
+        let variants = &self.code[index].variants;
+        let make = |launch: &LaunchFacts| self.make(index, launch);
+        let made = facts.map_or_else(|| variants.any(make), |facts| variants.get(facts, make));
+        made.clone().map(|made| made.variant)
+    }
+
+    /// Has another thread make code; the event ends when it is there. A kernel's code is made in the order in which
     /// it is wanted, that of several kernels side by side.
     pub fn make_later(self: &Arc<Self>, index: usize, facts: LaunchFacts, context: &Arc<Context>) -> Arc<Event> {
         let mut wanted = self.code[index].wanted.lock();
@@ -165,7 +163,7 @@ impl Executable {
         let next = || wanted.lock().front().map(|(facts, _)| *facts);
         while let Some(facts) = next() {
             // The launch asks again and learns what went wrong.
-            let _ = catch_unwind(AssertUnwindSafe(|| self.variant(index, Some(facts)).is_ok()));
+            let _ = catch_unwind(AssertUnwindSafe(|| self.made(index, Some(facts)).is_ok()));
             let ended = wanted.lock().pop_front();
             if let Some((_, event)) = ended {
                 event.end(CL_COMPLETE).tell();
