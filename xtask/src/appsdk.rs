@@ -66,7 +66,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
         summary.run(case, judge)?;
     }
     println!("outputs: {}", logs.display());
-    summary.finish("appsdk")
+    summary.finish("appsdk", &request)
 }
 
 fn expectations() -> Result<Expectations> {

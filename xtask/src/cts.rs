@@ -27,7 +27,7 @@ type Programs = BTreeMap<String, Expectations>;
 
 /// Runs the command. Names are `PROGRAM` or `PROGRAM/SUBTEST` prefixes.
 pub fn run(arguments: &[String]) -> Result<()> {
-    let request = Request::parse(arguments, &["--full", "--list"])?;
+    let mut request = Request::parse(arguments, &["--full", "--list"])?;
     let given = |flag: &str| request.flags.iter().any(|given| given == flag);
     let full = given("--full");
     let list = if given("--list") { cts_list::read(&request.directory)? } else { Vec::new() };
@@ -44,6 +44,9 @@ pub fn run(arguments: &[String]) -> Result<()> {
     programs.sort();
     if programs.is_empty() {
         bail!("no programs named test_… below {}", request.directory.display());
+    }
+    for name in &mut request.names {
+        *name = by_program(name, &programs);
     }
     let logs = workspace::root().join("target/cts");
     let none = Expectations::new();
@@ -83,7 +86,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
         }
     }
     println!("outputs: {}", logs.display());
-    summary.finish("cts")
+    summary.finish("cts", &request)
 }
 
 fn command(path: &Path, subtest: &str, expectation: &Expectation, vendors: &str, full: bool) -> Command {
@@ -168,6 +171,19 @@ fn find_programs(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
+/// A name by the program's folder (`math_brute_force/…`) as one by the program (`bruteforce/…`), where the folder has one.
+fn by_program(name: &str, programs: &[PathBuf]) -> String {
+    let (first, rest) = name.find('/').map_or((name, ""), |at| name.split_at(at));
+    let mut inside = programs.iter().filter(|path| {
+        let folder = path.parent().and_then(Path::file_name);
+        folder.is_some_and(|folder| folder == first)
+    });
+    match (inside.next(), inside.next()) {
+        (Some(only), None) => short_name(only) + rest,
+        _ => name.to_owned(),
+    }
+}
+
 fn short_name(path: &Path) -> String {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     name.strip_prefix("test_").unwrap_or(&name).to_owned()
@@ -217,6 +233,22 @@ mod tests {
     #[test]
     fn listings_are_read() {
         assert_eq!(names_in("Test names:\n\tone\n\ttwo \n\nother\n"), ["one", "two"]);
+    }
+
+    #[test]
+    fn a_program_goes_by_its_folder_too() {
+        let programs = ["math_brute_force/test_bruteforce", "basic/test_basic", "images/test_a", "images/test_b"];
+        let programs = programs.map(|path| Path::new("/suite").join(path));
+        for (name, expected) in [
+            ("math_brute_force", "bruteforce"),
+            ("math_brute_force/sin", "bruteforce/sin"),
+            ("bruteforce/sin", "bruteforce/sin"),
+            ("basic", "basic"),
+            ("images", "images"),
+            ("nothing/x", "nothing/x"),
+        ] {
+            assert_eq!(by_program(name, &programs), expected);
+        }
     }
 
     #[test]

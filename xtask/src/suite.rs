@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
 use crate::process::{self, Finished};
@@ -115,6 +115,8 @@ pub struct Summary {
     counts: BTreeMap<Verdict, usize>,
     unexpected: Vec<String>,
     seconds: f64,
+    /// The tests that ran.
+    ran: Vec<String>,
 }
 
 impl Summary {
@@ -141,11 +143,12 @@ impl Summary {
         std::io::stdout().flush().ok();
         *self.counts.entry(judgement.verdict).or_default() += 1;
         self.seconds += seconds;
+        self.ran.push(case.name);
         Ok(())
     }
 
-    /// Prints the totals; surprises are an error.
-    pub fn finish(self, suite: &str) -> Result<()> {
+    /// Prints the totals; surprises are an error, and names that no test has.
+    pub fn finish(self, suite: &str, request: &Request) -> Result<()> {
         let counts: Vec<String> = self
             .counts
             .iter()
@@ -168,6 +171,10 @@ impl Summary {
                 shown.join("\n  ")
             );
         }
+        let unknown = |wanted: &&String| !self.ran.iter().any(|name| name.starts_with(wanted.as_str()));
+        let unknown: Vec<&String> = request.names.iter().filter(unknown).collect();
+        ensure!(unknown.is_empty(), "no test is called {unknown:?}");
+        ensure!(!self.ran.is_empty(), "there are no tests");
         println!("{suite}: everything as expected");
         Ok(())
     }
@@ -232,6 +239,11 @@ mod tests {
         }
     }
 
+    fn request(names: &[&str]) -> Request {
+        let names = names.iter().map(|&name| name.to_owned()).collect();
+        Request { directory: PathBuf::new(), vendors: None, names, flags: Vec::new() }
+    }
+
     fn by_exit_code(finished: &Finished) -> Judgement {
         Judgement {
             verdict: match finished.ending {
@@ -251,7 +263,21 @@ mod tests {
         assert!(summary.unexpected.is_empty());
         summary.run(case("b", "exit 0", &broken), by_exit_code).expect("runs");
         assert_eq!(summary.unexpected, ["b: passed"]);
-        assert!(summary.finish("suite").is_err());
+        assert!(summary.finish("suite", &request(&[])).is_err());
+    }
+
+    #[test]
+    fn names_that_no_test_has_and_no_tests_are_failures() {
+        let fine = Expectation::default();
+        for (names, good) in [(&["d"][..], true), (&[], true), (&["d", "other"], false)] {
+            let mut summary = Summary::default();
+            let case = case("d/e", "exit 0", &fine);
+            let log = case.log.clone();
+            summary.run(case, by_exit_code).expect("runs");
+            std::fs::remove_dir_all(log.parent().expect("a folder")).expect("removed");
+            assert_eq!(summary.finish("suite", &request(names)).is_ok(), good, "{names:?}");
+        }
+        assert!(Summary::default().finish("suite", &request(&[])).is_err());
     }
 
     #[test]
@@ -263,7 +289,7 @@ mod tests {
         summary.run(case, by_exit_code).expect("runs");
         assert_eq!(std::fs::read_to_string(&log).expect("written"), "said\n");
         std::fs::remove_file(log).expect("removed");
-        assert!(summary.finish("suite").is_ok());
+        assert!(summary.finish("suite", &request(&[])).is_ok());
     }
 
     #[test]
