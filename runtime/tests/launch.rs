@@ -1,7 +1,7 @@
 //! From source to results through the runtime alone: no handles, no loader.
 
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use lockstep_runtime::command::Command;
 use lockstep_runtime::context::Context;
@@ -87,9 +87,13 @@ fn source_to_results() {
 #[test]
 fn launches_wait_for_their_code_in_the_queue() {
     let fixture = Fixture::new();
-    let add = |number: u32| format!("kernel void add{number}(global uint *x) {{ x[get_global_id(0)] += {number}; }}");
+    // New names each time: no cache has their code.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
+    let name = |number: u32| format!("add{number}_{}_{now}", std::process::id());
+    let add =
+        |number: u32| format!("kernel void {}(global uint *x) {{ x[get_global_id(0)] += {number}; }}", name(number));
     let program = fixture.build(&(0..8).map(add).collect::<String>());
-    let kernels = [0, 1, 2, 3, 4, 5, 6, 7].map(|number| Kernel::new(&program, &format!("add{number}")).unwrap());
+    let kernels = [0, 1, 2, 3, 4, 5, 6, 7].map(|number| Kernel::new(&program, &name(number)).unwrap());
     let mut data = vec![0_u32; 100];
     let buffer = fixture.over(&mut data);
     let prepare = |kernel: &Kernel, count: usize| {
