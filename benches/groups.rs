@@ -8,5 +8,5 @@ use lockstep_benches::groups::GROUPS;
 
 fn main() -> ExitCode {
     let cases = GROUPS.iter().map(|group| &group.case).collect();
-    drivers::run(Table { name: "bench-groups", cases, more: Configuration::limits().to_vec(), wanted: 1.0 })
+    drivers::run(Table { name: "bench-groups", cases, more: |_| Configuration::limits().to_vec(), wanted: 1.0 })
 }

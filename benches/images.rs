@@ -6,5 +6,5 @@ use lockstep_benches::drivers::{self, Table};
 use lockstep_benches::images::{IMAGES, WANTED};
 
 fn main() -> ExitCode {
-    drivers::run(Table { name: "bench-images", cases: IMAGES.iter().collect(), more: Vec::new(), wanted: WANTED })
+    drivers::run(Table { name: "bench-images", cases: IMAGES.iter().collect(), more: |_| Vec::new(), wanted: WANTED })
 }

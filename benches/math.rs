@@ -6,5 +6,5 @@ use lockstep_benches::drivers::{self, Table};
 use lockstep_benches::math::{FUNCTIONS, WANTED};
 
 fn main() -> ExitCode {
-    drivers::run(Table { name: "bench-math", cases: FUNCTIONS.iter().collect(), more: Vec::new(), wanted: WANTED })
+    drivers::run(Table { name: "bench-math", cases: FUNCTIONS.iter().collect(), more: |_| Vec::new(), wanted: WANTED })
 }

@@ -21,6 +21,9 @@ pub const BY_HAND: &str = "by-hand";
 /// The word for a child that does only what the machine limits.
 pub const LIMIT: &str = "limit";
 
+/// The word for a child whose kernels compute plain functions in the place of their `native_` and `half_` forms.
+pub const PLAIN_FORMS: &str = "plain";
+
 /// How long a child may take for one answer if nothing else is said.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// A configuration that needs so long gets no more than a few turns.
@@ -36,7 +39,7 @@ pub struct Configuration {
     pub name: String,
     /// What its environment has beside ours.
     pub environment: Vec<(String, String)>,
-    /// The child's first word, where it uses no driver.
+    /// The child's first word, where it uses no driver or builds something else.
     pub word: Option<&'static str>,
     /// How many times as fast as this the first configuration is to be.
     pub wanted: f64,
@@ -70,6 +73,11 @@ impl Configuration {
         let all = [("LOCKSTEP_TEST_PLATFORM", ANY_PLATFORM)].into_iter().chain(first).chain(others);
         let environment = all.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         Ok(Self { name: name.to_owned(), environment, word: None, wanted: 1.0 })
+    }
+
+    /// The same driver, with the plain functions in the place of their `native_` and `half_` forms.
+    pub fn with_plain_functions(&self) -> Self {
+        Self { name: PLAIN_FORMS.to_owned(), word: Some(PLAIN_FORMS), ..self.clone() }
     }
 
     /// What the machine allows: loops by hand, of which two thirds of the speed are wanted, and then the bare limits.

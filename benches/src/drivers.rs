@@ -1,4 +1,4 @@
-//! Drivers side by side, as a program: what `bench-groups` and `bench-math` have in common.
+//! Drivers side by side, as a program: what `bench-groups`, `bench-math` and their like have in common.
 //!
 //! `--driver NAME=VENDORS+NAME=VALUE+…` (repeated) names a driver by what `OCL_ICD_VENDORS` has to be and other variables
 //! of its environment, the first to compare with the others; `--only NAME` (repeated) chooses all cases whose names
@@ -17,8 +17,8 @@ pub struct Table {
     pub name: &'static str,
     /// The rows.
     pub cases: Vec<&'static Case>,
-    /// Columns that are no drivers.
-    pub more: Vec<Configuration>,
+    /// Columns behind the drivers', made of the first driver's.
+    pub more: fn(&Configuration) -> Vec<Configuration>,
     /// How many times as fast as each other driver the first is to be at least; below, a factor is marked.
     pub wanted: f64,
 }
@@ -86,7 +86,7 @@ impl Request {
 fn compare(rows: Table, words: &[String]) -> Result<Vec<String>, String> {
     let mut request = Request::parse(words)?;
     request.drivers.iter_mut().for_each(|driver| driver.wanted = rows.wanted);
-    request.drivers.extend(rows.more);
+    request.drivers.extend((rows.more)(&request.drivers[0]));
     let mut team = Team::new(request.drivers.clone(), request.clock);
     let mut table = SideBySide::new(&request.drivers);
     println!("{}", table.head());

@@ -18,8 +18,9 @@ use lockstep_conformance::{Buffer, Context, Event, Kernel, Queue, arguments, ok,
 
 use crate::by_hand::{self, Limit};
 use crate::case::{Arg, Case, Data, Outcome, Problem, Step};
-use crate::compare::{BY_HAND, LIMIT, WITHOUT_EVENTS};
+use crate::compare::{BY_HAND, LIMIT, PLAIN_FORMS, WITHOUT_EVENTS};
 use crate::generated::{self, Generated};
+use crate::math::PLAIN_OPTION;
 use crate::suite;
 
 /// Runs of one burst that are not dropped, however long they take.
@@ -37,7 +38,8 @@ pub fn serve(words: &[String]) {
     let context = Context::new();
     let events = !words.iter().any(|word| word == WITHOUT_EVENTS);
     let queue = context.queue(if events { CL_QUEUE_PROFILING_ENABLE } else { 0 });
-    let device = Device { queue, events, context };
+    let options = if words.iter().any(|word| word == PLAIN_FORMS) { PLAIN_OPTION } else { "" };
+    let device = Device { queue, events, options, context };
     let mut prepared = None;
     answer_lines(|words| match *words {
         ["prepare", name] => {
@@ -74,6 +76,8 @@ struct Device {
     queue: Queue,
     /// Whether launches have events, whose times count.
     events: bool,
+    /// What cases are built with.
+    options: &'static str,
     context: Context,
 }
 
@@ -100,7 +104,7 @@ struct Took {
 impl Device {
     fn prepare(&self, case: &Case) -> Result<Prepared, String> {
         let problem = (case.problem)();
-        let program = self.context.build(case.source, "");
+        let program = self.context.build(case.source, self.options);
         let buffers: Vec<Buffer> = problem.buffers.iter().map(|data| self.memory(data)).collect();
         let kernel = |step: &Step| {
             let kernel = program.kernel(step.kernel);

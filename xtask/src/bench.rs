@@ -9,13 +9,14 @@ use crate::peers::{self, Peer};
 use crate::progress::step;
 use crate::{process, setup, workspace};
 
-const NAMES: [&str; 9] = ["build", EVIDENCE, "groups", "host", "images", "launch", "math", "memory", "vectorizer"];
+const NAMES: [&str; 10] =
+    ["build", EVIDENCE, "forms", "groups", "host", "images", "launch", "math", "memory", "vectorizer"];
 /// What runs where no name is given: everything that the performance page shows.
 const EVIDENCE: &str = "evidence";
 /// Those that compare drivers.
-const SIDE_BY_SIDE: [&str; 4] = [EVIDENCE, "groups", "images", "math"];
+const SIDE_BY_SIDE: [&str; 5] = [EVIDENCE, "forms", "groups", "images", "math"];
 /// Those that keep their numbers, in `target/bench`.
-const KEPT: [&str; 5] = [EVIDENCE, "groups", "images", "math", "vectorizer"];
+const KEPT: [&str; 6] = [EVIDENCE, "forms", "groups", "images", "math", "vectorizer"];
 /// The page whose tables [`EVIDENCE`] writes, with a chart beside it.
 const PAGE: &str = "docs/performance.md";
 /// The recorded factors that no kernel may fall behind.
@@ -35,7 +36,7 @@ const OF_EVIDENCE: [&str; 2] = ["--resume", "--write"];
 /// `--write` nothing.
 ///
 /// `bench NAME [--vendors PATH --platform NAME] [--rounds N]`; for `vectorizer` also `--only NAME`,
-/// `--configs A,B`, `--clock cpu`; for `groups`, `images` and `math` also `--only NAME`, `--clock CLOCK`, and `--driver NAME=PATH` (repeated)
+/// `--configs A,B`, `--clock cpu`; for `forms`, `groups`, `images` and `math` also `--only NAME`, `--clock CLOCK`, and `--driver NAME=PATH` (repeated)
 /// for columns beside those of the drivers that are found. `bench --gate` fails where a kernel of the suite has become
 /// slower than is recorded; `bench --record` makes the record.
 pub fn run(arguments: &[String]) -> Result<()> {

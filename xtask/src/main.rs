@@ -47,6 +47,7 @@ usage: cargo xtask COMMAND
                            kernels with work-groups beside Intel's runtime, PoCL and drivers that are named
   bench images [as groups] kernels on images, beside the same drivers
   bench math [as groups]   throughput of the math functions, beside the same drivers
+  bench forms [as groups]  the native_ and half_ forms beside the plain functions, and the same drivers
   bench --gate|--record [--only NAME] [--rounds N]
                            fail where a kernel has become slower than recorded, or make the record
   accuracy [--only NAME,...] [--step N]
