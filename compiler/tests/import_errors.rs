@@ -48,6 +48,12 @@ fn calls_that_cannot_be_made() {
         &format!("declare void @__lockstep_frobnicate(i32)\n{}", kernel("  call void @__lockstep_frobnicate(i32 0)")),
         "__lockstep_frobnicate is not known",
     );
+    let primitive = |result: &str, operand: &str| {
+        let call = format!("  %x = call {result} @__lockstep_recip_estimate({operand} 1.0)");
+        format!("declare {result} @__lockstep_recip_estimate({operand})\n{}", kernel(&call))
+    };
+    refused(&primitive("double", "double"), "__lockstep_recip_estimate is not for f64");
+    refused(&primitive("double", "float"), "__lockstep_recip_estimate does not return what it is");
     refused(
         &format!("declare i64 @llvm.readcyclecounter()\n{}", kernel("  %t = call i64 @llvm.readcyclecounter()")),
         "the intrinsic llvm.readcyclecounter is not supported",

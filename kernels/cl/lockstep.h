@@ -25,6 +25,9 @@ PRIMITIVE ulong __lockstep_global_offset(uint d);
 PRIMITIVE uint __lockstep_work_dim(void);
 // SPIR's number of the address space that a generic pointer is in: 0 private, 1 global, 3 local.
 PRIMITIVE uint __lockstep_address_space(const generic void *p);
+// One over x and one over its root, to 11 bits at least; a denormal x may count as zero, and so may a denormal result.
+PRIMITIVE float __lockstep_recip_estimate(float x);
+PRIMITIVE float __lockstep_rsqrt_estimate(float x);
 __attribute__((convergent)) void __lockstep_barrier(uint flags, uint scope);
 // T __lockstep_collective_<how>_<op>_<T>(T): what the values of the group's work-items are together, for all of them
 // (reduce), or up to (inclusive) or before (exclusive) the own one in the order of linear ids. All come there, as to a

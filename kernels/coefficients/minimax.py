@@ -85,12 +85,16 @@ show("(atan(r)-r)/r^3 by r^2 in float", f, 0, mpf(1), range(8), odd_weight(atan)
 # 2/pi in 32-bit words behind one word of integer part, for the reduction of large arguments.
 print("// 2/pi:", ", ".join(f"0x{int(mp.floor(2 / pi * mpf(2) ** (32 * i))) & 0xFFFFFFFF:08x}" for i in range(9)))
 
-# In float, for the native functions.
+# In float, for the native functions, and shorter for the half ones.
 f = lambda x: log(2) if abs(x) < mpf("1e-25") else expm1(x * log(2)) / x
 show("native (2^r-1)/r", f, -0.5, 0.5, range(4), lambda x: abs(x) / mpf(2) ** x + mpf("1e-12"), to_float)
+show("half (2^r-1)/r", f, -0.5, 0.5, range(3), lambda x: abs(x) / mpf(2) ** x + mpf("1e-12"), to_float)
 f = ratio(lambda x: log1p(x) / log(2), 1 / log(2))
 show("native log2(1+f)/f", f, 1 / R2 - 1, R2 - 1, range(7), relative(f), to_float)
+show("half log2(1+f)/f", f, 1 / R2 - 1, R2 - 1, range(4), relative(f), to_float)
 f = even_ratio(sin, mpf(1))
 show("native sin(r)/r by r^2", f, 0, (pi / 2 * mpf("1.001")) ** 2, range(4), relative(f), to_float)
+show("half sin(r)/r by r^2", f, 0, (pi / 2 * mpf("1.001")) ** 2, range(3), relative(f), to_float)
 f = even_ratio(tan, mpf(1))
 show("native tan(r)/r by r^2", f, 0, (pi / 4 * mpf("1.001")) ** 2, range(5), relative(f), to_float)
+show("half tan(r)/r by r^2", f, 0, (pi / 4 * mpf("1.001")) ** 2, range(4), relative(f), to_float)

@@ -2,6 +2,7 @@
 //! lane by lane.
 
 use super::emit::{Emit, Emitted};
+use super::estimates::Estimate;
 use crate::ir::{BinaryOp, FastMath, FloatCc, IntCc, IntFlags, TernaryOp, Type, UnaryOp};
 use inkwell::types::{IntType, VectorType};
 use inkwell::values::{AsValueRef, BasicValue, BasicValueEnum, InstructionOpcode as Op, IntValue, VectorValue};
@@ -83,6 +84,8 @@ impl<'ctx> Emit<'ctx, '_> {
                 };
                 b.build_binop(Op::FDiv, one, root, "")?
             }
+            UnaryOp::RecipEstimate => return self.estimate(Estimate::Recip, arg),
+            UnaryOp::RsqrtEstimate => return self.estimate(Estimate::Rsqrt, arg),
             UnaryOp::Floor => call("llvm.floor")?,
             UnaryOp::Ceil => call("llvm.ceil")?,
             UnaryOp::Ftrunc => call("llvm.trunc")?,

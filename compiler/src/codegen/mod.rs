@@ -21,6 +21,7 @@ mod atomics;
 mod calls;
 mod combine;
 mod emit;
+mod estimates;
 mod frame;
 mod groups;
 mod memory;

@@ -81,6 +81,14 @@ fn primitive<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> At
             };
             return Ok(Lanes::from([body.image_field(image, offset, ty)?]));
         }
+        ("recip_estimate" | "rsqrt_estimate", &[arg]) => {
+            let arg = body.scalar(arg)?;
+            let op = if name == "recip_estimate" { UnaryOp::RecipEstimate } else { UnaryOp::RsqrtEstimate };
+            if body.ty(arg) != Type::F32 {
+                refuse!("the primitive __lockstep_{name} is not for {}", body.ty(arg));
+            }
+            body.unary(op, Type::F32, arg)
+        }
         ("clock", []) => body.inst1(InstData::Clock, Type::I64),
         ("linear_id", []) => query(body, Query::LinearId, 0),
         ("work_dim", []) => query(body, Query::WorkDim, 0),
@@ -94,8 +102,9 @@ fn primitive<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> At
         _ => refuse!("the primitive __lockstep_{name} is not known"),
     };
     match body.leaf_types(inst.ty())?[..] {
-        [ty] if ty.is_int() => Ok(Lanes::from([body.zext_or_trunc(ty, result)])),
-        _ => refuse!("__lockstep_{name} does not return an integer"),
+        [ty] if ty.is_float() && ty == body.ty(result) => Ok(Lanes::from([result])),
+        [ty] if ty.is_int() && body.ty(result).is_int() => Ok(Lanes::from([body.zext_or_trunc(ty, result)])),
+        _ => refuse!("__lockstep_{name} does not return what it is"),
     }
 }
 

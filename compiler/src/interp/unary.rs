@@ -44,6 +44,8 @@ pub(crate) fn unary(op: UnaryOp, from: Type, to: Type, a: u128) -> u128 {
         | UnaryOp::Fabs
         | UnaryOp::Sqrt
         | UnaryOp::Rsqrt
+        | UnaryOp::RecipEstimate
+        | UnaryOp::RsqrtEstimate
         | UnaryOp::Floor
         | UnaryOp::Ceil
         | UnaryOp::Ftrunc

@@ -80,6 +80,11 @@ ops! {
         /// One over the square root of an f32: the quotient of the rounded root, or as close to it as two units in the
         /// last place.
         Rsqrt = "rsqrt",
+        /// One over an f32, off by 2^-11 of it at most; denormal operands and results may count as zeros of their sign.
+        RecipEstimate = "recip_estimate",
+        /// One over the square root of an f32, off by 2^-11 of it at most; denormal operands may count as zeros of their
+        /// sign.
+        RsqrtEstimate = "rsqrt_estimate",
         /// Toward minus infinity.
         Floor = "floor",
         /// Toward plus infinity.

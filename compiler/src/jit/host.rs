@@ -105,6 +105,8 @@ pub struct Extensions {
     pub slow_masked_stores: bool,
     /// They estimate reciprocals and reciprocal square roots of all floats to 14 bits (AVX-512).
     pub estimates: bool,
+    /// They compute eight floats at once (AVX).
+    pub eight_floats: bool,
     /// They have registers of 512 bits and move any element of one or two of them anywhere (AVX-512).
     pub permutes: bool,
     /// They compute in binary16 (AVX-512). Where they do not, LLVM goes through binary32, which gives the same result but for
@@ -125,6 +127,7 @@ impl Extensions {
             scatters: avx512,
             slow_masked_stores: !avx512,
             estimates: avx512 && has("avx512vl"),
+            eight_floats: has("avx") && most > 128,
             permutes: avx512,
             halves: avx512 && has("avx512fp16"),
         }

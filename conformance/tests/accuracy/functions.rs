@@ -54,6 +54,8 @@ pub struct Function {
     pub domain: fn(&[f64]) -> bool,
     /// Those that the relaxed bound is for.
     pub relaxed_domain: fn(&[f64]) -> bool,
+    /// Those for which the `native_` form is defined here.
+    pub native_domain: fn(&[f64]) -> bool,
 }
 
 impl Function {
@@ -76,6 +78,10 @@ impl Function {
 
     fn within(self, domain: fn(&[f64]) -> bool) -> Self {
         Self { domain, ..self }
+    }
+
+    fn when_native(self, native_domain: fn(&[f64]) -> bool) -> Self {
+        Self { native_domain, ..self }
     }
 
     fn when_relaxed(self, relaxed_domain: fn(&[f64]) -> bool) -> Self {
@@ -101,8 +107,9 @@ fn function(
     quick: Option<Quick>,
 ) -> Function {
     let (gives, relaxed) = (Gives::Number, Relaxed::Same);
-    let (domain, relaxed_domain) = (everything as fn(&[f64]) -> bool, everything as fn(&[f64]) -> bool);
-    Function { name, call, takes, gives, exact, quick, bounds, relaxed, domain, relaxed_domain }
+    let everything: fn(&[f64]) -> bool = everything;
+    let [domain, relaxed_domain, native_domain] = [everything; 3];
+    Function { name, call, takes, gives, exact, quick, bounds, relaxed, domain, relaxed_domain, native_domain }
 }
 
 /// Functions of one number: name, call, bounds, MPFR's method, quick reference.
@@ -339,7 +346,8 @@ pub fn forms() -> Vec<Function> {
         |name, call, exact, quick| function(name, call, Takes::Two, [8192.0; 3], Exact::Long(exact), Some(quick));
     let all: Vec<Function> = vec![
         form("cos", "cos(a)", |a| long(a[0]).cos(), |a| a[0].cos()).within(small),
-        binary("divide", "divide(a, b)", |a| long(a[0]) / long(a[1]), |a| a[0] / a[1]),
+        binary("divide", "divide(a, b)", |a| long(a[0]) / long(a[1]), |a| a[0] / a[1])
+            .when_native(|a| !(a[1].is_finite() && a[1].abs() > 2f64.powi(126))),
         form("exp", "exp(a)", |a| long(a[0]).exp(), |a| a[0].exp()),
         form("exp2", "exp2(a)", |a| long(a[0]).exp2(), |a| a[0].exp2()),
         form("exp10", "exp10(a)", |a| long(a[0]).exp10(), |a| 10f64.powf(a[0])),

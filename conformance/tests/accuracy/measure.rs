@@ -212,7 +212,12 @@ impl Measure {
                 Takes::Two | Takes::WithInt => &[argument(0), argument(1)],
                 Takes::Three => &[argument(0), argument(1), argument(2)],
             };
-            if !(function.domain)(arguments) || self.mode == Mode::Relaxed && !relaxed_domain(function, arguments) {
+            let out = match self.mode {
+                Mode::Relaxed => !relaxed_domain(function, arguments),
+                Mode::Native => !(function.native_domain)(arguments),
+                _ => false,
+            };
+            if out || !(function.domain)(arguments) {
                 continue;
             }
             worst.compared += 1;
@@ -234,12 +239,16 @@ impl Measure {
             {
                 continue;
             }
-            let want = function.exact.at(self.ty, arguments);
-            let want = if function.gives == Gives::AnyZero && want.is_zero() && got == 0.0 { long(got) } else { want };
-            if self.excused(got, want.to_f64()) {
-                continue;
-            }
-            let error = self.ty.error(got, &want);
+            let judged = self.readings(arguments).into_iter().map(|arguments| {
+                let want = function.exact.at(self.ty, &arguments);
+                let any_zero = function.gives == Gives::AnyZero && want.is_zero() && got == 0.0;
+                let want = if any_zero { long(got) } else { want };
+                (!self.excused(got, want.to_f64())).then(|| (self.ty.error(got, &want), want))
+            });
+            // None if one excuses the result.
+            let judged: Option<Vec<_>> = judged.collect();
+            let nearest = judged.into_iter().flatten().min_by(|(a, _), (b, _)| a.total_cmp(b));
+            let Some((error, want)) = nearest else { continue };
             let share = if by_share { share(function, arguments, got, want.to_f64(), error) } else { 0.0 };
             if if by_share { share > worst.share } else { error > worst.error } {
                 let compared = worst.compared;
@@ -247,6 +256,21 @@ impl Measure {
             }
         }
         worst
+    }
+
+    /// The arguments as they may be read: where the mode leaves it open, any denormal ones may be zeros.
+    fn readings(&self, arguments: &[f64]) -> Vec<Vec<f64>> {
+        let mut all = vec![arguments.to_vec()];
+        if matches!(self.mode, Mode::Half | Mode::Native) {
+            let denormal = |x: &f64| *x != 0.0 && x.abs() < self.ty.least_normal();
+            for (place, argument) in arguments.iter().enumerate().filter(|(_, argument)| denormal(argument)) {
+                for mut reading in all.clone() {
+                    reading[place] = 0_f64.copysign(*argument);
+                    all.push(reading);
+                }
+            }
+        }
+        all
     }
 
     /// Whether a result is none that this mode makes a statement about.

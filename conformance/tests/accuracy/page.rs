@@ -86,7 +86,8 @@ result is beyond its bound or of another kind than the exact one (NaN, infinity,
 References have 120 bits and come from MPFR. For floats and halves a value in double by the host's library, whose error
 does not show there, finds the results that may be the worst, and MPFR is asked about those. The column of arguments has
 their bits (an integer as it is); `all` are all values of the type. An error of up to 0.5 is a correctly rounded result.
-Denormals are numbers like others.
+Denormals are numbers like others; the `half_` and `native_` forms may take them for zeros, as operands and as results.
+`native_divide` is not compared for divisors beyond 2^126, whose reciprocals may be zero.
 ";
 
 /// Replaces the rows in the page that `LOCKSTEP_TEST_WRITE` names, if it does.

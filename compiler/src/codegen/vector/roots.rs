@@ -4,32 +4,22 @@
 //! Newton's iteration take a few of any. Roots and quotients of OpenCL may be off by 3 and 2.5 ulp, `rsqrt` by 2; where
 //! the program gives leave to take reciprocals, those of divisors beyond 2^126 may count as zero.
 //!
-//! Estimates of AVX have 11.4 bits and take denormal numbers for zeros. What it takes to be near enough with them is no less than
+//! Estimates of AVX have 11.4 bits and take denormal numbers for zeros, which is enough for `native_` and `half_` forms alone
+//! (the library's `recip_estimate` and `rsqrt_estimate`). What it takes to be near enough with them is no less than
 //! a root and a division of its registers: a loop of an n-body simulation took 3.2 ms with them and 1.9 without (Zen 3).
 
 use crate::codegen::emit::{Emit, Emitted};
+use crate::codegen::estimates::Estimate;
 use inkwell::FloatPredicate;
 use inkwell::types::VectorType;
 use inkwell::values::VectorValue;
-
-/// An estimate by its lanes.
-type Estimate = [(u32, &'static str); 3];
-
-const RSQRT14: Estimate = [
-    (16, "llvm.x86.avx512.rsqrt14.ps.512"),
-    (8, "llvm.x86.avx512.rsqrt14.ps.256"),
-    (4, "llvm.x86.avx512.rsqrt14.ps.128"),
-];
-
-const RCP14: Estimate =
-    [(16, "llvm.x86.avx512.rcp14.ps.512"), (8, "llvm.x86.avx512.rcp14.ps.256"), (4, "llvm.x86.avx512.rcp14.ps.128")];
 
 /// Of machines with `Extensions::estimates`.
 impl<'ctx> Emit<'ctx, '_> {
     /// One over the square root of each lane's float.
     pub(super) fn reciprocal_root(&self, x: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
         let b = &self.builder;
-        let first = self.estimates(RSQRT14, x)?;
+        let first = self.estimates(Estimate::Rsqrt, x)?;
         let half = self.all_lanes(x, 0.5);
         let root = b.build_float_mul(x, first, "")?;
         let half_of_it = b.build_float_mul(first, half, "")?;
@@ -43,7 +33,7 @@ impl<'ctx> Emit<'ctx, '_> {
     /// The square root of each lane's float, to about 2 ulp where it is no denormal one.
     pub(super) fn rough_root(&self, x: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
         let b = &self.builder;
-        let first = self.estimates(RSQRT14, x)?;
+        let first = self.estimates(Estimate::Rsqrt, x)?;
         let root = b.build_float_mul(x, first, "")?;
         let half_of_it = b.build_float_mul(first, self.all_lanes(x, 0.5), "")?;
         let wrong = self.fused(b.build_float_neg(root, "")?, root, x)?;
@@ -57,7 +47,7 @@ impl<'ctx> Emit<'ctx, '_> {
     /// Each lane's quotient, to about 2 ulp where the divisor's reciprocal is no denormal number.
     pub(super) fn rough_quotient(&self, x: VectorValue<'ctx>, y: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
         let b = &self.builder;
-        let first = self.estimates(RCP14, y)?;
+        let first = self.estimates(Estimate::Recip, y)?;
         let wrong = self.fused(b.build_float_neg(y, "")?, first, self.all_lanes(y, 1.0))?;
         let better = self.fused(first, wrong, first)?;
         // At zero and infinity the estimate is right, and the step is 0 times infinity.
@@ -75,20 +65,5 @@ impl<'ctx> Emit<'ctx, '_> {
     fn fused(&self, a: VectorValue<'ctx>, b: VectorValue<'ctx>, c: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
         let args = [a.into(), b.into(), c.into()];
         Ok(self.intrinsic("llvm.fma", &[a.get_type().into()], &args)?.into_vector_value())
-    }
-
-    /// Estimates, register by register.
-    fn estimates(&self, of: Estimate, x: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
-        let count = x.get_type().get_size();
-        let (lanes, name) = of.into_iter().find(|&(lanes, _)| lanes <= count).unwrap_or(of[2]);
-        let estimate = |first: u32| {
-            // Behind the last lane there is any one.
-            let own: Vec<_> = (first..first + lanes).map(|lane| Some(lane.min(count - 1))).collect();
-            let part = if count == lanes { x } else { self.shuffle(x, x, &own)? };
-            let all = self.int(lanes.max(8)).const_all_ones();
-            Ok(self.intrinsic(name, &[], &[part.into(), part.into(), all.into()])?.into_vector_value())
-        };
-        let parts = (0..count).step_by(lanes as usize).map(estimate).collect::<Emitted<Vec<_>>>()?;
-        self.joined(&parts, count)
     }
 }

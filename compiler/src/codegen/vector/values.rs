@@ -195,7 +195,7 @@ impl<'ctx> Emit<'ctx, '_> {
     }
 
     /// Vectors one behind the other, cut to `count` lanes.
-    pub(super) fn joined(&self, parts: &[VectorValue<'ctx>], count: u32) -> Emitted<VectorValue<'ctx>> {
+    pub(in crate::codegen) fn joined(&self, parts: &[VectorValue<'ctx>], count: u32) -> Emitted<VectorValue<'ctx>> {
         let Some((&first, rest)) = parts.split_first() else { return Err(BuilderError::UnsetPosition) };
         let lanes = first.get_type().get_size();
         if parts.len().is_power_of_two() && lanes * parts.len() as u32 == count {
