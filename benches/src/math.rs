@@ -78,8 +78,8 @@ pub const FUNCTIONS: &[Case] = &[
     function!(double, "hypot", "hypot(a, b)", -8.0..8.0, -8.0..8.0, |a, b| a.hypot(b)),
 ];
 
-/// The `native_` and `half_` form of a function, in a kernel with sums of their own for every fourth place: one sum would take
-/// as long as some of them. Built with [`PLAIN_OPTION`], the kernel has the function itself.
+/// The `native_` and `half_` form of a function, in a kernel with a sum for every other place: all values in one sum would wait
+/// for each other longer than some take. Built with [`PLAIN_OPTION`], the kernel has the function itself.
 macro_rules! forms {
     ($($name:literal, $arguments:literal, $plain:literal, $a:expr, $b:expr, $host:expr;)*) => {
         &[$(

@@ -86,13 +86,18 @@ fn only_where_quotients_need_not_be_exact() {
     }
 }
 
+/// How a kernel is compiled: in gangs of so many work-items, or one after the other, in registers of at most so many bits.
+type Way = (Option<u32>, Option<u32>);
+
+const WAYS: [Way; 5] = [(Some(16), None), (Some(16), Some(256)), (Some(16), Some(128)), (Some(2), None), (None, None)];
+
 /// Runs a kernel of three buffers `a`, `b` and `c` over the first two and returns what it leaves in the third.
-fn run_over(source: &str, a: &[f32], b: &[f32], simd: Option<u32>) -> Vec<f32> {
+fn run_over(source: &str, a: &[f32], b: &[f32], (width, simd): Way) -> Vec<f32> {
     let module = build(source, "");
     let bytes = |values: &[f32]| values.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>();
     let mut memory = Memory::new(vec![bytes(a), bytes(b), vec![0; 4 * a.len()]]);
-    let options =
-        CompileOptions { vectorize: Vectorize::Gangs(Gangs::of_width(16)), simd, ..CompileOptions::default() };
+    let vectorize = width.map_or(Vectorize::Scalar, |width| Vectorize::Gangs(Gangs::of_width(width)));
+    let options = CompileOptions { vectorize, simd, ..CompileOptions::default() };
     let range = NdRange::new(&[a.len() as u64], &[100]);
     let args = [Arg::Buffer(0), Arg::Buffer(1), Arg::Buffer(2)];
     machine::run_with(options, &module, "k", &range, &args, &mut memory).unwrap();
@@ -137,12 +142,12 @@ fn native_and_half_forms_of_every_kind_of_float() {
         [("sqrt", f64::sqrt, 2.0), ("rsqrt", |x| 1.0 / x.sqrt(), 5.0), ("recip", f64::recip, 5.0)];
     for (name, exact, native) in forms {
         for (form, bound) in [("native_", native), ("half_", 8192.0)] {
-            for simd in [None, Some(256), Some(128)] {
-                for (&x, found) in x.iter().zip(run_over(&kernel_of(&format!("{form}{name}(a[i])")), &x, &x, simd)) {
+            for way in WAYS {
+                for (&x, found) in x.iter().zip(run_over(&kernel_of(&format!("{form}{name}(a[i])")), &x, &x, way)) {
                     // The native root of a denormal number may be that number: next to zero as well.
                     let own = form == "native_" && name == "sqrt" && x.is_subnormal() && found == x;
                     let right = own || is_near_or_flushed(x, found, exact, bound);
-                    assert!(right, "{simd:?}: {form}{name} of {x:e} gives {found:e}");
+                    assert!(right, "{way:?}: {form}{name} of {x:e} gives {found:e}");
                 }
             }
         }
@@ -154,9 +159,9 @@ fn native_and_half_quotients_of_every_kind_of_float() {
     let y = floats();
     let x: Vec<f32> = (0..y.len()).map(|i| y[i * 7919 % y.len()]).collect();
     for (call, beyond, bound) in [("native_divide", 2_f32.powi(126), 6.0), ("half_divide", f32::MAX, 8192.0)] {
-        for simd in [None, Some(256), Some(128)] {
+        for way in WAYS {
             for ((&x, &y), found) in
-                x.iter().zip(&y).zip(run_over(&kernel_of(&format!("{call}(a[i], b[i])")), &x, &y, simd))
+                x.iter().zip(&y).zip(run_over(&kernel_of(&format!("{call}(a[i], b[i])")), &x, &y, way))
             {
                 let by = |y: f64| move |x: f64| x / y;
                 let zero = y.is_subnormal() && is_near_or_flushed(x, found, by(0.0_f64.copysign(y.into())), bound);
@@ -164,7 +169,7 @@ fn native_and_half_quotients_of_every_kind_of_float() {
                 let no_reciprocal =
                     y.is_finite() && y.abs() > beyond && is_near_or_flushed(x, found, |x| x * 0.0, bound);
                 let right = is_near_or_flushed(x, found, by(y.into()), bound) || zero || no_reciprocal;
-                assert!(right, "{simd:?}: {call} of {x:e} and {y:e} gives {found:e}");
+                assert!(right, "{way:?}: {call} of {x:e} and {y:e} gives {found:e}");
             }
         }
     }
@@ -185,19 +190,19 @@ fn with_reciprocals(expression: &str) -> String {
 fn roots_and_quotients_with_leave_to_take_reciprocals() {
     let y = floats();
     let x: Vec<f32> = (0..y.len()).map(|i| y[i * 7919 % y.len()]).collect();
-    for simd in [None, Some(256)] {
-        let roots = run_over(&with_reciprocals("__builtin_elementwise_sqrt(b[i])"), &x, &y, simd);
+    for way in WAYS {
+        let roots = run_over(&with_reciprocals("__builtin_elementwise_sqrt(b[i])"), &x, &y, way);
         for (&y, found) in y.iter().zip(roots) {
             // The step does not see what is left of a denormal number.
             let bound = if y.abs() < 1e-30 { 8192.0 } else { 2.0 };
-            assert!(is_near(found, f64::from(y).sqrt(), bound), "{simd:?}: the root of {y:e} is {found:e}");
+            assert!(is_near(found, f64::from(y).sqrt(), bound), "{way:?}: the root of {y:e} is {found:e}");
         }
-        let quotients = run_over(&with_reciprocals("a[i] / b[i]"), &x, &y, simd);
+        let quotients = run_over(&with_reciprocals("a[i] / b[i]"), &x, &y, way);
         for ((&x, &y), found) in x.iter().zip(&y).zip(quotients) {
             let exact = f64::from(x) / f64::from(y);
             let beyond = y.is_finite() && y != 0.0 && !(f32::MIN_POSITIVE..=2_f32.powi(126)).contains(&y.abs());
             let right = beyond || is_near_or_flushed(x, found, |x| x / f64::from(y), 3.0);
-            assert!(right, "{simd:?}: {x:e} by {y:e} gives {found:e}, not {exact:e}");
+            assert!(right, "{way:?}: {x:e} by {y:e} gives {found:e}, not {exact:e}");
         }
     }
 }
