@@ -233,9 +233,11 @@ impl WithAlpha for [f64; 3] {
     }
 }
 
-/// What is read outside an image (OpenCL C, 6.15.15.1.1).
+/// What is read outside an image (OpenCL C, 6.15.15.1.1): of the orders without alpha, the specification names those
+/// without a channel that is not used, and the conformance suite all.
 pub fn border((order, _): Format) -> [f64; 4] {
-    [0.0, 0.0, 0.0, if matches!(order, CL_R | CL_RG | CL_RGB | CL_LUMINANCE) { 1.0 } else { 0.0 }]
+    let without_alpha = [CL_R, CL_Rx, CL_RG, CL_RGx, CL_RGB, CL_RGBx, CL_LUMINANCE, CL_sRGB, CL_sRGBx];
+    [0.0, 0.0, 0.0, if without_alpha.contains(&order) { 1.0 } else { 0.0 }]
 }
 
 /// How a sampler reads.
