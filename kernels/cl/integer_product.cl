@@ -40,11 +40,18 @@ FOR_LENGTHS(MUL_HI_ULONG, )
     OVL T##N mad_hi(T##N a, T##N b, T##N c) { return mul_hi(a, b) + c; }
 FOR_INTEGERS(FOR_LENGTHS, MAD_HI)
 
-#define MUL24(T, N)                                                                                                    \
-    OVL T##N mul24(T##N x, T##N y) { return (x << (T##N)8 >> (T##N)8) * (y << (T##N)8 >> (T##N)8); }                   \
+// What factors of more than 24 bits give is the implementation's choice. Signed ones are multiplied as they are, so that
+// the analyses see through the products that addresses are computed with; of unsigned ones the low 24 bits count, as
+// the Khronos suite has it.
+#define MUL24(T, N, FACTOR)                                                                                            \
+    OVL T##N mul24(T##N x, T##N y) { return FACTOR(x) * FACTOR(y); }                                                   \
     OVL T##N mad24(T##N x, T##N y, T##N z) { return mul24(x, y) + z; }
-FOR_LENGTHS(MUL24, int)
-FOR_LENGTHS(MUL24, uint)
+#define WHOLE(x) (x)
+#define LOW_24(x) ((x) & 0xFFFFFF)
+#define MUL24_SIGNED(T, N) MUL24(T, N, WHOLE)
+#define MUL24_UNSIGNED(T, N) MUL24(T, N, LOW_24)
+FOR_LENGTHS(MUL24_SIGNED, int)
+FOR_LENGTHS(MUL24_UNSIGNED, uint)
 
 // --- saturating multiply-add ----------------------------------------------------------------------------------------
 // The exact a*b+c of types up to 32 bits fits in twice the width.

@@ -97,7 +97,7 @@ fn host() -> &'static Host {
 
 /// Functions that exist for some types only.
 const SPECIAL: &str = r"
-void mul24_int(global const int *x, global int *r, ulong n) { for (ulong i = 0; i < n; i++) r[i] = mul24(x[i], x[n + i]); }
+void mul24_int(global const int *x, global int *r, ulong n) { for (ulong i = 0; i < n; i++) r[i] = mul24(x[i] << 8 >> 8, x[n + i] << 8 >> 8); }
 void mad24_uint(global const uint *x, global uint *r, ulong n)
 { for (ulong i = 0; i < n; i++) r[i] = mad24(x[i], x[n + i], x[2 * n + i]); }
 void upsample_short(global const int *x, global int *r, ulong n)
