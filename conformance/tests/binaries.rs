@@ -97,40 +97,57 @@ fn the_size_asked_for_holds_though_code_is_made_meanwhile() {
     check(&setup, &again, 5);
 }
 
-/// Neither clang nor the passes run: there is no clang, and nothing is dumped.
-#[test]
-fn loading_compiles_nothing() {
+/// Builds a program in a process of its own, which leaves its binary, and loads that in another one, where neither clang
+/// nor the passes run: there is no clang, and nothing is dumped. Either may keep code in a folder or nowhere.
+fn loading_compiles_nothing(test: &str, has_cache: bool, launches: &[(&str, usize, usize)]) {
     if !is_lockstep() {
         return;
     }
-    let folder = Folder::new("loading");
-    let file = folder.0.join("binary");
-    let dump = folder.0.join("dump");
-    // The process that loads is another one.
-    if std::env::var_os("LOADING_BINARY").is_none() {
-        let program = Setup::new().context.build(&source(7), "");
-        std::fs::write(&file, program.binary()).expect("a file");
+    let step = |environment: &[(&str, &str)]| {
+        in_child(test, environment, || {
+            let file = std::env::var("BINARY").expect("set");
+            let setup = Setup::new();
+            let Ok(dump) = std::env::var("LOCKSTEP_DUMP") else {
+                return std::fs::write(file, setup.context.build(&source(7), "").binary()).expect("a file");
+            };
+            let binary = std::fs::read(file).expect("the file");
+            let program = setup.context.from_binary(&binary).expect("a binary of this machine");
+            ok(program.build(""));
+            for &(name, global, local) in launches {
+                let kernel = program.kernel(name);
+                let out = setup.context.zeros::<i32>(global);
+                if name == "plain" {
+                    kernel.set(0, &out);
+                }
+                run(&setup.queue, &kernel, &[global], &[local]);
+                let expected = if name == "plain" { 7 + global as i32 - 1 } else { 0 };
+                assert_eq!(read::<i32>(&setup.queue, &out)[global - 1], expected);
+            }
+            assert!(!std::path::Path::new(&dump).exists(), "a kernel was compiled");
+        })
+    };
+    if std::env::var_os("BINARY").is_some() {
+        step(&[]);
     }
-    let environment = [
-        ("LOCKSTEP_CLANG", "/no/such/clang"),
-        ("LOCKSTEP_DUMP", dump.to_str().expect("a plain path")),
-        ("LOADING_BINARY", file.to_str().expect("a plain path")),
-    ];
-    let output = in_child("loading_compiles_nothing", &environment, || {
-        let setup = Setup::new();
-        let binary = std::fs::read(std::env::var("LOADING_BINARY").expect("set")).expect("the file");
-        let program = setup.context.from_binary(&binary).expect("a binary of this machine");
-        ok(program.build(""));
-        let kernel = program.kernel("plain");
-        let out = setup.context.zeros::<i32>(1024);
-        kernel.set(0, &out);
-        run(&setup.queue, &kernel, &[1024], &[64]);
-        assert_eq!(read::<i32>(&setup.queue, &out)[1023], 7 + 1023);
-        let dump = std::env::var("LOCKSTEP_DUMP").expect("set");
-        run(&setup.queue, &program.kernel("says"), &[1], &[1]);
-        assert!(!std::path::Path::new(&dump).exists(), "a kernel was compiled");
-    });
-    assert!(output.stdout.contains("number 7"), "{}", output.stdout);
+    let folder = Folder::new(test);
+    let paths = ["binary", "dump", "cache"].map(|name| folder.0.join(name));
+    let [file, dump, cache] = paths.each_ref().map(|path| path.to_str().expect("a plain path"));
+    let everywhere = [("BINARY", file), ("LOCKSTEP_CACHE", if has_cache { cache } else { "off" })];
+    step(&everywhere);
+    let output = step(&[&everywhere[..], &[("LOCKSTEP_CLANG", "/no/such/clang"), ("LOCKSTEP_DUMP", dump)]].concat());
+    let says = launches.iter().any(|launch| launch.0 == "says");
+    assert_eq!(output.stdout.contains("number 7"), says, "{}", output.stdout);
+}
+
+#[test]
+fn loading_compiles_nothing_without_a_cache() {
+    let launches = [("plain", 1024, 64), ("plain", 60, 5), ("says", 1, 1)];
+    loading_compiles_nothing("loading_compiles_nothing_without_a_cache", false, &launches);
+}
+
+#[test]
+fn loading_compiles_nothing_for_most_launches() {
+    loading_compiles_nothing("loading_compiles_nothing_for_most_launches", true, &[("plain", 1024, 64)]);
 }
 
 /// A binary whose contents were changed by who knows how to seal it.

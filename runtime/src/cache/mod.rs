@@ -53,6 +53,11 @@ impl Cache {
         Cache { folder, memory: Memory::new(IN_MEMORY.min(options().cache_bytes)) }
     }
 
+    /// Whether other processes find what this one stores.
+    pub fn outlives_the_process(&self) -> bool {
+        self.folder.is_some()
+    }
+
     /// What is stored under this key, if it is whole.
     pub fn get<T: DeserializeOwned>(&self, key: &Key) -> Option<T> {
         let read = |bytes: &[u8]| {

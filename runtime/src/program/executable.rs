@@ -14,14 +14,14 @@ use lockstep_compiler::pipeline::{self, CompileError, CompileOptions, KernelObje
 use opencl_sys::{CL_COMPLETE, CL_INVALID_KERNEL_NAME, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES};
 use parking_lot::Mutex;
 
-use crate::cache::cache;
+use crate::cache::{Cache, cache};
 use crate::cache::key::{self, BUILD, Key, KeyBuilder};
 use crate::context::Context;
 use crate::event::Event;
 use crate::launch::globals::Globals;
 use crate::options::options;
 use crate::program::makers;
-use crate::program::ready::{LIKELY, Ready};
+use crate::program::ready::{Ready, likely};
 use crate::program::spread::spread;
 use crate::program::variants::Variants;
 use crate::{Error, Result};
@@ -172,7 +172,8 @@ impl Executable {
     }
 
     /// The bytes of `CL_PROGRAM_BINARIES`: the portable form and the machine code that there is. Kernels that were never
-    /// launched get code for likely launches, so that whoever loads the binary need not wait for the first ones; they are compiled side by side.
+    /// launched get code for likely launches, so that whoever loads the binary need not wait for the first ones; they
+    /// are compiled side by side.
     pub fn binary(&self) -> &[u8] {
         self.binary.get_or_init(|| {
             let wanted = self.wanted_in_binary();
@@ -220,7 +221,8 @@ impl Executable {
 
     /// Code for the launches that are likely.
     fn likely(&self, index: usize) -> Vec<Ready> {
-        let facts: &[LaunchFacts] = if self.specializes() { &LIKELY } else { &[LaunchFacts::default()] };
+        let kept = cache().is_some_and(Cache::outlives_the_process);
+        let facts = if self.specializes() { likely(kept) } else { &[LaunchFacts::default()] };
         let make = |facts: &LaunchFacts| Some(Ready::new(*facts, self.make(index, facts).ok()?.object));
         facts.iter().filter_map(make).collect()
     }
