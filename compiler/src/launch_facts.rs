@@ -1,5 +1,7 @@
 //! What the code of a kernel may rely on of every launch that runs it.
 
+use crate::image_format::Format;
+use crate::ir::{Param, ParamKind};
 use serde::{Deserialize, Serialize};
 
 /// The most work-items of a group, along each dimension and together, in any launch.
@@ -23,6 +25,38 @@ pub enum LocalSize {
     Exactly([u32; 3]),
 }
 
+/// Of so many images and samplers among a kernel's arguments something may be known.
+pub const OBJECTS: usize = 8;
+
+/// What is known of an image or a sampler.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+pub enum Object {
+    /// Nothing.
+    #[default]
+    Any,
+    /// The image has this format.
+    Image(Format),
+    /// The bits of OpenCL C's `CLK_` constants.
+    Sampler(u32),
+}
+
+impl Object {
+    /// The word at this offset, in bytes, of what kernels get of it, if it is known.
+    pub fn word(self, offset: u32) -> Option<u32> {
+        match self {
+            Object::Any => None,
+            Object::Image(format) => format.record_word(offset as usize),
+            Object::Sampler(bits) => (offset == 0).then_some(bits),
+        }
+    }
+}
+
+/// The parameters that [`LaunchFacts::objects`] tells of, in its order.
+pub fn objects(params: &[Param]) -> impl Iterator<Item = usize> {
+    let is_object = |param: &Param| matches!(param.kind, ParamKind::Image | ParamKind::Sampler);
+    params.iter().enumerate().filter(move |(_, param)| is_object(param)).map(|(index, _)| index).take(OBJECTS)
+}
+
 /// What holds of every launch of a variant. The default holds of any launch.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct LaunchFacts {
@@ -39,6 +73,8 @@ pub struct LaunchFacts {
     pub multiples: u32,
     /// The kernel's inputs, one bit each, that are integers of value 1.
     pub ones: u32,
+    /// The kernel's first images and samplers.
+    pub objects: [Object; OBJECTS],
 }
 
 impl LaunchFacts {
@@ -56,6 +92,7 @@ impl LaunchFacts {
             },
             multiples: 0,
             ones: 0,
+            objects: [Object::Any; OBJECTS],
         }
     }
 
@@ -67,7 +104,7 @@ impl LaunchFacts {
 
     /// Less: what holds whatever the arguments are.
     pub fn of_any_arguments(self) -> LaunchFacts {
-        LaunchFacts { multiples: 0, ones: 0, ..self }
+        LaunchFacts { multiples: 0, ones: 0, objects: [Object::Any; OBJECTS], ..self }
     }
 
     /// Whether all of `other` holds where this holds.
@@ -84,6 +121,7 @@ impl LaunchFacts {
             && covers(self.full_groups, other.full_groups)
             && other.multiples & !self.multiples == 0
             && other.ones & !self.ones == 0
+            && self.objects.iter().zip(other.objects).all(|(&known, wanted)| wanted == Object::Any || known == wanted)
     }
 
     /// The facts where the kernel itself demands a local size.
@@ -149,7 +187,9 @@ mod tests {
 
     #[test]
     fn facts_imply_those_that_say_less() {
-        let known = LaunchFacts { multiples: 5, ..LaunchFacts::of_range([0; 3], [960, 8, 1], [32, 4, 1]) };
+        let mut objects = [Object::Any; OBJECTS];
+        objects[1] = Object::Sampler(0x10);
+        let known = LaunchFacts { multiples: 5, objects, ..LaunchFacts::of_range([0; 3], [960, 8, 1], [32, 4, 1]) };
         for less in [known, known.of_any_size(), known.of_any_arguments(), LaunchFacts::default()] {
             assert!(known.implies(&less), "{less:?}");
             assert_eq!(less.implies(&known), less == known, "{less:?}");
@@ -157,6 +197,7 @@ mod tests {
         let eight = LaunchFacts::of_range([0; 3], [960, 8, 1], [8, 4, 1]);
         assert!(!eight.implies(&known.of_any_size()) && !known.implies(&eight));
         assert!(!known.implies(&LaunchFacts { multiples: 2, ..known }));
+        assert!(!known.implies(&LaunchFacts { objects: [Object::Sampler(0x10); OBJECTS], ..known }));
         assert!(!LaunchFacts { zero_offset: false, ..known }.implies(&known));
     }
 

@@ -5,6 +5,7 @@ pub mod clock;
 pub mod codegen;
 pub mod container;
 pub mod frontend;
+pub mod image_format;
 pub mod import;
 pub mod interp;
 pub mod ir;

@@ -12,10 +12,10 @@ use crate::launch_facts::LaunchFacts;
 use crate::layout::{Layout, SUB_GROUP};
 use crate::report::{Notes, Report};
 use crate::transform::barriers::barriers;
+use crate::transform::known_inputs::known_inputs;
 use crate::transform::linear_ids::linear_ids;
 use crate::transform::rounds::rounds;
 use crate::transform::shared_live::shared_live;
-use crate::transform::unit_steps::unit_steps;
 use crate::verify::{Stage, VerifyError, verify, verify_kernel};
 use crate::widen::{self, Gangs, MOST_STACK_BYTES, Reason, Widening};
 use serde::{Deserialize, Serialize};
@@ -240,8 +240,8 @@ fn compile(
     let required = kernel.attrs.reqd_work_group_size.filter(|_| needs_groups(&kernel));
     let launch = options.launch.with_required(required);
     run.ir("import", &kernel, Stage::Imported)?;
-    unit_steps(&mut kernel, &launch);
-    run.ir("unit_steps", &kernel, Stage::Imported)?;
+    known_inputs(&mut kernel, &launch);
+    run.ir("known_inputs", &kernel, Stage::Imported)?;
     let sub_groups = needs_sub_groups(&kernel);
     let vectorize = if sub_groups { in_sub_groups(options.vectorize, &launch) } else { options.vectorize };
     if matches!(vectorize, Vectorize::Gangs(Gangs { layout: Some(Layout::Linear), .. })) && against.is_none() {

@@ -2,12 +2,14 @@
 
 use cranelift_entity::EntitySet;
 use lockstep_compiler::analysis::cfg::cfg;
+use lockstep_compiler::analysis::constants::constants;
 use lockstep_compiler::analysis::dominators::dominators;
 use lockstep_compiler::analysis::loops::loops;
-use lockstep_compiler::interp::{Memory, run};
-use lockstep_compiler::ir::{InstData, Module, SlotLayout, Terminator, parse_module};
+use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
+use lockstep_compiler::ir::{Function, InstData, Module, Query, SlotLayout, Terminator, parse_module};
 use lockstep_compiler::testing::{Generated, Shape, random_kernel};
 use lockstep_compiler::transform::barriers::barriers;
+use lockstep_compiler::transform::fold::{put_constants, tidy};
 use lockstep_compiler::transform::interleave::interleave;
 use lockstep_compiler::transform::reducible::make_reducible;
 use lockstep_compiler::transform::shared_live::shared_live;
@@ -127,6 +129,53 @@ fn reducible_graphs_keep_the_meaning() {
         assert!(found == expected, "seed {seed}: other results\nfrom\n{}\nto\n{module}", g.module);
     }
     assert!(count < 100 || changed as u64 > count / 4, "only {changed} cycles of {count} kernels had several entries");
+}
+
+/// With the number that is its argument in its place, and for one work-item with its ids, a kernel does the same.
+#[test]
+fn constants_keep_the_meaning() {
+    let seeds = seeds(1000);
+    let (count, mut ways, mut gone) = (seeds.end - seeds.start, 0, 0);
+    for seed in seeds {
+        let mut g = random_kernel(seed, Shape { unstructured: seed % 3 == 0, ..Shape::default() });
+        let alone = seed % 2 == 0;
+        if alone {
+            g.range = NdRange::new(&[1], &[1]);
+        }
+        let expected = result(&g.module, &g, &format!("seed {seed}"));
+        let mut module = g.module.clone();
+        let params = module.kernels[0].body().blocks[module.kernels[0].body().entry()].params.clone();
+        let body = module.kernels[0].body_mut();
+        for (&param, arg) in params.iter().zip(&g.args) {
+            let Arg::Value(bytes) = arg else { continue };
+            let bits = bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte));
+            let number = body.constant(body.ty(param), bits);
+            let put = |value| if value == param { number } else { value };
+            for block in body.layout.clone() {
+                for inst in body.blocks[block].insts.clone() {
+                    body.insts[inst].data.map_args(put);
+                }
+                body.blocks[block].term.map_args(put);
+            }
+        }
+        let choices =
+            |f: &Function| f.layout.iter().filter(|&&block| f.blocks[block].term.selector().is_some()).count();
+        let before = (choices(body), body.layout.len());
+        let found = constants(body, |data| match data {
+            InstData::Query { query: Query::GlobalId | Query::LocalId | Query::GroupId, .. } if alone => Some(0),
+            _ => None,
+        });
+        put_constants(body, &found);
+        tidy(body);
+        (ways, gone) = (ways + before.0 - choices(body), gone + before.1 - body.layout.len());
+        if let Err(errors) = verify(&module, Stage::Imported) {
+            panic!("seed {seed}: {}\nfrom\n{}\nto\n{module}", errors[0], g.module);
+        }
+        let now = result(&module, &g, &format!("seed {seed}, folded"));
+        assert!(now == expected, "seed {seed}: other results\nfrom\n{}\nto\n{module}", g.module);
+    }
+    assert!(count < 100 || ways as u64 > count, "of {count} kernels only {ways} choices were constants");
+    assert!(count < 100 || gone as u64 > 2 * count, "{gone} blocks of {count} kernels are gone");
 }
 
 #[test]

@@ -99,6 +99,12 @@ fn formats(setup: &Setup, flags: cl_mem_flags, shape: Shape) -> Vec<Format> {
     formats
 }
 
+/// In planes each format has a kernel of its own, so that its code is that for launches with this format. Elsewhere they
+/// share a kernel, whose code is for all of them from the third on.
+fn alone(shape: Shape, format: Format) -> Option<Format> {
+    (shape.kind == CL_MEM_OBJECT_IMAGE2D).then_some(format)
+}
+
 #[test]
 fn every_format_at_whole_coordinates() {
     let setup = Setup::new();
@@ -112,7 +118,7 @@ fn every_format_at_whole_coordinates() {
             let all = (0..w * h * d).map(|i| [i % w, i / w % h, i / w / h]);
             let at: Vec<_> = all.clone().map(|p| [p[0] as f32, p[1] as f32, p[2] as f32, 0.0]).collect();
             let kernel = kernels
-                .entry((reader(format.1), format.0 == CL_DEPTH))
+                .entry((reader(format.1), format.0 == CL_DEPTH, alone(shape, format)))
                 .or_insert_with(|| sampling_kernel(&setup, shape, format, "none"));
             let got = samples(&setup, kernel, format, &image, None, &at);
             let element = elements(format, shape, &bytes);
@@ -144,7 +150,9 @@ fn places(random: &mut Random, shape: Shape, normalized: bool, count: usize) -> 
     at
 }
 
-fn compare_sampling(shape: Shape, wanted: impl Fn(Format) -> bool) {
+/// Compares all samplers with images of the formats that are wanted. With a kernel of its own each sampler has code of
+/// its own.
+fn compare_sampling(shape: Shape, own_kernels: bool, wanted: impl Fn(Format) -> bool) {
     let setup = Setup::new();
     let mut random = Random::new(2);
     let mut kernels = std::collections::HashMap::new();
@@ -152,9 +160,6 @@ fn compare_sampling(shape: Shape, wanted: impl Fn(Format) -> bool) {
         let kind = reader(format.1);
         let bytes = contents(&mut random, format, shape.elements());
         let image = setup.context.image(CL_MEM_READ_ONLY, format, shape, &bytes);
-        let kernel = kernels
-            .entry((kind, format.0 == CL_DEPTH))
-            .or_insert_with(|| sampling_kernel(&setup, shape, format, "argument"));
         let element = elements(format, shape, &bytes);
         for normalized in [false, true] {
             for addressing in ADDRESSING {
@@ -166,6 +171,10 @@ fn compare_sampling(shape: Shape, wanted: impl Fn(Format) -> bool) {
                         continue;
                     }
                     let sampler = setup.context.try_sampler(normalized, addressing, filter).expect("a sampler");
+                    let alone = own_kernels.then_some((format, normalized, addressing, filter));
+                    let kernel = kernels
+                        .entry((kind, format.0 == CL_DEPTH, alone))
+                        .or_insert_with(|| sampling_kernel(&setup, shape, format, "argument"));
                     let at = places(&mut random, shape, normalized, 60);
                     let got = samples(&setup, kernel, format, &image, Some(sampler), &at);
                     for (got, at) in got.iter().zip(&at) {
@@ -192,19 +201,32 @@ fn compare_sampling(shape: Shape, wanted: impl Fn(Format) -> bool) {
 
 #[test]
 fn every_format_and_sampler_in_a_plane() {
-    compare_sampling(FLAT, |_| true);
+    compare_sampling(FLAT, false, |_| true);
+}
+
+#[test]
+fn code_for_one_sampler_and_one_format() {
+    compare_sampling(FLAT, true, |format| {
+        matches!(
+            format,
+            (CL_RGBA, CL_UNORM_INT8 | CL_SIGNED_INT16 | CL_UNORM_INT_101010_2)
+                | (CL_RG, CL_FLOAT)
+                | (CL_A, CL_SNORM_INT16)
+                | (CL_LUMINANCE, CL_HALF_FLOAT)
+        )
+    });
 }
 
 #[test]
 fn every_sampler_in_a_row() {
-    compare_sampling(ONE_D, |format| {
+    compare_sampling(ONE_D, false, |format| {
         matches!(format, (CL_RGBA, CL_UNORM_INT8 | CL_FLOAT | CL_SIGNED_INT16) | (CL_R, _))
     });
 }
 
 #[test]
 fn every_sampler_in_arrays_of_rows() {
-    compare_sampling(ROWS, |format| {
+    compare_sampling(ROWS, false, |format| {
         matches!(format, (CL_RGBA, CL_UNORM_INT8) | (CL_RG, CL_HALF_FLOAT | CL_UNSIGNED_INT8))
     });
 }
@@ -212,14 +234,14 @@ fn every_sampler_in_arrays_of_rows() {
 #[test]
 fn every_sampler_in_arrays_of_planes() {
     let wanted = |format| matches!(format, (CL_BGRA, CL_UNORM_INT8) | (CL_RG, CL_SNORM_INT16) | (CL_DEPTH, _));
-    compare_sampling(LAYERS, wanted);
+    compare_sampling(LAYERS, false, wanted);
 }
 
 #[test]
 fn every_sampler_in_a_volume() {
     let wanted =
         |format| matches!(format, (CL_RGBA, CL_UNORM_INT8 | CL_FLOAT | CL_UNSIGNED_INT32) | (CL_A, CL_UNORM_INT16));
-    compare_sampling(VOLUME, wanted);
+    compare_sampling(VOLUME, false, wanted);
 }
 
 #[test]
@@ -354,7 +376,7 @@ fn writes_of_every_format() {
                 if depth { ".x" } else { "" }
             );
             let build = || setup.context.build(&source, "-cl-std=CL3.0").kernel("f");
-            let kernel = kernels.entry((kind, depth)).or_insert_with(build);
+            let kernel = kernels.entry((kind, depth, alone(shape, format))).or_insert_with(build);
             let size = element_size(format);
             let image = setup.context.image(CL_MEM_WRITE_ONLY, format, shape, &vec![0x55; size * shape.elements()]);
             let [w, h, d] = shape.region().map(|n| n as i32);

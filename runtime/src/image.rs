@@ -9,7 +9,7 @@ use opencl_sys::{
     CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_MEM_OBJECT_IMAGE3D, cl_mem_object_type,
 };
 
-use crate::image_format::{self, Format};
+use crate::image_format::{self, Format, RECORD_FORMAT};
 use crate::memory_transfer::{Layout, Region};
 use crate::{Result, ensure};
 
@@ -161,32 +161,19 @@ impl Image {
 
     /// What kernels read of an image whose first element is at `start`.
     pub fn descriptor(&self, start: *mut u8) -> [u8; DESCRIPTOR] {
-        let (channels, fields) = (self.format.channels(), self.format.fields());
         let mut bytes = [0; DESCRIPTOR];
         let mut put = |offset: usize, field: &[u8]| bytes[offset..offset + field.len()].copy_from_slice(field);
         put(0, &(start as u64).to_le_bytes());
         put(8, &(self.slice_pitch as u64).to_le_bytes());
         let table = if self.format.is_srgb() { image_format::linear_of_srgb().as_ptr() } else { std::ptr::null() };
         put(16, &(table as u64).to_le_bytes());
-        let words = [
-            self.row_pitch,
-            self.width,
-            self.height,
-            self.depth.max(self.layers),
-            self.format.size(),
-            self.format.order as usize,
-            self.format.data_type as usize,
-            self.format.kind() as usize,
-            channels.count,
-            (channels.present() | u32::from(self.format.border_is_opaque()) << 4 | channels.written() << 8) as usize,
-        ];
-        for (index, word) in words.into_iter().enumerate() {
+        for (index, word) in
+            [self.row_pitch, self.width, self.height, self.depth.max(self.layers)].into_iter().enumerate()
+        {
             put(24 + 4 * index, &(word as u32).to_le_bytes());
         }
-        put(64, &fields.map(|field| (32 - field.position - field.bits) as u8));
-        put(68, &fields.map(|field| (32 - field.bits) as u8));
-        for (component, field) in fields.iter().enumerate() {
-            put(80 + 4 * component, &field.most.to_le_bytes());
+        for offset in (RECORD_FORMAT..DESCRIPTOR).step_by(4) {
+            put(offset, &self.format.record_word(offset).unwrap_or(0).to_le_bytes());
         }
         bytes
     }

@@ -14,7 +14,6 @@ pub mod error;
 pub mod event;
 pub mod extensions;
 pub mod image;
-pub mod image_format;
 pub mod kernel;
 pub mod launch;
 pub mod machine;
@@ -35,3 +34,4 @@ pub mod workers;
 
 pub use api_handle::ApiHandle;
 pub use error::{Error, Result};
+pub use lockstep_compiler::image_format;

@@ -4,6 +4,7 @@
 pub mod arguments;
 pub mod block_index;
 pub mod cfg;
+pub mod constants;
 pub mod cost;
 pub mod divergence;
 pub mod dominators;

@@ -18,6 +18,7 @@ use lockstep_compiler::report::Notes;
 use lockstep_compiler::transform::barriers::barriers;
 use lockstep_compiler::transform::boscc::boscc;
 use lockstep_compiler::transform::divergent_loops::{UniformLoops, divergent_loops};
+use lockstep_compiler::transform::fold::fold;
 use lockstep_compiler::transform::group_accesses::group_accesses;
 use lockstep_compiler::transform::interleave::interleave;
 use lockstep_compiler::transform::linear_ids::linear_ids;
@@ -43,6 +44,7 @@ struct Pass {
 /// The passes by the names filetests use, with the stage that their output belongs to.
 const PASSES: &[Pass] = &[
     Pass { name: "linear_ids", run: |kernel| linear_ids(kernel, &LaunchFacts::default()), stage: Stage::Imported },
+    Pass { name: "fold", run: |kernel| kernel.regions.values_mut().for_each(fold), stage: Stage::Imported },
     Pass { name: "barriers", run: barriers, stage: Stage::Regions },
     Pass { name: "shared_live", run: |kernel| shared_live(&Module::default(), kernel), stage: Stage::Regions },
     Pass { name: "rounds", run: rounds_of_eight, stage: Stage::Regions },

@@ -1,7 +1,8 @@
 //! What holds of a launch, for its code to rely on.
 
-use lockstep_compiler::ir::{Input, Type};
-use lockstep_compiler::launch_facts::{LaunchFacts, ROW};
+use lockstep_compiler::image_format::{Format, RECORD_DATA_TYPE, RECORD_ORDER};
+use lockstep_compiler::ir::{Input, Param, ParamKind, Type};
+use lockstep_compiler::launch_facts::{LaunchFacts, Object, ROW, objects};
 
 use super::block::ArgBlock;
 use super::ndrange::NdRange;
@@ -25,7 +26,19 @@ pub fn of(kernel: &Kernel, range: &NdRange, args: &ArgBlock) -> LaunchFacts {
     let those = |asked: u32, what| bits_of(asked).filter(|&input| is(input, what)).fold(0, |all, bit| all | 1 << bit);
     facts.multiples = those(outline.divisors, is_multiple);
     facts.ones = those(outline.steps, |value| value == 1);
+    for (known, param) in facts.objects.iter_mut().zip(objects(&outline.params)) {
+        *known = object(&outline.params[param], args);
+    }
     facts
+}
+
+/// What an image or a sampler is.
+fn object(param: &Param, args: &ArgBlock) -> Object {
+    let word = |offset| u32::from_le_bytes(args.read(param.offset as usize + offset));
+    match param.kind {
+        ParamKind::Sampler => Object::Sampler(word(0)),
+        _ => Object::Image(Format { order: word(RECORD_ORDER), data_type: word(RECORD_DATA_TYPE) }),
+    }
 }
 
 /// The places of the bits that are set.

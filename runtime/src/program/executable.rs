@@ -8,14 +8,14 @@ use std::sync::{Arc, OnceLock};
 use lockstep_compiler::container::{Binary, Image, KernelCode};
 use lockstep_compiler::frontend::LinkedProgram;
 use lockstep_compiler::ir::{Global, Module};
-use lockstep_compiler::launch_facts::LaunchFacts;
+use lockstep_compiler::launch_facts::{LaunchFacts, objects};
 use lockstep_compiler::outline::{KernelOutline, Outline};
 use lockstep_compiler::pipeline::{self, CompileError, CompileOptions, KernelObject, Variant};
 use opencl_sys::{CL_COMPLETE, CL_INVALID_KERNEL_NAME, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES};
 use parking_lot::Mutex;
 
-use crate::cache::{Cache, cache};
 use crate::cache::key::{self, BUILD, Key, KeyBuilder};
+use crate::cache::{Cache, cache};
 use crate::context::Context;
 use crate::event::Event;
 use crate::launch::globals::Globals;
@@ -222,7 +222,8 @@ impl Executable {
     /// Code for the launches that are likely.
     fn likely(&self, index: usize) -> Vec<Ready> {
         let kept = cache().is_some_and(Cache::outlives_the_process);
-        let facts = if self.specializes() { likely(kept) } else { &[LaunchFacts::default()] };
+        let of_objects = objects(&self.outline.kernels[index].params).next().is_some();
+        let facts = if self.specializes() { likely(kept, of_objects) } else { &[LaunchFacts::default()] };
         let make = |facts: &LaunchFacts| Some(Ready::new(*facts, self.make(index, facts).ok()?.object));
         facts.iter().filter_map(make).collect()
     }

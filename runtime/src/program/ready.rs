@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use lockstep_compiler::launch_facts::{LaunchFacts, LocalSize};
+use lockstep_compiler::launch_facts::{LaunchFacts, LocalSize, OBJECTS, Object};
 use lockstep_compiler::pipeline::{KernelObject, Variant};
 
 /// As many launches run code that came with the program though code for more that holds of them could be made: those of
@@ -18,6 +18,7 @@ const MOST: LaunchFacts = LaunchFacts {
     local: LocalSize::Rows,
     multiples: 0,
     ones: 0,
+    objects: [Object::Any; OBJECTS],
 };
 
 /// What holds of nearly all launches.
@@ -25,9 +26,14 @@ const NEARLY_ALL: LaunchFacts = LaunchFacts { full_groups: false, local: LocalSi
 
 /// What the code relies on that is made before there is a launch. Code for nearly all launches takes two and a half
 /// times as long to make as that for most. Many applications ask for a program's binary as soon as it is built; with
-/// a folder to keep code in, no launch waits twice for what is missing there.
-pub(super) fn likely(code_is_kept: bool) -> &'static [LaunchFacts] {
-    if code_is_kept { &[MOST] } else { &[MOST, NEARLY_ALL] }
+/// a folder to keep code in, no launch waits twice for what is missing there. That for all formats of images takes many
+/// times as long as that for a launch's, and no format is likelier than others.
+pub(super) fn likely(code_is_kept: bool, reads_objects: bool) -> &'static [LaunchFacts] {
+    match (code_is_kept, reads_objects) {
+        (true, true) => &[],
+        (true, false) => &[MOST],
+        (false, _) => &[MOST, NEARLY_ALL],
+    }
 }
 
 /// Code of one kernel.

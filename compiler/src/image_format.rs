@@ -1,4 +1,5 @@
-//! The formats of image elements: which there are, which channel lies where, and one colour as an element.
+//! The formats of image elements: which there are, which channel lies where, what kernels read of them, and one colour as an
+//! element.
 
 use std::sync::OnceLock;
 
@@ -8,6 +9,15 @@ use opencl_sys::{
     CL_RGBx as CL_RGBX, CL_RGx as CL_RGX, CL_Rx as CL_RX, CL_sBGRA as CL_SBGRA, CL_sRGB as CL_SRGB,
     CL_sRGBA as CL_SRGBA, CL_sRGBx as CL_SRGBX,
 };
+use serde::{Deserialize, Serialize};
+
+/// Where in the record that kernels get of an image its format begins, in bytes; it goes on to the record's end, in words
+/// as `kernels/cl/image.h` says.
+pub const RECORD_FORMAT: usize = 40;
+/// Where [`Format::order`] is.
+pub const RECORD_ORDER: usize = 44;
+/// Where [`Format::data_type`] is.
+pub const RECORD_DATA_TYPE: usize = 48;
 
 /// `CL_DEPTH_STENCIL`, which only images of OpenGL have.
 const DEPTH_STENCIL: cl_channel_order = 0x10BE;
@@ -15,7 +25,7 @@ const DEPTH_STENCIL: cl_channel_order = 0x10BE;
 const UNORM_INT24: cl_channel_type = 0x10DF;
 
 /// A channel order and a channel data type, which may be any numbers until [`Format::is_valid`] has looked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Format {
     /// `image_channel_order`.
     pub order: cl_channel_order,
@@ -286,6 +296,27 @@ impl Format {
             Class::Float | Class::Signed32 | Class::Unsigned32 => 32,
         };
         self.channels().read.map(|index| field(u32::from(index.unwrap_or(0)) * channel % 32, channel))
+    }
+
+    /// The word of the record at this offset in bytes, if it tells of the format.
+    pub fn record_word(self, offset: usize) -> Option<u32> {
+        let bytes = |of: fn(Field) -> u32| u32::from_le_bytes(self.fields().map(|field| of(field) as u8));
+        Some(match offset {
+            RECORD_FORMAT => self.size() as u32,
+            RECORD_ORDER => self.order,
+            RECORD_DATA_TYPE => self.data_type,
+            52 => self.kind() as u32,
+            56 => self.channels().count as u32,
+            60 => {
+                let channels = self.channels();
+                channels.present() | u32::from(self.border_is_opaque()) << 4 | channels.written() << 8
+            }
+            64 => bytes(|field| 32 - field.position - field.bits),
+            68 => bytes(|field| 32 - field.bits),
+            72 | 76 => 0,
+            80 | 84 | 88 | 92 => self.fields()[(offset - 80) / 4].most.to_bits(),
+            _ => return None,
+        })
     }
 
     /// A colour as an element, converted as `write_image` does. The four words are floats, or integers for the formats
