@@ -3,6 +3,7 @@
 use super::GangCode;
 use super::columns::Places;
 use super::masks::Mask;
+use super::one_by_one::Near;
 use super::values::Held;
 use crate::codegen::alias::Part;
 use crate::codegen::emit::{Emitted, vector_of};
@@ -69,7 +70,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             let invariant = space == Space::Constant || emit.scopes.is_invariant();
             let load = |held, mask| match self.rows(&held, space, offset, ty, count, access, Direction::Load)? {
                 Some(rows) => self.load_rows(rows, mask, invariant),
-                None => self.gather(held, space, offset, ty, count, access, mask, invariant),
+                None => self.gather((ptr, held), space, offset, ty, count, access, mask, invariant),
             };
             let access = |places| match places {
                 Places::Of(Held::Runs(bases, stride))
@@ -118,7 +119,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let store = |held, values: &[VectorValue<'ctx>], mask| {
             match self.rows(&held, space, offset, ty, count, access, Direction::Store)? {
                 Some(rows) => self.store_rows(rows, mask, values)?,
-                None => self.scatter(held, space, offset, ty, values, access, mask)?,
+                None => self.scatter((ptr, held), space, offset, ty, values, access, mask)?,
             }
             Ok(Vec::new())
         };
@@ -221,7 +222,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     }
 
     /// The type of elements in memory, `count` of them.
-    fn memory_vector(&self, ty: Type, count: u32) -> VectorType<'ctx> {
+    pub(super) fn memory_vector(&self, ty: Type, count: u32) -> VectorType<'ctx> {
         vector_of(self.around.emit.memory_ty(ty), count)
     }
 
@@ -374,7 +375,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     #[expect(clippy::too_many_arguments, reason = "they are the parts of an access")]
     fn gather(
         &self,
-        held: Held<'ctx>,
+        (ptr, held): (Value, Held<'ctx>),
         space: Space,
         offset: i64,
         ty: Type,
@@ -388,13 +389,26 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             // Neighbouring elements come as one number.
             let number = number(ty, together);
             let result = self.memory_vector(number, self.wide.get());
-            let (places, align) = self.element_places(&held, offset, ty, index, access)?;
-            let (places, lanes) = self.where_to(Direction::Load, number.bytes() * 8, places, mask)?;
-            let (loaded, insts) = self.gathered(result, places, lanes, align)?;
-            for inst in insts {
+            let (bytes, align) = element_place(offset, ty, index, access);
+            let mark = |inst| {
                 emit.scopes.mark(inst, &[Part::Space(space)]);
                 emit.mark_invariant(invariant.then_some(inst));
+            };
+            if let Some(near) = self.near_without(Direction::Load, number, (ptr, &held), bytes, mask)? {
+                let loaded = self.load_near(&near, number, |place| {
+                    let loaded = emit.builder.build_load(result.get_element_type(), place, "")?;
+                    if let Some(inst) = loaded.as_instruction_value() {
+                        inst.set_alignment(align).map_err(|_| BuilderError::BitwidthError)?;
+                        mark(inst);
+                    }
+                    Ok(loaded)
+                })?;
+                return self.elements_of(ty, together, loaded);
             }
+            let places = self.places_of_elements(&held, bytes)?;
+            let (places, lanes) = self.where_to(Direction::Load, number.bytes() * 8, places, mask)?;
+            let (loaded, insts) = self.gathered(result, places, lanes, align)?;
+            insts.into_iter().for_each(mark);
             self.elements_of(ty, together, loaded)
         };
         let parts = together(ty, count).into_iter().map(load).collect::<Emitted<Vec<_>>>()?;
@@ -450,7 +464,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     #[expect(clippy::too_many_arguments, reason = "they are the parts of an access")]
     fn scatter(
         &self,
-        held: Held<'ctx>,
+        (ptr, held): (Value, Held<'ctx>),
         space: Space,
         offset: i64,
         ty: Type,
@@ -461,10 +475,21 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let emit = self.around.emit;
         let store = || {
             for (index, together) in together(ty, values.len()) {
-                let bits = number(ty, together).bytes() * 8;
-                let (places, align) = self.element_places(&held, offset, ty, index, access)?;
-                let (places, lanes) = self.where_to(Direction::Store, bits, places, mask)?;
+                let number = number(ty, together);
                 let value = self.as_numbers(ty, &values[index as usize..(index + together) as usize])?;
+                let (bytes, align) = element_place(offset, ty, index, access);
+                if let Some(near) = self.near_without(Direction::Store, number, (ptr, &held), bytes, mask)? {
+                    self.each_near(&near, |lane, place| {
+                        let value = emit.builder.build_extract_element(value, emit.const64(lane.into()), "")?;
+                        let store = emit.builder.build_store(place, value)?;
+                        store.set_alignment(align).map_err(|_| BuilderError::BitwidthError)?;
+                        emit.scopes.mark(store, &[Part::Space(space)]);
+                        Ok(())
+                    })?;
+                    continue;
+                }
+                let places = self.places_of_elements(&held, bytes)?;
+                let (places, lanes) = self.where_to(Direction::Store, number.bytes() * 8, places, mask)?;
                 self.scattered(value, places, lanes, align, Part::Space(space))?;
             }
             Ok(Vec::new())
@@ -487,25 +512,33 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         Ok(emit.builder.build_bit_cast(flat, numbers, "")?.into_vector_value())
     }
 
-    /// The addresses of all lanes' n-th elements, and their alignment.
-    fn element_places(
-        &self,
-        held: &Held<'ctx>,
-        offset: i64,
-        ty: Type,
-        index: u32,
-        access: Access,
-    ) -> Emitted<(VectorValue<'ctx>, u32)> {
+    /// The addresses of all lanes' elements, so many bytes on.
+    fn places_of_elements(&self, held: &Held<'ctx>, bytes: i64) -> Emitted<VectorValue<'ctx>> {
         let emit = self.around.emit;
-        let step = u64::from(index) * u64::from(ty.bytes());
-        let align = access.align.max(1).min(1 << step.trailing_zeros().min(31));
-        let bytes = offset.wrapping_add_unsigned(step);
         let places = self.spread(held)?;
         if bytes == 0 {
-            return Ok((places, align));
+            return Ok(places);
         }
-        let bytes = emit.const64(bytes as u64);
-        Ok((emit.offsets(places.into(), bytes.into(), false)?.into_vector_value(), align))
+        Ok(emit.offsets(places.into(), emit.const64(bytes as u64).into(), false)?.into_vector_value())
+    }
+
+    /// Where all lanes' elements are, if all lanes access them one by one because the machine has no instruction, and they
+    /// are near each other.
+    fn near_without(
+        &self,
+        direction: Direction,
+        number: Type,
+        (ptr, held): (Value, &Held<'ctx>),
+        bytes: i64,
+        mask: Option<Mask<'ctx>>,
+    ) -> Emitted<Option<Near<'ctx>>> {
+        let extensions = &self.around.emit.extensions;
+        let has_instruction = match direction {
+            Direction::Load => extensions.gathers,
+            Direction::Store => extensions.scatters,
+        };
+        let alone = mask.is_none() && matches!(held, Held::Vector(_)) && !(has_instruction && number.bytes() >= 4);
+        if alone { self.near(ptr, bytes) } else { Ok(None) }
     }
 
     fn mark(&self, call: CallSiteValue<'ctx>, part: Part) {
@@ -514,6 +547,13 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             self.around.emit.scopes.mark(call, &[part]);
         }
     }
+}
+
+/// How many bytes on from the first element of a lane the n-th is, and its alignment.
+fn element_place(offset: i64, ty: Type, index: u32, access: Access) -> (i64, u32) {
+    let step = u64::from(index) * u64::from(ty.bytes());
+    let align = access.align.max(1).min(1 << step.trailing_zeros().min(31));
+    (offset.wrapping_add_unsigned(step), align)
 }
 
 /// The type of a number that holds some elements of a type; of one, its own.

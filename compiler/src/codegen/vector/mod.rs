@@ -20,6 +20,7 @@ mod masked_loads;
 mod masks;
 mod memory;
 mod notes;
+mod one_by_one;
 mod roots;
 mod runs;
 mod values;
