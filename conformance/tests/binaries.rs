@@ -2,6 +2,7 @@
 //! another machine or of another version does not come back at all.
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use lockstep_conformance::child::in_child;
 use lockstep_conformance::opencl_sys::*;
@@ -148,6 +149,59 @@ fn loading_compiles_nothing_without_a_cache() {
 #[test]
 fn loading_compiles_nothing_for_most_launches() {
     loading_compiles_nothing("loading_compiles_nothing_for_most_launches", true, &[("plain", 1024, 64)]);
+}
+
+/// Code that came with a program runs on while code for more that holds of its many launches is made.
+#[test]
+fn many_launches_get_code_of_their_own() {
+    const TEST: &str = "many_launches_get_code_of_their_own";
+    if !is_lockstep() {
+        return;
+    }
+    let step = |environment: &[(&str, &str)]| {
+        in_child(TEST, environment, || {
+            let file = std::env::var("BINARY").expect("set");
+            let setup = Setup::new();
+            let Ok(dump) = std::env::var("LOCKSTEP_DUMP") else {
+                return std::fs::write(file, setup.context.build(&source(7), "").binary()).expect("a file");
+            };
+            let is_made = || {
+                let files = std::fs::read_dir(&dump).into_iter().flatten().flatten();
+                files.map(|file| file.file_name()).any(|name| name.to_string_lossy().starts_with("plain."))
+            };
+            // The first kernel that a process compiles is waited for.
+            let first = setup.context.kernel("kernel void first(void) {}", "first");
+            run(&setup.queue, &first, &[1], &[1]);
+            let binary = std::fs::read(file).expect("the file");
+            let program = setup.context.from_binary(&binary).expect("a binary of this machine");
+            ok(program.build(""));
+            let kernel = program.kernel("plain");
+            let launch = || {
+                let out = setup.context.zeros::<i32>(1024);
+                kernel.set(0, &out);
+                run(&setup.queue, &kernel, &[1024], &[64]);
+                assert_eq!(read::<i32>(&setup.queue, &out)[1023], 7 + 1023);
+            };
+            (0..10).for_each(|_| launch());
+            assert!(!is_made(), "after few launches");
+            (0..30).for_each(|_| launch());
+            let end = Instant::now() + Duration::from_secs(60);
+            while !is_made() && Instant::now() < end {
+                launch();
+            }
+            assert!(is_made(), "after many launches");
+            launch();
+        })
+    };
+    if std::env::var_os("BINARY").is_some() {
+        step(&[]);
+    }
+    let folder = Folder::new(TEST);
+    let paths = ["binary", "dump"].map(|name| folder.0.join(name));
+    let [file, dump] = paths.each_ref().map(|path| path.to_str().expect("a plain path"));
+    let everywhere = [("BINARY", file), ("LOCKSTEP_CACHE", "off")];
+    step(&everywhere);
+    step(&[&everywhere[..], &[("LOCKSTEP_DUMP", dump)]].concat());
 }
 
 /// A binary whose contents were changed by who knows how to seal it.

@@ -60,7 +60,8 @@ pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Prepared> {
         Call { executable, index: kernel.index(), pool: &kernel.launches, scratch_limit: kernel.scratch_limit() };
     kernel.with_set_args(|args| {
         let facts = (range.group_count() > 0).then(|| facts::of(kernel, &range, &args.block));
-        let variant = match facts.and_then(|facts| executable.found(call.index, facts)) {
+        let context = kernel.program().context();
+        let variant = match facts.and_then(|facts| executable.found(call.index, facts, context)) {
             Some(found) => found?,
             None => {
                 if let Some(facts) = facts
@@ -68,7 +69,7 @@ pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Prepared> {
                     && call.surely_fits(&range, args)?
                 {
                     let late = Late::new(&call, range, facts, args)?;
-                    let code = executable.make_later(call.index, facts, kernel.program().context());
+                    let code = executable.make_later(call.index, facts, context);
                     return Ok(Prepared { work: Work::Shared(Arc::new(late)), code: Some(code) });
                 }
                 executable.made(call.index, facts)?

@@ -123,13 +123,26 @@ impl Executable {
     }
 
     /// A kernel's machine code for launches of which these facts hold, if it is there, or what came with the program and
-    /// will do.
-    pub fn found(&self, index: usize, facts: LaunchFacts) -> Option<Result<Arc<Variant>>> {
+    /// will do. After many launches of that, code for them is made while further ones go on with it; but the first kernel
+    /// that a process compiles is waited for.
+    pub fn found(
+        self: &Arc<Self>,
+        index: usize,
+        facts: LaunchFacts,
+        context: &Arc<Context>,
+    ) -> Option<Result<Arc<Variant>>> {
         let Code { variants, ready, .. } = &self.code[index];
         if let Some(made) = variants.find(facts) {
             return Some(made.clone().map(|made| made.variant));
         }
-        ready.get().into_iter().flatten().find_map(|ready| ready.serve(&facts)).map(Ok)
+        let (variant, many) = ready.get().into_iter().flatten().find_map(|ready| ready.serve(&facts))?;
+        if many {
+            if !pipeline::has_compiled() {
+                return None;
+            }
+            self.make_later(index, facts, context);
+        }
+        Some(Ok(variant))
     }
 
     /// A kernel's machine code for launches of which these facts hold, or that run no work-item; made by the first

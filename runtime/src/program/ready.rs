@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 use lockstep_compiler::launch_facts::{LaunchFacts, LocalSize, OBJECTS, Object};
 use lockstep_compiler::pipeline::{KernelObject, Variant};
 
-/// As many launches run code that came with the program though code for more that holds of them could be made: those of
-/// a program that does little are over before that would pay.
+/// As many launches run code that came with the program before code for more that holds of them is made: those of a
+/// program that does little are over before that would pay.
 const LAUNCHES: u32 = 16;
 
 /// What holds of most launches: code that is made before there is one relies on it.
@@ -51,10 +51,19 @@ impl Ready {
         Ready { facts, object, loaded: OnceLock::new(), launches: AtomicU32::new(0) }
     }
 
-    /// The code, for a launch of which these facts hold, if that may run it and it is not one of many.
-    pub(super) fn serve(&self, facts: &LaunchFacts) -> Option<Arc<Variant>> {
-        let serves = facts.implies(&self.facts) && self.launches.fetch_add(1, Ordering::Relaxed) < LAUNCHES;
-        serves.then(|| self.load()).flatten()
+    /// The code, for a launch of which these facts hold, if that may run it; and whether it has run so many that code for
+    /// more that holds of them is worth making.
+    pub(super) fn serve(&self, facts: &LaunchFacts) -> Option<(Arc<Variant>, bool)> {
+        if !facts.implies(&self.facts) {
+            return None;
+        }
+        let variant = self.load()?;
+        // The count stays where it is once it has come so far.
+        let many = self.launches.load(Ordering::Relaxed) >= LAUNCHES;
+        if !many {
+            self.launches.fetch_add(1, Ordering::Relaxed);
+        }
+        Some((variant, many))
     }
 
     /// The code, linked into memory; none if that fails.
