@@ -48,6 +48,13 @@ pub fn run(arguments: &[String]) -> Result<()> {
     for name in &mut request.names {
         *name = by_program(name, &programs);
     }
+    let built: Vec<PathBuf> =
+        programs.iter().filter_map(|path| path.strip_prefix(&request.directory).ok()).map(PathBuf::from).collect();
+    let missing = cts_list::not_built(&list, &built);
+    if !missing.is_empty() {
+        println!("on the list, but not built: {}", missing.join(", "));
+    }
+    let mut unknown = request.names.clone();
     let logs = workspace::root().join("target/cts");
     let none = Expectations::new();
     let mut summary = Summary::default();
@@ -68,6 +75,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
                 if !request.wants(&name) {
                     continue;
                 }
+                unknown.retain(|wanted| !name.starts_with(wanted.as_str()));
                 let expectation = expectation_for(entries, subtest, &run);
                 let mut command = command(&path, subtest, &expectation, &vendors, full);
                 command.args(&arguments);
@@ -86,6 +94,9 @@ pub fn run(arguments: &[String]) -> Result<()> {
         }
     }
     println!("outputs: {}", logs.display());
+    if !unknown.is_empty() {
+        bail!("the suite as it is built has no test called {}", unknown.join(", "));
+    }
     summary.finish("cts", &request)
 }
 

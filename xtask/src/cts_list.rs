@@ -1,7 +1,7 @@
 //! The suite's own list of what to run, `opencl_conformance_tests_full.csv`: lines of a title, a program and arguments,
 //! some for devices of one type only.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
@@ -48,6 +48,15 @@ pub fn runs_of(program: &str, list: &[Line]) -> Vec<Line> {
     runs
 }
 
+/// The programs on the list that are not among those built, each once.
+pub fn not_built(list: &[Line], built: &[PathBuf]) -> Vec<String> {
+    let missing = list.iter().filter(|line| !built.iter().any(|path| path == Path::new(&line.program)));
+    let mut missing: Vec<String> = missing.map(|line| line.program.clone()).collect();
+    missing.sort();
+    missing.dedup();
+    missing
+}
+
 fn line(text: &str) -> Option<Line> {
     let text = text.trim();
     if text.is_empty() || text.starts_with('#') {
@@ -74,6 +83,13 @@ mod tests {
         assert_eq!(line("CL_DEVICE_TYPE_GPU, Title, a/test_a"), None);
         let read = line("CL_DEVICE_TYPE_CPU, Title (x), a/test_a one two").expect("a line for processors");
         assert_eq!((read.program.as_str(), read.words), ("a/test_a", vec!["one".to_owned(), "two".to_owned()]));
+    }
+
+    #[test]
+    fn what_is_not_built_is_known() {
+        let of = |program: &str| Line { program: program.into(), words: Vec::new() };
+        let list = [of("a/test_a"), of("b/test_b"), of("b/test_b"), of("c/test_c")];
+        assert_eq!(not_built(&list, &[PathBuf::from("a/test_a")]), ["b/test_b", "c/test_c"]);
     }
 
     #[test]
