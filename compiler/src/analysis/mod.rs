@@ -1,6 +1,7 @@
 //! Facts about functions. Each analysis is a free function; its result is a value that the caller drops
 //! when the function changes.
 
+pub mod addresses;
 pub mod arguments;
 pub mod block_index;
 pub mod cfg;

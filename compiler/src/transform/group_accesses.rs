@@ -7,28 +7,33 @@
 //! Requires: the shapes of a region's values, and the gang's lanes.
 //! Ensures: loads, and stores, of a block are one instruction where their addresses differ by constants, their
 //! elements fill a row or a part of it, and no access between them may be to the same memory. Loads may have
-//! elements between them that nobody wants: they lie between two that each lane reads. The region means the same,
-//! and blocks and branches are as before.
+//! elements between them that nobody wants: they lie between two that each lane reads. Loads of lanes that lie
+//! anywhere, of which the caller says on what lines they may lie, are one where their elements are neighbours. The
+//! region means the same, and blocks and branches are as before.
 //! Phases: per block, collect accesses as long as what comes between lets them move to the first load or to the
-//! last store; cut what was collected into rows; merge those that `widen::memory` takes for rows.
+//! last store; cut what was collected into rows; merge those that `widen::memory` takes for rows, and neighbours of
+//! those that it does not.
 //! Source: Nuzman, Rosen & Zaks 2006 (auto-vectorization of interleaved data), for groups of accesses and gaps.
 
-mod address;
-
+use crate::analysis::addresses::{self, Address};
+use crate::analysis::cfg::cfg;
+use crate::analysis::lines::{Line, lines};
 use crate::analysis::shape::Shape;
 use crate::ir::*;
 use crate::widen::memory::{AccessClass, Direction, classify};
-use address::Address;
 use cranelift_entity::SecondaryMap;
 use std::collections::HashMap;
 
 /// The elements that one instruction may have.
 const MOST_ELEMENTS: i64 = 16;
 
-/// Merges accesses of a region that runs in gangs of `width` work-items.
-pub fn group_accesses(f: &mut Function, shapes: &SecondaryMap<Value, Shape>, width: u32) {
+/// Merges accesses of a region that runs in gangs of `width` work-items; loads of lanes that lie anywhere if they are
+/// no rows of a tile.
+pub fn group_accesses(f: &mut Function, shapes: &SecondaryMap<Value, Shape>, width: u32, in_tile: bool) {
+    let lines = (!in_tile).then(|| lines(f, cfg(f).rpo(), shapes, width));
     for block in f.layout.clone() {
-        let mut grouper = Grouper { f, shapes, width, open: Vec::new(), changes: Vec::new() };
+        let (lines, open, changes) = (lines.as_ref(), Vec::new(), Vec::new());
+        let mut grouper = Grouper { f, shapes, lines, width, open, changes };
         for inst in grouper.f.blocks[block].insts.clone() {
             grouper.inst(inst);
         }
@@ -69,7 +74,8 @@ struct Group {
     address: Address,
     /// Of an element.
     bytes: u32,
-    stride: i64,
+    /// From lane to lane; none: lanes lie anywhere.
+    stride: Option<i64>,
     members: Vec<Member>,
     /// Of loads: the bytes that were written since the first, from the group's address on.
     written: Vec<(i64, i64)>,
@@ -130,6 +136,8 @@ fn overlap((a, a_len): (i64, i64), (b, b_len): (i64, i64)) -> bool {
 struct Grouper<'a> {
     f: &'a mut Function,
     shapes: &'a SecondaryMap<Value, Shape>,
+    /// On what lines varying addresses may lie; none: of a tile's rows, which may be the lines of its columns.
+    lines: Option<&'a SecondaryMap<Value, Option<Line>>>,
     width: u32,
     open: Vec<Group>,
     /// What stands in the place of an instruction.
@@ -158,7 +166,7 @@ impl Grouper<'_> {
             return self.close(|_| true);
         };
         let (Type::Ptr(space), ty) = (self.f.ty(ptr), self.f.ty(first)) else { return };
-        let (address, constant) = address::of(self.f, ptr);
+        let (address, constant) = addresses::of(self.f, ptr);
         let len = values.len() as i64 * i64::from(ty.bytes());
         let place = Place { space, address, start: constant.wrapping_add(offset), len };
         // Two reads may change places, and nobody writes constant memory.
@@ -170,9 +178,15 @@ impl Grouper<'_> {
             let near = |group: &&mut Group| group.relation(&place) == Relation::Same;
             self.open.iter_mut().filter(near).for_each(|group| group.written.push((place.start, len)));
         }
-        let Some(stride) = self.shapes[ptr].stride() else { return };
-        let row = stride.unsigned_abs() / u64::from(ty.bytes());
-        if row < 2 || !stride.unsigned_abs().is_multiple_of(ty.bytes().into()) || ty.bytes() > 8 {
+        let stride = self.shapes[ptr].stride();
+        let fits = match stride {
+            Some(stride) => {
+                let row = stride.unsigned_abs() / u64::from(ty.bytes());
+                row >= 2 && stride.unsigned_abs().is_multiple_of(ty.bytes().into())
+            }
+            None => direction == Direction::Load && self.lines.is_some_and(|lines| lines[ptr].is_none()),
+        };
+        if !fits || ty.bytes() > 8 {
             return;
         }
         let member = Member { inst, ptr, offset, access, start: place.start, values, order: 0 };
@@ -207,8 +221,8 @@ impl Grouper<'_> {
         for mut group in closed {
             group.members.sort_by_key(|member| member.start);
             let mut rest = &group.members[..];
-            while let Some(first) = rest.first() {
-                let count = self.row(&group, first.start, rest);
+            while !rest.is_empty() {
+                let count = self.together(&group, rest);
                 if count > 1 {
                     self.merge(&group, &rest[..count]);
                 }
@@ -217,10 +231,45 @@ impl Grouper<'_> {
         }
     }
 
+    /// How many of these accesses, in the order of memory, are to be one.
+    fn together(&self, group: &Group, members: &[Member]) -> usize {
+        let rows = group.stride.map_or(1, |stride| self.row(group, stride, members));
+        let is_scattered =
+            |stride| classify(stride, group.bytes, members[0].values.len() as u32, self.width, group.direction);
+        if rows == 1 && self.lines.is_some() && is_scattered(group.stride) == AccessClass::Scattered {
+            self.neighbours(group, members)
+        } else {
+            rows
+        }
+    }
+
+    /// How many of these loads, in the order of memory, lie side by side.
+    fn neighbours(&self, group: &Group, members: &[Member]) -> usize {
+        if group.direction == Direction::Store {
+            return 1;
+        }
+        let start = members[0].start;
+        let most = MOST_ELEMENTS * i64::from(group.bytes);
+        let mut end = group.end(&members[0]);
+        let mut count = 1;
+        for member in &members[1..] {
+            let length = group.end(member).checked_sub(start);
+            let so_far = members[..count + 1].iter().flat_map(|member| &member.values);
+            let fits = member.start == end && length.is_some_and(|length| length <= most);
+            if !fits || element_type(self.f, so_far).is_none() {
+                break;
+            }
+            end = group.end(member);
+            count += 1;
+        }
+        count
+    }
+
     /// How many of these accesses, in the order of memory, make one row that is worth it.
-    fn row(&self, group: &Group, start: i64, members: &[Member]) -> usize {
+    fn row(&self, group: &Group, stride: i64, members: &[Member]) -> usize {
+        let start = members[0].start;
         let bytes = i64::from(group.bytes);
-        let most = (group.stride.unsigned_abs() / group.bytes as u64).min(MOST_ELEMENTS as u64) as i64 * bytes;
+        let most = (stride.unsigned_abs() / group.bytes as u64).min(MOST_ELEMENTS as u64) as i64 * bytes;
         let mut end = group.end(&members[0]);
         let mut wanted = members[0].values.len();
         let mut count = 1;
@@ -239,7 +288,7 @@ impl Grouper<'_> {
             wanted += member.values.len();
             count += 1;
         }
-        match classify(Some(group.stride), group.bytes, wanted as u32, self.width, group.direction) {
+        match classify(Some(stride), group.bytes, wanted as u32, self.width, group.direction) {
             AccessClass::Rows { .. } => count,
             _ => 1,
         }

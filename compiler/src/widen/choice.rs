@@ -419,7 +419,7 @@ impl Analysed {
         // As what runs will be.
         let (shapes, width) = tile.as_ref().map_or((&found.shapes, facts.width), |tile| (&tile.shapes, tile.row));
         let mut grouped = body.clone();
-        group_accesses(&mut grouped, shapes, width);
+        group_accesses(&mut grouped, shapes, width, tile.is_some());
         Analysed { body: grouped, graph, forest, found, tile }
     }
 

@@ -201,7 +201,7 @@ fn plan_region(
             {
                 before = found;
             }
-            group_accesses(body, &before.shapes, facts.width);
+            group_accesses(body, &before.shapes, facts.width, false);
         }
         // Accesses are those of a row.
         Some(runs) => {
@@ -212,7 +212,7 @@ fn plan_region(
                 rows = found;
                 before = analyse(body, facts);
             }
-            group_accesses(body, &rows.shapes, runs.width);
+            group_accesses(body, &rows.shapes, runs.width, true);
         }
     }
     let found = (configuration == Configuration::UniCf).then_some(&before);

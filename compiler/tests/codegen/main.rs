@@ -15,6 +15,7 @@ mod host_code;
 mod kernels;
 mod layouts;
 mod masked_loads;
+mod chunks;
 mod one_by_one;
 mod operations;
 mod pieces;

@@ -87,7 +87,7 @@ fn interleave_four(kernel: &mut Kernel) {
 
 /// For gangs of sixteen.
 fn groups(kernel: &mut Kernel) {
-    each_analysed(kernel, |f, found| group_accesses(f, &found.shapes, 16));
+    each_analysed(kernel, |f, found| group_accesses(f, &found.shapes, 16, false));
 }
 
 /// Linearizes regions in normal form, with the branches divergent that are so for gangs of sixteen.

@@ -65,7 +65,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let columns = bases.iter().map(|&base| self.of_lanes(self.around.runs(), || load(base)));
         let columns = columns.collect::<Emitted<Vec<_>>>()?.concat();
         let emit = self.around.emit;
-        Ok(vec![emit.joined(&emit.transposed(columns)?, self.around.width())?])
+        Ok(vec![emit.joined(&emit.transposed(columns, self.around.runs())?, self.around.width())?])
     }
 
     /// Stores the lanes of each column.
@@ -77,7 +77,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emit = self.around.emit;
         let rows = (0..self.around.runs()).map(|run| self.lanes_of(value, run)).collect::<Emitted<Vec<_>>>()?;
-        let all = emit.joined(&emit.transposed(rows)?, self.around.width())?;
+        let all = emit.joined(&emit.transposed(rows, self.row())?, self.around.width())?;
         for (&base, column) in bases.iter().zip(0..) {
             let own: Vec<Option<u32>> =
                 (0..self.around.runs()).map(|lane| Some(column * self.around.runs() + lane)).collect();
@@ -90,15 +90,20 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
 
 impl<'ctx> Emit<'ctx, '_> {
     /// The elements of the rows of a matrix, those of a column one behind the other, in as many vectors of the same
-    /// length. Each step interleaves the first half of all elements with the second, so that the last digit of a row's
-    /// number becomes the first of a place in the column; every vector of it is made of two.
-    fn transposed(&self, mut rows: Vec<VectorValue<'ctx>>) -> Emitted<Vec<VectorValue<'ctx>>> {
+    /// length: in each part of `part` elements by itself. Each step interleaves the first half of all elements with the
+    /// second, so that the last digit of a row's number becomes the first of a place in the column; every vector of it
+    /// is made of two.
+    pub(super) fn transposed(
+        &self,
+        mut rows: Vec<VectorValue<'ctx>>,
+        part: u32,
+    ) -> Emitted<Vec<VectorValue<'ctx>>> {
         let (count, lanes) = (rows.len(), rows[0].get_type().get_size());
         for _ in 0..count.ilog2() {
             let mut next = Vec::new();
             for (&a, &b) in rows.iter().zip(&rows[count / 2..]) {
-                for half in [0, lanes / 2] {
-                    let place = |lane| Some(half + lane / 2 + lane % 2 * lanes);
+                for half in [0, part / 2] {
+                    let place = |lane: u32| Some(lane / part * part + half + lane % part / 2 + lane % 2 * lanes);
                     next.push(self.shuffle(a, b, &(0..lanes).map(place).collect::<Vec<_>>())?);
                 }
             }

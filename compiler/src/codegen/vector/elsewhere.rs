@@ -59,7 +59,8 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
 }
 
 impl<'ctx> Emit<'ctx, '_> {
-    fn elsewhere(
+    /// The lanes' places, and of those that are off one that belongs to nobody; and a mask for all of them.
+    pub(super) fn elsewhere(
         &self,
         direction: Direction,
         places: VectorValue<'ctx>,

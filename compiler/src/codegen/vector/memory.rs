@@ -1,6 +1,7 @@
 //! Loads and stores of a gang: one scalar access, wide accesses with shuffles, gathers and scatters.
 
 use super::GangCode;
+use super::chunks::CHUNK;
 use super::columns::Places;
 use super::masks::Mask;
 use super::one_by_one::Near;
@@ -386,14 +387,17 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emit = self.around.emit;
         let load = |(index, together): (u32, u32)| {
-            // Neighbouring elements come as one number.
-            let number = number(ty, together);
-            let result = self.memory_vector(number, self.wide.get());
+            // Neighbouring elements come as one number, or as several in a register.
             let (bytes, align) = element_place(offset, ty, index, access);
             let mark = |inst| {
                 emit.scopes.mark(inst, &[Part::Space(space)]);
                 emit.mark_invariant(invariant.then_some(inst));
             };
+            if together * ty.bytes() == CHUNK && together > 1 {
+                return self.load_chunks(ty, (ptr, &held), bytes, align, mask, mark);
+            }
+            let number = number(ty, together);
+            let result = self.memory_vector(number, self.wide.get());
             if let Some(near) = self.near_without(Direction::Load, number, (ptr, &held), bytes, mask)? {
                 let loaded = self.load_near(&near, number, |place| {
                     let loaded = emit.builder.build_load(result.get_element_type(), place, "")?;
@@ -411,7 +415,8 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             insts.into_iter().for_each(mark);
             self.elements_of(ty, together, loaded)
         };
-        let parts = together(ty, count).into_iter().map(load).collect::<Emitted<Vec<_>>>()?;
+        let most = if self.has_chunks(ty) { CHUNK } else { WIDEST_NUMBER };
+        let parts = together(ty, count, most).into_iter().map(load).collect::<Emitted<Vec<_>>>()?;
         Ok(parts.into_iter().flatten().collect())
     }
 
@@ -449,7 +454,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     }
 
     /// The elements of each lane that it holds as one number.
-    fn elements_of(&self, ty: Type, together: u32, numbers: VectorValue<'ctx>) -> Emitted<Vec<VectorValue<'ctx>>> {
+    pub(super) fn elements_of(&self, ty: Type, together: u32, numbers: VectorValue<'ctx>) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emit = self.around.emit;
         let width = self.wide.get();
         let flat = self.memory_vector(ty, together * width);
@@ -474,7 +479,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     ) -> Emitted<()> {
         let emit = self.around.emit;
         let store = || {
-            for (index, together) in together(ty, values.len()) {
+            for (index, together) in together(ty, values.len(), WIDEST_NUMBER) {
                 let number = number(ty, together);
                 let value = self.as_numbers(ty, &values[index as usize..(index + together) as usize])?;
                 let (bytes, align) = element_place(offset, ty, index, access);
@@ -513,7 +518,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     }
 
     /// The addresses of all lanes' elements, so many bytes on.
-    fn places_of_elements(&self, held: &Held<'ctx>, bytes: i64) -> Emitted<VectorValue<'ctx>> {
+    pub(super) fn places_of_elements(&self, held: &Held<'ctx>, bytes: i64) -> Emitted<VectorValue<'ctx>> {
         let emit = self.around.emit;
         let places = self.spread(held)?;
         if bytes == 0 {
@@ -561,12 +566,12 @@ fn number(ty: Type, elements: u32) -> Type {
     if elements == 1 { ty } else { Type::Int((8 * ty.bytes() * elements) as u16) }
 }
 
-/// The elements that a gather or scatter of `count` elements takes at once: the first, and how many.
-fn together(ty: Type, count: usize) -> Vec<(u32, u32)> {
+/// The elements that a gather or scatter of `count` elements takes at once, up to so many bytes: the first, and how many.
+fn together(ty: Type, count: usize, bytes: u32) -> Vec<(u32, u32)> {
     let (mut parts, mut index, count) = (Vec::new(), 0, count as u32);
     while index < count {
         let mut most = 1;
-        while 2 * most <= count - index && 2 * most * ty.bytes() <= WIDEST_NUMBER {
+        while 2 * most <= count - index && 2 * most * ty.bytes() <= bytes {
             most *= 2;
         }
         parts.push((index, most));

@@ -9,6 +9,7 @@
 mod across;
 mod atomics;
 mod bounds;
+mod chunks;
 mod columns;
 mod division;
 mod elsewhere;

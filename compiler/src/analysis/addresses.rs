@@ -14,9 +14,12 @@ const STEPS: u32 = 48;
 
 /// How a part of an offset got its 64 bits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Extended {
+pub enum Extended {
+    /// It has them.
     Not,
+    /// By its sign.
     Signed,
+    /// By zeros.
     Unsigned,
 }
 
@@ -24,8 +27,10 @@ enum Extended {
 /// does not wrap, it may be taken apart: what is accessed at an address that wraps is not defined.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Address {
-    base: Value,
-    terms: Vec<(Value, Extended, i64)>,
+    /// A pointer.
+    pub base: Value,
+    /// Values of at most 64 bits, how they are extended to these, and what they are multiplied with then.
+    pub terms: Vec<(Value, Extended, i64)>,
 }
 
 /// An address and the constant that is added to it.

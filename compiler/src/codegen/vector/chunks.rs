@@ -1,0 +1,164 @@
+//! Neighbouring elements of each lane, lanes anywhere: sixteen bytes of a lane at once.
+//!
+//! A gather takes an element per lane, and so many of them touch each lane's bytes again and again. Here every lane's bytes
+//! are one load, and registers of them are transposed in parts of sixteen bytes, which costs a shuffle of two operands for
+//! an element and a register, and on the way another one or none.
+
+use super::GangCode;
+use super::masks::Mask;
+use super::values::Held;
+use crate::analysis::addresses::{self, Extended};
+use crate::codegen::emit::{Emitted, vector_of};
+use crate::ir::{Type, Value};
+use crate::widen::memory::Direction;
+use inkwell::builder::BuilderError;
+use inkwell::types::VectorType;
+use inkwell::values::{BasicValueEnum, InstructionOpcode, InstructionValue, IntValue, PointerValue, VectorValue};
+
+/// Bytes that a lane loads at once.
+pub(super) const CHUNK: u32 = 16;
+
+/// The narrowest number that is moved by itself: shuffles of narrower ones take more steps.
+const NARROWEST: u32 = 4;
+
+impl<'ctx> GangCode<'_, 'ctx, '_> {
+    /// Whether so many lanes' chunks of elements of a type are taken apart by shuffles.
+    pub(super) fn has_chunks(&self, ty: Type) -> bool {
+        let bytes = ty.bytes();
+        bytes.is_power_of_two() && bytes < CHUNK && self.wide.get() >= CHUNK / bytes.max(NARROWEST)
+    }
+
+    /// Each lane's chunk at the places that are so many bytes on; the answer are all lanes' first elements, all their
+    /// second ones, and so on.
+    pub(super) fn load_chunks(
+        &self,
+        ty: Type,
+        (ptr, held): (Value, &Held<'ctx>),
+        bytes: i64,
+        align: u32,
+        mask: Option<Mask<'ctx>>,
+        mark: impl Fn(InstructionValue<'ctx>),
+    ) -> Emitted<Vec<VectorValue<'ctx>>> {
+        let emit = self.around.emit;
+        let width = self.wide.get();
+        let number = match ty.bytes() {
+            bytes if bytes < NARROWEST => emit.int(8 * NARROWEST).into(),
+            _ => emit.memory_ty(ty),
+        };
+        let together = (NARROWEST / ty.bytes()).max(1);
+        let numbers = CHUNK / (together * ty.bytes());
+        let chunk = vector_of(number, numbers);
+        let places = self.places_of_chunks(ptr, held, bytes, mask)?;
+        let load = |&place: &PointerValue<'ctx>| {
+            let loaded = emit.builder.build_load(chunk, place, "")?;
+            use inkwell::values::BasicValue;
+            if let Some(inst) = loaded.as_instruction_value() {
+                inst.set_alignment(align).map_err(|_| BuilderError::BitwidthError)?;
+                mark(inst);
+            }
+            Ok(loaded.into_vector_value())
+        };
+        let loaded = places.iter().map(load).collect::<Emitted<Vec<_>>>()?;
+        // Of each part of a register, the first row has the first lane's chunk, the second row the second one's.
+        let row = |first: u32| {
+            let own: Vec<_> = loaded.iter().skip(first as usize).step_by(numbers as usize).copied().collect();
+            emit.joined(&own, width)
+        };
+        let rows = (0..numbers).map(row).collect::<Emitted<Vec<_>>>()?;
+        let elements = emit.transposed(rows, numbers)?.into_iter().map(|numbers| self.elements_of(ty, together, numbers));
+        Ok(elements.collect::<Emitted<Vec<_>>>()?.concat())
+    }
+
+    /// The address of each lane's chunk; of lanes that are off, that of sixteen bytes that nobody writes.
+    fn places_of_chunks(
+        &self,
+        ptr: Value,
+        held: &Held<'ctx>,
+        bytes: i64,
+        mask: Option<Mask<'ctx>>,
+    ) -> Emitted<Vec<PointerValue<'ctx>>> {
+        let emit = self.around.emit;
+        let lanes = || (0..u64::from(self.wide.get())).map(|lane| emit.const64(lane));
+        let each = |vector: VectorValue<'ctx>| {
+            let one = |lane| Ok(emit.builder.build_extract_element(vector, lane, "")?.into_pointer_value());
+            lanes().map(one).collect::<Emitted<Vec<_>>>()
+        };
+        match (mask, held) {
+            (Some(mask), _) => {
+                let places = self.places_of_elements(held, bytes)?;
+                each(emit.elsewhere(Direction::Load, places, mask.lanes)?.0)
+            }
+            (None, Held::Affine(..)) => {
+                let place = |lane| emit.away(self.lane(ptr, lane)?.into_pointer_value(), bytes);
+                lanes().map(place).collect()
+            }
+            (None, _) => self.apart(ptr, bytes),
+        }
+    }
+
+    /// The lanes' addresses so many bytes on, as sums of what differs between lanes and of what does not. In a loop the
+    /// former is often what does not change: addresses that registers keep.
+    fn apart(&self, ptr: Value, bytes: i64) -> Emitted<Vec<PointerValue<'ctx>>> {
+        let emit = self.around.emit;
+        let (address, constant) = addresses::of(self.body, ptr);
+        let (uniform, varying): (Vec<_>, Vec<_>) =
+            address.terms.iter().partition(|(value, ..)| self.is_uniform(*value));
+        let wide = |&(value, extended, factor): &(Value, Extended, i64), held: BasicValueEnum<'ctx>| {
+            self.multiple(held, self.ty(value), extended, factor)
+        };
+        let mut same: Option<IntValue<'ctx>> = None;
+        for term in uniform {
+            let one = wide(&term, self.first(term.0)?)?.into_int_value();
+            same = Some(match same {
+                Some(same) => emit.builder.build_int_add(same, one, "")?,
+                None => one,
+            });
+        }
+        let mut own: Option<VectorValue<'ctx>> = None;
+        for term in varying {
+            let one = wide(&term, self.vector(term.0)?.into())?.into_vector_value();
+            own = Some(match own {
+                Some(own) => emit.builder.build_int_add(own, one, "")?,
+                None => one,
+            });
+        }
+        let bytes = constant.wrapping_add(bytes);
+        let place = |lane: u64| {
+            let lane = emit.const64(lane);
+            let mut place = self.lane(address.base, lane)?.into_pointer_value();
+            if let Some(own) = own {
+                place = emit.offset(place, emit.builder.build_extract_element(own, lane, "")?.into_int_value(), false)?;
+            }
+            if let Some(same) = same {
+                place = emit.offset(place, same, false)?;
+            }
+            emit.away(place, bytes)
+        };
+        (0..u64::from(self.wide.get())).map(place).collect()
+    }
+
+    /// A number or a vector of numbers, extended to 64 bits and multiplied.
+    fn multiple(
+        &self,
+        held: BasicValueEnum<'ctx>,
+        ty: Type,
+        extended: Extended,
+        factor: i64,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let emit = self.around.emit;
+        let to = emit.ty_like(Type::I64, held);
+        let wide = match (extended, ty.bits()) {
+            (_, 64..) => held,
+            (Extended::Unsigned, _) => emit.builder.build_cast(InstructionOpcode::ZExt, held, to, "")?,
+            _ => emit.builder.build_cast(InstructionOpcode::SExt, held, to, "")?,
+        };
+        let factor = emit.const64(factor as u64);
+        Ok(match wide {
+            BasicValueEnum::VectorValue(wide) => {
+                let factor = VectorType::const_vector(&vec![factor; wide.get_type().get_size() as usize]);
+                emit.builder.build_int_mul(wide, factor, "")?.into()
+            }
+            wide => emit.builder.build_int_mul(wide.into_int_value(), factor, "")?.into(),
+        })
+    }
+}
