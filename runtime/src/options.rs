@@ -94,6 +94,11 @@ pub const TABLE: &[Switch] = &[
         meaning: "whether code has a version for launches in which no piece of an index ends within a gang: 1 where that pays, 0, or always",
     },
     Switch {
+        name: "LOCKSTEP_ROUNDS_AT_ONCE",
+        default: "1",
+        meaning: "whether loops in which work-items walk along memory in places of their own run several rounds at once: 1 where that pays, 0, or always",
+    },
+    Switch {
         name: "LOCKSTEP_CACHE",
         default: "lockstep in XDG_CACHE_HOME or ~/.cache",
         meaning: "folder that keeps what was compiled for later processes, or off",
@@ -227,18 +232,19 @@ impl Options {
                 Versions::WherePays
             }
         };
-        let [unmasked_loops, all_true, in_turn, uniform_choices, whole_pieces] = [
+        let [unmasked_loops, all_true, in_turn, uniform_choices, whole_pieces, rounds_at_once] = [
             "LOCKSTEP_UNMASKED_LOOPS",
             "LOCKSTEP_ALL_TRUE",
             "LOCKSTEP_IN_TURN",
             "LOCKSTEP_UNIFORM_CHOICES",
             "LOCKSTEP_WHOLE_PIECES",
+            "LOCKSTEP_ROUNDS_AT_ONCE",
         ]
         .map(versions);
         let vectorize = match configuration.unwrap_or(Some(Default::default())) {
             Some(configuration) => {
                 let versions = Gangs { unmasked_loops, all_true, in_turn, uniform_choices, ..Gangs::default() };
-                Vectorize::Gangs(Gangs { configuration, width, layout, whole_pieces, ..versions })
+                Vectorize::Gangs(Gangs { configuration, width, layout, whole_pieces, rounds_at_once, ..versions })
             }
             None => Vectorize::Scalar,
         };
@@ -309,6 +315,7 @@ mod tests {
                 "LOCKSTEP_IN_TURN" => "always".into(),
                 "LOCKSTEP_UNIFORM_CHOICES" => "0 ".into(),
                 "LOCKSTEP_WHOLE_PIECES" => "always".into(),
+                "LOCKSTEP_ROUNDS_AT_ONCE" => "0".into(),
                 "LOCKSTEP_CLANG" => "/opt/clang".into(),
                 "LOCKSTEP_BUILD_TIMEOUT_MS" => "250".into(),
                 "LOCKSTEP_THREADS" => " 3 ".into(),
@@ -327,6 +334,7 @@ mod tests {
             in_turn: Versions::Always,
             uniform_choices: Versions::Never,
             whole_pieces: Versions::Always,
+            rounds_at_once: Versions::Never,
         };
         assert_eq!(options.vectorize, Vectorize::Gangs(gangs));
         assert_eq!(options.clang, Some("/opt/clang".into()));

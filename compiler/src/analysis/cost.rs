@@ -285,7 +285,8 @@ pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) ->
                 };
                 // Of loads, chunks of sixteen bytes come together.
                 let chunk = CHUNK / u64::from(ty.bytes());
-                let chunks = if direction == Direction::Load && each != REWRITTEN && chunk > 1 { count / chunk } else { 0 };
+                let chunks =
+                    if direction == Direction::Load && each != REWRITTEN && chunk > 1 { count / chunk } else { 0 };
                 let rest = count - chunks * chunk;
                 // Elements of less than eight bytes come together.
                 let rest = (rest * u64::from(ty.bytes())).div_ceil(8).min(rest);

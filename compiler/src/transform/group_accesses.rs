@@ -184,7 +184,13 @@ impl Grouper<'_> {
                 let row = stride.unsigned_abs() / u64::from(ty.bytes());
                 row >= 2 && stride.unsigned_abs().is_multiple_of(ty.bytes().into())
             }
-            None => direction == Direction::Load && self.lines.is_some_and(|lines| lines[ptr].is_none()),
+            None => {
+                let is_row = |line: &Line| {
+                    let count = values.len() as u32;
+                    classify(Some(line.stride), ty.bytes(), count, self.width, direction) != AccessClass::Scattered
+                };
+                direction == Direction::Load && self.lines.is_some_and(|lines| !lines[ptr].as_ref().is_some_and(is_row))
+            }
         };
         if !fits || ty.bytes() > 8 {
             return;

@@ -15,6 +15,7 @@ pub mod linearize;
 pub mod normalize;
 pub mod reducible;
 pub mod rounds;
+pub mod rounds_at_once;
 pub mod shared_live;
 pub mod trivial_branches;
 pub mod uniform_choices;

@@ -9,7 +9,7 @@
 //! which gangs lose are run by one work-item after the other.
 //! Source: DESIGN decisions 8 and 9; Moll 2021, chapter 10, for the shapes that decide what an access costs.
 
-use super::choices::{Together, may_have_versions, uniform_choice, whole_pieces};
+use super::choices::{Together, may_have_versions, uniform_choice, walks, whole_pieces};
 use super::{Configuration, Gangs, WIDTHS, analyse};
 use crate::analysis::cfg::{Cfg, cfg};
 use crate::analysis::cost::{self, Costs, Registers};
@@ -305,7 +305,7 @@ impl<'a> Estimates<'a> {
     ) -> Estimates<'a> {
         let lanes = tile.map_or(facts, |tile| &tile.rows);
         let together = Together { lanes, tile: tile.map(|_| facts) };
-        let analysed = |body: &Function| Analysed::new(body, facts, tile);
+        let analysed = |body: &Function| Analysed::new(body, facts, tile, gangs);
         let of_choice =
             |body: &Function, found: &Divergence, times: u64| match uniform_choice(body, together, found, gangs) {
                 Some(condition) => [true, false]
@@ -405,22 +405,32 @@ struct Analysed {
 }
 
 impl Analysed {
-    fn new(body: &Function, facts: &Facts, tile: Option<&TileFacts>) -> Analysed {
-        let graph = cfg(body);
-        let forest = loops(&graph, &dominators(&graph));
-        let found = divergence(body, facts, &graph, &forest);
-        let shapes = |facts| divergence(body, facts, &graph, &forest).shapes;
+    fn new(body: &Function, facts: &Facts, tile: Option<&TileFacts>, gangs: Gangs) -> Analysed {
+        let outline = |body: &Function| {
+            let graph = cfg(body);
+            let forest = loops(&graph, &dominators(&graph));
+            let found = divergence(body, facts, &graph, &forest);
+            (graph, forest, found)
+        };
+        let mut body = body.clone();
+        let (mut graph, mut forest, mut found) = outline(&body);
+        // As what runs will be.
+        if tile.is_none()
+            && let Some(walks) = walks(&body, &found, facts.width, gangs)
+        {
+            walks.apply(&mut body);
+            (graph, forest, found) = outline(&body);
+        }
+        let shapes = |facts| divergence(&body, facts, &graph, &forest).shapes;
         let tile = tile.map(|TileFacts { rows, columns }| AnalysedTile {
             shapes: shapes(rows),
             columns: shapes(columns),
             row: rows.width,
             rows: columns.width,
         });
-        // As what runs will be.
         let (shapes, width) = tile.as_ref().map_or((&found.shapes, facts.width), |tile| (&tile.shapes, tile.row));
-        let mut grouped = body.clone();
-        group_accesses(&mut grouped, shapes, width, tile.is_some());
-        Analysed { body: grouped, graph, forest, found, tile }
+        group_accesses(&mut body, shapes, width, tile.is_some());
+        Analysed { body, graph, forest, found, tile }
     }
 
     fn tile(&self) -> Option<cost::Tile<'_>> {

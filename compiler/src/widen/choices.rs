@@ -1,9 +1,10 @@
-//! Which regions get versions for a condition that the launch decides.
+//! Which regions get versions for a condition that the launch decides, and which loops run several rounds at once.
 
 use super::{Configuration, Gangs, Versions, analyse};
 use crate::analysis::divergence::{Divergence, Facts};
 use crate::ir::{Function, InstData, SourceLoc, Value, ValueDef};
 use crate::report::{Note, Notes};
+use crate::transform::rounds_at_once;
 use crate::transform::uniform_choices::{condition, split};
 use crate::transform::whole_pieces::{Pieces, pieces};
 
@@ -67,6 +68,14 @@ pub fn whole_pieces(f: &Function, together: Together, found: &Divergence, gangs:
     let after = analyse(&whole, facts);
     let pays = differing(&whole, &after) < differing(f, found);
     (pays || gangs.whole_pieces == Versions::Always).then_some(asked)
+}
+
+/// The loops of a region that are to run several rounds at once.
+pub fn walks(f: &Function, found: &Divergence, width: u32, gangs: Gangs) -> Option<rounds_at_once::Plan> {
+    if gangs.configuration != Configuration::UniCf || gangs.rounds_at_once == Versions::Never {
+        return None;
+    }
+    rounds_at_once::plan(f, found, width, gangs.rounds_at_once == Versions::Always)
 }
 
 /// The accesses and branches of which lanes have each their own.

@@ -76,6 +76,8 @@ pub struct Gangs {
     pub uniform_choices: Versions,
     /// In [`Configuration::UniCf`]: versions of regions for launches in which no piece of an index ends within a gang.
     pub whole_pieces: Versions,
+    /// In [`Configuration::UniCf`]: several rounds of loops at once in which lanes walk along memory in places of their own.
+    pub rounds_at_once: Versions,
 }
 
 impl Gangs {
@@ -92,6 +94,7 @@ impl Gangs {
             in_turn: versions,
             uniform_choices: versions,
             whole_pieces: versions,
+            rounds_at_once: versions,
             ..self
         }
     }

@@ -30,7 +30,7 @@ use crate::analysis::shape::Shape;
 use crate::ir::{BinaryOp, Block, Function, InstData, InstNode, Kernel, Module, Region, UnaryOp, Value};
 use crate::launch_facts::LaunchFacts;
 use crate::layout::Layout;
-use crate::report::Notes;
+use crate::report::{Note, Notes};
 use crate::transform::boscc::boscc;
 use crate::transform::divergent_loops::{UniformLoops, divergent_loops};
 use crate::transform::group_accesses::group_accesses;
@@ -200,6 +200,14 @@ fn plan_region(
                 choices::split_choices(body, Together { lanes: facts, tile: None }, &before, gangs, notes)
             {
                 before = found;
+            }
+            if let Some(walks) = choices::walks(body, &before, facts.width, gangs) {
+                for (rounds, loc) in walks.rounds(body) {
+                    let detail = format!("{rounds} at once, as lanes walk along memory in places of their own");
+                    notes.add(|| Note { loc, kind: "version", class: "rounds".into(), masked: false, detail });
+                }
+                walks.apply(body);
+                before = analyse(body, facts);
             }
             group_accesses(body, &before.shapes, facts.width, false);
         }

@@ -26,6 +26,7 @@ use lockstep_compiler::transform::linearize::linearize;
 use lockstep_compiler::transform::normalize::normalize;
 use lockstep_compiler::transform::reducible::make_reducible;
 use lockstep_compiler::transform::rounds::rounds;
+use lockstep_compiler::transform::rounds_at_once;
 use lockstep_compiler::transform::shared_live::shared_live;
 use lockstep_compiler::transform::trivial_branches::trivial_branches;
 use lockstep_compiler::transform::uniform_choices::{condition, split};
@@ -53,6 +54,7 @@ const PASSES: &[Pass] = &[
     Pass { name: "interleave", run: interleave_four, stage: Stage::Regions },
     Pass { name: "uniform_choices", run: uniform_choices, stage: Stage::Normalized },
     Pass { name: "whole_pieces", run: whole_pieces, stage: Stage::Normalized },
+    Pass { name: "rounds_at_once", run: several_rounds, stage: Stage::Normalized },
     Pass { name: "group_accesses", run: groups, stage: Stage::Regions },
     Pass { name: "unmasked_loops", run: unmasked_loops, stage: Stage::Versioned },
     Pass { name: "all_true", run: all_true, stage: Stage::Versioned },
@@ -83,6 +85,15 @@ fn rounds_of_eight(kernel: &mut Kernel) {
 /// For gangs of four that share no slot.
 fn interleave_four(kernel: &mut Kernel) {
     interleave(kernel, 4, &EntitySet::new());
+}
+
+/// For gangs of sixteen, where it pays.
+fn several_rounds(kernel: &mut Kernel) {
+    each_analysed(kernel, |f, found| {
+        if let Some(plan) = rounds_at_once::plan(f, &found, 16, false) {
+            plan.apply(f);
+        }
+    });
 }
 
 /// For gangs of sixteen.

@@ -65,7 +65,8 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             emit.joined(&own, width)
         };
         let rows = (0..numbers).map(row).collect::<Emitted<Vec<_>>>()?;
-        let elements = emit.transposed(rows, numbers)?.into_iter().map(|numbers| self.elements_of(ty, together, numbers));
+        let elements =
+            emit.transposed(rows, numbers)?.into_iter().map(|numbers| self.elements_of(ty, together, numbers));
         Ok(elements.collect::<Emitted<Vec<_>>>()?.concat())
     }
 
@@ -127,7 +128,8 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             let lane = emit.const64(lane);
             let mut place = self.lane(address.base, lane)?.into_pointer_value();
             if let Some(own) = own {
-                place = emit.offset(place, emit.builder.build_extract_element(own, lane, "")?.into_int_value(), false)?;
+                place =
+                    emit.offset(place, emit.builder.build_extract_element(own, lane, "")?.into_int_value(), false)?;
             }
             if let Some(same) = same {
                 place = emit.offset(place, same, false)?;

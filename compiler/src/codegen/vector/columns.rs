@@ -93,11 +93,7 @@ impl<'ctx> Emit<'ctx, '_> {
     /// length: in each part of `part` elements by itself. Each step interleaves the first half of all elements with the
     /// second, so that the last digit of a row's number becomes the first of a place in the column; every vector of it
     /// is made of two.
-    pub(super) fn transposed(
-        &self,
-        mut rows: Vec<VectorValue<'ctx>>,
-        part: u32,
-    ) -> Emitted<Vec<VectorValue<'ctx>>> {
+    pub(super) fn transposed(&self, mut rows: Vec<VectorValue<'ctx>>, part: u32) -> Emitted<Vec<VectorValue<'ctx>>> {
         let (count, lanes) = (rows.len(), rows[0].get_type().get_size());
         for _ in 0..count.ilog2() {
             let mut next = Vec::new();

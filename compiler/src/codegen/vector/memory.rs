@@ -454,7 +454,12 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     }
 
     /// The elements of each lane that it holds as one number.
-    pub(super) fn elements_of(&self, ty: Type, together: u32, numbers: VectorValue<'ctx>) -> Emitted<Vec<VectorValue<'ctx>>> {
+    pub(super) fn elements_of(
+        &self,
+        ty: Type,
+        together: u32,
+        numbers: VectorValue<'ctx>,
+    ) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emit = self.around.emit;
         let width = self.wide.get();
         let flat = self.memory_vector(ty, together * width);
