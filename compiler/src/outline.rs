@@ -37,6 +37,8 @@ pub struct KernelOutline {
     pub divisors: u32,
     /// The inputs, one bit each, of which they should tell that they are 1.
     pub steps: u32,
+    /// The inputs, one bit each, of which they should tell that they lead to memory of their own.
+    pub to_be_apart: u32,
     /// Whether it matters how a range is cut into groups.
     pub needs_groups: bool,
     /// Whether it moves rows to columns, so that square groups suit it.
@@ -67,6 +69,7 @@ impl KernelOutline {
             attrs: kernel.attrs.clone(),
             divisors: arguments::divisors(kernel),
             steps: arguments::steps(kernel),
+            to_be_apart: arguments::to_be_apart(kernel),
             needs_groups: group_queries::needs_groups(kernel),
             transposes: transposes::transposes(module, kernel),
         }

@@ -1,6 +1,7 @@
 //! Kernel objects: a kernel of a built program and the arguments set so far.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Arc, Weak};
 
 pub use lockstep_compiler::ir::{Param, ParamKind, Space};
@@ -44,8 +45,16 @@ pub struct Args {
     /// The memory objects of pointer and image arguments, by argument. "Implementations shall not allow cl_kernel objects
     /// to hold reference counts to cl_kernel arguments": commands hold them, the kernel does not.
     pub(crate) buffers: Vec<Option<Weak<Memory>>>,
+    /// Where the bytes of these objects are, from the first one on: what can be told without asking them.
+    pub(crate) extents: Vec<Option<Range<u64>>>,
     /// The sizes of `__local` arguments, by argument.
     pub(crate) locals: Vec<u64>,
+}
+
+/// Where an object's bytes are.
+fn extent(object: &Memory) -> Range<u64> {
+    let start = object.start() as u64;
+    start..start.saturating_add(object.size() as u64)
 }
 
 impl Kernel {
@@ -68,7 +77,13 @@ impl Kernel {
         let count = outline.params.len();
         let mut block = ArgBlock::default();
         block.reset(outline.args_size as usize);
-        let args = Args { block, set: vec![false; count], buffers: vec![None; count], locals: vec![0; count] };
+        let args = Args {
+            block,
+            set: vec![false; count],
+            buffers: vec![None; count],
+            extents: vec![None; count],
+            locals: vec![0; count],
+        };
         Kernel::with_args(program, executable, index, args)
     }
 
@@ -137,6 +152,7 @@ impl Kernel {
         args.block.write(param.offset as usize, &address.to_le_bytes());
         args.set[index] = true;
         args.buffers[index] = buffer.map(Arc::downgrade);
+        args.extents[index] = Some(buffer.map_or(0..0, |buffer| extent(buffer)));
         Ok(())
     }
 
@@ -148,6 +164,8 @@ impl Kernel {
         args.block.write(param.offset as usize, &address.to_le_bytes());
         args.set[index] = true;
         args.buffers[index] = None;
+        // What lies behind the address is not known.
+        args.extents[index] = (address == 0).then_some(0..0);
         Ok(())
     }
 
@@ -160,6 +178,7 @@ impl Kernel {
         args.block.write(param.offset as usize, &image.descriptor(object.start()));
         args.set[index] = true;
         args.buffers[index] = Some(Arc::downgrade(object));
+        args.extents[index] = Some(extent(object));
         Ok(())
     }
 

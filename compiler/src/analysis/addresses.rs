@@ -33,6 +33,23 @@ pub struct Address {
     pub terms: Vec<(Value, Extended, i64)>,
 }
 
+/// Pointers that a region gets of which something is known.
+#[derive(Clone, Debug, Default)]
+pub struct Roots {
+    /// Those that the application passes.
+    pub pointers: Vec<Value>,
+    /// Of these, those to memory that no other argument reaches.
+    pub apart: Vec<Value>,
+}
+
+impl Roots {
+    /// Whether addresses with these bases are never of the same memory.
+    pub fn are_apart(&self, a: Value, b: Value) -> bool {
+        let known = |value: Value| self.pointers.contains(&value);
+        a != b && known(a) && known(b) && [a, b].iter().any(|value| self.apart.contains(value))
+    }
+}
+
 /// An address and the constant that is added to it.
 pub fn of(f: &Function, ptr: Value) -> (Address, i64) {
     let mut sum = Sum { f, terms: Vec::new(), constant: 0, steps: STEPS };

@@ -6,6 +6,9 @@
 //! no such `n`. Where an id is multiplied with an argument, neighbours' accesses are side by side if that is 1
 //! ([`crate::launch_facts::LaunchFacts::ones`]).
 //!
+//! Where a loop writes through one pointer and reads through another, what is read can only be kept, or read together, if
+//! they lead to different memory ([`crate::launch_facts::LaunchFacts::apart`]).
+//!
 //! Requires: a verified kernel.
 //! Ensures: every input in the answer is an integer that a bound or divisor of what depends on an id along x is
 //! computed of, in a way that keeps multiples, or that is a factor of it. What is missing costs speed, what is too much
@@ -14,7 +17,10 @@
 //! the comparisons and divisions, or the products.
 //! Source: Moll 2021, sections 10.4 and 10.5, for the operations.
 
-use crate::ir::{BinaryOp, Function, InstData, Kernel, Query, UnaryOp, Value};
+use crate::analysis::cfg::cfg;
+use crate::analysis::dominators::dominators;
+use crate::analysis::loops::loops;
+use crate::ir::{BinaryOp, Block, Function, Input, InstData, Kernel, ParamKind, Query, Space, Type, UnaryOp, Value};
 use cranelift_entity::SecondaryMap;
 
 /// The inputs, one bit each, that bound or divide ids along x.
@@ -38,6 +44,63 @@ pub fn steps(kernel: &Kernel) -> u32 {
         })
     };
     kernel.regions.values().fold(0, |found, body| found | of_body(body))
+}
+
+/// The inputs, one bit each, that are pointers to global memory which the application passes.
+pub fn pointers(kernel: &Kernel) -> u32 {
+    let is_pointer = |&(input, _): &(Input, Type)| match input {
+        Input::Value { param, offset: 0 } => kernel.params[param as usize].kind == ParamKind::Pointer(Space::Global),
+        _ => false,
+    };
+    let inputs = kernel.inputs.iter().take(32).enumerate();
+    inputs.filter(|(_, input)| is_pointer(input)).fold(0, |found, (bit, _)| found | 1 << bit)
+}
+
+/// The pointers among the inputs, one bit each, of which it matters whether they lead to memory of their own: where a
+/// region reads again what another pointer may have written.
+pub fn to_be_apart(kernel: &Kernel) -> u32 {
+    let pointers = pointers(kernel);
+    let rereads = |body: &Function| {
+        let graph = cfg(body);
+        let forest = loops(&graph, &dominators(&graph));
+        let has = |block: Block, access: fn(&InstData) -> Option<Value>| {
+            let mut insts = body.blocks[block].insts.iter();
+            insts.any(|&inst| access(&body.insts[inst].data).is_some_and(|ptr| is_shared(body, ptr)))
+        };
+        let mut written = false;
+        let straight = graph.rpo().iter().any(|&block| {
+            body.blocks[block].insts.iter().any(|&inst| {
+                let data = &body.insts[inst].data;
+                written |= stored(data).is_some_and(|ptr| is_shared(body, ptr));
+                written && loaded(data).is_some_and(|ptr| is_shared(body, ptr))
+            })
+        });
+        let in_loop = |blocks: &[Block]| {
+            blocks.iter().any(|&block| has(block, stored)) && blocks.iter().any(|&block| has(block, loaded))
+        };
+        straight || forest.iter().any(|(_, data)| in_loop(&data.blocks))
+    };
+    if pointers.count_ones() > 1 && kernel.regions.values().any(rereads) { pointers } else { 0 }
+}
+
+fn stored(data: &InstData) -> Option<Value> {
+    match *data {
+        InstData::Store { ptr, .. } => Some(ptr),
+        InstData::MemCopy { dst, .. } | InstData::MemSet { dst, .. } => Some(dst),
+        _ => None,
+    }
+}
+
+fn loaded(data: &InstData) -> Option<Value> {
+    match *data {
+        InstData::Load { ptr, .. } => Some(ptr),
+        _ => None,
+    }
+}
+
+/// Whether a pointer is one to memory that arguments reach.
+fn is_shared(body: &Function, ptr: Value) -> bool {
+    matches!(body.ty(ptr), Type::Ptr(Space::Global | Space::Generic))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default)]

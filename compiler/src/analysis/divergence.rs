@@ -14,6 +14,8 @@
 //! otherwise, and kept values get the shapes of what regions store, until nothing changes.
 //! Source: Moll 2021, chapters 6 and 10.
 
+use super::addresses::Roots;
+use super::arguments;
 use super::cfg::{Cfg, cfg};
 use super::dominators::dominators;
 use super::joins::control_divergence;
@@ -49,6 +51,8 @@ pub struct Facts {
     pub promises_bind: bool,
     /// What else holds of the launches.
     launch: LaunchFacts,
+    /// The kernel's inputs, one bit each, that are pointers which the application passes.
+    pointers: u32,
     /// All work-items of a group are compared, not the lanes of a gang.
     whole_group: bool,
     /// Nothing is taken to be the same in all lanes, and no value to follow from lane 0's: the weakest
@@ -86,6 +90,7 @@ impl Facts {
             max_global_id: u64::MAX,
             promises_bind: true,
             launch: LaunchFacts::default(),
+            pointers: 0,
             whole_group: false,
             all_vary: false,
             live: SecondaryMap::new(),
@@ -157,7 +162,16 @@ impl Facts {
             }
         }
         self.launch = *launch;
+        self.pointers = arguments::pointers(kernel);
         self
+    }
+
+    /// What is known of the pointers that a region gets.
+    pub fn roots(&self, body: &Function) -> Roots {
+        let params = &body.blocks[body.entry()].params;
+        let those =
+            |bits: u32| (0..32).zip(params).filter(move |(bit, _)| bits >> bit & 1 == 1).map(|(_, &param)| param);
+        Roots { pointers: those(self.pointers).collect(), apart: those(self.launch.apart).collect() }
     }
 
     /// The greatest local id in a dimension.

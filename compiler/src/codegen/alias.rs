@@ -1,11 +1,11 @@
 //! Tells LLVM which memory accesses cannot touch the same bytes: those through pointers to different
 //! address spaces, those of kept values, which no pointer of the kernel reaches, and those through
-//! different `restrict` arguments.
+//! different arguments, where these are `restrict` or known to lead to different memory.
 //!
 //! A generic address may be private, global or local. Constant memory is not written to while a kernel
 //! runs, so whether it overlaps a buffer does not matter.
 
-use super::origins::Origin;
+use super::origins::{Apart, Origin};
 use crate::ir::Space;
 use inkwell::context::Context;
 use inkwell::values::{InstructionValue, MetadataValue};
@@ -33,8 +33,10 @@ const APART: [Part; 5] = [
 pub struct Scopes<'ctx> {
     ctx: &'ctx Context,
     scopes: Vec<MetadataValue<'ctx>>,
-    /// Of what is reached through each `restrict` argument, and whether that is read only.
-    arguments: Vec<(MetadataValue<'ctx>, bool)>,
+    /// The arguments that are apart from others.
+    apart: Vec<Apart>,
+    /// Of what is reached through each of them.
+    arguments: Vec<MetadataValue<'ctx>>,
     /// Where the address of the access comes from that is emitted.
     origin: Cell<Origin>,
     scope_kind: u32,
@@ -42,8 +44,8 @@ pub struct Scopes<'ctx> {
 }
 
 impl<'ctx> Scopes<'ctx> {
-    /// Makes the scopes, given of each `restrict` argument whether it is read only.
-    pub fn new(ctx: &'ctx Context, arguments: impl Iterator<Item = bool>) -> Scopes<'ctx> {
+    /// Makes the scopes, given the arguments that are apart from others.
+    pub fn new(ctx: &'ctx Context, apart: Vec<Apart>) -> Scopes<'ctx> {
         let domain = ctx.metadata_node(&[ctx.metadata_string("lockstep").into()]);
         let scope = |part: Part| {
             let name = match part {
@@ -54,18 +56,24 @@ impl<'ctx> Scopes<'ctx> {
         };
         // What is promised in one domain says nothing of another one's scopes.
         let promises = ctx.metadata_node(&[ctx.metadata_string("lockstep arguments").into()]);
-        let argument = |(number, readonly): (usize, bool)| {
+        let argument = |number: usize| {
             let name = ctx.metadata_string(&format!("argument {number}"));
-            (ctx.metadata_node(&[name.into(), promises.into()]), readonly)
+            ctx.metadata_node(&[name.into(), promises.into()])
         };
         Scopes {
             ctx,
             scopes: APART.map(scope).to_vec(),
-            arguments: arguments.enumerate().map(argument).collect(),
+            arguments: (0..apart.len()).map(argument).collect(),
+            apart,
             origin: Cell::new(Origin::Unknown),
             scope_kind: ctx.get_kind_id("alias.scope"),
             noalias_kind: ctx.get_kind_id("noalias"),
         }
+    }
+
+    /// The arguments that are apart from others.
+    pub fn apart(&self) -> &[Apart] {
+        &self.apart
     }
 
     /// Tells where the address of the access comes from that is emitted next.
@@ -75,7 +83,7 @@ impl<'ctx> Scopes<'ctx> {
 
     /// Whether what the access that is emitted reads is read by all and written by none.
     pub fn is_invariant(&self) -> bool {
-        matches!(self.origin.get(), Origin::Argument(number) if self.arguments[number].1)
+        matches!(self.origin.get(), Origin::Argument(number) if self.apart[number].invariant)
     }
 
     /// Marks an instruction that touches these parts and no others.
@@ -88,7 +96,7 @@ impl<'ctx> Scopes<'ctx> {
         let list = |wanted: bool| {
             let of = APART.iter().zip(&self.scopes).filter(|&(&part, _)| touched(part) == wanted);
             let mut scopes: Vec<_> = of.map(|(_, &scope)| scope.into()).collect();
-            for (number, &(scope, _)) in self.arguments.iter().enumerate() {
+            for (number, &scope) in self.arguments.iter().enumerate() {
                 let own = self.origin.get() == Origin::Argument(number);
                 if self.origin.get() != Origin::Unknown && own == wanted {
                     scopes.push(scope.into());

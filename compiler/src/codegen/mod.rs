@@ -90,8 +90,7 @@ pub fn generate<'ctx>(
         let no_calls = ctx.create_string_attribute("no-builtin-memcpy", "");
         function.add_attribute(AttributeLoc::Function, no_calls);
     }
-    let restricted = origins::restricted(kernel);
-    let scopes = Scopes::new(ctx, restricted.iter().map(|&param| kernel.params[param as usize].readonly));
+    let scopes = Scopes::new(ctx, origins::apart(kernel, launch));
     let emit = Emit {
         ctx,
         module: &llvm,

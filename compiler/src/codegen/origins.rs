@@ -1,10 +1,14 @@
-//! Which argument an address comes from, as far as that is promised to matter.
+//! Which argument an address comes from, as far as that is known to matter.
 //!
 //! A `restrict` argument says that what a work-item changes through it, it reaches in no other way (C99,
 //! 6.7.3.1). Work-items that reach one place through different arguments are apart by this rule only where
 //! nothing orders them, so nothing is concluded in kernels with barriers.
+//!
+//! Of the launch may be known that an argument leads to memory which no other argument does
+//! ([`LaunchFacts::apart`]). Addresses that are read from memory may lead anywhere all the same.
 
 use crate::ir::{Function, Input, InstData, Kernel, ParamKind, TernaryOp, UnaryOp, Value};
+use crate::launch_facts::LaunchFacts;
 use cranelift_entity::SecondaryMap;
 
 /// Where an address comes from.
@@ -13,14 +17,40 @@ pub enum Origin {
     /// Anywhere.
     #[default]
     Unknown,
-    /// A `restrict` argument, by its number among these.
+    /// An argument that is apart from the others, by its number among these.
     Argument(usize),
-    /// No `restrict` argument.
+    /// None of these.
     Other,
 }
 
+/// An argument through which memory is reached that is reached in no other way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Apart {
+    /// The number of the parameter.
+    pub param: u32,
+    /// Whether that is read by all and written by none.
+    pub invariant: bool,
+}
+
+/// The arguments that are apart from the others.
+pub fn apart(kernel: &Kernel, launch: &LaunchFacts) -> Vec<Apart> {
+    let mut found: Vec<Apart> = Vec::new();
+    for param in restricted(kernel) {
+        found.push(Apart { param, invariant: kernel.params[param as usize].readonly });
+    }
+    for (_, &(input, _)) in (0..32).zip(&kernel.inputs).filter(|(bit, _)| launch.apart >> bit & 1 == 1) {
+        if let Input::Value { param, offset: 0 } = input
+            && !found.iter().any(|known| known.param == param)
+        {
+            // Whoever has its address from elsewhere may write there.
+            found.push(Apart { param, invariant: false });
+        }
+    }
+    found
+}
+
 /// The kernel parameters that are `restrict`, by number; none if that says nothing.
-pub fn restricted(kernel: &Kernel) -> Vec<u32> {
+fn restricted(kernel: &Kernel) -> Vec<u32> {
     if kernel.regions.len() > 1 {
         return Vec::new();
     }
@@ -34,18 +64,22 @@ pub fn restricted(kernel: &Kernel) -> Vec<u32> {
 pub struct Origins(SecondaryMap<Value, Option<Origin>>);
 
 impl Origins {
-    /// Follows the addresses of a function, given what [`restricted`] says.
-    pub fn of(kernel: &Kernel, body: &Function, restricted: &[u32]) -> Origins {
+    /// Follows the addresses of a function, given what [`apart`] says.
+    pub fn of(kernel: &Kernel, body: &Function, apart: &[Apart]) -> Origins {
         let mut origins = Origins(SecondaryMap::new());
-        if restricted.is_empty() {
+        if apart.is_empty() {
             return origins;
         }
         for (&(input, _), &value) in kernel.inputs.iter().zip(&body.blocks[body.entry()].params) {
-            let argument = match input {
-                Input::Value { param, offset: 0 } => restricted.iter().position(|&number| number == param),
-                _ => None,
+            let from = match input {
+                // A pointer in a struct may lead anywhere.
+                Input::Value { param, .. } if kernel.params[param as usize].kind == ParamKind::Value => Origin::Unknown,
+                Input::Value { param, offset: 0 } => {
+                    apart.iter().position(|one| one.param == param).map_or(Origin::Other, Origin::Argument)
+                }
+                _ => Origin::Other,
             };
-            origins.0[value] = Some(argument.map_or(Origin::Other, Origin::Argument));
+            origins.0[value] = Some(from);
         }
         while origins.follow(body) {}
         origins

@@ -4,7 +4,7 @@ use super::alias::Part;
 use super::emit::{Emit, Emitted};
 use super::frame::Frame;
 use super::groups::{self, Group, Item};
-use super::origins::{Origins, restricted};
+use super::origins::Origins;
 use super::storage::{SlotHome, Storage};
 use crate::analysis::cfg::cfg;
 use crate::ir::{
@@ -62,7 +62,7 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
             group,
             item,
             body,
-            origins: Origins::of(kernel, body, &restricted(kernel)),
+            origins: Origins::of(kernel, body, emit.scopes.apart()),
             values: SecondaryMap::new(),
             blocks: SecondaryMap::new(),
             phis: SecondaryMap::new(),

@@ -4,7 +4,7 @@
 //! access per element. Lanes' elements then lie a stride apart: each access alone would touch all the memory of
 //! the gang for one element per lane, or be a gather or scatter. Together they are one wide access with shuffles.
 //!
-//! Requires: the shapes of a region's values, and the gang's lanes.
+//! Requires: the shapes of a region's values, which arguments lead to memory of their own, and the gang's lanes.
 //! Ensures: loads, and stores, of a block are one instruction where their addresses differ by constants, their
 //! elements fill a row or a part of it, and no access between them may be to the same memory. Loads may have
 //! elements between them that nobody wants: they lie between two that each lane reads. Loads of lanes that lie
@@ -15,7 +15,7 @@
 //! those that it does not.
 //! Source: Nuzman, Rosen & Zaks 2006 (auto-vectorization of interleaved data), for groups of accesses and gaps.
 
-use crate::analysis::addresses::{self, Address};
+use crate::analysis::addresses::{self, Address, Roots};
 use crate::analysis::cfg::cfg;
 use crate::analysis::lines::{Line, lines};
 use crate::analysis::shape::Shape;
@@ -29,11 +29,11 @@ const MOST_ELEMENTS: i64 = 16;
 
 /// Merges accesses of a region that runs in gangs of `width` work-items; loads of lanes that lie anywhere if they are
 /// no rows of a tile.
-pub fn group_accesses(f: &mut Function, shapes: &SecondaryMap<Value, Shape>, width: u32, in_tile: bool) {
+pub fn group_accesses(f: &mut Function, shapes: &SecondaryMap<Value, Shape>, roots: &Roots, width: u32, in_tile: bool) {
     let lines = (!in_tile).then(|| lines(f, cfg(f).rpo(), shapes, width));
     for block in f.layout.clone() {
         let (lines, open, changes) = (lines.as_ref(), Vec::new(), Vec::new());
-        let mut grouper = Grouper { f, shapes, lines, width, open, changes };
+        let mut grouper = Grouper { f, shapes, lines, roots, width, open, changes };
         for inst in grouper.f.blocks[block].insts.clone() {
             grouper.inst(inst);
         }
@@ -88,17 +88,18 @@ impl Group {
 
     /// Whether an access may be to memory of the members. Other work-items' elements do not matter: nothing orders
     /// their accesses and these.
-    fn may_touch(&self, other: &Place) -> bool {
+    fn may_touch(&self, other: &Place, roots: &Roots) -> bool {
         let members = || self.members.iter().map(|member| (member.start, member.bytes(self.bytes)));
-        match self.relation(other) {
+        match self.relation(other, roots) {
             Relation::Apart => false,
             Relation::Unknown => true,
             Relation::Same => members().any(|range| overlap(range, (other.start, other.len))),
         }
     }
 
-    fn relation(&self, other: &Place) -> Relation {
-        if self.space != other.space && self.space != Space::Generic && other.space != Space::Generic {
+    fn relation(&self, other: &Place, roots: &Roots) -> Relation {
+        let in_others = self.space != other.space && self.space != Space::Generic && other.space != Space::Generic;
+        if in_others || roots.are_apart(self.address.base, other.address.base) {
             Relation::Apart
         } else if self.address == other.address {
             Relation::Same
@@ -138,6 +139,7 @@ struct Grouper<'a> {
     shapes: &'a SecondaryMap<Value, Shape>,
     /// On what lines varying addresses may lie; none: of a tile's rows, which may be the lines of its columns.
     lines: Option<&'a SecondaryMap<Value, Option<Line>>>,
+    roots: &'a Roots,
     width: u32,
     open: Vec<Group>,
     /// What stands in the place of an instruction.
@@ -170,12 +172,13 @@ impl Grouper<'_> {
         let len = values.len() as i64 * i64::from(ty.bytes());
         let place = Place { space, address, start: constant.wrapping_add(offset), len };
         // Two reads may change places, and nobody writes constant memory.
+        let roots = self.roots;
         self.close(|group| {
             let reads = direction == Direction::Load && group.direction == Direction::Load;
-            !reads && group.may_touch(&place)
+            !reads && group.may_touch(&place, roots)
         });
         if direction == Direction::Store {
-            let near = |group: &&mut Group| group.relation(&place) == Relation::Same;
+            let near = |group: &&mut Group| group.relation(&place, roots) == Relation::Same;
             self.open.iter_mut().filter(near).for_each(|group| group.written.push((place.start, len)));
         }
         let stride = self.shapes[ptr].stride();

@@ -429,7 +429,8 @@ impl Analysed {
             rows: columns.width,
         });
         let (shapes, width) = tile.as_ref().map_or((&found.shapes, facts.width), |tile| (&tile.shapes, tile.row));
-        group_accesses(&mut body, shapes, width, tile.is_some());
+        let roots = facts.roots(&body);
+        group_accesses(&mut body, shapes, &roots, width, tile.is_some());
         Analysed { body, graph, forest, found, tile }
     }
 

@@ -209,7 +209,7 @@ fn plan_region(
                 walks.apply(body);
                 before = analyse(body, facts);
             }
-            group_accesses(body, &before.shapes, facts.width, false);
+            group_accesses(body, &before.shapes, &facts.roots(body), facts.width, false);
         }
         // Accesses are those of a row.
         Some(runs) => {
@@ -220,7 +220,7 @@ fn plan_region(
                 rows = found;
                 before = analyse(body, facts);
             }
-            group_accesses(body, &rows.shapes, runs.width, true);
+            group_accesses(body, &rows.shapes, &facts.roots(body), runs.width, true);
         }
     }
     let found = (configuration == Configuration::UniCf).then_some(&before);

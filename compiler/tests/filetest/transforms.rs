@@ -5,6 +5,7 @@
 use super::Script;
 use super::run;
 use cranelift_entity::EntitySet;
+use lockstep_compiler::analysis::addresses::Roots;
 use lockstep_compiler::analysis::cfg::cfg;
 use lockstep_compiler::analysis::cost::Registers;
 use lockstep_compiler::analysis::divergence::{Divergence, Facts, divergence};
@@ -98,7 +99,7 @@ fn several_rounds(kernel: &mut Kernel) {
 
 /// For gangs of sixteen.
 fn groups(kernel: &mut Kernel) {
-    each_analysed(kernel, |f, found| group_accesses(f, &found.shapes, 16, false));
+    each_analysed(kernel, |f, found| group_accesses(f, &found.shapes, &Roots::default(), 16, false));
 }
 
 /// Linearizes regions in normal form, with the branches divergent that are so for gangs of sixteen.

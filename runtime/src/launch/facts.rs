@@ -6,10 +6,12 @@ use lockstep_compiler::launch_facts::{LaunchFacts, Object, ROW, objects};
 
 use super::block::ArgBlock;
 use super::ndrange::NdRange;
-use crate::kernel::Kernel;
+use crate::kernel::{Args, Kernel};
+use std::ops::Range;
 
 /// What holds of a launch of `kernel` with these arguments, as far as it is to be told.
-pub fn of(kernel: &Kernel, range: &NdRange, args: &ArgBlock) -> LaunchFacts {
+pub fn of(kernel: &Kernel, range: &NdRange, args: &Args) -> LaunchFacts {
+    let block = &args.block;
     let executable = kernel.executable();
     if !executable.specializes() {
         return LaunchFacts::default();
@@ -19,7 +21,7 @@ pub fn of(kernel: &Kernel, range: &NdRange, args: &ArgBlock) -> LaunchFacts {
     let is = |input: u32, what: fn(i64) -> bool| match outline.inputs[input as usize] {
         (Input::Value { param, offset }, ty) => {
             let place = (outline.params[param as usize].offset + offset) as usize;
-            what(integer(args, place, ty))
+            what(integer(block, place, ty))
         }
         _ => false,
     };
@@ -27,9 +29,28 @@ pub fn of(kernel: &Kernel, range: &NdRange, args: &ArgBlock) -> LaunchFacts {
     facts.multiples = those(outline.divisors, is_multiple);
     facts.ones = those(outline.steps, |value| value == 1);
     for (known, param) in facts.objects.iter_mut().zip(objects(&outline.params)) {
-        *known = object(&outline.params[param], args);
+        *known = object(&outline.params[param], block);
+    }
+    if outline.to_be_apart != 0 {
+        let param_of = |input: u32| match outline.inputs[input as usize].0 {
+            Input::Value { param, .. } => Some(param as usize),
+            _ => None,
+        };
+        let is_own = |&input: &u32| param_of(input).is_some_and(|param| is_own(&outline.params, &args.extents, param));
+        facts.apart = bits_of(outline.to_be_apart).filter(is_own).fold(0, |all, bit| all | 1 << bit);
     }
     facts
+}
+
+/// Whether an argument leads to memory that no other one leads to, given where that of each is, if that is known.
+fn is_own(params: &[Param], extents: &[Option<Range<u64>>], param: usize) -> bool {
+    let Some(own) = &extents[param] else { return false };
+    let apart = |other: &Range<u64>| own.end <= other.start || other.end <= own.start;
+    let others =
+        params.iter().zip(extents).enumerate().filter(|&(other, (data, _))| {
+            other != param && matches!(data.kind, ParamKind::Pointer(_) | ParamKind::Image)
+        });
+    others.into_iter().all(|(_, (_, extent))| extent.as_ref().is_some_and(apart))
 }
 
 /// What an image or a sampler is.

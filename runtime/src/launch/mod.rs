@@ -59,7 +59,7 @@ pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Prepared> {
     let call =
         Call { executable, index: kernel.index(), pool: &kernel.launches, scratch_limit: kernel.scratch_limit() };
     kernel.with_set_args(|args| {
-        let facts = (range.group_count() > 0).then(|| facts::of(kernel, &range, &args.block));
+        let facts = (range.group_count() > 0).then(|| facts::of(kernel, &range, args));
         let context = kernel.program().context();
         let variant = match facts.and_then(|facts| executable.found(call.index, facts, context)) {
             Some(found) => found?,

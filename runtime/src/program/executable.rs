@@ -235,8 +235,12 @@ impl Executable {
     /// Code for the launches that are likely.
     fn likely(&self, index: usize) -> Vec<Ready> {
         let kept = cache().is_some_and(Cache::outlives_the_process);
-        let of_objects = objects(&self.outline.kernels[index].params).next().is_some();
-        let facts = if self.specializes() { likely(kept, of_objects) } else { &[LaunchFacts::default()] };
+        let outline = &self.outline.kernels[index];
+        let of_objects = objects(&outline.params).next().is_some();
+        let facts = match self.specializes() {
+            true => likely(kept, of_objects, outline.to_be_apart),
+            false => vec![LaunchFacts::default()],
+        };
         let make = |facts: &LaunchFacts| Some(Ready::new(*facts, self.make(index, facts).ok()?.object));
         facts.iter().filter_map(make).collect()
     }

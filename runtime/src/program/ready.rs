@@ -18,6 +18,7 @@ const MOST: LaunchFacts = LaunchFacts {
     local: LocalSize::Rows,
     multiples: 0,
     ones: 0,
+    apart: 0,
     objects: [Object::Any; OBJECTS],
 };
 
@@ -28,11 +29,13 @@ const NEARLY_ALL: LaunchFacts = LaunchFacts { full_groups: false, local: LocalSi
 /// times as long to make as that for most. Many applications ask for a program's binary as soon as it is built; with
 /// a folder to keep code in, no launch waits twice for what is missing there. That for all formats of images takes many
 /// times as long as that for a launch's, and no format is likelier than others.
-pub(super) fn likely(code_is_kept: bool, reads_objects: bool) -> &'static [LaunchFacts] {
+pub(super) fn likely(code_is_kept: bool, reads_objects: bool, apart: u32) -> Vec<LaunchFacts> {
+    // Most launches get memory of its own for each argument.
+    let most = LaunchFacts { apart, ..MOST };
     match (code_is_kept, reads_objects) {
-        (true, true) => &[],
-        (true, false) => &[MOST],
-        (false, _) => &[MOST, NEARLY_ALL],
+        (true, true) => vec![],
+        (true, false) => vec![most],
+        (false, _) => vec![most, NEARLY_ALL],
     }
 }
 

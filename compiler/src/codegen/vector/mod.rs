@@ -31,7 +31,7 @@ pub use gangs::run_gangs;
 use super::emit::{Emit, Emitted, vector_of};
 use super::frame::Frame;
 use super::groups::{Group, Item};
-use super::origins::{Origins, restricted};
+use super::origins::Origins;
 use super::region::Exits;
 use super::storage::{SlotHome, Storage};
 use crate::analysis::cfg::cfg;
@@ -136,7 +136,7 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
             lines: lines(body, graph.rpo(), &plan.shapes, around.width()),
             row_lines: row.map(|row| lines(body, graph.rpo(), &plan.runs, row)).unwrap_or_default(),
             column_lines: row.map(|_| lines(body, graph.rpo(), &plan.columns, around.runs())).unwrap_or_default(),
-            origins: Origins::of(around.kernel, body, &restricted(around.kernel)),
+            origins: Origins::of(around.kernel, body, around.emit.scopes.apart()),
             old_values: atomics::used_old_values(body),
             masked: gang.entry.is_some() || body.layout.iter().any(|&block| plan.masks[block].is_some()),
             wide: Cell::new(around.width()),
