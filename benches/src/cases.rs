@@ -40,6 +40,8 @@ mod polynomials;
 mod radix;
 #[path = "../3_application/rays.rs"]
 mod rays;
+#[path = "../1_feature/rows.rs"]
+mod rows;
 #[path = "../3_application/searching.rs"]
 mod searching;
 #[path = "../2_combination/sorting.rs"]
@@ -65,6 +67,8 @@ const CASES: &[Case] = &[
     case("luminance", streams::SOURCE, NO_LOSS, streams::luminance),
     case("blend", streams::SOURCE, NO_LOSS, streams::blend),
     case("gather", streams::SOURCE, NO_LOSS, streams::gather),
+    case("row_products", rows::SOURCE, NO_LOSS, rows::row_products),
+    case("points", rows::SOURCE, NO_LOSS, rows::points),
     case("reduce", streams::SOURCE, NO_LOSS, streams::reduce),
     // Lanes that agree most of the time.
     case("sparse_rows", lanes::SOURCE, NO_LOSS, lanes::sparse_rows),

@@ -8,9 +8,11 @@ use crate::cases::nests;
 use crate::groups::{self, Needs};
 
 /// Bytes that each work-item of a launch reads or writes at least, of kernels that do not go through their buffers once.
-const TOUCHED: [(&str, f64); 9] = [
+const TOUCHED: [(&str, f64); 10] = [
     // Eight indices and what is there, a sum.
     ("gather", 8.0 * 8.0 + 4.0),
+    // Four indices and what is there, a sum.
+    ("points", 4.0 * 20.0 + 16.0),
     // The shortest rows have 24 elements: a number, its column, what is there.
     ("sparse_rows", 4.0 + 24.0 * 12.0 + 4.0),
     // The shortest texts have 40 characters.
@@ -30,12 +32,13 @@ const TOUCHED: [(&str, f64); 9] = [
 ];
 
 /// Operations of each work-item of a launch, on floats or integers, the double ones twice, functions left out.
-const OPERATIONS: [(&str, f64); 18] = [
+const OPERATIONS: [(&str, f64); 19] = [
     ("horner", 62.0),
     ("logistic", 3.0 * 128.0),
     ("fir", 64.0),
     ("convolution", 50.0),
     ("horner_double", 2.0 * 62.0),
+    ("row_products", 2.0 * 328.0),
     ("saxpy", 2.0),
     ("black_scholes", 75.0),
     ("nbody", 20.0 * 2048.0),

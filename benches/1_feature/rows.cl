@@ -1,0 +1,16 @@
+// Products of all rows of a matrix with each other, each summed up in its place: neighbours read a row apart, and what is
+// written could be what is read.
+kernel void row_products(global const float *a, global float *products, int rows, int length) {
+    int j = get_global_id(0);
+    int i = get_global_id(1);
+    products[i * rows + j] = 0.0f;
+    for (int k = 0; k < length; ++k) products[i * rows + j] += a[i * length + k] * a[j * length + k];
+}
+
+// Structures of four floats, read through a table of indices.
+kernel void points(global const float4 *table, global const uint *indices, global float4 *out) {
+    size_t i = get_global_id(0);
+    float4 sum = 0.0f;
+    for (int k = 0; k < 4; ++k) sum += table[indices[i + k * get_global_size(0)]];
+    out[i] = sum;
+}
