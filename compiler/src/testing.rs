@@ -8,6 +8,7 @@ mod neighbours;
 mod private;
 mod random;
 mod reduce;
+mod walks;
 
 pub use kernels::{Generated, Shape, random_kernel};
 pub use random::Random;

@@ -71,7 +71,7 @@ impl Generator {
         self.budget = self.budget.saturating_sub(1);
         let nest = depth < self.shape.depth && self.budget > 0;
         let barrier = self.uniform_here && !self.barriers_over;
-        match self.random.below(28) {
+        match self.random.below(29) {
             0..=5 => self.assign(),
             6 | 7 => self.store(),
             8 => {
@@ -87,6 +87,7 @@ impl Generator {
             22..=24 => self.private(),
             25 | 26 if nest => return self.with_scratch(depth),
             27 => self.neighbours(),
+            28 => self.walk(),
             _ => self.assign(),
         }
         true

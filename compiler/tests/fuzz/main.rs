@@ -154,7 +154,7 @@ fn random_kernels() {
 /// enter. And it has accesses to neighbours, and addresses of which an index may wrap.
 #[test]
 fn many_kernels_get_versions_groups_and_lines() {
-    let plans: Vec<Planned> = (0..300).map(|seed| planned(&kernel(seed))).collect();
+    let plans: Vec<Planned> = (0..360).map(|seed| planned(&kernel(seed))).collect();
     let with = |what: &str| plans.iter().filter(|plan| plan.report.contains(what)).count();
     let [of_loops, of_branches] = ["loop divergent", "branch divergent"].map(with);
     let (loops, branches) = (with("version unmasked loop"), with("version all-true copy"));
