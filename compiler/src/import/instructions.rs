@@ -172,8 +172,14 @@ fn cast<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: UnaryOp) -> Attemp
     let fmf = FastMath(inst.fast_math());
     let args = body.operand_lanes(inst, 0)?;
     let types = body.leaf_types(inst.ty())?;
-    Ok(each2(&args, &types, |v, ty| {
-        if fmf == FastMath::default() { body.unary(op, ty, v) } else { body.unary_fast(op, ty, fmf, v) }
+    Ok(each2(&args, &types, |v, ty| match op {
+        // Applications count on bytes and words out of range as processors cut them, not on whatever packs vectors best.
+        UnaryOp::FpToSi | UnaryOp::FpToUi if matches!(ty, Type::I8 | Type::I16) => {
+            let whole = body.unary(UnaryOp::FpToSi, Type::I32, v);
+            body.unary(UnaryOp::Trunc, ty, whole)
+        }
+        _ if fmf == FastMath::default() => body.unary(op, ty, v),
+        _ => body.unary_fast(op, ty, fmf, v),
     }))
 }
 
