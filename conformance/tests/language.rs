@@ -382,6 +382,25 @@ fn conversions() {
     compare(source, &input, 64, &wanted);
 }
 
+/// What is out of range of a narrow type is up to the driver, and applications rely on what processors do: cut off the upper
+/// bits.
+#[test]
+fn conversions_out_of_range() {
+    let input: Vec<f32> = (0..1024).map(|i| (i * 1237 % 2048 - 1024) as f32 * 93.75).collect();
+    let source = |to: &str| {
+        format!(
+            "kernel void f(global const float4 *in, global {to}4 *out) {{
+                size_t g = get_global_id(0);
+                out[g] = (g & 1) ? convert_{to}4(in[g]) : convert_{to}4(convert_double4(in[g]));
+            }}"
+        )
+    };
+    compare(&source("uchar"), &input, 256, &input.iter().map(|&x| x as i32 as u8).collect::<Vec<_>>());
+    compare(&source("char"), &input, 256, &input.iter().map(|&x| x as i32 as i8).collect::<Vec<_>>());
+    compare(&source("ushort"), &input, 256, &input.iter().map(|&x| x as i32 as u16).collect::<Vec<_>>());
+    compare(&source("short"), &input, 256, &input.iter().map(|&x| x as i32 as i16).collect::<Vec<_>>());
+}
+
 #[test]
 fn vector_comparisons_and_select() {
     let source = "kernel void f(global const int *in, global int *out) {
@@ -469,6 +488,18 @@ fn math_functions_of_exact_results() {
         })
         .collect();
     compare(source, &input, 64, &wanted);
+}
+
+/// Kernels cut them off.
+#[test]
+fn native_roots_of_squares_and_quotients_by_constants_are_whole() {
+    let source = "kernel void f(global const float *in, global uint *out) {
+        size_t g = get_global_id(0);
+        out[g] = native_sqrt(in[g] * in[g]) + native_divide(in[g] * 6.0f, 3.0f) * native_recip(0.5f);
+    }";
+    let input: Vec<f32> = (0..4096).map(|i| i as f32).collect();
+    let wanted: Vec<u32> = (0..4096).map(|i| i * 5).collect();
+    compare(source, &input, 4096, &wanted);
 }
 
 #[test]

@@ -115,12 +115,16 @@ OVL float half_sqrt(float x)
     y = y < 0x1p-65f ? 0x1p-65f : y;
     return x * (y > 0x1p64f ? 0.0f : y);
 }
+// By a step of the third order: roots of square numbers are whole, as those who cut them off expect. Infinity and denormal
+// numbers as in half_sqrt.
 OVL float native_sqrt(float x)
 {
     float y = __lockstep_rsqrt_estimate(x);
-    float root = x * y, half_y = y * 0.5f;
-    // Only infinity and zero are their halves: x is a zero, denormal or infinite.
-    return half_y == y ? x : mul_add(half_y, mul_add(-root, root, x), root);
+    y = y < 0x1p-65f ? 0x1p-65f : y;
+    y = y > 0x1p64f ? 0.0f : y;
+    float root = x * y;
+    float wrong = mul_add(-root, y, 1.0f);
+    return mul_add(root * wrong, mul_add(wrong, 0.375f, 0.5f), root);
 }
 // A divisor may be denormal, or have a denormal reciprocal, though the quotient is a normal number. Both numbers are
 // multiplied by one that is near the divisor's reciprocal root: half of its exponent, negated.

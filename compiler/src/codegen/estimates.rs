@@ -33,10 +33,17 @@ impl Estimate {
 }
 
 impl<'ctx> Emit<'ctx, '_> {
-    /// The best estimates that the machine has.
+    /// The best estimates that the machine has. A constant's reciprocal is a constant as well, and exact.
     pub fn estimate(&self, of: Estimate, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        if let BasicValueEnum::VectorValue(x) = x {
-            return Ok(self.estimates(of, x)?.into());
+        match (of, x) {
+            (Estimate::Recip, BasicValueEnum::FloatValue(x)) if x.is_const() => {
+                return Ok(self.builder.build_float_div(x.get_type().const_float(1.0), x, "")?.into());
+            }
+            (Estimate::Recip, BasicValueEnum::VectorValue(x)) if x.is_const() => {
+                return Ok(self.builder.build_float_div(self.all_lanes(x, 1.0), x, "")?.into());
+            }
+            (_, BasicValueEnum::VectorValue(x)) => return Ok(self.estimates(of, x)?.into()),
+            _ => {}
         }
         let first = self.const64(0);
         let alone = self.ctx.f32_type().vec_type(4).get_poison();

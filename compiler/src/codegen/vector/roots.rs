@@ -57,7 +57,7 @@ impl<'ctx> Emit<'ctx, '_> {
     }
 
     /// A number in as many lanes.
-    fn all_lanes(&self, like: VectorValue<'ctx>, number: f64) -> VectorValue<'ctx> {
+    pub fn all_lanes(&self, like: VectorValue<'ctx>, number: f64) -> VectorValue<'ctx> {
         VectorType::const_vector(&vec![self.ctx.f32_type().const_float(number); like.get_type().get_size() as usize])
     }
 
