@@ -31,6 +31,40 @@ fn names_and_versions() {
 }
 
 #[test]
+fn names_for_applications_that_look_for_others() {
+    if !is_lockstep() {
+        return;
+    }
+    let names = [
+        ("LOCKSTEP_PLATFORM_NAME", "A platform"),
+        ("LOCKSTEP_PLATFORM_VENDOR", "Its vendor"),
+        ("LOCKSTEP_DEVICE_NAME", "A device"),
+        ("LOCKSTEP_DEVICE_VENDOR", "Its maker"),
+    ];
+    let output = child::in_child("names_for_applications_that_look_for_others", &names, || {
+        let mut count = 0;
+        ok((cl().clGetPlatformIDs)(0, ptr::null_mut(), &mut count));
+        let mut platforms = vec![ptr::null_mut(); count as usize];
+        ok((cl().clGetPlatformIDs)(count, platforms.as_mut_ptr(), ptr::null_mut()));
+        for platform in platforms {
+            let of_platform = |name| {
+                info::text(|size, value, returned| (cl().clGetPlatformInfo)(platform, name, size, value, returned))
+            };
+            if of_platform(CL_PLATFORM_ICD_SUFFIX_KHR) != "LOCKSTEP" {
+                continue;
+            }
+            let mut device = ptr::null_mut();
+            ok((cl().clGetDeviceIDs)(platform, CL_DEVICE_TYPE_ALL, 1, &mut device, ptr::null_mut()));
+            let of_device =
+                |name| info::text(|size, value, returned| (cl().clGetDeviceInfo)(device, name, size, value, returned));
+            println!("{}, {}", of_platform(CL_PLATFORM_NAME), of_platform(CL_PLATFORM_VENDOR));
+            println!("{}, {}", of_device(CL_DEVICE_NAME), of_device(CL_DEVICE_VENDOR));
+        }
+    });
+    assert_eq!(output.stdout, "A platform, Its vendor\nA device, Its maker\n");
+}
+
+#[test]
 fn extensions_with_and_without_version_agree() {
     let plain = info::text(query(CL_PLATFORM_EXTENSIONS));
     let mut plain: Vec<&str> = plain.split_whitespace().collect();

@@ -11,8 +11,9 @@ use opencl_sys::{
 };
 
 use crate::machine::{self, Machine};
+use crate::options::options;
 use crate::partition::{self, Scheme};
-use crate::platform::{DRIVER_VERSION, NAME};
+use crate::platform::{DRIVER_VERSION, NAME, VENDOR};
 use crate::schedule::{self, Team};
 use crate::topology::Domain;
 use crate::{ApiHandle, Result, arena, memory};
@@ -117,6 +118,16 @@ impl Device {
     /// `CL_DEVICE_MAX_COMPUTE_UNITS`.
     pub fn compute_units(&self) -> u32 {
         self.units.len() as u32
+    }
+
+    /// `CL_DEVICE_NAME`.
+    pub fn name(&self) -> &str {
+        options().identity.device_name.as_deref().unwrap_or(&self.machine.brand)
+    }
+
+    /// `CL_DEVICE_VENDOR`.
+    pub fn vendor(&self) -> &'static str {
+        options().identity.device_vendor.as_deref().unwrap_or(VENDOR)
     }
 
     /// `CL_DEVICE_VENDOR_ID`: the vendor's number on the PCI bus where it has one.

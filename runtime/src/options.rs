@@ -64,6 +64,11 @@ pub const TABLE: &[Switch] = &[
         meaning: "whether code is made for what holds of a launch: 1, or 0 for code that runs every launch",
     },
     Switch {
+        name: "LOCKSTEP_STREAMS",
+        default: "1",
+        meaning: "whether stores through pointers that are only written to go past the caches: 1 in launches that touch more than these keep, 0, or always",
+    },
+    Switch {
         name: "LOCKSTEP_FLATTEN",
         default: "1",
         meaning: "whether kernels that cannot tell their groups run in groups of the driver's choosing: 1, or 0",
@@ -114,6 +119,10 @@ pub const TABLE: &[Switch] = &[
         default: "nothing",
         meaning: "folder that receives what became of each kernel's loads, stores, branches and loops, as text and JSON",
     },
+    Switch { name: "LOCKSTEP_PLATFORM_NAME", default: "Lockstep", meaning: "what the platform gives as its name" },
+    Switch { name: "LOCKSTEP_PLATFORM_VENDOR", default: "Lockstep", meaning: "what the platform gives as its vendor" },
+    Switch { name: "LOCKSTEP_DEVICE_NAME", default: "the processor's", meaning: "what the device gives as its name" },
+    Switch { name: "LOCKSTEP_DEVICE_VENDOR", default: "Lockstep", meaning: "what the device gives as its vendor" },
 ];
 
 /// The switches' values.
@@ -133,6 +142,8 @@ pub struct Options {
     pub specialize: bool,
     /// `LOCKSTEP_FLATTEN`.
     pub flatten: bool,
+    /// `LOCKSTEP_STREAMS`.
+    pub streams: Versions,
     /// `LOCKSTEP_CACHE`.
     pub cache: CachePlace,
     /// `LOCKSTEP_CACHE_MB`, in bytes.
@@ -141,10 +152,25 @@ pub struct Options {
     pub dump: Option<PathBuf>,
     /// `LOCKSTEP_REPORT`.
     pub report: Option<PathBuf>,
+    /// What the platform and the device call themselves, for applications that look for names they know.
+    pub identity: Identity,
     /// `PATH`: where clang is looked for.
     pub search_path: Option<OsString>,
     /// `TMPDIR`: where private folders are made.
     pub temp_dir: PathBuf,
+}
+
+/// Names in place of the driver's own.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Identity {
+    /// `LOCKSTEP_PLATFORM_NAME`.
+    pub platform_name: Option<String>,
+    /// `LOCKSTEP_PLATFORM_VENDOR`.
+    pub platform_vendor: Option<String>,
+    /// `LOCKSTEP_DEVICE_NAME`.
+    pub device_name: Option<String>,
+    /// `LOCKSTEP_DEVICE_VENDOR`.
+    pub device_vendor: Option<String>,
 }
 
 /// Where what was compiled is kept.
@@ -268,12 +294,19 @@ impl Options {
             cache_bytes: number("LOCKSTEP_CACHE_MB").unwrap_or(512).saturating_mul(1 << 20),
             specialize: is_on("LOCKSTEP_SPECIALIZE"),
             flatten: is_on("LOCKSTEP_FLATTEN"),
+            streams: versions("LOCKSTEP_STREAMS"),
             clang: text("LOCKSTEP_CLANG").map(PathBuf::from),
             build_timeout: Duration::from_millis(number("LOCKSTEP_BUILD_TIMEOUT_MS").unwrap_or(60_000)),
             threads: number("LOCKSTEP_THREADS").map(|n| n.min(1024) as usize),
             simd: number("LOCKSTEP_SIMD").map(|bits| bits.min(512) as u32),
             dump: text("LOCKSTEP_DUMP").map(PathBuf::from),
             report: text("LOCKSTEP_REPORT").map(PathBuf::from),
+            identity: Identity {
+                platform_name: text("LOCKSTEP_PLATFORM_NAME"),
+                platform_vendor: text("LOCKSTEP_PLATFORM_VENDOR"),
+                device_name: text("LOCKSTEP_DEVICE_NAME"),
+                device_vendor: text("LOCKSTEP_DEVICE_VENDOR"),
+            },
             search_path: None,
             temp_dir: PathBuf::from("/tmp"),
         }
@@ -297,6 +330,7 @@ mod tests {
             assert_eq!((options.cache, options.cache_bytes), (CachePlace::Memory, 512 << 20));
             assert!(options.specialize && options.flatten);
             assert_eq!(options.report, None);
+            assert_eq!(options.identity, Identity::default());
             assert_eq!(options.vectorize, Vectorize::Gangs(Gangs::default()));
         }
     }
@@ -310,6 +344,7 @@ mod tests {
                 "LOCKSTEP_LAYOUT" => "z".into(),
                 "LOCKSTEP_SPECIALIZE" => "0".into(),
                 "LOCKSTEP_FLATTEN" => " 0".into(),
+                "LOCKSTEP_STREAMS" => "always".into(),
                 "LOCKSTEP_UNMASKED_LOOPS" => "0".into(),
                 "LOCKSTEP_ALL_TRUE" => " always".into(),
                 "LOCKSTEP_IN_TURN" => "always".into(),
@@ -322,6 +357,7 @@ mod tests {
                 "LOCKSTEP_REPORT" => "reports".into(),
                 "LOCKSTEP_CACHE" => "/caches/one".into(),
                 "LOCKSTEP_CACHE_MB" => "2".into(),
+                "LOCKSTEP_DEVICE_VENDOR" => "A vendor".into(),
                 _ => "dumps".to_string(),
             })
         });
@@ -341,8 +377,10 @@ mod tests {
         assert_eq!(options.build_timeout, Duration::from_millis(250));
         assert_eq!(options.threads, Some(3));
         assert!(!options.specialize && !options.flatten);
+        assert_eq!(options.streams, Versions::Always);
         assert_eq!(options.dump, Some("dumps".into()));
         assert_eq!(options.report, Some("reports".into()));
+        assert_eq!(options.identity.device_vendor, Some("A vendor".into()));
         assert_eq!((options.cache, options.cache_bytes), (CachePlace::Folder("/caches/one".into()), 2 << 20));
     }
 

@@ -7,11 +7,12 @@ use opencl_sys::{cl_ulong, cl_version};
 use crate::ApiHandle;
 use crate::device::Device;
 use crate::extensions;
+use crate::options::options;
 
-/// `CL_PLATFORM_NAME`.
+/// The driver's name.
 pub const NAME: &str = "Lockstep";
-/// `CL_PLATFORM_VENDOR` and `CL_DEVICE_VENDOR`.
-pub const VENDOR: &str = "Lockstep";
+/// Who made it.
+pub(crate) const VENDOR: &str = "Lockstep";
 /// `CL_PLATFORM_ICD_SUFFIX_KHR`.
 pub const ICD_SUFFIX: &str = "LOCKSTEP";
 /// The driver's own version.
@@ -35,6 +36,16 @@ impl Platform {
     /// The CPU.
     pub fn device(&self) -> &Arc<Device> {
         &self.device
+    }
+
+    /// `CL_PLATFORM_NAME`.
+    pub fn name(&self) -> &'static str {
+        options().identity.platform_name.as_deref().unwrap_or(NAME)
+    }
+
+    /// `CL_PLATFORM_VENDOR`.
+    pub fn vendor(&self) -> &'static str {
+        options().identity.platform_vendor.as_deref().unwrap_or(VENDOR)
     }
 
     /// `CL_PLATFORM_VERSION`.

@@ -55,7 +55,8 @@ pub fn run(arguments: &[String]) -> Result<()> {
             .current_dir(&request.directory)
             .env(VENDORS, &vendors)
             // One sample loads a library that lies beside it.
-            .env("LD_LIBRARY_PATH", &request.directory);
+            .env("LD_LIBRARY_PATH", &request.directory)
+            .envs(&expectation.environment);
         let case = Case {
             log: logs.join(format!("{name}.log")),
             name,

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use lockstep_runtime::device::{self, Device, has_extension, has_feature};
-use lockstep_runtime::platform::{DRIVER_VERSION, NAME, VENDOR};
+use lockstep_runtime::platform::{DRIVER_VERSION, NAME};
 use lockstep_runtime::{Error, Result, clock, extensions, image, pipe};
 use opencl_sys::*;
 
@@ -48,8 +48,8 @@ pub unsafe extern "C" fn get_device_info(
 fn identity(device: &Arc<Device>, name: cl_device_info, info: Info) -> Option<Result<()>> {
     Some(match name {
         CL_DEVICE_TYPE => info.value::<cl_device_type>(CL_DEVICE_TYPE_CPU),
-        CL_DEVICE_NAME => info.string(&device.machine().brand),
-        CL_DEVICE_VENDOR => info.string(VENDOR),
+        CL_DEVICE_NAME => info.string(device.name()),
+        CL_DEVICE_VENDOR => info.string(device.vendor()),
         CL_DEVICE_VENDOR_ID => info.value::<cl_uint>(device.vendor_id()),
         CL_DEVICE_PLATFORM => platform_handle().and_then(|platform| info.value(platform)),
         CL_DEVICE_PROFILE => info.string("FULL_PROFILE"),

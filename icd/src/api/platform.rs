@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use lockstep_runtime::platform::{ICD_SUFFIX, NAME, Platform, VENDOR};
+use lockstep_runtime::platform::{ICD_SUFFIX, Platform};
 use lockstep_runtime::{Error, Result, ensure, extensions};
 use opencl_sys::{
     CL_INVALID_VALUE, CL_PLATFORM_EXTENSIONS, CL_PLATFORM_EXTENSIONS_WITH_VERSION, CL_PLATFORM_HOST_TIMER_RESOLUTION,
@@ -84,8 +84,8 @@ pub unsafe extern "C" fn get_platform_info(
             CL_PLATFORM_PROFILE => info.string("FULL_PROFILE"),
             CL_PLATFORM_VERSION => info.string(&platform.version()),
             CL_PLATFORM_NUMERIC_VERSION => info.value(platform.numeric_version()),
-            CL_PLATFORM_NAME => info.string(NAME),
-            CL_PLATFORM_VENDOR => info.string(VENDOR),
+            CL_PLATFORM_NAME => info.string(platform.name()),
+            CL_PLATFORM_VENDOR => info.string(platform.vendor()),
             CL_PLATFORM_ICD_SUFFIX_KHR => info.string(ICD_SUFFIX),
             CL_PLATFORM_EXTENSIONS => info.string(&extensions::platform_extensions()),
             CL_PLATFORM_EXTENSIONS_WITH_VERSION => info.slice(&extensions::of_platform()),
