@@ -66,6 +66,9 @@ pub struct Expectation {
     pub reason: Option<String>,
     /// Arguments in place of the usual ones.
     pub arguments: Option<Vec<String>>,
+    /// Variables of its environment beyond the usual ones.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
     /// Seconds in place of the usual limit.
     pub limit: Option<u64>,
     /// Whether the program is not told which test to run, as it has one and takes the name for something else.
