@@ -394,7 +394,7 @@ fn is_same_element(f: &Function, mut ptr: Value, shapes: &SecondaryMap<Value, Sh
 
 /// Whether a branch asks on which side of something a work-item lies: those that come one after the other go one way up to
 /// there, and the other way from there on.
-fn follows_from_place(f: &Function, term: &Terminator, shapes: &SecondaryMap<Value, Shape>) -> bool {
+pub fn follows_from_place(f: &Function, term: &Terminator, shapes: &SecondaryMap<Value, Shape>) -> bool {
     let Terminator::Branch { cond, .. } = term else { return false };
     let ValueDef::Result(inst, _) = f.values[*cond].def else { return false };
     match f.insts[inst].data {

@@ -486,11 +486,16 @@ fn registers_of_every_width() {
 
 /// What the stages of compiling a kernel in gangs leave, by the ends of the files' names.
 pub fn stages<const N: usize>(module: &Module, width: u32, stages: [&str; N]) -> [String; N] {
+    let vectorize = Vectorize::Gangs(Gangs::of_width(width));
+    stages_with(module, CompileOptions { vectorize, ..CompileOptions::default() }, stages)
+}
+
+/// The same of code that is compiled in another way.
+pub fn stages_with<const N: usize>(module: &Module, options: CompileOptions, stages: [&str; N]) -> [String; N] {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("lockstep-stages-{}-{number}", std::process::id()));
-    let vectorize = Vectorize::Gangs(Gangs::of_width(width));
-    let options = CompileOptions { vectorize, dump: Some(folder.clone()), ..CompileOptions::default() };
+    let options = CompileOptions { dump: Some(folder.clone()), ..options };
     let compiled = compile_kernel(module, 0, &options);
     let found = stages.map(|stage| {
         let mut files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());

@@ -1,11 +1,13 @@
 //! What LLVM is told beside the operations: what cannot alias, what does not change, how exact floats are, which
 //! loops to leave alone.
 
-use crate::gangs::stages;
+use crate::gangs::{stages, stages_with};
 use lockstep_compiler::frontend::options::{BuildOptions, Stage};
 use lockstep_compiler::frontend::{FrontendConfig, compile, link};
 use lockstep_compiler::ir::Module;
-use lockstep_compiler::pipeline::load;
+use lockstep_compiler::launch_facts::{LaunchFacts, LocalSize};
+use lockstep_compiler::pipeline::{CompileOptions, Vectorize, load};
+use lockstep_compiler::widen::Gangs;
 
 /// The module of a program with one kernel.
 pub fn build(source: &str, options: &str) -> Module {
@@ -120,6 +122,27 @@ fn constant_memory() {
         let line = llvm.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}: {llvm}"));
         assert!(line.contains("!invariant.load"), "{line}");
     }
+}
+
+/// Of gangs only the one at the end has lanes beyond it, so the others run without masks; where data decide, lanes part
+/// more often.
+#[test]
+fn ends_of_arrays() {
+    let whole_stores = |condition: &str| {
+        let source = format!(
+            "kernel void k(global const float *a, global float *b, int n) {{
+                int i = get_global_id(0); if ({condition}) b[i] = a[i];
+            }}"
+        );
+        let vectorize = Vectorize::Gangs(Gangs::of_width(8));
+        // Full gangs, and those at the end of a row, whose lanes are not all there.
+        let launch = LaunchFacts { full_groups: true, local: LocalSize::Rows, ..LaunchFacts::default() };
+        let options = CompileOptions { vectorize, launch, simd: Some(256), ..CompileOptions::default() };
+        let [llvm] = stages_with(&build(&source, ""), options, ["codegen.ll"]);
+        llvm.matches("store <8 x float>").count()
+    };
+    assert_eq!(whole_stores("i < n"), 1);
+    assert_eq!(whole_stores("a[i] < n"), 0);
 }
 
 /// The loops over rows are not copied, and so the gang at a row's end is there once.
