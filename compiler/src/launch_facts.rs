@@ -75,6 +75,9 @@ pub struct LaunchFacts {
     pub ones: u32,
     /// The kernel's inputs, one bit each, that are pointers to memory which no other argument reaches.
     pub apart: u32,
+    /// The kernel's inputs, one bit each, that are pointers to such memory which the launch writes once and does not read,
+    /// where it touches more memory than the caches keep.
+    pub streams: u32,
     /// The kernel's first images and samplers.
     pub objects: [Object; OBJECTS],
 }
@@ -95,6 +98,7 @@ impl LaunchFacts {
             multiples: 0,
             ones: 0,
             apart: 0,
+            streams: 0,
             objects: [Object::Any; OBJECTS],
         }
     }
@@ -107,7 +111,7 @@ impl LaunchFacts {
 
     /// Less: what holds whatever the arguments are.
     pub fn of_any_arguments(self) -> LaunchFacts {
-        LaunchFacts { multiples: 0, ones: 0, apart: 0, objects: [Object::Any; OBJECTS], ..self }
+        LaunchFacts { multiples: 0, ones: 0, apart: 0, streams: 0, objects: [Object::Any; OBJECTS], ..self }
     }
 
     /// Whether all of `other` holds where this holds.
@@ -125,6 +129,7 @@ impl LaunchFacts {
             && other.multiples & !self.multiples == 0
             && other.ones & !self.ones == 0
             && other.apart & !self.apart == 0
+            && other.streams & !self.streams == 0
             && self.objects.iter().zip(other.objects).all(|(&known, wanted)| wanted == Object::Any || known == wanted)
     }
 
@@ -193,8 +198,13 @@ mod tests {
     fn facts_imply_those_that_say_less() {
         let mut objects = [Object::Any; OBJECTS];
         objects[1] = Object::Sampler(0x10);
-        let known =
-            LaunchFacts { multiples: 5, apart: 6, objects, ..LaunchFacts::of_range([0; 3], [960, 8, 1], [32, 4, 1]) };
+        let known = LaunchFacts {
+            multiples: 5,
+            apart: 6,
+            streams: 4,
+            objects,
+            ..LaunchFacts::of_range([0; 3], [960, 8, 1], [32, 4, 1])
+        };
         for less in [known, known.of_any_size(), known.of_any_arguments(), LaunchFacts::default()] {
             assert!(known.implies(&less), "{less:?}");
             assert_eq!(less.implies(&known), less == known, "{less:?}");
@@ -203,6 +213,7 @@ mod tests {
         assert!(!eight.implies(&known.of_any_size()) && !known.implies(&eight));
         assert!(!known.implies(&LaunchFacts { multiples: 2, ..known }));
         assert!(!known.implies(&LaunchFacts { apart: 1, ..known }));
+        assert!(!known.implies(&LaunchFacts { streams: 2, ..known }));
         assert!(!known.implies(&LaunchFacts { objects: [Object::Sampler(0x10); OBJECTS], ..known }));
         assert!(!LaunchFacts { zero_offset: false, ..known }.implies(&known));
     }

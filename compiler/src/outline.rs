@@ -1,6 +1,7 @@
 //! What the host has to know of a program to answer for it, take its arguments and launch code that is already there.
 //! So a program that was built before need not be read into our IR again until other code is wanted of it.
 
+use crate::analysis::streams::{self, Streams};
 use crate::analysis::{arguments, group_queries, transposes};
 use crate::ir::{FormatData, GlobalData, Input, Kernel, KernelAttrs, LocalData, Module, Param, Type};
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,8 @@ pub struct KernelOutline {
     pub steps: u32,
     /// The inputs, one bit each, of which they should tell that they lead to memory of their own.
     pub to_be_apart: u32,
+    /// Those of which they should tell whether the launch streams through them, and what a work-item touches.
+    pub streams: Streams,
     /// Whether it matters how a range is cut into groups.
     pub needs_groups: bool,
     /// Whether it moves rows to columns, so that square groups suit it.
@@ -70,6 +73,7 @@ impl KernelOutline {
             divisors: arguments::divisors(kernel),
             steps: arguments::steps(kernel),
             to_be_apart: arguments::to_be_apart(kernel),
+            streams: streams::streams(kernel),
             needs_groups: group_queries::needs_groups(kernel),
             transposes: transposes::transposes(module, kernel),
         }

@@ -21,6 +21,7 @@ pub mod predicates;
 pub mod recurrence;
 pub mod run_by_some;
 pub mod shape;
+pub mod streams;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod transposes;

@@ -107,6 +107,10 @@ impl<'ctx> GroupLoop<'ctx> {
         let more = b.build_int_compare(IntPredicate::NE, number, self.last, "")?;
         b.build_conditional_branch(more, self.head, self.done)?;
         emit.at(self.done);
+        if frame.launch.streams != 0 {
+            // Whoever learns that the launch is over sees what went past the caches.
+            emit.intrinsic_call("llvm.x86.sse.sfence", &[], &[])?;
+        }
         b.build_return(None)?;
         Ok(())
     }

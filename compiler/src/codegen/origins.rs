@@ -5,7 +5,7 @@
 //! nothing orders them, so nothing is concluded in kernels with barriers.
 //!
 //! Of the launch may be known that an argument leads to memory which no other argument does
-//! ([`LaunchFacts::apart`]). Addresses that are read from memory may lead anywhere all the same.
+//! ([`LaunchFacts::apart`], [`LaunchFacts::streams`]). Addresses that are read from memory may lead anywhere all the same.
 
 use crate::ir::{Function, Input, InstData, Kernel, ParamKind, TernaryOp, UnaryOp, Value};
 use crate::launch_facts::LaunchFacts;
@@ -30,20 +30,24 @@ pub struct Apart {
     pub param: u32,
     /// Whether that is read by all and written by none.
     pub invariant: bool,
+    /// Whether it is written once, and more than the caches keep ([`LaunchFacts::streams`]).
+    pub streamed: bool,
 }
 
 /// The arguments that are apart from the others.
 pub fn apart(kernel: &Kernel, launch: &LaunchFacts) -> Vec<Apart> {
     let mut found: Vec<Apart> = Vec::new();
     for param in restricted(kernel) {
-        found.push(Apart { param, invariant: kernel.params[param as usize].readonly });
+        found.push(Apart { param, invariant: kernel.params[param as usize].readonly, streamed: false });
     }
-    for (_, &(input, _)) in (0..32).zip(&kernel.inputs).filter(|(bit, _)| launch.apart >> bit & 1 == 1) {
-        if let Input::Value { param, offset: 0 } = input
-            && !found.iter().any(|known| known.param == param)
-        {
+    for (bit, &(input, _)) in (0..32).zip(&kernel.inputs) {
+        let [is_apart, streamed] = [launch.apart, launch.streams].map(|inputs| inputs >> bit & 1 == 1);
+        let Input::Value { param, offset: 0 } = input else { continue };
+        match found.iter_mut().find(|known| known.param == param) {
+            Some(known) => known.streamed |= streamed,
             // Whoever has its address from elsewhere may write there.
-            found.push(Apart { param, invariant: false });
+            None if is_apart || streamed => found.push(Apart { param, invariant: false, streamed }),
+            None => {}
         }
     }
     found

@@ -96,6 +96,11 @@ impl Choice {
         self.gang.saturating_mul(other.width.into()) < other.gang.saturating_mul(self.width.into())
     }
 
+    /// Whether these cost more than a tenth less than others, a work-item.
+    fn is_enough_cheaper_than(self, other: Choice) -> bool {
+        Choice { gang: self.gang.saturating_mul(11) / 10, ..self }.is_cheaper(other)
+    }
+
     /// Whether gangs of more registers a value are enough cheaper than these.
     fn is_enough_cheaper_in(self, wider: Choice, waits: bool) -> bool {
         let whole = |choice: Choice| Choice { gang: choice.gang.saturating_add(choice.waits), ..choice };
@@ -256,7 +261,9 @@ fn best_width(
     let wider = |width| Estimates::new(kernel, gangs, &facts(width), None, bits, launch).of(width);
     if insts <= MOST_FOR_WIDER {
         let other = wider(2 * usual);
-        if best.is_enough_cheaper_in(other, !other.crowded) {
+        // Four bytes of each of so many work-items are a line, which need not be read where a launch streams.
+        let fills_lines = launch.streams != 0 && bits == LINE * 8 / 2 && !best.is_enough_cheaper_than(other);
+        if best.is_enough_cheaper_in(other, !other.crowded) || fills_lines {
             best = other;
         }
     }

@@ -23,5 +23,6 @@ mod random;
 mod regions;
 mod report;
 mod roots;
+mod streams;
 mod sub_groups;
 mod walks;

@@ -1,12 +1,16 @@
 //! What holds of a launch, for its code to rely on.
 
+use lockstep_compiler::analysis::streams::Streams;
 use lockstep_compiler::image_format::{Format, RECORD_DATA_TYPE, RECORD_ORDER};
 use lockstep_compiler::ir::{Input, Param, ParamKind, Type};
 use lockstep_compiler::launch_facts::{LaunchFacts, Object, ROW, objects};
+use lockstep_compiler::widen::Versions;
 
 use super::block::ArgBlock;
 use super::ndrange::NdRange;
 use crate::kernel::{Args, Kernel};
+use crate::options::options;
+use crate::platform::Platform;
 use std::ops::Range;
 
 /// What holds of a launch of `kernel` with these arguments, as far as it is to be told.
@@ -31,15 +35,30 @@ pub fn of(kernel: &Kernel, range: &NdRange, args: &Args) -> LaunchFacts {
     for (known, param) in facts.objects.iter_mut().zip(objects(&outline.params)) {
         *known = object(&outline.params[param], block);
     }
-    if outline.to_be_apart != 0 {
+    let streams = if streams(range, outline.streams) { outline.streams.written } else { 0 };
+    if outline.to_be_apart | streams != 0 {
         let param_of = |input: u32| match outline.inputs[input as usize].0 {
             Input::Value { param, .. } => Some(param as usize),
             _ => None,
         };
         let is_own = |&input: &u32| param_of(input).is_some_and(|param| is_own(&outline.params, &args.extents, param));
-        facts.apart = bits_of(outline.to_be_apart).filter(is_own).fold(0, |all, bit| all | 1 << bit);
+        let own = |asked: u32| bits_of(asked).filter(is_own).fold(0, |all, bit| all | 1 << bit);
+        facts.apart = own(outline.to_be_apart);
+        facts.streams = own(streams);
     }
     facts
+}
+
+/// Whether a launch touches more than the caches keep.
+fn streams(range: &NdRange, kernel: Streams) -> bool {
+    match options().streams {
+        Versions::WherePays if kernel.written != 0 => {
+            let touched =
+                range.global.iter().fold(u64::from(kernel.bytes), |bytes, &items| bytes.saturating_mul(items));
+            touched > Platform::get().device().machine().cache
+        }
+        wanted => wanted == Versions::Always,
+    }
 }
 
 /// Whether an argument leads to memory that no other one leads to, given where that of each is, if that is known.

@@ -19,6 +19,7 @@ const MOST: LaunchFacts = LaunchFacts {
     multiples: 0,
     ones: 0,
     apart: 0,
+    streams: 0,
     objects: [Object::Any; OBJECTS],
 };
 

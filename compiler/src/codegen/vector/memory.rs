@@ -27,17 +27,17 @@ fn is_shared(access: Access, space: Space) -> bool {
 
 /// One access of all lanes to rows of elements that lie side by side.
 #[derive(Clone, Copy)]
-struct Rows<'ctx> {
+pub(super) struct Rows<'ctx> {
     /// The lowest address.
-    start: PointerValue<'ctx>,
-    ty: Type,
+    pub start: PointerValue<'ctx>,
+    pub ty: Type,
     /// Elements from one lane to the next.
-    row: u32,
-    reversed: bool,
+    pub row: u32,
+    pub reversed: bool,
     /// Elements of a lane.
-    count: u32,
-    align: u32,
-    part: Part,
+    pub count: u32,
+    pub align: u32,
+    pub part: Part,
 }
 
 impl<'ctx> GangCode<'_, 'ctx, '_> {
@@ -330,10 +330,9 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             places.into_iter().map(|place| place.map(|(lane, element)| element * width + lane)).collect();
         let wide = if rows.row == 1 && !rows.reversed { flat } else { emit.shuffle(flat, flat, &places)? };
         match self.row_mask(rows, mask, Direction::Store)? {
+            None if self.goes_past_caches(rows) => self.store_past_caches(rows, wide)?,
             None => {
-                let store = emit.builder.build_store(rows.start, wide)?;
-                store.set_alignment(rows.align).map_err(|_| BuilderError::BitwidthError)?;
-                emit.scopes.mark(store, &[rows.part]);
+                self.store_row(rows, wide)?;
             }
             Some(lanes) => {
                 let bits = rows.ty.bytes() * 8;
@@ -352,6 +351,15 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Stores whole rows of elements in memory's order.
+    pub(super) fn store_row(&self, rows: Rows<'ctx>, wide: VectorValue<'ctx>) -> Emitted<InstructionValue<'ctx>> {
+        let emit = self.around.emit;
+        let store = emit.builder.build_store(rows.start, wide)?;
+        store.set_alignment(rows.align).map_err(|_| BuilderError::BitwidthError)?;
+        emit.scopes.mark(store, &[rows.part]);
+        Ok(store)
     }
 
     /// All lanes' first elements, then all their second ones, …, in memory's form.

@@ -24,6 +24,7 @@ mod notes;
 mod one_by_one;
 mod roots;
 mod runs;
+mod streams;
 mod values;
 
 pub use gangs::run_gangs;
