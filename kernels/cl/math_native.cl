@@ -105,7 +105,8 @@ OVL float half_rsqrt(float x) { return __lockstep_rsqrt_estimate(x); }
 OVL float native_rsqrt(float x)
 {
     float y = __lockstep_rsqrt_estimate(x);
-    return y * near_one(mul_add(x * -0.5f, y * y, 1.5f));
+    // The estimate's square may be infinity where x is denormal.
+    return y * near_one(mul_add(x * y, y * -0.5f, 1.5f));
 }
 // Infinity's is infinity, for which its reciprocal root must not be zero. That of zeros and denormal numbers, which
 // nothing normal has, counts as zero.

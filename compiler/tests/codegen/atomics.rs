@@ -131,7 +131,8 @@ fn a_counter_is_one_operation() {
 ";
     compare(&text, NdRange::new(&[100], &[50]), &[vec![0; 4], noise(400)]);
     let module = parse_module(&text).unwrap();
-    let [llvm] = stages(&module, 16, ["optimize.ll"]);
+    // Before LLVM unrolls the loop over gangs, as it does for some machines.
+    let [llvm] = stages(&module, 16, ["codegen.ll"]);
     // One in gangs, one in the gang at the end of a row.
     assert_eq!(llvm.matches("atomicrmw add").count(), 2, "{llvm}");
     assert!(llvm.contains("@llvm.ctpop.v16i16"), "{llvm}");

@@ -70,7 +70,8 @@ fn a_lane_loads_its_chunk() {
     let source = "kernel void k(global const float4 *a, global const int *at, global float4 *out) {
                       int i = get_global_id(0); out[i] = a[at[i]];
                   }";
-    let [llvm] = stages(&build(source, ""), 8, ["optimize.ll"]);
+    // Before LLVM unrolls the loop over gangs, as it does for some machines.
+    let [llvm] = stages(&build(source, ""), 8, ["codegen.ll"]);
     assert!(!llvm.contains("masked.gather.v8i64") && !llvm.contains("masked.gather.v8f32"), "{llvm}");
     let chunks = llvm.lines().filter(|line| line.contains("load <4 x float>"));
     // Of gangs that are full and of others.
