@@ -127,11 +127,10 @@ OVL float native_sqrt(float x)
     float wrong = mul_add(-root, y, 1.0f);
     return mul_add(root * wrong, mul_add(wrong, 0.375f, 0.5f), root);
 }
-// A divisor may be denormal, or have a denormal reciprocal, though the quotient is a normal number. Both numbers are
-// multiplied by one that is near the divisor's reciprocal root: half of its exponent, negated.
+// A divisor may be denormal, or have a denormal reciprocal, though the quotient is a normal number.
 OVL float half_divide(float x, float y)
 {
-    float scale = as_float(0x5f400000 - (as_int(y) >> 1 & 0x3fffffff));
+    float scale = __lockstep_recip_scale(y);
     return x * scale * __lockstep_recip_estimate(y * scale);
 }
 // Here divisors beyond 2^126 have no reciprocal but zero.

@@ -1,7 +1,8 @@
-//! The machine's estimates of reciprocals and reciprocal square roots of floats, of a scalar or of vectors register by
-//! register.
+//! Estimates of reciprocals and reciprocal square roots: the machine's, of a scalar or of vectors register by register, and
+//! of doubles, for which only AVX-512 has some, by their exponents.
 
 use super::emit::{Emit, Emitted};
+use crate::ir::{BinaryOp, FastMath, IntFlags, TernaryOp, Type};
 use inkwell::values::{BasicValueEnum, VectorValue};
 
 /// What is estimated.
@@ -11,6 +12,8 @@ pub enum Estimate {
     Recip,
     /// One over its square root.
     Rsqrt,
+    /// One over the square root of a double.
+    RsqrtOfDouble,
 }
 
 impl Estimate {
@@ -28,6 +31,9 @@ impl Estimate {
             (Estimate::Rsqrt, 8, false) => "llvm.x86.avx.rsqrt.ps.256",
             (Estimate::Rsqrt, _, true) => "llvm.x86.avx512.rsqrt14.ps.128",
             (Estimate::Rsqrt, _, false) => "llvm.x86.sse.rsqrt.ps",
+            (Estimate::RsqrtOfDouble, 8, _) => "llvm.x86.avx512.rsqrt14.pd.512",
+            (Estimate::RsqrtOfDouble, 4, _) => "llvm.x86.avx512.rsqrt14.pd.256",
+            (Estimate::RsqrtOfDouble, _, _) => "llvm.x86.avx512.rsqrt14.pd.128",
         }
     }
 }
@@ -36,6 +42,7 @@ impl<'ctx> Emit<'ctx, '_> {
     /// The best estimates that the machine has. A constant's reciprocal is a constant as well, and exact.
     pub fn estimate(&self, of: Estimate, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         match (of, x) {
+            (Estimate::RsqrtOfDouble, x) if !self.extensions.estimates => return self.root_by_exponent(x),
             (Estimate::Recip, BasicValueEnum::FloatValue(x)) if x.is_const() => {
                 return Ok(self.builder.build_float_div(x.get_type().const_float(1.0), x, "")?.into());
             }
@@ -46,7 +53,8 @@ impl<'ctx> Emit<'ctx, '_> {
             _ => {}
         }
         let first = self.const64(0);
-        let alone = self.ctx.f32_type().vec_type(4).get_poison();
+        let lanes = if of == Estimate::RsqrtOfDouble { 2 } else { 4 };
+        let alone = x.get_type().into_float_type().vec_type(lanes).get_poison();
         let alone = self.builder.build_insert_element(alone, x, first, "")?;
         self.builder.build_extract_element(self.estimates(of, alone)?, first, "")
     }
@@ -55,9 +63,12 @@ impl<'ctx> Emit<'ctx, '_> {
     pub fn estimates(&self, of: Estimate, x: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
         let count = x.get_type().get_size();
         let of_all_floats = self.extensions.estimates;
-        let lanes = match count {
-            16.. if of_all_floats => 16,
-            8.. if of_all_floats || self.extensions.eight_floats => 8,
+        let lanes = match (of, count) {
+            (Estimate::RsqrtOfDouble, 8..) => 8,
+            (Estimate::RsqrtOfDouble, 4..) => 4,
+            (Estimate::RsqrtOfDouble, _) => 2,
+            (_, 16..) if of_all_floats => 16,
+            (_, 8..) if of_all_floats || self.extensions.eight_floats => 8,
             _ => 4,
         };
         let name = of.instruction(lanes, of_all_floats);
@@ -72,5 +83,48 @@ impl<'ctx> Emit<'ctx, '_> {
         };
         let parts = (0..count).step_by(lanes as usize).map(estimate).collect::<Emitted<Vec<_>>>()?;
         self.joined(&parts, count)
+    }
+    /// What a float is multiplied by for its reciprocal's estimate: half of its exponent, negated. AVX-512 has estimates of
+    /// all floats.
+    pub fn scale_for_estimate(&self, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        if self.extensions.estimates {
+            return self.in_all_lanes(Type::F32, 1_f32.to_bits().into(), x);
+        }
+        let word = |bits| self.in_all_lanes(Type::I32, bits, x);
+        let integer = |op, x, y| self.binary(op, IntFlags::default(), FastMath::default(), [x, y]);
+        let of_bits = self.builder.build_bit_cast(x, self.ty_like(Type::I32, x), "")?;
+        let half = integer(BinaryOp::Lshr, of_bits, word(1)?)?;
+        let half = integer(BinaryOp::And, half, word(0x3fff_ffff)?)?;
+        let scale = integer(BinaryOp::Sub, word(0x5f40_0000)?, half)?;
+        self.builder.build_bit_cast(scale, x.get_type(), "")
+    }
+
+    /// A constant in as many lanes.
+    fn in_all_lanes(&self, ty: Type, bits: u128, like: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        let value = self.constant(ty, bits);
+        match like {
+            BasicValueEnum::VectorValue(like) => Ok(self.splat(value, like.get_type().get_size())?.into()),
+            _ => Ok(value),
+        }
+    }
+
+    /// One over the square root of normal positive doubles, to 13 bits: halving the exponent gives four, a step of Halley's
+    /// iteration the rest.
+    fn root_by_exponent(&self, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        let (b, exact) = (&self.builder, FastMath::default());
+        let number = |number: f64| self.in_all_lanes(Type::F64, number.to_bits().into(), x);
+        let word = |bits| self.in_all_lanes(Type::I64, bits, x);
+        let fused = |args| self.ternary(TernaryOp::FmulAdd, exact, Type::F64, args);
+        let times = |x, y| self.binary(BinaryOp::Fmul, IntFlags::default(), exact, [x, y]);
+        let bits = |op, x, y| self.binary(op, IntFlags::default(), exact, [x, y]);
+
+        let of_bits = b.build_bit_cast(x, self.ty_like(Type::I64, x), "")?;
+        let half = bits(BinaryOp::Lshr, of_bits, word(1)?)?;
+        let rough = bits(BinaryOp::Sub, word(0x5fe6_eb50_c7b5_37a9)?, half)?;
+        let rough = b.build_bit_cast(rough, x.get_type(), "")?;
+        let minus = times(times(x, number(-1.0)?)?, rough)?;
+        let wrong = fused([minus, rough, number(1.0)?])?;
+        let step = fused([wrong, number(0.375)?, number(0.5)?])?;
+        fused([times(rough, wrong)?, step, rough])
     }
 }

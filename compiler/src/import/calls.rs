@@ -81,13 +81,18 @@ fn primitive<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> At
             };
             return Ok(Lanes::from([body.image_field(image, offset, ty)?]));
         }
-        ("recip_estimate" | "rsqrt_estimate", &[arg]) => {
+        ("recip_estimate" | "recip_scale" | "rsqrt_estimate" | "rsqrt_estimate_double", &[arg]) => {
             let arg = body.scalar(arg)?;
-            let op = if name == "recip_estimate" { UnaryOp::RecipEstimate } else { UnaryOp::RsqrtEstimate };
-            if body.ty(arg) != Type::F32 {
+            let (op, ty) = match name {
+                "recip_estimate" => (UnaryOp::RecipEstimate, Type::F32),
+                "recip_scale" => (UnaryOp::RecipScale, Type::F32),
+                "rsqrt_estimate" => (UnaryOp::RsqrtEstimate, Type::F32),
+                _ => (UnaryOp::RsqrtEstimate, Type::F64),
+            };
+            if body.ty(arg) != ty {
                 refuse!("the primitive __lockstep_{name} is not for {}", body.ty(arg));
             }
-            body.unary(op, Type::F32, arg)
+            body.unary(op, ty, arg)
         }
         ("clock", []) => body.inst1(InstData::Clock, Type::I64),
         ("linear_id", []) => query(body, Query::LinearId, 0),

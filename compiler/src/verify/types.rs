@@ -327,8 +327,12 @@ fn unary(op: UnaryOp, from: Type, to: Type) -> Check {
             float(to)?;
             same("the operand", to, from)
         }
-        Rsqrt | RecipEstimate | RsqrtEstimate => {
+        Rsqrt | RecipEstimate | RecipScale => {
             check(to == Type::F32, format_args!("{to} is not f32"))?;
+            same("the operand", to, from)
+        }
+        RsqrtEstimate => {
+            check(matches!(to, Type::F32 | Type::F64), format_args!("{to} is not f32 or f64"))?;
             same("the operand", to, from)
         }
         Popcount | Clz | Ctz | Bitreverse | Iabs => {

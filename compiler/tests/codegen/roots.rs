@@ -175,6 +175,42 @@ fn native_and_half_quotients_of_every_kind_of_float() {
     }
 }
 
+/// Doubles of all exponents, the special ones among them.
+fn doubles() -> Vec<f64> {
+    let special = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::MAX, f64::MIN_POSITIVE, 5e-324, -1.0];
+    let spread = (0..20_000_u64).map(|i| f64::from_bits(i.wrapping_mul(0x1_9e37_79b9_7f4b)));
+    special.into_iter().chain(spread).collect()
+}
+
+/// With the machine's estimates and, on registers of at most 256 bits, without.
+#[test]
+fn roots_of_every_kind_of_double() {
+    let x = doubles();
+    let bytes: Vec<u8> = x.iter().flat_map(|x| x.to_le_bytes()).collect();
+    let source = |call: &str| {
+        format!("kernel void k(global const double *a, global double *c) {{ size_t i = get_global_id(0); c[i] = {call}; }}")
+    };
+    let calls: [(&str, fn(f64) -> f64); 2] =
+        [("rsqrt(a[i])", |x| 1.0 / x.sqrt()), ("hypot(a[i], a[i] * 0.75)", |x| x.abs() * 1.25)];
+    for ((call, exact), (width, simd)) in calls.into_iter().flat_map(|call| WAYS.map(|way| (call, way))) {
+        let module = build(&source(call), "");
+        let mut memory = Memory::new(vec![bytes.clone(), vec![0; bytes.len()]]);
+        let vectorize = width.map_or(Vectorize::Scalar, |width| Vectorize::Gangs(Gangs::of_width(width)));
+        let options = CompileOptions { vectorize, simd, ..CompileOptions::default() };
+        let (range, args) = (NdRange::new(&[x.len() as u64], &[100]), [Arg::Buffer(0), Arg::Buffer(1)]);
+        machine::run_with(options, &module, "k", &range, &args, &mut memory).unwrap();
+        let found = memory.buffers[1].chunks_exact(8).map(|word| f64::from_le_bytes(word.try_into().unwrap()));
+        for (&x, found) in x.iter().zip(found) {
+            let exact = exact(x);
+            let ulp = exact.abs().next_up() - exact.abs();
+            let near = (found - exact).abs() <= BOUND * ulp || found == exact || found.is_nan() && exact.is_nan();
+            // Three quarters of the smallest numbers are not what is multiplied.
+            let tiny = exact != 0.0 && exact.abs() < 1e-307;
+            assert!(near || tiny, "{width:?}, {simd:?}: {call} with {x:e} gives {found:e}, not {exact:e}");
+        }
+    }
+}
+
 /// Leave to take reciprocals for one expression.
 fn with_reciprocals(expression: &str) -> String {
     format!(
