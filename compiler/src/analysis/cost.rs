@@ -8,6 +8,7 @@
 
 use super::cfg::Cfg;
 use super::divergence::Divergence;
+use super::in_flight;
 use super::lines::{Line, lines};
 use super::loops::{Loop, Loops};
 use super::recurrence;
@@ -17,7 +18,7 @@ use crate::widen::memory::{AccessClass, Direction, classify, is_plain};
 use cranelift_entity::{EntitySet, SecondaryMap};
 
 /// An operation on a wide register, in operations on one element: there are fewer units for them.
-const VECTOR: u64 = 2;
+pub const VECTOR: u64 = 2;
 
 /// An element of a gather, in operations on one element: it is worse than as many accesses, and the addresses have to be
 /// put into vectors first.
@@ -436,6 +437,9 @@ pub struct Costs {
     pub waits: u64,
     /// Whether what its lanes hold around some loop is more than registers.
     pub crowded: bool,
+    /// What a gang takes for what all work-items do every time, where a processor sees only a part of it at once; 0 if that
+    /// is not looked for.
+    pub steady: u64,
 }
 
 /// What a function costs one work-item, and a gang, which may be a tile, if all its lanes go every way.
@@ -460,6 +464,7 @@ pub fn whole(
     };
     let mut costs = Costs::default();
     let mut rounds: SecondaryMap<Loop, u64> = SecondaryMap::new();
+    let mut each: SecondaryMap<Block, u64> = SecondaryMap::new();
     for &block in graph.rpo() {
         let insts = &f.blocks[block].insts;
         let mut alone: u64 = insts.iter().map(|&inst| apart(inst)).sum();
@@ -481,6 +486,7 @@ pub fn whole(
         if loops.around(block).any(|l| found.divergent_loops.contains(l)) {
             together = waiting(together);
         }
+        each[block] = together;
         let often = frequency(loops, block);
         costs.one = costs.one.saturating_add(often.saturating_mul(alone));
         costs.all = costs.all.saturating_add(often.saturating_mul(together));
@@ -494,6 +500,10 @@ pub fn whole(
         costs.waits = costs.waits.saturating_add(waits);
         let held = recurrence::held(f, loops, l, &found.shapes).into_iter().map(|ty| registers.of(ty)).sum::<u64>();
         costs.crowded |= held > most_held(registers.bits);
+    }
+    // Fewer registers have no room for more of each value.
+    if registers.bits >= 512 {
+        costs.steady = in_flight::steady(f, graph, loops, &found.shapes, &each);
     }
     costs
 }

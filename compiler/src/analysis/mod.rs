@@ -10,6 +10,7 @@ pub mod cost;
 pub mod divergence;
 pub mod dominators;
 pub mod group_queries;
+pub mod in_flight;
 pub mod joins;
 pub mod lines;
 pub mod liveness;

@@ -111,7 +111,7 @@ pub fn held(f: &Function, loops: &Loops, l: Loop, shapes: &SecondaryMap<Value, S
 }
 
 /// Cycles from an instruction's operands to its result: on vectors where lanes differ.
-fn latency(f: &Function, inst: Inst, shapes: Option<&SecondaryMap<Value, Shape>>) -> u64 {
+pub(super) fn latency(f: &Function, inst: Inst, shapes: Option<&SecondaryMap<Value, Shape>>) -> u64 {
     use BinaryOp::{Add, And, Ashr, Fadd, Fdiv, Fmax, Fmin, Fmul, Frem, Fsub, Lshr, Mul, Or, Sdiv, Shl, Srem};
     use BinaryOp::{Sub, Udiv, Urem, Xor};
     let node = &f.insts[inst];

@@ -5,8 +5,9 @@
 //! other is faster.
 //! Phases: for every dimension along which groups of known size have several work-items, what each region costs one
 //! work-item and gangs of every width, the lanes without a work-item at the end of rows of known length included; the
-//! least per work-item; two or four registers a value where that saves enough, waiting for rounds of loops included; then tiles, where every group is cut into whole ones. Of a kernel cut at barriers, regions in
-//! which gangs lose are run by one work-item after the other.
+//! least per work-item; two or four registers a value where that saves enough, waiting included, for rounds of loops and for
+//! what is under way; then tiles, where every group is cut into whole ones; layouts other than x in `unicf` only. Of a kernel
+//! cut at barriers, regions in which gangs lose are run by one work-item after the other.
 //! Source: DESIGN decisions 8 and 9; Moll 2021, chapter 10, for the shapes that decide what an access costs.
 
 use super::choices::{Together, may_have_versions, uniform_choice, walks, whole_pieces};
@@ -61,6 +62,8 @@ pub struct Choice {
     waits: u64,
     /// Whether what its lanes hold around some loop is more than registers.
     crowded: bool,
+    /// What a gang takes for what all work-items do every time.
+    steady: u64,
     /// The best of the other layouts, if there was a choice.
     pub other: Option<Other>,
 }
@@ -78,8 +81,8 @@ pub struct Other {
 
 impl Choice {
     fn nothing(width: u32, layout: Layout) -> Choice {
-        let (scalar, gang, alone, waits) = (0, 0, 0, 0);
-        Choice { width, layout, scalar, gang, alone, each_pays: true, waits, crowded: false, other: None }
+        let (scalar, gang, alone, waits, steady) = (0, 0, 0, 0, 0);
+        Choice { width, layout, scalar, gang, alone, each_pays: true, waits, crowded: false, steady, other: None }
     }
 
     /// Whether a gang is faster than its work-items one after the other.
@@ -106,6 +109,12 @@ impl Choice {
         let whole = |choice: Choice| Choice { gang: choice.gang.saturating_add(choice.waits), ..choice };
         let [wider, narrow] = if waits { [wider, self].map(whole) } else { [wider, self] };
         Choice { gang: wider.gang.saturating_mul(100) / WIDER, ..wider }.is_cheaper(narrow)
+    }
+
+    /// Whether gangs of more registers a value are enough faster than these where little else is under way at once.
+    fn is_enough_slower_than(self, wider: Choice) -> bool {
+        let steady = |choice: Choice| Choice { gang: choice.steady, ..choice };
+        steady(self).is_enough_cheaper_in(steady(wider), false) && !self.is_enough_cheaper_than(wider)
     }
 }
 
@@ -183,6 +192,10 @@ pub fn choose(module: &Module, kernel: &Kernel, gangs: Gangs, bits: u32, launch:
         return of(layout).unwrap_or_else(along_x);
     }
     let mut best = along_x();
+    // The others came after the paper's configurations.
+    if gangs.configuration != Configuration::UniCf {
+        return best;
+    }
     for layout in [Layout::Y, Layout::Z, Layout::Tile] {
         if launch.local_size(layout.dim()).is_none_or(|size| size == 1) {
             continue;
@@ -263,7 +276,8 @@ fn best_width(
         let other = wider(2 * usual);
         // Four bytes of each of so many work-items are a line, which need not be read where a launch streams.
         let fills_lines = launch.streams != 0 && bits == LINE * 8 / 2 && !best.is_enough_cheaper_than(other);
-        if best.is_enough_cheaper_in(other, !other.crowded) || fills_lines {
+        let fills_units = !other.crowded && best.is_enough_slower_than(other);
+        if best.is_enough_cheaper_in(other, !other.crowded) || fills_lines || fills_units {
             best = other;
         }
     }
@@ -374,6 +388,7 @@ impl<'a> Estimates<'a> {
                 gang = apart;
             } else {
                 choice.waits = choice.waits.saturating_add(sum(|costs| costs.waits));
+                choice.steady = choice.steady.saturating_add(sum(|costs| costs.steady));
                 choice.crowded |= costs.iter().any(|(costs, _)| costs.crowded);
                 choice.each_pays &= pays(gang, apart) || gang == 0;
             }

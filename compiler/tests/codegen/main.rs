@@ -26,3 +26,4 @@ mod roots;
 mod streams;
 mod sub_groups;
 mod walks;
+mod widths;

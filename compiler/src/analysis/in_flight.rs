@@ -1,0 +1,146 @@
+//! How long gangs take whose instructions wait for one another.
+//!
+//! A processor has only so many instructions under way. Where the ones of a gang are as many, it does not reach the next
+//! gang while a result is on its way: the gang takes the latencies along its longest chain, and registers for other lanes
+//! of the same values would be computed beside them.
+//!
+//! Requires: normal form; the shapes of a gang's values and what its blocks cost.
+//! Ensures: numbers to compare with each other. They decide what is done, never what comes out.
+//! Phases: the blocks that run every time, of each innermost loop or of the function; the longest chain through them; the
+//! part of it that passes while as many operations as can be under way are.
+//! Source: textbook (Little's law); what `cargo xtask bench math` measured at several widths.
+
+use super::cfg::Cfg;
+use super::cost::{VECTOR, frequency};
+use super::dominators::dominators;
+use super::loops::Loops;
+use super::recurrence::{CYCLE, is_innermost, latency};
+use super::shape::Shape;
+use crate::ir::{Block, Function, Terminator, Value};
+use cranelift_entity::SecondaryMap;
+
+/// Operations on vector registers that are under way at once (Zen 5: what its three schedulers and the queue before them
+/// hold is somewhat more).
+const WINDOW: u64 = 100;
+
+/// What a gang takes for the rounds of its innermost loops, or for the whole function if it has none, without the blocks
+/// that run at times only.
+pub fn steady(
+    f: &Function,
+    graph: &Cfg,
+    loops: &Loops,
+    shapes: &SecondaryMap<Value, Shape>,
+    cost: &SecondaryMap<Block, u64>,
+) -> u64 {
+    let tree = dominators(graph);
+    let of = |blocks: &[Block], last: Block| {
+        let always: Vec<Block> = blocks.iter().copied().filter(|&block| tree.dominates(block, last)).collect();
+        let cost = always.iter().map(|&block| cost[block]).fold(0, u64::saturating_add);
+        let operations = cost / VECTOR;
+        let cycles = longest_chain(f, &always, shapes).saturating_mul(operations) / operations.max(WINDOW);
+        cycles.saturating_mul(CYCLE).max(cost)
+    };
+    let innermost = loops.iter().filter(|&(l, _)| is_innermost(loops, l));
+    let rounds = innermost.filter_map(|(_, data)| {
+        let round = of(&data.blocks, *data.latches.last()?);
+        Some(frequency(loops, data.header).saturating_mul(round))
+    });
+    let whole = || {
+        let last = graph.rpo().iter().find(|&&block| matches!(f.blocks[block].term, Terminator::Return));
+        last.map_or(0, |&last| of(graph.rpo(), last))
+    };
+    if loops.iter().next().is_some() { rounds.fold(0, u64::saturating_add) } else { whole() }
+}
+
+/// The cycles of the longest chain of values that lanes have of their own.
+fn longest_chain(f: &Function, blocks: &[Block], shapes: &SecondaryMap<Value, Shape>) -> u64 {
+    let mut behind: SecondaryMap<Value, u64> = SecondaryMap::new();
+    let mut longest = 0;
+    for &block in blocks {
+        for &inst in &f.blocks[block].insts {
+            let node = &f.insts[inst];
+            if !node.results.iter().any(|&result| shapes[result].is_varying()) {
+                continue;
+            }
+            let mut before = 0;
+            node.data.for_each_arg(|arg| before = before.max(behind[arg]));
+            let end = before + latency(f, inst, Some(shapes));
+            node.results.iter().for_each(|&result| behind[result] = end);
+            longest = longest.max(end);
+        }
+        for to in f.blocks[block].term.targets() {
+            for (&arg, &param) in to.args.iter().zip(&f.blocks[to.block].params) {
+                behind[param] = behind[param].max(behind[arg]);
+            }
+        }
+    }
+    longest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::cfg::cfg;
+    use crate::analysis::divergence::{Facts, divergence};
+    use crate::analysis::loops::loops;
+    use crate::ir::parse_module;
+    use std::fmt::Write;
+
+    /// What a gang takes for a kernel of so many products, each of the one before or all of the same numbers, if its blocks
+    /// cost as many vector operations as they have instructions; and that cost.
+    fn of(products: u64, chained: bool, branch: &str) -> (u64, u64) {
+        let mut text = "kernel \"k\" {\n args 8\n param \"a\" pointer.global \"float*\" size 8 align 8 offset 0\n \
+                        input value(0, 0): ptr.global\n region r0 {\n b0(v0: ptr.global):\n v1: i64 = query.global_id 0\n \
+                        v2: i64 = mul v1, 4\n v3: ptr.global = ptradd v0, v2\n v4: f32 = load v3 align 4\n"
+            .to_owned();
+        for product in 0..products {
+            let before = if chained { 4 + product } else { 4 };
+            writeln!(text, " v{}: f32 = fmul v{before}, v4", 5 + product).unwrap();
+        }
+        text += branch;
+        let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let (kernel, facts) = (&module.kernels[0], Facts::new(&module, &module.kernels[0], 16));
+        let f = kernel.regions.values().next().unwrap();
+        let graph = cfg(f);
+        let forest = loops(&graph, &dominators(&graph));
+        let shapes = divergence(f, &facts, &graph, &forest).shapes;
+        let mut cost: SecondaryMap<Block, u64> = SecondaryMap::new();
+        f.layout.iter().for_each(|&block| cost[block] = VECTOR * f.blocks[block].insts.len() as u64);
+        (steady(f, &graph, &forest, &shapes, &cost), cost[f.layout[0]])
+    }
+
+    const END: &str = " return\n }\n}\n";
+
+    #[test]
+    fn what_does_not_wait_takes_what_it_costs() {
+        let (takes, cost) = of(200, false, END);
+        assert_eq!(takes, cost);
+    }
+
+    #[test]
+    fn a_chain_as_long_as_what_is_under_way_takes_its_latencies() {
+        let (takes, cost) = of(200, true, END);
+        assert_eq!(cost, VECTOR * 204);
+        // A load and 200 products of four cycles.
+        assert_eq!(takes, CYCLE * (20 + 200 * 4));
+    }
+
+    #[test]
+    fn other_gangs_are_under_way_beside_a_short_chain() {
+        let (takes, cost) = of(20, true, END);
+        assert_eq!(takes, CYCLE * ((20 + 20 * 4) * 24 / WINDOW));
+        assert!(takes > cost);
+    }
+
+    #[test]
+    fn what_runs_at_times_does_not_count() {
+        let mut seldom = " v900: i1 = fcmp.olt v4, v4\n br v900, b1, b2\n b1:\n".to_owned();
+        for product in 0..100 {
+            let before = if product == 0 { 4 } else { 900 + product };
+            writeln!(seldom, " v{}: f32 = fmul v{before}, v4", 901 + product).unwrap();
+        }
+        seldom += " jump b2\n b2:\n return\n }\n}\n";
+        let (takes, cost) = of(200, false, &seldom);
+        assert_eq!(takes, cost);
+    }
+}
