@@ -53,8 +53,9 @@ const TIDY: &str = "function(early-cse,instcombine<no-verify-fixpoint>,adce)";
 const LONG: usize = 1200;
 
 /// The passes for long modules, each about once. The kernel was cleaned up as a whole before it came here, so what is
-/// left is what widening made.
-const ONCE: &str = "always-inline,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg<keep-loops>,\
+/// left is what widening made. Vectors of places that nothing needs, as all accesses compute theirs where an index wraps, go
+/// before common expressions could lead to them from there.
+const ONCE: &str = "always-inline,function(dce,sroa<modify-cfg>,early-cse<memssa>,simplifycfg<keep-loops>,\
     instcombine<no-verify-fixpoint;max-iterations=1>,loop-mssa(licm<allowspeculation>),gvn,dse,\
     loop-mssa(licm<allowspeculation>),simplifycfg<keep-loops>,instsimplify,adce)";
 
@@ -62,7 +63,7 @@ const ONCE: &str = "always-inline,function(sroa<modify-cfg>,early-cse<memssa>,si
 const LARGE: usize = 4000;
 
 /// The passes for large modules: those whose time grows with the code, and little.
-const LEAN: &str = "always-inline,function(sroa<modify-cfg>,simplifycfg<keep-loops>,early-cse<memssa>,instsimplify,\
+const LEAN: &str = "always-inline,function(dce,sroa<modify-cfg>,simplifycfg<keep-loops>,early-cse<memssa>,instsimplify,\
     loop-mssa(licm<allowspeculation>),simplifycfg<keep-loops>,adce)";
 
 /// How much of LLVM's time a module is worth: beyond what its passes take, the last level spends a tenth of code
@@ -87,7 +88,7 @@ fn pipelines(level: OptLevel) -> [String; 2] {
         OptLevel::None | OptLevel::Default => ("loop-unroll<O2>", "simple-loop-unswitch<no-nontrivial;trivial>"),
         OptLevel::Aggressive => ("loop-unroll<O3>", "simple-loop-unswitch<nontrivial;trivial>"),
     };
-    let early = "lower-expect,simplifycfg<keep-loops>,sroa<modify-cfg>,early-cse";
+    let early = "lower-expect,dce,simplifycfg<keep-loops>,sroa<modify-cfg>,early-cse";
     let simplify = [
         "sroa<modify-cfg>,early-cse<memssa>,jump-threading,correlated-propagation",
         SIMPLIFY,

@@ -188,9 +188,11 @@ fn roots_of_every_kind_of_double() {
     let x = doubles();
     let bytes: Vec<u8> = x.iter().flat_map(|x| x.to_le_bytes()).collect();
     let source = |call: &str| {
-        format!("kernel void k(global const double *a, global double *c) {{ size_t i = get_global_id(0); c[i] = {call}; }}")
+        format!(
+            "kernel void k(global const double *a, global double *c) {{ size_t i = get_global_id(0); c[i] = {call}; }}"
+        )
     };
-    let calls: [(&str, fn(f64) -> f64); 2] =
+    let calls: [(&str, Exact); 2] =
         [("rsqrt(a[i])", |x| 1.0 / x.sqrt()), ("hypot(a[i], a[i] * 0.75)", |x| x.abs() * 1.25)];
     for ((call, exact), (width, simd)) in calls.into_iter().flat_map(|call| WAYS.map(|way| (call, way))) {
         let module = build(&source(call), "");
