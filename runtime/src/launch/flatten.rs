@@ -1,8 +1,8 @@
 //! Work-groups of our own making, for kernels that cannot tell which group a work-item is in.
 //!
 //! Such a kernel runs in long runs along dimension 0 whatever local size the application asked for: gangs are full, and
-//! there is one end to mask in a row of the range. The groups are as large as leaves every thread several of them, and
-//! those that suit gangs already stay as they are: who chose them may have had caches in mind.
+//! there is one end to mask in a row of the range. The groups are as large as leaves every thread several of them, and as high
+//! as they were: who chose them may have had caches in mind. Of rows that suit gangs already, whole ones are put together.
 
 use lockstep_compiler::launch_facts::ROW;
 
@@ -31,14 +31,18 @@ pub fn flattened(range: &NdRange, max_group: u64, threads: u64, transposes: bool
     if transposes && range.group_count() > 0 && is_tile(range, TILE) && TILE[0] * TILE[1] <= max_group {
         return cut(range, [TILE[0], TILE[1], 1]);
     }
-    let full = x.is_multiple_of(ROW) && range.global[0].is_multiple_of(x);
+    let is_full = x.is_multiple_of(ROW) && range.global[0].is_multiple_of(x) && x * y * z >= WORTHWHILE;
     let most = (LONGEST_RUN / (y * z)).max(ROW).min(max_group / (y * z));
-    if full && x * y * z >= WORTHWHILE || range.group_count() == 0 || most < ROW {
+    if is_full && y * z == 1 || range.group_count() == 0 || most < ROW {
         return *range;
     }
     let items = range.global.iter().fold(1, |items: u64, &n| items.saturating_mul(n));
     let share = items / threads.saturating_mul(GROUPS_PER_THREAD).max(1) / (y * z);
-    let run = run(range.global[0], share.clamp(ROW, most) / ROW * ROW);
+    let limit = share.clamp(ROW, most);
+    let run = match is_full {
+        true => several(range.global[0], x, limit),
+        false => run(range.global[0], limit / ROW * ROW),
+    };
     cut(range, [run, y, z])
 }
 
@@ -50,6 +54,13 @@ fn is_tile(range: &NdRange, local: [u64; 2]) -> bool {
 
 fn cut(range: &NdRange, local: [u64; 3]) -> NdRange {
     NdRange { local, groups: std::array::from_fn(|d| range.global[d].div_ceil(local[d])), ..*range }
+}
+
+/// The length of runs of as many short ones as `limit` allows, of which whole ones fill a row: what suits gangs suits them
+/// again, and memory is read further along.
+fn several(row: u64, short: u64, limit: u64) -> u64 {
+    let longer = (2..=limit / short).rev().map(|many| many * short);
+    longer.into_iter().find(|&run| row.is_multiple_of(run)).unwrap_or(short)
 }
 
 /// The length of runs for so many work-items in a row, at most `limit`, a multiple of [`ROW`]: a multiple as well,
@@ -110,10 +121,15 @@ mod tests {
     }
 
     #[test]
-    fn what_suits_gangs_stays() {
+    fn rows_that_suit_gangs_are_put_together() {
         for x in [16, 64, 256] {
-            assert_eq!(local(&[1024, 1024], &[x, 4]), [x as u64, 4, 1]);
+            assert_eq!(local(&[1024, 1024], &[x, 4]), [256, 4, 1]);
         }
+        assert_eq!(local(&[1024, 1024], &[16, 16]), [64, 16, 1]);
+        assert_eq!(local(&[1920, 1080], &[32, 8]), [128, 8, 1]);
+        assert_eq!(local(&[160, 160], &[32, 8]), [32, 8, 1], "no other number of them fills a row");
+        assert_eq!(local(&[1024, 1024, 2], &[16, 4, 2]), [128, 4, 2]);
+        assert_eq!(local(&[1 << 16], &[256]), [256, 1, 1], "already a run");
         assert_eq!(local(&[1 << 16], &[16]), [1024, 1, 1], "hardly worth a loop");
     }
 
