@@ -12,8 +12,9 @@ use super::ndrange::NdRange;
 const LONGEST_RUN: u64 = 1024;
 /// Work-items that make a group worth its loop.
 const WORTHWHILE: u64 = 64;
-/// Groups that a thread should find, so that all finish together.
+/// Groups that a thread should find, so that all finish together; and where they could as well stay as they are.
 const GROUPS_PER_THREAD: u64 = 8;
+const MANY_PER_THREAD: u64 = 32;
 
 /// Groups for kernels that transpose: the most that gangs take of rows and columns.
 const TILE: [u64; 2] = [ROW; 2];
@@ -33,11 +34,12 @@ pub fn flattened(range: &NdRange, max_group: u64, threads: u64, transposes: bool
     }
     let is_full = x.is_multiple_of(ROW) && range.global[0].is_multiple_of(x) && x * y * z >= WORTHWHILE;
     let most = (LONGEST_RUN / (y * z)).max(ROW).min(max_group / (y * z));
-    if is_full && y * z == 1 || range.group_count() == 0 || most < ROW {
+    if range.group_count() == 0 || most < ROW {
         return *range;
     }
     let items = range.global.iter().fold(1, |items: u64, &n| items.saturating_mul(n));
-    let share = items / threads.saturating_mul(GROUPS_PER_THREAD).max(1) / (y * z);
+    let per_thread = if is_full { MANY_PER_THREAD } else { GROUPS_PER_THREAD };
+    let share = items / threads.saturating_mul(per_thread).max(1) / (y * z);
     let limit = share.clamp(ROW, most);
     let run = match is_full {
         true => several(range.global[0], x, limit),
@@ -128,8 +130,9 @@ mod tests {
         assert_eq!(local(&[1024, 1024], &[16, 16]), [64, 16, 1]);
         assert_eq!(local(&[1920, 1080], &[32, 8]), [128, 8, 1]);
         assert_eq!(local(&[160, 160], &[32, 8]), [32, 8, 1], "no other number of them fills a row");
+        assert_eq!(local(&[1 << 12], &[64]), [64, 1, 1], "there are not many");
         assert_eq!(local(&[1024, 1024, 2], &[16, 4, 2]), [128, 4, 2]);
-        assert_eq!(local(&[1 << 16], &[256]), [256, 1, 1], "already a run");
+        assert_eq!(local(&[1 << 20], &[256]), [1024, 1, 1]);
         assert_eq!(local(&[1 << 16], &[16]), [1024, 1, 1], "hardly worth a loop");
     }
 
