@@ -24,10 +24,12 @@ impl<'ctx> Emit<'ctx, '_> {
         let root = b.build_float_mul(x, first, "")?;
         let half_of_it = b.build_float_mul(first, half, "")?;
         let wrong = self.fused(b.build_float_neg(root, "")?, half_of_it, half)?;
-        let better = self.fused(first, wrong, first)?;
-        // At zero and infinity the estimate is right, and the step is 0 times infinity.
-        let number = b.build_float_compare(FloatPredicate::ORD, wrong, wrong, "")?;
-        Ok(b.build_select(number, better, first, "")?.into_vector_value())
+        // At zero and infinity the estimate is right, and this is 0 times infinity, for which any small number will do. Elsewhere
+        // it is smaller.
+        let small = self.all_lanes(x, 1.0 / 1024.0);
+        let is_smaller = b.build_float_compare(FloatPredicate::OLT, wrong, small, "")?;
+        let wrong = b.build_select(is_smaller, wrong, small, "")?.into_vector_value();
+        self.fused(first, wrong, first)
     }
 
     /// The square root of each lane's float, to about 2 ulp where it is no denormal one.
