@@ -19,8 +19,7 @@ use super::shape::Shape;
 use crate::ir::{Block, Function, Terminator, Value};
 use cranelift_entity::SecondaryMap;
 
-/// Operations on vector registers that are under way at once (Zen 5: what its three schedulers and the queue before them
-/// hold is somewhat more).
+/// Operations on vector registers that are under way at once, fitted to which functions gain from twice the lanes (Zen 5).
 const WINDOW: u64 = 100;
 
 /// What a gang takes for the rounds of its innermost loops, or for the whole function if it has none, without the blocks

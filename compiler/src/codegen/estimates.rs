@@ -84,6 +84,7 @@ impl<'ctx> Emit<'ctx, '_> {
         let parts = (0..count).step_by(lanes as usize).map(estimate).collect::<Emitted<Vec<_>>>()?;
         self.joined(&parts, count)
     }
+
     /// What a float is multiplied by for its reciprocal's estimate: half of its exponent, negated. AVX-512 has estimates of
     /// all floats.
     pub fn scale_for_estimate(&self, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
@@ -115,16 +116,15 @@ impl<'ctx> Emit<'ctx, '_> {
         let number = |number: f64| self.in_all_lanes(Type::F64, number.to_bits().into(), x);
         let word = |bits| self.in_all_lanes(Type::I64, bits, x);
         let fused = |args| self.ternary(TernaryOp::FmulAdd, exact, Type::F64, args);
-        let times = |x, y| self.binary(BinaryOp::Fmul, IntFlags::default(), exact, [x, y]);
-        let bits = |op, x, y| self.binary(op, IntFlags::default(), exact, [x, y]);
+        let both = |op, x, y| self.binary(op, IntFlags::default(), exact, [x, y]);
 
         let of_bits = b.build_bit_cast(x, self.ty_like(Type::I64, x), "")?;
-        let half = bits(BinaryOp::Lshr, of_bits, word(1)?)?;
-        let rough = bits(BinaryOp::Sub, word(0x5fe6_eb50_c7b5_37a9)?, half)?;
+        let half = both(BinaryOp::Lshr, of_bits, word(1)?)?;
+        let rough = both(BinaryOp::Sub, word(0x5fe6_eb50_c7b5_37a9)?, half)?;
         let rough = b.build_bit_cast(rough, x.get_type(), "")?;
-        let minus = times(times(x, number(-1.0)?)?, rough)?;
+        let minus = both(BinaryOp::Fmul, both(BinaryOp::Fmul, x, number(-1.0)?)?, rough)?;
         let wrong = fused([minus, rough, number(1.0)?])?;
         let step = fused([wrong, number(0.375)?, number(0.5)?])?;
-        fused([times(rough, wrong)?, step, rough])
+        fused([both(BinaryOp::Fmul, rough, wrong)?, step, rough])
     }
 }
