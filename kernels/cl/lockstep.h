@@ -28,8 +28,6 @@ PRIMITIVE uint __lockstep_address_space(const generic void *p);
 // One over x and one over its root, to 11 bits at least; a denormal x may count as zero, and so may a denormal result.
 PRIMITIVE float __lockstep_recip_estimate(float x);
 PRIMITIVE float __lockstep_rsqrt_estimate(float x);
-// What x is to be multiplied by for the estimate of its reciprocal to be neither zero nor infinity.
-PRIMITIVE float __lockstep_recip_scale(float x);
 // The same of a positive normal number; of others, anything.
 PRIMITIVE double __lockstep_rsqrt_estimate_double(double x);
 __attribute__((convergent)) void __lockstep_barrier(uint flags, uint scope);

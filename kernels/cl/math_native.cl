@@ -127,10 +127,11 @@ OVL float native_sqrt(float x)
     float wrong = mul_add(-root, y, 1.0f);
     return mul_add(root * wrong, mul_add(wrong, 0.375f, 0.5f), root);
 }
-// A divisor may be denormal, or have a denormal reciprocal, though the quotient is a normal number.
+// A divisor may be denormal, or have a denormal reciprocal, though the quotient is a normal number. Both numbers are
+// multiplied by one that is near the divisor's reciprocal root: half of its exponent, negated.
 OVL float half_divide(float x, float y)
 {
-    float scale = __lockstep_recip_scale(y);
+    float scale = as_float(0x5f400000 - (as_int(y) >> 1 & 0x3fffffff));
     return x * scale * __lockstep_recip_estimate(y * scale);
 }
 // Here divisors beyond 2^126 have no reciprocal but zero.

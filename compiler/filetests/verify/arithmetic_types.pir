@@ -44,7 +44,7 @@ kernel "types" {
     v38: f32 = across.reduce.xor v2 ; error: xor of f32 is not collective
     v39: i64 = shuffle v1, 2 ; error: the operand must be i64, not i32
     v40: i32 = clock ; error: the result must be i64, not i32
-    v41: f64 = recip_scale v19 ; error: f64 is not f32
+    v41: f64 = recip_estimate v19 ; error: f64 is not f32
     v42: f16 = rsqrt_estimate v20 ; error: f16 is not f32 or f64
     v43: f64 = rsqrt_estimate v2 ; error: the operand must be f64, not f32
     return

@@ -85,7 +85,6 @@ impl<'ctx> Emit<'ctx, '_> {
                 b.build_binop(Op::FDiv, one, root, "")?
             }
             UnaryOp::RecipEstimate => return self.estimate(Estimate::Recip, arg),
-            UnaryOp::RecipScale => return self.scale_for_estimate(arg),
             UnaryOp::RsqrtEstimate if to == Type::F64 => return self.estimate(Estimate::RsqrtOfDouble, arg),
             UnaryOp::RsqrtEstimate => return self.estimate(Estimate::Rsqrt, arg),
             UnaryOp::Floor => call("llvm.floor")?,

@@ -85,21 +85,6 @@ impl<'ctx> Emit<'ctx, '_> {
         self.joined(&parts, count)
     }
 
-    /// What a float is multiplied by for its reciprocal's estimate: half of its exponent, negated. AVX-512 has estimates of
-    /// all floats.
-    pub fn scale_for_estimate(&self, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        if self.extensions.estimates {
-            return self.in_all_lanes(Type::F32, 1_f32.to_bits().into(), x);
-        }
-        let word = |bits| self.in_all_lanes(Type::I32, bits, x);
-        let integer = |op, x, y| self.binary(op, IntFlags::default(), FastMath::default(), [x, y]);
-        let of_bits = self.builder.build_bit_cast(x, self.ty_like(Type::I32, x), "")?;
-        let half = integer(BinaryOp::Lshr, of_bits, word(1)?)?;
-        let half = integer(BinaryOp::And, half, word(0x3fff_ffff)?)?;
-        let scale = integer(BinaryOp::Sub, word(0x5f40_0000)?, half)?;
-        self.builder.build_bit_cast(scale, x.get_type(), "")
-    }
-
     /// A constant in as many lanes.
     fn in_all_lanes(&self, ty: Type, bits: u128, like: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         let value = self.constant(ty, bits);

@@ -81,11 +81,10 @@ fn primitive<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> At
             };
             return Ok(Lanes::from([body.image_field(image, offset, ty)?]));
         }
-        ("recip_estimate" | "recip_scale" | "rsqrt_estimate" | "rsqrt_estimate_double", &[arg]) => {
+        ("recip_estimate" | "rsqrt_estimate" | "rsqrt_estimate_double", &[arg]) => {
             let arg = body.scalar(arg)?;
             let (op, ty) = match name {
                 "recip_estimate" => (UnaryOp::RecipEstimate, Type::F32),
-                "recip_scale" => (UnaryOp::RecipScale, Type::F32),
                 "rsqrt_estimate" => (UnaryOp::RsqrtEstimate, Type::F32),
                 _ => (UnaryOp::RsqrtEstimate, Type::F64),
             };

@@ -38,8 +38,6 @@ pub(crate) fn unary(op: UnaryOp, from: Type, to: Type, a: u128) -> u128 {
         UnaryOp::Ctz => a.trailing_zeros().min(width).into(),
         UnaryOp::Bswap => a.swap_bytes() >> (128 - width),
         UnaryOp::Bitreverse => a.reverse_bits() >> (128 - width),
-        // Half of the exponent, negated.
-        UnaryOp::RecipScale => 0x5f40_0000 - (a >> 1 & 0x3fff_ffff),
         UnaryOp::Iabs => signed(a, width).unsigned_abs(),
         UnaryOp::SpaceOf
         | UnaryOp::Fneg

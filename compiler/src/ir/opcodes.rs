@@ -82,9 +82,6 @@ ops! {
         Rsqrt = "rsqrt",
         /// One over an f32, off by 2^-11 of it at most; denormal operands and results may count as zeros of their sign.
         RecipEstimate = "recip_estimate",
-        /// What an f32 is to be multiplied by for its reciprocal's estimate to be neither zero nor infinity: about its
-        /// reciprocal root, or 1 where the estimates are of all numbers.
-        RecipScale = "recip_scale",
         /// One over the square root of an f32 or f64, off by 2^-11 of it at most; denormal operands may count as zeros of
         /// their sign, and of an f64 that is no positive normal number there is any result.
         RsqrtEstimate = "rsqrt_estimate",

@@ -327,7 +327,7 @@ fn unary(op: UnaryOp, from: Type, to: Type) -> Check {
             float(to)?;
             same("the operand", to, from)
         }
-        Rsqrt | RecipEstimate | RecipScale => {
+        Rsqrt | RecipEstimate => {
             check(to == Type::F32, format_args!("{to} is not f32"))?;
             same("the operand", to, from)
         }

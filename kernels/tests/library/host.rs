@@ -35,7 +35,6 @@ void __lockstep_barrier(unsigned flags, unsigned scope) { barriers += flags + 10
 static float flushed(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x; }
 float __lockstep_recip_estimate(float x) { return flushed(0x0.ffe8p0 / flushed(x)); }
 float __lockstep_rsqrt_estimate(float x) { return 0x0.ffe8p0 / sqrt(flushed(x)); }
-float __lockstep_recip_scale(float x) { return x == 0 || isinf(x) || isnan(x) ? 1 : 1 / sqrt(fabs(x)); }
 // A part in 2^13 is missing, and what is no positive normal number has the result of another one.
 double __lockstep_rsqrt_estimate_double(double x) { return x >= 0x1p-1022 && x <= 0x1.fffffffffffffp1023 ? 0x0.fff8p0 / sqrt(x) : 7; }
 
