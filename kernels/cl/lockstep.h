@@ -28,8 +28,11 @@ PRIMITIVE uint __lockstep_address_space(const generic void *p);
 // One over x and one over its root, to 11 bits at least; a denormal x may count as zero, and so may a denormal result.
 PRIMITIVE float __lockstep_recip_estimate(float x);
 PRIMITIVE float __lockstep_rsqrt_estimate(float x);
-// The same of a positive normal number; of others, anything.
+// The latter of a positive normal number; of others, anything.
 PRIMITIVE double __lockstep_rsqrt_estimate_double(double x);
+// One over x's root to 14 bits, and x / y to 10, at least; denormal numbers may count as zeros.
+PRIMITIVE float __lockstep_rsqrt_native(float x);
+PRIMITIVE float __lockstep_quotient_estimate(float x, float y);
 __attribute__((convergent)) void __lockstep_barrier(uint flags, uint scope);
 // T __lockstep_collective_<how>_<op>_<T>(T): what the values of the group's work-items are together, for all of them
 // (reduce), or up to (inclusive) or before (exclusive) the own one in the order of linear ids. All come there, as to a

@@ -1,6 +1,7 @@
 // 6.15.2 half_ and native_ functions: float arithmetic only, which takes fewer steps than the plain functions do, and
 // right at zeros, infinities and NaN. The half_ forms may be off by 8192 ulp: 11 bits are right. The native_ ones may be
-// off by what the device likes: here they have polynomials of 18 to 20 bits, and roots and quotients of 21.
+// off by what the device likes: here they have polynomials of 18 to 20 bits, roots and quotients of 21, and reciprocal
+// roots of 14.
 // Coefficients: coefficients/minimax.py.
 #include "math.h"
 
@@ -90,10 +91,16 @@ INL float poly_half_tan(float x)
 enum form { NATIVE, HALF };
 
 // Roots and quotients come from the machine's estimates, which may take denormal numbers for zeros. The half_ forms
-// take them as they are; the native_ ones add a step of Newton's iteration, which leaves a few units in the last place.
+// take them as they are; the native_ ones add a step of Newton's iteration, which leaves a few units in the last place, but
+// for the reciprocal root: the plain function is no more than that step where estimates have 14 bits.
 
-// The factor that a step multiplies an estimate by. At zero and infinity the estimate is right, and the factor is NaN.
-INL float near_one(float factor) { return factor > 0x1.ff8p-1f ? factor : 0x1.ff8p-1f; }
+// The factor that a step multiplies an estimate by. At zero and infinity the estimate is right, and the factor is NaN: as
+// an integer more than a bound, which costs less than a minimum of floats where these have the units of products.
+INL float near_one(float factor)
+{
+    uint bits = as_uint(factor), bound = as_uint(0x1.004p+0f);
+    return as_float(bits < bound ? bits : bound);
+}
 
 OVL float half_recip(float x) { return __lockstep_recip_estimate(x); }
 OVL float native_recip(float x)
@@ -102,12 +109,7 @@ OVL float native_recip(float x)
     return y * near_one(mul_add(-x, y, 2.0f));
 }
 OVL float half_rsqrt(float x) { return __lockstep_rsqrt_estimate(x); }
-OVL float native_rsqrt(float x)
-{
-    float y = __lockstep_rsqrt_estimate(x);
-    // The estimate's square may be infinity where x is denormal.
-    return y * near_one(mul_add(x * y, y * -0.5f, 1.5f));
-}
+OVL float native_rsqrt(float x) { return __lockstep_rsqrt_native(x); }
 // Infinity's is infinity, for which its reciprocal root must not be zero. That of zeros and denormal numbers, which
 // nothing normal has, counts as zero.
 OVL float half_sqrt(float x)
@@ -127,15 +129,13 @@ OVL float native_sqrt(float x)
     float wrong = mul_add(-root, y, 1.0f);
     return mul_add(root * wrong, mul_add(wrong, 0.375f, 0.5f), root);
 }
-// A divisor may be denormal, or have a denormal reciprocal, though the quotient is a normal number. Both numbers are
-// multiplied by one that is near the divisor's reciprocal root: half of its exponent, negated.
-OVL float half_divide(float x, float y)
-{
-    float scale = as_float(0x5f400000 - (as_int(y) >> 1 & 0x3fffffff));
-    return x * scale * __lockstep_recip_estimate(y * scale);
-}
+OVL float half_divide(float x, float y) { return __lockstep_quotient_estimate(x, y); }
 // Here divisors beyond 2^126 have no reciprocal but zero.
-OVL float native_divide(float x, float y) { return x * native_recip(y); }
+OVL float native_divide(float x, float y)
+{
+    float r = __lockstep_recip_estimate(y);
+    return x * r * near_one(mul_add(-r, y, 2.0f));
+}
 
 // Adding this rounds to the nearest integer and leaves that integer in the low bits of the pattern.
 #define ROUNDER 0x1.8p23f

@@ -47,6 +47,9 @@ kernel "types" {
     v41: f64 = recip_estimate v19 ; error: f64 is not f32
     v42: f16 = rsqrt_estimate v20 ; error: f16 is not f32 or f64
     v43: f64 = rsqrt_estimate v2 ; error: the operand must be f64, not f32
+    v44: i32 = quotient_estimate v1, v1 ; error: i32 is no float type
+    v45: f64 = quotient_estimate v19, v19 ; error: f64 is not f32
+    v46: f64 = rsqrt_native v19 ; error: f64 is not f32
     return
   }
 }

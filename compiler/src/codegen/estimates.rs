@@ -2,7 +2,7 @@
 //! of doubles, for which only AVX-512 has some, by their exponents.
 
 use super::emit::{Emit, Emitted};
-use crate::ir::{BinaryOp, FastMath, IntFlags, TernaryOp, Type};
+use crate::ir::{BinaryOp, FastMath, IntCc, IntFlags, TernaryOp, Type};
 use inkwell::values::{BasicValueEnum, VectorValue};
 
 /// What is estimated.
@@ -83,6 +83,54 @@ impl<'ctx> Emit<'ctx, '_> {
         };
         let parts = (0..count).step_by(lanes as usize).map(estimate).collect::<Emitted<Vec<_>>>()?;
         self.joined(&parts, count)
+    }
+
+    /// A quotient of floats to 10 bits.
+    ///
+    /// AVX-512 has a reciprocal for all divisors but the smallest denormal ones, for which it gives infinity. The quotient
+    /// of two denormal numbers must not be that; so the dividend counts as zero where it is denormal, and their quotient
+    /// is that of zeros. Elsewhere a divisor may be denormal, or have a denormal reciprocal, though the quotient is a normal
+    /// number: both operands are multiplied by one that is near the divisor's reciprocal root, half of its exponent,
+    /// negated.
+    pub fn quotient_estimate(&self, x: BasicValueEnum<'ctx>, y: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        let b = &self.builder;
+        let word = |bits| self.in_all_lanes(Type::I32, bits, x);
+        let bits = |x: BasicValueEnum<'ctx>| b.build_bit_cast(x, self.ty_like(Type::I32, x), "");
+        let both = |op, x, y| self.binary(op, IntFlags::default(), FastMath::default(), [x, y]);
+        if self.extensions.estimates {
+            let exponent = both(BinaryOp::And, bits(x)?, word(0x7f80_0000)?)?;
+            let zero = b.build_bit_cast(both(BinaryOp::And, bits(x)?, word(0x8000_0000)?)?, x.get_type(), "")?;
+            let x = self.ternary(
+                TernaryOp::Select,
+                FastMath::default(),
+                Type::F32,
+                [self.icmp(IntCc::Ne, [exponent, word(0)?])?, x, zero],
+            )?;
+            return both(BinaryOp::Fmul, x, self.estimate(Estimate::Recip, y)?);
+        }
+        let half = both(BinaryOp::And, both(BinaryOp::Lshr, bits(y)?, word(1)?)?, word(0x3fff_ffff)?)?;
+        let scale = b.build_bit_cast(both(BinaryOp::Sub, word(0x5f40_0000)?, half)?, x.get_type(), "")?;
+        let recip = self.estimate(Estimate::Recip, both(BinaryOp::Fmul, y, scale)?)?;
+        both(BinaryOp::Fmul, both(BinaryOp::Fmul, x, scale)?, recip)
+    }
+
+    /// One over the square root of a float to 14 bits: AVX-512's estimate, with no steps, as exact reciprocal roots take one
+    /// there and this would be no faster than they are. The older estimates take one of Newton's iteration. Its factor is
+    /// NaN at zero and infinity, where the estimate is right: as an integer it is more than a bound of a little over one.
+    pub fn native_rsqrt(&self, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        let estimate = self.estimate(Estimate::Rsqrt, x)?;
+        if self.extensions.estimates {
+            return Ok(estimate);
+        }
+        let (b, exact) = (&self.builder, FastMath::default());
+        let number = |number: f32| self.in_all_lanes(Type::F32, number.to_bits().into(), x);
+        let both = |op, x, y| self.binary(op, IntFlags::default(), exact, [x, y]);
+        let root = both(BinaryOp::Fmul, x, estimate)?;
+        let half = both(BinaryOp::Fmul, estimate, number(-0.5)?)?;
+        let factor = self.ternary(TernaryOp::FmulAdd, exact, Type::F32, [root, half, number(1.5)?])?;
+        let factor = b.build_bit_cast(factor, self.ty_like(Type::I32, x), "")?;
+        let factor = both(BinaryOp::Umin, factor, self.in_all_lanes(Type::I32, 0x3f80_2000, x)?)?;
+        both(BinaryOp::Fmul, estimate, b.build_bit_cast(factor, x.get_type(), "")?)
     }
 
     /// A constant in as many lanes.

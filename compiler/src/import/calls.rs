@@ -81,17 +81,25 @@ fn primitive<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> At
             };
             return Ok(Lanes::from([body.image_field(image, offset, ty)?]));
         }
-        ("recip_estimate" | "rsqrt_estimate" | "rsqrt_estimate_double", &[arg]) => {
+        ("recip_estimate" | "rsqrt_estimate" | "rsqrt_native" | "rsqrt_estimate_double", &[arg]) => {
             let arg = body.scalar(arg)?;
             let (op, ty) = match name {
                 "recip_estimate" => (UnaryOp::RecipEstimate, Type::F32),
                 "rsqrt_estimate" => (UnaryOp::RsqrtEstimate, Type::F32),
+                "rsqrt_native" => (UnaryOp::RsqrtNative, Type::F32),
                 _ => (UnaryOp::RsqrtEstimate, Type::F64),
             };
             if body.ty(arg) != ty {
                 refuse!("the primitive __lockstep_{name} is not for {}", body.ty(arg));
             }
             body.unary(op, ty, arg)
+        }
+        ("quotient_estimate", &[x, y]) => {
+            let args = [body.scalar(x)?, body.scalar(y)?];
+            if let Some(&other) = args.iter().find(|&&arg| body.ty(arg) != Type::F32) {
+                refuse!("the primitive __lockstep_{name} is not for {}", body.ty(other));
+            }
+            body.binary(BinaryOp::QuotientEstimate, args[0], args[1])
         }
         ("clock", []) => body.inst1(InstData::Clock, Type::I64),
         ("linear_id", []) => query(body, Query::LinearId, 0),

@@ -73,6 +73,7 @@ pub(crate) fn binary(op: BinaryOp, width: u32, a: u128, b: u128) -> Option<Resul
         | BinaryOp::Fsub
         | BinaryOp::Fmul
         | BinaryOp::Fdiv
+        | BinaryOp::QuotientEstimate
         | BinaryOp::Frem
         | BinaryOp::Fmin
         | BinaryOp::Fmax

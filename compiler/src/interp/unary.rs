@@ -46,6 +46,7 @@ pub(crate) fn unary(op: UnaryOp, from: Type, to: Type, a: u128) -> u128 {
         | UnaryOp::Rsqrt
         | UnaryOp::RecipEstimate
         | UnaryOp::RsqrtEstimate
+        | UnaryOp::RsqrtNative
         | UnaryOp::Floor
         | UnaryOp::Ceil
         | UnaryOp::Ftrunc

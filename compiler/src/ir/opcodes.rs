@@ -85,6 +85,8 @@ ops! {
         /// One over the square root of an f32 or f64, off by 2^-11 of it at most; denormal operands may count as zeros of
         /// their sign, and of an f64 that is no positive normal number there is any result.
         RsqrtEstimate = "rsqrt_estimate",
+        /// One over the square root of an f32, off by 2^-14 of it at most; denormal operands may count as zeros of their sign.
+        RsqrtNative = "rsqrt_native",
         /// Toward minus infinity.
         Floor = "floor",
         /// Toward plus infinity.
@@ -167,6 +169,8 @@ ops! {
         Fmul = "fmul",
         /// Float quotient.
         Fdiv = "fdiv",
+        /// A quotient of f32, off by 2^-10 of it at most; denormal operands and results may count as zeros of their sign.
+        QuotientEstimate = "quotient_estimate",
         /// C's fmod.
         Frem = "frem",
         /// The smaller; the other one where one is NaN.

@@ -78,6 +78,7 @@ impl Verifier<'_> {
             InstData::Binary { op, flags, fmf, args } => {
                 let [ty] = count(&results)?;
                 if is_float_op(*op) { float(ty) } else { int(ty) }?;
+                check(*op != BinaryOp::QuotientEstimate || ty == Type::F32, format_args!("{ty} is not f32"))?;
                 args.iter().try_for_each(|&arg| same("the operand", ty, f.ty(arg)))?;
                 fast_math(*fmf, ty)?;
                 use BinaryOp::{Add, Mul, Shl, Sub};
@@ -311,7 +312,7 @@ fn elements(types: &[Type], access: &Access) -> Check {
 fn is_float_op(op: BinaryOp) -> bool {
     use BinaryOp::*;
     match op {
-        Fadd | Fsub | Fmul | Fdiv | Frem | Fmin | Fmax | Copysign => true,
+        Fadd | Fsub | Fmul | Fdiv | QuotientEstimate | Frem | Fmin | Fmax | Copysign => true,
         Add | Sub | Mul | Udiv | Sdiv | Urem | Srem | And | Or | Xor | Shl | Lshr | Ashr | Smin | Smax | Umin
         | Umax | SaddSat | UaddSat | SsubSat | UsubSat => false,
     }
@@ -327,7 +328,7 @@ fn unary(op: UnaryOp, from: Type, to: Type) -> Check {
             float(to)?;
             same("the operand", to, from)
         }
-        Rsqrt | RecipEstimate => {
+        Rsqrt | RecipEstimate | RsqrtNative => {
             check(to == Type::F32, format_args!("{to} is not f32"))?;
             same("the operand", to, from)
         }
