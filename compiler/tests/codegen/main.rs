@@ -16,6 +16,7 @@ mod host_code;
 mod kernels;
 mod layouts;
 mod masked_loads;
+mod memory_order;
 mod one_by_one;
 mod operations;
 mod pieces;

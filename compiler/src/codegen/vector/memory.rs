@@ -119,7 +119,11 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let values = args.iter().map(|&arg| self.vector(arg)).collect::<Emitted<Vec<_>>>()?;
         let store = |held, values: &[VectorValue<'ctx>], mask| {
             match self.rows(&held, space, offset, ty, count, access, Direction::Store)? {
-                Some(rows) => self.store_rows(rows, mask, values)?,
+                Some(rows) => {
+                    let all_lanes = self.wide.get() == self.around.width();
+                    let wide = if all_lanes { self.in_memory_order(rows, args)? } else { None };
+                    self.store_rows(rows, mask, values, wide)?;
+                }
                 None => self.scatter((ptr, held), space, offset, ty, values, access, mask)?,
             }
             Ok(Vec::new())
@@ -181,7 +185,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             return self.guarded(self.mask()?, keep).map(drop);
         }
         let rows = self.live_rows(live, self.ty(arg))?;
-        self.store_rows(rows, self.mask()?, &[self.vector(arg)?])
+        self.store_rows(rows, self.mask()?, &[self.vector(arg)?], None)
     }
 
     /// The place of a kept value, of lane 0 if each work-item has one.
@@ -321,14 +325,26 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         (0..rows.count).map(element).collect()
     }
 
-    fn store_rows(&self, rows: Rows<'ctx>, mask: Option<Mask<'ctx>>, values: &[VectorValue<'ctx>]) -> Emitted<()> {
+    /// Stores rows by their elements' vectors, or by one vector that has all of them in memory's order.
+    fn store_rows(
+        &self,
+        rows: Rows<'ctx>,
+        mask: Option<Mask<'ctx>>,
+        values: &[VectorValue<'ctx>],
+        in_order: Option<VectorValue<'ctx>>,
+    ) -> Emitted<()> {
         let emit = self.around.emit;
-        let width = self.wide.get();
-        let flat = self.one_behind_the_other(rows.ty, values)?;
-        let places = elements(rows.row, rows.reversed, rows.count, width);
-        let places: Vec<Option<u32>> =
-            places.into_iter().map(|place| place.map(|(lane, element)| element * width + lane)).collect();
-        let wide = if rows.row == 1 && !rows.reversed { flat } else { emit.shuffle(flat, flat, &places)? };
+        let wide = match in_order {
+            Some(wide) => wide,
+            None => {
+                let flat = self.one_behind_the_other(rows.ty, values)?;
+                let width = self.wide.get();
+                let places = elements(rows.row, rows.reversed, rows.count, width);
+                let place = |place: Option<(u32, u32)>| place.map(|(lane, element)| element * width + lane);
+                let places: Vec<Option<u32>> = places.into_iter().map(place).collect();
+                if rows.row == 1 && !rows.reversed { flat } else { emit.shuffle(flat, flat, &places)? }
+            }
+        };
         match self.row_mask(rows, mask, Direction::Store)? {
             None if self.goes_past_caches(rows) => self.store_past_caches(rows, wide)?,
             None => {
@@ -363,7 +379,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     }
 
     /// All lanes' first elements, then all their second ones, …, in memory's form.
-    fn one_behind_the_other(&self, ty: Type, values: &[VectorValue<'ctx>]) -> Emitted<VectorValue<'ctx>> {
+    pub(super) fn one_behind_the_other(&self, ty: Type, values: &[VectorValue<'ctx>]) -> Emitted<VectorValue<'ctx>> {
         let emit = self.around.emit;
         let mut parts = values.iter().map(|&value| self.extend(ty, value)).collect::<Emitted<Vec<_>>>()?;
         let mut length = self.wide.get();

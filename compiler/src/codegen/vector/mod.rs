@@ -20,6 +20,7 @@ mod lines;
 mod masked_loads;
 mod masks;
 mod memory;
+mod memory_order;
 mod notes;
 mod one_by_one;
 mod roots;
@@ -108,6 +109,8 @@ pub struct GangCode<'a, 'ctx, 'm> {
     origins: Origins,
     /// Results of atomic operations that something uses.
     old_values: EntitySet<Value>,
+    /// How often each value is used.
+    uses: SecondaryMap<Value, u32>,
     /// Whether some block is not run by all lanes of the vectors.
     masked: bool,
     /// The elements of the vectors that are emitted: a gang's lanes, or those of a tile's row.
@@ -139,6 +142,7 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
             column_lines: row.map(|_| lines(body, graph.rpo(), &plan.columns, around.runs())).unwrap_or_default(),
             origins: Origins::of(around.kernel, body, around.emit.scopes.apart()),
             old_values: atomics::used_old_values(body),
+            uses: memory_order::uses(body),
             masked: gang.entry.is_some() || body.layout.iter().any(|&block| plan.masks[block].is_some()),
             wide: Cell::new(around.width()),
             values: SecondaryMap::new(),
