@@ -138,6 +138,7 @@ impl Extensions {
 pub struct HostMachine {
     raw: LLVMTargetMachineRef,
     level: OptLevel,
+    extensions: Extensions,
 }
 
 impl HostMachine {
@@ -179,12 +180,17 @@ impl HostMachine {
         if raw.is_null() {
             return Err(JitError::Host(format!("{} is not supported", host.triple.to_string_lossy())));
         }
-        Ok(Self { raw, level })
+        Ok(Self { raw, level, extensions: Extensions::of_host(simd) })
     }
 
     /// How hard it tries.
     pub fn level(&self) -> OptLevel {
         self.level
+    }
+
+    /// What its vector instructions do.
+    pub fn extensions(&self) -> Extensions {
+        self.extensions
     }
 
     /// For calls of the C interface.

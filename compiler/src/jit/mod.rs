@@ -14,6 +14,7 @@ mod process_end;
 mod rows;
 mod soft;
 pub mod symbols;
+mod thirds;
 
 use std::fmt;
 

@@ -14,6 +14,7 @@ use llvm_sys::prelude::LLVMModuleRef;
 use llvm_sys::target_machine::{LLVMCodeGenFileType, LLVMTargetMachineEmitToMemoryBuffer};
 
 use super::rows::keep_rows;
+use super::thirds::choose_thirds;
 use super::{HostMachine, JitError, OptLevel};
 use crate::frontend::llvm::{Diagnostics, PassOptions, run_passes, take_message};
 
@@ -30,7 +31,7 @@ pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), JitErr
         };
         guarded(module, passes).map_err(JitError::Optimize)
     };
-    match (machine.level(), instructions(module)) {
+    let done = match (machine.level(), instructions(module)) {
         (OptLevel::None, _) => run("always-inline"),
         (level, ..=LONG) => {
             let [simplify, late] = pipelines(level);
@@ -42,7 +43,11 @@ pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), JitErr
         }
         (_, ..=LARGE) => run(ONCE),
         _ => run(LEAN),
+    };
+    if machine.extensions().permutes {
+        choose_thirds(module);
     }
+    done
 }
 
 /// The passes behind [`keep_rows`].

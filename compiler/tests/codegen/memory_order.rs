@@ -4,6 +4,7 @@ use crate::gangs::{noise, stages};
 use crate::host_code::build;
 use crate::machine;
 use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
+use lockstep_compiler::jit::Extensions;
 use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
 use lockstep_compiler::widen::{Gangs, WIDTHS};
 
@@ -102,4 +103,18 @@ fn what_elements_have_in_common_is_spread() {
         !is_there("i32 0, i32 8, i32 16, i32 24, i32 1, i32 9, i32 17, i32 25,"),
         "products are brought back: {llvm}"
     );
+}
+
+/// Where a register has any element of two, every third of three is chosen from two of them first.
+#[test]
+fn thirds_of_registers_are_chosen() {
+    let source = "typedef struct { float x, y, z; } V;
+                  kernel void k(global const V *a, global float *out) {
+                      size_t i = get_global_id(0); V v = a[i]; out[i] = v.x * v.y + v.z;
+                  }";
+    let [llvm] = stages(&build(source, ""), 16, ["optimize.ll"]);
+    let found = |places: &str| llvm.lines().any(|line| line.contains("= shufflevector") && line.contains(places));
+    let permutes = Extensions::of_host(None).permutes;
+    assert_eq!(found("i32 0, i32 1, i32 18, i32 3, i32 4, i32 21, i32 6,"), permutes, "{llvm}");
+    assert_eq!(found("<i32 0, i32 3, i32 6, i32 9, i32 12, i32 15, i32 18,"), !permutes, "{llvm}");
 }
