@@ -16,6 +16,7 @@ use crate::transform::known_inputs::known_inputs;
 use crate::transform::linear_ids::linear_ids;
 use crate::transform::rounds::rounds;
 use crate::transform::shared_live::shared_live;
+use crate::transform::waiting_loops::{mark_waiting_loops, may_wait};
 use crate::verify::{Stage, VerifyError, verify, verify_kernel};
 use crate::widen::{self, Gangs, MOST_STACK_BYTES, Reason, Widening};
 use serde::{Deserialize, Serialize};
@@ -173,9 +174,15 @@ impl From<JitError> for CompileError {
 
 /// Reads a linked program into our IR.
 pub fn load(program: &LinkedProgram) -> Result<Module, CompileError> {
-    let program = program.clone();
-    let module =
+    let (program, no_ifp) = (program.clone(), program.options.no_subgroup_ifp);
+    let mut module =
         contained(move || import::load(&program)).map_err(CompileError::GivenUp)?.map_err(CompileError::Import)?;
+    for kernel in &mut module.kernels {
+        // The program may say that none of its sub-groups waits for another.
+        if !(no_ifp && needs_sub_groups(kernel)) {
+            mark_waiting_loops(kernel);
+        }
+    }
     if cfg!(debug_assertions) {
         verify(&module, Stage::Imported).map_err(|errors| CompileError::Verify("import", errors))?;
     }
@@ -244,6 +251,9 @@ fn compile(
     run.ir("known_inputs", &kernel, Stage::Imported)?;
     let sub_groups = needs_sub_groups(&kernel);
     let vectorize = if sub_groups { in_sub_groups(options.vectorize, &launch) } else { options.vectorize };
+    // Sub-groups make progress independently of each other. Other kernels do not tell who waits for whom: lanes of a gang
+    // would wait for each other for ever.
+    let against = against.or((may_wait(&kernel) && !sub_groups).then_some(Reason::Waits));
     if matches!(vectorize, Vectorize::Gangs(Gangs { layout: Some(Layout::Linear), .. })) && against.is_none() {
         linear_ids(&mut kernel, &launch);
         run.ir("linear_ids", &kernel, Stage::Imported)?;

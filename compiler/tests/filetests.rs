@@ -76,6 +76,7 @@ fn run_test(test: &str, path: &Path, text: &str, module: &Module, script: &Scrip
         "run" => runs(module, script),
         "post_dominators" => compare_facts(script, &["ipdom"], analyses::ipdoms(module)),
         "loops" => compare_facts(script, &["in", "loop", "irreducible"], analyses::loop_facts(module)),
+        "waiting" => compare_facts(script, &["waits"], analyses::waiting(module)),
         "liveness" => compare_facts(script, &["live_in", "live_out"], analyses::live_sets(module)),
         "joins" => compare_facts(script, &["joins", "exits"], analyses::control_divergences(module)),
         "divergence" => compare_facts(script, &["shape", "line", "divergent"], analyses::divergences(module, script)),

@@ -77,7 +77,6 @@ fn extension_and_feature_macros_are_those_of_the_table() {
         source += &format!("#ifndef {0}\n#error {0} is missing\n#endif\n", feature.name);
     }
     for foreign in [
-        "cl_khr_subgroups",
         "cl_khr_mipmap_image",
         "cl_khr_srgb_image_writes",
         "cl_intel_subgroups",

@@ -98,7 +98,7 @@ fn operation(f: &Function, inst: Inst) -> u64 {
                 10
             }
         }
-        InstData::CallHost { .. } | InstData::Clock => 40,
+        InstData::CallHost { .. } | InstData::Clock | InstData::Yield => 40,
         InstData::Printf { .. } => 200,
         // A load, an operation and a store.
         InstData::AtomicRmw { ptr, .. } if f.ty(*ptr) == Type::Ptr(Space::Local) => 3,
@@ -306,7 +306,7 @@ pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) ->
             args.first().map_or(0, |&v| class(*ptr, f.ty(v), args.len(), Direction::Store))
         }
         // One reading, even where nothing is taken to be uniform.
-        InstData::Clock => once,
+        InstData::Clock | InstData::Yield => once,
         InstData::LiveLoad { .. } => node.results.iter().map(|&v| vector(f.ty(v))).sum(),
         InstData::LiveStore { arg, .. } => vector(f.ty(*arg)),
         InstData::MemCopy { dst, src, .. } if uniform(*dst) && uniform(*src) => once,

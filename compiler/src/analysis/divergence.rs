@@ -564,6 +564,7 @@ impl Solver<'_> {
             | InstData::Fence { .. }
             | InstData::Barrier
             | InstData::GangBarrier
+            | InstData::Yield
             | InstData::Collective { .. }
             | InstData::LiveStore { .. } => return,
         };

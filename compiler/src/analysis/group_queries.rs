@@ -29,7 +29,7 @@ pub fn needs_groups(kernel: &Kernel) -> bool {
 
 fn tells_groups(data: &InstData) -> bool {
     match data {
-        InstData::Barrier | InstData::Collective { .. } | InstData::LocalAddr { .. } => true,
+        InstData::Barrier | InstData::Collective { .. } | InstData::LocalAddr { .. } | InstData::Yield => true,
         InstData::Query { query, .. } => match query {
             Query::GlobalId | Query::GlobalSize | Query::GlobalOffset | Query::WorkDim => false,
             Query::LocalId

@@ -26,3 +26,4 @@ pub mod streams;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod transposes;
+pub mod waiting;

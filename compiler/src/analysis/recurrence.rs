@@ -150,7 +150,7 @@ pub(super) fn latency(f: &Function, inst: Inst, shapes: Option<&SecondaryMap<Val
         },
         InstData::Load { .. } if wide => 20,
         InstData::Load { .. } => 5,
-        InstData::CallHost { .. } | InstData::Clock => 40,
+        InstData::CallHost { .. } | InstData::Clock | InstData::Yield => 40,
         InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => 20,
         _ => 1,
     }

@@ -53,6 +53,7 @@ fn of_body(body: &Function, pointers: u32) -> Option<Streams> {
                 | InstData::Fence { .. }
                 | InstData::Barrier
                 | InstData::GangBarrier
+                | InstData::Yield
                 | InstData::Collective { .. }
                 | InstData::CallHost { .. }
                 | InstData::Printf { .. } => return None,

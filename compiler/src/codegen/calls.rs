@@ -4,6 +4,7 @@ use super::emit::{Emit, Emitted};
 use super::frame::Frame;
 use crate::clock;
 use crate::ir::Type;
+use crate::jit::turns;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::BuilderError;
 use inkwell::types::{BasicMetadataTypeEnum, BasicType};
@@ -50,6 +51,19 @@ impl<'ctx> Emit<'ctx, '_> {
         });
         let value = self.builder.build_call(function, &[], "")?.try_as_basic_value().basic();
         Ok(value.ok_or(BuilderError::NotSameType)?.into_int_value())
+    }
+
+    /// Lets the others of the group go on. Whoever comes back may find all memory changed, so LLVM is told nothing of what the
+    /// function does.
+    pub fn let_others_go_on(&self) -> Emitted<()> {
+        let function = self.module.get_function(turns::YIELD).unwrap_or_else(|| {
+            let function = self.module.add_function(turns::YIELD, self.ctx.void_type().fn_type(&[], false), None);
+            let nounwind = Attribute::get_named_enum_kind_id("nounwind");
+            function.add_attribute(AttributeLoc::Function, self.ctx.create_enum_attribute(nounwind, 0));
+            function
+        });
+        self.builder.build_call(function, &[], "")?;
+        Ok(())
     }
 
     /// Packs the arguments and calls the launch's printf.

@@ -70,6 +70,16 @@ pub struct Frame<'ctx> {
     pub local: (PointerValue<'ctx>, IntValue<'ctx>),
 }
 
+/// What a function is called with that runs the kernel or a part of it.
+pub struct Call<'ctx> {
+    /// The [`LaunchFrame`].
+    pub frame: PointerValue<'ctx>,
+    /// The scratch memory.
+    pub scratch: PointerValue<'ctx>,
+    /// Where values are that a group keeps once, as far as the function does not have them for itself.
+    pub once: SecondaryMap<LiveSlot, Option<PointerValue<'ctx>>>,
+}
+
 /// Emits the entry block's part: everything that the regions will need.
 pub fn enter<'ctx>(
     emit: &Emit<'ctx, '_>,
@@ -78,10 +88,9 @@ pub fn enter<'ctx>(
     storage: &Storage,
     launch: &LaunchFacts,
     layout: Layout,
+    call: &Call<'ctx>,
 ) -> Emitted<Frame<'ctx>> {
-    let argument = |index| emit.function.get_nth_param(index).ok_or(inkwell::builder::BuilderError::UnsetPosition);
-    let frame = argument(0)?.into_pointer_value();
-    let scratch = argument(1)?.into_pointer_value();
+    let Call { frame, scratch, .. } = *call;
     let field = |offset: usize, ty: Type| -> Emitted<BasicValueEnum<'ctx>> {
         let (value, load) = emit.load(ty, emit.within(frame, offset as u64)?, 8)?;
         emit.mark_invariant(load);
@@ -194,7 +203,10 @@ pub fn enter<'ctx>(
     let mut live = SecondaryMap::new();
     for (slot, data) in &kernel.live {
         live[slot] = Some(match data.shared {
-            true => Kept::Once(stack_variable(emit, data.ty.bytes().into(), data.ty.bytes())?),
+            true => Kept::Once(match call.once[slot] {
+                Some(place) => place,
+                None => stack_variable(emit, data.ty.bytes().into(), data.ty.bytes())?,
+            }),
             false => Kept::PerItem(array(storage.live[slot.index()])?),
         });
     }

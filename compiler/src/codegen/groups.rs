@@ -62,12 +62,14 @@ pub fn open_groups<'ctx>(
         emit.phi(emit.i64(), &[(&y, start)], "group.y")?,
         emit.phi(emit.i64(), &[(&z, start)], "group.z")?,
     ];
-    let mut group = Group {
-        id: id.map(|phi| phi.as_basic_value().into_int_value()),
-        size: frame.local_size,
-        first: frame.global_offset,
-        combined: None,
-    };
+    let group = group_at(emit, frame, id.map(|phi| phi.as_basic_value().into_int_value()))?;
+    Ok(GroupLoop { group, latch, head, done, number, id, last })
+}
+
+/// The group with these ids.
+pub fn group_at<'ctx>(emit: &Emit<'ctx, '_>, frame: &Frame<'ctx>, id: Triple<'ctx>) -> Emitted<Group<'ctx>> {
+    let b = &emit.builder;
+    let mut group = Group { id, size: frame.local_size, first: frame.global_offset, combined: None };
     for d in 0..3 {
         let before = emit.mul(group.id[d], frame.local_size[d])?;
         if !frame.launch.full_groups {
@@ -80,7 +82,7 @@ pub fn open_groups<'ctx>(
             false => b.build_int_add(before, frame.global_offset[d], "")?,
         };
     }
-    Ok(GroupLoop { group, latch, head, done, number, id, last })
+    Ok(group)
 }
 
 impl<'ctx> GroupLoop<'ctx> {

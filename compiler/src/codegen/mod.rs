@@ -28,6 +28,7 @@ mod memory;
 mod origins;
 mod region;
 mod storage;
+mod turns;
 mod vector;
 
 use crate::ir::{Function, Kernel, Module, Region};
@@ -35,18 +36,19 @@ use crate::jit::{Extensions, JitCode};
 use crate::launch_facts::LaunchFacts;
 use crate::layout::Layout;
 use crate::report::Notes;
+use crate::transform::waiting_loops::may_wait;
 use crate::widen::Widening;
 use abi::{KernelEntry, LaunchFrame, ScratchNeeds};
 use alias::Scopes;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use emit::{Emit, Emitted};
-use frame::Frame;
+use frame::{Call, Frame};
 use groups::{Group, GroupLoop};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::BuilderError;
 use inkwell::module::Module as LlvmModule;
-use inkwell::values::IntValue;
+use inkwell::values::{FunctionValue, IntValue};
 use std::cell::OnceCell;
 use storage::Storage;
 use vector::Around;
@@ -79,35 +81,31 @@ pub fn generate<'ctx>(
     let llvm = ctx.create_module(&kernel.name);
     let (lanes, layout) = widening.map_or((1, Layout::X), |widening| (widening.width, widening.layout));
     let storage = Storage::of(kernel, lanes, layout);
-    let function = declare(ctx, &llvm);
-    // LLVM's estimates of quotients and roots are off by more than OpenCL allows.
-    let exact = ctx.create_string_attribute("reciprocal-estimates", "none");
-    function.add_attribute(AttributeLoc::Function, exact);
-    if let Some(widening) = widening {
-        let limit = ctx.create_string_attribute("warn-stack-size", &widening.stack.to_string());
-        function.add_attribute(AttributeLoc::Function, limit);
-        // Gangs copy as fast as the C library, and its call would have all vectors spilled around it.
-        let no_calls = ctx.create_string_attribute("no-builtin-memcpy", "");
-        function.add_attribute(AttributeLoc::Function, no_calls);
-    }
-    let scopes = Scopes::new(ctx, origins::apart(kernel, launch));
-    let emit = Emit {
-        ctx,
-        module: &llvm,
-        builder: ctx.create_builder(),
-        function,
-        scopes,
-        extensions,
-        nowhere: OnceCell::new(),
+    let emit_to = |function: FunctionValue<'ctx>| {
+        mark(ctx, function, widening);
+        let emit = Emit {
+            ctx,
+            module: &llvm,
+            builder: ctx.create_builder(),
+            function,
+            scopes: Scopes::new(ctx, origins::apart(kernel, launch)),
+            extensions,
+            nowhere: OnceCell::new(),
+        };
+        emit.at(emit.block("entry"));
+        emit
     };
-    emit.at(emit.block("entry"));
-    let mut frame = frame::enter(&emit, module, kernel, &storage, launch, layout)?;
-    let argument = |index| -> Emitted<_> {
-        let value = function.get_nth_param(index);
-        Ok(value.ok_or(BuilderError::UnsetPosition)?.into_int_value())
+    let emit = emit_to(declare(ctx, &llvm));
+    let argument = |index| emit.function.get_nth_param(index).ok_or(BuilderError::UnsetPosition);
+    let call = Call {
+        frame: argument(0)?.into_pointer_value(),
+        scratch: argument(1)?.into_pointer_value(),
+        once: SecondaryMap::new(),
     };
+    let mut frame = frame::enter(&emit, module, kernel, &storage, launch, layout, &call)?;
     let next = widening.map(|_| emit.builder.build_alloca(ctx.i32_type(), "next")).transpose()?;
-    let groups = groups::open_groups(&emit, &frame, argument(2)?, argument(3)?)?;
+    let turns = may_wait(kernel).then(|| turns::open(&emit, kernel, &frame, &call)).transpose()?;
+    let groups = groups::open_groups(&emit, &frame, argument(2)?.into_int_value(), argument(3)?.into_int_value())?;
     let mut starts: SecondaryMap<Region, Option<BasicBlock>> = SecondaryMap::new();
     for region in kernel.regions.keys() {
         starts[region] = Some(emit.block("region"));
@@ -121,6 +119,27 @@ pub fn generate<'ctx>(
         let group = &Group { combined, ..groups.group };
         frame.enter_region(&emit, kernel, body)?;
         let (nexts, chosen) = match (widening, next) {
+            _ if let Some(record) = turns.filter(|_| turns::waits(body)) => {
+                let function = turns::declare(&emit, region);
+                let chosen = turns::take_turns(&emit, record, group, function)?;
+                let emit = &emit_to(function);
+                let call = turns::called_with(emit, kernel)?;
+                let mut frame = frame::enter(emit, module, kernel, &storage, launch, layout, &call)?;
+                frame.enter_region(emit, kernel, body)?;
+                let combined = combined.and(kernel.combines[region]).map(|combine| kernel.live[combine.live].ty);
+                let (storage, frame) = (&storage, &frame);
+                let group = &turns::running_group(emit, frame, combined)?;
+                let mut nexts = match widening {
+                    Some(widening) => {
+                        let around = Around { emit, kernel, storage, frame, group, widening, notes };
+                        vector::take_gangs(around, body, &widening.regions[region])?
+                    }
+                    None => turns::run_items(emit, kernel, storage, frame, group, body)?,
+                };
+                nexts.sort();
+                nexts.dedup();
+                (nexts, Some(chosen))
+            }
             (Some(widening), Some(next)) if !widening.regions[region].alone => {
                 let (emit, storage, frame) = (&emit, &storage, &frame);
                 let around = Around { emit, kernel, storage, frame, group, widening, notes };
@@ -144,7 +163,20 @@ pub fn entry(code: &JitCode) -> KernelEntry {
     unsafe { std::mem::transmute::<*const std::ffi::c_void, KernelEntry>(code.address()) }
 }
 
-fn declare<'ctx>(ctx: &'ctx Context, llvm: &LlvmModule<'ctx>) -> inkwell::values::FunctionValue<'ctx> {
+/// What LLVM has to know of every function.
+fn mark<'ctx>(ctx: &'ctx Context, function: FunctionValue<'ctx>, widening: Option<&Widening>) {
+    let mark = |attribute| function.add_attribute(AttributeLoc::Function, attribute);
+    mark(ctx.create_enum_attribute(Attribute::get_named_enum_kind_id("nounwind"), 0));
+    // LLVM's estimates of quotients and roots are off by more than OpenCL allows.
+    mark(ctx.create_string_attribute("reciprocal-estimates", "none"));
+    if let Some(widening) = widening {
+        mark(ctx.create_string_attribute("warn-stack-size", &widening.stack.to_string()));
+        // Gangs copy as fast as the C library, and its call would have all vectors spilled around it.
+        mark(ctx.create_string_attribute("no-builtin-memcpy", ""));
+    }
+}
+
+fn declare<'ctx>(ctx: &'ctx Context, llvm: &LlvmModule<'ctx>) -> FunctionValue<'ctx> {
     let ptr = ctx.ptr_type(inkwell::AddressSpace::default());
     let i64 = ctx.i64_type();
     let params = [ptr.into(), ptr.into(), i64.into(), i64.into()];
@@ -153,7 +185,6 @@ fn declare<'ctx>(ctx: &'ctx Context, llvm: &LlvmModule<'ctx>) -> inkwell::values
         let kind = Attribute::get_named_enum_kind_id(name);
         function.add_attribute(place, ctx.create_enum_attribute(kind, value));
     };
-    add(AttributeLoc::Function, "nounwind", 0);
     let frame = AttributeLoc::Param(0);
     add(frame, "noalias", 0);
     add(frame, "readonly", 0);

@@ -241,6 +241,7 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
                 return Err(BuilderError::UnsetPosition);
             }
             InstData::Clock => emit.clock()?.into(),
+            InstData::Yield => return emit.let_others_go_on(),
             InstData::Combined => self.group.combined.ok_or(BuilderError::UnsetPosition)?,
             InstData::LiveLoad { live } if let Some(value) = self.frame.shared[*live] => value,
             InstData::LiveLoad { live } => {

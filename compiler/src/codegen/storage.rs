@@ -12,6 +12,7 @@
 use super::abi::ScratchNeeds;
 use crate::ir::{Function, InstData, Kernel, LiveSlot, Slot, SlotLayout, Terminator, Type, UnaryOp};
 use crate::layout::Layout;
+use crate::transform::waiting_loops::may_wait;
 use cranelift_entity::{EntityRef, SecondaryMap};
 
 /// Stack bytes that one kernel's slots may take; worker threads' stacks hold much more, so that
@@ -70,6 +71,8 @@ impl Storage {
             kernel.locals.values().map(|local| place(&mut needs.local_bytes, local.size, local.align)).collect();
         let asks_space = kernel.regions.values().any(asks_space);
         let kept = kept_slots(kernel);
+        // While one waits others run, so what each uses until it ends is its own.
+        let in_turns = may_wait(kernel);
         let mut slots = SecondaryMap::new();
         let mut strides: SecondaryMap<Slot, u64> = SecondaryMap::new();
         let mut blocks = SecondaryMap::new();
@@ -97,14 +100,19 @@ impl Storage {
                 SlotLayout::Apart | SlotLayout::Shared => (data.size, data.align),
             };
             blocks[slot] = (size, align);
-            slots[slot] = match kept[slot] {
+            // The address of a stack variable tells nothing about its address space.
+            let on_stack = size <= stack && !asks_space;
+            let used = match kept[slot] {
+                Use::Passing if in_turns && !on_stack => Use::Kept,
+                used => used,
+            };
+            slots[slot] = match used {
                 Use::None => SlotHome::Unused,
                 Use::Kept => {
                     arrays.push((u64::from(data.align).min(SCRATCH_ALIGN), Array::Slot(slot)));
                     SlotHome::Unused
                 }
-                // The address of a stack variable tells nothing about its address space.
-                Use::Passing if size <= stack && !asks_space => {
+                Use::Passing if on_stack => {
                     stack -= size;
                     SlotHome::Stack
                 }

@@ -85,6 +85,7 @@ pub const EXTENSIONS: &[Extension] = &[
     language("cl_khr_subgroup_rotate"),
     language("cl_khr_subgroup_shuffle"),
     language("cl_khr_subgroup_shuffle_relative"),
+    language("cl_khr_subgroups"),
     host("cl_khr_suggested_local_work_size", Version::new(1, 0, 0)),
     host("cl_khr_throttle_hints", Version::new(1, 0, 0)),
 ];

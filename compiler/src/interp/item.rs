@@ -406,7 +406,7 @@ impl Item {
             InstData::Combined => self.combined,
             // The group gives its result.
             InstData::Collective { .. } => return Ok(()),
-            InstData::Fence { .. } | InstData::Barrier | InstData::GangBarrier => return Ok(()),
+            InstData::Fence { .. } | InstData::Barrier | InstData::GangBarrier | InstData::Yield => return Ok(()),
         };
         if let Some(&result) = node.results.first() {
             self.values[result.as_u32() as usize] = bits;

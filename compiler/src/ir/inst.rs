@@ -96,6 +96,9 @@ pub enum InstData {
     /// Reads the machine's clock (`i64`, nanoseconds that never go back): one reading for the lanes that arrive together.
     /// Each time counts, and what touches memory stays on its side of it.
     Clock,
+    /// Lets other work-items or gangs of the group go on, for which this one may wait. Accesses to memory stay on their
+    /// side of it.
+    Yield,
     /// Orders memory between the lanes of a gang, which arrive together, and to others as a fence does.
     GangBarrier,
     /// What an active lane holds, for all lanes; `lane` is its number (`i64`). Only after `normalize`.
@@ -179,6 +182,7 @@ impl InstData {
             | InstData::Barrier
             | InstData::GangBarrier
             | InstData::Clock
+            | InstData::Yield
             | InstData::Combined
             | InstData::LiveLoad { .. } => [&[]; 3],
         };
@@ -217,6 +221,7 @@ impl InstData {
             | InstData::Barrier
             | InstData::GangBarrier
             | InstData::Clock
+            | InstData::Yield
             | InstData::Combined
             | InstData::LiveLoad { .. } => return,
         };
@@ -250,6 +255,7 @@ impl InstData {
             | InstData::Barrier
             | InstData::GangBarrier
             | InstData::Clock
+            | InstData::Yield
             | InstData::Collective { .. }
             | InstData::LiveStore { .. }
             | InstData::Printf { .. } => true,

@@ -272,6 +272,7 @@ pub fn inst_text(f: &Function, inst: Inst) -> String {
         InstData::Shuffle { .. } => format!("shuffle {list}"),
         InstData::GangBarrier => "gang_barrier".to_string(),
         InstData::Clock => "clock".to_string(),
+        InstData::Yield => "yield".to_string(),
         InstData::LaneOf { .. } => format!("lane_of {list}"),
         InstData::Put { .. } => format!("put {list}"),
         InstData::CallHost { name, .. } => format!("call_host {}({list})", quote(name)),

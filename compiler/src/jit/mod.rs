@@ -15,6 +15,7 @@ mod rows;
 mod soft;
 pub mod symbols;
 mod thirds;
+pub mod turns;
 
 use std::fmt;
 

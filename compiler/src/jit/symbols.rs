@@ -4,7 +4,7 @@
 //! by itself what it cannot write as instructions: intrinsics, block copies, half precision, 128-bit integers. Both find
 //! their functions here. The process is not searched: what a kernel reaches must not depend on the application around it.
 
-use super::soft;
+use super::{soft, turns};
 use crate::clock;
 
 /// A function of the C library, whatever its type: only its address is used.
@@ -83,7 +83,12 @@ extern "C" fn read_clock() -> u64 {
 /// Every name with its address.
 pub fn all() -> impl Iterator<Item = (&'static str, usize)> {
     let libraries = math().iter().chain(memory()).map(|&(name, function)| (name, function as usize));
-    let own = arithmetic().into_iter().chain([(clock::SYMBOL, read_clock as *const ())]);
+    let driver = [
+        (clock::SYMBOL, read_clock as *const ()),
+        (turns::RUN, turns::run as *const ()),
+        (turns::YIELD, turns::go_on as *const ()),
+    ];
+    let own = arithmetic().into_iter().chain(driver);
     libraries.chain(own.map(|(name, address)| (name, address as usize)))
 }
 

@@ -160,6 +160,7 @@ impl Grouper<'_> {
             | InstData::Barrier
             | InstData::GangBarrier
             | InstData::Clock
+            | InstData::Yield
             | InstData::Collective { .. }
             | InstData::Printf { .. } => return self.close(|_| true),
             _ => return,

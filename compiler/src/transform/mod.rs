@@ -20,4 +20,5 @@ pub mod shared_live;
 pub mod trivial_branches;
 pub mod uniform_choices;
 pub mod unmasked_loops;
+pub mod waiting_loops;
 pub mod whole_pieces;

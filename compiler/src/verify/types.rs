@@ -228,7 +228,7 @@ impl Verifier<'_> {
                 same("the lane", Type::I64, f.ty(*lane))?;
                 same("the value", ty, f.ty(*value))
             }
-            InstData::Barrier | InstData::GangBarrier => count::<0>(&results).map(drop),
+            InstData::Barrier | InstData::GangBarrier | InstData::Yield => count::<0>(&results).map(drop),
             InstData::Collective { op, arg, .. } | InstData::Across { op, arg, .. } => {
                 let [ty] = count(&results)?;
                 same("the operand", ty, f.ty(*arg))?;

@@ -71,6 +71,8 @@ pub enum Reason {
     SlotAlignment(u32),
     /// The values that a gang keeps alive would take too much of the stack.
     StackFrame,
+    /// Work-items may wait for each other.
+    Waits,
 }
 
 impl fmt::Display for Reason {
@@ -79,6 +81,7 @@ impl fmt::Display for Reason {
             Reason::Width(width) => write!(f, "gangs of {width} work-items are not supported"),
             Reason::Cost(choice) => choice.fmt(f),
             Reason::SlotAlignment(align) => write!(f, "a private variable is aligned to {align} bytes"),
+            Reason::Waits => f.write_str("work-items may wait for each other in a loop"),
             Reason::StackFrame => f.write_str("the values of a gang take too much of the stack"),
         }
     }

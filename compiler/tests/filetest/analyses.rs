@@ -10,6 +10,7 @@ use lockstep_compiler::analysis::lines::lines;
 use lockstep_compiler::analysis::liveness::liveness;
 use lockstep_compiler::analysis::loops::loops;
 use lockstep_compiler::analysis::post_dominators::post_dominators;
+use lockstep_compiler::analysis::waiting::waiting_loops;
 use lockstep_compiler::ir::{Block, Function, Module, Value, block_text, inst_text, term_text};
 use lockstep_compiler::launch_facts::{LaunchFacts, LocalSize};
 use lockstep_compiler::transform::all_true;
@@ -77,6 +78,18 @@ pub fn loop_facts(module: &Module) -> Vec<Fact> {
         }
         for (from, to) in forest.irreducible_edges() {
             found.push((term_text(f, *from), "irreducible".to_string(), to.to_string()));
+        }
+    })
+}
+
+/// `waits: yes` or `waits: no` for every loop's header.
+pub fn waiting(module: &Module) -> Vec<Fact> {
+    each_function(module, |f, found| {
+        let graph = cfg(f);
+        let waiting = waiting_loops(f);
+        for (_, data) in loops(&graph, &dominators(&graph)).iter() {
+            let waits = if waiting.contains(&data.header) { "yes" } else { "no" };
+            found.push((block_text(f, data.header), "waits".to_string(), waits.to_string()));
         }
     })
 }

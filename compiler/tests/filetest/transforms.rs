@@ -31,6 +31,7 @@ use lockstep_compiler::transform::rounds_at_once;
 use lockstep_compiler::transform::shared_live::shared_live;
 use lockstep_compiler::transform::trivial_branches::trivial_branches;
 use lockstep_compiler::transform::uniform_choices::{condition, split};
+use lockstep_compiler::transform::waiting_loops::mark_waiting_loops;
 use lockstep_compiler::transform::whole_pieces::pieces;
 use lockstep_compiler::verify::{Stage, verify};
 use lockstep_compiler::widen::versions::versions;
@@ -47,6 +48,7 @@ struct Pass {
 const PASSES: &[Pass] = &[
     Pass { name: "linear_ids", run: |kernel| linear_ids(kernel, &LaunchFacts::default()), stage: Stage::Imported },
     Pass { name: "fold", run: |kernel| kernel.regions.values_mut().for_each(fold), stage: Stage::Imported },
+    Pass { name: "waiting_loops", run: mark_waiting_loops, stage: Stage::Imported },
     Pass { name: "barriers", run: barriers, stage: Stage::Regions },
     Pass { name: "shared_live", run: |kernel| shared_live(&Module::default(), kernel), stage: Stage::Regions },
     Pass { name: "rounds", run: rounds_of_eight, stage: Stage::Regions },

@@ -191,8 +191,8 @@ fn language(name: cl_device_info, info: Info) -> Option<Result<()>> {
         }
         CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT => info.bool(has_feature("__opencl_c_generic_address_space")),
         CL_DEVICE_MAX_NUM_SUB_GROUPS => info.value(device::MAX_NUM_SUB_GROUPS),
-        // The sub-groups of a work-group run one after the other, from barrier to barrier.
-        CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => info.bool(false),
+        // Those that wait for others take turns with them.
+        CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => info.bool(true),
         CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT => {
             info.bool(has_feature("__opencl_c_work_group_collective_functions"))
         }

@@ -181,15 +181,16 @@ fn is_written_out(around: Around<'_, '_, '_>, body: &Function) -> bool {
 
 /// The kinds of gangs that the rows of a launch's groups are cut into.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Rows {
+pub struct Rows {
     /// Some may have a work-item in every lane.
-    has_full: bool,
+    pub has_full: bool,
     /// Some may have not.
-    has_partial: bool,
+    pub has_partial: bool,
 }
 
 impl Rows {
-    fn of(launch: &LaunchFacts, width: u32, layout: Layout) -> Rows {
+    /// Those of launches of which the facts hold.
+    pub fn of(launch: &LaunchFacts, width: u32, layout: Layout) -> Rows {
         let along = layout.dim();
         if layout == Layout::Linear {
             let items = [0, 1, 2].map(|dim| launch.local_size(dim)).into_iter().product::<Option<u32>>();
@@ -207,7 +208,7 @@ impl Rows {
 }
 
 /// The mask of the first `count` lanes.
-fn first_lanes<'ctx>(around: Around<'_, 'ctx, '_>, count: IntValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+pub fn first_lanes<'ctx>(around: Around<'_, 'ctx, '_>, count: IntValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
     let (emit, width) = (around.emit, around.width());
     let i32 = emit.ctx.i32_type();
     let lanes: Vec<IntValue> = (0..width).map(|lane| i32.const_int(lane.into(), false)).collect();

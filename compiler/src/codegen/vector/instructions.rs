@@ -129,6 +129,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             InstData::LaneOf { arg, lane } => uniform(self.lane(*arg, self.first(*lane)?.into_int_value())?),
             InstData::Across { how, op, cluster, arg } => self.across(*how, *op, *cluster, *arg)?,
             InstData::Shuffle { arg, lane } => self.lanes_at(*arg, *lane)?,
+            InstData::Yield => return done(emit.let_others_go_on()),
             InstData::GangBarrier => return done(emit.fence(Ordering::AcqRel)),
             InstData::Put { into, lane, value } => {
                 let number = self.first(*lane)?.into_int_value();

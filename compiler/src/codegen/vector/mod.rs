@@ -26,9 +26,11 @@ mod one_by_one;
 mod roots;
 mod runs;
 mod streams;
+mod turns;
 mod values;
 
 pub use gangs::run_gangs;
+pub use turns::take_gangs;
 
 use super::emit::{Emit, Emitted, vector_of};
 use super::frame::Frame;

@@ -264,6 +264,7 @@ impl Parser {
                 }
                 "gang_barrier" => InstData::GangBarrier,
                 "clock" => InstData::Clock,
+                "yield" => InstData::Yield,
                 "combined" => InstData::Combined,
                 "live_load" => InstData::LiveLoad { live: LiveSlot::from_u32(self.entity("ls", "a live slot")?.0) },
                 "live_store" => {

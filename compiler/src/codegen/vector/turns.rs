@@ -1,0 +1,71 @@
+//! The gangs of a region that may wait for each other: one after the other as they are taken ([`crate::codegen::turns`]).
+
+use super::gangs::{Rows, first_lanes};
+use super::{Around, Gang, GangCode};
+use crate::codegen::emit::Emitted;
+use crate::codegen::groups::Item;
+use crate::codegen::turns::open_pieces;
+use crate::ir::{Function, Region};
+use crate::layout::Layout;
+use crate::widen::RegionPlan;
+use inkwell::IntPredicate;
+use inkwell::builder::BuilderError;
+
+/// Emits the code of the region's function; the answer: where the group may go on.
+pub fn take_gangs<'ctx>(
+    around: Around<'_, 'ctx, '_>,
+    body: &Function,
+    plan: &RegionPlan,
+) -> Emitted<Vec<Option<Region>>> {
+    let Around { emit, group, .. } = around;
+    let (b, layout, width) = (&emit.builder, around.widening.layout, u64::from(around.width()));
+    // Sub-groups are rows, or have consecutive linear ids.
+    if around.widening.run.is_some() {
+        return Err(BuilderError::UnsetPosition);
+    }
+    let [along, middle, outer] = layout.order();
+    let (mut size, mut rows) = (group.size[along], [group.size[middle], group.size[outer]]);
+    if layout == Layout::Linear {
+        size = emit.mul(emit.mul(size, rows[0])?, rows[1])?;
+        rows = [emit.const64(1); 2];
+    }
+    let up = emit.add(size, emit.const64(width - 1))?;
+    let of_row = b.build_int_unsigned_div(up, emit.const64(width), "gangs")?;
+    let pieces = open_pieces(emit, emit.mul(emit.mul(of_row, rows[0])?, rows[1])?)?;
+    let row = b.build_int_unsigned_div(pieces.number, of_row, "row")?;
+    let place = b.build_int_unsigned_rem(pieces.number, of_row, "")?;
+    let x = emit.mul(place, emit.const64(width))?;
+    let first = || -> Emitted<Item<'ctx>> {
+        let mut local = [x; 3];
+        local[middle] = b.build_int_unsigned_rem(row, rows[0], "")?;
+        local[outer] = b.build_int_unsigned_div(row, rows[0], "")?;
+        let mut global = local;
+        for (d, global) in global.iter_mut().enumerate() {
+            *global = b.build_int_add(group.first[d], local[d], "")?;
+        }
+        Ok(Item { local, global, number: emit.add(emit.mul(row, size)?, x)? })
+    };
+
+    let kinds = Rows::of(&around.frame.launch, around.width(), layout);
+    let left = b.build_int_sub(size, x, "left")?;
+    let [full, partial] = ["gang", "tail"].map(|name| emit.block(name));
+    let is_full = b.build_int_compare(IntPredicate::UGE, left, emit.const64(width), "")?;
+    match kinds {
+        Rows { has_full: true, has_partial: true } => b.build_conditional_branch(is_full, full, partial)?,
+        Rows { has_full: true, has_partial: false } => b.build_unconditional_branch(full)?,
+        Rows { has_full: false, .. } => b.build_unconditional_branch(partial)?,
+    };
+    let mut nexts = Vec::new();
+    for (to, is_there, is_partial) in [(full, kinds.has_full, false), (partial, kinds.has_partial, true)] {
+        emit.at(to);
+        if !is_there {
+            b.build_unreachable()?;
+            continue;
+        }
+        let entry = is_partial.then(|| first_lanes(around, left)).transpose()?;
+        let exits = GangCode::emit(around, &Gang { first: first()?, entry }, body, plan)?;
+        nexts.extend(pieces.leave(emit, &exits)?);
+    }
+    pieces.close(emit)?;
+    Ok(nexts)
+}
