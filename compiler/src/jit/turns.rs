@@ -2,9 +2,9 @@
 //!
 //! Generated code hands a region to [`run`] as a function that takes work of the group, piece by piece from a counter, until
 //! none is left. As long as nobody waits one call does it all, on the stack it was called on. A loop that waits calls
-//! [`go_on`] in every round; after some rounds those that wait as well have their turns, and then another call of the
-//! function begins, on a stack of its own, with the work that is left. All of them are one thread's, and change hands
-//! nowhere else.
+//! [`go_on`] in every round; after some rounds another call of the function begins, on a stack of its own, with the work that
+//! is left. From then on whoever waits hands over in every round: those that wait as well have their turns, and where none of
+//! them gets done one more begins. All of them are one thread's, and change hands nowhere else.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -22,7 +22,7 @@ pub const YIELD: &str = "__lockstep_yield";
 /// Does work of the region that the context is of until none is left.
 type Work = unsafe extern "C" fn(*mut c_void);
 
-/// Rounds that a loop waits before others have their turns: what another thread holds is often free again by then.
+/// Rounds that the first one waits before another begins: what another thread holds is often free again by then.
 const ROUNDS: u32 = 64;
 
 /// Bytes of a stack: what code of gangs may take (`widen::MOST_STACK_BYTES`), and as much for what it calls.
@@ -43,7 +43,7 @@ struct Turns {
     more: Cell<bool>,
     /// How to give up one's turn; null for what runs on the caller's stack.
     current: Cell<*const Yielder<(), ()>>,
-    /// Rounds waited since the last change of hands.
+    /// Rounds waited while nobody else did.
     rounds: Cell<u32>,
 }
 
@@ -82,12 +82,14 @@ pub unsafe extern "C" fn run(work: Work, context: *mut c_void) {
 pub extern "C" fn go_on() {
     // SAFETY: null, or what `run` has on its stack until all work has returned.
     let Some(turns) = (unsafe { RUNNING.get().as_ref() }) else { return };
-    turns.rounds.set(turns.rounds.get() + 1);
-    if turns.rounds.get() < ROUNDS {
-        return std::hint::spin_loop();
-    }
-    turns.rounds.set(0);
     let current = turns.current.get();
+    if current.is_null() && !turns.somebody_waits() {
+        turns.rounds.set(turns.rounds.get() + 1);
+        if turns.rounds.get() < ROUNDS {
+            return std::hint::spin_loop();
+        }
+        turns.rounds.set(0);
+    }
     // SAFETY: null, or that of the coroutine that runs, which is the one that calls.
     match unsafe { current.as_ref() } {
         Some(to) => {
