@@ -54,6 +54,11 @@ fn calls_that_cannot_be_made() {
     };
     refused(&primitive("double", "double"), "__lockstep_recip_estimate is not for f64");
     refused(&primitive("double", "float"), "__lockstep_recip_estimate does not return what it is");
+    let call = "  %x = call double @__lockstep_scaled_double(double 1.0, float 1.0, double 1.0)";
+    refused(
+        &format!("declare double @__lockstep_scaled_double(double, float, double)\n{}", kernel(call)),
+        "__lockstep_scaled_double is not for f32",
+    );
     refused(
         &format!("declare i64 @llvm.readcyclecounter()\n{}", kernel("  %t = call i64 @llvm.readcyclecounter()")),
         "the intrinsic llvm.readcyclecounter is not supported",

@@ -6,7 +6,9 @@ use lockstep_compiler::frontend::options::{BuildOptions, Stage as OptionStage};
 use lockstep_compiler::frontend::{FrontendConfig, compile, link_with, prepare};
 use lockstep_compiler::import::import;
 use lockstep_compiler::interp::{self, Arg, Memory, NdRange, Report};
-use lockstep_compiler::ir::{BinaryOp, InstData, InstNode, Kernel, Module, ParamKind, Space, Type, UnaryOp, Value};
+use lockstep_compiler::ir::{
+    BinaryOp, InstData, InstNode, Kernel, Module, ParamKind, Space, TernaryOp, Type, UnaryOp, Value,
+};
 use lockstep_compiler::verify::{Stage, verify};
 
 fn build(source: &str, options: &str) -> Module {
@@ -351,7 +353,11 @@ fn native_and_half_forms_take_fewer_steps() {
         let module =
             build(&format!("kernel void k(global float *a) {{ float x = a[0], y = a[1]; a[0] = {call}; }}"), "");
         let mut memory = Memory::new(vec![bytes(&[2.5f32, 3.25], f32::to_le_bytes)]);
-        run(&module, "k", &[1], &[1], &[Arg::Buffer(0)], &mut memory).steps[0]
+        let steps = run(&module, "k", &[1], &[1], &[Arg::Buffer(0)], &mut memory).steps[0];
+        // A sum times a power of two is a step, for which machines without AVX-512 need six instructions.
+        let insts = module.kernels[0].regions.values().flat_map(|body| body.insts.values());
+        let scaled = |data: &InstData| matches!(data, InstData::Ternary { op: TernaryOp::Scaled, .. });
+        steps + 5 * insts.filter(|inst| scaled(&inst.data)).count() as u64
     };
     for name in ["exp", "exp2", "exp10", "log", "log2", "log10", "sin", "cos", "tan", "powr"] {
         let call = if name == "powr" { "powr(x, y)".to_owned() } else { format!("{name}(x)") };

@@ -22,7 +22,14 @@ INL double poly_exp_rest(double x)
 
 INL double expm1_near_zero(double r) { return mul_add(poly_exp_rest(r), r * r, r); }
 
-// t = n ln2 + r: gives r, and n in the low bits of *shifted.
+// t = n ln2 + r: gives r, and n by way of *counted.
+INL double exp_counted(double t, private double *counted)
+{
+    *counted = mul_add(t, LOG2_E, COUNT_DOUBLE);
+    double n = *counted - COUNT_DOUBLE;
+    return FUSED(-n, LN2_LOW, FUSED(-n, LN2, t));
+}
+// The same with n in the low bits of *shifted.
 INL double exp_reduced(double t, private double *shifted)
 {
     *shifted = mul_add(t, LOG2_E, ROUNDER);
@@ -30,30 +37,20 @@ INL double exp_reduced(double t, private double *shifted)
     return FUSED(-n, LN2_LOW, FUSED(-n, LN2, t));
 }
 
-// (a + b) 2^n for the n in the low bits of `shifted`, |n| below 2000: in two factors, as the result may be denormal or the
-// power beyond what double has.
-INL double scaled(double a, double b, double shifted)
-{
-    ulong n = as_ulong(shifted) - (as_ulong(ROUNDER) - 2046);
-    ulong half_of_it = n >> 1;
-    double scale = as_double(half_of_it << 52);
-    return mul_add(a, scale, b * scale) * as_double((n - half_of_it) << 52);
-}
-
 INL double exp_of(double x)
 {
-    double shifted;
-    double r = exp_reduced(bounded(x, -746.0, 710.0), &shifted);
-    return scaled(expm1_near_zero(r), 1.0, shifted);
+    double counted;
+    double r = exp_counted(bounded(x, -746.0, 710.0), &counted);
+    return __lockstep_scaled_double(expm1_near_zero(r), 1.0, counted);
 }
 
 // 2^(high + low), |low| far below 1 where the result is neither 0 nor infinite.
 INL double exp2_of_sum(double high, double low)
 {
     double t = bounded(high, -1080.0, 1030.0);
-    double shifted = t + ROUNDER;
-    double r = (t - (shifted - ROUNDER)) + (magnitude(high) < 2000.0 ? low : 0.0);
-    return scaled(expm1_near_zero(r * LN2), 1.0, shifted);
+    double counted = t + COUNT_DOUBLE;
+    double r = (t - (counted - COUNT_DOUBLE)) + (magnitude(high) < 2000.0 ? low : 0.0);
+    return __lockstep_scaled_double(expm1_near_zero(r * LN2), 1.0, counted);
 }
 
 #endif

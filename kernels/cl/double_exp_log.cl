@@ -6,16 +6,16 @@ OVL double exp(double x) { return exp_of(x); }
 OVL double exp2(double x)
 {
     double t = bounded(x, -1076.0, 1025.0);
-    double shifted = t + ROUNDER;
-    return scaled(expm1_near_zero((t - (shifted - ROUNDER)) * LN2), 1.0, shifted);
+    double counted = t + COUNT_DOUBLE;
+    return __lockstep_scaled_double(expm1_near_zero((t - (counted - COUNT_DOUBLE)) * LN2), 1.0, counted);
 }
 OVL double exp10(double x)
 {
     double t = bounded(x, -325.0, 310.0);
-    double shifted = mul_add(t, LOG2_10, ROUNDER);
-    double n = shifted - ROUNDER;
+    double counted = mul_add(t, LOG2_10, COUNT_DOUBLE);
+    double n = counted - COUNT_DOUBLE;
     double r = FUSED(-n, LOG10_2_LOW, FUSED(-n, LOG10_2, t));
-    return scaled(expm1_near_zero(r * LN10), 1.0, shifted);
+    return __lockstep_scaled_double(expm1_near_zero(r * LN10), 1.0, counted);
 }
 OVL double expm1(double x)
 {
@@ -31,13 +31,14 @@ OVL double expm1(double x)
 OVL double log(double x) { return log_of(x); }
 OVL double log2(double x)
 {
-    double e, f = log_parts(x, &e);
-    return log_cases(x, mul_add(log_near_one(f), LOG2_E, e));
+    double e, f = log_split(x, &e);
+    return mul_add(log_near_one(f), LOG2_E, e);
 }
 OVL double log10(double x)
 {
-    double e, f = log_parts(x, &e);
-    return log_cases(x, mul_add(e, LOG10_2, mul_add(log_near_one(f), LOG10_E, e * LOG10_2_LOW)));
+    double e, f = log_split(x, &e);
+    // log10(2) in two parts of one sign, as e may be infinite.
+    return mul_add(e, 0x1.34413509f79fep-2, mul_add(log_near_one(f), LOG10_E, e * 0x1.e623e2566b02ep-55));
 }
 OVL double log1p(double x) { return log1p_of(x); }
 

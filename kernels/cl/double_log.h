@@ -3,28 +3,28 @@
 #define LOCKSTEP_DOUBLE_LOG_H
 #include "double_math.h"
 
-// (log(1+f)-f+f^2/2)/f^3: [-0.292893, 0.414214], error 2^-54.0
+// (log(1+f)-f+f^2/2)/f^3: [-0.25, 0.5], error 2^-54.0
 INL double poly_log_rest(double x)
 {
     double square = x * x;
-    double even = 0x1.0314e23d95600p-4;
-    even = mul_add(even, square, 0x1.e93cba0fc19e7p-5);
-    even = mul_add(even, square, 0x1.0f3ddd0d769ddp-4);
-    even = mul_add(even, square, 0x1.3b4b8e0ccc30fp-4);
-    even = mul_add(even, square, 0x1.7459bce4bfa9bp-4);
-    even = mul_add(even, square, 0x1.c71c8e52dc4d6p-4);
-    even = mul_add(even, square, 0x1.249248e2b96a9p-3);
-    even = mul_add(even, square, 0x1.9999999a2b078p-3);
-    even = mul_add(even, square, 0x1.55555555551f2p-2);
-    double odd = -0x1.d01d02231bb10p-6;
-    odd = mul_add(odd, square, -0x1.15da90b13b8c1p-4);
-    odd = mul_add(odd, square, -0x1.eef63e7bdefbbp-5);
-    odd = mul_add(odd, square, -0x1.2547dcb99089fp-4);
-    odd = mul_add(odd, square, -0x1.554d2a8180117p-4);
-    odd = mul_add(odd, square, -0x1.9999cae5f3fc8p-4);
-    odd = mul_add(odd, square, -0x1.ffffff8027316p-4);
-    odd = mul_add(odd, square, -0x1.555555555c128p-3);
-    odd = mul_add(odd, square, -0x1.0000000000465p-2);
+    double even = 0x1.0b34d43467f08p-5;
+    even = mul_add(even, square, 0x1.028db7cdd3a06p-4);
+    even = mul_add(even, square, 0x1.10aa6e8a9e892p-4);
+    even = mul_add(even, square, 0x1.3af6d6c2fdc3ap-4);
+    even = mul_add(even, square, 0x1.745fc06a83e44p-4);
+    even = mul_add(even, square, 0x1.c71c583cf60e2p-4);
+    even = mul_add(even, square, 0x1.24924960d2c4ep-3);
+    even = mul_add(even, square, 0x1.9999999916a75p-3);
+    even = mul_add(even, square, 0x1.5555555555848p-2);
+    double odd = -0x1.3048642bc611ap-7;
+    odd = mul_add(odd, square, -0x1.bf5e72cf214e7p-5);
+    odd = mul_add(odd, square, -0x1.0742d4e6a3925p-4);
+    odd = mul_add(odd, square, -0x1.23b294fe31526p-4);
+    odd = mul_add(odd, square, -0x1.55608f7919209p-4);
+    odd = mul_add(odd, square, -0x1.999958864eebep-4);
+    odd = mul_add(odd, square, -0x1.00000038a5787p-3);
+    odd = mul_add(odd, square, -0x1.55555555e940ep-3);
+    odd = mul_add(odd, square, -0x1.fffffffffe5edp-3);
     return mul_add(odd, x, even);
 }
 
@@ -54,6 +54,8 @@ INL double poly_inverse(double x)
 // The pattern of sqrt(1/2), and what takes it to that of 1.
 #define ROOT_OF_HALF 0x3fe6a09e667f3bcdUL
 #define TO_ONE (0x3ff0000000000000UL - ROOT_OF_HALF)
+// The pattern of 3/4.
+#define THREE_QUARTERS 0x3fe8000000000000UL
 
 // x = 2^e (1 + f) with 1 + f between sqrt(1/2) and sqrt(2): gives f, which is exact, and e, for positive finite x.
 INL double log_parts_of_normal(double x, private double *e)
@@ -69,22 +71,24 @@ INL double log_parts(double x, private double *e)
     *e = as_double((bits >> 52) | 0x4330000000000000UL) - (denormal ? 0x1p52 + 1077.0 : 0x1p52 + 1023.0);
     return as_double((bits & 0x000fffffffffffffUL) + ROOT_OF_HALF) - 1.0;
 }
+
+// x = 2^e (1 + f) with 1 + f between 3/4 and 3/2, for a positive x; at zero and infinity e is infinite, as the logarithm is,
+// and f is NaN below zero.
+INL double log_split(double x, private double *e)
+{
+    *e = __lockstep_logb(x);
+    return __lockstep_significand(x) - 1.0;
+}
 // log(1 + f) for such an f.
 INL double log_near_one(double f)
 {
     double square = f * f;
     return f + mul_add(f * square, poly_log_rest(f), -0.5 * square);
 }
-// What the logarithm r of a positive finite x becomes for every x.
-INL double log_cases(double x, double r)
-{
-    r = x > 0.0 ? r : x == 0.0 ? -INF : QUIET_NAN;
-    return x == INF ? x : r;
-}
 INL double log_of(double x)
 {
-    double e, f = log_parts(x, &e);
-    return log_cases(x, mul_add(e, LN2, mul_add(e, LN2_LOW, log_near_one(f))));
+    double e, f = log_split(x, &e);
+    return mul_add(e, LN2, mul_add(e, LN2_LOW, log_near_one(f)));
 }
 
 // log(1 + x): the part of x that the sum has lost is added to the logarithm, divided by the sum.
@@ -92,9 +96,9 @@ INL double log1p_of(double x)
 {
     double sum = 1.0 + x;
     double lost = x > 1.0 ? 1.0 - (sum - x) : x - (sum - 1.0);
-    ulong bits = as_ulong(sum) + TO_ONE;
+    ulong bits = as_ulong(sum) + (0x3ff0000000000000UL - THREE_QUARTERS);
     double e = from_bits(bits >> 52) - 1023.0;
-    double f = as_double((bits & 0x000fffffffffffffUL) + ROOT_OF_HALF) - 1.0;
+    double f = as_double((bits & 0x000fffffffffffffUL) + THREE_QUARTERS) - 1.0;
     // 2^(2 - e), which is a normal number for each e.
     double scale = as_double(0x8000000000000000UL - (bits & 0x7ff0000000000000UL));
     double rest = lost * scale * 0.25;

@@ -95,9 +95,9 @@ INL double erfc_of(double a)
     double square = x * x, square_low = FUSED(x, x, -square);
     double inverse = 1.0 / (x + 4.0);
     double slow = poly_erfc((x - 4.0) * inverse) * inverse;
-    double shifted;
-    double r = exp_reduced(-square, &shifted) - square_low;
-    return scaled(expm1_near_zero(r) * slow, slow, shifted);
+    double counted;
+    double r = exp_counted(-square, &counted) - square_low;
+    return __lockstep_scaled_double(expm1_near_zero(r) * slow, slow, counted);
 }
 // --- gamma functions ------------------------------------------------------------------------------------------------
 // Stirling's rest times a, by 1/a^2: [0, 0.015625], error 2^-63.5
@@ -171,9 +171,9 @@ INL double gamma_of(double x)
     double s = sinpi_of(a);
     double ratio = negative ? -over * (PI * 0x1p-64) / (small ? s : s * a) : 0x1p-64 / (over * under);
     double exponent = negative ? -high : high, exponent_low = negative ? -low : low;
-    double whole = exponent + ROUNDER;
-    double r = (exponent - (whole - ROUNDER)) + exponent_low;
-    double v = scaled(expm1_near_zero(r * LN2) * ratio, ratio, whole + 64.0);
+    double counted = exponent + COUNT_DOUBLE;
+    double r = (exponent - (counted - COUNT_DOUBLE)) + exponent_low;
+    double v = __lockstep_scaled_double(expm1_near_zero(r * LN2) * ratio, ratio, counted + 64.0);
     v = x == 0.0 ? 1.0 / x : x == INF ? x : v;
     return x != x || (negative && (s == 0.0 || a == INF)) ? QUIET_NAN : v;
 }

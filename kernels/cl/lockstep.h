@@ -33,6 +33,15 @@ PRIMITIVE double __lockstep_rsqrt_estimate_double(double x);
 // One over x's root to 14 bits, and x / y to 10, at least; denormal numbers may count as zeros.
 PRIMITIVE float __lockstep_rsqrt_native(float x);
 PRIMITIVE float __lockstep_quotient_estimate(float x, float y);
+// x = m 2^n with m from 3/4 up to 3/2: n and m. At zero and infinity n is infinite; below zero m is NaN.
+PRIMITIVE double __lockstep_logb(double x);
+PRIMITIVE double __lockstep_significand(double x);
+// (a + b) 2^n for an integer n that is added to one of these numbers: |n| up to 250, and 2000 for doubles. Nothing is
+// added where b is the constant 0.
+#define COUNT_FLOAT 0x1.8001fcp23f
+#define COUNT_DOUBLE 0x1.80000000007fep52
+PRIMITIVE float __lockstep_scaled_float(float a, float b, float counted);
+PRIMITIVE double __lockstep_scaled_double(double a, double b, double counted);
 __attribute__((convergent)) void __lockstep_barrier(uint flags, uint scope);
 // T __lockstep_collective_<how>_<op>_<T>(T): what the values of the group's work-items are together, for all of them
 // (reduce), or up to (inclusive) or before (exclusive) the own one in the order of linear ids. All come there, as to a

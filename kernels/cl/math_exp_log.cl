@@ -4,15 +4,15 @@
 
 OVL float exp(float x)
 {
-    float shifted, p = exp_rest(bounded(x, -104.0f, 89.0f), &shifted);
-    return scaled(p, shifted);
+    float counted, p = exp_rest(bounded(x, -104.0f, 89.0f), &counted);
+    return __lockstep_scaled_float(p, 1.0f, counted);
 }
 OVL float exp2(float x)
 {
     float t = bounded(x, -151.0f, 129.0f);
-    float shifted = t + ROUNDER_254;
-    float r = t - (shifted - ROUNDER_254);
-    return scaled(r * poly_exp2_rest(r), shifted);
+    float counted = t + COUNT_FLOAT;
+    float r = t - (counted - COUNT_FLOAT);
+    return __lockstep_scaled_float(mul_add(r, poly_exp2_rest(r), 1.0f), 0.0f, counted);
 }
 OVL float exp10(float x)
 {

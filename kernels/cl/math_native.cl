@@ -142,16 +142,17 @@ OVL float native_divide(float x, float y)
 
 INL float fast_exp2(float x, enum form form)
 {
-    float shifted = x + ROUNDER;
-    float r = x - (shifted - ROUNDER);
+    // 128 makes the bits of infinity.
+    float t = x > 128.0f ? 128.0f : x;
+    float shifted = t + ROUNDER;
+    float r = t - (shifted - ROUNDER);
     float p = form == HALF ? poly_half_exp2_rest(r) : poly_exp2_rest(r);
-    // Into the exponent's bits: next to -126 the polynomial is not below 1 and next to 128 it is. Beyond them the bits
-    // mean nothing, and are not taken.
+    // Into the exponent's bits: next to -126 the polynomial is not below 1 and next to 128 it is. Below -126 and of NaN
+    // the bits mean nothing, and are not taken: that is zero, and NaN. All is computed before it is chosen: that makes no
+    // branches.
     float v = as_float(as_int(mul_add(r, p, 1.0f)) + (as_int(shifted) << 23));
-    // NaN is not below 128 and stays one. All is computed before it is chosen: that makes no branches.
-    float beyond = x + INFINITY;
-    v = x < 128.0f ? v : beyond;
-    return x < -126.0f ? 0.0f : v;
+    float beyond = x < 0.0f ? 0.0f : x;
+    return x >= -126.0f ? v : beyond;
 }
 // For positive normal x.
 INL float fast_log2_of(float x, enum form form)

@@ -18,9 +18,9 @@ INL double wide_log2(float x)
 INL float magnitude_power(float ax, double y, int below, int zero)
 {
     double z = bounded(y * wide_log2(ax), 200.0);
-    float shifted = (float)z + ROUNDER_254;
-    float r = (float)(z - (double)(shifted - ROUNDER_254));
-    float v = scaled(r * poly_exp2_rest(r), shifted);
+    float counted = (float)z + COUNT_FLOAT;
+    float r = (float)(z - (double)(counted - COUNT_FLOAT));
+    float v = __lockstep_scaled_float(mul_add(r, poly_exp2_rest(r), 1.0f), 0.0f, counted);
     float end = (ax == 0.0f) == below ? INFINITY : 0.0f;
     v = ax == 0.0f || ax == INFINITY ? end : v;
     return zero || ax == 1.0f ? 1.0f : v;

@@ -5,8 +5,7 @@
 #define LOCKSTEP_SINGLE_H
 #include "math.h"
 
-// Adding these rounds to the nearest integer and leaves that integer plus 254 or 127 in the low bits of the pattern.
-#define ROUNDER_254 0x1.8001fcp23f
+// Adding this rounds to the nearest integer and leaves that integer plus 127 in the low bits of the pattern.
 #define ROUNDER_127 0x1.8000fep23f
 
 // ln2 in two parts; a product of the first with a number of 8 bits is exact.
@@ -108,20 +107,11 @@ INL float bounded(float x, float low, float high)
     float least = x > high ? high : x;
     return least < low ? low : least;
 }
-// 1 + p times the power of two that `shifted` counts: in two factors, as the result may be denormal or the power beyond
-// what float has. The 254 in the low bits are both factors' biases, and what is above them is shifted out.
-INL float scaled(float p, float shifted)
+// t = n ln2 + r: gives exp(r) - 1, and n by way of `counted`.
+INL float exp_rest(float t, private float *counted)
 {
-    int both = as_int(shifted), one = both >> 1;
-    float scale = as_float(one << 23);
-    return mul_add(p, scale, scale) * as_float((both - one) << 23);
-}
-
-// t = n ln2 + r: gives exp(r) - 1, and n by way of `shifted`.
-INL float exp_rest(float t, private float *shifted)
-{
-    *shifted = mul_add(t, LOG2_E_FLOAT, ROUNDER_254);
-    float n = *shifted - ROUNDER_254;
+    *counted = mul_add(t, LOG2_E_FLOAT, COUNT_FLOAT);
+    float n = *counted - COUNT_FLOAT;
     float r = mul_add(-n, LN2_LOW, mul_add(-n, LN2_HIGH, t));
     return mul_add(poly_exp_rest(r), r * r, r);
 }
@@ -129,9 +119,9 @@ INL float exp_rest(float t, private float *shifted)
 // A quarter of exp(t), or of exp(t) - 1, for t from 0 to 89.5, where exp(t) itself may be beyond what float has.
 INL float quarter_exp(float t, float less)
 {
-    float shifted;
-    float p = exp_rest(t, &shifted);
-    float scale = as_float((as_int(shifted) - 129) << 23);
+    float counted;
+    float p = exp_rest(t, &counted);
+    float scale = as_float((as_int(counted) - 129) << 23);
     return mul_add(scale, p, scale - less);
 }
 

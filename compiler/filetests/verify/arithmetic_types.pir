@@ -50,6 +50,10 @@ kernel "types" {
     v44: i32 = quotient_estimate v1, v1 ; error: i32 is no float type
     v45: f64 = quotient_estimate v19, v19 ; error: f64 is not f32
     v46: f64 = rsqrt_native v19 ; error: f64 is not f32
+    v47: f32 = logb v2 ; error: f32 is not f64
+    v48: f64 = significand v2 ; error: the operand must be f64, not f32
+    v49: f16 = scaled v20, v20, v20 ; error: f16 is not f32 or f64
+    v50: f64 = scaled v19, v2, v19 ; error: the operand must be f64, not f32
     return
   }
 }

@@ -13,7 +13,9 @@ use super::lines::{Line, lines};
 use super::loops::{Loop, Loops};
 use super::recurrence;
 use super::shape::Shape;
-use crate::ir::{BinaryOp, Block, Function, Inst, InstData, Space, Terminator, Type, UnaryOp, Value, ValueDef};
+use crate::ir::{
+    BinaryOp, Block, Function, Inst, InstData, Space, Terminator, TernaryOp, Type, UnaryOp, Value, ValueDef,
+};
 use crate::widen::memory::{AccessClass, Direction, classify, is_plain};
 use cranelift_entity::{EntitySet, SecondaryMap};
 
@@ -89,7 +91,8 @@ fn operation(f: &Function, inst: Inst) -> u64 {
             _ => 5,
         },
         InstData::Unary { op: UnaryOp::Rsqrt, .. } => 10,
-        InstData::Binary { op: QuotientEstimate, .. } => 4,
+        InstData::Binary { op: QuotientEstimate, .. } | InstData::Ternary { op: TernaryOp::Scaled, .. } => 4,
+        InstData::Unary { op: UnaryOp::Logb | UnaryOp::Significand, .. } => 4,
         InstData::Binary { op: Frem, .. } => 40,
         InstData::Binary { op: Udiv | Sdiv | Urem | Srem, .. } => {
             if ty.bits() > 32 {

@@ -135,6 +135,7 @@ pub(super) fn latency(f: &Function, inst: Inst, shapes: Option<&SecondaryMap<Val
             _ => 2,
         },
         InstData::Ternary { op: TernaryOp::Fma | TernaryOp::FmulAdd, .. } => 4,
+        InstData::Ternary { op: TernaryOp::Scaled, .. } => 10,
         InstData::Ternary { .. } => 1,
         InstData::Icmp { .. } => 1 + 2 * u64::from(wide),
         InstData::Fcmp { .. } => 3,

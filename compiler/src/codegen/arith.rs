@@ -88,6 +88,8 @@ impl<'ctx> Emit<'ctx, '_> {
             UnaryOp::RsqrtEstimate if to == Type::F64 => return self.estimate(Estimate::RsqrtOfDouble, arg),
             UnaryOp::RsqrtEstimate => return self.estimate(Estimate::Rsqrt, arg),
             UnaryOp::RsqrtNative => return self.native_rsqrt(arg),
+            UnaryOp::Logb => return self.logb(arg),
+            UnaryOp::Significand => return self.significand(arg),
             UnaryOp::Floor => call("llvm.floor")?,
             UnaryOp::Ceil => call("llvm.ceil")?,
             UnaryOp::Ftrunc => call("llvm.trunc")?,
@@ -222,6 +224,7 @@ impl<'ctx> Emit<'ctx, '_> {
             }
             TernaryOp::Fma => call("llvm.fma")?,
             TernaryOp::FmulAdd => call("llvm.fmuladd")?,
+            TernaryOp::Scaled => return self.scaled(ty, [x, y, z]),
             TernaryOp::Fshl | TernaryOp::Fshr if x != y && x.is_vector_value() => {
                 return self.funnel_shift(op == TernaryOp::Fshl, ty, [x, y, z]);
             }

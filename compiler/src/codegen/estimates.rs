@@ -134,7 +134,7 @@ impl<'ctx> Emit<'ctx, '_> {
     }
 
     /// A constant in as many lanes.
-    fn in_all_lanes(&self, ty: Type, bits: u128, like: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+    pub fn in_all_lanes(&self, ty: Type, bits: u128, like: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         let value = self.constant(ty, bits);
         match like {
             BasicValueEnum::VectorValue(like) => Ok(self.splat(value, like.get_type().get_size())?.into()),

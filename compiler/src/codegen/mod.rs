@@ -22,6 +22,7 @@ mod calls;
 mod combine;
 mod emit;
 mod estimates;
+mod exponents;
 mod frame;
 mod groups;
 mod memory;

@@ -4,7 +4,7 @@
 use super::emit::{Body, Lanes};
 use super::llvm::Value as LlvmValue;
 use super::{Attempt, intrinsics, printf, refuse};
-use crate::ir::{BinaryOp, Cluster, Collect, InstData, IntCc, Query, Type, UnaryOp, Value};
+use crate::ir::{BinaryOp, Cluster, Collect, FastMath, InstData, IntCc, Query, TernaryOp, Type, UnaryOp, Value};
 
 /// Whether a call ends the work-item at once.
 pub(super) fn is_trap(inst: LlvmValue<'_>) -> bool {
@@ -81,12 +81,17 @@ fn primitive<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> At
             };
             return Ok(Lanes::from([body.image_field(image, offset, ty)?]));
         }
-        ("recip_estimate" | "rsqrt_estimate" | "rsqrt_native" | "rsqrt_estimate_double", &[arg]) => {
+        (
+            "recip_estimate" | "rsqrt_estimate" | "rsqrt_native" | "rsqrt_estimate_double" | "logb" | "significand",
+            &[arg],
+        ) => {
             let arg = body.scalar(arg)?;
             let (op, ty) = match name {
                 "recip_estimate" => (UnaryOp::RecipEstimate, Type::F32),
                 "rsqrt_estimate" => (UnaryOp::RsqrtEstimate, Type::F32),
                 "rsqrt_native" => (UnaryOp::RsqrtNative, Type::F32),
+                "logb" => (UnaryOp::Logb, Type::F64),
+                "significand" => (UnaryOp::Significand, Type::F64),
                 _ => (UnaryOp::RsqrtEstimate, Type::F64),
             };
             if body.ty(arg) != ty {
@@ -100,6 +105,14 @@ fn primitive<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> At
                 refuse!("the primitive __lockstep_{name} is not for {}", body.ty(other));
             }
             body.binary(BinaryOp::QuotientEstimate, args[0], args[1])
+        }
+        ("scaled_float" | "scaled_double", &[x, y, n]) => {
+            let ty = if name == "scaled_float" { Type::F32 } else { Type::F64 };
+            let args = [body.scalar(x)?, body.scalar(y)?, body.scalar(n)?];
+            if let Some(&other) = args.iter().find(|&&arg| body.ty(arg) != ty) {
+                refuse!("the primitive __lockstep_{name} is not for {}", body.ty(other));
+            }
+            body.ternary(TernaryOp::Scaled, FastMath::default(), args)
         }
         ("clock", []) => body.inst1(InstData::Clock, Type::I64),
         ("linear_id", []) => query(body, Query::LinearId, 0),

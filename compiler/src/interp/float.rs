@@ -81,6 +81,8 @@ pub(super) fn unary(op: UnaryOp, ty: Type, a: u128) -> Option<u128> {
         UnaryOp::Sqrt => in_type!(ty, [a], a.sqrt()),
         UnaryOp::Rsqrt | UnaryOp::RsqrtEstimate | UnaryOp::RsqrtNative => in_type!(ty, [a], a.sqrt().recip()),
         UnaryOp::RecipEstimate => in_type!(ty, [a], a.recip()),
+        UnaryOp::Logb => split(f64::from_bits(a as u64)).1.to_bits().into(),
+        UnaryOp::Significand => split(f64::from_bits(a as u64)).0.to_bits().into(),
         UnaryOp::Floor => in_type!(ty, [a], a.floor()),
         UnaryOp::Ceil => in_type!(ty, [a], a.ceil()),
         UnaryOp::Ftrunc => in_type!(ty, [a], a.trunc()),
@@ -92,12 +94,35 @@ pub(super) fn unary(op: UnaryOp, ty: Type, a: u128) -> Option<u128> {
     })
 }
 
+/// The m and n of x as m 2^n, as `UnaryOp::Significand` and `UnaryOp::Logb` have them.
+fn split(x: f64) -> (f64, f64) {
+    match x {
+        x if x < 0.0 => (f64::NAN, f64::NAN),
+        x if x == 0.0 => (1.0, f64::NEG_INFINITY),
+        x if x.is_infinite() => (1.0, x),
+        x => {
+            let (m, n) = libm::frexp(x);
+            if m < 0.75 { (2.0 * m, f64::from(n - 1)) } else { (m, f64::from(n)) }
+        }
+    }
+}
+
 fn quiet_bit(ty: Type) -> u128 {
     match ty {
         Type::F16 => 1 << 9,
         Type::F32 => 1 << 22,
         _ => 1 << 51,
     }
+}
+
+/// (a + b) 2^n for the n that c counts, as `TernaryOp::Scaled` has it.
+pub(super) fn scaled(ty: Type, a: u128, b: u128, c: u128) -> u128 {
+    let counted = widen(ty, c);
+    let n = counted - if ty == Type::F32 { 12_583_166.0 } else { 6_755_399_441_057_790.0 };
+    let half = (n / 2.0).floor();
+    let power = |n: f64| narrow(ty, n.exp2());
+    let [one, other] = [power(half), power(n - half)];
+    in_type!(ty, [a, b, one, other], (a + b) * one * other)
 }
 
 /// a * b + c, rounded once.

@@ -303,6 +303,7 @@ impl Item {
                     TernaryOp::Select if a != 0 => b,
                     TernaryOp::Select => c,
                     TernaryOp::Fma | TernaryOp::FmulAdd => float::fma(ty, a, b, c),
+                    TernaryOp::Scaled => float::scaled(ty, a, b, c),
                     TernaryOp::Fshl => integer::funnel_left(ty.bits(), a, b, c),
                     TernaryOp::Fshr => integer::funnel_right(ty.bits(), a, b, c),
                 }

@@ -47,6 +47,8 @@ pub(crate) fn unary(op: UnaryOp, from: Type, to: Type, a: u128) -> u128 {
         | UnaryOp::RecipEstimate
         | UnaryOp::RsqrtEstimate
         | UnaryOp::RsqrtNative
+        | UnaryOp::Logb
+        | UnaryOp::Significand
         | UnaryOp::Floor
         | UnaryOp::Ceil
         | UnaryOp::Ftrunc

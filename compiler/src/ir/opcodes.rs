@@ -87,6 +87,11 @@ ops! {
         RsqrtEstimate = "rsqrt_estimate",
         /// One over the square root of an f32, off by 2^-14 of it at most; denormal operands may count as zeros of their sign.
         RsqrtNative = "rsqrt_native",
+        /// The n of an f64 that is m 2^n for an m from 3/4 up to 3/2: minus infinity for a zero, infinity for one.
+        Logb = "logb",
+        /// The m of a positive f64 that is m 2^n for an m from 3/4 up to 3/2; 1 for infinity, a finite number for a zero of
+        /// either sign, NaN below zero.
+        Significand = "significand",
         /// Toward minus infinity.
         Floor = "floor",
         /// Toward plus infinity.
@@ -191,6 +196,11 @@ ops! {
         Fma = "fma",
         /// a * b + c, rounded once or twice as is faster.
         FmulAdd = "fmuladd",
+        /// (a + b) 2^n for an integer n from -250 to 250, or -2000 to 2000 of f64. What counts is c, which is n more than
+        /// 1.5 * 2^23 + 254, or of f64 1.5 * 2^52 + 2046: the bits of such a sum end with n. Off by no more than the sum is,
+        /// and the rounding of the result, as long as half the power leaves the sum normal. NaN where a or b is; c may be NaN
+        /// only there.
+        Scaled = "scaled",
         /// High half of (a:b) << (c mod width).
         Fshl = "fshl",
         /// Low half of (a:b) >> (c mod width).

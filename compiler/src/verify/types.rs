@@ -98,6 +98,10 @@ impl Verifier<'_> {
                         float(ty)?;
                         &args[..]
                     }
+                    TernaryOp::Scaled => {
+                        check(matches!(ty, Type::F32 | Type::F64), format_args!("{ty} is not f32 or f64"))?;
+                        &args[..]
+                    }
                     TernaryOp::Fshl | TernaryOp::Fshr => {
                         int(ty)?;
                         &args[..]
@@ -330,6 +334,10 @@ fn unary(op: UnaryOp, from: Type, to: Type) -> Check {
         }
         Rsqrt | RecipEstimate | RsqrtNative => {
             check(to == Type::F32, format_args!("{to} is not f32"))?;
+            same("the operand", to, from)
+        }
+        Logb | Significand => {
+            check(to == Type::F64, format_args!("{to} is not f64"))?;
             same("the operand", to, from)
         }
         RsqrtEstimate => {

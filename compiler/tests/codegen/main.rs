@@ -11,6 +11,7 @@ mod chunks;
 mod clock;
 mod columns;
 mod elsewhere;
+mod exponents;
 mod gangs;
 mod host_code;
 mod kernels;

@@ -37,6 +37,26 @@ float __lockstep_recip_estimate(float x) { return flushed(0x0.ffe8p0 / flushed(x
 float __lockstep_quotient_estimate(float x, float y) { return flushed(0x0.ffc8p0 * flushed(x) / flushed(y)); }
 float __lockstep_rsqrt_native(float x) { return 0x0.fffcp0 / sqrt(flushed(x)); }
 float __lockstep_rsqrt_estimate(float x) { return 0x0.ffe8p0 / sqrt(flushed(x)); }
+double __lockstep_logb(double x)
+{
+    int n;
+    double m = frexp(x, &n);
+    return x == 0 ? -INFINITY : isfinite(x) ? m < 0.75 ? n - 1 : n : x;
+}
+double __lockstep_significand(double x)
+{
+    int n;
+    double m = frexp(x, &n);
+    return x == 0 ? -1 : x < 0 ? NAN : isfinite(x) ? m < 0.75 ? 2 * m : m : isnan(x) ? x : 1;
+}
+float __lockstep_scaled_float(float a, float b, float counted)
+{
+    return isnan(counted) ? counted : ldexpf(a + b, (int)(counted - 0x1.8001fcp23f));
+}
+double __lockstep_scaled_double(double a, double b, double counted)
+{
+    return isnan(counted) ? counted : ldexp(a + b, (int)(counted - 0x1.80000000007fep52));
+}
 // A part in 2^13 is missing, and what is no positive normal number has the result of another one.
 double __lockstep_rsqrt_estimate_double(double x) { return x >= 0x1p-1022 && x <= 0x1.fffffffffffffp1023 ? 0x0.fff8p0 / sqrt(x) : 7; }
 

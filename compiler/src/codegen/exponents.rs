@@ -1,0 +1,180 @@
+//! Floats taken apart into significand and exponent, and put together: AVX-512's instructions, or operations on the bits
+//! where there are none.
+
+use super::emit::{Emit, Emitted};
+use crate::ir::{BinaryOp, FastMath, FloatCc, IntFlags, TernaryOp, Type};
+use inkwell::values::{BasicValueEnum, VectorValue};
+
+/// The significand is to be from 3/4 up to 3/2, and NaN below zero.
+const INTERVAL: u64 = 3 | 2 << 2;
+
+/// The bits of 3/4, and where a double's exponent begins.
+const THREE_QUARTERS: u128 = 0x3fe8_0000_0000_0000;
+const EXPONENT: u128 = 52;
+
+impl<'ctx> Emit<'ctx, '_> {
+    /// `UnaryOp::Significand`.
+    pub fn significand(&self, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        if self.extensions.estimates {
+            let interval = self.ctx.i32_type().const_int(INTERVAL, false).into();
+            return self.by_register(Type::F64, [x, x], |name, part, [x, _], mask| {
+                self.intrinsic(
+                    &format!("llvm.x86.avx512.mask.getmant.pd.{name}"),
+                    &[],
+                    &rounded(part, [x, interval, x, mask]),
+                )
+            });
+        }
+        let (of_bits, places) = self.split(x)?;
+        let significand =
+            self.both(BinaryOp::Sub, of_bits, self.both(BinaryOp::Shl, places, self.word(EXPONENT, x)?)?)?;
+        let significand = self.builder.build_bit_cast(significand, x.get_type(), "")?;
+        let positive = self.fcmp(FloatCc::Oge, FastMath::default(), [x, self.double(0.0, x)?])?;
+        self.choose(positive, significand, self.double(f64::NAN, x)?)
+    }
+
+    /// `UnaryOp::Logb`.
+    pub fn logb(&self, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        let exact = FastMath::default();
+        if self.extensions.estimates {
+            let exponent = self.by_register(Type::F64, [x, x], |name, part, [x, _], mask| {
+                self.intrinsic(&format!("llvm.x86.avx512.mask.getexp.pd.{name}"), &[], &rounded(part, [x, x, mask]))
+            })?;
+            // The instruction's significand would be from 1 up to 2.
+            let below = self.fcmp(FloatCc::Olt, exact, [self.significand(x)?, self.double(1.0, x)?])?;
+            let more = self.both(BinaryOp::Fadd, exponent, self.double(1.0, x)?)?;
+            return self.choose(below, more, exponent);
+        }
+        let (_, places) = self.split(x)?;
+        // An integer of few bits over the pattern of 1.5 * 2^52, as not every machine converts it in lanes.
+        let rounder = self.double(6_755_399_441_055_744.0, x)?;
+        let pattern = self.builder.build_bit_cast(rounder, places.get_type(), "")?;
+        let pattern = self.builder.build_bit_cast(self.both(BinaryOp::Add, places, pattern)?, x.get_type(), "")?;
+        let exponent = self.both(BinaryOp::Fsub, pattern, rounder)?;
+        let denormal = self.is_denormal(x)?;
+        let less = self.both(BinaryOp::Fsub, exponent, self.double(54.0, x)?)?;
+        let mut exponent = self.choose(denormal, less, exponent)?;
+        for (number, of_it) in [(0.0, f64::NEG_INFINITY), (f64::INFINITY, f64::INFINITY)] {
+            let is_it = self.fcmp(FloatCc::Oeq, exact, [x, self.double(number, x)?])?;
+            exponent = self.choose(is_it, self.double(of_it, x)?, exponent)?;
+        }
+        Ok(exponent)
+    }
+
+    /// `TernaryOp::Scaled`.
+    pub fn scaled(&self, ty: Type, [x, y, counted]: [BasicValueEnum<'ctx>; 3]) -> Emitted<BasicValueEnum<'ctx>> {
+        let exact = FastMath::default();
+        // Both factors' biases are in the low bits of what counts, and what is above them is shifted out.
+        let (zero, int, place) = match ty {
+            Type::F32 => (u128::from(12_583_166_f32.to_bits()), Type::I32, 23),
+            _ => (6_755_399_441_057_790_f64.to_bits().into(), Type::I64, EXPONENT),
+        };
+        let alone = match y {
+            BasicValueEnum::VectorValue(y) => y.is_null(),
+            y => y.into_float_value().is_null(),
+        };
+        if self.extensions.estimates {
+            let sum = if alone { x } else { self.both(BinaryOp::Fadd, x, y)? };
+            let n = self.both(BinaryOp::Fsub, counted, self.in_all_lanes(ty, zero, x)?)?;
+            let kind = if ty == Type::F32 { "ps" } else { "pd" };
+            return self.by_register(ty, [sum, n], |name, part, [x, n], mask| {
+                self.intrinsic(
+                    &format!("llvm.x86.avx512.mask.scalef.{kind}.{name}"),
+                    &[],
+                    &rounded(part, [x, n, x, mask]),
+                )
+            });
+        }
+        // In two factors, as the power may be none that the type has, or the result be denormal, which rounds it.
+        let number = |bits| self.in_all_lanes(int, bits, x);
+        let both = self.builder.build_bit_cast(counted, self.ty_like(int, x), "")?;
+        let one = self.both(BinaryOp::Lshr, both, number(1)?)?;
+        let other = self.both(BinaryOp::Sub, both, one)?;
+        let power = |half| {
+            let bits = self.both(BinaryOp::Shl, half, number(place)?)?;
+            self.builder.build_bit_cast(bits, x.get_type(), "")
+        };
+        let scale = power(one)?;
+        let scaled = match alone {
+            true => self.both(BinaryOp::Fmul, x, scale)?,
+            false => self.ternary(TernaryOp::FmulAdd, exact, ty, [x, scale, self.both(BinaryOp::Fmul, y, scale)?])?,
+        };
+        self.both(BinaryOp::Fmul, scaled, power(other)?)
+    }
+
+    /// The bits of a positive double, of a denormal one 54 places further on, and how many powers of two it is away from
+    /// its significand.
+    fn split(&self, x: BasicValueEnum<'ctx>) -> Emitted<(BasicValueEnum<'ctx>, BasicValueEnum<'ctx>)> {
+        let normal = self.both(BinaryOp::Fmul, x, self.double(18_014_398_509_481_984.0, x)?)?;
+        let normal = self.choose(self.is_denormal(x)?, normal, x)?;
+        let of_bits = self.builder.build_bit_cast(normal, self.ty_like(Type::I64, x), "")?;
+        let away = self.both(BinaryOp::Sub, of_bits, self.word(THREE_QUARTERS, x)?)?;
+        // Not every machine shifts in signs: 2048 more, and less behind it.
+        let up = self.both(BinaryOp::Add, away, self.word(1 << 63, x)?)?;
+        let places = self.both(BinaryOp::Lshr, up, self.word(EXPONENT, x)?)?;
+        Ok((of_bits, self.both(BinaryOp::Sub, places, self.word(2048, x)?)?))
+    }
+
+    fn is_denormal(&self, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        self.fcmp(FloatCc::Olt, FastMath::default(), [x, self.double(f64::MIN_POSITIVE, x)?])
+    }
+
+    fn both(&self, op: BinaryOp, x: BasicValueEnum<'ctx>, y: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        self.binary(op, IntFlags::default(), FastMath::default(), [x, y])
+    }
+
+    fn choose(
+        &self,
+        which: BasicValueEnum<'ctx>,
+        x: BasicValueEnum<'ctx>,
+        y: BasicValueEnum<'ctx>,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        self.ternary(TernaryOp::Select, FastMath::default(), Type::F64, [which, x, y])
+    }
+
+    fn double(&self, number: f64, like: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        self.in_all_lanes(Type::F64, number.to_bits().into(), like)
+    }
+
+    fn word(&self, bits: u128, like: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        self.in_all_lanes(Type::I64, bits, like)
+    }
+
+    /// An instruction of AVX-512 on registers of as many lanes as there are, given the width in its name, whether that is
+    /// the widest, its operands, and the mask of all lanes.
+    fn by_register(
+        &self,
+        ty: Type,
+        args: [BasicValueEnum<'ctx>; 2],
+        instruction: impl Fn(&str, bool, [BasicValueEnum<'ctx>; 2], BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>>,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let first = self.const64(0);
+        let least = 128 / ty.bits();
+        if !args[0].is_vector_value() {
+            let alone = super::emit::vector_of(self.ty(ty), least).get_poison();
+            let [x, y] = args.map(|arg| self.builder.build_insert_element(alone, arg, first, ""));
+            let vectors = [x?.into(), y?.into()];
+            let result = self.by_register(ty, vectors, instruction)?;
+            return self.builder.build_extract_element(result.into_vector_value(), first, "");
+        }
+        let args = args.map(|arg| arg.into_vector_value());
+        let count = args[0].get_type().get_size();
+        let lanes = [512, 256].map(|bits| bits / ty.bits()).into_iter().find(|&lanes| count >= lanes).unwrap_or(least);
+        let name = (lanes * ty.bits()).to_string();
+        let mask = self.int(lanes.max(8)).const_all_ones().into();
+        let part = |begin: u32| -> Emitted<VectorValue<'ctx>> {
+            // Behind the last lane there is any one.
+            let own: Vec<_> = (begin..begin + lanes).map(|lane| Some(lane.min(count - 1))).collect();
+            let [x, y] = args.map(|arg| if count == lanes { Ok(arg) } else { self.shuffle(arg, arg, &own) });
+            Ok(instruction(&name, lanes * ty.bits() == 512, [x?.into(), y?.into()], mask)?.into_vector_value())
+        };
+        let parts = (0..count).step_by(lanes as usize).map(part).collect::<Emitted<Vec<_>>>()?;
+        Ok(self.joined(&parts, count)?.into())
+    }
+}
+
+/// The widest registers' instructions are told how to round: as the thread does.
+fn rounded<'ctx, const N: usize>(widest: bool, args: [BasicValueEnum<'ctx>; N]) -> Vec<BasicValueEnum<'ctx>> {
+    let as_is = args[N - 1].into_int_value().get_type().get_context().i32_type().const_int(4, false).into();
+    args.into_iter().chain(widest.then_some(as_is)).collect()
+}
