@@ -37,8 +37,9 @@ OVL double log2(double x)
 OVL double log10(double x)
 {
     double e, f = log_split(x, &e);
-    // log10(2) in two parts of one sign, as e may be infinite.
-    return mul_add(e, 0x1.34413509f79fep-2, mul_add(log_near_one(f), LOG10_E, e * 0x1.e623e2566b02ep-55));
+    // log10(2) in two parts of one sign, as e may be infinite. Where e takes off most of it, f's part matters to the last.
+    double low = mul_add(log_behind(f), LOG10_E, e * 0x1.e623e2566b02ep-55);
+    return mul_add(e, 0x1.34413509f79fep-2, mul_add(f, LOG10_E, low));
 }
 OVL double log1p(double x) { return log1p_of(x); }
 

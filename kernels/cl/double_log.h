@@ -79,12 +79,13 @@ INL double log_split(double x, private double *e)
     *e = __lockstep_logb(x);
     return __lockstep_significand(x) - 1.0;
 }
-// log(1 + f) for such an f.
-INL double log_near_one(double f)
+// log(1 + f) for such an f, less f and all of it.
+INL double log_behind(double f)
 {
     double square = f * f;
-    return f + mul_add(f * square, poly_log_rest(f), -0.5 * square);
+    return mul_add(f * square, poly_log_rest(f), -0.5 * square);
 }
+INL double log_near_one(double f) { return f + log_behind(f); }
 INL double log_of(double x)
 {
     double e, f = log_split(x, &e);
