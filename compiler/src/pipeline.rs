@@ -2,6 +2,7 @@
 //! launched. After each pass its result can be dumped, and in debug builds it is verified.
 
 use crate::analysis::group_queries::{needs_groups, needs_sub_groups};
+use crate::analysis::waiting::may_wait;
 use crate::codegen::abi::{KernelEntry, ScratchNeeds};
 use crate::codegen::{self, Context, ENTRY_NAME};
 use crate::frontend::LinkedProgram;
@@ -16,7 +17,7 @@ use crate::transform::known_inputs::known_inputs;
 use crate::transform::linear_ids::linear_ids;
 use crate::transform::rounds::rounds;
 use crate::transform::shared_live::shared_live;
-use crate::transform::waiting_loops::{mark_waiting_loops, may_wait};
+use crate::transform::waiting_loops::mark_waiting_loops;
 use crate::verify::{Stage, VerifyError, verify, verify_kernel};
 use crate::widen::{self, Gangs, MOST_STACK_BYTES, Reason, Widening};
 use serde::{Deserialize, Serialize};

@@ -145,6 +145,55 @@ fn work_items_wait_for_later_ones() {
     }
 }
 
+/// What a group keeps once over a barrier, where those that get done and those that have not begun stand beside each other:
+/// a count of rounds that every work-item has, and what was read of one place at different times.
+#[test]
+fn work_items_get_done_at_different_times() {
+    if !is_lockstep() {
+        return;
+    }
+    let setup = Setup::new();
+    let source = "
+        kernel void rounds(global int *flags, global int *out, int rounds) {
+            int l = get_local_id(0), n = get_local_size(0), sum = 0;
+            for (int r = 1; r <= rounds; r++) {
+                if (l + 1 < n && l % 4 != 1)
+                    while (atomic_or(flags + l + 1, 0) < r)
+                        ;
+                sum += r;
+                atomic_xchg(flags + l, r);
+                barrier(CLK_GLOBAL_MEM_FENCE);
+            }
+            out[l] = sum;
+        }
+        kernel void turns(global int *turn, global int *place, global int *out) {
+            int l = get_local_id(0);
+            while (atomic_or(turn, 0) != l)
+                ;
+            int found = *place;
+            *place = found + l + 1;
+            mem_fence(CLK_GLOBAL_MEM_FENCE);
+            atomic_xchg(turn, l + 1);
+            barrier(CLK_GLOBAL_MEM_FENCE);
+            out[l] = found;
+        }";
+    let program = setup.context.build(source, "");
+    for count in [1, 16, 50, 256] {
+        let (flags, out) = (setup.context.zeros::<i32>(count), setup.context.zeros::<i32>(count));
+        let kernel = program.kernel("rounds");
+        kernel.set_all(arguments![&flags, &out, 5]);
+        run(&setup.queue, &kernel, &[count], &[count]);
+        assert_eq!(read::<i32>(&setup.queue, &out), vec![15; count], "{count} work-items");
+
+        let (turn, place) = (setup.context.zeros::<i32>(1), setup.context.zeros::<i32>(1));
+        let kernel = program.kernel("turns");
+        kernel.set_all(arguments![&turn, &place, &out]);
+        run(&setup.queue, &kernel, &[count], &[count]);
+        let sums: Vec<i32> = (0..count as i32).map(|l| l * (l + 1) / 2).collect();
+        assert_eq!(read::<i32>(&setup.queue, &out), sums, "{count} work-items");
+    }
+}
+
 /// A lock that each work-item takes: those of a gang would wait for each other for ever.
 #[test]
 fn work_items_share_a_lock() {

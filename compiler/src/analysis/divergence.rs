@@ -23,6 +23,7 @@ use super::loops::{Loop, Loops, loops};
 use super::post_dominators::{PostDominators, post_dominators};
 use super::shape::Shape;
 use super::shape::transfer::{self, Known};
+use super::waiting::may_wait;
 use crate::ir::*;
 use crate::launch_facts::{LaunchFacts, MAX_GROUP_SIZE, MAX_INT_ID, ROW};
 use crate::layout::Layout;
@@ -55,6 +56,8 @@ pub struct Facts {
     pointers: u32,
     /// All work-items of a group are compared, not the lanes of a gang.
     whole_group: bool,
+    /// They may wait for each other.
+    in_turns: bool,
     /// Nothing is taken to be the same in all lanes, and no value to follow from lane 0's: the weakest
     /// analysis, to compare with.
     pub all_vary: bool,
@@ -92,6 +95,7 @@ impl Facts {
             launch: LaunchFacts::default(),
             pointers: 0,
             whole_group: false,
+            in_turns: false,
             all_vary: false,
             live: SecondaryMap::new(),
             uniform_slots: EntitySet::new(),
@@ -111,7 +115,7 @@ impl Facts {
     /// them, in regions that they run one after the other too. Nothing has another stride, and private slots are not
     /// compared.
     pub fn of_groups(module: &Module, kernel: &Kernel) -> Facts {
-        Facts { whole_group: true, ..Facts::new(module, kernel, 1) }
+        Facts { whole_group: true, in_turns: may_wait(kernel), ..Facts::new(module, kernel, 1) }
     }
 
     /// The facts for gangs of another layout, of which nothing else is known yet.
@@ -516,7 +520,9 @@ impl Solver<'_> {
             InstData::Icmp { cc, args: [a, b] } => transfer::icmp(*cc, of(*a), of(*b), width),
             InstData::PtrAdd { base, offset, .. } => transfer::ptr_add(of(*base), of(*offset), width),
             InstData::Load { ptr, access, .. } => {
-                let same = of(*ptr).shape.is_uniform() && !access.volatile && access.atomic.is_none();
+                // Whoever waits for others finds what they wrote, and others of the group may have found something else.
+                let may_change = self.facts.in_turns && !matches!(f.ty(*ptr), Type::Ptr(Space::Constant));
+                let same = of(*ptr).shape.is_uniform() && !access.volatile && access.atomic.is_none() && !may_change;
                 for &each in &node.results {
                     self.update(each, if same { Known::uniform(ty, 1) } else { Known::varying(ty) });
                 }

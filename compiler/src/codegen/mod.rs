@@ -32,12 +32,12 @@ mod storage;
 mod turns;
 mod vector;
 
+use crate::analysis::waiting::{may_wait, waits};
 use crate::ir::{Function, Kernel, Module, Region};
 use crate::jit::{Extensions, JitCode};
 use crate::launch_facts::LaunchFacts;
 use crate::layout::Layout;
 use crate::report::Notes;
-use crate::transform::waiting_loops::may_wait;
 use crate::widen::Widening;
 use abi::{KernelEntry, LaunchFrame, ScratchNeeds};
 use alias::Scopes;
@@ -120,13 +120,14 @@ pub fn generate<'ctx>(
         let group = &Group { combined, ..groups.group };
         frame.enter_region(&emit, kernel, body)?;
         let (nexts, chosen) = match (widening, next) {
-            _ if let Some(record) = turns.filter(|_| turns::waits(body)) => {
+            _ if let Some(record) = turns.filter(|_| waits(body)) => {
                 let function = turns::declare(&emit, region);
-                let chosen = turns::take_turns(&emit, record, group, function)?;
+                let chosen = turns::take_turns(&emit, record, kernel, &frame, group, function)?;
                 let emit = &emit_to(function);
                 let call = turns::called_with(emit, kernel)?;
-                let mut frame = frame::enter(emit, module, kernel, &storage, launch, layout, &call)?;
-                frame.enter_region(emit, kernel, body)?;
+                let shared = turns::kept_once(emit, kernel, &frame.shared)?;
+                let frame = frame::enter(emit, module, kernel, &storage, launch, layout, &call)?;
+                let frame = Frame { shared, ..frame };
                 let combined = combined.and(kernel.combines[region]).map(|combine| kernel.live[combine.live].ty);
                 let (storage, frame) = (&storage, &frame);
                 let group = &turns::running_group(emit, frame, combined)?;

@@ -2,11 +2,12 @@
 //!
 //! A `restrict` argument says that what a work-item changes through it, it reaches in no other way (C99,
 //! 6.7.3.1). Work-items that reach one place through different arguments are apart by this rule only where
-//! nothing orders them, so nothing is concluded in kernels with barriers.
+//! nothing orders them, so nothing is concluded in kernels with barriers, nor where one may wait for others.
 //!
 //! Of the launch may be known that an argument leads to memory which no other argument does
 //! ([`LaunchFacts::apart`], [`LaunchFacts::streams`]). Addresses that are read from memory may lead anywhere all the same.
 
+use crate::analysis::waiting::may_wait;
 use crate::ir::{Function, Input, InstData, Kernel, ParamKind, TernaryOp, UnaryOp, Value};
 use crate::launch_facts::LaunchFacts;
 use cranelift_entity::SecondaryMap;
@@ -55,7 +56,7 @@ pub fn apart(kernel: &Kernel, launch: &LaunchFacts) -> Vec<Apart> {
 
 /// The kernel parameters that are `restrict`, by number; none if that says nothing.
 fn restricted(kernel: &Kernel) -> Vec<u32> {
-    if kernel.regions.len() > 1 {
+    if kernel.regions.len() > 1 || may_wait(kernel) {
         return Vec::new();
     }
     let is_restrict = |&(_, param): &(u32, &crate::ir::Param)| {

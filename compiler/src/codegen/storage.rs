@@ -10,9 +10,9 @@
 //! storage for whole gangs.
 
 use super::abi::ScratchNeeds;
+use crate::analysis::waiting::waits;
 use crate::ir::{Function, InstData, Kernel, LiveSlot, Slot, SlotLayout, Terminator, Type, UnaryOp};
 use crate::layout::Layout;
-use crate::transform::waiting_loops::may_wait;
 use cranelift_entity::{EntityRef, SecondaryMap};
 
 /// Stack bytes that one kernel's slots may take; worker threads' stacks hold much more, so that
@@ -71,8 +71,7 @@ impl Storage {
             kernel.locals.values().map(|local| place(&mut needs.local_bytes, local.size, local.align)).collect();
         let asks_space = kernel.regions.values().any(asks_space);
         let kept = kept_slots(kernel);
-        // While one waits others run, so what each uses until it ends is its own.
-        let in_turns = may_wait(kernel);
+        let in_turns = used_in_turns(kernel);
         let mut slots = SecondaryMap::new();
         let mut strides: SecondaryMap<Slot, u64> = SecondaryMap::new();
         let mut blocks = SecondaryMap::new();
@@ -103,7 +102,7 @@ impl Storage {
             // The address of a stack variable tells nothing about its address space.
             let on_stack = size <= stack && !asks_space;
             let used = match kept[slot] {
-                Use::Passing if in_turns && !on_stack => Use::Kept,
+                Use::Passing if in_turns[slot] && !on_stack => Use::Kept,
                 used => used,
             };
             slots[slot] = match used {
@@ -175,6 +174,19 @@ fn place(end: &mut u64, size: u64, align: u32) -> u64 {
 /// address up may take.
 fn padded(size: u64, align: u32) -> u64 {
     if u64::from(align) > SCRATCH_ALIGN { size + u64::from(align) } else { size }
+}
+
+/// The slots of regions in which work-items wait for others: while one waits others run, so what each uses is its own.
+fn used_in_turns(kernel: &Kernel) -> SecondaryMap<Slot, bool> {
+    let mut used = SecondaryMap::new();
+    for body in kernel.regions.values().filter(|body| waits(body)) {
+        for &inst in body.layout.iter().flat_map(|&block| &body.blocks[block].insts) {
+            if let InstData::SlotAddr { slot } = body.insts[inst].data {
+                used[slot] = true;
+            }
+        }
+    }
+    used
 }
 
 fn asks_space(body: &Function) -> bool {

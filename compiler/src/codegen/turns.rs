@@ -19,7 +19,7 @@ use super::frame::{Call, Frame, Kept};
 use super::groups::{self, Group, Item};
 use super::region::{Exits, RegionCode};
 use super::storage::Storage;
-use crate::ir::{Function, InstData, Kernel, Region, Space, Type};
+use crate::ir::{Function, Kernel, LiveSlot, Region, Space, Type};
 use crate::jit::turns;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::IntPredicate;
@@ -35,13 +35,14 @@ const GROUP: u64 = 16;
 const TAKEN: u64 = 40;
 const NEXT: u64 = 48;
 const COMBINED: u64 = 56;
-/// The address of each value that the group keeps once.
+/// Of each value that the group may keep once, where it is kept, and in the second half what it was when the region began:
+/// those that get done keep what the next region is to find.
 const ONCE: u64 = 64;
+const ONCE_BYTES: u64 = 32;
+const VALUE: u64 = 16;
 
-/// Whether work-items wait for others in a region.
-pub fn waits(body: &Function) -> bool {
-    let mut insts = body.layout.iter().flat_map(|&block| &body.blocks[block].insts);
-    insts.any(|&inst| body.insts[inst].data == InstData::Yield)
+fn once(slot: LiveSlot) -> u64 {
+    ONCE + ONCE_BYTES * slot.index() as u64
 }
 
 /// Makes the record, in the entry block, and fills in what is the same for all groups.
@@ -51,13 +52,16 @@ pub fn open<'ctx>(
     frame: &Frame<'ctx>,
     call: &Call<'ctx>,
 ) -> Emitted<PointerValue<'ctx>> {
-    let words = ONCE / 8 + kernel.live.len() as u64;
+    let words = (ONCE + ONCE_BYTES * kernel.live.len() as u64) / 8;
     let record = emit.builder.build_alloca(emit.i64().array_type(words as u32), "turns")?;
+    if let Some(inst) = record.as_instruction() {
+        inst.set_alignment(16).map_err(|_| BuilderError::BitwidthError)?;
+    }
     emit.builder.build_store(emit.within(record, FRAME)?, call.frame)?;
     emit.builder.build_store(emit.within(record, SCRATCH)?, call.scratch)?;
     for slot in kernel.live.keys() {
         if let Some(Kept::Once(place)) = frame.live[slot] {
-            emit.builder.build_store(emit.within(record, ONCE + 8 * slot.index() as u64)?, place)?;
+            emit.builder.build_store(emit.within(record, once(slot))?, place)?;
         }
     }
     Ok(record)
@@ -67,10 +71,17 @@ pub fn open<'ctx>(
 pub fn take_turns<'ctx>(
     emit: &Emit<'ctx, '_>,
     record: PointerValue<'ctx>,
+    kernel: &Kernel,
+    frame: &Frame<'ctx>,
     group: &Group<'ctx>,
     function: FunctionValue<'ctx>,
 ) -> Emitted<IntValue<'ctx>> {
     let b = &emit.builder;
+    for (slot, value) in frame.shared.iter() {
+        if let Some(value) = *value {
+            emit.store(kernel.live[slot].ty, value, emit.within(record, once(slot) + VALUE)?, 16)?;
+        }
+    }
     for (d, &id) in (0..).zip(&group.id) {
         b.build_store(emit.within(record, GROUP + 8 * d)?, id)?;
     }
@@ -106,13 +117,27 @@ pub fn called_with<'ctx>(emit: &Emit<'ctx, '_>, kernel: &Kernel) -> Emitted<Call
     let pointer = |offset| -> Emitted<PointerValue<'ctx>> {
         Ok(field(emit, offset, Type::Ptr(Space::Global))?.into_pointer_value())
     };
-    let mut once = SecondaryMap::new();
+    let mut places = SecondaryMap::new();
     for (slot, data) in &kernel.live {
         if data.shared {
-            once[slot] = Some(pointer(ONCE + 8 * slot.index() as u64)?);
+            places[slot] = Some(pointer(once(slot))?);
         }
     }
-    Ok(Call { frame: pointer(FRAME)?, scratch: pointer(SCRATCH)?, once })
+    Ok(Call { frame: pointer(FRAME)?, scratch: pointer(SCRATCH)?, once: places })
+}
+
+/// Reads in a region's function what the group kept once when the region began, as far as `began` has it.
+pub fn kept_once<'ctx>(
+    emit: &Emit<'ctx, '_>,
+    kernel: &Kernel,
+    began: &SecondaryMap<LiveSlot, Option<BasicValueEnum<'ctx>>>,
+) -> Emitted<SecondaryMap<LiveSlot, Option<BasicValueEnum<'ctx>>>> {
+    let mut shared = SecondaryMap::new();
+    for slot in kernel.live.keys().filter(|&slot| began[slot].is_some()) {
+        let place = emit.within(record(emit)?, once(slot) + VALUE)?;
+        shared[slot] = Some(emit.load(kernel.live[slot].ty, place, 16)?.0);
+    }
+    Ok(shared)
 }
 
 /// Reads in a region's function which group runs; `combined` is the type of what the region begins with.

@@ -31,6 +31,11 @@ const STACK: usize = 1 << 20;
 /// Stacks that a thread keeps.
 const KEPT: usize = 64;
 
+/// Those that wait up to which one more begins in each round of turns, and rounds between two beginnings above: whoever all
+/// of them wait for may be on another thread, and stacks are not for nothing.
+const MANY: usize = 64;
+const SELDOM: u32 = 4;
+
 type Turn = Coroutine<(), (), (), DefaultStack>;
 
 /// A region that runs.
@@ -43,7 +48,7 @@ struct Turns {
     more: Cell<bool>,
     /// How to give up one's turn; null for what runs on the caller's stack.
     current: Cell<*const Yielder<(), ()>>,
-    /// Rounds waited while nobody else did.
+    /// Rounds that the first one waited while nobody else did, or that those that wait had their turns.
     rounds: Cell<u32>,
 }
 
@@ -113,7 +118,9 @@ impl Turns {
             let next = self.waiting.borrow_mut().pop_front();
             ended |= next.is_some_and(|turn| self.give_turn(turn));
         }
-        if !ended && !self.begin() {
+        self.rounds.set(self.rounds.get().wrapping_add(1));
+        let is_time = count < MANY || self.rounds.get().is_multiple_of(SELDOM);
+        if !ended && !(is_time && self.begin()) {
             // Only another thread can end the waiting.
             std::thread::yield_now();
         }

@@ -28,8 +28,3 @@ pub fn mark_waiting_loops(kernel: &mut Kernel) {
         }
     }
 }
-
-/// Whether a work-item may wait for others outside barriers.
-pub fn may_wait(kernel: &Kernel) -> bool {
-    kernel.regions.values().any(|body| body.insts.values().any(|inst| inst.data == InstData::Yield))
-}
