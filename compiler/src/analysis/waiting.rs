@@ -224,10 +224,8 @@ impl Waiting<'_> {
                 continue;
             }
             match self.f.values[value].def {
-                ValueDef::Param(block, place) if block == self.data.header => {
-                    if self.is_stepped(value, place) {
-                        return true;
-                    }
+                ValueDef::Param(block, place) if block == self.data.header && self.is_stepped(value, place) => {
+                    return true;
                 }
                 ValueDef::Result(inst, _) if self.inside.contains(inst) => match &self.f.insts[inst].data {
                     InstData::Load { .. } | InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => {}

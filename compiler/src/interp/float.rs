@@ -98,7 +98,7 @@ pub(super) fn unary(op: UnaryOp, ty: Type, a: u128) -> Option<u128> {
 fn split(x: f64) -> (f64, f64) {
     match x {
         x if x < 0.0 => (f64::NAN, f64::NAN),
-        x if x == 0.0 => (1.0, f64::NEG_INFINITY),
+        0.0 => (1.0, f64::NEG_INFINITY),
         x if x.is_infinite() => (1.0, x),
         x => {
             let (m, n) = libm::frexp(x);

@@ -120,7 +120,8 @@ impl Turns {
         }
         self.rounds.set(self.rounds.get().wrapping_add(1));
         let is_time = count < MANY || self.rounds.get().is_multiple_of(SELDOM);
-        if !ended && !(is_time && self.begin()) {
+        let got_on = ended || is_time && self.begin();
+        if !got_on {
             // Only another thread can end the waiting.
             std::thread::yield_now();
         }
