@@ -43,6 +43,19 @@ kernel "k" {
     v29: i32 = select v27, v28, v21
     br v26, b5, b4(v29)
   b5:
+    jump b6(v1)
+  b6(v30: i32): ; waits: no
+    v31: i32 = add v30, 1:i32
+    v32: i32, v33: i1 = atomic_cas.seq_cst.seq_cst v0, v30, v31 align 4
+    v34: i32 = zext v33
+    v35: i32 = add v32, v34
+    v36: i64 = zext v35
+    v37: i64 = shl v36, 2
+    v38: ptr.global = ptradd v0, v37
+    v39: i32 = load.seq_cst v38 align 4
+    v40: i1 = icmp.eq v39, v35
+    br v40, b6(v35), b7
+  b7:
     return
   }
 }

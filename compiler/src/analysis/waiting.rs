@@ -42,8 +42,8 @@ pub fn waiting_loops(f: &Function) -> Vec<Block> {
             inside.insert(inst);
         });
         let (graph, tree, forest) = (&graph, &tree, &forest);
-        let known = EntitySet::new();
-        let waiting = Waiting { f, graph, tree, forest, l, data, inside, known, learnt: false };
+        let [known, moving] = [EntitySet::new(), EntitySet::new()];
+        let waiting = Waiting { f, graph, tree, forest, l, data, inside, moving, known, learnt: false };
         if waiting.leaves_by(&own) {
             found.push(data.header);
         }
@@ -85,6 +85,8 @@ struct Waiting<'a> {
     data: &'a LoopData,
     /// Which instructions are the loop's.
     inside: EntitySet<Inst>,
+    /// Values that are others in every round, by which addresses move on.
+    moving: EntitySet<Value>,
     /// Values that depend on what others write.
     known: EntitySet<Value>,
     /// Whether there is a new one among them.
@@ -97,6 +99,7 @@ impl Waiting<'_> {
         if self.meets_in_every_round() || self.data.latches.iter().all(|&latch| self.is_behind_failure(latch)) {
             return false;
         }
+        self.find_moving();
         let f = self.f;
         let insts = || own.iter().flat_map(|&block| &f.blocks[block].insts).map(|&inst| &f.insts[inst]);
         // Where fences order plain accesses, these are how one waits.
@@ -215,7 +218,7 @@ impl Waiting<'_> {
         self.all().filter(|data| counts(data)).count() > 1
     }
 
-    /// Whether an address is another one in every round, as far as that shows.
+    /// Whether an address is another one in every round, as far as that shows: that of this round or of the next.
     fn moves_on(&self, ptr: Value) -> bool {
         let mut seen = EntitySet::new();
         let mut work = vec![ptr];
@@ -223,27 +226,32 @@ impl Waiting<'_> {
             if !seen.insert(value) {
                 continue;
             }
-            match self.f.values[value].def {
-                ValueDef::Param(block, place) if block == self.data.header && self.is_stepped(value, place) => {
-                    return true;
-                }
-                ValueDef::Result(inst, _) if self.inside.contains(inst) => match &self.f.insts[inst].data {
+            if self.moving.contains(value) {
+                return true;
+            }
+            if let ValueDef::Result(inst, _) = self.f.values[value].def
+                && self.inside.contains(inst)
+            {
+                match &self.f.insts[inst].data {
                     InstData::Load { .. } | InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => {}
                     data => data.for_each_arg(|arg| work.push(arg)),
-                },
-                _ => {}
+                }
             }
         }
         false
     }
 
-    /// Whether each way back gives a parameter of the header another value.
-    fn is_stepped(&self, param: Value, place: u32) -> bool {
-        self.data.latches.iter().all(|&latch| {
-            let back = |to: &&BlockCall| to.block == self.data.header;
-            let targets = self.f.blocks[latch].term.targets();
-            targets.iter().copied().filter(back).all(|to| self.is_step(param, to.args[place as usize], &mut Vec::new()))
-        })
+    /// The parameters of the header to which each way back gives another value, and these values.
+    fn find_moving(&mut self) {
+        let header = self.data.header;
+        for (place, &param) in (0..).zip(&self.f.blocks[header].params) {
+            let back = self.incoming(header, place).filter(|&(from, _)| self.forest.contains(self.l, from));
+            let back: Vec<Value> = back.map(|(_, arg)| arg).collect();
+            if back.iter().all(|&arg| self.is_step(param, arg, &mut Vec::new())) {
+                self.moving.insert(param);
+                self.moving.extend(back);
+            }
+        }
     }
 
     /// Whether a value is another one than `param`: some more or less, also in a ring, or what an exchange found instead.
@@ -259,6 +267,7 @@ impl Waiting<'_> {
                 self.incoming(block, place).all(|(_, arg)| self.is_step(param, arg, seen))
             }
             ValueDef::Result(inst, 0) => match &self.f.insts[inst].data {
+                InstData::Binary { op: Add, args: [a, b], .. } if self.is_found_and_done(*a, *b, param) => true,
                 InstData::Binary { op: Add | Sub, args: [a, b], .. } => {
                     let is_param = |value: Value| value == param;
                     is_param(*a) && constant(*b).is_some_and(|by| by != 0)
@@ -277,6 +286,15 @@ impl Waiting<'_> {
             },
             _ => false,
         }
+    }
+
+    /// Whether two values are what an exchange found that expected `expected`, and 1 if it was done.
+    fn is_found_and_done(&self, found: Value, done: Value, expected: Value) -> bool {
+        let ValueDef::Result(exchange, 0) = self.f.values[found].def else { return false };
+        let InstData::AtomicCas { expected: own, .. } = self.f.insts[exchange].data else { return false };
+        let ValueDef::Result(widened, 0) = self.f.values[done].def else { return false };
+        let InstData::Unary { op: UnaryOp::Zext, arg, .. } = self.f.insts[widened].data else { return false };
+        own == expected && self.f.values[arg].def == ValueDef::Result(exchange, 1)
     }
 
     /// What edges give a block's parameter, with the blocks that they come from.
@@ -313,6 +331,7 @@ impl Waiting<'_> {
                 InstData::Ternary { op: TernaryOp::Select, args: [_, a, b], .. } => {
                     self.is_as_read(of, *a, seen) && self.is_as_read(of, *b, seen)
                 }
+                InstData::Binary { op: BinaryOp::Add, args: [a, b], .. } if self.is_found_and_done(*a, *b, of) => true,
                 InstData::Binary { op: BinaryOp::Add, args: [a, b], .. } => {
                     *a == of && self.f.const_bits(*b).is_some_and(|by| by != 0)
                 }
