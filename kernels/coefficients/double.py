@@ -44,7 +44,7 @@ def exponentials():
 def logarithms():
     f = near_zero(lambda x: (log1p(x) - x + x * x / 2) / x**3, mpf(1) / 3)
     show(
-        "(log(1+f)-f+f^2/2)/f^3", f, 1 / ROOT2 - 1 - mpf("1e-9"), ROOT2 - 1 + mpf("1e-9"), range(18),
+        "(log(1+f)-f+f^2/2)/f^3", f, mpf("-0.25"), mpf("0.5"), range(18),
         lambda x: abs(x**3 / log1p(x)) if abs(x) > TINY else TINY, size=SIZE,
     )
     limit = ((ROOT2 - 1) / (ROOT2 + 1)) ** 2 * mpf("1.0001")
