@@ -368,9 +368,10 @@ impl Waiting<'_> {
     /// One walk over the loop.
     fn spread(&mut self) {
         let f = self.f;
+        let in_private = self.keeps_known_in_private();
         for &block in &self.data.blocks {
             for node in f.blocks[block].insts.iter().map(|&inst| &f.insts[inst]) {
-                if self.depends(&node.data) {
+                if self.depends(&node.data, in_private) {
                     self.learn(&node.results);
                 }
             }
@@ -387,13 +388,14 @@ impl Waiting<'_> {
         }
     }
 
-    fn depends(&self, data: &InstData) -> bool {
+    /// Whether a result depends on what is known to; `in_private`: what is read from private memory does.
+    fn depends(&self, data: &InstData, in_private: bool) -> bool {
         match data {
             InstData::Icmp { args: [a, b], .. } if self.is_tried_again(*a, *b) || self.is_tried_again(*b, *a) => false,
             // Of an exchange that is tried again, only a new try depends on what was found before.
             InstData::AtomicCas { .. } if self.is_retry(data) => false,
             // What was put into private memory may be read again from there.
-            InstData::Load { ptr, .. } if !self.is_shared(*ptr) => self.keeps_known_in_private(),
+            InstData::Load { ptr, .. } if !self.is_shared(*ptr) => in_private,
             data => {
                 let mut any = false;
                 data.for_each_arg(|arg| any |= self.known.contains(arg));
