@@ -27,5 +27,6 @@ mod report;
 mod roots;
 mod streams;
 mod sub_groups;
+mod turns;
 mod walks;
 mod widths;
