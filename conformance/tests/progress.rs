@@ -5,6 +5,25 @@ use lockstep_conformance::commands::{read, run};
 use lockstep_conformance::loader::{cl, device, has_extension, is_lockstep};
 use lockstep_conformance::opencl_sys::*;
 use lockstep_conformance::{Setup, arguments, info};
+use std::panic::resume_unwind;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+/// Runs what hangs where work-items wait in vain, and fails then.
+fn in_time(work: fn()) {
+    let (sender, done) = channel::<()>();
+    let worker = thread::spawn(move || {
+        // Dropped at the end of the work, however it ends.
+        let _sender = sender;
+        work();
+    });
+    let end = done.recv_timeout(Duration::from_secs(120));
+    assert_eq!(end, Err(RecvTimeoutError::Disconnected), "work-items wait in vain");
+    if let Err(failure) = worker.join() {
+        resume_unwind(failure);
+    }
+}
 
 /// Whether sub-groups make progress independently; here they have to.
 fn sub_groups_do() -> bool {
@@ -51,25 +70,27 @@ fn sub_groups_wait_for_later_ones() {
     if !sub_groups_do() {
         return;
     }
-    let setup = Setup::new();
-    for private in [1, 64, 3000] {
-        let kernel = setup.context.build(CHAIN, &format!("-cl-std=CL3.0 -DPRIVATE={private}")).kernel("chain");
-        for &local in LOCALS {
-            let items: usize = local.iter().product();
-            // The last group along x is not whole.
-            let mut global: Vec<usize> = local.iter().map(|n| n * 2).collect();
-            global[0] += local[0] / 2;
-            let count: usize = global.iter().product();
-            let input: Vec<i32> = (0..count as i32).map(|i| i * 7919 % 251).collect();
-            let (data, out) = (setup.context.with_values(&input), setup.context.zeros::<i32>(count));
-            let scratch = setup.context.zeros::<i32>(1);
-            kernel.set_all(arguments![&data, &out, &scratch]);
-            run(&setup.queue, &kernel, &global, local);
-            let got: Vec<i32> = read(&setup.queue, &out);
-            let wanted = chain(&input, &global, local, private);
-            assert_eq!(got, wanted, "{global:?} by {local:?}, {items} work-items, {private} private");
+    in_time(|| {
+        let setup = Setup::new();
+        for private in [1, 64, 3000] {
+            let kernel = setup.context.build(CHAIN, &format!("-cl-std=CL3.0 -DPRIVATE={private}")).kernel("chain");
+            for &local in LOCALS {
+                let items: usize = local.iter().product();
+                // The last group along x is not whole.
+                let mut global: Vec<usize> = local.iter().map(|n| n * 2).collect();
+                global[0] += local[0] / 2;
+                let count: usize = global.iter().product();
+                let input: Vec<i32> = (0..count as i32).map(|i| i * 7919 % 251).collect();
+                let (data, out) = (setup.context.with_values(&input), setup.context.zeros::<i32>(count));
+                let scratch = setup.context.zeros::<i32>(1);
+                kernel.set_all(arguments![&data, &out, &scratch]);
+                run(&setup.queue, &kernel, &global, local);
+                let got: Vec<i32> = read(&setup.queue, &out);
+                let wanted = chain(&input, &global, local, private);
+                assert_eq!(got, wanted, "{global:?} by {local:?}, {items} work-items, {private} private");
+            }
         }
-    }
+    });
 }
 
 /// What [`CHAIN`] is to give.
@@ -107,14 +128,15 @@ fn work_items_wait_for_later_ones() {
     if !is_lockstep() {
         return;
     }
-    let setup = Setup::new();
-    for wait in [
-        "while (atomic_or(flags + g + 1, 0) == 0);",
-        "while (((volatile global int *)flags)[g + 1] == 0);",
-        "int seen = 0; do { if (atomic_cmpxchg(flags + g + 1, 0, 0)) seen = 1; else mem_fence(CLK_GLOBAL_MEM_FENCE); } while (!seen);",
-    ] {
-        let source = format!(
-            "kernel void f(global int *flags, global int *out, int rounds) {{
+    in_time(|| {
+        let setup = Setup::new();
+        for wait in [
+            "while (atomic_or(flags + g + 1, 0) == 0);",
+            "while (((volatile global int *)flags)[g + 1] == 0);",
+            "int seen = 0; do { if (atomic_cmpxchg(flags + g + 1, 0, 0)) seen = 1; else mem_fence(CLK_GLOBAL_MEM_FENCE); } while (!seen);",
+        ] {
+            let source = format!(
+                "kernel void f(global int *flags, global int *out, int rounds) {{
                 size_t g = get_global_id(0);
                 int sum = 0;
                 for (int round = 0; round < rounds; round++) {{
@@ -128,21 +150,22 @@ fn work_items_wait_for_later_ones() {
                     barrier(CLK_GLOBAL_MEM_FENCE);
                 }}
             }}"
-        );
-        let kernel = setup.context.build(&source, "").kernel("f");
-        for (count, local) in [(1, 1), (64, 64), (1200, 300), (60, 20)] {
-            let (flags, out) = (setup.context.zeros::<i32>(count + 1), setup.context.zeros::<i32>(count));
-            kernel.set_all(arguments![&flags, &out, 3]);
-            run(&setup.queue, &kernel, &[count], &[local]);
-            let wanted: Vec<i32> =
-                (0..count).map(|g| if g % local + 1 < local { 6 * (g % local + 2) as i32 } else { 0 }).collect();
-            // The last one of a group may see the first flag of the next group at any time.
-            let got: Vec<i32> = read(&setup.queue, &out);
-            for (g, (got, wanted)) in got.iter().zip(&wanted).enumerate().filter(|(g, _)| g % local + 1 < local) {
-                assert_eq!(got, wanted, "{wait}: item {g} of {count} by {local}");
+            );
+            let kernel = setup.context.build(&source, "").kernel("f");
+            for (count, local) in [(1, 1), (64, 64), (1200, 300), (60, 20)] {
+                let (flags, out) = (setup.context.zeros::<i32>(count + 1), setup.context.zeros::<i32>(count));
+                kernel.set_all(arguments![&flags, &out, 3]);
+                run(&setup.queue, &kernel, &[count], &[local]);
+                let wanted: Vec<i32> =
+                    (0..count).map(|g| if g % local + 1 < local { 6 * (g % local + 2) as i32 } else { 0 }).collect();
+                // The last one of a group may see the first flag of the next group at any time.
+                let got: Vec<i32> = read(&setup.queue, &out);
+                for (g, (got, wanted)) in got.iter().zip(&wanted).enumerate().filter(|(g, _)| g % local + 1 < local) {
+                    assert_eq!(got, wanted, "{wait}: item {g} of {count} by {local}");
+                }
             }
         }
-    }
+    });
 }
 
 /// What a group keeps once over a barrier, where those that get done and those that have not begun stand beside each other:
@@ -152,8 +175,9 @@ fn work_items_get_done_at_different_times() {
     if !is_lockstep() {
         return;
     }
-    let setup = Setup::new();
-    let source = "
+    in_time(|| {
+        let setup = Setup::new();
+        let source = "
         kernel void rounds(global int *flags, global int *out, int rounds) {
             int l = get_local_id(0), n = get_local_size(0), sum = 0;
             for (int r = 1; r <= rounds; r++) {
@@ -177,21 +201,22 @@ fn work_items_get_done_at_different_times() {
             barrier(CLK_GLOBAL_MEM_FENCE);
             out[l] = found;
         }";
-    let program = setup.context.build(source, "");
-    for count in [1, 16, 50, 256] {
-        let (flags, out) = (setup.context.zeros::<i32>(count), setup.context.zeros::<i32>(count));
-        let kernel = program.kernel("rounds");
-        kernel.set_all(arguments![&flags, &out, 5]);
-        run(&setup.queue, &kernel, &[count], &[count]);
-        assert_eq!(read::<i32>(&setup.queue, &out), vec![15; count], "{count} work-items");
+        let program = setup.context.build(source, "");
+        for count in [1, 16, 50, 256] {
+            let (flags, out) = (setup.context.zeros::<i32>(count), setup.context.zeros::<i32>(count));
+            let kernel = program.kernel("rounds");
+            kernel.set_all(arguments![&flags, &out, 5]);
+            run(&setup.queue, &kernel, &[count], &[count]);
+            assert_eq!(read::<i32>(&setup.queue, &out), vec![15; count], "{count} work-items");
 
-        let (turn, place) = (setup.context.zeros::<i32>(1), setup.context.zeros::<i32>(1));
-        let kernel = program.kernel("turns");
-        kernel.set_all(arguments![&turn, &place, &out]);
-        run(&setup.queue, &kernel, &[count], &[count]);
-        let sums: Vec<i32> = (0..count as i32).map(|l| l * (l + 1) / 2).collect();
-        assert_eq!(read::<i32>(&setup.queue, &out), sums, "{count} work-items");
-    }
+            let (turn, place) = (setup.context.zeros::<i32>(1), setup.context.zeros::<i32>(1));
+            let kernel = program.kernel("turns");
+            kernel.set_all(arguments![&turn, &place, &out]);
+            run(&setup.queue, &kernel, &[count], &[count]);
+            let sums: Vec<i32> = (0..count as i32).map(|l| l * (l + 1) / 2).collect();
+            assert_eq!(read::<i32>(&setup.queue, &out), sums, "{count} work-items");
+        }
+    });
 }
 
 /// A lock that each work-item takes: those of a gang would wait for each other for ever.
@@ -200,8 +225,9 @@ fn work_items_share_a_lock() {
     if !is_lockstep() {
         return;
     }
-    let setup = Setup::new();
-    let source = "kernel void f(global int *lock, global volatile int *count, global int *order) {
+    in_time(|| {
+        let setup = Setup::new();
+        let source = "kernel void f(global int *lock, global volatile int *count, global int *order) {
             while (atomic_cmpxchg(lock, 0, 1) != 0);
             int n = *count;
             *count = n + 1;
@@ -209,17 +235,18 @@ fn work_items_share_a_lock() {
             atomic_xchg(lock, 0);
             order[get_global_id(0)] = n;
         }";
-    let kernel = setup.context.build(source, "").kernel("f");
-    for (count, local) in [(4096, 64), (4096, 1), (5000, 1000)] {
-        let (lock, taken) = (setup.context.zeros::<i32>(1), setup.context.zeros::<i32>(1));
-        let order = setup.context.zeros::<i32>(count);
-        kernel.set_all(arguments![&lock, &taken, &order]);
-        run(&setup.queue, &kernel, &[count], &[local]);
-        let mut order: Vec<i32> = read(&setup.queue, &order);
-        order.sort_unstable();
-        assert!(order.iter().copied().eq(0..count as i32), "{count} by {local}: each number once");
-        assert_eq!(read::<i32>(&setup.queue, &taken), [count as i32]);
-    }
+        let kernel = setup.context.build(source, "").kernel("f");
+        for (count, local) in [(4096, 64), (4096, 1), (5000, 1000)] {
+            let (lock, taken) = (setup.context.zeros::<i32>(1), setup.context.zeros::<i32>(1));
+            let order = setup.context.zeros::<i32>(count);
+            kernel.set_all(arguments![&lock, &taken, &order]);
+            run(&setup.queue, &kernel, &[count], &[local]);
+            let mut order: Vec<i32> = read(&setup.queue, &order);
+            order.sort_unstable();
+            assert!(order.iter().copied().eq(0..count as i32), "{count} by {local}: each number once");
+            assert_eq!(read::<i32>(&setup.queue, &taken), [count as i32]);
+        }
+    });
 }
 
 /// Who says that nobody waits gets the same answers.

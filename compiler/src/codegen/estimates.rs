@@ -3,6 +3,7 @@
 
 use super::emit::{Emit, Emitted};
 use crate::ir::{BinaryOp, FastMath, IntCc, IntFlags, TernaryOp, Type};
+use inkwell::types::VectorType;
 use inkwell::values::{BasicValueEnum, VectorValue};
 
 /// What is estimated.
@@ -90,8 +91,9 @@ impl<'ctx> Emit<'ctx, '_> {
     /// AVX-512 has a reciprocal for all divisors but the smallest denormal ones, for which it gives infinity. The quotient
     /// of two denormal numbers must not be that; so the dividend counts as zero where it is denormal, and their quotient
     /// is that of zeros. Elsewhere a divisor may be denormal, or have a denormal reciprocal, though the quotient is a normal
-    /// number: both operands are multiplied by one that is near the divisor's reciprocal root, half of its exponent,
-    /// negated.
+    /// number: both operands are multiplied by a number near the divisor's reciprocal root, half of its exponent, negated. It
+    /// is no more than the reciprocal of a divisor below one, and below one for other divisors, so that the dividend's
+    /// product overflows only where the quotient does.
     pub fn quotient_estimate(&self, x: BasicValueEnum<'ctx>, y: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         let b = &self.builder;
         let word = |bits| self.in_all_lanes(Type::I32, bits, x);
@@ -108,10 +110,24 @@ impl<'ctx> Emit<'ctx, '_> {
             )?;
             return both(BinaryOp::Fmul, x, self.estimate(Estimate::Recip, y)?);
         }
-        let half = both(BinaryOp::And, both(BinaryOp::Lshr, bits(y)?, word(1)?)?, word(0x3fff_ffff)?)?;
-        let scale = b.build_bit_cast(both(BinaryOp::Sub, word(0x5f40_0000)?, half)?, x.get_type(), "")?;
+        let negated = both(BinaryOp::And, both(BinaryOp::Xor, bits(y)?, word(u32::MAX.into())?)?, word(0x7f80_0000)?)?;
+        let scale = b.build_bit_cast(self.mean_of_halves(negated, 0x3e80_0000)?, x.get_type(), "")?;
         let recip = self.estimate(Estimate::Recip, both(BinaryOp::Fmul, y, scale)?)?;
         both(BinaryOp::Fmul, both(BinaryOp::Fmul, x, scale)?, recip)
+    }
+
+    /// The means of the 16-bit halves of words and of a number, rounded up: an instruction of vectors, `pavgw`, that LLVM finds
+    /// in a sum that does not overflow and a shift. The halves are at most 0x7fff.
+    fn mean_of_halves(&self, words: BasicValueEnum<'ctx>, number: u32) -> Emitted<BasicValueEnum<'ctx>> {
+        let b = &self.builder;
+        let lanes = if let BasicValueEnum::VectorValue(words) = words { words.get_type().get_size() } else { 1 };
+        let short = self.ctx.i16_type();
+        let halves = [number & 0xffff, number >> 16].map(|half| short.const_int(u64::from(half) + 1, false));
+        let number = VectorType::const_vector(&halves.repeat(lanes as usize));
+        let one = VectorType::const_vector(&vec![short.const_int(1, false); 2 * lanes as usize]);
+        let sum =
+            b.build_int_nuw_add(b.build_bit_cast(words, number.get_type(), "")?.into_vector_value(), number, "")?;
+        b.build_bit_cast(b.build_right_shift(sum, one, false, "")?, words.get_type(), "")
     }
 
     /// One over the square root of a float to 14 bits: AVX-512's estimate, with no steps, as exact reciprocal roots take one

@@ -156,8 +156,12 @@ fn native_and_half_forms_of_every_kind_of_float() {
 
 #[test]
 fn native_and_half_quotients_of_every_kind_of_float() {
-    let y = floats();
-    let x: Vec<f32> = (0..y.len()).map(|i| y[i * 7919 % y.len()]).collect();
+    let mut y = floats();
+    let mut x: Vec<f32> = (0..y.len()).map(|i| y[i * 7919 % y.len()]).collect();
+    // Quotients a little below the largest float, by divisors near one as well.
+    let by: Vec<f32> = (0..2000_u32).map(|i| 2_f32.powf((i as f32 - 1800.0) / 100.0)).collect();
+    x.extend(by.iter().map(|&y| if y < 1.0 { f32::MAX * 0.99 * y } else { f32::MAX }));
+    y.extend(by);
     for (call, beyond, bound) in [("native_divide", 2_f32.powi(126), 6.0), ("half_divide", f32::MAX, 8192.0)] {
         for way in WAYS {
             for ((&x, &y), found) in
