@@ -89,7 +89,8 @@ their bits (an integer as it is); `all` are all values of the type. An error of 
 Denormals are numbers like others; the `half_` and `native_` forms may take them for zeros, as operands and as results.
 `native_divide` is not compared for divisors beyond 2^126, whose reciprocals may be zero. Both forms' roots and
 quotients come from the machine's estimates, of 14 bits with AVX-512 (the rows of `half_divide` and of both forms of `rsqrt`) and
-of 11 without: there the worst of `half_divide` was 5133 ulp, of `half_rsqrt` 2893 and of `native_rsqrt` 2.4.
+of 11 without: there the worst of `half_divide` was 5199 ulp, of `half_rsqrt` 2893, of `native_rsqrt` 2.4 and of
+`native_divide` 2660, which is infinity for a quotient next to the largest float.
 ";
 
 /// Replaces the rows in the page that `LOCKSTEP_TEST_WRITE` names, if it does.
