@@ -128,7 +128,7 @@ mod tests {
 
     fn object() -> CompiledObject {
         let options = BuildOptions::parse("-DX=1 -cl-std=CL2.0", Stage::Compile).unwrap();
-        CompiledObject { bitcode: b"BC\xc0\xde and so on".to_vec(), options, library: false, log: String::new() }
+        CompiledObject { bitcode: b"BC\xc0\xde and so on".to_vec(), options, is_library: false, log: String::new() }
     }
 
     fn image() -> Image {
@@ -155,14 +155,14 @@ mod tests {
 
     #[test]
     fn objects_come_back_as_they_were() {
-        for library in [false, true] {
-            let bytes = Binary::Object(CompiledObject { library, ..object() }).to_bytes(BUILD);
+        for is_library in [false, true] {
+            let bytes = Binary::Object(CompiledObject { is_library, ..object() }).to_bytes(BUILD);
             let Binary::Object(back) = Binary::from_bytes(&bytes, "any build").unwrap() else {
                 panic!("not an object")
             };
             assert_eq!(back.bitcode, object().bitcode);
             assert_eq!(back.options, object().options);
-            assert_eq!(back.library, library);
+            assert_eq!(back.is_library, is_library);
         }
     }
 

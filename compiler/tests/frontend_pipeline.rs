@@ -128,7 +128,7 @@ fn a_library_may_have_open_ends_and_objects_close_them() {
     let part = object("int outer(int); int inner(int x) { return outer(x) + 1; }");
     let options = BuildOptions::parse("-create-library", Stage::Link).unwrap();
     let library = link_library(&[&part], &options).unwrap();
-    assert!(library.library);
+    assert!(library.is_library);
     let rest =
         object("int inner(int); int outer(int x) { return x * 3; } kernel void f(global int* a) { *a = inner(*a); }");
     let text = ir(&link_objects(&[&rest, &library], "").unwrap());

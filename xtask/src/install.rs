@@ -19,7 +19,7 @@ const SYSTEM_VENDORS: &str = "/etc/OpenCL/vendors";
 #[derive(Debug, PartialEq, Eq)]
 struct Plan {
     /// The driver.
-    library: PathBuf,
+    driver: PathBuf,
     /// The file that leads loaders to it.
     icd: PathBuf,
     /// Put before both when copying, but not into the `.icd` file (packagers).
@@ -34,12 +34,12 @@ pub fn run(arguments: &[String]) -> Result<()> {
         plan(arguments, std::env::var_os("HOME").map(PathBuf::from), std::env::var_os("DESTDIR").map(PathBuf::from))?;
     setup::run()?;
     driver::build()?;
-    let installing = step(format!("install {}", plan.library.display()));
-    let library = plan.staged(&plan.library);
+    let installing = step(format!("install {}", plan.driver.display()));
+    let library = plan.staged(&plan.driver);
     let icd = plan.staged(&plan.icd);
     copy(&workspace::driver(), &library)?;
     make_parent(&icd)?;
-    driver::write_icd(&icd, &plan.library)?;
+    driver::write_icd(&icd, &plan.driver)?;
     installing.done();
     println!("registered by {}", icd.display());
     if !plan.found_unasked {
@@ -67,7 +67,7 @@ impl Plan {
 fn plan(arguments: &[String], home: Option<PathBuf>, staging: Option<PathBuf>) -> Result<Plan> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let at = |lib: &Path, vendors: &Path, staging| Plan {
-        library: lib.join("lockstep/liblockstep.so"),
+        driver: lib.join("lockstep/liblockstep.so"),
         icd: vendors.join("lockstep.icd"),
         staging,
         found_unasked: vendors == Path::new(SYSTEM_VENDORS),
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn user_stays_at_home_and_says_what_to_set() {
         let plan = planned(&["--user"]).expect("valid");
-        assert!(plan.library.starts_with("/home/ada/.local"));
+        assert!(plan.driver.starts_with("/home/ada/.local"));
         assert!(plan.icd.starts_with("/home/ada/.local"));
         assert!(!plan.found_unasked);
     }
@@ -135,8 +135,8 @@ mod tests {
     fn staging_moves_the_files_but_not_the_path_inside() {
         let mut plan = planned(&["--prefix", "/usr"]).expect("valid");
         plan.staging = Some("/tmp/stage".into());
-        assert_eq!(plan.staged(&plan.library), Path::new("/tmp/stage/usr/lib/lockstep/liblockstep.so"));
-        assert_eq!(plan.library, Path::new("/usr/lib/lockstep/liblockstep.so"));
+        assert_eq!(plan.staged(&plan.driver), Path::new("/tmp/stage/usr/lib/lockstep/liblockstep.so"));
+        assert_eq!(plan.driver, Path::new("/usr/lib/lockstep/liblockstep.so"));
         assert_eq!(plan.icd, Path::new("/etc/OpenCL/vendors/lockstep.icd"));
     }
 

@@ -134,7 +134,7 @@ fn judge(
     match outcome.ending {
         // Without a status the output has to speak: clang writes bitcode only when it found no error.
         Ending::Exited(0) | Ending::Unknown if is_bitcode => {
-            Ok(CompiledObject { bitcode: outcome.stdout, options: options.clone(), library: false, log })
+            Ok(CompiledObject { bitcode: outcome.stdout, options: options.clone(), is_library: false, log })
         }
         Ending::Exited(0) => {
             log.push_str(&format!("error: {program} produced no LLVM bitcode; is it clang 22?\n"));

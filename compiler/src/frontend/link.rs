@@ -68,7 +68,7 @@ fn join_library(objects: &[&CompiledObject], options: &BuildOptions) -> Result<C
     let diagnostics = Diagnostics::collect(&context);
     let module = join(&context, &diagnostics, objects)?;
     let log = diagnostics.take().map_err(FrontendError::link)?;
-    Ok(CompiledObject { bitcode: bitcode_of(&module), options: merge_options(objects, options), library: true, log })
+    Ok(CompiledObject { bitcode: bitcode_of(&module), options: merge_options(objects, options), is_library: true, log })
 }
 
 /// Reads a linked program as an LLVM module for the importer.

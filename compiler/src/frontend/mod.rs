@@ -83,7 +83,7 @@ pub struct CompiledObject {
     /// The options it was compiled with.
     pub options: BuildOptions,
     /// Whether it was made by linking with `-create-library`.
-    pub library: bool,
+    pub is_library: bool,
     /// What the compiler said.
     #[serde(skip)]
     pub log: String,

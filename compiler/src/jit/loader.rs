@@ -36,7 +36,7 @@ use crate::frontend::llvm::check;
 /// Machine code in memory. It is freed when this is dropped, so whoever runs it must keep this alive.
 pub struct JitCode {
     session: &'static Session,
-    library: Library,
+    dylib: Library,
     tracker: LLVMOrcResourceTrackerRef,
     address: usize,
     object_size: usize,
@@ -67,7 +67,7 @@ impl fmt::Debug for JitCode {
 
 impl Drop for JitCode {
     fn drop(&mut self) {
-        self.session.unload(self.library, self.tracker);
+        self.session.unload(self.dylib, self.tracker);
     }
 }
 
@@ -128,7 +128,7 @@ impl Session {
             (tracker, check(LLVMOrcLLJITAddObjectFileWithRT(self.jit, tracker, buffer)))
         };
         match added.and_then(|()| self.look_up(library, &entry)) {
-            Ok(address) => Ok(JitCode { session: self, library, tracker, address, object_size: object.len() }),
+            Ok(address) => Ok(JitCode { session: self, dylib: library, tracker, address, object_size: object.len() }),
             Err(error) => {
                 self.unload(library, tracker);
                 let reason = REASONS.take();

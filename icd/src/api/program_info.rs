@@ -121,7 +121,7 @@ pub unsafe extern "C" fn get_program_build_info(
             CL_PROGRAM_BUILD_OPTIONS => info.string(&state.options),
             CL_PROGRAM_BUILD_LOG => info.string(&state.log),
             CL_PROGRAM_BINARY_TYPE => info.value(match &state.code {
-                Code::Object(object) if object.library => CL_PROGRAM_BINARY_TYPE_LIBRARY,
+                Code::Object(object) if object.is_library => CL_PROGRAM_BINARY_TYPE_LIBRARY,
                 Code::Object(_) => CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT,
                 _ if program.holds_executable() => CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
                 _ => CL_PROGRAM_BINARY_TYPE_NONE,
