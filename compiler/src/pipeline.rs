@@ -15,6 +15,7 @@ use crate::report::{Notes, Report};
 use crate::transform::barriers::barriers;
 use crate::transform::known_inputs::known_inputs;
 use crate::transform::linear_ids::linear_ids;
+use crate::transform::reducible::make_reducible;
 use crate::transform::rounds::rounds;
 use crate::transform::shared_live::shared_live;
 use crate::transform::waiting_loops::mark_waiting_loops;
@@ -173,19 +174,20 @@ impl From<JitError> for CompileError {
     }
 }
 
-/// Reads a linked program into our IR.
+/// Reads a linked program into our IR, with one entry to each cycle and the loops marked that may wait for others.
 pub fn load(program: &LinkedProgram) -> Result<Module, CompileError> {
     let (program, no_ifp) = (program.clone(), program.options.no_subgroup_ifp);
     let mut module =
         contained(move || import::load(&program)).map_err(CompileError::GivenUp)?.map_err(CompileError::Import)?;
     for kernel in &mut module.kernels {
+        make_reducible(kernel.body_mut());
         // The program may say that none of its sub-groups waits for another.
         if !(no_ifp && needs_sub_groups(kernel)) {
             mark_waiting_loops(kernel);
         }
     }
     if cfg!(debug_assertions) {
-        verify(&module, Stage::Imported).map_err(|errors| CompileError::Verify("import", errors))?;
+        verify(&module, Stage::Imported).map_err(|errors| CompileError::Verify("load", errors))?;
     }
     Ok(module)
 }

@@ -3,6 +3,7 @@
 mod control;
 mod expressions;
 mod graph;
+pub mod jumps;
 mod kernels;
 mod neighbours;
 mod private;

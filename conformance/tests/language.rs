@@ -666,3 +666,35 @@ fn loops_with_divergent_exits() {
         -10000 + steps
     });
 }
+
+/// A cycle of four labels that a switch enters at any of them.
+#[test]
+fn cycles_with_several_entries() {
+    let source = "kernel void f(global const int *in, global int *out) {
+        size_t g = get_global_id(0);
+        uint steps = 0, x = in[g];
+        switch (x % 4) { case 0: goto L0; case 1: goto L1; case 2: goto L2; case 3: goto L3; }
+    L0: if (++steps > 200) goto end; x = x * 3; if ((x & 7) == 1) goto L3;
+    L1: if (++steps > 200) goto end; x = x * 3 + 1;
+    L2: if (++steps > 200) goto end; x = x * 3 + 2;
+    L3: if (++steps > 200) goto end; x = x * 3 + 3; if ((x & 15) == 2) goto L0;
+    end: out[g] = x;
+    }";
+    map(source, &ints(), |_, v| {
+        let (mut steps, mut x) = (0, v as u32);
+        let mut label = x % 4;
+        loop {
+            steps += 1;
+            if steps > 200 {
+                return x as i32;
+            }
+            x = x.wrapping_mul(3).wrapping_add(label);
+            label = match label {
+                0 if x & 7 == 1 => 3,
+                3 if x & 15 == 2 => 0,
+                3 => return x as i32,
+                _ => label + 1,
+            };
+        }
+    });
+}

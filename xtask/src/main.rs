@@ -55,6 +55,9 @@ usage: cargo xtask COMMAND
                            docs/accuracy.md
   fuzz [--seeds A..B] [--jobs N]
                            compare random kernels in every configuration with the interpreter
+  fuzz jumps [--seeds A..B] [--jobs N]
+                           compare random OpenCL C with gotos, switches and loops in every configuration with what the
+                           generator's own program says
   fuzz api [--calls N] [--from SEED] [--sanitizer address]
                            random calls of the API with good and bad arguments, ten million if not told otherwise
   stress [--seconds N] [--sanitizer thread]

@@ -3,12 +3,13 @@
 //! Requires: a verified module in SPIR form with the built-in library linked in.
 //!
 //! Ensures: the definitions left are kernels, whose bodies call nothing but `llvm.*` intrinsics, `__lockstep_*`
-//! primitives and `printf`; control flow is reducible; each function has at most one return; allocas are promoted where
-//! possible. A call of `__lockstep_barrier` stands between two compiler fences and is neither duplicated nor moved into
-//! other control flow (it stays `convergent`).
+//! primitives and `printf`; each function has at most one return; allocas are promoted where possible. Control flow is as
+//! the program has it, cycles with several entries included: LLVM 22's fix-irreducible miscompiles such cycles, so
+//! `transform/reducible.rs` gives them one entry after the import. A call of `__lockstep_barrier` stands between two
+//! compiler fences and is neither duplicated nor moved into other control flow (it stays `convergent`).
 //!
 //! Phases: check (recursion, size after inlining); fence barriers; internalize; promote variables; inline everything;
-//! check for undefined names; scalar passes; infer address spaces; scalar passes; make reducible; check again.
+//! check for undefined names; scalar passes; infer address spaces; scalar passes; check again.
 //!
 //! No vectorizer runs here: lanes come from work-items. Loops keep their form for the analyses, but for those of a few
 //! rounds that are known: written out, their accesses have constant distances, and private arrays that they index become
@@ -30,7 +31,6 @@ use llvm_sys::target_machine::LLVMTargetMachineRef;
 
 use super::FrontendError;
 use super::equal_stores::share_addresses;
-use super::irreducible::is_irreducible;
 use super::llvm::{PassOptions, run_passes};
 
 /// How much is done.
@@ -91,7 +91,6 @@ pub(crate) fn clean_up(module: &Module<'_>, level: Level) -> Result<(), Frontend
             run(module, LATE)?;
         }
     }
-    make_reducible(module)?;
     run(module, "globaldce,strip-dead-prototypes")?;
     check_inlined(module)?;
     if cfg!(debug_assertions) {
@@ -235,24 +234,6 @@ fn internalize(module: &Module<'_>) {
             global.set_linkage(Linkage::Internal);
         }
     }
-}
-
-/// Every function with irreducible control flow is rewritten, and no other one.
-fn make_reducible(module: &Module<'_>) -> Result<(), FrontendError> {
-    for function in module.get_functions().filter(|f| is_irreducible(*f)) {
-        let options = PassOptions::new();
-        // SAFETY: the function is alive; the pipeline is constant.
-        unsafe {
-            super::llvm::check(llvm_sys::transforms::pass_builder::LLVMRunPassesOnFunction(
-                function.as_value_ref_raw(),
-                c"lower-switch,fix-irreducible,simplifycfg<no-sink-common-insts;keep-loops>".as_ptr(),
-                std::ptr::null_mut(),
-                options.raw(),
-            ))
-        }
-        .map_err(|error| internal(&error))?;
-    }
-    Ok(())
 }
 
 /// What the code that is left uses must be something the importer knows.

@@ -14,7 +14,6 @@ mod dependencies;
 mod equal_stores;
 pub mod features;
 mod images;
-mod irreducible;
 mod link;
 pub(crate) mod llvm;
 pub mod options;

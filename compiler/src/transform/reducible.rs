@@ -152,39 +152,4 @@ fn add_header(f: &mut Function, graph: &Cfg, entries: &[Block]) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::analysis::testing::random_code;
-    use crate::ir::{Kernel, Module, parse_module};
-    use crate::verify::{Stage, verify};
-
-    /// A module around a function.
-    fn module(f: Function) -> Module {
-        let mut module = parse_module("kernel \"k\" { region r0 { b0: return } }").expect("it is valid");
-        let kernel: &mut Kernel = &mut module.kernels[0];
-        *kernel.body_mut() = f;
-        module
-    }
-
-    #[test]
-    fn any_graph_becomes_reducible() {
-        let (mut changed, mut several, mut stayed) = (0, 0, 0);
-        for seed in 0..800 {
-            let before = module(random_code(seed, 2 + seed as usize % 40));
-            verify(&before, Stage::Imported).unwrap_or_else(|e| panic!("seed {seed}: {}\n{before}", e[0]));
-            let mut after = before.clone();
-            let added = make_reducible(after.kernels[0].body_mut());
-            verify(&after, Stage::Imported).unwrap_or_else(|e| panic!("seed {seed}: {}\n{before}\n{after}", e[0]));
-            let graph = cfg(after.kernels[0].body());
-            let left = loops(&graph, &dominators(&graph)).irreducible_edges().to_vec();
-            assert!(left.is_empty(), "seed {seed}: {left:?}\n{before}\n{after}");
-            if added == 0 {
-                assert_eq!(before.to_string(), after.to_string(), "seed {seed}");
-                stayed += 1;
-            }
-            changed += usize::from(added > 0);
-            several += usize::from(added > 1);
-        }
-        assert!(changed > 200 && several > 50 && stayed > 100, "{changed} {several} {stayed}");
-    }
-}
+mod tests;

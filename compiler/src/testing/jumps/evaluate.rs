@@ -1,0 +1,282 @@
+//! What a program with jumps means, by its own list of operations.
+
+use super::{BINS, CONTROL, Condition, Expression, JumpProgram, LoopKind, OUTPUTS, Operator, Statement, VARIABLES};
+use std::collections::HashMap;
+
+/// One step of the lowered program. Targets are positions in its list.
+enum Operation<'a> {
+    Assign(usize, &'a Expression),
+    Accumulate(&'a Expression, &'a Expression),
+    AssignIf(&'a Condition, usize, &'a Expression),
+    Exchange(usize),
+    Jump(usize),
+    JumpIf(&'a Condition, usize),
+    JumpUnless(&'a Condition, usize),
+    /// One target for each remainder of the value.
+    Dispatch(&'a Expression, Vec<usize>),
+    /// Goes to the end once the fuel is used up.
+    TakeFuel,
+    /// Leaves without the variables being stored.
+    ReturnIf(&'a Condition),
+}
+
+/// A work-item's state.
+struct Item {
+    variables: [u32; VARIABLES],
+    bins: [u32; BINS],
+}
+
+/// What `out` holds, zero before, after a launch over `in` in groups of `group` work-items, the last of which may be smaller.
+pub fn evaluate(program: &JumpProgram, input: &[u32], group: usize) -> Vec<u32> {
+    let operations = lower(program);
+    let mut out = Vec::new();
+    for inputs in input.chunks(group * VARIABLES) {
+        let mut items: Vec<Item> = inputs.chunks(VARIABLES).map(start_item).collect();
+        if program.uniform {
+            let [first, ..] = &items[..] else { continue };
+            let control: [u32; CONTROL] = first.variables[..CONTROL].try_into().expect("a prefix of the variables");
+            items.iter_mut().for_each(|item| item.variables[..CONTROL].copy_from_slice(&control));
+            let returned = run(&operations, program.fuel, &mut items);
+            items.iter().for_each(|item| store_item(item, returned, &mut out));
+        } else {
+            for item in items.chunks_mut(1) {
+                let returned = run(&operations, program.fuel, item);
+                store_item(&item[0], returned, &mut out);
+            }
+        }
+    }
+    out
+}
+
+fn start_item(input: &[u32]) -> Item {
+    Item { variables: input.try_into().expect("an element for each variable"), bins: [0; BINS] }
+}
+
+/// Appends a work-item's [`OUTPUTS`] elements.
+fn store_item(item: &Item, returned: bool, out: &mut Vec<u32>) {
+    let begin = out.len();
+    let variables = if returned { [0; VARIABLES] } else { item.variables };
+    out.extend(variables.iter().chain(&item.bins));
+    debug_assert_eq!(out.len() - begin, OUTPUTS);
+}
+
+/// Runs work-items that take the same way; whether they left by a return.
+fn run(operations: &[Operation<'_>], fuel: u32, items: &mut [Item]) -> bool {
+    let (mut at, mut used) = (0, 0);
+    while let Some(operation) = operations.get(at) {
+        at += 1;
+        match operation {
+            Operation::Assign(variable, value) => {
+                items.iter_mut().for_each(|item| item.variables[*variable] = value.of(&item.variables));
+            }
+            Operation::Accumulate(value, bin) => {
+                for item in items.iter_mut() {
+                    let bin = bin.of(&item.variables) as usize % BINS;
+                    item.bins[bin] = item.bins[bin].wrapping_add(value.of(&item.variables));
+                }
+            }
+            Operation::AssignIf(when, variable, value) => {
+                for item in items.iter_mut().filter(|item| when.holds(&item.variables)) {
+                    item.variables[*variable] = value.of(&item.variables);
+                }
+            }
+            Operation::Exchange(variable) => {
+                let sent: Vec<u32> = items.iter().map(|item| item.variables[*variable]).collect();
+                for (l, item) in items.iter_mut().enumerate() {
+                    let received = sent[(l + 1) % sent.len()];
+                    item.variables[*variable] = item.variables[*variable].wrapping_add(received);
+                }
+            }
+            Operation::Jump(to) => at = *to,
+            Operation::JumpIf(when, to) if decide(when, items) => at = *to,
+            Operation::JumpUnless(when, to) if !decide(when, items) => at = *to,
+            Operation::JumpIf(..) | Operation::JumpUnless(..) => {}
+            Operation::Dispatch(value, targets) => {
+                let selected = |item: &Item| value.of(&item.variables) as usize % targets.len();
+                let first = selected(&items[0]);
+                assert!(items.iter().all(|item| selected(item) == first), "work-items of a uniform kernel part");
+                at = targets[first];
+            }
+            Operation::TakeFuel => {
+                used += 1;
+                if used > fuel {
+                    return false;
+                }
+            }
+            Operation::ReturnIf(when) if decide(when, items) => return true,
+            Operation::ReturnIf(_) => {}
+        }
+    }
+    false
+}
+
+/// Whether a condition holds for all work-items, or for none.
+fn decide(when: &Condition, items: &[Item]) -> bool {
+    let first = when.holds(&items[0].variables);
+    assert!(items.iter().all(|item| when.holds(&item.variables) == first), "work-items of a uniform kernel part");
+    first
+}
+
+impl Expression {
+    fn of(&self, variables: &[u32; VARIABLES]) -> u32 {
+        match self {
+            Expression::Variable(variable) => variables[*variable],
+            Expression::Constant(bits) => *bits,
+            Expression::Binary(operator, a, b) => {
+                let (a, b) = (a.of(variables), b.of(variables));
+                match operator {
+                    Operator::Add => a.wrapping_add(b),
+                    Operator::Subtract => a.wrapping_sub(b),
+                    Operator::Multiply => a.wrapping_mul(b),
+                    Operator::Xor => a ^ b,
+                    Operator::And => a & b,
+                    Operator::ShiftRight => a >> (b & 31),
+                }
+            }
+        }
+    }
+}
+
+impl Condition {
+    fn holds(&self, variables: &[u32; VARIABLES]) -> bool {
+        (self.value.of(variables) >> self.shift) % self.modulus < self.limit
+    }
+}
+
+/// The program as a list of operations. Its end is the end of the list.
+fn lower(program: &JumpProgram) -> Vec<Operation<'_>> {
+    let mut lowering = Lowering::default();
+    lowering.statements(&program.body);
+    let Lowering { mut operations, labels, gotos, .. } = lowering;
+    for (position, label) in gotos {
+        match &mut operations[position] {
+            Operation::Jump(to) | Operation::JumpIf(_, to) => *to = labels[&label],
+            _ => unreachable!("only jumps wait for labels"),
+        }
+    }
+    operations
+}
+
+/// Jumps out of a loop or switch whose targets are not known yet.
+struct Breakable {
+    /// Whether `continue` means this one.
+    is_loop: bool,
+    continues: Vec<usize>,
+    breaks: Vec<usize>,
+}
+
+#[derive(Default)]
+struct Lowering<'a> {
+    operations: Vec<Operation<'a>>,
+    labels: HashMap<u32, usize>,
+    /// Jumps to labels: the jump's position, and the label.
+    gotos: Vec<(usize, u32)>,
+    around: Vec<Breakable>,
+}
+
+/// A target that is put in later.
+const LATER: usize = usize::MAX;
+
+impl<'a> Lowering<'a> {
+    fn push(&mut self, operation: Operation<'a>) -> usize {
+        self.operations.push(operation);
+        self.operations.len() - 1
+    }
+
+    /// Lets the jumps at some positions lead to the next operation.
+    fn land(&mut self, jumps: Vec<usize>) {
+        let here = self.operations.len();
+        for position in jumps {
+            match &mut self.operations[position] {
+                Operation::Jump(to) | Operation::JumpIf(_, to) | Operation::JumpUnless(_, to) => *to = here,
+                _ => unreachable!("only jumps land"),
+            }
+        }
+    }
+
+    fn statements(&mut self, statements: &'a [Statement]) {
+        statements.iter().for_each(|statement| self.statement(statement));
+    }
+
+    fn statement(&mut self, statement: &'a Statement) {
+        match statement {
+            Statement::Assign(variable, value) => drop(self.push(Operation::Assign(*variable, value))),
+            Statement::Accumulate(value, bin) => drop(self.push(Operation::Accumulate(value, bin))),
+            Statement::AssignIf(when, variable, value) => {
+                self.push(Operation::AssignIf(when, *variable, value));
+            }
+            Statement::Exchange(variable) => drop(self.push(Operation::Exchange(*variable))),
+            Statement::If(when, then, otherwise) => {
+                let past_then = self.push(Operation::JumpUnless(when, LATER));
+                self.statements(then);
+                let past_else = self.push(Operation::Jump(LATER));
+                self.land(vec![past_then]);
+                self.statements(otherwise);
+                self.land(vec![past_else]);
+            }
+            Statement::Switch(value, modulus, arms) => self.switch(value, *modulus, arms),
+            Statement::Loop(kind, when, body) => self.lower_loop(*kind, when, body),
+            Statement::Label(label) => {
+                self.labels.insert(*label, self.operations.len());
+                self.push(Operation::TakeFuel);
+            }
+            Statement::Goto(when, label) => {
+                let position = match when {
+                    Some(when) => self.push(Operation::JumpIf(when, LATER)),
+                    None => self.push(Operation::Jump(LATER)),
+                };
+                self.gotos.push((position, *label));
+            }
+            Statement::Break(when) => {
+                let position = self.push(Operation::JumpIf(when, LATER));
+                self.around.last_mut().expect("a break is in a loop or switch").breaks.push(position);
+            }
+            Statement::Continue(when) => {
+                let position = self.push(Operation::JumpIf(when, LATER));
+                let around = self.around.iter_mut().rev().find(|around| around.is_loop);
+                around.expect("a continue is in a loop").continues.push(position);
+            }
+            Statement::Return(when) => drop(self.push(Operation::ReturnIf(when))),
+        }
+    }
+
+    fn switch(&mut self, value: &'a Expression, modulus: u32, arms: &'a [super::Arm]) {
+        let dispatch = self.push(Operation::Dispatch(value, Vec::new()));
+        self.around.push(Breakable { is_loop: false, continues: Vec::new(), breaks: Vec::new() });
+        let (mut targets, mut default) = (vec![None; modulus as usize], None);
+        for arm in arms {
+            let here = self.operations.len();
+            arm.cases.iter().for_each(|&case| targets[case as usize] = Some(here));
+            if arm.default {
+                default = Some(here);
+            }
+            self.statements(&arm.body);
+            if arm.breaks {
+                let position = self.push(Operation::Jump(LATER));
+                self.around.last_mut().expect("the switch is around").breaks.push(position);
+            }
+        }
+        let end = self.operations.len();
+        let targets = targets.into_iter().map(|target| target.or(default).unwrap_or(end)).collect();
+        self.operations[dispatch] = Operation::Dispatch(value, targets);
+        let Breakable { breaks, .. } = self.around.pop().expect("the switch is around");
+        self.land(breaks);
+    }
+
+    fn lower_loop(&mut self, kind: LoopKind, when: &'a Condition, body: &'a [Statement]) {
+        let begin = self.operations.len();
+        self.around.push(Breakable { is_loop: true, continues: Vec::new(), breaks: Vec::new() });
+        let leave = (kind == LoopKind::While).then(|| self.push(Operation::JumpUnless(when, LATER)));
+        self.push(Operation::TakeFuel);
+        self.statements(body);
+        let Breakable { continues, mut breaks, .. } = self.around.pop().expect("the loop is around");
+        // Each iteration begins with the question of a `while`, or ends with that of a `do`.
+        self.land(continues);
+        match kind {
+            LoopKind::DoWhile => drop(self.push(Operation::JumpIf(when, begin))),
+            LoopKind::While | LoopKind::Endless => drop(self.push(Operation::Jump(begin))),
+        }
+        breaks.extend(leave);
+        self.land(breaks);
+    }
+}

@@ -1,0 +1,157 @@
+//! Random graphs become reducible, and every path through them stays a path.
+//!
+//! The oracle walks a function with choices of its own at the branches that were there before, and follows the headers
+//! that were added by what the code says. The walk before and the walk after have to meet the same blocks with the same
+//! values.
+
+use super::*;
+use crate::analysis::testing::random_code;
+use crate::ir::{InstData, Kernel, Module, ValueDef, parse_module};
+use crate::testing::Random;
+use crate::verify::{Stage, verify};
+use std::collections::HashMap;
+
+/// Original blocks after which a walk ends.
+const STEPS: usize = 400;
+
+/// Set in what stands for a computed value, so that it is no constant's bits.
+const COMPUTED: u128 = 1 << 127;
+
+/// A module around a function.
+fn module(f: Function) -> Module {
+    let mut module = parse_module("kernel \"k\" { region r0 { b0: return } }").expect("it is valid");
+    let kernel: &mut Kernel = &mut module.kernels[0];
+    *kernel.body_mut() = f;
+    module
+}
+
+/// A walk through a function of which the first `original` blocks are those of the graph that the choices are for.
+struct Walk<'a> {
+    f: &'a Function,
+    original: usize,
+    choices: Random,
+    values: HashMap<Value, u128>,
+}
+
+impl Walk<'_> {
+    fn value(&self, value: Value) -> u128 {
+        match self.f.values[value].def {
+            ValueDef::Const(bits) => bits,
+            _ => self.values[&value],
+        }
+    }
+
+    /// Stands for a sum: equal exactly if block, position and operands are, but for accidents.
+    fn compute_sum(&self, operands: [Value; 2]) -> u128 {
+        let [a, b] = operands.map(|operand| self.value(operand));
+        let mixed = a.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835).rotate_left(41) ^ b;
+        mixed.wrapping_mul(0xd1b5_4a32_d192_ed03_94d0_49bb_1331_11eb).rotate_left(29) | COMPUTED
+    }
+
+    /// The target that an added header leads to.
+    fn follow_header(&self, block: Block) -> BlockCall {
+        match &self.f.blocks[block].term {
+            Terminator::Branch { cond, then_to, else_to } => match self.value(*cond) {
+                0 => else_to.clone(),
+                1 => then_to.clone(),
+                other => panic!("{block} is told {other:#x}"),
+            },
+            Terminator::Switch { value, cases, default } => {
+                let told = self.value(*value);
+                assert!(told <= cases.len() as u128, "{block} is told {told:#x}");
+                cases.iter().find(|(case, _)| *case == told).map_or(default, |(_, to)| to).clone()
+            }
+            other => panic!("{block} ends in {other:?}"),
+        }
+    }
+
+    /// The original blocks of the walk, each with the values of its parameters and results.
+    fn trace(mut self) -> Vec<(Block, Vec<u128>)> {
+        let mut trace = Vec::new();
+        let mut to = BlockCall { block: self.f.entry(), args: Vec::new() };
+        while trace.len() < STEPS {
+            let block = to.block;
+            let data = &self.f.blocks[block];
+            let args: Vec<u128> = to.args.iter().map(|&arg| self.value(arg)).collect();
+            assert_eq!(args.len(), data.params.len(), "{block}");
+            self.values.extend(data.params.iter().copied().zip(args.iter().copied()));
+            if block.as_u32() as usize >= self.original {
+                assert!(data.insts.is_empty(), "{block} computes something");
+                to = self.follow_header(block);
+                continue;
+            }
+            let mut seen = args;
+            for &inst in &data.insts {
+                let InstData::Binary { args, .. } = &self.f.insts[inst].data else { panic!("{block} has no sum") };
+                let sum = self.compute_sum(*args);
+                self.values.insert(self.f.result(inst), sum);
+                seen.push(sum);
+            }
+            trace.push((block, seen));
+            let targets: Vec<BlockCall> = data.term.targets().iter().map(|&to| to.clone()).collect();
+            if targets.is_empty() {
+                break;
+            }
+            to = targets[self.choices.below(targets.len())].clone();
+        }
+        trace
+    }
+}
+
+fn trace(f: &Function, original: usize, choices: u64) -> Vec<(Block, Vec<u128>)> {
+    Walk { f, original, choices: Random::new(choices), values: HashMap::new() }.trace()
+}
+
+#[test]
+fn any_graph_becomes_reducible_and_keeps_its_paths() {
+    let (mut changed, mut several, mut stayed, mut long) = (0, 0, 0, 0);
+    for seed in 0..800 {
+        let before = module(random_code(seed, 2 + seed as usize % 40));
+        verify(&before, Stage::Imported).unwrap_or_else(|e| panic!("seed {seed}: {}\n{before}", e[0]));
+        let mut after = before.clone();
+        let added = make_reducible(after.kernels[0].body_mut());
+        verify(&after, Stage::Imported).unwrap_or_else(|e| panic!("seed {seed}: {}\n{before}\n{after}", e[0]));
+        let (old, new) = (before.kernels[0].body(), after.kernels[0].body());
+        let graph = cfg(new);
+        let left = loops(&graph, &dominators(&graph)).irreducible_edges().to_vec();
+        assert!(left.is_empty(), "seed {seed}: {left:?}\n{before}\n{after}");
+        let original = old.blocks.len();
+        assert_eq!(new.blocks.len(), original + added, "seed {seed}");
+        for walk in 0..20 {
+            let choices = seed << 8 | walk;
+            let expected = trace(old, original, choices);
+            assert!(trace(new, original, choices) == expected, "seed {seed}, walk {walk}\n{before}\n{after}");
+            long += usize::from(added > 0 && expected.len() == STEPS);
+        }
+        if added == 0 {
+            assert_eq!(before.to_string(), after.to_string(), "seed {seed}");
+            stayed += 1;
+        }
+        changed += usize::from(added > 0);
+        several += usize::from(added > 1);
+    }
+    assert!(changed > 200 && several > 50 && stayed > 100, "{changed} {several} {stayed}");
+    assert!(long > 500, "{long} walks stay in cycles");
+}
+
+/// The number of headers and of their parameters stays in proportion to the entries.
+#[test]
+fn cycles_of_many_entries_get_one_header_each() {
+    let entries = 300;
+    let mut f = Function::new();
+    let blocks: Vec<Block> = (0..entries + 2).map(|_| f.add_block()).collect();
+    let [first, inner @ .., last] = &blocks[..] else { panic!("there are blocks") };
+    let value = f.constant(Type::I32, 7);
+    let cond = f.constant(Type::BOOL, 1);
+    let to = |block: Block| BlockCall { block, args: Vec::new() };
+    let cases = inner.iter().enumerate().map(|(i, &block)| (i as u128, to(block))).collect();
+    f.blocks[*first].term = Terminator::Switch { value, cases, default: to(*last) };
+    for (i, &block) in inner.iter().enumerate() {
+        let next = if i == 0 { *last } else { inner[(i + 1) % entries] };
+        f.blocks[block].term = Terminator::Branch { cond, then_to: to(inner[(i + 1) % entries]), else_to: to(next) };
+    }
+    f.blocks[*last].term = Terminator::Return;
+    let added = make_reducible(&mut f);
+    verify(&module(f), Stage::Imported).unwrap_or_else(|e| panic!("{}", e[0]));
+    assert_eq!(added, 1);
+}
