@@ -5,7 +5,6 @@
 //! told what, and optimised. This crate may not depend on the compiler.
 
 use anyhow::{Context, Result, bail};
-use std::process::Command;
 
 use crate::sanitizer::Sanitizer;
 use crate::{driver, process, setup, workspace};
@@ -19,27 +18,29 @@ const JUMP_SEEDS: &str = "1000..101000";
 /// Calls made from one seed.
 const EPISODE: u64 = 50_000;
 
-/// Runs the command: `fuzz [--seeds A..B] [--jobs N] [--machine-code-every N]`, `fuzz jumps [--seeds A..B] [--jobs N]`, or
-/// `fuzz api [--calls N] [--from SEED] [--sanitizer address]`.
+/// Runs the command: `fuzz [jumps] [--seeds A..B] [--jobs N] [--machine-code-every N]`, or `fuzz api [--calls N] [--from SEED]
+/// [--sanitizer address]`.
 pub fn run(arguments: &[String]) -> Result<()> {
     match arguments.split_first() {
         Some((first, rest)) if first == "api" => api(&Calls::parse(rest)?),
-        Some((first, rest)) if first == "jumps" => fuzz_jumps(&Seeds::parse(rest, JUMP_SEEDS)?),
-        _ => fuzz_kernels(&Request::parse(arguments)?),
+        Some((first, rest)) if first == "jumps" => {
+            fuzz_compiler("jumps_do_what_the_program_says", &Request::parse(rest, JUMP_SEEDS)?)
+        }
+        _ => fuzz_compiler("random_kernels", &Request::parse(arguments, SEEDS)?),
     }
 }
 
-/// Random kernels of our IR.
-fn fuzz_kernels(request: &Request) -> Result<()> {
+/// Runs one of the compiler's fuzzing tests, optimised.
+fn fuzz_compiler(test: &str, request: &Request) -> Result<()> {
     setup::run()?;
-    let mut command = request.seeds.command("fuzz", "random_kernels");
-    process::run(command.env("LOCKSTEP_TEST_MACHINE_CODE", &request.machine_code_every))
-}
-
-/// Random kernels of OpenCL C with gotos, switches and loops.
-fn fuzz_jumps(seeds: &Seeds) -> Result<()> {
-    setup::run()?;
-    process::run(&mut seeds.command("jumps", "jumps_do_what_the_program_says"))
+    let mut command = driver::cargo();
+    command.args(["test", "--release", "--package", "lockstep-compiler", "--test", "fuzz", "--"]);
+    command.args(["--nocapture", test]).env("LOCKSTEP_TEST_SEEDS", &request.seeds);
+    command.env("LOCKSTEP_TEST_MACHINE_CODE", &request.machine_code_every);
+    if let Some(jobs) = &request.jobs {
+        command.env("LOCKSTEP_TEST_JOBS", jobs);
+    }
+    process::run(&mut command)
 }
 
 /// Random calls of the API.
@@ -91,77 +92,33 @@ impl Calls {
     }
 }
 
-/// Which random programs, and on how many threads.
-#[derive(Debug, PartialEq, Eq)]
-struct Seeds {
-    /// `A..B`.
-    range: String,
-    /// Threads; none: as many as there are processors.
-    jobs: Option<String>,
-}
-
-impl Seeds {
-    fn new(range: &str) -> Seeds {
-        Seeds { range: range.to_owned(), jobs: None }
-    }
-
-    fn parse(arguments: &[String], default: &str) -> Result<Seeds> {
-        let mut seeds = Seeds::new(default);
-        let mut words = arguments.iter();
-        while let Some(word) = words.next() {
-            let value = words.next().with_context(|| format!("{word} needs a value"))?;
-            if !seeds.take(word, value)? {
-                bail!("fuzz jumps does not know `{word}`");
-            }
-        }
-        Ok(seeds)
-    }
-
-    /// Whether the option is one of these.
-    fn take(&mut self, word: &str, value: &str) -> Result<bool> {
-        match word {
-            "--seeds" => {
-                let (from, to) = value.split_once("..").context("seeds are given as FROM..TO")?;
-                let (from, to): (u64, u64) = (from.parse()?, to.parse()?);
-                if from >= to {
-                    bail!("there are no seeds in {value}");
-                }
-                value.clone_into(&mut self.range);
-            }
-            "--jobs" => self.jobs = Some(positive(word, value)?),
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    /// Runs one of the compiler's tests, optimised, with these seeds.
-    fn command(&self, file: &str, test: &str) -> Command {
-        let mut command = driver::cargo();
-        command.args(["test", "--release", "--package", "lockstep-compiler", "--test", file, "--"]);
-        command.args(["--nocapture", test]).env("LOCKSTEP_TEST_SEEDS", &self.range);
-        if let Some(jobs) = &self.jobs {
-            command.env("LOCKSTEP_TEST_JOBS", jobs);
-        }
-        command
-    }
-}
-
 #[derive(Debug, PartialEq, Eq)]
 struct Request {
-    seeds: Seeds,
+    /// `A..B`.
+    seeds: String,
+    /// Threads; none: as many as there are processors.
+    jobs: Option<String>,
     /// Of so many kernels, one becomes machine code, which takes ten times as long as all the interpreter does.
     machine_code_every: String,
 }
 
 impl Request {
-    fn parse(arguments: &[String]) -> Result<Self> {
-        let mut request = Self { seeds: Seeds::new(SEEDS), machine_code_every: "1".to_owned() };
+    fn parse(arguments: &[String], seeds: &str) -> Result<Self> {
+        let mut request = Self { seeds: seeds.to_owned(), jobs: None, machine_code_every: "1".to_owned() };
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
             let value = words.next().with_context(|| format!("{word} needs a value"))?;
             match word.as_str() {
+                "--seeds" => {
+                    let (from, to) = value.split_once("..").context("seeds are given as FROM..TO")?;
+                    let (from, to): (u64, u64) = (from.parse()?, to.parse()?);
+                    if from >= to {
+                        bail!("there are no seeds in {value}");
+                    }
+                    request.seeds.clone_from(value);
+                }
+                "--jobs" => request.jobs = Some(positive(word, value)?),
                 "--machine-code-every" => request.machine_code_every = positive(word, value)?,
-                _ if request.seeds.take(word, value)? => {}
                 other => bail!("fuzz does not know `{other}`"),
             }
         }
@@ -179,19 +136,15 @@ mod tests {
     use super::*;
 
     fn parsed(words: &[&str]) -> Result<Request> {
-        Request::parse(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>())
+        Request::parse(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>(), SEEDS)
     }
 
     #[test]
     fn seeds_and_jobs() {
         let request = parsed(&["--seeds", "5..70", "--jobs", "2", "--machine-code-every", "9"]).expect("valid");
-        let seeds = Seeds { range: "5..70".to_owned(), jobs: Some("2".to_owned()) };
-        assert_eq!(request, Request { seeds, machine_code_every: "9".to_owned() });
-        assert_eq!(parsed(&[]).expect("valid").seeds, Seeds::new(SEEDS));
-        let jumps =
-            |words: &[&str]| Seeds::parse(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>(), JUMP_SEEDS);
-        assert_eq!(jumps(&["--seeds", "1..2"]).expect("valid"), Seeds::new("1..2"));
-        assert!(jumps(&["--machine-code-every", "1"]).is_err());
+        let seeds = "5..70".to_owned();
+        assert_eq!(request, Request { seeds, jobs: Some("2".to_owned()), machine_code_every: "9".to_owned() });
+        assert_eq!(parsed(&[]).expect("valid").seeds, SEEDS);
     }
 
     #[test]

@@ -55,7 +55,7 @@ usage: cargo xtask COMMAND
                            docs/accuracy.md
   fuzz [--seeds A..B] [--jobs N]
                            compare random kernels in every configuration with the interpreter
-  fuzz jumps [--seeds A..B] [--jobs N]
+  fuzz jumps [--seeds A..B] [--jobs N] [--machine-code-every N]
                            compare random OpenCL C with gotos, switches and loops in every configuration with what the
                            generator's own program says
   fuzz api [--calls N] [--from SEED] [--sanitizer address]

@@ -1,20 +1,17 @@
 //! Random kernels, structured and not, do in every configuration and in gangs of every size what the interpreter does
-//! one work-item after the other.
-//!
-//! `LOCKSTEP_TEST_SEEDS=from..to` takes other kernels than the test does, one of every `LOCKSTEP_TEST_MACHINE_CODE`
-//! as machine code too, on `LOCKSTEP_TEST_JOBS` threads: that is what `cargo xtask fuzz` sets.
+//! one work-item after the other; and random OpenCL C with jumps what its own abstract program says ([`jumps`]).
 
 #[path = "../machine/code/mod.rs"]
 mod code;
+mod jumps;
+mod seeds;
 mod ways;
 
 use lockstep_compiler::launch_facts::LaunchFacts;
 use lockstep_compiler::layout::Layout;
 use lockstep_compiler::testing::{Generated, Shape, random_kernel, reduce};
-use std::ops::Range;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use seeds::Seeds;
+use std::sync::atomic::{AtomicU64, Ordering};
 use ways::{Planned, Way, expected, planned};
 
 /// The kernels of a test run.
@@ -23,24 +20,12 @@ const KERNELS: u64 = 2000;
 /// Of so many kernels of a test run, one becomes machine code.
 const MACHINE_CODE_EVERY: u64 = 20;
 
-/// Between two lines that say how far it is.
-const LINE_EVERY: Duration = Duration::from_secs(10);
-
 /// What was compared.
 #[derive(Debug, Default)]
 struct Count {
     kernels: AtomicU64,
     lockstep: AtomicU64,
     machine: AtomicU64,
-}
-
-fn given<T>(name: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
-    std::env::var(name).ok().map(|text| parse(&text).unwrap_or_else(|| panic!("{name}={text}")))
-}
-
-fn range(text: &str) -> Option<Range<u64>> {
-    let (from, to) = text.split_once("..")?;
-    Some(from.parse().ok()?..to.parse().ok()?)
 }
 
 /// The kernel of a seed: small and larger, flat and deep, every third an arbitrary graph at its top.
@@ -110,42 +95,14 @@ fn failure(seed: u64, g: &Generated, launch: LaunchFacts, way: Way, fault: &str)
 
 #[test]
 fn random_kernels() {
-    let asked = given("LOCKSTEP_TEST_SEEDS", range);
-    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-    let jobs = given("LOCKSTEP_TEST_JOBS", |text| text.parse().ok()).unwrap_or_else(processors);
-    let every = given("LOCKSTEP_TEST_MACHINE_CODE", |text| text.parse().ok()).unwrap_or(MACHINE_CODE_EVERY);
-    let seeds = asked.clone().unwrap_or(0..KERNELS);
-    let (next, stop) = (AtomicU64::new(seeds.start), AtomicBool::new(false));
-    let (count, failures) = (Count::default(), Mutex::new(Vec::new()));
-    let begin = Instant::now();
-    let line = Mutex::new(begin);
-    let work = || {
-        while !stop.load(Ordering::Relaxed) {
-            let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed >= seeds.end {
-                return;
-            }
-            if let Err(failure) = check(seed, seed.is_multiple_of(every), &count) {
-                stop.store(true, Ordering::Relaxed);
-                failures.lock().unwrap().push(failure);
-            }
-            let mut last = line.lock().unwrap();
-            if asked.is_some() && last.elapsed() > LINE_EVERY {
-                *last = Instant::now();
-                let kernels = count.kernels.load(Ordering::Relaxed);
-                let speed = kernels as f64 / begin.elapsed().as_secs_f64();
-                eprintln!("seed {seed}, {kernels} kernels without a difference, {speed:.0} per second");
-            }
-        }
-    };
-    std::thread::scope(|scope| (0..jobs.max(1)).for_each(|_| drop(scope.spawn(work))));
-    let failures = failures.into_inner().unwrap();
-    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
-    eprintln!("{count:?} in {:.0} s", begin.elapsed().as_secs_f64());
-    let kernels = seeds.end.saturating_sub(seeds.start);
-    assert_eq!(count.kernels.into_inner(), kernels);
-    assert_eq!(count.lockstep.into_inner(), 14 * kernels);
-    if asked.is_none() {
+    let seeds = Seeds::of_environment(0..KERNELS, MACHINE_CODE_EVERY);
+    let count = Count::default();
+    let check_one = |seed: u64| check(seed, seed.is_multiple_of(seeds.machine_code_every), &count);
+    seeds.check_all(1, |mut one| one.try_for_each(check_one));
+    eprintln!("{count:?}");
+    assert_eq!(count.kernels.into_inner(), seeds.count());
+    assert_eq!(count.lockstep.into_inner(), 14 * seeds.count());
+    if !seeds.asked {
         assert_eq!(count.machine.into_inner(), 5 * KERNELS / MACHINE_CODE_EVERY);
     }
 }

@@ -1,0 +1,168 @@
+//! Random kernels of gotos, switches and loops with several exits do in every configuration what the generator's own
+//! abstract program says.
+//!
+//! The reference knows nothing of clang, LLVM or our passes. The interpreter runs the control flow as it was imported; the
+//! lock-step interpreter runs what every configuration makes of it, and machine code is made of some.
+
+use crate::seeds::Seeds;
+use crate::ways::{Way, expected};
+use lockstep_compiler::frontend::options::{BuildOptions, Stage};
+use lockstep_compiler::frontend::{FrontendConfig, LinkedProgram, compile, link};
+use lockstep_compiler::import;
+use lockstep_compiler::interp::{Arg, NdRange};
+use lockstep_compiler::ir::Module;
+use lockstep_compiler::launch_facts::LaunchFacts;
+use lockstep_compiler::pipeline::{Vectorize, load};
+use lockstep_compiler::testing::jumps::{JumpProgram, OUTPUTS, VARIABLES, evaluate, print_source, random_program};
+use lockstep_compiler::testing::{Generated, Random};
+use lockstep_compiler::transform::reducible::make_reducible;
+use lockstep_compiler::widen::{Configuration, Gangs, Versions};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The programs of a test run.
+const PROGRAMS: u64 = 1000;
+
+/// Of so many programs of a test run, one becomes machine code in every configuration.
+const MACHINE_CODE_EVERY: u64 = 8;
+
+/// Of so many programs that become machine code, one is optimised by LLVM, which takes most of the time.
+const OPTIMIZED_EVERY: u64 = 4;
+
+/// Kernels in a source, so that clang is not started for each.
+const PER_SOURCE: u64 = 25;
+
+/// Work-items of a launch.
+const ITEMS: usize = 44;
+
+/// One launch of a program and what it has to leave.
+struct Case {
+    seed: u64,
+    program: JumpProgram,
+    input: Vec<u32>,
+    group: usize,
+    expected: Vec<u32>,
+}
+
+impl Case {
+    fn of_seed(seed: u64) -> Case {
+        let program = random_program(seed);
+        let mut random = Random::new(!seed);
+        let input: Vec<u32> =
+            (0..ITEMS * VARIABLES).map(|_| random.bits() as u32 >> random.pick(&[0, 16, 28])).collect();
+        let group = random.pick(&[1, 5, 16, 20, 22]);
+        let expected = evaluate(&program, &input, group);
+        Case { seed, program, input, group, expected }
+    }
+
+    /// The launch of the program's kernel in a module of several.
+    fn of_module(&self, module: &Module) -> Generated {
+        let kernel = module.kernels.iter().find(|kernel| kernel.name == self.program.name);
+        let kernels = vec![kernel.expect("the source has the kernel").clone()];
+        Generated {
+            module: Module { kernels, ..module.clone() },
+            range: NdRange::new(&[ITEMS as u64], &[self.group as u64]),
+            args: vec![Arg::Buffer(0), Arg::Buffer(1), Arg::Local(4 * self.group as u64)],
+            buffers: vec![to_bytes(&self.input), vec![0; 4 * ITEMS * OUTPUTS]],
+        }
+    }
+
+    /// What the code of the launch relies on.
+    fn facts(&self, launch: &Generated) -> LaunchFacts {
+        let NdRange { global_offset, global_size, local_size, .. } = launch.range;
+        match self.seed % 3 {
+            0 => LaunchFacts::default(),
+            _ => LaunchFacts::of_range(global_offset, global_size, local_size),
+        }
+    }
+
+    fn describe(&self, how: &str, fault: &str) -> String {
+        format!("seed {}, {how}, groups of {}: {fault}\n{}", self.seed, self.group, print_source(&self.program))
+    }
+}
+
+fn to_bytes(elements: &[u32]) -> Vec<u8> {
+    elements.iter().flat_map(|element| element.to_le_bytes()).collect()
+}
+
+/// Every configuration with gangs of a width.
+fn all_gangs(width: u32) -> Vec<Gangs> {
+    let plain = Configuration::ALL.map(|configuration| Gangs { configuration, ..Gangs::of_width(width) });
+    plain.into_iter().chain([Gangs::of_width(width).with_versions(Versions::Always)]).collect()
+}
+
+/// Every configuration, in the lock-step interpreter.
+fn lockstep_ways(seed: u64) -> Vec<Way> {
+    let width = [2, 4, 8, 16][seed as usize % 4];
+    all_gangs(width).into_iter().map(|gangs| Way::Lockstep { gangs, lanes: width as usize }).collect()
+}
+
+/// Every configuration, as machine code.
+fn machine_ways(seed: u64) -> Vec<Way> {
+    let width = [2, 4, 8, 16, 32][seed as usize % 5];
+    let simd = [None, None, Some(256), Some(128)][seed as usize / 5 % 4];
+    let opt_disable = !seed.is_multiple_of(OPTIMIZED_EVERY * MACHINE_CODE_EVERY);
+    let gangs = all_gangs(width).into_iter().chain([Gangs::default()]).map(Vectorize::Gangs);
+    let all = [Vectorize::Scalar].into_iter().chain(gangs);
+    all.map(|vectorize| Way::Machine { vectorize, opt_disable, simd }).collect()
+}
+
+fn link_program(cases: &[Case], options: &str) -> LinkedProgram {
+    let source: String = cases.iter().map(|case| print_source(&case.program)).collect();
+    let options = BuildOptions::parse(options, Stage::Build).expect("these are options");
+    let object = compile(&FrontendConfig::default(), source.as_bytes(), &[], &options);
+    let object = object.unwrap_or_else(|error| panic!("{error}\n{source}"));
+    link(&[&object], &options).unwrap_or_else(|error| panic!("{error}\n{source}"))
+}
+
+/// Compares the kernels of some seeds; the text of the first failure.
+fn check(seeds: Range<u64>, machine_code_every: u64, compared: &AtomicU64) -> Result<(), String> {
+    let options = if seeds.start / PER_SOURCE % 4 == 3 { "-cl-opt-disable" } else { "" };
+    let cases: Vec<Case> = seeds.map(Case::of_seed).collect();
+    let program = link_program(&cases, options);
+    let imported = import::load(&program).map_err(|error| error.to_string())?;
+    let loaded = load(&program).map_err(|error| error.to_string())?;
+    for case in &cases {
+        let found = expected(&case.of_module(&imported)).map_err(|fault| case.describe("interpreted", &fault))?;
+        if found[1] != to_bytes(&case.expected) {
+            return Err(case.describe("interpreted", "other results"));
+        }
+        let launch = case.of_module(&loaded);
+        let facts = case.facts(&launch);
+        let has_code = case.seed.is_multiple_of(machine_code_every);
+        let machine = if has_code { machine_ways(case.seed) } else { Vec::new() };
+        for way in lockstep_ways(case.seed).into_iter().chain(machine) {
+            if let Some(fault) = way.fault(&launch, facts, &found) {
+                return Err(case.describe(&format!("{way:?}, {facts:?}"), &fault));
+            }
+            compared.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn jumps_do_what_the_program_says() {
+    let seeds = Seeds::of_environment(0..PROGRAMS, MACHINE_CODE_EVERY);
+    let compared = AtomicU64::new(0);
+    seeds.check_all(PER_SOURCE, |seeds_at_once| check(seeds_at_once, seeds.machine_code_every, &compared));
+    let with_code = seeds.range.clone().filter(|seed| seed.is_multiple_of(seeds.machine_code_every)).count() as u64;
+    let wanted = seeds.count() * lockstep_ways(0).len() as u64 + with_code * machine_ways(0).len() as u64;
+    assert_eq!(compared.into_inner(), wanted);
+    eprintln!("{} programs, {with_code} of them as machine code: {wanted} comparisons", seeds.count());
+}
+
+/// What is compared is what it is meant to be: cycles with several entries, barriers, programs that come to an end by
+/// themselves, and results that depend on the work-item.
+#[test]
+fn many_programs_are_irreducible() {
+    let cases: Vec<Case> = (0..200).map(Case::of_seed).collect();
+    let mut imported = import::load(&link_program(&cases, "")).expect("it is supported");
+    let added = imported.kernels.iter_mut().map(|kernel| make_reducible(kernel.body_mut()));
+    let irreducible = added.filter(|&added| added > 0).count();
+    let uniform = cases.iter().filter(|case| case.program.uniform).count();
+    let differs = |case: &&Case| case.expected.chunks(OUTPUTS).any(|item| item != &case.expected[..OUTPUTS]);
+    let varying = cases.iter().filter(differs).count();
+    assert!(irreducible > 40, "{irreducible} of 200 are irreducible");
+    assert!((20..100).contains(&uniform) && varying > 150, "{uniform} uniform, {varying} varying");
+}
