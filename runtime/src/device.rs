@@ -16,7 +16,7 @@ use crate::partition::{self, Scheme};
 use crate::platform::{DRIVER_VERSION, NAME, VENDOR};
 use crate::schedule::{self, Team};
 use crate::topology::Domain;
-use crate::{ApiHandle, Result, arena, memory};
+use crate::{ApiHandle, Result, arena, memory_allocation};
 
 /// `CL_DEVICE_MAX_WORK_GROUP_SIZE` and each of `CL_DEVICE_MAX_WORK_ITEM_SIZES`.
 pub const MAX_WORK_GROUP_SIZE: usize = MAX_GROUP_SIZE as usize;
@@ -37,7 +37,7 @@ pub const GLOBAL_VARIABLES: usize = 64 << 20;
 /// `CL_DEVICE_PRINTF_BUFFER_SIZE`.
 pub const PRINTF_BUFFER: usize = 1 << 20;
 /// `CL_DEVICE_MEM_BASE_ADDR_ALIGN`, here in bytes: where a sub-buffer may start.
-pub const BASE_ALIGNMENT: usize = memory::ALIGNMENT;
+pub const BASE_ALIGNMENT: usize = memory_allocation::ALIGNMENT;
 
 /// The CPU as an OpenCL device, or a part of it.
 #[derive(Debug)]

@@ -1,8 +1,12 @@
 //! What the system says about the processor and the memory of this machine.
 
 use std::fs;
+use std::num::NonZeroUsize;
+use std::path::Path;
 
 use rustix::thread::CpuSet;
+
+use crate::control_groups::ControlGroups;
 
 /// The processor and the memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,10 +33,12 @@ impl Machine {
     /// This machine.
     pub fn this() -> Self {
         let read = |path: &str| fs::read_to_string(path).ok();
-        Self::from_files(&read)
+        let groups = ControlGroups::of_this_process(Path::new("/"));
+        Self::from_files(&read, groups.memory_limit().unwrap_or(u64::MAX))
     }
 
-    fn from_files(read: &dyn Fn(&str) -> Option<String>) -> Self {
+    /// The machine that `read` gives the files of, where this process may have at most `granted` bytes of memory.
+    fn from_files(read: &dyn Fn(&str) -> Option<String>, granted: u64) -> Self {
         let cpuinfo = read("/proc/cpuinfo").unwrap_or_default();
         let field = |name: &str| {
             let line = cpuinfo.lines().find(|line| line.split(':').next().is_some_and(|n| n.trim() == name))?;
@@ -44,7 +50,7 @@ impl Machine {
             brand: field("model name").unwrap_or("CPU").split_whitespace().collect::<Vec<_>>().join(" "),
             vendor: field("vendor_id").unwrap_or("unknown").to_owned(),
             clock_mhz: clock(read, field("cpu MHz")),
-            memory: memory(read),
+            memory: installed_memory(read).min(granted),
             cache,
             cache_line,
             vector: vector_bytes(),
@@ -61,6 +67,21 @@ pub fn processors() -> Vec<usize> {
     if processors.is_empty() { vec![0] } else { processors }
 }
 
+/// How many processors this thread may run on.
+pub fn allowed_processors() -> usize {
+    // More processors than a set has room for: the standard library knows how many there are.
+    let count = rustix::thread::sched_getaffinity(None).map(|set| set.count() as usize);
+    count.unwrap_or_else(|_| std::thread::available_parallelism().map_or(1, NonZeroUsize::get)).max(1)
+}
+
+/// As many threads as can be of use: a processor for each by the affinity mask, and time for each by the quotas of the
+/// process's control groups. A quota is rounded to the nearest number: who may use one and a half processors is better
+/// served by two threads that pause for a quarter of the time than by one.
+pub fn usable_processors() -> usize {
+    let granted = ControlGroups::of_this_process(Path::new("/")).processors();
+    granted.unwrap_or(usize::MAX).min(allowed_processors())
+}
+
 /// The frequency the processor can reach, or else the one it has now.
 fn clock(read: &dyn Fn(&str) -> Option<String>, now: Option<&str>) -> u32 {
     let most = read("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
@@ -68,19 +89,14 @@ fn clock(read: &dyn Fn(&str) -> Option<String>, now: Option<&str>) -> u32 {
     most.or_else(|| now.and_then(|mhz| mhz.parse::<f64>().ok()).map(|mhz| mhz.round() as u32)).unwrap_or(0)
 }
 
-/// The machine's memory, or what the control group grants of it.
-fn memory(read: &dyn Fn(&str) -> Option<String>) -> u64 {
-    let total = read("/proc/meminfo")
+/// Bytes of the machine's memory.
+fn installed_memory(read: &dyn Fn(&str) -> Option<String>) -> u64 {
+    read("/proc/meminfo")
         .and_then(|text| {
             let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
             line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
         })
-        .map_or(1 << 30, |kib| kib * 1024);
-    // Version 2 and version 1 of control groups; "max" or an absurdly high number mean no limit.
-    ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]
-        .iter()
-        .filter_map(|path| read(path)?.trim().parse::<u64>().ok())
-        .fold(total, u64::min)
+        .map_or(1 << 30, |kib| kib * 1024)
 }
 
 /// Size and line length of the largest cache that holds data.
@@ -123,7 +139,6 @@ mod tests {
                     "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC  9: x\ncpu MHz\t\t: 2299.6\n"
                 }
                 "/proc/meminfo" => "MemTotal:       1024 kB\nMemFree:  1 kB\n",
-                "/sys/fs/cgroup/memory.max" => "524288\n",
                 p if p.ends_with("index0/type") => "Data\n",
                 p if p.ends_with("index0/size") => "48K\n",
                 p if p.ends_with("index1/type") => "Instruction\n",
@@ -135,16 +150,17 @@ mod tests {
             };
             Some(text.to_owned())
         };
-        let machine = Machine::from_files(&read);
+        let machine = Machine::from_files(&read, 524_288);
         assert_eq!((machine.brand.as_str(), machine.vendor.as_str()), ("AMD EPYC 9: x", "AuthenticAMD"));
         assert_eq!(machine.clock_mhz, 2300);
         assert_eq!(machine.memory, 524_288);
         assert_eq!((machine.cache, machine.cache_line), (2 << 20, 64));
+        assert_eq!(Machine::from_files(&read, u64::MAX).memory, 1024 << 10);
     }
 
     #[test]
     fn a_system_that_says_nothing_gives_a_usable_machine() {
-        let machine = Machine::from_files(&|_| None);
+        let machine = Machine::from_files(&|_| None, u64::MAX);
         assert_eq!(machine.memory, 1 << 30);
         assert!(!machine.brand.is_empty() && machine.cache > 0);
     }

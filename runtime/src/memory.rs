@@ -4,10 +4,8 @@
 //! a mapping is a pointer to them. Kernels and host may race on the bytes as on any device; the driver only ever touches
 //! them through raw pointers.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use opencl_sys::{
     CL_INVALID_BUFFER_SIZE, CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_MAP_READ, CL_MEM_COPY_HOST_PTR,
@@ -18,22 +16,10 @@ use parking_lot::Mutex;
 
 use crate::context::{Context, DestructorCallback};
 use crate::image::Image;
+use crate::memory_allocation::Allocation;
 use crate::memory_transfer::{Layout as Box3, Region, boxes_overlap};
 use crate::pipe::Pipe;
 use crate::{ApiHandle, Error, Result, ensure};
-
-/// Alignment of every buffer the driver allocates: a cache line pair, and what the largest OpenCL type wants.
-pub const ALIGNMENT: usize = 128;
-/// From this size on a buffer gets pages of its own.
-const PAGES_FROM: usize = 1 << 20;
-/// From this size on these pages should be huge; below that too much of one could stay unused.
-const HUGE_FROM: usize = 4 << 20;
-/// Bytes of a huge page, and more than those of any other.
-const HUGE_PAGE: usize = 2 << 20;
-/// Bytes of a page of x86-64.
-const BASE_PAGE: usize = 4096;
-/// From this size on it is worth asking the system what it has left.
-const ASK_FROM: usize = 64 << 20;
 
 /// A buffer, a part of one, an image or a pipe.
 pub struct Memory {
@@ -365,136 +351,13 @@ unsafe fn storage(context: &Context, flags: cl_mem_flags, size: usize, host: *mu
     let allocation = Allocation::of(context, size)?;
     if flags & CL_MEM_COPY_HOST_PTR != 0 {
         // SAFETY: the caller vouches for `size` bytes at `host`; the new memory has as many and is apart.
-        unsafe { std::ptr::copy_nonoverlapping(host, allocation.start, size) };
+        unsafe { std::ptr::copy_nonoverlapping(host, allocation.start(), size) };
     }
-    Ok((allocation.start, Storage::Own { _bytes: allocation }))
-}
-
-/// Bytes of the driver's own, zero at first.
-pub(crate) struct Allocation {
-    start: *mut u8,
-    size: usize,
-}
-
-// SAFETY: the pointer is to plain bytes that are the allocation's alone; it never reads or writes them by itself.
-unsafe impl Send for Allocation {}
-// SAFETY: as above.
-unsafe impl Sync for Allocation {}
-
-/// Bytes of all allocations together.
-static ALLOCATED: AtomicU64 = AtomicU64::new(0);
-
-impl Allocation {
-    /// Bytes for a context, or `CL_MEM_OBJECT_ALLOCATION_FAILURE`.
-    pub(crate) fn of(context: &Context, size: usize) -> Result<Self> {
-        let total = context.devices().iter().map(|device| device.global_memory()).max().unwrap_or(0);
-        Self::new(size, total)
-    }
-
-    /// The first byte.
-    pub(crate) fn start(&self) -> *mut u8 {
-        self.start
-    }
-
-    /// How many bytes there are.
-    pub(crate) fn size(&self) -> usize {
-        self.size
-    }
-
-    /// Fails rather than promise what the machine does not have: pages that are not there when they are first touched
-    /// would end the application.
-    fn new(size: usize, total: u64) -> Result<Self> {
-        let refused = |why: &str| {
-            Err(Error::new(CL_MEM_OBJECT_ALLOCATION_FAILURE).because(format!("a buffer of {size} bytes: {why}")))
-        };
-        // What is refused is not counted, not even for a moment: others may ask for what there is room for.
-        if size >= ASK_FROM && available_memory().is_some_and(|left| size as u64 > left) {
-            return refused("more than the system has left");
-        }
-        let with_this = |before: u64| before.checked_add(size as u64).filter(|&after| after <= total);
-        if ALLOCATED.fetch_update(Ordering::Relaxed, Ordering::Relaxed, with_this).is_err() {
-            return refused("more than the device's memory together with the other buffers");
-        }
-        // From here on the drop of `this` takes the size back out.
-        let mut this = Self { start: std::ptr::null_mut(), size };
-        this.start = if size < PAGES_FROM {
-            match Self::layout(size) {
-                // SAFETY: the size is not 0.
-                Some(layout) => unsafe { alloc_zeroed(layout) },
-                None => std::ptr::null_mut(),
-            }
-        } else {
-            map_pages(size)
-        };
-        if this.start.is_null() { refused("the system refuses it") } else { Ok(this) }
-    }
-
-    fn layout(size: usize) -> Option<Layout> {
-        Layout::from_size_align(size.checked_next_multiple_of(ALIGNMENT)?, ALIGNMENT).ok()
-    }
-}
-
-impl Drop for Allocation {
-    fn drop(&mut self) {
-        ALLOCATED.fetch_sub(self.size as u64, Ordering::Relaxed);
-        if self.start.is_null() {
-            return;
-        }
-        if self.size >= PAGES_FROM {
-            // SAFETY: this is the mapping made in `new`, whole.
-            unsafe { libc::munmap(self.start.cast(), self.size) };
-        } else if let Some(layout) = Self::layout(self.size) {
-            // SAFETY: allocated in `new` with this layout.
-            unsafe { dealloc(self.start, layout) };
-        }
-    }
-}
-
-/// Fresh pages, zero at first; null if there are none. From [`HUGE_FROM`] bytes on they are huge where the system has such:
-/// a kernel that streams through a large buffer would otherwise miss the TLB at every fourth KiB.
-fn map_pages(size: usize) -> *mut u8 {
-    let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    let align = if size >= HUGE_FROM { HUGE_PAGE } else { 1 };
-    let whole = size + align - 1;
-    // SAFETY: a fresh anonymous mapping touches nothing that exists.
-    let base = unsafe { libc::mmap(std::ptr::null_mut(), whole, access, kind, -1, 0) };
-    if base == libc::MAP_FAILED {
-        return std::ptr::null_mut();
-    }
-    if align == 1 {
-        return base.cast();
-    }
-    let before = (base as usize).next_multiple_of(align) - base as usize;
-    let start = base.wrapping_byte_add(before);
-    // Pages are at most as large as huge ones, so what is cut off here are whole pages behind the last byte.
-    let used = size.next_multiple_of(BASE_PAGE);
-    let behind = (before + used..whole).len();
-    // SAFETY: both are ends of the mapping made above, outside of what is returned. The advice changes nothing but how
-    // pages are found; it may be refused.
-    unsafe {
-        if before > 0 {
-            libc::munmap(base, before);
-        }
-        if behind > 0 {
-            libc::munmap(start.wrapping_byte_add(used), behind);
-        }
-        libc::madvise(start, size, libc::MADV_HUGEPAGE);
-    }
-    start.cast()
-}
-
-/// Bytes the system could give without swapping, if it says so.
-fn available_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kib.checked_mul(1024)
+    Ok((allocation.start(), Storage::Own { _bytes: allocation }))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicBool;
-
     use opencl_sys::{CL_MAP_WRITE, CL_MEM_READ_WRITE};
 
     use super::*;
@@ -510,89 +373,11 @@ mod tests {
     }
 
     #[test]
-    fn buffers_are_aligned_zero_and_writable_to_the_end() {
-        for size in [1, 127, 4096, PAGES_FROM - 1, PAGES_FROM, PAGES_FROM + 3, HUGE_FROM, HUGE_FROM + BASE_PAGE + 1] {
-            let memory = buffer(size).unwrap();
-            assert_eq!(memory.start() as usize % if size < HUGE_FROM { ALIGNMENT } else { HUGE_PAGE }, 0);
-            // SAFETY: the buffer has `size` bytes and nobody else uses them.
-            let bytes = unsafe { std::slice::from_raw_parts_mut(memory.start(), size) };
-            assert!(bytes.iter().all(|&byte| byte == 0));
-            bytes.fill(7);
-        }
-    }
-
-    /// The lines that the system has about the mapping with this address.
-    fn mapping(address: usize) -> Option<String> {
-        let all = std::fs::read_to_string("/proc/self/smaps").ok()?;
-        let mut lines = all.lines().peekable();
-        let hex = |text: &str| usize::from_str_radix(text, 16).ok();
-        let range = |line: &str| {
-            let (start, end) = line.split(' ').next()?.split_once('-')?;
-            Some(hex(start)?..hex(end)?)
-        };
-        while let Some(line) = lines.next() {
-            if range(line).is_some_and(|range| range.contains(&address)) {
-                let about = std::iter::from_fn(|| lines.next_if(|line| range(line).is_none()));
-                return Some(about.collect::<Vec<_>>().join("\n"));
-            }
-        }
-        None
-    }
-
-    #[test]
-    fn large_buffers_ask_for_huge_pages_and_leave_no_pages_behind() {
-        let flags = |address: usize| {
-            let about = mapping(address)?;
-            Some(about.lines().find_map(|line| line.strip_prefix("VmFlags:"))?.to_owned())
-        };
-        for (size, huge) in [(HUGE_FROM, true), (HUGE_FROM * 3 + 5, true), (HUGE_FROM - 1, false)] {
-            let memory = Allocation::new(size, u64::MAX).unwrap();
-            let flags = flags(memory.start as usize).unwrap();
-            let wanted = huge && std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists();
-            assert_eq!(flags.split(' ').any(|flag| flag == "hg"), wanted, "{size}: {flags}");
-        }
-        let mapped = || {
-            let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
-            pages.split(' ').next().unwrap().parse::<usize>().unwrap() * BASE_PAGE
-        };
-        let before = mapped();
-        let all: Vec<_> = (0..64).map(|_| Allocation::new(HUGE_FROM + 1, u64::MAX).unwrap()).collect();
-        // Other tests allocate as well, but no such amounts.
-        let grown = mapped() - before;
-        assert!((64 * HUGE_FROM..64 * (HUGE_FROM + HUGE_PAGE / 2)).contains(&grown), "{grown}");
-        drop(all);
-        assert!(mapped() < before + 16 * HUGE_FROM);
-    }
-
-    #[test]
     fn sizes_that_cannot_be() {
         let most = usize::try_from(Platform::get().device().max_allocation()).unwrap();
         for size in [0, most + 1, usize::MAX] {
             assert_eq!(buffer(size).unwrap_err().code(), CL_INVALID_BUFFER_SIZE, "{size}");
         }
-    }
-
-    #[test]
-    fn no_more_is_promised_than_there_is() {
-        let refused = |total| Allocation::new(PAGES_FROM, total).err().as_ref().map(Error::code);
-        assert_eq!(refused(PAGES_FROM as u64 - 1), Some(CL_MEM_OBJECT_ALLOCATION_FAILURE));
-        assert_eq!(refused(u64::MAX), None);
-    }
-
-    #[test]
-    fn what_is_refused_takes_no_room_from_others() {
-        let (total, refused) = (1 << 50, AtomicBool::new(false));
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                for _ in 0..20_000 {
-                    assert!(Allocation::new(1 << 50, total).is_err(), "others have some of it");
-                }
-                refused.store(true, Ordering::Relaxed);
-            });
-            while !refused.load(Ordering::Relaxed) {
-                assert!(Allocation::new(64, total).is_ok());
-            }
-        });
     }
 
     #[test]

@@ -14,6 +14,7 @@
 //!
 //! Nothing here allocates in steady state: launches in flight are entries of a list that is reused.
 
+use crate::machine;
 use crate::options::options;
 use parking_lot::{Condvar, Mutex};
 use rustix::thread::CpuSet;
@@ -53,11 +54,10 @@ pub fn workers() -> usize {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Panicked;
 
-/// CPUs this process may use: affinity mask and `cpu.max` of its cgroups (or `cpu.cfs_quota_us`, version 1), which are
-/// files to read, so once.
-fn available_cpus() -> usize {
+/// CPUs this process may use, by files that are read once.
+pub(crate) fn available_cpus() -> usize {
     static CPUS: OnceLock<usize> = OnceLock::new();
-    *CPUS.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
+    *CPUS.get_or_init(machine::usable_processors)
 }
 
 fn guarded(work: &dyn GroupWork, groups: Range<u64>) -> Result<(), Panicked> {

@@ -12,7 +12,7 @@ use parking_lot::RwLock;
 
 use crate::context::Context;
 use crate::device::Device;
-use crate::memory::Allocation;
+use crate::memory_allocation::Allocation;
 use crate::{Result, ensure};
 
 /// What an allocation was asked for as.

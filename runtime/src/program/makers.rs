@@ -1,11 +1,10 @@
 //! Threads that make code for launches that wait for it: no more of them at once than there are processors to run on.
 
 use std::collections::VecDeque;
-use std::num::NonZeroUsize;
-use std::thread;
 
 use parking_lot::Mutex;
 
+use crate::schedule;
 use crate::workers::{self, Job};
 
 static MAKERS: Mutex<Makers> = Mutex::new(Makers { jobs: VecDeque::new(), threads: 0 });
@@ -18,7 +17,7 @@ struct Makers {
 
 /// Has a thread do the job when those before it are done or under way.
 pub fn spawn(job: Job) {
-    let most = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let most = schedule::available_cpus();
     let mut makers = MAKERS.lock();
     makers.jobs.push_back(job);
     if makers.threads < most {

@@ -2,9 +2,10 @@
 //!
 //! The threads are gone when the call returns, so that none is in the midst of compiling when the process ends.
 
-use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+
+use crate::schedule;
 
 /// Calls `work` once for every number below `count`, on as many threads as there are processors to run on.
 pub fn spread(count: usize, work: impl Fn(usize) + Sync) {
@@ -18,7 +19,7 @@ pub fn spread(count: usize, work: impl Fn(usize) + Sync) {
             work(number);
         }
     };
-    let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let processors = schedule::available_cpus();
     let helpers = processors.min(count).saturating_sub(1);
     thread::scope(|scope| {
         for _ in 0..helpers {
@@ -51,7 +52,7 @@ mod tests {
 
     #[test]
     fn all_processors_work() {
-        let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let processors = schedule::available_cpus();
         // Each waits for all others.
         let all = Barrier::new(processors);
         spread(processors, |_| {
