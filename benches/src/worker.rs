@@ -206,7 +206,7 @@ fn shape([width, height]: [usize; 2]) -> Shape {
 }
 
 /// Nanoseconds of processor time that this process has used.
-fn cpu_time() -> u64 {
+pub fn cpu_time() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is a timespec that the call may write.
     let code = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };

@@ -9,6 +9,11 @@
 //! another thread has woken up stays on the calling thread. Where there are few groups, and those of the launch before
 //! took long, all threads begin at once: two heavy groups would run one after the other.
 //!
+//! A launch has seats for as many helpers as its work is worth, and no more than there are processors for; nobody else
+//! joins it. Helpers that still look for work after their last launch come by themselves. Of those that sleep the caller
+//! wakes only a few, and each of these wakes as many again while seats are free: waking takes the time of whoever does it,
+//! and where the processors are busy the woken ones get to it late, when nobody else is needed any more.
+//!
 //! The threads of a sub-device's team are bound to its processors. The calling thread is not, so it leaves all groups to
 //! them and waits.
 //!
@@ -39,6 +44,8 @@ pub trait GroupWork: Send + Sync {
 
 /// Time a sleeping thread takes to be of use; less work than this is not shared.
 const WAKE_COST: Duration = Duration::from_micros(8);
+/// Sleeping threads that one thread wakes for a launch.
+const CALLS: usize = 2;
 /// Groups per thread from which on it does not matter that the first one runs alone.
 const MANY: u64 = 16;
 /// Spins before a waiting thread sleeps: some tens of microseconds, the gap between launches of a
@@ -73,6 +80,10 @@ struct Job {
     /// First group nobody has claimed.
     next: AtomicU64,
     end: AtomicU64,
+    /// Threads that may work on this job, the caller included if it helps.
+    threads: AtomicU64,
+    /// Helpers that may still join; the team's lock is held for every change.
+    seats: AtomicUsize,
     /// Helpers at work on this job; the team's lock is held for every change.
     active: AtomicUsize,
     panicked: AtomicBool,
@@ -84,6 +95,8 @@ impl Job {
             work: Mutex::new(None),
             next: AtomicU64::new(0),
             end: AtomicU64::new(0),
+            threads: AtomicU64::new(1),
+            seats: AtomicUsize::new(0),
             active: AtomicUsize::new(0),
             panicked: AtomicBool::new(false),
         }
@@ -91,6 +104,11 @@ impl Job {
 
     fn is_open(&self) -> bool {
         self.next.load(Ordering::Relaxed) < self.end.load(Ordering::Relaxed)
+    }
+
+    /// Helpers that the job still has use for.
+    fn free_seats(&self) -> usize {
+        if self.is_open() { self.seats.load(Ordering::Relaxed) } else { 0 }
     }
 
     fn claim(&self, threads: u64) -> Option<Range<u64>> {
@@ -109,7 +127,8 @@ impl Job {
     }
 
     /// Runs chunks until none is left to claim.
-    fn drain(&self, threads: u64) {
+    fn drain(&self) {
+        let threads = self.threads.load(Ordering::Relaxed);
         let Some(work) = self.work.lock().clone() else {
             return;
         };
@@ -132,11 +151,11 @@ pub struct Team {
     caller_helps: bool,
     /// Threads beside the callers'.
     helpers: usize,
+    /// Those of them that can be of use to one launch.
+    useful: usize,
 }
 
 struct Shared {
-    /// Threads that may work on one launch.
-    threads: u64,
     board: Mutex<Board>,
     /// Counts launches, so that a spinning helper sees a new one without the lock.
     posted: AtomicU64,
@@ -149,15 +168,42 @@ struct Shared {
 struct Board {
     open: Vec<Arc<Job>>,
     spare: Vec<Arc<Job>>,
+    /// Helpers without a job that are awake: they look at the board once more before they sleep.
+    looking: usize,
+    /// Helpers that sleep.
     sleeping: usize,
+    /// Helpers that were woken and have not looked at the board since.
+    called: usize,
     /// The device is gone.
     closed: bool,
+}
+
+impl Board {
+    /// How many sleeping helpers are to be woken now: for the free seats, those beyond who comes anyway, a few at a time.
+    fn take_calls(&mut self) -> usize {
+        let seats: usize = self.open.iter().map(|job| job.free_seats()).sum();
+        let calls = seats.saturating_sub(self.looking + self.called).min(self.sleeping).min(CALLS);
+        self.sleeping -= calls;
+        self.called += calls;
+        calls
+    }
+
+    /// Counts a helper that slept and is awake.
+    fn has_woken(&mut self) {
+        match self.called.checked_sub(1) {
+            Some(others) => self.called = others,
+            // Nobody has called it: the team is being closed.
+            None => self.sleeping = self.sleeping.saturating_sub(1),
+        }
+    }
 }
 
 impl Team {
     /// A team of so many threads, the caller of [`Team::run`] included.
     pub fn new(threads: usize) -> Team {
-        Team::start(threads.saturating_sub(1), true, None)
+        // More than one for each processor would only take turns with the others.
+        let useful = machine::allowed_processors().saturating_sub(1).max(1);
+        Team::start(threads.saturating_sub(1), useful, true, None)
     }
 
     /// A team of threads of its own that run on these processors only, one for each.
@@ -166,16 +212,17 @@ impl Team {
         for &processor in processors.iter().filter(|&&processor| processor < CpuSet::MAX_CPU) {
             set.set(processor);
         }
-        Team::start(processors.len(), false, Some(set))
+        Team::start(processors.len(), processors.len(), false, Some(set))
     }
 
-    fn start(helpers: usize, caller_helps: bool, processors: Option<CpuSet>) -> Team {
+    fn start(helpers: usize, useful: usize, caller_helps: bool, processors: Option<CpuSet>) -> Team {
         let shared = Arc::new(Shared {
-            threads: (helpers + usize::from(caller_helps)) as u64,
             board: Mutex::new(Board {
                 open: Vec::with_capacity(SPARE_JOBS),
                 spare: Vec::with_capacity(SPARE_JOBS),
+                looking: 0,
                 sleeping: 0,
+                called: 0,
                 closed: false,
             }),
             posted: AtomicU64::new(0),
@@ -187,7 +234,7 @@ impl Team {
             pool.thread_name(|n| format!("lockstep-{n}")).build().ok()
         });
         let Some(pool) = pool.flatten() else {
-            return Team { shared, caller_helps: true, helpers: 0 };
+            return Team { shared, caller_helps: true, helpers: 0, useful: 0 };
         };
         let serving = shared.clone();
         // The pool's threads do nothing else until the team is closed, and end then: the pool is let go of right away.
@@ -198,7 +245,7 @@ impl Team {
             }
             serving.serve();
         });
-        Team { shared, caller_helps, helpers }
+        Team { shared, caller_helps, helpers, useful: useful.min(helpers) }
     }
 
     /// Runs all groups `0..groups` of `work` and returns when the last one has ended.
@@ -209,15 +256,17 @@ impl Team {
             return Ok(());
         }
         if !self.caller_helps {
-            return self.shared.share(work, 0..groups, false);
+            return self.shared.share(work, 0..groups, self.seats(groups), false);
         }
         if groups == 1 || self.helpers == 0 {
             return guarded(&**work, 0..groups);
         }
         let start = Instant::now();
-        if groups < MANY.saturating_mul(self.shared.threads) && work.took_long() {
-            self.shared.share(work, 0..groups, true)?;
-            let each = groups.div_ceil(self.shared.threads) as u32;
+        let seats = self.seats(groups - 1);
+        let threads = seats as u64 + 1;
+        if groups < MANY.saturating_mul(threads) && work.took_long() {
+            self.shared.share(work, 0..groups, seats, true)?;
+            let each = groups.div_ceil(threads) as u32;
             work.note_long(start.elapsed() / each.max(1) >= WAKE_COST);
             return Ok(());
         }
@@ -226,10 +275,17 @@ impl Team {
         work.note_long(one >= WAKE_COST);
         let rest = groups - 1;
         let estimate = one.saturating_mul(rest.min(u64::from(u32::MAX)) as u32);
-        if estimate < WAKE_COST {
-            return guarded(&**work, 1..groups);
+        // As many helpers as the work would keep busy for as long as they take to wake up.
+        let worth = (estimate.as_nanos() / WAKE_COST.as_nanos()).min(u128::from(u64::MAX)) as u64;
+        match self.seats(worth.min(rest - 1)) {
+            0 => guarded(&**work, 1..groups),
+            seats => self.shared.share(work, 1..groups, seats, true),
         }
-        self.shared.share(work, 1..groups, true)
+    }
+
+    /// The helpers that can be of use to a launch that has work for `most`.
+    fn seats(&self, most: u64) -> usize {
+        usize::try_from(most).unwrap_or(usize::MAX).min(self.useful)
     }
 }
 
@@ -248,23 +304,29 @@ impl std::fmt::Debug for Team {
 }
 
 impl Shared {
-    /// Runs `groups` on every helper that is free, and on the calling thread if that helps.
-    fn share(&self, work: &Arc<dyn GroupWork>, groups: Range<u64>, caller_helps: bool) -> Result<(), Panicked> {
+    /// Runs `groups` on so many helpers if they are free, and on the calling thread if that helps.
+    fn share(
+        &self,
+        work: &Arc<dyn GroupWork>,
+        groups: Range<u64>,
+        seats: usize,
+        caller_helps: bool,
+    ) -> Result<(), Panicked> {
         let mut board = self.board.lock();
         let job = board.spare.pop().unwrap_or_else(|| Arc::new(Job::new()));
         *job.work.lock() = Some(work.clone());
         job.panicked.store(false, Ordering::Relaxed);
         job.next.store(groups.start, Ordering::Relaxed);
         job.end.store(groups.end, Ordering::Relaxed);
+        job.threads.store((seats + usize::from(caller_helps)) as u64, Ordering::Relaxed);
+        job.seats.store(seats, Ordering::Relaxed);
         board.open.push(job.clone());
         self.posted.fetch_add(1, Ordering::Release);
-        let sleeping = board.sleeping > 0;
+        let calls = board.take_calls();
         drop(board);
-        if sleeping {
-            self.wake.notify_all();
-        }
+        self.call(calls);
         if caller_helps {
-            job.drain(self.threads);
+            job.drain();
         }
 
         // Wait for those who are at work; nobody joins once all is claimed.
@@ -288,24 +350,37 @@ impl Shared {
         if panicked { Err(Panicked) } else { Ok(()) }
     }
 
-    /// What every helper does all its life.
-    fn serve(&self) {
-        while let Some(job) = self.next_job() {
-            job.drain(self.threads);
-            let _board = self.board.lock();
-            job.active.fetch_sub(1, Ordering::Release);
-            self.left.notify_all();
+    /// Wakes so many sleeping helpers.
+    fn call(&self, helpers: usize) {
+        for _ in 0..helpers {
+            self.wake.notify_one();
         }
     }
 
-    /// Waits for a job with unclaimed groups and joins it: spins a while, then sleeps. None when the team is closed.
+    /// What every helper does all its life.
+    fn serve(&self) {
+        while let Some(job) = self.next_job() {
+            job.drain();
+            let _board = self.board.lock();
+            if job.active.fetch_sub(1, Ordering::Release) == 1 {
+                self.left.notify_all();
+            }
+        }
+    }
+
+    /// Waits for a job with unclaimed groups and a free seat and joins it: looks for a while, then sleeps. None when the
+    /// team is closed.
     fn next_job(&self) -> Option<Arc<Job>> {
         let mut spins = 0;
+        let mut board = self.board.lock();
         loop {
-            let mut board = self.board.lock();
-            if let Some(job) = board.open.iter().find(|job| job.is_open()) {
+            if let Some(job) = board.open.iter().find(|job| job.free_seats() > 0).cloned() {
+                job.seats.fetch_sub(1, Ordering::Relaxed);
                 job.active.fetch_add(1, Ordering::Relaxed);
-                return Some(job.clone());
+                let calls = board.take_calls();
+                drop(board);
+                self.call(calls);
+                return Some(job);
             }
             if board.closed {
                 return None;
@@ -314,21 +389,26 @@ impl Shared {
             if spins >= SPINS {
                 board.sleeping += 1;
                 self.wake.wait(&mut board);
-                board.sleeping -= 1;
+                board.has_woken();
                 spins = 0;
                 continue;
             }
+            board.looking += 1;
             drop(board);
             while self.posted.load(Ordering::Acquire) == seen && spins < SPINS {
                 std::hint::spin_loop();
                 spins += 1;
             }
+            board = self.board.lock();
+            board.looking -= 1;
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     struct Count {
@@ -491,6 +571,74 @@ mod tests {
             assert_eq!(processors, [last]);
         }
         assert_eq!(rustix::thread::sched_getaffinity(None).unwrap(), set, "the caller is where it was");
+    }
+
+    /// Groups that wait until so many threads have one, but not for ever.
+    struct Gathering {
+        wanted: usize,
+        threads: Mutex<HashSet<std::thread::ThreadId>>,
+    }
+
+    impl Gathering {
+        fn of(wanted: usize) -> Arc<Gathering> {
+            Arc::new(Gathering { wanted, threads: Mutex::default() })
+        }
+    }
+
+    impl GroupWork for Gathering {
+        fn run(&self, _: Range<u64>) {
+            self.threads.lock().insert(std::thread::current().id());
+            let start = Instant::now();
+            while self.threads.lock().len() < self.wanted && start.elapsed() < Duration::from_secs(20) {
+                std::thread::sleep(Duration::from_micros(100));
+            }
+        }
+
+        fn took_long(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn those_who_are_woken_wake_the_others() {
+        let team = Team::start(16, 16, true, None);
+        for wanted in [17, 2, 9, 17] {
+            let work = Gathering::of(wanted);
+            let dynamic: Arc<dyn GroupWork> = work.clone();
+            assert_eq!(team.run(&dynamic, wanted as u64), Ok(()));
+            assert_eq!(work.threads.lock().len(), wanted);
+        }
+    }
+
+    #[test]
+    fn several_launches_at_once_all_get_their_helpers() {
+        let team = Team::start(12, 12, true, None);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..20 {
+                        let work = Gathering::of(4);
+                        let dynamic: Arc<dyn GroupWork> = work.clone();
+                        assert_eq!(team.run(&dynamic, 4), Ok(()));
+                        assert_eq!(work.threads.lock().len(), 4);
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn no_more_threads_join_than_are_of_use() {
+        let team = Team::start(16, 3, true, None);
+        for _ in 0..20 {
+            let work = Arc::new(Where::default());
+            let dynamic: Arc<dyn GroupWork> = work.clone();
+            assert_eq!(team.run(&dynamic, 1000), Ok(()));
+            let threads: HashSet<_> = work.threads.lock().iter().map(|(thread, _)| *thread).collect();
+            assert!(threads.len() <= 4, "{threads:?}");
+        }
+        let board = team.shared.board.lock();
+        assert!(board.sleeping + board.looking + board.called <= 16);
     }
 
     #[test]
