@@ -21,6 +21,7 @@ pub mod machine;
 pub mod memory;
 mod memory_allocation;
 mod memory_headroom;
+mod memory_mappings;
 pub mod memory_transfer;
 pub mod options;
 pub mod partition;

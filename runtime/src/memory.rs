@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use opencl_sys::{
     CL_INVALID_BUFFER_SIZE, CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_MAP_READ, CL_MEM_COPY_HOST_PTR,
@@ -17,9 +18,10 @@ use parking_lot::Mutex;
 use crate::context::{Context, DestructorCallback};
 use crate::image::Image;
 use crate::memory_allocation::Allocation;
-use crate::memory_transfer::{Layout as Box3, Region, boxes_overlap};
+use crate::memory_mappings::Mappings;
+use crate::memory_transfer::{Layout as Box3, Region};
 use crate::pipe::Pipe;
-use crate::{ApiHandle, Error, Result, ensure};
+use crate::{ApiHandle, Result, ensure};
 
 /// A buffer, a part of one, an image or a pipe.
 pub struct Memory {
@@ -32,7 +34,9 @@ pub struct Memory {
     /// The property list it was made with, with its terminating 0; empty when there was none.
     properties: Vec<cl_mem_properties>,
     /// The mapped regions, kept by the whole buffer for its parts too.
-    mappings: Mutex<Vec<Mapping>>,
+    mappings: Mutex<Mappings>,
+    /// How many of them were mapped through this object.
+    map_count: AtomicUsize,
     destructors: Mutex<Vec<DestructorCallback>>,
     /// The word of the API layer.
     pub api: ApiHandle,
@@ -62,19 +66,6 @@ enum Storage {
     /// Another object's, seen as an image.
     View { of: Arc<Memory> },
 }
-
-/// A region the host has mapped.
-struct Mapping {
-    /// Which buffer or part it was mapped through.
-    object: *const Memory,
-    /// Where it lies in the object whose bytes they are.
-    at: Box3,
-    region: Region,
-    writes: bool,
-}
-
-// SAFETY: the pointer is compared, never followed.
-unsafe impl Send for Mapping {}
 
 impl Memory {
     /// A buffer of `size` bytes with contents of `host`, if given: used in place or copied, as the flags say.
@@ -175,6 +166,7 @@ impl Memory {
             contents,
             properties,
             mappings: Mutex::default(),
+            map_count: AtomicUsize::new(0),
             destructors: Mutex::default(),
             api: ApiHandle::default(),
         })
@@ -296,10 +288,9 @@ impl Memory {
         let writes = flags & !CL_MAP_READ != 0;
         let (root, origin) = self.root();
         let at = Box3 { offset: origin + layout.offset, ..layout };
-        let mut mappings = root.mappings.lock();
-        let clash = |other: &Mapping| other.writes && boxes_overlap((other.at, other.region), (at, region));
-        ensure!(!(writes && mappings.iter().any(clash)), CL_INVALID_OPERATION, "the region is mapped for writing");
-        mappings.push(Mapping { object: self, at, region, writes });
+        let is_free = root.mappings.lock().add(self.address(), at, region, writes);
+        ensure!(is_free, CL_INVALID_OPERATION, "the region is mapped for writing");
+        self.map_count.fetch_add(1, Ordering::Relaxed);
         Ok(self.start.wrapping_add(layout.offset))
     }
 
@@ -309,18 +300,21 @@ impl Memory {
     /// memobj."
     pub fn unmap(&self, pointer: *const u8) -> Result<()> {
         let (root, _) = self.root();
-        let mut mappings = root.mappings.lock();
-        let found = mappings
-            .iter()
-            .position(|m| std::ptr::eq(m.object, self) && std::ptr::eq(root.start.wrapping_add(m.at.offset), pointer))
-            .ok_or(Error::new(CL_INVALID_VALUE))?;
-        mappings.remove(found);
+        let offset = pointer.addr().checked_sub(root.start.addr());
+        let is_mapped = offset.is_some_and(|offset| root.mappings.lock().remove(self.address(), offset));
+        ensure!(is_mapped, CL_INVALID_VALUE);
+        self.map_count.fetch_sub(1, Ordering::Relaxed);
         Ok(())
     }
 
     /// `CL_MEM_MAP_COUNT`.
     pub fn map_count(&self) -> usize {
-        self.root().0.mappings.lock().iter().filter(|m| std::ptr::eq(m.object, self)).count()
+        self.map_count.load(Ordering::Relaxed)
+    }
+
+    /// What tells this object from others while it lives.
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
     }
 }
 
