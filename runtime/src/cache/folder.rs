@@ -4,13 +4,25 @@
 //! none. What remains of a crash while the system writes is found by the entry's hash. When the files are together
 //! larger than the limit, those go that were not used for the longest time; who reads one at that moment has it open
 //! or does without.
+//!
+//! Entries are code that this process runs, so they are trusted only as far as nobody else can have written them. Each
+//! use opens the folder, looks at what was opened, and reaches the files through that descriptor, never through a path
+//! again: the folder must belong to this user and be writable by nobody else, and so must a file, which must be a plain
+//! one of no more than the limit. Anything else is as if it were not there: a link is not followed, a FIFO not waited
+//! for. A new entry takes its place, unless it is a folder. The descriptor of the folder is not kept from use to use,
+//! because an application may close descriptors that it does not know, and its next file would have the number.
 
-use std::fs::{self, DirBuilder, File, Metadata};
+use std::collections::hash_map::RandomState;
+use std::fs::{self, DirBuilder, File};
+use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 
 use super::key::Key;
 
@@ -22,6 +34,8 @@ const RANDOM: usize = 12;
 const LEFT_BEHIND: Duration = Duration::from_secs(3600);
 /// A file's time is brought up to date when it is older: each use would be a write.
 const STALE: Duration = Duration::from_secs(600);
+/// How often a name for a new file is made up before the folder is given up.
+const ATTEMPTS: usize = 16;
 
 /// A folder of entries.
 pub(super) struct Folder {
@@ -31,15 +45,21 @@ pub(super) struct Folder {
     written: AtomicU64,
 }
 
+/// A file that may be removed to make room.
+struct Removable {
+    used: SystemTime,
+    size: u64,
+    name: std::ffi::CString,
+}
+
 impl Folder {
     /// The folder, made if it is not there. None if others could write to it, or we cannot.
     pub(super) fn open(path: &Path, limit: u64) -> Option<Folder> {
         // The first entry counts what there is.
         let folder = Folder { path: path.to_owned(), limit, written: AtomicU64::new(limit) };
         folder.make().ok()?;
-        let meta = fs::metadata(path).ok()?;
-        let ours = meta.is_dir() && meta.uid() == rustix::process::geteuid().as_raw();
-        (ours && meta.mode() & 0o022 == 0).then_some(folder)
+        folder.descriptor().ok()?;
+        Some(folder)
     }
 
     /// Entries are code that we run, so the folder is for this user alone.
@@ -61,19 +81,28 @@ impl Folder {
         }
     }
 
-    fn file(&self, key: &Key) -> PathBuf {
-        self.path.join(key.to_string())
+    /// The folder as it is now, if it is this user's and nobody else can write to it.
+    fn descriptor(&self) -> io::Result<OwnedFd> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = rustix::fs::open(&self.path, flags, Mode::empty())?;
+        let stat = rustix::fs::fstat(&folder)?;
+        if is_ours_alone(&stat) { Ok(folder) } else { Err(io::ErrorKind::PermissionDenied.into()) }
     }
 
     /// The bytes of an entry.
     pub(super) fn get(&self, key: &Key) -> Option<Vec<u8>> {
-        let mut file = File::open(self.file(key)).ok()?;
-        let meta = file.metadata().ok()?;
-        let length = usize::try_from(meta.len()).ok().filter(|_| meta.len() <= self.limit)?;
-        let mut bytes = Vec::with_capacity(length);
-        file.read_to_end(&mut bytes).ok()?;
+        let folder = self.descriptor().ok()?;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&folder, key.to_string(), flags, Mode::empty()).ok()?;
+        let stat = rustix::fs::fstat(&file).ok()?;
+        if !is_plain_file(&stat) || !is_ours_alone(&stat) || size_of(&stat) > self.limit {
+            return None;
+        }
+        let mut file = File::from(file);
+        let mut bytes = Vec::with_capacity(size_of(&stat) as usize);
+        (&mut file).take(size_of(&stat)).read_to_end(&mut bytes).ok()?;
         let now = SystemTime::now();
-        if age(&meta, now) > STALE {
+        if age(&stat, now) > STALE {
             // If that cannot be, the entry goes earlier.
             let _ = file.set_modified(now);
         }
@@ -89,56 +118,106 @@ impl Folder {
         let written = self.written.fetch_add(size, Ordering::Relaxed) + size;
         if written > self.limit / 16 {
             self.written.store(0, Ordering::Relaxed);
-            self.make_room(size);
+            // Files that cannot be counted stay.
+            let _ = self.make_room(size);
         }
         self.write(key, bytes).or_else(|_| self.make().and_then(|()| self.write(key, bytes))).is_ok()
     }
 
     fn write(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
-        let mut file = tempfile::Builder::new().prefix(UNFINISHED).rand_bytes(RANDOM).tempfile_in(&self.path)?;
-        file.write_all(bytes)?;
-        file.persist(self.file(key)).map(drop).map_err(|error| error.error)
+        let folder = self.descriptor()?;
+        let (mut file, name) = create_unfinished(&folder)?;
+        let written = file.write_all(bytes);
+        let placed = written.and_then(|()| Ok(rustix::fs::renameat(&folder, &name, &folder, key.to_string())?));
+        if placed.is_err() {
+            // What cannot be removed either goes when room is made.
+            let _ = rustix::fs::unlinkat(&folder, &name, AtFlags::empty());
+        }
+        placed
     }
 
     /// Removes the entries that were not used for the longest time until there is room for as much.
-    fn make_room(&self, wanted: u64) {
-        let Ok(entries) = fs::read_dir(&self.path) else { return };
+    fn make_room(&self, wanted: u64) -> io::Result<()> {
+        let folder = self.descriptor()?;
         let now = SystemTime::now();
         let mut files = Vec::new();
         let mut size = wanted;
-        for entry in entries.flatten() {
+        for entry in Dir::read_from(&folder)?.flatten() {
             // Only what we made: the folder may be one that somebody has other things in.
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let unfinished = is_unfinished(&name);
-            if !unfinished && !is_entry(&name) {
+            let name = entry.file_name();
+            let text = name.to_string_lossy();
+            let unfinished = is_unfinished(&text);
+            if !unfinished && !is_entry(&text) {
                 continue;
             }
-            let Ok(meta) = entry.metadata() else { continue };
-            if !meta.is_file() {
+            let Ok(stat) = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+            if !is_plain_file(&stat) {
                 continue;
             }
             if !unfinished {
-                size += on_disk(meta.len());
-                files.push((meta.modified().unwrap_or(now), on_disk(meta.len()), entry.path()));
-            } else if age(&meta, now) > LEFT_BEHIND {
-                let _ = fs::remove_file(entry.path());
+                size += on_disk(size_of(&stat));
+                files.push(Removable { used: modified(&stat), size: on_disk(size_of(&stat)), name: name.to_owned() });
+            } else if age(&stat, now) > LEFT_BEHIND {
+                let _ = rustix::fs::unlinkat(&folder, name, AtFlags::empty());
             }
         }
         if size <= self.limit {
-            return;
+            return Ok(());
         }
-        files.sort();
+        files.sort_by_key(|file| file.used);
         // Somewhat more than is needed, so that not every entry counts them again.
         let enough = self.limit / 8 * 7;
-        for (_, bytes, path) in files {
+        for file in files {
             if size <= enough {
                 break;
             }
             // Another process may have been faster.
-            let _ = fs::remove_file(path);
-            size -= bytes;
+            let _ = rustix::fs::unlinkat(&folder, &*file.name, AtFlags::empty());
+            size -= file.size;
+        }
+        Ok(())
+    }
+}
+
+/// A new file for this user alone, and its name.
+fn create_unfinished(folder: &OwnedFd) -> io::Result<(File, String)> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut last = io::ErrorKind::AlreadyExists.into();
+    for _ in 0..ATTEMPTS {
+        // Every state of this kind is another one, by random numbers.
+        let number = RandomState::new().build_hasher().finish() >> 16;
+        let name = format!("{UNFINISHED}{number:0RANDOM$x}");
+        match rustix::fs::openat(folder, &name, flags, Mode::RUSR | Mode::WUSR) {
+            Ok(file) => return Ok((file.into(), name)),
+            Err(rustix::io::Errno::EXIST) => {}
+            Err(error) => {
+                last = error.into();
+                break;
+            }
         }
     }
+    Err(last)
+}
+
+/// Whether a file or folder belongs to this user and nobody else can write to it.
+fn is_ours_alone(stat: &Stat) -> bool {
+    let others = Mode::WGRP | Mode::WOTH;
+    stat.st_uid == rustix::process::geteuid().as_raw() && !Mode::from_raw_mode(stat.st_mode).intersects(others)
+}
+
+fn is_plain_file(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
+}
+
+/// The bytes of a file.
+fn size_of(stat: &Stat) -> u64 {
+    u64::try_from(stat.st_size).unwrap_or(0)
+}
+
+/// When a file was changed.
+fn modified(stat: &Stat) -> SystemTime {
+    let seconds = u64::try_from(stat.st_mtime).unwrap_or(0);
+    UNIX_EPOCH + Duration::new(seconds, u32::try_from(stat.st_mtime_nsec).unwrap_or(0))
 }
 
 /// Whether a file of this name is an entry.
@@ -158,15 +237,19 @@ fn on_disk(bytes: u64) -> u64 {
 }
 
 /// How long ago a file was changed; none if that is in the future, as clocks differ.
-fn age(meta: &Metadata, now: SystemTime) -> Duration {
-    meta.modified().ok().and_then(|then| now.duration_since(then).ok()).unwrap_or_default()
+fn age(stat: &Stat, now: SystemTime) -> Duration {
+    now.duration_since(modified(stat)).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::key::KeyBuilder;
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+
+    fn file(folder: &Folder, key: &Key) -> PathBuf {
+        folder.path.join(key.to_string())
+    }
 
     fn key(number: u32) -> Key {
         KeyBuilder::new("test").bytes(&number.to_le_bytes()).finish()
@@ -182,7 +265,7 @@ mod tests {
         let path = parent.path().join("not/there/yet");
         let folder = Folder::open(&path, 1 << 20).unwrap();
         assert!(folder.put(&key(1), b"content"));
-        assert_eq!((mode(&path), mode(&folder.file(&key(1)))), (0o700, 0o600));
+        assert_eq!((mode(&path), mode(&file(&folder, &key(1)))), (0o700, 0o600));
         assert_eq!(folder.get(&key(1)).as_deref(), Some(&b"content"[..]));
     }
 
@@ -198,14 +281,119 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_of_another_user_is_not_used() {
+        let parent = tempfile::tempdir().unwrap();
+        let other = rustix::process::geteuid().as_raw() + 1;
+        if chown(parent.path(), Some(other), None).is_ok() {
+            assert!(Folder::open(parent.path(), 1 << 20).is_none());
+        } else {
+            // Only an administrator gives folders away; everybody has some that are not theirs.
+            assert!(Folder::open(Path::new("/"), 1 << 20).is_none());
+        }
+    }
+
+    /// An entry that was stored and read, then treated so, is not read; storing it again makes it an entry again.
+    #[track_caller]
+    fn assert_not_taken(treat: impl FnOnce(&Path)) {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = Folder::open(parent.path(), 1 << 20).unwrap();
+        assert!(folder.put(&key(1), b"content"));
+        assert_eq!(folder.get(&key(1)).as_deref(), Some(&b"content"[..]));
+        let entry = file(&folder, &key(1));
+        treat(&entry);
+        assert_eq!(folder.get(&key(1)), None);
+        assert!(folder.put(&key(1), b"newer"));
+        assert_eq!(folder.get(&key(1)).as_deref(), Some(&b"newer"[..]));
+        assert_eq!(mode(&entry), 0o600);
+    }
+
+    fn make_fifo(path: &Path) {
+        fs::remove_file(path).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, path, Mode::RUSR | Mode::WUSR).unwrap();
+    }
+
+    #[test]
+    fn a_fifo_is_not_waited_for() {
+        assert_not_taken(make_fifo);
+    }
+
+    #[test]
+    fn links_are_not_followed() {
+        for target in ["/dev/zero", "content", "nowhere"] {
+            assert_not_taken(|entry| {
+                let target = entry.with_file_name(target);
+                fs::rename(entry, entry.with_file_name("content")).unwrap();
+                symlink(target, entry).unwrap();
+            });
+        }
+    }
+
+    #[test]
+    fn files_that_others_can_write_to_are_not_taken() {
+        for bits in [0o666, 0o664, 0o620, 0o602, 0o777] {
+            assert_not_taken(|entry| fs::set_permissions(entry, fs::Permissions::from_mode(bits)).unwrap());
+        }
+    }
+
+    #[test]
+    fn files_of_another_user_are_not_taken() {
+        let other = rustix::process::geteuid().as_raw() + 1;
+        assert_not_taken(|entry| {
+            if chown(entry, Some(other), None).is_err() {
+                // Only an administrator gives files away; everybody can lead to one that is not theirs.
+                fs::remove_file(entry).unwrap();
+                symlink("/etc/passwd", entry).unwrap();
+            }
+        });
+    }
+
+    #[test]
+    fn files_larger_than_the_limit_are_not_read() {
+        assert_not_taken(|entry| File::options().write(true).open(entry).unwrap().set_len((1 << 20) + 1).unwrap());
+    }
+
+    #[test]
+    fn a_folder_in_the_place_of_an_entry_stays_and_is_none() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = Folder::open(parent.path(), 1 << 20).unwrap();
+        fs::create_dir(file(&folder, &key(1))).unwrap();
+        assert_eq!(folder.get(&key(1)), None);
+        assert!(!folder.put(&key(1), b"content"), "memory has to take it");
+        assert!(file(&folder, &key(1)).is_dir());
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1, "nothing unfinished is left");
+    }
+
+    #[test]
+    fn a_folder_that_others_can_write_to_later_is_not_used_any_more() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = Folder::open(parent.path(), 1 << 20).unwrap();
+        assert!(folder.put(&key(1), b"content"));
+        fs::set_permissions(parent.path(), fs::Permissions::from_mode(0o770)).unwrap();
+        assert_eq!((folder.get(&key(1)), folder.put(&key(2), b"more")), (None, false));
+        fs::set_permissions(parent.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        assert!(folder.get(&key(1)).is_some());
+    }
+
+    #[test]
+    fn a_link_to_a_folder_of_ours_may_be_the_place() {
+        let parent = tempfile::tempdir().unwrap();
+        let (real, link) = (parent.path().join("real"), parent.path().join("link"));
+        DirBuilder::new().mode(0o700).create(&real).unwrap();
+        symlink(&real, &link).unwrap();
+        let folder = Folder::open(&link, 1 << 20).unwrap();
+        assert!(folder.put(&key(1), b"content"));
+        assert!(real.join(key(1).to_string()).is_file());
+    }
+
+    #[test]
     fn what_was_not_used_for_long_makes_room() {
         let parent = tempfile::tempdir().unwrap();
         let limit = 64 << 10;
         let folder = Folder::open(parent.path(), limit).unwrap();
         let now = SystemTime::now();
         let made = |number: u32, hours: u64| {
-            let file = File::options().write(true).open(folder.file(&key(number))).unwrap();
-            file.set_modified(now - Duration::from_secs(3600 * hours)).unwrap();
+            let entry = File::options().write(true).open(file(&folder, &key(number))).unwrap();
+            entry.set_modified(now - Duration::from_secs(3600 * hours)).unwrap();
         };
         for number in 0..15 {
             assert!(folder.put(&key(number), &[0; 4000]));
@@ -222,7 +410,7 @@ mod tests {
         for number in 15..18 {
             assert!(folder.put(&key(number), &[0; 4000]));
         }
-        let there = |number| folder.file(&key(number)).exists();
+        let there = |number| file(&folder, &key(number)).exists();
         assert!(there(0) && there(17) && there(16) && !there(1) && !there(2));
         let size: u64 = (0..18).filter(|&number| there(number)).map(|_| 4096).sum();
         assert!(size <= limit, "{size}");
