@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use lockstep_compiler::frontend::options::BuildOptions;
+use lockstep_compiler::frontend::options::{BuildOptions, Macro};
 use lockstep_compiler::frontend::{
     self, Compilation, CompiledObject, FrontendConfig, FrontendError, Header, LinkedProgram, compiler_identity,
 };
@@ -61,8 +61,11 @@ impl Source<'_> {
     }
 
     fn texts(&self) -> impl Iterator<Item = &[u8]> {
-        let given = [self.text, self.options.text.as_bytes()];
-        given.into_iter().chain(self.headers.iter().map(|header| header.source))
+        // Macros as they come out of their quotes.
+        let macros = self.options.macros.iter().map(|change| match change {
+            Macro::Define(text) | Macro::Undefine(text) => text.as_bytes(),
+        });
+        [self.text].into_iter().chain(macros).chain(self.headers.iter().map(|header| header.source))
     }
 
     /// What `place` has; or else what `make` makes of the object, to be kept there.

@@ -11,10 +11,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use super::beyond_files::Vocabulary;
 use crate::cache::key;
-
-/// Words of a text that make what is compiled of it depend on more than the files it includes.
-const BEYOND: [&[u8]; 5] = [b"__DATE__", b"__TIME__", b"__TIMESTAMP__", b"__has_include", b"__has_embed"];
 
 /// File systems' clocks are this coarse; a file that was changed after the compilation began is not what it read.
 const COARSE: Duration = Duration::from_millis(20);
@@ -41,16 +39,19 @@ impl Inputs {
         started: SystemTime,
     ) -> Option<Inputs> {
         let newest = started.checked_sub(COARSE)?;
-        if texts.into_iter().any(looks_beyond) {
-            return None;
-        }
+        let mut vocabulary = Vocabulary::default();
+        texts.into_iter().for_each(|text| vocabulary.add(text));
         let mut inputs = Inputs::default();
         for file in &files {
             let contents = fs::read(file).ok()?;
-            if last_change(&fs::metadata(file).ok()?)? >= newest || looks_beyond(&contents) {
+            if last_change(&fs::metadata(file).ok()?)? >= newest {
                 return None;
             }
+            vocabulary.add(&contents);
             inputs.files.push((file.clone(), key::hash(&contents)));
+        }
+        if vocabulary.looks_beyond() {
+            return None;
         }
         inputs.absent = absent(&files, folders)?;
         Some(inputs)
@@ -61,19 +62,6 @@ impl Inputs {
         let same = |(file, hash): &(PathBuf, [u8; 32])| fs::read(file).is_ok_and(|now| key::hash(&now) == *hash);
         self.files.iter().all(same) && self.absent.iter().all(|place| !place.exists())
     }
-}
-
-fn looks_beyond(text: &[u8]) -> bool {
-    // All of them begin alike, which most texts do not have.
-    let mut rest = text;
-    while let Some(at) = rest.windows(2).position(|two| two == b"__") {
-        rest = &rest[at..];
-        if BEYOND.iter().any(|word| rest.starts_with(word)) {
-            return true;
-        }
-        rest = &rest[1..];
-    }
-    false
 }
 
 /// When a file's contents or name were last changed.
@@ -160,6 +148,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert!(read(folder.path(), &[("a.h", "int __TIMER__;")], &["a.h"], &[]).is_some());
         assert!(read(folder.path(), &[("a.h", "x ___TIME__")], &["a.h"], &[]).is_none());
+        let parts = [("a.h", "#define JOIN(a) __TI##a"), ("b.h", "JOIN(ME__)")];
+        assert!(read(folder.path(), &parts, &["a.h", "b.h"], &[]).is_none());
+        assert!(read(folder.path(), &parts, &["a.h"], &[]).is_some());
         assert!(read(folder.path(), &[("a.h", "#if __has_include(<b.h>)")], &["a.h"], &[]).is_none());
         let of = |text: &[u8]| Inputs::of(vec![], &[], [text], SystemTime::now());
         assert!(of(b"kernel void f() {}").is_some() && of(b"int x[] = __DATE__;").is_none());

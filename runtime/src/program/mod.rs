@@ -4,6 +4,7 @@
 //! change the state; [`executable`] what a successful build leaves for kernels to run. Builds that were done before are
 //! `cached`.
 
+mod beyond_files;
 pub mod build;
 mod cached;
 pub mod executable;
