@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use super::dependencies::FileList;
 use super::options::{BuildOptions, InputLanguage, LanguageVersion, Macro, Warnings};
 use super::process::{self, Ending, Limits, Outcome};
+use super::response_file::ResponseFile;
 use super::tempdir::{self, TempDir};
 use super::{Compilation, CompiledObject, FrontendConfig, FrontendError, Header, features};
 
@@ -110,6 +111,13 @@ fn run(
         }
     }
 
+    let response = ResponseFile::for_long(&args, &config.temp_dir).map_err(|error| FrontendError::CompileFailure {
+        log: format!("error: cannot store the options in {}: {error}\n", config.temp_dir.display()),
+    })?;
+    if let Some(response) = &response {
+        args.truncate(1);
+        args.push(response.argument());
+    }
     let limits = Limits { wall: config.timeout, address_space: config.memory, output: MAX_BITCODE, log: MAX_LOG };
     let outcome = process::run(&program, &args, &input, &limits).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied => missing(Some(&program)),
@@ -158,6 +166,12 @@ fn judge(
                 _ => format!("was ended by signal {signal}"),
             };
             log.push_str(&format!("error: the compiler ({program}) {what}\n"));
+            if outcome.stack < process::STACK {
+                let kib = outcome.stack >> 10;
+                log.push_str(&format!(
+                    "note: its stack has at most {kib} KiB, the hard limit of this process (ulimit -Hs)\n"
+                ));
+            }
             Err(FrontendError::FrontendCrashed { log })
         }
         Ending::TimedOut => {

@@ -18,6 +18,7 @@ mod link;
 pub(crate) mod llvm;
 pub mod options;
 mod process;
+mod response_file;
 mod tempdir;
 
 use std::ffi::OsString;

@@ -52,7 +52,12 @@ pub(crate) struct Outcome {
     pub stderr: Vec<u8>,
     /// Whether the error stream was longer than what is kept.
     pub stderr_cut: bool,
+    /// How large its stack could become, in bytes.
+    pub stack: u64,
 }
+
+/// Bytes of the stack that a child gets, as is usual, whatever this process has; less only if that is the hard limit.
+pub(crate) const STACK: u64 = 8 << 20;
 
 /// Runs `program` with `input` as its standard input.
 pub(crate) fn run(program: &Path, args: &[OsString], input: &[u8], limits: &Limits) -> io::Result<Outcome> {
@@ -63,7 +68,8 @@ pub(crate) fn run(program: &Path, args: &[OsString], input: &[u8], limits: &Limi
     let stderr = memory_file(c"lockstep-err")?;
 
     // An empty environment: neither the language of messages nor search paths shall depend on the application.
-    let child = Command::new(program)
+    let mut command = Command::new(program);
+    command
         .args(args)
         .env_clear()
         .env("LC_ALL", "C")
@@ -71,12 +77,48 @@ pub(crate) fn run(program: &Path, args: &[OsString], input: &[u8], limits: &Limi
         .stdin(Stdio::from(stdin))
         .stdout(Stdio::from(stdout.try_clone()?))
         .stderr(Stdio::from(stderr.try_clone()?))
-        .process_group(0)
-        .spawn()?;
+        .process_group(0);
+    let stack = stack_limit();
+    if stack.raised {
+        // SAFETY: between fork and exec the closure makes one system call, on a structure of its own.
+        unsafe { command.pre_exec(move || stack.set()) };
+    }
+    let child = command.spawn()?;
     let ending = Running { child }.wait(limits);
     let (stdout, _) = contents(&stdout, usize::MAX)?;
     let (stderr, stderr_cut) = contents(&stderr, limits.log)?;
-    Ok(Outcome { ending, stdout, stderr, stderr_cut })
+    Ok(Outcome { ending, stdout, stderr, stderr_cut, stack: stack.soft })
+}
+
+/// The limits of a child's stack, in bytes.
+#[derive(Clone, Copy, Debug)]
+struct StackLimit {
+    soft: u64,
+    hard: u64,
+    /// Whether the first one is larger than this process's own. Only then is it set, because a child that does something
+    /// before it becomes another program cannot be started in the fast way (`vfork`).
+    raised: bool,
+}
+
+/// The limits for a child: this process's own, but for a soft one that is too small.
+fn stack_limit() -> StackLimit {
+    let mut own = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: `own` may be written. Should the call fail it stays as it is.
+    unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut own) };
+    let soft = own.rlim_cur.max(own.rlim_max.min(STACK));
+    StackLimit { soft, hard: own.rlim_max, raised: soft > own.rlim_cur }
+}
+
+impl StackLimit {
+    /// Sets the limits of the calling process.
+    fn set(self) -> io::Result<()> {
+        let limit = libc::rlimit { rlim_cur: self.soft, rlim_max: self.hard };
+        // SAFETY: `limit` outlives the call.
+        match unsafe { libc::setrlimit(libc::RLIMIT_STACK, &limit) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
 }
 
 struct Running {
