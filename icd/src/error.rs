@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::float_environment::DefaultFloats;
 use lockstep_runtime::{Error, Result, workers};
 use opencl_sys::{CL_OUT_OF_HOST_MEMORY, CL_SUCCESS, cl_int};
 
@@ -39,9 +40,10 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `body`; a panic becomes an error.
+/// Runs `body` in the default floating-point environment; a panic becomes an error.
 pub fn guarded<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
     let within = INSIDE.replace(true);
+    let _floats = (!within).then(DefaultFloats::enter);
     // Nothing of the driver's state is left half-changed visibly: locks do not poison and each object guards its own.
     let result = catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| Err(Error::new(CL_OUT_OF_HOST_MEMORY)));
     if !within {

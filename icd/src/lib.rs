@@ -9,6 +9,7 @@ mod api;
 mod dispatch;
 mod error;
 mod exports;
+mod float_environment;
 mod fork;
 mod handle;
 mod info;
