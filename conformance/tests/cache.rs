@@ -204,6 +204,74 @@ fn the_time_is_asked_every_time() {
 }
 
 #[test]
+fn the_time_is_asked_every_time_under_any_name() {
+    if !is_lockstep() {
+        return;
+    }
+    let place = Place::new("the_time_is_asked_every_time_under_any_name");
+    let pasted = "#define JOIN(a, b) a##b\nconstant char when[] = JOIN(__TI, ME__);";
+    let continued = "constant char when[] = __TI\\\nME__;";
+    let mut runs = 0;
+    for (when, options) in [
+        (pasted, "-DNUMBER=5"),
+        (continued, "-DNUMBER=5"),
+        ("constant char when[] = LATE;", "-DNUMBER=5 -DLATE=\"__TI\"'ME__'"),
+        ("constant char when[] = JOIN(ME__);", "-DNUMBER=5 -DJOIN(a)=__TI##a"),
+    ] {
+        let source = format!("{when}\n{SOURCE}");
+        for _ in 0..2 {
+            assert_eq!(place.number(&source, options), 5);
+            runs += 1;
+            assert_eq!(place.runs(), runs, "{when}");
+        }
+    }
+}
+
+/// What somebody else could have written, or what never ends, is no entry: neither read nor run, and made again.
+#[test]
+fn entries_of_doubtful_origin_are_not_taken() {
+    if !is_lockstep() {
+        return;
+    }
+    let place = Place::new("entries_of_doubtful_origin_are_not_taken");
+    let replace = |entry: &Path, command: &str| {
+        let script = format!("rm -f \"$0\" && {command} \"$0\"");
+        let status = std::process::Command::new("sh").arg("-c").arg(script).arg(entry).status();
+        assert!(status.expect("there is a shell").success());
+    };
+    let treatments: [&dyn Fn(&Path); 6] = [
+        &|_| {},
+        &|entry| std::fs::set_permissions(entry, std::fs::Permissions::from_mode(0o666)).expect("a file"),
+        &|entry| std::fs::set_permissions(entry, std::fs::Permissions::from_mode(0o664)).expect("a file"),
+        &|entry| replace(entry, "mkfifo"),
+        &|entry| replace(entry, "ln -s /dev/zero"),
+        &|entry| {
+            if std::os::unix::fs::chown(entry, Some(1), None).is_err() {
+                // Only an administrator gives files away; everybody can lead to one that is not theirs.
+                replace(entry, "ln -s /etc/passwd");
+            }
+        },
+    ];
+    for (number, treat) in treatments.iter().enumerate() {
+        place.entries().iter().for_each(|entry| treat(entry));
+        assert_eq!(place.number(SOURCE, "-DNUMBER=5"), 5);
+        // The first finds nothing.
+        assert_eq!(place.runs(), number + 1, "treatment {number}");
+        let entries = place.entries();
+        assert_eq!(entries.len(), 2);
+        assert!(entries.iter().all(|entry| entry.symlink_metadata().is_ok_and(|meta| meta.mode() == 0o100_600)));
+    }
+    // A folder in the place of an entry stays, and memory serves.
+    for entry in place.entries() {
+        std::fs::remove_file(&entry).expect("an entry");
+        std::fs::create_dir(&entry).expect("a free name");
+    }
+    assert_eq!(place.process(SOURCE, "-DNUMBER=5", &[("CACHE_TIMES", "3")]).stdout, "5\n5\n5\n");
+    assert_eq!(place.runs(), treatments.len() + 1);
+    assert!(place.entries().len() == 2 && place.entries().iter().all(|entry| entry.is_dir()));
+}
+
+#[test]
 fn messages_come_back() {
     if !is_lockstep() {
         return;

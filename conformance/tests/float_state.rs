@@ -2,6 +2,7 @@
 
 use std::arch::asm;
 
+use lockstep_conformance::child::in_child;
 use lockstep_conformance::{Setup, read, run};
 
 const DEFAULT: u32 = 0x1f80;
@@ -10,6 +11,9 @@ const ROUND_UP: u32 = 2 << 13;
 const DENORMALS_ARE_ZERO: u32 = 1 << 6;
 /// All but "inexact", which host code that computes would stumble over.
 const MASKS_BUT_INEXACT: u32 = 0b01_1111 << 7;
+
+/// All exceptions.
+const ALL_MASKS: u32 = 0b11_1111 << 7;
 
 fn control() -> u32 {
     let mut value = 0_u32;
@@ -29,6 +33,37 @@ fn in_mode<R>(mode: u32, body: impl FnOnce() -> R) -> (R, u32) {
     // SAFETY: as above; this is the mode that there was.
     unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const before, options(nostack, preserves_flags)) };
     (result, after)
+}
+
+/// An application that has every exception trap, from before the driver is loaded, builds and runs a program: neither
+/// loading nor compiling nor the kernel may trap, and the application's traps are still set.
+#[test]
+fn traps_of_the_application_are_not_for_the_driver() {
+    const X87_DEFAULT: u16 = 0x37f;
+    const X87_TRAPPING: u16 = 0x340;
+    in_child("traps_of_the_application_are_not_for_the_driver", &[("LOCKSTEP_CACHE", "off")], || {
+        let (mut x87, trapping, default) = (0_u16, X87_TRAPPING, X87_DEFAULT);
+        // SAFETY: loads the control word; what follows computes no floats until it is the default one again.
+        unsafe { asm!("fnclex", "fldcw [{}]", in(reg) &raw const trapping, options(nostack)) };
+        let (bits, after) = in_mode(DEFAULT & !ALL_MASKS, || {
+            let setup = Setup::new();
+            let kernel = setup.context.kernel(SOURCE, "f");
+            let input = setup.context.with_values(&[0x3f80_0000_u32, 0x4040_0000, 0x1fff_ffff, 0]);
+            let bits = setup.context.zeros::<u32>(12);
+            kernel.set(0, &bits);
+            kernel.set(1, &input);
+            kernel.set(2, 1_u32);
+            run(&setup.queue, &kernel, &[4], &[]);
+            read::<u32>(&setup.queue, &bits)
+        });
+        // SAFETY: stores the control word and then sets the default one.
+        unsafe {
+            asm!("fnstcw [{}]", "fnclex", "fldcw [{}]", in(reg) &raw mut x87, in(reg) &raw const default, options(nostack));
+        }
+        assert_eq!((after, x87), (DEFAULT & !ALL_MASKS, X87_TRAPPING));
+        assert_eq!(bits[..1], [(1.0_f32 / 3.0).to_bits()]);
+        assert_eq!(bits[2], f32::INFINITY.to_bits());
+    });
 }
 
 /// The bits of a third, rounded to nearest; of a denormal product; of a quotient by zero.

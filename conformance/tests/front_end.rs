@@ -165,3 +165,69 @@ fn talking_without_end() {
     let log = log_of_failed_build("talking_without_end", &environment);
     assert!(log.len() < 16 << 20, "a log of {} bytes", log.len());
 }
+
+#[test]
+fn options_of_any_length_reach_the_compiler() {
+    let setup = Setup::new();
+    let text = "x\\n".repeat(100_000);
+    let folders: String = (0..20_000).map(|number| format!(" -I no/such/folder/{number}")).collect();
+    let source = "#define STRING_(x) #x\n#define STRING(x) STRING_(x)\n\
+                  kernel void f(global int *a) { a[0] = sizeof(TEXT); a[1] = sizeof(STRING(WORDS)); }";
+    // The text in quotes that the compiler sees; two words and a quoted backslash.
+    let options = format!("-DTEXT=\\\"{}\\\" '-DWORDS=a \"\\\\\" b'{folders}", text.replace('\\', "\\\\"));
+    let program = setup.context.build(source, &options);
+    let out = setup.context.zeros::<i32>(2);
+    let kernel = program.kernel("f");
+    kernel.set(0, &out);
+    lockstep_conformance::run(&setup.queue, &kernel, &[1], &[]);
+    let sizes = lockstep_conformance::read::<i32>(&setup.queue, &out);
+    // In the compiler's text the two letters after each x are one character.
+    assert_eq!(sizes, [200_001, "a \"\\\\\" b".len() as i32 + 1]);
+}
+
+/// Sets the limit of this process's stack, in KiB.
+fn limit_stack(soft: u64, hard: Option<u64>) {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: both calls get a live, complete structure.
+    let code = unsafe {
+        libc::getrlimit(libc::RLIMIT_STACK, &mut limit);
+        limit.rlim_cur = soft << 10;
+        limit.rlim_max = hard.map_or(limit.rlim_max, |hard| hard << 10);
+        libc::setrlimit(libc::RLIMIT_STACK, &limit)
+    };
+    assert_eq!(code, 0, "the limit cannot be set");
+}
+
+#[test]
+fn a_small_soft_limit_of_the_stack_is_not_the_compilers() {
+    if !is_lockstep() {
+        return;
+    }
+    let stand_in = StandIn::new(
+        "stack",
+        "ulimit -Ss > \"$0.stack\"; exec \"$(command -v clang-22 || echo /usr/lib/llvm-22/bin/clang)\" \"$@\"",
+    );
+    in_child("a_small_soft_limit_of_the_stack_is_not_the_compilers", &[("LOCKSTEP_CLANG", stand_in.path())], || {
+        limit_stack(64, None);
+        let setup = Setup::new();
+        setup.context.build(SOURCE, "");
+    });
+    let limit = std::fs::read_to_string(format!("{}.stack", stand_in.path())).expect("the compiler ran");
+    assert_eq!(limit.trim(), "8192");
+}
+
+#[test]
+fn a_small_hard_limit_of_the_stack_is_named() {
+    if !is_lockstep() {
+        return;
+    }
+    let stand_in = StandIn::new("hard-stack", "kill -SEGV $$");
+    let log = in_child("a_small_hard_limit_of_the_stack_is_named", &[("LOCKSTEP_CLANG", stand_in.path())], || {
+        limit_stack(512, Some(1024));
+        let setup = Setup::new();
+        let program = setup.context.source(SOURCE);
+        assert_eq!(program.build(""), CL_BUILD_PROGRAM_FAILURE);
+        println!("{}", program.log());
+    });
+    assert!(log.stdout.contains("at most 1024 KiB") && log.stdout.contains("ulimit -Hs"), "{}", log.stdout);
+}
