@@ -4,6 +4,7 @@
 //! step. With a callback it runs on a thread of its own and the call returns at once.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use lockstep_compiler::container::{Binary, Image, KernelCode};
 use lockstep_compiler::frontend::options::{BuildOptions, Stage};
@@ -116,6 +117,7 @@ fn start(
         ensure!(!program.has_kernels(), CL_INVALID_OPERATION, "kernels of the program still exist");
         ensure!(state.status != BuildStatus::InProgress, CL_INVALID_OPERATION, "the program is still being built");
         state.status = BuildStatus::InProgress;
+        program.builder.store(std::process::id(), Ordering::Relaxed);
         state.options = options.to_string();
         state.log.clear();
     }
@@ -128,20 +130,21 @@ fn start(
             })
         });
         let mut state = owner.state.lock();
+        let succeeded = outcome.is_ok();
         match outcome {
             Ok((code, log)) => {
                 state.status = BuildStatus::Success;
                 state.code = code;
                 state.log = log;
-                true
             }
             Err(error) => {
                 state.status = BuildStatus::Error;
                 state.code = owner.given();
                 state.log = error.log();
-                false
             }
         }
+        owner.action_ended.notify_all();
+        succeeded
     };
     let Some(done) = done else {
         return if run() { Ok(()) } else { Err(Error::new(failure).because(program.state.lock().log.clone())) };
@@ -157,6 +160,7 @@ fn start(
     // Without a thread nothing has run: say so and leave the program as it was.
     thread.map(drop).map_err(|_| {
         program.state.lock().status = BuildStatus::None;
+        program.action_ended.notify_all();
         Error::new(CL_OUT_OF_HOST_MEMORY)
     })
 }

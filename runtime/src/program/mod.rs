@@ -16,12 +16,12 @@ pub mod variants;
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use lockstep_compiler::container::Binary;
 use lockstep_compiler::frontend::{CompiledObject, FrontendError};
 use opencl_sys::{CL_INVALID_BINARY, CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_VALUE, CL_OUT_OF_RESOURCES};
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::cache::key::BUILD;
 use crate::context::Context;
@@ -80,6 +80,10 @@ pub struct Program {
     /// The binary it was created with; a build makes an executable of it.
     binary: Option<Binary>,
     state: Mutex<BuildState>,
+    /// Signalled when an action has ended.
+    action_ended: Condvar,
+    /// The process whose thread runs the action that is under way. A forked child has no such thread.
+    builder: AtomicU32,
     /// Kernel objects made from the current executable.
     kernels: Arc<AtomicUsize>,
     /// The word of the API layer.
@@ -100,6 +104,8 @@ impl Program {
             source,
             binary,
             state: Mutex::new(state),
+            action_ended: Condvar::new(),
+            builder: AtomicU32::new(0),
             kernels: Arc::default(),
             api: ApiHandle::default(),
         })
@@ -151,17 +157,26 @@ impl Program {
         self.state.lock().clone()
     }
 
-    /// The executable, or `CL_INVALID_PROGRAM_EXECUTABLE`.
+    /// The state of the last build, once that has ended: one that was started with a callback may be under way.
+    fn settled_state(&self) -> MutexGuard<'_, BuildState> {
+        let mut state = self.state.lock();
+        while state.status == BuildStatus::InProgress && self.builder.load(Ordering::Relaxed) == std::process::id() {
+            self.action_ended.wait(&mut state);
+        }
+        state
+    }
+
+    /// The executable, or `CL_INVALID_PROGRAM_EXECUTABLE`. Waits for a build that is under way.
     pub fn executable(&self) -> Result<Arc<Executable>> {
-        match &self.state.lock().code {
+        match &self.settled_state().code {
             Code::Executable(executable) => Ok(executable.clone()),
             _ => Err(Error::new(CL_INVALID_PROGRAM_EXECUTABLE)),
         }
     }
 
-    /// The bytes of `CL_PROGRAM_BINARIES`; empty when there is nothing to hand out.
+    /// The bytes of `CL_PROGRAM_BINARIES`; empty when there is nothing to hand out. Waits for a build that is under way.
     pub fn binary(&self) -> Vec<u8> {
-        let code = self.state.lock().code.clone();
+        let code = self.settled_state().code.clone();
         match (code, &self.binary) {
             (Code::Executable(executable), _) => executable.binary().to_vec(),
             (Code::Object(object), _) => Binary::Object((*object).clone()).to_bytes(BUILD),
