@@ -16,6 +16,7 @@ pub mod features;
 mod images;
 mod link;
 pub(crate) mod llvm;
+mod option_error;
 pub mod options;
 mod process;
 mod response_file;
@@ -153,7 +154,7 @@ impl FrontendError {
     /// What to put into the build log.
     pub fn log(&self) -> String {
         match self {
-            Self::InvalidOptions(error) => error.to_string(),
+            Self::InvalidOptions(error) => format!("error: {error}\n"),
             Self::CompileFailure { log }
             | Self::FrontendMissing { log }
             | Self::FrontendCrashed { log }

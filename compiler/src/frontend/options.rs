@@ -5,7 +5,8 @@
 //! listed in [`TOLERATED`] and change nothing. Everything else is an error that names the option.
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
+
+pub use super::option_error::OptionError;
 
 /// Which entry point the string was given to; it decides what is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -40,6 +41,10 @@ pub enum LanguageVersion {
 }
 
 impl LanguageVersion {
+    /// All there are.
+    const ALL: [LanguageVersion; 7] =
+        [Self::Cl10, Self::Cl11, Self::Cl12, Self::Cl20, Self::Cl30, Self::ClCpp10, Self::ClCpp2021];
+
     /// The value that clang's `-cl-std=` takes.
     pub fn clang_name(self) -> &'static str {
         match self {
@@ -169,7 +174,7 @@ impl BuildOptions {
         let options = parser.options;
         if options.enable_link_options && !options.create_library {
             // 5.8.7.1: "-enable-link-options must be specified with -create-library".
-            return Err(OptionError::new(stage, "-enable-link-options", "needs -create-library"));
+            return Err(OptionError::invalid(stage, "-enable-link-options", "needs '-create-library'"));
         }
         Ok(options)
     }
@@ -235,36 +240,6 @@ impl TryFrom<Stored> for BuildOptions {
     }
 }
 
-/// A string that is not a list of options.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OptionError {
-    /// The entry point; it decides which error code the application gets.
-    pub stage: Stage,
-    /// The option at fault.
-    pub option: String,
-    /// What is wrong with it.
-    pub reason: &'static str,
-}
-
-impl OptionError {
-    fn new(stage: Stage, option: &str, reason: &'static str) -> Self {
-        Self { stage, option: option.to_owned(), reason }
-    }
-}
-
-impl fmt::Display for OptionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match self.stage {
-            Stage::Build => "build",
-            Stage::Compile => "compiler",
-            Stage::Link => "linker",
-        };
-        write!(f, "invalid {kind} option '{}': {}", self.option, self.reason)
-    }
-}
-
-impl std::error::Error for OptionError {}
-
 /// Options that other drivers accept and applications therefore pass everywhere. They ask for nothing that this driver
 /// could do differently. A name ending in `*` stands for every option that begins so.
 const TOLERATED: &[&str] = &[
@@ -292,6 +267,19 @@ fn is_tolerated(word: &str) -> bool {
     })
 }
 
+/// The values of `-cl-std=`.
+fn offered_versions() -> String {
+    LanguageVersion::ALL.map(LanguageVersion::clang_name).join(", ")
+}
+
+fn versions_missing() -> String {
+    format!("needs a version of OpenCL C: {}", offered_versions())
+}
+
+fn versions_unknown() -> String {
+    format!("names no version of OpenCL C that is offered: {}", offered_versions())
+}
+
 struct Parser {
     stage: Stage,
     words: std::vec::IntoIter<String>,
@@ -303,14 +291,14 @@ impl Parser {
         while let Some(word) = self.words.next() {
             let known = self.linker_option(&word) || (self.stage != Stage::Link && self.compiler_option(&word)?);
             if !known && !is_tolerated(&word) {
-                return Err(self.error(&word, "not an option of this driver"));
+                return Err(OptionError::unknown(self.stage, &word));
             }
         }
         Ok(())
     }
 
-    fn error(&self, option: &str, reason: &'static str) -> OptionError {
-        OptionError::new(self.stage, option, reason)
+    fn error(&self, option: &str, problem: &str) -> OptionError {
+        OptionError::invalid(self.stage, option, problem)
     }
 
     /// Options of 5.8.7; the math ones are compiler options as well.
@@ -354,30 +342,30 @@ impl Parser {
     fn option_with_value(&mut self, word: &str) -> Result<bool, OptionError> {
         if let Some(value) = word.strip_prefix("-cl-std") {
             let version = match value.strip_prefix('=') {
-                Some("") => self.next_word("-cl-std=", "names no language version")?,
+                Some("") => self.next_word("-cl-std=", &versions_missing())?,
                 Some(version) => version.to_owned(),
-                None if value.is_empty() => self.next_word("-cl-std", "names no language version")?,
+                None if value.is_empty() => self.next_word("-cl-std", &versions_missing())?,
                 None => return Ok(false),
             };
             let parsed = LanguageVersion::parse(&version)
-                .ok_or_else(|| self.error(&format!("-cl-std={version}"), "unknown language version"))?;
+                .ok_or_else(|| self.error(&format!("-cl-std={version}"), &versions_unknown()))?;
             self.options.version = Some(parsed);
         } else if let Some(version) = word.strip_prefix("-spir-std=") {
             // clang reads every SPIR version, so the number only has to be one.
             if !matches!(version, "1.2" | "2.0") {
-                return Err(self.error(word, "unknown SPIR version"));
+                return Err(self.error(word, "names no version of SPIR that is offered: 1.2, 2.0"));
             }
         } else if let Some(value) = word.strip_prefix("-D") {
-            let definition = self.value_or_next(value, "-D", "names no macro")?;
+            let definition = self.value_or_next(value, "-D", "needs the name of a macro")?;
             self.options.macros.push(Macro::Define(definition));
         } else if let Some(value) = word.strip_prefix("-U") {
-            let name = self.value_or_next(value, "-U", "names no macro")?;
+            let name = self.value_or_next(value, "-U", "needs the name of a macro")?;
             self.options.macros.push(Macro::Undefine(name));
         } else if let Some(value) = word.strip_prefix("-I") {
-            let dir = self.value_or_next(value, "-I", "names no directory")?;
+            let dir = self.value_or_next(value, "-I", "needs the name of a directory")?;
             self.options.include_dirs.push(dir);
         } else if let Some(value) = word.strip_prefix("-x") {
-            let language = self.value_or_next(value, "-x", "names no language")?;
+            let language = self.value_or_next(value, "-x", "needs the name of a language: cl, clc++, spir")?;
             self.options.input = match language.as_str() {
                 "cl" => InputLanguage::OpenCl,
                 // AMD's name for its C++ in kernels, from before C++ for OpenCL; the samples of its SDK pass it.
@@ -386,7 +374,11 @@ impl Parser {
                     InputLanguage::OpenCl
                 }
                 "spir" => InputLanguage::Spir,
-                _ => return Err(self.error(&format!("-x {language}"), "unknown language")),
+                _ => {
+                    return Err(
+                        self.error(&format!("-x {language}"), "names no language that is offered: cl, clc++, spir")
+                    );
+                }
             };
         } else if word.starts_with("-W") && !word.contains(',') {
             // A comma would be `-Wl,`, `-Wa,`, `-Wp,`: arguments for other programs.
@@ -397,14 +389,14 @@ impl Parser {
         Ok(true)
     }
 
-    fn value_or_next(&mut self, value: &str, option: &str, reason: &'static str) -> Result<String, OptionError> {
-        if value.is_empty() { self.next_word(option, reason) } else { Ok(value.to_owned()) }
+    fn value_or_next(&mut self, value: &str, option: &str, problem: &str) -> Result<String, OptionError> {
+        if value.is_empty() { self.next_word(option, problem) } else { Ok(value.to_owned()) }
     }
 
-    fn next_word(&mut self, option: &str, reason: &'static str) -> Result<String, OptionError> {
+    fn next_word(&mut self, option: &str, problem: &str) -> Result<String, OptionError> {
         match self.words.next() {
             Some(word) if !word.is_empty() => Ok(word),
-            _ => Err(self.error(option, reason)),
+            _ => Err(self.error(option, problem)),
         }
     }
 }
@@ -417,7 +409,9 @@ fn split(text: &str, stage: Stage) -> Result<Vec<String>, OptionError> {
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         match (c, quote) {
-            ('\0', _) => return Err(OptionError::new(stage, text.trim_end_matches('\0'), "contains a null character")),
+            ('\0', _) => {
+                return Err(OptionError::invalid(stage, text.trim_end_matches('\0'), "contains a null character"));
+            }
             (_, Some(open)) if c == open => quote = None,
             ('"' | '\'', None) => {
                 quote = Some(c);
@@ -434,7 +428,7 @@ fn split(text: &str, stage: Stage) -> Result<Vec<String>, OptionError> {
         }
     }
     if quote.is_some() {
-        return Err(OptionError::new(stage, text, "a quote is not closed"));
+        return Err(OptionError::invalid(stage, text, "has a quote that is not closed"));
     }
     words.extend(word);
     Ok(words)

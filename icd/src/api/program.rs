@@ -10,8 +10,9 @@ use lockstep_runtime::program::build::Done;
 use lockstep_runtime::program::{self, Program, build};
 use lockstep_runtime::{Error, Result, ensure};
 use opencl_sys::{
-    CL_INVALID_BINARY, CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_OPERATION, CL_INVALID_PROGRAM,
-    CL_INVALID_VALUE, CL_SUCCESS, cl_context, cl_device_id, cl_int, cl_platform_id, cl_program, cl_uint,
+    CL_INVALID_BINARY, CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS, CL_INVALID_CONTEXT, CL_INVALID_DEVICE,
+    CL_INVALID_LINKER_OPTIONS, CL_INVALID_OPERATION, CL_INVALID_PROGRAM, CL_INVALID_VALUE, CL_SUCCESS, cl_context,
+    cl_device_id, cl_int, cl_platform_id, cl_program, cl_uint,
 };
 
 use crate::error::{entry, entry_ret, guarded};
@@ -56,6 +57,14 @@ fn done(notify: Notify, program: cl_program, user_data: *mut c_void) -> Result<O
         // SAFETY: the application registered this function for this call, and its data with it.
         Box::new(move || unsafe { notify(program.get(), user_data.get()) })
     }))
+}
+
+/// Tells the context's callback which option is wrong: a link with wrong options makes no program that could have a log.
+fn tell_of_options(context: &Context, error: &Error) {
+    let codes = [CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS, CL_INVALID_LINKER_OPTIONS];
+    if let Some(message) = error.message().filter(|_| codes.contains(&error.code())) {
+        context.notify(message);
+    }
 }
 
 /// "CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if device_list is not NULL and
@@ -253,7 +262,8 @@ pub unsafe extern "C" fn build_program(
         unsafe { check_devices(&object, num_devices, device_list)? };
         let done = done(pfn_notify, program, user_data)?;
         // SAFETY: the caller vouches for the string.
-        build::build(&object, unsafe { options(build_options)? }, done)
+        let built = build::build(&object, unsafe { options(build_options)? }, done);
+        built.inspect_err(|error| tell_of_options(object.context(), error))
     })
 }
 
@@ -295,7 +305,8 @@ pub unsafe extern "C" fn compile_program(
         }
         let done = done(pfn_notify, program, user_data)?;
         // SAFETY: the caller vouches for the string.
-        build::compile(&object, unsafe { options(compile_options)? }, headers, done)
+        let compiled = build::compile(&object, unsafe { options(compile_options)? }, headers, done);
+        compiled.inspect_err(|error| tell_of_options(object.context(), error))
     })
 }
 
@@ -334,11 +345,12 @@ pub unsafe extern "C" fn link_program(
         let text = unsafe { options(link_options)? };
         // The callback gets the new program's handle, so that is published before the link begins.
         let mut published = Err(Error::new(CL_INVALID_PROGRAM));
-        let (_, outcome) = build::link(&context, devices, text, &inputs, |program| {
+        let linked = build::link(&context, devices, text, &inputs, |program| {
             published = handle::publish(program.clone());
             let handle = published.as_ref().map_or(std::ptr::null_mut(), |handle| *handle);
             done(pfn_notify, handle, user_data).ok().flatten()
-        })?;
+        });
+        let (_, outcome) = linked.inspect_err(|error| tell_of_options(&context, error))?;
         Ok((published?, outcome))
     };
     // "If the linking operation can begin, clLinkProgram returns a valid non-zero program object", also with

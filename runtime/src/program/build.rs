@@ -33,7 +33,7 @@ pub type EmbeddedHeader = (String, String);
 /// "CL_INVALID_OPERATION if program was not created with clCreateProgramWithSource, clCreateProgramWithIL or
 /// clCreateProgramWithBinary."
 pub fn build(program: &Arc<Program>, text: &str, done: Option<Done>) -> Result<()> {
-    let options = parse(text, Stage::Build)?;
+    let options = parse(text, Stage::Build).inspect_err(|error| keep_refusal(program, error))?;
     let given = program.source.is_some() || program.binary.is_some();
     ensure!(given, CL_INVALID_OPERATION, "the program is the result of a link");
     start(program, text, CL_BUILD_PROGRAM_FAILURE, done, move |program| match (&program.source, &program.binary) {
@@ -55,7 +55,7 @@ pub fn build(program: &Arc<Program>, text: &str, done: Option<Done>) -> Result<(
 
 /// `clCompileProgram`.
 pub fn compile(program: &Arc<Program>, text: &str, headers: Vec<EmbeddedHeader>, done: Option<Done>) -> Result<()> {
-    let options = parse(text, Stage::Compile)?;
+    let options = parse(text, Stage::Compile).inspect_err(|error| keep_refusal(program, error))?;
     ensure!(program.source.is_some(), CL_INVALID_OPERATION, "the program has no source");
     start(program, text, CL_COMPILE_PROGRAM_FAILURE, done, move |program| {
         let headers: Vec<_> = headers.iter().map(|(name, source)| Header { name, source: source.as_bytes() }).collect();
@@ -181,6 +181,16 @@ fn parse(text: &str, stage: Stage) -> Result<BuildOptions> {
         Stage::Link => CL_INVALID_LINKER_OPTIONS,
     };
     BuildOptions::parse(text, stage).map_err(|error| Error::new(code).because(error.to_string()))
+}
+
+/// Leaves what is wrong with the options in the build log, where applications look for why there is no program. Nothing was
+/// built, so what the program holds stays.
+fn keep_refusal(program: &Program, error: &Error) {
+    let mut state = program.state.lock();
+    if state.status != BuildStatus::InProgress {
+        state.status = BuildStatus::Error;
+        state.log = format!("error: {}\n", error.message().unwrap_or("the options are invalid"));
+    }
 }
 
 fn config() -> FrontendConfig {
