@@ -18,6 +18,8 @@ use super::{Compilation, CompiledObject, FrontendConfig, FrontendError, Header, 
 
 /// The name by which diagnostics call the program's text.
 const SOURCE_NAME: &str = "program.cl";
+/// What clang calls it that reads it from its standard input.
+const INPUT_NAME: &str = "<stdin>";
 /// The file that holds the text when headers lie beside it; no header can have this name.
 const SOURCE_FILE: &str = ".lockstep-program.cl";
 /// Where distributions put the compiler when it is not on the search path.
@@ -82,7 +84,7 @@ fn run(
         InputLanguage::Spir => spir_arguments(),
     };
     let mut input = match options.input {
-        InputLanguage::OpenCl => source_with_name(source),
+        InputLanguage::OpenCl => source.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source).to_vec(),
         InputLanguage::Spir => source.to_vec(),
     };
     let folder = match headers {
@@ -99,11 +101,15 @@ fn run(
         // The text lies among the headers, so they come before the working directory, which still comes before `-I`.
         Some(folder) => {
             input.clear();
+            args.extend(name_arguments(&folder.path().join(SOURCE_FILE).to_string_lossy()));
             args.push("-I".into());
             args.push(folder.path().into());
             args.extend(["-iquote".into(), ".".into(), folder.path().join(SOURCE_FILE).into()]);
         }
-        None => args.push("-".into()),
+        None => {
+            args.extend(name_arguments(INPUT_NAME));
+            args.push("-".into());
+        }
     }
     if options.input == InputLanguage::OpenCl {
         for dir in &options.include_dirs {
@@ -193,6 +199,7 @@ fn readable(outcome: &Outcome, folder: Option<&TempDir>) -> String {
     if let Some(folder) = folder {
         log = log.replace(&format!("{}/", folder.path().display()), "");
     }
+    let mut log = named(&log, if folder.is_some() { SOURCE_FILE } else { INPUT_NAME });
     if outcome.stderr_cut {
         log.push_str("\n[the rest of the messages is left out]\n");
     }
@@ -229,12 +236,30 @@ fn missing(asked: Option<&Path>) -> FrontendError {
     }
 }
 
-/// The text behind a line marker, so that messages and `__FILE__` have a name and the user's own line numbers.
-fn source_with_name(source: &[u8]) -> Vec<u8> {
-    let text = source.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source);
-    let mut named = format!("# 1 \"{SOURCE_NAME}\"\n").into_bytes();
-    named.extend_from_slice(text);
-    named
+/// The messages with the program's name for what clang calls `given`. A line marker in the text would give it that name as
+/// well, but then the text's lines have two numbers, and clang is silent where it looks whether two things stand in one
+/// line.
+fn named(log: &str, given: &str) -> String {
+    const INCLUDED: &str = "In file included from ";
+    let name_in = |line: &str| -> String {
+        let (start, rest) = match line.strip_prefix(INCLUDED) {
+            Some(rest) => (INCLUDED, rest),
+            None => ("", line),
+        };
+        match rest.strip_prefix(given).filter(|rest| rest.starts_with(':')) {
+            Some(rest) => format!("{start}{SOURCE_NAME}{rest}"),
+            None => line.to_owned(),
+        }
+    };
+    log.split_inclusive('\n').map(name_in).collect()
+}
+
+/// Has `__FILE__` and the places in debug information name the program as messages do.
+fn name_arguments(given: &str) -> [OsString; 2] {
+    [
+        format!("-fmacro-prefix-map={given}={SOURCE_NAME}").into(),
+        format!("-fdebug-prefix-map={given}={SOURCE_NAME}").into(),
+    ]
 }
 
 fn write_headers(config: &FrontendConfig, headers: &[Header<'_>], input: &[u8]) -> Result<TempDir, FrontendError> {
@@ -314,6 +339,10 @@ fn language_arguments(config: &FrontendConfig, options: &BuildOptions) -> Vec<Os
         Warnings::Show => {}
         Warnings::Hide => args.push("-w".into()),
         Warnings::AsErrors => args.push("-Werror".into()),
+    }
+    // Older programs were written with compilers that let this pass with a warning. `-Werror` says what becomes of those.
+    if version < LanguageVersion::Cl30 && options.warnings != Warnings::AsErrors {
+        args.extend(["-Wno-error=incompatible-pointer-types", "-Wno-error=implicit-int"].map(OsString::from));
     }
     args.extend(options.warning_flags.iter().map(OsString::from));
     predefined_macros(config, version, &mut args);
