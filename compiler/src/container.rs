@@ -15,7 +15,7 @@ use crate::sealed;
 
 const MAGIC: &[u8] = b"LOCKSTEP";
 /// Raise when the bytes or the meaning of the bitcode change.
-const FORMAT: &[u8; 8] = b"FORMAT 7";
+const FORMAT: &[u8; 8] = b"FORMAT 8";
 
 /// What a program binary holds.
 #[derive(Clone, Debug)]

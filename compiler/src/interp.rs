@@ -17,7 +17,7 @@
 
 use crate::analysis::group_queries::needs_sub_groups;
 use crate::ir::{Block, Format, Kernel, Module, ParamKind, Region, SourceLoc};
-use crate::layout::{Layout, SUB_GROUP};
+use crate::layout::Layout;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -306,7 +306,7 @@ fn launch<'a>(
     }
     let converge = gangs.is_none() && needs_sub_groups(kernel);
     let orders = if converge { kernel.regions.values().map(converged::order).collect() } else { PrimaryMap::new() };
-    let gangs = if converge { Some((SUB_GROUP as usize, Layout::Linear)) } else { gangs };
+    let gangs = if converge { Some((kernel.attrs.sub_group_size() as usize, Layout::Linear)) } else { gangs };
     let (width, layout) = gangs.map_or((None, Layout::X), |(width, layout)| (Some(width), layout));
     let report = Report::default();
     let mut run = Run { kernel, range, width, layout, orders, step_limit, clock: 0, report, observer };

@@ -21,8 +21,11 @@ pub enum Layout {
     Linear,
 }
 
-/// The work-items of a sub-group, which are the lanes of a gang. The built-in library knows the number as well.
-pub const SUB_GROUP: u32 = 16;
+/// The work-items that a sub-group can have, which are the lanes of a gang: `CL_DEVICE_SUB_GROUP_SIZES_INTEL`.
+pub const SUB_GROUP_SIZES: [u32; 3] = [8, 16, 32];
+
+/// The work-items of a sub-group of kernels that ask for no size.
+pub const DEFAULT_SUB_GROUP: u32 = 16;
 
 /// The most rows of a tile.
 pub const MOST_RUNS: usize = 16;
@@ -54,10 +57,10 @@ impl Layout {
         (0..self.dim()).all(|dim| launch.local_size(dim) == Some(1))
     }
 
-    /// How sub-groups lie: their work-items have consecutive numbers in the group. Along x where rows are whole gangs or
-    /// there is only one.
-    pub fn of_sub_groups(launch: &LaunchFacts) -> Layout {
-        let whole_rows = launch.full_groups && launch.align_along(0) >= SUB_GROUP.into();
+    /// How sub-groups of `size` work-items lie: these have consecutive numbers in the group. Along x where rows are whole
+    /// gangs or there is only one.
+    pub fn of_sub_groups(launch: &LaunchFacts, size: u32) -> Layout {
+        let whole_rows = launch.full_groups && launch.align_along(0) >= size.into();
         if whole_rows || launch.is_one_row() { Layout::X } else { Layout::Linear }
     }
 
@@ -116,6 +119,7 @@ impl FromStr for Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::launch_facts::LocalSize;
 
     #[test]
     fn names_are_read() {
@@ -154,13 +158,21 @@ mod tests {
 
     #[test]
     fn sub_groups_lie_along_x_where_rows_are_whole_gangs() {
-        let of = |global, local| Layout::of_sub_groups(&LaunchFacts::of_range([0; 3], global, local));
+        let of_size = |size, global, local| Layout::of_sub_groups(&LaunchFacts::of_range([0; 3], global, local), size);
+        let of = |global, local| of_size(16, global, local);
         assert_eq!(of([64, 4, 1], [32, 2, 1]), Layout::X);
         assert_eq!(of([7, 1, 1], [7, 1, 1]), Layout::X, "one row");
         assert_eq!(of([100, 1, 1], [64, 1, 1]), Layout::X, "one row, the last group smaller");
         assert_eq!(of([40, 4, 1], [32, 2, 1]), Layout::Linear, "groups of shorter rows");
         assert_eq!(of([64, 4, 1], [8, 4, 1]), Layout::Linear);
-        assert_eq!(Layout::of_sub_groups(&LaunchFacts::default()), Layout::Linear);
+        assert_eq!(of_size(8, [64, 4, 1], [8, 4, 1]), Layout::X);
+        assert_eq!(of_size(32, [64, 4, 1], [16, 4, 1]), Layout::Linear);
+        assert_eq!(Layout::of_sub_groups(&LaunchFacts::default(), 16), Layout::Linear);
+        let rows = LaunchFacts { local: LocalSize::Rows, full_groups: true, ..LaunchFacts::default() };
+        assert_eq!(
+            SUB_GROUP_SIZES.map(|size| Layout::of_sub_groups(&rows, size)),
+            [Layout::X, Layout::X, Layout::Linear]
+        );
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::import::{self, ImportError};
 use crate::ir::{Kernel, Module};
 use crate::jit::{self, Extensions, HostMachine, JitCode, JitError, OptLevel, contained};
 use crate::launch_facts::LaunchFacts;
-use crate::layout::{Layout, SUB_GROUP};
+use crate::layout::Layout;
 use crate::report::{Notes, Report};
 use crate::transform::barriers::barriers;
 use crate::transform::known_inputs::known_inputs;
@@ -253,7 +253,10 @@ fn compile(
     known_inputs(&mut kernel, &launch);
     run.ir("known_inputs", &kernel, Stage::Imported)?;
     let sub_groups = needs_sub_groups(&kernel);
-    let vectorize = if sub_groups { in_sub_groups(options.vectorize, &launch) } else { options.vectorize };
+    let vectorize = match sub_groups {
+        true => in_sub_groups(options.vectorize, &launch, kernel.attrs.sub_group_size()),
+        false => options.vectorize,
+    };
     // Sub-groups make progress independently of each other. Other kernels do not tell who waits for whom: lanes of a gang
     // would wait for each other for ever.
     let against = against.or((may_wait(&kernel) && !sub_groups).then_some(Reason::Waits));
@@ -309,13 +312,13 @@ fn compile(
     Ok(Compiled { object, times: run.times, reason, report })
 }
 
-/// How work-items run whose sub-groups are the lanes of gangs, whatever else was asked for.
-fn in_sub_groups(asked: Vectorize, launch: &LaunchFacts) -> Vectorize {
+/// How work-items run whose sub-groups of `size` work-items are the lanes of gangs, whatever else was asked for.
+fn in_sub_groups(asked: Vectorize, launch: &LaunchFacts, size: u32) -> Vectorize {
     let gangs = match asked {
         Vectorize::Scalar => Gangs::default(),
         Vectorize::Gangs(gangs) => gangs,
     };
-    Vectorize::Gangs(Gangs { width: Some(SUB_GROUP), layout: Some(Layout::of_sub_groups(launch)), ..gangs })
+    Vectorize::Gangs(Gangs { width: Some(size), layout: Some(Layout::of_sub_groups(launch, size)), ..gangs })
 }
 
 fn report(

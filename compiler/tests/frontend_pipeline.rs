@@ -24,7 +24,7 @@ fn object(source: &str) -> CompiledObject {
 }
 
 /// A library of one chapter with two functions that kernels call and one that nobody does.
-fn small_library(symbol: &str) -> Option<&'static [u8]> {
+fn small_library(symbol: &str, _: bool) -> Option<&'static [u8]> {
     static CHAPTER: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
     let chapter = CHAPTER.get_or_init(|| {
         let text = r#"

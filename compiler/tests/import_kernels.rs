@@ -3,7 +3,7 @@
 
 use inkwell::context::Context;
 use lockstep_compiler::frontend::options::{BuildOptions, Stage as OptionStage};
-use lockstep_compiler::frontend::{FrontendConfig, compile, link_with, prepare};
+use lockstep_compiler::frontend::{FrontendConfig, built_in_library, compile, link_with, prepare};
 use lockstep_compiler::import::import;
 use lockstep_compiler::interp::{self, Arg, Memory, NdRange, Report};
 use lockstep_compiler::ir::{
@@ -15,8 +15,7 @@ fn build(source: &str, options: &str) -> Module {
     let config = FrontendConfig { source_lines: true, ..FrontendConfig::default() };
     let parsed = BuildOptions::parse(options, OptionStage::Build).unwrap();
     let object = compile(&config, source.as_bytes(), &[], &parsed).unwrap_or_else(|error| panic!("{error}"));
-    let library = |symbol: &str| lockstep_kernels::chapter_of(symbol).map(|chapter| chapter.bitcode);
-    let program = link_with(&[&object], &parsed, &library).unwrap_or_else(|error| panic!("{error}"));
+    let program = link_with(&[&object], &parsed, &built_in_library).unwrap_or_else(|error| panic!("{error}"));
     let context = Context::create();
     let module = import(&prepare(&context, &program).unwrap()).unwrap_or_else(|error| panic!("{error}"));
     verify(&module, Stage::Imported).unwrap_or_else(|errors| panic!("{}\n{module}", errors[0]));
@@ -110,7 +109,8 @@ fn attributes_are_spelled_as_in_the_source() {
          kernel __attribute__((work_group_size_hint(64, 1, 1))) __attribute__((vec_type_hint(uint4)))
          void b(global int *p) { *p = 1; }
          kernel __attribute__((vec_type_hint(double))) void c(global int *p) { *p = 1; }
-         kernel void d(global int *p) { *p = 1; }",
+         kernel void d(global int *p) { *p = 1; }
+         kernel __attribute__((intel_reqd_sub_group_size(32))) void e(global int *p) { *p = get_max_sub_group_size(); }",
         "",
     );
     let a = &kernel(&module, "a").attrs;
@@ -121,8 +121,11 @@ fn attributes_are_spelled_as_in_the_source() {
     assert_eq!(b.text, "work_group_size_hint(64,1,1) vec_type_hint(uint4)");
     assert_eq!(kernel(&module, "c").attrs.text, "vec_type_hint(double)");
     assert_eq!(kernel(&module, "d").attrs, Default::default());
+    let e = &kernel(&module, "e").attrs;
+    assert_eq!((e.reqd_sub_group_size, e.text.as_str()), (Some(32), "intel_reqd_sub_group_size(32)"));
+    assert_eq!([e.sub_group_size(), a.sub_group_size()], [32, 16]);
     let names: Vec<&str> = module.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
-    assert_eq!(names, ["a", "b", "c", "d"]);
+    assert_eq!(names, ["a", "b", "c", "d", "e"]);
 }
 
 #[test]

@@ -39,12 +39,12 @@ const LOCALS: &[&[usize]] = &[&[16], &[40], &[64], &[1000], &[16, 4, 2], &[5, 7,
 
 /// Each sub-group waits for the next one, so that the last one to begin is the first to get on; each adds to what it finds.
 const CHAIN: &str = "
-    kernel void chain(global const int *in, global int *out, global int *scratch) {
-        local atomic_int passed[129];
+    ATTRIBUTE kernel void chain(global const int *in, global int *out, global int *scratch) {
+        local atomic_int passed[257];
         local int *plain = (local int *)passed;
         size_t item = get_local_linear_id();
         size_t items = get_local_size(0) * get_local_size(1) * get_local_size(2);
-        for (size_t i = item; i < 129; i += items)
+        for (size_t i = item; i < 257; i += items)
             atomic_init(passed + i, -1);
         int all = work_group_reduce_add(in[get_global_linear_id()]);
         size_t id = get_sub_group_id(), last = get_num_sub_groups() - 1;
@@ -72,8 +72,12 @@ fn sub_groups_wait_for_later_ones() {
     }
     in_time(|| {
         let setup = Setup::new();
-        for private in [1, 64, 3000] {
-            let kernel = setup.context.build(CHAIN, &format!("-cl-std=CL3.0 -DPRIVATE={private}")).kernel("chain");
+        let sizes = [8, 16, 32].map(Some).into_iter().filter(|_| has_extension("cl_intel_required_subgroup_size"));
+        let cases = [1, 64, 3000].map(|private| (private, None)).into_iter().chain(sizes.map(|size| (64, size)));
+        for (private, size) in cases {
+            let attribute = size.map(|size| format!("__attribute__((intel_reqd_sub_group_size({size})))"));
+            let options = format!("-cl-std=CL3.0 -DPRIVATE={private} -DATTRIBUTE={}", attribute.unwrap_or_default());
+            let kernel = setup.context.build(CHAIN, &options).kernel("chain");
             for &local in LOCALS {
                 let items: usize = local.iter().product();
                 // The last group along x is not whole.
@@ -86,15 +90,15 @@ fn sub_groups_wait_for_later_ones() {
                 kernel.set_all(arguments![&data, &out, &scratch]);
                 run(&setup.queue, &kernel, &global, local);
                 let got: Vec<i32> = read(&setup.queue, &out);
-                let wanted = chain(&input, &global, local, private);
-                assert_eq!(got, wanted, "{global:?} by {local:?}, {items} work-items, {private} private");
+                let wanted = chain(&input, &global, local, private, size.unwrap_or(16));
+                assert_eq!(got, wanted, "{global:?} by {local:?}, {items} work-items, {private} private, {size:?}");
             }
         }
     });
 }
 
-/// What [`CHAIN`] is to give.
-fn chain(input: &[i32], global: &[usize], local: &[usize], private: usize) -> Vec<i32> {
+/// What [`CHAIN`] is to give in sub-groups of `sub_group` work-items.
+fn chain(input: &[i32], global: &[usize], local: &[usize], private: usize, sub_group: usize) -> Vec<i32> {
     let three = |sizes: &[usize]| -> [usize; 3] { std::array::from_fn(|d| sizes.get(d).copied().unwrap_or(1)) };
     let (range, size) = (three(global), three(local));
     let mut out = vec![0; input.len()];
@@ -112,7 +116,7 @@ fn chain(input: &[i32], global: &[usize], local: &[usize], private: usize) -> Ve
             .collect();
         let all: i32 = places.iter().map(|&at| input[at]).sum();
         let mut found = 1;
-        for members in places.chunks(16).rev() {
+        for members in places.chunks(sub_group).rev() {
             let of_lane = |(lane, &at): (usize, &usize)| input[at] + ((lane + found as usize) % private) as i32;
             let sum: i32 = members.iter().enumerate().map(of_lane).sum();
             found = (found + (sum & 1023)) & 0xffff;

@@ -34,6 +34,9 @@ const LOCALS: &[&[usize]] = &[
     &[1, 7, 5],
 ];
 
+/// Those of kernels that ask for a size of their sub-groups.
+const LOCALS_OF_SIZES: &[&[usize]] = &[&[7], &[17], &[64], &[100], &[8, 8], &[3, 5], &[32, 3], &[16, 2, 2]];
+
 const SOURCE: &str = "
     #pragma OPENCL EXTENSION cl_khr_fp16 : enable
     #if BITS
@@ -63,7 +66,7 @@ const SOURCE: &str = "
         *out++ = (long)sub_group_non_uniform_reduce_add(v);
         *out++ = (long)sub_group_non_uniform_reduce_min(v);
         *out++ = (long)sub_group_non_uniform_reduce_max(v);
-        *out++ = (long)sub_group_non_uniform_reduce_mul((T)(id % 4 ? 1 : 2));
+        *out++ = (long)sub_group_non_uniform_reduce_mul((T)(id % 8 ? 1 : 2));
         *out++ = BIT_OPERATION((long)sub_group_non_uniform_reduce_and((T)n) & 15);
         *out++ = BIT_OPERATION((long)sub_group_non_uniform_reduce_or((T)n));
         *out++ = BIT_OPERATION((long)sub_group_non_uniform_reduce_xor((T)n));
@@ -78,7 +81,7 @@ const SOURCE: &str = "
         T low = sub_group_non_uniform_scan_exclusive_min(v), high = sub_group_non_uniform_scan_exclusive_max(v);
         *out++ = first ? 0 : (long)low;
         *out++ = first ? 0 : (long)high;
-        *out++ = (long)sub_group_non_uniform_scan_exclusive_mul((T)(id % 4 ? 1 : 2));
+        *out++ = (long)sub_group_non_uniform_scan_exclusive_mul((T)(id % 8 ? 1 : 2));
         *out++ = BIT_OPERATION((long)sub_group_non_uniform_scan_inclusive_xor((T)n));
         *out++ = BIT_OPERATION((long)sub_group_non_uniform_scan_exclusive_or((T)n));
         *out++ = sub_group_non_uniform_scan_exclusive_logical_and(n > 1) != 0;
@@ -87,7 +90,7 @@ const SOURCE: &str = "
         *out++ = (long)sub_group_clustered_reduce_max(v, 2);
         *out++ = (long)sub_group_clustered_reduce_min(v, 8);
         *out++ = (long)sub_group_clustered_reduce_add(v, 1);
-        *out++ = (long)sub_group_clustered_reduce_mul((T)(id % 4 ? 1 : 2), 8);
+        *out++ = (long)sub_group_clustered_reduce_mul((T)(id % 8 ? 1 : 2), 8);
         *out++ = BIT_OPERATION((long)sub_group_clustered_reduce_xor((T)n, 4));
         *out++ = sub_group_clustered_reduce_logical_or(n > 6, 4) != 0;
         *out++ = (long)sub_group_shuffle(v, n);
@@ -99,7 +102,7 @@ const SOURCE: &str = "
         *out++ = (long)sub_group_clustered_rotate(v, 5, 4);
         *out++ = (long)sub_group_clustered_rotate(v, -1, 8);
     }
-    kernel void all(global const int *in, global long *out) {
+    ATTRIBUTE kernel void all(global const int *in, global long *out) {
         size_t g = get_global_linear_id();
         uint id = get_sub_group_local_id();
         int n = in[g];
@@ -157,7 +160,7 @@ fn together(there: &[Item], bits: bool, most: usize) -> Vec<Vec<Option<i64>>> {
     let sum = |of: &[Item]| of.iter().map(|item| item.v).sum::<i64>();
     let least = |of: &[Item]| of.iter().map(|item| item.v).min().unwrap_or(0);
     let greatest = |of: &[Item]| of.iter().map(|item| item.v).max().unwrap_or(0);
-    let product = |of: &[Item]| of.iter().map(|item| if item.lane % 4 == 0 { 2 } else { 1 }).product::<i64>();
+    let product = |of: &[Item]| of.iter().map(|item| if item.lane % 8 == 0 { 2 } else { 1 }).product::<i64>();
     let xor = |of: &[Item]| of.iter().fold(0, |bits, item| bits ^ item.n);
     let or = |of: &[Item]| of.iter().fold(0, |bits, item| bits | item.n);
     let odd = |of: &[Item]| i64::from(of.iter().filter(|item| item.n > 4).count() % 2 == 1);
@@ -252,6 +255,8 @@ fn expected(items: &[Item], bits: bool, most: usize) -> Vec<Vec<Option<i64>>> {
         let everyone = (1_i64 << most) - 1;
         let bit = 1_i64 << own.lane;
         let masks = bit + (2 * bit - 1) * 3 + (bit - 1) * 5 + (everyone & -bit) * 7 + (everyone & -(2 * bit)) * 11;
+        // The kernel adds them as uints.
+        let masks = masks & i64::from(u32::MAX);
         let same = |item: &&Item| match own.n {
             2 => item.n == 2,
             3 | 5 => item.n == 3 || item.n == 5,
@@ -275,14 +280,25 @@ fn check(ty: &str, bits: bool, offset: i64) {
         assert!(!is_lockstep(), "the extensions are there");
         return;
     }
+    check_size(ty, bits, offset, None);
+    for size in [8, 16, 32].into_iter().filter(|_| has_extension("cl_intel_required_subgroup_size")) {
+        check_size(ty, bits, offset, Some(size));
+    }
+}
+
+/// The same in sub-groups of the size that the kernel asks for, if it asks for one.
+fn check_size(ty: &str, bits: bool, offset: i64, asked: Option<usize>) {
     let setup = Setup::new();
+    let attribute = asked.map(|size| format!("__attribute__((intel_reqd_sub_group_size({size})))"));
     let options = format!(
-        "-cl-std=CL3.0 -DT={ty} -DBITS={} -DOFFSET={offset} -DTOGETHER={TOGETHER} -DRESULTS={RESULTS}",
-        i32::from(bits)
+        "-cl-std=CL3.0 -DT={ty} -DBITS={} -DOFFSET={offset} -DTOGETHER={TOGETHER} -DRESULTS={RESULTS} -DATTRIBUTE={}",
+        i32::from(bits),
+        attribute.unwrap_or_default()
     );
     let kernel = setup.context.build(SOURCE, &options).kernel("all");
     let mut random = Random::new(23);
-    for &local in LOCALS {
+    let most = asked.unwrap_or(SUB_GROUP);
+    for &local in if asked.is_some() { LOCALS_OF_SIZES } else { LOCALS } {
         let uneven: Vec<usize> = local.iter().map(|n| n * 2 + n.div_ceil(3)).collect();
         let even = local.iter().map(|n| n * 2).collect();
         for global in [even, uneven] {
@@ -295,14 +311,14 @@ fn check(ty: &str, bits: bool, offset: i64) {
             kernel.set(1, &to);
             run(&setup.queue, &kernel, &global, local);
             let got: Vec<i64> = read(&setup.queue, &to);
-            let what = format!("{ty}, {global:?} by {local:?}");
-            for sub_group in sub_groups(range, size) {
+            let what = format!("{ty}, {global:?} by {local:?}, sub-groups of {asked:?}");
+            for sub_group in sub_groups(range, size, most) {
                 let items: Vec<Item> = sub_group
                     .iter()
                     .enumerate()
                     .map(|(lane, &at)| Item { lane, n: input[at].into(), v: i64::from(input[at]) - offset })
                     .collect();
-                for (&at, wanted) in sub_group.iter().zip(expected(&items, bits, SUB_GROUP)) {
+                for (&at, wanted) in sub_group.iter().zip(expected(&items, bits, most)) {
                     let own = &got[at * RESULTS..][..RESULTS];
                     for (result, (&own, wanted)) in own.iter().zip(wanted).enumerate() {
                         assert!(
@@ -316,11 +332,11 @@ fn check(ty: &str, bits: bool, offset: i64) {
     }
 }
 
-/// Of lockstep's sub-groups.
+/// The work-items of lockstep's sub-groups in kernels that ask for no size.
 const SUB_GROUP: usize = 16;
 
 /// The work-items of each sub-group by their global linear ids: consecutive ones of a group by their local linear ids.
-fn sub_groups(range: [usize; 3], size: [usize; 3]) -> Vec<Vec<usize>> {
+fn sub_groups(range: [usize; 3], size: [usize; 3], most: usize) -> Vec<Vec<usize>> {
     let groups: [usize; 3] = std::array::from_fn(|d| range[d].div_ceil(size[d]));
     let mut found = Vec::new();
     for group in 0..groups.iter().product() {
@@ -333,7 +349,7 @@ fn sub_groups(range: [usize; 3], size: [usize; 3]) -> Vec<Vec<usize>> {
                 items.extend((first[0]..end[0]).map(|x| (z * range[1] + y) * range[0] + x));
             }
         }
-        found.extend(items.chunks(SUB_GROUP).map(<[usize]>::to_vec));
+        found.extend(items.chunks(most).map(<[usize]>::to_vec));
     }
     found
 }

@@ -1,22 +1,29 @@
 //! Sub-groups: what the host is told of them, what work-items are told, and the collective functions, compared with what
-//! the work-items' own answers say about who is in which sub-group. Nothing here depends on how large they are.
+//! the work-items' own answers say about who is in which sub-group, in kernels that leave their size to the driver and in
+//! kernels that ask for one.
 
 use std::collections::BTreeMap;
 use std::ptr;
 
-use lockstep_conformance::loader::{cl, device};
+use lockstep_conformance::loader::{cl, device, has_extension};
 use lockstep_conformance::opencl_sys::*;
 use lockstep_conformance::{Kernel, Random, Setup, expect, info, is_lockstep, ok, read, run};
 
 const LOCALS: &[&[usize]] =
     &[&[1], &[7], &[16], &[17], &[64], &[100], &[1024], &[8, 8], &[3, 5], &[16, 4, 2], &[5, 1, 3]];
 
+/// Local sizes of kernels that ask for a size of their sub-groups.
+const LOCALS_OF_SIZES: &[&[usize]] = &[&[7], &[17], &[64], &[100], &[8, 8], &[3, 5], &[32, 3], &[16, 4, 2]];
+
+/// The size of sub-groups that a kernel asks for; none where it leaves that to the driver.
+type Asked = Option<usize>;
+
 /// Results of each work-item: its place first.
 const RESULTS: usize = 19;
 
 const SOURCE: &str = "
     #pragma OPENCL EXTENSION cl_khr_fp16 : enable
-    kernel void collect(global const int *in, global long *out, uint from) {
+    ATTRIBUTE kernel void collect(global const int *in, global long *out, uint from) {
         size_t g = get_global_linear_id(), k = 0;
         T v = (T)in[g];
         out += g * RESULTS;
@@ -87,15 +94,35 @@ fn sizes(kernel: &Kernel, name: cl_uint, input: &[usize], results: usize) -> Vec
     values
 }
 
+/// The options that give kernels their attribute.
+fn attribute(asked: Asked) -> String {
+    let attribute = |size| format!("-DATTRIBUTE=__attribute__((intel_reqd_sub_group_size({size})))");
+    asked.map_or("-DATTRIBUTE=".to_string(), attribute)
+}
+
+/// Whether kernels can ask for a size; here they have to.
+fn sizes_can_be_asked_for() -> bool {
+    let can = has_extension("cl_intel_required_subgroup_size");
+    assert!(can || !is_lockstep(), "the extension is there");
+    can
+}
+
 fn check(ty: &str) {
-    if !there_are() {
-        return;
+    if there_are() {
+        check_size(ty, None, LOCALS);
     }
+    for size in [8, 16, 32].into_iter().filter(|_| sizes_can_be_asked_for()) {
+        check_size(ty, Some(size), LOCALS_OF_SIZES);
+    }
+}
+
+fn check_size(ty: &str, asked: Asked, locals: &[&[usize]]) {
     let setup = Setup::new();
-    let options = format!("-cl-std=CL3.0 -DT={ty} -DRESULTS={RESULTS}");
+    let options = format!("-cl-std=CL3.0 -DT={ty} -DRESULTS={RESULTS} {}", attribute(asked));
     let kernel = setup.context.build(SOURCE, &options).kernel("collect");
+    assert!(!is_lockstep() || sizes(&kernel, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL, &[], 1) == [asked.unwrap_or(0)]);
     let mut random = Random::new(11);
-    for &local in LOCALS {
+    for &local in locals {
         let uneven = local.iter().map(|n| n * 2 + n.div_ceil(3)).collect::<Vec<_>>();
         let even = local.iter().map(|n| n * 2).collect();
         for global in [even, uneven] {
@@ -112,9 +139,11 @@ fn check(ty: &str) {
             kernel.set(2, from);
             run(&setup.queue, &kernel, &global, local);
             let got: Vec<i64> = read(&setup.queue, &to);
-            let what = format!("{ty}, {global:?} by {local:?}");
+            let what = format!("{ty}, {global:?} by {local:?}, sub-groups of {asked:?}");
             let [most] = sizes(&kernel, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, local, 1)[..] else { unreachable!() };
             let [groups] = sizes(&kernel, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, local, 1)[..] else { unreachable!() };
+            assert!(asked.is_none_or(|asked| asked == most), "{what}: {most} work-items");
+            assert_eq!(groups, local.iter().product::<usize>().div_ceil(most), "{what}");
             // The work-items of each sub-group by their places in it.
             let mut members: BTreeMap<([usize; 3], i64), BTreeMap<i64, usize>> = BTreeMap::new();
             for (at, own) in got.chunks(RESULTS).enumerate() {
@@ -133,6 +162,8 @@ fn check(ty: &str) {
                 let chosen = v[from as usize % v.len()];
                 let flags = i64::from(v.iter().all(|v| *v > 0)) + 2 * i64::from(v.iter().any(|v| *v > 3));
                 let scans = v.contains(&2);
+                let full = v.len() == most || got[places[0] * RESULTS] == got[places[0] * RESULTS + 4] - 1;
+                assert!(asked.is_none() || full, "{what}: all sub-groups but the last one are full");
                 for (i, &at) in places.iter().enumerate() {
                     let own = &got[at * RESULTS..][..RESULTS];
                     assert_eq!(own[2], v.len() as i64, "{what}: the size");
@@ -180,7 +211,7 @@ fn vectors_are_broadcast() {
         return;
     }
     let setup = Setup::new();
-    let options = format!("-cl-std=CL3.0 -DT=int -DRESULTS={RESULTS}");
+    let options = format!("-cl-std=CL3.0 -DT=int -DRESULTS={RESULTS} {}", attribute(None));
     let kernel = setup.context.build(SOURCE, &options).kernel("vectors");
     let count = 34;
     let input: Vec<i16> = (0..count * 16).map(|i| (i * 37 % 4001) as i16).collect();
@@ -245,4 +276,87 @@ fn queries() {
     }
     expect(ask(CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, 16, input.as_ptr(), 8), CL_INVALID_VALUE);
     expect(ask(CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, 8, ptr::null(), 8), CL_INVALID_VALUE);
+}
+
+#[test]
+fn sizes_are_told() {
+    if !sizes_can_be_asked_for() {
+        return;
+    }
+    let offered: Vec<usize> = info::array(|size, value, returned| {
+        (cl().clGetDeviceInfo)(device(), CL_DEVICE_SUB_GROUP_SIZES_INTEL, size, value, returned)
+    });
+    assert!(!is_lockstep() || offered == [8, 16, 32]);
+    let setup = Setup::new();
+    for &size in &offered {
+        let source = format!(
+            "#ifndef cl_intel_required_subgroup_size
+             #error the macro is not defined
+             #endif
+             #pragma OPENCL EXTENSION cl_intel_required_subgroup_size : enable
+             kernel __attribute__((intel_reqd_sub_group_size({size}))) void f(global uint *out) {{
+                 out[get_global_id(0)] = get_max_sub_group_size() << 8 | get_sub_group_size();
+             }}
+             kernel __attribute__((intel_reqd_sub_group_size({size}), reqd_work_group_size(64, 1, 1))) void g(void) {{ }}"
+        );
+        for options in ["", "-cl-std=CL1.0", "-cl-std=CL3.0", "-cl-opt-disable"] {
+            let program = setup.context.build(&source, options);
+            assert_eq!(program.log(), "", "{options}");
+            let (f, g) = (program.kernel("f"), program.kernel("g"));
+            let text = f.info_text(CL_KERNEL_ATTRIBUTES);
+            assert_eq!(text, format!("intel_reqd_sub_group_size({size})"));
+            assert_eq!(sizes(&f, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL, &[], 1), [size]);
+            assert_eq!(f.group_info::<cl_ulong>(CL_KERNEL_SPILL_MEM_SIZE_INTEL), 0);
+            assert!(f.group_info::<usize>(CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE).is_multiple_of(size));
+            assert_eq!(sizes(&f, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, &[64, 2], 1), [size]);
+            assert_eq!(sizes(&f, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, &[100, 2], 1), [200_usize.div_ceil(size)]);
+            assert_eq!(sizes(&f, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, &[3], 3), [3 * size, 1, 1]);
+            assert_eq!(sizes(&g, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, &[64 / size], 3), [64, 1, 1]);
+            let at_most = device_value::<cl_uint>(CL_DEVICE_MAX_NUM_SUB_GROUPS) as usize;
+            let [most] = sizes(&f, CL_KERNEL_MAX_NUM_SUB_GROUPS, &[], 1)[..] else { unreachable!() };
+            assert!((1..=at_most).contains(&most));
+            let to = setup.context.zeros::<u32>(40);
+            f.set(0, &to);
+            run(&setup.queue, &f, &[40], &[40]);
+            let expected = (0..40).map(|item| (size << 8 | size.min(40 - item / size * size)) as u32);
+            assert_eq!(read::<u32>(&setup.queue, &to), expected.collect::<Vec<_>>(), "{options}");
+        }
+    }
+}
+
+#[test]
+fn other_sizes_are_refused() {
+    if !sizes_can_be_asked_for() || !is_lockstep() {
+        return;
+    }
+    let setup = Setup::new();
+    for size in [1, 4, 15, 64] {
+        let source = format!("kernel __attribute__((intel_reqd_sub_group_size({size}))) void odd(void) {{ }}");
+        let program = setup.context.source(&source);
+        expect(program.build(""), CL_BUILD_PROGRAM_FAILURE);
+        let log = program.log();
+        assert!(log.contains("odd") && log.contains("8, 16 or 32"), "{log}");
+    }
+}
+
+/// A binary keeps the size, with and without code in it.
+#[test]
+fn binaries_keep_sizes() {
+    if !sizes_can_be_asked_for() {
+        return;
+    }
+    let setup = Setup::new();
+    let source = "kernel __attribute__((intel_reqd_sub_group_size(32))) void f(global uint *out) {
+                      out[get_global_id(0)] = sub_group_reduce_add(1u);
+                  }";
+    let program = setup.context.build(source, "");
+    let again = setup.context.from_binary(&program.binary()).unwrap_or_else(|error| panic!("{error:?}"));
+    ok(again.build(""));
+    let kernel = again.kernel("f");
+    assert_eq!(sizes(&kernel, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL, &[], 1), [32]);
+    let to = setup.context.zeros::<u32>(96);
+    kernel.set(0, &to);
+    run(&setup.queue, &kernel, &[96], &[48]);
+    let whole = [[32; 32].as_slice(), &[16; 16]].concat();
+    assert_eq!(read::<u32>(&setup.queue, &to), [whole.clone(), whole].concat());
 }

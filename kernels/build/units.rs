@@ -12,7 +12,16 @@ pub struct Unit {
     pub file: &'static str,
     /// Macros for this compilation.
     pub defines: Vec<String>,
+    /// Whether it is the form of another module for kernels that ask for the size of their sub-groups: it defines the same
+    /// names.
+    pub sized: bool,
 }
+
+/// What the names of such modules end with.
+pub const SIZED: &str = "_sized";
+
+/// Chapters that compute with the size of sub-groups.
+const FILES_WITH_SIZES: &[&str] = &["sub_group.cl", "sub_group_exchange.cl"];
 
 const FILES: &[&str] = &[
     "integer_product.cl",
@@ -85,21 +94,31 @@ const DESTINATIONS: &[(&str, &str)] = &[
 
 /// All compilations that make up the library.
 pub fn units() -> Vec<Unit> {
-    let plain =
-        FILES.iter().map(|file| Unit { name: file.trim_end_matches(".cl").to_string(), file, defines: Vec::new() });
-    let conversions = DESTINATIONS.iter().map(|(destination, kind)| Unit {
-        name: format!("convert_{destination}"),
-        file: "conversions.cl",
-        defines: vec![format!("DEST={destination}"), format!("{kind}=1")],
+    let plain = FILES.iter().map(|file| unit(file.trim_end_matches(".cl").to_string(), file, Vec::new()));
+    let conversions = DESTINATIONS.iter().map(|(destination, kind)| {
+        let defines = vec![format!("DEST={destination}"), format!("{kind}=1")];
+        unit(format!("convert_{destination}"), "conversions.cl", defines)
     });
     let by_type = FILES_BY_TYPE.iter().flat_map(|(file, types)| {
-        types.iter().map(|ty| Unit {
-            name: format!("{}_{ty}", file.trim_end_matches(".cl")),
-            file,
-            defines: vec!["ONLY".to_string(), format!("ONLY_{ty}")],
+        types.iter().map(|ty| {
+            let defines = vec!["ONLY".to_string(), format!("ONLY_{ty}")];
+            unit(format!("{}_{ty}", file.trim_end_matches(".cl")), file, defines)
         })
     });
-    plain.chain(by_type).chain(conversions).collect()
+    let mut units: Vec<Unit> = plain.chain(by_type).chain(conversions).collect();
+    let sized: Vec<Unit> = units.iter().filter(|unit| FILES_WITH_SIZES.contains(&unit.file)).map(sized).collect();
+    units.extend(sized);
+    units
+}
+
+fn unit(name: String, file: &'static str, defines: Vec<String>) -> Unit {
+    Unit { name, file, defines, sized: false }
+}
+
+/// The same module for kernels that ask for the size of their sub-groups.
+fn sized(unit: &Unit) -> Unit {
+    let defines = unit.defines.iter().cloned().chain(["SIZED".to_string()]).collect();
+    Unit { name: format!("{}{SIZED}", unit.name), file: unit.file, defines, sized: true }
 }
 
 /// clang's arguments for a chapter apart from target, output form and file names.

@@ -40,7 +40,7 @@ CONVERGENT int sub_group_elect(void) { return lane() == first_lane(); }
 
 // --- ballots --------------------------------------------------------------------------------------------------------
 // A ballot has a bit per lane, all in the first element; bits that no lane can have count for nothing.
-#define ALL_LANES ((1u << SUB_GROUP) - 1)
+#define ALL_LANES (~0u >> (32 - SUB_GROUP))
 INL uint lanes_of(uint4 ballot) { return ballot.x & ALL_LANES; }
 
 CONVERGENT uint4 sub_group_ballot(int x) { return (uint4)((uint)__lockstep_gang_ballot(x != 0), 0, 0, 0); }
@@ -54,7 +54,8 @@ OVL uint sub_group_ballot_bit_count(uint4 ballot) { return __builtin_popcount(la
 OVL uint sub_group_ballot_inclusive_scan(uint4 ballot) { return __builtin_popcount(ballot.x & ((2u << lane()) - 1)); }
 OVL uint sub_group_ballot_exclusive_scan(uint4 ballot) { return __builtin_popcount(ballot.x & ((1u << lane()) - 1)); }
 // No bit at all may give anything, but no undefined behaviour.
-OVL uint sub_group_ballot_find_lsb(uint4 ballot) { return __builtin_ctz(lanes_of(ballot) | 1u << SUB_GROUP); }
+#define STOP (1u << (SUB_GROUP < 32 ? SUB_GROUP : 31))
+OVL uint sub_group_ballot_find_lsb(uint4 ballot) { return __builtin_ctz(lanes_of(ballot) | STOP); }
 OVL uint sub_group_ballot_find_msb(uint4 ballot) { return 31 - __builtin_clz(lanes_of(ballot) | 1u); }
 
 OVL uint4 get_sub_group_eq_mask(void) { return (uint4)(1u << lane(), 0, 0, 0); }

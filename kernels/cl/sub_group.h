@@ -8,8 +8,14 @@
 #define CONVERGENT OVL __attribute__((convergent))
 #define LANES_INL INL __attribute__((convergent))
 
-// The lanes of a gang; the compiler knows the number as well (layout.rs).
+// The lanes of a gang, a power of two up to 32. Programs whose kernels ask for a number get chapters in which it is one of
+// each kernel (frontend/sub_group_size.rs); for all others the compiler knows it as well (layout.rs).
+#ifdef SIZED
+PRIMITIVE uint __lockstep_sub_group_size(void);
+#define SUB_GROUP __lockstep_sub_group_size()
+#else
 #define SUB_GROUP 16u
+#endif
 
 // get_local_linear_id.
 PRIMITIVE ulong __lockstep_linear_id(void);

@@ -20,6 +20,18 @@ pub struct Chapter {
 
 include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
+/// What the names of chapters end with that are for kernels which ask for the size of their sub-groups.
+const SIZED: &str = "_sized";
+
+impl Chapter {
+    /// The chapter that defines the same functions for programs with kernels that ask for the size of their sub-groups. It
+    /// may call `__lockstep_sub_group_size`.
+    pub fn for_any_sub_group_size(&'static self) -> &'static Chapter {
+        let is_sized = |chapter: &&Chapter| chapter.name.strip_suffix(SIZED) == Some(self.name);
+        CHAPTERS.iter().find(is_sized).unwrap_or(self)
+    }
+}
+
 /// Every chapter of the library.
 pub fn chapters() -> &'static [Chapter] {
     CHAPTERS

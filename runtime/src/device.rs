@@ -20,10 +20,13 @@ use crate::{ApiHandle, Result, arena, memory_allocation};
 
 /// `CL_DEVICE_MAX_WORK_GROUP_SIZE` and each of `CL_DEVICE_MAX_WORK_ITEM_SIZES`.
 pub const MAX_WORK_GROUP_SIZE: usize = MAX_GROUP_SIZE as usize;
-/// Work-items of a sub-group.
-pub const SUB_GROUP: usize = layout::SUB_GROUP as usize;
-/// `CL_DEVICE_MAX_NUM_SUB_GROUPS`.
-pub const MAX_NUM_SUB_GROUPS: u32 = MAX_GROUP_SIZE.div_ceil(layout::SUB_GROUP);
+/// `CL_DEVICE_SUB_GROUP_SIZES_INTEL`: the work-items of full sub-groups that kernels can ask for.
+pub const SUB_GROUP_SIZES: [usize; 3] = {
+    let [small, middle, large] = layout::SUB_GROUP_SIZES;
+    [small as usize, middle as usize, large as usize]
+};
+/// `CL_DEVICE_MAX_NUM_SUB_GROUPS`: those of the largest group in the smallest sub-groups, "for any given kernel-instance".
+pub const MAX_NUM_SUB_GROUPS: u32 = MAX_GROUP_SIZE.div_ceil(layout::SUB_GROUP_SIZES[0]);
 /// `CL_DEVICE_LOCAL_MEM_SIZE`: what fits the nearer caches together with the rest of a group's data.
 pub const LOCAL_MEMORY: u64 = 256 << 10;
 /// `CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE`.

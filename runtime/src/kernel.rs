@@ -221,6 +221,11 @@ impl Kernel {
         self.args.lock().locals.iter().fold(own, |sum, size| sum.saturating_add(*size))
     }
 
+    /// The work-items of a full sub-group.
+    pub fn sub_group_size(&self) -> usize {
+        self.outline().attrs.sub_group_size() as usize
+    }
+
     /// Bytes of private memory a work-item uses beside registers: CL_KERNEL_PRIVATE_MEM_SIZE.
     pub fn private_mem_size(&self) -> u64 {
         self.outline().private_bytes

@@ -16,6 +16,7 @@ kernel "all" {
   reqd_work_group_size(8, 4, 1)
   work_group_size_hint(16, 1, 1)
   vec_type_hint "float4"
+  reqd_sub_group_size(8)
   attributes "reqd_work_group_size(8,4,1)"
   input value(0, 0): ptr.global
   input value(1, 0): i32

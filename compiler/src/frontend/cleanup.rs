@@ -9,7 +9,7 @@
 //! compiler fences and is neither duplicated nor moved into other control flow (it stays `convergent`).
 //!
 //! Phases: check (recursion, size after inlining); fence barriers; internalize; promote variables; inline everything;
-//! check for undefined names; scalar passes; infer address spaces; scalar passes; check again.
+//! check for undefined names; fix the sizes of sub-groups; scalar passes; infer address spaces; scalar passes; check again.
 //!
 //! No vectorizer runs here: lanes come from work-items. Loops keep their form for the analyses, but for those of a few
 //! rounds that are known: written out, their accesses have constant distances, and private arrays that they index become
@@ -32,6 +32,7 @@ use llvm_sys::target_machine::LLVMTargetMachineRef;
 use super::FrontendError;
 use super::equal_stores::share_addresses;
 use super::llvm::{PassOptions, run_passes};
+use super::sub_group_size::{fix_sub_group_size, is_sub_group_size};
 
 /// How much is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +82,7 @@ pub(crate) fn clean_up(module: &Module<'_>, level: Level) -> Result<(), Frontend
     run(module, BEFORE_INLINING)?;
     run(module, "always-inline,globaldce")?;
     check_defined(module)?;
+    fix_sub_group_sizes(module);
     match level {
         Level::Minimal => run(module, MINIMAL)?,
         Level::Full => {
@@ -119,6 +121,15 @@ fn keep_barriers_single(module: &Module<'_>) {
         let kind = Attribute::get_named_enum_kind_id("noduplicate");
         barrier.add_attribute(AttributeLoc::Function, module.get_context().create_enum_attribute(kind, 0));
     }
+}
+
+/// Makes the size of sub-groups a constant in each kernel.
+fn fix_sub_group_sizes(module: &Module<'_>) {
+    let mut calls: HashMap<FunctionValue<'_>, Vec<LLVMValueRef>> = HashMap::new();
+    for (function, call) in calls_in(module).filter(|(_, call)| callee(*call).is_some_and(is_sub_group_size)) {
+        calls.entry(function).or_default().push(raw(call));
+    }
+    calls.iter().for_each(|(function, calls)| fix_sub_group_size(*function, calls));
 }
 
 /// Turns generic pointers into pointers to one address space where all their sources agree.

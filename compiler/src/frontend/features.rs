@@ -53,6 +53,7 @@ const fn host(name: &'static str, version: Version) -> Extension {
 pub const EXTENSIONS: &[Extension] = &[
     host("cl_ext_buffer_device_address", Version::new(1, 0, 2)),
     language("cl_ext_float_atomics"),
+    language("cl_intel_required_subgroup_size"),
     host("cl_intel_unified_shared_memory", Version::new(1, 2, 0)),
     language("cl_khr_3d_image_writes"),
     language("cl_khr_byte_addressable_store"),
@@ -134,8 +135,9 @@ pub const FEATURES: &[Feature] = &[
     feature("__opencl_c_work_group_collective_functions"),
 ];
 
-/// Extensions whose macros clang does not know: they change nothing but what the host may do.
-const UNKNOWN_TO_CLANG: &[&str] = &["cl_khr_image2d_from_buffer"];
+/// Extensions whose macros clang does not know: they change nothing but what the host may do, or are no clang extensions
+/// although clang has what they name.
+const UNKNOWN_TO_CLANG: &[&str] = &["cl_intel_required_subgroup_size", "cl_khr_image2d_from_buffer"];
 
 /// What the names of features begin with whose macros clang does not know.
 const UNKNOWN_FEATURES: &str = "__opencl_c_ext_fp";

@@ -17,16 +17,23 @@ use llvm_sys::prelude::{LLVMMemoryBufferRef, LLVMModuleRef};
 
 use super::llvm::{Diagnostics, raw_context};
 use super::options::BuildOptions;
+use super::sub_group_size::required_size;
 use super::{CompiledObject, FrontendError, LinkedProgram, cleanup, images};
 use crate::jit::contained;
 
-/// Finds the chapter of the library that defines a symbol.
-pub type LibraryLookup<'a> = &'a dyn Fn(&str) -> Option<&'static [u8]>;
+/// Finds the chapter of the library that defines a symbol; the flag says whether kernels of the program ask for the size of
+/// their sub-groups.
+pub type LibraryLookup<'a> = &'a dyn Fn(&str, bool) -> Option<&'static [u8]>;
+
+/// The built-in library.
+pub fn built_in_library(symbol: &str, has_sizes: bool) -> Option<&'static [u8]> {
+    let chapter = lockstep_kernels::chapter_of(symbol)?;
+    Some(if has_sizes { chapter.for_any_sub_group_size() } else { chapter }.bitcode)
+}
 
 /// Links objects into a program whose kernels can run.
 pub fn link(objects: &[&CompiledObject], options: &BuildOptions) -> Result<LinkedProgram, FrontendError> {
-    let library = |symbol: &str| lockstep_kernels::chapter_of(symbol).map(|chapter| chapter.bitcode);
-    on_a_thread(objects, options, move |objects, options| link_with(objects, options, &library))
+    on_a_thread(objects, options, |objects, options| link_with(objects, options, &built_in_library))
 }
 
 /// Does work with copies of objects, on a thread that LLVM may end.
@@ -120,13 +127,14 @@ fn add_library(
 ) -> Result<(), FrontendError> {
     // Of a chapter only what is asked for becomes part of the module, and that may ask for more.
     let mut asked_for: BTreeSet<String> = BTreeSet::new();
+    let has_sizes = module.get_functions().any(|function| required_size(function).is_some());
     loop {
         let undefined = module.get_functions().filter(|function| function.count_basic_blocks() == 0);
         let names: Vec<String> = undefined.map(|function| function.get_name().to_string_lossy().into_owned()).collect();
         // By address, because a chapter is one piece of static data; the order does not matter.
         let chapters: BTreeSet<(*const u8, usize)> = names
             .into_iter()
-            .filter_map(|name| Some((library(&name)?, name)))
+            .filter_map(|name| Some((library(&name, has_sizes)?, name)))
             .filter_map(|(chapter, name)| asked_for.insert(name).then_some((chapter.as_ptr(), chapter.len())))
             .collect();
         if chapters.is_empty() {

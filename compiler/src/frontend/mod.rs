@@ -20,6 +20,7 @@ mod option_error;
 pub mod options;
 mod process;
 mod response_file;
+mod sub_group_size;
 mod tempdir;
 
 use std::ffi::OsString;
@@ -28,7 +29,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub use clang::{compile, compile_and_list, compiler_identity};
-pub use link::{LibraryLookup, link, link_library, link_with, prepare};
+pub use link::{LibraryLookup, built_in_library, link, link_library, link_with, prepare};
 
 use options::{BuildOptions, OptionError};
 use serde::{Deserialize, Serialize};

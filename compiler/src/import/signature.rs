@@ -4,6 +4,7 @@ use super::llvm::{Module, TypeKind, Value};
 use super::types::{scalar, size_of, unsupported};
 use super::{Attempt, memory, refuse};
 use crate::ir::{IMAGE_BYTES, KernelAttrs, Param, ParamKind, Space, Type};
+use crate::layout::SUB_GROUP_SIZES;
 
 /// Alignment of the memory that a `__local` argument points to: that of the widest OpenCL type.
 const LOCAL_ALIGN: u32 = 128;
@@ -100,6 +101,10 @@ pub(super) fn read<'m>(module: Module<'m>, function: Value<'m>) -> Attempt<Signa
     if attrs.reqd_work_group_size.is_some_and(|sizes| sizes.contains(&0)) {
         refuse!("{} asks for empty work-groups", attrs.text);
     }
+    if attrs.reqd_sub_group_size.is_some_and(|size| !SUB_GROUP_SIZES.contains(&size)) {
+        let [small, middle, large] = SUB_GROUP_SIZES;
+        refuse!("{} asks for sub-groups that are not of {small}, {middle} or {large} work-items", attrs.text);
+    }
     Ok(Signature { params, args_size: end.next_multiple_of(u64::from(block_align)) as u32, attrs })
 }
 
@@ -128,6 +133,7 @@ fn attributes<'m>(module: Module<'m>, function: Value<'m>) -> KernelAttrs {
     let work_group_size_hint = sizes("work_group_size_hint");
     let vec_type_hint = operands("vec_type_hint").and_then(|list| vector_type_name(&list));
     let sub_group_size = operands("intel_reqd_sub_group_size").and_then(|list| list.first().and_then(|v| v.int_bits()));
+    let reqd_sub_group_size = sub_group_size.and_then(|size| u32::try_from(size).ok());
 
     let mut texts = Vec::new();
     let mut add_sizes = |name: &str, sizes: Option<[u32; 3]>| {
@@ -136,8 +142,9 @@ fn attributes<'m>(module: Module<'m>, function: Value<'m>) -> KernelAttrs {
     add_sizes("reqd_work_group_size", reqd_work_group_size);
     add_sizes("work_group_size_hint", work_group_size_hint);
     texts.extend(vec_type_hint.as_ref().map(|t| format!("vec_type_hint({t})")));
-    texts.extend(sub_group_size.map(|n| format!("intel_reqd_sub_group_size({n})")));
-    KernelAttrs { reqd_work_group_size, work_group_size_hint, vec_type_hint, text: texts.join(" ") }
+    texts.extend(reqd_sub_group_size.map(|n| format!("intel_reqd_sub_group_size({n})")));
+    let text = texts.join(" ");
+    KernelAttrs { reqd_work_group_size, work_group_size_hint, vec_type_hint, reqd_sub_group_size, text }
 }
 
 /// OpenCL's name of the type that `vec_type_hint` holds: a value of the type, and whether it is signed.

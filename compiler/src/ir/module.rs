@@ -4,6 +4,7 @@ use super::collective::Combine;
 use super::entities::{Format, Global, LiveSlot, LocalVar, Region, Slot};
 use super::function::Function;
 use super::types::{Space, Type};
+use crate::layout::DEFAULT_SUB_GROUP;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use serde::{Deserialize, Serialize};
 
@@ -175,8 +176,17 @@ pub struct KernelAttrs {
     pub work_group_size_hint: Option<[u32; 3]>,
     /// `vec_type_hint` as written.
     pub vec_type_hint: Option<String>,
+    /// `intel_reqd_sub_group_size`: the work-items of a sub-group.
+    pub reqd_sub_group_size: Option<u32>,
     /// Every attribute as CL_KERNEL_ATTRIBUTES spells it, space separated.
     pub text: String,
+}
+
+impl KernelAttrs {
+    /// The work-items of a full sub-group of the kernel.
+    pub fn sub_group_size(&self) -> u32 {
+        self.reqd_sub_group_size.unwrap_or(DEFAULT_SUB_GROUP)
+    }
 }
 
 /// A kernel. Before `barriers` it has one region; after, region 0 starts every work-item.

@@ -286,6 +286,11 @@ impl Parser {
                 "reqd_work_group_size" => kernel.attrs.reqd_work_group_size = Some(self.size3()?),
                 "work_group_size_hint" => kernel.attrs.work_group_size_hint = Some(self.size3()?),
                 "vec_type_hint" => kernel.attrs.vec_type_hint = Some(self.string()?),
+                "reqd_sub_group_size" => {
+                    self.sign('(')?;
+                    kernel.attrs.reqd_sub_group_size = Some(self.number()?);
+                    self.sign(')')?;
+                }
                 "attributes" => kernel.attrs.text = self.string()?,
                 "input" => {
                     let (kind, pos) = self.word("`value` or `address`")?;

@@ -405,6 +405,9 @@ impl Display for Kernel {
         if let Some(hint) = &self.attrs.vec_type_hint {
             writeln!(f, "  vec_type_hint {}", quote(hint))?;
         }
+        if let Some(size) = self.attrs.reqd_sub_group_size {
+            writeln!(f, "  reqd_sub_group_size({size})")?;
+        }
         if !self.attrs.text.is_empty() {
             writeln!(f, "  attributes {}", quote(&self.attrs.text))?;
         }

@@ -1,4 +1,4 @@
-// What the work-items of sub-groups do together, wherever control flow brings them together.
+// What the work-items of sub-groups do together, wherever control flow brings them together. ATTRIBUTE may ask for a size.
 
 size_t place(void) {
     return get_global_id(0) + get_global_size(0) * (get_global_id(1) + get_global_size(1) * get_global_id(2));
@@ -8,21 +8,21 @@ size_t place(void) {
 int of(int v, uint lane) {
     uint4 there = sub_group_ballot(1);
     int found = sub_group_shuffle(v, lane);
-    return lane < 16 && (there.x >> lane & 1) ? found : -7;
+    return lane < get_max_sub_group_size() && (there.x >> lane & 1) ? found : -7;
 }
 
 int together(int v) {
     uint id = get_sub_group_local_id();
     int sum = sub_group_non_uniform_reduce_add(v) + 3 * sub_group_non_uniform_scan_inclusive_max(v);
     sum += 5 * sub_group_non_uniform_scan_exclusive_add(v) + (sub_group_elect() ? 1000 : 0);
-    sum += 7 * sub_group_clustered_reduce_min(v, 4) + 11 * of(v, id ^ 3) + 13 * of(v, (uint)v & 15);
+    sum += 7 * sub_group_clustered_reduce_min(v, 4) + 11 * of(v, id ^ 3) + 13 * of(v, (uint)v & (get_max_sub_group_size() - 1));
     sum += (int)(sub_group_non_uniform_reduce_max((float)v) + sub_group_non_uniform_scan_inclusive_add((float)(v & 7)));
     sum += (int)sub_group_non_uniform_reduce_xor((long)v << 20 | v) + sub_group_non_uniform_reduce_add((char)(v & 3));
     return sum ^ sub_group_broadcast_first(v) ^ sub_group_ballot_exclusive_scan(sub_group_ballot(v & 1));
 }
 
 // Branches, switches, early returns and values that meet behind them.
-kernel void parted(global const int *in, global int *out) {
+ATTRIBUTE kernel void parted(global const int *in, global int *out) {
     size_t at = place();
     int v = in[at], result = together(v);
     if (v & 1) {
@@ -42,7 +42,7 @@ kernel void parted(global const int *in, global int *out) {
 }
 
 // Loops that lanes leave one by one, with others in them.
-kernel void rounds(global const int *in, global int *out) {
+ATTRIBUTE kernel void rounds(global const int *in, global int *out) {
     size_t at = place();
     int v = in[at], n = v & 7, result = 0;
     for (int i = 0; i < n; ++i) {
@@ -61,7 +61,7 @@ kernel void rounds(global const int *in, global int *out) {
 }
 
 // Memory that a sub-group and a group share.
-kernel void exchanged(global const int *in, global int *out) {
+ATTRIBUTE kernel void exchanged(global const int *in, global int *out) {
     local int shown[1024];
     size_t at = place();
     uint id = get_sub_group_local_id(), first = get_sub_group_id() * get_max_sub_group_size();

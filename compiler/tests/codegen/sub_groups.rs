@@ -1,11 +1,12 @@
 //! Sub-groups do as code for gangs what the interpreter's lanes do on code that is not linearized, whatever is asked of the
 //! vectorizer.
 
-use crate::layouts::{build, input};
+use crate::host_code::build;
+use crate::layouts::input;
 use crate::machine;
 use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
 use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::layout::Layout;
+use lockstep_compiler::layout::{Layout, SUB_GROUP_SIZES};
 use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
 use lockstep_compiler::widen::{Configuration, Gangs, Versions};
 
@@ -33,10 +34,22 @@ pub fn ways() -> Vec<(Vectorize, Option<u32>)> {
     ways
 }
 
+/// Local sizes of kernels that ask for a size of their sub-groups.
+const LOCALS_OF_SIZES: &[&[u64]] = &[&[17], &[100], &[8, 8], &[32, 3], &[16, 2, 2], &[1, 7, 5]];
+
 fn check(name: &str) {
-    let module = build(include_str!("sub_groups.cl"));
+    check_size(name, None, LOCALS);
+    SUB_GROUP_SIZES.iter().for_each(|&size| check_size(name, Some(size), LOCALS_OF_SIZES));
+}
+
+/// The same in sub-groups of the size that the kernel asks for, if it asks for one.
+fn check_size(name: &str, asked: Option<u32>, locals: &[&[u64]]) {
+    let attribute = asked.map(|size| format!("__attribute__((intel_reqd_sub_group_size({size})))"));
+    let options = format!("-cl-std=CL3.0 -DATTRIBUTE={}", attribute.unwrap_or_default());
+    let module = build(include_str!("sub_groups.cl"), &options);
+    assert!(module.kernels.iter().all(|kernel| kernel.attrs.reqd_sub_group_size == asked));
     let ways = ways();
-    for (case, local) in LOCALS.iter().enumerate() {
+    for (case, local) in locals.iter().enumerate() {
         // Some ranges end with smaller groups.
         let size = |d: usize| local[d] * [2, 1, 1][d] + u64::from(case % 2 == 1 && local[d] > 2);
         let global: Vec<u64> = (0..local.len()).map(size).collect();
@@ -52,7 +65,7 @@ fn check(name: &str) {
             let launch = if case % 4 == 3 { LaunchFacts::default() } else { known };
             let options = CompileOptions { vectorize, launch, simd, ..CompileOptions::default() };
             let mut found = Memory::new(buffers.clone());
-            let what = format!("{name} by {local:?}, {vectorize:?}");
+            let what = format!("{name} by {local:?}, {vectorize:?}, sub-groups of {asked:?}");
             let (_, reason) = machine::run_with(options, &module, name, &range, &args, &mut found)
                 .unwrap_or_else(|e| panic!("{what}: {e}"));
             assert_eq!(reason, None);

@@ -3,7 +3,7 @@
 use crate::code::{Code, Side};
 use inkwell::context::Context;
 use lockstep_compiler::frontend::options::{BuildOptions, Stage as OptionStage};
-use lockstep_compiler::frontend::{FrontendConfig, compile, link_with, prepare};
+use lockstep_compiler::frontend::{FrontendConfig, built_in_library, compile, link_with, prepare};
 use lockstep_compiler::import::import;
 use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
 use lockstep_compiler::ir::Module;
@@ -19,8 +19,7 @@ pub fn build(source: &str) -> Module {
     let config = FrontendConfig { source_lines: true, ..FrontendConfig::default() };
     let options = BuildOptions::parse("", OptionStage::Build).unwrap();
     let object = compile(&config, source.as_bytes(), &[], &options).unwrap_or_else(|error| panic!("{error}"));
-    let library = |symbol: &str| lockstep_kernels::chapter_of(symbol).map(|chapter| chapter.bitcode);
-    let program = link_with(&[&object], &options, &library).unwrap_or_else(|error| panic!("{error}"));
+    let program = link_with(&[&object], &options, &built_in_library).unwrap_or_else(|error| panic!("{error}"));
     let context = Context::create();
     let module = import(&prepare(&context, &program).unwrap()).unwrap_or_else(|error| panic!("{error}"));
     verify(&module, Stage::Imported).unwrap_or_else(|errors| panic!("{}\n{module}", errors[0]));

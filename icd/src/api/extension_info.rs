@@ -12,10 +12,10 @@ use opencl_sys::{
     CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR, CL_DEVICE_KERNEL_CLOCK_SCOPE_DEVICE_KHR,
     CL_DEVICE_KERNEL_CLOCK_SCOPE_SUB_GROUP_KHR, CL_DEVICE_KERNEL_CLOCK_SCOPE_WORK_GROUP_KHR, CL_DEVICE_LUID_KHR,
     CL_DEVICE_LUID_VALID_KHR, CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR, CL_DEVICE_NODE_MASK_KHR,
-    CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR, CL_DEVICE_SEMAPHORE_TYPES_KHR, CL_DEVICE_UUID_KHR, CL_DRIVER_UUID_KHR,
-    CL_FALSE, CL_LUID_SIZE_KHR, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE,
-    CL_SEMAPHORE_TYPE_BINARY_KHR, cl_bitfield, cl_command_queue_properties, cl_device_info, cl_semaphore_type_khr,
-    cl_uint,
+    CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR, CL_DEVICE_SEMAPHORE_TYPES_KHR, CL_DEVICE_SUB_GROUP_SIZES_INTEL,
+    CL_DEVICE_UUID_KHR, CL_DRIVER_UUID_KHR, CL_FALSE, CL_LUID_SIZE_KHR, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
+    CL_QUEUE_PROFILING_ENABLE, CL_SEMAPHORE_TYPE_BINARY_KHR, cl_bitfield, cl_command_queue_properties, cl_device_info,
+    cl_semaphore_type_khr, cl_uint,
 };
 
 use crate::api::mutable_dispatch;
@@ -44,6 +44,8 @@ pub fn of_device(device: &Device, name: cl_device_info, info: Info) -> Option<Re
         // cl_ext_float_atomics
         SINGLE_FLOAT_ATOMICS | DOUBLE_FLOAT_ATOMICS => info.value(ALL_FLOAT_ATOMICS),
         HALF_FLOAT_ATOMICS => info.value::<cl_bitfield>(0),
+        // cl_intel_required_subgroup_size: "Returns the set of sub-group sizes supported by the device."
+        CL_DEVICE_SUB_GROUP_SIZES_INTEL => info.slice(&device::SUB_GROUP_SIZES),
         // cl_khr_command_buffer
         CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR => info
             .value(CL_COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR | CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR),

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
 
-use lockstep_runtime::device::{Device, SUB_GROUP};
+use lockstep_runtime::device::Device;
 use lockstep_runtime::kernel::{Kernel, Param, ParamKind, Space};
 use lockstep_runtime::program::{self, Program};
 use lockstep_runtime::sampler::Sampler;
@@ -16,13 +16,14 @@ use opencl_sys::{
     CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER,
     CL_KERNEL_ARG_INFO_NOT_AVAILABLE, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_CONST, CL_KERNEL_ARG_TYPE_NAME,
     CL_KERNEL_ARG_TYPE_PIPE, CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_ARG_TYPE_RESTRICT, CL_KERNEL_ARG_TYPE_VOLATILE,
-    CL_KERNEL_ATTRIBUTES, CL_KERNEL_COMPILE_NUM_SUB_GROUPS, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT,
-    CL_KERNEL_FUNCTION_NAME, CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT,
-    CL_KERNEL_MAX_NUM_SUB_GROUPS, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, CL_KERNEL_NUM_ARGS,
-    CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PROGRAM,
-    CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, CL_KERNEL_WORK_GROUP_SIZE, CL_MEM_READ_ONLY,
-    CL_MEM_WRITE_ONLY, cl_device_id, cl_int, cl_kernel, cl_kernel_arg_info, cl_kernel_info, cl_kernel_sub_group_info,
-    cl_kernel_work_group_info, cl_mem, cl_mem_device_address_ext, cl_program, cl_sampler, cl_uint, cl_ulong,
+    CL_KERNEL_ATTRIBUTES, CL_KERNEL_COMPILE_NUM_SUB_GROUPS, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL,
+    CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT, CL_KERNEL_FUNCTION_NAME, CL_KERNEL_LOCAL_MEM_SIZE,
+    CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, CL_KERNEL_MAX_NUM_SUB_GROUPS, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE,
+    CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PROGRAM,
+    CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_SPILL_MEM_SIZE_INTEL, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE,
+    CL_KERNEL_WORK_GROUP_SIZE, CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY, cl_device_id, cl_int, cl_kernel,
+    cl_kernel_arg_info, cl_kernel_info, cl_kernel_sub_group_info, cl_kernel_work_group_info, cl_mem,
+    cl_mem_device_address_ext, cl_program, cl_sampler, cl_uint, cl_ulong,
 };
 
 use crate::api::buffer::buffer_in;
@@ -257,8 +258,11 @@ pub unsafe extern "C" fn get_kernel_work_group_info(
                 info.value(required.map(|n| n as usize))
             }
             CL_KERNEL_LOCAL_MEM_SIZE => info.value::<cl_ulong>(kernel.local_mem_size()),
-            CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => info.value(PREFERRED_MULTIPLE),
+            CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => info.value(PREFERRED_MULTIPLE.max(kernel.sub_group_size())),
             CL_KERNEL_PRIVATE_MEM_SIZE => info.value::<cl_ulong>(kernel.private_mem_size()),
+            // "Returns the amount of spill memory used by a kernel": registers are saved on the thread's stack, and no
+            // memory of the device is set apart for them.
+            CL_KERNEL_SPILL_MEM_SIZE_INTEL => info.value::<cl_ulong>(0),
             // CL_KERNEL_GLOBAL_WORK_SIZE: "CL_INVALID_VALUE […] if device is not a custom device and kernel is not a
             // built-in kernel".
             _ => Err(Error::new(CL_INVALID_VALUE)),
@@ -330,12 +334,12 @@ fn address_qualifier(param: &Param) -> cl_uint {
     }
 }
 
-/// The sub-groups of work-groups of a size.
-fn sub_groups_of(local: &[usize]) -> usize {
-    local.iter().fold(1, |all: usize, &size| all.saturating_mul(size)).div_ceil(SUB_GROUP)
+/// The sub-groups of work-groups of a size, at `size` work-items each.
+fn sub_groups_of(local: &[usize], size: usize) -> usize {
+    local.iter().fold(1, |all: usize, &items| all.saturating_mul(items)).div_ceil(size)
 }
 
-/// `clGetKernelSubGroupInfo`: sub-groups are gangs of a fixed number of lanes.
+/// `clGetKernelSubGroupInfo`: sub-groups are gangs, and a kernel's gangs have a fixed number of lanes.
 ///
 /// # Safety
 /// The pointers are as the specification says.
@@ -364,17 +368,20 @@ pub unsafe extern "C" fn get_kernel_sub_group_info(
         };
         // SAFETY: the caller vouches for the pointers.
         let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
+        let sub_group = kernel.sub_group_size();
         match param_name {
             CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE => {
                 input(3)?;
-                info.value(SUB_GROUP)
+                info.value(sub_group)
             }
-            CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE => info.value(sub_groups_of(&input(3)?)),
+            CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE => info.value(sub_groups_of(&input(3)?, sub_group)),
             CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT => {
                 let count = input(1)?[0];
-                let full = count.saturating_mul(SUB_GROUP);
+                let full = count.saturating_mul(sub_group);
                 let sizes = match kernel.outline().attrs.reqd_work_group_size {
-                    Some(required) => Some(required.map(|n| n as usize)).filter(|size| sub_groups_of(size) == count),
+                    Some(required) => {
+                        Some(required.map(|n| n as usize)).filter(|size| sub_groups_of(size, sub_group) == count)
+                    }
                     None => Some([full, 1, 1]).filter(|_| (1..=kernel.max_group_size()).contains(&full)),
                 };
                 // As many dimensions as the caller has room for. "If no work-group size will accommodate the requested
@@ -382,9 +389,13 @@ pub unsafe extern "C" fn get_kernel_sub_group_info(
                 let dimensions = if param_value.is_null() { 3 } else { param_value_size / size_of::<usize>() };
                 info.slice(&sizes.unwrap_or_default()[..dimensions.clamp(1, 3)])
             }
-            CL_KERNEL_MAX_NUM_SUB_GROUPS => info.value(sub_groups_of(&[kernel.max_group_size()])),
+            CL_KERNEL_MAX_NUM_SUB_GROUPS => info.value(sub_groups_of(&[kernel.max_group_size()], sub_group)),
             // No source can ask for a number of sub-groups.
             CL_KERNEL_COMPILE_NUM_SUB_GROUPS => info.value::<usize>(0),
+            // "Returns the sub-group size specified [for] the kernel […]. If [it] is not specified […] 0".
+            CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL => {
+                info.value(kernel.outline().attrs.reqd_sub_group_size.unwrap_or(0) as usize)
+            }
             _ => Err(Error::new(CL_INVALID_VALUE)),
         }
     })
