@@ -13,6 +13,7 @@ use super::dependencies::FileList;
 use super::options::{BuildOptions, InputLanguage, LanguageVersion, Macro, Warnings};
 use super::process::{self, Ending, Limits, Outcome};
 use super::response_file::ResponseFile;
+use super::source::prepare_source;
 use super::tempdir::{self, TempDir};
 use super::{Compilation, CompiledObject, FrontendConfig, FrontendError, Header, features};
 
@@ -84,7 +85,7 @@ fn run(
         InputLanguage::Spir => spir_arguments(),
     };
     let mut input = match options.input {
-        InputLanguage::OpenCl => source.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source).to_vec(),
+        InputLanguage::OpenCl => prepare_source(source),
         InputLanguage::Spir => source.to_vec(),
     };
     let folder = match headers {
@@ -272,7 +273,7 @@ fn write_headers(config: &FrontendConfig, headers: &[Header<'_>], input: &[u8]) 
             .filter(|name| name.as_os_str().as_bytes() != SOURCE_FILE.as_bytes())
             .ok_or_else(|| failure(format!("error: '{}' is not a usable header name\n", header.name)))?;
         folder
-            .write(&name, header.source)
+            .write(&name, &prepare_source(header.source))
             .map_err(|error| failure(format!("error: cannot store the header '{}': {error}\n", header.name)))?;
     }
     folder
@@ -387,8 +388,7 @@ fn predefined_macros(config: &FrontendConfig, version: LanguageVersion, args: &m
         define("__OPENCL_VERSION__=300");
     }
     define("__ENDIAN_LITTLE__=1");
-    let unknown = features::macros_unknown_to_clang(version >= LanguageVersion::Cl30);
-    unknown.for_each(|name| define(&format!("{name}=1")));
+    features::macros_unknown_to_clang(version).iter().for_each(|definition| define(definition));
     if config.fast_fma {
         define("FP_FAST_FMA=1");
         define("FP_FAST_FMAF=1");

@@ -4,6 +4,8 @@
 //! The front end must define exactly the macros that the host API reports, so both read this page. A line is added
 //! here when, and only when, the library and the compiler deliver what it names.
 
+use super::options::LanguageVersion;
+
 /// A version as OpenCL packs it (`CL_MAKE_VERSION`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
@@ -139,13 +141,46 @@ pub const FEATURES: &[Feature] = &[
 /// although clang has what they name.
 const UNKNOWN_TO_CLANG: &[&str] = &["cl_intel_required_subgroup_size", "cl_khr_image2d_from_buffer"];
 
+/// What the names of the extensions of sub-groups begin with. clang and its headers offer them from OpenCL C 2.0 on; all
+/// that they need of older versions is that the macros are defined.
+const SUB_GROUPS: &str = "cl_khr_subgroup";
+
+/// Functions that clang's tables have for OpenCL C 2.0 only. Before that all work-groups are of one size, so there is no
+/// difference between the two.
+const OLD_NAMES: &[&str] = &["get_enqueued_num_sub_groups=get_num_sub_groups"];
+
+/// Extensions with a pragma that clang heeds, or at least knows.
+const WITH_PRAGMA: &[&str] = &[
+    "cl_khr_3d_image_writes",
+    "cl_khr_byte_addressable_store",
+    "cl_khr_depth_images",
+    "cl_khr_fp16",
+    "cl_khr_fp64",
+    "cl_khr_global_int32_base_atomics",
+    "cl_khr_global_int32_extended_atomics",
+    "cl_khr_int64_base_atomics",
+    "cl_khr_int64_extended_atomics",
+    "cl_khr_local_int32_base_atomics",
+    "cl_khr_local_int32_extended_atomics",
+];
+
+/// Whether this is an extension that is always on, so that a pragma for it does nothing.
+pub fn has_idle_pragma(name: &str) -> bool {
+    EXTENSIONS.iter().any(|extension| extension.name == name) && !WITH_PRAGMA.contains(&name)
+}
+
 /// What the names of features begin with whose macros clang does not know.
 const UNKNOWN_FEATURES: &str = "__opencl_c_ext_fp";
 
-/// The macros of extensions and, with OpenCL C 3.0, features that clang does not define itself.
-pub fn macros_unknown_to_clang(with_features: bool) -> impl Iterator<Item = &'static str> {
+/// The macros, as `-D` takes them, of extensions and features that clang does not define itself in this version.
+pub fn macros_unknown_to_clang(version: LanguageVersion) -> Vec<String> {
+    let is_old = version < LanguageVersion::Cl20;
     let features = FEATURES.iter().map(|f| f.name).filter(|name| name.starts_with(UNKNOWN_FEATURES));
-    UNKNOWN_TO_CLANG.iter().copied().chain(features.filter(move |_| with_features))
+    let features = features.filter(|_| version >= LanguageVersion::Cl30);
+    let sub_groups = EXTENSIONS.iter().map(|e| e.name).filter(|name| is_old && name.starts_with(SUB_GROUPS));
+    let names = UNKNOWN_TO_CLANG.iter().copied().chain(sub_groups).chain(features);
+    let functions = OLD_NAMES.iter().filter(|_| is_old).map(|function| function.to_string());
+    names.map(|name| format!("{name}=1")).chain(functions).collect()
 }
 
 /// Feature macros that clang defines by itself and does not take in `-cl-ext`.
@@ -193,6 +228,24 @@ mod tests {
     fn versions_encode_as_cl_make_version() {
         assert_eq!(Version::new(3, 0, 0).encoded(), 0x00c0_0000);
         assert_eq!(Version::new(1, 2, 3).encoded(), (1 << 22) | (2 << 12) | 3);
+    }
+
+    #[test]
+    fn old_versions_get_the_macros_of_sub_groups_from_here() {
+        let has = |version, name: &str| macros_unknown_to_clang(version).iter().any(|definition| definition == name);
+        for version in [LanguageVersion::Cl10, LanguageVersion::Cl11, LanguageVersion::Cl12] {
+            assert!(has(version, "cl_khr_subgroups=1") && has(version, "cl_khr_subgroup_rotate=1"));
+        }
+        assert!(!has(LanguageVersion::Cl20, "cl_khr_subgroups=1"));
+        assert!(has(LanguageVersion::Cl30, "__opencl_c_ext_fp32_local_atomic_add=1"));
+        assert!(!has(LanguageVersion::Cl12, "__opencl_c_ext_fp32_local_atomic_add=1"));
+    }
+
+    #[test]
+    fn extensions_with_a_pragma_are_extensions() {
+        assert!(WITH_PRAGMA.iter().all(|name| EXTENSIONS.iter().any(|extension| extension.name == *name)));
+        assert!(has_idle_pragma("cl_khr_subgroups") && has_idle_pragma("cl_khr_icd"));
+        assert!(!has_idle_pragma("cl_khr_fp64") && !has_idle_pragma("cl_intel_subgroups"));
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod option_error;
 pub mod options;
 mod process;
 mod response_file;
+mod source;
 mod sub_group_size;
 mod tempdir;
 
