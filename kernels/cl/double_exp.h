@@ -44,13 +44,23 @@ INL double exp_of(double x)
     return __lockstep_scaled_double(expm1_near_zero(r), 1.0, counted);
 }
 
+// 2^(whole + low) - 1 for a sum of up to a half in magnitude. Only its own rounding matters to a result that double has
+// exactly, such as an integer to the power of another: what the sum and the product lose is added.
+INL double exp2_of_sum_rest(double whole, double low)
+{
+    double r = whole + low, r_low = low - (r - whole);
+    double t = r * LN2;
+    double t_low = FUSED(r, LN2, -t) + mul_add(r, LN2_LOW, r_low * LN2);
+    return mul_add(poly_exp_rest(t), t * t, t_low) + t;
+}
+
 // 2^(high + low), |low| far below 1 where the result is neither 0 nor infinite.
 INL double exp2_of_sum(double high, double low)
 {
     double t = bounded(high, -1080.0, 1030.0);
     double counted = t + COUNT_DOUBLE;
-    double r = (t - (counted - COUNT_DOUBLE)) + (magnitude(high) < 2000.0 ? low : 0.0);
-    return __lockstep_scaled_double(expm1_near_zero(r * LN2), 1.0, counted);
+    double rest = exp2_of_sum_rest(t - (counted - COUNT_DOUBLE), magnitude(high) < 2000.0 ? low : 0.0);
+    return __lockstep_scaled_double(rest, 1.0, counted);
 }
 
 #endif

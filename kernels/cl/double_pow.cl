@@ -41,19 +41,19 @@ OVL double pow(double x, double y)
     double low, high = log2_sum(e, f, &low);
     double t = y * high;
     double shifted = t + ROUNDER;
-    double r = (t - (shifted - ROUNDER)) + mul_add(y, low, FUSED(y, high, -t));
+    double rest = exp2_of_sum_rest(t - (shifted - ROUNDER), mul_add(y, low, FUSED(y, high, -t)));
     double scale = as_double((as_ulong(shifted) + 1023) << 52);
-    double v = mul_add(expm1_near_zero(r * LN2), scale, scale);
+    double v = mul_add(rest, scale, scale);
     int ordinary = as_ulong(x) - 0x0010000000000000UL < 0x7fe0000000000000UL && magnitude(t) < 1020.0;
     if (!ordinary)
         v = any_power(x, y);
-    return v;
+    return y == 1.0 ? x : v;
 }
 OVL double pown(double x, int n)
 {
     double r = magnitude_power(magnitude(x), (double)n);
     r = n & 1 ? with_sign(r, x) : r;
-    return n == 0 ? 1.0 : r;
+    return n == 0 ? 1.0 : n == 1 ? x : r;
 }
 // powr is exp(y*log(x)): no negative base, and NaN where the product 0*inf would appear.
 OVL double powr(double x, double y)
@@ -61,7 +61,7 @@ OVL double powr(double x, double y)
     double a = magnitude(x);
     int undefined = x < 0.0 || x != x || y != y || (y == 0.0 && (x == 0.0 || x == INF)) || (x == 1.0 && magnitude(y) == INF);
     double r = magnitude_power(a, y);
-    return undefined ? QUIET_NAN : y == 0.0 ? 1.0 : r;
+    return undefined ? QUIET_NAN : y == 0.0 ? 1.0 : y == 1.0 ? a : r;
 }
 OVL double rootn(double x, int n)
 {
@@ -72,7 +72,7 @@ OVL double rootn(double x, int n)
     double r = exp2_of_sum(t, t_low);
     int odd = n & 1;
     r = odd ? with_sign(r, x) : r;
-    return n == 0 || (x < 0.0 && !odd) ? QUIET_NAN : r;
+    return n == 0 || (x < 0.0 && !odd) ? QUIET_NAN : n == 1 ? x : r;
 }
 
 // m^(-1/3): [1, 2], error 2^-11.9

@@ -25,7 +25,7 @@ OVL double cospi(double x)
 {
     int odd;
     double d = 0.5 - magnitude(from_integer(magnitude(x), &odd));
-    double v = sin_near_zero(d * PI);
+    double v = least(sin_near_zero(d * PI), 1.0);
     return odd && d != 0.0 ? -v : v;
 }
 // At integers a zero whose sign follows the argument's where even and opposes it where odd; at n + 1/2 an infinity, positive

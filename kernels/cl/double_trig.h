@@ -43,7 +43,10 @@ INL double poly_quarter_cos_rest(double x)
     return p;
 }
 
+// For r up to pi/2, around which roundings may add up to one unit more than 1.
 INL double sin_near_zero(double r) { return mul_add(r * (r * r), poly_sin_rest(r * r), r); }
+// Not beyond 1.
+INL double bounded_sin_near_zero(double r) { return bounded(sin_near_zero(r), -1.0, 1.0); }
 
 // Below this, the nearest multiple of pi or pi/2 is an exact product's distance away; the worst case of cancellation, of
 // some 62 bits, leaves the third part of pi good for all bits.
@@ -116,13 +119,13 @@ INL double sin_of(double x)
 {
     ulong odd;
     double r = half_turns(magnitude(x), 0, &odd);
-    return flip(sin_near_zero(r), odd ^ (as_ulong(x) & SIGN_BIT));
+    return flip(bounded_sin_near_zero(r), odd ^ (as_ulong(x) & SIGN_BIT));
 }
 INL double cos_of(double x)
 {
     ulong odd;
     double r = half_turns(magnitude(x), 1, &odd);
-    return flip(sin_near_zero(r), odd ^ SIGN_BIT);
+    return flip(bounded_sin_near_zero(r), odd ^ SIGN_BIT);
 }
 
 // Sine and cosine of |x| minus the nearest multiple of pi/2, the multiple modulo 4 in the low bits of *quarter.
@@ -150,7 +153,7 @@ INL double sinpi_of(double x)
 {
     int odd;
     double d = from_integer(magnitude(x), &odd);
-    double v = sin_near_zero(d * PI);
+    double v = bounded_sin_near_zero(d * PI);
     return flip(odd && d != 0.0 ? -v : v, as_ulong(x) & SIGN_BIT);
 }
 

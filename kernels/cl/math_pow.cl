@@ -4,6 +4,27 @@
 
 #define FUSED __builtin_elementwise_fma
 
+// (2^r-1)/r in float, its first term in two parts, less that term: [-0.501, 0.501], error 2^-28.5
+#define EXP2_FIRST 0x1.62e43p-1f
+#define EXP2_FIRST_LOW 0x1.62c818p-26f
+INL float poly_exp2_behind(float x)
+{
+    float p = 0x1.41faap-13f;
+    p = mul_add(p, x, 0x1.5f400ep-10f);
+    p = mul_add(p, x, 0x1.3b2d52p-7f);
+    p = mul_add(p, x, 0x1.c6aee6p-5f);
+    p = mul_add(p, x, 0x1.ebfbdcp-3f);
+    return p;
+}
+// 2^(whole + low) - 1 for a sum of up to a half in magnitude. Its own rounding is nearly all that a result is off by, so that
+// one which float has exactly, such as an integer to the power of another, is that one.
+INL float exp2_of_sum_rest(float whole, float low)
+{
+    float r = whole + low, r_low = low - (r - whole);
+    float small = mul_add(r, EXP2_FIRST_LOW, r_low * EXP2_FIRST);
+    return FUSED(r, EXP2_FIRST, mul_add(r * r, poly_exp2_behind(r), small));
+}
+
 // log2 of a positive finite float to about 2^-29 of it: what a power needs more than float has is in the first three
 // terms, which are double.
 INL double wide_log2(float x)
@@ -19,8 +40,9 @@ INL float magnitude_power(float ax, double y, int below, int zero)
 {
     double z = bounded(y * wide_log2(ax), 200.0);
     float counted = (float)z + COUNT_FLOAT;
-    float r = (float)(z - (double)(counted - COUNT_FLOAT));
-    float v = __lockstep_scaled_float(mul_add(r, poly_exp2_rest(r), 1.0f), 0.0f, counted);
+    double r = z - (double)(counted - COUNT_FLOAT);
+    float rest = exp2_of_sum_rest((float)r, (float)(r - (double)(float)r));
+    float v = __lockstep_scaled_float(rest, 1.0f, counted);
     float end = (ax == 0.0f) == below ? INFINITY : 0.0f;
     v = ax == 0.0f || ax == INFINITY ? end : v;
     return zero || ax == 1.0f ? 1.0f : v;
@@ -75,22 +97,22 @@ OVL float pow(float x, float y)
     float low, high = log2_sum(a, &low);
     float t = y * high;
     float shifted = t + ROUNDER_127;
-    float r = (t - (shifted - ROUNDER_127)) + mul_add(y, low, FUSED(y, high, -t));
+    float rest = exp2_of_sum_rest(t - (shifted - ROUNDER_127), mul_add(y, low, FUSED(y, high, -t)));
     float scale = as_float(as_int(shifted) << 23);
-    float v = mul_add(r * poly_exp2_rest(r), scale, scale);
+    float v = mul_add(rest, scale, scale);
     int moderate = __builtin_elementwise_abs(t) < 125.0f;
     if (!(is_ordinary(x) & moderate)) {
         v = signed_power(v, x, y);
         if (!(is_ordinary(a) & moderate))
             v = any_power(x, y);
     }
-    return v;
+    return y == 1.0f ? x : v;
 }
 OVL float pown(float x, int n)
 {
     float r = magnitude_power(__builtin_elementwise_abs(x), (double)n, n < 0, n == 0);
     r = n & 1 ? __builtin_elementwise_copysign(r, x) : r;
-    return n != 0 && x != x ? NAN : r;
+    return n == 1 || (n != 0 && x != x) ? x : r;
 }
 
 OVL float rootn(float x, int n)
@@ -98,7 +120,7 @@ OVL float rootn(float x, int n)
     double ax = __builtin_elementwise_abs((double)x);
     double r = exp2_core(log2_core(ax) / (double)n);
     r = n & 1 ? __builtin_elementwise_copysign(r, (double)x) : r;
-    return n == 0 || (x < 0.0f && !(n & 1)) ? NAN : (float)r;
+    return n == 0 || (x < 0.0f && !(n & 1)) ? NAN : n == 1 ? x : (float)r;
 }
 // One over the root, from its pattern's third on: a step of third order, one of second, and one with the root itself.
 OVL float cbrt(float x)

@@ -180,11 +180,12 @@ INL float minus_multiple(float x, float k)
     r = mul_add(-k, 0x1.444p-23f, r);
     return mul_add(-k, 0x1.68c234p-38f, r);
 }
-// The sine of r up to pi/2, negated where bit 0 of `flip` is set. The product keeps the sign of a zero.
+// The sine of r up to pi/2, negated where bit 0 of `flip` is set. The product keeps the sign of a zero. Around pi/2 its
+// roundings may add up to one unit more than 1, which no sine is.
 INL float sin_near(float r, int flip)
 {
     float square = r * r;
-    float v = r * mul_add(square, poly_sin_rest(square), 1.0f);
+    float v = bounded(r * mul_add(square, poly_sin_rest(square), 1.0f), -1.0f, 1.0f);
     return as_float(as_int(v) ^ flip << 31);
 }
 // For arguments below NEAR. Adding 0x1.8p23 rounds, and leaves the multiple's parity in bit 0.

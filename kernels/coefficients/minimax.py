@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Derives the polynomial coefficients in cl/float_math.h, cl/single.h and cl/math_native.cl.
+"""Derives the polynomial coefficients in cl/float_math.h, cl/single.h, cl/math_pow.cl and cl/math_native.cl.
 
 For each function a minimax polynomial in a chosen basis with a chosen error weight; prints C initialisers rounded to
 the working type and the largest weighted error of the rounded polynomial.
@@ -58,6 +58,10 @@ show(
 f = lambda x: log(2) if abs(x) < mpf("1e-25") else expm1(x * log(2)) / x
 show(
     "(2^r-1)/r in float", f, -0.501, 0.501, range(6), lambda x: abs(x) / mpf(2) ** x + mpf("1e-12"), to_float
+)
+show(
+    "(2^r-1)/r in float, its first term in two parts", f, -0.501, 0.501, range(6),
+    lambda x: abs(x) / mpf(2) ** x + mpf("1e-12"), to_float, split=1,
 )
 f = lambda x: -mpf(1) / 4 if abs(x) < mpf("1e-12") else (log1p(x) - x + x * x / 2 - x**3 / 3) / x**4
 show(

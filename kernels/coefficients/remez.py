@@ -53,13 +53,18 @@ def minimax(target, low, high, powers, weight, size=1200):
     return coefficients, grid, value, scale, power
 
 
-def show(name, target, low, high, powers, weight, rounding=to_double, size=1200):
-    """Prints the rounded coefficients and the largest weighted error of the polynomial that they make."""
+def show(name, target, low, high, powers, weight, rounding=to_double, size=1200, split=0):
+    """Prints the rounded coefficients and the largest weighted error of the polynomial that they make.
+
+    The first `split` coefficients have a second part, which is printed behind the others.
+    """
     coefficients, _, value, scale, power = minimax(target, low, high, powers, weight, size)
     rounded = [rounding(c) for c in coefficients]
+    parts = [rounding(c - r) for c, r in zip(coefficients[:split], rounded)]
+    meant = [r + part for r, part in zip(rounded, parts)] + rounded[split:]
     worst = max(
-        abs(s * (v - sum(c * p for c, p in zip(rounded, ps)))) for s, v, ps in zip(scale, value, power)
+        abs(s * (v - sum(c * p for c, p in zip(meant, ps)))) for s, v, ps in zip(scale, value, power)
     )
     suffix = "f" if rounding is to_float else ""
     print(f"// {name}: [{float(low):.6g}, {float(high):.6g}], error 2^{float(log(worst, 2)):.1f}")
-    print(", ".join(f"{float(c).hex()}{suffix}" for c in rounded), flush=True)
+    print(", ".join(f"{float(c).hex()}{suffix}" for c in rounded + parts), flush=True)

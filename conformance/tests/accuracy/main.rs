@@ -11,6 +11,7 @@
 mod exact;
 mod format;
 mod functions;
+mod guarantees;
 mod measure;
 mod page;
 mod samples;
@@ -131,6 +132,54 @@ fn half_forms() {
 #[test]
 fn native_forms() {
     check(Section::NativeForms, Type::Float, Mode::Native, functions::forms());
+}
+
+/// Fails with the promised ranges that a result leaves, and the promised exact results that are others.
+fn check_promises(ty: Type, mode: Mode) {
+    let promised = |function: &Function| guarantees::of(function.name).is_some();
+    let functions: Vec<Function> = chosen(functions::all()).into_iter().filter(promised).collect();
+    if functions.is_empty() {
+        return;
+    }
+    let measure = Measure::new(ty, mode, functions.clone());
+    let mut missed = Vec::new();
+    for function in &functions {
+        let guarantee = guarantees::of(function.name).expect("only those are left");
+        if let Some(Worst { arguments, got, want, .. }) = measure.beyond_range(function, effort()) {
+            missed.push(format!("{} at {arguments:?}: {got:e} is beyond {want:e}", function.name));
+        }
+        let inexact = measure.inexact(function, guarantee);
+        if let Some((point, got)) = inexact.first() {
+            let (arguments, want, count) = (point.arguments, point.want, inexact.len());
+            missed.push(format!("{} at {arguments:?}: {got:e} and not {want:e}, one of {count}", function.name));
+        }
+    }
+    assert!(missed.is_empty(), "missed by {} in {mode:?}:\n{}", ty.name(), missed.join("\n"));
+}
+
+#[test]
+fn promises_of_floats() {
+    check_promises(Type::Float, Mode::Full);
+}
+
+#[test]
+fn promises_of_doubles() {
+    check_promises(Type::Double, Mode::Full);
+}
+
+#[test]
+fn promises_of_halves() {
+    check_promises(Type::Half, Mode::Full);
+}
+
+#[test]
+fn promises_of_relaxed_floats() {
+    check_promises(Type::Float, Mode::Relaxed);
+}
+
+#[test]
+fn promises_of_relaxed_doubles() {
+    check_promises(Type::Double, Mode::Relaxed);
 }
 
 /// What the comparisons take for granted.

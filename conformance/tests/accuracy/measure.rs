@@ -9,6 +9,7 @@ use lockstep_conformance::{Kernel, Queue, Setup, arguments, read, run};
 use crate::exact::{Exact, long};
 use crate::format::Type;
 use crate::functions::{Function, Gives, Relaxed};
+use crate::guarantees::{self, Guarantee, Limits, Point};
 use crate::samples::{self, Columns, Takes};
 
 /// How functions are built and judged.
@@ -48,6 +49,14 @@ pub struct Worst {
     pub want: f64,
     /// Results compared.
     pub compared: u64,
+}
+
+impl Worst {
+    /// A result outside of the range of its function, which nothing is worse than.
+    fn outside([least, most]: Limits, arguments: &[f64], got: f64, compared: u64) -> Self {
+        let (error, share) = (f64::INFINITY, f64::INFINITY);
+        Self { error, share, arguments: arguments.to_vec(), got, want: got.clamp(least, most), compared }
+    }
 }
 
 /// Chunks of arguments at random are so large.
@@ -90,6 +99,40 @@ impl Measure {
             self.compare(function, &kernel, edges, false, &mut worst);
             self.sample(number, function, &kernel, effort, &mut worst);
             each(function, &worst);
+        }
+    }
+
+    /// Results that a function promises to be exact, and are others.
+    pub fn inexact(&self, function: &Function, guarantee: &Guarantee) -> Vec<(Point, f64)> {
+        let points = (guarantee.points)(self.ty);
+        if points.is_empty() {
+            return Vec::new();
+        }
+        let column = |place: usize| points.iter().map(|point| point.arguments[place]).collect();
+        let got =
+            self.results(function, &self.setup.queue, &self.kernel(function), &[column(0), column(1), Vec::new()]);
+        points.into_iter().zip(got).filter(|(point, got)| !same(*got, point.want)).collect()
+    }
+
+    /// A result outside of a function's range, for arguments whose results are next to its ends.
+    pub fn beyond_range(&self, function: &Function, effort: Effort) -> Option<Worst> {
+        let limits = self.limits(function).filter(|_| function.takes == Takes::One)?;
+        let columns = samples::near_limits(self.ty, effort.many);
+        let got = self.results(function, &self.setup.queue, &self.kernel(function), &columns);
+        let outside = columns[0].iter().zip(got).find(|(_, got)| is_outside(limits, *got));
+        outside.map(|(&argument, got)| Worst::outside(limits, &[argument], got, effort.many as u64))
+    }
+
+    fn kernel(&self, function: &Function) -> Kernel {
+        let number = self.functions.iter().position(|other| other.name == function.name).expect("it was built");
+        self.program.kernel(&format!("f{number}"))
+    }
+
+    /// The range that results stay in, where one is promised in this mode.
+    fn limits(&self, function: &Function) -> Option<Limits> {
+        match self.mode {
+            Mode::Half | Mode::Native => None,
+            Mode::Full | Mode::Rounded | Mode::Relaxed => guarantees::limits(function.name, self.ty),
         }
     }
 
@@ -204,6 +247,7 @@ impl Measure {
     ) -> Worst {
         let quick = function.quick.filter(|_| quick && self.ty != Type::Double);
         let by_share = self.by_share(function);
+        let limits = self.limits(function);
         for (index, &got) in got.iter().enumerate() {
             let at = first + index;
             let argument = |column: usize| columns[column][at];
@@ -212,6 +256,10 @@ impl Measure {
                 Takes::Two | Takes::WithInt => &[argument(0), argument(1)],
                 Takes::Three => &[argument(0), argument(1), argument(2)],
             };
+            if let Some(limits) = limits.filter(|&limits| is_outside(limits, got)) {
+                worst = Worst::outside(limits, arguments, got, worst.compared);
+                continue;
+            }
             let out = match self.mode {
                 Mode::Relaxed => !relaxed_domain(function, arguments),
                 Mode::Native => !(function.native_domain)(arguments),
@@ -287,6 +335,11 @@ impl Measure {
 /// Whether two values cannot be told apart.
 fn same(a: f64, b: f64) -> bool {
     a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan()
+}
+
+/// Whether a number is not in the range.
+fn is_outside([least, most]: Limits, value: f64) -> bool {
+    value < least || value > most
 }
 
 fn threads() -> usize {

@@ -6,6 +6,7 @@ use std::{env, fs};
 
 use crate::format::Type;
 use crate::functions::Function;
+use crate::guarantees;
 use crate::measure::Worst;
 
 /// A table of the page.
@@ -93,6 +94,20 @@ of 11 without: there the worst of `half_divide` was 5199 ulp, of `half_rsqrt` 28
 `native_divide` 2660, which is infinity for a quotient next to the largest float.
 ";
 
+const PROMISES: &str = "
+## Ranges and exact results
+
+Beyond the bounds, no result of these functions is outside of its range, which is of float, double and half, whose limits
+are rounded to nearest: `acos(cos(x))` is never NaN. And results are exact at what the last column says; roots, squares
+and the like are so as long as argument and result are normal numbers. All of this holds with `-cl-fast-relaxed-math` as
+well, and none of it of the `half_` and `native_` forms. Ranges are checked at all arguments that errors are measured at,
+of a float all, and at a sample around multiples of π/2 and where functions come close to their limits; exact results at
+all integers, or at some hundred thousand of them.
+
+| function | range | exact |
+| --- | --- | --- |
+";
+
 /// Replaces the rows in the page that `LOCKSTEP_TEST_WRITE` names, if it does.
 pub fn update(section: Section, rows: Vec<Row>) {
     static WRITING: Mutex<()> = Mutex::new(());
@@ -128,7 +143,11 @@ fn tables(text: &str) -> Vec<Vec<Row>> {
 }
 
 fn page(tables: &[Vec<Row>]) -> String {
-    let mut text = HEAD.to_owned();
+    let mut text = HEAD.to_owned() + PROMISES;
+    for guarantee in guarantees::ALL {
+        let range = guarantee.range.map_or("", |range| range.shown);
+        let _ = writeln!(text, "| {} | {range} | {} |", guarantee.name, guarantee.exact);
+    }
     for (section, rows) in Section::ALL.iter().zip(tables) {
         if rows.is_empty() {
             continue;

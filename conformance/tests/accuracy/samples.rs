@@ -138,6 +138,30 @@ pub fn at_random(ty: Type, takes: Takes, seed: u64, count: usize) -> Columns {
     columns
 }
 
+/// Arguments of one number where functions with a range are next to its ends: around multiples of pi/2 and of 1/2, around
+/// 1, and where functions come close to what they are at infinity.
+pub fn near_limits(ty: Type, count: usize) -> Columns {
+    let mut random = Random::new(11);
+    // Where the cosine is less than one unit from 1.
+    let close = 2f64.powi(-ty.mantissa() / 2);
+    let value = |random: &mut Random| {
+        let multiple = match random.below(4) {
+            0 => random.below(1 << ty.mantissa().min(20)) as f64,
+            _ => random.below(64) as f64,
+        };
+        let offset = unit(random.bits()) * 2f64.powi(-(random.below(8) as i32)) * close;
+        match random.below(8) {
+            0..4 => multiple * (PI / 2.0) + offset,
+            4 => multiple / 2.0 + offset,
+            5 => 1.0 + unit(random.bits()) * 2f64.powi(-(random.below(ty.mantissa() as usize) as i32)),
+            6 => unit(random.bits()) * 24.0,
+            _ => unit(random.bits()) * 4.0,
+        }
+    };
+    let values = (0..count).map(|_| ty.rounded(value(&mut random) * sign(random.bits()))).collect();
+    [values, Vec::new(), Vec::new()]
+}
+
 fn number(ty: Type, edges: &[f64], random: &mut Random) -> f64 {
     let bits = random.bits();
     match random.below(8) {
