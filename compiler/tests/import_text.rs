@@ -218,6 +218,28 @@ define spir_kernel void @k(ptr addrspace(1) %p) {
 }
 
 #[test]
+fn whether_sums_are_fused_is_a_constant_of_the_machine() {
+    let fused = i32::from(std::arch::is_x86_feature_detected!("fma"));
+    let wanted = format!(
+        "input value(0, 0): ptr.global
+         region r0 {{
+         b0(v0: ptr.global):
+         store {fused}:i32 to v0 align 4
+         return
+         }}"
+    );
+    is(
+        "declare i32 @__lockstep_fuses_sums()
+define spir_kernel void @k(ptr addrspace(1) %p) {
+  %a = call i32 @__lockstep_fuses_sums()
+  store i32 %a, ptr addrspace(1) %p, align 4
+  ret void
+}",
+        &wanted,
+    );
+}
+
+#[test]
 fn a_trap_ends_the_work_item() {
     is(
         "declare void @llvm.trap()

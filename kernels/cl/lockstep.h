@@ -33,6 +33,8 @@ PRIMITIVE double __lockstep_rsqrt_estimate_double(double x);
 // One over x's root to 14 bits, and x / y to 10, at least; denormal numbers may count as zeros.
 PRIMITIVE float __lockstep_rsqrt_native(float x);
 PRIMITIVE float __lockstep_quotient_estimate(float x, float y);
+// Whether the machine fuses a product and a sum, as mul_add does then: a constant of the code that is made.
+PRIMITIVE int __lockstep_fuses_sums(void);
 // x = m 2^n with m from 3/4 up to 3/2: n and m. At zero and infinity n is infinite; below zero m is NaN.
 PRIMITIVE double __lockstep_logb(double x);
 PRIMITIVE double __lockstep_significand(double x);

@@ -65,9 +65,10 @@ INL float poly_log_tail(float x)
 }
 
 // (sin(r)-r)/r^3 by r^2 in float: [0, 2.46987], error 2^-26.3
-INL float poly_sin_rest(float x)
+// (sin(r)-r)/r^3-1.25*2^-31*r^6 by r^2 in float: [0, 2.46987], error 2^-26.3; the first coefficient is another
+INL float poly_sin_rest(float x, int lowered)
 {
-    float p = 0x1.5db8cep-19f;
+    float p = lowered ? 0x1.5da4cep-19f : 0x1.5db8cep-19f;
     p = mul_add(p, x, -0x1.9f6fa8p-13f);
     p = mul_add(p, x, 0x1.110ed2p-7f);
     p = mul_add(p, x, -0x1.55554cp-3f);
@@ -180,12 +181,17 @@ INL float minus_multiple(float x, float k)
     r = mul_add(-k, 0x1.444p-23f, r);
     return mul_add(-k, 0x1.68c234p-38f, r);
 }
-// The sine of r up to pi/2, negated where bit 0 of `flip` is set. The product keeps the sign of a zero. Around pi/2 its
-// roundings may add up to one unit more than 1, which no sine is.
+// The sine of r up to pi/2, negated where bit 0 of `flip` is set. The product keeps the sign of a zero.
+//
+// Around pi/2 its roundings may add up to one unit more than 1, which no sine is. Where sums are fused, a polynomial that is
+// half a unit less there sees to that for every r, at no cost, and is still 1 at pi/2, which cos(0) is taken from. Where they
+// are not, none does both.
 INL float sin_near(float r, int flip)
 {
+    int fused = __lockstep_fuses_sums();
     float square = r * r;
-    float v = bounded(r * mul_add(square, poly_sin_rest(square), 1.0f), -1.0f, 1.0f);
+    float v = r * mul_add(square, poly_sin_rest(square, fused), 1.0f);
+    v = fused ? v : bounded(v, -1.0f, 1.0f);
     return as_float(as_int(v) ^ flip << 31);
 }
 // For arguments below NEAR. Adding 0x1.8p23 rounds, and leaves the multiple's parity in bit 0.

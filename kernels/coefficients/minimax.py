@@ -81,6 +81,9 @@ def odd_weight(f):
 
 f = odd_rest(sin, -mpf(1) / 6)
 show("(sin(r)-r)/r^3 by r^2 in float", f, 0, (pi / 2 * mpf("1.0005")) ** 2, range(4), odd_weight(sin), to_float)
+# Half a unit less than 1 where the sine is that.
+g = lambda q: f(q) - mpf("1.25") / mpf(2) ** 31 * q**3
+show("(sin(r)-r)/r^3-1.25*2^-31*r^6 by r^2 in float", g, 0, (pi / 2 * mpf("1.0005")) ** 2, range(4), odd_weight(sin), to_float)
 f = odd_rest(tan, mpf(1) / 3)
 show("(tan(r)-r)/r^3 by r^2 in float", f, 0, (pi / 4 * mpf("1.0005")) ** 2, range(6), odd_weight(tan), to_float)
 f = odd_rest(atan, -mpf(1) / 3)

@@ -114,6 +114,8 @@ fn primitive<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> At
             }
             body.ternary(TernaryOp::Scaled, FastMath::default(), args)
         }
+        // As the code generator takes the host's features, `fmuladd` is fused where the host can.
+        ("fuses_sums", []) => body.func.constant(Type::I32, u128::from(std::arch::is_x86_feature_detected!("fma"))),
         ("clock", []) => body.inst1(InstData::Clock, Type::I64),
         ("linear_id", []) => query(body, Query::LinearId, 0),
         ("work_dim", []) => query(body, Query::WorkDim, 0),

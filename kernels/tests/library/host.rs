@@ -34,6 +34,8 @@ void __lockstep_barrier(unsigned flags, unsigned scope) { barriers += flags + 10
 // As bad as the worst estimates of SSE: denormal numbers are zeros, and a part in 2^11.4 is missing.
 static float flushed(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x; }
 float __lockstep_recip_estimate(float x) { return flushed(0x0.ffe8p0 / flushed(x)); }
+// The chapters are compiled for x86-64-v3, which has fused sums.
+int __lockstep_fuses_sums(void) { return 1; }
 float __lockstep_quotient_estimate(float x, float y) { return flushed(0x0.ffc8p0 * flushed(x) / flushed(y)); }
 float __lockstep_rsqrt_native(float x) { return 0x0.fffcp0 / sqrt(flushed(x)); }
 float __lockstep_rsqrt_estimate(float x) { return 0x0.ffe8p0 / sqrt(flushed(x)); }
