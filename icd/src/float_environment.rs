@@ -35,15 +35,13 @@ struct Environment {
 }
 
 impl DefaultFloats {
-    /// Sets the default environment, unless it is that already.
+    /// Sets the default environment, unless it is that already by MXCSR: the C library's functions change both registers
+    /// alike, the driver computes with the other one hardly ever, and to read it takes as long again.
     pub fn enter() -> DefaultFloats {
-        let (mut mxcsr, mut x87) = (0_u32, 0_u16);
-        // SAFETY: both instructions store a control register into a variable of its size.
-        unsafe {
-            asm!("stmxcsr [{}]", "fnstcw [{}]", in(reg) &raw mut mxcsr, in(reg) &raw mut x87, options(nostack, preserves_flags));
-        }
-        let is_default = mxcsr & !MXCSR_FLAGS == DEFAULT_MXCSR && x87 == DEFAULT_X87;
-        let before = (!is_default).then(|| Environment::replace(mxcsr));
+        let mut mxcsr = 0_u32;
+        // SAFETY: stores the control register into a variable of its size.
+        unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut mxcsr, options(nostack, preserves_flags)) };
+        let before = (mxcsr & !MXCSR_FLAGS != DEFAULT_MXCSR).then(|| Environment::replace(mxcsr));
         DefaultFloats { before, _here: PhantomData }
     }
 }

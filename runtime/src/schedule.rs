@@ -275,8 +275,11 @@ impl Team {
         work.note_long(one >= WAKE_COST);
         let rest = groups - 1;
         let estimate = one.saturating_mul(rest.min(u64::from(u32::MAX)) as u32);
+        if estimate < WAKE_COST {
+            return guarded(&**work, 1..groups);
+        }
         // As many helpers as the work would keep busy for as long as they take to wake up.
-        let worth = (estimate.as_nanos() / WAKE_COST.as_nanos()).min(u128::from(u64::MAX)) as u64;
+        let worth = (estimate.as_nanos() / WAKE_COST.as_nanos()) as u64;
         match self.seats(worth.min(rest - 1)) {
             0 => guarded(&**work, 1..groups),
             seats => self.shared.share(work, 1..groups, seats, true),
