@@ -12,7 +12,7 @@ use crate::jit::{self, Extensions, HostMachine, JitCode, JitError, OptLevel, con
 use crate::launch_facts::LaunchFacts;
 use crate::layout::Layout;
 use crate::report::{Notes, Report};
-use crate::transform::barriers::barriers;
+use crate::transform::barriers::{Bounds, barriers_within};
 use crate::transform::known_inputs::known_inputs;
 use crate::transform::linear_ids::linear_ids;
 use crate::transform::reducible::make_reducible;
@@ -47,6 +47,8 @@ pub struct CompileOptions {
     pub vectorize: Vectorize,
     /// Bits of the widest vector registers that may be used; none: the machine's.
     pub simd: Option<u32>,
+    /// How much the regions between barriers may copy.
+    pub regions: Bounds,
     /// What holds of every launch of the code.
     pub launch: LaunchFacts,
     /// The folder that receives the kernel after every stage.
@@ -58,8 +60,8 @@ pub struct CompileOptions {
 impl CompileOptions {
     /// What makes code differ beside the kernel, the machine and the launch.
     pub fn settings(&self) -> String {
-        let CompileOptions { opt_disable, vectorize, simd, launch: _, dump: _, report: _ } = self;
-        format!("{opt_disable} {simd:?} {vectorize:?}")
+        let CompileOptions { opt_disable, vectorize, simd, regions, launch: _, dump: _, report: _ } = self;
+        format!("{opt_disable} {simd:?} {vectorize:?} {regions:?}")
     }
 }
 
@@ -264,7 +266,7 @@ fn compile(
         linear_ids(&mut kernel, &launch);
         run.ir("linear_ids", &kernel, Stage::Imported)?;
     }
-    barriers(&mut kernel);
+    barriers_within(&mut kernel, options.regions);
     run.ir("barriers", &kernel, Stage::Regions)?;
     shared_live(module, &mut kernel);
     run.ir("shared_live", &kernel, Stage::Regions)?;

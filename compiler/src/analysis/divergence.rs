@@ -206,7 +206,7 @@ impl Facts {
             for (graph, states) in graphs.iter().zip(&states) {
                 let found = solve(graph, &self);
                 changed |= slots::drop_varying(graph, &found, states, &mut self.uniform_slots);
-                changed |= self.see_stores(graph.f, &found);
+                changed |= self.see_stores(kernel, graph.f, &found);
             }
             if !changed {
                 self.unseen.clear();
@@ -216,7 +216,7 @@ impl Facts {
     }
 
     /// Adds what a region keeps for others.
-    fn see_stores(&mut self, f: &Function, found: &Divergence) -> bool {
+    fn see_stores(&mut self, kernel: &Kernel, f: &Function, found: &Divergence) -> bool {
         let mut changed = false;
         for &block in &f.layout {
             for &inst in &f.blocks[block].insts {
@@ -224,6 +224,9 @@ impl Facts {
                 // Where only some lanes store, the others keep another value.
                 let some = found.divergent_blocks.contains(block);
                 let stored = if some { Shape::Varying } else { found.shapes[arg] };
+                // Work-items that have arrived at a barrier agree on which one.
+                let agreed = kernel.live[live].shared && !self.all_vary && !stored.is_uniform();
+                let stored = if agreed { Shape::uniform(1) } else { stored };
                 let joined = if self.unseen.contains(live) { stored } else { self.live[live].join(stored) };
                 changed |= self.unseen.remove(live) || joined != self.live[live];
                 self.live[live] = joined;

@@ -6,14 +6,16 @@
 //! the same barriers in the same order (otherwise OpenCL says nothing about the kernel).
 //! Ensures: no barrier and no collective instruction is left. Region 0 starts every work-item, and there is one more region
 //! for each barrier that can be reached, no others. A region is a copy of the code from its barrier up to
-//! the next ones; arriving at one is `Exit` to that barrier's region. What a region needs of earlier ones
-//! is computed again where that is cheap, or else kept in a live slot, which values share that no barrier
+//! the next ones; arriving at one is `Exit` to that barrier's region. Where all regions together would have more than a
+//! constant times the kernel's code, barriers share regions, which begin with a switch ([`merge`]). What a region needs of
+//! earlier ones is computed again where that is cheap, or else kept in a live slot, which values share that no barrier
 //! needs together. Kernels without barriers stay as they are.
-//! Phases: drop barriers that separate nothing; split blocks behind barriers; decide per barrier which
-//! values to keep ([`live`]); copy each region and mend its SSA form ([`region`]).
+//! Phases: drop barriers that separate nothing; split blocks behind barriers; which barriers share a region ([`merge`]);
+//! decide per barrier which values to keep ([`live`]); copy each region and mend its SSA form ([`region`]).
 //! Source: Karrenberg & Hack 2012, section 2.3; the values kept are chosen more sparingly than there.
 
 mod live;
+mod merge;
 mod region;
 
 use crate::analysis::cfg::{Cfg, cfg};
@@ -22,7 +24,14 @@ use crate::ir::{
     Block, BlockCall, Collect, Combine, Function, InstData, Kernel, LiveSlot, Region, Space, Terminator, Type, Value,
     ValueDef,
 };
-use cranelift_entity::{PrimaryMap, SecondaryMap};
+use cranelift_entity::{EntityRef, EntitySet, PrimaryMap, SecondaryMap, entity_impl};
+pub use merge::Bounds;
+use merge::Regions;
+
+/// Where work-items go on after a barrier; the first one is the kernel's begin.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Start(u32);
+entity_impl!(Start, "start");
 
 /// The kernel's code with its blocks split behind barriers, and what is known of it.
 struct Split {
@@ -33,55 +42,80 @@ struct Split {
     home: SecondaryMap<Value, Option<Block>>,
     /// The place of a value's definition in an order in which operands come before results.
     order: SecondaryMap<Value, u32>,
-    /// The region that an arrival at the end of this block leads to; the block jumps there.
-    cut: SecondaryMap<Block, Option<Region>>,
-    /// The first block of each region.
-    starts: PrimaryMap<Region, Block>,
+    cuts: Cuts,
+    regions: Regions,
+}
+
+/// Cuts a kernel at its barriers.
+pub fn barriers(kernel: &mut Kernel) {
+    barriers_within(kernel, Bounds::default());
+}
+
+/// Cuts a kernel at its barriers into regions that copy no more than the bounds allow.
+pub fn barriers_within(kernel: &mut Kernel, bounds: Bounds) {
+    debug_assert_eq!(kernel.regions.len(), 1, "cut already");
+    let mut body = kernel.body().clone();
+    drop_redundant(&mut body);
+    let mut cuts = split(&mut body);
+    if cuts.starts.len() == 1 {
+        *kernel.body_mut() = body;
+        return;
+    }
+    let mut graph = cfg(&body);
+    let regions = if merge::copies_exceed(&body, &graph, &cuts, bounds) {
+        split_behind_answers(&mut body, &mut cuts);
+        graph = cfg(&body);
+        merge::merged_regions(&graph, &cuts, bounds.most_copies)
+    } else {
+        merge::separate_regions(&cuts)
+    };
+    let split = Split::of(body, graph, cuts, regions);
+    let plan = live::plan(kernel, &split);
+    kernel.regions = split.regions.starts.keys().map(|region| region::build(&split, &plan, region)).collect();
+    kernel.live = plan.slots;
+    kernel.combines = SecondaryMap::new();
+    for (region, starts) in &split.regions.starts {
+        kernel.combines[region] = split.cuts.combines[starts[0]];
+    }
+}
+
+/// Where a kernel is cut.
+#[derive(Default)]
+struct Cuts {
+    /// The start that an arrival at the end of this block leads to; the block jumps there.
+    cut: SecondaryMap<Block, Option<Start>>,
+    /// The first block of each start.
+    starts: PrimaryMap<Start, Block>,
     /// What regions begin with.
-    combines: SecondaryMap<Region, Option<Combine>>,
+    combines: SecondaryMap<Start, Option<Combine>>,
     /// The slots where work-items leave their values for that, one for each type. In the region behind, a work-item
     /// takes the answer out before it does anything else.
     together: PrimaryMap<LiveSlot, Type>,
 }
 
-/// Cuts a kernel at its barriers.
-pub fn barriers(kernel: &mut Kernel) {
-    debug_assert_eq!(kernel.regions.len(), 1, "cut already");
-    let mut body = kernel.body().clone();
-    drop_redundant(&mut body);
-    let Cuts { cut, starts, combines, together } = split(&mut body);
-    if starts.len() == 1 {
-        *kernel.body_mut() = body;
-        return;
+impl Cuts {
+    /// Moves a block's instructions from a position on into a new one, where work-items go on that arrive at the end of
+    /// the block.
+    fn cut_at(&mut self, body: &mut Function, block: Block, position: usize) -> (Block, Start) {
+        let rest = body.add_block();
+        body.blocks[rest].insts = body.blocks[block].insts.split_off(position);
+        let jump = Terminator::Jump(BlockCall { block: rest, args: Vec::new() });
+        body.blocks[rest].term = std::mem::replace(&mut body.blocks[block].term, jump);
+        let start = self.starts.push(rest);
+        // A cut at the block's old end is one of what is behind now.
+        self.cut[rest] = self.cut[block].replace(start);
+        (rest, start)
     }
-    let cfg = cfg(&body);
-    let liveness = liveness(&body, &cfg);
-    let mut home: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
-    let mut order: SecondaryMap<Value, u32> = SecondaryMap::new();
-    let mut count = 0;
-    for &block in cfg.rpo() {
-        let data = &body.blocks[block];
-        let results = data.insts.iter().flat_map(|&inst| &body.insts[inst].results);
-        for &value in data.params.iter().chain(results) {
-            home[value] = Some(block);
-            order[value] = count;
-            count += 1;
-        }
-    }
-    let split = Split { body, cfg, liveness, home, order, cut, starts, combines, together };
-    let plan = live::plan(kernel, &split);
-    kernel.regions = split.starts.keys().map(|region| region::build(&split, &plan, region)).collect();
-    kernel.live = plan.slots;
-    kernel.combines = split.combines;
 }
 
-/// Where a kernel is cut, as [`Split`] has it.
-#[derive(Default)]
-struct Cuts {
-    cut: SecondaryMap<Block, Option<Region>>,
-    starts: PrimaryMap<Region, Block>,
-    combines: SecondaryMap<Region, Option<Combine>>,
-    together: PrimaryMap<LiveSlot, Type>,
+/// Has work-items that took a collective operation's answer arrive at once at a barrier more, which may share its region
+/// with others.
+fn split_behind_answers(body: &mut Function, cuts: &mut Cuts) {
+    for (start, block) in cuts.starts.clone() {
+        if cuts.combines[start].is_some() {
+            cuts.cut_at(body, block, 1);
+        }
+    }
 }
 
 /// Splits blocks so that each barrier, which goes, ends one. Barriers that no path leads to go without a
@@ -99,16 +133,12 @@ fn split(body: &mut Function) -> Cuts {
                 body.blocks[block].insts.push(inst);
                 continue;
             }
-            let rest = body.add_block();
-            let jump = Terminator::Jump(BlockCall { block: rest, args: Vec::new() });
-            body.blocks[rest].term = std::mem::replace(&mut body.blocks[block].term, jump);
-            let region = cuts.starts.push(rest);
-            cuts.cut[block] = Some(region);
+            let (rest, start) = cuts.cut_at(body, block, body.blocks[block].insts.len());
             if let InstData::Collective { how, op, arg } = body.insts[inst].data {
                 let ty = body.ty(arg);
                 let slot = cuts.together.iter().find(|&(_, of)| *of == ty).map(|(slot, _)| slot);
                 let live = slot.unwrap_or_else(|| cuts.together.push(ty));
-                cuts.combines[region] = Some(Combine { how, op, live });
+                cuts.combines[start] = Some(Combine { how, op, live });
                 let loc = body.insts[inst].loc;
                 body.append(block, InstData::LiveStore { live, arg }, &[], loc);
                 // The instruction now takes the answer.
@@ -199,6 +229,29 @@ fn touches_shared(body: &Function, data: &InstData) -> bool {
 }
 
 impl Split {
+    fn of(body: Function, cfg: Cfg, cuts: Cuts, regions: Regions) -> Split {
+        let liveness = liveness(&body, &cfg);
+        let mut home: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
+        let mut order: SecondaryMap<Value, u32> = SecondaryMap::new();
+        let mut count = 0;
+        for &block in cfg.rpo() {
+            let data = &body.blocks[block];
+            let results = data.insts.iter().flat_map(|&inst| &body.insts[inst].results);
+            for &value in data.params.iter().chain(results) {
+                home[value] = Some(block);
+                order[value] = count;
+                count += 1;
+            }
+        }
+        Split { body, cfg, liveness, home, order, cuts, regions }
+    }
+
+    /// The slot that tells regions of several starts where to go on, if there are such regions.
+    fn which(&self) -> Option<LiveSlot> {
+        let several = self.regions.starts.values().any(|starts| starts.len() > 1);
+        several.then(|| LiveSlot::new(self.cuts.together.len()))
+    }
+
     /// Whether a value is one of the kernel's inputs, which every region has.
     fn input(&self, value: Value) -> Option<usize> {
         match self.body.values[value].def {
@@ -207,24 +260,24 @@ impl Split {
         }
     }
 
-    /// The blocks of a region: those that its start leads to without passing a barrier.
+    /// The blocks of a region: those that its starts lead to without passing a barrier.
     fn blocks(&self, region: Region) -> Vec<Block> {
-        let mut inside: SecondaryMap<Block, bool> = SecondaryMap::new();
-        let mut work = vec![self.starts[region]];
-        inside[self.starts[region]] = true;
-        while let Some(block) = work.pop() {
-            if self.cut[block].is_some() {
-                continue;
-            }
-            for &to in self.cfg.succs(block) {
-                if !std::mem::replace(&mut inside[to], true) {
-                    work.push(to);
-                }
+        let starts: Vec<Block> = self.regions.starts[region].iter().map(|&start| self.cuts.starts[start]).collect();
+        let mut inside: EntitySet<Block> = EntitySet::new();
+        let mut found = starts.clone();
+        found.iter().for_each(|&block| {
+            inside.insert(block);
+        });
+        let mut next = 0;
+        while let Some(&block) = found.get(next) {
+            next += 1;
+            if self.cuts.cut[block].is_none() {
+                found.extend(self.cfg.succs(block).iter().copied().filter(|&to| inside.insert(to)));
             }
         }
-        let start = self.starts[region];
-        let rest = self.cfg.rpo().iter().copied().filter(|&block| inside[block] && block != start);
-        std::iter::once(start).chain(rest).collect()
+        let mut rest = found.split_off(starts.len());
+        rest.sort_by_key(|&block| self.cfg.rpo_number(block));
+        starts.into_iter().chain(rest).collect()
     }
 }
 

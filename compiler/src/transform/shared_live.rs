@@ -5,7 +5,7 @@
 //!
 //! Requires: a kernel cut into regions.
 //! Ensures: a live slot is marked as shared only if all work-items of a group that arrive at a barrier have stored the
-//! same there; the interpreter checks that. Nothing else changes.
+//! same there; the interpreter checks that. Marks that are there already stay. Nothing else changes.
 //! Phases: a copy in normal form; its divergence with the whole group in place of a gang; the marks.
 //! Source: DESIGN decision 6; Moll 2021, chapters 6 and 7, for the analysis.
 
@@ -24,6 +24,6 @@ pub fn shared_live(module: &Module, kernel: &mut Kernel) {
     // What work-items put together is taken from a place of each.
     let together: Vec<LiveSlot> = kernel.combines.values().flatten().map(|combine| combine.live).collect();
     for (slot, data) in kernel.live.iter_mut() {
-        data.shared = facts.live[slot].is_uniform() && !together.contains(&slot);
+        data.shared |= facts.live[slot].is_uniform() && !together.contains(&slot);
     }
 }

@@ -299,5 +299,6 @@ fn settings(linked: &LinkedProgram, launch: &LaunchFacts) -> CompileOptions {
         launch: *launch,
         dump: options().dump.clone(),
         report: options().report.clone(),
+        ..CompileOptions::default()
     }
 }

@@ -13,9 +13,9 @@
 //! were then, because redefining one of them on the way here would lead past the value's definition
 //! again.
 
-use super::Split;
+use super::{Split, Start};
 use crate::ir::{
-    BinaryOp, Input, Inst, InstData, Kernel, LiveData, LiveSlot, Query, Region, TernaryOp, UnaryOp, Value, ValueDef,
+    BinaryOp, Input, Inst, InstData, Kernel, LiveData, LiveSlot, Query, TernaryOp, Type, UnaryOp, Value, ValueDef,
 };
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 
@@ -31,39 +31,32 @@ pub(super) struct Plan {
     pub slots: PrimaryMap<LiveSlot, LiveData>,
     /// The slot of each value that some region keeps.
     pub slot: SecondaryMap<Value, Option<LiveSlot>>,
-    /// The values that a region finds in their slots, in the order of their definitions.
-    pub kept: SecondaryMap<Region, Vec<Value>>,
+    /// The values that work-items find in their slots where they start, in the order of their definitions.
+    pub kept: SecondaryMap<Start, Vec<Value>>,
 }
 
 /// Decides for every barrier what is kept, then gives slots to the values.
 pub(super) fn plan(kernel: &Kernel, split: &Split) -> Plan {
-    let mut kept: SecondaryMap<Region, Vec<Value>> = SecondaryMap::new();
-    for (region, &start) in split.starts.iter().skip(1) {
-        let mut here: SecondaryMap<Value, bool> = SecondaryMap::new();
-        for value in in_order(split, split.liveness.live_in(start).collect()) {
-            if !Again::new(kernel, split, &here).need(value) {
-                here[value] = true;
-                kept[region].push(value);
-            }
-        }
-    }
-    let together = split.together.values().map(|&ty| LiveData { ty, shared: false });
-    let mut slots: PrimaryMap<LiveSlot, LiveData> = together.collect();
+    let kept = choose_kept(kernel, split);
+    let together = split.cuts.together.values().map(|&ty| LiveData { ty, shared: false });
+    let which = split.which().map(|_| LiveData { ty: Type::I32, shared: true });
+    let mut slots: PrimaryMap<LiveSlot, LiveData> = together.chain(which).collect();
+    let taken_by_others = slots.len();
     // By slot: whether it is for values that may differ between work-items.
     let mut varies: SecondaryMap<LiveSlot, bool> = SecondaryMap::new();
     let by_data = varying_by_data(split);
     let mut slot: SecondaryMap<Value, Option<LiveSlot>> = SecondaryMap::new();
-    let mut regions_of: SecondaryMap<Value, Vec<Region>> = SecondaryMap::new();
-    for (region, values) in kept.iter() {
-        values.iter().for_each(|&value| regions_of[value].push(region));
+    let mut starts_of: SecondaryMap<Value, Vec<Start>> = SecondaryMap::new();
+    for (start, values) in kept.iter() {
+        values.iter().for_each(|&value| starts_of[value].push(start));
     }
-    // By slot: the regions that find a value in it.
-    let mut taken: SecondaryMap<LiveSlot, SecondaryMap<Region, bool>> = SecondaryMap::new();
-    let all = split.body.values.keys().filter(|&value| !regions_of[value].is_empty()).collect();
+    // By slot: the starts at which a value is in it.
+    let mut taken: SecondaryMap<LiveSlot, SecondaryMap<Start, bool>> = SecondaryMap::new();
+    let all = split.body.values.keys().filter(|&value| !starts_of[value].is_empty()).collect();
     for value in in_order(split, all) {
         let ty = split.body.ty(value);
-        let free = slots.iter().skip(split.together.len()).find(|&(candidate, data)| {
-            let taken = || regions_of[value].iter().any(|&region| taken[candidate][region]);
+        let free = slots.iter().skip(taken_by_others).find(|&(candidate, data)| {
+            let taken = || starts_of[value].iter().any(|&start| taken[candidate][start]);
             data.ty == ty && varies[candidate] == by_data[value] && !taken()
         });
         let chosen = match free {
@@ -72,9 +65,31 @@ pub(super) fn plan(kernel: &Kernel, split: &Split) -> Plan {
         };
         varies[chosen] = by_data[value];
         slot[value] = Some(chosen);
-        regions_of[value].iter().for_each(|&region| taken[chosen][region] = true);
+        starts_of[value].iter().for_each(|&start| taken[chosen][start] = true);
     }
     Plan { slots, slot, kept }
+}
+
+/// Decides for every start what is kept. A value that a region of several starts computes again is so for all of them, as
+/// there is one definition at the region's begin; it is kept for all at which it is live otherwise.
+fn choose_kept(kernel: &Kernel, split: &Split) -> SecondaryMap<Start, Vec<Value>> {
+    let mut kept: SecondaryMap<Start, Vec<Value>> = SecondaryMap::new();
+    for starts in split.regions.starts.values().skip(1) {
+        let mut live: Vec<(Value, Start)> = Vec::new();
+        for &start in starts {
+            live.extend(split.liveness.live_in(split.cuts.starts[start]).map(|value| (value, start)));
+        }
+        live.sort_by_key(|&(value, start)| (split.order[value], start));
+        let mut here: SecondaryMap<Value, bool> = SecondaryMap::new();
+        for at in live.chunk_by(|a, b| a.0 == b.0) {
+            let again = |&(value, start): &(Value, Start)| Again::new(kernel, split, start, &here).need(value);
+            if !at.iter().all(again) {
+                here[at[0].0] = true;
+                at.iter().for_each(|&(value, start)| kept[start].push(value));
+            }
+        }
+    }
+    kept
 }
 
 /// The values that may differ between the work-items of a group, by what they are computed from. The branches that
@@ -129,7 +144,8 @@ fn in_order(split: &Split, mut values: Vec<Value>) -> Vec<Value> {
 struct Again<'a> {
     kernel: &'a Kernel,
     split: &'a Split,
-    /// The values kept so far at this barrier.
+    start: Start,
+    /// The values kept so far in this start's region.
     kept: &'a SecondaryMap<Value, bool>,
     /// The instructions needed, each once.
     insts: Vec<Inst>,
@@ -140,8 +156,8 @@ struct Again<'a> {
 }
 
 impl<'a> Again<'a> {
-    fn new(kernel: &'a Kernel, split: &'a Split, kept: &'a SecondaryMap<Value, bool>) -> Self {
-        Again { kernel, split, kept, insts: Vec::new(), cost: 0, from_kept: false }
+    fn new(kernel: &'a Kernel, split: &'a Split, start: Start, kept: &'a SecondaryMap<Value, bool>) -> Self {
+        Again { kernel, split, start, kept, insts: Vec::new(), cost: 0, from_kept: false }
     }
 
     /// Adds what it takes to compute a value; false if that is impossible or too much.
@@ -151,7 +167,9 @@ impl<'a> Again<'a> {
         }
         if self.kept[value] {
             self.from_kept = true;
-            return self.cost <= FROM_KEPT;
+            // It is in its slot only for the starts at which it is live.
+            let found = self.split.liveness.is_live_in(value, self.split.cuts.starts[self.start]);
+            return found && self.cost <= FROM_KEPT;
         }
         let ValueDef::Result(inst, _) = self.split.body.values[value].def else {
             return false;

@@ -3,7 +3,7 @@
 //! Requires: the split code and the plan of what is kept.
 //! Ensures: valid SSA; the region's entry block has the kernel's inputs as parameters; slots hold what
 //! the plan says on every arrival at a barrier.
-//! Phases: copy blocks; parameters where definitions meet; operands and stores; place the definitions at
+//! Phases: copy blocks, behind a switch if there are several starts; parameters where definitions meet; operands and stores; place the definitions at
 //! the begin.
 //! Source: Karrenberg & Hack 2012, section 2.3; the parameters as in Cytron et al. 1991, section 4
 //! (dominance frontiers), pruned by liveness.
@@ -16,12 +16,14 @@
 //!
 //! Arriving at a barrier stores what the next region finds in slots, unless it lies there already.
 
-use super::Split;
 use super::live::Plan;
+use super::{Split, Start};
 use crate::analysis::cfg::{Cfg, cfg};
 use crate::analysis::dominators::{Dominators, dominators};
-use crate::ir::{Block, Function, Inst, InstData, LiveSlot, Region, SourceLoc, Terminator, Value, ValueDef};
-use cranelift_entity::{PrimaryMap, SecondaryMap};
+use crate::ir::{
+    Block, BlockCall, Function, Inst, InstData, LiveSlot, Region, SourceLoc, Terminator, Type, Value, ValueDef,
+};
+use cranelift_entity::{EntitySet, SecondaryMap};
 
 struct Copy<'a> {
     split: &'a Split,
@@ -31,8 +33,12 @@ struct Copy<'a> {
     f: Function,
     /// The copy of each block.
     block: SecondaryMap<Block, Option<Block>>,
-    /// The block that each block is a copy of.
-    original: PrimaryMap<Block, Block>,
+    /// The block that each block is a copy of; none: the switch at the begin.
+    original: SecondaryMap<Block, Option<Block>>,
+    /// The values from earlier regions that some start needs.
+    needed: EntitySet<Value>,
+    /// Those of them that are in slots.
+    kept: EntitySet<Value>,
     /// The copy of each value that the region's blocks define, and of the kernel's inputs.
     value: SecondaryMap<Value, Option<Value>>,
     /// The definition at the begin of each value from earlier regions, once it is wanted.
@@ -51,12 +57,15 @@ pub(super) fn build(split: &Split, plan: &Plan, region: Region) -> Function {
         region,
         f: Function::new(),
         block: SecondaryMap::new(),
-        original: PrimaryMap::new(),
+        original: SecondaryMap::new(),
+        needed: EntitySet::new(),
+        kept: EntitySet::new(),
         value: SecondaryMap::new(),
         begin: SecondaryMap::new(),
         floating: Vec::new(),
         joins: SecondaryMap::new(),
     };
+    copy.find_needed();
     copy.shapes();
     let cfg = cfg(&copy.f);
     let tree = dominators(&cfg);
@@ -67,20 +76,37 @@ pub(super) fn build(split: &Split, plan: &Plan, region: Region) -> Function {
 }
 
 impl Copy<'_> {
+    /// Notes what the region needs of earlier ones.
+    fn find_needed(&mut self) {
+        for &start in &self.split.regions.starts[self.region] {
+            for value in self.split.liveness.live_in(self.split.cuts.starts[start]) {
+                self.needed.insert(value);
+            }
+            self.plan.kept[start].iter().for_each(|&value| {
+                self.kept.insert(value);
+            });
+        }
+    }
+
     /// Blocks with parameters, instructions with results, and jumps, all without operands.
     fn shapes(&mut self) {
         let split = self.split;
+        let several = split.which().filter(|_| split.regions.starts[self.region].len() > 1);
+        let dispatch = several.map(|_| self.f.add_block());
         for old in split.blocks(self.region) {
             let new = self.f.add_block();
             self.block[old] = Some(new);
-            self.original.push(old);
+            self.original[new] = Some(old);
         }
         let entry = self.f.entry();
         for &param in &split.body.blocks[split.body.entry()].params {
             self.value[param] = Some(self.f.add_param(entry, split.body.ty(param)));
         }
+        if let (Some(which), Some(dispatch)) = (several, dispatch) {
+            self.switch_to_starts(which, dispatch);
+        }
         for new in self.f.layout.clone() {
-            let old = self.original[new];
+            let Some(old) = self.original[new] else { continue };
             let data = &split.body.blocks[old];
             if new != entry {
                 for &param in &data.params {
@@ -96,8 +122,8 @@ impl Copy<'_> {
                 }
             }
             self.f.end_locs[new] = split.body.end_locs[old];
-            self.f.blocks[new].term = match split.cut[old] {
-                Some(region) => Terminator::Exit(region),
+            self.f.blocks[new].term = match split.cuts.cut[old] {
+                Some(start) => Terminator::Exit(split.regions.of[start]),
                 None => {
                     let mut term = data.term.clone();
                     for to in term.targets_mut() {
@@ -110,18 +136,27 @@ impl Copy<'_> {
         }
     }
 
+    /// Has a block lead to the start that a slot tells.
+    fn switch_to_starts(&mut self, which: LiveSlot, dispatch: Block) {
+        let split = self.split;
+        let load = self.f.append(dispatch, InstData::LiveLoad { live: which }, &[Type::I32], SourceLoc::default());
+        let copies = split.regions.starts[self.region].iter().filter_map(|&start| self.block[split.cuts.starts[start]]);
+        let targets = copies.map(|block| BlockCall { block, args: Vec::new() });
+        let mut cases: Vec<(u128, BlockCall)> = (0..).zip(targets).collect();
+        if let Some((_, default)) = cases.pop() {
+            self.f.blocks[dispatch].term = Terminator::Switch { value: self.f.result(load), cases, default };
+        }
+    }
+
     /// Whether two definitions of a value reach its uses here.
     fn has_both(&self, value: Value) -> bool {
-        let split = self.split;
-        let start = split.starts[self.region];
-        split.input(value).is_none() && self.value[value].is_some() && split.liveness.is_live_in(value, start)
+        self.split.input(value).is_none() && self.value[value].is_some() && self.needed.contains(value)
     }
 
     /// Adds parameters where a value's definition at the begin and its own one meet.
     fn join(&mut self, cfg: &Cfg, tree: &Dominators) {
         let split = self.split;
-        let start = split.starts[self.region];
-        let both: Vec<Value> = split.liveness.live_in(start).filter(|&v| self.has_both(v)).collect();
+        let both: Vec<Value> = self.needed.keys().filter(|&v| self.has_both(v)).collect();
         if both.is_empty() {
             return;
         }
@@ -132,7 +167,7 @@ impl Copy<'_> {
             let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
             while let Some(block) = work.pop() {
                 for &join in &frontier[block] {
-                    let needed = split.liveness.is_live_in(value, self.original[join]);
+                    let needed = self.original[join].is_some_and(|join| split.liveness.is_live_in(value, join));
                     if needed && !std::mem::replace(&mut seen[join], true) {
                         let param = self.f.add_param(join, split.body.ty(value));
                         self.joins[join].push((value, param));
@@ -146,12 +181,13 @@ impl Copy<'_> {
     /// Fills in all operands, and the stores where work-items arrive at barriers.
     fn operands(&mut self, tree: &Dominators) {
         for block in self.f.layout.clone() {
+            let Some(original) = self.original[block] else { continue };
             for inst in self.f.blocks[block].insts.clone() {
                 let mut data = self.f.insts[inst].data.clone();
                 data.map_args(|v| self.reaching(tree, v, block));
                 self.f.insts[inst].data = data;
             }
-            if let Terminator::Exit(next) = self.f.blocks[block].term {
+            if let Some(next) = self.split.cuts.cut[original] {
                 self.arrive(tree, block, next);
                 continue;
             }
@@ -166,7 +202,8 @@ impl Copy<'_> {
         }
     }
 
-    fn arrive(&mut self, tree: &Dominators, block: Block, next: Region) {
+    /// Stores what work-items find where they start next.
+    fn arrive(&mut self, tree: &Dominators, block: Block, next: Start) {
         for &value in &self.plan.kept[next] {
             let Some(live) = self.plan.slot[value] else {
                 continue;
@@ -177,13 +214,16 @@ impl Copy<'_> {
             let arg = self.reaching(tree, value, block);
             self.f.append(block, InstData::LiveStore { live, arg }, &[], SourceLoc::default());
         }
+        let starts = &self.split.regions.starts[self.split.regions.of[next]];
+        if let (Some(live), Ok(number), 2..) = (self.split.which(), starts.binary_search(&next), starts.len()) {
+            let arg = self.f.constant(Type::I32, number as u128);
+            self.f.append(block, InstData::LiveStore { live, arg }, &[], SourceLoc::default());
+        }
     }
 
     /// The slot in which this region finds a value.
     fn found(&self, value: Value) -> Option<LiveSlot> {
-        let order = |v: &Value| self.split.order[*v];
-        let kept = self.plan.kept[self.region].binary_search_by_key(&order(&value), order);
-        kept.ok().and(self.plan.slot[value])
+        self.plan.slot[value].filter(|_| self.kept.contains(value))
     }
 
     /// Whether the definition of a value that reaches the end of a block is the one at the begin.
