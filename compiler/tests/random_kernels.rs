@@ -8,7 +8,7 @@ use lockstep_compiler::analysis::loops::loops;
 use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
 use lockstep_compiler::ir::{Function, InstData, Module, Query, SlotLayout, Terminator, parse_module};
 use lockstep_compiler::testing::{Generated, Shape, random_kernel};
-use lockstep_compiler::transform::barriers::barriers;
+use lockstep_compiler::transform::barriers::{Bounds, barriers, barriers_within};
 use lockstep_compiler::transform::fold::{put_constants, tidy};
 use lockstep_compiler::transform::interleave::interleave;
 use lockstep_compiler::transform::reducible::make_reducible;
@@ -37,7 +37,7 @@ fn result(module: &Module, g: &Generated, what: &str) -> Vec<Vec<u8>> {
 }
 
 /// Checks the kernels of some seeds; how many of them have barriers.
-fn check_barriers(seeds: Range<u64>, shape: Shape) -> u64 {
+fn check_barriers(seeds: Range<u64>, shape: Shape, bounds: Bounds) -> u64 {
     let mut cut = 0;
     for seed in seeds {
         let g = random_kernel(seed, shape);
@@ -46,7 +46,7 @@ fn check_barriers(seeds: Range<u64>, shape: Shape) -> u64 {
         }
         let expected = result(&g.module, &g, &format!("seed {seed}"));
         let mut module = g.module.clone();
-        barriers(&mut module.kernels[0]);
+        barriers_within(&mut module.kernels[0], bounds);
         shared_live(&g.module, &mut module.kernels[0]);
         if let Err(errors) = verify(&module, Stage::Regions) {
             panic!("seed {seed}: {}\nfrom\n{}\nto\n{module}", errors[0], g.module);
@@ -62,7 +62,7 @@ fn check_barriers(seeds: Range<u64>, shape: Shape) -> u64 {
 fn barriers_keep_the_meaning() {
     let seeds = seeds(1500);
     let count = seeds.end - seeds.start;
-    let cut = check_barriers(seeds, Shape::default());
+    let cut = check_barriers(seeds, Shape::default(), Bounds::default());
     assert!(count < 100 || cut > count / 2, "only {cut} of {count} kernels have barriers");
 }
 
@@ -70,7 +70,7 @@ fn barriers_keep_the_meaning() {
 fn barriers_in_any_graph_keep_the_meaning() {
     let seeds = seeds(700);
     let count = seeds.end - seeds.start;
-    let cut = check_barriers(seeds, Shape { unstructured: true, depth: 3, ..Shape::default() });
+    let cut = check_barriers(seeds, Shape { unstructured: true, depth: 3, ..Shape::default() }, Bounds::default());
     assert!(count < 100 || cut > count / 2, "only {cut} of {count} kernels have barriers");
     let irreducible = |seed: &u64| {
         let g = random_kernel(*seed, Shape { unstructured: true, ..Shape::default() });
@@ -79,6 +79,22 @@ fn barriers_in_any_graph_keep_the_meaning() {
     };
     let found = (0..100).filter(irreducible).count();
     assert!(found > 20, "{found} of 100 are irreducible");
+}
+
+/// Also where barriers share regions as soon as a block would stand in two of them, or in three.
+#[test]
+fn shared_regions_keep_the_meaning() {
+    let mut shared = 0;
+    for seed in seeds(1500) {
+        let bounds = Bounds { few_insts: 0, most_copies: 1 + seed as usize % 2 };
+        let shape = Shape { unstructured: seed % 3 == 0, depth: 3, ..Shape::default() };
+        check_barriers(seed..seed + 1, shape, bounds);
+        let mut kernels = [0; 2].map(|_| random_kernel(seed, shape).module.kernels.swap_remove(0));
+        barriers(&mut kernels[0]);
+        barriers_within(&mut kernels[1], bounds);
+        shared += u64::from(kernels[1].regions.len() < kernels[0].regions.len());
+    }
+    assert!(std::env::var_os("LOCKSTEP_TEST_SEEDS").is_some() || shared > 200, "only {shared} kernels share regions");
 }
 
 /// Interleaved, private slots hold the same, and every lane touches its own elements only.

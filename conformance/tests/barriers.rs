@@ -9,6 +9,14 @@ fn each<T>(n: usize, item: impl FnMut(usize) -> T) -> Vec<T> {
     (0..n).map(item).collect()
 }
 
+/// The bits that tell which conditions hold in the kernels with many, as these files' first lines have them.
+const CONDITIONS: i32 = 11413;
+
+/// What the items of a group have after one step in which each adds what another has to three times its own.
+fn exchanged(v: &[i32], k: usize) -> Vec<i32> {
+    each(v.len(), |l| (v[l] * 3 + v[(l + k + 1) % v.len()]) & 0xffff)
+}
+
 macro_rules! kernels {
     ($($name:ident => $check:expr;)*) => {
         $(
@@ -120,6 +128,33 @@ kernels! {
             each(n, |l| v[l] - v[(n - 1 - l + 1) % n])
         };
         each(n, |l| w[(l + 3) % n])
+    });
+
+    many_conditional => |name| check_groups(name, |_, v| {
+        let step = |v: Vec<i32>, k: usize| match CONDITIONS >> (k % 16) & 1 {
+            1 => exchanged(&v, k),
+            _ => v.iter().map(|v| v + k as i32).collect(),
+        };
+        (0..40).fold(v.to_vec(), step)
+    });
+
+    many_conditional_in_loop => |name| check_groups(name, |_, v| {
+        let f = CONDITIONS;
+        let step = |v: Vec<i32>, k: usize| match (f >> (k % 11) & 1, f >> (k % 5) & 1) {
+            (1, 1) => exchanged(&exchanged(&v, k), k + 1),
+            (1, _) => exchanged(&v, k),
+            _ => v.iter().map(|v| v + k as i32).collect(),
+        };
+        (0..4).fold(v.to_vec(), |v, i| {
+            let v = match f >> i & 3 {
+                0 => exchanged(&exchanged(&v, 0), 1),
+                1 => exchanged(&v, 1),
+                2 => exchanged(&v, 2).iter().map(|v| v - i).collect(),
+                _ => v.iter().map(|v| v - i).collect(),
+            };
+            let v = (0..24).fold(v, step);
+            v.iter().map(|&v| if v == -1 { 0 } else { v }).collect()
+        })
     });
 
     conditional_in_loop => |name| check_groups(name, |_, v| {

@@ -16,7 +16,7 @@ use lockstep_compiler::ir::{Function, Kernel, Module};
 use lockstep_compiler::launch_facts::LaunchFacts;
 use lockstep_compiler::layout::Layout;
 use lockstep_compiler::report::Notes;
-use lockstep_compiler::transform::barriers::barriers;
+use lockstep_compiler::transform::barriers::{Bounds, barriers, barriers_within};
 use lockstep_compiler::transform::boscc::boscc;
 use lockstep_compiler::transform::divergent_loops::{UniformLoops, divergent_loops};
 use lockstep_compiler::transform::fold::fold;
@@ -50,6 +50,7 @@ const PASSES: &[Pass] = &[
     Pass { name: "fold", run: |kernel| kernel.regions.values_mut().for_each(fold), stage: Stage::Imported },
     Pass { name: "waiting_loops", run: mark_waiting_loops, stage: Stage::Imported },
     Pass { name: "barriers", run: barriers, stage: Stage::Regions },
+    Pass { name: "barriers_sharing_regions", run: share_regions, stage: Stage::Regions },
     Pass { name: "shared_live", run: |kernel| shared_live(&Module::default(), kernel), stage: Stage::Regions },
     Pass { name: "rounds", run: rounds_of_eight, stage: Stage::Regions },
     Pass { name: "reducible", run: reducible_regions, stage: Stage::Regions },
@@ -78,6 +79,11 @@ fn reducible_regions(kernel: &mut Kernel) {
     kernel.regions.values_mut().for_each(|f| {
         make_reducible(f);
     });
+}
+
+/// No block stands in two regions that begin behind barriers.
+fn share_regions(kernel: &mut Kernel) {
+    barriers_within(kernel, Bounds { few_insts: 0, most_copies: 0 });
 }
 
 /// In launches with groups of eight.

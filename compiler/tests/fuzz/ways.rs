@@ -10,7 +10,7 @@ use lockstep_compiler::layout::Layout;
 use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
 use lockstep_compiler::report::{Notes, Report};
 use lockstep_compiler::testing::Generated;
-use lockstep_compiler::transform::barriers::barriers;
+use lockstep_compiler::transform::barriers::{Bounds, barriers, barriers_within};
 use lockstep_compiler::transform::shared_live::shared_live;
 use lockstep_compiler::verify::{Stage, verify, verify_kernel};
 use lockstep_compiler::widen::{self, Configuration, Gangs, Reason, RegionPlan, Versions};
@@ -29,18 +29,19 @@ const WIDTH: u32 = 8;
 #[derive(Clone, Copy, Debug)]
 pub enum Way {
     /// Linearized, in the lock-step interpreter in gangs of `lanes`.
-    Lockstep { gangs: Gangs, lanes: usize },
+    Lockstep { gangs: Gangs, lanes: usize, regions: Bounds },
     /// As machine code, in registers of at most so many bits.
-    Machine { vectorize: Vectorize, opt_disable: bool, simd: Option<u32> },
+    Machine { vectorize: Vectorize, opt_disable: bool, simd: Option<u32>, regions: Bounds },
 }
 
 impl Way {
     /// Linearized with everything varying and with what the analyses find, in gangs of 1 to 16; then with versions for
-    /// lanes that agree. Nothing is made for gangs of one, but what is made for two holds for them too.
+    /// lanes that agree and with barriers that share regions. Nothing is made for gangs of one, but what is made for two holds for them too.
     pub fn lockstep(layout: Layout) -> Vec<Way> {
         let way = |gangs: Gangs, lanes: u32| {
             let width = Some(lanes.max(2));
-            Way::Lockstep { gangs: Gangs { width, layout: Some(layout), ..gangs }, lanes: lanes as usize }
+            let regions = bounds_of(gangs);
+            Way::Lockstep { gangs: Gangs { width, layout: Some(layout), ..gangs }, lanes: lanes as usize, regions }
         };
         let mut ways = Vec::new();
         for gangs in [Gangs { configuration: Configuration::Naive, ..Gangs::default() }, Gangs::default()] {
@@ -50,22 +51,30 @@ impl Way {
         ways
     }
 
-    /// Machine code: scalar; naive, with all the analyses and with versions for lanes that agree for gangs of `width` in a
-    /// layout; and what the estimate chooses, for each region by itself.
+    /// Machine code: scalar; naive, with all the analyses and with versions for lanes that agree, where barriers share
+    /// regions, for gangs of `width` in a layout; and what the estimate chooses, for each region by itself.
     pub fn machine(width: u32, layout: Layout, opt_disable: bool, simd: Option<u32>) -> Vec<Way> {
         let naive = Gangs { configuration: Configuration::Naive, ..Gangs::default() };
         let gangs = [naive, Gangs::default(), versioned()]
             .map(|gangs| Vectorize::Gangs(Gangs { width: Some(width), layout: Some(layout), ..gangs }));
         let all = [Vectorize::Scalar, Vectorize::Gangs(Gangs::default())].into_iter().chain(gangs);
-        all.map(|vectorize| Way::Machine { vectorize, opt_disable, simd }).collect()
+        let way = |vectorize| {
+            let regions = match vectorize {
+                Vectorize::Gangs(gangs) => bounds_of(gangs),
+                Vectorize::Scalar => Bounds::default(),
+            };
+            Way::Machine { vectorize, opt_disable, simd, regions }
+        };
+        all.map(way).collect()
     }
 
     /// Why the kernel, run this way in a launch of which the facts hold, does not leave what is expected; none: it does.
     pub fn fault(&self, g: &Generated, launch: LaunchFacts, expected: &[Vec<u8>]) -> Option<String> {
         let run = || match *self {
-            Way::Lockstep { gangs, lanes } => lockstep(g, gangs, lanes, &launch),
-            Way::Machine { vectorize, opt_disable, simd } => {
-                let options = CompileOptions { vectorize, launch, opt_disable, simd, ..CompileOptions::default() };
+            Way::Lockstep { gangs, lanes, regions } => lockstep(g, gangs, lanes, regions, &launch),
+            Way::Machine { vectorize, opt_disable, simd, regions } => {
+                let options =
+                    CompileOptions { vectorize, launch, opt_disable, simd, regions, ..CompileOptions::default() };
                 let name = &g.module.kernels[0].name;
                 let code = Code::compile(&g.module, name, &options)?;
                 // Without optimisation all values of wide gangs lie on the stack.
@@ -153,9 +162,23 @@ fn versioned() -> Gangs {
     Gangs::default().with_versions(Versions::Always)
 }
 
-fn lockstep(g: &Generated, gangs: Gangs, lanes: usize, launch: &LaunchFacts) -> Result<Vec<Vec<u8>>, String> {
+/// Regions that barriers share as soon as a block would stand in two of them, where code has all its versions.
+fn bounds_of(gangs: Gangs) -> Bounds {
+    match gangs.all_true {
+        Versions::Always => Bounds { few_insts: 0, most_copies: 1 },
+        _ => Bounds::default(),
+    }
+}
+
+fn lockstep(
+    g: &Generated,
+    gangs: Gangs,
+    lanes: usize,
+    regions: Bounds,
+    launch: &LaunchFacts,
+) -> Result<Vec<Vec<u8>>, String> {
     let mut kernel = g.module.kernels[0].clone();
-    barriers(&mut kernel);
+    barriers_within(&mut kernel, regions);
     shared_live(&g.module, &mut kernel);
     let planned = widen::plan(&g.module, &mut kernel, gangs, REGISTER_BITS, launch, &Notes::default());
     let layout = planned.map_err(|reason| reason.to_string())?.layout;

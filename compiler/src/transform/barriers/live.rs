@@ -18,6 +18,7 @@ use crate::ir::{
     BinaryOp, Input, Inst, InstData, Kernel, LiveData, LiveSlot, Query, TernaryOp, Type, UnaryOp, Value, ValueDef,
 };
 use cranelift_entity::{PrimaryMap, SecondaryMap};
+use std::collections::BTreeSet;
 
 /// Operations that computing a value again from what every region has may take: most of them are the
 /// same for all work-items, or grow by a constant from one to the next.
@@ -33,6 +34,9 @@ pub(super) struct Plan {
     pub slot: SecondaryMap<Value, Option<LiveSlot>>,
     /// The values that work-items find in their slots where they start, in the order of their definitions.
     pub kept: SecondaryMap<Start, Vec<Value>>,
+    /// The slots that a region of several starts may read at its begin though only some of the starts need what is there:
+    /// work-items store something in them before.
+    pub partly: Vec<LiveSlot>,
 }
 
 /// Decides for every barrier what is kept, then gives slots to the values.
@@ -67,7 +71,8 @@ pub(super) fn plan(kernel: &Kernel, split: &Split) -> Plan {
         slot[value] = Some(chosen);
         starts_of[value].iter().for_each(|&start| taken[chosen][start] = true);
     }
-    Plan { slots, slot, kept }
+    let partly = partly_needed(split, &kept).into_iter().filter_map(|value| slot[value]).collect::<BTreeSet<_>>();
+    Plan { slots, slot, kept, partly: partly.into_iter().collect() }
 }
 
 /// Decides for every start what is kept. A value that a region of several starts computes again is so for all of them, as
@@ -90,6 +95,17 @@ fn choose_kept(kernel: &Kernel, split: &Split) -> SecondaryMap<Start, Vec<Value>
         }
     }
     kept
+}
+
+/// The values that are kept for some of their region's starts and not for others.
+fn partly_needed(split: &Split, kept: &SecondaryMap<Start, Vec<Value>>) -> Vec<Value> {
+    let mut found = Vec::new();
+    for starts in split.regions.starts.values() {
+        let mut values: Vec<Value> = starts.iter().flat_map(|&start| &kept[start]).copied().collect();
+        values.sort();
+        found.extend(values.chunk_by(|a, b| a == b).filter(|same| same.len() < starts.len()).map(|same| same[0]));
+    }
+    found
 }
 
 /// The values that may differ between the work-items of a group, by what they are computed from. The branches that

@@ -3,8 +3,8 @@
 //! Requires: the split code and the plan of what is kept.
 //! Ensures: valid SSA; the region's entry block has the kernel's inputs as parameters; slots hold what
 //! the plan says on every arrival at a barrier.
-//! Phases: copy blocks, behind a switch if there are several starts; parameters where definitions meet; operands and stores; place the definitions at
-//! the begin.
+//! Phases: copy blocks, behind a switch if there are several starts; parameters where definitions meet; operands and
+//! stores; place the definitions at the begin.
 //! Source: Karrenberg & Hack 2012, section 2.3; the parameters as in Cytron et al. 1991, section 4
 //! (dominance frontiers), pruned by liveness.
 //!
@@ -213,6 +213,13 @@ impl Copy<'_> {
             }
             let arg = self.reaching(tree, value, block);
             self.f.append(block, InstData::LiveStore { live, arg }, &[], SourceLoc::default());
+        }
+        if self.split.regions.starts[self.region].contains(&Start::from_u32(0)) {
+            let stored = |live: LiveSlot| self.plan.kept[next].iter().any(|&value| self.plan.slot[value] == Some(live));
+            for &live in self.plan.partly.iter().filter(|&&live| !stored(live)) {
+                let arg = self.f.constant(self.plan.slots[live].ty, 0);
+                self.f.append(block, InstData::LiveStore { live, arg }, &[], SourceLoc::default());
+            }
         }
         let starts = &self.split.regions.starts[self.split.regions.of[next]];
         if let (Some(live), Ok(number), 2..) = (self.split.which(), starts.binary_search(&next), starts.len()) {
