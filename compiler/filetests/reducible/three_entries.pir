@@ -41,23 +41,23 @@ kernel "three_entries" {
 ;     v1: i64 = query.local_id 0
 ;     v2: i64 = shl v1, 2
 ;     v3: ptr.global = ptradd v0, v2
-;     switch v1 [0: b6(1, 0, 0, 0), 1: b6(2, 0, 0, 10)] default b6(0, 8, 0, 0)
+;     switch v1 [0: b6(1, 0), 1: b6(2, 10)] default b6(0, 8)
 ;   b1(v4: i32):
 ;     v5: i32 = add v4, 1
-;     jump b6(2, 0, 0, v5)
+;     jump b6(2, v5)
 ;   b2(v6: i32):
 ;     v7: i32 = add v6, 2
-;     jump b6(0, v7, 0, 0)
+;     jump b6(0, v7)
 ;   b3(v8: i32):
 ;     v9: i1 = icmp.slt v8, 3:i32
-;     br v9, b6(1, 0, v8, 0), b4
+;     br v9, b6(1, v8), b4
 ;   b4:
 ;     v10: i1 = icmp.eq v8, 12:i32
 ;     br v10, b5(13), b5(v8)
 ;   b5(v11: i32):
 ;     store v11 to v3 align 4
 ;     return
-;   b6(v21: i32, v22: i32, v23: i32, v24: i32):
-;     switch v21 [0: b3(v22), 1: b1(v23)] default b2(v24)
+;   b6(v21: i32, v22: i32):
+;     switch v21 [0: b3(v22), 1: b1(v22)] default b2(v22)
 ;   }
 ; }

@@ -16,6 +16,8 @@
 //!                                 b2:             br d, h(false, y), b3
 //! ```
 //!
+//! Several entries share the header's parameters (of two each has its own): an arrival is at one of them.
+//!
 //! Nothing has to be mended: a definition still dominates its uses. A way that the new header makes possible,
 //! from an edge to one entry on to another entry, can be told as one of the old graph by going through the
 //! cycle from the one entry to the other. A definition outside of the cycle that lay on all old ways lies on
@@ -26,7 +28,7 @@ use crate::analysis::cfg::{Cfg, cfg};
 use crate::analysis::dominators::dominators;
 use crate::analysis::loops::loops;
 use crate::ir::{Block, BlockCall, Function, Terminator, Type, Value};
-use cranelift_entity::EntitySet;
+use cranelift_entity::{EntitySet, SecondaryMap};
 
 /// Gives every cycle one entry; how many headers were added.
 pub fn make_reducible(f: &mut Function) -> usize {
@@ -108,40 +110,69 @@ fn cycles(graph: &Cfg, part: &[Block]) -> Vec<Vec<Block>> {
     found
 }
 
+/// The parameters of a header that take what the entries' parameters are given.
+struct HeaderParams {
+    /// All of them but the one that says where to go on.
+    all: Vec<Value>,
+    /// For each entry the positions of its parameters among them.
+    of_entry: Vec<Vec<usize>>,
+}
+
+/// Adds the parameters to a header. Each of two entries has its own, which differ between lanes only as those of the entry do.
+/// Several entries share them, as each arrival is at one entry: there are no more than the entry with the most needs, and
+/// edges stay as short.
+fn add_header_params(f: &mut Function, header: Block, entries: &[Block]) -> HeaderParams {
+    let is_shared = entries.len() > 2;
+    let mut params = HeaderParams { all: Vec::new(), of_entry: Vec::new() };
+    for &entry in entries {
+        let types: Vec<Type> = f.blocks[entry].params.iter().map(|&param| f.ty(param)).collect();
+        let mut positions: Vec<usize> = Vec::new();
+        for ty in types {
+            let is_free = |position: &usize| f.ty(params.all[*position]) == ty && !positions.contains(position);
+            let free = (0..params.all.len()).find(|position| is_shared && is_free(position));
+            positions.push(free.unwrap_or_else(|| {
+                params.all.push(f.add_param(header, ty));
+                params.all.len() - 1
+            }));
+        }
+        params.of_entry.push(positions);
+    }
+    params
+}
+
 /// Leads all edges to several blocks through a new one, which is told where to go on.
 fn add_header(f: &mut Function, graph: &Cfg, entries: &[Block]) {
     let header = f.add_block();
     let ty = if entries.len() == 2 { Type::BOOL } else { Type::I32 };
     let which = f.add_param(header, ty);
     let number = |entry: usize| if entries.len() == 2 { 1 - entry as u128 } else { entry as u128 };
-    // Each entry's parameters have a place of their own among those of the header.
-    let mut given: Vec<Vec<Value>> = Vec::new();
-    for &entry in entries {
-        let types: Vec<Type> = f.blocks[entry].params.iter().map(|&param| f.ty(param)).collect();
-        given.push(types.into_iter().map(|ty| f.add_param(header, ty)).collect());
-    }
+    let params = add_header_params(f, header, entries);
+    let types: Vec<Type> = params.all.iter().map(|&param| f.ty(param)).collect();
+    let unused: Vec<Value> = types.into_iter().map(|ty| f.constant(ty, 0)).collect();
+    let mut entry_of: SecondaryMap<Block, Option<usize>> = SecondaryMap::new();
+    entries.iter().enumerate().for_each(|(i, &entry)| entry_of[entry] = Some(i));
     let mut sources: Vec<Block> = entries.iter().flat_map(|&entry| graph.preds(entry)).copied().collect();
     sources.sort_by_key(|&block| graph.rpo_number(block));
     sources.dedup();
     for source in sources {
         let mut term = f.blocks[source].term.clone();
         for to in term.targets_mut() {
-            let Some(entry) = entries.iter().position(|&entry| entry == to.block) else { continue };
-            let mut args = vec![f.constant(ty, number(entry))];
-            for (i, params) in given.iter().enumerate() {
-                if i == entry {
-                    args.append(&mut to.args);
-                } else {
-                    let types: Vec<Type> = params.iter().map(|&param| f.ty(param)).collect();
-                    args.extend(types.into_iter().map(|ty| f.constant(ty, 0)));
-                }
+            let Some(entry) = entry_of[to.block] else { continue };
+            let mut args = unused.clone();
+            for (&position, &arg) in params.of_entry[entry].iter().zip(&to.args) {
+                args[position] = arg;
             }
+            args.insert(0, f.constant(ty, number(entry)));
             *to = BlockCall { block: header, args };
         }
         f.blocks[source].term = term;
     }
-    let mut to: Vec<BlockCall> = entries.iter().zip(given).map(|(&block, args)| BlockCall { block, args }).collect();
-    f.blocks[header].term = match &mut to[..] {
+    let call = |(i, &block): (usize, &Block)| {
+        let args = params.of_entry[i].iter().map(|&position| params.all[position]).collect();
+        BlockCall { block, args }
+    };
+    let to: Vec<BlockCall> = entries.iter().enumerate().map(call).collect();
+    f.blocks[header].term = match &to[..] {
         [first, second] => Terminator::Branch { cond: which, then_to: first.clone(), else_to: second.clone() },
         [cases @ .., last] => {
             let cases = cases.iter().enumerate().map(|(i, to)| (number(i), to.clone())).collect();

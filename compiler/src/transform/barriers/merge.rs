@@ -33,7 +33,7 @@ use std::collections::BTreeSet;
 /// How much regions may copy.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Instructions of all regions together that are never too many: LLVM takes about a tenth of a second for them.
+    /// Instructions of all regions together that are never too many: LLVM takes about half a second for them.
     pub few_insts: usize,
     /// Most regions behind barriers that a block may be part of where all of them together have more instructions.
     pub most_copies: usize,
@@ -41,7 +41,7 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Bounds {
-        Bounds { few_insts: 2000, most_copies: 4 }
+        Bounds { few_insts: 8000, most_copies: 4 }
     }
 }
 
