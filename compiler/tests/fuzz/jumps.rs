@@ -5,7 +5,7 @@
 //! lock-step interpreter runs what every configuration makes of it, and machine code is made of some.
 
 use crate::seeds::Seeds;
-use crate::ways::{Way, expected};
+use crate::ways::{Way, bounds_of, expected};
 use lockstep_compiler::frontend::options::{BuildOptions, Stage};
 use lockstep_compiler::frontend::{FrontendConfig, LinkedProgram, compile, link};
 use lockstep_compiler::import;
@@ -15,6 +15,7 @@ use lockstep_compiler::launch_facts::LaunchFacts;
 use lockstep_compiler::pipeline::{Vectorize, load};
 use lockstep_compiler::testing::jumps::{JumpProgram, OUTPUTS, VARIABLES, evaluate, print_source, random_program};
 use lockstep_compiler::testing::{Generated, Random};
+use lockstep_compiler::transform::barriers::Bounds;
 use lockstep_compiler::transform::reducible::make_reducible;
 use lockstep_compiler::widen::{Configuration, Gangs, Versions};
 use std::ops::Range;
@@ -94,7 +95,10 @@ fn all_gangs(width: u32) -> Vec<Gangs> {
 /// Every configuration, in the lock-step interpreter.
 fn lockstep_ways(seed: u64) -> Vec<Way> {
     let width = [2, 4, 8, 16][seed as usize % 4];
-    all_gangs(width).into_iter().map(|gangs| Way::Lockstep { gangs, lanes: width as usize }).collect()
+    all_gangs(width)
+        .into_iter()
+        .map(|gangs| Way::Lockstep { gangs, lanes: width as usize, regions: bounds_of(gangs) })
+        .collect()
 }
 
 /// Every configuration, as machine code.
@@ -102,9 +106,10 @@ fn machine_ways(seed: u64) -> Vec<Way> {
     let width = [2, 4, 8, 16, 32][seed as usize % 5];
     let simd = [None, None, Some(256), Some(128)][seed as usize / 5 % 4];
     let opt_disable = !seed.is_multiple_of(OPTIMIZED_EVERY * MACHINE_CODE_EVERY);
-    let gangs = all_gangs(width).into_iter().chain([Gangs::default()]).map(Vectorize::Gangs);
-    let all = [Vectorize::Scalar].into_iter().chain(gangs);
-    all.map(|vectorize| Way::Machine { vectorize, opt_disable, simd }).collect()
+    let machine = |vectorize, regions| Way::Machine { vectorize, opt_disable, simd, regions };
+    let gangs = all_gangs(width).into_iter().chain([Gangs::default()]);
+    let in_gangs = gangs.map(|gangs| machine(Vectorize::Gangs(gangs), bounds_of(gangs)));
+    [machine(Vectorize::Scalar, Bounds::default())].into_iter().chain(in_gangs).collect()
 }
 
 fn link_program(cases: &[Case], options: &str) -> LinkedProgram {

@@ -163,7 +163,7 @@ fn versioned() -> Gangs {
 }
 
 /// Regions that barriers share as soon as a block would stand in two of them, where code has all its versions.
-fn bounds_of(gangs: Gangs) -> Bounds {
+pub fn bounds_of(gangs: Gangs) -> Bounds {
     match gangs.all_true {
         Versions::Always => Bounds { few_insts: 0, most_copies: 1 },
         _ => Bounds::default(),
