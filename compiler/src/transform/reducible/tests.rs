@@ -145,12 +145,12 @@ fn many_entries_share_one_header() {
     let cond = f.constant(Type::BOOL, 1);
     inner.iter().enumerate().for_each(|(i, &block)| {
         f.add_param(block, Type::I32);
-        if i % 2 == 0 {
+        if i.is_multiple_of(2) {
             f.add_param(block, Type::BOOL);
         }
     });
     let call = |i: usize| {
-        let args = if i % 2 == 0 { vec![value, cond] } else { vec![value] };
+        let args = if i.is_multiple_of(2) { vec![value, cond] } else { vec![value] };
         BlockCall { block: inner[i], args }
     };
     let leave = BlockCall { block: *last, args: Vec::new() };
