@@ -109,3 +109,23 @@ fn both_sides_work_when_the_queue_is_made_after_the_fork() {
         assert!(work().iter().all(|&(_, got, wanted)| got == wanted));
     });
 }
+
+extern "C" fn ignore(_: cl_program, _: *mut std::ffi::c_void) {}
+
+/// The thread that builds is the parent's: in the child nobody would ever end the build.
+#[test]
+fn a_build_of_the_parent_is_not_waited_for() {
+    in_child("a_build_of_the_parent_is_not_waited_for", &[], || {
+        let setup = Setup::new();
+        let steps: String = (0..200).map(|i| format!("x = sin(x + {i}.5f) * pow(x, {i}.25f);\n")).collect();
+        let source = format!("kernel void f(global float *a) {{ float x = a[0]; {steps} a[0] = x; }}");
+        let program = setup.context.source(&source);
+        let build = (cl().clBuildProgram)(program.raw(), 0, ptr::null(), ptr::null(), Some(ignore), ptr::null_mut());
+        ok(build);
+        in_fork(|| {
+            let code = program.try_kernel("f").err().unwrap_or(CL_SUCCESS);
+            vec![("clCreateKernel", code, CL_INVALID_PROGRAM_EXECUTABLE)]
+        });
+        program.kernel("f");
+    });
+}
