@@ -12,7 +12,7 @@ const DENORMALS_ARE_ZERO: u32 = 1 << 6;
 /// All but "inexact", which host code that computes would stumble over.
 const MASKS_BUT_INEXACT: u32 = 0b01_1111 << 7;
 
-/// All exceptions.
+/// The mask of every floating-point exception that can trap (`FE_ALL_EXCEPT`).
 const ALL_MASKS: u32 = 0b11_1111 << 7;
 
 fn control() -> u32 {

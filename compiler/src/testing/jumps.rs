@@ -66,7 +66,7 @@ pub enum Operator {
 pub enum Expression {
     /// The variable with this index.
     Variable(usize),
-    /// A constant.
+    /// The same 32 bits for every work-item.
     Constant(u32),
     /// Two operands and what becomes of them.
     Binary(Operator, Box<Expression>, Box<Expression>),
@@ -75,7 +75,7 @@ pub enum Expression {
 /// Whether `(value >> shift) % modulus < limit`.
 #[derive(Clone, Debug)]
 pub struct Condition {
-    /// What decides.
+    /// The value whose remainder decides.
     pub value: Expression,
     /// Bits that are left out, at most 31.
     pub shift: u32,
@@ -105,11 +105,11 @@ pub enum LoopKind {
     While,
     /// After each iteration.
     DoWhile,
-    /// Never.
+    /// Never: only a jump out of the loop ends it.
     Endless,
 }
 
-/// A statement.
+/// A statement of the abstract program, with the statements inside it.
 #[derive(Clone, Debug)]
 pub enum Statement {
     /// `variable = value`
@@ -122,7 +122,7 @@ pub enum Statement {
     If(Condition, Vec<Statement>, Vec<Statement>),
     /// `switch (value % modulus)`
     Switch(Expression, u32, Vec<Arm>),
-    /// A loop.
+    /// A loop whose iterations each take fuel: its condition and its body.
     Loop(LoopKind, Condition, Vec<Statement>),
     /// A place to jump to.
     Label(u32),
