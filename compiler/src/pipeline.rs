@@ -55,12 +55,14 @@ pub struct CompileOptions {
     pub dump: Option<PathBuf>,
     /// The folder that receives what became of the kernel's loads, stores, branches and loops.
     pub report: Option<PathBuf>,
+    /// Whether the time of each stage is written to standard error.
+    pub time: bool,
 }
 
 impl CompileOptions {
     /// What makes code differ beside the kernel, the machine and the launch.
     pub fn settings(&self) -> String {
-        let CompileOptions { opt_disable, vectorize, simd, regions, launch: _, dump: _, report: _ } = self;
+        let CompileOptions { opt_disable, vectorize, simd, regions, launch: _, dump: _, report: _, time: _ } = self;
         format!("{opt_disable} {simd:?} {vectorize:?} {regions:?}")
     }
 }
@@ -310,8 +312,17 @@ fn compile(
 
     let bytes = jit::emit_object(&generated.module, &machine)?;
     run.done("emit");
+    if options.time {
+        eprint!("{}", describe_times(&kernel.name, &run.times));
+    }
     let object = KernelObject { bytes, needs: generated.needs };
     Ok(Compiled { object, times: run.times, reason, report })
+}
+
+/// The stages of a kernel's compilation, a line each, in milliseconds.
+fn describe_times(kernel: &str, times: &[(&'static str, Duration)]) -> String {
+    let line = |&(stage, time): &(&str, Duration)| format!("{kernel}: {stage} {:.1} ms\n", time.as_secs_f64() * 1e3);
+    times.iter().map(line).collect()
 }
 
 /// How work-items run whose sub-groups of `size` work-items are the lanes of gangs, whatever else was asked for.

@@ -119,6 +119,11 @@ pub const TABLE: &[Switch] = &[
         default: "nothing",
         meaning: "folder that receives what became of each kernel's loads, stores, branches and loops, as text and JSON",
     },
+    Switch {
+        name: "LOCKSTEP_TIME",
+        default: "0",
+        meaning: "whether the milliseconds of each stage of a kernel's compilation go to standard error: 0 or 1",
+    },
     Switch { name: "LOCKSTEP_PLATFORM_NAME", default: "Lockstep", meaning: "what the platform gives as its name" },
     Switch { name: "LOCKSTEP_PLATFORM_VENDOR", default: "Lockstep", meaning: "what the platform gives as its vendor" },
     Switch { name: "LOCKSTEP_DEVICE_NAME", default: "the processor's", meaning: "what the device gives as its name" },
@@ -152,6 +157,8 @@ pub struct Options {
     pub dump: Option<PathBuf>,
     /// `LOCKSTEP_REPORT`.
     pub report: Option<PathBuf>,
+    /// `LOCKSTEP_TIME`.
+    pub time: bool,
     /// What the platform and the device call themselves, for applications that look for names they know.
     pub identity: Identity,
     /// `PATH`: where clang is looked for.
@@ -274,12 +281,13 @@ impl Options {
             }
             None => Vectorize::Scalar,
         };
-        let is_on = |name: &str| match text(name).as_deref().map(str::trim) {
-            None | Some("1") => true,
+        let is_on = |name: &str, default: bool| match text(name).as_deref().map(str::trim) {
+            None => default,
+            Some("1") => true,
             Some("0") => false,
             Some(value) => {
                 eprintln!("lockstep: {name}={value} is not 0 or 1; ignored");
-                true
+                default
             }
         };
         let cache = match text("LOCKSTEP_CACHE").as_deref().map(str::trim) {
@@ -292,8 +300,8 @@ impl Options {
             vectorize,
             cache,
             cache_bytes: number("LOCKSTEP_CACHE_MB").unwrap_or(512).saturating_mul(1 << 20),
-            specialize: is_on("LOCKSTEP_SPECIALIZE"),
-            flatten: is_on("LOCKSTEP_FLATTEN"),
+            specialize: is_on("LOCKSTEP_SPECIALIZE", true),
+            flatten: is_on("LOCKSTEP_FLATTEN", true),
             streams: versions("LOCKSTEP_STREAMS"),
             clang: text("LOCKSTEP_CLANG").map(PathBuf::from),
             build_timeout: Duration::from_millis(number("LOCKSTEP_BUILD_TIMEOUT_MS").unwrap_or(60_000)),
@@ -301,6 +309,7 @@ impl Options {
             simd: number("LOCKSTEP_SIMD").map(|bits| bits.min(512) as u32),
             dump: text("LOCKSTEP_DUMP").map(PathBuf::from),
             report: text("LOCKSTEP_REPORT").map(PathBuf::from),
+            time: is_on("LOCKSTEP_TIME", false),
             identity: Identity {
                 platform_name: text("LOCKSTEP_PLATFORM_NAME"),
                 platform_vendor: text("LOCKSTEP_PLATFORM_VENDOR"),
@@ -328,7 +337,7 @@ mod tests {
             assert_eq!(options.threads, None);
             assert_eq!(options.dump, None);
             assert_eq!((options.cache, options.cache_bytes), (CachePlace::Memory, 512 << 20));
-            assert!(options.specialize && options.flatten);
+            assert!(options.specialize && options.flatten && !options.time);
             assert_eq!(options.report, None);
             assert_eq!(options.identity, Identity::default());
             assert_eq!(options.vectorize, Vectorize::Gangs(Gangs::default()));
@@ -343,6 +352,7 @@ mod tests {
                 "LOCKSTEP_WIDTH" => "8".into(),
                 "LOCKSTEP_LAYOUT" => "z".into(),
                 "LOCKSTEP_SPECIALIZE" => "0".into(),
+                "LOCKSTEP_TIME" => "1".into(),
                 "LOCKSTEP_FLATTEN" => " 0".into(),
                 "LOCKSTEP_STREAMS" => "always".into(),
                 "LOCKSTEP_UNMASKED_LOOPS" => "0".into(),
@@ -376,7 +386,7 @@ mod tests {
         assert_eq!(options.clang, Some("/opt/clang".into()));
         assert_eq!(options.build_timeout, Duration::from_millis(250));
         assert_eq!(options.threads, Some(3));
-        assert!(!options.specialize && !options.flatten);
+        assert!(!options.specialize && !options.flatten && options.time);
         assert_eq!(options.streams, Versions::Always);
         assert_eq!(options.dump, Some("dumps".into()));
         assert_eq!(options.report, Some("reports".into()));

@@ -299,6 +299,7 @@ fn settings(linked: &LinkedProgram, launch: &LaunchFacts) -> CompileOptions {
         launch: *launch,
         dump: options().dump.clone(),
         report: options().report.clone(),
+        time: options().time,
         ..CompileOptions::default()
     }
 }
