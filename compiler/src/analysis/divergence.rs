@@ -18,7 +18,7 @@ use super::addresses::Roots;
 use super::arguments;
 use super::cfg::{Cfg, cfg};
 use super::dominators::dominators;
-use super::joins::control_divergence;
+use super::joins::Walks;
 use super::loops::{Loop, Loops, loops};
 use super::post_dominators::{PostDominators, post_dominators};
 use super::shape::Shape;
@@ -28,6 +28,7 @@ use crate::ir::*;
 use crate::launch_facts::{LaunchFacts, MAX_GROUP_SIZE, MAX_INT_ID, ROW};
 use crate::layout::Layout;
 use cranelift_entity::{EntitySet, SecondaryMap};
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 
 mod alloca_ssa;
@@ -278,7 +279,7 @@ impl Divergence {
 
 /// Computes the divergence of a function.
 pub fn divergence(f: &Function, facts: &Facts, cfg: &Cfg, loops: &Loops) -> Divergence {
-    let graph = Graph { f, cfg: cfg.clone(), loops: loops.clone(), post: post_dominators(cfg) };
+    let graph = Graph::new(f, cfg.clone(), loops.clone());
     solve(&graph, facts)
 }
 
@@ -288,13 +289,19 @@ struct Graph<'a> {
     cfg: Cfg,
     loops: Loops,
     post: PostDominators,
+    /// What follows of each branch, found when it is first asked for.
+    walks: RefCell<Walks>,
 }
 
 impl Graph<'_> {
     fn of(f: &Function) -> Graph<'_> {
         let cfg = cfg(f);
         let loops = loops(&cfg, &dominators(&cfg));
-        Graph { f, post: post_dominators(&cfg), cfg, loops }
+        Graph::new(f, cfg, loops)
+    }
+
+    fn new(f: &Function, cfg: Cfg, loops: Loops) -> Graph<'_> {
+        Graph { f, post: post_dominators(&cfg), cfg, loops, walks: RefCell::default() }
     }
 }
 
@@ -406,20 +413,21 @@ impl Solver<'_> {
 
     /// What follows from a branch that sends lanes different ways.
     fn diverge(&mut self, branch: Block) {
-        let effects = control_divergence(&self.graph.cfg, &self.graph.loops, branch);
-        for block in effects.joins {
+        let graph = self.graph;
+        let effects = graph.walks.borrow_mut().control_divergence(&graph.cfg, &graph.loops, branch);
+        for &block in &effects.joins {
             if self.found.joins.insert(block) {
                 self.touch(block);
             }
         }
-        for (l, exit) in effects.temporal {
+        for &(l, exit) in &effects.temporal {
             if self.found.temporal.insert((l, exit)) {
                 self.temporal.entry(exit).or_default().push(l);
                 self.touch(exit);
             }
         }
         let mut stack = vec![branch];
-        for l in effects.loops {
+        for &l in &effects.loops {
             if !self.found.divergent_loops.insert(l) {
                 continue;
             }

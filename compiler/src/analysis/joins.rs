@@ -10,14 +10,17 @@
 //! the branch; where two labels meet is a join with a label of its own. Exits whose label is not that of
 //! the latch are divergent. Then the loop becomes a node with its exits as targets, the divergent ones
 //! with labels of their own and the others with one label for all, and so on outwards. At most
-//! O(depth * edges) for a branch; the walk ends as soon as one block with one label is left.
+//! O(depth * edges) for a branch; the walk ends as soon as one block with one label is left. What was found of a branch
+//! is remembered for as long as the graph is.
 //! Source: Moll 2021, chapter 7 (partially divergent nodes, listings 4 to 7) and appendix A. Other than
 //! there, an exit is temporally divergent for a loop, so that what is invariant in that loop stays uniform.
 
 use super::cfg::Cfg;
 use super::loops::{Loop, Loops};
 use crate::ir::Block;
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use std::rc::Rc;
 
 /// What follows when a branch is divergent.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -39,14 +42,38 @@ enum Label {
     Together,
 }
 
+/// The walks over one graph. The graph does not change with what is asked of it, so each branch is walked from once.
+#[derive(Debug, Default)]
+pub struct Walks {
+    found: HashMap<Block, Rc<ControlDivergence>>,
+    /// Labels by place in the order of the blocks; between walks all are `None`.
+    labels: Vec<Option<Label>>,
+}
+
+impl Walks {
+    /// What follows when the lanes at the end of `branch` go different ways. All questions are of one graph.
+    pub fn control_divergence(&mut self, cfg: &Cfg, loops: &Loops, branch: Block) -> Rc<ControlDivergence> {
+        if let Some(found) = self.found.get(&branch) {
+            return found.clone();
+        }
+        self.labels.resize(cfg.rpo().len(), None);
+        let found = Rc::new(control_divergence(cfg, loops, branch, &mut self.labels));
+        self.found.insert(branch, found.clone());
+        found
+    }
+}
+
 /// One walk, inside one loop.
 struct Walk<'a> {
     cfg: &'a Cfg,
     loops: &'a Loops,
     around: Option<Loop>,
-    labels: BTreeMap<Block, Label>,
-    /// Places in the order of the blocks to go on from.
-    pending: BTreeSet<u32>,
+    /// By place in the order of the blocks.
+    labels: &'a mut [Option<Label>],
+    /// The places that have a label.
+    reached: Vec<u32>,
+    /// Places in the order of the blocks to go on from, the first one on top.
+    pending: BinaryHeap<Reverse<u32>>,
     /// Where the walk left the loop around.
     exits: BTreeMap<Block, Label>,
     /// What came back to the header of the loop around.
@@ -55,15 +82,12 @@ struct Walk<'a> {
 }
 
 /// Finds what follows when the lanes at the end of `branch` go different ways.
-pub fn control_divergence(cfg: &Cfg, loops: &Loops, branch: Block) -> ControlDivergence {
+fn control_divergence(cfg: &Cfg, loops: &Loops, branch: Block, labels: &mut [Option<Label>]) -> ControlDivergence {
     let mut found = ControlDivergence::default();
     let succs = cfg.succs(branch);
     // Two edges to one block: which of them was taken shows in its parameters.
-    for (i, &to) in succs.iter().enumerate() {
-        if succs[..i].contains(&to) {
-            found.joins.insert(to);
-        }
-    }
+    let mut targets = BTreeSet::new();
+    found.joins.extend(succs.iter().filter(|&&to| !targets.insert(to)));
     let mut around = loops.innermost(branch);
     let mut starts: Vec<(Block, Block, Label)> = succs.iter().map(|&to| (branch, to, Label::Through(to))).collect();
     loop {
@@ -71,14 +95,16 @@ pub fn control_divergence(cfg: &Cfg, loops: &Loops, branch: Block) -> ControlDiv
             cfg,
             loops,
             around,
-            labels: BTreeMap::new(),
-            pending: BTreeSet::new(),
+            labels: &mut *labels,
+            reached: Vec::new(),
+            pending: BinaryHeap::new(),
             exits: BTreeMap::new(),
             latch: None,
             joins: &mut found.joins,
         };
         starts.drain(..).for_each(|(from, to, label)| walk.push(from, to, label));
         walk.run();
+        walk.clear();
         let Some(l) = around else { break };
         let (exits, latch) = (walk.exits, walk.latch);
         let divergent: BTreeSet<Block> =
@@ -99,9 +125,9 @@ pub fn control_divergence(cfg: &Cfg, loops: &Loops, branch: Block) -> ControlDiv
 
 impl Walk<'_> {
     fn run(&mut self) {
-        while let Some(number) = self.pending.pop_first() {
+        while let Some(Reverse(number)) = self.pending.pop() {
             let block = self.cfg.rpo()[number as usize];
-            let label = self.labels[&block];
+            let Some(label) = self.labels[number as usize] else { continue };
             // Whatever is reached from here on carries this label.
             if self.pending.is_empty() && self.exits.is_empty() && self.latch.is_none() {
                 if let Some(l) = self.around {
@@ -131,13 +157,22 @@ impl Walk<'_> {
         if number <= self.cfg.rpo_number(from) {
             return;
         }
-        let merged = merge(self.labels.get(&to).copied(), label, to, self.joins);
-        self.labels.insert(to, merged);
-        self.pending.extend(number);
+        let Some(number) = number else { return };
+        let old = self.labels[number as usize];
+        self.labels[number as usize] = Some(merge(old, label, to, self.joins));
+        if old.is_none() {
+            self.reached.push(number);
+            self.pending.push(Reverse(number));
+        }
     }
 
     fn reach_latch(&mut self, header: Block, label: Label) {
         self.latch = Some(merge(self.latch, label, header, self.joins));
+    }
+
+    /// Takes the labels away for the next walk.
+    fn clear(&mut self) {
+        self.reached.drain(..).for_each(|number| self.labels[number as usize] = None);
     }
 }
 

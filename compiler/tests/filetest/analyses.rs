@@ -5,7 +5,7 @@ use lockstep_compiler::analysis::cfg::cfg;
 use lockstep_compiler::analysis::cost::Registers;
 use lockstep_compiler::analysis::divergence::{Facts, divergence};
 use lockstep_compiler::analysis::dominators::dominators;
-use lockstep_compiler::analysis::joins::control_divergence;
+use lockstep_compiler::analysis::joins::Walks;
 use lockstep_compiler::analysis::lines::lines;
 use lockstep_compiler::analysis::liveness::liveness;
 use lockstep_compiler::analysis::loops::loops;
@@ -117,11 +117,12 @@ pub fn control_divergences(module: &Module) -> Vec<Fact> {
     each_function(module, |f, found| {
         let graph = cfg(f);
         let forest = loops(&graph, &dominators(&graph));
+        let mut walks = Walks::default();
         for &block in f.layout.iter().filter(|&&block| graph.succs(block).len() > 1) {
-            let effects = control_divergence(&graph, &forest, block);
-            let list = |blocks: BTreeSet<Block>| blocks.iter().map(Block::to_string).collect::<Vec<_>>().join(" ");
-            let joins = list(effects.joins);
-            let exits = list(effects.temporal.iter().map(|&(_, exit)| exit).collect());
+            let effects = walks.control_divergence(&graph, &forest, block);
+            let list = |blocks: &BTreeSet<Block>| blocks.iter().map(Block::to_string).collect::<Vec<_>>().join(" ");
+            let joins = list(&effects.joins);
+            let exits = list(&effects.temporal.iter().map(|&(_, exit)| exit).collect());
             let none = joins.is_empty() && exits.is_empty();
             let joins = if none { "none".to_string() } else { joins };
             for (key, text) in [("joins", joins), ("exits", exits)] {

@@ -11,6 +11,33 @@ use crate::testing::Random;
 use std::collections::HashMap;
 
 mod earlier;
+mod naive;
+
+/// What follows when a branch is divergent, asked of a graph once.
+fn control_divergence(cfg: &Cfg, loops: &Loops, branch: Block) -> ControlDivergence {
+    ControlDivergence::clone(&Walks::default().control_divergence(cfg, loops, branch))
+}
+
+/// Tables that are used again and again, and what is remembered, say the same as maps made anew.
+#[test]
+fn shared_walks_find_what_naive_ones_find() {
+    let mut branches = 0;
+    for seed in 0..600 {
+        let size = 3 + seed as usize % 40;
+        let f = if seed % 3 == 0 { random_dag(seed, size) } else { random_reducible(seed, size) };
+        let cfg = cfg(&f);
+        let loops = loops(&cfg, &dominators(&cfg));
+        let mut walks = Walks::default();
+        for _ in 0..2 {
+            for &branch in cfg.rpo().iter().filter(|&&block| cfg.succs(block).len() > 1) {
+                let found = walks.control_divergence(&cfg, &loops, branch);
+                assert_eq!(*found, naive::control_divergence(&cfg, &loops, branch), "seed {seed}, {branch}\n{f}");
+                branches += 1;
+            }
+        }
+    }
+    assert!(branches > 2000, "{branches}");
+}
 
 /// `joins` and temporally divergent exits of a branch, by name.
 fn effects(text: &str, branch: &str) -> (String, String) {
