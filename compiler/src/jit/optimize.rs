@@ -42,6 +42,7 @@ pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), JitErr
             run(&late)
         }
         (_, ..=LARGE) => run(ONCE),
+        _ if module.get_functions().any(|function| function.count_basic_blocks() > MANY_BLOCKS) => run(LEANEST),
         _ => run(LEAN),
     };
     if machine.extensions().permutes {
@@ -70,6 +71,13 @@ const LARGE: usize = 4000;
 /// The passes for large modules: those whose time grows with the code, and little.
 const LEAN: &str = "always-inline,function(dce,sroa<modify-cfg>,simplifycfg<keep-loops>,early-cse<memssa>,instsimplify,\
     loop-mssa(licm<allowspeculation>),simplifycfg<keep-loops>,adce)";
+
+/// Blocks of a function from which on LLVM's `licm` takes longer than all else: each store that it moves walks over them.
+const MANY_BLOCKS: u32 = 4000;
+
+/// The passes for large modules with functions of many blocks.
+const LEANEST: &str = "always-inline,function(dce,sroa<modify-cfg>,simplifycfg<keep-loops>,early-cse<memssa>,instsimplify,\
+    simplifycfg<keep-loops>,adce)";
 
 /// How much of LLVM's time a module is worth: beyond what its passes take, the last level spends a tenth of code
 /// generation on registers.
