@@ -18,6 +18,7 @@ pub mod configuration;
 pub mod lanes;
 pub mod memory;
 mod notes;
+mod selects;
 pub mod versions;
 
 use crate::analysis::cfg::cfg;
@@ -73,6 +74,8 @@ pub enum Reason {
     StackFrame,
     /// Work-items may wait for each other.
     Waits,
+    /// Lanes would choose so many values where they meet that compiling takes too long.
+    Selects(u64),
 }
 
 impl fmt::Display for Reason {
@@ -81,6 +84,7 @@ impl fmt::Display for Reason {
             Reason::Width(width) => write!(f, "gangs of {width} work-items are not supported"),
             Reason::Cost(choice) => choice.fmt(f),
             Reason::SlotAlignment(align) => write!(f, "a private variable is aligned to {align} bytes"),
+            Reason::Selects(selects) => write!(f, "lanes would choose {selects} values where their ways meet"),
             Reason::Waits => f.write_str("work-items may wait for each other in a loop"),
             Reason::StackFrame => f.write_str("the values of a gang take too much of the stack"),
         }
@@ -157,6 +161,9 @@ pub fn plan(
         return Err(Reason::SlotAlignment(slot.align));
     }
     kernel.regions.values_mut().for_each(normalize);
+    if let Some(selects) = selects::too_many(module, kernel, gangs, bits, launch).filter(|_| width.is_none()) {
+        return Err(Reason::Selects(selects));
+    }
     let choice = width.is_none().then(|| choice::choose(module, kernel, gangs, bits, launch));
     if let Some(choice) = choice.filter(|choice| !choice.pays()) {
         return Err(Reason::Cost(choice));
