@@ -161,8 +161,10 @@ pub fn plan(
         return Err(Reason::SlotAlignment(slot.align));
     }
     kernel.regions.values_mut().for_each(normalize);
-    if let Some(selects) = selects::too_many(module, kernel, gangs, bits, launch).filter(|_| width.is_none()) {
-        return Err(Reason::Selects(selects));
+    if width.is_none() {
+        if let Some(selects) = selects::count_excessive_selects(module, kernel, gangs, bits, launch) {
+            return Err(Reason::Selects(selects));
+        }
     }
     let choice = width.is_none().then(|| choice::choose(module, kernel, gangs, bits, launch));
     if let Some(choice) = choice.filter(|choice| !choice.pays()) {

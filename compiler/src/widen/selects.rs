@@ -21,7 +21,13 @@ use crate::layout::Layout;
 const MOST_SELECTS: u64 = 12_000;
 
 /// How many values lanes would choose in gangs, if they are too many.
-pub(super) fn too_many(module: &Module, kernel: &Kernel, gangs: Gangs, bits: u32, launch: &LaunchFacts) -> Option<u64> {
+pub(super) fn count_excessive_selects(
+    module: &Module,
+    kernel: &Kernel,
+    gangs: Gangs,
+    bits: u32,
+    launch: &LaunchFacts,
+) -> Option<u64> {
     let at_most: u64 = kernel.regions.values().map(|body| count_selects(body, |_| true)).sum();
     if at_most <= MOST_SELECTS {
         return None;
@@ -80,7 +86,7 @@ mod tests {
 
     fn refused(module: &Module) -> Option<u64> {
         let gangs = Gangs { configuration: Configuration::UniCf, ..Gangs::default() };
-        too_many(module, &module.kernels[0], gangs, 512, &LaunchFacts::default())
+        count_excessive_selects(module, &module.kernels[0], gangs, 512, &LaunchFacts::default())
     }
 
     #[test]
