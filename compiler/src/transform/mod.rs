@@ -20,5 +20,6 @@ pub mod shared_live;
 pub mod trivial_branches;
 pub mod uniform_choices;
 pub mod unmasked_loops;
+pub mod unreachable_edges;
 pub mod waiting_loops;
 pub mod whole_pieces;

@@ -39,6 +39,7 @@ use crate::transform::interleave::interleave;
 use crate::transform::linearize::linearize;
 use crate::transform::normalize::normalize;
 use crate::transform::trivial_branches::trivial_branches;
+use crate::transform::unreachable_edges::remove_unreachable_edges;
 pub use choice::Choice;
 use choices::Together;
 pub use configuration::{Configuration, Gangs, Versions};
@@ -160,7 +161,10 @@ pub fn plan(
     if let Some(slot) = kernel.slots.values().find(|slot| slot.align > SLOT_ALIGN) {
         return Err(Reason::SlotAlignment(slot.align));
     }
-    kernel.regions.values_mut().for_each(normalize);
+    for body in kernel.regions.values_mut() {
+        remove_unreachable_edges(body);
+        normalize(body);
+    }
     if width.is_none() {
         if let Some(selects) = selects::count_excessive_selects(module, kernel, gangs, bits, launch) {
             return Err(Reason::Selects(selects));

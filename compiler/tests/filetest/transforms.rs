@@ -31,6 +31,7 @@ use lockstep_compiler::transform::rounds_at_once;
 use lockstep_compiler::transform::shared_live::shared_live;
 use lockstep_compiler::transform::trivial_branches::trivial_branches;
 use lockstep_compiler::transform::uniform_choices::{condition, split};
+use lockstep_compiler::transform::unreachable_edges::remove_unreachable_edges;
 use lockstep_compiler::transform::waiting_loops::mark_waiting_loops;
 use lockstep_compiler::transform::whole_pieces::pieces;
 use lockstep_compiler::verify::{Stage, verify};
@@ -54,6 +55,7 @@ const PASSES: &[Pass] = &[
     Pass { name: "shared_live", run: |kernel| shared_live(&Module::default(), kernel), stage: Stage::Regions },
     Pass { name: "rounds", run: rounds_of_eight, stage: Stage::Regions },
     Pass { name: "reducible", run: reducible_regions, stage: Stage::Regions },
+    Pass { name: "unreachable_edges", run: without_unreachable_edges, stage: Stage::Regions },
     Pass { name: "normalize", run: normalize_regions, stage: Stage::Normalized },
     Pass { name: "interleave", run: interleave_four, stage: Stage::Regions },
     Pass { name: "uniform_choices", run: uniform_choices, stage: Stage::Normalized },
@@ -73,6 +75,10 @@ const PASSES: &[Pass] = &[
 
 fn normalize_regions(kernel: &mut Kernel) {
     kernel.regions.values_mut().for_each(normalize);
+}
+
+fn without_unreachable_edges(kernel: &mut Kernel) {
+    kernel.regions.values_mut().for_each(remove_unreachable_edges);
 }
 
 fn reducible_regions(kernel: &mut Kernel) {

@@ -1,0 +1,74 @@
+//! Takes out edges to code that the program says is never reached.
+//!
+//! Requires: a function that verifies, of any control flow, before masks; it may be a region.
+//! Ensures: no branch or switch has a target from which every way comes to `unreachable` with no effect before; where all
+//! targets are such, the block ends in `unreachable` itself. What the function does where it does not come there is what
+//! it did.
+//! Phases: blocks that lead only there, backwards from the ends; the edges to them from blocks that lead elsewhere too.
+//! Source: ours.
+//!
+//! A `switch` over `x & 3` with four cases has no other value, so LLVM lets its default be unreachable. Folded, every
+//! switch of the kernel would have a mask for that edge, and carry it to the end of the kernel, where all of them meet:
+//!
+//! ```text
+//! b1: switch v1 [0: b2, 1: b3] default b9      b1: switch v1 [0: b2] default b3
+//! …                                        =>  …
+//! b9: unreachable
+//! ```
+
+use crate::analysis::cfg::cfg;
+use crate::ir::{Block, BlockCall, Function, Terminator};
+use cranelift_entity::EntitySet;
+
+/// Takes the edges to unreachable code out of a function.
+pub fn remove_unreachable_edges(f: &mut Function) {
+    let unreachable = find_unreachable_blocks(f);
+    if unreachable.is_empty() {
+        return;
+    }
+    let is_reached = |to: &BlockCall| !unreachable.contains(to.block);
+    for block in f.layout.clone() {
+        let term = &mut f.blocks[block].term;
+        if unreachable.contains(block) {
+            *term = Terminator::Unreachable;
+            continue;
+        }
+        match term {
+            Terminator::Branch { then_to, else_to, .. } => match (is_reached(then_to), is_reached(else_to)) {
+                (true, false) => *term = Terminator::Jump(then_to.clone()),
+                (false, true) => *term = Terminator::Jump(else_to.clone()),
+                // A block with effects may have no way on.
+                (false, false) => *term = Terminator::Unreachable,
+                (true, true) => {}
+            },
+            Terminator::Switch { cases, default, .. } => {
+                cases.retain(|(_, to)| is_reached(to));
+                if !is_reached(default) {
+                    match cases.pop() {
+                        Some((_, last)) => *default = last,
+                        None => *term = Terminator::Unreachable,
+                    }
+                }
+            }
+            Terminator::Jump(to) if !is_reached(to) => *term = Terminator::Unreachable,
+            _ => {}
+        }
+    }
+    let graph = cfg(f);
+    f.layout.retain(|&block| graph.is_reachable(block));
+}
+
+/// The blocks without effects from which every way comes to `unreachable`, through blocks without effects.
+fn find_unreachable_blocks(f: &Function) -> EntitySet<Block> {
+    let graph = cfg(f);
+    let is_pure = |block: Block| !f.blocks[block].insts.iter().any(|&inst| f.insts[inst].data.has_effect());
+    let mut found = EntitySet::new();
+    let ends = graph.rpo().iter().copied().filter(|&block| f.blocks[block].term == Terminator::Unreachable);
+    let mut open: Vec<Block> = ends.collect();
+    while let Some(block) = open.pop() {
+        if is_pure(block) && graph.succs(block).iter().all(|&to| found.contains(to)) && found.insert(block) {
+            open.extend(graph.preds(block).iter().copied().filter(|&pred| graph.is_reachable(pred)));
+        }
+    }
+    found
+}
