@@ -18,7 +18,6 @@ pub mod configuration;
 pub mod lanes;
 pub mod memory;
 mod notes;
-mod selects;
 pub mod versions;
 
 use crate::analysis::cfg::cfg;
@@ -75,8 +74,6 @@ pub enum Reason {
     StackFrame,
     /// Work-items may wait for each other.
     Waits,
-    /// Lanes would choose so many values where they meet that compiling takes too long.
-    Selects(u64),
 }
 
 impl fmt::Display for Reason {
@@ -85,7 +82,6 @@ impl fmt::Display for Reason {
             Reason::Width(width) => write!(f, "gangs of {width} work-items are not supported"),
             Reason::Cost(choice) => choice.fmt(f),
             Reason::SlotAlignment(align) => write!(f, "a private variable is aligned to {align} bytes"),
-            Reason::Selects(selects) => write!(f, "lanes would choose {selects} values where their ways meet"),
             Reason::Waits => f.write_str("work-items may wait for each other in a loop"),
             Reason::StackFrame => f.write_str("the values of a gang take too much of the stack"),
         }
@@ -164,11 +160,6 @@ pub fn plan(
     for body in kernel.regions.values_mut() {
         remove_unreachable_edges(body);
         normalize(body);
-    }
-    if width.is_none() {
-        if let Some(selects) = selects::count_excessive_selects(module, kernel, gangs, bits, launch) {
-            return Err(Reason::Selects(selects));
-        }
     }
     let choice = width.is_none().then(|| choice::choose(module, kernel, gangs, bits, launch));
     if let Some(choice) = choice.filter(|choice| !choice.pays()) {
