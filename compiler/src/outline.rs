@@ -46,6 +46,8 @@ pub struct KernelOutline {
     pub needs_groups: bool,
     /// Whether it moves rows to columns, so that square groups suit it.
     pub transposes: bool,
+    /// Instructions of its code as it was imported.
+    pub insts: usize,
 }
 
 impl Outline {
@@ -76,6 +78,7 @@ impl KernelOutline {
             streams: streams::streams(kernel),
             needs_groups: group_queries::needs_groups(kernel),
             transposes: transposes::transposes(module, kernel),
+            insts: kernel.regions.values().map(|body| body.insts.len()).sum(),
         }
     }
 

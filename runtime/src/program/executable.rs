@@ -29,6 +29,9 @@ use crate::{Error, Result};
 /// As many instructions of kernels that were never launched are compiled for a binary.
 const MOST_FOR_BINARY: usize = 20_000;
 
+/// Instructions from which on making a kernel's code takes so long, about a second, that launches take what there is.
+const TAKES_LONG: usize = 4_000;
+
 /// A built program.
 pub struct Executable {
     linked: LinkedProgram,
@@ -78,11 +81,12 @@ impl Executable {
                 ready.push(Ready::new(code.facts, Arc::new(code.object)));
             }
         }
-        let with = |ready: Vec<Ready>| match ready.is_empty() {
-            true => Code::default(),
-            false => Code { ready: OnceLock::from(ready), ..Code::default() },
+        let with = |(kernel, ready): (&KernelOutline, Vec<Ready>)| Code {
+            variants: Variants::new(takes_long(kernel)),
+            ready: if ready.is_empty() { OnceLock::new() } else { OnceLock::from(ready) },
+            ..Code::default()
         };
-        let code = ready.into_iter().map(with).collect();
+        let code = outline.kernels.iter().zip(ready).map(with).collect();
         Ok(Executable { linked, outline, module, identity: OnceLock::new(), globals, code, binary: OnceLock::new() })
     }
 
@@ -238,7 +242,7 @@ impl Executable {
         let outline = &self.outline.kernels[index];
         let of_objects = objects(&outline.params).next().is_some();
         let facts = match self.specializes() {
-            true => likely(kept, of_objects, outline.to_be_apart),
+            true => likely(kept, takes_long(outline), of_objects, outline.to_be_apart),
             false => vec![LaunchFacts::default()],
         };
         let make = |facts: &LaunchFacts| Some(Ready::new(*facts, self.make(index, facts).ok()?.object));
@@ -288,6 +292,11 @@ impl Executable {
         let module = self.module.get_or_init(read).as_ref();
         module.map_err(|error| Error::new(CL_OUT_OF_RESOURCES).because(error.clone()))
     }
+}
+
+/// Whether a kernel's code takes long to make.
+fn takes_long(kernel: &KernelOutline) -> bool {
+    kernel.insts > TAKES_LONG
 }
 
 /// How kernels of a program are compiled.

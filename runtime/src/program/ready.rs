@@ -29,12 +29,14 @@ const NEARLY_ALL: LaunchFacts = LaunchFacts { full_groups: false, local: LocalSi
 /// What the code relies on that is made before there is a launch. Code for nearly all launches takes two and a half
 /// times as long to make as that for most. Many applications ask for a program's binary as soon as it is built; with
 /// a folder to keep code in, no launch waits twice for what is missing there. That for all formats of images takes many
-/// times as long as that for a launch's, and no format is likelier than others.
-pub(super) fn likely(code_is_kept: bool, reads_objects: bool, apart: u32) -> Vec<LaunchFacts> {
+/// times as long as that for a launch's, and no format is likelier than others. Of a kernel whose code takes long to make,
+/// one that runs nearly all launches is enough.
+pub(super) fn likely(code_is_kept: bool, takes_long: bool, reads_objects: bool, apart: u32) -> Vec<LaunchFacts> {
     // Most launches get memory of its own for each argument.
     let most = LaunchFacts { apart, ..MOST };
     match (code_is_kept, reads_objects) {
         (true, true) => vec![],
+        _ if takes_long => vec![NEARLY_ALL],
         (true, false) => vec![most],
         (false, _) => vec![most, NEARLY_ALL],
     }

@@ -1,7 +1,8 @@
 //! The variants of one kernel: its code for launches of which certain facts hold.
 //!
 //! The first launches get code for all that holds of them. An application whose launches have little in common would
-//! have code made for ever, so later ones get code that relies on less, in the end code that runs any launch. Which
+//! have code made for ever, so later ones get code that relies on less, in the end code that runs any launch. Of a kernel
+//! whose code takes long to make, launches get what there is if it will do; what is made relies on no local size. Which
 //! variant a launch gets is found without a lock; who makes one holds up only those who need another new one.
 
 use std::sync::OnceLock;
@@ -11,13 +12,16 @@ use parking_lot::Mutex;
 
 /// Variants beside the one that runs any launch.
 const MOST: usize = 4;
-/// How many there may be when one is made that relies on the local size.
-const SIZED: usize = 2;
-/// How many there may be when one is made that relies on arguments.
-const BY_ARGUMENTS: usize = 3;
+
+/// How many there may be after one is made that relies on the local size, on arguments and on neither.
+const SHORT: [usize; 3] = [2, 3, MOST];
+/// The same of kernels whose code takes long to make.
+const LONG: [usize; 3] = [0, 1, 2];
 
 /// What was made, in the order of making.
 pub struct Variants<T> {
+    /// Whether launches take what there is.
+    takes_long: bool,
     made: [OnceLock<(LaunchFacts, T)>; MOST],
     general: OnceLock<T>,
     making: Mutex<()>,
@@ -25,7 +29,7 @@ pub struct Variants<T> {
 
 impl<T> Default for Variants<T> {
     fn default() -> Self {
-        Variants { made: Default::default(), general: OnceLock::new(), making: Mutex::new(()) }
+        Variants::new(false)
     }
 }
 
@@ -38,6 +42,11 @@ enum Choice<'a, T> {
 }
 
 impl<T> Variants<T> {
+    /// None yet, of a kernel whose code takes long to make or not.
+    pub fn new(takes_long: bool) -> Variants<T> {
+        Variants { takes_long, made: Default::default(), general: OnceLock::new(), making: Mutex::new(()) }
+    }
+
     /// The variant for launches of which these facts hold, if there is one.
     pub fn find(&self, facts: LaunchFacts) -> Option<&T> {
         match self.choose(facts) {
@@ -74,7 +83,17 @@ impl<T> Variants<T> {
 
     fn choose(&self, facts: LaunchFacts) -> Choice<'_, T> {
         let any_size = facts.of_any_size();
-        for (facts, most) in [(facts, SIZED), (any_size, BY_ARGUMENTS), (any_size.of_any_arguments(), MOST)] {
+        let kinds = if self.takes_long {
+            let made = self.made.iter().filter_map(|place| place.get());
+            if let Some((_, variant)) = made.into_iter().find(|(known, _)| facts.implies(known)) {
+                return Choice::Made(variant);
+            }
+            LONG
+        } else {
+            SHORT
+        };
+        let wanted = [facts, any_size, any_size.of_any_arguments()];
+        for (facts, most) in wanted.into_iter().zip(kinds) {
             if facts == LaunchFacts::default() {
                 break;
             }
@@ -134,6 +153,21 @@ mod tests {
         assert!(got[3].ids_fit_int && got[3].zero_offset);
         assert_eq!(got[5], got[3]);
         assert_eq!(got[6], launches[0], "the first one stays");
+    }
+
+    /// A password cracker tries its kernels with groups of one work-item before it launches them with large ones.
+    #[test]
+    fn code_that_takes_long_runs_every_launch_it_can() {
+        let variants = Variants::new(true);
+        let launches = [launch(1, 1), launch(1 << 20, 64), launch(100, 10), launch(1 << 16, 4096)];
+        assert_eq!(run(&variants, &launches), (vec![launches[0].of_any_size(); 4], 1));
+        let of_rows = Variants::new(true);
+        let launches = [launch(1 << 20, 64), launch(1 << 16, 4096), launch(7, 7), launch(1 << 16, 64)];
+        let (got, made) = run(&of_rows, &launches);
+        assert_eq!((got[0].local, got[2].local, made), (LocalSize::Rows, LocalSize::Any, 2));
+        assert!(got[1] == got[0] && got[3] == got[0], "what relies on most of what holds");
+        let far = LaunchFacts { ids_fit_int: false, ..launch(1 << 20, 64) };
+        assert_eq!(run(&of_rows, &[far]), (vec![LaunchFacts::default()], 1), "two are enough");
     }
 
     #[test]
