@@ -13,6 +13,7 @@ pub mod evidence;
 pub mod gate;
 pub mod generated;
 pub mod groups;
+pub mod growth;
 pub mod images;
 pub mod large;
 pub mod loops;
@@ -87,8 +88,21 @@ pub fn line(what: &str, value: impl fmt::Display) {
 /// # Panics
 /// When something else than a number follows.
 pub fn rounds(default: usize) -> usize {
-    let mut words = std::env::args().skip_while(|word| word != "--rounds").skip(1);
-    words.next().map_or(default, |word| word.parse().expect("--rounds takes a number"))
+    number_after("--rounds", default)
+}
+
+/// The number after an option on the command line, or this.
+///
+/// # Panics
+/// When something else than a number follows.
+pub fn number_after(option: &str, default: usize) -> usize {
+    let number = |word: String| word.parse().unwrap_or_else(|_| panic!("{option} takes a number, not {word}"));
+    word_after(option).map_or(default, number)
+}
+
+/// The word after an option on the command line.
+pub fn word_after(option: &str) -> Option<String> {
+    std::env::args().skip_while(|word| word != option).nth(1)
 }
 
 #[cfg(test)]

@@ -140,7 +140,7 @@ mod tests {
         let object = KernelObject { bytes: vec![7; 9], needs: ScratchNeeds { row: 8, ..ScratchNeeds::default() } };
         let facts = LaunchFacts { multiples: 3, ..LaunchFacts::default() };
         Image {
-            linked: LinkedProgram { bitcode: vec![1, 2], options, log: String::new() },
+            linked: LinkedProgram { bitcode: vec![1, 2], options, log: String::new(), times: Vec::new() },
             outline: Some(Outline::of(&Module::default())),
             code: vec![KernelCode { kernel: 2, settings: "wide".into(), facts, object }],
         }

@@ -16,6 +16,7 @@ pub mod outline;
 pub mod pipeline;
 pub mod report;
 pub mod sealed;
+pub mod stage_times;
 pub mod testing;
 pub mod transform;
 pub mod verify;

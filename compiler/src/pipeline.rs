@@ -12,6 +12,7 @@ use crate::jit::{self, Extensions, HostMachine, JitCode, JitError, OptLevel, con
 use crate::launch_facts::LaunchFacts;
 use crate::layout::Layout;
 use crate::report::{Notes, Report};
+use crate::stage_times::{Stopwatch, describe_times};
 use crate::transform::barriers::{Bounds, barriers_within};
 use crate::transform::known_inputs::known_inputs;
 use crate::transform::linear_ids::linear_ids;
@@ -249,6 +250,7 @@ fn compile(
     let mut kernel = module.kernels.get(kernel).ok_or(CompileError::NoKernel(kernel))?.clone();
     let mut run = Run::new(module, &kernel.name, options);
     let notes = Notes::new(options.report.is_some());
+    let size: usize = kernel.regions.values().map(|body| body.insts.len()).sum();
 
     // The launch says what groups there are where the kernel cannot tell.
     let required = kernel.attrs.reqd_work_group_size.filter(|_| needs_groups(&kernel));
@@ -311,18 +313,12 @@ fn compile(
     run.dump("optimize", "s", || jit::assembly_text(&generated.module, &machine).unwrap_or_default());
 
     let bytes = jit::emit_object(&generated.module, &machine)?;
-    run.done("emit");
+    run.watch.end_stage("emit");
     if options.time {
-        eprint!("{}", describe_times(&kernel.name, &run.times));
+        eprint!("{}: {size} instructions\n{}", kernel.name, describe_times(&kernel.name, run.watch.times()));
     }
     let object = KernelObject { bytes, needs: generated.needs };
-    Ok(Compiled { object, times: run.times, reason, report })
-}
-
-/// The stages of a kernel's compilation, a line each, in milliseconds.
-fn describe_times(kernel: &str, times: &[(&'static str, Duration)]) -> String {
-    let line = |&(stage, time): &(&str, Duration)| format!("{kernel}: {stage} {:.1} ms\n", time.as_secs_f64() * 1e3);
-    times.iter().map(line).collect()
+    Ok(Compiled { object, times: run.watch.into_times(), reason, report })
 }
 
 /// How work-items run whose sub-groups of `size` work-items are the lanes of gangs, whatever else was asked for.
@@ -363,14 +359,13 @@ fn write_report(folder: &Path, report: &Report) {
 struct Run<'a> {
     module: &'a Module,
     dump: Option<(&'a Path, String)>,
-    times: Vec<(&'static str, Duration)>,
-    since: Instant,
+    watch: Stopwatch,
 }
 
 impl<'a> Run<'a> {
     fn new(module: &'a Module, name: &str, options: &'a CompileOptions) -> Run<'a> {
         let dump = options.dump.as_deref().map(|folder| (folder, file_name(name)));
-        Run { module, dump, times: Vec::new(), since: Instant::now() }
+        Run { module, dump, watch: Stopwatch::start() }
     }
 
     /// Ends a stage whose result is IR.
@@ -378,30 +373,25 @@ impl<'a> Run<'a> {
         self.stage(stage, "pir", || kernel.to_string());
         if cfg!(debug_assertions) {
             verify_kernel(self.module, kernel, rules).map_err(|errors| CompileError::Verify(stage, errors))?;
-            self.since = Instant::now();
+            self.watch.restart_stage();
         }
         Ok(())
     }
 
     /// Ends a stage whose result has a text.
     fn stage(&mut self, stage: &'static str, kind: &str, text: impl FnOnce() -> String) {
-        self.done(stage);
+        self.watch.end_stage(stage);
         self.dump(stage, kind, text);
     }
 
     fn dump(&mut self, stage: &str, kind: &str, text: impl FnOnce() -> String) {
         if let Some((folder, kernel)) = &self.dump {
-            let number = self.times.len();
+            let number = self.watch.times().len();
             let path = folder.join(format!("{kernel}.{number}-{stage}.{kind}"));
             // A dump that cannot be written must not change what the application sees.
             let _ = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, text()));
-            self.since = Instant::now();
+            self.watch.restart_stage();
         }
-    }
-
-    fn done(&mut self, stage: &'static str) {
-        self.times.push((stage, self.since.elapsed()));
-        self.since = Instant::now();
     }
 }
 

@@ -122,7 +122,7 @@ pub const TABLE: &[Switch] = &[
     Switch {
         name: "LOCKSTEP_TIME",
         default: "0",
-        meaning: "whether the milliseconds of each stage of a kernel's compilation go to standard error: 0 or 1",
+        meaning: "whether the milliseconds of each stage of a program's build and a kernel's compilation go to standard error: 0 or 1",
     },
     Switch { name: "LOCKSTEP_PLATFORM_NAME", default: "Lockstep", meaning: "what the platform gives as its name" },
     Switch { name: "LOCKSTEP_PLATFORM_VENDOR", default: "Lockstep", meaning: "what the platform gives as its vendor" },

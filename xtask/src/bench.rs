@@ -9,8 +9,19 @@ use crate::peers::{self, Peer};
 use crate::progress::step;
 use crate::{process, setup, workspace};
 
-const NAMES: [&str; 10] =
-    ["build", EVIDENCE, "forms", "groups", "host", "images", "launch", "math", "memory", "vectorizer"];
+const NAMES: [&str; 11] = [
+    "build",
+    "compile_growth",
+    EVIDENCE,
+    "forms",
+    "groups",
+    "host",
+    "images",
+    "launch",
+    "math",
+    "memory",
+    "vectorizer",
+];
 /// What runs where no name is given: everything that the performance page shows.
 const EVIDENCE: &str = "evidence";
 /// Those that compare drivers.
@@ -25,7 +36,7 @@ const RECORD: &str = "benches/factors.txt";
 const PLATFORM: &str = "LOCKSTEP_TEST_PLATFORM";
 
 /// Words that are for the benchmark itself, each with a value.
-const PASSED_ON: [&str; 4] = ["--rounds", "--only", "--configs", "--clock"];
+const PASSED_ON: [&str; 5] = ["--rounds", "--only", "--most", "--configs", "--clock"];
 /// Words for [`EVIDENCE`] alone: with a value, and without.
 const TABLE: &str = "--table";
 const OF_EVIDENCE: [&str; 2] = ["--resume", "--write"];
@@ -37,7 +48,7 @@ const OF_EVIDENCE: [&str; 2] = ["--resume", "--write"];
 ///
 /// `bench NAME [--vendors PATH --platform NAME] [--rounds N]`; for `vectorizer` also `--only NAME`,
 /// `--configs A,B`, `--clock cpu`; for `forms`, `groups`, `images` and `math` also `--only NAME`, `--clock CLOCK`, and `--driver NAME=PATH` (repeated)
-/// for columns beside those of the drivers that are found. `bench --gate` fails where a kernel of the suite has become
+/// for columns beside those of the drivers that are found; for `compile_growth` also `--only SHAPE` and `--most INSTRUCTIONS`. `bench --gate` fails where a kernel of the suite has become
 /// slower than is recorded; `bench --record` makes the record.
 pub fn run(arguments: &[String]) -> Result<()> {
     let request = Request::parse(arguments)?;
@@ -156,6 +167,8 @@ mod tests {
     fn a_benchmarks_own_words_are_passed_on() {
         let request = parsed("vectorizer --only dct --configs scalar,unicf --clock cpu").expect("valid");
         assert_eq!(request.rest, ["--only", "dct", "--configs", "scalar,unicf", "--clock", "cpu"]);
+        let request = parsed("compile_growth --only loops --most 12500").expect("valid");
+        assert_eq!(request.rest, ["--only", "loops", "--most", "12500"]);
     }
 
     #[test]

@@ -41,6 +41,8 @@ usage: cargo xtask COMMAND
                            drivers that are named; writes the tables and the chart of docs/performance.md
   bench build|launch|memory [--rounds N] [--vendors PATH --platform NAME]
                            measure a driver through the loader (default: this one)
+  bench compile_growth [--only SHAPE] [--rounds N] [--most INSTRUCTIONS]
+                           how compile time grows with the size of kernels of several shapes, and which stage is to blame
   bench vectorizer [--only NAME] [--configs A,B] [--rounds N] [--clock cpu]
                            the suite of kernels in several configurations of the driver
   bench groups [--only NAME] [--driver NAME=PATH] [--rounds N] [--clock event|cpu|wall]

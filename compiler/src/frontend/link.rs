@@ -20,6 +20,7 @@ use super::options::BuildOptions;
 use super::sub_group_size::required_size;
 use super::{CompiledObject, FrontendError, LinkedProgram, cleanup, images};
 use crate::jit::contained;
+use crate::stage_times::Stopwatch;
 
 /// Finds the chapter of the library that defines a symbol; the flag says whether kernels of the program ask for the size of
 /// their sub-groups.
@@ -54,15 +55,19 @@ pub fn link_with(
     options: &BuildOptions,
     library: LibraryLookup<'_>,
 ) -> Result<LinkedProgram, FrontendError> {
+    let mut watch = Stopwatch::start();
     let context = Context::create();
     let diagnostics = Diagnostics::collect(&context);
     let module = join(&context, &diagnostics, objects)?;
     add_library(&context, &diagnostics, &module, library)?;
+    watch.end_stage("link");
     let disabled = options.opt_disable || objects.iter().any(|object| object.options.opt_disable);
     let level = if disabled { cleanup::Level::Minimal } else { cleanup::Level::Full };
     cleanup::clean_up(&module, level)?;
     let log = diagnostics.take().map_err(FrontendError::link)?;
-    Ok(LinkedProgram { bitcode: bitcode_of(&module), options: merge_options(objects, options), log })
+    let bitcode = bitcode_of(&module);
+    watch.end_stage("clean_up");
+    Ok(LinkedProgram { bitcode, options: merge_options(objects, options), log, times: watch.into_times() })
 }
 
 /// Links objects into a library (`-create-library`): names may stay undefined, and nothing is thrown away.

@@ -113,6 +113,9 @@ pub struct LinkedProgram {
     /// What the linker said.
     #[serde(skip)]
     pub log: String,
+    /// How long linking and clean-up took, where it was linked just now.
+    #[serde(skip)]
+    pub times: Vec<(&'static str, Duration)>,
 }
 
 /// Why there is no program.

@@ -1,6 +1,6 @@
 //! Compiling and linking, unless that was done before and the result is in the cache.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use lockstep_compiler::frontend::options::{BuildOptions, Macro};
 use lockstep_compiler::frontend::{
@@ -9,11 +9,13 @@ use lockstep_compiler::frontend::{
 use lockstep_compiler::ir::Module;
 use lockstep_compiler::outline::Outline;
 use lockstep_compiler::pipeline;
+use lockstep_compiler::stage_times::{Stopwatch, describe_times};
 use serde::{Deserialize, Serialize};
 
 use super::inputs::Inputs;
 use crate::cache::key::{Key, KeyBuilder};
 use crate::cache::{Cache, cache};
+use crate::options::options;
 
 type Result<T> = std::result::Result<T, FrontendError>;
 
@@ -80,14 +82,21 @@ impl Source<'_> {
         K: Serialize + for<'de> Deserialize<'de>,
     {
         let compile = || frontend::compile(self.config, self.text, self.headers, self.options);
-        let Some(Place { cache, key }) = place else { return make(compile()?) };
+        let mut watch = Stopwatch::start();
+        let Some(Place { cache, key }) = place else {
+            let object = compile()?;
+            end_program_stage(&mut watch, "clang");
+            return make(object);
+        };
         let known: Option<Kept<K>> = cache.get(&key);
         if let Some(Kept { log, value, .. }) = known.filter(|kept| kept.inputs.unchanged()) {
             return Ok(take(value, log));
         }
         let started = SystemTime::now();
+        watch.restart_stage();
         let Compilation { object, files } =
             frontend::compile_and_list(self.config, self.text, self.headers, self.options)?;
+        end_program_stage(&mut watch, "clang");
         let made = make(object)?;
         let inputs = files.and_then(|files| Inputs::of(files, &self.options.include_dirs, self.texts(), started));
         if let Some(inputs) = inputs {
@@ -133,9 +142,25 @@ pub(super) fn link(objects: &[&CompiledObject], options: &BuildOptions) -> Resul
 /// Reads a linked program into our IR.
 pub(super) fn import(linked: LinkedProgram, mut log: String) -> Result<Linked> {
     log.push_str(&linked.log);
+    tell_program_times(&linked.times);
+    let mut watch = Stopwatch::start();
     let module = pipeline::load(&linked)
         .map_err(|error| FrontendError::LinkFailure { log: format!("{log}error: {error}\n") })?;
+    end_program_stage(&mut watch, "import");
     Ok(Linked { linked, outline: Outline::of(&module), module: Some(module), log })
+}
+
+/// Ends a stage of a program's build and tells how long it took, if somebody asked.
+fn end_program_stage(watch: &mut Stopwatch, stage: &'static str) {
+    watch.end_stage(stage);
+    tell_program_times(watch.times());
+}
+
+/// Writes the times of a program's stages to standard error, if somebody asked (`LOCKSTEP_TIME`).
+fn tell_program_times(times: &[(&'static str, Duration)]) {
+    if options().time {
+        eprint!("{}", describe_times("program", times));
+    }
 }
 
 /// The compiler's messages before the linker's.
