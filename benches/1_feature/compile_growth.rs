@@ -3,7 +3,8 @@
 //!
 //! Each time is that of a process of its own, from the call that builds the program to the end of its first launch, with no
 //! cache; the driver says what its stages take (`LOCKSTEP_TIME`). The process has built and launched another kernel before.
-//! `--only NAME` measures one shape, `--rounds N` each size so often, `--most N` sizes up to so many instructions.
+//! Other work on the machine only adds to a time, so the least of several counts. `--only NAME` measures one shape,
+//! `--rounds N` each size so often, `--most N` sizes up to so many instructions.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -97,7 +98,7 @@ fn measure_shape(shape: Shape, most: usize, rounds: usize) {
         if size > most {
             break;
         }
-        let found = median(shape, (size as f64 / per_unit) as usize, rounds);
+        let found = least(shape, (size as f64 / per_unit) as usize, rounds);
         println!("{}", row(&found, half.as_ref()));
         half = Some(found);
     }
@@ -128,20 +129,18 @@ fn blame(found: &Sample, half: &Sample) -> String {
     greatest.map_or_else(String::new, |(stage, &time)| format!("{stage}: {:.1} to {time:.1} ms", before(stage)))
 }
 
-/// The medians of a size's samples.
-fn median(shape: Shape, units: usize, rounds: usize) -> Sample {
-    let first = sample(shape, units);
-    let count = if first.total < SHORT { 3 * rounds } else { rounds };
-    let samples: Vec<Sample> = std::iter::once(first).chain((1..count.max(1)).map(|_| sample(shape, units))).collect();
-    let middle = |of: &dyn Fn(&Sample) -> f64| {
-        let mut times: Vec<f64> = samples.iter().map(of).collect();
-        times.sort_unstable_by(f64::total_cmp);
-        times[times.len() / 2]
-    };
-    let stages = samples[0].stages.keys();
-    let stages =
-        stages.map(|stage| (stage.clone(), middle(&|sample| sample.stages.get(stage).copied().unwrap_or_default())));
-    Sample { stages: stages.collect(), total: middle(&|sample| sample.total), ..samples[0] }
+/// The least times of a size's samples.
+fn least(shape: Shape, units: usize, rounds: usize) -> Sample {
+    let mut found = sample(shape, units);
+    let count = if found.total < SHORT { 3 * rounds } else { rounds };
+    for _ in 1..count {
+        let Sample { total, stages, .. } = sample(shape, units);
+        found.total = found.total.min(total);
+        for (stage, time) in stages {
+            found.stages.entry(stage).and_modify(|least| *least = least.min(time)).or_insert(time);
+        }
+    }
+    found
 }
 
 /// Builds and launches a kernel in a new process.

@@ -366,6 +366,17 @@ fn loops_stay_but_for_those_of_few_known_rounds() {
     }
 }
 
+/// LLVM's passes over loops take time in the square of how many there are: with hundreds, loops keep their form.
+#[test]
+fn hundreds_of_loops_keep_their_form() {
+    for (loops, kept) in [(20, false), (400, true)] {
+        let each = "for (int i = 0; i < 3; i++) x = x * 0.5f + a[i];\n".repeat(loops);
+        let text = ir_of(&format!("kernel void f(global float* a) {{ float x = 1.0f; {each} a[9] = x; }}"));
+        let branches = text.matches("br i1").count();
+        assert_eq!(branches, if kept { loops } else { 0 }, "{loops}");
+    }
+}
+
 /// What a private array holds is values once the loops over it are written out.
 #[test]
 fn private_arrays_of_short_loops_become_values() {

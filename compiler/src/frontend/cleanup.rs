@@ -21,11 +21,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::ffi::CString;
 
 use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::basic_block::BasicBlock;
 use inkwell::module::{Linkage, Module};
 use inkwell::values::{BasicValue, CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue};
 use llvm_sys::LLVMAtomicOrdering;
 use llvm_sys::core::{
-    LLVMBuildFence, LLVMCreateBuilderInContext, LLVMDisposeBuilder, LLVMGetNextInstruction, LLVMPositionBuilderBefore,
+    LLVMBuildFence, LLVMCreateBuilderInContext, LLVMDisposeBuilder, LLVMGetNextInstruction, LLVMGetNumSuccessors,
+    LLVMGetSuccessor, LLVMPositionBuilderBefore,
 };
 use llvm_sys::prelude::LLVMValueRef;
 use llvm_sys::target_machine::LLVMTargetMachineRef;
@@ -81,6 +83,16 @@ const LATE_FOR_MANY_BLOCKS: &str = "instcombine<no-verify-fixpoint;max-iteration
     loop(loop-instsimplify,loop-simplifycfg,loop-rotate<header-duplication;no-prepare-for-lto>,loop-deletion),\
     simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>,\
     loop(loop-unroll-full),instsimplify,sroa<modify-cfg>,gvn<no-pre>,sccp,bdce,lower-constant-intrinsics,dse,adce,\
+    simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>,mergereturn";
+
+/// Loops of a function from which on LLVM's passes over loops are left out. They keep scalar evolution, and whenever a loop
+/// changes, it forgets all that follows from the loop's values: where these go through all loops of a kernel, the time
+/// grows with the square of their number, 1,000 loops took 4 s and 2,000 took 31 s.
+const MANY_LOOPS: usize = 300;
+
+/// [`LATE`] for functions with many loops: they keep the form that the program gives them.
+const LATE_FOR_MANY_LOOPS: &str = "instcombine<no-verify-fixpoint>,early-cse<memssa>,instsimplify,sroa<modify-cfg>,\
+    gvn<no-pre>,sccp,bdce,lower-constant-intrinsics,instcombine<no-verify-fixpoint>,dse,adce,\
     simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>,mergereturn";
 
 /// Brings the module into the form that the importer reads.
@@ -259,16 +271,40 @@ fn internalize(module: &Module<'_>) {
     }
 }
 
-/// Runs the scalar passes: one pipeline over the module, or one for each function where some have many blocks.
+/// Runs the scalar passes: one pipeline over the module, or one for each function where some have many blocks or loops.
 fn simplify_functions(module: &Module<'_>) -> Result<(), FrontendError> {
-    let has_many_blocks = |f: &FunctionValue<'_>| f.count_basic_blocks() > MANY_BLOCKS;
-    if !module.get_functions().any(|f| has_many_blocks(&f)) {
+    let functions = module.get_functions().filter(|f| f.count_basic_blocks() > 0);
+    let pipelines: Vec<_> = functions.map(|function| (function, late_passes(function))).collect();
+    if pipelines.iter().all(|&(_, passes)| passes == LATE) {
         return run(module, &format!("function({LATE})"));
     }
-    for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0) {
-        run_on_function(function, if has_many_blocks(&function) { LATE_FOR_MANY_BLOCKS } else { LATE })?;
+    pipelines.into_iter().try_for_each(|(function, passes)| run_on_function(function, passes))
+}
+
+/// The passes that a function of this size gets.
+fn late_passes(function: FunctionValue<'_>) -> &'static str {
+    if count_loops(function) > MANY_LOOPS {
+        LATE_FOR_MANY_LOOPS
+    } else if function.count_basic_blocks() > MANY_BLOCKS {
+        LATE_FOR_MANY_BLOCKS
+    } else {
+        LATE
     }
-    Ok(())
+}
+
+/// How many edges go back in the order of a function's blocks: those of loops, as clang and inlining leave the order.
+fn count_loops(function: FunctionValue<'_>) -> usize {
+    let blocks = function.get_basic_blocks();
+    let places: HashMap<_, _> = blocks.iter().enumerate().map(|(place, &block)| (block, place)).collect();
+    let back_edges = |(place, block): (usize, &BasicBlock<'_>)| {
+        let Some(last) = block.get_terminator().map(raw) else { return 0 };
+        // SAFETY: the instruction is alive and ends its block.
+        let successors = unsafe { LLVMGetNumSuccessors(last) };
+        // SAFETY: as above; the number is one of its successors, which all are blocks.
+        let successor = |number| unsafe { BasicBlock::new(LLVMGetSuccessor(last, number)) };
+        (0..successors).filter_map(successor).filter(|target| places.get(target) <= Some(&place)).count()
+    };
+    blocks.iter().enumerate().map(back_edges).sum()
 }
 
 /// Runs a pipeline of function passes over one function.
