@@ -27,7 +27,7 @@ pub const SHAPES: &[Shape] = &[
     Shape {
         name: "cases",
         unit: write_case,
-        around: ["for (int j = 0; j < 3; ++j) switch ((a + j) & 4095) {", "}"],
+        around: ["for (int j = 0; j < 3; ++j) switch ((a + j) & 65535) {", "}"],
         functions: "",
     },
     Shape { name: "barriers", unit: write_barriers, around: ["", ""], functions: "" },
