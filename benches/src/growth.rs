@@ -191,7 +191,7 @@ fn write_arrays(text: &mut String, k: usize) {
 
 /// Calls of [`FUNCTIONS`].
 fn write_calls(text: &mut String, k: usize) {
-    write!(text, "mix_both(&x, &z, a + {k}); y = mix_one(y, x, b ^ {k}); a = count_up(a, b + {k}); b += a;\n")
+    writeln!(text, "mix_both(&x, &z, a + {k}); y = mix_one(y, x, b ^ {k}); a = count_up(a, b + {k}); b += a;")
         .expect("text grows");
 }
 
