@@ -81,13 +81,13 @@ fn barriers_in_any_graph_keep_the_meaning() {
     assert!(found > 20, "{found} of 100 are irreducible");
 }
 
-/// Also where barriers share regions as soon as a block would stand in two of them, or in three.
+/// Also where barriers share regions as soon as a block would stand in one of them, in two or in three.
 #[test]
 fn shared_regions_keep_the_meaning() {
     let mut shared = 0;
     for seed in seeds(1500) {
-        let bounds = Bounds { few_insts: 0, most_copies: 1 + seed as usize % 2 };
-        let shape = Shape { unstructured: seed % 3 == 0, depth: 3, ..Shape::default() };
+        let bounds = Bounds { few_insts: 0, most_copies: seed as usize % 3 };
+        let shape = Shape { unstructured: seed % 2 == 0, depth: 3, ..Shape::default() };
         check_barriers(seed..seed + 1, shape, bounds);
         let mut kernels = [0; 2].map(|_| random_kernel(seed, shape).module.kernels.swap_remove(0));
         barriers(&mut kernels[0]);
