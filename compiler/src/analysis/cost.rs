@@ -13,6 +13,7 @@ use super::lines::{Line, lines};
 use super::loops::{Loop, Loops};
 use super::recurrence;
 use super::shape::Shape;
+use super::shares::{WHOLE, shares};
 use crate::ir::{
     BinaryOp, Block, Function, Inst, InstData, Space, Terminator, TernaryOp, Type, UnaryOp, Value, ValueDef,
 };
@@ -51,6 +52,15 @@ const MISPREDICTED_EXIT: u64 = 6;
 
 /// What it costs a gang, in quarters, that lanes leave a loop one by one: it runs until the last one has left.
 const WAITING: u64 = 7;
+
+/// What a case of a long switch costs a gang beyond what it computes: a comparison, a mask and a select.
+const CASE: u64 = 3 * VECTOR;
+
+/// How many times as much as work-items one after the other, each with the few cases of a long switch that it is expected to
+/// run, a gang has to cost for that to be believed: keys need not be spread, and in a long chain of cases a work-item waits
+/// for itself. Where each runs 500 of 1,000 cases, gangs take 0.4 of the time and are estimated at 1.6 times it; where each runs one
+/// to three, 10 to 60 times as long and are estimated at 23 to 70.
+const SPREAD: u64 = 2;
 
 /// Rounds that a loop of unknown length is taken to run.
 pub const ROUNDS: u64 = 8;
@@ -467,6 +477,8 @@ pub fn whole(
         None => scalar(f, inst, steps),
     };
     let mut costs = Costs::default();
+    let spread = shares(f, graph, loops, &found.divergent_branches);
+    let (mut one_of_shares, mut cases) = (0u128, 0u64);
     let mut rounds: SecondaryMap<Loop, u64> = SecondaryMap::new();
     let mut each: SecondaryMap<Block, u64> = SecondaryMap::new();
     for &block in graph.rpo() {
@@ -493,10 +505,23 @@ pub fn whole(
         each[block] = together;
         let often = frequency(loops, block);
         costs.one = costs.one.saturating_add(often.saturating_mul(alone));
+        let share = spread.as_ref().map_or(WHOLE, |spread| spread.shares[block]);
+        one_of_shares += u128::from(often.saturating_mul(alone)) * u128::from(share);
         costs.all = costs.all.saturating_add(often.saturating_mul(together));
+        if spread.as_ref().is_some_and(|spread| spread.switches.contains(block)) {
+            let targets = f.blocks[block].term.targets().len() as u64;
+            cases = cases.saturating_add(often.saturating_mul(CASE * targets));
+        }
         if let Some(l) = loops.innermost(block) {
             rounds[l] = rounds[l].saturating_add(together);
         }
+    }
+    let one_of_shares = u64::try_from(one_of_shares / u128::from(WHOLE)).unwrap_or(u64::MAX);
+    let apart = one_of_shares.saturating_mul(registers.width.into());
+    let with_cases = costs.all.saturating_add(cases);
+    if spread.is_some() && with_cases >= apart.saturating_mul(SPREAD) {
+        costs.one = one_of_shares;
+        costs.all = with_cases;
     }
     for (l, data) in loops.iter().filter(|&(l, _)| recurrence::is_innermost(loops, l)) {
         let chain = recurrence::CYCLE * recurrence::cycles(f, loops, l, Some(&found.shapes));
@@ -562,5 +587,35 @@ mod tests {
             .1
         };
         assert_eq!(gang("v0") - gang("v1"), ROUNDS * 16 * (2 * REWRITTEN - GATHER - SCATTER));
+    }
+
+    /// A switch of 100 cases over what is loaded, of which each changes a number, in front of a store.
+    fn of_long_switch(falls_through: bool) -> (u64, u64) {
+        let load = " v5: i64 = shl v3, 2\n v6: ptr.global = ptradd v0, v5\n v7: i32 = load v6 align 4\n";
+        let targets: Vec<String> = (0..100).map(|i| format!("{i}: b{}(v7)", 10 + i)).collect();
+        let mut code = format!("{load} switch v7 [{}] default b1(v7)\n", targets.join(", "));
+        for i in 0..100 {
+            let [param, result] = [1000 + i, 2000 + i];
+            let to = if falls_through && i < 99 { 11 + i } else { 1 };
+            code += &format!(
+                " b{}(v{param}: i32):\n v{result}: i32 = mul v{param}, {}\n jump b{to}(v{result})\n",
+                10 + i,
+                2 * i + 3
+            );
+        }
+        of(&format!("{code} b1(v8: i32):\n store v8 to v6 align 4\n return"))
+    }
+
+    #[test]
+    fn of_a_long_switch_work_items_run_few_cases_and_gangs_all() {
+        let (one, all) = of_long_switch(false);
+        assert!(one < 100, "{one}: each runs one case");
+        assert!(all > SPREAD * 16 * one, "{all} is not much more than 16 times {one}");
+    }
+
+    #[test]
+    fn gangs_are_kept_where_work_items_run_much_of_a_long_switch() {
+        let (one, all) = of_long_switch(true);
+        assert!(all < 16 * one, "{all} is less than 16 times {one}");
     }
 }

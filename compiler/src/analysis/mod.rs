@@ -22,6 +22,7 @@ pub mod predicates;
 pub mod recurrence;
 pub mod run_by_some;
 pub mod shape;
+pub mod shares;
 pub mod streams;
 #[cfg(test)]
 pub(crate) mod testing;

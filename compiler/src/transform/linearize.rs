@@ -5,10 +5,12 @@
 //! keeps each lane's, with a mask that holds for exactly those lanes; blocks that all lanes execute or none
 //! have no mask. No branch is added. Uniform branches in blocks without a mask stay, and so do those that
 //! are uniform in relation to a block that dominates the edge.
-//! Phases: new successors for each block in the order of the block index ([`skeleton`]); then masks and
+//! Phases: the block index, in which ways to cases of long switches move ([`long_switches`]); new successors for each block
+//! in this order ([`skeleton`]); then masks and
 //! block parameters, as assignments to variables, block after block ([`masks`]); terminators.
 //! Source: Moll 2021, chapter 8 (Listing 8) and appendix B.
 
+mod long_switches;
 pub mod masks;
 mod skeleton;
 mod variable;
@@ -23,8 +25,9 @@ use cranelift_entity::EntitySet;
 pub fn linearize(f: &mut Function, flow: &ControlFlow, divergent: &EntitySet<Block>, tracked: &Tracked) {
     f.layout.retain(|&block| flow.cfg.is_reachable(block));
     let graph = flow.graph(divergent);
-    let order = block_index(&flow.cfg, &flow.dominators, &flow.loops);
+    let switches = long_switches::long_switches(f, &graph);
+    let order = switches.order(f, block_index(&flow.cfg, &flow.dominators, &flow.loops));
     let skeleton = skeleton::skeleton(f, &graph, &order);
-    masks::apply(f, &graph, tracked, &order, &skeleton);
+    masks::apply(f, &graph, tracked, &switches, &order, &skeleton);
     f.layout = order;
 }

@@ -4,6 +4,7 @@
 #[path = "../machine/code/mod.rs"]
 mod code;
 mod jumps;
+mod long_switches;
 mod seeds;
 mod ways;
 

@@ -206,19 +206,22 @@ fn labels_differ_where_disjoint_paths_lead() {
         let loops = loops(&cfg, &dominators(&cfg));
         for &branch in cfg.rpo().iter().filter(|&&b| cfg.succs(b).len() > 1) {
             let mut joins = BTreeSet::new();
+            let mut labels = vec![None; cfg.rpo().len()];
             let mut walk = Walk {
                 cfg: &cfg,
                 loops: &loops,
                 around: None,
-                labels: BTreeMap::new(),
-                pending: BTreeSet::new(),
+                labels: &mut labels,
+                reached: Vec::new(),
+                pending: BinaryHeap::new(),
                 exits: BTreeMap::new(),
                 latch: None,
                 joins: &mut joins,
             };
             cfg.succs(branch).iter().for_each(|&to| walk.push(branch, to, Label::Through(to)));
             walk.run();
-            let labels: Vec<(Block, Label)> = walk.labels.into_iter().collect();
+            let labelled = cfg.rpo().iter().zip(&labels);
+            let labels: Vec<(Block, Label)> = labelled.filter_map(|(&block, &label)| Some((block, label?))).collect();
             for (i, &(p, here)) in labels.iter().enumerate() {
                 for &(q, there) in &labels[..i] {
                     let disjoint = two_paths(&cfg, branch, p, q);

@@ -14,6 +14,7 @@
 //! uniform branch passes by have no part. The first value may be any argument that is defined early enough:
 //! a lane comes on one edge only. Parameters of blocks that keep their edges stay parameters.
 
+use super::long_switches::{Key, LongSwitches};
 use super::skeleton::Skeleton;
 use super::variable::{Flow, Variable};
 use crate::analysis::cfg::cfg;
@@ -22,6 +23,7 @@ use crate::analysis::predicates::{Graph, Lanes};
 use crate::ir::*;
 use crate::transform::divergent_loops::Tracked;
 use cranelift_entity::{EntitySet, SecondaryMap};
+use std::collections::HashMap;
 
 /// An edge of the function before linearization.
 struct Edge {
@@ -35,6 +37,7 @@ struct Masks<'a> {
     flow: Flow<'a>,
     graph: &'a Graph<'a>,
     tracked: &'a Tracked,
+    switches: &'a LongSwitches,
     /// The mask of each block done; none: all lanes.
     masks: SecondaryMap<Block, Option<Value>>,
     /// What stands for a parameter that is gone.
@@ -44,7 +47,14 @@ struct Masks<'a> {
 }
 
 /// Gives the function its new terminators, masks and selects.
-pub fn apply(f: &mut Function, graph: &Graph<'_>, tracked: &Tracked, order: &[Block], skeleton: &Skeleton) {
+pub(super) fn apply(
+    f: &mut Function,
+    graph: &Graph<'_>,
+    tracked: &Tracked,
+    switches: &LongSwitches,
+    order: &[Block],
+    skeleton: &Skeleton,
+) {
     let mut shape = Function::new();
     for _ in 0..f.blocks.len() {
         let data = BlockData { params: Vec::new(), insts: Vec::new(), term: Terminator::Unreachable };
@@ -69,6 +79,7 @@ pub fn apply(f: &mut Function, graph: &Graph<'_>, tracked: &Tracked, order: &[Bl
         flow: Flow { f, skeleton, tree, home, added: EntitySet::new(), extra: Default::default() },
         graph,
         tracked,
+        switches,
         masks: SecondaryMap::new(),
         instead: SecondaryMap::new(),
         kept: SecondaryMap::new(),
@@ -115,6 +126,9 @@ impl Masks<'_> {
     }
 
     fn own_mask(&mut self, block: Block) -> Option<Value> {
+        if let Some(mask) = self.mask_before_case(block) {
+            return Some(mask);
+        }
         let no = self.flow.f.constant(Type::BOOL, 0);
         let top = self.graph.dominators.idom(block)?;
         let mut mask = Variable::new(Type::BOOL, top, Some(no));
@@ -122,9 +136,23 @@ impl Masks<'_> {
             let predicate = self.predicate(&edge);
             let before = mask.at_end(&mut self.flow, edge.from).unwrap_or(no);
             let value = self.or(edge.from, before, predicate);
-            mask.assign(edge.from, value);
+            mask.assign(&self.flow, edge.from, value);
         }
         mask.at_begin(&mut self.flow, block)
+    }
+
+    /// The mask of an empty block in front of a case of a long switch: the lanes with its key, asked right there.
+    fn mask_before_case(&mut self, block: Block) -> Option<Value> {
+        let Key { first, value, key } = self.switches.keys[self.switches.ways[block]?]?;
+        let &[before] = &self.flow.skeleton.preds[block][..] else { return None };
+        let innermost = |block: Block| self.graph.loops.innermost(block);
+        if innermost(before) != innermost(block) {
+            return None;
+        }
+        let args = [self.now(value), key];
+        let cond = self.add(before, InstData::Icmp { cc: IntCc::Eq, args }, Type::BOOL);
+        let yes = self.flow.f.constant(Type::BOOL, 1);
+        Some(self.and(before, self.masks[first].unwrap_or(yes), cond))
     }
 
     /// The lanes that take an edge.
@@ -137,6 +165,11 @@ impl Masks<'_> {
             return if edge.target == 0 { mask } else { self.flow.f.constant(Type::BOOL, 0) };
         }
         let cond = self.now(cond);
+        // Keys differ: who has one of a long switch did not go another way before.
+        let mask = match self.switches.keys[edge.from] {
+            Some(Key { first, .. }) if edge.target == 0 => self.masks[first].unwrap_or(yes),
+            _ => mask,
+        };
         let cond = match (edge.target, self.flow.f.const_bits(cond)) {
             (0, _) => cond,
             (_, Some(bits)) => self.flow.f.constant(Type::BOOL, !bits),
@@ -245,7 +278,7 @@ impl Masks<'_> {
                     self.select(edge.from, predicate, value, before)
                 }
             };
-            variable.assign(edge.from, value);
+            variable.assign(&self.flow, edge.from, value);
         }
         let value = variable.at_begin(&mut self.flow, block);
         value.unwrap_or_else(|| self.flow.f.constant(ty, 0))
@@ -256,8 +289,9 @@ impl Masks<'_> {
     fn first_value(&self, top: Block, ty: Type, edges: &[(&Edge, Value)]) -> Option<Value> {
         let falsehood = |v: Value| ty == Type::BOOL && self.flow.f.const_bits(v) == Some(0);
         let early = edges.iter().map(|&(_, v)| v).filter(|&v| self.flow.is_available(v, top));
-        let count = |v: Value| edges.iter().filter(|(_, other)| *other == v).count();
-        early.rev().max_by_key(|&v| (falsehood(v), count(v)))
+        let mut counts: HashMap<Value, usize> = HashMap::new();
+        edges.iter().for_each(|&(_, v)| *counts.entry(v).or_default() += 1);
+        early.rev().max_by_key(|v| (falsehood(*v), counts[v]))
     }
 
     fn select(&mut self, block: Block, cond: Value, yes: Value, no: Value) -> Value {

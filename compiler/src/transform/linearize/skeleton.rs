@@ -4,12 +4,13 @@
 //! Ensures: every path of the function is part of a path here, where blocks stand in the order of the index;
 //! a block that dominated another one still does.
 //! Phases: block after block, each passes on which blocks must still come behind it (the deferral
-//! relation).
+//! relation); then lines of blocks.
 //! Source: Moll 2021, Listing 8; edges back to loop headers are left out and put back, section 8.3.
 
 use crate::analysis::predicates::Graph;
 use crate::ir::{Block, Function};
 use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::ReservedValue;
 use std::collections::BTreeSet;
 
 /// New successors of every block.
@@ -20,6 +21,8 @@ pub struct Skeleton {
     pub next: SecondaryMap<Block, Vec<Block>>,
     /// The predecessors without edges back to loop headers, each once.
     pub preds: SecondaryMap<Block, Vec<Block>>,
+    /// The first block of the line that a block is in: from block to block there is only one way, which none joins.
+    pub line: SecondaryMap<Block, Block>,
 }
 
 /// Draws new successors.
@@ -47,8 +50,11 @@ pub fn skeleton(f: &Function, graph: &Graph<'_>, order: &[Block]) -> Skeleton {
         } else {
             targets.into_iter().map(|target| vec![target]).collect()
         };
-        for group in groups {
-            let mut all = wanted.clone();
+        let mut wanted = Some(wanted);
+        let last = groups.len().saturating_sub(1);
+        for (i, group) in groups.into_iter().enumerate() {
+            // Long folded switches defer many blocks: the set moves on where it can.
+            let mut all = if i == last { wanted.take() } else { wanted.clone() }.unwrap_or_default();
             all.extend(group);
             if let Some(first) = all.pop_first() {
                 let to = order[first as usize];
@@ -56,11 +62,32 @@ pub fn skeleton(f: &Function, graph: &Graph<'_>, order: &[Block]) -> Skeleton {
                 if preds[to].last() != Some(&block) {
                     preds[to].push(block);
                 }
-                deferred[first as usize].extend(all);
+                let behind = &mut deferred[first as usize];
+                if behind.len() < all.len() {
+                    std::mem::swap(behind, &mut all);
+                }
+                behind.extend(all);
             }
         }
     }
-    Skeleton { index, next, preds }
+    let line = lines(order, &next, &preds);
+    Skeleton { index, next, preds, line }
+}
+
+/// The first block of each block's line.
+fn lines(
+    order: &[Block],
+    next: &SecondaryMap<Block, Vec<Block>>,
+    preds: &SecondaryMap<Block, Vec<Block>>,
+) -> SecondaryMap<Block, Block> {
+    let mut line = SecondaryMap::with_default(Block::reserved_value());
+    for &block in order {
+        line[block] = match preds[block][..] {
+            [before] if next[before].len() == 1 => line[before],
+            _ => block,
+        };
+    }
+    line
 }
 
 #[cfg(test)]
