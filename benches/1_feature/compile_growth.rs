@@ -106,7 +106,8 @@ fn measure_shape(shape: Shape, most: usize, rounds: usize) {
 
 /// A line of the table, beside the kernel of half the size.
 fn row(found: &Sample, half: Option<&Sample>) -> String {
-    let sum = |names: &[&str]| names.iter().filter_map(|&name| found.stages.get(name)).sum::<f64>();
+    let sum =
+        |names: &[&str]| names.iter().filter_map(|&name| found.stages.get(name)).fold(0.0, |sum, time| sum + time);
     let (front, back) = (sum(&FRONT_END), sum(&BACK_END));
     let ours = found.stages.values().sum::<f64>() - front - back;
     let half = half.filter(|half| half.total >= LEAST);
