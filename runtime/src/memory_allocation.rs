@@ -148,18 +148,20 @@ mod tests {
         }
     }
 
+    /// The addresses of a mapping, from the line that begins with them.
+    fn address_range(line: &str) -> Option<std::ops::Range<usize>> {
+        let hex = |text: &str| usize::from_str_radix(text, 16).ok();
+        let (start, end) = line.split(' ').next()?.split_once('-')?;
+        Some(hex(start)?..hex(end)?)
+    }
+
     /// The lines that the system has about the mapping with this address.
     fn mapping(address: usize) -> Option<String> {
         let all = std::fs::read_to_string("/proc/self/smaps").ok()?;
         let mut lines = all.lines().peekable();
-        let hex = |text: &str| usize::from_str_radix(text, 16).ok();
-        let range = |line: &str| {
-            let (start, end) = line.split(' ').next()?.split_once('-')?;
-            Some(hex(start)?..hex(end)?)
-        };
         while let Some(line) = lines.next() {
-            if range(line).is_some_and(|range| range.contains(&address)) {
-                let about = std::iter::from_fn(|| lines.next_if(|line| range(line).is_none()));
+            if address_range(line).is_some_and(|range| range.contains(&address)) {
+                let about = std::iter::from_fn(|| lines.next_if(|line| address_range(line).is_none()));
                 return Some(about.collect::<Vec<_>>().join("\n"));
             }
         }
@@ -178,9 +180,10 @@ mod tests {
             let wanted = huge && std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists();
             assert_eq!(flags.split(' ').any(|flag| flag == "hg"), wanted, "{size}: {flags}");
         }
-        let mapped = || {
-            let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
-            pages.split(' ').next().unwrap().parse::<usize>().unwrap() * BASE_PAGE
+        // What threads of other tests reserve for memory to come is not writable.
+        let mapped = || -> usize {
+            let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+            maps.lines().filter(|line| line.contains(" rw-p ")).filter_map(address_range).map(|range| range.len()).sum()
         };
         let before = mapped();
         let all: Vec<_> = (0..64).map(|_| Allocation::new(HUGE_FROM + 1, u64::MAX).unwrap()).collect();
