@@ -60,6 +60,14 @@ const MINIMAL: &str = "function(lower-expect,lower-constant-intrinsics,sroa<modi
 /// takes time in the number of variables times the number of blocks, so it is done here and not in the large kernels.
 const BEFORE_INLINING: &str = "function(sroa<modify-cfg>,early-cse,simplifycfg<no-sink-common-insts;keep-loops>)";
 
+/// Instructions that all functions have together with everything inlined from which on callees are simplified before they
+/// are copied into their callers: a password cracker's kernels shrink to a fifth, and clean-up took 5.4 s all at once, 3.4 s so.
+const MANY_INLINED: u64 = 50_000;
+
+/// Inlines callees first.
+const INLINING_BY_LEVELS: &str = "cgscc(inline<only-mandatory>,function(sroa<modify-cfg>,early-cse,instsimplify,\
+    simplifycfg<no-sink-common-insts;keep-loops>)),globaldce";
+
 /// Promotes memory to values, so that the addresses can be followed.
 const EARLY: &str = "function(lower-expect,sroa<modify-cfg>,early-cse,\
     simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>)";
@@ -99,12 +107,12 @@ const LATE_FOR_MANY_LOOPS: &str = "instcombine<no-verify-fixpoint>,early-cse<mem
 pub(crate) fn clean_up(module: &Module<'_>, level: Level) -> Result<(), FrontendError> {
     let kernels: Vec<_> = module.get_functions().filter(is_kernel).collect();
     let calls = CallGraph::of(module);
-    calls.check_inlinable(&kernels)?;
+    let inlined = calls.check_inlinable(&kernels)?;
     fence_barriers(module);
     internalize(module);
     run(module, "globaldce")?;
     run(module, BEFORE_INLINING)?;
-    run(module, "always-inline,globaldce")?;
+    run(module, if inlined > MANY_INLINED { INLINING_BY_LEVELS } else { "always-inline,globaldce" })?;
     check_defined(module)?;
     fix_sub_group_sizes(module);
     match level {
@@ -396,8 +404,9 @@ impl<'ctx> CallGraph<'ctx> {
         Self { nodes }
     }
 
-    /// Refuses recursion, and sources of a few lines that would inline into gigabytes.
-    fn check_inlinable(&self, kernels: &[FunctionValue<'_>]) -> Result<(), FrontendError> {
+    /// Refuses recursion, and sources of a few lines that would inline into gigabytes. The instructions of all functions
+    /// together once everything is inlined.
+    fn check_inlinable(&self, kernels: &[FunctionValue<'_>]) -> Result<u64, FrontendError> {
         let mut sizes = HashMap::new();
         for kernel in kernels {
             let size = self.inlined_size(kernel.as_value_ref_raw(), &mut sizes)?;
@@ -410,7 +419,7 @@ impl<'ctx> CallGraph<'ctx> {
         if total > MAX_INLINED {
             return Err(too_large(&format!("the functions have {total} instructions together")));
         }
-        Ok(())
+        Ok(total)
     }
 
     /// Depth first with a stack of its own: the depth is the program's choice.
