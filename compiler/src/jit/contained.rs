@@ -13,6 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Once};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
 use parking_lot::Mutex;
@@ -21,6 +22,9 @@ use super::process_end::{ENDING, Work};
 
 /// Bytes of the stack of a thread that may compile: LLVM's passes go deep into long kernels.
 const STACK: usize = 16 << 20;
+
+/// Work that takes longer leaves enough memory behind for a search of the heap to be worth it: that takes 0.5 to 6 ms.
+const LONG: Duration = Duration::from_millis(200);
 
 /// Who hears LLVM's last words.
 type Listener = Box<dyn Fn(String)>;
@@ -53,8 +57,12 @@ pub fn contained<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -
         let work = theirs.lock().take();
         if let Some(work) = work {
             listen(sender.clone(), under_way);
+            let begin = Instant::now();
             let ending = catch_unwind(AssertUnwindSafe(work)).map_or_else(Ending::Panicked, Ending::Done);
             LISTENER.with(|listener| listener.take());
+            if begin.elapsed() > LONG {
+                give_back_memory();
+            }
             // The caller waits for it.
             let _ = sender.send(ending);
         }
@@ -70,6 +78,16 @@ pub fn contained<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -
         Ok(Ending::Panicked(panic)) => resume_unwind(panic),
         Ok(Ending::GivenUp(words)) => Err(words),
         Err(_) => Err("its thread has gone".to_owned()),
+    }
+}
+
+/// Gives the system back what LLVM allocated and freed. Each thread allocates from a heap of its own, which the next one's
+/// work does not use: of a password cracker's kernels the process grew to 593 MB, and grows to 473 MB so.
+fn give_back_memory() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: it may be called at any time, from any thread.
+    unsafe {
+        libc::malloc_trim(0);
     }
 }
 
