@@ -34,6 +34,20 @@ pub(crate) fn graph(text: &str) -> (Function, Vec<&str>) {
     (f, names)
 }
 
+/// A function of a switch, over its parameter, of so many cases that each fall into the next one, and that parameter.
+pub(crate) fn fall_through_switch(cases: usize) -> (Function, Value) {
+    let names: Vec<String> = (0..cases).map(|i| format!("c{i}")).collect();
+    let falls = (1..cases).map(|i| format!("; c{} c{i}", i - 1)).collect::<String>();
+    let text = format!("switch {} end{falls}; c{} end; end", names.join(" "), cases - 1);
+    let (mut f, _) = graph(&text);
+    let entry = f.entry();
+    let over = f.add_param(entry, Type::I32);
+    if let Terminator::Switch { value, .. } = &mut f.blocks[entry].term {
+        *value = over;
+    }
+    (f, over)
+}
+
 /// A random graph without cycles.
 pub(crate) fn random_dag(seed: u64, count: usize) -> Function {
     let mut random = Random::new(seed);

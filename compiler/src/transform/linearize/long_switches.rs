@@ -130,7 +130,7 @@ impl LongSwitches {
 mod tests {
     use super::*;
     use crate::analysis::block_index::block_index;
-    use crate::analysis::testing::graph;
+    use crate::analysis::testing::fall_through_switch;
     use crate::ir::{SourceLoc, Type};
     use crate::transform::divergent_loops::divergent_loops;
     use crate::transform::normalize::normalize;
@@ -138,15 +138,8 @@ mod tests {
 
     /// A divergent switch of so many cases that fall through, its long chains, and the order of its blocks.
     fn of_switch(cases: usize) -> (Function, LongSwitches, Vec<Block>) {
-        let names: Vec<String> = (0..cases).map(|i| format!("c{i}")).collect();
-        let falls = (1..cases).map(|i| format!("; c{} c{i}", i - 1)).collect::<String>();
-        let text = format!("switch {} end{falls}; c{} end; end", names.join(" "), cases - 1);
-        let (mut f, _) = graph(&text);
+        let (mut f, over) = fall_through_switch(cases);
         let entry = f.entry();
-        let over = f.add_param(entry, Type::I32);
-        if let Terminator::Switch { value, .. } = &mut f.blocks[entry].term {
-            *value = over;
-        }
         for block in f.layout.clone().into_iter().filter(|&block| block != entry) {
             let asks = InstData::Icmp { cc: IntCc::Ne, args: [over, over] };
             f.append(block, asks, &[Type::BOOL], SourceLoc::default());

@@ -148,8 +148,8 @@ impl Variable {
 #[cfg(test)]
 mod tests {
     use super::WALKED;
-    use crate::analysis::testing::graph;
-    use crate::ir::{BinaryOp, InstData, Terminator, Type};
+    use crate::analysis::testing::fall_through_switch;
+    use crate::ir::{BinaryOp, InstData};
     use crate::transform::divergent_loops::divergent_loops;
     use crate::transform::linearize::linearize;
     use crate::transform::normalize::normalize;
@@ -158,15 +158,7 @@ mod tests {
     /// How many lines questions walk, and how many masks are joined, where a switch of so many cases that fall through is
     /// folded.
     fn folded(cases: usize) -> (usize, usize) {
-        let names: Vec<String> = (0..cases).map(|i| format!("c{i}")).collect();
-        let falls = (1..cases).map(|i| format!("; c{} c{i}", i - 1)).collect::<String>();
-        let text = format!("switch {} end{falls}; c{} end; end", names.join(" "), cases - 1);
-        let (mut f, _) = graph(&text);
-        let entry = f.entry();
-        let over = f.add_param(entry, Type::I32);
-        if let Terminator::Switch { value, .. } = &mut f.blocks[entry].term {
-            *value = over;
-        }
+        let (mut f, _) = fall_through_switch(cases);
         normalize(&mut f);
         let mut divergent = EntitySet::new();
         divergent.insert(f.entry());
