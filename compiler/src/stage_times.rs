@@ -31,7 +31,7 @@ impl Stopwatch {
         &self.times
     }
 
-    /// As [`Self::times`].
+    /// The stages that have ended, in their order, each with the time it took.
     pub fn into_times(self) -> Vec<(&'static str, Duration)> {
         self.times
     }

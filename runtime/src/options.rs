@@ -157,7 +157,7 @@ pub struct Options {
     pub dump: Option<PathBuf>,
     /// `LOCKSTEP_REPORT`.
     pub report: Option<PathBuf>,
-    /// `LOCKSTEP_TIME`.
+    /// Whether the milliseconds of each stage of building and compiling go to standard error (`LOCKSTEP_TIME`).
     pub time: bool,
     /// What the platform and the device call themselves, for applications that look for names they know.
     pub identity: Identity,

@@ -13,7 +13,7 @@ use super::lines::{Line, lines};
 use super::loops::{Loop, Loops};
 use super::recurrence;
 use super::shape::Shape;
-use super::shares::{WHOLE, shares};
+use super::shares::{WHOLE, find_shares};
 use crate::ir::{
     BinaryOp, Block, Function, Inst, InstData, Space, Terminator, TernaryOp, Type, UnaryOp, Value, ValueDef,
 };
@@ -477,7 +477,7 @@ pub fn whole(
         None => scalar(f, inst, steps),
     };
     let mut costs = Costs::default();
-    let spread = shares(f, graph, loops, &found.divergent_branches);
+    let spread = find_shares(f, graph, loops, &found.divergent_branches);
     let (mut one_of_shares, mut cases) = (0u128, 0u64);
     let mut rounds: SecondaryMap<Loop, u64> = SecondaryMap::new();
     let mut each: SecondaryMap<Block, u64> = SecondaryMap::new();

@@ -36,7 +36,7 @@ pub struct Spread {
 }
 
 /// How work-items are spread; none: nothing does.
-pub fn shares(f: &Function, graph: &Cfg, loops: &Loops, divergent: &EntitySet<Block>) -> Option<Spread> {
+pub fn find_shares(f: &Function, graph: &Cfg, loops: &Loops, divergent: &EntitySet<Block>) -> Option<Spread> {
     let mut switches = EntitySet::new();
     for &block in graph.rpo().iter().filter(|&&block| divergent.contains(block)) {
         if let term @ Terminator::Switch { .. } = &f.blocks[block].term
@@ -107,7 +107,7 @@ mod tests {
         if divergent {
             branches.insert(*switch.expect("the kernel has one"));
         }
-        let Spread { shares, .. } = shares(f, &graph, &forest, &branches)?;
+        let Spread { shares, .. } = find_shares(f, &graph, &forest, &branches)?;
         let Terminator::Switch { cases, .. } = &f.blocks[*switch?].term else { return None };
         let last = f.layout.iter().find(|&&block| matches!(f.blocks[block].term, Terminator::Return));
         Some((cases.iter().map(|(_, to)| shares[to.block]).collect(), shares[*last?]))

@@ -26,7 +26,7 @@ pub fn linearize(f: &mut Function, flow: &ControlFlow, divergent: &EntitySet<Blo
     f.layout.retain(|&block| flow.cfg.is_reachable(block));
     let graph = flow.graph(divergent);
     let switches = long_switches::long_switches(f, &graph);
-    let order = switches.order(f, block_index(&flow.cfg, &flow.dominators, &flow.loops));
+    let order = switches.move_ways_to_cases(f, block_index(&flow.cfg, &flow.dominators, &flow.loops));
     let skeleton = skeleton::skeleton(f, &graph, &order);
     masks::apply(f, &graph, tracked, &switches, &order, &skeleton);
     f.layout = order;

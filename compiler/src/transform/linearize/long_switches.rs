@@ -112,7 +112,7 @@ fn is_way(f: &Function, graph: &Graph<'_>, block: Block) -> bool {
 
 impl LongSwitches {
     /// Moves the blocks on the way to cases right in front of these.
-    pub fn order(&self, f: &Function, index: Vec<Block>) -> Vec<Block> {
+    pub fn move_ways_to_cases(&self, f: &Function, index: Vec<Block>) -> Vec<Block> {
         let mut ways: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
         for &block in index.iter().filter(|&&block| self.ways[block].is_some()) {
             f.blocks[block].term.targets().into_iter().for_each(|to| ways[to.block].push(block));
@@ -150,7 +150,7 @@ mod tests {
         let loops = divergent_loops(&mut f, &mut divergent);
         let found = long_switches(&f, &loops.flow.graph(&divergent));
         let index = block_index(&loops.flow.cfg, &loops.flow.dominators, &loops.flow.loops);
-        let order = found.order(&f, index);
+        let order = found.move_ways_to_cases(&f, index);
         (f, found, order)
     }
 
