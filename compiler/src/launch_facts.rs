@@ -109,6 +109,11 @@ impl LaunchFacts {
         LaunchFacts { local, full_groups: self.full_groups && local == LocalSize::Rows, ..self }
     }
 
+    /// Less: what holds whatever the local size is.
+    pub fn of_every_size(self) -> LaunchFacts {
+        LaunchFacts { local: LocalSize::Any, full_groups: false, ..self }
+    }
+
     /// Less: what holds whatever the arguments are.
     pub fn of_any_arguments(self) -> LaunchFacts {
         LaunchFacts { multiples: 0, ones: 0, apart: 0, streams: 0, objects: [Object::Any; OBJECTS], ..self }
@@ -144,6 +149,12 @@ impl LaunchFacts {
             LocalSize::Exactly(size) => Some(size.get(dim).copied().unwrap_or(1)),
             _ => None,
         }
+    }
+
+    /// Whether groups are known to be rows along x that fill no gang each, but do together.
+    pub fn has_short_rows(&self) -> bool {
+        let LocalSize::Exactly([x, y, z]) = self.local else { return false };
+        u64::from(x) < ROW && u64::from(x) * u64::from(y) * u64::from(z) >= ROW
     }
 
     /// Whether groups are single rows along x.
@@ -205,7 +216,9 @@ mod tests {
             objects,
             ..LaunchFacts::of_range([0; 3], [960, 8, 1], [32, 4, 1])
         };
-        for less in [known, known.of_any_size(), known.of_any_arguments(), LaunchFacts::default()] {
+        for less in
+            [known, known.of_any_size(), known.of_every_size(), known.of_any_arguments(), LaunchFacts::default()]
+        {
             assert!(known.implies(&less), "{less:?}");
             assert_eq!(less.implies(&known), less == known, "{less:?}");
         }
@@ -226,6 +239,9 @@ mod tests {
         assert!(rows.full_groups);
         let any = known(8).of_any_size();
         assert_eq!(any, LaunchFacts { local: LocalSize::Any, full_groups: false, ..known(8) });
+        assert_eq!((known(32).of_every_size(), known(8).of_every_size()), (any, any));
+        assert_eq!([4, 8, 16].map(|x| known(x).has_short_rows()), [true, true, false]);
+        assert!(!any.has_short_rows() && !LaunchFacts::of_range([0; 3], [960, 8, 1], [8, 1, 1]).has_short_rows());
         assert_eq!(any.of_any_arguments().multiples, 0);
         assert_eq!((known(24).row_align(), known(24).local_size(1), known(24).local_size(3)), (8, Some(4), Some(1)));
         assert_eq!((rows.row_align(), rows.local_size(0)), (ROW, None));

@@ -136,6 +136,8 @@ pub struct Widening {
     pub choice: Option<Choice>,
     /// What was asked for.
     pub configuration: Configuration,
+    /// Whether gangs with a work-item in every lane get code of their own.
+    pub full_gangs: Versions,
     /// Per region how it runs.
     pub regions: PrimaryMap<Region, RegionPlan>,
 }
@@ -150,7 +152,7 @@ pub fn plan(
     launch: &LaunchFacts,
     notes: &Notes,
 ) -> Result<Widening, Reason> {
-    let Gangs { configuration, width, .. } = gangs;
+    let Gangs { configuration, width, full_gangs, .. } = gangs;
     if let Some(width) = width.filter(|width| !WIDTHS.contains(width)) {
         return Err(Reason::Width(width));
     }
@@ -185,7 +187,7 @@ pub fn plan(
         plan_region(body, &facts, runs.as_ref(), gangs, bits, notes)
     };
     let regions = kernel.regions.iter_mut().map(plan).collect();
-    let widening = Widening { width, layout, stack: STACK_BYTES, run, choice, configuration, regions };
+    let widening = Widening { width, layout, stack: STACK_BYTES, run, choice, configuration, full_gangs, regions };
     notes::private(kernel, &widening, notes);
     Ok(widening)
 }

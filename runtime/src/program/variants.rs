@@ -2,8 +2,8 @@
 //!
 //! The first launches get code for all that holds of them. An application whose launches have little in common would
 //! have code made for ever, so later ones get code that relies on less, in the end code that runs any launch. Of a kernel
-//! whose code takes long to make, launches get what there is if it will do; what is made relies on no local size. Which
-//! variant a launch gets is found without a lock; who makes one holds up only those who need another new one.
+//! whose code takes long to make, launches get what there is if it will do; what is made relies on no local size, except
+//! for the first launch with rows that fill no gang. Which variant a launch gets is found without a lock; who makes one holds up only those who need another new one.
 
 use std::sync::OnceLock;
 
@@ -17,6 +17,8 @@ const MOST: usize = 4;
 const SHORT: [usize; 3] = [2, 3, MOST];
 /// The same of kernels whose code takes long to make.
 const LONG: [usize; 3] = [0, 1, 2];
+/// The same for their launches with rows that fill no gang: without the local size lanes would have no work-item.
+const LONG_OF_SHORT_ROWS: [usize; 3] = [1, 2, 3];
 
 /// What was made, in the order of making.
 pub struct Variants<T> {
@@ -82,13 +84,14 @@ impl<T> Variants<T> {
     }
 
     fn choose(&self, facts: LaunchFacts) -> Choice<'_, T> {
-        let any_size = facts.of_any_size();
+        let mut any_size = facts.of_any_size();
         let kinds = if self.takes_long {
+            any_size = facts.of_every_size();
             let made = self.made.iter().filter_map(|place| place.get());
             if let Some((_, variant)) = made.into_iter().find(|(known, _)| facts.implies(known)) {
                 return Choice::Made(variant);
             }
-            LONG
+            if facts.has_short_rows() { LONG_OF_SHORT_ROWS } else { LONG }
         } else {
             SHORT
         };
@@ -160,14 +163,24 @@ mod tests {
     fn code_that_takes_long_runs_every_launch_it_can() {
         let variants = Variants::new(true);
         let launches = [launch(1, 1), launch(1 << 20, 64), launch(100, 10), launch(1 << 16, 4096)];
-        assert_eq!(run(&variants, &launches), (vec![launches[0].of_any_size(); 4], 1));
-        let of_rows = Variants::new(true);
-        let launches = [launch(1 << 20, 64), launch(1 << 16, 4096), launch(7, 7), launch(1 << 16, 64)];
-        let (got, made) = run(&of_rows, &launches);
-        assert_eq!((got[0].local, got[2].local, made), (LocalSize::Rows, LocalSize::Any, 2));
-        assert!(got[1] == got[0] && got[3] == got[0], "what relies on most of what holds");
+        let of_every_size = launches[0].of_every_size();
+        assert_eq!(run(&variants, &launches), (vec![of_every_size; 4], 1));
         let far = LaunchFacts { ids_fit_int: false, ..launch(1 << 20, 64) };
-        assert_eq!(run(&of_rows, &[far]), (vec![LaunchFacts::default()], 1), "two are enough");
+        let with_argument = LaunchFacts { multiples: 1, ids_fit_int: false, ..far };
+        let (got, made) = run(&variants, &[far, with_argument, launch(64, 64)]);
+        assert_eq!((got, made), (vec![far.of_every_size(), far.of_every_size(), of_every_size], 1));
+        let offset = LaunchFacts { zero_offset: false, ..far };
+        assert_eq!(run(&variants, &[offset]), (vec![LaunchFacts::default()], 1), "two are enough");
+    }
+
+    #[test]
+    fn code_that_takes_long_relies_on_rows_that_fill_no_gang() {
+        let tiles = |y| LaunchFacts::of_range([0; 3], [64, 64, 1], [8, y, 1]);
+        let variants = Variants::new(true);
+        let launches = [tiles(8), launch(1 << 20, 64), tiles(8), tiles(4)];
+        let of_every_size = tiles(8).of_every_size();
+        let wanted = vec![tiles(8), of_every_size, tiles(8), of_every_size];
+        assert_eq!(run(&variants, &launches), (wanted, 2));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Rows along the lanes' dimension are cut into gangs of W work-items; what is left at the end of a row is a gang too,
 //! of which only the first lanes have a work-item. That one has code of its own, in which everything is
 //! masked, so that the code of full gangs carries no masks for it. Where launches have no gangs of one kind,
-//! there is no code for them.
+//! there is no code for them. A region whose code takes long to make gets it once: full gangs run the masked code then.
 
 use super::{Around, Gang, GangCode};
 use crate::analysis::cfg::cfg;
@@ -15,7 +15,7 @@ use crate::codegen::region::Exits;
 use crate::ir::{Function, Region};
 use crate::launch_facts::LaunchFacts;
 use crate::layout::Layout;
-use crate::widen::RegionPlan;
+use crate::widen::{RegionPlan, Versions};
 use cranelift_entity::EntityRef;
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
@@ -74,11 +74,12 @@ pub fn run_gangs<'ctx>(
     };
 
     let rows = Rows::of(&around.frame.launch, around.width(), around.widening.layout);
+    let share_code = rows.has_full && rows.has_partial && !have_own_code(around.widening.full_gangs, body);
     let rest = emit.block("rest");
     if rows.has_full {
         let before = emit.here()?;
         let [head, latch] = ["gang", "gang.next"].map(|name| emit.block(name));
-        if rows.has_partial {
+        if rows.has_partial && !share_code {
             let some = b.build_int_compare(IntPredicate::NE, full, zero, "")?;
             b.build_conditional_branch(some, head, rest)?;
         } else {
@@ -87,12 +88,19 @@ pub fn run_gangs<'ctx>(
         emit.at(head);
         let x = emit.phi(emit.i64(), &[(&zero, before)], "x")?;
         let first = x.as_basic_value().into_int_value();
-        let exits = GangCode::emit(around, &Gang { first: item(first)?, entry: None }, body, plan)?;
+        let entry = match share_code {
+            true => Some(first_lanes(around, at_most(emit, b.build_int_sub(size, first, "items")?, width)?)?),
+            false => None,
+        };
+        let exits = GangCode::emit(around, &Gang { first: item(first)?, entry }, body, plan)?;
         leave(&exits, latch)?;
         emit.at(latch);
         let following = emit.add(first, width)?;
         x.add_incoming(&[(&following, latch)]);
-        let more = b.build_int_compare(IntPredicate::NE, following, full, "")?;
+        let more = match share_code {
+            true => b.build_int_compare(IntPredicate::ULT, following, size, "")?,
+            false => b.build_int_compare(IntPredicate::NE, following, full, "")?,
+        };
         let again = b.build_conditional_branch(more, head, rest)?;
         if is_written_out(around, body) {
             emit.write_out(again);
@@ -102,7 +110,7 @@ pub fn run_gangs<'ctx>(
     }
 
     emit.at(rest);
-    if rows.has_partial {
+    if rows.has_partial && !share_code {
         let [tail, row_done] = ["tail", "row.done"].map(|name| emit.block(name));
         let some = b.build_int_compare(IntPredicate::NE, left, zero, "")?;
         b.build_conditional_branch(some, tail, row_done)?;
@@ -157,6 +165,23 @@ fn run_tiles<'ctx>(
     Ok(nexts)
 }
 
+/// Instructions of a region up to which full gangs and others get code of their own: a second piece of code for more of
+/// them takes more than half a second to make.
+const MOST_INSTS_MADE_TWICE: u64 = 4000;
+
+/// Whether gangs with a work-item in every lane get code of their own where there are others.
+fn have_own_code(full_gangs: Versions, body: &Function) -> bool {
+    match full_gangs {
+        Versions::Never => false,
+        Versions::WherePays => count_insts(body) <= MOST_INSTS_MADE_TWICE,
+        Versions::Always => true,
+    }
+}
+
+fn count_insts(body: &Function) -> u64 {
+    body.layout.iter().map(|&block| body.blocks[block].insts.len() as u64).sum()
+}
+
 /// Instructions of all gangs of a group in all regions up to which each gang gets code of its own.
 const MOST_INSTS: u64 = 6000;
 
@@ -171,8 +196,7 @@ fn is_written_out(around: Around<'_, '_, '_>, body: &Function) -> bool {
     let one_row = [middle, outer].map(|dim| launch.local_size(dim)) == [Some(1); 2];
     let items = launch.local_size(along).filter(|_| one_row && around.kernel.regions.len() > 1);
     let Some(items) = items else { return false };
-    let insts = |f: &Function| f.layout.iter().map(|&block| f.blocks[block].insts.len() as u64).sum::<u64>();
-    let all: u64 = around.kernel.regions.values().map(insts).sum();
+    let all: u64 = around.kernel.regions.values().map(count_insts).sum();
     let graph = cfg(body);
     let is_straight = loops(&graph, &dominators(&graph)).iter().next().is_none();
     let gangs = u64::from(items / around.width());
@@ -205,6 +229,11 @@ impl Rows {
             has_partial: !launch.full_groups || launch.align_along(along) < width.into(),
         }
     }
+}
+
+fn at_most<'ctx>(emit: &Emit<'ctx, '_>, count: IntValue<'ctx>, most: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
+    let least = emit.intrinsic("llvm.umin", &[emit.i64().into()], &[count.into(), most.into()])?;
+    Ok(least.into_int_value())
 }
 
 /// The mask of the first `count` lanes.

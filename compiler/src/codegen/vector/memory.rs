@@ -47,7 +47,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             return Ok(Vec::new());
         };
         let (ty, count, space) = (self.ty(first), node.results.len(), self.space(ptr));
-        let mask = self.mask()?;
+        let mask = self.access_mask(ptr)?;
         let held = self.held(ptr)?;
         let one = |address: BasicValueEnum<'ctx>| {
             emit.load_elements(address.into_pointer_value(), space, offset, ty, count, access)
@@ -96,7 +96,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             return Ok(());
         };
         let (ty, count, space) = (self.ty(first), args.len(), self.space(ptr));
-        let mask = self.mask()?;
+        let mask = self.access_mask(ptr)?;
         let held = self.held(ptr)?;
         let one = |lane| {
             let values = args.iter().map(|&arg| self.lane(arg, lane)).collect::<Emitted<Vec<_>>>()?;

@@ -87,7 +87,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         }
     }
 
-    fn definition(&self, value: Value) -> Option<&InstData> {
+    pub(super) fn definition(&self, value: Value) -> Option<&InstData> {
         match self.body.values[value].def {
             ValueDef::Result(inst, _) => Some(&self.body.insts[inst].data),
             _ => None,
