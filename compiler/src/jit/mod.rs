@@ -12,6 +12,7 @@ mod loader;
 mod optimize;
 mod process_end;
 mod rows;
+mod single_lane_stores;
 mod soft;
 pub mod symbols;
 mod thirds;

@@ -14,6 +14,7 @@ use llvm_sys::prelude::LLVMModuleRef;
 use llvm_sys::target_machine::{LLVMCodeGenFileType, LLVMTargetMachineEmitToMemoryBuffer};
 
 use super::rows::keep_rows;
+use super::single_lane_stores::split_single_lane_stores;
 use super::thirds::choose_thirds;
 use super::{HostMachine, JitError, OptLevel};
 use crate::frontend::llvm::{Diagnostics, PassOptions, run_passes, take_message};
@@ -48,6 +49,7 @@ pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), JitErr
     if machine.extensions().permutes {
         choose_thirds(module);
     }
+    split_single_lane_stores(module);
     done
 }
 

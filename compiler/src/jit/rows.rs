@@ -471,7 +471,7 @@ fn step_back(ptr: PointerValue<'_>) -> Option<(PointerValue<'_>, i64)> {
     Some((operand(inst, 0)?.into_pointer_value(), bytes))
 }
 
-fn operand<'ctx>(inst: InstructionValue<'ctx>, index: u32) -> Option<BasicValueEnum<'ctx>> {
+pub(super) fn operand<'ctx>(inst: InstructionValue<'ctx>, index: u32) -> Option<BasicValueEnum<'ctx>> {
     inst.get_operand(index)?.value()
 }
 
@@ -490,12 +490,12 @@ fn called<'ctx>(call: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
 }
 
 /// The name of the function that a call names.
-fn callee(call: InstructionValue<'_>) -> Option<String> {
+pub(super) fn callee(call: InstructionValue<'_>) -> Option<String> {
     called(call)?.get_name().to_str().ok().map(str::to_owned)
 }
 
 /// The lanes of a mask that is a constant.
-fn constant_lanes(mask: VectorValue<'_>) -> Option<Vec<bool>> {
+pub(super) fn constant_lanes(mask: VectorValue<'_>) -> Option<Vec<bool>> {
     let lane = |index| {
         // SAFETY: the mask is a constant vector with more lanes than `index`; what is no number has no address.
         unsafe {

@@ -9,7 +9,7 @@ use lockstep_compiler::layout::Layout;
 use lockstep_compiler::pipeline::{CompileOptions, Vectorize, compile_kernel};
 use lockstep_compiler::testing::{Shape, random_kernel};
 use lockstep_compiler::verify::{Stage, verify};
-use lockstep_compiler::widen::{Configuration, Gangs, Reason, WIDTHS};
+use lockstep_compiler::widen::{Configuration, Gangs, Reason, Versions, WIDTHS};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A few seeds, or those in `LOCKSTEP_TEST_SEEDS` (`from..to`).
@@ -37,7 +37,7 @@ fn facts(range: &NdRange) -> LaunchFacts {
     LaunchFacts::of_range(range.global_offset, range.global_size, range.local_size)
 }
 
-/// Runs a kernel at every width, for any launch and for this one, and compares with the interpreter: memory and the
+/// Runs a kernel at every width, for any launch, with and without code for full gangs alone, and for this one, and compares with the interpreter: memory and the
 /// calls of printf in each gang. All regions must run in gangs.
 pub fn compare(text: &str, range: NdRange, buffers: &[Vec<u8>]) {
     compare_at(&WIDTHS, text, range, buffers);
@@ -51,15 +51,16 @@ pub fn compare_at(widths: &[u32], text: &str, range: NdRange, buffers: &[Vec<u8>
     let mut expected = Memory::new(buffers.to_vec());
     let report = run(&module, "k", &range, &args, &mut expected).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let known = facts(&range);
-    for (&width, launch) in widths.iter().flat_map(|width| [LaunchFacts::default(), known].map(|facts| (width, facts)))
-    {
-        let vectorize = Vectorize::Gangs(Gangs::of_width(width));
+    let any = LaunchFacts::default();
+    let ways = [(any, Versions::Always), (any, Versions::Never), (known, Versions::Always)];
+    for (&width, (launch, full_gangs)) in widths.iter().flat_map(|width| ways.map(|way| (width, way))) {
+        let vectorize = Vectorize::Gangs(Gangs { full_gangs, ..Gangs::of_width(width) });
         let options = CompileOptions { vectorize, launch, ..CompileOptions::default() };
         let mut found = Memory::new(buffers.to_vec());
         let ran = machine::run_with(options, &module, "k", &range, &args, &mut found);
         let (found_report, reason) = ran.unwrap_or_else(|e| panic!("width {width}: {e}\n{text}"));
         assert_eq!(reason, None, "width {width}: {text}");
-        assert!(found.buffers == expected.buffers, "width {width}: other results\n{text}");
+        assert!(found.buffers == expected.buffers, "width {width}, {full_gangs:?}: other results\n{text}");
         let plain = |events: &[lockstep_compiler::interp::PrintfEvent]| {
             events.iter().map(|event| (event.format, event.args.clone())).collect::<Vec<_>>()
         };
@@ -104,6 +105,40 @@ fn consecutive_elements_of_every_type() {
         move_elements(ty, bytes, 1, 1, 1);
         move_elements(ty, bytes, 1, -1, 1);
         move_elements(ty, bytes, 1, 1, -1);
+    }
+}
+
+/// LLVM stores as many bytes as the wider type has where one lane is on and stores what is left of a wider integer
+/// (`jit/single_lane_stores.rs`).
+#[test]
+fn parts_of_integers_in_the_only_lane() {
+    for (from, bytes) in [("i64", 8), ("i32", 4), ("i16", 2)] {
+        for (to, kept) in [("i8", 1), ("i16", 2), ("i32", 4)].into_iter().filter(|&(_, kept)| kept < bytes) {
+            let text = head(2)
+                + &format!(
+                    " region r0 {{
+ b0(v0: ptr.global, v1: ptr.global):
+   v2: i64 = query.global_id 0
+   v3: i64 = mul v2, {bytes}
+   v4: ptr.global = ptradd v0, v3
+   v5: {from} = load v4 align {bytes}
+   v6: {from} = mul v5, v5
+   v7: {from} = lshr v6, 5
+   store v7 to v4 align {bytes}
+   v8: {to} = trunc v7
+   v9: i64 = mul v2, {kept}
+   v10: ptr.global = ptradd v1, v9
+   store v8 to v10 align {kept}
+   return
+ }}
+}}
+"
+                );
+            for items in [1, 5, 17, 33] {
+                let buffers = [noise(items * bytes), vec![0; items * kept]];
+                compare(&text, NdRange::new(&[items as u64], &[items as u64]), &buffers);
+            }
+        }
     }
 }
 
@@ -428,7 +463,9 @@ fn random_kernels() {
         let width = WIDTHS[seed as usize % WIDTHS.len()];
         let layout = Some(Layout::ALL[seed as usize / 5 % Layout::ALL.len()]);
         for configuration in Configuration::ALL {
-            let vectorize = Vectorize::Gangs(Gangs { configuration, layout, ..Gangs::of_width(width) });
+            let full_gangs = if seed % 5 < 2 { Versions::Never } else { Versions::Always };
+            let gangs = Gangs { configuration, layout, full_gangs, ..Gangs::of_width(width) };
+            let vectorize = Vectorize::Gangs(gangs);
             let launch = match seed / 4 % 3 {
                 0 => LaunchFacts::default(),
                 1 => facts(&g.range).of_any_size(),

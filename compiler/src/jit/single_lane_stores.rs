@@ -1,0 +1,84 @@
+//! Masked stores of which one lane is on become stores of that element.
+//!
+//! LLVM 22.1.8 makes such a store of a vector of truncated integers one of the element before truncation, where the
+//! machine has masked stores that truncate (AVX-512): it writes 8 bytes for a truncated `i64`, whatever is behind the
+//! element's own.
+//!
+//! Requires: a module behind all passes that find out which lanes are on.
+//! Ensures: no `llvm.masked.store` has a constant mask with one lane on.
+//! Phases: each store by itself.
+//! Source: our own.
+//!
+//! ```text
+//! call void @llvm.masked.store.v2i8.p0(<2 x i8> %x, ptr %p, <2 x i1> <i1 true, i1 false>)
+//! ```
+//! becomes
+//! ```text
+//! %0 = extractelement <2 x i8> %x, i64 0
+//! store i8 %0, ptr %p
+//! ```
+
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::builder::Builder;
+use inkwell::module::Module;
+use inkwell::types::BasicTypeEnum;
+use inkwell::values::{BasicValueEnum, CallSiteValue, InstructionOpcode, InstructionValue};
+
+use super::rows::{callee, constant_lanes, operand};
+
+/// Rewrites such stores in all functions.
+pub fn split_single_lane_stores(module: &Module<'_>) {
+    let builder = module.get_context().create_builder();
+    for block in module.get_functions().flat_map(|function| function.get_basic_blocks()) {
+        let is_call = |inst: &InstructionValue| inst.get_opcode() == InstructionOpcode::Call;
+        for call in block.get_instructions().filter(is_call).collect::<Vec<_>>() {
+            if store_single_lane(&builder, call).is_some() {
+                call.erase_from_basic_block();
+            }
+        }
+    }
+}
+
+/// Emits the store of the one lane in front of a masked store; none: that is something else, or more lanes are on.
+fn store_single_lane<'ctx>(builder: &Builder<'ctx>, call: InstructionValue<'ctx>) -> Option<()> {
+    if !callee(call)?.starts_with("llvm.masked.store.") {
+        return None;
+    }
+    let BasicValueEnum::VectorValue(value) = operand(call, 0)? else { return None };
+    let lanes = constant_lanes(operand(call, 2)?.into_vector_value())?;
+    let mut on = (0_u32..).zip(lanes).filter(|&(_, is_on)| is_on).map(|(lane, _)| lane);
+    let (lane, None) = (on.next()?, on.next()) else { return None };
+
+    let site = CallSiteValue::try_from(call).ok()?;
+    let align = site.get_enum_attribute(AttributeLoc::Param(1), Attribute::get_named_enum_kind_id("align"));
+    let bytes = u64::from(lane) * element_bytes(value.get_type().get_element_type())?;
+    let align = align.map_or(1, |align| align.get_enum_value()).min(1 << bytes.trailing_zeros().min(31));
+
+    builder.position_before(&call);
+    let i64 = value.get_type().get_context().i64_type();
+    let index = i64.const_int(lane.into(), false);
+    let element = builder.build_extract_element(value, index, "").ok()?;
+    let start = operand(call, 1)?.into_pointer_value();
+    // SAFETY: the lane is on, so its element is part of an object.
+    let place = unsafe { builder.build_gep(element.get_type(), start, &[index], "").ok()? };
+    let store = builder.build_store(place, element).ok()?;
+    store.set_alignment(u32::try_from(align).ok()?).ok()?;
+    for kind in ["alias.scope", "noalias", "nontemporal"] {
+        let kind = value.get_type().get_context().get_kind_id(kind);
+        if let Some(marks) = call.get_metadata(kind) {
+            store.set_metadata(marks, kind).ok()?;
+        }
+    }
+    Some(())
+}
+
+/// Bytes of an element in memory.
+fn element_bytes(element: BasicTypeEnum<'_>) -> Option<u64> {
+    let bits = match element {
+        BasicTypeEnum::IntType(int) => int.get_bit_width(),
+        BasicTypeEnum::FloatType(float) => float.get_bit_width(),
+        BasicTypeEnum::PointerType(_) => 64,
+        _ => return None,
+    };
+    Some(u64::from(bits / 8))
+}
