@@ -4,7 +4,7 @@
 use crate::analysis::group_queries::{needs_groups, needs_sub_groups};
 use crate::analysis::waiting::may_wait;
 use crate::codegen::abi::{KernelEntry, ScratchNeeds};
-use crate::codegen::{self, Context, ENTRY_NAME};
+use crate::codegen::{self, CodeOptions, Context, ENTRY_NAME};
 use crate::frontend::LinkedProgram;
 use crate::import::{self, ImportError};
 use crate::ir::{Kernel, Module};
@@ -21,7 +21,7 @@ use crate::transform::rounds::rounds;
 use crate::transform::shared_live::shared_live;
 use crate::transform::waiting_loops::mark_waiting_loops;
 use crate::verify::{Stage, VerifyError, verify, verify_kernel};
-use crate::widen::{self, Gangs, MOST_STACK_BYTES, Reason, Widening};
+use crate::widen::{self, Gangs, MOST_STACK_BYTES, Reason, Versions, Widening};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -50,6 +50,8 @@ pub struct CompileOptions {
     pub simd: Option<u32>,
     /// How much the regions between barriers may copy.
     pub regions: Bounds,
+    /// Whether the regions between barriers are functions of their own.
+    pub region_functions: Versions,
     /// What holds of every launch of the code.
     pub launch: LaunchFacts,
     /// The folder that receives the kernel after every stage.
@@ -63,8 +65,8 @@ pub struct CompileOptions {
 impl CompileOptions {
     /// What makes code differ beside the kernel, the machine and the launch.
     pub fn settings(&self) -> String {
-        let CompileOptions { opt_disable, vectorize, simd, regions, launch: _, dump: _, report: _, time: _ } = self;
-        format!("{opt_disable} {simd:?} {vectorize:?} {regions:?}")
+        let CompileOptions { opt_disable, vectorize, simd, regions, region_functions, .. } = self;
+        format!("{opt_disable} {simd:?} {vectorize:?} {regions:?} {region_functions:?}")
     }
 }
 
@@ -297,8 +299,12 @@ fn compile(
     run.ir("widen", &kernel, if widening.is_some() { Stage::Linearized } else { Stage::Regions })?;
 
     let ctx = Context::create();
-    let extensions = Extensions::of_host(options.simd);
-    let generated = codegen::generate(&ctx, module, &kernel, widening.as_ref(), &launch, &notes, extensions);
+    let code = CodeOptions {
+        launch: &launch,
+        extensions: Extensions::of_host(options.simd),
+        region_functions: options.region_functions,
+    };
+    let generated = codegen::generate(&ctx, module, &kernel, widening.as_ref(), &code, &notes);
     let generated = generated.map_err(|error| CompileError::Codegen(error.to_string()))?;
     run.stage("codegen", "ll", || jit::ir_text(&generated.module));
     let report = report(&kernel.name, vectorize, widening.as_ref(), reason, notes);

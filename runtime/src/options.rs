@@ -381,6 +381,7 @@ mod tests {
             uniform_choices: Versions::Never,
             whole_pieces: Versions::Always,
             rounds_at_once: Versions::Never,
+            full_gangs: Versions::WherePays,
         };
         assert_eq!(options.vectorize, Vectorize::Gangs(gangs));
         assert_eq!(options.clang, Some("/opt/clang".into()));

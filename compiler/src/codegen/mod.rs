@@ -28,6 +28,7 @@ mod groups;
 mod memory;
 mod origins;
 mod region;
+mod region_functions;
 mod storage;
 mod turns;
 mod vector;
@@ -38,7 +39,7 @@ use crate::jit::{Extensions, JitCode};
 use crate::launch_facts::LaunchFacts;
 use crate::layout::Layout;
 use crate::report::Notes;
-use crate::widen::Widening;
+use crate::widen::{Versions, Widening};
 use abi::{KernelEntry, LaunchFrame, ScratchNeeds};
 use alias::Scopes;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -68,17 +69,27 @@ pub struct Generated<'ctx> {
     pub needs: ScratchNeeds,
 }
 
-/// Generates the code of one kernel of `module`, which may run in gangs, for launches of which the facts hold. What
+/// What code is to be like.
+pub struct CodeOptions<'a> {
+    /// What holds of the launches that run it.
+    pub launch: &'a LaunchFacts,
+    /// The instructions that it may use.
+    pub extensions: Extensions,
+    /// Whether regions are functions of their own.
+    pub region_functions: Versions,
+}
+
+/// Generates the code of one kernel of `module`, which may run in gangs. What
 /// becomes of its accesses is noted.
 pub fn generate<'ctx>(
     ctx: &'ctx Context,
     module: &Module,
     kernel: &Kernel,
     widening: Option<&Widening>,
-    launch: &LaunchFacts,
+    options: &CodeOptions<'_>,
     notes: &Notes,
-    extensions: Extensions,
 ) -> Result<Generated<'ctx>, BuilderError> {
+    let &CodeOptions { launch, extensions, region_functions } = options;
     let llvm = ctx.create_module(&kernel.name);
     let (lanes, layout) = widening.map_or((1, Layout::X), |widening| (widening.width, widening.layout));
     let storage = Storage::of(kernel, lanes, layout);
@@ -105,7 +116,15 @@ pub fn generate<'ctx>(
     };
     let mut frame = frame::enter(&emit, module, kernel, &storage, launch, layout, &call)?;
     let next = widening.map(|_| emit.builder.build_alloca(ctx.i32_type(), "next")).transpose()?;
-    let turns = may_wait(kernel).then(|| turns::open(&emit, kernel, &frame, &call)).transpose()?;
+    let separate = match region_functions {
+        Versions::Never => false,
+        Versions::WherePays => region_functions::pay(kernel),
+        Versions::Always => true,
+    };
+    let record = match separate || may_wait(kernel) {
+        true => Some(region_functions::open(&emit, kernel, &frame, &call)?),
+        false => None,
+    };
     let groups = groups::open_groups(&emit, &frame, argument(2)?.into_int_value(), argument(3)?.into_int_value())?;
     let mut starts: SecondaryMap<Region, Option<BasicBlock>> = SecondaryMap::new();
     for region in kernel.regions.keys() {
@@ -120,23 +139,38 @@ pub fn generate<'ctx>(
         let group = &Group { combined, ..groups.group };
         frame.enter_region(&emit, kernel, body)?;
         let (nexts, chosen) = match (widening, next) {
-            _ if let Some(record) = turns.filter(|_| waits(body)) => {
-                let function = turns::declare(&emit, region);
-                let chosen = turns::take_turns(&emit, record, kernel, &frame, group, function)?;
+            _ if let Some(record) = record.filter(|_| separate || waits(body)) => {
+                let function = region_functions::declare(&emit, region);
+                region_functions::pass_group(&emit, record, kernel, &frame, group)?;
+                match waits(body) {
+                    true => turns::take_turns(&emit, function, record)?,
+                    false => region_functions::call(&emit, function, record)?,
+                }
+                let chosen = region_functions::next(&emit, record)?;
                 let emit = &emit_to(function);
-                let call = turns::called_with(emit, kernel)?;
-                let shared = turns::kept_once(emit, kernel, &frame.shared)?;
+                let call = region_functions::called_with(emit, kernel)?;
+                let shared = region_functions::kept_once(emit, kernel, &frame.shared)?;
                 let frame = frame::enter(emit, module, kernel, &storage, launch, layout, &call)?;
                 let frame = Frame { shared, ..frame };
                 let combined = combined.and(kernel.combines[region]).map(|combine| kernel.live[combine.live].ty);
                 let (storage, frame) = (&storage, &frame);
-                let group = &turns::running_group(emit, frame, combined)?;
-                let mut nexts = match widening {
-                    Some(widening) => {
-                        let around = Around { emit, kernel, storage, frame, group, widening, notes };
-                        vector::take_gangs(around, body, &widening.regions[region])?
+                let group = &region_functions::running_group(emit, frame, combined)?;
+                let around = widening.map(|widening| Around { emit, kernel, storage, frame, group, widening, notes });
+                let gangs = around.map(|around| (around, &around.widening.regions[region]));
+                let mut nexts = match gangs.filter(|(_, plan)| !plan.alone) {
+                    Some((around, plan)) if waits(body) => vector::take_gangs(around, body, plan)?,
+                    None if waits(body) => turns::run_items(emit, kernel, storage, frame, group, body)?,
+                    Some((around, plan)) => {
+                        let place = region_functions::next_place(emit)?;
+                        let nexts = vector::run_gangs(around, body, plan, place, |next| number(emit, next))?;
+                        emit.builder.build_return(None)?;
+                        nexts
                     }
-                    None => turns::run_items(emit, kernel, storage, frame, group, body)?,
+                    None => {
+                        let (nexts, chosen) = run_items(emit, kernel, storage, frame, group, body)?;
+                        region_functions::close(emit, &nexts, chosen)?;
+                        nexts
+                    }
                 };
                 nexts.sort();
                 nexts.dedup();

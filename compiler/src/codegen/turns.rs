@@ -2,10 +2,9 @@
 //!
 //! Requires: a kernel cut into regions, some with `yield` instructions (`transform::waiting_loops`); gangs, if there are
 //! any, are sub-groups.
-//! Ensures: such a region is a function of its own, that takes one piece of the group's work after the other from a counter
-//! in memory, so that another call can go on with what is left while one waits. A piece is a work-item or a gang.
-//! Phases: a record of what the function has to know, made once for a call of the kernel; per region the function, and the
-//! call of [`turns::RUN`] in its place.
+//! Ensures: such a region's function ([`super::region_functions`]) takes one piece of the group's work after the other from a
+//! counter in memory, so that another call can go on with what is left while one waits. A piece is a work-item or a gang.
+//! Phases: per region the loop over the pieces, and the call of [`turns::RUN`] in its place.
 //! Source: OpenCL API 3.0, 4.2, `CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS`.
 //!
 //! ```text
@@ -15,139 +14,30 @@
 //! ```
 
 use super::emit::{Emit, Emitted};
-use super::frame::{Call, Frame, Kept};
-use super::groups::{self, Group, Item};
+use super::frame::Frame;
+use super::groups::{Group, Item};
 use super::region::{Exits, RegionCode};
+use super::region_functions::{NEXT, TAKEN, record};
 use super::storage::Storage;
-use crate::ir::{Function, Kernel, LiveSlot, Region, Space, Type};
+use crate::ir::{Function, Kernel, Region};
 use crate::jit::turns;
-use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
-use inkwell::builder::BuilderError;
-use inkwell::module::Linkage;
-use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
+use inkwell::values::{FunctionValue, IntValue, PointerValue};
 
-// The record's fields, eight bytes each.
-const FRAME: u64 = 0;
-const SCRATCH: u64 = 8;
-const GROUP: u64 = 16;
-const TAKEN: u64 = 40;
-const NEXT: u64 = 48;
-const COMBINED: u64 = 56;
-/// Of each value that the group may keep once, where it is kept, and in the second half what it was when the region began:
-/// those that get done keep what the next region is to find.
-const ONCE: u64 = 64;
-const ONCE_BYTES: u64 = 32;
-const VALUE: u64 = 16;
-
-fn once(slot: LiveSlot) -> u64 {
-    ONCE + ONCE_BYTES * slot.index() as u64
-}
-
-/// Makes the record, in the entry block, and fills in what is the same for all groups.
-pub fn open<'ctx>(
-    emit: &Emit<'ctx, '_>,
-    kernel: &Kernel,
-    frame: &Frame<'ctx>,
-    call: &Call<'ctx>,
-) -> Emitted<PointerValue<'ctx>> {
-    let words = (ONCE + ONCE_BYTES * kernel.live.len() as u64) / 8;
-    let record = emit.builder.build_alloca(emit.i64().array_type(words as u32), "turns")?;
-    if let Some(inst) = record.as_instruction() {
-        inst.set_alignment(16).map_err(|_| BuilderError::BitwidthError)?;
-    }
-    emit.builder.build_store(emit.within(record, FRAME)?, call.frame)?;
-    emit.builder.build_store(emit.within(record, SCRATCH)?, call.scratch)?;
-    for slot in kernel.live.keys() {
-        if let Some(Kept::Once(place)) = frame.live[slot] {
-            emit.builder.build_store(emit.within(record, once(slot))?, place)?;
-        }
-    }
-    Ok(record)
-}
-
-/// Has a region's function do the group's work; the answer is the number of the region where the group goes on.
+/// Has a region's function called, as often as it takes.
 pub fn take_turns<'ctx>(
     emit: &Emit<'ctx, '_>,
-    record: PointerValue<'ctx>,
-    kernel: &Kernel,
-    frame: &Frame<'ctx>,
-    group: &Group<'ctx>,
     function: FunctionValue<'ctx>,
-) -> Emitted<IntValue<'ctx>> {
+    record: PointerValue<'ctx>,
+) -> Emitted<()> {
     let b = &emit.builder;
-    for (slot, value) in frame.shared.iter() {
-        if let Some(value) = *value {
-            emit.store(kernel.live[slot].ty, value, emit.within(record, once(slot) + VALUE)?, 16)?;
-        }
-    }
-    for (d, &id) in (0..).zip(&group.id) {
-        b.build_store(emit.within(record, GROUP + 8 * d)?, id)?;
-    }
     b.build_store(emit.within(record, TAKEN)?, emit.const64(0))?;
-    if let Some(combined) = group.combined {
-        b.build_store(emit.within(record, COMBINED)?, combined)?;
-    }
     let run = emit.module.get_function(turns::RUN).unwrap_or_else(|| {
         let ty = emit.ctx.void_type().fn_type(&[emit.ptr().into(), emit.ptr().into()], false);
         emit.module.add_function(turns::RUN, ty, None)
     });
-    b.build_call(run, &[function.as_global_value().as_pointer_value().into(), record.into()], "")?;
-    Ok(b.build_load(emit.ctx.i32_type(), emit.within(record, NEXT)?, "next")?.into_int_value())
-}
-
-/// Declares a region's function.
-pub fn declare<'ctx>(emit: &Emit<'ctx, '_>, region: Region) -> FunctionValue<'ctx> {
-    let ty = emit.ctx.void_type().fn_type(&[emit.ptr().into()], false);
-    emit.module.add_function(&format!("turns_{}", region.index()), ty, Some(Linkage::Internal))
-}
-
-/// The function's only argument.
-fn record<'ctx>(emit: &Emit<'ctx, '_>) -> Emitted<PointerValue<'ctx>> {
-    Ok(emit.function.get_nth_param(0).ok_or(BuilderError::UnsetPosition)?.into_pointer_value())
-}
-
-fn field<'ctx>(emit: &Emit<'ctx, '_>, offset: u64, ty: Type) -> Emitted<BasicValueEnum<'ctx>> {
-    Ok(emit.load(ty, emit.within(record(emit)?, offset)?, 8)?.0)
-}
-
-/// Reads in a region's function what the kernel was called with.
-pub fn called_with<'ctx>(emit: &Emit<'ctx, '_>, kernel: &Kernel) -> Emitted<Call<'ctx>> {
-    let pointer = |offset| -> Emitted<PointerValue<'ctx>> {
-        Ok(field(emit, offset, Type::Ptr(Space::Global))?.into_pointer_value())
-    };
-    let mut places = SecondaryMap::new();
-    for (slot, data) in &kernel.live {
-        if data.shared {
-            places[slot] = Some(pointer(once(slot))?);
-        }
-    }
-    Ok(Call { frame: pointer(FRAME)?, scratch: pointer(SCRATCH)?, once: places })
-}
-
-/// Reads in a region's function what the group kept once when the region began, as far as `began` has it.
-pub fn kept_once<'ctx>(
-    emit: &Emit<'ctx, '_>,
-    kernel: &Kernel,
-    began: &SecondaryMap<LiveSlot, Option<BasicValueEnum<'ctx>>>,
-) -> Emitted<SecondaryMap<LiveSlot, Option<BasicValueEnum<'ctx>>>> {
-    let mut shared = SecondaryMap::new();
-    for slot in kernel.live.keys().filter(|&slot| began[slot].is_some()) {
-        let place = emit.within(record(emit)?, once(slot) + VALUE)?;
-        shared[slot] = Some(emit.load(kernel.live[slot].ty, place, 16)?.0);
-    }
-    Ok(shared)
-}
-
-/// Reads in a region's function which group runs; `combined` is the type of what the region begins with.
-pub fn running_group<'ctx>(emit: &Emit<'ctx, '_>, frame: &Frame<'ctx>, combined: Option<Type>) -> Emitted<Group<'ctx>> {
-    let mut id = frame.local_size;
-    for (d, id) in (0..).zip(&mut id) {
-        *id = field(emit, GROUP + 8 * d, Type::I64)?.into_int_value();
-    }
-    let combined = combined.map(|ty| field(emit, COMBINED, ty)).transpose()?;
-    Ok(Group { combined, ..groups::group_at(emit, frame, id)? })
+    b.build_call(run, &[function.as_global_value().as_pointer_value().into(), record.into()], "").map(drop)
 }
 
 /// The loop over the pieces of work that nobody took, between [`open_pieces`] and [`Pieces::close`].

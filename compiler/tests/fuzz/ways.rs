@@ -73,8 +73,10 @@ impl Way {
         let run = || match *self {
             Way::Lockstep { gangs, lanes, regions } => lockstep(g, gangs, lanes, regions, &launch),
             Way::Machine { vectorize, opt_disable, simd, regions } => {
-                let options =
-                    CompileOptions { vectorize, launch, opt_disable, simd, regions, ..CompileOptions::default() };
+                // Where barriers share regions at once, these are functions as well.
+                let region_functions = if regions.few_insts == 0 { Versions::Always } else { Versions::WherePays };
+                let of_barriers = CompileOptions { regions, region_functions, ..CompileOptions::default() };
+                let options = CompileOptions { vectorize, launch, opt_disable, simd, ..of_barriers };
                 let name = &g.module.kernels[0].name;
                 let code = Code::compile(&g.module, name, &options)?;
                 // Without optimisation all values of wide gangs lie on the stack.

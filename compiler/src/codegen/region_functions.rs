@@ -1,0 +1,191 @@
+//! Regions that are functions of their own.
+//!
+//! Requires: a kernel cut into regions.
+//! Ensures: such a region's function does the group's work from the region's begin to the next barrier, and its record tells
+//! where the group goes on.
+//! Phases: a record of what the functions have to know, made once for a call of the kernel; per region the function, and what
+//! has it called in its place.
+//! Source: our own.
+//!
+//! ```text
+//! region:  record.group = …                            function(record):
+//!          call function(record)             and       the region's gangs or work-items
+//!          go on where record.next says                record.next = …;  return
+//! ```
+
+use super::emit::{Emit, Emitted};
+use super::frame::{Call, Frame, Kept};
+use super::groups::{self, Group};
+use crate::ir::{Block, Function, Kernel, LiveSlot, Region, Space, Terminator, Type};
+use cranelift_entity::{EntityRef, SecondaryMap};
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::builder::BuilderError;
+use inkwell::module::Linkage;
+use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
+use std::collections::BTreeSet;
+
+/// Regions, each further way between them counted [`WAY`] times, up to which they are one function.
+const MOST: usize = 640;
+const WAY: usize = 4;
+
+/// Whether a kernel has so many regions that LLVM makes code for them sooner when they are functions. What is the same for all
+/// regions is computed again in each then. Where many ways lead on from regions, values that many regions use soon have the
+/// register allocator split them at every loop.
+pub fn pay(kernel: &Kernel) -> bool {
+    let regions = kernel.regions.len();
+    let ways = |body: &Function| {
+        let exit = |&block: &Block| match body.blocks[block].term {
+            Terminator::Exit(region) => Some(region),
+            _ => None,
+        };
+        let found: BTreeSet<Region> = body.layout.iter().filter_map(exit).collect();
+        found.len().saturating_sub(1)
+    };
+    regions > MOST / 8 && regions + WAY * kernel.regions.values().map(ways).sum::<usize>() > MOST
+}
+
+// The record's fields, eight bytes each.
+const FRAME: u64 = 0;
+const SCRATCH: u64 = 8;
+const GROUP: u64 = 16;
+/// How many pieces of the group's work were taken ([`super::turns`]).
+pub(super) const TAKEN: u64 = 40;
+pub(super) const NEXT: u64 = 48;
+const COMBINED: u64 = 56;
+/// Of each value that the group may keep once, where it is kept, and in the second half what it was when the region began:
+/// those that get done keep what the next region is to find.
+const ONCE: u64 = 64;
+const ONCE_BYTES: u64 = 32;
+const VALUE: u64 = 16;
+
+fn once(slot: LiveSlot) -> u64 {
+    ONCE + ONCE_BYTES * slot.index() as u64
+}
+
+/// Makes the record, in the entry block, and fills in what is the same for all groups.
+pub fn open<'ctx>(
+    emit: &Emit<'ctx, '_>,
+    kernel: &Kernel,
+    frame: &Frame<'ctx>,
+    call: &Call<'ctx>,
+) -> Emitted<PointerValue<'ctx>> {
+    let words = (ONCE + ONCE_BYTES * kernel.live.len() as u64) / 8;
+    let record = emit.builder.build_alloca(emit.i64().array_type(words as u32), "regions")?;
+    if let Some(inst) = record.as_instruction() {
+        inst.set_alignment(16).map_err(|_| BuilderError::BitwidthError)?;
+    }
+    emit.builder.build_store(emit.within(record, FRAME)?, call.frame)?;
+    emit.builder.build_store(emit.within(record, SCRATCH)?, call.scratch)?;
+    for slot in kernel.live.keys() {
+        if let Some(Kept::Once(place)) = frame.live[slot] {
+            emit.builder.build_store(emit.within(record, once(slot))?, place)?;
+        }
+    }
+    Ok(record)
+}
+
+/// Tells a region's function which group runs, and what it kept once.
+pub fn pass_group<'ctx>(
+    emit: &Emit<'ctx, '_>,
+    record: PointerValue<'ctx>,
+    kernel: &Kernel,
+    frame: &Frame<'ctx>,
+    group: &Group<'ctx>,
+) -> Emitted<()> {
+    let b = &emit.builder;
+    for (slot, value) in frame.shared.iter() {
+        if let Some(value) = *value {
+            emit.store(kernel.live[slot].ty, value, emit.within(record, once(slot) + VALUE)?, 16)?;
+        }
+    }
+    for (d, &id) in (0..).zip(&group.id) {
+        b.build_store(emit.within(record, GROUP + 8 * d)?, id)?;
+    }
+    if let Some(combined) = group.combined {
+        b.build_store(emit.within(record, COMBINED)?, combined)?;
+    }
+    Ok(())
+}
+
+/// Calls a region's function.
+pub fn call<'ctx>(emit: &Emit<'ctx, '_>, function: FunctionValue<'ctx>, record: PointerValue<'ctx>) -> Emitted<()> {
+    emit.builder.build_call(function, &[record.into()], "").map(drop)
+}
+
+/// The number of the region where the group goes on, as a region's function left it.
+pub fn next<'ctx>(emit: &Emit<'ctx, '_>, record: PointerValue<'ctx>) -> Emitted<IntValue<'ctx>> {
+    Ok(emit.builder.build_load(emit.ctx.i32_type(), emit.within(record, NEXT)?, "next")?.into_int_value())
+}
+
+/// Where a region's function leaves the number of the region in which the group goes on.
+pub fn next_place<'ctx>(emit: &Emit<'ctx, '_>) -> Emitted<PointerValue<'ctx>> {
+    emit.within(record(emit)?, NEXT)
+}
+
+/// Ends a region's function in which all work-items ran, given where the group may go on and the number that was chosen.
+pub fn close<'ctx>(emit: &Emit<'ctx, '_>, nexts: &[Option<Region>], chosen: Option<IntValue<'ctx>>) -> Emitted<()> {
+    let Some(&usual) = nexts.first() else {
+        // No work-item ever leaves the region.
+        return emit.builder.build_unreachable().map(drop);
+    };
+    let chosen = chosen.unwrap_or_else(|| super::number(emit, usual));
+    emit.builder.build_store(next_place(emit)?, chosen)?;
+    emit.builder.build_return(None).map(drop)
+}
+
+/// Declares a region's function.
+pub fn declare<'ctx>(emit: &Emit<'ctx, '_>, region: Region) -> FunctionValue<'ctx> {
+    let ty = emit.ctx.void_type().fn_type(&[emit.ptr().into()], false);
+    let function = emit.module.add_function(&format!("region_{}", region.index()), ty, Some(Linkage::Internal));
+    // It has a reason not to stand in the kernel's function.
+    let noinline = emit.ctx.create_enum_attribute(Attribute::get_named_enum_kind_id("noinline"), 0);
+    function.add_attribute(AttributeLoc::Function, noinline);
+    function
+}
+
+/// The function's only argument.
+pub fn record<'ctx>(emit: &Emit<'ctx, '_>) -> Emitted<PointerValue<'ctx>> {
+    Ok(emit.function.get_nth_param(0).ok_or(BuilderError::UnsetPosition)?.into_pointer_value())
+}
+
+fn field<'ctx>(emit: &Emit<'ctx, '_>, offset: u64, ty: Type) -> Emitted<BasicValueEnum<'ctx>> {
+    Ok(emit.load(ty, emit.within(record(emit)?, offset)?, 8)?.0)
+}
+
+/// Reads in a region's function what the kernel was called with.
+pub fn called_with<'ctx>(emit: &Emit<'ctx, '_>, kernel: &Kernel) -> Emitted<Call<'ctx>> {
+    let pointer = |offset| -> Emitted<PointerValue<'ctx>> {
+        Ok(field(emit, offset, Type::Ptr(Space::Global))?.into_pointer_value())
+    };
+    let mut places = SecondaryMap::new();
+    for (slot, data) in &kernel.live {
+        if data.shared {
+            places[slot] = Some(pointer(once(slot))?);
+        }
+    }
+    Ok(Call { frame: pointer(FRAME)?, scratch: pointer(SCRATCH)?, once: places })
+}
+
+/// Reads in a region's function what the group kept once when the region began, as far as `began` has it.
+pub fn kept_once<'ctx>(
+    emit: &Emit<'ctx, '_>,
+    kernel: &Kernel,
+    began: &SecondaryMap<LiveSlot, Option<BasicValueEnum<'ctx>>>,
+) -> Emitted<SecondaryMap<LiveSlot, Option<BasicValueEnum<'ctx>>>> {
+    let mut shared = SecondaryMap::new();
+    for slot in kernel.live.keys().filter(|&slot| began[slot].is_some()) {
+        let place = emit.within(record(emit)?, once(slot) + VALUE)?;
+        shared[slot] = Some(emit.load(kernel.live[slot].ty, place, 16)?.0);
+    }
+    Ok(shared)
+}
+
+/// Reads in a region's function which group runs; `combined` is the type of what the region begins with.
+pub fn running_group<'ctx>(emit: &Emit<'ctx, '_>, frame: &Frame<'ctx>, combined: Option<Type>) -> Emitted<Group<'ctx>> {
+    let mut id = frame.local_size;
+    for (d, id) in (0..).zip(&mut id) {
+        *id = field(emit, GROUP + 8 * d, Type::I64)?.into_int_value();
+    }
+    let combined = combined.map(|ty| field(emit, COMBINED, ty)).transpose()?;
+    Ok(Group { combined, ..groups::group_at(emit, frame, id)? })
+}
