@@ -74,6 +74,11 @@ pub const TABLE: &[Switch] = &[
         meaning: "whether kernels that cannot tell their groups run in groups of the driver's choosing: 1, or 0",
     },
     Switch {
+        name: "LOCKSTEP_GATES",
+        default: "1",
+        meaning: "whether branches lead past code that no work-item of a gang runs: 1 where that pays, 0, or always",
+    },
+    Switch {
         name: "LOCKSTEP_UNMASKED_LOOPS",
         default: "1",
         meaning: "whether divergent loops run without masks until a lane leaves: 1 where that pays, 0, or always",
@@ -265,7 +270,8 @@ impl Options {
                 Versions::WherePays
             }
         };
-        let [unmasked_loops, all_true, in_turn, uniform_choices, whole_pieces, rounds_at_once] = [
+        let [gates, unmasked_loops, all_true, in_turn, uniform_choices, whole_pieces, rounds_at_once] = [
+            "LOCKSTEP_GATES",
             "LOCKSTEP_UNMASKED_LOOPS",
             "LOCKSTEP_ALL_TRUE",
             "LOCKSTEP_IN_TURN",
@@ -276,7 +282,7 @@ impl Options {
         .map(versions);
         let vectorize = match configuration.unwrap_or(Some(Default::default())) {
             Some(configuration) => {
-                let versions = Gangs { unmasked_loops, all_true, in_turn, uniform_choices, ..Gangs::default() };
+                let versions = Gangs { gates, unmasked_loops, all_true, in_turn, uniform_choices, ..Gangs::default() };
                 Vectorize::Gangs(Gangs { configuration, width, layout, whole_pieces, rounds_at_once, ..versions })
             }
             None => Vectorize::Scalar,
@@ -355,6 +361,7 @@ mod tests {
                 "LOCKSTEP_TIME" => "1".into(),
                 "LOCKSTEP_FLATTEN" => " 0".into(),
                 "LOCKSTEP_STREAMS" => "always".into(),
+                "LOCKSTEP_GATES" => "always".into(),
                 "LOCKSTEP_UNMASKED_LOOPS" => "0".into(),
                 "LOCKSTEP_ALL_TRUE" => " always".into(),
                 "LOCKSTEP_IN_TURN" => "always".into(),
@@ -381,6 +388,7 @@ mod tests {
             uniform_choices: Versions::Never,
             whole_pieces: Versions::Always,
             rounds_at_once: Versions::Never,
+            gates: Versions::Always,
             full_gangs: Versions::WherePays,
         };
         assert_eq!(options.vectorize, Vectorize::Gangs(gangs));

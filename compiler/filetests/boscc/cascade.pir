@@ -115,8 +115,8 @@ kernel "cascade" {
 ;     store v13 to v5 align 4
 ;     return
 ;   b10:
-;     v54: i1 = any true
-;     br v54, b1, b11
+;     v53: i1 = any true
+;     br v53, b1, b11
 ;   b11:
 ;     jump b7(0)
 ;   b12:

@@ -68,8 +68,8 @@ kernel "costly_arm" {
 ;     store v9 to v5 align 4
 ;     return
 ;   b4:
-;     v33: i1 = any true
-;     br v33, b1, b5
+;     v32: i1 = any true
+;     br v32, b1, b5
 ;   b5:
 ;     jump b3(0)
 ;   }

@@ -81,8 +81,8 @@ kernel "cascade" {
 ;     v60: i1 = xor v8, true
 ;     jump b10
 ;   b10 mask v8:
-;     v54: i1 = any true
-;     br v54, b1, b11
+;     v53: i1 = any true
+;     br v53, b1, b11
 ;   b1 mask v8:
 ;     v20: i32 = sdiv v6, v7
 ;     v21: i32 = sdiv v20, v7

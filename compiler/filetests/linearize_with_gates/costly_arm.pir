@@ -57,8 +57,8 @@ kernel "costly_arm" {
 ;     v35: i1 = xor v8, true
 ;     jump b4
 ;   b4 mask v8:
-;     v33: i1 = any true
-;     br v33, b1, b5
+;     v32: i1 = any true
+;     br v32, b1, b5
 ;   b1 mask v8:
 ;     v20: i32 = sdiv v6, v7
 ;     v21: i32 = sdiv v20, v7

@@ -57,10 +57,14 @@ pub fn plan(f: &Function, known: Known<'_>, from: Block, target: usize, loops: b
     }
     let Terminator::Branch { then_to, else_to, .. } = &f.blocks[from].term else { return None };
     let to = [then_to, else_to][target].block;
-    if cfg.preds(to).len() != 1 {
+    if forest.with_header(to).is_some() || then_to.block == else_to.block {
         return None;
     }
-    let (inside, behind) = boscc::part(cfg, tree, forest, to)?;
+    let boscc::Arm { inside, exits } = boscc::find_arm(cfg, tree, forest, to).ok()?;
+    // Where both ways of the branch meet there is no arm.
+    if inside.contains(&from) || exits.contains(&from) {
+        return None;
+    }
     let size: usize = inside.iter().map(|&block| f.blocks[block].insts.len()).sum();
     if !(1..=MOST).contains(&size) {
         return None;
@@ -70,7 +74,8 @@ pub fn plan(f: &Function, known: Known<'_>, from: Block, target: usize, loops: b
     let divergent = |&l: &Loop| inside.contains(&forest.get(l).header) && found.divergent_loops.contains(l);
     let around = |block: Block| forest.around(block).filter(divergent).last();
     let others: Vec<Block> = inside.iter().copied().filter(|&block| around(block).is_none()).collect();
-    let selects: u64 = f.blocks[behind].params.iter().map(|&param| registers.of(f.ty(param))).sum();
+    let params = exits.iter().flat_map(|&exit| &f.blocks[exit].params);
+    let selects: u64 = params.map(|&param| registers.of(f.ty(param))).sum();
     let mut gain = selects.saturating_add(known.masks_of(f, to, &others));
     for &header in inside.iter().filter(|&&block| loops && around(block) == forest.with_header(block)) {
         let Some(l) = forest.with_header(header) else { continue };

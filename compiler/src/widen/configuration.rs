@@ -78,6 +78,8 @@ pub struct Gangs {
     pub whole_pieces: Versions,
     /// In [`Configuration::UniCf`]: several rounds of loops at once in which lanes walk along memory in places of their own.
     pub rounds_at_once: Versions,
+    /// In [`Configuration::Boscc`] and [`Configuration::UniCf`]: branches past code that no lane runs.
+    pub gates: Versions,
     /// In every configuration: code of their own, without masks, for gangs with a work-item in every lane where others run
     /// the region too.
     pub full_gangs: Versions,

@@ -32,7 +32,7 @@ use crate::launch_facts::LaunchFacts;
 use crate::layout::Layout;
 use crate::report::{Note, Notes};
 use crate::transform::boscc::boscc;
-use crate::transform::divergent_loops::{UniformLoops, divergent_loops};
+use crate::transform::divergent_loops::divergent_loops;
 use crate::transform::group_accesses::group_accesses;
 use crate::transform::interleave::interleave;
 use crate::transform::linearize::linearize;
@@ -241,12 +241,13 @@ fn plan_region(
         Configuration::UniCf => before.divergent_branches,
         _ => every_branch(body),
     };
-    let UniformLoops { mut flow, tracked, guarded } = divergent_loops(body, &mut divergent);
-    trivial_branches(body, &flow, &mut divergent);
+    let mut loops = divergent_loops(body, &mut divergent);
+    trivial_branches(body, &loops.flow, &mut divergent);
     if matches!(configuration, Configuration::Boscc | Configuration::UniCf) {
-        flow = boscc(body, flow, &divergent, &guarded, &before.shapes, registers);
+        let refused = boscc(body, &mut loops, &mut divergent, &before.shapes, registers, gangs.gates);
+        notes::refused_gates(body, &refused, notes);
     }
-    linearize(body, &flow, &divergent, &tracked);
+    linearize(body, &loops.flow, &divergent, &loops.tracked);
     let shapes = analyse(body, facts).shapes;
     let by_active = shaped_by_active(body, facts, &shapes);
     let run_by_some = run_by_some(body);

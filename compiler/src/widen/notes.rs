@@ -6,6 +6,7 @@ use crate::analysis::dominators::dominators;
 use crate::analysis::loops::{LoopData, loops};
 use crate::ir::{Block, Function, Inst, InstData, Kernel, SlotLayout, SourceLoc, Terminator, Value, ValueDef};
 use crate::report::{Note, Notes};
+use crate::transform::boscc::Refusal;
 use crate::widen::lanes::Form;
 use crate::widen::{RegionPlan, Widening};
 use cranelift_entity::EntitySet;
@@ -86,6 +87,16 @@ impl Control {
             }
             notes.add(|| Note { loc: l.loc, kind: "loop", class: class.into(), masked: false, detail });
         }
+    }
+}
+
+/// Notes which costly arms run although no lane may want them, and why.
+pub fn refused_gates(f: &Function, refused: &[(Block, Refusal)], notes: &Notes) {
+    for &(first, refusal) in refused {
+        let insts = &f.blocks[first].insts;
+        let loc = insts.iter().map(|&inst| f.insts[inst].loc).find(|loc| loc.line != 0).unwrap_or_default();
+        let detail = format!("runs for every gang: {refusal}");
+        notes.add(|| Note { loc, kind: "gate", class: "refused".into(), masked: false, detail });
     }
 }
 

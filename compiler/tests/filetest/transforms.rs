@@ -214,10 +214,10 @@ fn linearize_with_gates(kernel: &mut Kernel) {
 }
 
 fn gated(f: &mut Function, found: &mut Divergence) -> UniformLoops {
-    let loops = divergent_loops(f, &mut found.divergent_branches);
+    let mut loops = divergent_loops(f, &mut found.divergent_branches);
     let registers = Registers { bits: 512, width: 16 };
-    let flow = boscc(f, loops.flow, &found.divergent_branches, &loops.guarded, &found.shapes, registers);
-    UniformLoops { flow, ..loops }
+    boscc(f, &mut loops, &mut found.divergent_branches, &found.shapes, registers, Versions::WherePays);
+    loops
 }
 
 fn each_analysed(kernel: &mut Kernel, pass: impl Fn(&mut Function, Divergence)) {

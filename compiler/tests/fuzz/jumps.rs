@@ -89,7 +89,8 @@ fn to_bytes(elements: &[u32]) -> Vec<u8> {
 /// Every configuration with gangs of a width.
 fn all_gangs(width: u32) -> Vec<Gangs> {
     let plain = Configuration::ALL.map(|configuration| Gangs { configuration, ..Gangs::of_width(width) });
-    plain.into_iter().chain([Gangs::of_width(width).with_versions(Versions::Always)]).collect()
+    let gated = Gangs { gates: Versions::Always, full_gangs: Versions::Never, ..Gangs::of_width(width) };
+    plain.into_iter().chain([gated, gated.with_versions(Versions::Always)]).collect()
 }
 
 /// Every configuration, in the lock-step interpreter.

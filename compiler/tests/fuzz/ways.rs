@@ -159,9 +159,9 @@ fn wide_accesses(kernel: &Kernel) -> usize {
     kernel.regions.values().flat_map(accesses).filter(|&(_, elements)| elements > 1).count()
 }
 
-/// Versions of all code that can have some, but none for full gangs.
+/// Versions of all code that can have some, but none for full gangs, and gates in front of all arms.
 fn versioned() -> Gangs {
-    Gangs { full_gangs: Versions::Never, ..Gangs::default().with_versions(Versions::Always) }
+    Gangs { full_gangs: Versions::Never, gates: Versions::Always, ..Gangs::default().with_versions(Versions::Always) }
 }
 
 /// Regions that barriers share as soon as a block would stand in two of them, where code has all its versions.
