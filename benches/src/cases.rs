@@ -6,6 +6,8 @@
 use self::nests::NESTS;
 use crate::case::{Case, NO_LOSS, Problem};
 
+#[path = "../2_combination/arms.rs"]
+mod arms;
 #[path = "../2_combination/bodies.rs"]
 pub(crate) mod bodies;
 #[path = "../2_combination/branches.rs"]
@@ -91,6 +93,13 @@ const CASES: &[Case] = &[
     case("partition", branches::SOURCE, NO_LOSS, branches::partition),
     case("radix_passes", radix::SOURCE, NO_LOSS, radix::radix_passes),
     case("fourier", fourier::SOURCE, NO_LOSS, fourier::fourier),
+    // Costly arms that hardly any work-item takes.
+    case("arm_continue", arms::SOURCE, NO_LOSS, arms::arm_continue),
+    case("arm_break", arms::SOURCE, NO_LOSS, arms::arm_break),
+    case("arm_return", arms::SOURCE, NO_LOSS, arms::arm_return),
+    case("arm_or", arms::SOURCE, NO_LOSS, arms::arm_or),
+    case("arm_switch", arms::SOURCE, NO_LOSS, arms::arm_switch),
+    case("arm_goto", arms::SOURCE, NO_LOSS, arms::arm_goto),
     // Parts of applications.
     case("sgemm", matrices::SOURCE, NO_LOSS, matrices::sgemm),
     case("jacobi", matrices::SOURCE, NO_LOSS, matrices::jacobi),

@@ -71,7 +71,7 @@ pub(super) struct Arm<'a> {
 }
 
 /// Puts gates in front of costly arms. The control flow is as it is then, and divergent branches that lead past arms are
-/// in the set. The answer: arms that are costly and got none, and why.
+/// in the set. The answer: each costly arm's first block, and why it has no gate if it has none.
 pub fn boscc(
     f: &mut Function,
     uniform: &mut UniformLoops,
@@ -79,7 +79,7 @@ pub fn boscc(
     shapes: &SecondaryMap<Value, Shape>,
     registers: Registers,
     gates: Versions,
-) -> Vec<(Block, Refusal)> {
+) -> Vec<(Block, Result<(), Refusal>)> {
     let instructions: usize = f.layout.iter().map(|&block| f.blocks[block].insts.len()).sum();
     let least = match gates {
         Versions::Never => return Vec::new(),
@@ -90,7 +90,7 @@ pub fn boscc(
     let lines = lines(f, flow.cfg.rpo(), shapes, registers.width);
     let lanes = Lanes { shapes, lines: &lines, rows: None, rewritten: None };
     let runs = flow.graph(divergent).lanes();
-    let mut refused = Vec::new();
+    let mut arms = Vec::new();
     let mut gates = Gates::default();
     for &first in flow.cfg.rpo() {
         let is_header = flow.loops.with_header(first).is_some();
@@ -105,14 +105,17 @@ pub fn boscc(
             continue;
         }
         match find_arm(&flow.cfg, &flow.dominators, &flow.loops, first) {
-            Ok(arm) => gates.add(f, &flow.cfg, first, arm.exits, divergent),
-            Err(refusal) => refused.push((first, refusal)),
+            Ok(arm) => {
+                gates.add(f, &flow.cfg, first, arm.exits, divergent);
+                arms.push((first, Ok(())));
+            }
+            Err(refusal) => arms.push((first, Err(refusal))),
         }
     }
     if gates.lead(f) {
         uniform.flow = ControlFlow::of(f);
     }
-    refused
+    arms
 }
 
 /// The blocks that one block dominates, and those where they lead.

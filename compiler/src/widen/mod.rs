@@ -244,8 +244,8 @@ fn plan_region(
     let mut loops = divergent_loops(body, &mut divergent);
     trivial_branches(body, &loops.flow, &mut divergent);
     if matches!(configuration, Configuration::Boscc | Configuration::UniCf) {
-        let refused = boscc(body, &mut loops, &mut divergent, &before.shapes, registers, gangs.gates);
-        notes::refused_gates(body, &refused, notes);
+        let arms = boscc(body, &mut loops, &mut divergent, &before.shapes, registers, gangs.gates);
+        notes::note_gates(body, &arms, notes);
     }
     linearize(body, &loops.flow, &divergent, &loops.tracked);
     let shapes = analyse(body, facts).shapes;

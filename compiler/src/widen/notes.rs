@@ -90,13 +90,16 @@ impl Control {
     }
 }
 
-/// Notes which costly arms run although no lane may want them, and why.
-pub fn refused_gates(f: &Function, refused: &[(Block, Refusal)], notes: &Notes) {
-    for &(first, refusal) in refused {
+/// Notes which costly arms stand behind a gate, and why others run although no lane may want them.
+pub fn note_gates(f: &Function, arms: &[(Block, Result<(), Refusal>)], notes: &Notes) {
+    for &(first, gate) in arms {
         let insts = &f.blocks[first].insts;
         let loc = insts.iter().map(|&inst| f.insts[inst].loc).find(|loc| loc.line != 0).unwrap_or_default();
-        let detail = format!("runs for every gang: {refusal}");
-        notes.add(|| Note { loc, kind: "gate", class: "refused".into(), masked: false, detail });
+        let (class, detail) = match gate {
+            Ok(()) => ("put", "skipped where no lane comes".to_owned()),
+            Err(refusal) => ("none", format!("runs for every gang: {refusal}")),
+        };
+        notes.add(|| Note { loc, kind: "gate", class: class.into(), masked: false, detail });
     }
 }
 
