@@ -10,6 +10,7 @@ use super::cfg::Cfg;
 use super::divergence::Divergence;
 use super::in_flight;
 use super::lines::{Line, lines};
+use super::loop_steps::LoopSteps;
 use super::loops::{Loop, Loops};
 use super::recurrence;
 use super::shape::Shape;
@@ -52,6 +53,17 @@ const MISPREDICTED_EXIT: u64 = 6;
 
 /// What it costs a gang, in quarters, that lanes leave a loop one by one: it runs until the last one has left.
 const WAITING: u64 = 7;
+/// The same where neighbouring lanes leave it one iteration after the other, as `for (j = i; j < n; ++j)`: there are usually
+/// many more iterations than lanes.
+const WAITING_BY_PLACE: u64 = 5;
+
+/// Whether lanes leave a loop at places only, which follow from one another.
+fn is_left_by_place(f: &Function, loops: &Loops, l: Loop, found: &Divergence) -> bool {
+    let mut exits = loops.get(l).exits.iter().map(|&(from, _)| from);
+    exits.all(|from| {
+        !found.divergent_branches.contains(from) || follows_from_place(f, &f.blocks[from].term, &found.shapes)
+    })
+}
 
 /// What a case of a long switch costs a gang beyond what it computes: a comparison, a mask and a select.
 const CASE: u64 = 3 * VECTOR;
@@ -160,9 +172,8 @@ pub struct Lanes<'a> {
     pub lines: &'a SecondaryMap<Value, Option<Line>>,
     /// What is known of the rows of a tile.
     pub rows: Option<Rows<'a>>,
-    /// Where the addresses of objects come from of which lanes read and write elements anywhere in loops; none: not looked
-    /// for.
-    pub rewritten: Option<&'a EntitySet<Value>>,
+    /// What lanes read and write anywhere in loops; none: not looked for.
+    pub rewritten: Option<&'a Rewritten>,
 }
 
 /// What is known of the lanes of a tile.
@@ -276,7 +287,7 @@ pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) ->
     let once = operation(f, inst);
     let lanes = u64::from(registers.width);
     let vector = |ty: Type| VECTOR * registers.of(ty);
-    let is_rewritten = |ptr: Value| rewritten.is_some_and(|objects| objects.contains(object(f, ptr)));
+    let is_rewritten = |ptr: Value| rewritten.is_some_and(|rewritten| rewritten.contains(f, ptr));
     let class = |ptr: Value, ty: Type, count: usize, direction: Direction| {
         let line = lines[ptr].as_ref();
         let stride = line.map(|line| line.stride).or(shapes[ptr].stride());
@@ -371,8 +382,22 @@ fn object(f: &Function, mut ptr: Value) -> Value {
     ptr
 }
 
-/// Where the addresses of objects come from of which lanes read and write elements anywhere in loops.
-fn rewritten(f: &Function, loops: &Loops, shapes: &SecondaryMap<Value, Shape>) -> EntitySet<Value> {
+/// What lanes read and write anywhere in loops.
+pub struct Rewritten {
+    /// Where the addresses come from of objects of which that are elements.
+    objects: EntitySet<Value>,
+    /// The addresses of places that a loop writes again and again.
+    kept: EntitySet<Value>,
+}
+
+impl Rewritten {
+    /// Whether what is at an address may have been written short before in another width.
+    fn contains(&self, f: &Function, ptr: Value) -> bool {
+        self.objects.contains(object(f, ptr)) && !self.kept.contains(ptr)
+    }
+}
+
+fn rewritten(f: &Function, loops: &Loops, shapes: &SecondaryMap<Value, Shape>) -> Rewritten {
     let [mut read, mut found] = [EntitySet::new(), EntitySet::new()];
     let blocks = || f.layout.iter().filter(|&&block| loops.depth(block) > 0);
     let insts = || blocks().flat_map(|&block| &f.blocks[block].insts).map(|&inst| &f.insts[inst].data);
@@ -389,6 +414,61 @@ fn rewritten(f: &Function, loops: &Loops, shapes: &SecondaryMap<Value, Shape>) -
             && read.contains(object(f, *ptr))
         {
             found.insert(object(f, *ptr));
+        }
+    }
+    Rewritten { objects: found, kept: find_kept_places(f, loops) }
+}
+
+/// The loads and stores of innermost loops that are in another line of the cache in each iteration, as those that walk down a
+/// column of a matrix are: such lines are seldom in the first cache, and one more of each is not what the machine foresees.
+fn find_column_walks(f: &Function, loops: &Loops) -> EntitySet<Inst> {
+    let mut found = EntitySet::new();
+    for (l, data) in loops.iter().filter(|&(l, _)| recurrence::is_innermost(loops, l)) {
+        let steps = LoopSteps::of(f, loops, l);
+        for &inst in data.blocks.iter().flat_map(|&block| &f.blocks[block].insts) {
+            if let InstData::Load { ptr, .. } | InstData::Store { ptr, .. } = f.insts[inst].data
+                && steps.get(ptr).leaves_line()
+            {
+                found.insert(inst);
+            }
+        }
+    }
+    found
+}
+
+/// What the lines cost a gang that its access is in in such a loop. Of gathers and scatters all that is in their own cost.
+fn lines_of_walk(f: &Function, inst: Inst, lanes: Lanes<'_>, registers: Registers) -> u64 {
+    let (ptr, ty) = match &f.insts[inst].data {
+        InstData::Load { ptr, .. } => (*ptr, f.insts[inst].results.first().map(|&v| f.ty(v))),
+        InstData::Store { ptr, args, .. } => (*ptr, args.first().map(|&v| f.ty(v))),
+        _ => return 0,
+    };
+    match lanes.shapes[ptr] {
+        shape if shape.is_uniform() => LINE_EACH,
+        shape if shape.is_varying() && lanes.lines[ptr].is_none() => 0,
+        _ => LINE_EACH * ty.map_or(1, |ty| registers.of(ty)),
+    }
+}
+
+/// The addresses that stay the same in an innermost loop which writes there: what is read there is what was written before
+/// by the same lane, in the same width.
+fn find_kept_places(f: &Function, loops: &Loops) -> EntitySet<Value> {
+    let mut found = EntitySet::new();
+    for (l, data) in loops.iter().filter(|&(l, _)| recurrence::is_innermost(loops, l)) {
+        let insts = || data.blocks.iter().flat_map(|&block| &f.blocks[block].insts).copied();
+        let mut inside = EntitySet::new();
+        insts().for_each(|inst| _ = inside.insert(inst));
+        let is_inside = |ptr: Value| match f.values[ptr].def {
+            ValueDef::Result(inst, _) => inside.contains(inst),
+            ValueDef::Param(block, _) => loops.contains(l, block),
+            ValueDef::Const(_) => false,
+        };
+        for inst in insts() {
+            if let InstData::Store { ptr, .. } = f.insts[inst].data
+                && !is_inside(ptr)
+            {
+                found.insert(ptr);
+            }
         }
     }
     found
@@ -471,9 +551,11 @@ pub fn whole(
     let rewritten = rewritten(f, loops, &found.shapes);
     let lanes = Lanes { shapes: &found.shapes, lines: &lines, rows, rewritten: Some(&rewritten) };
     let steps = tile.map_or(&found.shapes, |tile| tile.shapes);
+    let walks = find_column_walks(f, loops);
     // Work-items one after the other in a row touch a line of the cache each.
     let apart = |inst: Inst| match rows.and_then(|rows| by_column(f, inst, rows)) {
         Some(_) => scalar(f, inst, steps) + LINE_EACH,
+        None if walks.contains(inst) => scalar(f, inst, steps) + LINE_EACH,
         None => scalar(f, inst, steps),
     };
     let mut costs = Costs::default();
@@ -484,7 +566,11 @@ pub fn whole(
     for &block in graph.rpo() {
         let insts = &f.blocks[block].insts;
         let mut alone: u64 = insts.iter().map(|&inst| apart(inst)).sum();
-        let mut together = insts.iter().map(|&inst| gang(f, inst, lanes, registers)).fold(0, u64::saturating_add);
+        let of_gang = |&inst: &Inst| match walks.contains(inst) {
+            true => gang(f, inst, lanes, registers) + lines_of_walk(f, inst, lanes, registers),
+            false => gang(f, inst, lanes, registers),
+        };
+        let mut together = insts.iter().map(of_gang).fold(0, u64::saturating_add);
         if f.blocks[block].term.selector().is_some() {
             alone += 1;
             together = together.saturating_add(1);
@@ -500,7 +586,11 @@ pub fn whole(
             together = together.saturating_add(4 * VECTOR);
         }
         if loops.around(block).any(|l| found.divergent_loops.contains(l)) {
-            together = waiting(together);
+            let one_by_one = |l: Loop| found.divergent_loops.contains(l) && !is_left_by_place(f, loops, l, found);
+            together = match loops.around(block).any(one_by_one) {
+                true => waiting(together),
+                false => together.saturating_mul(WAITING_BY_PLACE) / 4,
+            };
         }
         each[block] = together;
         let often = frequency(loops, block);

@@ -14,6 +14,7 @@ pub mod in_flight;
 pub mod joins;
 pub mod lines;
 pub mod liveness;
+pub mod loop_steps;
 pub mod loops;
 pub mod masking;
 pub mod pointees;

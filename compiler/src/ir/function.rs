@@ -116,6 +116,12 @@ impl Function {
         }
     }
 
+    /// A constant read as a signed number; `None` for other values and for those that take more than 64 bits.
+    pub fn signed_constant(&self, value: Value) -> Option<i64> {
+        let spare = 128 - self.ty(value).bits();
+        i64::try_from((self.const_bits(value)? << spare).cast_signed() >> spare).ok()
+    }
+
     /// The constant of this type with these bits (bits above the type's width are dropped).
     pub fn constant(&mut self, ty: Type, bits: u128) -> Value {
         let bits = bits & ty.mask();

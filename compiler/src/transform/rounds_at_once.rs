@@ -149,7 +149,7 @@ impl Known<'_> {
             InstData::PtrAdd { base, offset, .. } if base == param => (offset, IntFlags::default()),
             _ => return None,
         };
-        let by = signed(f, by)?;
+        let by = f.signed_constant(by)?;
         (0..=MOST_STEP).contains(&by).then_some(Step { next, by, flags })
     }
 
@@ -223,12 +223,6 @@ impl Known<'_> {
         }
         Some(sum)
     }
-}
-
-/// A constant, if it is one.
-fn signed(f: &Function, value: Value) -> Option<i64> {
-    let spare = 128 - f.ty(value).bits();
-    i64::try_from(((f.const_bits(value)? << spare) as i128) >> spare).ok()
 }
 
 fn opposite(cc: IntCc) -> IntCc {

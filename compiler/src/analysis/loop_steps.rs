@@ -1,0 +1,189 @@
+//! How far addresses move from one iteration of a loop to the next.
+//!
+//! Requires: loops in normal form (one latch).
+//! Ensures: a value's [`Step`] holds in every iteration but the last.
+//! Phases: parameters of the header by what the latch passes for them; then the loop's instructions in their order.
+//! Source: textbook (induction variables, Muchnick 1997, 14.1).
+
+use super::loops::{Loop, Loops};
+use crate::ir::{BinaryOp, Function, Inst, InstData, UnaryOp, Value};
+use std::collections::HashMap;
+
+/// Bytes of a line of the cache.
+const LINE: u64 = 64;
+
+/// What a value has more in the next iteration.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// So much.
+    By(i64),
+    /// A multiple, known to the launch only, of a number that is not zero: of a width or a pitch, usually.
+    Pitch,
+    /// Something that may differ each time.
+    Unknown,
+}
+
+impl Step {
+    fn plus(self, other: Step) -> Step {
+        match (self, other) {
+            (Step::Unknown, _) | (_, Step::Unknown) => Step::Unknown,
+            (Step::Pitch, _) | (_, Step::Pitch) => Step::Pitch,
+            (Step::By(a), Step::By(b)) => Step::By(a.wrapping_add(b)),
+        }
+    }
+
+    fn times(self, factor: i64) -> Step {
+        match self {
+            Step::By(a) => Step::By(a.wrapping_mul(factor)),
+            other => other,
+        }
+    }
+
+    /// Whether an address is in another line of the cache each time.
+    pub fn leaves_line(self) -> bool {
+        match self {
+            Step::By(bytes) => bytes.unsigned_abs() >= LINE,
+            Step::Pitch => true,
+            Step::Unknown => false,
+        }
+    }
+}
+
+/// The steps of the values that an innermost loop computes.
+pub struct LoopSteps(HashMap<Value, Step>);
+
+impl LoopSteps {
+    /// Follows the values of an innermost loop.
+    pub fn of(f: &Function, loops: &Loops, l: Loop) -> LoopSteps {
+        let data = loops.get(l);
+        let mut steps = LoopSteps(HashMap::new());
+        for &block in &data.blocks {
+            steps.0.extend(f.blocks[block].params.iter().map(|&param| (param, Step::Unknown)));
+            let results = f.blocks[block].insts.iter().flat_map(|&inst| &f.insts[inst].results);
+            steps.0.extend(results.map(|&result| (result, Step::Unknown)));
+        }
+        let latches = data.blocks.iter().flat_map(|&block| f.blocks[block].term.targets());
+        let mut latches = latches.filter(|to| to.block == data.header);
+        if let (Some(again), None) = (latches.next(), latches.next()) {
+            for (&param, &passed) in f.blocks[data.header].params.iter().zip(&again.args) {
+                let step = steps.of_param(f, param, passed);
+                steps.0.insert(param, step);
+            }
+        }
+        for &inst in data.blocks.iter().flat_map(|&block| &f.blocks[block].insts) {
+            if let [result] = f.insts[inst].results[..] {
+                let step = steps.of_result(f, inst);
+                steps.0.insert(result, step);
+            }
+        }
+        steps
+    }
+
+    /// The step of a value that is used in the loop.
+    pub fn get(&self, value: Value) -> Step {
+        self.0.get(&value).copied().unwrap_or(Step::By(0))
+    }
+
+    fn of_param(&self, f: &Function, param: Value, passed: Value) -> Step {
+        use crate::ir::ValueDef::Result;
+        let Result(inst, _) = f.values[passed].def else {
+            return if passed == param { Step::By(0) } else { Step::Unknown };
+        };
+        let (a, b) = match f.insts[inst].data {
+            InstData::Binary { op: BinaryOp::Add, args: [a, b], .. } => (a, b),
+            InstData::PtrAdd { base, offset, .. } => (base, offset),
+            _ => return Step::Unknown,
+        };
+        let by = match (a == param, b == param) {
+            (true, false) => b,
+            (false, true) => a,
+            _ => return Step::Unknown,
+        };
+        match (f.signed_constant(by), self.get(by)) {
+            (Some(by), _) => Step::By(by),
+            (None, Step::By(0)) => Step::Pitch,
+            _ => Step::Unknown,
+        }
+    }
+
+    fn of_result(&self, f: &Function, inst: Inst) -> Step {
+        let data = &f.insts[inst].data;
+        match *data {
+            InstData::Binary { op: BinaryOp::Add, args: [a, b], .. } => self.get(a).plus(self.get(b)),
+            InstData::PtrAdd { base, offset, .. } => self.get(base).plus(self.get(offset)),
+            InstData::Binary { op: BinaryOp::Sub, args: [a, b], .. } => self.get(a).plus(self.get(b).times(-1)),
+            InstData::Binary { op: BinaryOp::Mul, args: [a, b], .. } => match (self.get(a), self.get(b)) {
+                (Step::By(0), step) => self.scaled(f, step, a),
+                (step, Step::By(0)) => self.scaled(f, step, b),
+                _ => Step::Unknown,
+            },
+            InstData::Binary { op: BinaryOp::Shl, args: [a, b], .. } => match (f.signed_constant(b), self.get(b)) {
+                (Some(bits @ 0..=62), _) => self.get(a).times(1 << bits),
+                (None, Step::By(0)) => self.scaled(f, self.get(a), b),
+                _ => Step::Unknown,
+            },
+            InstData::Unary { op: UnaryOp::Sext | UnaryOp::Zext | UnaryOp::Trunc | UnaryOp::Freeze, arg, .. } => {
+                self.get(arg)
+            }
+            _ => {
+                let mut stays = !matches!(data, InstData::Load { .. });
+                data.for_each_arg(|arg| stays &= self.get(arg) == Step::By(0));
+                if stays { Step::By(0) } else { Step::Unknown }
+            }
+        }
+    }
+
+    /// The step of a product with what stays the same.
+    fn scaled(&self, f: &Function, step: Step, by: Value) -> Step {
+        match (step, f.signed_constant(by)) {
+            (Step::By(0), _) => Step::By(0),
+            (step, Some(by)) => step.times(by),
+            (Step::Unknown, None) => Step::Unknown,
+            (_, None) => Step::Pitch,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::cfg::cfg;
+    use crate::analysis::dominators::dominators;
+    use crate::analysis::loops::loops;
+    use crate::ir::parse_module;
+
+    /// The step of `v20` in a loop that counts `v6` up by one, and of which `v5` is an argument and `v9` is loaded.
+    fn step_of(computed: &str) -> Step {
+        let text = format!(
+            "kernel \"k\" {{\n args 16\n param \"a\" pointer.global \"int*\" size 8 align 8 offset 0\n \
+             param \"n\" value \"int\" size 4 align 4 offset 8\n input value(0, 0): ptr.global\n input value(1, 0): i32\n \
+             region r0 {{\n b0(v0: ptr.global, v5: i32):\n jump b1(0:i32)\n b1(v6: i32):\n v9: i32 = load v0 align 4\n \
+             {computed}\n v7: i32 = add v6, 1\n v8: i1 = icmp.slt v7, v5\n br v8, b1(v7), b2\n b2:\n return\n }}\n}}\n"
+        );
+        let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let f = module.kernels[0].regions.values().next().unwrap();
+        let graph = cfg(f);
+        let forest = loops(&graph, &dominators(&graph));
+        let (l, _) = forest.iter().next().unwrap();
+        let steps = LoopSteps::of(f, &forest, l);
+        let last = f.layout.iter().flat_map(|&block| &f.blocks[block].insts).nth_back(2).unwrap();
+        steps.get(f.insts[*last].results[0])
+    }
+
+    #[test]
+    fn steps_of_sums_products_and_what_is_loaded() {
+        assert_eq!(step_of("v20: i32 = mul v6, 12"), Step::By(12));
+        assert_eq!(step_of("v19: i32 = shl v6, 3\n v20: i32 = add v19, v5"), Step::By(8));
+        assert_eq!(step_of("v20: i32 = sub v5, v6"), Step::By(-1));
+        assert_eq!(step_of("v20: i32 = mul v5, v5"), Step::By(0));
+        assert_eq!(step_of("v19: i32 = mul v6, v5\n v20: i32 = add v19, v5"), Step::Pitch);
+        assert_eq!(step_of("v20: i32 = mul v6, v6"), Step::Unknown);
+        assert_eq!(step_of("v20: i32 = add v9, v6"), Step::Unknown);
+        let address = |by: &str| {
+            step_of(&format!("v18: i64 = sext v6\n v19: i64 = mul v18, {by}\n v20: ptr.global = ptradd v0, v19"))
+        };
+        assert_eq!(address("64"), Step::By(64));
+        assert!(address("64").leaves_line() && !address("32").leaves_line());
+        assert!(Step::Pitch.leaves_line() && !Step::Unknown.leaves_line());
+    }
+}
