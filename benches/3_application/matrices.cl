@@ -29,3 +29,15 @@ kernel void jacobi(global const float *old, global float *grid, int width, int h
     else
         grid[at] = old[at];
 }
+
+// The covariances of a table's columns, a work-item a column: the sums are stored in every iteration, and nothing says that
+// they are not what is read.
+kernel void covariance(global float *sums, global float *table, int columns, int rows) {
+    int a = get_global_id(0);
+    if (a >= columns) return;
+    for (int b = a; b < columns; ++b) {
+        sums[a * columns + b] = 0.0f;
+        for (int i = 0; i < rows; ++i) sums[a * columns + b] += table[i * columns + a] * table[i * columns + b];
+        sums[b * columns + a] = sums[a * columns + b];
+    }
+}

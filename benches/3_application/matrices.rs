@@ -49,6 +49,21 @@ fn tiled_of(size: usize, launches: usize) -> Problem {
     }
 }
 
+/// The covariances of 256 columns of 256 numbers.
+pub fn covariance() -> Problem {
+    const SIZE: usize = 256;
+    let table = floats(11, SIZE * SIZE, -1.0, 1.0);
+    let sum =
+        |a: usize, b: usize| -> f64 { table.chunks_exact(SIZE).map(|row| f64::from(row[a]) * f64::from(row[b])).sum() };
+    let want: Vec<f32> = (0..SIZE * SIZE).map(|i| sum(i / SIZE, i % SIZE) as f32).collect();
+    let arguments = args![b 0, b 1, v (SIZE as i32), v (SIZE as i32)];
+    Problem {
+        buffers: vec![Data::room::<f32>(SIZE * SIZE), Data::of(&table)],
+        steps: vec![step("covariance", &[SIZE], &[], arguments)],
+        check: Box::new(move |outcome| outcome.close(0, &want, 1e-4)),
+    }
+}
+
 /// Forty sweeps back and forth between two grids.
 pub fn jacobi() -> Problem {
     const WIDTH: usize = 320;

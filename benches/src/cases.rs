@@ -102,6 +102,7 @@ const CASES: &[Case] = &[
     case("arm_goto", arms::SOURCE, NO_LOSS, arms::arm_goto),
     // Parts of applications.
     case("sgemm", matrices::SOURCE, NO_LOSS, matrices::sgemm),
+    case("covariance", matrices::SOURCE, NO_LOSS, matrices::covariance),
     case("jacobi", matrices::SOURCE, NO_LOSS, matrices::jacobi),
     case("jacobi9", stencils::SOURCE, NO_LOSS, stencils::jacobi9),
     case("seidel9", stencils::SOURCE, NO_LOSS, stencils::seidel9),

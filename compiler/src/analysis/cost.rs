@@ -420,7 +420,7 @@ fn rewritten(f: &Function, loops: &Loops, shapes: &SecondaryMap<Value, Shape>) -
 }
 
 /// The loads and stores of innermost loops that are in another line of the cache in each iteration, as those that walk down a
-/// column of a matrix are: such lines are seldom in the first cache, and one more of each is not what the machine foresees.
+/// column of a matrix are: such lines are seldom in the first cache. To a gang, whose lanes share them, they are not dear.
 fn find_column_walks(f: &Function, loops: &Loops) -> EntitySet<Inst> {
     let mut found = EntitySet::new();
     for (l, data) in loops.iter().filter(|&(l, _)| recurrence::is_innermost(loops, l)) {
@@ -434,20 +434,6 @@ fn find_column_walks(f: &Function, loops: &Loops) -> EntitySet<Inst> {
         }
     }
     found
-}
-
-/// What the lines cost a gang that its access is in in such a loop. Of gathers and scatters all that is in their own cost.
-fn lines_of_walk(f: &Function, inst: Inst, lanes: Lanes<'_>, registers: Registers) -> u64 {
-    let (ptr, ty) = match &f.insts[inst].data {
-        InstData::Load { ptr, .. } => (*ptr, f.insts[inst].results.first().map(|&v| f.ty(v))),
-        InstData::Store { ptr, args, .. } => (*ptr, args.first().map(|&v| f.ty(v))),
-        _ => return 0,
-    };
-    match lanes.shapes[ptr] {
-        shape if shape.is_uniform() => LINE_EACH,
-        shape if shape.is_varying() && lanes.lines[ptr].is_none() => 0,
-        _ => LINE_EACH * ty.map_or(1, |ty| registers.of(ty)),
-    }
 }
 
 /// The addresses that stay the same in an innermost loop which writes there: what is read there is what was written before
@@ -566,11 +552,7 @@ pub fn whole(
     for &block in graph.rpo() {
         let insts = &f.blocks[block].insts;
         let mut alone: u64 = insts.iter().map(|&inst| apart(inst)).sum();
-        let of_gang = |&inst: &Inst| match walks.contains(inst) {
-            true => gang(f, inst, lanes, registers) + lines_of_walk(f, inst, lanes, registers),
-            false => gang(f, inst, lanes, registers),
-        };
-        let mut together = insts.iter().map(of_gang).fold(0, u64::saturating_add);
+        let mut together = insts.iter().map(|&inst| gang(f, inst, lanes, registers)).fold(0, u64::saturating_add);
         if f.blocks[block].term.selector().is_some() {
             alone += 1;
             together = together.saturating_add(1);

@@ -17,6 +17,7 @@ pub mod liveness;
 pub mod loop_steps;
 pub mod loops;
 pub mod masking;
+pub mod origins;
 pub mod pointees;
 pub mod post_dominators;
 pub mod predicates;

@@ -5,7 +5,7 @@
 //! A generic address may be private, global or local. Constant memory is not written to while a kernel
 //! runs, so whether it overlaps a buffer does not matter.
 
-use super::origins::{Apart, Origin};
+use crate::analysis::origins::{Apart, Origin};
 use crate::ir::Space;
 use inkwell::context::Context;
 use inkwell::values::{InstructionValue, MetadataValue};

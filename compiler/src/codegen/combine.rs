@@ -8,7 +8,7 @@ use super::alias::Part;
 use super::emit::{Emit, Emitted, vector_of};
 use super::frame::Frame;
 use super::groups::Group;
-use super::origins::Origin;
+use crate::analysis::origins::Origin;
 use crate::ir::{BinaryOp, Collect, Combine, FastMath, IntFlags, Kernel, Region, Type};
 use inkwell::IntPredicate;
 use inkwell::builder::BuilderError;

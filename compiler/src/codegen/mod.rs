@@ -26,13 +26,13 @@ mod exponents;
 mod frame;
 mod groups;
 mod memory;
-mod origins;
 mod region;
 mod region_functions;
 mod storage;
 mod turns;
 mod vector;
 
+use crate::analysis::origins::apart;
 use crate::analysis::waiting::{may_wait, waits};
 use crate::ir::{Function, Kernel, Module, Region};
 use crate::jit::{Extensions, JitCode};
@@ -100,7 +100,7 @@ pub fn generate<'ctx>(
             module: &llvm,
             builder: ctx.create_builder(),
             function,
-            scopes: Scopes::new(ctx, origins::apart(kernel, launch)),
+            scopes: Scopes::new(ctx, apart(kernel, launch)),
             extensions,
             nowhere: OnceCell::new(),
         };

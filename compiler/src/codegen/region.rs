@@ -4,9 +4,9 @@ use super::alias::Part;
 use super::emit::{Emit, Emitted};
 use super::frame::Frame;
 use super::groups::{self, Group, Item};
-use super::origins::Origins;
 use super::storage::{SlotHome, Storage};
 use crate::analysis::cfg::cfg;
+use crate::analysis::origins::Origins;
 use crate::ir::{
     Block, BlockCall, Function, Inst, InstData, Kernel, Region, Slot, Space, Terminator, Type, UnaryOp, Value, ValueDef,
 };

@@ -25,6 +25,7 @@ use crate::analysis::cost::Registers;
 use crate::analysis::divergence::{Divergence, Facts, divergence};
 use crate::analysis::dominators::dominators;
 use crate::analysis::loops::loops;
+use crate::analysis::origins::apart;
 use crate::analysis::run_by_some::run_by_some;
 use crate::analysis::shape::Shape;
 use crate::ir::{BinaryOp, Block, Function, InstData, InstNode, Kernel, Module, Region, UnaryOp, Value};
@@ -37,6 +38,7 @@ use crate::transform::group_accesses::group_accesses;
 use crate::transform::interleave::interleave;
 use crate::transform::linearize::linearize;
 use crate::transform::normalize::normalize;
+use crate::transform::sink_stores::sink_stores;
 use crate::transform::trivial_branches::trivial_branches;
 use crate::transform::unreachable_edges::remove_unreachable_edges;
 pub use choice::Choice;
@@ -159,9 +161,13 @@ pub fn plan(
     if let Some(slot) = kernel.slots.values().find(|slot| slot.align > SLOT_ALIGN) {
         return Err(Reason::SlotAlignment(slot.align));
     }
-    for body in kernel.regions.values_mut() {
-        remove_unreachable_edges(body);
-        normalize(body);
+    let apart = apart(kernel, launch);
+    for region in kernel.regions.keys() {
+        let mut body = std::mem::take(&mut kernel.regions[region]);
+        remove_unreachable_edges(&mut body);
+        normalize(&mut body);
+        sink_stores(kernel, &mut body, &apart);
+        kernel.regions[region] = body;
     }
     let choice = width.is_none().then(|| choice::choose(module, kernel, gangs, bits, launch));
     if let Some(choice) = choice.filter(|choice| !choice.pays()) {

@@ -11,6 +11,7 @@ use lockstep_compiler::analysis::cost::Registers;
 use lockstep_compiler::analysis::divergence::{Divergence, Facts, divergence};
 use lockstep_compiler::analysis::dominators::dominators;
 use lockstep_compiler::analysis::loops::loops;
+use lockstep_compiler::analysis::origins::apart;
 use lockstep_compiler::interp::{Arg, Memory, NdRange, STEP_LIMIT, run_gangs};
 use lockstep_compiler::ir::{Function, Kernel, Module};
 use lockstep_compiler::launch_facts::LaunchFacts;
@@ -29,6 +30,7 @@ use lockstep_compiler::transform::reducible::make_reducible;
 use lockstep_compiler::transform::rounds::rounds;
 use lockstep_compiler::transform::rounds_at_once;
 use lockstep_compiler::transform::shared_live::shared_live;
+use lockstep_compiler::transform::sink_stores::sink_stores;
 use lockstep_compiler::transform::trivial_branches::trivial_branches;
 use lockstep_compiler::transform::uniform_choices::{condition, split};
 use lockstep_compiler::transform::unreachable_edges::remove_unreachable_edges;
@@ -67,6 +69,7 @@ const PASSES: &[Pass] = &[
     Pass { name: "in_turn", run: in_turn, stage: Stage::Versioned },
     Pass { name: "divergent_loops", run: uniform_loops, stage: Stage::Linearized },
     Pass { name: "boscc", run: gates, stage: Stage::Linearized },
+    Pass { name: "sink_stores", run: sink_all, stage: Stage::Normalized },
     Pass { name: "linearize", run: linearize_all, stage: Stage::Linearized },
     Pass { name: "linearize_trivial_branches", run: linearize_trivial_branches, stage: Stage::Linearized },
     Pass { name: "linearize_with_gates", run: linearize_with_gates, stage: Stage::Linearized },
@@ -155,6 +158,17 @@ fn all_true(kernel: &mut Kernel) {
 /// Lets lanes run all divergent loops one after the other that they can, where one lane enters or few.
 fn in_turn(kernel: &mut Kernel) {
     versioned(kernel, Gangs { in_turn: Versions::Always, ..no_versions() });
+}
+
+/// Moves stores behind loops where all pointers among the arguments are apart.
+fn sink_all(kernel: &mut Kernel) {
+    let launch = LaunchFacts { apart: u32::MAX, ..LaunchFacts::default() };
+    let apart = apart(kernel, &launch);
+    for region in kernel.regions.keys() {
+        let mut body = std::mem::take(&mut kernel.regions[region]);
+        sink_stores(kernel, &mut body, &apart);
+        kernel.regions[region] = body;
+    }
 }
 
 /// Gives regions versions for a condition that chooses between two lines.

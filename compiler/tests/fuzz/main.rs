@@ -8,6 +8,8 @@ mod long_switches;
 mod seeds;
 mod ways;
 
+use lockstep_compiler::interp::Arg;
+use lockstep_compiler::ir::{Input, Type};
 use lockstep_compiler::launch_facts::LaunchFacts;
 use lockstep_compiler::layout::Layout;
 use lockstep_compiler::testing::{Generated, Shape, random_kernel, reduce};
@@ -46,11 +48,27 @@ fn kernel(seed: u64) -> Generated {
 /// What the code of a seed relies on.
 fn facts(seed: u64, g: &Generated) -> LaunchFacts {
     let known = LaunchFacts::of_range(g.range.global_offset, g.range.global_size, g.range.local_size);
-    match seed / 5 % 3 {
+    let known = match seed / 5 % 3 {
         0 => LaunchFacts::default(),
         1 => known.of_any_size(),
         _ => known,
-    }
+    };
+    LaunchFacts { apart: if seed % 4 < 2 { buffers_of_their_own(g) } else { 0 }, ..known }
+}
+
+/// The inputs that are buffers which no other argument is, one bit each.
+fn buffers_of_their_own(g: &Generated) -> u32 {
+    let buffer = |input: &(Input, Type)| match input.0 {
+        Input::Value { param, offset: 0 } => match g.args[param as usize] {
+            Arg::Buffer(index) => Some(index),
+            _ => None,
+        },
+        _ => None,
+    };
+    let count = |index| g.args.iter().filter(|arg| matches!(arg, Arg::Buffer(other) if *other == index)).count();
+    let inputs = (0..32).zip(&g.module.kernels[0].inputs);
+    let own = inputs.filter(|(_, input)| buffer(input).is_some_and(|index| count(index) == 1));
+    own.map(|(bit, _)| 1 << bit).sum()
 }
 
 /// Compares one kernel; the text of a failure.

@@ -6,6 +6,12 @@
 //!
 //! Of the launch may be known that an argument leads to memory which no other argument does
 //! ([`LaunchFacts::apart`], [`LaunchFacts::streams`]). Addresses that are read from memory may lead anywhere all the same.
+//!
+//! Requires: a region, and what holds of the launch.
+//! Ensures: memory that is reached through an argument in the answer is reached by no address of another origin but
+//! [`Origin::Unknown`].
+//! Phases: the arguments; then a fixed point over everything that passes addresses on.
+//! Source: C99, 6.7.3.1, for `restrict`.
 
 use crate::analysis::waiting::may_wait;
 use crate::ir::{Function, Input, InstData, Kernel, ParamKind, TernaryOp, UnaryOp, Value};
