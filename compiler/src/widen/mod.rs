@@ -38,7 +38,7 @@ use crate::transform::group_accesses::group_accesses;
 use crate::transform::interleave::interleave;
 use crate::transform::linearize::linearize;
 use crate::transform::normalize::normalize;
-use crate::transform::sink_stores::sink_stores;
+use crate::transform::promote_places::promote_places;
 use crate::transform::trivial_branches::trivial_branches;
 use crate::transform::unreachable_edges::remove_unreachable_edges;
 pub use choice::Choice;
@@ -166,7 +166,7 @@ pub fn plan(
         let mut body = std::mem::take(&mut kernel.regions[region]);
         remove_unreachable_edges(&mut body);
         normalize(&mut body);
-        sink_stores(kernel, &mut body, &apart);
+        promote_places(kernel, &mut body, &apart);
         kernel.regions[region] = body;
     }
     let choice = width.is_none().then(|| choice::choose(module, kernel, gangs, bits, launch));

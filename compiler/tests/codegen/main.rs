@@ -14,6 +14,7 @@ mod elsewhere;
 mod exponents;
 mod gangs;
 mod host_code;
+mod kept_places;
 mod kernels;
 mod layouts;
 mod masked_loads;

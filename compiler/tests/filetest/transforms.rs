@@ -26,11 +26,11 @@ use lockstep_compiler::transform::interleave::interleave;
 use lockstep_compiler::transform::linear_ids::linear_ids;
 use lockstep_compiler::transform::linearize::linearize;
 use lockstep_compiler::transform::normalize::normalize;
+use lockstep_compiler::transform::promote_places::promote_places;
 use lockstep_compiler::transform::reducible::make_reducible;
 use lockstep_compiler::transform::rounds::rounds;
 use lockstep_compiler::transform::rounds_at_once;
 use lockstep_compiler::transform::shared_live::shared_live;
-use lockstep_compiler::transform::sink_stores::sink_stores;
 use lockstep_compiler::transform::trivial_branches::trivial_branches;
 use lockstep_compiler::transform::uniform_choices::{condition, split};
 use lockstep_compiler::transform::unreachable_edges::remove_unreachable_edges;
@@ -69,7 +69,7 @@ const PASSES: &[Pass] = &[
     Pass { name: "in_turn", run: in_turn, stage: Stage::Versioned },
     Pass { name: "divergent_loops", run: uniform_loops, stage: Stage::Linearized },
     Pass { name: "boscc", run: gates, stage: Stage::Linearized },
-    Pass { name: "sink_stores", run: sink_all, stage: Stage::Normalized },
+    Pass { name: "promote_places", run: promote_all, stage: Stage::Normalized },
     Pass { name: "linearize", run: linearize_all, stage: Stage::Linearized },
     Pass { name: "linearize_trivial_branches", run: linearize_trivial_branches, stage: Stage::Linearized },
     Pass { name: "linearize_with_gates", run: linearize_with_gates, stage: Stage::Linearized },
@@ -160,13 +160,13 @@ fn in_turn(kernel: &mut Kernel) {
     versioned(kernel, Gangs { in_turn: Versions::Always, ..no_versions() });
 }
 
-/// Moves stores behind loops where all pointers among the arguments are apart.
-fn sink_all(kernel: &mut Kernel) {
+/// Keeps places in registers where all pointers among the arguments are apart.
+fn promote_all(kernel: &mut Kernel) {
     let launch = LaunchFacts { apart: u32::MAX, ..LaunchFacts::default() };
     let apart = apart(kernel, &launch);
     for region in kernel.regions.keys() {
         let mut body = std::mem::take(&mut kernel.regions[region]);
-        sink_stores(kernel, &mut body, &apart);
+        promote_places(kernel, &mut body, &apart);
         kernel.regions[region] = body;
     }
 }

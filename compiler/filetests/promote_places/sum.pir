@@ -1,4 +1,4 @@
-; test: sink_stores
+; test: promote_places
 ; test: run
 ; stage: normalized
 ; What every iteration stores at one place is stored once, as the numbers are elsewhere.
@@ -39,7 +39,7 @@ kernel "k" {
   }
 }
 
-; output: sink_stores
+; output: promote_places
 ; kernel "k" {
 ;   args 24
 ;   param "s" pointer.global "int*" size 8 align 8 offset 0

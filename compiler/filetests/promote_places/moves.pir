@@ -1,8 +1,8 @@
-; test: sink_stores
+; test: promote_places
 ; test: run
 ; stage: normalized
-; What is added up may be what was stored: the store stays.
-; run: k([1, 2, 3, 0]:i32, [1, 2, 3]:i32, 1:i32) global=1 local=1 => [1, 1, 3, 0]:i32, [1, 2, 3]:i32
+; The place moves with the iterations: the store stays.
+; run: k([0, 0, 0, 0]:i32, [1, 2, 3]:i32, 3:i32) global=1 local=1 => [1, 6, 6, 0]:i32, [1, 2, 3]:i32
 
 kernel "k" {
   args 24
@@ -21,10 +21,11 @@ kernel "k" {
   b1(v6: i32, v7: i32):
     v8: i64 = sext v6
     v9: i64 = shl v8, 2
-    v10: ptr.global = ptradd v0, v9
+    v10: ptr.global = ptradd v1, v9
     v11: i32 = load v10 align 4
     v12: i32 = add v7, v11
-    store v12 to v5 align 4
+    v16: ptr.global = ptradd v5, v9
+    store v12 to v16 align 4
     v13: i32 = add v6, 1
     v14: i1 = icmp.slt v13, v2
     br v14, b4, b2(v12)
@@ -39,7 +40,7 @@ kernel "k" {
   }
 }
 
-; output: sink_stores
+; output: promote_places
 ; kernel "k" {
 ;   args 24
 ;   param "s" pointer.global "int*" size 8 align 8 offset 0
@@ -57,10 +58,11 @@ kernel "k" {
 ;   b1(v6: i32, v7: i32):
 ;     v8: i64 = sext v6
 ;     v9: i64 = shl v8, 2
-;     v10: ptr.global = ptradd v0, v9
+;     v10: ptr.global = ptradd v1, v9
 ;     v11: i32 = load v10 align 4
 ;     v12: i32 = add v7, v11
-;     store v12 to v5 align 4
+;     v16: ptr.global = ptradd v5, v9
+;     store v12 to v16 align 4
 ;     v13: i32 = add v6, 1
 ;     v14: i1 = icmp.slt v13, v2
 ;     br v14, b4, b2(v12)

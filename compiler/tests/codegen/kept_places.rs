@@ -1,0 +1,76 @@
+//! Places that loops read and write in every iteration hold in the end what the interpreter finds there, whether the launch
+//! tells that arguments are apart or one buffer is both.
+
+use crate::layouts::{build, input};
+use crate::machine;
+use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
+use lockstep_compiler::ir::{InstData, Kernel, Module};
+use lockstep_compiler::launch_facts::LaunchFacts;
+use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
+use lockstep_compiler::report::Notes;
+use lockstep_compiler::transform::barriers::barriers;
+use lockstep_compiler::widen::{self, Gangs};
+
+const ITEMS: u64 = 45;
+
+/// The first two inputs are the buffers.
+const APART: u32 = 3;
+
+fn launch(range: &NdRange, apart: u32) -> LaunchFacts {
+    LaunchFacts { apart, ..LaunchFacts::of_range(range.global_offset, range.global_size, range.local_size) }
+}
+
+/// Runs a kernel on buffers of its own, and one work-item on a buffer that is both, in gangs of several widths.
+fn check(module: &Module, name: &str) {
+    let buffers = vec![input(ITEMS + 9), input(3 * ITEMS)];
+    for (items, first, apart) in [(ITEMS, 0, APART), (1, 1, 0)] {
+        let range = NdRange::new(&[items], &[items.min(15)]);
+        let args = [Arg::Buffer(first), Arg::Buffer(1), Arg::i32(7)];
+        let mut expected = Memory::new(buffers.clone());
+        interp::run(module, name, &range, &args, &mut expected).unwrap();
+        for width in [2, 4, 16, 32] {
+            let vectorize = Vectorize::Gangs(Gangs::of_width(width));
+            let options = CompileOptions { vectorize, launch: launch(&range, apart), ..CompileOptions::default() };
+            let mut found = Memory::new(buffers.clone());
+            machine::run_with(options, module, name, &range, &args, &mut found).unwrap();
+            assert!(found.buffers == expected.buffers, "{name}, width {width}, apart {apart}: other results");
+        }
+    }
+}
+
+/// Loads and stores of a kernel's loops.
+fn accesses(module: &Module, name: &str, apart: u32) -> usize {
+    let mut kernel = module.kernels.iter().find(|kernel| kernel.name == name).unwrap().clone();
+    barriers(&mut kernel);
+    let range = NdRange::new(&[ITEMS], &[15]);
+    let gangs = Gangs::of_width(16).with_versions(widen::Versions::Never);
+    widen::plan(module, &mut kernel, gangs, 512, &launch(&range, apart), &Notes::default()).unwrap();
+    count_accesses(&kernel)
+}
+
+fn count_accesses(kernel: &Kernel) -> usize {
+    use lockstep_compiler::analysis::{cfg::cfg, dominators::dominators, loops::loops};
+    let in_loops = |f: &lockstep_compiler::ir::Function| {
+        let graph = cfg(f);
+        let forest = loops(&graph, &dominators(&graph));
+        let insts = f.layout.iter().filter(|&&block| forest.depth(block) > 0).flat_map(|&block| &f.blocks[block].insts);
+        insts.filter(|&&inst| matches!(f.insts[inst].data, InstData::Load { .. } | InstData::Store { .. })).count()
+    };
+    kernel.regions.values().map(in_loops).sum()
+}
+
+#[test]
+fn kept_places() {
+    let module = build(include_str!("kept_places.cl"));
+    for name in ["sums", "fields", "until", "nested", "local_rows", "maybe", "parts"] {
+        check(&module, name);
+    }
+}
+
+/// A loop that may keep its place has one load left, of what it adds up; one that may not stores as well.
+#[test]
+fn places_are_kept_where_nothing_else_may_be_there() {
+    let module = build(include_str!("kept_places.cl"));
+    assert_eq!([0, APART].map(|apart| accesses(&module, "sums", apart) > 1), [true, false]);
+    assert_eq!([0, APART].map(|apart| accesses(&module, "local_rows", apart) > 1), [false, false]);
+}
