@@ -28,5 +28,6 @@ mod roots;
 mod streams;
 mod sub_groups;
 mod turns;
+mod volatile_rows;
 mod walks;
 mod widths;
