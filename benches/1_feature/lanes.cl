@@ -54,3 +54,8 @@ kernel void guarded_bytes(global const uchar *in, global uchar *out, int width, 
         out[y * width + x] = sum / 16;
     }
 }
+
+// A histogram of bytes that all work-items count in one place.
+kernel void byte_histogram(global const uchar *bytes, global uint *counts) {
+    atomic_inc(&counts[bytes[get_global_id(0)]]);
+}

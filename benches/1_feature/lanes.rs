@@ -105,3 +105,18 @@ pub fn guarded_bytes() -> Problem {
         check: Box::new(move |outcome| outcome.same(1, &want)),
     }
 }
+
+/// One million bytes, counted by their values.
+pub fn byte_histogram() -> Problem {
+    const COUNT: usize = 1 << 20;
+    const LAUNCHES: usize = 2;
+    let mut random = Random::new(34);
+    let bytes: Vec<u8> = (0..COUNT).map(|_| random.below(256) as u8).collect();
+    let mut want = vec![0_u32; 256];
+    bytes.iter().for_each(|&byte| want[usize::from(byte)] += LAUNCHES as u32);
+    Problem {
+        buffers: vec![Data::of(&bytes), Data::in_place(&[0_u32; 256])],
+        steps: vec![step("byte_histogram", &[COUNT], &[], args![b 0, b 1]); LAUNCHES],
+        check: Box::new(move |outcome| outcome.same(1, &want)),
+    }
+}

@@ -78,6 +78,11 @@ pub struct LaunchFacts {
     /// The kernel's inputs, one bit each, that are pointers to such memory which the launch writes once and does not read,
     /// where it touches more memory than the caches keep.
     pub streams: u32,
+    /// The kernel's inputs, one bit each, that are pointers to counters of which each thread is to have a copy
+    /// ([`crate::analysis::counters`]): to memory which no other argument and no SVM pointer reaches.
+    pub counters: u32,
+    /// As many bytes as such memory has at most; a power of two, 0 without any.
+    pub counters_bytes: u32,
     /// The kernel's first images and samplers.
     pub objects: [Object; OBJECTS],
 }
@@ -99,6 +104,8 @@ impl LaunchFacts {
             ones: 0,
             apart: 0,
             streams: 0,
+            counters: 0,
+            counters_bytes: 0,
             objects: [Object::Any; OBJECTS],
         }
     }
@@ -116,7 +123,16 @@ impl LaunchFacts {
 
     /// Less: what holds whatever the arguments are.
     pub fn of_any_arguments(self) -> LaunchFacts {
-        LaunchFacts { multiples: 0, ones: 0, apart: 0, streams: 0, objects: [Object::Any; OBJECTS], ..self }
+        LaunchFacts {
+            multiples: 0,
+            ones: 0,
+            apart: 0,
+            streams: 0,
+            counters: 0,
+            counters_bytes: 0,
+            objects: [Object::Any; OBJECTS],
+            ..self
+        }
     }
 
     /// Whether all of `other` holds where this holds.
@@ -135,6 +151,8 @@ impl LaunchFacts {
             && other.ones & !self.ones == 0
             && other.apart & !self.apart == 0
             && other.streams & !self.streams == 0
+            && other.counters & !self.counters == 0
+            && (other.counters == 0 || self.counters_bytes <= other.counters_bytes)
             && self.objects.iter().zip(other.objects).all(|(&known, wanted)| wanted == Object::Any || known == wanted)
     }
 

@@ -2,7 +2,7 @@
 //! So a program that was built before need not be read into our IR again until other code is wanted of it.
 
 use crate::analysis::streams::{self, Streams};
-use crate::analysis::{arguments, group_queries, transposes};
+use crate::analysis::{arguments, counters, group_queries, transposes};
 use crate::ir::{FormatData, GlobalData, Input, Kernel, KernelAttrs, LocalData, Module, Param, Type};
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +40,8 @@ pub struct KernelOutline {
     pub steps: u32,
     /// The inputs, one bit each, of which they should tell that they lead to memory of their own.
     pub to_be_apart: u32,
+    /// The inputs, one bit each, that lead to counters of which each thread may have a copy.
+    pub counters: u32,
     /// Those of which they should tell whether the launch streams through them, and what a work-item touches.
     pub streams: Streams,
     /// Whether it matters how a range is cut into groups.
@@ -75,6 +77,7 @@ impl KernelOutline {
             divisors: arguments::divisors(kernel),
             steps: arguments::steps(kernel),
             to_be_apart: arguments::to_be_apart(kernel),
+            counters: counters::counters(kernel),
             streams: streams::streams(kernel),
             needs_groups: group_queries::needs_groups(kernel),
             transposes: transposes::transposes(module, kernel),

@@ -16,6 +16,7 @@ use crate::stage_times::{Stopwatch, describe_times};
 use crate::transform::barriers::{Bounds, barriers_within};
 use crate::transform::known_inputs::known_inputs;
 use crate::transform::linear_ids::linear_ids;
+use crate::transform::own_counters::own_counters;
 use crate::transform::reducible::make_reducible;
 use crate::transform::rounds::rounds;
 use crate::transform::shared_live::shared_live;
@@ -260,6 +261,10 @@ fn compile(
     run.ir("import", &kernel, Stage::Imported)?;
     known_inputs(&mut kernel, &launch);
     run.ir("known_inputs", &kernel, Stage::Imported)?;
+    if launch.counters != 0 {
+        own_counters(&mut kernel, &launch);
+        run.ir("own_counters", &kernel, Stage::Imported)?;
+    }
     let sub_groups = needs_sub_groups(&kernel);
     let vectorize = match sub_groups {
         true => in_sub_groups(options.vectorize, &launch, kernel.attrs.sub_group_size()),

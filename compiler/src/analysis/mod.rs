@@ -7,6 +7,7 @@ pub mod block_index;
 pub mod cfg;
 pub mod constants;
 pub mod cost;
+pub mod counters;
 pub mod divergence;
 pub mod dominators;
 pub mod group_queries;

@@ -86,7 +86,7 @@ pub fn group_at<'ctx>(emit: &Emit<'ctx, '_>, frame: &Frame<'ctx>, id: Triple<'ct
 }
 
 impl<'ctx> GroupLoop<'ctx> {
-    /// Ends the loop and the function.
+    /// Ends the loop; emission goes on behind it.
     pub fn close(self, emit: &Emit<'ctx, '_>, frame: &Frame<'ctx>) -> Emitted<()> {
         let b = &emit.builder;
         let (zero, one) = (emit.const64(0), emit.const64(1));
@@ -113,7 +113,6 @@ impl<'ctx> GroupLoop<'ctx> {
             // Whoever learns that the launch is over sees what went past the caches.
             emit.intrinsic_call("llvm.x86.sse.sfence", &[], &[])?;
         }
-        b.build_return(None)?;
         Ok(())
     }
 }

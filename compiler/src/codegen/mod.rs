@@ -20,6 +20,7 @@ mod arith;
 mod atomics;
 mod calls;
 mod combine;
+mod counters;
 mod emit;
 mod estimates;
 mod exponents;
@@ -125,6 +126,7 @@ pub fn generate<'ctx>(
         true => Some(region_functions::open(&emit, kernel, &frame, &call)?),
         false => None,
     };
+    counters::begin(&emit, &frame, kernel)?;
     let groups = groups::open_groups(&emit, &frame, argument(2)?.into_int_value(), argument(3)?.into_int_value())?;
     let mut starts: SecondaryMap<Region, Option<BasicBlock>> = SecondaryMap::new();
     for region in kernel.regions.keys() {
@@ -189,6 +191,8 @@ pub fn generate<'ctx>(
         go_on(&emit, &groups, &starts, &nexts, chosen)?;
     }
     groups.close(&emit, &frame)?;
+    counters::end(&emit, &frame, kernel)?;
+    emit.builder.build_return(None)?;
     drop(emit);
     Ok(Generated { module: llvm, needs: storage.needs })
 }

@@ -216,7 +216,7 @@ impl<'a, 'm> Body<'a, 'm> {
             0 => self.module.llvm.align_of(ty).unwrap_or(1),
             align => align,
         };
-        let local = self.locals.push(LocalData { size, align });
+        let local = self.locals.push(LocalData { size, align, counters: None });
         self.local_vars.insert(variable, local);
         Ok(local)
     }

@@ -25,8 +25,8 @@ pub use function::{BlockData, Function, InstNode, SourceLoc, ValueData, ValueDef
 pub use inst::{Access, BlockCall, InstData, Targets, TargetsIter, Terminator};
 pub use lex::ParseError;
 pub use module::{
-    FormatData, GlobalData, IMAGE_BYTES, Input, Kernel, KernelAttrs, LiveData, LocalData, Module, Param, ParamKind,
-    SlotData, SlotLayout,
+    Counters, FormatData, GlobalData, IMAGE_BYTES, Input, Kernel, KernelAttrs, LiveData, LocalData, Module, Param,
+    ParamKind, SlotData, SlotLayout,
 };
 pub use opcodes::{
     AtomicOp, BinaryOp, Collect, FastMath, FloatCc, IntCc, IntFlags, Ordering, Query, TernaryOp, UnaryOp,

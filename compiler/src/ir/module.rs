@@ -3,6 +3,7 @@
 use super::collective::Combine;
 use super::entities::{Format, Global, LiveSlot, LocalVar, Region, Slot};
 use super::function::Function;
+use super::opcodes::AtomicOp;
 use super::types::{Space, Type};
 use crate::layout::DEFAULT_SUB_GROUP;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
@@ -130,6 +131,20 @@ pub struct LocalData {
     pub size: u64,
     /// Alignment in bytes.
     pub align: u32,
+    /// Of what it is a copy, if it is one. None before `own_counters`.
+    #[serde(skip)]
+    pub counters: Option<Counters>,
+}
+
+/// Elements of a buffer to which work-items do one operation: a thread's copy begins with what changes nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Counters {
+    /// The kernel's input that leads to the buffer.
+    pub input: u32,
+    /// The operation.
+    pub op: AtomicOp,
+    /// The elements' type.
+    pub ty: Type,
 }
 
 /// A private slot.

@@ -323,7 +323,7 @@ impl Parser {
                     self.keyword("size")?;
                     let size = self.number()?;
                     let align = self.align()?;
-                    kernel.locals.push(LocalData { size, align });
+                    kernel.locals.push(LocalData { size, align, counters: None });
                 }
                 "live" => {
                     self.next_entity("ls", "a live slot", kernel.live.len())?;

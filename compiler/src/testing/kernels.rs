@@ -221,7 +221,7 @@ fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64, row_wor
     let mut slots = PrimaryMap::new();
     let slot = slots.push(SlotData::new(SLOT_WORDS * 4, 16));
     let mut locals = PrimaryMap::new();
-    let local = locals.push(LocalData { size: group_items * 4, align: 16 });
+    let local = locals.push(LocalData { size: group_items * 4, align: 16, counters: None });
 
     let mut f = Function::new();
     let (mut b, inputs_here) = Builder::entry(&mut f, &types);

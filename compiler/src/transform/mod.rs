@@ -13,6 +13,7 @@ pub mod known_inputs;
 pub mod linear_ids;
 pub mod linearize;
 pub mod normalize;
+pub mod own_counters;
 pub mod promote_places;
 pub mod reducible;
 pub mod rounds;

@@ -1,9 +1,12 @@
 //! Atomic operations of gangs: one for all lanes at one address, and what each lane finds there.
 
 use crate::gangs::{compare, compare_at, head, noise, stages};
-use lockstep_compiler::interp::NdRange;
+use crate::machine;
+use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
 use lockstep_compiler::ir::parse_module;
-use lockstep_compiler::widen::WIDTHS;
+use lockstep_compiler::launch_facts::LaunchFacts;
+use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
+use lockstep_compiler::widen::{Gangs, WIDTHS};
 
 const OPS: [&str; 10] = ["add", "sub", "and", "or", "xor", "smax", "smin", "umax", "umin", "xchg"];
 
@@ -136,4 +139,52 @@ fn a_counter_is_one_operation() {
     // One in gangs, one in the gang at the end of a row.
     assert_eq!(llvm.matches("atomicrmw add").count(), 2, "{llvm}");
     assert!(llvm.contains("@llvm.ctpop.v16i16"), "{llvm}");
+}
+
+/// A thread's copies give what the places themselves give, in full gangs and others, where addresses are the same for all
+/// lanes and where they are not.
+#[test]
+fn copies_of_counters() {
+    for (n, op) in OPS.into_iter().filter(|&op| op != "xchg").enumerate() {
+        for (ty, bytes) in [("i32", 4), ("i64", 8)] {
+            let text = head(2)
+                + &format!(
+                    " region r0 {{
+ b0(v0: ptr.global, v1: ptr.global):
+   v3: i64 = query.global_id 0
+   v4: i64 = mul v3, {bytes}
+   v5: ptr.global = ptradd v1, v4
+   v6: {ty} = load v5 align {bytes}
+   v7: i64 = and v3, 7
+   v8: i64 = mul v7, {bytes}
+   v9: ptr.global = ptradd v0, v8
+   v10: i1 = icmp.ne v6, 0:{ty}
+   br v10, b1, b2
+ b1:
+   v11: {ty} = atomic_rmw.{op}.relaxed v9, v6 align {bytes}
+   v12: {ty} = atomic_rmw.{op}.relaxed v0, v6 align {bytes}
+   jump b2
+ b2:
+   return
+ }}
+}}
+"
+                );
+            let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            let range = NdRange::new(&[101], &[25]);
+            let buffers = [noise(8 * bytes), noise(101 * bytes)];
+            let args = [Arg::Buffer(0), Arg::Buffer(1)];
+            let mut expected = Memory::new(buffers.to_vec());
+            run(&module, "k", &range, &args, &mut expected).unwrap();
+            let launch = LaunchFacts { counters: 1, counters_bytes: 256, ..LaunchFacts::default() };
+            let gangs = Vectorize::Gangs(Gangs::of_width(WIDTHS[n % WIDTHS.len()]));
+            for vectorize in [Vectorize::Scalar, gangs] {
+                let options = CompileOptions { vectorize, launch, ..CompileOptions::default() };
+                let mut found = Memory::new(buffers.to_vec());
+                let (_, reason) = machine::run_with(options, &module, "k", &range, &args, &mut found).unwrap();
+                assert_eq!(reason, None, "{text}");
+                assert!(found.buffers == expected.buffers, "other results\n{text}");
+            }
+        }
+    }
 }

@@ -29,5 +29,6 @@ mod roots;
 mod streams;
 mod sub_groups;
 mod turns;
+mod volatile_rows;
 mod walks;
 mod widths;

@@ -70,7 +70,7 @@ fn some_of_everything() {
 30:33 load gather, masked: i32 from global memory, lanes anywhere
 32:5 atomic per lane: addresses differ
 33:5 atomic per lane: no reduction
-34:13 store per lane: volatile
+34:13 store contiguous: i32 to global memory
 35:5 switch uniform: stays a branch
 37:16 store uniform: f32 to global memory
 40:16 store uniform: f32 to global memory

@@ -8,9 +8,11 @@ use lockstep_compiler::widen::Versions;
 
 use super::block::ArgBlock;
 use super::ndrange::NdRange;
+use crate::device::LOCAL_MEMORY;
 use crate::kernel::{Args, Kernel};
 use crate::options::options;
 use crate::platform::Platform;
+use crate::svm;
 use std::ops::Range;
 
 /// What holds of a launch of `kernel` with these arguments, as far as it is to be told.
@@ -46,8 +48,47 @@ pub fn of(kernel: &Kernel, range: &NdRange, args: &Args) -> LaunchFacts {
         facts.apart = own(outline.to_be_apart);
         facts.streams = own(streams);
     }
+    (facts.counters, facts.counters_bytes) = counters(kernel, range, args);
     facts
 }
+
+/// The inputs that lead to counters of which each thread is to have a copy, and the bytes that a copy needs. The copies
+/// lie in local memory, which they leave to the kernel for the greater part.
+fn counters(kernel: &Kernel, range: &NdRange, args: &Args) -> (u32, u32) {
+    const NONE: (u32, u32) = (0, 0);
+    let outline = kernel.outline();
+    if outline.counters == 0 {
+        return NONE;
+    }
+    let bytes = |input: &u32| {
+        let Input::Value { param, .. } = outline.inputs[*input as usize].0 else { return None };
+        let extent = args.extents[param as usize].as_ref()?;
+        let bytes = extent.end - extent.start;
+        // A buffer in memory that the application shares may be read at any time.
+        let fits = (1..=MOST_COUNTERS).contains(&bytes) && extent.start.is_multiple_of(8);
+        let alone =
+            is_own(&outline.params, &args.extents, param as usize) && svm::find(extent.start as usize).is_none();
+        (fits && alone).then_some(bytes)
+    };
+    let found: Vec<(u32, u64)> = bits_of(outline.counters).filter_map(|input| Some((input, bytes(&input)?))).collect();
+    let bytes = found.iter().map(|&(_, bytes)| bytes.next_power_of_two()).max().unwrap_or(0).max(LEAST_COPY);
+    let items = range.global.iter().fold(1, |items: u64, &size| items.saturating_mul(size));
+    let locals = args.locals.iter().fold(outline.local_bytes(), |sum, &size| sum.saturating_add(size));
+    let pays = items / ITEMS_PER_BYTE >= bytes * found.len() as u64;
+    if found.is_empty() || !pays || locals.saturating_add(bytes * found.len() as u64) > LOCAL_MEMORY / 2 {
+        return NONE;
+    }
+    (found.iter().fold(0, |bits, (input, _)| bits | 1 << input), bytes as u32)
+}
+
+/// Bytes of counters that threads have copies of at most: half of the first cache.
+const MOST_COUNTERS: u64 = 16 << 10;
+
+/// Bytes of the least copy; it is filled and read in pieces of 64.
+const LEAST_COPY: u64 = 64;
+
+/// Work-items for each byte of a copy from which on it pays: a thread takes some ten chunks, and combines after each.
+const ITEMS_PER_BYTE: u64 = 16;
 
 /// Whether a launch touches more than the caches keep.
 fn streams(range: &NdRange, kernel: Streams) -> bool {

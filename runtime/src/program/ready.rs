@@ -19,6 +19,8 @@ const MOST: LaunchFacts = LaunchFacts {
     multiples: 0,
     ones: 0,
     apart: 0,
+    counters: 0,
+    counters_bytes: 0,
     streams: 0,
     objects: [Object::Any; OBJECTS],
 };

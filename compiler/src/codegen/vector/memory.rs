@@ -6,6 +6,7 @@ use super::columns::Places;
 use super::masks::Mask;
 use super::one_by_one::Near;
 use super::values::Held;
+use crate::analysis::waiting::may_wait;
 use crate::codegen::alias::Part;
 use crate::codegen::emit::{Emitted, vector_of};
 use crate::ir::{Access, InstNode, LiveSlot, Space, Type, Value};
@@ -23,6 +24,17 @@ const WIDEST_NUMBER: u32 = 8;
 /// Whether an access is atomic for the machine too: one thread runs all that local memory belongs to.
 fn is_shared(access: Access, space: Space) -> bool {
     access.atomic.is_some() && space != Space::Local
+}
+
+/// How the accesses of a gang's lanes may be made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Together {
+    /// In any way that has the same effect.
+    Free,
+    /// By one instruction only where it accesses each lane's element once and no other; it stays volatile.
+    Volatile,
+    /// One after the other.
+    No,
 }
 
 /// One access of all lanes to rows of elements that lie side by side.
@@ -57,14 +69,22 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             let values = self.guarded(mask, || one(address))?;
             return Ok(values.into_iter().map(|value| Held::Affine(value, 0)).collect());
         }
-        let together = !access.volatile && !is_shared(access, space);
+        let together = self.together(access, space);
         if let Held::Runs(bases, 0) = &held
-            && together
+            && together == Together::Free
         {
             self.note_uniform(Direction::Load, ty, count, space);
             return self.load_of_runs(bases, mask, count, one);
         }
-        let vectors = if !together {
+        let vectors = if together == Together::Volatile
+            && let Some(rows) = self.volatile_row(&held, mask, space, offset, (ty, count), access, Direction::Load)?
+        {
+            self.note_places(Direction::Load, &Places::Of(held), ty, count, space);
+            let (wide, load) = self.load_row(rows)?;
+            load.set_volatile(true).map_err(|_| BuilderError::UnsetPosition)?;
+            emit.scopes.mark(load, &[rows.part]);
+            vec![self.narrow(ty, wide)?]
+        } else if together != Together::Free {
             self.note_lanes("load", if access.volatile { "volatile" } else { "atomic" });
             self.each_lane(mask, &vec![ty; count], |lane| one(self.lane(ptr, lane)?))?
         } else {
@@ -104,7 +124,15 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             emit.store_elements(address, space, offset, ty, &values, access)?;
             Ok(Vec::new())
         };
-        if access.volatile || is_shared(access, space) {
+        let together = self.together(access, space);
+        if together == Together::Volatile
+            && let Some(rows) = self.volatile_row(&held, mask, space, offset, (ty, count), access, Direction::Store)?
+        {
+            self.note_places(Direction::Store, &Places::Of(held), ty, count, space);
+            let store = self.store_row(rows, self.extend(ty, self.vector(first)?)?)?;
+            return store.set_volatile(true).map_err(|_| BuilderError::UnsetPosition);
+        }
+        if together != Together::Free {
             self.note_lanes("store", if access.volatile { "volatile" } else { "atomic" });
             self.each_lane(mask, &[], one)?;
             return Ok(());
@@ -139,6 +167,37 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             }),
         };
         self.at_places(Direction::Store, ptr, held, (ty, args.len()), space, access).map(drop)
+    }
+
+    /// How lanes may make an access. Local memory is seen by the work-items of one group only, which one thread runs,
+    /// so nothing tells a volatile access to it from another, unless work-items wait for each other.
+    fn together(&self, access: Access, space: Space) -> Together {
+        if is_shared(access, space) {
+            return Together::No;
+        }
+        match access.volatile {
+            true if may_wait(self.around.kernel) => Together::No,
+            true if space != Space::Local => Together::Volatile,
+            _ => Together::Free,
+        }
+    }
+
+    /// Where all lanes' elements lie side by side, one a lane and nothing between them.
+    #[expect(clippy::too_many_arguments, reason = "they are the parts of an access")]
+    fn volatile_row(
+        &self,
+        held: &Held<'ctx>,
+        mask: Option<Mask<'ctx>>,
+        space: Space,
+        offset: i64,
+        (ty, count): (Type, usize),
+        access: Access,
+        direction: Direction,
+    ) -> Emitted<Option<Rows<'ctx>>> {
+        if mask.is_some() || count != 1 || held.stride() != Some(ty.bytes().into()) {
+            return Ok(None);
+        }
+        self.rows(held, space, offset, ty, count, access, direction)
     }
 
     /// Does what `access` emits for the places of some elements, which it asks about where that needs asking.
@@ -296,10 +355,8 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let ty = self.memory_vector(rows.ty, rows.row * width);
         let (wide, insts) = match self.row_mask(rows, mask, Direction::Load)? {
             None => {
-                let loaded = emit.builder.build_load(ty, rows.start, "")?;
-                let inst = loaded.as_instruction_value().ok_or(BuilderError::NotSameType)?;
-                inst.set_alignment(rows.align).map_err(|_| BuilderError::BitwidthError)?;
-                (loaded.into_vector_value(), vec![inst])
+                let (wide, inst) = self.load_row(rows)?;
+                (wide, vec![inst])
             }
             Some(lanes) => {
                 let bits = rows.ty.bytes() * 8;
@@ -367,6 +424,15 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Loads whole rows of elements in memory's order.
+    fn load_row(&self, rows: Rows<'ctx>) -> Emitted<(VectorValue<'ctx>, InstructionValue<'ctx>)> {
+        let ty = self.memory_vector(rows.ty, rows.row * self.wide.get());
+        let loaded = self.around.emit.builder.build_load(ty, rows.start, "")?;
+        let inst = loaded.as_instruction_value().ok_or(BuilderError::NotSameType)?;
+        inst.set_alignment(rows.align).map_err(|_| BuilderError::BitwidthError)?;
+        Ok((loaded.into_vector_value(), inst))
     }
 
     /// Stores whole rows of elements in memory's order.
