@@ -41,24 +41,3 @@ pub fn points() -> Problem {
         check: Box::new(move |outcome| outcome.same(2, &want)),
     }
 }
-
-/// Sums of rows of 32 doubles in volatile local memory, four rows a group.
-pub fn volatile_rows() -> Problem {
-    const ROWS: usize = 512;
-    const ROUNDS: usize = 32;
-    let mut random = Random::new(33);
-    let values: Vec<f64> = (0..ROWS * 32).map(|_| random.below(8) as f64).collect();
-    let mut want = values.clone();
-    for _ in 0..ROUNDS {
-        for (row, own) in want.chunks_mut(32).zip(values.chunks(32)) {
-            let share = row.iter().sum::<f64>() * 0.03125;
-            row.iter_mut().zip(own).for_each(|(a, own)| *a = share + own);
-        }
-    }
-    let arguments = args![b 0, b 1, l (4 * 32 * 8), v (ROUNDS as i32)];
-    Problem {
-        buffers: vec![Data::of(&values), Data::room::<f64>(ROWS * 32)],
-        steps: vec![step("volatile_rows", &[32, ROWS], &[32, 4], arguments); 4],
-        check: Box::new(move |outcome| outcome.close_doubles(1, &want, 1e-12)),
-    }
-}

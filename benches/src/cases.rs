@@ -71,7 +71,6 @@ const CASES: &[Case] = &[
     case("gather", streams::SOURCE, NO_LOSS, streams::gather),
     case("row_products", rows::SOURCE, NO_LOSS, rows::row_products),
     case("points", rows::SOURCE, NO_LOSS, rows::points),
-    case("volatile_rows", rows::SOURCE, NO_LOSS, rows::volatile_rows),
     case("byte_histogram", lanes::SOURCE, NO_LOSS, lanes::byte_histogram),
     case("reduce", streams::SOURCE, NO_LOSS, streams::reduce),
     // Lanes that agree most of the time.
