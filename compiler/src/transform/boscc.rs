@@ -27,6 +27,7 @@ use crate::analysis::predicates::{self, ControlFlow};
 use crate::analysis::shape::Shape;
 use crate::ir::*;
 use crate::transform::divergent_loops::UniformLoops;
+use crate::transform::linearize::long_switches::long_switches;
 use crate::widen::Versions;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
@@ -51,6 +52,10 @@ pub enum Refusal {
     ManyExits,
     /// It leads out of the loop that it is in, or ends its iteration.
     LeavesLoop,
+    /// Of a long switch it has comparisons, but not the cases, which are asked for where they stand.
+    PartOfSwitch,
+    /// What it computes is used where only lanes in an endless loop come that did not run it.
+    Used,
 }
 
 impl fmt::Display for Refusal {
@@ -59,6 +64,8 @@ impl fmt::Display for Refusal {
             Refusal::NoExit => "the arm leads nowhere",
             Refusal::ManyExits => "the arm leads to too many places",
             Refusal::LeavesLoop => "the arm leads out of a loop or back to its begin",
+            Refusal::PartOfSwitch => "the arm is a part of a long switch",
+            Refusal::Used => "its values are used behind an endless loop",
         })
     }
 }
@@ -90,8 +97,21 @@ pub fn boscc(
     let lines = lines(f, flow.cfg.rpo(), shapes, registers.width);
     let lanes = Lanes { shapes, lines: &lines, rows: None, rewritten: None };
     let runs = flow.graph(divergent).lanes();
-    let mut arms = Vec::new();
-    let mut gates = Gates::default();
+    let switches = long_switches(f, &flow.graph(divergent));
+    let used = used_elsewhere(f, flow);
+    let has_part_of_switch = |arm: &Arm<'_>| {
+        let leaves = |to: &BlockCall| !arm.inside.contains(&to.block);
+        let ways = arm.inside.iter().filter(|&&block| switches.ways[block].is_some());
+        ways.into_iter().any(|&way| f.blocks[way].term.targets().into_iter().any(leaves))
+    };
+    let refusal = |first: Block, arm: &Arm<'_>| {
+        if arm.inside.iter().any(|&block| used.contains(block)) {
+            return Some(Refusal::Used);
+        }
+        let is_plain = arm.exits.len() == 1 && flow.cfg.preds(first).len() == 1;
+        (!is_plain && has_part_of_switch(arm)).then_some(Refusal::PartOfSwitch)
+    };
+    let mut found = Vec::new();
     for &first in flow.cfg.rpo() {
         let is_header = flow.loops.with_header(first).is_some();
         if runs[first] != predicates::Lanes::Of(first) || is_header || uniform.guarded.contains(first) {
@@ -104,18 +124,42 @@ pub fn boscc(
         if cost_of(f, &flow.loops, inside, lanes, registers) < least {
             continue;
         }
-        match find_arm(&flow.cfg, &flow.dominators, &flow.loops, first) {
-            Ok(arm) => {
-                gates.add(f, &flow.cfg, first, arm.exits, divergent);
-                arms.push((first, Ok(())));
-            }
-            Err(refusal) => arms.push((first, Err(refusal))),
-        }
+        let arm = find_arm(&flow.cfg, &flow.dominators, &flow.loops, first);
+        found.push((first, arm.and_then(|arm| refusal(first, &arm).map_or(Ok(arm.exits), Err))));
+    }
+    let mut gates = Gates::default();
+    let mut arms = Vec::new();
+    for (first, exits) in found {
+        arms.push((first, exits.map(|exits| gates.add(f, &flow.cfg, first, exits, divergent))));
     }
     if gates.lead(f) {
         uniform.flow = ControlFlow::of(f);
     }
     arms
+}
+
+/// The blocks whose values are used where they need not have run: behind an endless loop, which nobody leaves.
+fn used_elsewhere(f: &Function, flow: &ControlFlow) -> EntitySet<Block> {
+    let mut home: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::new();
+    for &block in flow.cfg.rpo() {
+        f.blocks[block].insts.iter().for_each(|&inst| home[inst] = block.into());
+    }
+    let mut found = EntitySet::new();
+    for &block in flow.cfg.rpo() {
+        let mut look = |value: Value| {
+            let from = match f.values[value].def {
+                ValueDef::Result(inst, _) => home[inst].expand(),
+                ValueDef::Param(from, _) => Some(from),
+                ValueDef::Const(_) => None,
+            };
+            if let Some(from) = from.filter(|&from| !flow.dominators.dominates(from, block)) {
+                found.insert(from);
+            }
+        };
+        f.blocks[block].insts.iter().for_each(|&inst| f.insts[inst].data.for_each_arg(&mut look));
+        f.blocks[block].term.for_each_arg(&mut look);
+    }
+    found
 }
 
 /// The blocks that one block dominates, and those where they lead.

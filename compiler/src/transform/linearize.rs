@@ -10,7 +10,7 @@
 //! block parameters, as assignments to variables, block after block ([`masks`]); terminators.
 //! Source: Moll 2021, chapter 8 (Listing 8) and appendix B.
 
-mod long_switches;
+pub(super) mod long_switches;
 pub mod masks;
 mod skeleton;
 mod variable;

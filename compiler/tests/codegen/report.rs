@@ -41,6 +41,7 @@ fn some_of_everything() {
     let module = build(include_str!("report.cl"), true);
     let [text, json] = report_with(&module, "everything", Vectorize::Gangs(Gangs::of_width(8)), Some(256));
     let expected = "kernel some_of_everything: 8 work-items at a time along x, unicf (as asked)
+2:14 gate put: skipped where no lane comes
 9:15 load contiguous: f32 from global memory
 10:15 load reversed: f32 from global memory
 11:16 load interleaved stride 4: 4 f32 from global memory
@@ -55,6 +56,7 @@ fn some_of_everything() {
 19:13 load contiguous, masked: i32 from global memory
 19:22 store scatter, masked: f32 to global memory, lanes anywhere
 19:24 branch divergent: folded
+19:24 gate put: skipped where no lane comes
 21:5 branch uniform: stays a branch
 21:5 loop uniform: carries 1 scalar and 1 vector
 22:14 load uniform: f32 from constant memory
@@ -66,6 +68,7 @@ fn some_of_everything() {
 27:19 load reversed: f32 from local memory
 28:15 branch divergent: folded
 29:21 atomic uniform, masked: reduced, lanes' old values by a scan
+29:21 gate put: skipped where no lane comes
 30:9 atomic uniform, masked: reduced
 30:33 load gather, masked: i32 from global memory, lanes anywhere
 32:5 atomic per lane: addresses differ
@@ -75,6 +78,7 @@ fn some_of_everything() {
 37:16 store uniform: f32 to global memory
 40:16 store uniform: f32 to global memory
 40:18 branch divergent: folded
+40:18 gate put: skipped where no lane comes
 44:5 branch uniform: stays a branch
 44:5 loop uniform: carries 1 scalar and 0 vectors
 45:16 store contiguous: f32 to private memory
@@ -84,7 +88,9 @@ fn some_of_everything() {
 46:15 load gather: f32 from private memory, lanes anywhere
 46:19 load contiguous: i32 from global memory
 47:11 branch divergent: folded
+48:9 gate put: skipped where no lane comes
 48:9 printf per lane, masked: output in order
+- gate put: skipped where no lane comes
 - private interleaved: 256 bytes, elements of 4 bytes
 ";
     assert!(text == expected, "{text}");

@@ -23,7 +23,7 @@ const LONG: usize = 64;
 
 /// A comparison of a long chain.
 #[derive(Clone, Copy)]
-pub(super) struct Key {
+pub(in crate::transform) struct Key {
     /// The chain's first block.
     pub first: Block,
     /// The value that the chain compares, as it is called in its first block.
@@ -34,7 +34,7 @@ pub(super) struct Key {
 
 /// The keys of long chains.
 #[derive(Default)]
-pub(super) struct LongSwitches {
+pub(in crate::transform) struct LongSwitches {
     /// By the block that compares.
     pub keys: SecondaryMap<Block, Option<Key>>,
     /// By an empty block that only one comparison leads to: that comparison's block.
@@ -42,7 +42,7 @@ pub(super) struct LongSwitches {
 }
 
 /// Finds long chains of divergent comparisons.
-pub(super) fn long_switches(f: &Function, graph: &Graph<'_>) -> LongSwitches {
+pub(in crate::transform) fn long_switches(f: &Function, graph: &Graph<'_>) -> LongSwitches {
     let mut found = LongSwitches::default();
     for &first in graph.cfg.rpo() {
         if found.keys[first].is_some() {
