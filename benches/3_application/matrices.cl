@@ -41,3 +41,9 @@ kernel void covariance(global float *sums, global float *table, int columns, int
         sums[b * columns + a] = sums[a * columns + b];
     }
 }
+
+// What each row has more than it should, of a table whose rows are work-items along x.
+kernel void subtract_columns(global float *table, global const float *part, int size) {
+    int x = get_global_id(0), y = get_global_id(1);
+    if (x < size - 1 && y < size) table[size * x + y] -= part[y];
+}

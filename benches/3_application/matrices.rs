@@ -64,6 +64,24 @@ pub fn covariance() -> Problem {
     }
 }
 
+/// Eight subtractions from rows of 512 numbers, which work-items along x go through column by column.
+pub fn subtract_columns() -> Problem {
+    const SIZE: usize = 512;
+    const TIMES: usize = 8;
+    let (table, part) = (floats(12, SIZE * SIZE, 0.0, 1.0), floats(13, SIZE, 0.0, 1.0));
+    let mut want = table.clone();
+    for row in want.chunks_exact_mut(SIZE).take(SIZE - 1) {
+        for _ in 0..TIMES {
+            row.iter_mut().zip(&part).for_each(|(number, part)| *number -= part);
+        }
+    }
+    Problem {
+        buffers: vec![Data::in_place(&table), Data::of(&part)],
+        steps: vec![step("subtract_columns", &[SIZE, SIZE], &[], args![b 0, b 1, v (SIZE as i32)]); TIMES],
+        check: Box::new(move |outcome| outcome.close(0, &want, 1e-4)),
+    }
+}
+
 /// Forty sweeps back and forth between two grids.
 pub fn jacobi() -> Problem {
     const WIDTH: usize = 320;

@@ -104,6 +104,7 @@ const CASES: &[Case] = &[
     // Parts of applications.
     case("sgemm", matrices::SOURCE, NO_LOSS, matrices::sgemm),
     case("covariance", matrices::SOURCE, NO_LOSS, matrices::covariance),
+    case("subtract_columns", matrices::SOURCE, NO_LOSS, matrices::subtract_columns),
     case("jacobi", matrices::SOURCE, NO_LOSS, matrices::jacobi),
     case("jacobi9", stencils::SOURCE, NO_LOSS, stencils::jacobi9),
     case("seidel9", stencils::SOURCE, NO_LOSS, stencils::seidel9),

@@ -2,7 +2,7 @@
 //! So a program that was built before need not be read into our IR again until other code is wanted of it.
 
 use crate::analysis::streams::{self, Streams};
-use crate::analysis::{arguments, counters, group_queries, transposes};
+use crate::analysis::{arguments, counters, group_queries, traversal_order};
 use crate::ir::{FormatData, GlobalData, Input, Kernel, KernelAttrs, LocalData, Module, Param, Type};
 use serde::{Deserialize, Serialize};
 
@@ -46,8 +46,8 @@ pub struct KernelOutline {
     pub streams: Streams,
     /// Whether it matters how a range is cut into groups.
     pub needs_groups: bool,
-    /// Whether it moves rows to columns, so that square groups suit it.
-    pub transposes: bool,
+    /// In which order it goes through memory.
+    pub order: traversal_order::TraversalOrder,
     /// Instructions of its code as it was imported.
     pub insts: usize,
 }
@@ -80,7 +80,7 @@ impl KernelOutline {
             counters: counters::counters(kernel),
             streams: streams::streams(kernel),
             needs_groups: group_queries::needs_groups(kernel),
-            transposes: transposes::transposes(module, kernel),
+            order: traversal_order::find_order(module, kernel),
             insts: kernel.regions.values().map(|body| body.insts.len()).sum(),
         }
     }

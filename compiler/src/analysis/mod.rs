@@ -29,5 +29,5 @@ pub mod shares;
 pub mod streams;
 #[cfg(test)]
 pub(crate) mod testing;
-pub mod transposes;
+pub mod traversal_order;
 pub mod waiting;

@@ -18,8 +18,9 @@ use crate::analysis::divergence::{Divergence, Facts, divergence};
 use crate::analysis::dominators::dominators;
 use crate::analysis::loops::{Loops, loops};
 use crate::analysis::shape::Shape;
+use crate::analysis::traversal_order::{TraversalOrder, find_order};
 use crate::ir::{Block, Function, Inst, InstData, Kernel, Module, Region, Terminator, Value};
-use crate::launch_facts::LaunchFacts;
+use crate::launch_facts::{LaunchFacts, LocalSize};
 use crate::layout::{Layout, MOST_RUNS};
 use crate::transform::group_accesses::group_accesses;
 use crate::transform::uniform_choices::suppose;
@@ -196,8 +197,11 @@ pub fn choose(module: &Module, kernel: &Kernel, gangs: Gangs, bits: u32, launch:
     if gangs.configuration != Configuration::UniCf {
         return best;
     }
+    let by_columns = || find_order(module, kernel) == TraversalOrder::Columns;
     for layout in [Layout::Y, Layout::Z, Layout::Tile] {
-        if launch.local_size(layout.dim()).is_none_or(|size| size == 1) {
+        // Groups of kernels that go by columns are runs along dimension 1, however long.
+        let of_columns = layout == Layout::Y && launch.local == LocalSize::Any && by_columns();
+        if !of_columns && launch.local_size(layout.dim()).is_none_or(|size| size == 1) {
             continue;
         }
         let Some(found) = of(layout) else { continue };

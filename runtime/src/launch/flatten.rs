@@ -4,6 +4,7 @@
 //! there is one end to mask in a row of the range. The groups are as large as leaves every thread several of them, and as high
 //! as they were: who chose them may have had caches in mind. Of rows that suit gangs already, whole ones are put together.
 
+use lockstep_compiler::analysis::traversal_order::TraversalOrder;
 use lockstep_compiler::launch_facts::ROW;
 
 use super::ndrange::NdRange;
@@ -23,8 +24,12 @@ const SHORTEST_SIDE: u64 = 8;
 const LONGEST_ROW: u64 = 32;
 
 /// The range cut into other groups of at most `max_group` work-items, for so many threads; for a kernel that transposes,
-/// into square ones.
-pub fn flattened(range: &NdRange, max_group: u64, threads: u64, transposes: bool) -> NdRange {
+/// into square ones, for one that goes by columns, into runs along dimension 1.
+pub fn flattened(range: &NdRange, max_group: u64, threads: u64, order: TraversalOrder) -> NdRange {
+    if order == TraversalOrder::Columns && range.global[1] > 1 && range.group_count() > 0 {
+        return cut(range, [1, run_of_columns(range, max_group, threads), 1]);
+    }
+    let transposes = order == TraversalOrder::Both;
     let [x, y, z] = range.local;
     if transposes && range.group_count() > 0 && is_tile(range, [x, y]) {
         return *range;
@@ -46,6 +51,16 @@ pub fn flattened(range: &NdRange, max_group: u64, threads: u64, transposes: bool
         false => run(range.global[0], limit / ROW * ROW),
     };
     cut(range, [run, y, z])
+}
+
+/// Runs along dimension 1: few lengths, so that few variants of the code are needed.
+const RUNS_OF_COLUMNS: [u64; 3] = [LONGEST_RUN, 256, ROW];
+
+fn run_of_columns(range: &NdRange, max_group: u64, threads: u64) -> u64 {
+    let items = range.global.iter().fold(1, |items: u64, &n| items.saturating_mul(n));
+    let share = items / threads.saturating_mul(GROUPS_PER_THREAD).max(1);
+    let fits = |&run: &u64| run <= max_group && run <= share && run <= range.global[1];
+    RUNS_OF_COLUMNS.into_iter().find(fits).unwrap_or(ROW.min(max_group))
 }
 
 /// Whether a group holds the rows and columns of a tile, and the range whole groups.
@@ -89,7 +104,7 @@ mod tests {
     }
 
     fn local(global: &[usize], local: &[usize]) -> [u64; 3] {
-        flattened(&range(global, local), 4096, 2, false).local
+        flattened(&range(global, local), 4096, 2, TraversalOrder::Rows).local
     }
 
     #[test]
@@ -111,7 +126,7 @@ mod tests {
 
     #[test]
     fn kernels_that_transpose_get_tiles() {
-        let local = |global, local| flattened(&range(global, local), 4096, 2, true).local;
+        let local = |global, local| flattened(&range(global, local), 4096, 2, TraversalOrder::Both).local;
         assert_eq!(local(&[1024, 512], &[256, 1]), [16, 16, 1]);
         assert_eq!(local(&[1024, 512], &[1, 1]), [16, 16, 1]);
         assert_eq!(local(&[1024, 512, 3], &[4, 4, 1]), [16, 16, 1]);
@@ -120,6 +135,16 @@ mod tests {
         assert_eq!(local(&[1000, 1000], &[8, 8]), [8, 8, 1]);
         assert_eq!(local(&[1000, 1001], &[8, 7]), [144, 7, 1], "no tiles in the range");
         assert_eq!(local(&[0, 16], &[8, 8]), [8, 8, 1]);
+    }
+
+    #[test]
+    fn kernels_that_go_by_columns_get_runs_of_them() {
+        let local = |global, local| flattened(&range(global, local), 4096, 2, TraversalOrder::Columns).local;
+        assert_eq!(local(&[512, 512], &[16, 16]), [1, 256, 1]);
+        assert_eq!(local(&[2000, 2000], &[64, 1]), [1, 1024, 1]);
+        assert_eq!(local(&[1000, 100], &[1, 1]), [1, 16, 1]);
+        assert_eq!(local(&[7, 3], &[7, 3]), [1, 16, 1]);
+        assert_eq!(local(&[4096], &[64]), [64, 1, 1], "there is one row only");
     }
 
     #[test]
@@ -148,7 +173,7 @@ mod tests {
         for global in [1, 15, 16, 17, 100, 1000, 1_000_003, 1 << 40] {
             for y in [1, 3, 64] {
                 let before = range(&[global, 192], &[1, y]);
-                let after = flattened(&before, 4096, 4, false);
+                let after = flattened(&before, 4096, 4, TraversalOrder::Rows);
                 assert_eq!((after.global, after.offset, after.dimensions), (before.global, before.offset, 2));
                 assert!(after.group_size() <= 4096);
                 for d in 0..3 {

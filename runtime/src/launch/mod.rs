@@ -52,7 +52,7 @@ pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Prepared> {
     let range = match executable.flattens(kernel.index()) {
         true => {
             let (most, threads) = (kernel.max_group_size() as u64, schedule::workers() as u64);
-            flatten::flattened(&asked, most, threads, kernel.outline().transposes)
+            flatten::flattened(&asked, most, threads, kernel.outline().order)
         }
         false => asked,
     };
