@@ -3,7 +3,7 @@
 use crate::args;
 use crate::case::{Data, Problem, floats, step};
 
-/// The kernels.
+/// OpenCL C of kernels that enter and leave a costly arm by `continue`, `break`, `return`, `||`, `switch` and `goto`.
 pub const SOURCE: &str = include_str!("arms.cl");
 
 /// Numbers below go there: about one of 2,048 work-items.

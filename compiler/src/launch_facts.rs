@@ -100,13 +100,7 @@ impl LaunchFacts {
                 [Some(x), Some(y), Some(z)] => LocalSize::Exactly([x, y, z]),
                 _ => LocalSize::Any,
             },
-            multiples: 0,
-            ones: 0,
-            apart: 0,
-            streams: 0,
-            counters: 0,
-            counters_bytes: 0,
-            objects: [Object::Any; OBJECTS],
+            ..LaunchFacts::default()
         }
     }
 
@@ -123,16 +117,8 @@ impl LaunchFacts {
 
     /// Less: what holds whatever the arguments are.
     pub fn of_any_arguments(self) -> LaunchFacts {
-        LaunchFacts {
-            multiples: 0,
-            ones: 0,
-            apart: 0,
-            streams: 0,
-            counters: 0,
-            counters_bytes: 0,
-            objects: [Object::Any; OBJECTS],
-            ..self
-        }
+        let LaunchFacts { ids_fit_int, zero_offset, full_groups, local, .. } = self;
+        LaunchFacts { ids_fit_int, zero_offset, full_groups, local, ..LaunchFacts::default() }
     }
 
     /// Whether all of `other` holds where this holds.

@@ -424,10 +424,10 @@ fn rewritten(f: &Function, loops: &Loops, shapes: &SecondaryMap<Value, Shape>) -
 fn find_column_walks(f: &Function, loops: &Loops) -> EntitySet<Inst> {
     let mut found = EntitySet::new();
     for (l, data) in loops.iter().filter(|&(l, _)| recurrence::is_innermost(loops, l)) {
-        let steps = LoopSteps::of(f, loops, l);
+        let steps = LoopSteps::follow(f, loops, l);
         for &inst in data.blocks.iter().flat_map(|&block| &f.blocks[block].insts) {
             if let InstData::Load { ptr, .. } | InstData::Store { ptr, .. } = f.insts[inst].data
-                && steps.get(ptr).leaves_line()
+                && steps.step_of(ptr).leaves_line()
             {
                 found.insert(inst);
             }

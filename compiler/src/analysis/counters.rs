@@ -83,7 +83,7 @@ fn operations(body: &Function, input: u32, found: &mut Option<Counters>) -> Opti
             InstData::AtomicRmw { op, ptr, arg, .. } if addresses.contains(ptr) => {
                 let ty = body.ty(arg);
                 let own = Counters { input, op, ty };
-                let suits = matches!(ty, Type::I32 | Type::I64) && neutral(op, ty).is_some();
+                let suits = matches!(ty, Type::I32 | Type::I64) && find_neutral_operand(op, ty).is_some();
                 if !suits || found.is_some_and(|known| known != own) {
                     return None;
                 }
@@ -102,7 +102,7 @@ fn operations(body: &Function, input: u32, found: &mut Option<Counters>) -> Opti
 }
 
 /// The bits of the operand that changes nothing, of operations that may be done in any order.
-pub fn neutral(op: AtomicOp, ty: Type) -> Option<u128> {
+pub fn find_neutral_operand(op: AtomicOp, ty: Type) -> Option<u128> {
     let top = 1 << (ty.bits() - 1);
     match op {
         AtomicOp::Add | AtomicOp::Sub | AtomicOp::Or | AtomicOp::Xor | AtomicOp::Umax => Some(0),

@@ -15,7 +15,7 @@ const LINE: u64 = 64;
 /// What a value has more in the next iteration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// So much.
+    /// This number, in bytes where the value is an address.
     By(i64),
     /// A multiple, known to the launch only, of a number that is not zero: of a width or a pitch, usually.
     Pitch,
@@ -54,7 +54,7 @@ pub struct LoopSteps(HashMap<Value, Step>);
 
 impl LoopSteps {
     /// Follows the values of an innermost loop.
-    pub fn of(f: &Function, loops: &Loops, l: Loop) -> LoopSteps {
+    pub fn follow(f: &Function, loops: &Loops, l: Loop) -> LoopSteps {
         let data = loops.get(l);
         let mut steps = LoopSteps(HashMap::new());
         for &block in &data.blocks {
@@ -80,7 +80,7 @@ impl LoopSteps {
     }
 
     /// The step of a value that is used in the loop.
-    pub fn get(&self, value: Value) -> Step {
+    pub fn step_of(&self, value: Value) -> Step {
         self.0.get(&value).copied().unwrap_or(Step::By(0))
     }
 
@@ -99,7 +99,7 @@ impl LoopSteps {
             (false, true) => a,
             _ => return Step::Unknown,
         };
-        match (f.signed_constant(by), self.get(by)) {
+        match (f.signed_constant(by), self.step_of(by)) {
             (Some(by), _) => Step::By(by),
             (None, Step::By(0)) => Step::Pitch,
             _ => Step::Unknown,
@@ -109,25 +109,25 @@ impl LoopSteps {
     fn of_result(&self, f: &Function, inst: Inst) -> Step {
         let data = &f.insts[inst].data;
         match *data {
-            InstData::Binary { op: BinaryOp::Add, args: [a, b], .. } => self.get(a).plus(self.get(b)),
-            InstData::PtrAdd { base, offset, .. } => self.get(base).plus(self.get(offset)),
-            InstData::Binary { op: BinaryOp::Sub, args: [a, b], .. } => self.get(a).plus(self.get(b).times(-1)),
-            InstData::Binary { op: BinaryOp::Mul, args: [a, b], .. } => match (self.get(a), self.get(b)) {
+            InstData::Binary { op: BinaryOp::Add, args: [a, b], .. } => self.step_of(a).plus(self.step_of(b)),
+            InstData::PtrAdd { base, offset, .. } => self.step_of(base).plus(self.step_of(offset)),
+            InstData::Binary { op: BinaryOp::Sub, args: [a, b], .. } => self.step_of(a).plus(self.step_of(b).times(-1)),
+            InstData::Binary { op: BinaryOp::Mul, args: [a, b], .. } => match (self.step_of(a), self.step_of(b)) {
                 (Step::By(0), step) => self.scaled(f, step, a),
                 (step, Step::By(0)) => self.scaled(f, step, b),
                 _ => Step::Unknown,
             },
-            InstData::Binary { op: BinaryOp::Shl, args: [a, b], .. } => match (f.signed_constant(b), self.get(b)) {
-                (Some(bits @ 0..=62), _) => self.get(a).times(1 << bits),
-                (None, Step::By(0)) => self.scaled(f, self.get(a), b),
+            InstData::Binary { op: BinaryOp::Shl, args: [a, b], .. } => match (f.signed_constant(b), self.step_of(b)) {
+                (Some(bits @ 0..=62), _) => self.step_of(a).times(1 << bits),
+                (None, Step::By(0)) => self.scaled(f, self.step_of(a), b),
                 _ => Step::Unknown,
             },
             InstData::Unary { op: UnaryOp::Sext | UnaryOp::Zext | UnaryOp::Trunc | UnaryOp::Freeze, arg, .. } => {
-                self.get(arg)
+                self.step_of(arg)
             }
             _ => {
                 let mut stays = !matches!(data, InstData::Load { .. });
-                data.for_each_arg(|arg| stays &= self.get(arg) == Step::By(0));
+                data.for_each_arg(|arg| stays &= self.step_of(arg) == Step::By(0));
                 if stays { Step::By(0) } else { Step::Unknown }
             }
         }
@@ -153,7 +153,7 @@ mod tests {
     use crate::ir::parse_module;
 
     /// The step of `v20` in a loop that counts `v6` up by one, and of which `v5` is an argument and `v9` is loaded.
-    fn step_of(computed: &str) -> Step {
+    fn step_in_loop(computed: &str) -> Step {
         let text = format!(
             "kernel \"k\" {{\n args 16\n param \"a\" pointer.global \"int*\" size 8 align 8 offset 0\n \
              param \"n\" value \"int\" size 4 align 4 offset 8\n input value(0, 0): ptr.global\n input value(1, 0): i32\n \
@@ -165,22 +165,22 @@ mod tests {
         let graph = cfg(f);
         let forest = loops(&graph, &dominators(&graph));
         let (l, _) = forest.iter().next().unwrap();
-        let steps = LoopSteps::of(f, &forest, l);
+        let steps = LoopSteps::follow(f, &forest, l);
         let last = f.layout.iter().flat_map(|&block| &f.blocks[block].insts).nth_back(2).unwrap();
-        steps.get(f.insts[*last].results[0])
+        steps.step_of(f.insts[*last].results[0])
     }
 
     #[test]
     fn steps_of_sums_products_and_what_is_loaded() {
-        assert_eq!(step_of("v20: i32 = mul v6, 12"), Step::By(12));
-        assert_eq!(step_of("v19: i32 = shl v6, 3\n v20: i32 = add v19, v5"), Step::By(8));
-        assert_eq!(step_of("v20: i32 = sub v5, v6"), Step::By(-1));
-        assert_eq!(step_of("v20: i32 = mul v5, v5"), Step::By(0));
-        assert_eq!(step_of("v19: i32 = mul v6, v5\n v20: i32 = add v19, v5"), Step::Pitch);
-        assert_eq!(step_of("v20: i32 = mul v6, v6"), Step::Unknown);
-        assert_eq!(step_of("v20: i32 = add v9, v6"), Step::Unknown);
+        assert_eq!(step_in_loop("v20: i32 = mul v6, 12"), Step::By(12));
+        assert_eq!(step_in_loop("v19: i32 = shl v6, 3\n v20: i32 = add v19, v5"), Step::By(8));
+        assert_eq!(step_in_loop("v20: i32 = sub v5, v6"), Step::By(-1));
+        assert_eq!(step_in_loop("v20: i32 = mul v5, v5"), Step::By(0));
+        assert_eq!(step_in_loop("v19: i32 = mul v6, v5\n v20: i32 = add v19, v5"), Step::Pitch);
+        assert_eq!(step_in_loop("v20: i32 = mul v6, v6"), Step::Unknown);
+        assert_eq!(step_in_loop("v20: i32 = add v9, v6"), Step::Unknown);
         let address = |by: &str| {
-            step_of(&format!("v18: i64 = sext v6\n v19: i64 = mul v18, {by}\n v20: ptr.global = ptradd v0, v19"))
+            step_in_loop(&format!("v18: i64 = sext v6\n v19: i64 = mul v18, {by}\n v20: ptr.global = ptradd v0, v19"))
         };
         assert_eq!(address("64"), Step::By(64));
         assert!(address("64").leaves_line() && !address("32").leaves_line());

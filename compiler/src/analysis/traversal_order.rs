@@ -36,7 +36,7 @@ pub enum TraversalOrder {
     Rows,
     /// By rows here and by columns there: it transposes.
     Both,
-    /// By columns.
+    /// Neighbours along dimension 1 access neighbouring elements; those along dimension 0 are never known to.
     Columns,
 }
 

@@ -2,7 +2,7 @@
 
 use super::emit::{Emit, Emitted, vector_of};
 use super::frame::Frame;
-use crate::analysis::counters::neutral;
+use crate::analysis::counters::find_neutral_operand;
 use crate::ir::{AtomicOp, Counters, Kernel, Ordering, Space};
 use inkwell::IntPredicate;
 use inkwell::builder::BuilderError;
@@ -67,7 +67,7 @@ fn each_piece<'ctx>(
     for (copy, data) in frame.locals.iter().zip(kernel.locals.values()) {
         let Some(counters) = data.counters else { continue };
         let count = (PIECE / u64::from(counters.ty.bytes())) as u32;
-        let bits = neutral(counters.op, counters.ty).ok_or(BuilderError::UnsetPosition)?;
+        let bits = find_neutral_operand(counters.op, counters.ty).ok_or(BuilderError::UnsetPosition)?;
         let unchanged = emit.splat(emit.constant(counters.ty, bits), count)?;
         debug_assert_eq!(unchanged.get_type(), vector_of(emit.ty(counters.ty), count));
         let (here, head, behind) = (emit.here()?, emit.block("counters"), emit.block("counters.done"));

@@ -119,7 +119,7 @@ pub fn generate<'ctx>(
     let next = widening.map(|_| emit.builder.build_alloca(ctx.i32_type(), "next")).transpose()?;
     let separate = match region_functions {
         Versions::Never => false,
-        Versions::WherePays => region_functions::pay(kernel),
+        Versions::WherePays => region_functions::has_many_regions(kernel),
         Versions::Always => true,
     };
     let record = match separate || may_wait(kernel) {

@@ -31,7 +31,7 @@ const WAY: usize = 4;
 /// Whether a kernel has so many regions that LLVM makes code for them sooner when they are functions. What is the same for all
 /// regions is computed again in each then. Where many ways lead on from regions, values that many regions use soon have the
 /// register allocator split them at every loop.
-pub fn pay(kernel: &Kernel) -> bool {
+pub fn has_many_regions(kernel: &Kernel) -> bool {
     let regions = kernel.regions.len();
     let ways = |body: &Function| {
         let exit = |&block: &Block| match body.blocks[block].term {

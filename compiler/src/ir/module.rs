@@ -141,7 +141,7 @@ pub struct LocalData {
 pub struct Counters {
     /// The kernel's input that leads to the buffer.
     pub input: u32,
-    /// The operation.
+    /// What work-items do to each element, atomically and relaxed.
     pub op: AtomicOp,
     /// The elements' type.
     pub ty: Type,

@@ -99,8 +99,8 @@ pub fn boscc(
     let runs = flow.graph(divergent).lanes();
     let switches = long_switches(f, &flow.graph(divergent));
     let used = used_elsewhere(f, flow);
-    let has_part_of_switch = |arm: &Arm<'_>| {
-        let leaves = |to: &BlockCall| !arm.inside.contains(&to.block);
+    let has_part_of_switch = |first: Block, arm: &Arm<'_>| {
+        let leaves = |to: &BlockCall| !flow.dominators.dominates(first, to.block);
         let ways = arm.inside.iter().filter(|&&block| switches.ways[block].is_some());
         ways.into_iter().any(|&way| f.blocks[way].term.targets().into_iter().any(leaves))
     };
@@ -109,8 +109,12 @@ pub fn boscc(
             return Some(Refusal::Used);
         }
         let is_plain = arm.exits.len() == 1 && flow.cfg.preds(first).len() == 1;
-        (!is_plain && has_part_of_switch(arm)).then_some(Refusal::PartOfSwitch)
+        (!is_plain && has_part_of_switch(first, arm)).then_some(Refusal::PartOfSwitch)
     };
+    let mut costs: SecondaryMap<Block, u64> = SecondaryMap::new();
+    for &block in flow.cfg.rpo() {
+        costs[block] = f.blocks[block].insts.iter().map(|&inst| cost::gang(f, inst, lanes, registers)).sum();
+    }
     let mut found = Vec::new();
     for &first in flow.cfg.rpo() {
         let is_header = flow.loops.with_header(first).is_some();
@@ -121,7 +125,7 @@ pub fn boscc(
             continue;
         }
         let inside = flow.dominators.dominated(first);
-        if cost_of(f, &flow.loops, inside, lanes, registers) < least {
+        if cost_of(&flow.loops, inside, &costs) < least {
             continue;
         }
         let arm = find_arm(&flow.cfg, &flow.dominators, &flow.loops, first);
@@ -191,13 +195,10 @@ pub(super) fn find_arm<'a>(
     if exits.is_empty() { Err(Refusal::NoExit) } else { Ok(Arm { inside, exits }) }
 }
 
-fn cost_of(f: &Function, forest: &Loops, inside: &[Block], lanes: Lanes<'_>, registers: Registers) -> u64 {
+/// What blocks cost each time the first of them runs, by what each costs when it runs.
+fn cost_of(forest: &Loops, inside: &[Block], costs: &SecondaryMap<Block, u64>) -> u64 {
     let outer = inside.first().map_or(1, |&first| cost::frequency(forest, first));
-    let of = |&block: &Block| -> u64 {
-        let insts = f.blocks[block].insts.iter();
-        let sum: u64 = insts.map(|&inst| cost::gang(f, inst, lanes, registers)).sum();
-        sum.saturating_mul(cost::frequency(forest, block) / outer.max(1))
-    };
+    let of = |&block: &Block| costs[block].saturating_mul(cost::frequency(forest, block) / outer.max(1));
     inside.iter().map(of).fold(0, u64::saturating_add)
 }
 

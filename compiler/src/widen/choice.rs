@@ -16,6 +16,7 @@ use crate::analysis::cfg::{Cfg, cfg};
 use crate::analysis::cost::{self, Costs, Registers};
 use crate::analysis::divergence::{Divergence, Facts, divergence};
 use crate::analysis::dominators::dominators;
+use crate::analysis::group_queries::needs_groups;
 use crate::analysis::loops::{Loops, loops};
 use crate::analysis::shape::Shape;
 use crate::analysis::traversal_order::{TraversalOrder, find_order};
@@ -197,7 +198,7 @@ pub fn choose(module: &Module, kernel: &Kernel, gangs: Gangs, bits: u32, launch:
     if gangs.configuration != Configuration::UniCf {
         return best;
     }
-    let by_columns = || find_order(module, kernel) == TraversalOrder::Columns;
+    let by_columns = || !needs_groups(kernel) && find_order(module, kernel) == TraversalOrder::Columns;
     for layout in [Layout::Y, Layout::Z, Layout::Tile] {
         // Groups of kernels that go by columns are runs along dimension 1, however long.
         let of_columns = layout == Layout::Y && launch.local == LocalSize::Any && by_columns();
