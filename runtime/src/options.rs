@@ -275,17 +275,18 @@ impl Options {
                 Versions::WherePays
             }
         };
-        let [gates, unmasked_loops, all_true, in_turn, uniform_choices, split_conditions, whole_pieces, rounds_at_once] = [
-            "LOCKSTEP_GATES",
-            "LOCKSTEP_UNMASKED_LOOPS",
-            "LOCKSTEP_ALL_TRUE",
-            "LOCKSTEP_IN_TURN",
-            "LOCKSTEP_UNIFORM_CHOICES",
-            "LOCKSTEP_SPLIT_CONDITIONS",
-            "LOCKSTEP_WHOLE_PIECES",
-            "LOCKSTEP_ROUNDS_AT_ONCE",
-        ]
-        .map(versions);
+        let [gates, unmasked_loops, all_true, in_turn, uniform_choices, split_conditions, whole_pieces, rounds_at_once] =
+            [
+                "LOCKSTEP_GATES",
+                "LOCKSTEP_UNMASKED_LOOPS",
+                "LOCKSTEP_ALL_TRUE",
+                "LOCKSTEP_IN_TURN",
+                "LOCKSTEP_UNIFORM_CHOICES",
+                "LOCKSTEP_SPLIT_CONDITIONS",
+                "LOCKSTEP_WHOLE_PIECES",
+                "LOCKSTEP_ROUNDS_AT_ONCE",
+            ]
+            .map(versions);
         let vectorize = match configuration.unwrap_or(Some(Default::default())) {
             Some(configuration) => {
                 let versions = Gangs { gates, unmasked_loops, all_true, in_turn, uniform_choices, ..Gangs::default() };

@@ -131,8 +131,7 @@ fn split(f: &mut Function, block: Block, condition: &Condition) {
     f.end_locs[rest] = f.end_locs[block];
     let Terminator::Branch { then_to, else_to, .. } = f.blocks[block].term.clone() else { return };
     let divergent = join_operands(f, rest, condition.connective, &condition.divergent);
-    f.blocks[rest].term =
-        Terminator::Branch { cond: divergent, then_to: then_to.clone(), else_to: else_to.clone() };
+    f.blocks[rest].term = Terminator::Branch { cond: divergent, then_to: then_to.clone(), else_to: else_to.clone() };
 
     let uniform = join_operands(f, block, condition.connective, &condition.uniform);
     // An operand may be poison where one that came before it has decided; a branch on it would be undefined.
