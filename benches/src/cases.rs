@@ -22,6 +22,8 @@ mod fourier;
 mod graphs;
 #[path = "../2_combination/histogram.rs"]
 pub(crate) mod histogram;
+#[path = "../2_combination/idle.rs"]
+mod idle;
 #[path = "../1_feature/lanes.rs"]
 mod lanes;
 #[path = "../2_combination/mandelbrot.rs"]
@@ -101,6 +103,9 @@ const CASES: &[Case] = &[
     case("arm_or", arms::SOURCE, NO_LOSS, arms::arm_or),
     case("arm_switch", arms::SOURCE, NO_LOSS, arms::arm_switch),
     case("arm_goto", arms::SOURCE, NO_LOSS, arms::arm_goto),
+    // Most work-items of the range have nothing to do.
+    case("idle_groups", idle::SOURCE, NO_LOSS, idle::idle_groups),
+    case("idle_windows", idle::SOURCE, NO_LOSS, idle::idle_windows),
     // Parts of applications.
     case("sgemm", matrices::SOURCE, NO_LOSS, matrices::sgemm),
     case("covariance", matrices::SOURCE, NO_LOSS, matrices::covariance),

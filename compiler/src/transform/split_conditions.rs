@@ -1,10 +1,13 @@
 //! A uniform part of a divergent condition becomes a branch of its own.
 //!
 //! `if (get_group_id(0) < n && get_local_id(0) < m)` reaches us as one branch on an `and`. As a whole it is divergent, so
-//! a gang of a group beyond `n` runs the arm with a mask that no lane is in. The first half is the same in all lanes: as
-//! a branch of its own it stays a branch, which skips the arm for all, and which LLVM can move out of the group's loop.
+//! a gang of a group beyond `n` runs the arm with a mask that no lane is in. The first half is the same in all work-items
+//! of a group: as a branch of its own it stays a branch, which skips the arm for all, and which LLVM can move out of the
+//! group's loop. Of what is the same in one gang only, the lanes' mask and a gate do as well: a branch for each such
+//! operand of `x > 0 && y > 0 && x < w && y < h` made a filter of bytes 1.25 times as slow.
 //!
-//! Requires: `Stage::Normalized`; the shapes of the function's values; its divergent branches.
+//! Requires: `Stage::Normalized`; the shapes of the function's values and its divergent branches, with a group in place of
+//! a gang.
 //! Ensures: `Stage::Normalized`. In front of a divergent branch on a conjunction (disjunction) stands a branch on those
 //! of its operands that are uniform; the divergent branch asks the others. Each work-item does what it did.
 //! Phases: per divergent branch that stays in its loop and has something to skip, the operands in the order in which they
@@ -42,6 +45,15 @@ struct Condition {
     connective: Connective,
     uniform: Vec<Value>,
     divergent: Vec<Value>,
+}
+
+/// Whether a branch asks a condition of several operands.
+pub fn has_joined_condition(f: &Function) -> bool {
+    let is_joined = |&block: &Block| match f.blocks[block].term {
+        Terminator::Branch { cond, .. } => find_connective(f, cond).is_some(),
+        _ => false,
+    };
+    f.layout.iter().any(is_joined)
 }
 
 /// Gives uniform operands of divergent conditions branches of their own, also those that skip nothing if `always`. The
@@ -89,7 +101,7 @@ fn skips_something(f: &Function, block: Block) -> bool {
 /// The condition of a block's branch, if some of its operands are uniform and some are not.
 fn find_condition(f: &Function, shapes: &SecondaryMap<Value, Shape>, block: Block) -> Option<Condition> {
     let Terminator::Branch { cond, .. } = f.blocks[block].term else { return None };
-    let connective = [Connective::And, Connective::Or].into_iter().find(|&c| split_operand(f, cond, c).is_some())?;
+    let connective = find_connective(f, cond)?;
     let mut operands = Vec::new();
     collect_operands(f, cond, connective, &mut operands);
     if operands.len() > MOST_OPERANDS {
@@ -97,6 +109,10 @@ fn find_condition(f: &Function, shapes: &SecondaryMap<Value, Shape>, block: Bloc
     }
     let (uniform, divergent): (Vec<_>, Vec<_>) = operands.into_iter().partition(|&value| shapes[value].is_uniform());
     (!uniform.is_empty() && !divergent.is_empty()).then_some(Condition { connective, uniform, divergent })
+}
+
+fn find_connective(f: &Function, value: Value) -> Option<Connective> {
+    [Connective::And, Connective::Or].into_iter().find(|&connective| split_operand(f, value, connective).is_some())
 }
 
 /// The operands of a value that joins two of them so, in the order of evaluation.

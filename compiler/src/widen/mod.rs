@@ -39,7 +39,7 @@ use crate::transform::interleave::interleave;
 use crate::transform::linearize::linearize;
 use crate::transform::normalize::normalize;
 use crate::transform::promote_places::promote_places;
-use crate::transform::split_conditions::split_conditions;
+use crate::transform::split_conditions::{has_joined_condition, split_conditions};
 use crate::transform::trivial_branches::trivial_branches;
 use crate::transform::unreachable_edges::remove_unreachable_edges;
 pub use choice::Choice;
@@ -170,6 +170,9 @@ pub fn plan(
         promote_places(kernel, &mut body, &apart);
         kernel.regions[region] = body;
     }
+    if configuration == Configuration::UniCf && gangs.split_conditions != Versions::Never {
+        split_group_conditions(module, kernel, gangs.split_conditions == Versions::Always);
+    }
     let choice = width.is_none().then(|| choice::choose(module, kernel, gangs, bits, launch));
     if let Some(choice) = choice.filter(|choice| !choice.pays()) {
         return Err(Reason::Cost(choice));
@@ -197,6 +200,17 @@ pub fn plan(
     let widening = Widening { width, layout, stack: STACK_BYTES, run, choice, configuration, full_gangs, regions };
     notes::private(kernel, &widening, notes);
     Ok(widening)
+}
+
+/// Gives operands that are the same for all work-items of a group branches of their own, whatever the gangs are.
+fn split_group_conditions(module: &Module, kernel: &mut Kernel, always: bool) {
+    if kernel.regions.values().any(has_joined_condition) {
+        let facts = Facts::of_groups(module, kernel).of_kernel(kernel);
+        for body in kernel.regions.values_mut() {
+            let found = analyse(body, &facts);
+            split_conditions(body, &found.shapes, &found.divergent_branches, always);
+        }
+    }
 }
 
 fn plan_region(
@@ -238,13 +252,6 @@ fn plan_region(
             }
             group_accesses(body, &rows.shapes, &facts.roots(body), runs.width, true);
         }
-    }
-    let split = gangs.split_conditions;
-    if configuration == Configuration::UniCf
-        && split != Versions::Never
-        && split_conditions(body, &before.shapes, &before.divergent_branches, split == Versions::Always)
-    {
-        before = analyse(body, facts);
     }
     let found = (configuration == Configuration::UniCf).then_some(&before);
     let control = notes.wanted().then(|| Control::of(body, found));

@@ -182,9 +182,10 @@ fn uniform_choices(kernel: &mut Kernel) {
     });
 }
 
-/// Gives uniform operands of divergent conditions branches of their own.
+/// Gives operands of conditions that are the same for a group branches of their own.
 fn split_all_conditions(kernel: &mut Kernel) {
-    each_analysed(kernel, |f, found| {
+    let facts = Facts::of_groups(&Module::default(), kernel).of_kernel(kernel);
+    analyse_each(kernel, &facts, |f, found| {
         split_conditions(f, &found.shapes, &found.divergent_branches, false);
     });
 }
@@ -245,9 +246,13 @@ fn gated(f: &mut Function, found: &mut Divergence) -> UniformLoops {
 
 fn each_analysed(kernel: &mut Kernel, pass: impl Fn(&mut Function, Divergence)) {
     let facts = Facts::new(&Module::default(), kernel, 16).of_kernel(kernel);
+    analyse_each(kernel, &facts, pass);
+}
+
+fn analyse_each(kernel: &mut Kernel, facts: &Facts, pass: impl Fn(&mut Function, Divergence)) {
     for f in kernel.regions.values_mut() {
         let graph = cfg(f);
-        let found = divergence(f, &facts, &graph, &loops(&graph, &dominators(&graph)));
+        let found = divergence(f, facts, &graph, &loops(&graph, &dominators(&graph)));
         pass(f, found);
     }
 }

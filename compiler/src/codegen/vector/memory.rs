@@ -52,14 +52,6 @@ pub(super) struct Rows<'ctx> {
     pub part: Part,
 }
 
-impl Rows<'_> {
-    /// Whether the row may lie where there is no memory if no lane is on. A processor that finds an address of a masked
-    /// access absent looks at each lane anew whether it matters, which takes it hundreds of times as long.
-    fn may_be_absent(&self) -> bool {
-        matches!(self.part, Part::Space(Space::Global | Space::Constant | Space::Generic))
-    }
-}
-
 impl<'ctx> GangCode<'_, 'ctx, '_> {
     pub(super) fn load(&self, node: &InstNode, ptr: Value, offset: i64, access: Access) -> Emitted<Vec<Held<'ctx>>> {
         let emit = self.around.emit;
@@ -377,7 +369,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                     insts.into_iter().for_each(mark);
                     Ok(vec![wide.into()])
                 };
-                let loaded = self.guarded(mask.filter(|_| rows.may_be_absent()), load)?;
+                let loaded = self.unless_absent(rows.part, mask, load)?;
                 loaded[0].into_vector_value()
             }
         };
@@ -433,8 +425,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             }
             Some(lanes) => {
                 let bits = rows.ty.bytes() * 8;
-                let guard = emit.extensions.slow_masked_stores || rows.may_be_absent();
-                self.guarded(mask.filter(|_| guard), || {
+                let store = || {
                     if let Some((places, all)) = self.where_to_in_row(Direction::Store, bits, rows.start, lanes)? {
                         self.scattered(wide, places, all, rows.ty.bytes().min(rows.align), rows.part)?;
                         return Ok(Vec::new());
@@ -445,7 +436,11 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                     self.align(call, 1, rows.align);
                     self.mark(call, rows.part);
                     Ok(Vec::new())
-                })?;
+                };
+                match emit.extensions.slow_masked_stores {
+                    true => self.guarded(mask, store)?,
+                    false => self.unless_absent(rows.part, mask, store)?,
+                };
             }
         }
         Ok(())

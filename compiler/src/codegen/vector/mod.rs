@@ -6,6 +6,7 @@
 //! nothing for the others ([`masks`]), and nothing in it may be poison, since it is computed for lanes that
 //! never meant to.
 
+mod absent_rows;
 mod across;
 mod atomics;
 mod bounds;
