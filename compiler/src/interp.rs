@@ -16,9 +16,10 @@
 //! `fmuladd` rounds once. Fast-math flags change nothing.
 
 use crate::analysis::group_queries::needs_sub_groups;
-use crate::ir::{Block, Format, Kernel, Module, ParamKind, Region, SourceLoc};
-use crate::layout::Layout;
+use crate::ir::{Block, Format, Kernel, Module, Region, SourceLoc};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
+use lockstep_protocol::layout::Layout;
+use lockstep_protocol::parameters::ParamKind;
 use std::collections::BTreeMap;
 use std::fmt;
 

@@ -9,6 +9,8 @@ use crate::analysis::cfg::cfg;
 use crate::analysis::dominators::dominators;
 use crate::ir::*;
 use cranelift_entity::SecondaryMap;
+use lockstep_protocol::parameters::Input;
+use lockstep_protocol::types::{Space, Type};
 use std::collections::HashSet;
 use std::fmt;
 
@@ -144,7 +146,7 @@ impl Verifier<'_> {
         self.place.clear();
         let head = format!("kernel {:?} {{", kernel.name);
         for param in &kernel.params {
-            let line = param.to_string();
+            let line = param_text(param);
             self.align(&line, param.align);
             if u64::from(param.offset) + u64::from(param.size) > u64::from(kernel.args_size) {
                 self.error(&line, "the parameter ends behind the argument block");

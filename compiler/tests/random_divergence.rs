@@ -8,11 +8,12 @@ use lockstep_compiler::analysis::loops::{Loop, Loops, loops};
 use lockstep_compiler::analysis::shape::Shape;
 use lockstep_compiler::interp::{Memory, Observer, run, run_observed};
 use lockstep_compiler::ir::*;
-use lockstep_compiler::launch_facts::LaunchFacts;
 use lockstep_compiler::testing::{self, Generated, random_kernel};
 use lockstep_compiler::transform::barriers::barriers;
 use lockstep_compiler::transform::normalize::normalize;
 use lockstep_compiler::verify::{Stage, verify};
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::types::{Space, Type};
 use std::collections::HashMap;
 
 /// A gang in one visit of a region: group, row of the group, gang in the row, how many regions came before.

@@ -8,12 +8,13 @@ use lockstep_compiler::analysis::loops::loops;
 use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
 use lockstep_compiler::ir::{Function, InstData, Module, Query, SlotLayout, Terminator, parse_module};
 use lockstep_compiler::testing::{Generated, Shape, random_kernel};
-use lockstep_compiler::transform::barriers::{Bounds, barriers, barriers_within};
+use lockstep_compiler::transform::barriers::{barriers, barriers_within};
 use lockstep_compiler::transform::fold::{put_constants, tidy};
 use lockstep_compiler::transform::interleave::interleave;
 use lockstep_compiler::transform::reducible::make_reducible;
 use lockstep_compiler::transform::shared_live::shared_live;
 use lockstep_compiler::verify::{Stage, verify};
+use lockstep_protocol::compile_options::Bounds;
 use std::ops::Range;
 
 /// The seeds a test of random kernels takes: `0..count`, or those in `LOCKSTEP_TEST_SEEDS` (`from..to`),

@@ -1,9 +1,10 @@
 //! Regions copy at most a constant times the kernel, however many barriers stand under conditions.
 
 use lockstep_compiler::ir::{Kernel, Module, parse_module};
-use lockstep_compiler::transform::barriers::{Bounds, barriers};
+use lockstep_compiler::transform::barriers::barriers;
 use lockstep_compiler::transform::shared_live::shared_live;
 use lockstep_compiler::verify::{Stage, verify};
+use lockstep_protocol::compile_options::Bounds;
 use std::fmt::Write;
 
 /// What is around the conditional barriers of a kernel.

@@ -1,10 +1,11 @@
 //! A default that is never taken adds nothing to folded switches.
 
 use lockstep_compiler::ir::parse_module;
-use lockstep_compiler::launch_facts::LaunchFacts;
 use lockstep_compiler::report::Notes;
 use lockstep_compiler::verify::{Stage, verify};
-use lockstep_compiler::widen::{Gangs, plan};
+use lockstep_compiler::widen::plan;
+use lockstep_protocol::configuration::Gangs;
+use lockstep_protocol::launch_facts::LaunchFacts;
 use std::fmt::Write;
 
 /// A kernel with a loop of as many iterations as its id says around `count` switches in a row over the two low bits of that id:

@@ -38,4 +38,4 @@ pub mod workers;
 
 pub use api_handle::ApiHandle;
 pub use error::{Error, Result};
-pub use lockstep_compiler::image_format;
+pub use lockstep_protocol::image_format;

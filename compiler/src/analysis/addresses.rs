@@ -162,7 +162,8 @@ impl Sum<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{Builder, IntFlags, Space, Type};
+    use crate::ir::{Builder, IntFlags};
+    use lockstep_protocol::types::{Space, Type};
 
     const NSW: IntFlags = IntFlags { nsw: true, nuw: false };
 

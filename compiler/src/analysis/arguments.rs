@@ -2,12 +2,12 @@
 //!
 //! Ids of a gang that starts at a multiple of its width lie between two multiples of it, so that `id < n`, `id / n`
 //! and `id % n` are the same in all lanes, or contiguous, where `n` is such a multiple. A launch can tell whether an
-//! argument is ([`crate::launch_facts::LaunchFacts::multiples`]); but code is not to be made anew for arguments that are
+//! argument is (`LaunchFacts::multiples`); but code is not to be made anew for arguments that are
 //! no such `n`. Where an id is multiplied with an argument, neighbours' accesses are side by side if that is 1
-//! ([`crate::launch_facts::LaunchFacts::ones`]).
+//! (`LaunchFacts::ones`).
 //!
 //! Where a loop writes through one pointer and reads through another, what is read can only be kept, or read together, if
-//! they lead to different memory ([`crate::launch_facts::LaunchFacts::apart`]).
+//! they lead to different memory (`LaunchFacts::apart`).
 //!
 //! Requires: a verified kernel.
 //! Ensures: every input in the answer is an integer that a bound or divisor of what depends on an id along x is
@@ -20,8 +20,10 @@
 use crate::analysis::cfg::cfg;
 use crate::analysis::dominators::dominators;
 use crate::analysis::loops::loops;
-use crate::ir::{BinaryOp, Block, Function, Input, InstData, Kernel, ParamKind, Query, Space, Type, UnaryOp, Value};
+use crate::ir::{BinaryOp, Block, Function, InstData, Kernel, Query, UnaryOp, Value};
 use cranelift_entity::SecondaryMap;
+use lockstep_protocol::parameters::{Input, ParamKind};
+use lockstep_protocol::types::{Space, Type};
 
 /// The inputs, one bit each, that bound or divide ids along x.
 pub fn divisors(kernel: &Kernel) -> u32 {

@@ -15,11 +15,10 @@ use super::loops::{Loop, Loops};
 use super::recurrence;
 use super::shape::Shape;
 use super::shares::{WHOLE, find_shares};
-use crate::ir::{
-    BinaryOp, Block, Function, Inst, InstData, Space, Terminator, TernaryOp, Type, UnaryOp, Value, ValueDef,
-};
+use crate::ir::{BinaryOp, Block, Function, Inst, InstData, Terminator, TernaryOp, UnaryOp, Value, ValueDef};
 use crate::widen::memory::{AccessClass, Direction, classify, is_plain};
 use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::types::{Space, Type};
 
 /// An operation on a wide register, in operations on one element: there are fewer units for them.
 pub const VECTOR: u64 = 2;

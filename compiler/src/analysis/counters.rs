@@ -14,8 +14,9 @@
 
 use crate::analysis::arguments::pointers;
 use crate::analysis::waiting::may_wait;
-use crate::ir::{AtomicOp, Counters, Function, InstData, Kernel, Ordering, Space, Type, Value};
+use crate::ir::{AtomicOp, Counters, Function, InstData, Kernel, Ordering, Value};
 use cranelift_entity::EntitySet;
+use lockstep_protocol::types::{Space, Type};
 
 /// The inputs, one bit each, that lead to counters.
 pub fn counters(kernel: &Kernel) -> u32 {

@@ -25,9 +25,12 @@ use super::shape::Shape;
 use super::shape::transfer::{self, Known};
 use super::waiting::may_wait;
 use crate::ir::*;
-use crate::launch_facts::{LaunchFacts, MAX_GROUP_SIZE, MAX_INT_ID, ROW};
-use crate::layout::Layout;
 use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::launch_facts::{LaunchFacts, MAX_GROUP_SIZE, MAX_INT_ID, ROW};
+use lockstep_protocol::layout::Layout;
+use lockstep_protocol::parameters::{Input, ParamKind};
+use lockstep_protocol::types::{Space, Type};
+use lockstep_protocol::variables::Global;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 

@@ -6,7 +6,8 @@
 //! Phases: one look at the parameters and at every instruction.
 //! Source: DESIGN decision 8; Karrenberg & Hack 2012, section 2.2, for what work-items ask.
 
-use crate::ir::{InstData, Kernel, ParamKind, Query};
+use crate::ir::{InstData, Kernel, Query};
+use lockstep_protocol::parameters::ParamKind;
 
 /// Whether what a work-item does depends on the others of its sub-group, so that these have to run in the lanes of a gang.
 pub fn needs_sub_groups(kernel: &Kernel) -> bool {

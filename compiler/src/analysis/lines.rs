@@ -13,8 +13,9 @@
 //! checked ahead.
 
 use super::shape::Shape;
-use crate::ir::{BinaryOp, Block, Function, InstData, Type, UnaryOp, Value, ValueDef};
+use crate::ir::{BinaryOp, Block, Function, InstData, UnaryOp, Value, ValueDef};
 use cranelift_entity::SecondaryMap;
+use lockstep_protocol::types::Type;
 use std::ops::RangeInclusive;
 
 /// The extensions that one address may depend on.
@@ -130,7 +131,8 @@ pub fn first_indices(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{Builder, Space};
+    use crate::ir::Builder;
+    use lockstep_protocol::types::Space;
 
     /// The line of `p + extend(i) * 4`, and the first indices of the extension, of `i` with a stride.
     fn of(op: UnaryOp, ty: Type, stride: i64) -> Option<(i64, RangeInclusive<i128>)> {

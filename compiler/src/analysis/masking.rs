@@ -9,8 +9,9 @@
 //! one.
 
 use super::cost::{Lanes, Registers};
-use crate::ir::{Function, Inst, InstData, Type, Value};
+use crate::ir::{Function, Inst, InstData, Value};
 use crate::widen::memory::{AccessClass, Direction, classify};
+use lockstep_protocol::types::Type;
 
 /// Whether any lane is active, and a branch.
 const GUARD: u64 = 3;

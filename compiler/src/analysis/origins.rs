@@ -14,9 +14,10 @@
 //! Source: C99, 6.7.3.1, for `restrict`.
 
 use crate::analysis::waiting::may_wait;
-use crate::ir::{Function, Input, InstData, Kernel, ParamKind, TernaryOp, UnaryOp, Value};
-use crate::launch_facts::LaunchFacts;
+use crate::ir::{Function, InstData, Kernel, TernaryOp, UnaryOp, Value};
 use cranelift_entity::SecondaryMap;
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::parameters::{Input, Param, ParamKind};
 
 /// Where an address comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -65,9 +66,8 @@ fn restricted(kernel: &Kernel) -> Vec<u32> {
     if kernel.regions.len() > 1 || may_wait(kernel) {
         return Vec::new();
     }
-    let is_restrict = |&(_, param): &(u32, &crate::ir::Param)| {
-        param.restrict && matches!(param.kind, ParamKind::Pointer(_) | ParamKind::Local)
-    };
+    let is_restrict =
+        |&(_, param): &(u32, &Param)| param.restrict && matches!(param.kind, ParamKind::Pointer(_) | ParamKind::Local);
     (0..).zip(&kernel.params).filter(is_restrict).map(|(number, _)| number).collect()
 }
 

@@ -12,8 +12,9 @@
 
 use super::loops::{Loop, Loops};
 use super::shape::Shape;
-use crate::ir::{BinaryOp, Function, Inst, InstData, TernaryOp, Type, UnaryOp, Value, ValueDef};
+use crate::ir::{BinaryOp, Function, Inst, InstData, TernaryOp, UnaryOp, Value, ValueDef};
 use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::types::Type;
 use std::collections::{HashMap, HashSet};
 
 /// Cycles in operations on one element, of which so many are done in one.

@@ -2,7 +2,7 @@
 //!
 //! What such a kernel writes, the caches need not keep, where it is more than they can: stores that go past them save
 //! reading the lines that are written over. A launch can tell how much it touches and whether another argument leads to
-//! the same memory ([`crate::launch_facts::LaunchFacts::streams`]).
+//! the same memory (`LaunchFacts::streams`).
 //!
 //! Requires: a verified kernel as it was imported.
 //! Ensures: no work-item waits for what another one writes, and none reads through a pointer in the answer, or writes
@@ -13,17 +13,9 @@
 use crate::analysis::cfg::cfg;
 use crate::analysis::dominators::dominators;
 use crate::analysis::loops::loops;
-use crate::ir::{Access, Block, Function, InstData, Kernel, Space, UnaryOp, Value, ValueDef};
-use serde::{Deserialize, Serialize};
-
-/// What a kernel streams through.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Streams {
-    /// The pointers among the inputs, one bit each.
-    pub written: u32,
-    /// Bytes that a work-item touches through all pointers.
-    pub bytes: u32,
-}
+use crate::ir::{Access, Block, Function, InstData, Kernel, UnaryOp, Value, ValueDef};
+use lockstep_protocol::outline::Streams;
+use lockstep_protocol::types::{Space, Type};
 
 /// What a kernel streams through; nothing where its work-items speak to each other, or where an address is computed of
 /// something else than one input.
@@ -59,7 +51,7 @@ fn of_body(body: &Function, pointers: u32) -> Option<Streams> {
                 | InstData::Printf { .. } => return None,
                 _ => continue,
             };
-            if !matches!(body.ty(ptr), crate::ir::Type::Ptr(Space::Global | Space::Generic)) {
+            if !matches!(body.ty(ptr), Type::Ptr(Space::Global | Space::Generic)) {
                 continue;
             }
             let Access { atomic: None, volatile: false, .. } = access else { return None };

@@ -3,10 +3,11 @@
 use super::cfg::cfg;
 use super::dominators::dominators;
 use super::loops::loops;
-use crate::ir::{BinaryOp, Block, BlockCall, Function, InstData, Terminator, Type, Value};
+use crate::ir::{BinaryOp, Block, BlockCall, Function, InstData, Terminator, Value};
 use crate::testing::Random;
 use crate::transform::normalize::normalize;
 use cranelift_entity::SecondaryMap;
+use lockstep_protocol::types::Type;
 
 /// A function from one part per block, separated by semicolons: its name and the names of its targets.
 pub(crate) fn graph(text: &str) -> (Function, Vec<&str>) {

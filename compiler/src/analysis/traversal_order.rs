@@ -13,11 +13,12 @@ use super::divergence::{Divergence, Facts, divergence};
 use super::dominators::dominators;
 use super::lines::{Line, lines};
 use super::loops::loops;
-use crate::ir::{Function, InstData, Kernel, Module, Query, Type, Value};
-use crate::layout::Layout;
+use crate::ir::{Function, InstData, Kernel, Module, Query, Value};
 use crate::widen::memory::is_plain;
 use cranelift_entity::SecondaryMap;
-use serde::{Deserialize, Serialize};
+use lockstep_protocol::layout::Layout;
+use lockstep_protocol::outline::TraversalOrder;
+use lockstep_protocol::types::Type;
 
 /// Instructions of kernels that are looked at.
 const MOST_INSTS: usize = 64;
@@ -27,18 +28,6 @@ const LANES: u32 = 16;
 
 /// Instructions of kernels that may go by columns.
 const MOST_INSTS_BY_COLUMNS: usize = 400;
-
-/// The order in which a kernel goes through memory.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub enum TraversalOrder {
-    /// By rows, or in none that is known.
-    #[default]
-    Rows,
-    /// By rows here and by columns there: it transposes.
-    Both,
-    /// Neighbours along dimension 1 access neighbouring elements; those along dimension 0 are never known to.
-    Columns,
-}
 
 /// Finds the order in which a kernel goes through memory.
 pub fn find_order(module: &Module, kernel: &Kernel) -> TraversalOrder {
@@ -118,6 +107,7 @@ impl Along {
 mod tests {
     use super::*;
     use crate::ir::parse_module;
+    use lockstep_protocol::outline::TraversalOrder;
 
     /// The order of a kernel that stores what it loads, at indices computed of the ids along both dimensions (`v3`
     /// and `v4`) and of a number (`v5`).

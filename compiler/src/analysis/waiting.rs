@@ -21,6 +21,7 @@ use super::dominators::{Dominators, dominators};
 use super::loops::{Loop, LoopData, Loops, loops};
 use crate::ir::*;
 use cranelift_entity::EntitySet;
+use lockstep_protocol::types::{Space, Type};
 
 /// The headers of these loops, inner loops before those around them.
 pub fn waiting_loops(f: &Function) -> Vec<Block> {

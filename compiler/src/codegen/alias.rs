@@ -6,9 +6,9 @@
 //! runs, so whether it overlaps a buffer does not matter.
 
 use crate::analysis::origins::{Apart, Origin};
-use crate::ir::Space;
 use inkwell::context::Context;
 use inkwell::values::{InstructionValue, MetadataValue};
+use lockstep_protocol::types::Space;
 use std::cell::Cell;
 
 /// A part of memory that is apart from the others.

@@ -3,12 +3,12 @@
 use super::emit::{Emit, Emitted};
 use super::frame::Frame;
 use crate::clock;
-use crate::ir::Type;
 use crate::jit::turns;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::BuilderError;
 use inkwell::types::{BasicMetadataTypeEnum, BasicType};
 use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, InstructionOpcode, IntValue};
+use lockstep_protocol::types::Type;
 
 impl<'ctx> Emit<'ctx, '_> {
     /// Calls a function of the host's C library. It is pure, whatever it does to `errno`.

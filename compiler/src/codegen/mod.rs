@@ -14,7 +14,6 @@
 //! out of its loop; a region with one successor jumps to it. No function or loop is marked
 //! `mustprogress`: a kernel that loops for ever does so.
 
-pub mod abi;
 mod alias;
 mod arith;
 mod atomics;
@@ -37,11 +36,8 @@ use crate::analysis::origins::apart;
 use crate::analysis::waiting::{may_wait, waits};
 use crate::ir::{Function, Kernel, Module, Region};
 use crate::jit::{Extensions, JitCode};
-use crate::launch_facts::LaunchFacts;
-use crate::layout::Layout;
 use crate::report::Notes;
-use crate::widen::{Versions, Widening};
-use abi::{KernelEntry, LaunchFrame, ScratchNeeds};
+use crate::widen::Widening;
 use alias::Scopes;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use emit::{Emit, Emitted};
@@ -52,6 +48,10 @@ use inkwell::basic_block::BasicBlock;
 use inkwell::builder::BuilderError;
 use inkwell::module::Module as LlvmModule;
 use inkwell::values::{FunctionValue, IntValue};
+use lockstep_protocol::configuration::Versions;
+use lockstep_protocol::kernel_abi::{KernelEntry, LaunchFrame, ScratchNeeds};
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::Layout;
 use std::cell::OnceCell;
 use storage::Storage;
 use vector::Around;

@@ -8,12 +8,13 @@ use super::storage::{SlotHome, Storage};
 use crate::analysis::cfg::cfg;
 use crate::analysis::origins::Origins;
 use crate::ir::{
-    Block, BlockCall, Function, Inst, InstData, Kernel, Region, Slot, Space, Terminator, Type, UnaryOp, Value, ValueDef,
+    Block, BlockCall, Function, Inst, InstData, Kernel, Region, Slot, Terminator, UnaryOp, Value, ValueDef,
 };
 use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::BuilderError;
 use inkwell::values::{BasicValueEnum, PhiValue, PointerValue};
+use lockstep_protocol::types::{Space, Type};
 
 /// Emits one region.
 pub struct RegionCode<'a, 'ctx, 'm> {

@@ -9,11 +9,12 @@
 //! are one block, wherever that is; so that every gang has room for all lanes, rows of work-items then have
 //! storage for whole gangs.
 
-use super::abi::ScratchNeeds;
 use crate::analysis::waiting::waits;
-use crate::ir::{Function, InstData, Kernel, LiveSlot, Slot, SlotLayout, Terminator, Type, UnaryOp};
-use crate::layout::Layout;
+use crate::ir::{Function, InstData, Kernel, LiveSlot, Slot, SlotLayout, Terminator, UnaryOp};
 use cranelift_entity::{EntityRef, SecondaryMap};
+use lockstep_protocol::kernel_abi::ScratchNeeds;
+use lockstep_protocol::layout::Layout;
+use lockstep_protocol::types::Type;
 
 /// Stack bytes that one kernel's slots may take; worker threads' stacks hold much more, so that
 /// this leaves room for the application's frames below.

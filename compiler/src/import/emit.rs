@@ -7,10 +7,12 @@ use super::module::ModuleBuilder;
 use super::types::leaf_types;
 use super::{Attempt, refuse};
 use crate::ir::{
-    BinaryOp, Block, FastMath, FloatCc, Function, IMAGE_BYTES, Input, Inst, InstData, IntCc, IntFlags, LocalData,
-    LocalVar, Slot, SlotData, SourceLoc, Space, TernaryOp, Type, UnaryOp, Value, ValueDef,
+    BinaryOp, Block, FastMath, FloatCc, Function, Inst, InstData, IntCc, IntFlags, LocalData, LocalVar, Slot, SlotData,
+    SourceLoc, TernaryOp, UnaryOp, Value, ValueDef,
 };
 use cranelift_entity::PrimaryMap;
+use lockstep_protocol::parameters::{IMAGE_BYTES, Input};
+use lockstep_protocol::types::{Space, Type};
 use std::collections::HashMap;
 use std::rc::Rc;
 

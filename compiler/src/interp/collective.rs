@@ -6,7 +6,8 @@
 use super::gang::Gang;
 use super::item::{Arrival, Item, binary};
 use super::{Fault, InterpError};
-use crate::ir::{BinaryOp, Collect, Combine, InstData, Kernel, Type};
+use crate::ir::{BinaryOp, Collect, Combine, InstData, Kernel};
+use lockstep_protocol::types::Type;
 
 /// Gives the waiting work-items the answer of the collective operation that they wait at, if they do.
 pub(super) fn collect(kernel: &Kernel, arrival: Arrival, gangs: &mut [Gang]) -> Result<(), InterpError> {

@@ -3,8 +3,9 @@
 //! binary16 is computed in binary32 and rounded, which is exact for sums, products, quotients and square
 //! roots (24 >= 2 * 11 + 2 bits); its fused multiply-add is computed in binary64 rounded to odd.
 
-use crate::ir::{BinaryOp, FloatCc, Type, UnaryOp};
+use crate::ir::{BinaryOp, FloatCc, UnaryOp};
 use half::f16;
+use lockstep_protocol::types::Type;
 
 /// A float as binary64, exactly.
 pub(super) fn widen(ty: Type, bits: u128) -> f64 {

@@ -1,6 +1,6 @@
 //! The host's C library as kernels call it, by name, in safe Rust.
 
-use crate::ir::Type;
+use lockstep_protocol::types::Type;
 
 /// Bits of the function's result; `None` if there is no such function of these types.
 pub(super) fn call(name: &str, result: Type, args: &[(Type, u128)]) -> Option<u128> {

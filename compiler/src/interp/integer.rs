@@ -1,7 +1,8 @@
 //! Integer operations of any width from 1 to 128 on bits held in `u128`.
 
 use super::Fault;
-use crate::ir::{BinaryOp, IntCc, Type};
+use crate::ir::{BinaryOp, IntCc};
+use lockstep_protocol::types::Type;
 
 /// The number that `bits` mean as a signed integer of `width` bits.
 pub(crate) fn signed(bits: u128, width: u32) -> i128 {

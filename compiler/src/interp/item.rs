@@ -3,6 +3,8 @@
 use super::memory::{Interleaved, Kind, global_address};
 use super::{Fault, InterpError, Memory, PrintfEvent, Run, float, host, integer, unary};
 use crate::ir::*;
+use lockstep_protocol::parameters::Input;
+use lockstep_protocol::types::{Space, Type};
 use std::fmt;
 
 /// What all work-items of a running group share.

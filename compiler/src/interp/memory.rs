@@ -5,7 +5,8 @@
 //! astray.
 
 use super::Fault;
-use crate::ir::{Module, Space};
+use crate::ir::Module;
+use lockstep_protocol::types::Space;
 
 /// What an object is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

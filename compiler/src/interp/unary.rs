@@ -2,7 +2,8 @@
 
 use super::float::{self, narrow, widen};
 use super::integer::signed;
-use crate::ir::{Type, UnaryOp};
+use crate::ir::UnaryOp;
+use lockstep_protocol::types::Type;
 
 /// The bits of `op` on `a` of type `from` with a result of type `to`. Not for `space_of`, which needs
 /// memory: it gives 0 here.

@@ -1,6 +1,7 @@
 //! Builds functions instruction by instruction, for passes and tests.
 
 use super::*;
+use lockstep_protocol::types::{Space, Type};
 use std::sync::Arc;
 
 /// Appends to one block of a function after the other.

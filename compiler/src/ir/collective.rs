@@ -2,7 +2,7 @@
 
 use super::entities::LiveSlot;
 use super::opcodes::{BinaryOp, Collect};
-use super::types::Type;
+use lockstep_protocol::types::Type;
 
 /// What happens to a kept value when all work-items of a group have arrived at a region, before the first of them
 /// goes on.

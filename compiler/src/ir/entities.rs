@@ -27,8 +27,6 @@ entity! {
     LocalVar "lv"
     /// A value kept per work-item from one region to a later one.
     LiveSlot "ls"
-    /// A program-scope variable.
-    Global "g"
     /// A printf format with the types of its arguments.
     Format "fmt"
 }

@@ -2,9 +2,9 @@
 
 use super::entities::{Block, Inst, Value};
 use super::inst::{InstData, Terminator};
-use super::types::Type;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
+use lockstep_protocol::types::Type;
 use std::collections::HashMap;
 
 /// Where a value comes from.

@@ -1,10 +1,11 @@
 //! Instructions and terminators.
 
 use super::collective::Cluster;
-use super::entities::{Block, Format, Global, LiveSlot, LocalVar, Region, Slot, Value};
+use super::entities::{Block, Format, LiveSlot, LocalVar, Region, Slot, Value};
 use super::opcodes::{
     AtomicOp, BinaryOp, Collect, FastMath, FloatCc, IntCc, IntFlags, Ordering, Query, TernaryOp, UnaryOp,
 };
+use lockstep_protocol::variables::Global;
 use std::sync::Arc;
 
 /// How a load or store touches memory.

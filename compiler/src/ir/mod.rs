@@ -16,21 +16,16 @@ mod module;
 mod opcodes;
 mod parse;
 mod print;
-mod types;
 
 pub use builder::Builder;
 pub use collective::{Cluster, Combine};
-pub use entities::{Block, Format, Global, Inst, LiveSlot, LocalVar, Region, Slot, Value};
+pub use entities::{Block, Format, Inst, LiveSlot, LocalVar, Region, Slot, Value};
 pub use function::{BlockData, Function, InstNode, SourceLoc, ValueData, ValueDef};
 pub use inst::{Access, BlockCall, InstData, Targets, TargetsIter, Terminator};
 pub use lex::ParseError;
-pub use module::{
-    Counters, FormatData, GlobalData, IMAGE_BYTES, Input, Kernel, KernelAttrs, LiveData, LocalData, Module, Param,
-    ParamKind, SlotData, SlotLayout,
-};
+pub use module::{Counters, Kernel, LiveData, LocalData, Module, SlotData, SlotLayout};
 pub use opcodes::{
     AtomicOp, BinaryOp, Collect, FastMath, FloatCc, IntCc, IntFlags, Ordering, Query, TernaryOp, UnaryOp,
 };
 pub use parse::parse_module;
-pub use print::{block_text, inst_text, term_text};
-pub use types::{Space, Type};
+pub use print::{block_text, inst_text, param_text, term_text};

@@ -1,13 +1,13 @@
 //! A program's kernels and what they share.
 
 use super::collective::Combine;
-use super::entities::{Format, Global, LiveSlot, LocalVar, Region, Slot};
+use super::entities::{Format, LiveSlot, LocalVar, Region, Slot};
 use super::function::Function;
 use super::opcodes::AtomicOp;
-use super::types::{Space, Type};
-use crate::layout::DEFAULT_SUB_GROUP;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
-use serde::{Deserialize, Serialize};
+use lockstep_protocol::parameters::{Input, KernelAttrs, Param};
+use lockstep_protocol::types::Type;
+use lockstep_protocol::variables::{FormatData, Global, GlobalData};
 
 /// One program after import.
 #[derive(Clone, Debug, Default)]
@@ -29,110 +29,14 @@ pub struct LiveData {
     pub shared: bool,
 }
 
-/// A program-scope variable.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct GlobalData {
-    /// Its name in the source (for people).
-    pub name: String,
-    /// `Global` or `Constant`.
-    pub space: Space,
-    /// Alignment in bytes.
-    pub align: u32,
-    /// Initial contents; their length is the variable's size.
-    #[serde(with = "serde_bytes")]
-    pub init: Vec<u8>,
-    /// Addresses of other variables inside `init`: byte offset, target, addend.
-    pub relocs: Vec<(u64, Global, i64)>,
-    /// Whether nothing ever writes to it, so that it may stand in code.
-    pub constant: bool,
-}
-
-/// A printf call's format.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct FormatData {
-    /// The format string without its terminating zero.
-    pub text: Vec<u8>,
-    /// Per argument: element type and vector length (1 for scalars). A vector takes as many operands as
-    /// it has elements. `%s` arguments are `Ptr(Constant)`.
-    pub args: Vec<(Type, u8)>,
-}
-
-/// Bytes of the record that stands for an image in the argument block.
-pub const IMAGE_BYTES: usize = 96;
-
-/// What an argument is, as clSetKernelArg and clGetKernelArgInfo see it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum ParamKind {
-    /// Passed by value: scalars, vectors, structs.
-    Value,
-    /// A buffer in global or constant memory.
-    Pointer(Space),
-    /// `__local` memory whose size clSetKernelArg gives.
-    Local,
-    /// An image.
-    Image,
-    /// A sampler.
-    Sampler,
-}
-
-/// A kernel parameter.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Param {
-    /// Its name, if the front end kept it.
-    pub name: String,
-    /// Its type as written, if the front end kept it.
-    pub type_name: String,
-    /// What it is.
-    pub kind: ParamKind,
-    /// Bytes that clSetKernelArg takes for it (for `Local`, pointer size).
-    pub size: u32,
-    /// Alignment in the argument block; for `Local`, of the memory pointed to.
-    pub align: u32,
-    /// Byte offset in the argument block.
-    pub offset: u32,
-    /// CL_KERNEL_ARG_ACCESS_QUALIFIER's spelling (`none`, `read_only`, …).
-    pub access: String,
-    /// Type qualifiers as written, space separated (`const`, `restrict`, `volatile`, `pipe`).
-    pub qualifiers: String,
-    /// Whether nothing is written through this pointer; another one may still point to the same memory.
-    pub readonly: bool,
-    /// Whether nothing else in the kernel points to the same memory.
-    pub restrict: bool,
-}
-
-impl Param {
-    /// Whether it is a pipe: a pointer to what the built-in library works on.
-    pub fn is_pipe(&self) -> bool {
-        self.qualifiers.split(' ').any(|qualifier| qualifier == "pipe")
-    }
-}
-
-/// Where an entry-block parameter's value comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Input {
-    /// The bytes of the argument block at a parameter's offset plus `offset`.
-    Value {
-        /// Index of the parameter.
-        param: u32,
-        /// Byte offset within it (elements of a vector).
-        offset: u32,
-    },
-    /// The address of a parameter's bytes in the argument block (structs by value); only read.
-    Address {
-        /// Index of the parameter.
-        param: u32,
-    },
-}
-
 /// A `__local` variable.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LocalData {
     /// Bytes.
     pub size: u64,
     /// Alignment in bytes.
     pub align: u32,
     /// Of what it is a copy, if it is one. None before `own_counters`.
-    #[serde(skip)]
     pub counters: Option<Counters>,
 }
 
@@ -180,28 +84,6 @@ pub enum SlotLayout {
         /// Lanes of a gang, a power of two.
         lanes: u32,
     },
-}
-
-/// Attributes that bind or advise.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct KernelAttrs {
-    /// `reqd_work_group_size`.
-    pub reqd_work_group_size: Option<[u32; 3]>,
-    /// `work_group_size_hint`.
-    pub work_group_size_hint: Option<[u32; 3]>,
-    /// `vec_type_hint` as written.
-    pub vec_type_hint: Option<String>,
-    /// `intel_reqd_sub_group_size`: the work-items of a sub-group.
-    pub reqd_sub_group_size: Option<u32>,
-    /// Every attribute as CL_KERNEL_ATTRIBUTES spells it, space separated.
-    pub text: String,
-}
-
-impl KernelAttrs {
-    /// The work-items of a full sub-group of the kernel.
-    pub fn sub_group_size(&self) -> u32 {
-        self.reqd_sub_group_size.unwrap_or(DEFAULT_SUB_GROUP)
-    }
 }
 
 /// A kernel. Before `barriers` it has one region; after, region 0 starts every work-item.

@@ -6,6 +6,9 @@
 
 use super::lex::{ParseError, Pos, Token, lex};
 use super::*;
+use lockstep_protocol::parameters::{Input, KernelAttrs, Param, ParamKind};
+use lockstep_protocol::types::{Space, Type};
+use lockstep_protocol::variables::{FormatData, Global, GlobalData};
 
 /// Values and blocks must have smaller numbers.
 const MAX_NUMBER: u32 = 1 << 22;

@@ -32,6 +32,8 @@
 
 use super::*;
 use half::f16;
+use lockstep_protocol::parameters::{Input, Param, ParamKind};
+use lockstep_protocol::types::Type;
 use std::fmt::{self, Display, Formatter, Write};
 
 /// The type an operand must have by what else the text says of the instruction (its operation and its
@@ -329,44 +331,42 @@ impl Display for Function {
     }
 }
 
-impl Display for ParamKind {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            ParamKind::Value => f.write_str("value"),
-            ParamKind::Pointer(space) => write!(f, "pointer.{}", space.name()),
-            ParamKind::Local => f.write_str("local"),
-            ParamKind::Image => f.write_str("image"),
-            ParamKind::Sampler => f.write_str("sampler"),
-        }
+/// What an argument is.
+fn kind_text(kind: ParamKind) -> String {
+    match kind {
+        ParamKind::Value => "value".to_owned(),
+        ParamKind::Pointer(space) => format!("pointer.{}", space.name()),
+        ParamKind::Local => "local".to_owned(),
+        ParamKind::Image => "image".to_owned(),
+        ParamKind::Sampler => "sampler".to_owned(),
     }
 }
 
-impl Display for Param {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "param {} {} {} size {} align {} offset {}",
-            quote(&self.name),
-            self.kind,
-            quote(&self.type_name),
-            self.size,
-            self.align,
-            self.offset
-        )?;
-        if !self.access.is_empty() {
-            write!(f, " access {}", quote(&self.access))?;
-        }
-        if !self.qualifiers.is_empty() {
-            write!(f, " qualifiers {}", quote(&self.qualifiers))?;
-        }
-        if self.readonly {
-            f.write_str(" readonly")?;
-        }
-        if self.restrict {
-            f.write_str(" restrict")?;
-        }
-        Ok(())
+/// A parameter's line.
+pub fn param_text(param: &Param) -> String {
+    let mut text = format!(
+        "param {} {} {} size {} align {} offset {}",
+        quote(&param.name),
+        kind_text(param.kind),
+        quote(&param.type_name),
+        param.size,
+        param.align,
+        param.offset
+    );
+    // Writing to a string does not fail.
+    if !param.access.is_empty() {
+        let _ = write!(text, " access {}", quote(&param.access));
     }
+    if !param.qualifiers.is_empty() {
+        let _ = write!(text, " qualifiers {}", quote(&param.qualifiers));
+    }
+    if param.readonly {
+        text.push_str(" readonly");
+    }
+    if param.restrict {
+        text.push_str(" restrict");
+    }
+    text
 }
 
 impl Display for SlotData {
@@ -393,7 +393,7 @@ impl Display for Kernel {
             writeln!(f, "  args {}", self.args_size)?;
         }
         for param in &self.params {
-            writeln!(f, "  {param}")?;
+            writeln!(f, "  {}", param_text(param))?;
         }
         let size = |[x, y, z]: [u32; 3]| format!("{x}, {y}, {z}");
         if let Some(s) = self.attrs.reqd_work_group_size {

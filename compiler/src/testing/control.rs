@@ -2,6 +2,7 @@
 
 use super::kernels::{Around, FREE_WORDS, Generator};
 use crate::ir::*;
+use lockstep_protocol::types::Type;
 
 impl Generator {
     /// The whole program behind the prologue.

@@ -2,6 +2,7 @@
 
 use super::kernels::{COUNTER_WORDS, FREE_WORDS, Generator, INPUT_WORDS, SLOT_WORDS};
 use crate::ir::*;
+use lockstep_protocol::types::Type;
 
 impl Generator {
     pub(super) fn build(&mut self) -> Builder<'_> {

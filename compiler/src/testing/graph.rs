@@ -3,6 +3,7 @@
 use super::kernels::Generator;
 use crate::analysis::cfg::cfg;
 use crate::ir::*;
+use lockstep_protocol::types::Type;
 
 impl Generator {
     /// The whole program behind the prologue. Each node takes all variables as parameters, and fuel, so

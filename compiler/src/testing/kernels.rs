@@ -12,6 +12,8 @@ use super::random::Random;
 use crate::interp::{Arg, NdRange};
 use crate::ir::*;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
+use lockstep_protocol::parameters::{Input, KernelAttrs, Param, ParamKind};
+use lockstep_protocol::types::{Space, Type};
 
 /// How large kernels become.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

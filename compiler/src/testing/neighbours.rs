@@ -2,6 +2,7 @@
 
 use super::kernels::Generator;
 use crate::ir::*;
+use lockstep_protocol::types::Type;
 
 /// The words of one item: one of them.
 pub(super) const ROW_WORDS: [u64; 4] = [2, 3, 4, 8];

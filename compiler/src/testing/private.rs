@@ -3,6 +3,7 @@
 
 use super::kernels::Generator;
 use crate::ir::*;
+use lockstep_protocol::types::Type;
 
 /// Words in the array that is always the same for all items of a group.
 pub(super) const UNIFORM_WORDS: u64 = 8;

@@ -13,6 +13,7 @@ use super::Generated;
 use crate::analysis::cfg::cfg;
 use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::types::Type;
 
 /// One step towards a smaller kernel.
 #[derive(Clone, Copy)]

@@ -2,6 +2,7 @@
 
 use super::kernels::{Generator, INPUT_WORDS};
 use crate::ir::*;
+use lockstep_protocol::types::Type;
 
 /// The most rounds; as many words are read from a place on.
 const MOST_ROUNDS: u64 = 32;

@@ -21,6 +21,7 @@ use crate::analysis::loops::Loop;
 use crate::ir::*;
 use crate::transform::copy::{Copies, copy};
 use crate::transform::normalize::normalize;
+use lockstep_protocol::types::Type;
 use std::fmt;
 
 /// The instructions that a copy may have.

@@ -21,11 +21,11 @@ mod region;
 use crate::analysis::cfg::{Cfg, cfg};
 use crate::analysis::liveness::{Liveness, liveness};
 use crate::ir::{
-    Block, BlockCall, Collect, Combine, Function, InstData, Kernel, LiveSlot, Region, Space, Terminator, Type, Value,
-    ValueDef,
+    Block, BlockCall, Collect, Combine, Function, InstData, Kernel, LiveSlot, Region, Terminator, Value, ValueDef,
 };
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap, SecondaryMap, entity_impl};
-pub use merge::Bounds;
+use lockstep_protocol::compile_options::Bounds;
+use lockstep_protocol::types::{Space, Type};
 use merge::Regions;
 
 /// Where work-items go on after a barrier; the first one is the kernel's begin.

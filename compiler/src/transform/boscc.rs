@@ -28,9 +28,10 @@ use crate::analysis::shape::Shape;
 use crate::ir::*;
 use crate::transform::divergent_loops::UniformLoops;
 use crate::transform::linearize::long_switches::long_switches;
-use crate::widen::Versions;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::configuration::Versions;
+use lockstep_protocol::types::Type;
 use std::fmt;
 
 /// What an arm has to cost a gang for a gate to pay: a test and a branch that is hard to predict.

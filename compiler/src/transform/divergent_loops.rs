@@ -30,6 +30,7 @@ use crate::analysis::predicates::{ControlFlow, Graph, Lanes};
 use crate::ir::*;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::types::Type;
 use std::collections::HashMap;
 
 /// Parameters of new latches whose value counts on one edge only: on the others come lanes that have left

@@ -22,6 +22,7 @@ use crate::analysis::shape::Shape;
 use crate::ir::*;
 use crate::widen::memory::{AccessClass, Direction, classify};
 use cranelift_entity::SecondaryMap;
+use lockstep_protocol::types::{Space, Type};
 use std::collections::HashMap;
 
 /// The elements that one instruction may have.

@@ -26,6 +26,7 @@ use crate::ir::*;
 use crate::transform::copy::{Copies, copy};
 use crate::transform::normalize::normalize;
 use crate::transform::unmasked_loops::Known;
+use lockstep_protocol::types::{Space, Type};
 use std::fmt;
 
 /// The instructions that a loop may have, inner loops included.

@@ -18,6 +18,7 @@
 use crate::analysis::pointees::{Pointees, pointees};
 use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::types::Type;
 
 mod uses;
 

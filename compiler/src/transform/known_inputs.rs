@@ -13,9 +13,11 @@
 //!    v3: i32 = mul v2, v1           =>     v3: i32 = mul v2, 1
 //! ```
 
-use crate::ir::{Function, Input, Kernel, Type, Value};
-use crate::launch_facts::{LaunchFacts, Object, objects};
+use crate::ir::{Function, Kernel, Value};
 use crate::transform::fold::fold;
+use lockstep_protocol::launch_facts::{LaunchFacts, Object, objects};
+use lockstep_protocol::parameters::Input;
+use lockstep_protocol::types::Type;
 
 /// Puts constants for such arguments.
 pub fn known_inputs(kernel: &mut Kernel, launch: &LaunchFacts) {
@@ -59,8 +61,8 @@ fn put(f: &mut Function, known: &[(usize, u128)]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image_format::Format;
     use crate::ir::parse_module;
+    use lockstep_protocol::image_format::Format;
     use opencl_sys::{CL_RGBA, CL_UNORM_INT8};
 
     #[test]

@@ -12,8 +12,9 @@
 //!                                  v5 = group_id 1 * enqueued_local_size 1 + global_offset 1 + v4
 //! ```
 
-use crate::ir::{BinaryOp, Builder, Function, Inst, InstData, Kernel, Query, Type, UnaryOp, Value};
-use crate::launch_facts::LaunchFacts;
+use crate::ir::{BinaryOp, Builder, Function, Inst, InstData, Kernel, Query, UnaryOp, Value};
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::types::Type;
 use std::collections::HashMap;
 
 /// Rewrites a kernel's ids, for launches of which the facts hold.

@@ -13,9 +13,10 @@
 use crate::analysis::cfg::{Cfg, cfg};
 use crate::analysis::dominators::{Dominators, dominators};
 use crate::analysis::loops::{Loop, Loops, loops};
-use crate::ir::{Block, BlockCall, Function, Terminator, Type, Value};
+use crate::ir::{Block, BlockCall, Function, Terminator, Value};
 use crate::transform::reducible::make_reducible;
 use cranelift_entity::SecondaryMap;
+use lockstep_protocol::types::Type;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 /// Brings a function into normal form.

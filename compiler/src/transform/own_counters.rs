@@ -21,8 +21,9 @@
 //! [`counters`]: crate::analysis::counters
 
 use crate::analysis::counters::counters_of;
-use crate::ir::{Function, InstData, Kernel, LocalData, LocalVar, SourceLoc, Space, Type};
-use crate::launch_facts::LaunchFacts;
+use crate::ir::{Function, InstData, Kernel, LocalData, LocalVar, SourceLoc};
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::types::{Space, Type};
 
 /// Alignment of a copy: a line of the cache.
 const ALIGN: u32 = 64;

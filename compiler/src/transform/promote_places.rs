@@ -25,6 +25,8 @@ use crate::analysis::origins::{Apart, Origin, Origins};
 use crate::analysis::predicates::ControlFlow;
 use crate::ir::*;
 use cranelift_entity::EntitySet;
+use lockstep_protocol::types::{Space, Type};
+use lockstep_protocol::variables::Global;
 use std::collections::HashMap;
 
 /// Instructions of a region that is looked at: each place is compared with all other accesses of its loop.

@@ -27,8 +27,9 @@
 use crate::analysis::cfg::{Cfg, cfg};
 use crate::analysis::dominators::dominators;
 use crate::analysis::loops::loops;
-use crate::ir::{Block, BlockCall, Function, Terminator, Type, Value};
+use crate::ir::{Block, BlockCall, Function, Terminator, Value};
 use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::types::Type;
 
 /// Gives every cycle one entry; how many headers were added.
 pub fn make_reducible(f: &mut Function) -> usize {

@@ -15,9 +15,9 @@
 
 use crate::analysis::constants::{Constants, Fact, constants};
 use crate::ir::*;
-use crate::launch_facts::LaunchFacts;
 use crate::transform::fold::put_constants;
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
+use lockstep_protocol::launch_facts::LaunchFacts;
 
 /// How often some region has to stand. One that stands twice may be the first round of a loop and all others.
 const FEWEST_ROUNDS: usize = 3;

@@ -32,6 +32,7 @@ use crate::transform::copy::Copies;
 use crate::transform::normalize::normalize;
 use crate::widen::memory::{AccessClass, Direction, classify};
 use cranelift_entity::SecondaryMap;
+use lockstep_protocol::types::{Space, Type};
 
 /// Bytes that a lane is to read at once, as code generation takes them.
 const CHUNK: u64 = 16;

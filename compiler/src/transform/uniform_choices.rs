@@ -25,6 +25,7 @@ use crate::analysis::shape::Shape;
 use crate::ir::*;
 use crate::transform::copy::{Copies, copy};
 use cranelift_entity::SecondaryMap;
+use lockstep_protocol::types::Type;
 
 /// Steps from an address back to what it depends on.
 const DEPTH: usize = 8;

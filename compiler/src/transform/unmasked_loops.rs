@@ -32,6 +32,7 @@ use crate::ir::*;
 use crate::transform::copy::{Copies, copy};
 use crate::transform::normalize::normalize;
 use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::types::Type;
 use std::fmt;
 
 /// The instructions that a version of a loop may have.

@@ -26,6 +26,7 @@ use super::uniform_choices::{is_known_at_entry, split};
 use crate::analysis::shape::Shape;
 use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::types::Type;
 
 /// What has to hold so that pieces are whole gangs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

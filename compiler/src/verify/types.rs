@@ -2,6 +2,7 @@
 
 use super::{Code, Verifier};
 use crate::ir::*;
+use lockstep_protocol::types::{Space, Type};
 use std::collections::HashSet;
 use std::fmt::Display;
 

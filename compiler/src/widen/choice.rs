@@ -10,8 +10,8 @@
 //! cut at barriers, regions in which gangs lose are run by one work-item after the other.
 //! Source: DESIGN decisions 8 and 9; Moll 2021, chapter 10, for the shapes that decide what an access costs.
 
+use super::analyse;
 use super::choices::{Together, may_have_versions, uniform_choice, walks, whole_pieces};
-use super::{Configuration, Gangs, WIDTHS, analyse};
 use crate::analysis::cfg::{Cfg, cfg};
 use crate::analysis::cost::{self, Costs, Registers};
 use crate::analysis::divergence::{Divergence, Facts, divergence};
@@ -19,13 +19,15 @@ use crate::analysis::dominators::dominators;
 use crate::analysis::group_queries::needs_groups;
 use crate::analysis::loops::{Loops, loops};
 use crate::analysis::shape::Shape;
-use crate::analysis::traversal_order::{TraversalOrder, find_order};
+use crate::analysis::traversal_order::find_order;
 use crate::ir::{Block, Function, Inst, InstData, Kernel, Module, Region, Terminator, Value};
-use crate::launch_facts::{LaunchFacts, LocalSize};
-use crate::layout::{Layout, MOST_RUNS};
 use crate::transform::group_accesses::group_accesses;
 use crate::transform::uniform_choices::suppose;
 use cranelift_entity::{EntityRef, SecondaryMap};
+use lockstep_protocol::configuration::{Configuration, Gangs, WIDTHS};
+use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize};
+use lockstep_protocol::layout::{Layout, MOST_RUNS};
+use lockstep_protocol::outline::TraversalOrder;
 use std::fmt;
 
 /// Gangs have to be this much faster, in percent of a work-item's cost, for the estimate to be believed.

@@ -1,12 +1,13 @@
 //! Which regions get versions for a condition that the launch decides, and which loops run several rounds at once.
 
-use super::{Configuration, Gangs, Versions, analyse};
+use super::analyse;
 use crate::analysis::divergence::{Divergence, Facts};
 use crate::ir::{Function, InstData, SourceLoc, Value, ValueDef};
 use crate::report::{Note, Notes};
 use crate::transform::rounds_at_once;
 use crate::transform::uniform_choices::{condition, split};
 use crate::transform::whole_pieces::{Pieces, pieces};
+use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
 
 /// Regions with more instructions get no versions unless always.
 const MOST: usize = 400;

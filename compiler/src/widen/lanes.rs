@@ -4,7 +4,7 @@
 //! tile. Vectors are made of it only where one is needed.
 
 use crate::analysis::shape::Shape;
-use crate::ir::Type;
+use lockstep_protocol::types::Type;
 
 /// How a value is held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,7 +36,7 @@ impl Form {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::Space;
+    use lockstep_protocol::types::Space;
 
     #[test]
     fn only_what_can_be_added_to_is_affine() {

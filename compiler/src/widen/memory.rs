@@ -3,7 +3,7 @@
 //! Source: Karrenberg & Hack 2012, section 3.3 (uniform and consecutive accesses); Moll 2021, chapters 10
 //! and 11 (strides).
 
-use crate::ir::Type;
+use lockstep_protocol::types::Type;
 
 /// The elements that one wide access may span.
 const WIDEST_SPAN: u32 = 256;

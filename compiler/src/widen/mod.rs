@@ -1,7 +1,8 @@
 //! Widening: what code generation needs to know to run a region for a gang of work-items at a time.
 //!
 //! A gang is W work-items in the lanes of SIMD registers: consecutive along one dimension, several rows of a group, or
-//! consecutive by linear ids ([`crate::layout`]). This part is the plan, in terms of our IR; `codegen/vector` writes it as LLVM IR.
+//! consecutive by linear ids ([`lockstep_protocol::layout`]). This part is the plan, in terms of our IR; `codegen/vector` writes it
+//! as LLVM IR.
 //!
 //! Requires: a kernel cut into regions.
 //! Ensures: the regions are linearized (`Stage::Linearized`) but those in which one work-item runs after the other, and
@@ -14,7 +15,6 @@
 
 pub mod choice;
 mod choices;
-pub mod configuration;
 pub mod lanes;
 pub mod memory;
 mod notes;
@@ -29,8 +29,6 @@ use crate::analysis::origins::apart;
 use crate::analysis::run_by_some::run_by_some;
 use crate::analysis::shape::Shape;
 use crate::ir::{BinaryOp, Block, Function, InstData, InstNode, Kernel, Module, Region, UnaryOp, Value};
-use crate::launch_facts::LaunchFacts;
-use crate::layout::Layout;
 use crate::report::{Note, Notes};
 use crate::transform::boscc::boscc;
 use crate::transform::divergent_loops::divergent_loops;
@@ -43,15 +41,14 @@ use crate::transform::trivial_branches::trivial_branches;
 use crate::transform::unreachable_edges::remove_unreachable_edges;
 pub use choice::Choice;
 use choices::Together;
-pub use configuration::{Configuration, Gangs, Versions};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, PrimaryMap, SecondaryMap};
 use lanes::Form;
+use lockstep_protocol::configuration::{Configuration, Gangs, Versions, WIDTHS};
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::Layout;
 use notes::Control;
 use std::fmt;
-
-/// The widths of a gang.
-pub const WIDTHS: [u32; 6] = [2, 4, 8, 16, 32, 64];
 
 /// The greatest alignment of a private slot of which each lane has its own.
 pub const SLOT_ALIGN: u32 = 128;

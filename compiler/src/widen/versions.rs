@@ -6,8 +6,8 @@
 //! nothing is left that pays or may be; then what is left of divergent loops that lanes enter one by one.
 //! Source: as `transform::unmasked_loops`, `transform::all_true` and `transform::in_turn`.
 
+use super::analyse;
 use super::notes::{branch_place, loop_place};
-use super::{Gangs, Versions, analyse};
 use crate::analysis::cfg::{Cfg, cfg};
 use crate::analysis::cost::Registers;
 use crate::analysis::divergence::{Divergence, Facts};
@@ -20,6 +20,7 @@ use crate::transform::all_true;
 use crate::transform::in_turn;
 use crate::transform::unmasked_loops::{self, Known, Refusal};
 use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::configuration::{Gangs, Versions};
 use std::collections::HashSet;
 
 /// Functions with more instructions get no versions unless always: compiling would take too long.

@@ -12,10 +12,11 @@ use crate::machine;
 use crate::machine::code::{Code, Side};
 use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
 use lockstep_compiler::ir::Module;
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::layout::Layout;
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
-use lockstep_compiler::widen::{Gangs, Reason};
+use lockstep_compiler::widen::Reason;
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::Gangs;
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::Layout;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

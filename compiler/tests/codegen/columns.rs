@@ -6,10 +6,11 @@ use crate::machine;
 use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
 use lockstep_compiler::ir::Module;
 use lockstep_compiler::jit::register_bits;
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::layout::Layout;
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize, compile_kernel};
-use lockstep_compiler::widen::Gangs;
+use lockstep_compiler::pipeline::compile_kernel;
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::Gangs;
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::Layout;
 
 /// Groups, of which the first ones are tiles whatever the registers.
 const LOCALS: [[u64; 2]; 8] = [[4, 4], [8, 8], [8, 32], [16, 8], [16, 16], [32, 8], [32, 32], [16, 5]];

@@ -4,12 +4,14 @@
 use crate::machine;
 use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
 use lockstep_compiler::ir::{Module, parse_module};
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::layout::Layout;
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize, compile_kernel};
+use lockstep_compiler::pipeline::compile_kernel;
 use lockstep_compiler::testing::{Shape, random_kernel};
 use lockstep_compiler::verify::{Stage, verify};
-use lockstep_compiler::widen::{Configuration, Gangs, Reason, Versions, WIDTHS};
+use lockstep_compiler::widen::Reason;
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::{Configuration, Gangs, Versions, WIDTHS};
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::Layout;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A few seeds, or those in `LOCKSTEP_TEST_SEEDS` (`from..to`).

@@ -5,11 +5,12 @@ use crate::layouts::{build, input};
 use crate::machine;
 use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
 use lockstep_compiler::ir::{InstData, Kernel, Module};
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
 use lockstep_compiler::report::Notes;
 use lockstep_compiler::transform::barriers::barriers;
-use lockstep_compiler::widen::{self, Gangs};
+use lockstep_compiler::widen;
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::{Gangs, Versions};
+use lockstep_protocol::launch_facts::LaunchFacts;
 
 const ITEMS: u64 = 45;
 
@@ -43,7 +44,7 @@ fn accesses(module: &Module, name: &str, apart: u32) -> usize {
     let mut kernel = module.kernels.iter().find(|kernel| kernel.name == name).unwrap().clone();
     barriers(&mut kernel);
     let range = NdRange::new(&[ITEMS], &[15]);
-    let gangs = Gangs::of_width(16).with_versions(widen::Versions::Never);
+    let gangs = Gangs::of_width(16).with_versions(Versions::Never);
     widen::plan(module, &mut kernel, gangs, 512, &launch(&range, apart), &Notes::default()).unwrap();
     count_accesses(&kernel)
 }

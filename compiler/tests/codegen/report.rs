@@ -1,10 +1,11 @@
 //! The report of a kernel in OpenCL C: each access, branch and loop with its source line.
 
-use lockstep_compiler::frontend::options::{BuildOptions, Stage};
 use lockstep_compiler::frontend::{FrontendConfig, compile, link};
 use lockstep_compiler::ir::Module;
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize, compile_kernel, load};
-use lockstep_compiler::widen::{Configuration, Gangs};
+use lockstep_compiler::pipeline::{compile_kernel, load};
+use lockstep_protocol::build_options::{BuildOptions, Stage};
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::{Configuration, Gangs};
 use std::path::PathBuf;
 
 fn build(source: &str, source_lines: bool) -> Module {

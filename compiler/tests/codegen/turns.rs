@@ -3,8 +3,10 @@
 use crate::host_code::build;
 use lockstep_compiler::analysis::group_queries::needs_groups;
 use lockstep_compiler::analysis::waiting::may_wait;
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize, compile_kernel};
-use lockstep_compiler::widen::{Gangs, Reason};
+use lockstep_compiler::pipeline::compile_kernel;
+use lockstep_compiler::widen::Reason;
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::Gangs;
 
 const LOCK: &str = "while (atomic_cmpxchg(p, 0, 1) != 0); a[i] += 1; atomic_xchg(p, 0);";
 const ADD: &str = "float old = a[i & 7], now; do { now = old; old = as_float(atomic_cmpxchg((global int *)a + (i & 7), \

@@ -4,11 +4,12 @@ use crate::gangs::noise;
 use crate::layouts::build as cleaned;
 use crate::machine;
 use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
 use lockstep_compiler::report::Notes;
 use lockstep_compiler::transform::barriers::barriers;
-use lockstep_compiler::widen::{Gangs, plan};
+use lockstep_compiler::widen::plan;
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::Gangs;
+use lockstep_protocol::launch_facts::LaunchFacts;
 
 /// Elements from one work-item's row to the next.
 const ROW: usize = 41;

@@ -12,10 +12,10 @@ use lockstep_compiler::analysis::loops::loops;
 use lockstep_compiler::analysis::post_dominators::post_dominators;
 use lockstep_compiler::analysis::waiting::waiting_loops;
 use lockstep_compiler::ir::{Block, Function, Module, Value, block_text, inst_text, term_text};
-use lockstep_compiler::launch_facts::{LaunchFacts, LocalSize};
 use lockstep_compiler::transform::all_true;
 use lockstep_compiler::transform::unmasked_loops::{self, Known, Refusal};
 use lockstep_compiler::verify::VerifyError;
+use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize};
 use std::collections::BTreeSet;
 
 fn each_function(module: &Module, mut facts: impl FnMut(&Function, &mut Vec<Fact>)) -> Vec<Fact> {

@@ -14,10 +14,8 @@ use lockstep_compiler::analysis::loops::loops;
 use lockstep_compiler::analysis::origins::apart;
 use lockstep_compiler::interp::{Arg, Memory, NdRange, STEP_LIMIT, run_gangs};
 use lockstep_compiler::ir::{Function, Kernel, Module};
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::layout::Layout;
 use lockstep_compiler::report::Notes;
-use lockstep_compiler::transform::barriers::{Bounds, barriers, barriers_within};
+use lockstep_compiler::transform::barriers::{barriers, barriers_within};
 use lockstep_compiler::transform::boscc::boscc;
 use lockstep_compiler::transform::divergent_loops::{UniformLoops, divergent_loops};
 use lockstep_compiler::transform::fold::fold;
@@ -38,7 +36,10 @@ use lockstep_compiler::transform::waiting_loops::mark_waiting_loops;
 use lockstep_compiler::transform::whole_pieces::pieces;
 use lockstep_compiler::verify::{Stage, verify};
 use lockstep_compiler::widen::versions::versions;
-use lockstep_compiler::widen::{Gangs, Versions};
+use lockstep_protocol::compile_options::Bounds;
+use lockstep_protocol::configuration::{Gangs, Versions};
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::Layout;
 use std::path::Path;
 
 struct Pass {

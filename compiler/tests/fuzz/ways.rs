@@ -5,15 +5,17 @@ use lockstep_compiler::analysis::cfg::cfg;
 use lockstep_compiler::analysis::lines::lines;
 use lockstep_compiler::interp::{Memory, run_gangs, run_limited};
 use lockstep_compiler::ir::{Function, InstData, Kernel, Module, Region, Value};
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::layout::Layout;
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
 use lockstep_compiler::report::{Notes, Report};
 use lockstep_compiler::testing::Generated;
-use lockstep_compiler::transform::barriers::{Bounds, barriers, barriers_within};
+use lockstep_compiler::transform::barriers::{barriers, barriers_within};
 use lockstep_compiler::transform::shared_live::shared_live;
 use lockstep_compiler::verify::{Stage, verify, verify_kernel};
-use lockstep_compiler::widen::{self, Configuration, Gangs, Reason, RegionPlan, Versions};
+use lockstep_compiler::widen::{self, Reason, RegionPlan};
+use lockstep_protocol::compile_options::Bounds;
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::Layout;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Steps that a kernel may take: random ones take far fewer, if also some millions where all is linearized, and those that lost the end of a loop are to be noticed.

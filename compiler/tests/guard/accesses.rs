@@ -6,7 +6,8 @@ use crate::code::{Code, Side};
 use crate::conditions::{CONDITIONS, Condition, Launch};
 use lockstep_compiler::interp::{Arg, Memory};
 use lockstep_compiler::ir::Module;
-use lockstep_compiler::widen::{Configuration, Reason};
+use lockstep_compiler::widen::Reason;
+use lockstep_protocol::configuration::Configuration;
 use std::fmt::Write;
 use std::ops::Range;
 

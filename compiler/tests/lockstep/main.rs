@@ -8,8 +8,6 @@ use lockstep_compiler::analysis::loops::loops;
 use lockstep_compiler::analysis::pointees::pointees;
 use lockstep_compiler::interp::{Memory, STEP_LIMIT, run, run_gangs};
 use lockstep_compiler::ir::{Block, Function, InstData, Kernel, Module, SlotLayout};
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::layout::Layout;
 use lockstep_compiler::report::Notes;
 use lockstep_compiler::testing::{Generated, Shape, random_kernel};
 use lockstep_compiler::transform::barriers::barriers;
@@ -17,7 +15,10 @@ use lockstep_compiler::transform::divergent_loops::{UniformLoops, divergent_loop
 use lockstep_compiler::transform::linearize::linearize;
 use lockstep_compiler::transform::normalize::normalize;
 use lockstep_compiler::verify::{Stage, verify};
-use lockstep_compiler::widen::{Configuration, Gangs, Versions, plan};
+use lockstep_compiler::widen::plan;
+use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::Layout;
 use std::ops::Range;
 
 mod uniform;

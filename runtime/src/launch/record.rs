@@ -6,8 +6,8 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lockstep_compiler::codegen::abi::{LaunchFrame, ScratchNeeds};
 use lockstep_compiler::pipeline::Variant;
+use lockstep_protocol::kernel_abi::{LaunchFrame, ScratchNeeds};
 use opencl_sys::CL_OUT_OF_RESOURCES;
 
 use super::block::ArgBlock;

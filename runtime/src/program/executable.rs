@@ -7,10 +7,12 @@ use std::sync::{Arc, OnceLock};
 
 use lockstep_compiler::container::{Binary, Image, KernelCode};
 use lockstep_compiler::frontend::LinkedProgram;
-use lockstep_compiler::ir::{Global, Module};
-use lockstep_compiler::launch_facts::{LaunchFacts, objects};
-use lockstep_compiler::outline::{KernelOutline, Outline};
-use lockstep_compiler::pipeline::{self, CompileError, CompileOptions, KernelObject, Variant};
+use lockstep_compiler::ir::Module;
+use lockstep_compiler::pipeline::{self, CompileError, KernelObject, Variant};
+use lockstep_protocol::compile_options::CompileOptions;
+use lockstep_protocol::launch_facts::{LaunchFacts, objects};
+use lockstep_protocol::outline::{KernelOutline, Outline};
+use lockstep_protocol::variables::Global;
 use opencl_sys::{CL_COMPLETE, CL_INVALID_KERNEL_NAME, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES};
 use parking_lot::Mutex;
 

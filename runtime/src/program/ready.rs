@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use lockstep_compiler::launch_facts::{LaunchFacts, LocalSize, OBJECTS, Object};
 use lockstep_compiler::pipeline::{KernelObject, Variant};
+use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize, OBJECTS, Object};
 
 /// As many launches run code that came with the program before code for more that holds of them is made: those of a
 /// program that does little are over before that would pay.

@@ -7,7 +7,7 @@
 
 use std::sync::OnceLock;
 
-use lockstep_compiler::launch_facts::LaunchFacts;
+use lockstep_protocol::launch_facts::LaunchFacts;
 use parking_lot::Mutex;
 
 /// Variants beside the one that runs any launch.
@@ -116,7 +116,7 @@ impl<T> Variants<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_compiler::launch_facts::LocalSize;
+    use lockstep_protocol::launch_facts::LocalSize;
 
     fn launch(global: u64, local: u64) -> LaunchFacts {
         LaunchFacts::of_range([0; 3], [global, 1, 1], [local, 1, 1])

@@ -10,7 +10,8 @@
 //! are zero in lane 0, so that bit operations with constants act on known bits.
 
 use super::Shape;
-use crate::ir::{BinaryOp, IntCc, IntFlags, Type, UnaryOp};
+use crate::ir::{BinaryOp, IntCc, IntFlags, UnaryOp};
+use lockstep_protocol::types::Type;
 
 /// What is known of a value in all lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,11 +9,12 @@ use super::masks::Mask;
 use super::values::Held;
 use crate::analysis::addresses::{self, Extended};
 use crate::codegen::emit::{Emitted, vector_of};
-use crate::ir::{Type, Value};
+use crate::ir::Value;
 use crate::widen::memory::Direction;
 use inkwell::builder::BuilderError;
 use inkwell::types::VectorType;
 use inkwell::values::{BasicValueEnum, InstructionOpcode, InstructionValue, IntValue, PointerValue, VectorValue};
+use lockstep_protocol::types::Type;
 
 /// Bytes that a lane loads at once.
 pub(super) const CHUNK: u32 = 16;

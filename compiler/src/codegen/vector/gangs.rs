@@ -13,14 +13,15 @@ use crate::codegen::emit::{Emit, Emitted};
 use crate::codegen::groups::{Item, Level};
 use crate::codegen::region::Exits;
 use crate::ir::{Function, Region};
-use crate::launch_facts::LaunchFacts;
-use crate::layout::Layout;
-use crate::widen::{RegionPlan, Versions};
+use crate::widen::RegionPlan;
 use cranelift_entity::EntityRef;
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::types::VectorType;
 use inkwell::values::{IntValue, PointerValue, VectorValue};
+use lockstep_protocol::configuration::Versions;
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::Layout;
 
 /// Emits a region's code for all work-items of the group, in gangs; emission goes on behind it. The answer:
 /// the regions in which the group may go on, of which the one is stored to `next` by its number.

@@ -9,7 +9,7 @@ use super::values::Held;
 use crate::analysis::waiting::may_wait;
 use crate::codegen::alias::Part;
 use crate::codegen::emit::{Emitted, vector_of};
-use crate::ir::{Access, InstNode, LiveSlot, Space, Type, Value};
+use crate::ir::{Access, InstNode, LiveSlot, Value};
 use crate::widen::memory::{AccessClass, Direction, classify, elements};
 use inkwell::builder::BuilderError;
 use inkwell::types::VectorType;
@@ -17,6 +17,7 @@ use inkwell::values::{
     BasicValue, BasicValueEnum, CallSiteValue, InstructionOpcode, InstructionValue, PointerValue, ValueKind,
     VectorValue,
 };
+use lockstep_protocol::types::{Space, Type};
 
 /// Bytes of the numbers that gathers and scatters move.
 const WIDEST_NUMBER: u32 = 8;

@@ -40,7 +40,7 @@ use super::storage::{SlotHome, Storage};
 use crate::analysis::cfg::cfg;
 use crate::analysis::lines::{Line, lines};
 use crate::analysis::origins::Origins;
-use crate::ir::{Block, BlockCall, Function, InstData, Kernel, Slot, SourceLoc, Terminator, Type, Value};
+use crate::ir::{Block, BlockCall, Function, InstData, Kernel, Slot, SourceLoc, Terminator, Value};
 use crate::report::Notes;
 use crate::widen::lanes::Form;
 use crate::widen::{RegionPlan, Widening};
@@ -49,6 +49,7 @@ use inkwell::basic_block::BasicBlock;
 use inkwell::builder::BuilderError;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, PhiValue, PointerValue, VectorValue};
+use lockstep_protocol::types::Type;
 use std::cell::Cell;
 use values::Held;
 

@@ -4,6 +4,7 @@ use super::super::lex::{Pos, Token};
 use super::super::*;
 use super::resolve::{Body, LITERALS, Literal, PendingBlock, PendingTerm};
 use super::{MAX_NUMBER, Parser, Result, entity_number};
+use lockstep_protocol::variables::Global;
 use std::sync::Arc;
 
 impl Parser {

@@ -5,6 +5,7 @@ use super::super::print::operand_type;
 use super::super::*;
 use super::Result;
 use half::f16;
+use lockstep_protocol::types::Type;
 use std::collections::{HashMap, HashSet};
 
 /// Numbers from here on stand for literals until the types are known.

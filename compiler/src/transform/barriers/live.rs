@@ -14,10 +14,10 @@
 //! again.
 
 use super::{Split, Start};
-use crate::ir::{
-    BinaryOp, Input, Inst, InstData, Kernel, LiveData, LiveSlot, Query, TernaryOp, Type, UnaryOp, Value, ValueDef,
-};
+use crate::ir::{BinaryOp, Inst, InstData, Kernel, LiveData, LiveSlot, Query, TernaryOp, UnaryOp, Value, ValueDef};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
+use lockstep_protocol::parameters::Input;
+use lockstep_protocol::types::Type;
 use std::collections::BTreeSet;
 
 /// Operations that computing a value again from what every region has may take: most of them are the

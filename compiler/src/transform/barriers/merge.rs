@@ -28,22 +28,8 @@ use super::{Cuts, Start};
 use crate::analysis::cfg::Cfg;
 use crate::ir::{Block, Function, Region};
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
+use lockstep_protocol::compile_options::Bounds;
 use std::collections::BTreeSet;
-
-/// How much regions may copy.
-#[derive(Clone, Copy, Debug)]
-pub struct Bounds {
-    /// Instructions of all regions together that are never too many: LLVM takes about half a second for them.
-    pub few_insts: usize,
-    /// Most regions behind barriers that a block may be part of where all of them together have more instructions.
-    pub most_copies: usize,
-}
-
-impl Default for Bounds {
-    fn default() -> Bounds {
-        Bounds { few_insts: 8000, most_copies: 4 }
-    }
-}
 
 /// The regions of starts.
 pub(super) struct Regions {

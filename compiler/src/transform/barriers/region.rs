@@ -20,10 +20,9 @@ use super::live::Plan;
 use super::{Split, Start};
 use crate::analysis::cfg::{Cfg, cfg};
 use crate::analysis::dominators::{Dominators, dominators};
-use crate::ir::{
-    Block, BlockCall, Function, Inst, InstData, LiveSlot, Region, SourceLoc, Terminator, Type, Value, ValueDef,
-};
+use crate::ir::{Block, BlockCall, Function, Inst, InstData, LiveSlot, Region, SourceLoc, Terminator, Value, ValueDef};
 use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::types::Type;
 
 struct Copy<'a> {
     split: &'a Split,

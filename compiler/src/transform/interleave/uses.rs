@@ -10,6 +10,7 @@ use crate::analysis::pointees::{Pointees, passed_on};
 use crate::ir::*;
 use crate::widen::SLOT_ALIGN;
 use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::types::Type;
 
 /// The most elements of a copy that is written as loads and stores.
 const LONGEST_COPY: u64 = 32;

@@ -131,10 +131,11 @@ mod tests {
     use super::*;
     use crate::analysis::block_index::block_index;
     use crate::analysis::testing::fall_through_switch;
-    use crate::ir::{SourceLoc, Type};
+    use crate::ir::SourceLoc;
     use crate::transform::divergent_loops::divergent_loops;
     use crate::transform::normalize::normalize;
     use cranelift_entity::EntitySet;
+    use lockstep_protocol::types::Type;
 
     /// A divergent switch of so many cases that fall through, its long chains, and the order of its blocks.
     fn of_switch(cases: usize) -> (Function, LongSwitches, Vec<Block>) {

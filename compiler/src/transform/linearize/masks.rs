@@ -23,6 +23,7 @@ use crate::analysis::predicates::{Graph, Lanes};
 use crate::ir::*;
 use crate::transform::divergent_loops::Tracked;
 use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::types::Type;
 use std::collections::HashMap;
 
 /// An edge of the function before linearization.

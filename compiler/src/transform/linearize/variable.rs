@@ -11,8 +11,9 @@
 
 use super::skeleton::Skeleton;
 use crate::analysis::dominators::Dominators;
-use crate::ir::{Block, Function, Inst, Type, Value, ValueDef};
+use crate::ir::{Block, Function, Inst, Value, ValueDef};
 use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::types::Type;
 use std::collections::{HashMap, HashSet};
 
 /// The linearized function while it is made.

@@ -5,10 +5,13 @@ mod watch;
 
 pub use object::Side;
 
-use lockstep_compiler::codegen::abi::LaunchFrame;
 use lockstep_compiler::interp::{Arg, Memory, NdRange, PrintfEvent, Report};
-use lockstep_compiler::ir::{Format, Kernel, Module, ParamKind, Type};
-use lockstep_compiler::pipeline::{CompileOptions, Variant, compile_kernel};
+use lockstep_compiler::ir::{Format, Kernel, Module};
+use lockstep_compiler::pipeline::{Variant, compile_kernel};
+use lockstep_protocol::compile_options::CompileOptions;
+use lockstep_protocol::kernel_abi::LaunchFrame;
+use lockstep_protocol::parameters::ParamKind;
+use lockstep_protocol::types::Type;
 use object::{Object, UNWRITTEN};
 use std::cell::RefCell;
 use std::ffi::c_void;

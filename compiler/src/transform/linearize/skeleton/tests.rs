@@ -17,6 +17,7 @@ use crate::ir::{Block, BlockCall, BlockData, Function, Terminator};
 use crate::testing::Random;
 use crate::transform::divergent_loops::divergent_loops;
 use cranelift_entity::EntitySet;
+use lockstep_protocol::types::Type;
 use std::collections::BTreeSet;
 
 /// A function with what linearization wants to know.
@@ -92,7 +93,7 @@ impl Case {
             new.blocks.push(BlockData { params: vec![], insts: vec![], term: Terminator::Return });
         }
         new.layout.clone_from(&self.order);
-        let cond = new.constant(crate::ir::Type::BOOL, 0);
+        let cond = new.constant(Type::BOOL, 0);
         for &block in &self.order {
             let mut to = skeleton.next[block].iter().map(|&block| BlockCall { block, args: vec![] });
             new.blocks[block].term = match (to.next(), to.next()) {

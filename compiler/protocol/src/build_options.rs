@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-pub use super::option_error::OptionError;
+use crate::option_error::OptionError;
 
 /// Which entry point the string was given to; it decides what is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]

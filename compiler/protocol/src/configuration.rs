@@ -6,6 +6,9 @@
 use crate::layout::Layout;
 use std::str::FromStr;
 
+/// The widths of a gang.
+pub const WIDTHS: [u32; 6] = [2, 4, 8, 16, 32, 64];
+
 /// How much the vectorizer makes of what lanes have in common.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Configuration {
@@ -61,7 +64,7 @@ pub enum Versions {
 pub struct Gangs {
     /// What is made of what lanes have in common.
     pub configuration: Configuration,
-    /// Work-items of a gang, one of [`super::WIDTHS`]; none: as fits the kernel.
+    /// Work-items of a gang, one of [`WIDTHS`]; none: as fits the kernel.
     pub width: Option<u32>,
     /// Which work-items are the lanes of a gang, wherever that is possible; none: as fits the kernel, or along x where
     /// the width is given.

@@ -1,8 +1,7 @@
 //! Build-option strings: what is accepted, what it means, what is refused.
 
-use lockstep_compiler::frontend::options::{
-    BuildOptions, InputLanguage, LanguageVersion, Macro, OptionError, Stage, Warnings,
-};
+use lockstep_protocol::build_options::{BuildOptions, InputLanguage, LanguageVersion, Macro, Stage, Warnings};
+use lockstep_protocol::option_error::OptionError;
 
 fn build(text: &str) -> BuildOptions {
     BuildOptions::parse(text, Stage::Build).unwrap_or_else(|error| panic!("{text:?}: {error}"))

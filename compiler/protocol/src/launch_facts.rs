@@ -1,7 +1,7 @@
 //! What the code of a kernel may rely on of every launch that runs it.
 
 use crate::image_format::Format;
-use crate::ir::{Param, ParamKind};
+use crate::parameters::{Param, ParamKind};
 use serde::{Deserialize, Serialize};
 
 /// The most work-items of a group, along each dimension and together, in any launch.
@@ -78,8 +78,8 @@ pub struct LaunchFacts {
     /// The kernel's inputs, one bit each, that are pointers to such memory which the launch writes once and does not read,
     /// where it touches more memory than the caches keep.
     pub streams: u32,
-    /// The kernel's inputs, one bit each, that are pointers to counters of which each thread is to have a copy
-    /// ([`crate::analysis::counters`]): to memory which no other argument and no SVM pointer reaches.
+    /// The kernel's inputs, one bit each, that are pointers to counters of which each thread is to have a copy:
+    /// to memory which no other argument and no SVM pointer reaches.
     pub counters: u32,
     /// As many bytes as such memory has at most; a power of two, 0 without any.
     pub counters_bytes: u32,

@@ -4,7 +4,7 @@
 //! The front end must define exactly the macros that the host API reports, so both read this page. A line is added
 //! here when, and only when, the library and the compiler deliver what it names.
 
-use super::options::LanguageVersion;
+use crate::build_options::LanguageVersion;
 
 /// A version as OpenCL packs it (`CL_MAKE_VERSION`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

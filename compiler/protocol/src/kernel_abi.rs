@@ -34,11 +34,11 @@ pub struct LaunchFrame {
     pub local_size: [u64; 3],
     /// get_num_groups.
     pub num_groups: [u64; 3],
-    /// The argument block, laid out by `ir::Param::offset`, `ir::Kernel::args_size` bytes.
+    /// The argument block, laid out by `Param::offset`, `KernelOutline::args_size` bytes.
     /// Pointers are host addresses; a `__local` argument is an offset into the scratch memory.
     pub args: *const u8,
-    /// The address of each program-scope variable by `ir::Global` index; entries of variables that
-    /// stand in code (`ir::GlobalData::constant` without relocations) are not read.
+    /// The address of each program-scope variable by [`Global`](crate::variables::Global) index; entries of variables that
+    /// stand in code (`GlobalData::constant` without relocations) are not read.
     pub globals: *const *mut u8,
     /// Where private storage starts in the scratch memory; a multiple of 128.
     pub items_offset: u64,
@@ -50,7 +50,7 @@ pub struct LaunchFrame {
     pub work_dim: u32,
 }
 
-/// Called by printf: context, `ir::Format` index, packed arguments (each element of each argument in
+/// Called by printf: context, the format's index, packed arguments (each element of each argument in
 /// 8 bytes, in order: integers zero-extended by their bits, floats as binary64, pointers as addresses).
 /// Returns what printf returns.
 pub type PrintfFn = unsafe extern "C" fn(*const c_void, u32, *const u64) -> i32;

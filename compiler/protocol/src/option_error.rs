@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::options::Stage;
+use crate::build_options::Stage;
 
 /// Options that the compiler takes, as they begin.
 pub(super) const COMPILER_OPTIONS: &[&str] = &[
