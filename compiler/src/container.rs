@@ -120,8 +120,8 @@ fn read(bytes: &[u8], build: &str) -> Result<Binary, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::Module;
-    use crate::outline::describe_program;
+    use lockstep_ir::ir::Module;
+    use lockstep_ir::outline::describe_program;
     use lockstep_protocol::build_options::{BuildOptions, Stage};
     use lockstep_protocol::kernel_abi::ScratchNeeds;
 

@@ -1,25 +1,25 @@
 //! The way of a kernel, pass by pass: import when a program is built, the rest when a kernel is first
 //! launched. After each pass its result can be dumped, and in debug builds it is verified.
 
-use crate::analysis::group_queries::{needs_groups, needs_sub_groups};
-use crate::analysis::waiting::may_wait;
 use crate::codegen::{self, CodeOptions, Context, ENTRY_NAME};
 use crate::frontend::LinkedProgram;
 use crate::import::{self, ImportError};
-use crate::ir::{Kernel, Module};
 use crate::jit::{self, Extensions, HostMachine, JitCode, JitError, OptLevel, contained};
-use crate::report::{Notes, Report};
 use crate::stage_times::{Stopwatch, describe_times};
-use crate::transform::barriers::barriers_within;
-use crate::transform::known_inputs::known_inputs;
-use crate::transform::linear_ids::linear_ids;
-use crate::transform::own_counters::own_counters;
-use crate::transform::reducible::make_reducible;
-use crate::transform::rounds::rounds;
-use crate::transform::shared_live::shared_live;
-use crate::transform::waiting_loops::mark_waiting_loops;
-use crate::verify::{Stage, VerifyError, verify, verify_kernel};
-use crate::widen::{self, MOST_STACK_BYTES, Reason, Widening};
+use lockstep_ir::analysis::group_queries::{needs_groups, needs_sub_groups};
+use lockstep_ir::analysis::waiting::may_wait;
+use lockstep_ir::ir::{Kernel, Module};
+use lockstep_ir::report::{Notes, Report};
+use lockstep_ir::transform::barriers::barriers_within;
+use lockstep_ir::transform::known_inputs::known_inputs;
+use lockstep_ir::transform::linear_ids::linear_ids;
+use lockstep_ir::transform::own_counters::own_counters;
+use lockstep_ir::transform::reducible::make_reducible;
+use lockstep_ir::transform::rounds::rounds;
+use lockstep_ir::transform::shared_live::shared_live;
+use lockstep_ir::transform::waiting_loops::mark_waiting_loops;
+use lockstep_ir::verify::{Stage, VerifyError, verify, verify_kernel};
+use lockstep_ir::widen::{self, MOST_STACK_BYTES, Reason, Widening};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::kernel_abi::{KernelEntry, ScratchNeeds};

@@ -5,9 +5,9 @@
 //! A generic address may be private, global or local. Constant memory is not written to while a kernel
 //! runs, so whether it overlaps a buffer does not matter.
 
-use crate::analysis::origins::{Apart, Origin};
 use inkwell::context::Context;
 use inkwell::values::{InstructionValue, MetadataValue};
+use lockstep_ir::analysis::origins::{Apart, Origin};
 use lockstep_protocol::types::Space;
 use std::cell::Cell;
 

@@ -3,9 +3,9 @@
 use super::alias::Part;
 use super::emit::{Emit, Emitted, load_ordering, ordering, store_ordering};
 use super::frame::Frame;
-use crate::ir::{Access, Ordering};
 use inkwell::builder::BuilderError;
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue, ValueKind};
+use lockstep_ir::ir::{Access, Ordering};
 use lockstep_protocol::types::{Space, Type};
 
 impl<'ctx> Emit<'ctx, '_> {

@@ -19,11 +19,11 @@ use super::groups::{Group, Item};
 use super::region::{Exits, RegionCode};
 use super::region_functions::{NEXT, TAKEN, record};
 use super::storage::Storage;
-use crate::ir::{Function, Kernel, Region};
 use crate::jit::turns;
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{FunctionValue, IntValue, PointerValue};
+use lockstep_ir::ir::{Function, Kernel, Region};
 
 /// Has a region's function called, as often as it takes.
 pub fn take_turns<'ctx>(

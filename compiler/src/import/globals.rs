@@ -4,7 +4,7 @@ use super::constants::{Scalar, evaluate};
 use super::llvm::{Module, Type as LlvmType, TypeKind, Value};
 use super::types::{leaves, scalar, size_of};
 use super::{Attempt, Reason, refuse};
-use crate::ir;
+use lockstep_ir::ir;
 use lockstep_protocol::types::Space;
 use lockstep_protocol::variables::{Global, GlobalData};
 use std::collections::HashMap;

@@ -6,7 +6,7 @@ use super::globals::text_at;
 use super::llvm::{TypeKind, Value as LlvmValue};
 use super::types::scalar;
 use super::{Attempt, refuse};
-use crate::ir::InstData;
+use lockstep_ir::ir::InstData;
 use lockstep_protocol::types::{Space, Type};
 use lockstep_protocol::variables::FormatData;
 

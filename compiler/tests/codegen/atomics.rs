@@ -2,8 +2,8 @@
 
 use crate::gangs::{compare, compare_at, head, noise, stages};
 use crate::machine;
-use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
-use lockstep_compiler::ir::parse_module;
+use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::ir::parse_module;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Gangs, WIDTHS};
 use lockstep_protocol::launch_facts::LaunchFacts;

@@ -3,10 +3,10 @@
 
 use crate::layouts::{build, input, wrapping};
 use crate::machine;
-use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
-use lockstep_compiler::ir::Module;
 use lockstep_compiler::jit::register_bits;
 use lockstep_compiler::pipeline::compile_kernel;
+use lockstep_ir::interp::{self, Arg, Memory, NdRange};
+use lockstep_ir::ir::Module;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::launch_facts::LaunchFacts;

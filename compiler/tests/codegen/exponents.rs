@@ -3,8 +3,8 @@
 
 use crate::gangs::head;
 use crate::machine;
-use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
-use lockstep_compiler::ir::{Module, parse_module};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::ir::{Module, parse_module};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 

@@ -2,12 +2,12 @@
 //! in order, private arrays, values kept at barriers, and ends of rows that do not fill a gang.
 
 use crate::machine;
-use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
-use lockstep_compiler::ir::{Module, parse_module};
 use lockstep_compiler::pipeline::compile_kernel;
-use lockstep_compiler::testing::{Shape, random_kernel};
-use lockstep_compiler::verify::{Stage, verify};
-use lockstep_compiler::widen::Reason;
+use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::ir::{Module, parse_module};
+use lockstep_ir::testing::{Shape, random_kernel};
+use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::widen::Reason;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions, WIDTHS};
 use lockstep_protocol::launch_facts::LaunchFacts;
@@ -63,7 +63,7 @@ pub fn compare_at(widths: &[u32], text: &str, range: NdRange, buffers: &[Vec<u8>
         let (found_report, reason) = ran.unwrap_or_else(|e| panic!("width {width}: {e}\n{text}"));
         assert_eq!(reason, None, "width {width}: {text}");
         assert!(found.buffers == expected.buffers, "width {width}, {full_gangs:?}: other results\n{text}");
-        let plain = |events: &[lockstep_compiler::interp::PrintfEvent]| {
+        let plain = |events: &[lockstep_ir::interp::PrintfEvent]| {
             events.iter().map(|event| (event.format, event.args.clone())).collect::<Vec<_>>()
         };
         assert_eq!(plain(&found_report.printf), plain(&report.printf), "width {width}");

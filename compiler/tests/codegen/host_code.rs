@@ -3,8 +3,8 @@
 
 use crate::gangs::{stages, stages_with};
 use lockstep_compiler::frontend::{FrontendConfig, compile, link};
-use lockstep_compiler::ir::Module;
 use lockstep_compiler::pipeline::load;
+use lockstep_ir::ir::Module;
 use lockstep_protocol::build_options::{BuildOptions, Stage};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;

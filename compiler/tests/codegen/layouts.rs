@@ -3,9 +3,9 @@
 
 use crate::machine;
 use lockstep_compiler::frontend::{FrontendConfig, compile, link};
-use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
-use lockstep_compiler::ir::{Module, parse_module};
 use lockstep_compiler::pipeline::{compile_kernel, load};
+use lockstep_ir::interp::{self, Arg, Memory, NdRange};
+use lockstep_ir::ir::{Module, parse_module};
 use lockstep_protocol::build_options::{BuildOptions, Stage};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;

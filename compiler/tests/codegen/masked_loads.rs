@@ -3,9 +3,9 @@
 
 use crate::gangs::{head, noise};
 use crate::machine;
-use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
-use lockstep_compiler::ir::parse_module;
-use lockstep_compiler::verify::{Stage, verify};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::ir::parse_module;
+use lockstep_ir::verify::{Stage, verify};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs};
 use lockstep_protocol::launch_facts::LaunchFacts;

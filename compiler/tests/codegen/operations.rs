@@ -2,8 +2,8 @@
 //! bit, any NaN being as good as another.
 
 use crate::machine;
-use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
-use lockstep_compiler::ir::*;
+use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::ir::*;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::parameters::{Input, KernelAttrs, Param, ParamKind};

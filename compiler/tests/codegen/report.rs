@@ -1,8 +1,8 @@
 //! The report of a kernel in OpenCL C: each access, branch and loop with its source line.
 
 use lockstep_compiler::frontend::{FrontendConfig, compile, link};
-use lockstep_compiler::ir::Module;
 use lockstep_compiler::pipeline::{compile_kernel, load};
+use lockstep_ir::ir::Module;
 use lockstep_protocol::build_options::{BuildOptions, Stage};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs};

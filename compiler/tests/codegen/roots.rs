@@ -3,8 +3,8 @@
 use crate::gangs::{head, stages};
 use crate::host_code::build;
 use crate::machine;
-use lockstep_compiler::interp::{Arg, Memory, NdRange};
-use lockstep_compiler::ir::{InstData, Module, UnaryOp, parse_module};
+use lockstep_ir::interp::{Arg, Memory, NdRange};
+use lockstep_ir::ir::{InstData, Module, UnaryOp, parse_module};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 

@@ -2,8 +2,8 @@
 
 use crate::gangs::stages_with;
 use crate::host_code::build;
-use lockstep_compiler::analysis::streams::streams;
-use lockstep_compiler::ir::Kernel;
+use lockstep_ir::analysis::streams::streams;
+use lockstep_ir::ir::Kernel;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize};

@@ -4,7 +4,7 @@
 use crate::host_code::build;
 use crate::layouts::input;
 use crate::machine;
-use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
+use lockstep_ir::interp::{self, Arg, Memory, NdRange};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
 use lockstep_protocol::launch_facts::LaunchFacts;

@@ -1,10 +1,10 @@
 //! Which kernels take turns, and how they run then.
 
 use crate::host_code::build;
-use lockstep_compiler::analysis::group_queries::needs_groups;
-use lockstep_compiler::analysis::waiting::may_wait;
 use lockstep_compiler::pipeline::compile_kernel;
-use lockstep_compiler::widen::Reason;
+use lockstep_ir::analysis::group_queries::needs_groups;
+use lockstep_ir::analysis::waiting::may_wait;
+use lockstep_ir::widen::Reason;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 

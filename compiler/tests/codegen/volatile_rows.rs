@@ -4,7 +4,7 @@
 use crate::gangs::stages;
 use crate::layouts::build;
 use crate::machine;
-use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Gangs, WIDTHS};
 

@@ -1,8 +1,8 @@
 //! How many work-items a gang gets, which is the same on all machines for registers of so many bits.
 
 use crate::layouts::build;
-use lockstep_compiler::report::Notes;
-use lockstep_compiler::widen::{Widening, plan};
+use lockstep_ir::report::Notes;
+use lockstep_ir::widen::{Widening, plan};
 use lockstep_protocol::configuration::{Configuration, Gangs};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;

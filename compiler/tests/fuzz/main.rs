@@ -8,8 +8,8 @@ mod long_switches;
 mod seeds;
 mod ways;
 
-use lockstep_compiler::interp::Arg;
-use lockstep_compiler::testing::{Generated, Shape, random_kernel, reduce};
+use lockstep_ir::interp::Arg;
+use lockstep_ir::testing::{Generated, Shape, random_kernel, reduce};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
 use lockstep_protocol::parameters::Input;

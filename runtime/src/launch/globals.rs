@@ -72,7 +72,7 @@ impl Drop for Globals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_compiler::ir::Module;
+    use lockstep_ir::ir::Module;
     use lockstep_protocol::types::Space;
 
     fn variable(init: Vec<u8>, align: u32, relocs: Vec<(u64, Global, i64)>) -> GlobalData {

@@ -5,10 +5,10 @@ use std::time::{Duration, SystemTime};
 use lockstep_compiler::frontend::{
     self, Compilation, CompiledObject, FrontendConfig, FrontendError, Header, LinkedProgram, compiler_identity,
 };
-use lockstep_compiler::ir::Module;
-use lockstep_compiler::outline::describe_program;
 use lockstep_compiler::pipeline;
 use lockstep_compiler::stage_times::{Stopwatch, describe_times};
+use lockstep_ir::ir::Module;
+use lockstep_ir::outline::describe_program;
 use lockstep_protocol::build_options::{BuildOptions, Macro};
 use lockstep_protocol::outline::Outline;
 use serde::{Deserialize, Serialize};

@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 
 use lockstep_compiler::container::{Binary, Image, KernelCode};
 use lockstep_compiler::frontend::LinkedProgram;
-use lockstep_compiler::ir::Module;
 use lockstep_compiler::pipeline::{self, CompileError, KernelObject, Variant};
+use lockstep_ir::ir::Module;
 use lockstep_protocol::compile_options::CompileOptions;
 use lockstep_protocol::launch_facts::{LaunchFacts, objects};
 use lockstep_protocol::outline::{KernelOutline, Outline};

@@ -5,9 +5,9 @@ mod watch;
 
 pub use object::Side;
 
-use lockstep_compiler::interp::{Arg, Memory, NdRange, PrintfEvent, Report};
-use lockstep_compiler::ir::{Format, Kernel, Module};
 use lockstep_compiler::pipeline::{Variant, compile_kernel};
+use lockstep_ir::interp::{Arg, Memory, NdRange, PrintfEvent, Report};
+use lockstep_ir::ir::{Format, Kernel, Module};
 use lockstep_protocol::compile_options::CompileOptions;
 use lockstep_protocol::kernel_abi::LaunchFrame;
 use lockstep_protocol::parameters::ParamKind;
