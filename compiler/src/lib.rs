@@ -1,6 +1,5 @@
 //! From OpenCL C and SPIR to machine code, W work-items at a time.
 
-pub mod clock;
 pub mod codegen;
 pub mod container;
 pub mod frontend;

@@ -4,7 +4,7 @@
 use crate::codegen::{self, CodeOptions, Context, ENTRY_NAME};
 use crate::frontend::LinkedProgram;
 use crate::import::{self, ImportError};
-use crate::jit::{self, Extensions, HostMachine, JitCode, JitError, OptLevel, contained};
+use crate::jit::{self, Extensions, HostMachine, JitCode, JitError, Loader, OptLevel, contained};
 use crate::stage_times::{Stopwatch, describe_times};
 use lockstep_ir::analysis::group_queries::{needs_groups, needs_sub_groups};
 use lockstep_ir::analysis::waiting::may_wait;
@@ -44,8 +44,8 @@ pub struct KernelObject {
 
 impl KernelObject {
     /// Links the code into memory.
-    pub fn load(&self) -> Result<Variant, CompileError> {
-        let code = jit::load(&self.bytes, ENTRY_NAME)?;
+    pub fn load(&self, loader: &'static Loader) -> Result<Variant, CompileError> {
+        let code = loader.load(&self.bytes, ENTRY_NAME)?;
         Ok(Variant { code, needs: self.needs, times: Vec::new(), reason: None, report: None })
     }
 }
@@ -162,10 +162,15 @@ pub fn load(program: &LinkedProgram) -> Result<Module, CompileError> {
 }
 
 /// Compiles one kernel of a loaded program for this machine and loads it.
-pub fn compile_kernel(module: &Module, kernel: usize, options: &CompileOptions) -> Result<Variant, CompileError> {
+pub fn compile_kernel(
+    loader: &'static Loader,
+    module: &Module,
+    kernel: usize,
+    options: &CompileOptions,
+) -> Result<Variant, CompileError> {
     let Compiled { object, mut times, reason, report } = compile_object(module, kernel, options)?;
     let since = Instant::now();
-    let loaded = object.load()?;
+    let loaded = object.load(loader)?;
     times.push(("load", since.elapsed()));
     Ok(Variant { times, reason, report, ..loaded })
 }

@@ -13,6 +13,7 @@ mod control_groups;
 pub mod device;
 pub mod error;
 pub mod event;
+pub mod execute;
 pub mod extensions;
 pub mod image;
 pub mod kernel;

@@ -55,6 +55,15 @@ pub struct LaunchFrame {
 /// Returns what printf returns.
 pub type PrintfFn = unsafe extern "C" fn(*const c_void, u32, *const u64) -> i32;
 
+/// By this name code reads the clock of device and host: `fn() -> u64`, in nanoseconds.
+pub const READ_CLOCK: &str = "__lockstep_clock";
+
+/// By this name code has a region's work done whose work-items may wait for each other: `fn(work: fn(context), context)`.
+pub const TAKE_TURNS: &str = "__lockstep_take_turns";
+
+/// By this name work of such a region lets other work go on: `fn()`.
+pub const YIELD: &str = "__lockstep_yield";
+
 /// A compiled kernel: frame, scratch memory (aligned to 128), first group, one past the last group.
 pub type KernelEntry = unsafe extern "C" fn(*const LaunchFrame, *mut u8, u64, u64);
 

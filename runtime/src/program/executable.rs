@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
+use crate::execute::LOADER;
 use lockstep_compiler::container::{Binary, Image, KernelCode};
 use lockstep_compiler::frontend::LinkedProgram;
 use lockstep_compiler::pipeline::{self, CompileError, KernelObject, Variant};
@@ -259,7 +260,7 @@ impl Executable {
             Error::new(CL_OUT_OF_RESOURCES).because(format!("kernel {name}: {error}"))
         };
         let load = |object: KernelObject| {
-            let variant = Arc::new(object.load()?);
+            let variant = Arc::new(object.load(&LOADER)?);
             Ok(Made { variant, object: Arc::new(object) })
         };
         let ready = self.code[index].ready.get().into_iter().flatten().find(|ready| ready.facts == *launch);

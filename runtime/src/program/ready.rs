@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use crate::execute::LOADER;
 use lockstep_compiler::pipeline::{KernelObject, Variant};
 use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize, OBJECTS, Object};
 
@@ -76,6 +77,6 @@ impl Ready {
 
     /// The code, linked into memory; none if that fails.
     pub(super) fn load(&self) -> Option<Arc<Variant>> {
-        self.loaded.get_or_init(|| self.object.load().ok().map(Arc::new)).clone()
+        self.loaded.get_or_init(|| self.object.load(&LOADER).ok().map(Arc::new)).clone()
     }
 }

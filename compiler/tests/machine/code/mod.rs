@@ -12,6 +12,7 @@ use lockstep_protocol::compile_options::CompileOptions;
 use lockstep_protocol::kernel_abi::LaunchFrame;
 use lockstep_protocol::parameters::ParamKind;
 use lockstep_protocol::types::Type;
+use lockstep_runtime::execute::LOADER;
 use object::{Object, UNWRITTEN};
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -56,7 +57,7 @@ pub struct Code<'m> {
 impl<'m> Code<'m> {
     pub fn compile(module: &'m Module, kernel: &str, options: &CompileOptions) -> Result<Code<'m>, String> {
         let index = module.kernels.iter().position(|k| k.name == kernel).ok_or("no such kernel")?;
-        let variant = compile_kernel(module, index, options).map_err(|error| error.to_string())?;
+        let variant = compile_kernel(&LOADER, module, index, options).map_err(|error| error.to_string())?;
         Ok(Code { module, kernel: &module.kernels[index], variant })
     }
 

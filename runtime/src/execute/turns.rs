@@ -14,11 +14,6 @@ use std::ptr;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
-/// What generated code calls to have a region run, and to let others go on.
-pub const RUN: &str = "__lockstep_take_turns";
-/// As [`RUN`].
-pub const YIELD: &str = "__lockstep_yield";
-
 /// Does work of the region that the context is of until none is left.
 type Work = unsafe extern "C" fn(*mut c_void);
 

@@ -6,6 +6,7 @@
 
 use super::{soft, turns};
 use crate::clock;
+use lockstep_protocol::kernel_abi::{READ_CLOCK, TAKE_TURNS, YIELD};
 
 /// A function of the C library, whatever its type: only its address is used.
 type Function = unsafe extern "C" fn();
@@ -81,15 +82,15 @@ extern "C" fn read_clock() -> u64 {
 }
 
 /// Every name with its address.
-pub fn all() -> impl Iterator<Item = (&'static str, usize)> {
+pub fn all() -> Vec<(&'static str, usize)> {
     let libraries = math().iter().chain(memory()).map(|&(name, function)| (name, function as usize));
     let driver = [
-        (clock::SYMBOL, read_clock as *const ()),
-        (turns::RUN, turns::run as *const ()),
-        (turns::YIELD, turns::go_on as *const ()),
+        (READ_CLOCK, read_clock as *const ()),
+        (TAKE_TURNS, turns::run as *const ()),
+        (YIELD, turns::go_on as *const ()),
     ];
     let own = arithmetic().into_iter().chain(driver);
-    libraries.chain(own.map(|(name, address)| (name, address as usize)))
+    libraries.chain(own.map(|(name, address)| (name, address as usize))).collect()
 }
 
 #[cfg(test)]
