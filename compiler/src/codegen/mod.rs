@@ -1,7 +1,7 @@
 //! From IR to LLVM IR of the host.
 //!
 //! Requires: a verified kernel without barrier instructions, cut into regions.
-//! Ensures: a module of its own with one function, a [`abi::KernelEntry`], that runs a chunk of
+//! Ensures: a module of its own with one function, a [`KernelEntry`], that runs a chunk of
 //! work-groups of launches of which the facts hold; the meaning of every operation is that of the IR, where OpenCL leaves the result open
 //! (division by zero) it still does not trap.
 //! Phases: lay out scratch memory ([`storage`]); read the call's values ([`frame`]); open the loop over
