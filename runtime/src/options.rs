@@ -99,6 +99,11 @@ pub const TABLE: &[Switch] = &[
         meaning: "whether code has a version for each value of a condition that chooses between two addresses for all work-items: 1 where that pays, 0, or always",
     },
     Switch {
+        name: "LOCKSTEP_SPLIT_CONDITIONS",
+        default: "1",
+        meaning: "whether operands of a condition that are the same in a gang get branches of their own: 1 where they skip something, 0, or always",
+    },
+    Switch {
         name: "LOCKSTEP_WHOLE_PIECES",
         default: "1",
         meaning: "whether code has a version for launches in which no piece of an index ends within a gang: 1 where that pays, 0, or always",
@@ -270,20 +275,30 @@ impl Options {
                 Versions::WherePays
             }
         };
-        let [gates, unmasked_loops, all_true, in_turn, uniform_choices, whole_pieces, rounds_at_once] = [
-            "LOCKSTEP_GATES",
-            "LOCKSTEP_UNMASKED_LOOPS",
-            "LOCKSTEP_ALL_TRUE",
-            "LOCKSTEP_IN_TURN",
-            "LOCKSTEP_UNIFORM_CHOICES",
-            "LOCKSTEP_WHOLE_PIECES",
-            "LOCKSTEP_ROUNDS_AT_ONCE",
-        ]
-        .map(versions);
+        let [gates, unmasked_loops, all_true, in_turn, uniform_choices, split_conditions, whole_pieces, rounds_at_once] =
+            [
+                "LOCKSTEP_GATES",
+                "LOCKSTEP_UNMASKED_LOOPS",
+                "LOCKSTEP_ALL_TRUE",
+                "LOCKSTEP_IN_TURN",
+                "LOCKSTEP_UNIFORM_CHOICES",
+                "LOCKSTEP_SPLIT_CONDITIONS",
+                "LOCKSTEP_WHOLE_PIECES",
+                "LOCKSTEP_ROUNDS_AT_ONCE",
+            ]
+            .map(versions);
         let vectorize = match configuration.unwrap_or(Some(Default::default())) {
             Some(configuration) => {
                 let versions = Gangs { gates, unmasked_loops, all_true, in_turn, uniform_choices, ..Gangs::default() };
-                Vectorize::Gangs(Gangs { configuration, width, layout, whole_pieces, rounds_at_once, ..versions })
+                Vectorize::Gangs(Gangs {
+                    configuration,
+                    width,
+                    layout,
+                    split_conditions,
+                    whole_pieces,
+                    rounds_at_once,
+                    ..versions
+                })
             }
             None => Vectorize::Scalar,
         };
@@ -366,6 +381,7 @@ mod tests {
                 "LOCKSTEP_ALL_TRUE" => " always".into(),
                 "LOCKSTEP_IN_TURN" => "always".into(),
                 "LOCKSTEP_UNIFORM_CHOICES" => "0 ".into(),
+                "LOCKSTEP_SPLIT_CONDITIONS" => "always".into(),
                 "LOCKSTEP_WHOLE_PIECES" => "always".into(),
                 "LOCKSTEP_ROUNDS_AT_ONCE" => "0".into(),
                 "LOCKSTEP_CLANG" => "/opt/clang".into(),
@@ -386,6 +402,7 @@ mod tests {
             all_true: Versions::Always,
             in_turn: Versions::Always,
             uniform_choices: Versions::Never,
+            split_conditions: Versions::Always,
             whole_pieces: Versions::Always,
             rounds_at_once: Versions::Never,
             gates: Versions::Always,

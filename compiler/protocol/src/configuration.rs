@@ -77,6 +77,8 @@ pub struct Gangs {
     pub in_turn: Versions,
     /// In [`Configuration::UniCf`]: versions of regions for conditions of the launch that choose between two lines.
     pub uniform_choices: Versions,
+    /// In [`Configuration::UniCf`]: branches of their own for uniform operands of divergent conditions.
+    pub split_conditions: Versions,
     /// In [`Configuration::UniCf`]: versions of regions for launches in which no piece of an index ends within a gang.
     pub whole_pieces: Versions,
     /// In [`Configuration::UniCf`]: several rounds of loops at once in which lanes walk along memory in places of their own.
@@ -101,6 +103,7 @@ impl Gangs {
             all_true: versions,
             in_turn: versions,
             uniform_choices: versions,
+            split_conditions: versions,
             whole_pieces: versions,
             rounds_at_once: versions,
             ..self

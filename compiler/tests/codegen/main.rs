@@ -3,6 +3,7 @@
 #[path = "../machine/mod.rs"]
 mod machine;
 
+mod absent_rows;
 mod atomics;
 mod barrier_kernels;
 mod barrier_layouts;

@@ -140,6 +140,9 @@ impl Executable {
     ) -> Option<Result<Arc<Variant>>> {
         let Code { variants, ready, .. } = &self.code[index];
         if let Some(made) = variants.find(facts) {
+            if variants.count_launch(facts) {
+                self.make_later(index, facts, context);
+            }
             return Some(made.clone().map(|made| made.variant));
         }
         let (variant, many) = ready.get().into_iter().flatten().find_map(|ready| ready.serve(&facts))?;
@@ -183,7 +186,14 @@ impl Executable {
         let next = || wanted.lock().front().map(|(facts, _)| *facts);
         while let Some(facts) = next() {
             // The launch asks again and learns what went wrong.
-            let _ = catch_unwind(AssertUnwindSafe(|| self.made(index, Some(facts)).is_ok()));
+            let _ = catch_unwind(AssertUnwindSafe(|| {
+                let Ok(_) = self.made(index, Some(facts)) else { return };
+                let variants = &self.code[index].variants;
+                if variants.count_launch(facts) {
+                    // What there is will do if this fails.
+                    variants.make_own(facts, |launch| self.make(index, launch).ok().map(Ok));
+                }
+            }));
             let ended = wanted.lock().pop_front();
             if let Some((_, event)) = ended {
                 event.end(CL_COMPLETE).tell();

@@ -4,8 +4,12 @@
 //! have code made for ever, so later ones get code that relies on less, in the end code that runs any launch. Of a kernel
 //! whose code takes long to make, launches get what there is if it will do; what is made relies on no local size, except
 //! for the first launch with rows that fill no gang. Which variant a launch gets is found without a lock; who makes one holds up only those who need another new one.
+//!
+//! Which launches came first must not decide for ever: launches that come again and again get code of their own, although
+//! the code of others would do.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use lockstep_protocol::launch_facts::LaunchFacts;
 use parking_lot::Mutex;
@@ -20,12 +24,27 @@ const LONG: [usize; 3] = [0, 1, 2];
 /// The same for their launches with rows that fill no gang: without the local size lanes would have no work-item.
 const LONG_OF_SHORT_ROWS: [usize; 3] = [1, 2, 3];
 
+/// Facts of which launches with code for less are counted: so many get code of their own in the end.
+const MOST_FREQUENT: usize = 4;
+
+/// As many launches with the same facts run code for less before they get code of their own.
+const FREQUENT: u32 = 16;
+
+/// Launches that have code for less than holds of them.
+struct Frequent<T> {
+    facts: LaunchFacts,
+    launches: AtomicU32,
+    /// Code of their own, or that it cannot be had.
+    own: OnceLock<Option<T>>,
+}
+
 /// What was made, in the order of making.
 pub struct Variants<T> {
     /// Whether launches take what there is.
     takes_long: bool,
     made: [OnceLock<(LaunchFacts, T)>; MOST],
     general: OnceLock<T>,
+    frequent: [OnceLock<Frequent<T>>; MOST_FREQUENT],
     making: Mutex<()>,
 }
 
@@ -37,6 +56,9 @@ impl<T> Default for Variants<T> {
 
 /// What a launch gets.
 enum Choice<'a, T> {
+    /// One for all that holds of it.
+    Exact(&'a T),
+    /// One for less.
     Made(&'a T),
     /// A new one for these facts, in this place.
     New(&'a OnceLock<(LaunchFacts, T)>, LaunchFacts),
@@ -46,22 +68,63 @@ enum Choice<'a, T> {
 impl<T> Variants<T> {
     /// None yet, of a kernel whose code takes long to make or not.
     pub fn new(takes_long: bool) -> Variants<T> {
-        Variants { takes_long, made: Default::default(), general: OnceLock::new(), making: Mutex::new(()) }
+        Variants {
+            takes_long,
+            made: Default::default(),
+            general: OnceLock::new(),
+            frequent: Default::default(),
+            making: Mutex::new(()),
+        }
     }
 
     /// The variant for launches of which these facts hold, if there is one.
     pub fn find(&self, facts: LaunchFacts) -> Option<&T> {
-        match self.choose(facts) {
+        let lesser = match self.choose(facts) {
+            Choice::Exact(variant) => return Some(variant),
             Choice::Made(variant) => Some(variant),
             Choice::General => self.general.get(),
             Choice::New(..) => None,
+        };
+        self.find_own(facts).or(lesser)
+    }
+
+    /// What launches got for themselves because they came again and again.
+    fn find_own(&self, facts: LaunchFacts) -> Option<&T> {
+        self.frequent.iter().find_map(|place| place.get().filter(|known| known.facts == facts)?.own.get()?.as_ref())
+    }
+
+    /// Counts a launch; the answer is whether it is time to make code for all that holds of it ([`Variants::make_own`]).
+    pub fn count_launch(&self, facts: LaunchFacts) -> bool {
+        let is_exact = facts == LaunchFacts::default() || matches!(self.choose(facts), Choice::Exact(_));
+        if self.takes_long || is_exact {
+            return false;
+        }
+        let new = || Frequent { facts, launches: AtomicU32::new(0), own: OnceLock::new() };
+        let known = self.frequent.iter().map(|place| place.get_or_init(new)).find(|known| known.facts == facts);
+        // Once it has come so far, the count stays where it is.
+        known.is_some_and(|known| {
+            known.own.get().is_none()
+                && (known.launches.load(Ordering::Relaxed) >= FREQUENT
+                    || known.launches.fetch_add(1, Ordering::Relaxed) + 1 >= FREQUENT)
+        })
+    }
+
+    /// Makes the variant for launches that came often, for all that holds of them and no others, unless it is there or
+    /// could not be made before.
+    pub fn make_own(&self, facts: LaunchFacts, make: impl FnOnce(&LaunchFacts) -> Option<T>) {
+        let mut known = self.frequent.iter().filter_map(|place| place.get());
+        if let Some(known) = known.find(|known| known.facts == facts) {
+            let _making = self.making.lock();
+            known.own.get_or_init(|| make(&facts));
         }
     }
 
     /// All there are.
     pub fn all(&self) -> impl Iterator<Item = (LaunchFacts, &T)> {
         let made = self.made.iter().filter_map(|place| place.get()).map(|(facts, variant)| (*facts, variant));
-        made.chain(self.general.get().map(|variant| (LaunchFacts::default(), variant)))
+        let own = self.frequent.iter().filter_map(|place| place.get());
+        let own = own.filter_map(|known| Some((known.facts, known.own.get()?.as_ref()?)));
+        made.chain(own).chain(self.general.get().map(|variant| (LaunchFacts::default(), variant)))
     }
 
     /// The variant for launches of which these facts hold, made by the first caller.
@@ -71,7 +134,7 @@ impl<T> Variants<T> {
         }
         let _making = self.making.lock();
         match self.choose(facts) {
-            Choice::Made(variant) => variant,
+            Choice::Exact(variant) | Choice::Made(variant) => variant,
             Choice::New(place, facts) => &place.get_or_init(|| (facts, make(&facts))).1,
             Choice::General => self.general.get_or_init(|| make(&LaunchFacts::default())),
         }
@@ -96,15 +159,16 @@ impl<T> Variants<T> {
             SHORT
         };
         let wanted = [facts, any_size, any_size.of_any_arguments()];
-        for (facts, most) in wanted.into_iter().zip(kinds) {
-            if facts == LaunchFacts::default() {
+        for (wanted, most) in wanted.into_iter().zip(kinds) {
+            if wanted == LaunchFacts::default() {
                 break;
             }
             for (index, place) in self.made.iter().enumerate() {
                 match place.get() {
-                    Some((known, variant)) if *known == facts => return Choice::Made(variant),
+                    Some((known, variant)) if *known == facts => return Choice::Exact(variant),
+                    Some((known, variant)) if *known == wanted => return Choice::Made(variant),
                     Some(_) => {}
-                    None if index < most => return Choice::New(place, facts),
+                    None if index < most => return Choice::New(place, wanted),
                     None => break,
                 }
             }
@@ -205,6 +269,50 @@ mod tests {
         assert_eq!(run(&variants, &[LaunchFacts::default()]), (vec![LaunchFacts::default()], 0));
         assert_eq!(variants.all().count(), made);
         assert!(variants.all().all(|(facts, variant)| facts == *variant));
+    }
+
+    /// What launches of each size get in the end, where each comes often.
+    fn run_often(sizes: &[u64]) -> (Vec<LaunchFacts>, usize) {
+        let variants = Variants::default();
+        for _ in 0..2 * FREQUENT {
+            for &size in sizes {
+                let facts = launch(4 * size, size);
+                variants.get(facts, |facts| *facts);
+                if variants.count_launch(facts) {
+                    variants.make_own(facts, |facts| Some(*facts));
+                }
+            }
+        }
+        let get = |&size: &u64| *variants.get(launch(4 * size, size), |_| unreachable!());
+        (sizes.iter().map(get).collect(), variants.all().count())
+    }
+
+    #[test]
+    fn the_order_of_first_launches_does_not_matter() {
+        for sizes in [[16, 256, 1024, 7], [1024, 16, 7, 256], [7, 1024, 256, 16], [256, 7, 16, 1024]] {
+            let wanted: Vec<LaunchFacts> = sizes.iter().map(|size| launch(4 * size, *size)).collect();
+            assert_eq!(run_often(&sizes).0, wanted);
+        }
+        let many: Vec<u64> = (1..100).collect();
+        let (got, made) = run_often(&many);
+        let exact = many.iter().zip(&got).filter(|&(&size, got)| launch(4 * size, size) == *got).count();
+        assert_eq!((exact, made), (SHORT[0] + MOST_FREQUENT, MOST + MOST_FREQUENT), "there is an end");
+    }
+
+    #[test]
+    fn launches_that_come_seldom_get_no_code_of_their_own() {
+        let variants = Variants::default();
+        let sizes = [16, 32, 48].map(|size| launch(64 * size, size));
+        run(&variants, &sizes);
+        assert!((1..FREQUENT).all(|_| !variants.count_launch(sizes[2])));
+        assert!(variants.count_launch(sizes[2]) && variants.count_launch(sizes[2]));
+        assert!((0..2 * FREQUENT).all(|_| !variants.count_launch(sizes[0])), "it has its own");
+        variants.make_own(sizes[2], |_| None);
+        assert!(!variants.count_launch(sizes[2]), "it is tried once");
+        assert_eq!(variants.find(sizes[2]).map(|facts| facts.local), Some(LocalSize::Rows));
+        let long = Variants::new(true);
+        run(&long, &sizes);
+        assert!((0..2 * FREQUENT).all(|_| !long.count_launch(sizes[2])));
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub mod reducible;
 pub mod rounds;
 pub mod rounds_at_once;
 pub mod shared_live;
+pub mod split_conditions;
 pub mod trivial_branches;
 pub mod uniform_choices;
 pub mod unmasked_loops;

@@ -37,6 +37,7 @@ use crate::transform::interleave::interleave;
 use crate::transform::linearize::linearize;
 use crate::transform::normalize::normalize;
 use crate::transform::promote_places::promote_places;
+use crate::transform::split_conditions::split_conditions;
 use crate::transform::trivial_branches::trivial_branches;
 use crate::transform::unreachable_edges::remove_unreachable_edges;
 pub use choice::Choice;
@@ -234,6 +235,13 @@ fn plan_region(
             }
             group_accesses(body, &rows.shapes, &facts.roots(body), runs.width, true);
         }
+    }
+    let split = gangs.split_conditions;
+    if configuration == Configuration::UniCf
+        && split != Versions::Never
+        && split_conditions(body, &before.shapes, &before.divergent_branches, split == Versions::Always)
+    {
+        before = analyse(body, facts);
     }
     let found = (configuration == Configuration::UniCf).then_some(&before);
     let control = notes.wanted().then(|| Control::of(body, found));

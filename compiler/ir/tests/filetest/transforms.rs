@@ -29,6 +29,7 @@ use lockstep_ir::transform::reducible::make_reducible;
 use lockstep_ir::transform::rounds::rounds;
 use lockstep_ir::transform::rounds_at_once;
 use lockstep_ir::transform::shared_live::shared_live;
+use lockstep_ir::transform::split_conditions::split_conditions;
 use lockstep_ir::transform::trivial_branches::trivial_branches;
 use lockstep_ir::transform::uniform_choices::{condition, split};
 use lockstep_ir::transform::unreachable_edges::remove_unreachable_edges;
@@ -62,6 +63,7 @@ const PASSES: &[Pass] = &[
     Pass { name: "normalize", run: normalize_regions, stage: Stage::Normalized },
     Pass { name: "interleave", run: interleave_four, stage: Stage::Regions },
     Pass { name: "uniform_choices", run: uniform_choices, stage: Stage::Normalized },
+    Pass { name: "split_conditions", run: split_all_conditions, stage: Stage::Normalized },
     Pass { name: "whole_pieces", run: whole_pieces, stage: Stage::Normalized },
     Pass { name: "rounds_at_once", run: several_rounds, stage: Stage::Normalized },
     Pass { name: "group_accesses", run: groups, stage: Stage::Regions },
@@ -178,6 +180,13 @@ fn uniform_choices(kernel: &mut Kernel) {
         if let Some(condition) = condition(f, &found.shapes) {
             split(f, condition);
         }
+    });
+}
+
+/// Gives uniform operands of divergent conditions branches of their own.
+fn split_all_conditions(kernel: &mut Kernel) {
+    each_analysed(kernel, |f, found| {
+        split_conditions(f, &found.shapes, &found.divergent_branches, false);
     });
 }
 

@@ -53,6 +53,14 @@ pub(super) struct Rows<'ctx> {
     pub part: Part,
 }
 
+impl Rows<'_> {
+    /// Whether the row may lie where there is no memory if no lane is on. A processor that finds an address of a masked
+    /// access absent looks at each lane anew whether it matters, which takes it hundreds of times as long.
+    fn may_be_absent(&self) -> bool {
+        matches!(self.part, Part::Space(Space::Global | Space::Constant | Space::Generic))
+    }
+}
+
 impl<'ctx> GangCode<'_, 'ctx, '_> {
     pub(super) fn load(&self, node: &InstNode, ptr: Value, offset: i64, access: Access) -> Emitted<Vec<Held<'ctx>>> {
         let emit = self.around.emit;
@@ -354,23 +362,26 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let emit = self.around.emit;
         let width = self.wide.get();
         let ty = self.memory_vector(rows.ty, rows.row * width);
-        let (wide, insts) = match self.row_mask(rows, mask, Direction::Load)? {
-            None => {
-                let (wide, inst) = self.load_row(rows)?;
-                (wide, vec![inst])
-            }
-            Some(lanes) => {
-                let bits = rows.ty.bytes() * 8;
-                match self.where_to_in_row(Direction::Load, bits, rows.start, lanes)? {
-                    Some((places, all)) => self.gathered(ty, places, all, rows.ty.bytes().min(rows.align))?,
-                    None => self.masked_load(ty, rows.start, lanes, rows.align)?,
-                }
-            }
-        };
-        for inst in insts {
+        let mark = |inst| {
             emit.scopes.mark(inst, &[rows.part]);
             emit.mark_invariant(invariant.then_some(inst));
-        }
+        };
+        let wide = match self.row_mask(rows, mask, Direction::Load)? {
+            None => {
+                let (wide, inst) = self.load_row(rows)?;
+                mark(inst);
+                wide
+            }
+            Some(lanes) => {
+                let load = || {
+                    let (wide, insts) = self.load_row_masked(ty, rows, lanes)?;
+                    insts.into_iter().for_each(mark);
+                    Ok(vec![wide.into()])
+                };
+                let loaded = self.guarded(mask.filter(|_| rows.may_be_absent()), load)?;
+                loaded[0].into_vector_value()
+            }
+        };
         let element = |index: u32| {
             let place = |lane: u32| Some(if rows.reversed { width - 1 - lane } else { lane } * rows.row + index);
             let own = if rows.row == 1 && !rows.reversed {
@@ -381,6 +392,19 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             self.narrow(rows.ty, own)
         };
         (0..rows.count).map(element).collect()
+    }
+
+    /// Loads the elements of a row that are on; and the instructions that do.
+    fn load_row_masked(
+        &self,
+        ty: VectorType<'ctx>,
+        rows: Rows<'ctx>,
+        lanes: VectorValue<'ctx>,
+    ) -> Emitted<(VectorValue<'ctx>, Vec<InstructionValue<'ctx>>)> {
+        match self.where_to_in_row(Direction::Load, rows.ty.bytes() * 8, rows.start, lanes)? {
+            Some((places, all)) => self.gathered(ty, places, all, rows.ty.bytes().min(rows.align)),
+            None => self.masked_load(ty, rows.start, lanes, rows.align),
+        }
     }
 
     /// Stores rows by their elements' vectors, or by one vector that has all of them in memory's order.
@@ -410,7 +434,8 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             }
             Some(lanes) => {
                 let bits = rows.ty.bytes() * 8;
-                self.guarded(mask.filter(|_| emit.extensions.slow_masked_stores), || {
+                let guard = emit.extensions.slow_masked_stores || rows.may_be_absent();
+                self.guarded(mask.filter(|_| guard), || {
                     if let Some((places, all)) = self.where_to_in_row(Direction::Store, bits, rows.start, lanes)? {
                         self.scattered(wide, places, all, rows.ty.bytes().min(rows.align), rows.part)?;
                         return Ok(Vec::new());
