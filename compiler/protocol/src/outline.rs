@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Outline {
     /// Program-scope variables by the number of their [`Global`](crate::variables::Global).
     pub globals: Vec<GlobalData>,
-    /// printf formats by the number of their `ir::Format`.
+    /// printf formats by their numbers.
     pub formats: Vec<FormatData>,
     /// The kernels in the order of the source.
     pub kernels: Vec<KernelOutline>,

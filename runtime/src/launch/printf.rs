@@ -15,7 +15,7 @@ unsafe extern "C" {
 const LONGEST: usize = 1 << 16;
 
 /// Formats one call and prints it. `args` holds the elements of all arguments, 8 bytes each, as
-/// `codegen::abi::PrintfFn` packs them; `string` gives the text at a `%s` argument's address.
+/// `kernel_abi::PrintfFn` packs them; `string` gives the text at a `%s` argument's address.
 /// The result is printf's: 0, or -1.
 pub fn print(format: &FormatData, args: &[u64], string: impl Fn(u64) -> Vec<u8>) -> i32 {
     let Some(text) = render(format, args, string) else {

@@ -132,7 +132,7 @@ impl GroupWork for Launch {
     }
 }
 
-/// `codegen::abi::PrintfFn`.
+/// `kernel_abi::PrintfFn`.
 unsafe extern "C" fn print(context: *const c_void, format: u32, args: *const u64) -> i32 {
     // SAFETY: the frame was made by `Launch::frame`, whose launch lives while its code runs.
     let launch = unsafe { &*context.cast::<Launch>() };

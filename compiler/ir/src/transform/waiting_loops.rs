@@ -2,7 +2,7 @@
 //!
 //! The work-items of a group run one after the other, or gang by gang, from barrier to barrier. Whoever waits in between
 //! for one that has not begun yet would wait for ever. An instruction at the head of such a loop hands over to the others
-//! (`codegen/waiting.rs`, `jit/turns.rs`), so that sub-groups make progress independently of each other; so do
+//! (`codegen/turns.rs`, `runtime/src/execute/turns.rs`), so that sub-groups make progress independently of each other; so do
 //! work-items of kernels that know nothing of sub-groups, which run one by one if they may wait.
 //!
 //! Requires: a kernel as imported.
