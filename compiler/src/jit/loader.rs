@@ -1,8 +1,8 @@
 //! Links objects into memory through LLVM's ORC.
 //!
-//! One ORC session serves a loader, and one loader the process: a session of its own costs 600 µs, a link in a shared one 40 µs (measured with
-//! LLVM 22). Every object gets a library of its own in it, so that objects can use the same names; ORC cannot remove
-//! libraries through its C interface, so they go back to a pool when their object is gone.
+//! One ORC session serves a loader, and one loader the process: a session of its own costs 600 µs, a link in a shared one
+//! 40 µs (measured with LLVM 22). Every object gets a library of its own in it, so that objects can use the same names; ORC
+//! cannot remove libraries through its C interface, so they go back to a pool when their object is gone.
 //!
 //! A library sees the table that the loader was given and itself. The process is never searched.
 
