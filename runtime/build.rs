@@ -7,8 +7,18 @@ use std::path::Path;
 use std::{env, fs, io};
 
 /// Relative to this crate.
-const SOURCES: [&str; 6] =
-    ["../Cargo.lock", "../compiler/Cargo.toml", "../compiler/src", "../kernels/build", "../kernels/cl", "src"];
+const SOURCES: [&str; 10] = [
+    "../Cargo.lock",
+    "../compiler/Cargo.toml",
+    "../compiler/src",
+    "../compiler/ir/Cargo.toml",
+    "../compiler/ir/src",
+    "../compiler/protocol/Cargo.toml",
+    "../compiler/protocol/src",
+    "../kernels/build",
+    "../kernels/cl",
+    "src",
+];
 
 fn main() -> io::Result<()> {
     let mut hasher = DefaultHasher::new();

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::frontend::{CompiledObject, FrontendError, LinkedProgram};
 use crate::jit::{host_description, llvm_version};
-use crate::launch_facts::LaunchFacts;
-use crate::outline::Outline;
 use crate::pipeline::KernelObject;
 use crate::sealed;
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::outline::Outline;
 
 const MAGIC: &[u8] = b"LOCKSTEP";
 /// Raise when the bytes or the meaning of the bitcode change.
@@ -120,9 +120,10 @@ fn read(bytes: &[u8], build: &str) -> Result<Binary, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codegen::abi::ScratchNeeds;
-    use crate::frontend::options::{BuildOptions, Stage};
-    use crate::ir::Module;
+    use lockstep_ir::ir::Module;
+    use lockstep_ir::outline::describe_program;
+    use lockstep_protocol::build_options::{BuildOptions, Stage};
+    use lockstep_protocol::kernel_abi::ScratchNeeds;
 
     const BUILD: &str = "this one";
 
@@ -141,7 +142,7 @@ mod tests {
         let facts = LaunchFacts { multiples: 3, ..LaunchFacts::default() };
         Image {
             linked: LinkedProgram { bitcode: vec![1, 2], options, log: String::new(), times: Vec::new() },
-            outline: Some(Outline::of(&Module::default())),
+            outline: Some(describe_program(&Module::default())),
             code: vec![KernelCode { kernel: 2, settings: "wide".into(), facts, object }],
         }
     }

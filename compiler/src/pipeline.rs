@@ -1,75 +1,36 @@
 //! The way of a kernel, pass by pass: import when a program is built, the rest when a kernel is first
 //! launched. After each pass its result can be dumped, and in debug builds it is verified.
 
-use crate::analysis::group_queries::{needs_groups, needs_sub_groups};
-use crate::analysis::waiting::may_wait;
-use crate::codegen::abi::{KernelEntry, ScratchNeeds};
 use crate::codegen::{self, CodeOptions, Context, ENTRY_NAME};
 use crate::frontend::LinkedProgram;
 use crate::import::{self, ImportError};
-use crate::ir::{Kernel, Module};
-use crate::jit::{self, Extensions, HostMachine, JitCode, JitError, OptLevel, contained};
-use crate::launch_facts::LaunchFacts;
-use crate::layout::Layout;
-use crate::report::{Notes, Report};
+use crate::jit::{self, Extensions, HostMachine, JitCode, JitError, Loader, OptLevel, contained};
 use crate::stage_times::{Stopwatch, describe_times};
-use crate::transform::barriers::{Bounds, barriers_within};
-use crate::transform::known_inputs::known_inputs;
-use crate::transform::linear_ids::linear_ids;
-use crate::transform::own_counters::own_counters;
-use crate::transform::reducible::make_reducible;
-use crate::transform::rounds::rounds;
-use crate::transform::shared_live::shared_live;
-use crate::transform::waiting_loops::mark_waiting_loops;
-use crate::verify::{Stage, VerifyError, verify, verify_kernel};
-use crate::widen::{self, Gangs, MOST_STACK_BYTES, Reason, Versions, Widening};
+use lockstep_ir::analysis::group_queries::{needs_groups, needs_sub_groups};
+use lockstep_ir::analysis::waiting::may_wait;
+use lockstep_ir::ir::{Kernel, Module};
+use lockstep_ir::report::{Notes, Report};
+use lockstep_ir::transform::barriers::barriers_within;
+use lockstep_ir::transform::known_inputs::known_inputs;
+use lockstep_ir::transform::linear_ids::linear_ids;
+use lockstep_ir::transform::own_counters::own_counters;
+use lockstep_ir::transform::reducible::make_reducible;
+use lockstep_ir::transform::rounds::rounds;
+use lockstep_ir::transform::shared_live::shared_live;
+use lockstep_ir::transform::waiting_loops::mark_waiting_loops;
+use lockstep_ir::verify::{Stage, VerifyError, verify, verify_kernel};
+use lockstep_ir::widen::{self, MOST_STACK_BYTES, Reason, Widening};
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::Gangs;
+use lockstep_protocol::kernel_abi::{KernelEntry, ScratchNeeds};
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::Layout;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-
-/// Whether work-items run in the lanes of vectors.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Vectorize {
-    /// One after the other.
-    #[default]
-    Scalar,
-    /// In gangs, wherever that is possible.
-    Gangs(Gangs),
-}
-
-/// How a kernel is to be compiled.
-#[derive(Clone, Debug, Default)]
-pub struct CompileOptions {
-    /// Spend no time on fast code (`-cl-opt-disable`).
-    pub opt_disable: bool,
-    /// Whether work-items run in lanes.
-    pub vectorize: Vectorize,
-    /// Bits of the widest vector registers that may be used; none: the machine's.
-    pub simd: Option<u32>,
-    /// How much the regions between barriers may copy.
-    pub regions: Bounds,
-    /// Whether the regions between barriers are functions of their own.
-    pub region_functions: Versions,
-    /// What holds of every launch of the code.
-    pub launch: LaunchFacts,
-    /// The folder that receives the kernel after every stage.
-    pub dump: Option<PathBuf>,
-    /// The folder that receives what became of the kernel's loads, stores, branches and loops.
-    pub report: Option<PathBuf>,
-    /// Whether the time of each stage is written to standard error.
-    pub time: bool,
-}
-
-impl CompileOptions {
-    /// What makes code differ beside the kernel, the machine and the launch.
-    pub fn settings(&self) -> String {
-        let CompileOptions { opt_disable, vectorize, simd, regions, region_functions, .. } = self;
-        format!("{opt_disable} {simd:?} {vectorize:?} {regions:?} {region_functions:?}")
-    }
-}
 
 /// A kernel's machine code before it is loaded: all that is to be kept of its compilation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -83,8 +44,8 @@ pub struct KernelObject {
 
 impl KernelObject {
     /// Links the code into memory.
-    pub fn load(&self) -> Result<Variant, CompileError> {
-        let code = jit::load(&self.bytes, ENTRY_NAME)?;
+    pub fn load(&self, loader: &'static Loader) -> Result<Variant, CompileError> {
+        let code = loader.load(&self.bytes, ENTRY_NAME)?;
         Ok(Variant { code, needs: self.needs, times: Vec::new(), reason: None, report: None })
     }
 }
@@ -201,10 +162,15 @@ pub fn load(program: &LinkedProgram) -> Result<Module, CompileError> {
 }
 
 /// Compiles one kernel of a loaded program for this machine and loads it.
-pub fn compile_kernel(module: &Module, kernel: usize, options: &CompileOptions) -> Result<Variant, CompileError> {
+pub fn compile_kernel(
+    loader: &'static Loader,
+    module: &Module,
+    kernel: usize,
+    options: &CompileOptions,
+) -> Result<Variant, CompileError> {
     let Compiled { object, mut times, reason, report } = compile_object(module, kernel, options)?;
     let since = Instant::now();
-    let loaded = object.load()?;
+    let loaded = object.load(loader)?;
     times.push(("load", since.elapsed()));
     Ok(Variant { times, reason, report, ..loaded })
 }

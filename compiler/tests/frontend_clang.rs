@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use lockstep_compiler::frontend::options::{BuildOptions, Stage};
 use lockstep_compiler::frontend::{CompiledObject, FrontendConfig, FrontendError, Header, compile};
+use lockstep_protocol::build_options::{BuildOptions, Stage};
 
 fn with_options(source: &str, text: &str) -> Result<CompiledObject, FrontendError> {
     let options = BuildOptions::parse(text, Stage::Build).unwrap();
@@ -68,7 +68,7 @@ fn macros_and_versions_reach_the_compiler() {
 /// The macros the compiler defines are the extensions and features the device reports, no more and no fewer.
 #[test]
 fn extension_and_feature_macros_are_those_of_the_table() {
-    use lockstep_compiler::frontend::features::{EXTENSIONS, FEATURES};
+    use lockstep_protocol::features::{EXTENSIONS, FEATURES};
     let mut source = String::new();
     for extension in EXTENSIONS.iter().filter(|e| e.language) {
         source += &format!("#ifndef {0}\n#error {0} is missing\n#endif\n", extension.name);

@@ -1,8 +1,8 @@
 //! An application that ignores `SIGCHLD`, wants to die of `SIGPIPE` and closed its standard streams can still build
 //! programs. This changes the whole process, so it is alone in its program.
 
-use lockstep_compiler::frontend::options::BuildOptions;
 use lockstep_compiler::frontend::{FrontendConfig, FrontendError, compile};
+use lockstep_protocol::build_options::BuildOptions;
 
 #[test]
 fn the_state_of_the_process_does_not_matter() {

@@ -1,8 +1,8 @@
 //! Compiling and linking leave nothing behind. Alone in its program, so that no other test moves the memory measured.
 
 use inkwell::context::Context;
-use lockstep_compiler::frontend::options::BuildOptions;
 use lockstep_compiler::frontend::{FrontendConfig, compile, link, prepare};
+use lockstep_protocol::build_options::BuildOptions;
 
 /// Resident memory in KiB.
 fn resident() -> u64 {

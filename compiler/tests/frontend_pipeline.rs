@@ -1,14 +1,14 @@
 //! From source text to a cleaned-up module, with the real clang.
 
 use inkwell::context::Context;
-use lockstep_compiler::analysis::cfg::cfg;
-use lockstep_compiler::analysis::dominators::dominators;
-use lockstep_compiler::analysis::loops::loops;
-use lockstep_compiler::frontend::options::{BuildOptions, Stage};
 use lockstep_compiler::frontend::{
     CompiledObject, FrontendConfig, FrontendError, LinkedProgram, compile, link, link_library, link_with, prepare,
 };
-use lockstep_compiler::ir::Module;
+use lockstep_ir::analysis::cfg::cfg;
+use lockstep_ir::analysis::dominators::dominators;
+use lockstep_ir::analysis::loops::loops;
+use lockstep_ir::ir::Module;
+use lockstep_protocol::build_options::{BuildOptions, Stage};
 
 fn options(text: &str) -> BuildOptions {
     BuildOptions::parse(text, Stage::Build).unwrap()

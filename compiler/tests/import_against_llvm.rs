@@ -5,9 +5,9 @@ use inkwell::OptimizationLevel;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use lockstep_compiler::import::import;
-use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
-use lockstep_compiler::ir::parse_module;
-use lockstep_compiler::verify::{Stage, verify};
+use lockstep_ir::interp::{self, Arg, Memory, NdRange};
+use lockstep_ir::ir::parse_module;
+use lockstep_ir::verify::{Stage, verify};
 use std::fmt::Write;
 
 const HEADER: &str = "\

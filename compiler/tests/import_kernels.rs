@@ -2,14 +2,14 @@
 //! they mean when interpreted.
 
 use inkwell::context::Context;
-use lockstep_compiler::frontend::options::{BuildOptions, Stage as OptionStage};
 use lockstep_compiler::frontend::{FrontendConfig, built_in_library, compile, link_with, prepare};
 use lockstep_compiler::import::import;
-use lockstep_compiler::interp::{self, Arg, Memory, NdRange, Report};
-use lockstep_compiler::ir::{
-    BinaryOp, InstData, InstNode, Kernel, Module, ParamKind, Space, TernaryOp, Type, UnaryOp, Value,
-};
-use lockstep_compiler::verify::{Stage, verify};
+use lockstep_ir::interp::{self, Arg, Memory, NdRange, Report};
+use lockstep_ir::ir::{BinaryOp, InstData, InstNode, Kernel, Module, TernaryOp, UnaryOp, Value};
+use lockstep_ir::verify::{Stage, verify};
+use lockstep_protocol::build_options::{BuildOptions, Stage as OptionStage};
+use lockstep_protocol::parameters::ParamKind;
+use lockstep_protocol::types::{Space, Type};
 
 fn build(source: &str, options: &str) -> Module {
     let config = FrontendConfig { source_lines: true, ..FrontendConfig::default() };

@@ -3,7 +3,7 @@
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use lockstep_compiler::import::import;
-use lockstep_compiler::verify::{Stage, verify};
+use lockstep_ir::verify::{Stage, verify};
 
 const HEADER: &str = "\
 target datalayout = \"e-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-G1\"

@@ -3,9 +3,8 @@
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
-use lockstep_compiler::jit::{
-    HostMachine, JitCode, JitError, OptLevel, assembly_text, compile, ir_text, load, optimize,
-};
+use lockstep_compiler::jit::{HostMachine, JitCode, JitError, OptLevel, assembly_text, compile, ir_text, optimize};
+use lockstep_runtime::execute::LOADER;
 
 fn module<'ctx>(context: &'ctx Context, text: &str) -> Module<'ctx> {
     let buffer = MemoryBuffer::create_from_memory_range_copy(format!("{text}\0").as_bytes(), "test");
@@ -14,7 +13,7 @@ fn module<'ctx>(context: &'ctx Context, text: &str) -> Module<'ctx> {
 
 fn code(text: &str, entry: &str) -> JitCode {
     let context = Context::create();
-    compile(&module(&context, text), entry, OptLevel::Default).unwrap_or_else(|error| panic!("{error}"))
+    compile(&LOADER, &module(&context, text), entry, OptLevel::Default).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The function as a Rust one.
@@ -64,7 +63,7 @@ fn every_level_gives_the_same_answer() {
         }";
     for level in [OptLevel::None, OptLevel::Default, OptLevel::Aggressive] {
         let context = Context::create();
-        let code = compile(&module(&context, text), "sum", level).unwrap();
+        let code = compile(&LOADER, &module(&context, text), "sum", level).unwrap();
         // SAFETY: the function has this type.
         let sum: extern "C" fn(i64) -> i64 = unsafe { as_fn(&code) };
         assert_eq!(sum(10), 285, "{level:?}");
@@ -150,7 +149,7 @@ fn an_unknown_symbol_is_an_error_with_its_name() {
     for name in ["system", "malloc"] {
         let text =
             format!("declare ptr @{name}(i64)\ndefine ptr @f() {{\n %p = call ptr @{name}(i64 0)\n ret ptr %p\n}}");
-        match compile(&module(&context, &text), "f", OptLevel::Default) {
+        match compile(&LOADER, &module(&context, &text), "f", OptLevel::Default) {
             Err(JitError::Link(reason)) => assert!(reason.contains(name), "{reason}"),
             other => panic!("{other:?}"),
         }
@@ -160,16 +159,16 @@ fn an_unknown_symbol_is_an_error_with_its_name() {
 #[test]
 fn a_missing_entry_is_an_error() {
     let context = Context::create();
-    let result = compile(&module(&context, ADD), "sub", OptLevel::Default);
+    let result = compile(&LOADER, &module(&context, ADD), "sub", OptLevel::Default);
     assert!(matches!(&result, Err(JitError::Link(reason)) if reason.contains("sub")), "{result:?}");
-    let result = compile(&module(&context, ADD), "a\0b", OptLevel::Default);
+    let result = compile(&LOADER, &module(&context, ADD), "a\0b", OptLevel::Default);
     assert!(matches!(result, Err(JitError::Link(_))), "{result:?}");
 }
 
 #[test]
 fn what_is_no_object_is_an_error() {
     for bytes in [&b""[..], b"no object", b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x01\0\x3e\0"] {
-        let result = load(bytes, "f");
+        let result = LOADER.load(bytes, "f");
         assert!(matches!(result, Err(JitError::Link(_))), "{result:?}");
     }
 }
@@ -180,7 +179,7 @@ fn a_broken_module_is_an_error() {
     let module = module(&context, "define i32 @f() {\n ret i32 0\n}");
     // A block without an end.
     context.append_basic_block(module.get_function("f").unwrap(), "open");
-    let result = compile(&module, "f", OptLevel::Default);
+    let result = compile(&LOADER, &module, "f", OptLevel::Default);
     assert!(matches!(result, Err(JitError::Optimize(_))), "{result:?}");
 }
 

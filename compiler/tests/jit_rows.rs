@@ -2,7 +2,8 @@
 
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
-use lockstep_compiler::jit::{HostMachine, OptLevel, emit_object, ir_text, load, optimize};
+use lockstep_compiler::jit::{HostMachine, OptLevel, emit_object, ir_text, optimize};
+use lockstep_runtime::execute::LOADER;
 
 /// Scopes as code generation makes them: `!l` of local memory, `!g` of buffers, `!any` of both.
 const SCOPES: &str = r#"
@@ -39,7 +40,7 @@ fn run(body: &str, behind: usize) -> (String, Vec<i32>) {
     let machine = HostMachine::new(OptLevel::Aggressive, None).unwrap();
     optimize(&module, &machine).unwrap_or_else(|error| panic!("{error}"));
     let optimized = ir_text(&module);
-    let code = load(&emit_object(&module, &machine).unwrap(), "f").unwrap();
+    let code = LOADER.load(&emit_object(&module, &machine).unwrap(), "f").unwrap();
     let input: Vec<i32> = (100..132).collect();
     let mut output = vec![0_i32; 32];
     let mut memory = vec![-1_i32; 64];

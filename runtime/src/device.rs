@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use lockstep_compiler::frontend::features::{EXTENSIONS, FEATURES};
-use lockstep_compiler::launch_facts::MAX_GROUP_SIZE;
-use lockstep_compiler::layout;
+use lockstep_protocol::features::{EXTENSIONS, FEATURES};
+use lockstep_protocol::launch_facts::MAX_GROUP_SIZE;
+use lockstep_protocol::layout;
 use opencl_sys::{
     CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT, CL_FP_DENORM, CL_FP_FMA, CL_FP_INF_NAN, CL_FP_ROUND_TO_INF,
     CL_FP_ROUND_TO_NEAREST, CL_FP_ROUND_TO_ZERO, cl_device_fp_config, cl_device_partition_property,

@@ -1,7 +1,7 @@
 //! The extensions and features of the compiler's table, in the API's form.
 
-use lockstep_compiler::frontend::features::{EXTENSIONS, Extension, FEATURES};
-pub use lockstep_compiler::frontend::features::{device_extensions, platform_extensions};
+use lockstep_protocol::features::{EXTENSIONS, Extension, FEATURES};
+pub use lockstep_protocol::features::{device_extensions, platform_extensions};
 use opencl_sys::{CL_NAME_VERSION_MAX_NAME_SIZE, cl_name_version, cl_version};
 
 /// A `cl_version`: 10 bits major, 10 bits minor, 12 bits patch.

@@ -31,7 +31,7 @@ pub const ALIGNMENT: u32 = 1;
 /// The longest row in bytes: kernels multiply by it in 32 bits.
 const MAX_ROW: usize = u32::MAX as usize;
 
-pub use lockstep_compiler::ir::IMAGE_BYTES as DESCRIPTOR;
+pub use lockstep_protocol::parameters::IMAGE_BYTES as DESCRIPTOR;
 
 /// What distinguishes an image from a buffer.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,6 +13,7 @@ mod control_groups;
 pub mod device;
 pub mod error;
 pub mod event;
+pub mod execute;
 pub mod extensions;
 pub mod image;
 pub mod kernel;
@@ -38,4 +39,4 @@ pub mod workers;
 
 pub use api_handle::ApiHandle;
 pub use error::{Error, Result};
-pub use lockstep_compiler::image_format;
+pub use lockstep_protocol::image_format;

@@ -3,8 +3,8 @@
 //! [`TABLE`] is the list that `docs/options.md` shows. A value that cannot be read is reported on
 //! standard error once and the default is taken: a driver must not stop an application for a typo.
 
-use lockstep_compiler::pipeline::Vectorize;
-use lockstep_compiler::widen::{Gangs, Versions, WIDTHS};
+use lockstep_protocol::compile_options::Vectorize;
+use lockstep_protocol::configuration::{Gangs, Versions, WIDTHS};
 use once_cell::sync::Lazy;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -346,8 +346,8 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_compiler::layout::Layout;
-    use lockstep_compiler::widen::Configuration;
+    use lockstep_protocol::configuration::Configuration;
+    use lockstep_protocol::layout::Layout;
 
     #[test]
     fn unset_and_empty_give_defaults() {

@@ -5,10 +5,10 @@
 //! A generic address may be private, global or local. Constant memory is not written to while a kernel
 //! runs, so whether it overlaps a buffer does not matter.
 
-use crate::analysis::origins::{Apart, Origin};
-use crate::ir::Space;
 use inkwell::context::Context;
 use inkwell::values::{InstructionValue, MetadataValue};
+use lockstep_ir::analysis::origins::{Apart, Origin};
+use lockstep_protocol::types::Space;
 use std::cell::Cell;
 
 /// A part of memory that is apart from the others.

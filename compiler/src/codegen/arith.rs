@@ -3,10 +3,11 @@
 
 use super::emit::{Emit, Emitted};
 use super::estimates::Estimate;
-use crate::ir::{BinaryOp, FastMath, FloatCc, IntCc, IntFlags, TernaryOp, Type, UnaryOp};
 use inkwell::types::{IntType, VectorType};
 use inkwell::values::{AsValueRef, BasicValue, BasicValueEnum, InstructionOpcode as Op, IntValue, VectorValue};
 use inkwell::{FloatPredicate, IntPredicate};
+use lockstep_ir::ir::{BinaryOp, FastMath, FloatCc, IntCc, IntFlags, TernaryOp, UnaryOp};
+use lockstep_protocol::types::Type;
 
 /// The smallest signed number.
 fn lowest(ty: IntType<'_>) -> IntValue<'_> {

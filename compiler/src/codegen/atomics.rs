@@ -5,10 +5,11 @@
 
 use super::alias::Part;
 use super::emit::{Emit, Emitted, load_ordering, ordering};
-use crate::ir::{Access, AtomicOp, FastMath, IntFlags, Ordering, Space, Type};
 use inkwell::values::{AsValueRef, BasicValueEnum, InstructionValue, PointerValue};
 use inkwell::{AtomicOrdering, IntPredicate};
 use llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp as Rmw};
+use lockstep_ir::ir::{Access, AtomicOp, FastMath, IntFlags, Ordering};
+use lockstep_protocol::types::{Space, Type};
 
 /// A plain access to an atomic object, which is aligned to its size.
 fn own(ty: Type) -> Access {

@@ -2,13 +2,12 @@
 
 use super::emit::{Emit, Emitted};
 use super::frame::Frame;
-use crate::clock;
-use crate::ir::Type;
-use crate::jit::turns;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::BuilderError;
 use inkwell::types::{BasicMetadataTypeEnum, BasicType};
 use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, InstructionOpcode, IntValue};
+use lockstep_protocol::kernel_abi::{READ_CLOCK, YIELD};
+use lockstep_protocol::types::Type;
 
 impl<'ctx> Emit<'ctx, '_> {
     /// Calls a function of the host's C library. It is pure, whatever it does to `errno`.
@@ -40,8 +39,8 @@ impl<'ctx> Emit<'ctx, '_> {
     /// Reads the clock. LLVM is not told what the function does to memory, so it takes the call for one that may do
     /// anything: readings keep their order, and their place among accesses.
     pub fn clock(&self) -> Emitted<IntValue<'ctx>> {
-        let function = self.module.get_function(clock::SYMBOL).unwrap_or_else(|| {
-            let function = self.module.add_function(clock::SYMBOL, self.i64().fn_type(&[], false), None);
+        let function = self.module.get_function(READ_CLOCK).unwrap_or_else(|| {
+            let function = self.module.add_function(READ_CLOCK, self.i64().fn_type(&[], false), None);
             // Two readings on two ways are not one before the ways part.
             for attribute in ["nounwind", "willreturn", "nomerge"] {
                 let kind = Attribute::get_named_enum_kind_id(attribute);
@@ -56,8 +55,8 @@ impl<'ctx> Emit<'ctx, '_> {
     /// Lets the others of the group go on. Whoever comes back may find all memory changed, so LLVM is told nothing of what the
     /// function does.
     pub fn let_others_go_on(&self) -> Emitted<()> {
-        let function = self.module.get_function(turns::YIELD).unwrap_or_else(|| {
-            let function = self.module.add_function(turns::YIELD, self.ctx.void_type().fn_type(&[], false), None);
+        let function = self.module.get_function(YIELD).unwrap_or_else(|| {
+            let function = self.module.add_function(YIELD, self.ctx.void_type().fn_type(&[], false), None);
             let nounwind = Attribute::get_named_enum_kind_id("nounwind");
             function.add_attribute(AttributeLoc::Function, self.ctx.create_enum_attribute(nounwind, 0));
             function

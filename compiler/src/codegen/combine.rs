@@ -8,11 +8,12 @@ use super::alias::Part;
 use super::emit::{Emit, Emitted, vector_of};
 use super::frame::Frame;
 use super::groups::Group;
-use crate::analysis::origins::Origin;
-use crate::ir::{BinaryOp, Collect, Combine, FastMath, IntFlags, Kernel, Region, Type};
 use inkwell::IntPredicate;
 use inkwell::builder::BuilderError;
 use inkwell::values::{BasicValue, BasicValueEnum, InstructionValue, IntValue, PointerValue, VectorValue};
+use lockstep_ir::analysis::origins::Origin;
+use lockstep_ir::ir::{BinaryOp, Collect, Combine, FastMath, IntFlags, Kernel, Region};
+use lockstep_protocol::types::Type;
 
 /// Bytes of the rows that are taken at once: the widest registers there are. Others take a few.
 const ROW_BYTES: u32 = 64;

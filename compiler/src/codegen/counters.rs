@@ -2,11 +2,12 @@
 
 use super::emit::{Emit, Emitted, vector_of};
 use super::frame::Frame;
-use crate::analysis::counters::find_neutral_operand;
-use crate::ir::{AtomicOp, Counters, Kernel, Ordering, Space};
 use inkwell::IntPredicate;
 use inkwell::builder::BuilderError;
 use inkwell::values::{IntValue, PointerValue, VectorValue};
+use lockstep_ir::analysis::counters::find_neutral_operand;
+use lockstep_ir::ir::{AtomicOp, Counters, Kernel, Ordering};
+use lockstep_protocol::types::Space;
 
 /// Bytes that are filled or looked at together; copies have a multiple of them.
 const PIECE: u64 = 64;

@@ -1,7 +1,6 @@
 //! A thin layer over LLVM's builder: our types and constants in LLVM's, intrinsics by name, flags.
 
 use super::alias::Scopes;
-use crate::ir::{FastMath, IntFlags, Ordering, Type};
 use crate::jit::Extensions;
 use inkwell::AtomicOrdering;
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -16,6 +15,8 @@ use inkwell::values::{
     IntValue, PointerValue,
 };
 use inkwell::{AddressSpace, IntPredicate};
+use lockstep_ir::ir::{FastMath, IntFlags, Ordering};
+use lockstep_protocol::types::Type;
 use std::cell::OnceCell;
 use std::num::NonZeroU32;
 

@@ -2,9 +2,10 @@
 //! of doubles, for which only AVX-512 has some, by their exponents.
 
 use super::emit::{Emit, Emitted};
-use crate::ir::{BinaryOp, FastMath, IntCc, IntFlags, TernaryOp, Type};
 use inkwell::types::VectorType;
 use inkwell::values::{BasicValueEnum, VectorValue};
+use lockstep_ir::ir::{BinaryOp, FastMath, IntCc, IntFlags, TernaryOp};
+use lockstep_protocol::types::Type;
 
 /// What is estimated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

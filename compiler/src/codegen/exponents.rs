@@ -2,8 +2,9 @@
 //! where there are none.
 
 use super::emit::{Emit, Emitted};
-use crate::ir::{BinaryOp, FastMath, FloatCc, IntFlags, TernaryOp, Type};
 use inkwell::values::{BasicValueEnum, VectorValue};
+use lockstep_ir::ir::{BinaryOp, FastMath, FloatCc, IntFlags, TernaryOp};
+use lockstep_protocol::types::Type;
 
 /// The significand is to be from 3/4 up to 3/2, and NaN below zero.
 const INTERVAL: u64 = 3 | 2 << 2;

@@ -1,20 +1,20 @@
 //! What holds for a whole call of a kernel: launch sizes, arguments, addresses of memory. All of it
 //! is read in the entry block, so that no loop reads it again.
 
-use super::abi::LaunchFrame;
 use super::alias::Part;
 use super::emit::{Emit, Emitted};
 use super::groups::Item;
 use super::storage::{SlotHome, Storage};
-use crate::ir::{
-    Function, Global, GlobalData, Input, InstData, Kernel, LiveSlot, LocalVar, Module, ParamKind, Slot, SlotLayout,
-    Space, Type,
-};
-use crate::launch_facts::{LaunchFacts, LocalSize};
-use crate::layout::Layout;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::module::Linkage;
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue};
+use lockstep_ir::ir::{Function, InstData, Kernel, LiveSlot, LocalVar, Module, Slot, SlotLayout};
+use lockstep_protocol::kernel_abi::LaunchFrame;
+use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize};
+use lockstep_protocol::layout::Layout;
+use lockstep_protocol::parameters::{Input, ParamKind};
+use lockstep_protocol::types::{Space, Type};
+use lockstep_protocol::variables::{Global, GlobalData};
 use std::mem::offset_of;
 
 /// One number per dimension.

@@ -2,10 +2,10 @@
 
 use super::emit::{Emit, Emitted};
 use super::frame::{Frame, Triple};
-use crate::ir::Query;
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{BasicValueEnum, IntValue, PhiValue};
+use lockstep_ir::ir::Query;
 
 /// The work-group that runs.
 pub struct Group<'ctx> {

@@ -3,9 +3,10 @@
 use super::alias::Part;
 use super::emit::{Emit, Emitted, load_ordering, ordering, store_ordering};
 use super::frame::Frame;
-use crate::ir::{Access, Ordering, Space, Type};
 use inkwell::builder::BuilderError;
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue, ValueKind};
+use lockstep_ir::ir::{Access, Ordering};
+use lockstep_protocol::types::{Space, Type};
 
 impl<'ctx> Emit<'ctx, '_> {
     /// Reads `count` consecutive elements. They stay separate loads: a work-item alone computes on

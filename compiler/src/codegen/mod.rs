@@ -1,7 +1,7 @@
 //! From IR to LLVM IR of the host.
 //!
 //! Requires: a verified kernel without barrier instructions, cut into regions.
-//! Ensures: a module of its own with one function, a [`abi::KernelEntry`], that runs a chunk of
+//! Ensures: a module of its own with one function, a [`KernelEntry`], that runs a chunk of
 //! work-groups of launches of which the facts hold; the meaning of every operation is that of the IR, where OpenCL leaves the result open
 //! (division by zero) it still does not trap.
 //! Phases: lay out scratch memory ([`storage`]); read the call's values ([`frame`]); open the loop over
@@ -14,7 +14,6 @@
 //! out of its loop; a region with one successor jumps to it. No function or loop is marked
 //! `mustprogress`: a kernel that loops for ever does so.
 
-pub mod abi;
 mod alias;
 mod arith;
 mod atomics;
@@ -33,15 +32,7 @@ mod storage;
 mod turns;
 mod vector;
 
-use crate::analysis::origins::apart;
-use crate::analysis::waiting::{may_wait, waits};
-use crate::ir::{Function, Kernel, Module, Region};
 use crate::jit::{Extensions, JitCode};
-use crate::launch_facts::LaunchFacts;
-use crate::layout::Layout;
-use crate::report::Notes;
-use crate::widen::{Versions, Widening};
-use abi::{KernelEntry, LaunchFrame, ScratchNeeds};
 use alias::Scopes;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use emit::{Emit, Emitted};
@@ -52,6 +43,15 @@ use inkwell::basic_block::BasicBlock;
 use inkwell::builder::BuilderError;
 use inkwell::module::Module as LlvmModule;
 use inkwell::values::{FunctionValue, IntValue};
+use lockstep_ir::analysis::origins::apart;
+use lockstep_ir::analysis::waiting::{may_wait, waits};
+use lockstep_ir::ir::{Function, Kernel, Module, Region};
+use lockstep_ir::report::Notes;
+use lockstep_ir::widen::Widening;
+use lockstep_protocol::configuration::Versions;
+use lockstep_protocol::kernel_abi::{KernelEntry, LaunchFrame, ScratchNeeds};
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::Layout;
 use std::cell::OnceCell;
 use storage::Storage;
 use vector::Around;

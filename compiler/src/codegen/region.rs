@@ -5,15 +5,16 @@ use super::emit::{Emit, Emitted};
 use super::frame::Frame;
 use super::groups::{self, Group, Item};
 use super::storage::{SlotHome, Storage};
-use crate::analysis::cfg::cfg;
-use crate::analysis::origins::Origins;
-use crate::ir::{
-    Block, BlockCall, Function, Inst, InstData, Kernel, Region, Slot, Space, Terminator, Type, UnaryOp, Value, ValueDef,
-};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::BuilderError;
 use inkwell::values::{BasicValueEnum, PhiValue, PointerValue};
+use lockstep_ir::analysis::cfg::cfg;
+use lockstep_ir::analysis::origins::Origins;
+use lockstep_ir::ir::{
+    Block, BlockCall, Function, Inst, InstData, Kernel, Region, Slot, Terminator, UnaryOp, Value, ValueDef,
+};
+use lockstep_protocol::types::{Space, Type};
 
 /// Emits one region.
 pub struct RegionCode<'a, 'ctx, 'm> {

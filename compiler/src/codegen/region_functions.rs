@@ -16,12 +16,13 @@
 use super::emit::{Emit, Emitted};
 use super::frame::{Call, Frame, Kept};
 use super::groups::{self, Group};
-use crate::ir::{Block, Function, Kernel, LiveSlot, Region, Space, Terminator, Type};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::BuilderError;
 use inkwell::module::Linkage;
 use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
+use lockstep_ir::ir::{Block, Function, Kernel, LiveSlot, Region, Terminator};
+use lockstep_protocol::types::{Space, Type};
 use std::collections::BTreeSet;
 
 /// Regions, each further way between them counted [`WAY`] times, up to which they are one function.

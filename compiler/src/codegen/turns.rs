@@ -4,7 +4,7 @@
 //! any, are sub-groups.
 //! Ensures: such a region's function ([`super::region_functions`]) takes one piece of the group's work after the other from a
 //! counter in memory, so that another call can go on with what is left while one waits. A piece is a work-item or a gang.
-//! Phases: per region the loop over the pieces, and the call of [`turns::RUN`] in its place.
+//! Phases: per region the loop over the pieces, and the call of [`TAKE_TURNS`] in its place.
 //! Source: OpenCL API 3.0, 4.2, `CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS`.
 //!
 //! ```text
@@ -19,11 +19,11 @@ use super::groups::{Group, Item};
 use super::region::{Exits, RegionCode};
 use super::region_functions::{NEXT, TAKEN, record};
 use super::storage::Storage;
-use crate::ir::{Function, Kernel, Region};
-use crate::jit::turns;
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{FunctionValue, IntValue, PointerValue};
+use lockstep_ir::ir::{Function, Kernel, Region};
+use lockstep_protocol::kernel_abi::TAKE_TURNS;
 
 /// Has a region's function called, as often as it takes.
 pub fn take_turns<'ctx>(
@@ -33,9 +33,9 @@ pub fn take_turns<'ctx>(
 ) -> Emitted<()> {
     let b = &emit.builder;
     b.build_store(emit.within(record, TAKEN)?, emit.const64(0))?;
-    let run = emit.module.get_function(turns::RUN).unwrap_or_else(|| {
+    let run = emit.module.get_function(TAKE_TURNS).unwrap_or_else(|| {
         let ty = emit.ctx.void_type().fn_type(&[emit.ptr().into(), emit.ptr().into()], false);
-        emit.module.add_function(turns::RUN, ty, None)
+        emit.module.add_function(TAKE_TURNS, ty, None)
     });
     b.build_call(run, &[function.as_global_value().as_pointer_value().into(), record.into()], "").map(drop)
 }

@@ -10,12 +10,13 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::dependencies::FileList;
-use super::options::{BuildOptions, InputLanguage, LanguageVersion, Macro, Warnings};
 use super::process::{self, Ending, Limits, Outcome};
 use super::response_file::ResponseFile;
 use super::source::prepare_source;
 use super::tempdir::{self, TempDir};
-use super::{Compilation, CompiledObject, FrontendConfig, FrontendError, Header, features};
+use super::{Compilation, CompiledObject, FrontendConfig, FrontendError, Header};
+use lockstep_protocol::build_options::{BuildOptions, InputLanguage, LanguageVersion, Macro, Warnings};
+use lockstep_protocol::features;
 
 /// The name by which diagnostics call the program's text.
 const SOURCE_NAME: &str = "program.cl";

@@ -16,11 +16,11 @@ use llvm_sys::linker::LLVMLinkModules2;
 use llvm_sys::prelude::{LLVMMemoryBufferRef, LLVMModuleRef};
 
 use super::llvm::{Diagnostics, raw_context};
-use super::options::BuildOptions;
 use super::sub_group_size::required_size;
 use super::{CompiledObject, FrontendError, LinkedProgram, cleanup, images};
 use crate::jit::contained;
 use crate::stage_times::Stopwatch;
+use lockstep_protocol::build_options::BuildOptions;
 
 /// Finds the chapter of the library that defines a symbol; the flag says whether kernels of the program ask for the size of
 /// their sub-groups.

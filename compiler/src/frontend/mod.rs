@@ -12,12 +12,9 @@ mod clang;
 mod cleanup;
 mod dependencies;
 mod equal_stores;
-pub mod features;
 mod images;
 mod link;
 pub(crate) mod llvm;
-mod option_error;
-pub mod options;
 mod process;
 mod response_file;
 mod source;
@@ -32,7 +29,8 @@ use std::time::Duration;
 pub use clang::{compile, compile_and_list, compiler_identity};
 pub use link::{LibraryLookup, built_in_library, link, link_library, link_with, prepare};
 
-use options::{BuildOptions, OptionError};
+use lockstep_protocol::build_options::BuildOptions;
+use lockstep_protocol::option_error::OptionError;
 use serde::{Deserialize, Serialize};
 
 /// Where the compiler is and what it may use.

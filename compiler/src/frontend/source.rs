@@ -4,7 +4,7 @@
 //! pragma for them, would warn of it and with `-Werror` refuse it. Such lines are made empty, so that all others keep their
 //! numbers.
 
-use super::features;
+use lockstep_protocol::features;
 
 /// The text without a byte order mark and without pragmas that ask for what is there anyway.
 pub(super) fn prepare_source(source: &[u8]) -> Vec<u8> {

@@ -14,7 +14,7 @@ use inkwell::values::FunctionValue;
 use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMValueRef;
 
-use crate::layout::DEFAULT_SUB_GROUP;
+use lockstep_protocol::layout::DEFAULT_SUB_GROUP;
 
 /// The primitive of the built-in library.
 const PRIMITIVE: &[u8] = b"__lockstep_sub_group_size";

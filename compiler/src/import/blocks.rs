@@ -6,9 +6,11 @@ use super::module::ModuleBuilder;
 use super::signature::Signature;
 use super::types::leaves;
 use super::{Attempt, ImportError, Reason, instructions, memory, refuse};
-use crate::ir::{Block, BlockCall, Input, Kernel, Param, ParamKind, Region, SourceLoc, Terminator, Type};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use llvm_sys::LLVMOpcode;
+use lockstep_ir::ir::{Block, BlockCall, Kernel, Region, SourceLoc, Terminator};
+use lockstep_protocol::parameters::{Input, Param, ParamKind};
+use lockstep_protocol::types::Type;
 use std::collections::{HashMap, HashSet};
 
 /// Imports one kernel.

@@ -4,7 +4,8 @@
 use super::emit::{Body, Lanes};
 use super::llvm::Value as LlvmValue;
 use super::{Attempt, intrinsics, printf, refuse};
-use crate::ir::{BinaryOp, Cluster, Collect, FastMath, InstData, IntCc, Query, TernaryOp, Type, UnaryOp, Value};
+use lockstep_ir::ir::{BinaryOp, Cluster, Collect, FastMath, InstData, IntCc, Query, TernaryOp, UnaryOp, Value};
+use lockstep_protocol::types::Type;
 
 /// Whether a call ends the work-item at once.
 pub(super) fn is_trap(inst: LlvmValue<'_>) -> bool {

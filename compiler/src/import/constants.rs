@@ -3,8 +3,8 @@
 use super::llvm::{Module, Type as LlvmType, TypeKind, Value};
 use super::types::{leaf_types, scalar, size_of};
 use super::{Attempt, refuse};
-use crate::ir::Type;
 use llvm_sys::LLVMOpcode;
+use lockstep_protocol::types::Type;
 
 /// A scalar constant.
 #[derive(Clone, Copy, PartialEq, Eq)]

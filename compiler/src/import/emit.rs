@@ -6,11 +6,13 @@ use super::llvm::{Block as LlvmBlock, Type as LlvmType, TypeKind, Value as LlvmV
 use super::module::ModuleBuilder;
 use super::types::leaf_types;
 use super::{Attempt, refuse};
-use crate::ir::{
-    BinaryOp, Block, FastMath, FloatCc, Function, IMAGE_BYTES, Input, Inst, InstData, IntCc, IntFlags, LocalData,
-    LocalVar, Slot, SlotData, SourceLoc, Space, TernaryOp, Type, UnaryOp, Value, ValueDef,
-};
 use cranelift_entity::PrimaryMap;
+use lockstep_ir::ir::{
+    BinaryOp, Block, FastMath, FloatCc, Function, Inst, InstData, IntCc, IntFlags, LocalData, LocalVar, Slot, SlotData,
+    SourceLoc, TernaryOp, UnaryOp, Value, ValueDef,
+};
+use lockstep_protocol::parameters::{IMAGE_BYTES, Input};
+use lockstep_protocol::types::{Space, Type};
 use std::collections::HashMap;
 use std::rc::Rc;
 

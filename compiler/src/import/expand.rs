@@ -6,7 +6,8 @@ use super::intrinsics::binary;
 use super::llvm::Value as LlvmValue;
 use super::vectors::fold;
 use super::{Attempt, refuse};
-use crate::ir::{BinaryOp, FastMath, FloatCc, IntCc, IntFlags, Type, UnaryOp, Value};
+use lockstep_ir::ir::{BinaryOp, FastMath, FloatCc, IntCc, IntFlags, UnaryOp, Value};
+use lockstep_protocol::types::Type;
 
 /// llvm.vector.reduce.*: all elements combined, in order.
 pub(super) fn reduce<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, which: &str) -> Attempt<Lanes> {

@@ -6,8 +6,9 @@ use super::emit::{Body, Lanes, operand};
 use super::llvm::{TypeKind, Value as LlvmValue};
 use super::types::scalar;
 use super::{Attempt, refuse};
-use crate::ir::{BinaryOp, Type, UnaryOp, Value};
 use llvm_sys::LLVMOpcode;
+use lockstep_ir::ir::{BinaryOp, UnaryOp, Value};
+use lockstep_protocol::types::Type;
 
 /// Such constants nested deeper than this are refused.
 const MAX_DEPTH: u32 = 64;

@@ -4,7 +4,9 @@ use super::constants::{Scalar, evaluate};
 use super::llvm::{Module, Type as LlvmType, TypeKind, Value};
 use super::types::{leaves, scalar, size_of};
 use super::{Attempt, Reason, refuse};
-use crate::ir::{self, Global, GlobalData, Space};
+use lockstep_ir::ir;
+use lockstep_protocol::types::Space;
+use lockstep_protocol::variables::{Global, GlobalData};
 use std::collections::HashMap;
 
 /// Variables of more bytes than this together are refused.

@@ -3,8 +3,9 @@
 use super::emit::{Body, Lanes, operand};
 use super::llvm::{Block as LlvmBlock, Value as LlvmValue};
 use super::{Attempt, blocks, calls, memory, refuse, vectors};
-use crate::ir::{BinaryOp, FastMath, FloatCc, InstData, IntCc, IntFlags, TernaryOp, Type, UnaryOp, Value};
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
+use lockstep_ir::ir::{BinaryOp, FastMath, FloatCc, InstData, IntCc, IntFlags, TernaryOp, UnaryOp, Value};
+use lockstep_protocol::types::Type;
 
 /// Imports the instructions of a block, but its phis and its terminator. Returns whether the block
 /// ends in a trap, where the work-item stops.

@@ -4,7 +4,8 @@ use super::emit::{Body, Lanes, operand};
 use super::instructions::{each, each2};
 use super::llvm::Value as LlvmValue;
 use super::{Attempt, expand, memory, refuse};
-use crate::ir::{BinaryOp, FastMath, InstData, IntFlags, TernaryOp, Type, UnaryOp, Value};
+use lockstep_ir::ir::{BinaryOp, FastMath, InstData, IntFlags, TernaryOp, UnaryOp, Value};
+use lockstep_protocol::types::Type;
 
 /// Imports a call of the intrinsic with this name (without type suffix).
 pub(super) fn call<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> Attempt<Lanes> {

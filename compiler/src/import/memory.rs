@@ -5,10 +5,10 @@ use super::emit::{Body, Lanes, operand};
 use super::llvm::{Type as LlvmType, TypeKind, Value as LlvmValue};
 use super::types::{Leaf, leaves, scalar, size_of};
 use super::{Attempt, refuse, vectors};
-use crate::ir::{
-    Access, AtomicOp, BinaryOp, FastMath, InstData, IntFlags, Ordering, Param, SlotData, Space, Type, Value,
-};
 use llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMOpcode};
+use lockstep_ir::ir::{Access, AtomicOp, BinaryOp, FastMath, InstData, IntFlags, Ordering, SlotData, Value};
+use lockstep_protocol::parameters::Param;
+use lockstep_protocol::types::{Space, Type};
 use std::collections::HashSet;
 
 /// A private variable of more bytes than this is refused.

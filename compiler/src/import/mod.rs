@@ -30,7 +30,7 @@ mod types;
 mod vectors;
 
 use crate::frontend::{self, LinkedProgram};
-use crate::ir;
+use lockstep_ir::ir;
 use std::fmt;
 
 /// Why a module cannot be imported, and where.

@@ -3,7 +3,8 @@
 use super::globals::Globals;
 use super::llvm::{Module, TypeKind, Value};
 use super::{ImportError, Reason, blocks, refuse, signature};
-use crate::ir::{self, Space};
+use lockstep_ir::ir;
+use lockstep_protocol::types::Space;
 
 /// LLVM's number of the calling convention of kernels.
 const SPIR_KERNEL: u32 = 76;

@@ -6,7 +6,9 @@ use super::globals::text_at;
 use super::llvm::{TypeKind, Value as LlvmValue};
 use super::types::scalar;
 use super::{Attempt, refuse};
-use crate::ir::{FormatData, InstData, Space, Type};
+use lockstep_ir::ir::InstData;
+use lockstep_protocol::types::{Space, Type};
+use lockstep_protocol::variables::FormatData;
 
 /// Imports a call of printf.
 pub(super) fn call<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {

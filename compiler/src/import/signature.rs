@@ -3,8 +3,9 @@
 use super::llvm::{Module, TypeKind, Value};
 use super::types::{scalar, size_of, unsupported};
 use super::{Attempt, memory, refuse};
-use crate::ir::{IMAGE_BYTES, KernelAttrs, Param, ParamKind, Space, Type};
-use crate::layout::SUB_GROUP_SIZES;
+use lockstep_protocol::layout::SUB_GROUP_SIZES;
+use lockstep_protocol::parameters::{IMAGE_BYTES, KernelAttrs, Param, ParamKind};
+use lockstep_protocol::types::{Space, Type};
 
 /// Alignment of the memory that a `__local` argument points to: that of the widest OpenCL type.
 const LOCAL_ALIGN: u32 = 128;

@@ -2,7 +2,7 @@
 
 use super::llvm::{Module, Type as LlvmType, TypeKind};
 use super::{Attempt, refuse};
-use crate::ir::{Space, Type};
+use lockstep_protocol::types::{Space, Type};
 
 /// A scalar inside a value that may be a vector or an aggregate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,7 +4,8 @@ use super::emit::{Body, Lanes, operand};
 use super::llvm::{Type as LlvmType, TypeKind, Value as LlvmValue};
 use super::types::leaf_types;
 use super::{Attempt, refuse};
-use crate::ir::{BinaryOp, IntCc, Type, UnaryOp, Value};
+use lockstep_ir::ir::{BinaryOp, IntCc, UnaryOp, Value};
+use lockstep_protocol::types::Type;
 use std::ops::Range;
 
 /// A dynamic index into more elements than this is refused.

@@ -1,10 +1,10 @@
 //! Links objects into memory through LLVM's ORC.
 //!
-//! One ORC session serves the process: a session of its own costs 600 µs, a link in a shared one 40 µs (measured with
-//! LLVM 22). Every object gets a library of its own in it, so that objects can use the same names; ORC cannot remove
-//! libraries through its C interface, so they go back to a pool when their object is gone.
+//! One ORC session serves a loader, and one loader the process: a session of its own costs 600 µs, a link in a shared one
+//! 40 µs (measured with LLVM 22). Every object gets a library of its own in it, so that objects can use the same names; ORC
+//! cannot remove libraries through its C interface, so they go back to a pool when their object is gone.
 //!
-//! A library sees the table of [`super::symbols`] and itself. The process is never searched.
+//! A library sees the table that the loader was given and itself. The process is never searched.
 
 use std::cell::RefCell;
 use std::ffi::{CString, c_void};
@@ -30,7 +30,7 @@ use llvm_sys::orc2::{
 use parking_lot::Mutex;
 
 use super::process_end::{ENDING, Work};
-use super::{JitError, host, symbols};
+use super::{JitError, host};
 use crate::frontend::llvm::check;
 
 /// Machine code in memory. It is freed when this is dropped, so whoever runs it must keep this alive.
@@ -71,13 +71,32 @@ impl Drop for JitCode {
     }
 }
 
-/// Links an object and finds `entry` in it.
-pub fn load(object: &[u8], entry: &str) -> Result<JitCode, JitError> {
-    static SESSION: OnceLock<Result<Session, String>> = OnceLock::new();
-    let _under_way = Work::begin().ok_or_else(|| JitError::Link(ENDING.to_owned()))?;
-    match SESSION.get_or_init(Session::start) {
-        Ok(session) => session.load(object, entry).map_err(JitError::Link),
-        Err(error) => Err(JitError::Host(error.clone())),
+/// Every name that code may call, with the function's address.
+pub type Symbols = fn() -> Vec<(&'static str, usize)>;
+
+/// Links objects into memory. A process wants one.
+pub struct Loader {
+    symbols: Symbols,
+    session: OnceLock<Result<Session, String>>,
+}
+
+impl Loader {
+    /// A loader of code that may call these functions and nothing else.
+    pub const fn new(symbols: Symbols) -> Loader {
+        Loader { symbols, session: OnceLock::new() }
+    }
+
+    /// Links an object and finds `entry` in it.
+    ///
+    /// # Errors
+    ///
+    /// When LLVM cannot link for this machine, the object is broken or calls what it must not, or the process ends.
+    pub fn load(&'static self, object: &[u8], entry: &str) -> Result<JitCode, JitError> {
+        let _under_way = Work::begin().ok_or_else(|| JitError::Link(ENDING.to_owned()))?;
+        match self.session.get_or_init(|| Session::start(self.symbols)) {
+            Ok(session) => session.load(object, entry).map_err(JitError::Link),
+            Err(error) => Err(JitError::Host(error.clone())),
+        }
     }
 }
 
@@ -89,6 +108,7 @@ struct Session {
     jit: LLVMOrcLLJITRef,
     raw: LLVMOrcExecutionSessionRef,
     pool: Mutex<Pool>,
+    symbols: Symbols,
 }
 
 #[derive(Default)]
@@ -103,7 +123,7 @@ unsafe impl Send for Session {}
 unsafe impl Sync for Session {}
 
 impl Session {
-    fn start() -> Result<Self, String> {
+    fn start(symbols: Symbols) -> Result<Self, String> {
         host::initialise();
         let mut jit = std::ptr::null_mut();
         // SAFETY: the builder is consumed by the call; the session lives as long as the JIT, which is never disposed.
@@ -112,7 +132,7 @@ impl Session {
             let raw = LLVMOrcLLJITGetExecutionSession(jit);
             // The caller of a look-up only learns that it failed; the reporter hears why, and would print it.
             LLVMOrcExecutionSessionSetErrorReporter(raw, note_reason, std::ptr::null_mut());
-            Ok(Self { jit, raw, pool: Mutex::default() })
+            Ok(Self { jit, raw, pool: Mutex::default(), symbols })
         }
     }
 
@@ -167,7 +187,7 @@ impl Session {
             let flags = LLVMJITSymbolGenericFlags::LLVMJITSymbolGenericFlagsExported as u8
                 | LLVMJITSymbolGenericFlags::LLVMJITSymbolGenericFlagsCallable as u8;
             let mut pairs: Vec<LLVMOrcCSymbolMapPair> = Vec::new();
-            for (name, address) in symbols::all() {
+            for (name, address) in (self.symbols)() {
                 let name = CString::new(name).map_err(|error| error.to_string())?;
                 pairs.push(LLVMOrcCSymbolMapPair {
                     Name: LLVMOrcExecutionSessionIntern(self.raw, name.as_ptr()),

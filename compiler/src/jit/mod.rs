@@ -1,10 +1,10 @@
 //! From an LLVM module for the host to code that can be called.
 //!
 //! [`optimize`] runs LLVM's O2 or O3 without its vectorizers, [`emit_object`] makes an object file of the result,
-//! [`load`] links that into memory. [`JitCode`] owns the memory and gives it back when dropped. The object file is all
+//! a [`Loader`] links that into memory. [`JitCode`] owns the memory and gives it back when dropped. The object file is all
 //! that loading needs, so it can be cached.
 //!
-//! Code may call the functions of [`symbols`] and nothing else; a name outside that table is an error.
+//! Code may call the functions that the loader knows ([`Symbols`]) and nothing else; another name is an error.
 
 mod contained;
 mod host;
@@ -13,10 +13,7 @@ mod optimize;
 mod process_end;
 mod rows;
 mod single_lane_stores;
-mod soft;
-pub mod symbols;
 mod thirds;
-pub mod turns;
 
 use std::fmt;
 
@@ -24,7 +21,7 @@ use inkwell::module::Module;
 
 pub use contained::contained;
 pub use host::{Extensions, HostMachine, host_description, llvm_version, register_bits};
-pub use loader::{JitCode, load};
+pub use loader::{JitCode, Loader, Symbols};
 pub use optimize::{assembly_text, emit_object, ir_text, optimize, worthwhile};
 
 /// How much time LLVM may spend.
@@ -70,8 +67,13 @@ impl fmt::Display for JitError {
 impl std::error::Error for JitError {}
 
 /// Optimises the module, makes code of it and finds `entry` in that.
-pub fn compile(module: &Module<'_>, entry: &str, level: OptLevel) -> Result<JitCode, JitError> {
+pub fn compile(
+    loader: &'static Loader,
+    module: &Module<'_>,
+    entry: &str,
+    level: OptLevel,
+) -> Result<JitCode, JitError> {
     let machine = HostMachine::new(level, None)?;
     optimize(module, &machine)?;
-    load(&emit_object(module, &machine)?, entry)
+    loader.load(&emit_object(module, &machine)?, entry)
 }

@@ -4,9 +4,9 @@
 use crate::gangs::stages;
 use crate::layouts::{build, input};
 use crate::machine;
-use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
-use lockstep_compiler::widen::{Gangs, Versions, WIDTHS};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::{Gangs, Versions, WIDTHS};
 
 /// Where the argument is a buffer's end, the work-items behind it access nothing.
 const SOURCE: &str = "

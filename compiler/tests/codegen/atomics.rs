@@ -2,11 +2,11 @@
 
 use crate::gangs::{compare, compare_at, head, noise, stages};
 use crate::machine;
-use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
-use lockstep_compiler::ir::parse_module;
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
-use lockstep_compiler::widen::{Gangs, WIDTHS};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::ir::parse_module;
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::{Gangs, WIDTHS};
+use lockstep_protocol::launch_facts::LaunchFacts;
 
 const OPS: [&str; 10] = ["add", "sub", "and", "or", "xor", "smax", "smin", "umax", "umin", "xchg"];
 

@@ -5,17 +5,18 @@
 //! first line.
 
 use crate::machine;
-use lockstep_compiler::frontend::options::{BuildOptions, Stage};
 use lockstep_compiler::frontend::{FrontendConfig, compile, link};
-use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
-use lockstep_compiler::ir::Module;
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize, load};
-use lockstep_compiler::transform::barriers::barriers;
-use lockstep_compiler::transform::rounds::rounds;
-use lockstep_compiler::transform::shared_live::shared_live;
-use lockstep_compiler::verify::{self, verify};
-use lockstep_compiler::widen::Gangs;
+use lockstep_compiler::pipeline::load;
+use lockstep_ir::interp::{self, Arg, Memory, NdRange};
+use lockstep_ir::ir::Module;
+use lockstep_ir::transform::barriers::barriers;
+use lockstep_ir::transform::rounds::rounds;
+use lockstep_ir::transform::shared_live::shared_live;
+use lockstep_ir::verify::{self, verify};
+use lockstep_protocol::build_options::{BuildOptions, Stage};
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::Gangs;
+use lockstep_protocol::launch_facts::LaunchFacts;
 use std::path::Path;
 
 struct Case {

@@ -1,7 +1,7 @@
 //! Comparisons of ids with a bound that all lanes share.
 
 use crate::gangs::{compare_at, head};
-use lockstep_compiler::interp::NdRange;
+use lockstep_ir::interp::NdRange;
 
 const COMPARISONS: [&str; 10] = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
 

@@ -3,9 +3,9 @@
 use crate::gangs::{noise, stages};
 use crate::host_code::build;
 use crate::machine;
-use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
-use lockstep_compiler::widen::{Gangs, WIDTHS};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::{Gangs, WIDTHS};
 
 /// Work-items; the last gangs of most widths are not full.
 const ITEMS: u64 = 61;

@@ -4,10 +4,10 @@ use crate::gangs::stages;
 use crate::layouts::{build, input};
 use crate::machine;
 use crate::sub_groups::ways;
-use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
-use lockstep_compiler::ir::InstData;
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::pipeline::CompileOptions;
+use lockstep_ir::interp::{self, Arg, Memory, NdRange};
+use lockstep_ir::ir::InstData;
+use lockstep_protocol::compile_options::CompileOptions;
+use lockstep_protocol::launch_facts::LaunchFacts;
 
 const LOCALS: &[&[u64]] = &[&[1], &[7], &[16], &[40], &[8, 8], &[3, 5]];
 

@@ -3,13 +3,15 @@
 
 use crate::layouts::{build, input, wrapping};
 use crate::machine;
-use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
-use lockstep_compiler::ir::Module;
 use lockstep_compiler::jit::register_bits;
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::layout::Layout;
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize, compile_kernel};
-use lockstep_compiler::widen::Gangs;
+use lockstep_compiler::pipeline::compile_kernel;
+use lockstep_ir::interp::{self, Arg, Memory, NdRange};
+use lockstep_ir::ir::Module;
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::Gangs;
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::Layout;
+use lockstep_runtime::execute::LOADER;
 
 /// Groups, of which the first ones are tiles whatever the registers.
 const LOCALS: [[u64; 2]; 8] = [[4, 4], [8, 8], [8, 32], [16, 8], [16, 16], [32, 8], [32, 32], [16, 5]];
@@ -31,7 +33,8 @@ fn options(range: &NdRange, simd: u32) -> CompileOptions {
 fn report(module: &Module, name: &str, options: CompileOptions) -> String {
     let folder = std::env::temp_dir().join(format!("lockstep-columns-{}-{name}", std::process::id()));
     let kernel = module.kernels.iter().position(|kernel| kernel.name == name).unwrap();
-    let variant = compile_kernel(module, kernel, &CompileOptions { report: Some(folder.clone()), ..options }).unwrap();
+    let variant =
+        compile_kernel(&LOADER, module, kernel, &CompileOptions { report: Some(folder.clone()), ..options }).unwrap();
     std::fs::remove_dir_all(folder).unwrap();
     variant.report().unwrap().to_string()
 }

@@ -3,10 +3,10 @@
 
 use crate::gangs::head;
 use crate::machine;
-use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
-use lockstep_compiler::ir::{Module, parse_module};
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
-use lockstep_compiler::widen::Gangs;
+use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::ir::{Module, parse_module};
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::Gangs;
 
 /// What a kernel of two buffers makes of the first one: interpreted, and as machine code of every width with and without
 /// AVX-512.

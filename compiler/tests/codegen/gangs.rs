@@ -2,14 +2,17 @@
 //! in order, private arrays, values kept at barriers, and ends of rows that do not fill a gang.
 
 use crate::machine;
-use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
-use lockstep_compiler::ir::{Module, parse_module};
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::layout::Layout;
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize, compile_kernel};
-use lockstep_compiler::testing::{Shape, random_kernel};
-use lockstep_compiler::verify::{Stage, verify};
-use lockstep_compiler::widen::{Configuration, Gangs, Reason, Versions, WIDTHS};
+use lockstep_compiler::pipeline::compile_kernel;
+use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::ir::{Module, parse_module};
+use lockstep_ir::testing::{Shape, random_kernel};
+use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::widen::Reason;
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::{Configuration, Gangs, Versions, WIDTHS};
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::Layout;
+use lockstep_runtime::execute::LOADER;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A few seeds, or those in `LOCKSTEP_TEST_SEEDS` (`from..to`).
@@ -61,7 +64,7 @@ pub fn compare_at(widths: &[u32], text: &str, range: NdRange, buffers: &[Vec<u8>
         let (found_report, reason) = ran.unwrap_or_else(|e| panic!("width {width}: {e}\n{text}"));
         assert_eq!(reason, None, "width {width}: {text}");
         assert!(found.buffers == expected.buffers, "width {width}, {full_gangs:?}: other results\n{text}");
-        let plain = |events: &[lockstep_compiler::interp::PrintfEvent]| {
+        let plain = |events: &[lockstep_ir::interp::PrintfEvent]| {
             events.iter().map(|event| (event.format, event.args.clone())).collect::<Vec<_>>()
         };
         assert_eq!(plain(&found_report.printf), plain(&report.printf), "width {width}");
@@ -508,7 +511,7 @@ fn registers_of_every_width() {
         let vectorize = Vectorize::Gangs(Gangs::default());
         let dump = Some(folder.clone());
         let options = CompileOptions { vectorize, simd: Some(bits), dump, ..CompileOptions::default() };
-        let reason = compile_kernel(&module, 0, &options).unwrap().reason();
+        let reason = compile_kernel(&LOADER, &module, 0, &options).unwrap().reason();
         let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
         let path = files.into_iter().find(|path| path.to_string_lossy().ends_with("optimize.s")).unwrap();
         let assembly = std::fs::read_to_string(path).unwrap();
@@ -533,7 +536,7 @@ pub fn stages_with<const N: usize>(module: &Module, options: CompileOptions, sta
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("lockstep-stages-{}-{number}", std::process::id()));
     let options = CompileOptions { dump: Some(folder.clone()), ..options };
-    let compiled = compile_kernel(module, 0, &options);
+    let compiled = compile_kernel(&LOADER, module, 0, &options);
     let found = stages.map(|stage| {
         let mut files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
         let path = files.find(|path| path.to_string_lossy().ends_with(stage)).unwrap();

@@ -2,12 +2,13 @@
 //! loops to leave alone.
 
 use crate::gangs::{stages, stages_with};
-use lockstep_compiler::frontend::options::{BuildOptions, Stage};
 use lockstep_compiler::frontend::{FrontendConfig, compile, link};
-use lockstep_compiler::ir::Module;
-use lockstep_compiler::launch_facts::{LaunchFacts, LocalSize};
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize, load};
-use lockstep_compiler::widen::Gangs;
+use lockstep_compiler::pipeline::load;
+use lockstep_ir::ir::Module;
+use lockstep_protocol::build_options::{BuildOptions, Stage};
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::Gangs;
+use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize};
 
 /// The module of a program with one kernel.
 pub fn build(source: &str, options: &str) -> Module {

@@ -3,13 +3,14 @@
 
 use crate::layouts::{build, input};
 use crate::machine;
-use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
-use lockstep_compiler::ir::{InstData, Kernel, Module};
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
-use lockstep_compiler::report::Notes;
-use lockstep_compiler::transform::barriers::barriers;
-use lockstep_compiler::widen::{self, Gangs};
+use lockstep_ir::interp::{self, Arg, Memory, NdRange};
+use lockstep_ir::ir::{InstData, Kernel, Module};
+use lockstep_ir::report::Notes;
+use lockstep_ir::transform::barriers::barriers;
+use lockstep_ir::widen;
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::{Gangs, Versions};
+use lockstep_protocol::launch_facts::LaunchFacts;
 
 const ITEMS: u64 = 45;
 
@@ -43,14 +44,16 @@ fn accesses(module: &Module, name: &str, apart: u32) -> usize {
     let mut kernel = module.kernels.iter().find(|kernel| kernel.name == name).unwrap().clone();
     barriers(&mut kernel);
     let range = NdRange::new(&[ITEMS], &[15]);
-    let gangs = Gangs::of_width(16).with_versions(widen::Versions::Never);
+    let gangs = Gangs::of_width(16).with_versions(Versions::Never);
     widen::plan(module, &mut kernel, gangs, 512, &launch(&range, apart), &Notes::default()).unwrap();
     count_accesses(&kernel)
 }
 
 fn count_accesses(kernel: &Kernel) -> usize {
-    use lockstep_compiler::analysis::{cfg::cfg, dominators::dominators, loops::loops};
-    let in_loops = |f: &lockstep_compiler::ir::Function| {
+    use lockstep_ir::analysis::cfg::cfg;
+    use lockstep_ir::analysis::dominators::dominators;
+    use lockstep_ir::analysis::loops::loops;
+    let in_loops = |f: &lockstep_ir::ir::Function| {
         let graph = cfg(f);
         let forest = loops(&graph, &dominators(&graph));
         let insts = f.layout.iter().filter(|&&block| forest.depth(block) > 0).flat_map(|&block| &f.blocks[block].insts);

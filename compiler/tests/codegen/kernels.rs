@@ -1,9 +1,9 @@
 //! Kernels as text, compiled and compared with what they mean, written out here.
 
 use crate::machine;
-use lockstep_compiler::interp::{Arg, Memory, NdRange};
-use lockstep_compiler::ir::parse_module;
-use lockstep_compiler::verify::{Stage, verify};
+use lockstep_ir::interp::{Arg, Memory, NdRange};
+use lockstep_ir::ir::parse_module;
+use lockstep_ir::verify::{Stage, verify};
 
 /// Runs a kernel whose parameters are buffers of `u32`, then `__local` memory of the given sizes.
 fn run_on(text: &str, range: NdRange, buffers: &mut [&mut [u32]], locals: &[u64]) {

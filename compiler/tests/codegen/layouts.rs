@@ -2,14 +2,16 @@
 //! does.
 
 use crate::machine;
-use lockstep_compiler::frontend::options::{BuildOptions, Stage};
 use lockstep_compiler::frontend::{FrontendConfig, compile, link};
-use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
-use lockstep_compiler::ir::{Module, parse_module};
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::layout::Layout;
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize, compile_kernel, load};
-use lockstep_compiler::widen::Gangs;
+use lockstep_compiler::pipeline::{compile_kernel, load};
+use lockstep_ir::interp::{self, Arg, Memory, NdRange};
+use lockstep_ir::ir::{Module, parse_module};
+use lockstep_protocol::build_options::{BuildOptions, Stage};
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::Gangs;
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::Layout;
+use lockstep_runtime::execute::LOADER;
 
 /// 1, 3, 7, 8, 16, 17, 64, 100, 256 and 1024 work-items, and some that divide gangs or are divided by them.
 const LOCALS: &[&[u64]] = &[
@@ -184,7 +186,7 @@ fn report(source: &str, layout: Option<Layout>, global: [u64; 3], local: [u64; 3
         report: Some(folder.clone()),
         ..CompileOptions::default()
     };
-    let variant = compile_kernel(&module, 0, &options).unwrap();
+    let variant = compile_kernel(&LOADER, &module, 0, &options).unwrap();
     let text = variant.report().unwrap().to_string();
     std::fs::remove_dir_all(folder).unwrap();
     text.lines().next().unwrap().to_owned()

@@ -3,12 +3,12 @@
 
 use crate::gangs::{head, noise};
 use crate::machine;
-use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
-use lockstep_compiler::ir::parse_module;
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
-use lockstep_compiler::verify::{Stage, verify};
-use lockstep_compiler::widen::{Configuration, Gangs};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::ir::parse_module;
+use lockstep_ir::verify::{Stage, verify};
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::{Configuration, Gangs};
+use lockstep_protocol::launch_facts::LaunchFacts;
 
 /// Where a load stands: run by all, where a condition that is the same for all holds, where one that is not does.
 const CONDITIONS: [&str; 3] = [

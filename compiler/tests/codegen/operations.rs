@@ -2,10 +2,12 @@
 //! bit, any NaN being as good as another.
 
 use crate::machine;
-use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
-use lockstep_compiler::ir::*;
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
-use lockstep_compiler::widen::Gangs;
+use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::ir::*;
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::Gangs;
+use lockstep_protocol::parameters::{Input, KernelAttrs, Param, ParamKind};
+use lockstep_protocol::types::{Space, Type};
 
 const INTS: [u16; 9] = [1, 8, 13, 16, 24, 32, 48, 64, 128];
 const FLOATS: [Type; 3] = [Type::F16, Type::F32, Type::F64];

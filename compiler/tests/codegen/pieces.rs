@@ -3,12 +3,13 @@
 
 use crate::layouts::build;
 use crate::machine;
-use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
-use lockstep_compiler::report::Notes;
-use lockstep_compiler::transform::barriers::barriers;
-use lockstep_compiler::widen::{Gangs, Versions, plan};
+use lockstep_ir::interp::{self, Arg, Memory, NdRange};
+use lockstep_ir::report::Notes;
+use lockstep_ir::transform::barriers::barriers;
+use lockstep_ir::widen::plan;
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::{Gangs, Versions};
+use lockstep_protocol::launch_facts::LaunchFacts;
 
 /// Runs a kernel over 192 work-items for several lengths of pieces; says in how many widths it has a version for whole
 /// pieces.

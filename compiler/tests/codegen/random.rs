@@ -1,8 +1,8 @@
 //! Random kernels do the same interpreted and as machine code, with and without optimisation.
 
 use crate::machine;
-use lockstep_compiler::interp::{Memory, run};
-use lockstep_compiler::testing::{Shape, random_kernel};
+use lockstep_ir::interp::{Memory, run};
+use lockstep_ir::testing::{Shape, random_kernel};
 
 /// A few seeds, or those in `LOCKSTEP_TEST_SEEDS` (`from..to`).
 fn seeds() -> std::ops::Range<u64> {

@@ -3,13 +3,14 @@
 
 use crate::layouts::build;
 use crate::machine;
-use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
-use lockstep_compiler::report::Notes;
-use lockstep_compiler::transform::barriers::barriers;
-use lockstep_compiler::transform::shared_live::shared_live;
-use lockstep_compiler::widen::{Gangs, plan};
+use lockstep_ir::interp::{self, Arg, Memory, NdRange};
+use lockstep_ir::report::Notes;
+use lockstep_ir::transform::barriers::barriers;
+use lockstep_ir::transform::shared_live::shared_live;
+use lockstep_ir::widen::plan;
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::Gangs;
+use lockstep_protocol::launch_facts::LaunchFacts;
 
 /// Counts into bytes at places that are looked up, between regions of which all work-items are alike. `kept` and `shared`
 /// are kept over the barriers, one by each work-item and one by the group.

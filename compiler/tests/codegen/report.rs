@@ -1,10 +1,12 @@
 //! The report of a kernel in OpenCL C: each access, branch and loop with its source line.
 
-use lockstep_compiler::frontend::options::{BuildOptions, Stage};
 use lockstep_compiler::frontend::{FrontendConfig, compile, link};
-use lockstep_compiler::ir::Module;
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize, compile_kernel, load};
-use lockstep_compiler::widen::{Configuration, Gangs};
+use lockstep_compiler::pipeline::{compile_kernel, load};
+use lockstep_ir::ir::Module;
+use lockstep_protocol::build_options::{BuildOptions, Stage};
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::{Configuration, Gangs};
+use lockstep_runtime::execute::LOADER;
 use std::path::PathBuf;
 
 fn build(source: &str, source_lines: bool) -> Module {
@@ -28,7 +30,7 @@ fn report(module: &Module, name: &str, vectorize: Vectorize) -> [String; 2] {
 fn report_with(module: &Module, name: &str, vectorize: Vectorize, simd: Option<u32>) -> [String; 2] {
     let folder = folder(name);
     let options = CompileOptions { vectorize, simd, report: Some(folder.clone()), ..CompileOptions::default() };
-    let variant = compile_kernel(module, 0, &options).unwrap();
+    let variant = compile_kernel(&LOADER, module, 0, &options).unwrap();
     let read = |kind: &str| std::fs::read_to_string(folder.join(format!("{}.{kind}", module.kernels[0].name))).unwrap();
     let found = [read("txt"), read("json")];
     std::fs::remove_dir_all(&folder).unwrap();
@@ -153,7 +155,7 @@ fn without_source_lines_there_are_no_places() {
 fn a_folder_that_cannot_be_made() {
     let module = build(SHORT, true);
     let options = CompileOptions { report: Some("/dev/null/reports".into()), ..CompileOptions::default() };
-    assert!(compile_kernel(&module, 0, &options).is_ok());
-    let variant = compile_kernel(&module, 0, &CompileOptions::default()).unwrap();
+    assert!(compile_kernel(&LOADER, &module, 0, &options).is_ok());
+    let variant = compile_kernel(&LOADER, &module, 0, &CompileOptions::default()).unwrap();
     assert_eq!(variant.report(), None);
 }

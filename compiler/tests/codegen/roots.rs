@@ -3,10 +3,10 @@
 use crate::gangs::{head, stages};
 use crate::host_code::build;
 use crate::machine;
-use lockstep_compiler::interp::{Arg, Memory, NdRange};
-use lockstep_compiler::ir::{InstData, Module, UnaryOp, parse_module};
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
-use lockstep_compiler::widen::Gangs;
+use lockstep_ir::interp::{Arg, Memory, NdRange};
+use lockstep_ir::ir::{InstData, Module, UnaryOp, parse_module};
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::Gangs;
 
 /// The units in the last place by which `rsqrt` may be off.
 const BOUND: f64 = 2.0;

@@ -2,11 +2,14 @@
 
 use crate::gangs::stages_with;
 use crate::host_code::build;
-use lockstep_compiler::analysis::streams::{Streams, streams};
-use lockstep_compiler::ir::{Input, Kernel, Type};
-use lockstep_compiler::launch_facts::{LaunchFacts, LocalSize};
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
-use lockstep_compiler::widen::Gangs;
+use lockstep_ir::analysis::streams::streams;
+use lockstep_ir::ir::Kernel;
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::Gangs;
+use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize};
+use lockstep_protocol::outline::Streams;
+use lockstep_protocol::parameters::Input;
+use lockstep_protocol::types::Type;
 
 /// The parameters' letters of some inputs.
 fn letters(kernel: &Kernel, inputs: u32) -> String {

@@ -4,11 +4,11 @@
 use crate::host_code::build;
 use crate::layouts::input;
 use crate::machine;
-use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::layout::{Layout, SUB_GROUP_SIZES};
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
-use lockstep_compiler::widen::{Configuration, Gangs, Versions};
+use lockstep_ir::interp::{self, Arg, Memory, NdRange};
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::{Layout, SUB_GROUP_SIZES};
 
 const LOCALS: &[&[u64]] =
     &[&[1], &[7], &[16], &[17], &[100], &[8, 8], &[3, 5], &[32, 3], &[5, 3, 2], &[16, 2, 2], &[1, 7, 5]];

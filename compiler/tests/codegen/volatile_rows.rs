@@ -4,9 +4,9 @@
 use crate::gangs::stages;
 use crate::layouts::build;
 use crate::machine;
-use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
-use lockstep_compiler::widen::{Gangs, WIDTHS};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::{Gangs, WIDTHS};
 
 /// A work-item uses its own elements only, so that the order of work-items does not matter.
 fn source(ty: &str) -> String {

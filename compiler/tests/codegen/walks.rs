@@ -3,12 +3,13 @@
 use crate::gangs::noise;
 use crate::layouts::build as cleaned;
 use crate::machine;
-use lockstep_compiler::interp::{self, Arg, Memory, NdRange};
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
-use lockstep_compiler::report::Notes;
-use lockstep_compiler::transform::barriers::barriers;
-use lockstep_compiler::widen::{Gangs, plan};
+use lockstep_ir::interp::{self, Arg, Memory, NdRange};
+use lockstep_ir::report::Notes;
+use lockstep_ir::transform::barriers::barriers;
+use lockstep_ir::widen::plan;
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::Gangs;
+use lockstep_protocol::launch_facts::LaunchFacts;
 
 /// Elements from one work-item's row to the next.
 const ROW: usize = 41;
@@ -33,7 +34,7 @@ const LOOPS: [&str; 8] = [
     "if (i % 3 != 1) for (int k = 0; k < n; k++) { sum = sum * 31 + row[k]; own[k % 2] = sum; }",
 ];
 
-fn module(ty: &str) -> lockstep_compiler::ir::Module {
+fn module(ty: &str) -> lockstep_ir::ir::Module {
     let kernels = LOOPS.iter().enumerate().map(|(number, body)| {
         format!(
             "kernel void k{number}(global const T *a, global T *out, int end) {{
@@ -75,7 +76,7 @@ fn loops_of_every_length() {
 fn rounds_by_the_bytes_of_a_round() {
     let found: [Vec<u32>; 4] = ["uchar", "ushort", "int", "ulong"].map(|ty| {
         let module = module(ty);
-        let of = |kernel: &lockstep_compiler::ir::Kernel| {
+        let of = |kernel: &lockstep_ir::ir::Kernel| {
             let notes = Notes::new(true);
             let mut kernel = kernel.clone();
             barriers(&mut kernel);

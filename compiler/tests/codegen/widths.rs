@@ -1,10 +1,11 @@
 //! How many work-items a gang gets, which is the same on all machines for registers of so many bits.
 
 use crate::layouts::build;
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::layout::Layout;
-use lockstep_compiler::report::Notes;
-use lockstep_compiler::widen::{Configuration, Gangs, Widening, plan};
+use lockstep_ir::report::Notes;
+use lockstep_ir::widen::{Widening, plan};
+use lockstep_protocol::configuration::{Configuration, Gangs};
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::Layout;
 
 /// What gangs of a kernel are, in groups of a known size.
 fn gangs_of(source: &str, bits: u32, configuration: Configuration, local: [u64; 3]) -> Widening {

@@ -6,18 +6,19 @@
 
 use crate::seeds::Seeds;
 use crate::ways::{Way, bounds_of, expected};
-use lockstep_compiler::frontend::options::{BuildOptions, Stage};
 use lockstep_compiler::frontend::{FrontendConfig, LinkedProgram, compile, link};
 use lockstep_compiler::import;
-use lockstep_compiler::interp::{Arg, NdRange};
-use lockstep_compiler::ir::Module;
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::pipeline::{Vectorize, load};
-use lockstep_compiler::testing::jumps::{JumpProgram, OUTPUTS, VARIABLES, evaluate, print_source, random_program};
-use lockstep_compiler::testing::{Generated, Random};
-use lockstep_compiler::transform::barriers::Bounds;
-use lockstep_compiler::transform::reducible::make_reducible;
-use lockstep_compiler::widen::{Configuration, Gangs, Versions};
+use lockstep_compiler::pipeline::load;
+use lockstep_ir::interp::{Arg, NdRange};
+use lockstep_ir::ir::Module;
+use lockstep_ir::testing::jumps::{JumpProgram, OUTPUTS, VARIABLES, evaluate, print_source, random_program};
+use lockstep_ir::testing::{Generated, Random};
+use lockstep_ir::transform::reducible::make_reducible;
+use lockstep_protocol::build_options::{BuildOptions, Stage};
+use lockstep_protocol::compile_options::Bounds;
+use lockstep_protocol::compile_options::Vectorize;
+use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
+use lockstep_protocol::launch_facts::LaunchFacts;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -2,11 +2,11 @@
 //! lanes or loop for themselves. Linearized and as machine code they do what the interpreter does for each work-item.
 
 use crate::ways::{Way, expected};
-use lockstep_compiler::interp::{Arg, NdRange};
-use lockstep_compiler::ir::parse_module;
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::layout::Layout;
-use lockstep_compiler::testing::{Generated, Random};
+use lockstep_ir::interp::{Arg, NdRange};
+use lockstep_ir::ir::parse_module;
+use lockstep_ir::testing::{Generated, Random};
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::Layout;
 use std::fmt::Write;
 
 /// Kernels of a test run.

@@ -8,11 +8,12 @@ mod long_switches;
 mod seeds;
 mod ways;
 
-use lockstep_compiler::interp::Arg;
-use lockstep_compiler::ir::{Input, Type};
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::layout::Layout;
-use lockstep_compiler::testing::{Generated, Shape, random_kernel, reduce};
+use lockstep_ir::interp::Arg;
+use lockstep_ir::testing::{Generated, Shape, random_kernel, reduce};
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::Layout;
+use lockstep_protocol::parameters::Input;
+use lockstep_protocol::types::Type;
 use seeds::Seeds;
 use std::sync::atomic::{AtomicU64, Ordering};
 use ways::{Planned, Way, expected, planned};

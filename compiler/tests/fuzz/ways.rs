@@ -1,19 +1,21 @@
 //! The ways to run a kernel, each of which must do what the interpreter does, one work-item after the other.
 
 use crate::code::{Code, Side};
-use lockstep_compiler::analysis::cfg::cfg;
-use lockstep_compiler::analysis::lines::lines;
-use lockstep_compiler::interp::{Memory, run_gangs, run_limited};
-use lockstep_compiler::ir::{Function, InstData, Kernel, Module, Region, Value};
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::layout::Layout;
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
-use lockstep_compiler::report::{Notes, Report};
-use lockstep_compiler::testing::Generated;
-use lockstep_compiler::transform::barriers::{Bounds, barriers, barriers_within};
-use lockstep_compiler::transform::shared_live::shared_live;
-use lockstep_compiler::verify::{Stage, verify, verify_kernel};
-use lockstep_compiler::widen::{self, Configuration, Gangs, Reason, RegionPlan, Versions};
+use lockstep_ir::analysis::cfg::cfg;
+use lockstep_ir::analysis::lines::lines;
+use lockstep_ir::interp::{Memory, run_gangs, run_limited};
+use lockstep_ir::ir::{Function, InstData, Kernel, Module, Region, Value};
+use lockstep_ir::report::{Notes, Report};
+use lockstep_ir::testing::Generated;
+use lockstep_ir::transform::barriers::{barriers, barriers_within};
+use lockstep_ir::transform::shared_live::shared_live;
+use lockstep_ir::verify::{Stage, verify, verify_kernel};
+use lockstep_ir::widen::{self, Reason, RegionPlan};
+use lockstep_protocol::compile_options::Bounds;
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::Layout;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Steps that a kernel may take: random ones take far fewer, if also some millions where all is linearized, and those that lost the end of a loop are to be noticed.

@@ -4,9 +4,10 @@ use crate::build::{build, options};
 use crate::classes::{Class, classes};
 use crate::code::{Code, Side};
 use crate::conditions::{CONDITIONS, Condition, Launch};
-use lockstep_compiler::interp::{Arg, Memory};
-use lockstep_compiler::ir::Module;
-use lockstep_compiler::widen::{Configuration, Reason};
+use lockstep_ir::interp::{Arg, Memory};
+use lockstep_ir::ir::Module;
+use lockstep_ir::widen::Reason;
+use lockstep_protocol::configuration::Configuration;
 use std::fmt::Write;
 use std::ops::Range;
 

@@ -2,11 +2,11 @@
 
 use crate::build::{Launch, agree, build, ints, options};
 use crate::code::Code;
-use lockstep_compiler::interp::{Arg, NdRange};
-use lockstep_compiler::ir::parse_module;
-use lockstep_compiler::pipeline::CompileOptions;
-use lockstep_compiler::verify::{Stage, verify};
-use lockstep_compiler::widen::Configuration;
+use lockstep_ir::interp::{Arg, NdRange};
+use lockstep_ir::ir::parse_module;
+use lockstep_ir::verify::{Stage, verify};
+use lockstep_protocol::compile_options::CompileOptions;
+use lockstep_protocol::configuration::Configuration;
 
 const SIZES: [(u64, u64); 5] = [(1, 1), (7, 7), (16, 16), (21, 10), (37, 37)];
 

@@ -2,14 +2,14 @@
 
 use crate::code::{Code, Side};
 use inkwell::context::Context;
-use lockstep_compiler::frontend::options::{BuildOptions, Stage as OptionStage};
 use lockstep_compiler::frontend::{FrontendConfig, built_in_library, compile, link_with, prepare};
 use lockstep_compiler::import::import;
-use lockstep_compiler::interp::{Arg, Memory, NdRange, run};
-use lockstep_compiler::ir::Module;
-use lockstep_compiler::pipeline::{CompileOptions, Vectorize};
-use lockstep_compiler::verify::{Stage, verify};
-use lockstep_compiler::widen::{Configuration, Gangs, Versions};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::ir::Module;
+use lockstep_ir::verify::{Stage, verify};
+use lockstep_protocol::build_options::{BuildOptions, Stage as OptionStage};
+use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
 
 /// Work-items of a gang; 1: no gangs.
 pub const WIDTHS: [u32; 5] = [1, 2, 4, 8, 16];

@@ -1,6 +1,6 @@
 //! Which work-items, and which lanes, come to a piece of a kernel.
 
-use lockstep_compiler::interp::NdRange;
+use lockstep_ir::interp::NdRange;
 
 /// A launch of a kernel: sizes, arguments, and what comes of them.
 pub struct Launch {

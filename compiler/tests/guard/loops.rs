@@ -1,7 +1,7 @@
 //! Loops that no lane is in end, whatever their conditions say.
 
 use crate::build::{Launch, agree, build, ints};
-use lockstep_compiler::interp::{Arg, NdRange};
+use lockstep_ir::interp::{Arg, NdRange};
 
 /// A kernel's name and body, its `m` by work-items and its `n`.
 type Case = (&'static str, &'static str, fn(i32) -> i32, i32);

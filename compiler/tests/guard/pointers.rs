@@ -1,7 +1,7 @@
 //! Addresses that only inactive lanes have: null, far away, or wrongly aligned.
 
 use crate::build::{Launch, agree, build, ints};
-use lockstep_compiler::interp::{Arg, NdRange};
+use lockstep_ir::interp::{Arg, NdRange};
 
 /// Which lanes are to do something.
 const PATTERNS: [fn(i32) -> bool; 5] = [|_| false, |i| i == 0, |i| i % 2 == 1, |i| i % 7 > 4, |i| i % 16 == 15];

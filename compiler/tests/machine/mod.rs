@@ -3,11 +3,11 @@
 pub mod code;
 
 use code::{Code, Side};
-use lockstep_compiler::interp::{Arg, Memory, NdRange, Report};
-use lockstep_compiler::ir::Module;
-use lockstep_compiler::launch_facts::LaunchFacts;
-use lockstep_compiler::pipeline::CompileOptions;
-use lockstep_compiler::widen::Reason;
+use lockstep_ir::interp::{Arg, Memory, NdRange, Report};
+use lockstep_ir::ir::Module;
+use lockstep_ir::widen::Reason;
+use lockstep_protocol::compile_options::CompileOptions;
+use lockstep_protocol::launch_facts::LaunchFacts;
 
 /// Compiles a kernel, its work-items one after the other, and runs it over a range. `opt_disable` is the build
 /// option, with which the code relies on nothing of the range.

@@ -1,10 +1,11 @@
 //! What holds of a launch, for its code to rely on.
 
-use lockstep_compiler::analysis::streams::Streams;
-use lockstep_compiler::image_format::{Format, RECORD_DATA_TYPE, RECORD_ORDER};
-use lockstep_compiler::ir::{Input, Param, ParamKind, Type};
-use lockstep_compiler::launch_facts::{LaunchFacts, Object, ROW, objects};
-use lockstep_compiler::widen::Versions;
+use lockstep_protocol::configuration::Versions;
+use lockstep_protocol::image_format::{Format, RECORD_DATA_TYPE, RECORD_ORDER};
+use lockstep_protocol::launch_facts::{LaunchFacts, Object, ROW, objects};
+use lockstep_protocol::outline::Streams;
+use lockstep_protocol::parameters::{Input, Param, ParamKind};
+use lockstep_protocol::types::Type;
 
 use super::block::ArgBlock;
 use super::ndrange::NdRange;

@@ -4,8 +4,8 @@
 //! there is one end to mask in a row of the range. The groups are as large as leaves every thread several of them, and as high
 //! as they were: who chose them may have had caches in mind. Of rows that suit gangs already, whole ones are put together.
 
-use lockstep_compiler::analysis::traversal_order::TraversalOrder;
-use lockstep_compiler::launch_facts::ROW;
+use lockstep_protocol::launch_facts::ROW;
+use lockstep_protocol::outline::TraversalOrder;
 
 use super::ndrange::NdRange;
 

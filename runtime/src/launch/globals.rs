@@ -1,6 +1,6 @@
 //! Memory of program-scope variables: one block per program, set up when the program is built.
 
-use lockstep_compiler::ir::{Global, GlobalData};
+use lockstep_protocol::variables::{Global, GlobalData};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
@@ -72,7 +72,8 @@ impl Drop for Globals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_compiler::ir::{Module, Space};
+    use lockstep_ir::ir::Module;
+    use lockstep_protocol::types::Space;
 
     fn variable(init: Vec<u8>, align: u32, relocs: Vec<(u64, Global, i64)>) -> GlobalData {
         GlobalData { name: "x".into(), space: Space::Global, align, init, relocs, constant: false }

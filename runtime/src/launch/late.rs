@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use lockstep_compiler::launch_facts::LaunchFacts;
+use lockstep_protocol::launch_facts::LaunchFacts;
 use parking_lot::Mutex;
 
 use super::ndrange::NdRange;

@@ -19,10 +19,10 @@ pub mod record;
 
 use std::sync::Arc;
 
-use lockstep_compiler::codegen::abi::ScratchNeeds;
-use lockstep_compiler::ir::{Param, ParamKind};
 use lockstep_compiler::pipeline::{self, Variant};
-use lockstep_compiler::widen::WIDTHS;
+use lockstep_protocol::configuration::WIDTHS;
+use lockstep_protocol::kernel_abi::ScratchNeeds;
+use lockstep_protocol::parameters::{Param, ParamKind};
 use opencl_sys::{CL_INVALID_KERNEL_ARGS, CL_OUT_OF_RESOURCES};
 
 use crate::command::Work;

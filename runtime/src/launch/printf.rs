@@ -2,7 +2,8 @@
 //! each element to the C library, and writes one call's text in one piece to C's standard output, so
 //! that it keeps its order with what the application prints.
 
-use lockstep_compiler::ir::{FormatData, Type};
+use lockstep_protocol::types::Type;
+use lockstep_protocol::variables::FormatData;
 use std::ffi::{CString, c_char, c_int};
 
 unsafe extern "C" {
@@ -14,7 +15,7 @@ unsafe extern "C" {
 const LONGEST: usize = 1 << 16;
 
 /// Formats one call and prints it. `args` holds the elements of all arguments, 8 bytes each, as
-/// `codegen::abi::PrintfFn` packs them; `string` gives the text at a `%s` argument's address.
+/// `kernel_abi::PrintfFn` packs them; `string` gives the text at a `%s` argument's address.
 /// The result is printf's: 0, or -1.
 pub fn print(format: &FormatData, args: &[u64], string: impl Fn(u64) -> Vec<u8>) -> i32 {
     let Some(text) = render(format, args, string) else {
@@ -202,7 +203,7 @@ fn c_format(out: &mut Vec<u8>, mut spec: String, kind: u8, value: Value) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_compiler::ir::Space;
+    use lockstep_protocol::types::Space;
 
     fn text(format: &str, args: &[(Type, u8)], values: &[u64]) -> Option<String> {
         let format = FormatData { text: format.as_bytes().to_vec(), args: args.to_vec() };

@@ -6,8 +6,8 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lockstep_compiler::codegen::abi::{LaunchFrame, ScratchNeeds};
 use lockstep_compiler::pipeline::Variant;
+use lockstep_protocol::kernel_abi::{LaunchFrame, ScratchNeeds};
 use opencl_sys::CL_OUT_OF_RESOURCES;
 
 use super::block::ArgBlock;
@@ -132,7 +132,7 @@ impl GroupWork for Launch {
     }
 }
 
-/// `codegen::abi::PrintfFn`.
+/// `kernel_abi::PrintfFn`.
 unsafe extern "C" fn print(context: *const c_void, format: u32, args: *const u64) -> i32 {
     // SAFETY: the frame was made by `Launch::frame`, whose launch lives while its code runs.
     let launch = unsafe { &*context.cast::<Launch>() };

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use lockstep_compiler::container::{Binary, Image, KernelCode};
-use lockstep_compiler::frontend::options::{BuildOptions, Stage};
 use lockstep_compiler::frontend::{self, CompiledObject, FrontendConfig, FrontendError, Header};
+use lockstep_protocol::build_options::{BuildOptions, Stage};
 use opencl_sys::{
     CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS,
     CL_INVALID_LINKER_OPTIONS, CL_INVALID_OPERATION, CL_LINK_PROGRAM_FAILURE, CL_OUT_OF_HOST_MEMORY, cl_int,

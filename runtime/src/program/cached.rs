@@ -2,14 +2,15 @@
 
 use std::time::{Duration, SystemTime};
 
-use lockstep_compiler::frontend::options::{BuildOptions, Macro};
 use lockstep_compiler::frontend::{
     self, Compilation, CompiledObject, FrontendConfig, FrontendError, Header, LinkedProgram, compiler_identity,
 };
-use lockstep_compiler::ir::Module;
-use lockstep_compiler::outline::Outline;
 use lockstep_compiler::pipeline;
 use lockstep_compiler::stage_times::{Stopwatch, describe_times};
+use lockstep_ir::ir::Module;
+use lockstep_ir::outline::describe_program;
+use lockstep_protocol::build_options::{BuildOptions, Macro};
+use lockstep_protocol::outline::Outline;
 use serde::{Deserialize, Serialize};
 
 use super::inputs::Inputs;
@@ -147,7 +148,7 @@ pub(super) fn import(linked: LinkedProgram, mut log: String) -> Result<Linked> {
     let module = pipeline::load(&linked)
         .map_err(|error| FrontendError::LinkFailure { log: format!("{log}error: {error}\n") })?;
     end_program_stage(&mut watch, "import");
-    Ok(Linked { linked, outline: Outline::of(&module), module: Some(module), log })
+    Ok(Linked { linked, outline: describe_program(&module), module: Some(module), log })
 }
 
 /// Ends a stage of a program's build and tells how long it took, if somebody asked.

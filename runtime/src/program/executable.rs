@@ -5,12 +5,15 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
+use crate::execute::LOADER;
 use lockstep_compiler::container::{Binary, Image, KernelCode};
 use lockstep_compiler::frontend::LinkedProgram;
-use lockstep_compiler::ir::{Global, Module};
-use lockstep_compiler::launch_facts::{LaunchFacts, objects};
-use lockstep_compiler::outline::{KernelOutline, Outline};
-use lockstep_compiler::pipeline::{self, CompileError, CompileOptions, KernelObject, Variant};
+use lockstep_compiler::pipeline::{self, CompileError, KernelObject, Variant};
+use lockstep_ir::ir::Module;
+use lockstep_protocol::compile_options::CompileOptions;
+use lockstep_protocol::launch_facts::{LaunchFacts, objects};
+use lockstep_protocol::outline::{KernelOutline, Outline};
+use lockstep_protocol::variables::Global;
 use opencl_sys::{CL_COMPLETE, CL_INVALID_KERNEL_NAME, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES};
 use parking_lot::Mutex;
 
@@ -267,7 +270,7 @@ impl Executable {
             Error::new(CL_OUT_OF_RESOURCES).because(format!("kernel {name}: {error}"))
         };
         let load = |object: KernelObject| {
-            let variant = Arc::new(object.load()?);
+            let variant = Arc::new(object.load(&LOADER)?);
             Ok(Made { variant, object: Arc::new(object) })
         };
         let ready = self.code[index].ready.get().into_iter().flatten().find(|ready| ready.facts == *launch);

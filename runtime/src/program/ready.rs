@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use lockstep_compiler::launch_facts::{LaunchFacts, LocalSize, OBJECTS, Object};
+use crate::execute::LOADER;
 use lockstep_compiler::pipeline::{KernelObject, Variant};
+use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize, OBJECTS, Object};
 
 /// As many launches run code that came with the program before code for more that holds of them is made: those of a
 /// program that does little are over before that would pay.
@@ -76,6 +77,6 @@ impl Ready {
 
     /// The code, linked into memory; none if that fails.
     pub(super) fn load(&self) -> Option<Arc<Variant>> {
-        self.loaded.get_or_init(|| self.object.load().ok().map(Arc::new)).clone()
+        self.loaded.get_or_init(|| self.object.load(&LOADER).ok().map(Arc::new)).clone()
     }
 }

@@ -11,7 +11,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use lockstep_compiler::launch_facts::LaunchFacts;
+use lockstep_protocol::launch_facts::LaunchFacts;
 use parking_lot::Mutex;
 
 /// Variants beside the one that runs any launch.
@@ -180,7 +180,7 @@ impl<T> Variants<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_compiler::launch_facts::LocalSize;
+    use lockstep_protocol::launch_facts::LocalSize;
 
     fn launch(global: u64, local: u64) -> LaunchFacts {
         LaunchFacts::of_range([0; 3], [global, 1, 1], [local, 1, 1])

@@ -1,47 +1,137 @@
-//! The rule about the crates' dependencies.
+//! The rules about the crates' dependencies.
 
 use super::Violation;
-use super::source::Tree;
+use super::source::{SourceFile, Tree};
 
-/// What each of our crates may depend on, of ours.
-const ALLOWED: [(&str, &[&str]); 7] = [
-    ("kernels", &[]),
-    ("compiler", &["lockstep-kernels"]),
-    ("runtime", &["lockstep-compiler", "lockstep-kernels"]),
-    ("icd", &["lockstep-runtime", "lockstep-compiler", "lockstep-kernels"]),
-    // Its tests compare the driver with the compiler's interpreter.
-    ("conformance", &["lockstep-compiler"]),
+/// One of our crates.
+struct Crate {
+    /// Its folder.
+    room: &'static str,
+    /// What it may depend on, of ours.
+    allowed: &'static [&'static str],
+    /// What its tests may depend on besides.
+    allowed_in_tests: &'static [&'static str],
+}
+
+const CRATES: [Crate; 9] = [
+    Crate { room: "kernels", allowed: &[], allowed_in_tests: &[] },
+    Crate { room: "compiler/protocol", allowed: &[], allowed_in_tests: &[] },
+    // Its own tests switch its features on.
+    Crate { room: "compiler/ir", allowed: &["lockstep-protocol"], allowed_in_tests: &["lockstep-ir"] },
+    // Its tests run the code that it makes.
+    Crate {
+        room: "compiler",
+        allowed: &["lockstep-ir", "lockstep-protocol", "lockstep-kernels"],
+        allowed_in_tests: &["lockstep-runtime"],
+    },
+    Crate {
+        room: "runtime",
+        allowed: &["lockstep-compiler", "lockstep-ir", "lockstep-protocol", "lockstep-kernels"],
+        allowed_in_tests: &[],
+    },
+    Crate { room: "icd", allowed: &["lockstep-runtime", "lockstep-protocol"], allowed_in_tests: &[] },
+    Crate { room: "conformance", allowed: &[], allowed_in_tests: &[] },
     // Its way through the loader is the benchmarks' as well.
-    ("benches", &["lockstep-conformance"]),
-    ("xtask", &[]),
+    Crate { room: "benches", allowed: &["lockstep-conformance"], allowed_in_tests: &[] },
+    Crate { room: "xtask", allowed: &[], allowed_in_tests: &[] },
 ];
 
-/// Dependencies point one way: icd, runtime, compiler, kernels.
+/// A line of a manifest that names a dependency.
+struct Dependency<'a> {
+    name: &'a str,
+    /// Whether only tests, examples and benchmarks have it.
+    is_for_tests: bool,
+    /// The number of the line, from one.
+    line: usize,
+}
+
+/// Dependencies point one way: icd, runtime, compiler, its parts, kernels.
 pub fn one_way(tree: &Tree) -> Vec<Violation> {
     let mut found = Vec::new();
-    for (room, allowed) in ALLOWED {
+    for Crate { room, allowed, allowed_in_tests } in CRATES {
         let Some(manifest) = tree.file(&format!("{room}/Cargo.toml")) else {
             continue;
         };
-        for (index, line) in manifest.text.lines().enumerate() {
-            let name = line.split(['.', '=', ' ', '#']).next().unwrap_or_default().trim_matches('"');
-            let table = line.trim_matches(['[', ']']).rsplit_once("dependencies.").map_or("", |(_, name)| name);
-            for dependency in [name, table] {
-                if dependency.starts_with("lockstep-") && !allowed.contains(&dependency) {
-                    found.push(Violation {
-                        path: manifest.path.clone(),
-                        line: index + 1,
-                        message: format!(
-                            "{room} must not depend on {dependency}: dependencies point one way, \
-                             icd -> runtime -> compiler -> kernels, so that each room can be \
-                             understood and tested without those above it"
-                        ),
-                    });
-                }
+        for Dependency { name, is_for_tests, line } in dependencies(manifest) {
+            let may = allowed.contains(&name) || is_for_tests && allowed_in_tests.contains(&name);
+            if name.starts_with("lockstep-") && !may {
+                found.push(Violation {
+                    path: manifest.path.clone(),
+                    line,
+                    message: format!(
+                        "{room} must not depend on {name}: dependencies point one way, icd -> runtime -> compiler -> \
+                         lockstep-ir -> lockstep-protocol, so that each room can be understood and tested without \
+                         those above it"
+                    ),
+                });
             }
         }
     }
     found
+}
+
+/// What needs no LLVM cannot reach it, nor C.
+pub fn without_llvm(tree: &Tree) -> Vec<Violation> {
+    const FOREIGN: [&str; 3] = ["inkwell", "llvm-sys", "libc"];
+    let mut found = Vec::new();
+    for room in ["compiler/ir", "compiler/protocol"] {
+        let Some(manifest) = tree.file(&format!("{room}/Cargo.toml")) else {
+            continue;
+        };
+        for Dependency { name, line, .. } in dependencies(manifest).filter(|each| FOREIGN.contains(&each.name)) {
+            found.push(Violation {
+                path: manifest.path.clone(),
+                line,
+                message: format!(
+                    "{room} must not depend on {name}: it builds and is tested on a machine with Rust alone"
+                ),
+            });
+        }
+    }
+    found
+}
+
+/// The name of the driver's build is a hash of the sources of every crate that decides what is compiled.
+pub fn named_by_its_sources(tree: &Tree) -> Vec<Violation> {
+    const SCRIPT: &str = "runtime/build.rs";
+    let (Some(script), Some(manifest)) = (tree.file(SCRIPT), tree.file("runtime/Cargo.toml")) else {
+        return Vec::new();
+    };
+    let folder = |room: &str| format!("\"../{room}/src\"");
+    let is_compiled_by = |room: &str| {
+        let name = format!("lockstep-{}", room.rsplit('/').next().unwrap_or(room));
+        room.starts_with("compiler") && dependencies(manifest).any(|each| each.name == name)
+    };
+    CRATES
+        .iter()
+        .filter(|each| is_compiled_by(each.room) && !script.text.contains(&folder(each.room)))
+        .map(|each| Violation {
+            path: SCRIPT.to_owned(),
+            line: 0,
+            message: format!(
+                "{} is not hashed: another build's code would be taken from the cache for this one's",
+                folder(each.room)
+            ),
+        })
+        .collect()
+}
+
+fn dependencies(manifest: &SourceFile) -> impl Iterator<Item = Dependency<'_>> {
+    let mut section = "";
+    manifest.text.lines().enumerate().filter_map(move |(index, line)| {
+        let name = match line.strip_prefix('[') {
+            Some(header) => {
+                section = header.trim_end_matches(']');
+                section.rsplit_once("dependencies.").map_or("", |(_, name)| name)
+            }
+            None if section.ends_with("dependencies") => {
+                line.split(['.', '=', ' ', '#']).next().unwrap_or_default().trim_matches('"')
+            }
+            None => "",
+        };
+        let is_for_tests = section.starts_with("dev-dependencies");
+        (!name.is_empty()).then_some(Dependency { name, is_for_tests, line: index + 1 })
+    })
 }
 
 #[cfg(test)]
@@ -67,5 +157,35 @@ mod tests {
     fn the_tools_depend_on_none_of_ours() {
         let tree = Tree::of(&[("xtask/Cargo.toml", "[dependencies]\nlockstep-compiler.workspace = true\n")]);
         assert_eq!(one_way(&tree).len(), 1);
+    }
+
+    #[test]
+    fn what_tests_may_have_the_library_may_not() {
+        let of_tests =
+            "[dependencies]\nlockstep-ir.workspace = true\n[dev-dependencies]\nlockstep-runtime.workspace = true\n";
+        let of_all = "[dev-dependencies]\n[dependencies]\nlockstep-runtime.workspace = true\n";
+        let found = |text| one_way(&Tree::of(&[("compiler/Cargo.toml", text)])).len();
+        assert_eq!((found(of_tests), found(of_all)), (0, 1));
+    }
+
+    #[test]
+    fn llvm_below_the_compiler_is_found() {
+        let tree = Tree::of(&[
+            ("compiler/ir/Cargo.toml", "[dependencies]\nhalf.workspace = true\n[dev-dependencies]\ninkwell = \"0\"\n"),
+            ("compiler/protocol/Cargo.toml", "[dependencies.llvm-sys]\nversion = \"0\"\n"),
+            ("compiler/Cargo.toml", "[dependencies]\ninkwell = \"0\"\n"),
+        ]);
+        let found: Vec<_> = without_llvm(&tree).into_iter().map(|v| (v.path, v.line)).collect();
+        assert_eq!(found, [("compiler/ir/Cargo.toml".to_owned(), 4), ("compiler/protocol/Cargo.toml".to_owned(), 1)]);
+    }
+
+    #[test]
+    fn a_crate_that_the_builds_name_leaves_out_is_found() {
+        let manifest = ("runtime/Cargo.toml", "[dependencies]\nlockstep-compiler = \"0\"\nlockstep-ir = \"0\"\n");
+        let script = |text| named_by_its_sources(&Tree::of(&[manifest, ("runtime/build.rs", text)]));
+        assert!(script("\"../compiler/src\", \"../compiler/ir/src\"").is_empty());
+        let found = script("\"../compiler/src\"");
+        assert_eq!(found.len(), 1);
+        assert!(found[0].message.contains("../compiler/ir/src"));
     }
 }

@@ -53,7 +53,7 @@ pub fn passes(tree: &Tree) -> Vec<Violation> {
     passes
         .into_iter()
         .filter_map(|file| {
-            let name = file.path.strip_prefix("compiler/src/")?;
+            let name = file.path.strip_prefix("compiler/ir/src/")?;
             (!page.text.contains(name)).then(|| Violation {
                 path: PASSES_PAGE.to_owned(),
                 line: 0,
@@ -106,8 +106,8 @@ mod tests {
     #[test]
     fn a_pass_the_page_does_not_know_is_found() {
         let tree = Tree::of(&[
-            ("compiler/src/transform/masks.rs", ""),
-            ("compiler/src/transform/barriers.rs", ""),
+            ("compiler/ir/src/transform/masks.rs", ""),
+            ("compiler/ir/src/transform/barriers.rs", ""),
             (PASSES_PAGE, "## Barriers (`transform/barriers.rs`)\n"),
         ]);
         let found = passes(&tree);

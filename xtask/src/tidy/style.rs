@@ -83,7 +83,7 @@ pub fn unfinished(tree: &Tree) -> Vec<Violation> {
 /// Files that are a pass of the compiler.
 pub fn is_pass(path: &str) -> bool {
     let within = |room: &str| path.strip_prefix(room).is_some_and(|rest| rest.ends_with(".rs") && !is_support(rest));
-    within("compiler/src/analysis/") || within("compiler/src/transform/")
+    within("compiler/ir/src/analysis/") || within("compiler/ir/src/transform/")
 }
 
 /// Module roots and tests are not passes themselves.
@@ -141,13 +141,13 @@ mod tests {
         let doc = "//! A pass.\n//! Requires: x\n//! Ensures: y\n//! Phases: z\n";
         let whole = format!("{doc}//! Source: Moll 2021, chapter 8\n");
         let tree = Tree::of(&[
-            ("compiler/src/transform/linearize.rs", doc),
-            ("compiler/src/transform/masks.rs", &whole),
-            ("compiler/src/transform/mod.rs", "//! The passes.\n"),
+            ("compiler/ir/src/transform/linearize.rs", doc),
+            ("compiler/ir/src/transform/masks.rs", &whole),
+            ("compiler/ir/src/transform/mod.rs", "//! The passes.\n"),
         ]);
         let found = pass_docs(&tree);
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].path, "compiler/src/transform/linearize.rs");
+        assert_eq!(found[0].path, "compiler/ir/src/transform/linearize.rs");
         assert!(found[0].message.contains("does not say: Source;"));
     }
 

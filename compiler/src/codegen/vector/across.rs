@@ -7,9 +7,10 @@
 use super::GangCode;
 use super::values::Held;
 use crate::codegen::emit::{Emitted, vector_of};
-use crate::ir::{BinaryOp, Cluster, Collect, FastMath, IntFlags, Type, Value};
 use inkwell::builder::BuilderError;
 use inkwell::values::{InstructionOpcode, VectorValue};
+use lockstep_ir::ir::{BinaryOp, Cluster, Collect, FastMath, IntFlags, Value};
+use lockstep_protocol::types::Type;
 
 /// The lanes of vectors that are permuted in registers.
 const PERMUTED: u32 = 16;

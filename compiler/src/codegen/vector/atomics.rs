@@ -10,10 +10,11 @@ use super::GangCode;
 use super::masks::Mask;
 use super::values::Held;
 use crate::codegen::emit::{Emitted, vector_of};
-use crate::ir::{AtomicOp, BinaryOp, FastMath, Function, InstData, InstNode, IntFlags, Ordering, Type, Value};
 use cranelift_entity::EntitySet;
 use inkwell::types::VectorType;
 use inkwell::values::{BasicValueEnum, InstructionOpcode, VectorValue};
+use lockstep_ir::ir::{AtomicOp, BinaryOp, FastMath, Function, InstData, InstNode, IntFlags, Ordering, Value};
+use lockstep_protocol::types::Type;
 
 /// The results of atomic operations that are used.
 pub fn used_old_values(body: &Function) -> EntitySet<Value> {

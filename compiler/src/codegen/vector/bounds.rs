@@ -7,10 +7,11 @@
 use super::GangCode;
 use super::values::Held;
 use crate::codegen::emit::Emitted;
-use crate::ir::{InstData, IntCc, Type, Value, ValueDef};
 use inkwell::IntPredicate;
 use inkwell::types::VectorType;
 use inkwell::values::{BasicValueEnum, IntValue, VectorValue};
+use lockstep_ir::ir::{InstData, IntCc, Value, ValueDef};
+use lockstep_protocol::types::Type;
 
 impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// The lanes for which the comparison holds, if it is one of an id with a bound.

@@ -7,13 +7,14 @@
 use super::GangCode;
 use super::masks::Mask;
 use super::values::Held;
-use crate::analysis::addresses::{self, Extended};
 use crate::codegen::emit::{Emitted, vector_of};
-use crate::ir::{Type, Value};
-use crate::widen::memory::Direction;
 use inkwell::builder::BuilderError;
 use inkwell::types::VectorType;
 use inkwell::values::{BasicValueEnum, InstructionOpcode, InstructionValue, IntValue, PointerValue, VectorValue};
+use lockstep_ir::analysis::addresses::{self, Extended};
+use lockstep_ir::ir::Value;
+use lockstep_ir::widen::memory::Direction;
+use lockstep_protocol::types::Type;
 
 /// Bytes that a lane loads at once.
 pub(super) const CHUNK: u32 = 16;

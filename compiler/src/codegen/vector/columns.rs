@@ -8,9 +8,10 @@ use super::GangCode;
 use super::lines::{Along, Straight};
 use super::values::Held;
 use crate::codegen::emit::{Emit, Emitted};
-use crate::ir::{Type, Value};
-use crate::widen::memory::{Direction, is_plain};
 use inkwell::values::{BasicValueEnum, VectorValue};
+use lockstep_ir::ir::Value;
+use lockstep_ir::widen::memory::{Direction, is_plain};
+use lockstep_protocol::types::Type;
 
 /// Where the lanes of a gang access memory.
 #[derive(Clone)]

@@ -5,9 +5,10 @@
 
 use super::GangCode;
 use crate::codegen::emit::{Emitted, vector_of};
-use crate::ir::{BinaryOp, Type, Value};
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, InstructionOpcode, VectorValue};
+use lockstep_ir::ir::{BinaryOp, Value};
+use lockstep_protocol::types::Type;
 
 /// The widest integers that are divided this way.
 pub const MOST_BITS: u32 = 32;

@@ -6,11 +6,11 @@
 use super::GangCode;
 use super::masks::Mask;
 use crate::codegen::emit::{Emit, Emitted};
-use crate::widen::memory::Direction;
 use inkwell::builder::BuilderError;
 use inkwell::module::Linkage;
 use inkwell::types::VectorType;
 use inkwell::values::{PointerValue, VectorValue};
+use lockstep_ir::widen::memory::Direction;
 
 /// Bytes of the widest element.
 const WIDEST: u32 = 16;

@@ -6,21 +6,22 @@
 //! there is no code for them. A region whose code takes long to make gets it once: full gangs run the masked code then.
 
 use super::{Around, Gang, GangCode};
-use crate::analysis::cfg::cfg;
-use crate::analysis::dominators::dominators;
-use crate::analysis::loops::loops;
 use crate::codegen::emit::{Emit, Emitted};
 use crate::codegen::groups::{Item, Level};
 use crate::codegen::region::Exits;
-use crate::ir::{Function, Region};
-use crate::launch_facts::LaunchFacts;
-use crate::layout::Layout;
-use crate::widen::{RegionPlan, Versions};
 use cranelift_entity::EntityRef;
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::types::VectorType;
 use inkwell::values::{IntValue, PointerValue, VectorValue};
+use lockstep_ir::analysis::cfg::cfg;
+use lockstep_ir::analysis::dominators::dominators;
+use lockstep_ir::analysis::loops::loops;
+use lockstep_ir::ir::{Function, Region};
+use lockstep_ir::widen::RegionPlan;
+use lockstep_protocol::configuration::Versions;
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::Layout;
 
 /// Emits a region's code for all work-items of the group, in gangs; emission goes on behind it. The answer:
 /// the regions in which the group may go on, of which the one is stored to `next` by its number.

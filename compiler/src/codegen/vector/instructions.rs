@@ -4,14 +4,15 @@ use super::values::Held;
 use super::{Around, GangCode};
 use crate::codegen::emit::Emitted;
 use crate::codegen::groups;
-use crate::ir::{
-    BinaryOp, FastMath, Inst, InstData, InstNode, IntFlags, Ordering, Query, Space, TernaryOp, Type, UnaryOp, Value,
-};
-use crate::widen::Configuration;
-use crate::widen::lanes::Form;
 use cranelift_entity::EntityRef;
 use inkwell::builder::BuilderError;
 use inkwell::values::{BasicValueEnum, IntValue, VectorValue};
+use lockstep_ir::ir::{
+    BinaryOp, FastMath, Inst, InstData, InstNode, IntFlags, Ordering, Query, TernaryOp, UnaryOp, Value,
+};
+use lockstep_ir::widen::lanes::Form;
+use lockstep_protocol::configuration::Configuration;
+use lockstep_protocol::types::{Space, Type};
 
 /// The lanes of which a value is computed.
 #[derive(Clone, Copy)]

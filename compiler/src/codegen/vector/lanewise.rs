@@ -3,9 +3,9 @@
 use super::GangCode;
 use super::masks::Mask;
 use crate::codegen::emit::Emitted;
-use crate::ir::Type;
 use inkwell::IntPredicate;
 use inkwell::values::{BasicValueEnum, IntValue, PhiValue, VectorValue};
+use lockstep_protocol::types::Type;
 
 impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// Does `work` for each active lane, given its number (an i64); its values become elements of vectors,

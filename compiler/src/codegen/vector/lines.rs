@@ -4,13 +4,14 @@
 use super::GangCode;
 use super::columns::Places;
 use super::values::Held;
-use crate::analysis::lines::{Line, first_indices};
 use crate::codegen::emit::Emitted;
-use crate::ir::{BinaryOp, FastMath, InstData, IntFlags, Type, UnaryOp, Value, ValueDef};
-use crate::widen::memory::{AccessClass, Direction, classify};
 use inkwell::IntPredicate;
 use inkwell::builder::BuilderError;
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue, VectorValue};
+use lockstep_ir::analysis::lines::{Line, first_indices};
+use lockstep_ir::ir::{BinaryOp, FastMath, InstData, IntFlags, UnaryOp, Value, ValueDef};
+use lockstep_ir::widen::memory::{AccessClass, Direction, classify};
+use lockstep_protocol::types::Type;
 
 /// How much more often no index wraps, as LLVM's weights of a branch.
 const OFTEN: u64 = 2000;

@@ -3,9 +3,9 @@
 use super::GangCode;
 use crate::codegen::emit::Emitted;
 use crate::codegen::storage::SlotHome;
-use crate::ir::{InstData, Value};
 use inkwell::IntPredicate;
 use inkwell::values::{BasicValueEnum, IntValue, VectorValue};
+use lockstep_ir::ir::{InstData, Value};
 
 /// The lanes that run a block, where these are not all.
 #[derive(Clone, Copy)]

@@ -6,17 +6,18 @@ use super::columns::Places;
 use super::masks::Mask;
 use super::one_by_one::Near;
 use super::values::Held;
-use crate::analysis::waiting::may_wait;
 use crate::codegen::alias::Part;
 use crate::codegen::emit::{Emitted, vector_of};
-use crate::ir::{Access, InstNode, LiveSlot, Space, Type, Value};
-use crate::widen::memory::{AccessClass, Direction, classify, elements};
 use inkwell::builder::BuilderError;
 use inkwell::types::VectorType;
 use inkwell::values::{
     BasicValue, BasicValueEnum, CallSiteValue, InstructionOpcode, InstructionValue, PointerValue, ValueKind,
     VectorValue,
 };
+use lockstep_ir::analysis::waiting::may_wait;
+use lockstep_ir::ir::{Access, InstNode, LiveSlot, Value};
+use lockstep_ir::widen::memory::{AccessClass, Direction, classify, elements};
+use lockstep_protocol::types::{Space, Type};
 
 /// Bytes of the numbers that gathers and scatters move.
 const WIDEST_NUMBER: u32 = 8;

@@ -9,10 +9,10 @@ use super::GangCode;
 use super::memory::Rows;
 use super::values::Held;
 use crate::codegen::emit::Emitted;
-use crate::ir::{BinaryOp, FastMath, Function, InstData, IntFlags, TernaryOp, UnaryOp, Value, ValueDef};
 use cranelift_entity::SecondaryMap;
 use inkwell::builder::BuilderError;
 use inkwell::values::{BasicValueEnum, VectorValue};
+use lockstep_ir::ir::{BinaryOp, FastMath, Function, InstData, IntFlags, TernaryOp, UnaryOp, Value, ValueDef};
 
 /// Operations one behind the other that are computed so.
 const DEEPEST: u32 = 4;

@@ -4,9 +4,9 @@ use super::GangCode;
 use super::columns::Places;
 use super::lines::{Along, Straight};
 use super::values::Held;
-use crate::ir::{Space, Type};
-use crate::report::Note;
-use crate::widen::memory::{AccessClass, Direction, classify};
+use lockstep_ir::report::Note;
+use lockstep_ir::widen::memory::{AccessClass, Direction, classify};
+use lockstep_protocol::types::{Space, Type};
 use std::borrow::Cow;
 
 impl GangCode<'_, '_, '_> {

@@ -5,10 +5,11 @@
 
 use super::GangCode;
 use crate::codegen::emit::Emitted;
-use crate::ir::{BinaryOp, InstData, Space, Type, UnaryOp, Value, ValueDef};
 use inkwell::builder::BuilderError;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, InstructionOpcode, IntValue, PointerValue, VectorValue};
+use lockstep_ir::ir::{BinaryOp, InstData, UnaryOp, Value, ValueDef};
+use lockstep_protocol::types::{Space, Type};
 
 /// The widest element that an address mode multiplies an offset with, in bytes, as the power of two.
 const MOST_SHIFT: u128 = 3;

@@ -7,10 +7,11 @@ use super::GangCode;
 use super::masks::Mask;
 use super::values::Held;
 use crate::codegen::emit::Emitted;
-use crate::ir::{InstData, Query, Type, Value};
-use crate::widen::memory::{AccessClass, Direction, classify};
 use inkwell::builder::BuilderError;
 use inkwell::values::{BasicValueEnum, VectorValue};
+use lockstep_ir::ir::{InstData, Query, Value};
+use lockstep_ir::widen::memory::{AccessClass, Direction, classify};
+use lockstep_protocol::types::Type;
 
 /// One scalar per row.
 type Bases<'a, 'ctx> = &'a [BasicValueEnum<'ctx>];

@@ -1,5 +1,5 @@
 //! Stores past the caches, through pointers of which a launch knows that it streams through them
-//! ([`LaunchFacts::streams`](crate::launch_facts::LaunchFacts::streams)).
+//! ([`LaunchFacts::streams`](lockstep_protocol::launch_facts::LaunchFacts::streams)).
 //!
 //! A line that is written as a whole need not be read before. The machine collects such stores in a few buffers, and
 //! a buffer that has to leave before its line is whole costs more than a store through the caches: with half a line at a
@@ -10,10 +10,10 @@
 use super::memory::Rows;
 use super::{Around, GangCode};
 use crate::codegen::emit::Emitted;
-use crate::layout::Layout;
 use inkwell::IntPredicate;
 use inkwell::builder::BuilderError;
 use inkwell::values::VectorValue;
+use lockstep_protocol::layout::Layout;
 
 /// Bytes of a line of the caches.
 const LINE: u64 = 64;

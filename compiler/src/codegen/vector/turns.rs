@@ -5,11 +5,11 @@ use super::{Around, Gang, GangCode};
 use crate::codegen::emit::Emitted;
 use crate::codegen::groups::Item;
 use crate::codegen::turns::open_pieces;
-use crate::ir::{Function, Region};
-use crate::layout::Layout;
-use crate::widen::RegionPlan;
 use inkwell::IntPredicate;
 use inkwell::builder::BuilderError;
+use lockstep_ir::ir::{Function, Region};
+use lockstep_ir::widen::RegionPlan;
+use lockstep_protocol::layout::Layout;
 
 /// Emits the code of the region's function; the answer: where the group may go on.
 pub fn take_gangs<'ctx>(

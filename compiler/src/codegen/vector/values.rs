@@ -2,10 +2,11 @@
 
 use super::GangCode;
 use crate::codegen::emit::{Emit, Emitted, vector_of};
-use crate::ir::{FastMath, Type, UnaryOp, Value, ValueDef};
 use inkwell::builder::BuilderError;
 use inkwell::types::VectorType;
 use inkwell::values::{AsValueRef, BasicValueEnum, IntValue, PointerValue, VectorValue};
+use lockstep_ir::ir::{FastMath, UnaryOp, Value, ValueDef};
+use lockstep_protocol::types::Type;
 use std::rc::Rc;
 
 /// A value in registers.

@@ -5,10 +5,14 @@ mod watch;
 
 pub use object::Side;
 
-use lockstep_compiler::codegen::abi::LaunchFrame;
-use lockstep_compiler::interp::{Arg, Memory, NdRange, PrintfEvent, Report};
-use lockstep_compiler::ir::{Format, Kernel, Module, ParamKind, Type};
-use lockstep_compiler::pipeline::{CompileOptions, Variant, compile_kernel};
+use lockstep_compiler::pipeline::{Variant, compile_kernel};
+use lockstep_ir::interp::{Arg, Memory, NdRange, PrintfEvent, Report};
+use lockstep_ir::ir::{Format, Kernel, Module};
+use lockstep_protocol::compile_options::CompileOptions;
+use lockstep_protocol::kernel_abi::LaunchFrame;
+use lockstep_protocol::parameters::ParamKind;
+use lockstep_protocol::types::Type;
+use lockstep_runtime::execute::LOADER;
 use object::{Object, UNWRITTEN};
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -53,7 +57,7 @@ pub struct Code<'m> {
 impl<'m> Code<'m> {
     pub fn compile(module: &'m Module, kernel: &str, options: &CompileOptions) -> Result<Code<'m>, String> {
         let index = module.kernels.iter().position(|k| k.name == kernel).ok_or("no such kernel")?;
-        let variant = compile_kernel(module, index, options).map_err(|error| error.to_string())?;
+        let variant = compile_kernel(&LOADER, module, index, options).map_err(|error| error.to_string())?;
         Ok(Code { module, kernel: &module.kernels[index], variant })
     }
 

@@ -1,0 +1,259 @@
+//! Arguments whose values would tell the divergence analysis more.
+//!
+//! Ids of a gang that starts at a multiple of its width lie between two multiples of it, so that `id < n`, `id / n`
+//! and `id % n` are the same in all lanes, or contiguous, where `n` is such a multiple. A launch can tell whether an
+//! argument is (`LaunchFacts::multiples`); but code is not to be made anew for arguments that are
+//! no such `n`. Where an id is multiplied with an argument, neighbours' accesses are side by side if that is 1
+//! (`LaunchFacts::ones`).
+//!
+//! Where a loop writes through one pointer and reads through another, what is read can only be kept, or read together, if
+//! they lead to different memory (`LaunchFacts::apart`).
+//!
+//! Requires: a verified kernel.
+//! Ensures: every input in the answer is an integer that a bound or divisor of what depends on an id along x is
+//! computed of, in a way that keeps multiples, or that is a factor of it. What is missing costs speed, what is too much
+//! costs compile time.
+//! Phases: which values depend on an id and which are an input or a multiple of one, until nothing changes; then
+//! the comparisons and divisions, or the products.
+//! Source: Moll 2021, sections 10.4 and 10.5, for the operations.
+
+use crate::analysis::cfg::cfg;
+use crate::analysis::dominators::dominators;
+use crate::analysis::loops::loops;
+use crate::ir::{BinaryOp, Block, Function, InstData, Kernel, Query, UnaryOp, Value};
+use cranelift_entity::SecondaryMap;
+use lockstep_protocol::parameters::{Input, ParamKind};
+use lockstep_protocol::types::{Space, Type};
+
+/// The inputs, one bit each, that bound or divide ids along x.
+pub fn divisors(kernel: &Kernel) -> u32 {
+    kernel.regions.values().fold(0, |found, body| found | divisors_in(body))
+}
+
+/// The inputs, one bit each, with which what depends on an id along x is multiplied.
+pub fn steps(kernel: &Kernel) -> u32 {
+    let of_body = |body: &Function| {
+        let origins = origins(body);
+        let insts = body.layout.iter().flat_map(|&block| &body.blocks[block].insts);
+        insts.fold(0, |found, &inst| match body.insts[inst].data {
+            InstData::Binary { op: BinaryOp::Mul, args: [x, y], .. } => {
+                let [x, y] = [origins[x], origins[y]];
+                let factor = if x.of_id { y } else { x };
+                let input = factor.itself.filter(|_| x.of_id != y.of_id);
+                found | input.map_or(0, |input| 1 << input)
+            }
+            _ => found,
+        })
+    };
+    kernel.regions.values().fold(0, |found, body| found | of_body(body))
+}
+
+/// The inputs, one bit each, that are pointers to global memory which the application passes.
+pub fn pointers(kernel: &Kernel) -> u32 {
+    let is_pointer = |&(input, _): &(Input, Type)| match input {
+        Input::Value { param, offset: 0 } => kernel.params[param as usize].kind == ParamKind::Pointer(Space::Global),
+        _ => false,
+    };
+    let inputs = kernel.inputs.iter().take(32).enumerate();
+    inputs.filter(|(_, input)| is_pointer(input)).fold(0, |found, (bit, _)| found | 1 << bit)
+}
+
+/// The pointers among the inputs, one bit each, of which it matters whether they lead to memory of their own: where a
+/// region reads again what another pointer may have written.
+pub fn to_be_apart(kernel: &Kernel) -> u32 {
+    let pointers = pointers(kernel);
+    let rereads = |body: &Function| {
+        let graph = cfg(body);
+        let forest = loops(&graph, &dominators(&graph));
+        let has = |block: Block, access: fn(&InstData) -> Option<Value>| {
+            let mut insts = body.blocks[block].insts.iter();
+            insts.any(|&inst| access(&body.insts[inst].data).is_some_and(|ptr| is_shared(body, ptr)))
+        };
+        let mut written = false;
+        let straight = graph.rpo().iter().any(|&block| {
+            body.blocks[block].insts.iter().any(|&inst| {
+                let data = &body.insts[inst].data;
+                written |= stored(data).is_some_and(|ptr| is_shared(body, ptr));
+                written && loaded(data).is_some_and(|ptr| is_shared(body, ptr))
+            })
+        });
+        let in_loop = |blocks: &[Block]| {
+            blocks.iter().any(|&block| has(block, stored)) && blocks.iter().any(|&block| has(block, loaded))
+        };
+        straight || forest.iter().any(|(_, data)| in_loop(&data.blocks))
+    };
+    if pointers.count_ones() > 1 && kernel.regions.values().any(rereads) { pointers } else { 0 }
+}
+
+fn stored(data: &InstData) -> Option<Value> {
+    match *data {
+        InstData::Store { ptr, .. } => Some(ptr),
+        InstData::MemCopy { dst, .. } | InstData::MemSet { dst, .. } => Some(dst),
+        _ => None,
+    }
+}
+
+fn loaded(data: &InstData) -> Option<Value> {
+    match *data {
+        InstData::Load { ptr, .. } => Some(ptr),
+        _ => None,
+    }
+}
+
+/// Whether a pointer is one to memory that arguments reach.
+fn is_shared(body: &Function, ptr: Value) -> bool {
+    matches!(body.ty(ptr), Type::Ptr(Space::Global | Space::Generic))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+struct Origin {
+    /// Whether the value depends on an id along x.
+    of_id: bool,
+    /// The input that the value is a multiple of.
+    input: Option<u32>,
+    /// The input that the value is.
+    itself: Option<u32>,
+}
+
+/// Where the values of a region come from.
+fn origins(body: &Function) -> SecondaryMap<Value, Origin> {
+    let mut origins: SecondaryMap<Value, Origin> = SecondaryMap::new();
+    for (input, &param) in (0..32).zip(&body.blocks[body.entry()].params) {
+        if body.ty(param).is_int() {
+            origins[param] = Origin { of_id: false, input: Some(input), itself: Some(input) };
+        }
+    }
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &block in &body.layout {
+            for &inst in &body.blocks[block].insts {
+                let node = &body.insts[inst];
+                if let [result] = node.results[..] {
+                    let new = origin(&node.data, &origins);
+                    changed |= learn(&mut origins[result], new);
+                }
+            }
+            for to in body.blocks[block].term.targets() {
+                for (&param, &arg) in body.blocks[to.block].params.iter().zip(&to.args) {
+                    let of_id = origins[arg].of_id;
+                    changed |= learn(&mut origins[param], Origin { of_id, ..Origin::default() });
+                }
+            }
+        }
+    }
+    origins
+}
+
+fn divisors_in(body: &Function) -> u32 {
+    let origins = origins(body);
+    let mut found = 0;
+    for &block in &body.layout {
+        for &inst in &body.blocks[block].insts {
+            let (x, y) = match body.insts[inst].data {
+                InstData::Icmp { args: [x, y], .. } => (origins[x], origins[y]),
+                InstData::Binary { op, args: [x, y], .. } if divides(op) => (origins[x], origins[y]),
+                _ => continue,
+            };
+            for (id, bound) in [(x, y), (y, x)] {
+                if id.of_id && !bound.of_id {
+                    found |= bound.input.map_or(0, |input| 1 << input);
+                }
+            }
+        }
+    }
+    found
+}
+
+fn divides(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::Udiv | BinaryOp::Urem | BinaryOp::Sdiv | BinaryOp::Srem)
+}
+
+fn learn(known: &mut Origin, new: Origin) -> bool {
+    let joined = Origin {
+        of_id: known.of_id || new.of_id,
+        input: known.input.or(new.input),
+        itself: known.itself.or(new.itself),
+    };
+    std::mem::replace(known, joined) != joined
+}
+
+fn origin(data: &InstData, origins: &SecondaryMap<Value, Origin>) -> Origin {
+    match *data {
+        InstData::Query { query: Query::GlobalId | Query::LocalId, dim: 0 } => {
+            Origin { of_id: true, ..Origin::default() }
+        }
+        InstData::Unary { op, arg, .. } => {
+            let keeps = matches!(op, UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Sext | UnaryOp::Freeze);
+            let Origin { of_id, input, itself } = origins[arg];
+            Origin { of_id, input: input.filter(|_| keeps), itself: itself.filter(|_| keeps) }
+        }
+        InstData::Binary { op, args: [x, y], .. } => {
+            let input = match op {
+                BinaryOp::Mul => origins[x].input.or(origins[y].input),
+                BinaryOp::Shl => origins[x].input,
+                _ => None,
+            };
+            Origin { of_id: origins[x].of_id || origins[y].of_id, input, itself: None }
+        }
+        InstData::Ternary { args, .. } => {
+            Origin { of_id: args.iter().any(|&arg| origins[arg].of_id), ..Origin::default() }
+        }
+        _ => Origin::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::parse_module;
+
+    /// The divisors of a kernel with four integers and this code.
+    fn of(code: &str) -> u32 {
+        divisors(&kernel(code))
+    }
+
+    fn kernel(code: &str) -> Kernel {
+        let mut text = "kernel \"k\" {\n args 16\n".to_string();
+        for i in 0..4 {
+            text += &format!(" param \"p{i}\" value \"int\" size 4 align 4 offset {}\n", 4 * i);
+        }
+        (0..4).for_each(|i| text += &format!(" input value({i}, 0): i32\n"));
+        text += " region r0 {\n b0(v0: i32, v1: i32, v2: i32, v3: i32):\n v4: i64 = query.global_id 0\n";
+        text += &format!(" v5: i32 = trunc v4\n{code}\n return\n }}\n}}\n");
+        let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        module.kernels[0].clone()
+    }
+
+    #[test]
+    fn factors_of_ids() {
+        let of = |code: &str| steps(&kernel(code));
+        assert_eq!(of(" v6: i32 = mul v5, v0\n v7: i32 = add v6, v1"), 1);
+        assert_eq!(of(" v6: i64 = sext v1\n v7: i64 = add v4, 3\n v8: i64 = mul v6, v7"), 2);
+        assert_eq!(of(" v6: i32 = mul v2, v3\n v7: i32 = mul v5, v6"), 0, "not an argument itself");
+        assert_eq!(of(" v6: i64 = query.global_id 1\n v7: i64 = sext v0\n v8: i64 = mul v6, v7"), 0);
+        assert_eq!(of(" v6: i32 = mul v5, v5\n v7: i1 = icmp.slt v5, v0"), 0);
+    }
+
+    #[test]
+    fn bounds_and_divisors_of_ids() {
+        assert_eq!(of(" v6: i1 = icmp.slt v5, v0"), 1);
+        assert_eq!(of(" v6: i64 = sext v1\n v7: i1 = icmp.ugt v6, v4"), 2);
+        assert_eq!(of(" v6: i32 = sdiv v5, v2\n v7: i32 = urem v6, v3"), 12);
+        assert_eq!(of(" v6: i32 = mul v2, v1\n v7: i32 = add v5, v0\n v8: i32 = srem v7, v6"), 4);
+    }
+
+    #[test]
+    fn others_do_not_matter() {
+        assert_eq!(of(" v6: i1 = icmp.slt v0, v1\n v7: i32 = mul v5, v2\n v8: i32 = add v7, v3"), 0);
+        assert_eq!(of(" v6: i32 = add v0, v1\n v7: i1 = icmp.slt v5, v6"), 0, "a sum keeps no multiples");
+        assert_eq!(of(" v6: i64 = query.global_id 1\n v7: i64 = sext v0\n v8: i64 = udiv v6, v7"), 0);
+    }
+
+    #[test]
+    fn through_loops() {
+        let code = " jump b1(v5)\n b1(v6: i32):\n v7: i1 = icmp.slt v6, v3\n v8: i32 = add v6, v1\n \
+                    br v7, b1(v8), b2\n b2:";
+        assert_eq!(of(code), 8);
+    }
+}

@@ -1,0 +1,162 @@
+//! Which values are one number for all work-items, and which blocks are reached with them.
+//!
+//! Requires: a verified function, of any control flow, before masks.
+//! Ensures: a value of which a number is said has it wherever it is computed; a block that is not said to be reached never
+//! runs. Floating-point arithmetic is left to LLVM, which knows its modes.
+//! Phases: blocks in reverse post-order until nothing changes: what instructions make of what is known, then the targets
+//! that their block may choose with it.
+//! Source: Wegman & Zadeck 1991 (constants and reached blocks together).
+
+use crate::analysis::cfg::cfg;
+use crate::eval::{integer, unary};
+use crate::ir::{BinaryOp, Block, BlockCall, Function, InstData, InstNode, Terminator, TernaryOp, Value, ValueDef};
+use cranelift_entity::{EntitySet, SecondaryMap};
+
+/// What is known of a value.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Fact {
+    /// Nothing has computed it yet.
+    #[default]
+    Never,
+    /// These bits, for all work-items.
+    Always(u128),
+    /// Any.
+    Varies,
+}
+
+impl Fact {
+    /// What is known of a value that is the one or the other.
+    pub fn meet(self, other: Fact) -> Fact {
+        match (self, other) {
+            (Fact::Never, fact) | (fact, Fact::Never) => fact,
+            (a, b) if a == b => a,
+            _ => Fact::Varies,
+        }
+    }
+}
+
+/// The constants of a function.
+#[derive(Clone, Debug)]
+pub struct Constants {
+    /// What is known of each value.
+    pub values: SecondaryMap<Value, Fact>,
+    /// The blocks that are reached.
+    pub reached: EntitySet<Block>,
+}
+
+/// The constants of a function, given what is known of single instructions' results beforehand.
+pub fn constants(body: &Function, known: impl Fn(&InstData) -> Option<u128>) -> Constants {
+    let mut found = Constants { values: SecondaryMap::new(), reached: EntitySet::new() };
+    for (value, data) in body.values.iter() {
+        if let ValueDef::Const(bits) = data.def {
+            found.values[value] = Fact::Always(bits);
+        }
+    }
+    found.reached.insert(body.entry());
+    for &param in &body.blocks[body.entry()].params {
+        found.values[param] = Fact::Varies;
+    }
+    let graph = cfg(body);
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for &block in graph.rpo() {
+            changed |= found.visit(body, block, &known);
+        }
+    }
+    found
+}
+
+impl Constants {
+    /// Where a choice leads that is a constant.
+    pub fn only_target<'f>(&self, body: &'f Function, block: Block) -> Option<&'f BlockCall> {
+        let term = &body.blocks[block].term;
+        let Fact::Always(bits) = self.values[term.selector()?] else { return None };
+        match term {
+            Terminator::Branch { then_to, else_to, .. } => Some(if bits != 0 { then_to } else { else_to }),
+            Terminator::Switch { cases, default, .. } => {
+                Some(cases.iter().find(|(case, _)| *case == bits).map_or(default, |(_, to)| to))
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes a block into account; whether that tells anything new.
+    fn visit(&mut self, body: &Function, block: Block, known: impl Fn(&InstData) -> Option<u128>) -> bool {
+        if !self.reached.contains(block) {
+            return false;
+        }
+        let mut changed = false;
+        for &inst in &body.blocks[block].insts {
+            let node = &body.insts[inst];
+            let fact = known(&node.data).map_or_else(|| self.result(body, node), Fact::Always);
+            for &result in &node.results {
+                changed |= self.learn(result, fact);
+            }
+        }
+        let only = self.only_target(body, block);
+        let undecided = body.blocks[block].term.selector().is_some_and(|by| self.values[by] == Fact::Never);
+        if undecided {
+            return changed;
+        }
+        for to in body.blocks[block].term.targets() {
+            if only.is_some_and(|only| !std::ptr::eq(only, to)) {
+                continue;
+            }
+            changed |= self.reached.insert(to.block);
+            for (&param, &arg) in body.blocks[to.block].params.iter().zip(&to.args) {
+                changed |= self.learn(param, self.values[arg]);
+            }
+        }
+        changed
+    }
+
+    fn learn(&mut self, value: Value, fact: Fact) -> bool {
+        let met = self.values[value].meet(fact);
+        std::mem::replace(&mut self.values[value], met) != met
+    }
+
+    /// What is known of an instruction's results.
+    fn result(&self, body: &Function, node: &InstNode) -> Fact {
+        let fact = |value: Value| self.values[value];
+        let of_ints = |value: Value| body.ty(value).is_int();
+        match &node.data {
+            InstData::Ternary { op: TernaryOp::Select, args: [by, a, b], .. } => match fact(*by) {
+                Fact::Never => Fact::Never,
+                Fact::Always(0) => fact(*b),
+                Fact::Always(_) => fact(*a),
+                Fact::Varies => fact(*a).meet(fact(*b)),
+            },
+            InstData::Unary { op, arg, .. } if of_ints(*arg) && of_ints(node.results[0]) => match fact(*arg) {
+                Fact::Always(bits) => Fact::Always(unary::unary(*op, body.ty(*arg), body.ty(node.results[0]), bits)),
+                fact => fact,
+            },
+            InstData::Binary { op, args, .. } if args.iter().all(|&arg| of_ints(arg)) => {
+                let ty = body.ty(args[0]);
+                both(args.map(fact), decisive(*op, ty.mask()), |a, b| integer::binary(*op, ty.bits(), a, b)?.ok())
+            }
+            InstData::Icmp { cc, args } if args.iter().all(|&arg| of_ints(arg)) => {
+                both(args.map(fact), None, |a, b| Some(integer::compare(*cc, body.ty(args[0]), a, b).into()))
+            }
+            _ => Fact::Varies,
+        }
+    }
+}
+
+/// The operand that decides alone.
+fn decisive(op: BinaryOp, all: u128) -> Option<u128> {
+    match op {
+        BinaryOp::And | BinaryOp::Mul => Some(0),
+        BinaryOp::Or => Some(all),
+        _ => None,
+    }
+}
+
+fn both([a, b]: [Fact; 2], decisive: Option<u128>, compute: impl Fn(u128, u128) -> Option<u128>) -> Fact {
+    let decides = |fact| matches!((fact, decisive), (Fact::Always(bits), Some(by)) if bits == by);
+    match (a, b) {
+        (Fact::Never, _) | (_, Fact::Never) => Fact::Never,
+        (Fact::Always(a), Fact::Always(b)) => compute(a, b).map_or(Fact::Varies, Fact::Always),
+        (fact, _) | (_, fact) if decides(fact) => fact,
+        _ => Fact::Varies,
+    }
+}

@@ -1,0 +1,692 @@
+//! What instructions cost: about how many micro-operations they take, for one work-item and for a gang.
+//!
+//! Requires: shapes of the values; for a gang, the registers of the machine.
+//! Ensures: numbers to compare with each other. They decide what is done, never what comes out.
+//! Phases: a table for one instruction; of a whole function, what is known of its accesses, then the sum over its blocks.
+//! Source: throughputs that vendors publish for x86-64 and AArch64; for gathers, scatters and mispredicted branches what
+//! `cargo xtask bench vectorizer` measured; Moll 2021, section 9.2, for what they decide.
+
+use super::cfg::Cfg;
+use super::divergence::Divergence;
+use super::in_flight;
+use super::lines::{Line, lines};
+use super::loop_steps::LoopSteps;
+use super::loops::{Loop, Loops};
+use super::recurrence;
+use super::shape::Shape;
+use super::shares::{WHOLE, find_shares};
+use crate::ir::{BinaryOp, Block, Function, Inst, InstData, Terminator, TernaryOp, UnaryOp, Value, ValueDef};
+use crate::widen::memory::{AccessClass, Direction, classify, is_plain};
+use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::types::{Space, Type};
+
+/// An operation on a wide register, in operations on one element: there are fewer units for them.
+pub const VECTOR: u64 = 2;
+
+/// An element of a gather, in operations on one element: it is worse than as many accesses, and the addresses have to be
+/// put into vectors first.
+const GATHER: u64 = 3;
+/// The same with registers of less than 512 bits.
+const NARROW_GATHER: u64 = 2;
+/// From local memory, which is in the first cache: there is no waiting that a gather would do for all lanes at once.
+const LOCAL_GATHER: u64 = 5;
+/// An element of a scatter.
+const SCATTER: u64 = 6;
+
+/// Bytes of a lane that are loaded together and taken apart with those of other lanes. By hand, four elements of lanes
+/// anywhere take a third of what as many gathers do (Zen 3, registers of 256 bits).
+const CHUNK: u64 = 16;
+
+/// The same where what was just scattered is gathered again: no load is served by a store of another width that is still
+/// on its way. So it is in private arrays at places that differ between lanes, stacks for example.
+const REWRITTEN: u64 = 12;
+
+/// What it costs a work-item on average that its access is to another line of the cache than its neighbours', as those of
+/// a column are: more lines than the first cache keeps at times.
+const LINE_EACH: u64 = 4;
+
+/// What it costs a work-item on average that a branch which depends on data is mispredicted at times. The way out of a
+/// loop is, once for all rounds.
+const MISPREDICTED: u64 = 10;
+const MISPREDICTED_EXIT: u64 = 6;
+
+/// What it costs a gang, in quarters, that lanes leave a loop one by one: it runs until the last one has left.
+const WAITING: u64 = 7;
+/// The same where neighbouring lanes leave it one iteration after the other, as `for (j = i; j < n; ++j)`: there are usually
+/// many more iterations than lanes.
+const WAITING_BY_PLACE: u64 = 5;
+
+/// Whether lanes leave a loop at places only, which follow from one another.
+fn is_left_by_place(f: &Function, loops: &Loops, l: Loop, found: &Divergence) -> bool {
+    let mut exits = loops.get(l).exits.iter().map(|&(from, _)| from);
+    exits.all(|from| {
+        !found.divergent_branches.contains(from) || follows_from_place(f, &f.blocks[from].term, &found.shapes)
+    })
+}
+
+/// What a case of a long switch costs a gang beyond what it computes: a comparison, a mask and a select.
+const CASE: u64 = 3 * VECTOR;
+
+/// How many times as much as work-items one after the other, each with the few cases of a long switch that it is expected to
+/// run, a gang has to cost for that to be believed: keys need not be spread, and in a long chain of cases a work-item waits
+/// for itself. Where each runs 500 of 1,000 cases, gangs take 0.4 of the time and are estimated at 1.6 times it; where each runs one
+/// to three, 10 to 60 times as long and are estimated at 23 to 70.
+const SPREAD: u64 = 2;
+
+/// Rounds that a loop of unknown length is taken to run.
+pub const ROUNDS: u64 = 8;
+
+/// What a gang's instructions are made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Registers {
+    /// Bits of the widest vector registers.
+    pub bits: u32,
+    /// Work-items of a gang.
+    pub width: u32,
+}
+
+impl Registers {
+    /// Registers that a vector of the gang's elements takes.
+    pub fn of(self, ty: Type) -> u64 {
+        u64::from((ty.bytes() * 8 * self.width).div_ceil(self.bits).max(1))
+    }
+}
+
+/// What code in a loop costs a gang whose lanes leave it one by one, by what it costs while all are there.
+pub fn waiting(cost: u64) -> u64 {
+    cost.saturating_mul(WAITING) / 4
+}
+
+/// How often a block runs, if every loop runs its guess of rounds.
+pub fn frequency(loops: &Loops, block: Block) -> u64 {
+    ROUNDS.pow(loops.depth(block).min(6))
+}
+
+/// What an operation costs on one register.
+fn operation(f: &Function, inst: Inst) -> u64 {
+    use BinaryOp::{Fdiv, Frem, QuotientEstimate, Sdiv, Srem, Udiv, Urem};
+    let ty = f.insts[inst].results.first().map_or(Type::BOOL, |&v| f.ty(v));
+    match &f.insts[inst].data {
+        InstData::Binary { op: Fdiv, .. } | InstData::Unary { op: UnaryOp::Sqrt, .. } => match ty {
+            Type::F64 => 8,
+            _ => 5,
+        },
+        InstData::Unary { op: UnaryOp::Rsqrt, .. } => 10,
+        InstData::Binary { op: QuotientEstimate, .. } | InstData::Ternary { op: TernaryOp::Scaled, .. } => 4,
+        InstData::Unary { op: UnaryOp::Logb | UnaryOp::Significand, .. } => 4,
+        InstData::Binary { op: Frem, .. } => 40,
+        InstData::Binary { op: Udiv | Sdiv | Urem | Srem, .. } => {
+            if ty.bits() > 32 {
+                18
+            } else {
+                10
+            }
+        }
+        InstData::CallHost { .. } | InstData::Clock | InstData::Yield => 40,
+        InstData::Printf { .. } => 200,
+        // A load, an operation and a store.
+        InstData::AtomicRmw { ptr, .. } if f.ty(*ptr) == Type::Ptr(Space::Local) => 3,
+        InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => 20,
+        InstData::MemCopy { .. } | InstData::MemSet { .. } => 10,
+        InstData::Load { .. } => f.insts[inst].results.len() as u64,
+        InstData::Store { args, .. } => args.len() as u64,
+        InstData::PtrAdd { .. } | InstData::SlotAddr { .. } | InstData::LocalAddr { .. } => 0,
+        InstData::GlobalAddr { .. } | InstData::Query { .. } => 0,
+        _ => 1,
+    }
+}
+
+/// What an instruction costs for one work-item. What is computed from ids in steps is hoisted or becomes a step
+/// itself.
+pub fn scalar(f: &Function, inst: Inst, shapes: &SecondaryMap<Value, Shape>) -> u64 {
+    if is_step(f, inst, shapes) || is_part_of_address(f, inst) { 0 } else { operation(f, inst) }
+}
+
+/// Whether a processor's address modes or loads usually do this along.
+fn is_part_of_address(f: &Function, inst: Inst) -> bool {
+    match f.insts[inst].data {
+        InstData::Unary { op, .. } => matches!(op, UnaryOp::Zext | UnaryOp::Sext | UnaryOp::Trunc),
+        InstData::Binary { op: BinaryOp::Mul, args: [_, by], .. } => matches!(f.const_bits(by), Some(2 | 4 | 8)),
+        InstData::Binary { op: BinaryOp::Shl, args: [_, by], .. } => matches!(f.const_bits(by), Some(1..=3)),
+        _ => false,
+    }
+}
+
+/// Whether an instruction computes an integer or address whose lanes' values follow from one another.
+fn is_step(f: &Function, inst: Inst, shapes: &SecondaryMap<Value, Shape>) -> bool {
+    let computes = matches!(
+        f.insts[inst].data,
+        InstData::Unary { .. } | InstData::Binary { .. } | InstData::PtrAdd { .. } | InstData::Query { .. }
+    );
+    let result = f.insts[inst].results.first();
+    computes && result.is_some_and(|&v| matches!(shapes[v], Shape::Strided { .. }) && !f.ty(v).is_float())
+}
+
+/// What is known of values of which not all lanes hold the same.
+#[derive(Clone, Copy)]
+pub struct Lanes<'a> {
+    /// Their shapes.
+    pub shapes: &'a SecondaryMap<Value, Shape>,
+    /// The lines on which they lie unless an index wraps.
+    pub lines: &'a SecondaryMap<Value, Option<Line>>,
+    /// What is known of the rows of a tile.
+    pub rows: Option<Rows<'a>>,
+    /// What lanes read and write anywhere in loops; none: not looked for.
+    pub rewritten: Option<&'a Rewritten>,
+}
+
+/// What is known of the lanes of a tile.
+#[derive(Clone, Copy)]
+pub struct Tile<'a> {
+    /// The shapes of values in the lanes of a row.
+    pub shapes: &'a SecondaryMap<Value, Shape>,
+    /// Those in the lanes of a column.
+    pub columns: &'a SecondaryMap<Value, Shape>,
+    /// The lanes of a row.
+    pub row: u32,
+    /// The lanes of a column.
+    pub rows: u32,
+}
+
+/// What is known of the lanes of a tile's row.
+#[derive(Clone, Copy)]
+pub struct Rows<'a> {
+    /// The shapes of values in them.
+    pub tile: Tile<'a>,
+    /// The lines on which they lie in one unless an index wraps.
+    pub lines: &'a SecondaryMap<Value, Option<Line>>,
+    /// Those on which they lie in a column.
+    pub column_lines: &'a SecondaryMap<Value, Option<Line>>,
+}
+
+/// The lines on which values lie in the rows and in the columns of a tile.
+fn lines_of_tile(f: &Function, graph: &Cfg, tile: Tile<'_>) -> [SecondaryMap<Value, Option<Line>>; 2] {
+    [(tile.shapes, tile.row), (tile.columns, tile.rows)].map(|(shapes, lanes)| lines(f, graph.rpo(), shapes, lanes))
+}
+
+/// Whether some accesses are those of a tile's columns.
+pub fn go_by_columns(f: &Function, graph: &Cfg, tile: Tile<'_>) -> bool {
+    let [lines, column_lines] = &lines_of_tile(f, graph, tile);
+    let insts = f.layout.iter().flat_map(|&block| &f.blocks[block].insts);
+    insts.into_iter().any(|&inst| by_column(f, inst, Rows { tile, lines, column_lines }).is_some())
+}
+
+/// Whether a load or store is none of rows, but one of columns: of what, and what has to be asked then for each.
+fn by_column(f: &Function, inst: Inst, rows: Rows<'_>) -> Option<(Type, u64)> {
+    let node = &f.insts[inst];
+    let (ptr, value, count, direction) = match &node.data {
+        InstData::Load { ptr, .. } => (*ptr, *node.results.first()?, node.results.len(), Direction::Load),
+        InstData::Store { ptr, args, .. } => (*ptr, *args.first()?, args.len(), Direction::Store),
+        _ => return None,
+    };
+    let Tile { shapes, columns, row, .. } = rows.tile;
+    let stride = |shapes: &SecondaryMap<Value, Shape>, lines: &SecondaryMap<Value, Option<Line>>| {
+        shapes[ptr].stride().or(lines[ptr].as_ref().map(|line| line.stride))
+    };
+    let along_row = classify(stride(shapes, rows.lines), f.ty(value).bytes(), count as u32, row, direction);
+    let plain = stride(columns, rows.column_lines).is_some_and(|stride| is_plain(stride, f.ty(value), count));
+    let asks = rows.column_lines[ptr].as_ref().map_or(0, |line| 3 * line.extensions.len() as u64);
+    (along_row == AccessClass::Scattered && plain).then_some((f.ty(value), asks))
+}
+
+/// What an instruction costs that is done row by row, if it is.
+fn row_by_row(f: &Function, inst: Inst, lanes: Lanes<'_>, registers: Registers) -> Option<u64> {
+    let rows = lanes.rows?;
+    let node = &f.insts[inst];
+    let one = Registers { width: rows.tile.row, ..registers };
+    if let Some((ty, asks)) = by_column(f, inst, rows) {
+        let columns = u64::from(rows.tile.row);
+        let in_column = Registers { width: rows.tile.rows, ..registers };
+        // As many steps as a column's lanes have digits, of which each is one operation a register.
+        let steps = u64::from(rows.tile.rows.ilog2());
+        return Some(columns * (VECTOR * in_column.of(ty) + 1 + asks) + VECTOR * steps * registers.of(ty));
+    }
+    let stride = |v: Value| rows.tile.shapes[v].stride().or(rows.lines[v].as_ref().map(|line| line.stride));
+    let follows = |v: Value| lanes.shapes[v].is_varying() && stride(v).is_some();
+    let wide = |ptr: Value, ty: Type, count: usize, direction: Direction| {
+        let class = classify(stride(ptr), ty.bytes(), count as u32, one.width, direction);
+        follows(ptr) && class != AccessClass::Scattered
+    };
+    let result = node.results.first();
+    let is_so = match &node.data {
+        InstData::Load { ptr, .. } => result.is_some_and(|&v| wide(*ptr, f.ty(v), node.results.len(), Direction::Load)),
+        InstData::Store { ptr, args, .. } => {
+            args.first().is_some_and(|&v| wide(*ptr, f.ty(v), args.len(), Direction::Store))
+        }
+        _ => result.is_some_and(|&v| follows(v)),
+    };
+    let (count, columns) = (u64::from(rows.tile.rows), &rows.tile.columns);
+    // Whole registers are neither put together nor taken apart.
+    let join = |v: Value| if one.width * f.ty(v).bytes() * 8 < one.bits { (count - 1) * VECTOR } else { 0 };
+    let each = || gang(f, inst, Lanes { shapes: rows.tile.shapes, lines: rows.lines, rows: None, ..lanes }, one);
+    match &node.data {
+        // What rows have in common is done once, and a load of it fills all of them.
+        InstData::Load { ptr, .. } if is_so && columns[*ptr].is_uniform() => Some(each()),
+        InstData::Load { .. } if is_so => Some(count * each() + join(*result?)),
+        InstData::Store { args, .. } if is_so => Some(count * each() + join(*args.first()?)),
+        InstData::Load { .. } | InstData::Store { .. } => None,
+        _ if lanes.shapes[*result?].is_varying() && columns[*result?].is_uniform() => Some(each()),
+        // The rest stays one scalar a row, or a column.
+        _ if is_so => Some(count * each()),
+        _ if !is_step(f, inst, columns) && rows.column_lines[*result?].is_none() => None,
+        _ if lanes.shapes[*result?].is_varying() && !is_part_of_address(f, inst) => {
+            Some(u64::from(one.width) * operation(f, inst))
+        }
+        _ => Some(0),
+    }
+}
+
+/// What an instruction costs for a gang.
+pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) -> u64 {
+    if let Some(cost) = row_by_row(f, inst, known, registers) {
+        return cost;
+    }
+    let Lanes { shapes, lines, rewritten, .. } = known;
+    let node = &f.insts[inst];
+    let once = operation(f, inst);
+    let lanes = u64::from(registers.width);
+    let vector = |ty: Type| VECTOR * registers.of(ty);
+    let is_rewritten = |ptr: Value| rewritten.is_some_and(|rewritten| rewritten.contains(f, ptr));
+    let class = |ptr: Value, ty: Type, count: usize, direction: Direction| {
+        let line = lines[ptr].as_ref();
+        let stride = line.map(|line| line.stride).or(shapes[ptr].stride());
+        // What asks whether an index wraps.
+        let asks = line.map_or(0, |line| 3 * line.extensions.len() as u64);
+        let count = count as u64;
+        match classify(stride, ty.bytes(), count as u32, registers.width, direction) {
+            AccessClass::Uniform => once,
+            AccessClass::Rows { row: 1, reversed: false } => vector(ty) + asks,
+            // Of short registers neighbouring loads share more of what takes them apart.
+            AccessClass::Rows { row, .. } if registers.bits < 512 => u64::from(row + 1) * vector(ty) + asks,
+            AccessClass::Rows { row, .. } => 2 * u64::from(row) * vector(ty) + asks,
+            AccessClass::Scattered if is_same_element(f, ptr, shapes) => 2 * count * vector(ty),
+            AccessClass::Scattered => {
+                let each = match direction {
+                    _ if f.ty(ptr) == Type::Ptr(Space::Private) || is_rewritten(ptr) => REWRITTEN,
+                    Direction::Load if f.ty(ptr) == Type::Ptr(Space::Local) => LOCAL_GATHER,
+                    Direction::Load if registers.bits < 512 => NARROW_GATHER,
+                    Direction::Load => GATHER,
+                    Direction::Store => SCATTER,
+                };
+                // Of loads, chunks of sixteen bytes come together.
+                let chunk = CHUNK / u64::from(ty.bytes());
+                let chunks =
+                    if direction == Direction::Load && each != REWRITTEN && chunk > 1 { count / chunk } else { 0 };
+                let rest = count - chunks * chunk;
+                // Elements of less than eight bytes come together.
+                let rest = (rest * u64::from(ty.bytes())).div_ceil(8).min(rest);
+                each * lanes * rest + chunks * (lanes + chunk * vector(ty) * 3 / 2)
+            }
+        }
+    };
+    let uniform = |v: Value| shapes[v].is_uniform();
+    match &node.data {
+        _ if is_step(f, inst, shapes) => 0,
+        InstData::Load { ptr, .. } => {
+            node.results.first().map_or(0, |&v| class(*ptr, f.ty(v), node.results.len(), Direction::Load))
+        }
+        InstData::Store { ptr, args, .. } => {
+            args.first().map_or(0, |&v| class(*ptr, f.ty(v), args.len(), Direction::Store))
+        }
+        // One reading, even where nothing is taken to be uniform.
+        InstData::Clock | InstData::Yield => once,
+        InstData::LiveLoad { .. } => node.results.iter().map(|&v| vector(f.ty(v))).sum(),
+        InstData::LiveStore { arg, .. } => vector(f.ty(*arg)),
+        InstData::MemCopy { dst, src, .. } if uniform(*dst) && uniform(*src) => once,
+        InstData::MemSet { dst, .. } if uniform(*dst) => once,
+        // An address is taken out of a vector, and nothing else waits for it.
+        InstData::AtomicRmw { ptr, .. } if f.ty(*ptr) == Type::Ptr(Space::Local) => lanes * (once + 1),
+        InstData::MemCopy { .. }
+        | InstData::MemSet { .. }
+        | InstData::AtomicRmw { .. }
+        | InstData::AtomicCas { .. }
+        | InstData::Printf { .. } => lanes * (once + 2),
+        data => {
+            let Some(&result) = node.results.first() else { return once };
+            match shapes[result] {
+                // Computed for lane 0, and for the others only where an index wraps.
+                _ if lines[result].is_some() => u64::from(!is_part_of_address(f, inst)) * once,
+                Shape::Strided { stride: 0, .. } => once,
+                Shape::Strided { .. } if !f.ty(result).is_float() => once,
+                _ if matches!(data, InstData::PtrAdd { .. }) => vector(f.ty(result)),
+                _ if divides(data) && f.ty(result).bits() <= 32 => 2 * once * registers.of(Type::F64),
+                _ if per_lane(data) => lanes * (once + 2),
+                _ => {
+                    let mut widest = vector(f.ty(result));
+                    data.for_each_arg(|arg| widest = widest.max(vector(f.ty(arg))));
+                    match data {
+                        // A division's throughput falls with the register's width.
+                        InstData::Binary { op: BinaryOp::Fdiv, fmf, .. }
+                        | InstData::Unary { op: UnaryOp::Sqrt, fmf, .. }
+                            if !fmf.allows_reciprocals() =>
+                        {
+                            once * widest * u64::from(registers.bits / 256).max(1)
+                        }
+                        _ => once * widest,
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What an address was computed of.
+fn object(f: &Function, mut ptr: Value) -> Value {
+    while let ValueDef::Result(inst, _) = f.values[ptr].def {
+        match f.insts[inst].data {
+            InstData::PtrAdd { base, .. } => ptr = base,
+            _ => break,
+        }
+    }
+    ptr
+}
+
+/// What lanes read and write anywhere in loops.
+pub struct Rewritten {
+    /// Where the addresses come from of objects of which that are elements.
+    objects: EntitySet<Value>,
+    /// The addresses of places that a loop writes again and again.
+    kept: EntitySet<Value>,
+}
+
+impl Rewritten {
+    /// Whether what is at an address may have been written short before in another width.
+    fn contains(&self, f: &Function, ptr: Value) -> bool {
+        self.objects.contains(object(f, ptr)) && !self.kept.contains(ptr)
+    }
+}
+
+fn rewritten(f: &Function, loops: &Loops, shapes: &SecondaryMap<Value, Shape>) -> Rewritten {
+    let [mut read, mut found] = [EntitySet::new(), EntitySet::new()];
+    let blocks = || f.layout.iter().filter(|&&block| loops.depth(block) > 0);
+    let insts = || blocks().flat_map(|&block| &f.blocks[block].insts).map(|&inst| &f.insts[inst].data);
+    for data in insts() {
+        if let InstData::Load { ptr, .. } = data
+            && shapes[*ptr].is_varying()
+        {
+            read.insert(object(f, *ptr));
+        }
+    }
+    for data in insts() {
+        if let InstData::Store { ptr, .. } = data
+            && shapes[*ptr].is_varying()
+            && read.contains(object(f, *ptr))
+        {
+            found.insert(object(f, *ptr));
+        }
+    }
+    Rewritten { objects: found, kept: find_kept_places(f, loops) }
+}
+
+/// The loads and stores of innermost loops that are in another line of the cache in each iteration, as those that walk down a
+/// column of a matrix are: such lines are seldom in the first cache. To a gang, whose lanes share them, they are not dear.
+fn find_column_walks(f: &Function, loops: &Loops) -> EntitySet<Inst> {
+    let mut found = EntitySet::new();
+    for (l, data) in loops.iter().filter(|&(l, _)| recurrence::is_innermost(loops, l)) {
+        let steps = LoopSteps::follow(f, loops, l);
+        for &inst in data.blocks.iter().flat_map(|&block| &f.blocks[block].insts) {
+            if let InstData::Load { ptr, .. } | InstData::Store { ptr, .. } = f.insts[inst].data
+                && steps.step_of(ptr).leaves_line()
+            {
+                found.insert(inst);
+            }
+        }
+    }
+    found
+}
+
+/// The addresses that stay the same in an innermost loop which writes there: what is read there is what was written before
+/// by the same lane, in the same width.
+fn find_kept_places(f: &Function, loops: &Loops) -> EntitySet<Value> {
+    let mut found = EntitySet::new();
+    for (l, data) in loops.iter().filter(|&(l, _)| recurrence::is_innermost(loops, l)) {
+        let insts = || data.blocks.iter().flat_map(|&block| &f.blocks[block].insts).copied();
+        let mut inside = EntitySet::new();
+        insts().for_each(|inst| _ = inside.insert(inst));
+        let is_inside = |ptr: Value| match f.values[ptr].def {
+            ValueDef::Result(inst, _) => inside.contains(inst),
+            ValueDef::Param(block, _) => loops.contains(l, block),
+            ValueDef::Const(_) => false,
+        };
+        for inst in insts() {
+            if let InstData::Store { ptr, .. } = f.insts[inst].data
+                && !is_inside(ptr)
+            {
+                found.insert(ptr);
+            }
+        }
+    }
+    found
+}
+
+/// Whether all lanes access the same element of their private arrays. Most of these are laid out so that lanes' elements
+/// lie side by side.
+fn is_same_element(f: &Function, mut ptr: Value, shapes: &SecondaryMap<Value, Shape>) -> bool {
+    while let ValueDef::Result(inst, _) = f.values[ptr].def {
+        match f.insts[inst].data {
+            InstData::PtrAdd { base, offset, .. } if shapes[offset].is_uniform() => ptr = base,
+            InstData::SlotAddr { .. } => return true,
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Whether a branch asks on which side of something a work-item lies: those that come one after the other go one way up to
+/// there, and the other way from there on.
+pub fn follows_from_place(f: &Function, term: &Terminator, shapes: &SecondaryMap<Value, Shape>) -> bool {
+    let Terminator::Branch { cond, .. } = term else { return false };
+    let ValueDef::Result(inst, _) = f.values[*cond].def else { return false };
+    match f.insts[inst].data {
+        InstData::Icmp { args, .. } => args.iter().all(|&arg| !shapes[arg].is_varying()),
+        _ => false,
+    }
+}
+
+/// Whether this is a division of integers.
+fn divides(data: &InstData) -> bool {
+    use BinaryOp::{Sdiv, Srem, Udiv, Urem};
+    matches!(data, InstData::Binary { op: Udiv | Sdiv | Urem | Srem, .. })
+}
+
+/// Whether lanes do this one after the other.
+pub fn per_lane(data: &InstData) -> bool {
+    use BinaryOp::{Frem, Sdiv, Srem, Udiv, Urem};
+    matches!(
+        data,
+        InstData::Binary { op: Udiv | Sdiv | Urem | Srem | Frem, .. }
+            | InstData::CallHost { .. }
+            | InstData::Unary { op: UnaryOp::SpaceOf, .. }
+    )
+}
+
+/// Vector registers that the lanes of a gang may take around a loop: the others are for what a round computes.
+fn most_held(bits: u32) -> u64 {
+    if bits >= 512 { 20 } else { 10 }
+}
+
+/// What a function costs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Costs {
+    /// One work-item.
+    pub one: u64,
+    /// A gang.
+    pub all: u64,
+    /// What a gang waits beyond that, in loops whose rounds need what the last one computed.
+    pub waits: u64,
+    /// Whether what its lanes hold around some loop is more than registers.
+    pub crowded: bool,
+    /// What a gang takes for what all work-items do every time, where a processor sees only a part of it at once; 0 if that
+    /// is not looked for.
+    pub steady: u64,
+}
+
+/// What a function costs one work-item, and a gang, which may be a tile, if all its lanes go every way.
+pub fn whole(
+    f: &Function,
+    graph: &Cfg,
+    loops: &Loops,
+    found: &Divergence,
+    tile: Option<Tile<'_>>,
+    registers: Registers,
+) -> Costs {
+    let lines = lines(f, graph.rpo(), &found.shapes, registers.width);
+    let [row_lines, column_lines] = tile.map(|tile| lines_of_tile(f, graph, tile)).unwrap_or_default();
+    let rows = tile.map(|tile| Rows { tile, lines: &row_lines, column_lines: &column_lines });
+    let rewritten = rewritten(f, loops, &found.shapes);
+    let lanes = Lanes { shapes: &found.shapes, lines: &lines, rows, rewritten: Some(&rewritten) };
+    let steps = tile.map_or(&found.shapes, |tile| tile.shapes);
+    let walks = find_column_walks(f, loops);
+    // Work-items one after the other in a row touch a line of the cache each.
+    let apart = |inst: Inst| match rows.and_then(|rows| by_column(f, inst, rows)) {
+        Some(_) => scalar(f, inst, steps) + LINE_EACH,
+        None if walks.contains(inst) => scalar(f, inst, steps) + LINE_EACH,
+        None => scalar(f, inst, steps),
+    };
+    let mut costs = Costs::default();
+    let spread = find_shares(f, graph, loops, &found.divergent_branches);
+    let (mut one_of_shares, mut cases) = (0u128, 0u64);
+    let mut rounds: SecondaryMap<Loop, u64> = SecondaryMap::new();
+    let mut each: SecondaryMap<Block, u64> = SecondaryMap::new();
+    for &block in graph.rpo() {
+        let insts = &f.blocks[block].insts;
+        let mut alone: u64 = insts.iter().map(|&inst| apart(inst)).sum();
+        let mut together = insts.iter().map(|&inst| gang(f, inst, lanes, registers)).fold(0, u64::saturating_add);
+        if f.blocks[block].term.selector().is_some() {
+            alone += 1;
+            together = together.saturating_add(1);
+        }
+        if found.divergent_branches.contains(block) {
+            let leaves = |l| f.blocks[block].term.targets().into_iter().any(|to| !loops.contains(l, to.block));
+            alone += match loops.innermost(block).is_some_and(leaves) {
+                true => MISPREDICTED_EXIT,
+                false if follows_from_place(f, &f.blocks[block].term, steps) => 0,
+                false => MISPREDICTED,
+            };
+            // The mask and the selects behind.
+            together = together.saturating_add(4 * VECTOR);
+        }
+        if loops.around(block).any(|l| found.divergent_loops.contains(l)) {
+            let one_by_one = |l: Loop| found.divergent_loops.contains(l) && !is_left_by_place(f, loops, l, found);
+            together = match loops.around(block).any(one_by_one) {
+                true => waiting(together),
+                false => together.saturating_mul(WAITING_BY_PLACE) / 4,
+            };
+        }
+        each[block] = together;
+        let often = frequency(loops, block);
+        costs.one = costs.one.saturating_add(often.saturating_mul(alone));
+        let share = spread.as_ref().map_or(WHOLE, |spread| spread.shares[block]);
+        one_of_shares += u128::from(often.saturating_mul(alone)) * u128::from(share);
+        costs.all = costs.all.saturating_add(often.saturating_mul(together));
+        if spread.as_ref().is_some_and(|spread| spread.switches.contains(block)) {
+            let targets = f.blocks[block].term.targets().len() as u64;
+            cases = cases.saturating_add(often.saturating_mul(CASE * targets));
+        }
+        if let Some(l) = loops.innermost(block) {
+            rounds[l] = rounds[l].saturating_add(together);
+        }
+    }
+    let one_of_shares = u64::try_from(one_of_shares / u128::from(WHOLE)).unwrap_or(u64::MAX);
+    let apart = one_of_shares.saturating_mul(registers.width.into());
+    let with_cases = costs.all.saturating_add(cases);
+    if spread.is_some() && with_cases >= apart.saturating_mul(SPREAD) {
+        costs.one = one_of_shares;
+        costs.all = with_cases;
+    }
+    for (l, data) in loops.iter().filter(|&(l, _)| recurrence::is_innermost(loops, l)) {
+        let chain = recurrence::CYCLE * recurrence::cycles(f, loops, l, Some(&found.shapes));
+        let waits = frequency(loops, data.header).saturating_mul(chain.saturating_sub(rounds[l]));
+        costs.waits = costs.waits.saturating_add(waits);
+        let held = recurrence::held(f, loops, l, &found.shapes).into_iter().map(|ty| registers.of(ty)).sum::<u64>();
+        costs.crowded |= held > most_held(registers.bits);
+    }
+    // Fewer registers have no room for more of each value.
+    if registers.bits >= 512 {
+        costs.steady = in_flight::steady(f, graph, loops, &found.shapes, &each);
+    }
+    costs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::cfg::cfg;
+    use crate::analysis::divergence::{Facts, divergence};
+    use crate::analysis::dominators::dominators;
+    use crate::analysis::loops::loops;
+    use crate::ir::{Module, parse_module};
+
+    /// What a kernel of two buffers and a number costs a work-item and a gang of 16.
+    fn of(code: &str) -> (u64, u64) {
+        let mut text = "kernel \"k\" {\n args 24\n".to_string();
+        for i in 0..2 {
+            text += &format!(" param \"p{i}\" pointer.global \"int*\" size 8 align 8 offset {}\n", 8 * i);
+        }
+        text += " param \"n\" value \"int\" size 4 align 4 offset 16\n";
+        (0..3).for_each(|i| text += &format!(" input value({i}, 0): {}\n", if i < 2 { "ptr.global" } else { "i32" }));
+        text += " region r0 {\n b0(v0: ptr.global, v1: ptr.global, v2: i32):\n";
+        text += &format!(" v3: i64 = query.global_id 0\n v4: i32 = trunc v3\n{code}\n }}\n}}\n");
+        let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let (kernel, f) = (&module.kernels[0], module.kernels[0].regions.values().next().unwrap());
+        let facts = Facts::new(&Module::default(), kernel, 16).of_kernel(kernel);
+        let graph = cfg(f);
+        let forest = loops(&graph, &dominators(&graph));
+        let found = divergence(f, &facts, &graph, &forest);
+        let costs = whole(f, &graph, &forest, &found, None, Registers { bits: 512, width: 16 });
+        (costs.one, costs.all)
+    }
+
+    #[test]
+    fn branches_on_a_place_are_predicted_and_those_on_data_are_not() {
+        let branch = |condition: &str| {
+            let load = " v5: i64 = shl v3, 2\n v6: ptr.global = ptradd v0, v5\n v7: i32 = load v6 align 4\n";
+            of(&format!("{load} v8: i1 = icmp.slt {condition}, v2\n br v8, b1, b2\n b1:\n jump b2\n b2:\n return")).0
+        };
+        assert_eq!(branch("v7") - branch("v4"), MISPREDICTED);
+    }
+
+    #[test]
+    fn what_a_loop_scatters_and_gathers_again_is_dear() {
+        let gang = |to: &str| {
+            of(&format!(
+                " v5: i32 = mul v4, v2\n jump b1(0:i32)\n b1(v6: i32):\n v7: i32 = add v5, v6\n v8: i64 = sext v7\n \
+                 v9: i64 = mul v8, 4\n v10: ptr.global = ptradd v0, v9\n v11: i32 = load v10 align 4\n \
+                 v12: ptr.global = ptradd {to}, v9\n store v11 to v12 align 4\n v13: i32 = add v6, 1\n \
+                 v14: i1 = icmp.slt v13, v2\n br v14, b1(v13), b2\n b2:\n return"
+            ))
+            .1
+        };
+        assert_eq!(gang("v0") - gang("v1"), ROUNDS * 16 * (2 * REWRITTEN - GATHER - SCATTER));
+    }
+
+    /// A switch of 100 cases over what is loaded, of which each changes a number, in front of a store.
+    fn of_long_switch(falls_through: bool) -> (u64, u64) {
+        let load = " v5: i64 = shl v3, 2\n v6: ptr.global = ptradd v0, v5\n v7: i32 = load v6 align 4\n";
+        let targets: Vec<String> = (0..100).map(|i| format!("{i}: b{}(v7)", 10 + i)).collect();
+        let mut code = format!("{load} switch v7 [{}] default b1(v7)\n", targets.join(", "));
+        for i in 0..100 {
+            let [param, result] = [1000 + i, 2000 + i];
+            let to = if falls_through && i < 99 { 11 + i } else { 1 };
+            code += &format!(
+                " b{}(v{param}: i32):\n v{result}: i32 = mul v{param}, {}\n jump b{to}(v{result})\n",
+                10 + i,
+                2 * i + 3
+            );
+        }
+        of(&format!("{code} b1(v8: i32):\n store v8 to v6 align 4\n return"))
+    }
+
+    #[test]
+    fn of_a_long_switch_work_items_run_few_cases_and_gangs_all() {
+        let (one, all) = of_long_switch(false);
+        assert!(one < 100, "{one}: each runs one case");
+        assert!(all > SPREAD * 16 * one, "{all} is not much more than 16 times {one}");
+    }
+
+    #[test]
+    fn gangs_are_kept_where_work_items_run_much_of_a_long_switch() {
+        let (one, all) = of_long_switch(true);
+        assert!(all < 16 * one, "{all} is less than 16 times {one}");
+    }
+}

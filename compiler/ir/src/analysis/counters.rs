@@ -1,0 +1,166 @@
+//! Arguments that lead to counters: memory to which a kernel only does one atomic operation, whose results nobody uses.
+//!
+//! Of such memory each thread may have a copy, which is combined with the memory at the end of a chunk of work-groups: the
+//! operations may be done in any order, and nothing in the kernel reads what is there meanwhile. That holds if nothing
+//! orders the operations with what other work-items, or other commands, can see: no fence, no atomic access that is not
+//! relaxed, no work-item that waits for another.
+//!
+//! Requires: a kernel as imported.
+//! Ensures: every use of an input in the answer computes an address, a constant or other number of bytes on, for an
+//! atomic operation, which is the same for all of them, of the same integer type; no result of it is used. No address
+//! is read from memory, where it could lead there too.
+//! Phases: what rules all out; then the uses of each pointer among the inputs.
+//! Source: OpenCL C 3.0, 6.15.12, for the orders; Jiang & Agrawal 2004 and others call it full replication.
+
+use crate::analysis::arguments::pointers;
+use crate::analysis::waiting::may_wait;
+use crate::ir::{AtomicOp, Counters, Function, InstData, Kernel, Ordering, Value};
+use cranelift_entity::EntitySet;
+use lockstep_protocol::types::{Space, Type};
+
+/// The inputs, one bit each, that lead to counters.
+pub fn counters(kernel: &Kernel) -> u32 {
+    let pointers = pointers(kernel);
+    let inputs = (0..32).filter(|input| pointers >> input & 1 == 1);
+    inputs.filter(|&input| counters_of(kernel, input).is_some()).fold(0, |found, input| found | 1 << input)
+}
+
+/// What is done to the memory that an input leads to, if it is counters.
+pub fn counters_of(kernel: &Kernel, input: u32) -> Option<Counters> {
+    if may_wait(kernel) || kernel.regions.values().any(is_ordered) {
+        return None;
+    }
+    let mut found = None;
+    for body in kernel.regions.values() {
+        operations(body, input, &mut found)?;
+    }
+    found
+}
+
+/// Whether others may see in which order a region's operations are done, or reach their places another way.
+fn is_ordered(body: &Function) -> bool {
+    let mut insts = body.layout.iter().flat_map(|&block| &body.blocks[block].insts);
+    let plain = |order: Option<Ordering>| order.is_none_or(|order| order == Ordering::Relaxed);
+    let reaches = |value: Value| matches!(body.ty(value), Type::Ptr(Space::Global | Space::Generic));
+    insts.any(|&inst| {
+        let node = &body.insts[inst];
+        match node.data {
+            InstData::Fence { order } => order != Ordering::Relaxed,
+            InstData::AtomicRmw { order, .. } => !plain(Some(order)),
+            InstData::AtomicCas { .. } => true,
+            InstData::Store { access, .. } => !plain(access.atomic),
+            InstData::Load { access, .. } => !plain(access.atomic) || node.results.iter().any(|&value| reaches(value)),
+            InstData::LiveLoad { .. } => node.results.iter().any(|&value| reaches(value)),
+            _ => false,
+        }
+    })
+}
+
+/// Looks at the operations of a region; none where something else is done with the input.
+fn operations(body: &Function, input: u32, found: &mut Option<Counters>) -> Option<()> {
+    let mut addresses: EntitySet<Value> = EntitySet::new();
+    addresses.insert(*body.blocks[body.entry()].params.get(input as usize)?);
+    let mut results: EntitySet<Value> = EntitySet::new();
+    let insts = || body.layout.iter().flat_map(|&block| &body.blocks[block].insts);
+    // An address may be computed in a block that stands behind its use's.
+    loop {
+        let mut more = false;
+        for &inst in insts() {
+            if let InstData::PtrAdd { base, .. } = body.insts[inst].data
+                && addresses.contains(base)
+            {
+                more |= addresses.insert(body.insts[inst].results[0]);
+            }
+        }
+        if !more {
+            break;
+        }
+    }
+    let mut escapes = false;
+    for &inst in insts() {
+        let node = &body.insts[inst];
+        match node.data {
+            InstData::PtrAdd { base, .. } if addresses.contains(base) => {}
+            InstData::AtomicRmw { op, ptr, arg, .. } if addresses.contains(ptr) => {
+                let ty = body.ty(arg);
+                let own = Counters { input, op, ty };
+                let suits = matches!(ty, Type::I32 | Type::I64) && find_neutral_operand(op, ty).is_some();
+                if !suits || found.is_some_and(|known| known != own) {
+                    return None;
+                }
+                *found = Some(own);
+                results.extend(node.results.iter().copied());
+            }
+            _ => node.data.for_each_arg(|value| escapes |= addresses.contains(value)),
+        }
+    }
+    let mut used = false;
+    insts().for_each(|&inst| body.insts[inst].data.for_each_arg(|value| used |= results.contains(value)));
+    for &block in &body.layout {
+        body.blocks[block].term.for_each_arg(|value| used |= results.contains(value) || addresses.contains(value));
+    }
+    (!escapes && !used).then_some(())
+}
+
+/// The bits of the operand that changes nothing, of operations that may be done in any order.
+pub fn find_neutral_operand(op: AtomicOp, ty: Type) -> Option<u128> {
+    let top = 1 << (ty.bits() - 1);
+    match op {
+        AtomicOp::Add | AtomicOp::Sub | AtomicOp::Or | AtomicOp::Xor | AtomicOp::Umax => Some(0),
+        AtomicOp::And | AtomicOp::Umin => Some(ty.mask()),
+        AtomicOp::Smax => Some(top),
+        AtomicOp::Smin => Some(top - 1),
+        AtomicOp::Xchg | AtomicOp::Fadd | AtomicOp::Fsub | AtomicOp::Fmax | AtomicOp::Fmin => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::parse_module;
+
+    fn of(code: &str) -> u32 {
+        let mut text = "kernel \"k\" {\n args 16\n".to_string();
+        for i in 0..2 {
+            text += &format!(" param \"p{i}\" pointer.global \"int*\" size 8 align 8 offset {}\n", 8 * i);
+        }
+        (0..2).for_each(|i| text += &format!(" input value({i}, 0): ptr.global\n"));
+        text += " region r0 {\n b0(v0: ptr.global, v1: ptr.global):\n v2: i64 = query.global_id 0\n";
+        text += &format!(" v3: ptr.global = ptradd v0, v2\n{code}\n return\n }}\n}}\n");
+        let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        counters(&module.kernels[0])
+    }
+
+    #[test]
+    fn one_operation_without_results() {
+        assert_eq!(of(" v4: i32 = atomic_rmw.add.relaxed v3, 1:i32 align 4"), 1);
+        let both =
+            " v4: i32 = atomic_rmw.umax.relaxed v3, 1:i32 align 4\n v5: i64 = atomic_rmw.sub.relaxed v1, 1:i64 align 8";
+        assert_eq!(of(both), 3);
+        let twice =
+            " v4: i32 = atomic_rmw.add.relaxed v3, 1:i32 align 4\n v5: i32 = atomic_rmw.add.relaxed v0, 2:i32 align 4";
+        assert_eq!(of(twice), 1);
+    }
+
+    #[test]
+    fn everything_else() {
+        let add = " v4: i32 = atomic_rmw.add.relaxed v3, 1:i32 align 4\n";
+        for other in [
+            " store v4 to v1 align 4",
+            " v5: i32 = load v0 align 4",
+            " store 1:i32 to v3 align 4",
+            " store v3 to v1 align 8",
+            " v5: i32 = atomic_rmw.sub.relaxed v0, 2:i32 align 4",
+            " v5: i64 = atomic_rmw.add.relaxed v0, 2:i64 align 8",
+            " v5: i32 = atomic_rmw.add.seq_cst v1, 2:i32 align 4",
+            " fence.release",
+            " v5: ptr.global = load v1 align 8",
+            " jump b1(v3)\n b1(v6: ptr.global):",
+            " jump b1(v4)\n b1(v6: i32):",
+        ] {
+            assert_eq!(of(&format!("{add}{other}")) & 1, 0, "{other}");
+        }
+        assert_eq!(of(" v4: i32 = atomic_rmw.xchg.relaxed v3, 1:i32 align 4"), 0);
+        assert_eq!(of(" v4: i32 = atomic_rmw.add.acq_rel v3, 1:i32 align 4"), 0);
+    }
+}

@@ -1,0 +1,648 @@
+//! Divergence: which values, branches and loops are the same for all work-items of a gang.
+//!
+//! Requires: a function in normal form (`Stage::Normalized`) and facts that hold of every launch that is to
+//! run its code.
+//! Ensures: a value's shape holds in all lanes that execute its definition together (in the same
+//! iteration of every loop around it); a branch that is not in `divergent_branches` sends all lanes that
+//! execute it together the same way; all lanes that together enter a loop that is not in
+//! `divergent_loops` leave it together, through one exit. Programs with data races have no meaning: a
+//! plain load is taken to give all lanes of one address the same.
+//! Phases: from nothing known, the transfer functions of `shape` to a fixed point, block by block in
+//! reverse post-order; a branch that turns out divergent has its joins and exits found (`joins`), whose
+//! parameters then vary, and the blocks that depend on it run for some lanes only. For a whole kernel
+//! ([`Facts::of_kernel`]) private slots are taken as uniform until a store, a copy or a use shows
+//! otherwise, and kept values get the shapes of what regions store, until nothing changes.
+//! Source: Moll 2021, chapters 6 and 10.
+
+use super::addresses::Roots;
+use super::arguments;
+use super::cfg::{Cfg, cfg};
+use super::dominators::dominators;
+use super::joins::Walks;
+use super::loops::{Loop, Loops, loops};
+use super::post_dominators::{PostDominators, post_dominators};
+use super::shape::Shape;
+use super::shape::transfer::{self, Known};
+use super::waiting::may_wait;
+use crate::ir::*;
+use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::launch_facts::{LaunchFacts, MAX_GROUP_SIZE, MAX_INT_ID, ROW};
+use lockstep_protocol::layout::Layout;
+use lockstep_protocol::parameters::{Input, ParamKind};
+use lockstep_protocol::types::{Space, Type};
+use lockstep_protocol::variables::Global;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+
+mod alloca_ssa;
+mod slots;
+
+/// What is known of how a kernel's gangs run, beside its code.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// Lanes of a gang: work-items consecutive along a dimension, the first at a multiple of this in its group; or rows
+    /// of a tile. A power of two.
+    pub width: u32,
+    /// Which.
+    pub layout: Layout,
+    /// The lanes of a tile's row are compared, not those of a gang.
+    of_runs: bool,
+    /// A power of two that divides the first global id along it of every group (1 if nothing is known).
+    pub group_align: u64,
+    /// The greatest global id along any dimension.
+    pub max_global_id: u64,
+    /// Whether `nsw` and `nuw` hold where some lanes run the code only for others' sake (masked blocks of linearized
+    /// code). Shapes then hold in lanes that the program sends there; otherwise in all.
+    pub promises_bind: bool,
+    /// What else holds of the launches.
+    launch: LaunchFacts,
+    /// The kernel's inputs, one bit each, that are pointers which the application passes.
+    pointers: u32,
+    /// All work-items of a group are compared, not the lanes of a gang.
+    whole_group: bool,
+    /// They may wait for each other.
+    in_turns: bool,
+    /// Nothing is taken to be the same in all lanes, and no value to follow from lane 0's: the weakest
+    /// analysis, to compare with.
+    pub all_vary: bool,
+    /// The shapes of values kept between regions.
+    pub live: SecondaryMap<LiveSlot, Shape>,
+    /// Private slots that hold the same in all lanes of a gang whenever they are read, in all regions: the
+    /// gang may share one.
+    pub uniform_slots: EntitySet<Slot>,
+    /// Live slots that no region was seen to store yet.
+    unseen: EntitySet<LiveSlot>,
+    inputs: Vec<Known>,
+    slots: SecondaryMap<Slot, SlotFacts>,
+    locals: SecondaryMap<LocalVar, u64>,
+    globals: SecondaryMap<Global, u64>,
+}
+
+impl Facts {
+    /// The facts that hold of every launch of a kernel with gangs of `width` work-items. Private slots and
+    /// kept values are taken to vary.
+    pub fn new(module: &Module, kernel: &Kernel, width: u32) -> Facts {
+        let input = |&(input, ty): &(Input, Type)| match input {
+            Input::Value { param, .. } => match &kernel.params[param as usize] {
+                param if param.kind == ParamKind::Local => Known::uniform(ty, param.align.into()),
+                _ => Known::uniform(ty, 1),
+            },
+            Input::Address { .. } => Known::uniform(ty, 1),
+        };
+        let mut facts = Facts {
+            width,
+            layout: Layout::X,
+            of_runs: false,
+            group_align: 1,
+            max_global_id: u64::MAX,
+            promises_bind: true,
+            launch: LaunchFacts::default(),
+            pointers: 0,
+            whole_group: false,
+            in_turns: false,
+            all_vary: false,
+            live: SecondaryMap::new(),
+            uniform_slots: EntitySet::new(),
+            unseen: EntitySet::new(),
+            inputs: kernel.inputs.iter().map(input).collect(),
+            slots: SecondaryMap::new(),
+            locals: SecondaryMap::with_default(1),
+            globals: SecondaryMap::with_default(1),
+        };
+        facts.see_slots(kernel);
+        kernel.locals.iter().for_each(|(local, data)| facts.locals[local] = data.align.into());
+        module.globals.iter().for_each(|(global, data)| facts.globals[global] = data.align.into());
+        facts
+    }
+
+    /// The facts that hold of all work-items of a group: what has the shape of a uniform value is the same for all of
+    /// them, in regions that they run one after the other too. Nothing has another stride, and private slots are not
+    /// compared.
+    pub fn of_groups(module: &Module, kernel: &Kernel) -> Facts {
+        Facts { whole_group: true, in_turns: may_wait(kernel), ..Facts::new(module, kernel, 1) }
+    }
+
+    /// The facts for gangs of another layout, of which nothing else is known yet.
+    pub fn laid_out(self, layout: Layout) -> Facts {
+        Facts { layout, ..self }
+    }
+
+    /// Given the facts of gangs that are tiles, those of their rows, which have `row` lanes. What has a shape by them has
+    /// it in the lanes of each row, whichever lanes the program sends there.
+    pub fn of_runs(&self, row: u32) -> Facts {
+        let mut facts = Facts { width: row, layout: Layout::X, of_runs: true, promises_bind: false, ..self.clone() };
+        // Of other values, lane 0 of a row is not aligned as lane 0 of the gang is.
+        facts.live.values_mut().filter(|shape| !shape.is_uniform()).for_each(|shape| *shape = Shape::Varying);
+        facts
+    }
+
+    /// The same of their columns, which have `rows` lanes.
+    pub fn of_columns(&self, rows: u32) -> Facts {
+        let group_align = if self.launch.zero_offset { self.launch.align_along(1) } else { 1 };
+        let mut facts = Facts { layout: Layout::Y, group_align, ..self.of_runs(rows) };
+        // These lie as the rows' lanes do.
+        facts.slots.values_mut().for_each(|slot| slot.element = None);
+        facts
+    }
+
+    /// Takes note of how private slots lie.
+    pub fn see_slots(&mut self, kernel: &Kernel) {
+        for (slot, data) in &kernel.slots {
+            let element = match data.layout {
+                SlotLayout::Interleaved { element, lanes } if lanes == self.width => Some(element),
+                _ => None,
+            };
+            self.slots[slot] = SlotFacts { align: data.align.into(), element };
+        }
+    }
+
+    /// The facts with what holds of certain launches of the kernel.
+    pub fn of_launch(mut self, kernel: &Kernel, launch: &LaunchFacts) -> Facts {
+        if launch.zero_offset {
+            self.group_align = launch.align_along(self.layout.dim());
+        }
+        if launch.ids_fit_int {
+            self.max_global_id = MAX_INT_ID;
+        }
+        for (index, &(_, ty)) in kernel.inputs.iter().enumerate() {
+            if index < 32 && launch.multiples >> index & 1 == 1 {
+                self.inputs[index] = Known { max: ty.mask() >> 1, ..Known::uniform(ty, ROW) };
+            }
+        }
+        self.launch = *launch;
+        self.pointers = arguments::pointers(kernel);
+        self
+    }
+
+    /// What is known of the pointers that a region gets.
+    pub fn roots(&self, body: &Function) -> Roots {
+        let params = &body.blocks[body.entry()].params;
+        let those =
+            |bits: u32| (0..32).zip(params).filter(move |(bit, _)| bits >> bit & 1 == 1).map(|(_, &param)| param);
+        Roots { pointers: those(self.pointers).collect(), apart: those(self.launch.apart).collect() }
+    }
+
+    /// The greatest local id in a dimension.
+    fn max_local_id(&self, dim: usize) -> u64 {
+        u64::from(self.launch.local_size(dim).unwrap_or(MAX_GROUP_SIZE)) - 1
+    }
+
+    /// The facts with what the code of all regions, in normal form, says about slots and kept values.
+    pub fn of_kernel(mut self, kernel: &Kernel) -> Facts {
+        if !self.all_vary && !self.whole_group {
+            slots::private_only(kernel, &mut self.uniform_slots);
+        }
+        if self.uniform_slots.is_empty() && kernel.live.is_empty() {
+            return self;
+        }
+        let graphs: Vec<Graph<'_>> = kernel.regions.values().map(Graph::of).collect();
+        kernel.live.keys().for_each(|live| {
+            self.unseen.insert(live);
+        });
+        // Each work-item finds another value than the one that it put there.
+        for combine in kernel.combines.values().flatten().filter(|combine| combine.how != Collect::Reduce) {
+            self.unseen.remove(combine.live);
+            self.live[combine.live] = Shape::Varying;
+        }
+        let states = alloca_ssa::states(kernel, &graphs);
+        loop {
+            let mut changed = false;
+            for (graph, states) in graphs.iter().zip(&states) {
+                let found = solve(graph, &self);
+                changed |= slots::drop_varying(graph, &found, states, &mut self.uniform_slots);
+                changed |= self.see_stores(kernel, graph.f, &found);
+            }
+            if !changed {
+                self.unseen.clear();
+                return self;
+            }
+        }
+    }
+
+    /// Adds what a region keeps for others.
+    fn see_stores(&mut self, kernel: &Kernel, f: &Function, found: &Divergence) -> bool {
+        let mut changed = false;
+        for &block in &f.layout {
+            for &inst in &f.blocks[block].insts {
+                let InstData::LiveStore { live, arg } = f.insts[inst].data else { continue };
+                // Where only some lanes store, the others keep another value.
+                let some = found.divergent_blocks.contains(block);
+                let stored = if some { Shape::Varying } else { found.shapes[arg] };
+                // Work-items that have arrived at a barrier agree on which one.
+                let agreed = kernel.live[live].shared && !self.all_vary && !stored.is_uniform();
+                let stored = if agreed { Shape::uniform(1) } else { stored };
+                let joined = if self.unseen.contains(live) { stored } else { self.live[live].join(stored) };
+                changed |= self.unseen.remove(live) || joined != self.live[live];
+                self.live[live] = joined;
+            }
+        }
+        changed
+    }
+}
+
+/// What is known of a slot's address.
+#[derive(Clone, Copy, Debug, Default)]
+struct SlotFacts {
+    align: u64,
+    /// Bytes from one lane's address to the next one's, if the slot is interleaved.
+    element: Option<u32>,
+}
+
+/// What differs between the lanes of a gang.
+#[derive(Clone, Debug, Default)]
+pub struct Divergence {
+    /// The shape of each value.
+    pub shapes: SecondaryMap<Value, Shape>,
+    /// Blocks that end in a branch or switch which may send lanes different ways.
+    pub divergent_branches: EntitySet<Block>,
+    /// Loops that lanes which entered them together may leave at different times or through different
+    /// exits.
+    pub divergent_loops: EntitySet<Loop>,
+    /// Blocks where lanes that went different ways meet: their parameters differ with the way.
+    pub joins: EntitySet<Block>,
+    /// Exits of divergent loops where lanes arrive that left in different iterations. Other exits of such
+    /// a loop are uniform: lanes that are still in the loop leave through them all at once.
+    pub temporal: BTreeSet<(Loop, Block)>,
+    /// Blocks that may run for some of the lanes which entered the function and not for others. All
+    /// others run for all those lanes together.
+    pub divergent_blocks: EntitySet<Block>,
+}
+
+impl Divergence {
+    /// A value's shape.
+    pub fn shape(&self, value: Value) -> Shape {
+        self.shapes[value]
+    }
+
+    /// Whether a value is the same in all lanes.
+    pub fn is_uniform(&self, value: Value) -> bool {
+        self.shapes[value].is_uniform()
+    }
+}
+
+/// Computes the divergence of a function.
+pub fn divergence(f: &Function, facts: &Facts, cfg: &Cfg, loops: &Loops) -> Divergence {
+    let graph = Graph::new(f, cfg.clone(), loops.clone());
+    solve(&graph, facts)
+}
+
+/// A function and its control flow.
+struct Graph<'a> {
+    f: &'a Function,
+    cfg: Cfg,
+    loops: Loops,
+    post: PostDominators,
+    /// What follows of each branch, found when it is first asked for.
+    walks: RefCell<Walks>,
+}
+
+impl Graph<'_> {
+    fn of(f: &Function) -> Graph<'_> {
+        let cfg = cfg(f);
+        let loops = loops(&cfg, &dominators(&cfg));
+        Graph::new(f, cfg, loops)
+    }
+
+    fn new(f: &Function, cfg: Cfg, loops: Loops) -> Graph<'_> {
+        Graph { f, post: post_dominators(&cfg), cfg, loops, walks: RefCell::default() }
+    }
+}
+
+fn solve(graph: &Graph<'_>, facts: &Facts) -> Divergence {
+    let f = graph.f;
+    let mut solver = Solver {
+        graph,
+        f,
+        facts,
+        known: SecondaryMap::new(),
+        home: SecondaryMap::new(),
+        users: SecondaryMap::new(),
+        dirty: (0..graph.cfg.rpo().len() as u32).collect(),
+        temporal: HashMap::new(),
+        found: Divergence::default(),
+    };
+    solver.prepare();
+    while let Some(number) = solver.dirty.pop_first() {
+        solver.block(graph.cfg.rpo()[number as usize]);
+    }
+    for (value, known) in solver.known.iter() {
+        if let Some(known) = known {
+            solver.found.shapes[value] = known.shape;
+        }
+    }
+    solver.found
+}
+
+struct Solver<'a> {
+    graph: &'a Graph<'a>,
+    f: &'a Function,
+    facts: &'a Facts,
+    /// `None`: never computed, in no lane.
+    known: SecondaryMap<Value, Option<Known>>,
+    home: SecondaryMap<Value, Option<Block>>,
+    /// The blocks that use a value, or pass it on.
+    users: SecondaryMap<Value, Vec<Block>>,
+    /// Places in reverse post-order of the blocks to look at again.
+    dirty: BTreeSet<u32>,
+    /// The loops for which an exit is temporally divergent.
+    temporal: HashMap<Block, Vec<Loop>>,
+    found: Divergence,
+}
+
+impl Solver<'_> {
+    fn prepare(&mut self) {
+        for (value, data) in &self.f.values {
+            if let ValueDef::Const(bits) = data.def {
+                self.known[value] = Some(Known::constant(data.ty, bits));
+            }
+        }
+        for &block in self.graph.cfg.rpo() {
+            let data = &self.f.blocks[block];
+            data.params.iter().for_each(|&param| self.home[param] = Some(block));
+            for &inst in &data.insts {
+                let node = &self.f.insts[inst];
+                node.results.iter().for_each(|&result| self.home[result] = Some(block));
+                node.data.for_each_arg(|arg| self.used(arg, block));
+            }
+            if let Some(selector) = data.term.selector() {
+                self.used(selector, block);
+            }
+            for to in data.term.targets() {
+                to.args.iter().for_each(|&arg| self.used(arg, to.block));
+            }
+        }
+        let entry = self.f.entry();
+        for (i, &param) in self.f.blocks[entry].params.iter().enumerate() {
+            let ty = self.f.ty(param);
+            let known = self.facts.inputs.get(i).copied().unwrap_or(Known::uniform(ty, 1));
+            self.known[param] = Some(if self.facts.all_vary { Known::varying(ty) } else { known });
+        }
+    }
+
+    fn used(&mut self, value: Value, block: Block) {
+        if self.users[value].last() != Some(&block) {
+            self.users[value].push(block);
+        }
+    }
+
+    fn touch(&mut self, block: Block) {
+        self.dirty.extend(self.graph.cfg.rpo_number(block));
+    }
+
+    /// Learns more of what a value may be.
+    fn update(&mut self, value: Value, new: Known) {
+        let joined = self.known[value].map_or(new, |old| old.join(new));
+        if self.known[value] != Some(joined) {
+            self.known[value] = Some(joined);
+            for i in 0..self.users[value].len() {
+                self.touch(self.users[value][i]);
+            }
+        }
+    }
+
+    fn block(&mut self, block: Block) {
+        let f = self.f;
+        if block != f.entry() {
+            self.params(block);
+        }
+        for &inst in &f.blocks[block].insts {
+            self.inst(inst);
+        }
+        let varies = |v: Value| self.known[v].is_some_and(|known| !known.shape.is_uniform());
+        if f.blocks[block].term.selector().is_some_and(varies) && self.found.divergent_branches.insert(block) {
+            self.diverge(block);
+        }
+    }
+
+    /// What follows from a branch that sends lanes different ways.
+    fn diverge(&mut self, branch: Block) {
+        let graph = self.graph;
+        let effects = graph.walks.borrow_mut().control_divergence(&graph.cfg, &graph.loops, branch);
+        for &block in &effects.joins {
+            if self.found.joins.insert(block) {
+                self.touch(block);
+            }
+        }
+        for &(l, exit) in &effects.temporal {
+            if self.found.temporal.insert((l, exit)) {
+                self.temporal.entry(exit).or_default().push(l);
+                self.touch(exit);
+            }
+        }
+        let mut stack = vec![branch];
+        for &l in &effects.loops {
+            if !self.found.divergent_loops.insert(l) {
+                continue;
+            }
+            // Also what all lanes come through, if in different iterations.
+            for &block in &self.graph.loops.get(l).blocks {
+                if self.found.divergent_blocks.insert(block) && self.graph.cfg.succs(block).len() > 1 {
+                    stack.push(block);
+                }
+            }
+        }
+        while let Some(from) = stack.pop() {
+            let end = self.graph.post.ipdom(from);
+            for &succ in self.graph.cfg.succs(from) {
+                let mut next = Some(succ);
+                while let Some(block) = next.filter(|_| next != end) {
+                    if self.found.divergent_blocks.insert(block) && self.graph.cfg.succs(block).len() > 1 {
+                        stack.push(block);
+                    }
+                    next = self.graph.post.ipdom(block);
+                }
+            }
+        }
+    }
+
+    fn params(&mut self, block: Block) {
+        let f = self.f;
+        let join = self.found.joins.contains(block);
+        for (i, &param) in f.blocks[block].params.iter().enumerate() {
+            let mut result: Option<Known> = None;
+            let mut first = None;
+            let mut same = true;
+            let mut preds = self.graph.cfg.preds(block).to_vec();
+            preds.dedup();
+            for pred in preds {
+                if !self.graph.cfg.is_reachable(pred) {
+                    continue;
+                }
+                for to in f.blocks[pred].term.targets().into_iter().filter(|to| to.block == block) {
+                    let arg = to.args[i];
+                    let Some(known) = self.passed(pred, block, arg) else { continue };
+                    same &= *first.get_or_insert(arg) == arg;
+                    result = Some(result.map_or(known, |r| r.join(known)));
+                }
+            }
+            let Some(mut known) = result else { continue };
+            let ty = f.ty(param);
+            if join && !same {
+                known = Known::varying(ty);
+            }
+            // Bounds would grow around loops, step by step.
+            if self.graph.loops.with_header(block).is_some() && known.bits.is_none() {
+                known.max = ty.mask();
+            }
+            self.update(param, known);
+        }
+    }
+
+    /// An argument as lanes see it behind an edge.
+    fn passed(&self, from: Block, to: Block, arg: Value) -> Option<Known> {
+        let known = self.known[arg]?;
+        let Some(home) = self.home[arg] else { return Some(known) };
+        let left = self.temporal.get(&to).into_iter().flatten();
+        let loops = &self.graph.loops;
+        let late = left.copied().any(|l| loops.contains(l, from) && loops.contains(l, home));
+        Some(if late { Known { max: known.max, ..Known::varying(self.f.ty(arg)) } } else { known })
+    }
+
+    fn inst(&mut self, inst: Inst) {
+        let f = self.f;
+        let node = &f.insts[inst];
+        let mut ready = true;
+        node.data.for_each_arg(|arg| ready &= self.known[arg].is_some());
+        if !ready {
+            return;
+        }
+        let Some(&result) = node.results.first() else { return };
+        let ty = f.ty(result);
+        if self.facts.all_vary && !node.data.asks_lanes() {
+            return node.results.iter().for_each(|&each| self.update(each, Known::varying(f.ty(each))));
+        }
+        let width = self.facts.width;
+        let of = |v: Value| self.known[v].unwrap_or(Known::varying(f.ty(v)));
+        let known = match &node.data {
+            // Code has these as vectors.
+            InstData::CallHost { .. } | InstData::Unary { op: UnaryOp::SpaceOf, .. } if self.facts.of_runs => {
+                Known::varying(ty)
+            }
+            InstData::Unary { op, arg, .. } => transfer::unary(*op, f.ty(*arg), ty, of(*arg), width),
+            InstData::Binary { op, flags, args: [a, b], .. } => {
+                let masked = self.home[result].is_some_and(|block| f.masks[block].is_some());
+                let flags = if masked && !self.facts.promises_bind { IntFlags::default() } else { *flags };
+                transfer::binary(*op, flags, ty, of(*a), of(*b), width)
+            }
+            InstData::Ternary { op: TernaryOp::Select, args: [c, a, b], .. } => {
+                let either = of(*a).join(of(*b));
+                match of(*c).shape.is_uniform() || a == b {
+                    true => either,
+                    false => Known { max: either.max, ..Known::varying(ty) },
+                }
+            }
+            InstData::Icmp { cc, args: [a, b] } => transfer::icmp(*cc, of(*a), of(*b), width),
+            InstData::PtrAdd { base, offset, .. } => transfer::ptr_add(of(*base), of(*offset), width),
+            InstData::Load { ptr, access, .. } => {
+                // Whoever waits for others finds what they wrote, and others of the group may have found something else.
+                let may_change = self.facts.in_turns && !matches!(f.ty(*ptr), Type::Ptr(Space::Constant));
+                let same = of(*ptr).shape.is_uniform() && !access.volatile && access.atomic.is_none() && !may_change;
+                for &each in &node.results {
+                    self.update(each, if same { Known::uniform(ty, 1) } else { Known::varying(ty) });
+                }
+                return;
+            }
+            InstData::Query { query, dim } => self.query(*query, *dim, ty),
+            InstData::SlotAddr { slot } if self.facts.uniform_slots.contains(*slot) => {
+                Known::uniform(ty, self.facts.slots[*slot].align)
+            }
+            InstData::SlotAddr { slot } => match self.facts.slots[*slot].element {
+                Some(element) => {
+                    let shape = Shape::Strided { stride: element.into(), align: element.into() };
+                    Known::of_shape(ty, shape, width)
+                }
+                None => Known::varying(ty),
+            },
+            InstData::LocalAddr { local } => Known::uniform(ty, self.facts.locals[*local]),
+            InstData::GlobalAddr { global } => Known::uniform(ty, self.facts.globals[*global]),
+            InstData::LiveLoad { live } if self.facts.unseen.contains(*live) => return,
+            InstData::LiveLoad { live } => Known::of_shape(ty, self.facts.live[*live], width),
+            InstData::Ternary { args, .. } => transfer::generic(ty, &args.map(of)),
+            InstData::Fcmp { args, .. } => transfer::generic(ty, &args.map(of)),
+            InstData::CallHost { args, .. } => {
+                transfer::generic(ty, &args.iter().map(|&arg| of(arg)).collect::<Vec<_>>())
+            }
+            // Each lane gets its own answer.
+            InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } | InstData::Printf { .. } => Known::varying(ty),
+            // Gangs of a group answer differently, and look at the clock at different times.
+            data if self.facts.whole_group && (data.needs_lanes() || matches!(data, InstData::Clock)) => {
+                Known::varying(ty)
+            }
+            // One answer for all lanes.
+            InstData::Any { .. } | InstData::Ballot { .. } | InstData::LaneOf { .. } => Known::uniform(ty, 1),
+            InstData::Clock | InstData::Combined => Known::uniform(ty, 1),
+            InstData::Shuffle { arg, lane } if [*arg, *lane].iter().any(|&v| of(v).shape.is_uniform()) => {
+                Known { max: of(*arg).max, ..Known::uniform(ty, 1) }
+            }
+            data @ InstData::Across { .. } if data.asks_lanes() => Known::uniform(ty, 1),
+            InstData::Shuffle { .. } | InstData::Across { .. } => Known::varying(ty),
+            InstData::Put { .. } => Known::varying(ty),
+            // No results.
+            InstData::Store { .. }
+            | InstData::MemCopy { .. }
+            | InstData::MemSet { .. }
+            | InstData::Fence { .. }
+            | InstData::Barrier
+            | InstData::GangBarrier
+            | InstData::Yield
+            | InstData::Collective { .. }
+            | InstData::LiveStore { .. } => return,
+        };
+        self.update(result, known);
+        for &other in &node.results[1..] {
+            self.update(other, Known::varying(f.ty(other)));
+        }
+    }
+
+    fn query(&self, query: Query, dim: u8, ty: Type) -> Known {
+        let facts = self.facts;
+        let width = u64::from(facts.width);
+        let d = usize::from(dim);
+        let id = |align: u64, max: u64| {
+            let known = Known::of_shape(ty, Shape::contiguous(align), facts.width);
+            Known { max: max.into(), unsigned: true, signed: known.signed || max <= i64::MAX as u64, ..known }
+        };
+        let uniform = |align: u64, max: u64| Known { max: u128::from(max).min(ty.mask()), ..Known::uniform(ty, align) };
+        if facts.whole_group && matches!(query, Query::LocalId | Query::GlobalId | Query::LinearId) {
+            return Known::varying(ty);
+        }
+        if facts.layout == Layout::Linear && matches!(query, Query::LocalId | Query::GlobalId) {
+            return Known::varying(ty);
+        }
+        if facts.layout == Layout::Tile && d < 2 {
+            match query {
+                Query::LocalId => return Known { max: facts.max_local_id(d).into(), ..Known::varying(ty) },
+                Query::GlobalId => return Known { max: facts.max_global_id.into(), ..Known::varying(ty) },
+                _ => {}
+            }
+        }
+        let max_size = facts.max_global_id.saturating_add(1);
+        let row_align = facts.launch.align_along(d);
+        let known_size = facts.launch.local_size(d).map(|size| Known::constant(ty, size.into()));
+        let full = facts.launch.full_groups;
+        match query {
+            Query::LocalId if d == facts.layout.dim() => id(width, facts.max_local_id(d)),
+            Query::GlobalId if d == facts.layout.dim() => id(facts.group_align.min(width), facts.max_global_id),
+            Query::LocalId => uniform(1, facts.max_local_id(d)),
+            Query::GlobalId | Query::GroupId => uniform(1, facts.max_global_id),
+            Query::LinearId => {
+                let most = (0..3).map(|d| facts.max_local_id(d) + 1).product::<u64>().min(MAX_GROUP_SIZE.into()) - 1;
+                let rows = facts.launch.align_along(0) >= width || facts.launch.is_one_row();
+                match facts.layout {
+                    Layout::Linear | Layout::Tile => id(width, most),
+                    Layout::X => id(if full && rows || facts.launch.is_one_row() { width } else { 1 }, most),
+                    Layout::Y | Layout::Z => Known { max: most.into(), ..Known::varying(ty) },
+                }
+            }
+            Query::LocalSize if !full => uniform(1, facts.max_local_id(d) + 1),
+            Query::LocalSize | Query::EnqueuedLocalSize => {
+                known_size.unwrap_or(uniform(row_align, facts.max_local_id(d) + 1))
+            }
+            Query::GlobalSize => uniform(if full { row_align } else { 1 }, max_size),
+            Query::NumGroups => uniform(1, max_size),
+            Query::GlobalOffset if facts.launch.zero_offset => Known::constant(ty, 0),
+            Query::GlobalOffset => uniform(1, facts.max_global_id),
+            Query::WorkDim => uniform(1, 3),
+        }
+    }
+}

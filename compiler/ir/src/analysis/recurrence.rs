@@ -1,0 +1,213 @@
+//! How long a round of a loop waits for the one before.
+//!
+//! Where each round needs what the last one computed, a processor cannot begin it earlier, however little there is to do:
+//! a loop takes the latencies along that chain, not the sum of its instructions. Another gang beside the first one, or a
+//! gang of more registers, then costs nothing.
+//!
+//! Requires: loops in normal form (one latch); for a gang, the shapes of the values.
+//! Ensures: numbers to compare with each other. They decide what is done, never what comes out.
+//! Phases: per parameter of an innermost loop's header, the longest chain from it to what the latch passes for it; the same
+//! for two parameters that take turns; what lanes hold in registers around the loop.
+//! Source: textbook (recurrences as modulo scheduling has them); latencies that vendors publish for x86-64 and AArch64.
+
+use super::loops::{Loop, Loops};
+use super::shape::Shape;
+use crate::ir::{BinaryOp, Function, Inst, InstData, TernaryOp, UnaryOp, Value, ValueDef};
+use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::types::Type;
+use std::collections::{HashMap, HashSet};
+
+/// Cycles in operations on one element, of which so many are done in one.
+pub const CYCLE: u64 = 4;
+
+/// The parameters that a loop may have; the chains between all of them are looked at.
+const MOST_CARRIED: usize = 12;
+
+/// Whether no loop lies in this one.
+pub fn is_innermost(loops: &Loops, l: Loop) -> bool {
+    loops.get(l).blocks.iter().all(|&block| loops.innermost(block) == Some(l))
+}
+
+/// The cycles that a round of an innermost loop waits for the one before: in a gang, whose values have these shapes, or for
+/// one work-item.
+pub fn cycles(f: &Function, loops: &Loops, l: Loop, shapes: Option<&SecondaryMap<Value, Shape>>) -> u64 {
+    let data = loops.get(l);
+    let params = &f.blocks[data.header].params;
+    if params.len() > MOST_CARRIED {
+        return 0;
+    }
+    let chains: Vec<Vec<Option<u64>>> = params.iter().map(|&from| chains(f, loops, l, shapes, from)).collect();
+    let of = |from: usize, to: usize| chains[from][to];
+    let own = (0..params.len()).filter_map(|param| of(param, param));
+    let turns = (0..params.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+    let turns = turns.filter_map(|(a, b)| Some((of(a, b)? + of(b, a)?) / 2));
+    own.chain(turns).max().unwrap_or(0)
+}
+
+/// The longest chain from a parameter of the header to what the latch passes for each of them.
+fn chains(
+    f: &Function,
+    loops: &Loops,
+    l: Loop,
+    shapes: Option<&SecondaryMap<Value, Shape>>,
+    from: Value,
+) -> Vec<Option<u64>> {
+    let data = loops.get(l);
+    let mut far: HashMap<Value, u64> = HashMap::from([(from, 0)]);
+    let mut around: Vec<Option<u64>> = vec![None; f.blocks[data.header].params.len()];
+    for &block in &data.blocks {
+        for &inst in &f.blocks[block].insts {
+            let mut before: Option<u64> = None;
+            f.insts[inst].data.for_each_arg(|arg| before = before.max(far.get(&arg).copied()));
+            let Some(before) = before else { continue };
+            let behind = before + latency(f, inst, shapes);
+            far.extend(f.insts[inst].results.iter().map(|&result| (result, behind)));
+        }
+        for to in f.blocks[block].term.targets() {
+            for (index, arg) in to.args.iter().enumerate() {
+                let Some(&behind) = far.get(arg) else { continue };
+                if to.block == data.header {
+                    around[index] = around[index].max(Some(behind));
+                } else if loops.contains(l, to.block) {
+                    let param = f.blocks[to.block].params[index];
+                    // Lanes that come another way are put in by a select.
+                    let differs = shapes.is_some_and(|shapes| shapes[param].is_varying());
+                    let behind = behind + u64::from(differs);
+                    far.entry(param).and_modify(|old| *old = behind.max(*old)).or_insert(behind);
+                }
+            }
+        }
+    }
+    around
+}
+
+/// What lanes of a gang hold of their own while they are in an innermost loop: carried around it, or used in it and
+/// computed before.
+pub fn held(f: &Function, loops: &Loops, l: Loop, shapes: &SecondaryMap<Value, Shape>) -> Vec<Type> {
+    let data = loops.get(l);
+    let mut inside: HashSet<Value> = HashSet::new();
+    for &block in &data.blocks {
+        inside.extend(f.blocks[block].params.iter().copied());
+        inside.extend(f.blocks[block].insts.iter().flat_map(|&inst| f.insts[inst].results.iter().copied()));
+    }
+    let mut seen = EntitySet::new();
+    let mut found = Vec::new();
+    let mut hold = |v: Value| {
+        if shapes[v].is_varying() && seen.insert(v) {
+            found.push(f.ty(v));
+        }
+    };
+    f.blocks[data.header].params.iter().for_each(|&param| hold(param));
+    let outside = |v: Value| !inside.contains(&v) && !matches!(f.values[v].def, ValueDef::Const(_));
+    for &block in &data.blocks {
+        let mut uses = |v: Value| {
+            if outside(v) {
+                hold(v)
+            }
+        };
+        f.blocks[block].insts.iter().for_each(|&inst| f.insts[inst].data.for_each_arg(&mut uses));
+        f.blocks[block].term.for_each_arg(&mut uses);
+    }
+    found
+}
+
+/// Cycles from an instruction's operands to its result: on vectors where lanes differ.
+pub(super) fn latency(f: &Function, inst: Inst, shapes: Option<&SecondaryMap<Value, Shape>>) -> u64 {
+    use BinaryOp::{Add, And, Ashr, Fadd, Fdiv, Fmax, Fmin, Fmul, Frem, Fsub, Lshr, Mul, Or, Sdiv, Shl, Srem};
+    use BinaryOp::{QuotientEstimate, Sub, Udiv, Urem, Xor};
+    let node = &f.insts[inst];
+    let Some(&result) = node.results.first() else { return 0 };
+    let (ty, wide) = (f.ty(result), shapes.is_some_and(|shapes| shapes[result].is_varying()));
+    let double = ty.bits() > 32;
+    match &node.data {
+        InstData::Binary { op, .. } => match op {
+            Add | Sub | And | Or | Xor | Shl | Lshr | Ashr => 1,
+            Mul if !wide => 3,
+            Mul => match ty.bits() {
+                ..=16 => 5,
+                17..=32 => 10,
+                _ => 15,
+            },
+            Fadd | Fsub | Fmul | Fmin | Fmax => 4,
+            Fdiv if double => 16,
+            Fdiv | QuotientEstimate => 12,
+            Frem => 40,
+            Udiv | Sdiv | Urem | Srem => 25,
+            _ => 2,
+        },
+        InstData::Ternary { op: TernaryOp::Fma | TernaryOp::FmulAdd, .. } => 4,
+        InstData::Ternary { op: TernaryOp::Scaled, .. } => 10,
+        InstData::Ternary { .. } => 1,
+        InstData::Icmp { .. } => 1 + 2 * u64::from(wide),
+        InstData::Fcmp { .. } => 3,
+        InstData::Unary { op, .. } => match op {
+            UnaryOp::Sqrt if double => 24,
+            UnaryOp::Sqrt => 16,
+            UnaryOp::Rsqrt => 20,
+            UnaryOp::Freeze | UnaryOp::Bitcast | UnaryOp::SpaceCast | UnaryOp::PtrToInt | UnaryOp::IntToPtr => 0,
+            UnaryOp::Fneg | UnaryOp::Fabs | UnaryOp::Iabs => 1,
+            UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Sext => 3 * u64::from(wide),
+            UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Ftrunc | UnaryOp::Rint | UnaryOp::Round => 8,
+            _ => 4,
+        },
+        InstData::Load { .. } if wide => 20,
+        InstData::Load { .. } => 5,
+        InstData::CallHost { .. } | InstData::Clock | InstData::Yield => 40,
+        InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => 20,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::cfg::cfg;
+    use crate::analysis::divergence::{Facts, divergence};
+    use crate::analysis::dominators::dominators;
+    use crate::analysis::loops::loops;
+    use crate::ir::parse_module;
+
+    /// The cycles of the loop in a kernel for a gang and for a work-item, and what lanes hold around it.
+    fn of(round: &str, passed: &str) -> (u64, u64, usize) {
+        let text = format!(
+            "kernel \"k\" {{\n args 16\n param \"a\" pointer.global \"int*\" size 8 align 8 offset 0\n \
+             param \"n\" value \"int\" size 4 align 4 offset 8\n input value(0, 0): ptr.global\n input value(1, 0): i32\n \
+             region r0 {{\n b0(v0: ptr.global, v1: i32):\n v2: i64 = query.global_id 0\n v3: i64 = mul v2, 8\n \
+             v4: ptr.global = ptradd v0, v3\n v5: i32 = load v4 align 4\n v6: i32 = load v4 + 4 align 4\n \
+             jump b1(0:i32, v5, v6)\n b1(v7: i32, v8: i32, v9: i32):\n{round} v20: i32 = add v7, 1\n \
+             v21: i1 = icmp.slt v20, v1\n br v21, b1(v20, {passed}), b2\n b2:\n return\n }}\n}}\n"
+        );
+        let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let (kernel, facts) = (&module.kernels[0], Facts::new(&module, &module.kernels[0], 16));
+        let f = kernel.regions.values().next().unwrap();
+        let graph = cfg(f);
+        let forest = loops(&graph, &dominators(&graph));
+        let shapes = divergence(f, &facts, &graph, &forest).shapes;
+        let (l, _) = forest.iter().next().unwrap();
+        assert!(is_innermost(&forest, l));
+        (cycles(f, &forest, l, Some(&shapes)), cycles(f, &forest, l, None), held(f, &forest, l, &shapes).len())
+    }
+
+    #[test]
+    fn a_counter_is_one_cycle() {
+        assert_eq!(of("", "v8, v9"), (1, 1, 2));
+    }
+
+    #[test]
+    fn chains_add_up_and_products_of_vectors_take_longer() {
+        let round = " v10: i32 = xor v8, 5\n v11: i32 = mul v10, v6\n v12: i32 = add v11, 1\n";
+        assert_eq!(of(round, "v12, v9"), (12, 5, 3));
+    }
+
+    #[test]
+    fn two_values_that_take_turns_share_the_wait() {
+        let round = " v10: i32 = mul v8, v8\n";
+        assert_eq!(of(round, "v9, v10").0, 5);
+    }
+
+    #[test]
+    fn what_is_only_used_is_not_waited_for() {
+        let round = " v10: i32 = mul v9, v9\n v11: i32 = add v8, v10\n";
+        assert_eq!(of(round, "v11, v7").0, 1, "no round hands the product on");
+    }
+}

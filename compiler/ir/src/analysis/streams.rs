@@ -1,0 +1,81 @@
+//! Pointers through which a kernel streams: each work-item writes there once, and nobody reads.
+//!
+//! What such a kernel writes, the caches need not keep, where it is more than they can: stores that go past them save
+//! reading the lines that are written over. A launch can tell how much it touches and whether another argument leads to
+//! the same memory (`LaunchFacts::streams`).
+//!
+//! Requires: a verified kernel as it was imported.
+//! Ensures: no work-item waits for what another one writes, and none reads through a pointer in the answer, or writes
+//! through it in a loop. What a work-item touches is counted once where loops are, and all of it where branches are.
+//! Phases: which blocks are in loops; all accesses, each with the input that its address is computed of.
+//! Source: none; `docs/performance.md` has what it gains.
+
+use crate::analysis::cfg::cfg;
+use crate::analysis::dominators::dominators;
+use crate::analysis::loops::loops;
+use crate::ir::{Access, Block, Function, InstData, Kernel, UnaryOp, Value, ValueDef};
+use lockstep_protocol::outline::Streams;
+use lockstep_protocol::types::{Space, Type};
+
+/// What a kernel streams through; nothing where its work-items speak to each other, or where an address is computed of
+/// something else than one input.
+pub fn streams(kernel: &Kernel) -> Streams {
+    let mut bodies = kernel.regions.values();
+    match (bodies.next(), bodies.next()) {
+        (Some(body), None) => of_body(body, super::arguments::pointers(kernel)).unwrap_or_default(),
+        _ => Streams::default(),
+    }
+}
+
+fn of_body(body: &Function, pointers: u32) -> Option<Streams> {
+    let graph = cfg(body);
+    let forest = loops(&graph, &dominators(&graph));
+    let is_in_loop = |block: Block| forest.iter().any(|(_, data)| data.blocks.contains(&block));
+    let (mut once, mut otherwise, mut bytes) = (0, 0, 0_u32);
+    for &block in graph.rpo() {
+        for &inst in &body.blocks[block].insts {
+            let node = &body.insts[inst];
+            let (ptr, access, elements, writes) = match &node.data {
+                InstData::Load { ptr, access, .. } => (*ptr, *access, &node.results, false),
+                InstData::Store { ptr, access, args, .. } => (*ptr, *access, args, true),
+                InstData::MemCopy { .. }
+                | InstData::MemSet { .. }
+                | InstData::AtomicRmw { .. }
+                | InstData::AtomicCas { .. }
+                | InstData::Fence { .. }
+                | InstData::Barrier
+                | InstData::GangBarrier
+                | InstData::Yield
+                | InstData::Collective { .. }
+                | InstData::CallHost { .. }
+                | InstData::Printf { .. } => return None,
+                _ => continue,
+            };
+            if !matches!(body.ty(ptr), Type::Ptr(Space::Global | Space::Generic)) {
+                continue;
+            }
+            let Access { atomic: None, volatile: false, .. } = access else { return None };
+            let input = 1_u32.checked_shl(input(body, ptr)?)?;
+            let touched = elements.iter().map(|&element| body.ty(element).bytes()).sum();
+            bytes = bytes.saturating_add(touched);
+            let known = if writes && !is_in_loop(block) { &mut once } else { &mut otherwise };
+            *known |= input;
+        }
+    }
+    Some(Streams { written: once & !otherwise & pointers, bytes })
+}
+
+/// The number of the input that an address is computed of.
+fn input(body: &Function, mut ptr: Value) -> Option<u32> {
+    loop {
+        match body.values[ptr].def {
+            ValueDef::Param(block, number) if block == body.entry() => return Some(number),
+            ValueDef::Result(inst, _) => match body.insts[inst].data {
+                InstData::PtrAdd { base, .. } => ptr = base,
+                InstData::Unary { op: UnaryOp::SpaceCast | UnaryOp::Freeze, arg, .. } => ptr = arg,
+                _ => return None,
+            },
+            _ => return None,
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! In which order a kernel goes through memory: where the driver is free to choose groups, one that moves rows to columns is
+//! for tiles, and one that goes down columns only for groups along dimension 1.
+//!
+//! Requires: a verified kernel of one region, as it was imported or in normal form.
+//! Ensures: of a kernel that transposes, lanes along dimension 1 access neighbouring elements somewhere, lanes along
+//! dimension 0 do not there, and they do elsewhere. Of one that goes by columns, they do nowhere.
+//! Phases: kernels that ask for both places in the range, of one block if they transpose; the shapes of addresses along
+//! either dimension; one look at every access.
+//! Source: DESIGN decision 8.
+
+use super::cfg::cfg;
+use super::divergence::{Divergence, Facts, divergence};
+use super::dominators::dominators;
+use super::lines::{Line, lines};
+use super::loops::loops;
+use crate::ir::{Function, InstData, Kernel, Module, Query, Value};
+use crate::widen::memory::is_plain;
+use cranelift_entity::SecondaryMap;
+use lockstep_protocol::layout::Layout;
+use lockstep_protocol::outline::TraversalOrder;
+use lockstep_protocol::types::Type;
+
+/// Instructions of kernels that are looked at.
+const MOST_INSTS: usize = 64;
+
+/// Lanes that are compared.
+const LANES: u32 = 16;
+
+/// Instructions of kernels that may go by columns.
+const MOST_INSTS_BY_COLUMNS: usize = 400;
+
+/// Finds the order in which a kernel goes through memory.
+pub fn find_order(module: &Module, kernel: &Kernel) -> TraversalOrder {
+    let Some(body) = kernel.regions.values().next() else { return TraversalOrder::Rows };
+    if body.insts.len() > MOST_INSTS_BY_COLUMNS {
+        return TraversalOrder::Rows;
+    }
+    match Orders::of(module, kernel) {
+        Some(Orders { rows: true, columns: true }) if body.layout.len() == 1 && body.insts.len() <= MOST_INSTS => {
+            TraversalOrder::Both
+        }
+        Some(Orders { rows: false, columns: true }) => TraversalOrder::Columns,
+        _ => TraversalOrder::Rows,
+    }
+}
+
+/// Along which dimensions some access is to neighbouring elements, where that along the other one is to none that follow
+/// from each other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Orders {
+    rows: bool,
+    columns: bool,
+}
+
+impl Orders {
+    /// None of kernels with several regions, and of those that do not ask for both places.
+    fn of(module: &Module, kernel: &Kernel) -> Option<Orders> {
+        let mut regions = kernel.regions.values();
+        let (Some(body), None) = (regions.next(), regions.next()) else { return None };
+        let asks = |dim: u8| {
+            let mut data = body.insts.values().map(|node| &node.data);
+            data.any(|data| matches!(data, InstData::Query { query: Query::GlobalId, dim: of } if *of == dim))
+        };
+        if !asks(0) || !asks(1) {
+            return None;
+        }
+        let [rows, columns] = [Layout::X, Layout::Y].map(|layout| Along::of(module, kernel, body, layout));
+        let accesses = || {
+            body.insts.values().filter_map(|node| match &node.data {
+                InstData::Load { ptr, .. } => Some((*ptr, body.ty(*node.results.first()?), node.results.len())),
+                InstData::Store { ptr, args, .. } => Some((*ptr, body.ty(*args.first()?), args.len())),
+                _ => None,
+            })
+        };
+        let only = |one: &Along, other: &Along| {
+            accesses().any(|(ptr, ty, count)| one.is_plain(ptr, ty, count) && other.stride(ptr).is_none())
+        };
+        Some(Orders { rows: only(&rows, &columns), columns: only(&columns, &rows) })
+    }
+}
+
+/// How addresses differ between lanes along a dimension.
+struct Along {
+    found: Divergence,
+    lines: SecondaryMap<Value, Option<Line>>,
+}
+
+impl Along {
+    fn of(module: &Module, kernel: &Kernel, body: &Function, layout: Layout) -> Along {
+        let facts = Facts::new(module, kernel, LANES).laid_out(layout).of_kernel(kernel);
+        let graph = cfg(body);
+        let found = divergence(body, &facts, &graph, &loops(&graph, &dominators(&graph)));
+        let lines = lines(body, graph.rpo(), &found.shapes, LANES);
+        Along { found, lines }
+    }
+
+    fn stride(&self, ptr: Value) -> Option<i64> {
+        self.found.shape(ptr).stride().or(self.lines[ptr].as_ref().map(|line| line.stride))
+    }
+
+    fn is_plain(&self, ptr: Value, ty: Type, count: usize) -> bool {
+        self.stride(ptr).is_some_and(|stride| is_plain(stride, ty, count))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::parse_module;
+    use lockstep_protocol::outline::TraversalOrder;
+
+    /// The order of a kernel that stores what it loads, at indices computed of the ids along both dimensions (`v3`
+    /// and `v4`) and of a number (`v5`).
+    fn of(load: &str, store: &str) -> TraversalOrder {
+        let text = format!(
+            r#"kernel "k" {{
+  args 24
+  param "in" pointer.global "int*" size 8 align 8 offset 0
+  param "out" pointer.global "int*" size 8 align 8 offset 8
+  param "n" value "int" size 4 align 4 offset 16
+  input value(0, 0): ptr.global
+  input value(1, 0): ptr.global
+  input value(2, 0): i32
+  region r0 {{
+  b0(v0: ptr.global, v1: ptr.global, v2: i32):
+    v3: i64 = query.global_id 0
+    v4: i64 = query.global_id 1
+    v5: i64 = zext v2
+    {load}
+    v12: i64 = shl v11, 2
+    v13: ptr.global = ptradd v0, v12
+    v14: i32 = load v13 align 4
+    {store}
+    v22: i64 = shl v21, 2
+    v23: ptr.global = ptradd v1, v22
+    store v14 to v23 align 4
+    return
+  }}
+}}
+"#
+        );
+        let module = parse_module(&text).unwrap();
+        find_order(&module, &module.kernels[0])
+    }
+
+    #[test]
+    fn rows_to_columns_and_back() {
+        let by_row = |v: u32| format!("v{}: i64 = mul v4, v5\n v{}: i64 = add v{}, v3", v - 1, v, v - 1);
+        let by_column = |v: u32| format!("v{}: i64 = mul v3, v5\n v{}: i64 = add v{}, v4", v - 1, v, v - 1);
+        assert_eq!(of(&by_row(11), &by_column(21)), TraversalOrder::Both);
+        assert_eq!(of(&by_column(11), &by_row(21)), TraversalOrder::Both);
+        assert_eq!(of(&by_row(11), &by_row(21)), TraversalOrder::Rows, "copies rows");
+        assert_eq!(of(&by_column(11), &by_column(21)), TraversalOrder::Columns, "copies columns");
+        assert_eq!(of("v11: i64 = add v4, v5", &by_row(21)), TraversalOrder::Rows, "reads the same for a row");
+        assert_eq!(of("v11: i64 = add v4, v5", &by_column(21)), TraversalOrder::Columns, "reads a row for a column");
+    }
+}

@@ -1,0 +1,188 @@
+//! Floating-point operations on bits held in `u128`.
+//!
+//! binary16 is computed in binary32 and rounded, which is exact for sums, products, quotients and square
+//! roots (24 >= 2 * 11 + 2 bits); its fused multiply-add is computed in binary64 rounded to odd.
+
+use crate::ir::{BinaryOp, FloatCc, UnaryOp};
+use half::f16;
+use lockstep_protocol::types::Type;
+
+/// A float as binary64, exactly.
+pub(super) fn widen(ty: Type, bits: u128) -> f64 {
+    match ty {
+        Type::F16 => f16::from_bits(bits as u16).to_f64(),
+        Type::F32 => f64::from(f32::from_bits(bits as u32)),
+        _ => f64::from_bits(bits as u64),
+    }
+}
+
+/// A binary64 rounded to a type.
+pub(super) fn narrow(ty: Type, x: f64) -> u128 {
+    match ty {
+        Type::F16 => f16::from_f32(to_odd(x)).to_bits().into(),
+        Type::F32 => (x as f32).to_bits().into(),
+        _ => x.to_bits().into(),
+    }
+}
+
+/// A binary64 in binary32, rounded to odd where it does not fit, so that rounding once more to binary16
+/// gives what rounding once would (the `half` crate drops the lowest bits).
+fn to_odd(x: f64) -> f32 {
+    let near = x as f32;
+    let back = f64::from(near);
+    if back == x || x.is_nan() {
+        return near;
+    }
+    let down = near.to_bits() - u32::from(back.abs() > x.abs());
+    f32::from_bits(down | 1)
+}
+
+/// Applies an operation in the type itself (binary16 in binary32).
+macro_rules! in_type {
+    ($ty:expr, [$($x:ident),+], $result:expr) => {
+        match $ty {
+            Type::F16 => {
+                $(let $x = f16::from_bits($x as u16).to_f32();)+
+                f16::from_f32($result).to_bits().into()
+            }
+            Type::F32 => {
+                $(let $x = f32::from_bits($x as u32);)+
+                ($result).to_bits().into()
+            }
+            _ => {
+                $(let $x = f64::from_bits($x as u64);)+
+                ($result).to_bits().into()
+            }
+        }
+    };
+}
+
+/// The result's bits; `None` for operations on integers.
+pub fn binary(op: BinaryOp, ty: Type, a: u128, b: u128) -> Option<u128> {
+    let sign = 1u128 << (ty.bits() - 1);
+    Some(match op {
+        BinaryOp::Fadd => in_type!(ty, [a, b], a + b),
+        BinaryOp::Fsub => in_type!(ty, [a, b], a - b),
+        BinaryOp::Fmul => in_type!(ty, [a, b], a * b),
+        BinaryOp::Fdiv | BinaryOp::QuotientEstimate => in_type!(ty, [a, b], a / b),
+        BinaryOp::Frem => in_type!(ty, [a, b], a % b),
+        BinaryOp::Fmin => in_type!(ty, [a, b], a.min(b)),
+        BinaryOp::Fmax => in_type!(ty, [a, b], a.max(b)),
+        BinaryOp::Copysign => (a & !sign) | (b & sign),
+        _ => return None,
+    })
+}
+
+/// The result's bits for operations from a float type to itself; `None` for all others.
+pub fn unary(op: UnaryOp, ty: Type, a: u128) -> Option<u128> {
+    let sign = 1u128 << (ty.bits() - 1);
+    Some(match op {
+        UnaryOp::Fneg => a ^ sign,
+        UnaryOp::Fabs => a & !sign,
+        UnaryOp::Sqrt => in_type!(ty, [a], a.sqrt()),
+        UnaryOp::Rsqrt | UnaryOp::RsqrtEstimate | UnaryOp::RsqrtNative => in_type!(ty, [a], a.sqrt().recip()),
+        UnaryOp::RecipEstimate => in_type!(ty, [a], a.recip()),
+        UnaryOp::Logb => split(f64::from_bits(a as u64)).1.to_bits().into(),
+        UnaryOp::Significand => split(f64::from_bits(a as u64)).0.to_bits().into(),
+        UnaryOp::Floor => in_type!(ty, [a], a.floor()),
+        UnaryOp::Ceil => in_type!(ty, [a], a.ceil()),
+        UnaryOp::Ftrunc => in_type!(ty, [a], a.trunc()),
+        UnaryOp::Rint => in_type!(ty, [a], a.round_ties_even()),
+        UnaryOp::Round => in_type!(ty, [a], a.round()),
+        UnaryOp::Canonicalize if widen(ty, a).is_nan() => a | quiet_bit(ty),
+        UnaryOp::Canonicalize => a,
+        _ => return None,
+    })
+}
+
+/// The m and n of x as m 2^n, as `UnaryOp::Significand` and `UnaryOp::Logb` have them.
+fn split(x: f64) -> (f64, f64) {
+    match x {
+        x if x < 0.0 => (f64::NAN, f64::NAN),
+        0.0 => (1.0, f64::NEG_INFINITY),
+        x if x.is_infinite() => (1.0, x),
+        x => {
+            let (m, n) = libm::frexp(x);
+            if m < 0.75 { (2.0 * m, f64::from(n - 1)) } else { (m, f64::from(n)) }
+        }
+    }
+}
+
+fn quiet_bit(ty: Type) -> u128 {
+    match ty {
+        Type::F16 => 1 << 9,
+        Type::F32 => 1 << 22,
+        _ => 1 << 51,
+    }
+}
+
+/// (a + b) 2^n for the n that c counts, as `TernaryOp::Scaled` has it.
+pub fn scaled(ty: Type, a: u128, b: u128, c: u128) -> u128 {
+    let counted = widen(ty, c);
+    let n = counted - if ty == Type::F32 { 12_583_166.0 } else { 6_755_399_441_057_790.0 };
+    let half = (n / 2.0).floor();
+    let power = |n: f64| narrow(ty, n.exp2());
+    let [one, other] = [power(half), power(n - half)];
+    in_type!(ty, [a, b, one, other], (a + b) * one * other)
+}
+
+/// a * b + c, rounded once.
+pub fn fma(ty: Type, a: u128, b: u128, c: u128) -> u128 {
+    if ty == Type::F16 {
+        // The product is exact in binary64; the sum is made odd where it is not.
+        let product = widen(ty, a) * widen(ty, b);
+        let c = widen(ty, c);
+        let sum = product + c;
+        let back = sum - product;
+        let error = (product - (sum - back)) + (c - back);
+        let odd = if sum.is_finite() && error != 0.0 && sum.to_bits() & 1 == 0 {
+            let up = (error > 0.0) == (sum > 0.0);
+            f64::from_bits(if up { sum.to_bits() + 1 } else { sum.to_bits() - 1 })
+        } else {
+            sum
+        };
+        return narrow(ty, odd);
+    }
+    in_type!(ty, [a, b, c], a.mul_add(b, c))
+}
+
+/// Whether a comparison of two floats of a type holds.
+pub fn compare(cc: FloatCc, ty: Type, a: u128, b: u128) -> bool {
+    let (a, b) = (widen(ty, a), widen(ty, b));
+    let unordered = a.is_nan() || b.is_nan();
+    match cc {
+        FloatCc::Oeq => a == b,
+        FloatCc::Ogt => a > b,
+        FloatCc::Oge => a >= b,
+        FloatCc::Olt => a < b,
+        FloatCc::Ole => a <= b,
+        FloatCc::One => !unordered && a != b,
+        FloatCc::Ord => !unordered,
+        FloatCc::Uno => unordered,
+        FloatCc::Ueq => unordered || a == b,
+        FloatCc::Ugt => unordered || a > b,
+        FloatCc::Uge => unordered || a >= b,
+        FloatCc::Ult => unordered || a < b,
+        FloatCc::Ule => unordered || a <= b,
+        FloatCc::Une => unordered || a != b,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_are_rounded_once() {
+        // Between 1 and the next half: exactly, and a little to either side.
+        let middle = 1.0 + 1.0 / 2048.0;
+        assert_eq!(narrow(Type::F16, middle), 0x3c00);
+        assert_eq!(narrow(Type::F16, middle + 1e-12), 0x3c01);
+        assert_eq!(narrow(Type::F16, middle - 1e-12), 0x3c00);
+        assert_eq!(narrow(Type::F16, -(middle + 2.0 / 2048.0 - 1e-15)), 0xbc01);
+        assert_eq!(narrow(Type::F16, 65520.0 - 1e-9), 0x7bff);
+        assert_eq!(narrow(Type::F16, 1e300), 0x7c00);
+        assert_eq!(narrow(Type::F16, -1e-300), 0x8000);
+        assert_eq!(narrow(Type::F16, f64::INFINITY), 0x7c00);
+    }
+}

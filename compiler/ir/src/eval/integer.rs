@@ -1,0 +1,157 @@
+//! Integer operations of any width from 1 to 128 on bits held in `u128`.
+
+use super::Undefined;
+use crate::ir::{BinaryOp, IntCc};
+use lockstep_protocol::types::Type;
+
+/// The number that `bits` mean as a signed integer of `width` bits.
+pub fn signed(bits: u128, width: u32) -> i128 {
+    let up = 128 - width;
+    ((bits << up) as i128) >> up
+}
+
+fn limits(width: u32) -> (i128, i128) {
+    let max = (u128::MAX >> (129 - width).min(127)) as i128;
+    let max = if width == 1 { 0 } else { max };
+    (-max - 1, max)
+}
+
+/// Whether a comparison of two integers (or addresses) of a type holds.
+pub fn compare(cc: IntCc, ty: Type, a: u128, b: u128) -> bool {
+    let (sa, sb) = (signed(a, ty.bits()), signed(b, ty.bits()));
+    match cc {
+        IntCc::Eq => a == b,
+        IntCc::Ne => a != b,
+        IntCc::Slt => sa < sb,
+        IntCc::Sle => sa <= sb,
+        IntCc::Sgt => sa > sb,
+        IntCc::Sge => sa >= sb,
+        IntCc::Ult => a < b,
+        IntCc::Ule => a <= b,
+        IntCc::Ugt => a > b,
+        IntCc::Uge => a >= b,
+    }
+}
+
+/// The result's bits; `None` for operations on floats.
+pub fn binary(op: BinaryOp, width: u32, a: u128, b: u128) -> Option<Result<u128, Undefined>> {
+    let mask = u128::MAX >> (128 - width);
+    let (sa, sb) = (signed(a, width), signed(b, width));
+    let (min, max) = limits(width);
+    let clamp = |n: i128| n.clamp(min, max) as u128;
+    // Counts not below the width give poison: some count is as good as another.
+    let count = (b % u128::from(width)) as u32;
+    let undefined = |what| Some(Err(Undefined(what)));
+    let result = match op {
+        BinaryOp::Add => a.wrapping_add(b),
+        BinaryOp::Sub => a.wrapping_sub(b),
+        BinaryOp::Mul => a.wrapping_mul(b),
+        BinaryOp::Udiv | BinaryOp::Sdiv | BinaryOp::Urem | BinaryOp::Srem if b == 0 => {
+            return undefined("division by zero");
+        }
+        BinaryOp::Sdiv | BinaryOp::Srem if sa == min && sb == -1 => {
+            return undefined("the least integer divided by -1");
+        }
+        BinaryOp::Udiv => a / b,
+        BinaryOp::Urem => a % b,
+        BinaryOp::Sdiv => (sa / sb) as u128,
+        BinaryOp::Srem => (sa % sb) as u128,
+        BinaryOp::And => a & b,
+        BinaryOp::Or => a | b,
+        BinaryOp::Xor => a ^ b,
+        BinaryOp::Shl => a << count,
+        BinaryOp::Lshr => a >> count,
+        BinaryOp::Ashr => (sa >> count) as u128,
+        BinaryOp::Smin => sa.min(sb) as u128,
+        BinaryOp::Smax => sa.max(sb) as u128,
+        BinaryOp::Umin => a.min(b),
+        BinaryOp::Umax => a.max(b),
+        BinaryOp::SaddSat => clamp(sa.saturating_add(sb)),
+        BinaryOp::SsubSat => clamp(sa.saturating_sub(sb)),
+        BinaryOp::UaddSat => a.saturating_add(b).min(mask),
+        BinaryOp::UsubSat => a.saturating_sub(b),
+        BinaryOp::Fadd
+        | BinaryOp::Fsub
+        | BinaryOp::Fmul
+        | BinaryOp::Fdiv
+        | BinaryOp::QuotientEstimate
+        | BinaryOp::Frem
+        | BinaryOp::Fmin
+        | BinaryOp::Fmax
+        | BinaryOp::Copysign => return None,
+    };
+    Some(Ok(result & mask))
+}
+
+/// (a:b) shifted left by `count` modulo the width, the high half.
+pub fn funnel_left(width: u32, a: u128, b: u128, count: u128) -> u128 {
+    let count = (count % u128::from(width)) as u32;
+    if count == 0 { a } else { (a << count | b >> (width - count)) & (u128::MAX >> (128 - width)) }
+}
+
+/// (a:b) shifted right by `count` modulo the width, the low half.
+pub fn funnel_right(width: u32, a: u128, b: u128, count: u128) -> u128 {
+    let count = (count % u128::from(width)) as u32;
+    if count == 0 { b } else { (a << (width - count) | b >> count) & (u128::MAX >> (128 - width)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(op: BinaryOp, width: u32, a: i128, b: i128) -> i128 {
+        let mask = u128::MAX >> (128 - width);
+        signed(binary(op, width, a as u128 & mask, b as u128 & mask).unwrap().unwrap(), width)
+    }
+
+    #[test]
+    fn narrow_integers_behave_as_rusts_bytes() {
+        for a in i8::MIN..=i8::MAX {
+            for b in i8::MIN..=i8::MAX {
+                let (ua, ub) = (a as u8, b as u8);
+                let cases = [
+                    (BinaryOp::Add, a.wrapping_add(b)),
+                    (BinaryOp::Sub, a.wrapping_sub(b)),
+                    (BinaryOp::Mul, a.wrapping_mul(b)),
+                    (BinaryOp::Smin, a.min(b)),
+                    (BinaryOp::Smax, a.max(b)),
+                    (BinaryOp::Umin, ua.min(ub) as i8),
+                    (BinaryOp::Umax, ua.max(ub) as i8),
+                    (BinaryOp::SaddSat, a.saturating_add(b)),
+                    (BinaryOp::SsubSat, a.saturating_sub(b)),
+                    (BinaryOp::UaddSat, ua.saturating_add(ub) as i8),
+                    (BinaryOp::UsubSat, ua.saturating_sub(ub) as i8),
+                    (BinaryOp::Shl, a.wrapping_shl(u32::from(ub & 7))),
+                ];
+                for (op, expected) in cases {
+                    let b = if op == BinaryOp::Shl { i128::from(b & 7) } else { i128::from(b) };
+                    assert_eq!(value(op, 8, a.into(), b), expected.into(), "{a} {op:?} {b}");
+                }
+                if b != 0 && !(a == i8::MIN && b == -1) {
+                    assert_eq!(value(BinaryOp::Sdiv, 8, a.into(), b.into()), (a / b).into());
+                    assert_eq!(value(BinaryOp::Srem, 8, a.into(), b.into()), (a % b).into());
+                    assert_eq!(value(BinaryOp::Udiv, 8, a.into(), b.into()), ((ua / ub) as i8).into());
+                    assert_eq!(value(BinaryOp::Urem, 8, a.into(), b.into()), ((ua % ub) as i8).into());
+                } else {
+                    let bits = |n: i8| u128::from(n as u8);
+                    assert!(binary(BinaryOp::Sdiv, 8, bits(a), bits(b)).unwrap().is_err());
+                }
+                let count = u128::from(ub);
+                let rotated = funnel_left(8, ua.into(), ua.into(), count);
+                assert_eq!(rotated, ua.rotate_left(u32::from(ub)).into());
+                let rotated = funnel_right(8, ua.into(), ua.into(), count);
+                assert_eq!(rotated, ua.rotate_right(u32::from(ub)).into());
+            }
+        }
+    }
+
+    #[test]
+    fn limits_of_the_least_and_the_greatest_width() {
+        assert_eq!(limits(1), (-1, 0));
+        assert_eq!(limits(2), (-2, 1));
+        assert_eq!(limits(64), (i64::MIN.into(), i64::MAX.into()));
+        assert_eq!(limits(128), (i128::MIN, i128::MAX));
+        assert_eq!(value(BinaryOp::SaddSat, 128, i128::MAX, 1), i128::MAX);
+        assert_eq!(value(BinaryOp::Mul, 128, i128::MIN, -1), i128::MIN);
+    }
+}

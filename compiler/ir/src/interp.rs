@@ -1,0 +1,424 @@
+//! The reference interpreter: what a kernel means, one work-item at a time.
+//!
+//! Requires: a module that verifies (as imported, or cut into regions).
+//! Ensures: every memory access lies in an object, at its alignment, in memory this work-item may
+//! touch; all work-items of a group reach the same barriers; or else an error that says where.
+//! Linearized kernels run in gangs ([`run_gangs`]): the lanes of a gang execute one instruction after the
+//! other together. What has an effect or could fail happens in the active lanes, everything else in all
+//! lanes; active lanes that would choose different targets are an error. Where sub-groups of a kernel that is not
+//! linearized do something together, their lanes go on together too, as its control flow brings them together
+//! ([`converged`]).
+//! Phases: memory objects; then group after group, and in a group phase after phase: each work-item runs
+//! until it arrives at a barrier or has finished.
+//! Source: OpenCL C 3.0, 6.15.8 (barriers) and 6.7 (address spaces); Moll 2021, 3.6 and
+//! chapter 4 (lock-step); LLVM's language reference for the
+//! single operations. Poison is some wrapped or saturated number here; undefined behaviour is an error.
+//! `fmuladd` rounds once. Fast-math flags change nothing.
+
+use crate::analysis::group_queries::needs_sub_groups;
+use crate::eval::Undefined;
+use crate::ir::{Block, Format, Kernel, Module, Region, SourceLoc};
+use cranelift_entity::{PrimaryMap, SecondaryMap};
+use lockstep_protocol::layout::Layout;
+use lockstep_protocol::parameters::ParamKind;
+use std::collections::BTreeMap;
+use std::fmt;
+
+mod collective;
+mod converged;
+mod gang;
+mod host;
+mod item;
+mod memory;
+
+pub use memory::Memory;
+
+use gang::Gang;
+use item::{Arrival, Group, Item};
+
+/// Where and how many work-items run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NdRange {
+    /// Dimensions, 1 to 3.
+    pub work_dim: u32,
+    /// Work-items; 1 in unused dimensions.
+    pub global_size: [u64; 3],
+    /// Work-items per group; 1 in unused dimensions. The last group may be smaller.
+    pub local_size: [u64; 3],
+    /// First global ids.
+    pub global_offset: [u64; 3],
+}
+
+impl NdRange {
+    /// A range without offset of as many dimensions as `global` has (1 to 3).
+    pub fn new(global: &[u64], local: &[u64]) -> NdRange {
+        let pad = |sizes: &[u64]| std::array::from_fn(|d| sizes.get(d).copied().unwrap_or(1));
+        NdRange {
+            work_dim: global.len() as u32,
+            global_size: pad(global),
+            local_size: pad(local),
+            global_offset: [0; 3],
+        }
+    }
+
+    /// Groups per dimension.
+    pub fn num_groups(&self) -> [u64; 3] {
+        std::array::from_fn(|d| self.global_size[d].div_ceil(self.local_size[d]))
+    }
+}
+
+/// A kernel argument.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Arg {
+    /// Bytes of a scalar, vector or struct.
+    Value(Vec<u8>),
+    /// The buffer with this index in the memory.
+    Buffer(usize),
+    /// No buffer.
+    Null,
+    /// Bytes of `__local` memory.
+    Local(u64),
+}
+
+impl Arg {
+    /// A 32-bit integer.
+    pub fn i32(n: i32) -> Arg {
+        Arg::Value(n.to_le_bytes().to_vec())
+    }
+
+    /// A 64-bit integer.
+    pub fn i64(n: i64) -> Arg {
+        Arg::Value(n.to_le_bytes().to_vec())
+    }
+
+    /// An `f32`.
+    pub fn f32(x: f32) -> Arg {
+        Arg::Value(x.to_le_bytes().to_vec())
+    }
+}
+
+/// What is wrong, without the place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// An access outside of every object; the text describes the address.
+    OutOfBounds(String),
+    /// An address less aligned than the access says.
+    Misaligned(String),
+    /// A write to memory that is only read.
+    ReadOnly(String),
+    /// Another work-item's private memory.
+    NotShared(String),
+    /// Undefined behaviour.
+    Undefined(String),
+    /// Work-items of a group wait at different barriers, or some have finished while others wait.
+    DivergentBarrier(String),
+    /// The active lanes of a gang do not choose the same target.
+    DivergentBranch(String),
+    /// More steps than allowed.
+    StepLimit,
+    /// The host has no such function, or not for these operands.
+    UnknownHostFunction(String),
+    /// Launch arguments that do not fit the kernel.
+    BadLaunch(String),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::OutOfBounds(what) => write!(f, "out of bounds: {what}"),
+            Fault::Misaligned(what) => write!(f, "misaligned: {what}"),
+            Fault::ReadOnly(what) => write!(f, "write to read-only memory: {what}"),
+            Fault::NotShared(what) => write!(f, "another work-item's memory: {what}"),
+            Fault::Undefined(what) => write!(f, "undefined: {what}"),
+            Fault::DivergentBarrier(what) => write!(f, "divergent barrier: {what}"),
+            Fault::DivergentBranch(what) => write!(f, "divergent branch: {what}"),
+            Fault::StepLimit => f.write_str("more steps than allowed"),
+            Fault::UnknownHostFunction(name) => write!(f, "no host function {name}"),
+            Fault::BadLaunch(what) => write!(f, "bad launch: {what}"),
+        }
+    }
+}
+
+impl From<Undefined> for Fault {
+    fn from(Undefined(what): Undefined) -> Fault {
+        Fault::Undefined(what.to_owned())
+    }
+}
+
+/// A fault with its place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InterpError {
+    /// What is wrong.
+    pub fault: Fault,
+    /// The global id of the work-item, if one is at fault.
+    pub global_id: Option<[u64; 3]>,
+    /// The region and block.
+    pub place: Option<(Region, Block)>,
+    /// The instruction as text, empty outside of code.
+    pub line: String,
+    /// Where the user wrote it.
+    pub loc: SourceLoc,
+}
+
+impl fmt::Display for InterpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.fault)?;
+        if let Some([x, y, z]) = self.global_id {
+            write!(f, " in work-item ({x}, {y}, {z})")?;
+        }
+        if let Some((region, block)) = self.place {
+            write!(f, " at {region}, {block}")?;
+        }
+        if self.loc.line != 0 {
+            write!(f, " (source {}:{})", self.loc.line, self.loc.column)?;
+        }
+        if !self.line.is_empty() {
+            write!(f, "\n  {}", self.line)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for InterpError {}
+
+impl From<Fault> for InterpError {
+    fn from(fault: Fault) -> InterpError {
+        InterpError { fault, global_id: None, place: None, line: String::new(), loc: SourceLoc::default() }
+    }
+}
+
+/// One call of printf.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PrintfEvent {
+    /// Its format.
+    pub format: Format,
+    /// The bits of its operands.
+    pub args: Vec<u128>,
+    /// Who printed.
+    pub global_id: [u64; 3],
+}
+
+/// What a run did beside changing memory.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Report {
+    /// Instructions and terminators executed by each work-item, in the order in which they ran.
+    pub steps: Vec<u64>,
+    /// How often each target of each block's terminator was taken.
+    pub branches: BTreeMap<(Region, Block, u32), u64>,
+    /// printf calls in order.
+    pub printf: Vec<PrintfEvent>,
+}
+
+/// Sees what work-items do, block by block: for tests of analyses.
+pub trait Observer {
+    /// A work-item has run a block's instructions and goes on with its terminator. `values` holds the bits
+    /// of each value by its number.
+    fn block(&mut self, group: [u64; 3], local_id: [u64; 3], region: Region, block: Block, values: &[u128]);
+}
+
+/// Steps of all work-items together that `run` allows.
+pub const STEP_LIMIT: u64 = 200_000_000;
+
+/// Runs a kernel over a range.
+pub fn run(
+    module: &Module,
+    kernel: &str,
+    range: &NdRange,
+    args: &[Arg],
+    memory: &mut Memory,
+) -> Result<Report, InterpError> {
+    run_limited(module, kernel, range, args, memory, STEP_LIMIT)
+}
+
+/// Runs a kernel over a range for at most so many steps of all work-items together.
+pub fn run_limited(
+    module: &Module,
+    kernel: &str,
+    range: &NdRange,
+    args: &[Arg],
+    memory: &mut Memory,
+    step_limit: u64,
+) -> Result<Report, InterpError> {
+    launch(module, kernel, range, args, memory, (step_limit, None), None)
+}
+
+/// Runs a kernel over a range under observation.
+pub fn run_observed(
+    module: &Module,
+    kernel: &str,
+    range: &NdRange,
+    args: &[Arg],
+    memory: &mut Memory,
+    observer: &mut dyn Observer,
+) -> Result<Report, InterpError> {
+    launch(module, kernel, range, args, memory, (STEP_LIMIT, None), Some(observer))
+}
+
+/// Runs a linearized kernel in gangs of `width` work-items, in lock-step, for at most so many steps of all gangs
+/// together.
+pub fn run_gangs(
+    module: &Module,
+    kernel: &str,
+    range: &NdRange,
+    args: &[Arg],
+    memory: &mut Memory,
+    step_limit: u64,
+    (width, layout): (usize, Layout),
+) -> Result<Report, InterpError> {
+    launch(module, kernel, range, args, memory, (step_limit, Some((width.max(1), layout))), None)
+}
+
+/// Runs for at most so many steps, in gangs of some width if there is one.
+fn launch<'a>(
+    module: &'a Module,
+    kernel: &str,
+    range: &'a NdRange,
+    args: &[Arg],
+    memory: &mut Memory,
+    (step_limit, gangs): (u64, Option<(usize, Layout)>),
+    observer: Option<&'a mut (dyn Observer + 'a)>,
+) -> Result<Report, InterpError> {
+    let Some(kernel) = module.kernels.iter().find(|k| k.name == kernel) else {
+        return Err(Fault::BadLaunch(format!("there is no kernel {kernel:?}")).into());
+    };
+    let bad_range = range.local_size.contains(&0) || !(1..=3).contains(&range.work_dim);
+    if bad_range {
+        return Err(Fault::BadLaunch("the range has empty groups or no dimensions".to_string()).into());
+    }
+    memory.begin_launch(module)?;
+    let mut block = vec![0; kernel.args_size as usize];
+    if args.len() != kernel.params.len() {
+        let message = format!("{} arguments for {} parameters", args.len(), kernel.params.len());
+        return Err(Fault::BadLaunch(message).into());
+    }
+    let mut local_args = Vec::new();
+    for (i, (param, arg)) in kernel.params.iter().zip(args).enumerate() {
+        let bytes = match (param.kind, arg) {
+            (ParamKind::Local, Arg::Local(size)) => {
+                local_args.push((i, *size));
+                vec![0; 8]
+            }
+            (ParamKind::Local, _) | (_, Arg::Local(_)) => Vec::new(),
+            (_, Arg::Value(bytes)) => bytes.clone(),
+            (_, Arg::Null) => vec![0; 8],
+            (_, Arg::Buffer(index)) => memory.buffer_address(*index)?.to_le_bytes().to_vec(),
+        };
+        let start = param.offset as usize;
+        match block.get_mut(start..start + param.size as usize) {
+            Some(place) if place.len() == bytes.len() => place.copy_from_slice(&bytes),
+            _ => return Err(Fault::BadLaunch(format!("argument {i} does not fit its parameter")).into()),
+        }
+    }
+    let converge = gangs.is_none() && needs_sub_groups(kernel);
+    let orders = if converge { kernel.regions.values().map(converged::order).collect() } else { PrimaryMap::new() };
+    let gangs = if converge { Some((kernel.attrs.sub_group_size() as usize, Layout::Linear)) } else { gangs };
+    let (width, layout) = gangs.map_or((None, Layout::X), |(width, layout)| (Some(width), layout));
+    let report = Report::default();
+    let mut run = Run { kernel, range, width, layout, orders, step_limit, clock: 0, report, observer };
+    let groups = range.num_groups();
+    for z in 0..groups[2] {
+        for y in 0..groups[1] {
+            for x in 0..groups[0] {
+                run.group([x, y, z], &block, &local_args, memory)?;
+            }
+        }
+    }
+    Ok(run.report)
+}
+
+/// One launch.
+struct Run<'a> {
+    kernel: &'a Kernel,
+    observer: Option<&'a mut (dyn Observer + 'a)>,
+    range: &'a NdRange,
+    /// Work-items of a gang; none where each runs by itself.
+    width: Option<usize>,
+    /// Which.
+    layout: Layout,
+    /// Where gangs run code that is not linearized, the blocks' places in the order in which lanes go on.
+    orders: PrimaryMap<Region, SecondaryMap<Block, usize>>,
+    step_limit: u64,
+    /// What the clock showed last.
+    clock: u64,
+    report: Report,
+}
+
+impl Run<'_> {
+    /// A reading of the clock, which goes on from one to the next.
+    fn tick(&mut self) -> u64 {
+        self.clock += 1;
+        self.clock
+    }
+
+    fn group(
+        &mut self,
+        id: [u64; 3],
+        args: &[u8],
+        local_args: &[(usize, u64)],
+        memory: &mut Memory,
+    ) -> Result<(), InterpError> {
+        let range = self.range;
+        let size: [u64; 3] =
+            std::array::from_fn(|d| range.local_size[d].min(range.global_size[d] - id[d] * range.local_size[d]));
+        let group = Group::new(self.kernel, id, size, args, local_args, memory)?;
+        let mut gangs = Vec::new();
+        let [along, middle, outer] = self.layout.order();
+        let mut id = [0; 3];
+        for k in 0..size[outer] {
+            for j in 0..size[middle] {
+                for i in 0..size[along] {
+                    (id[along], id[middle], id[outer]) = (i, j, k);
+                    let number = id[0] + size[0] * (id[1] + size[1] * id[2]);
+                    let place = if self.layout.crosses_rows() { number } else { i };
+                    let gang = gangs.last_mut().filter(|_| place % self.width.unwrap_or(1) as u64 != 0);
+                    let first = gang.as_ref().map(|gang: &&mut Gang| &gang.lanes[0]);
+                    let item = Item::new(self, &group, id, number as u32, first, memory)?;
+                    match gang {
+                        Some(gang) => gang.lanes.push(item),
+                        None => gangs.push(Gang { lanes: vec![item], width: self.width.unwrap_or(1) }),
+                    }
+                }
+            }
+        }
+        loop {
+            let mut first: Option<(Arrival, [u64; 3])> = None;
+            for gang in &mut gangs {
+                let arrival = match self.width {
+                    Some(_) if !self.orders.is_empty() => gang.run_converged(self, &group, memory)?,
+                    Some(_) => gang.run(self, &group, memory)?,
+                    None => gang.lanes[0].run(self, &group, memory)?,
+                };
+                match &first {
+                    None => first = Some((arrival, gang.lanes[0].global_id)),
+                    Some((other, other_id)) if *other != arrival => {
+                        let what = format!("this one {arrival}, work-item {other_id:?} {other}");
+                        return Err(gang.lanes[0].error(self, Fault::DivergentBarrier(what)));
+                    }
+                    Some(_) => {}
+                }
+            }
+            match first {
+                Some((arrival @ (Arrival::Barrier(..) | Arrival::Region(_)), _)) => {
+                    self.compare_shared(&gangs)?;
+                    collective::collect(self.kernel, arrival, &mut gangs)?;
+                }
+                Some((Arrival::End, _)) | None => break,
+            }
+        }
+        self.report.steps.extend(gangs.iter().flat_map(|gang| &gang.lanes).map(|item| item.steps));
+        memory.end_group();
+        Ok(())
+    }
+
+    /// What a group keeps once is the same for all its work-items.
+    fn compare_shared(&self, gangs: &[Gang]) -> Result<(), InterpError> {
+        let mut items = gangs.iter().flat_map(|gang| &gang.lanes);
+        let Some(first) = items.next() else { return Ok(()) };
+        for (slot, _) in self.kernel.live.iter().filter(|(_, data)| data.shared) {
+            if let Some(other) = items.clone().find(|item| item.kept(slot) != first.kept(slot)) {
+                return Err(other.error(self, Fault::Undefined(format!("work-items keep different values in {slot}"))));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,444 @@
+//! One work-item: its place in the code and its values, and the execution of instructions.
+
+use super::memory::{Interleaved, Kind, global_address};
+use super::{Fault, InterpError, Memory, PrintfEvent, Run, host};
+use crate::eval::{float, integer, unary};
+use crate::ir::*;
+use lockstep_protocol::parameters::Input;
+use lockstep_protocol::types::{Space, Type};
+use std::fmt;
+
+/// What all work-items of a running group share.
+pub(super) struct Group {
+    id: [u64; 3],
+    size: [u64; 3],
+    locals: Vec<u64>,
+    arguments: u64,
+}
+
+impl Group {
+    /// Makes the group's memory.
+    pub fn new(
+        kernel: &Kernel,
+        id: [u64; 3],
+        size: [u64; 3],
+        args: &[u8],
+        local_args: &[(usize, u64)],
+        memory: &mut Memory,
+    ) -> Result<Group, Fault> {
+        let poison = |size: u64| vec![0xcb; usize::try_from(size).unwrap_or(usize::MAX)];
+        let too_large = |size: u64| size >= 1 << 31;
+        if kernel.locals.values().any(|l| too_large(l.size)) || local_args.iter().any(|l| too_large(l.1)) {
+            return Err(Fault::BadLaunch("a local variable is too large".to_string()));
+        }
+        let mut block = args.to_vec();
+        for &(param, size) in local_args {
+            let address = memory.add(Kind::LocalArgument(param as u32), poison(size), true)?;
+            let offset = kernel.params[param].offset as usize;
+            block[offset..][..8].copy_from_slice(&address.to_le_bytes());
+        }
+        let locals = kernel
+            .locals
+            .iter()
+            .map(|(local, data)| memory.add(Kind::Local(local.as_u32()), poison(data.size), true))
+            .collect::<Result<_, _>>()?;
+        let arguments = memory.add(Kind::Arguments, block, false)?;
+        Ok(Group { id, size, locals, arguments })
+    }
+}
+
+/// Where a work-item stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Arrival {
+    /// Behind this barrier instruction.
+    Barrier(Region, Inst),
+    /// At the beginning of a region.
+    Region(Region),
+    /// It has finished.
+    End,
+}
+
+impl fmt::Display for Arrival {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Arrival::Barrier(region, inst) => write!(f, "waits at the barrier {inst} of {region}"),
+            Arrival::Region(region) => write!(f, "waits before {region}"),
+            Arrival::End => f.write_str("has finished"),
+        }
+    }
+}
+
+/// What private memory holds that was never written.
+const UNWRITTEN: u8 = 0xcd;
+
+/// A work-item.
+pub(super) struct Item {
+    pub global_id: [u64; 3],
+    /// Instructions and terminators executed.
+    pub steps: u64,
+    local_id: [u64; 3],
+    /// Its number in the group.
+    number: u32,
+    pub region: Region,
+    pub block: Block,
+    /// The next instruction in the block.
+    pub position: usize,
+    pub values: Vec<u128>,
+    pub live: Vec<Option<u128>>,
+    /// What the region's reduction gave.
+    pub combined: u128,
+    slots: Vec<u64>,
+}
+
+impl Item {
+    /// What a live slot holds.
+    pub fn kept(&self, slot: LiveSlot) -> Option<u128> {
+        self.live[slot.as_u32() as usize]
+    }
+
+    /// A work-item before its first instruction; `gang` is the first lane of its gang, if that is another one.
+    pub fn new(
+        run: &Run<'_>,
+        group: &Group,
+        local_id: [u64; 3],
+        number: u32,
+        gang: Option<&Item>,
+        memory: &mut Memory,
+    ) -> Result<Item, InterpError> {
+        let range = run.range;
+        let kernel = run.kernel;
+        let mut slots = Vec::new();
+        for (slot, data) in &kernel.slots {
+            if data.size >= 1 << 31 {
+                return Err(Fault::BadLaunch("a private variable is too large".to_string()).into());
+            }
+            let kind = Kind::Slot(slot.as_u32(), number);
+            slots.push(match data.layout {
+                SlotLayout::Apart => memory.add(kind, vec![UNWRITTEN; data.size as usize], true)?,
+                SlotLayout::Shared => match gang {
+                    Some(first) => first.slots[slot.as_u32() as usize],
+                    None => memory.add(kind.of_gang(run.width.is_some()), vec![UNWRITTEN; data.size as usize], true)?,
+                },
+                SlotLayout::Interleaved { element, lanes } => {
+                    let (element, lanes) = (u64::from(element.max(1)), u64::from(lanes.max(1)));
+                    let place = match run.layout {
+                        layout if layout.crosses_rows() => number.into(),
+                        layout => local_id[layout.dim()],
+                    };
+                    let own = Interleaved { element, lanes, lane: place % lanes };
+                    memory.add_interleaved(kind, data.size, own, UNWRITTEN)?
+                }
+            });
+        }
+        let global_id = std::array::from_fn(|d| {
+            range.global_offset[d].wrapping_add(group.id[d] * range.local_size[d] + local_id[d])
+        });
+        let mut item = Item {
+            global_id,
+            steps: 0,
+            local_id,
+            number,
+            region: Region::from_u32(0),
+            block: kernel.body().entry(),
+            position: 0,
+            values: Vec::new(),
+            live: vec![None; kernel.live.len()],
+            combined: 0,
+            slots,
+        };
+        let begun = item.enter(run, group, Region::from_u32(0), memory);
+        begun.map_err(|fault| item.error(run, fault))?;
+        Ok(item)
+    }
+
+    /// A fault with this work-item's place.
+    pub fn error(&self, run: &Run<'_>, fault: Fault) -> InterpError {
+        let f = &run.kernel.regions[self.region];
+        let inst = f.blocks[self.block].insts.get(self.position);
+        InterpError {
+            fault,
+            global_id: Some(self.global_id),
+            place: Some((self.region, self.block)),
+            line: inst.map_or_else(|| term_text(f, self.block), |&inst| inst_text(f, inst)),
+            loc: inst.map(|&inst| f.insts[inst].loc).unwrap_or_default(),
+        }
+    }
+
+    /// Goes to a region's beginning.
+    pub fn enter(&mut self, run: &Run<'_>, group: &Group, region: Region, memory: &Memory) -> Result<(), Fault> {
+        let f = &run.kernel.regions[region];
+        self.region = region;
+        self.block = f.entry();
+        self.position = 0;
+        self.values.clear();
+        self.values.extend(f.values.values().map(|data| match data.def {
+            ValueDef::Const(bits) => bits,
+            _ => 0,
+        }));
+        for (&param, &(input, ty)) in f.blocks[self.block].params.iter().zip(&run.kernel.inputs) {
+            self.values[param.as_u32() as usize] = match input {
+                Input::Value { param, offset } => {
+                    let offset = run.kernel.params[param as usize].offset + offset;
+                    self.read(memory, group.arguments + u64::from(offset), ty, 1)?
+                }
+                Input::Address { param } => {
+                    let offset = run.kernel.params[param as usize].offset;
+                    u128::from(group.arguments + u64::from(offset))
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// Runs until it arrives at a barrier or has finished.
+    pub fn run(&mut self, run: &mut Run<'_>, group: &Group, memory: &mut Memory) -> Result<Arrival, InterpError> {
+        let stopped = self.execute(run, group, memory);
+        stopped.map_err(|fault| self.error(run, fault))
+    }
+
+    fn execute(&mut self, run: &mut Run<'_>, group: &Group, memory: &mut Memory) -> Result<Arrival, Fault> {
+        let kernel = run.kernel;
+        loop {
+            self.steps += 1;
+            run.step_limit = run.step_limit.checked_sub(1).ok_or(Fault::StepLimit)?;
+            let f = &kernel.regions[self.region];
+            let block = &f.blocks[self.block];
+            if let Some(&inst) = block.insts.get(self.position) {
+                let data = &f.insts[inst].data;
+                if matches!(data, InstData::Barrier | InstData::Collective { .. }) {
+                    self.position += 1;
+                    return Ok(Arrival::Barrier(self.region, inst));
+                }
+                self.inst(run, group, memory, f, inst)?;
+                self.position += 1;
+                continue;
+            }
+            if let Some(arrival) = self.leave(run, group, memory)? {
+                return Ok(arrival);
+            }
+        }
+    }
+
+    /// Takes the way out of the block, all of whose instructions have run; the answer is where the work-item stops, if it
+    /// does.
+    pub fn leave(&mut self, run: &mut Run<'_>, group: &Group, memory: &Memory) -> Result<Option<Arrival>, Fault> {
+        let f = &run.kernel.regions[self.region];
+        let block = &f.blocks[self.block];
+        if let Some(observer) = &mut run.observer {
+            observer.block(group.id, self.local_id, self.region, self.block, &self.values);
+        }
+        let (index, to) = match &block.term {
+            Terminator::Jump(to) => (0, to),
+            Terminator::Branch { cond, then_to, else_to } => match self.get(*cond) {
+                0 => (1, else_to),
+                _ => (0, then_to),
+            },
+            Terminator::Switch { value, cases, default } => {
+                let value = self.get(*value);
+                match cases.iter().position(|(key, _)| *key == value) {
+                    Some(index) => (index, &cases[index].1),
+                    None => (cases.len(), default),
+                }
+            }
+            Terminator::Return => return Ok(Some(Arrival::End)),
+            Terminator::Exit(region) => {
+                self.enter(run, group, *region, memory)?;
+                return Ok(Some(Arrival::Region(*region)));
+            }
+            Terminator::Unreachable => {
+                return Err(Fault::Undefined("reached `unreachable`".to_string()));
+            }
+        };
+        *run.report.branches.entry((self.region, self.block, index as u32)).or_default() += 1;
+        let args: Vec<u128> = to.args.iter().map(|&v| self.get(v)).collect();
+        for (&param, bits) in f.blocks[to.block].params.iter().zip(args) {
+            self.values[param.as_u32() as usize] = bits;
+        }
+        self.block = to.block;
+        self.position = 0;
+        Ok(None)
+    }
+
+    pub fn get(&self, value: Value) -> u128 {
+        self.values[value.as_u32() as usize]
+    }
+
+    fn address(&self, value: Value, offset: i64) -> u64 {
+        (self.get(value) as u64).wrapping_add_signed(offset)
+    }
+
+    fn read(&self, memory: &Memory, address: u64, ty: Type, align: u32) -> Result<u128, Fault> {
+        let len = ty.bits().div_ceil(8);
+        let place = memory.access(address, len.into(), align, false, self.number)?;
+        let mut bytes = [0; 16];
+        bytes[..len as usize].copy_from_slice(memory.read(place, len as usize));
+        Ok(u128::from_le_bytes(bytes) & ty.mask())
+    }
+
+    fn write(&self, memory: &mut Memory, address: u64, ty: Type, align: u32, bits: u128) -> Result<(), Fault> {
+        let len = ty.bits().div_ceil(8);
+        let place = memory.access(address, len.into(), align, true, self.number)?;
+        memory.write(place, len as usize).copy_from_slice(&bits.to_le_bytes()[..len as usize]);
+        Ok(())
+    }
+
+    pub fn inst(
+        &mut self,
+        run: &mut Run<'_>,
+        group: &Group,
+        memory: &mut Memory,
+        f: &Function,
+        inst: Inst,
+    ) -> Result<(), Fault> {
+        let node = &f.insts[inst];
+        // The first result's type; instructions without results do not ask.
+        let ty = node.results.first().map_or(Type::BOOL, |&v| f.ty(v));
+        let bits = match &node.data {
+            InstData::Unary { op: UnaryOp::SpaceOf, arg, .. } => {
+                let space = memory.space_of(self.address(*arg, 0));
+                u128::from(space.unwrap_or(Space::Global).number())
+            }
+            InstData::Unary { op, arg, .. } => unary::unary(*op, f.ty(*arg), ty, self.get(*arg)),
+            InstData::Binary { op, args, .. } => binary(*op, ty, self.get(args[0]), self.get(args[1]))?,
+            InstData::Ternary { op, args, .. } => {
+                let [a, b, c] = args.map(|v| self.get(v));
+                match op {
+                    TernaryOp::Select if a != 0 => b,
+                    TernaryOp::Select => c,
+                    TernaryOp::Fma | TernaryOp::FmulAdd => float::fma(ty, a, b, c),
+                    TernaryOp::Scaled => float::scaled(ty, a, b, c),
+                    TernaryOp::Fshl => integer::funnel_left(ty.bits(), a, b, c),
+                    TernaryOp::Fshr => integer::funnel_right(ty.bits(), a, b, c),
+                }
+            }
+            InstData::Icmp { cc, args } => {
+                integer::compare(*cc, f.ty(args[0]), self.get(args[0]), self.get(args[1])).into()
+            }
+            InstData::Fcmp { cc, args, .. } => {
+                float::compare(*cc, f.ty(args[0]), self.get(args[0]), self.get(args[1])).into()
+            }
+            InstData::PtrAdd { base, offset, .. } => self.address(*base, self.get(*offset) as i64).into(),
+            InstData::Load { ptr, offset, access } => {
+                let mut align = access.align;
+                let mut address = self.address(*ptr, *offset);
+                for &result in &node.results {
+                    self.values[result.as_u32() as usize] = self.read(memory, address, ty, align)?;
+                    address = address.wrapping_add(ty.bytes().into());
+                    align = align.min(ty.bytes());
+                }
+                return Ok(());
+            }
+            InstData::Store { ptr, offset, access, args } => {
+                let ty = f.ty(args[0]);
+                let mut align = access.align;
+                let mut address = self.address(*ptr, *offset);
+                for &arg in args {
+                    self.write(memory, address, ty, align, self.get(arg))?;
+                    address = address.wrapping_add(ty.bytes().into());
+                    align = align.min(ty.bytes());
+                }
+                return Ok(());
+            }
+            InstData::MemCopy { dst, src, len, overlap, .. } => {
+                let len = self.get(*len) as u64;
+                let (dst, src) = (self.address(*dst, 0), self.address(*src, 0));
+                if len != 0 {
+                    if !overlap && dst != src && dst.abs_diff(src) < len {
+                        return Err(Fault::Undefined("memcpy of overlapping ranges".to_string()));
+                    }
+                    let from = memory.access(src, len, 1, false, self.number)?;
+                    let to = memory.access(dst, len, 1, true, self.number)?;
+                    let bytes = memory.read(from, len as usize).to_vec();
+                    memory.write(to, len as usize).copy_from_slice(&bytes);
+                }
+                return Ok(());
+            }
+            InstData::MemSet { dst, byte, len, .. } => {
+                let len = self.get(*len) as u64;
+                if len != 0 {
+                    let to = memory.access(self.address(*dst, 0), len, 1, true, self.number)?;
+                    memory.write(to, len as usize).fill(self.get(*byte) as u8);
+                }
+                return Ok(());
+            }
+            InstData::AtomicRmw { op, align, ptr, arg, .. } => {
+                let address = self.address(*ptr, 0);
+                let old = self.read(memory, address, ty, *align)?;
+                let new = match op.binary() {
+                    Some(op) => binary(op, ty, old, self.get(*arg))?,
+                    None => self.get(*arg),
+                };
+                self.write(memory, address, ty, *align, new)?;
+                old
+            }
+            InstData::AtomicCas { align, ptr, expected, new, .. } => {
+                let address = self.address(*ptr, 0);
+                let old = self.read(memory, address, ty, *align)?;
+                let equal = old == self.get(*expected);
+                let stored = if equal { self.get(*new) } else { old };
+                self.write(memory, address, ty, *align, stored)?;
+                self.values[node.results[1].as_u32() as usize] = equal.into();
+                old
+            }
+            InstData::Query { query, dim } => self.query(run.range, group, *query, *dim).into(),
+            InstData::SlotAddr { slot } => self.slots[slot.as_u32() as usize].into(),
+            InstData::LocalAddr { local } => group.locals[local.as_u32() as usize].into(),
+            InstData::GlobalAddr { global } => global_address(global.as_u32()).into(),
+            InstData::LiveLoad { live } => {
+                let kept = self.live[live.as_u32() as usize];
+                kept.ok_or_else(|| Fault::Undefined(format!("{live} was never stored")))?
+            }
+            InstData::LiveStore { live, arg } => {
+                self.live[live.as_u32() as usize] = Some(self.get(*arg));
+                return Ok(());
+            }
+            InstData::CallHost { name, args } => {
+                let args: Vec<(Type, u128)> = args.iter().map(|&v| (f.ty(v), self.get(v))).collect();
+                host::call(name, ty, &args).ok_or_else(|| Fault::UnknownHostFunction(name.to_string()))?
+            }
+            InstData::Printf { format, args } => {
+                let args = args.iter().map(|&v| self.get(v)).collect();
+                run.report.printf.push(PrintfEvent { format: *format, args, global_id: self.global_id });
+                0
+            }
+            InstData::Clock => run.tick().into(),
+            // Alone, a work-item is the only lane.
+            InstData::Any { cond } | InstData::Ballot { cond } => self.get(*cond),
+            InstData::LaneOf { arg, .. } | InstData::Put { value: arg, .. } => self.get(*arg),
+            // A gang gives their results.
+            InstData::Across { .. } | InstData::Shuffle { .. } => return Ok(()),
+            InstData::Combined => self.combined,
+            // The group gives its result.
+            InstData::Collective { .. } => return Ok(()),
+            InstData::Fence { .. } | InstData::Barrier | InstData::GangBarrier | InstData::Yield => return Ok(()),
+        };
+        if let Some(&result) = node.results.first() {
+            self.values[result.as_u32() as usize] = bits;
+        }
+        Ok(())
+    }
+
+    fn query(&self, range: &super::NdRange, group: &Group, query: Query, dim: u8) -> u64 {
+        let d = usize::from(dim);
+        match query {
+            Query::GlobalId => self.global_id[d],
+            Query::LocalId => self.local_id[d],
+            Query::LinearId => self.number.into(),
+            Query::GroupId => group.id[d],
+            Query::GlobalSize => range.global_size[d],
+            Query::LocalSize => group.size[d],
+            Query::EnqueuedLocalSize => range.local_size[d],
+            Query::NumGroups => range.num_groups()[d],
+            Query::GlobalOffset => range.global_offset[d],
+            Query::WorkDim => range.work_dim.into(),
+        }
+    }
+}
+
+/// The result of an operation of two operands.
+pub(super) fn binary(op: BinaryOp, ty: Type, a: u128, b: u128) -> Result<u128, Fault> {
+    match float::binary(op, ty, a, b) {
+        Some(bits) => Ok(bits),
+        None => Ok(integer::binary(op, ty.bits(), a, b).unwrap_or(Ok(0))?),
+    }
+}

@@ -1,0 +1,262 @@
+//! Simulated memory: objects, and addresses that know which object they point into.
+//!
+//! An address is an object's number in the upper and a signed byte offset in the lower 32 bits, so that
+//! arithmetic on addresses and their integers works as on a machine while an access shows where it went
+//! astray.
+
+use super::Fault;
+use crate::ir::Module;
+use lockstep_protocol::types::Space;
+
+/// What an object is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Global(u32),
+    Buffer(u32),
+    Arguments,
+    Local(u32),
+    LocalArgument(u32),
+    /// Slot and the work-item's number in its group, or `GANG`.
+    Slot(u32, u32),
+}
+
+/// The owner of a slot that the lanes of a gang share.
+const GANG: u32 = u32::MAX;
+
+impl Kind {
+    fn describe(self) -> String {
+        match self {
+            Kind::Global(n) => format!("g{n}"),
+            Kind::Buffer(n) => format!("buffer {n}"),
+            Kind::Arguments => "the argument block".to_string(),
+            Kind::Local(n) => format!("lv{n}"),
+            Kind::LocalArgument(n) => format!("local argument {n}"),
+            Kind::Slot(n, _) => format!("ss{n}"),
+        }
+    }
+
+    /// The same object, perhaps shared by the lanes of a gang.
+    pub fn of_gang(self, shared: bool) -> Kind {
+        match self {
+            Kind::Slot(slot, _) if shared => Kind::Slot(slot, GANG),
+            kind => kind,
+        }
+    }
+
+    pub fn space(self, constant: bool) -> Space {
+        match self {
+            Kind::Global(_) if constant => Space::Constant,
+            Kind::Global(_) | Kind::Buffer(_) => Space::Global,
+            Kind::Arguments | Kind::Slot(..) => Space::Private,
+            Kind::Local(_) | Kind::LocalArgument(_) => Space::Local,
+        }
+    }
+}
+
+/// Bytes of one lane among those of others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Interleaved {
+    /// Bytes of an element.
+    pub element: u64,
+    /// Lanes of a gang.
+    pub lanes: u64,
+    /// The one.
+    pub lane: u64,
+}
+
+impl Interleaved {
+    /// Whether `len` bytes at an offset are an element of this lane, or part of one.
+    fn holds(self, offset: u64, len: u64) -> bool {
+        offset / self.element % self.lanes == self.lane && offset % self.element + len <= self.element
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Object {
+    kind: Kind,
+    /// Which bytes are the owner's, if not all.
+    own: Option<Interleaved>,
+    /// Contents, or none for buffers and globals, which live in their own lists.
+    bytes: Vec<u8>,
+    writable: bool,
+}
+
+/// Buffers and program-scope variables, which outlive a run, and the objects of the running group.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    /// Contents of the buffers; new ones may be added between runs.
+    pub buffers: Vec<Vec<u8>>,
+    /// Contents of the program-scope variables; empty until the first run.
+    pub globals: Vec<Vec<u8>>,
+    global_constant: Vec<bool>,
+    group: Vec<Object>,
+    /// Objects of earlier groups, whose numbers are not given again.
+    past: u64,
+}
+
+/// An access that was found good: an object and the offset in it.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    object: u64,
+    offset: usize,
+}
+
+const OFFSET_BITS: u32 = 32;
+
+/// Objects of groups have numbers from here on.
+const GROUP_BASE: u64 = 1 << 24;
+/// Buffers have numbers from here on.
+const BUFFER_BASE: u64 = 1 << 16;
+/// Numbers wrap in 31 bits; so many groups' objects are apart before they come again.
+const GROUP_SPAN: u64 = 1 << 30;
+
+impl Memory {
+    /// Memory with these buffers.
+    pub fn new(buffers: Vec<Vec<u8>>) -> Memory {
+        Memory { buffers, ..Memory::default() }
+    }
+
+    pub(super) fn begin_launch(&mut self, module: &Module) -> Result<(), Fault> {
+        self.group.clear();
+        if module.globals.len() as u64 >= BUFFER_BASE || self.buffers.len() as u64 >= GROUP_BASE - BUFFER_BASE {
+            return Err(Fault::BadLaunch("too many memory objects".to_string()));
+        }
+        if self.globals.len() != module.globals.len() {
+            self.globals.clear();
+            self.global_constant.clear();
+            for data in module.globals.values() {
+                let mut bytes = data.init.clone();
+                for &(at, target, addend) in &data.relocs {
+                    let address = global_address(target.as_u32()).wrapping_add_signed(addend);
+                    bytes[at as usize..][..8].copy_from_slice(&address.to_le_bytes());
+                }
+                self.globals.push(bytes);
+                self.global_constant.push(data.constant || data.space == Space::Constant);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn buffer_address(&self, index: usize) -> Result<u64, Fault> {
+        if index < self.buffers.len() {
+            Ok((BUFFER_BASE + index as u64) << OFFSET_BITS)
+        } else {
+            Err(Fault::BadLaunch(format!("there is no buffer {index}")))
+        }
+    }
+
+    /// A new object of the running group; its address.
+    pub(super) fn add(&mut self, kind: Kind, bytes: Vec<u8>, writable: bool) -> Result<u64, Fault> {
+        if bytes.len() >= 1 << (OFFSET_BITS - 1) {
+            return Err(Fault::BadLaunch(format!("{} is too large", kind.describe())));
+        }
+        let number = (self.past + self.group.len() as u64) % GROUP_SPAN;
+        self.group.push(Object { kind, own: None, bytes, writable });
+        Ok((GROUP_BASE + number) << OFFSET_BITS)
+    }
+
+    /// A new slot of `size` bytes per lane, of which only one lane's may be touched; the address of its first.
+    pub(super) fn add_interleaved(&mut self, kind: Kind, size: u64, own: Interleaved, fill: u8) -> Result<u64, Fault> {
+        let bytes = size.next_multiple_of(own.element) * own.lanes;
+        let start = self.add(kind, vec![fill; bytes as usize], true)?;
+        if let Some(object) = self.group.last_mut() {
+            object.own = Some(own);
+        }
+        Ok(start + own.lane * own.element)
+    }
+
+    /// Drops the running group's objects.
+    pub(super) fn end_group(&mut self) {
+        self.past += self.group.len() as u64;
+        self.group.clear();
+    }
+
+    fn index(&self, object: u64) -> Option<usize> {
+        let number = object.checked_sub(GROUP_BASE)?;
+        let index = (number + GROUP_SPAN - self.past % GROUP_SPAN) % GROUP_SPAN;
+        ((index as usize) < self.group.len()).then_some(index as usize)
+    }
+
+    fn object(&self, object: u64) -> Option<(Kind, usize, bool)> {
+        if let Some(index) = self.index(object) {
+            let object = &self.group[index];
+            return Some((object.kind, object.bytes.len(), object.writable));
+        }
+        if let Some(n) = object.checked_sub(BUFFER_BASE) {
+            let buffer = self.buffers.get(n as usize)?;
+            return Some((Kind::Buffer(n as u32), buffer.len(), true));
+        }
+        let n = object.checked_sub(1)? as usize;
+        let writable = !*self.global_constant.get(n)?;
+        Some((Kind::Global(n as u32), self.globals.get(n)?.len(), writable))
+    }
+
+    fn own(&self, object: u64) -> Option<Interleaved> {
+        self.index(object).and_then(|index| self.group[index].own)
+    }
+
+    /// Checks an access of `len` bytes by work-item `item` of the running group.
+    pub(super) fn access(&self, address: u64, len: u64, align: u32, write: bool, item: u32) -> Result<Place, Fault> {
+        let (object, offset) = split(address);
+        let Some((kind, size, writable)) = self.object(object) else {
+            return Err(Fault::OutOfBounds(format!("{len} bytes at {address:#x}, where nothing is")));
+        };
+        let place = || format!("{len} bytes at offset {offset} of {} ({size} bytes)", kind.describe());
+        let inside = offset >= 0 && (offset as u64).checked_add(len).is_some_and(|end| end <= size as u64);
+        if !inside {
+            return Err(Fault::OutOfBounds(place()));
+        }
+        if offset % i64::from(align) != 0 {
+            return Err(Fault::Misaligned(format!("{} but alignment {align}", place())));
+        }
+        if write && !writable {
+            return Err(Fault::ReadOnly(place()));
+        }
+        let foreign = self.own(object).is_some_and(|own| !own.holds(offset as u64, len));
+        if foreign || matches!(kind, Kind::Slot(_, owner) if owner != item && owner != GANG) {
+            return Err(Fault::NotShared(place()));
+        }
+        Ok(Place { object, offset: offset as usize })
+    }
+
+    fn bytes(&self, object: u64) -> &[u8] {
+        match self.index(object) {
+            Some(index) => &self.group[index].bytes,
+            None if object >= BUFFER_BASE => &self.buffers[(object - BUFFER_BASE) as usize],
+            None => &self.globals[object as usize - 1],
+        }
+    }
+
+    fn bytes_mut(&mut self, object: u64) -> &mut [u8] {
+        match self.index(object) {
+            Some(index) => &mut self.group[index].bytes,
+            None if object >= BUFFER_BASE => &mut self.buffers[(object - BUFFER_BASE) as usize],
+            None => &mut self.globals[object as usize - 1],
+        }
+    }
+
+    pub(super) fn read(&self, place: Place, len: usize) -> &[u8] {
+        &self.bytes(place.object)[place.offset..][..len]
+    }
+
+    pub(super) fn write(&mut self, place: Place, len: usize) -> &mut [u8] {
+        &mut self.bytes_mut(place.object)[place.offset..][..len]
+    }
+
+    /// The address space an address lies in.
+    pub(super) fn space_of(&self, address: u64) -> Option<Space> {
+        let (kind, _, writable) = self.object(split(address).0)?;
+        Some(kind.space(!writable))
+    }
+}
+
+/// The address of a program-scope variable.
+pub(super) fn global_address(global: u32) -> u64 {
+    (u64::from(global) + 1) << OFFSET_BITS
+}
+
+/// The object nearest to an address and the offset from its beginning.
+fn split(address: u64) -> (u64, i64) {
+    let object = address.wrapping_add(1 << (OFFSET_BITS - 1)) >> OFFSET_BITS;
+    (object, address.wrapping_sub(object << OFFSET_BITS) as i64)
+}

@@ -1,0 +1,80 @@
+//! What the work-items of a group compute together.
+
+use super::entities::LiveSlot;
+use super::opcodes::{BinaryOp, Collect};
+use lockstep_protocol::types::Type;
+
+/// What happens to a kept value when all work-items of a group have arrived at a region, before the first of them
+/// goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Combine {
+    /// Whether the answer is one for all, or one for each work-item, which then takes the place of its value.
+    pub how: Collect,
+    /// What two values are together.
+    pub op: BinaryOp,
+    /// Where the values are.
+    pub live: LiveSlot,
+}
+
+/// How many neighbouring lanes answer together: a power of two, or all.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Cluster(u8);
+
+impl Cluster {
+    /// The lanes of the gang.
+    pub const GANG: Cluster = Cluster(0);
+
+    /// Clusters of so many lanes, if that is a power of two.
+    pub fn of(lanes: u128) -> Option<Cluster> {
+        let log = lanes.is_power_of_two().then(|| lanes.trailing_zeros() as u8);
+        log.map(|log| Cluster(log + 1))
+    }
+
+    /// Whether all lanes answer together.
+    pub fn is_gang(self) -> bool {
+        self == Cluster::GANG
+    }
+
+    /// The lanes of a cluster in gangs of `width`.
+    pub fn lanes(self, width: u32) -> u32 {
+        match self.0 {
+            0 => width,
+            log => 1u32.checked_shl(u32::from(log) - 1).map_or(width, |lanes| lanes.min(width)),
+        }
+    }
+
+    /// The lanes, if these are not all.
+    pub fn count(self) -> Option<u128> {
+        self.0.checked_sub(1).map(|log| 1 << log)
+    }
+}
+
+impl BinaryOp {
+    /// The bits of the value that changes nothing, for operations that can be collective on values of this type.
+    pub fn identity(self, ty: Type) -> Option<u128> {
+        let top = 1 << (ty.bits().max(1) - 1);
+        let infinity = match ty {
+            Type::F16 => 0x7c00,
+            Type::F32 => 0x7f80_0000,
+            Type::F64 => 0x7ff0_0000_0000_0000,
+            _ => 0,
+        };
+        let one = match ty {
+            Type::F16 => 0x3c00,
+            Type::F32 => 0x3f80_0000,
+            _ => 0x3ff0_0000_0000_0000,
+        };
+        match self {
+            BinaryOp::Add | BinaryOp::Or | BinaryOp::Xor | BinaryOp::Umax if ty.is_int() => Some(0),
+            BinaryOp::And | BinaryOp::Umin if ty.is_int() => Some(ty.mask()),
+            BinaryOp::Smin if ty.is_int() => Some(ty.mask() & !top),
+            BinaryOp::Smax if ty.is_int() => Some(top),
+            BinaryOp::Mul if ty.is_int() => Some(1),
+            BinaryOp::Fadd if ty.is_float() => Some(0),
+            BinaryOp::Fmul if ty.is_float() => Some(one),
+            BinaryOp::Fmin if ty.is_float() => Some(infinity),
+            BinaryOp::Fmax if ty.is_float() => Some(infinity | top),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! A function body: the data-flow graph and the layout of its blocks.
+
+use super::entities::{Block, Inst, Value};
+use super::inst::{InstData, Terminator};
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{PrimaryMap, SecondaryMap};
+use lockstep_protocol::types::Type;
+use std::collections::HashMap;
+
+/// Where a value comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ValueDef {
+    /// The n-th result of an instruction.
+    Result(Inst, u32),
+    /// The n-th parameter of a block.
+    Param(Block, u32),
+    /// A constant: the bits of its type (a float's are its IEEE encoding). Belongs to no block.
+    Const(u128),
+}
+
+/// A value's type and origin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ValueData {
+    /// Its type.
+    pub ty: Type,
+    /// Its origin.
+    pub def: ValueDef,
+}
+
+/// A place in the user's source; line 0 when unknown.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct SourceLoc {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+}
+
+/// An instruction with its results.
+#[derive(Clone, PartialEq, Debug)]
+pub struct InstNode {
+    /// The operation.
+    pub data: InstData,
+    /// Its results, each of which knows its type.
+    pub results: Vec<Value>,
+    /// Where the user wrote it.
+    pub loc: SourceLoc,
+}
+
+/// A basic block.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BlockData {
+    /// Parameters: what other IRs write as phi instructions.
+    pub params: Vec<Value>,
+    /// Instructions in order.
+    pub insts: Vec<Inst>,
+    /// The block's end.
+    pub term: Terminator,
+}
+
+/// A function body. Its entry block's parameters are the kernel's inputs.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// All values.
+    pub values: PrimaryMap<Value, ValueData>,
+    /// All instructions, including those no block holds any more.
+    pub insts: PrimaryMap<Inst, InstNode>,
+    /// All blocks, including those not in the layout any more.
+    pub blocks: PrimaryMap<Block, BlockData>,
+    /// The blocks of the function in order, the entry first. The entry has no predecessor.
+    pub layout: Vec<Block>,
+    /// After `linearize`: which lanes a block works for. Its loads, stores, calls and other effects happen
+    /// in the lanes that entered the region and where the mask holds; without a mask, in all that entered.
+    /// The mask is defined before the block's instructions.
+    pub masks: SecondaryMap<Block, PackedOption<Value>>,
+    /// Where the user wrote the choice at a block's end.
+    pub end_locs: SecondaryMap<Block, SourceLoc>,
+    consts: HashMap<(Type, u128), Value>,
+}
+
+impl Default for Function {
+    fn default() -> Self {
+        Function::new()
+    }
+}
+
+impl Function {
+    /// An empty function without blocks.
+    pub fn new() -> Function {
+        Function {
+            values: PrimaryMap::new(),
+            insts: PrimaryMap::new(),
+            blocks: PrimaryMap::new(),
+            layout: Vec::new(),
+            masks: SecondaryMap::new(),
+            end_locs: SecondaryMap::new(),
+            consts: HashMap::new(),
+        }
+    }
+
+    /// The entry block.
+    pub fn entry(&self) -> Block {
+        self.layout[0]
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, value: Value) -> Type {
+        self.values[value].ty
+    }
+
+    /// The bits of a constant; `None` for other values.
+    pub fn const_bits(&self, value: Value) -> Option<u128> {
+        match self.values[value].def {
+            ValueDef::Const(bits) => Some(bits),
+            _ => None,
+        }
+    }
+
+    /// A constant read as a signed number; `None` for other values and for those that take more than 64 bits.
+    pub fn signed_constant(&self, value: Value) -> Option<i64> {
+        let spare = 128 - self.ty(value).bits();
+        i64::try_from((self.const_bits(value)? << spare).cast_signed() >> spare).ok()
+    }
+
+    /// The constant of this type with these bits (bits above the type's width are dropped).
+    pub fn constant(&mut self, ty: Type, bits: u128) -> Value {
+        let bits = bits & ty.mask();
+        let values = &mut self.values;
+        *self.consts.entry((ty, bits)).or_insert_with(|| values.push(ValueData { ty, def: ValueDef::Const(bits) }))
+    }
+
+    /// A new block at the end of the layout, `Unreachable` until its terminator is set.
+    pub fn add_block(&mut self) -> Block {
+        let block =
+            self.blocks.push(BlockData { params: Vec::new(), insts: Vec::new(), term: Terminator::Unreachable });
+        self.layout.push(block);
+        block
+    }
+
+    /// A new parameter at the end of a block's list.
+    pub fn add_param(&mut self, block: Block, ty: Type) -> Value {
+        let index = self.blocks[block].params.len() as u32;
+        let value = self.values.push(ValueData { ty, def: ValueDef::Param(block, index) });
+        self.blocks[block].params.push(value);
+        value
+    }
+
+    /// A new instruction that no block holds yet, with one result per type.
+    pub fn make_inst(&mut self, data: InstData, types: &[Type], loc: SourceLoc) -> Inst {
+        let inst = self.insts.push(InstNode { data, results: Vec::new(), loc });
+        for (index, &ty) in types.iter().enumerate() {
+            let value = self.values.push(ValueData { ty, def: ValueDef::Result(inst, index as u32) });
+            self.insts[inst].results.push(value);
+        }
+        inst
+    }
+
+    /// A new instruction at the end of a block.
+    pub fn append(&mut self, block: Block, data: InstData, types: &[Type], loc: SourceLoc) -> Inst {
+        let inst = self.make_inst(data, types, loc);
+        self.blocks[block].insts.push(inst);
+        inst
+    }
+
+    /// The only result of an instruction.
+    pub fn result(&self, inst: Inst) -> Value {
+        debug_assert_eq!(self.insts[inst].results.len(), 1);
+        self.insts[inst].results[0]
+    }
+}

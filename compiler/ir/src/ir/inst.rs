@@ -1,0 +1,379 @@
+//! Instructions and terminators.
+
+use super::collective::Cluster;
+use super::entities::{Block, Format, LiveSlot, LocalVar, Region, Slot, Value};
+use super::opcodes::{
+    AtomicOp, BinaryOp, Collect, FastMath, FloatCc, IntCc, IntFlags, Ordering, Query, TernaryOp, UnaryOp,
+};
+use lockstep_protocol::variables::Global;
+use std::sync::Arc;
+
+/// How a load or store touches memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Access {
+    /// Known alignment of the address in bytes, a power of two.
+    pub align: u32,
+    /// Neither removed, repeated nor reordered with other volatile accesses.
+    pub volatile: bool,
+    /// Atomic with this order (single-element accesses only).
+    pub atomic: Option<Ordering>,
+}
+
+impl Access {
+    /// A plain access with an alignment in bytes.
+    pub fn plain(align: u32) -> Access {
+        Access { align, volatile: false, atomic: None }
+    }
+}
+
+/// An instruction: the operation and its operands. Result types stand with the results.
+#[derive(Clone, PartialEq, Debug)]
+#[expect(missing_docs, reason = "each variant's text explains its fields")]
+pub enum InstData {
+    /// One operand, one result.
+    Unary { op: UnaryOp, fmf: FastMath, arg: Value },
+    /// Two operands and a result of one type.
+    Binary { op: BinaryOp, flags: IntFlags, fmf: FastMath, args: [Value; 2] },
+    /// Three operands, one result.
+    Ternary { op: TernaryOp, fmf: FastMath, args: [Value; 3] },
+    /// Integer or pointer comparison; the result is `i1`.
+    Icmp { cc: IntCc, args: [Value; 2] },
+    /// Float comparison; the result is `i1`.
+    Fcmp { cc: FloatCc, fmf: FastMath, args: [Value; 2] },
+    /// Address plus a byte offset (`i64`, signed); the result has the base's type.
+    PtrAdd {
+        base: Value,
+        offset: Value,
+        /// Base and result lie in (or just behind) one object.
+        inbounds: bool,
+    },
+    /// Reads as many consecutive elements as there are results, all of one type, from `ptr + offset` bytes.
+    /// Elements lie `Type::bytes` apart. An OpenCL vector load is one such instruction.
+    Load { ptr: Value, offset: i64, access: Access },
+    /// Writes consecutive elements, all of one type, to `ptr + offset` bytes.
+    Store { ptr: Value, offset: i64, access: Access, args: Vec<Value> },
+    /// Copies `len` (`i64`) bytes; the ranges may overlap if `overlap`.
+    MemCopy { dst: Value, src: Value, len: Value, overlap: bool, volatile: bool },
+    /// Sets `len` (`i64`) bytes to `byte` (`i8`).
+    MemSet { dst: Value, byte: Value, len: Value, volatile: bool },
+    /// Atomic read-modify-write; the result is the old value.
+    AtomicRmw { op: AtomicOp, order: Ordering, align: u32, ptr: Value, arg: Value },
+    /// Atomic compare and exchange; the results are the old value and (`i1`) whether it was stored.
+    AtomicCas { success: Ordering, failure: Ordering, align: u32, ptr: Value, expected: Value, new: Value },
+    /// Memory fence.
+    Fence { order: Ordering },
+    /// A work-item's place in the NDRange.
+    Query { query: Query, dim: u8 },
+    /// Address of a private slot of the executing work-item (`ptr.private`).
+    SlotAddr { slot: Slot },
+    /// Address of a `__local` variable of the executing work-group (`ptr.local`).
+    LocalAddr { local: LocalVar },
+    /// Address of a program-scope variable (its space's pointer type).
+    GlobalAddr { global: Global },
+    /// Work-group barrier: waits until all work-items of the group arrive here, then orders memory.
+    /// Gone after `barriers`.
+    Barrier,
+    /// What the operands of all work-items of the group are together, in the order of their numbers. Like a
+    /// barrier, it waits until all of them arrive here, and orders memory. Gone after `barriers`.
+    Collective { how: Collect, op: BinaryOp, arg: Value },
+    /// What the region's [`super::Combine`] made of all values together. Only after `barriers`.
+    Combined,
+    /// Reads the value kept for this work-item. Only after `barriers`.
+    LiveLoad { live: LiveSlot },
+    /// Keeps a value for this work-item's later regions. Only after `barriers`.
+    LiveStore { live: LiveSlot, arg: Value },
+    /// Calls a function of the host's C library by name: pure, scalar operands, one scalar result.
+    CallHost { name: Arc<str>, args: Vec<Value> },
+    /// Whether the condition holds in an active lane: one answer for all lanes, false where none is active.
+    /// Only after `normalize`.
+    Any { cond: Value },
+    /// The active lanes in which the condition holds, as the bits of an `i64`, lane 0 lowest: one answer for all lanes.
+    Ballot { cond: Value },
+    /// What the operands of the active lanes are together, in the order of the lanes: of all, or (to a reduction) of as
+    /// many neighbours as a cluster has. One answer for all lanes if it is a reduction and the cluster is the gang.
+    Across { how: Collect, op: BinaryOp, cluster: Cluster, arg: Value },
+    /// What the lane with this number (`i64`, modulo the gang's width) holds; some value if that lane is not active.
+    Shuffle { arg: Value, lane: Value },
+    /// Reads the machine's clock (`i64`, nanoseconds that never go back): one reading for the lanes that arrive together.
+    /// Each time counts, and what touches memory stays on its side of it.
+    Clock,
+    /// Lets other work-items or gangs of the group go on, for which this one may wait. Accesses to memory stay on their
+    /// side of it.
+    Yield,
+    /// Orders memory between the lanes of a gang, which arrive together, and to others as a fence does.
+    GangBarrier,
+    /// What an active lane holds, for all lanes; `lane` is its number (`i64`). Only after `normalize`.
+    LaneOf { arg: Value, lane: Value },
+    /// `value` in the lane with this number (`i64`), `into` in the others. Only after `normalize`.
+    Put { into: Value, lane: Value, value: Value },
+    /// Formats and prints; the result is `i32`: 0, or -1 on failure.
+    Printf { format: Format, args: Vec<Value> },
+}
+
+/// A jump target with the values for its block parameters.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BlockCall {
+    /// The block jumped to.
+    pub block: Block,
+    /// One value per block parameter.
+    pub args: Vec<Value>,
+}
+
+/// How a block ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Terminator {
+    /// Always there.
+    Jump(BlockCall),
+    /// By an `i1`.
+    Branch {
+        /// The condition.
+        cond: Value,
+        /// Taken when true.
+        then_to: BlockCall,
+        /// Taken when false.
+        else_to: BlockCall,
+    },
+    /// By the value of an integer.
+    Switch {
+        /// The integer.
+        value: Value,
+        /// Case constants (bits of the value's type), each once, with their targets.
+        cases: Vec<(u128, BlockCall)>,
+        /// Taken for all other values.
+        default: BlockCall,
+    },
+    /// The work-item has finished the kernel.
+    Return,
+    /// The work-item has arrived at a barrier and goes on in this region. Only after `barriers`.
+    Exit(Region),
+    /// Never reached.
+    Unreachable,
+}
+
+impl InstData {
+    /// Calls `f` on every operand.
+    pub fn for_each_arg(&self, f: impl FnMut(Value)) {
+        let one = std::slice::from_ref;
+        let args: [&[Value]; 3] = match self {
+            InstData::Unary { arg, .. }
+            | InstData::LiveStore { arg, .. }
+            | InstData::Collective { arg, .. }
+            | InstData::Across { arg, .. }
+            | InstData::Any { cond: arg }
+            | InstData::Ballot { cond: arg } => [one(arg), &[], &[]],
+            InstData::LaneOf { arg, lane } | InstData::Shuffle { arg, lane } => [one(arg), one(lane), &[]],
+            InstData::Put { into, lane, value } => [one(into), one(lane), one(value)],
+            InstData::Binary { args, .. } | InstData::Icmp { args, .. } | InstData::Fcmp { args, .. } => {
+                [args, &[], &[]]
+            }
+            InstData::Ternary { args, .. } => [args, &[], &[]],
+            InstData::PtrAdd { base, offset, .. } => [one(base), one(offset), &[]],
+            InstData::Load { ptr, .. } => [one(ptr), &[], &[]],
+            InstData::Store { ptr, args, .. } => [one(ptr), args, &[]],
+            InstData::MemCopy { dst, src, len, .. } => [one(dst), one(src), one(len)],
+            InstData::MemSet { dst, byte, len, .. } => [one(dst), one(byte), one(len)],
+            InstData::AtomicRmw { ptr, arg, .. } => [one(ptr), one(arg), &[]],
+            InstData::AtomicCas { ptr, expected, new, .. } => [one(ptr), one(expected), one(new)],
+            InstData::CallHost { args, .. } | InstData::Printf { args, .. } => [args, &[], &[]],
+            InstData::Fence { .. }
+            | InstData::Query { .. }
+            | InstData::SlotAddr { .. }
+            | InstData::LocalAddr { .. }
+            | InstData::GlobalAddr { .. }
+            | InstData::Barrier
+            | InstData::GangBarrier
+            | InstData::Clock
+            | InstData::Yield
+            | InstData::Combined
+            | InstData::LiveLoad { .. } => [&[]; 3],
+        };
+        args.into_iter().flatten().copied().for_each(f);
+    }
+
+    /// Replaces every operand `v` by `f(v)`.
+    pub fn map_args(&mut self, mut f: impl FnMut(Value) -> Value) {
+        let one = std::slice::from_mut;
+        let args: [&mut [Value]; 3] = match self {
+            InstData::Unary { arg, .. }
+            | InstData::LiveStore { arg, .. }
+            | InstData::Collective { arg, .. }
+            | InstData::Across { arg, .. }
+            | InstData::Any { cond: arg }
+            | InstData::Ballot { cond: arg } => [one(arg), &mut [], &mut []],
+            InstData::LaneOf { arg, lane } | InstData::Shuffle { arg, lane } => [one(arg), one(lane), &mut []],
+            InstData::Put { into, lane, value } => [one(into), one(lane), one(value)],
+            InstData::Binary { args, .. } | InstData::Icmp { args, .. } | InstData::Fcmp { args, .. } => {
+                [args, &mut [], &mut []]
+            }
+            InstData::Ternary { args, .. } => [args, &mut [], &mut []],
+            InstData::PtrAdd { base, offset, .. } => [one(base), one(offset), &mut []],
+            InstData::Load { ptr, .. } => [one(ptr), &mut [], &mut []],
+            InstData::Store { ptr, args, .. } => [one(ptr), args, &mut []],
+            InstData::MemCopy { dst, src, len, .. } => [one(dst), one(src), one(len)],
+            InstData::MemSet { dst, byte, len, .. } => [one(dst), one(byte), one(len)],
+            InstData::AtomicRmw { ptr, arg, .. } => [one(ptr), one(arg), &mut []],
+            InstData::AtomicCas { ptr, expected, new, .. } => [one(ptr), one(expected), one(new)],
+            InstData::CallHost { args, .. } | InstData::Printf { args, .. } => [args, &mut [], &mut []],
+            InstData::Fence { .. }
+            | InstData::Query { .. }
+            | InstData::SlotAddr { .. }
+            | InstData::LocalAddr { .. }
+            | InstData::GlobalAddr { .. }
+            | InstData::Barrier
+            | InstData::GangBarrier
+            | InstData::Clock
+            | InstData::Yield
+            | InstData::Combined
+            | InstData::LiveLoad { .. } => return,
+        };
+        args.into_iter().flatten().for_each(|v| *v = f(*v));
+    }
+
+    /// Whether all lanes get one answer, for which all active ones are asked.
+    pub fn asks_lanes(&self) -> bool {
+        match self {
+            InstData::Any { .. } | InstData::Ballot { .. } | InstData::LaneOf { .. } => true,
+            InstData::Across { how, cluster, .. } => *how == Collect::Reduce && cluster.is_gang(),
+            _ => false,
+        }
+    }
+
+    /// Whether what a lane gets depends on which other lanes are there, or on what they hold.
+    pub fn needs_lanes(&self) -> bool {
+        let others = matches!(self, InstData::Across { .. } | InstData::Shuffle { .. } | InstData::GangBarrier);
+        others || self.asks_lanes() || matches!(self, InstData::Put { .. })
+    }
+
+    /// Whether the instruction must stay even when its results are not used.
+    pub fn has_effect(&self) -> bool {
+        match self {
+            InstData::Store { .. }
+            | InstData::MemCopy { .. }
+            | InstData::MemSet { .. }
+            | InstData::AtomicRmw { .. }
+            | InstData::AtomicCas { .. }
+            | InstData::Fence { .. }
+            | InstData::Barrier
+            | InstData::GangBarrier
+            | InstData::Clock
+            | InstData::Yield
+            | InstData::Collective { .. }
+            | InstData::LiveStore { .. }
+            | InstData::Printf { .. } => true,
+            InstData::Load { access, .. } => access.volatile || access.atomic.is_some(),
+            _ => false,
+        }
+    }
+}
+
+impl Terminator {
+    /// The jump targets, in order.
+    pub fn targets(&self) -> Targets<'_> {
+        match self {
+            Terminator::Jump(to) => Targets::One([to]),
+            Terminator::Branch { then_to, else_to, .. } => Targets::Two([then_to, else_to]),
+            Terminator::Switch { cases, default, .. } => {
+                Targets::Many(cases.iter().map(|(_, to)| to).chain([default]).collect())
+            }
+            Terminator::Return | Terminator::Exit(_) | Terminator::Unreachable => Targets::None,
+        }
+    }
+
+    /// The jump targets, in order, to change.
+    pub fn targets_mut(&mut self) -> Vec<&mut BlockCall> {
+        match self {
+            Terminator::Jump(to) => vec![to],
+            Terminator::Branch { then_to, else_to, .. } => vec![then_to, else_to],
+            Terminator::Switch { cases, default, .. } => cases.iter_mut().map(|(_, to)| to).chain([default]).collect(),
+            Terminator::Return | Terminator::Exit(_) | Terminator::Unreachable => vec![],
+        }
+    }
+
+    /// The value that chooses the target, if there is a choice.
+    pub fn selector(&self) -> Option<Value> {
+        match self {
+            Terminator::Branch { cond, .. } => Some(*cond),
+            Terminator::Switch { value, .. } => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// Replaces every operand `v` (the selector and all block arguments) by `f(v)`.
+    pub fn map_args(&mut self, mut f: impl FnMut(Value) -> Value) {
+        match self {
+            Terminator::Branch { cond, .. } => *cond = f(*cond),
+            Terminator::Switch { value, .. } => *value = f(*value),
+            _ => {}
+        }
+        let mut each = |to: &mut BlockCall| to.args.iter_mut().for_each(|v| *v = f(*v));
+        match self {
+            Terminator::Jump(to) => each(to),
+            Terminator::Branch { then_to, else_to, .. } => [then_to, else_to].into_iter().for_each(each),
+            Terminator::Switch { cases, default, .. } => {
+                cases.iter_mut().for_each(|(_, to)| each(to));
+                each(default);
+            }
+            Terminator::Return | Terminator::Exit(_) | Terminator::Unreachable => {}
+        }
+    }
+
+    /// Calls `f` on every operand.
+    pub fn for_each_arg(&self, mut f: impl FnMut(Value)) {
+        self.selector().into_iter().for_each(&mut f);
+        for to in self.targets() {
+            to.args.iter().copied().for_each(&mut f);
+        }
+    }
+}
+
+/// The targets of a terminator: a slice that is not on the heap unless there are many.
+#[derive(Clone, Debug)]
+pub enum Targets<'a> {
+    /// Nothing follows.
+    None,
+    /// Of a jump.
+    One([&'a BlockCall; 1]),
+    /// Of a branch.
+    Two([&'a BlockCall; 2]),
+    /// Of a switch.
+    Many(Vec<&'a BlockCall>),
+}
+
+impl<'a> std::ops::Deref for Targets<'a> {
+    type Target = [&'a BlockCall];
+
+    fn deref(&self) -> &[&'a BlockCall] {
+        match self {
+            Targets::None => &[],
+            Targets::One(to) => to,
+            Targets::Two(to) => to,
+            Targets::Many(to) => to,
+        }
+    }
+}
+
+impl<'a> IntoIterator for Targets<'a> {
+    type Item = &'a BlockCall;
+    type IntoIter = TargetsIter<'a>;
+
+    fn into_iter(self) -> TargetsIter<'a> {
+        TargetsIter { targets: self, next: 0 }
+    }
+}
+
+/// The targets of a terminator, one after the other.
+#[derive(Clone, Debug)]
+pub struct TargetsIter<'a> {
+    targets: Targets<'a>,
+    next: usize,
+}
+
+impl<'a> Iterator for TargetsIter<'a> {
+    type Item = &'a BlockCall;
+
+    fn next(&mut self) -> Option<&'a BlockCall> {
+        let to = self.targets.get(self.next).copied();
+        self.next += 1;
+        to
+    }
+}

@@ -1,0 +1,31 @@
+//! The intermediate representation: scalar SSA with block parameters over typed entities.
+//!
+//! A [`Module`] holds kernels; a [`Kernel`] one [`Function`] until barriers cut it into regions.
+//! Everything is inlined: there are no calls but those of host library functions. OpenCL vectors are
+//! scalarised; a vector load or store stays one instruction with several results or operands.
+//! Addresses are a base and a byte offset. Constants belong to no block. There is no undef: import
+//! puts zero for it.
+
+mod builder;
+mod collective;
+mod entities;
+mod function;
+mod inst;
+mod lex;
+mod module;
+mod opcodes;
+mod parse;
+mod print;
+
+pub use builder::Builder;
+pub use collective::{Cluster, Combine};
+pub use entities::{Block, Format, Inst, LiveSlot, LocalVar, Region, Slot, Value};
+pub use function::{BlockData, Function, InstNode, SourceLoc, ValueData, ValueDef};
+pub use inst::{Access, BlockCall, InstData, Targets, TargetsIter, Terminator};
+pub use lex::ParseError;
+pub use module::{Counters, Kernel, LiveData, LocalData, Module, SlotData, SlotLayout};
+pub use opcodes::{
+    AtomicOp, BinaryOp, Collect, FastMath, FloatCc, IntCc, IntFlags, Ordering, Query, TernaryOp, UnaryOp,
+};
+pub use parse::parse_module;
+pub use print::{block_text, inst_text, param_text, term_text};

@@ -1,0 +1,124 @@
+//! A program's kernels and what they share.
+
+use super::collective::Combine;
+use super::entities::{Format, LiveSlot, LocalVar, Region, Slot};
+use super::function::Function;
+use super::opcodes::AtomicOp;
+use cranelift_entity::{PrimaryMap, SecondaryMap};
+use lockstep_protocol::parameters::{Input, KernelAttrs, Param};
+use lockstep_protocol::types::Type;
+use lockstep_protocol::variables::{FormatData, Global, GlobalData};
+
+/// One program after import.
+#[derive(Clone, Debug, Default)]
+pub struct Module {
+    /// Program-scope variables and constant tables.
+    pub globals: PrimaryMap<Global, GlobalData>,
+    /// printf formats.
+    pub formats: PrimaryMap<Format, FormatData>,
+    /// The kernels in the order of the source.
+    pub kernels: Vec<Kernel>,
+}
+
+/// A value kept between regions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LiveData {
+    /// Its type.
+    pub ty: Type,
+    /// Whether all work-items of a group keep the same, so that the group needs one.
+    pub shared: bool,
+}
+
+/// A `__local` variable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LocalData {
+    /// Bytes.
+    pub size: u64,
+    /// Alignment in bytes.
+    pub align: u32,
+    /// Of what it is a copy, if it is one. None before `own_counters`.
+    pub counters: Option<Counters>,
+}
+
+/// Elements of a buffer to which work-items do one operation: a thread's copy begins with what changes nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Counters {
+    /// The kernel's input that leads to the buffer.
+    pub input: u32,
+    /// What work-items do to each element, atomically and relaxed.
+    pub op: AtomicOp,
+    /// The elements' type.
+    pub ty: Type,
+}
+
+/// A private slot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SlotData {
+    /// Bytes of one work-item's copy.
+    pub size: u64,
+    /// Alignment in bytes.
+    pub align: u32,
+    /// How the copies of the work-items of a gang lie.
+    pub layout: SlotLayout,
+}
+
+impl SlotData {
+    /// A slot of which each work-item's copy lies by itself.
+    pub fn new(size: u64, align: u32) -> SlotData {
+        SlotData { size, align, layout: SlotLayout::Apart }
+    }
+}
+
+/// How the copies of a private slot lie that the work-items of a gang have.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum SlotLayout {
+    /// One after the other.
+    Apart,
+    /// There is one for all.
+    Shared,
+    /// Element by element: element `e` of lane `l` is `(e * lanes + l) * element` bytes behind the first. The
+    /// address of a lane's slot is that of its element 0.
+    Interleaved {
+        /// Bytes of an element, a power of two.
+        element: u32,
+        /// Lanes of a gang, a power of two.
+        lanes: u32,
+    },
+}
+
+/// A kernel. Before `barriers` it has one region; after, region 0 starts every work-item.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// Its name.
+    pub name: String,
+    /// Its parameters.
+    pub params: Vec<Param>,
+    /// Bytes of the argument block.
+    pub args_size: u32,
+    /// What each parameter of each region's entry block holds (the same for all regions).
+    pub inputs: Vec<(Input, Type)>,
+    /// Private slots of a work-item, shared by all regions.
+    pub slots: PrimaryMap<Slot, SlotData>,
+    /// Local variables of a work-group.
+    pub locals: PrimaryMap<LocalVar, LocalData>,
+    /// Values kept between regions.
+    pub live: PrimaryMap<LiveSlot, LiveData>,
+    /// The code.
+    pub regions: PrimaryMap<Region, Function>,
+    /// What regions begin with. None before `barriers`.
+    pub combines: SecondaryMap<Region, Option<Combine>>,
+    /// Attributes.
+    pub attrs: KernelAttrs,
+}
+
+impl Kernel {
+    /// The code of a kernel that is not cut into regions.
+    pub fn body(&self) -> &Function {
+        &self.regions[Region::from_u32(0)]
+    }
+
+    /// The code of a kernel that is not cut into regions, to change.
+    pub fn body_mut(&mut self) -> &mut Function {
+        &mut self.regions[Region::from_u32(0)]
+    }
+}

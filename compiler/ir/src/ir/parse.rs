@@ -1,0 +1,446 @@
+//! The text form of the IR (`.pir`), read. Its grammar is what `print` writes; blanks and line ends
+//! mean nothing, `;` starts a comment.
+//!
+//! Values and blocks get the numbers they have in the text. Where numbers are left out, constants or
+//! entities that nothing refers to take their places, so a text keeps its numbers when printed again.
+
+use super::lex::{ParseError, Pos, Token, lex};
+use super::*;
+use lockstep_protocol::parameters::{Input, KernelAttrs, Param, ParamKind};
+use lockstep_protocol::types::{Space, Type};
+use lockstep_protocol::variables::{FormatData, Global, GlobalData};
+
+/// Values and blocks must have smaller numbers.
+const MAX_NUMBER: u32 = 1 << 22;
+/// Bytes of globals' contents in one text.
+const MAX_INIT: u64 = 1 << 28;
+
+mod code;
+mod resolve;
+
+type Result<T> = std::result::Result<T, ParseError>;
+
+/// Reads a module.
+pub fn parse_module(text: &str) -> Result<Module> {
+    let mut parser = Parser { tokens: lex(text)?, at: 0 };
+    parser.module()
+}
+
+struct Parser {
+    tokens: Vec<(Token, Pos)>,
+    at: usize,
+}
+
+impl Parser {
+    fn peek(&self) -> &Token {
+        &self.tokens[self.at].0
+    }
+
+    fn pos(&self) -> Pos {
+        self.tokens[self.at].1
+    }
+
+    fn next(&mut self) -> (Token, Pos) {
+        let token = self.tokens[self.at].clone();
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+        token
+    }
+
+    fn sign(&mut self, c: char) -> Result<()> {
+        match self.next() {
+            (Token::Sign(d), _) if c == d => Ok(()),
+            (token, pos) => pos.error(format!("expected `{c}`, found {token}")),
+        }
+    }
+
+    fn take_sign(&mut self, c: char) -> bool {
+        let found = *self.peek() == Token::Sign(c);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    fn word(&mut self, what: &str) -> Result<(String, Pos)> {
+        match self.next() {
+            (Token::Word(word), pos) => Ok((word, pos)),
+            (token, pos) => pos.error(format!("expected {what}, found {token}")),
+        }
+    }
+
+    fn peek_word(&self) -> &str {
+        match self.peek() {
+            Token::Word(word) => word,
+            _ => "",
+        }
+    }
+
+    fn take_word(&mut self, word: &str) -> bool {
+        let found = self.peek_word() == word;
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    fn keyword(&mut self, keyword: &str) -> Result<()> {
+        let (word, pos) = self.word(&format!("`{keyword}`"))?;
+        if word == keyword { Ok(()) } else { pos.error(format!("expected `{keyword}`, found `{word}`")) }
+    }
+
+    fn number<T: TryFrom<i128>>(&mut self) -> Result<T> {
+        match self.next() {
+            (Token::Number(text), pos) => {
+                let number = integer(&text).and_then(|n| T::try_from(n).ok());
+                number.map_or_else(|| pos.error(format!("`{text}` is no number for this place")), Ok)
+            }
+            (token, pos) => pos.error(format!("expected a number, found {token}")),
+        }
+    }
+
+    fn bytes(&mut self) -> Result<Vec<u8>> {
+        match self.next() {
+            (Token::Str(bytes), _) => Ok(bytes),
+            (token, pos) => pos.error(format!("expected a string, found {token}")),
+        }
+    }
+
+    fn string(&mut self) -> Result<String> {
+        let pos = self.pos();
+        String::from_utf8(self.bytes()?).or_else(|_| pos.error("this string is not UTF-8"))
+    }
+
+    fn ty(&mut self) -> Result<Type> {
+        let (word, pos) = self.word("a type")?;
+        type_from_name(&word).map_or_else(|| pos.error(format!("`{word}` is no type")), Ok)
+    }
+
+    /// A word `prefix` + number, as entities are written.
+    fn entity(&mut self, prefix: &str, what: &str) -> Result<(u32, Pos)> {
+        let (word, pos) = self.word(what)?;
+        match entity_number(&word, prefix) {
+            Some(n) if n < MAX_NUMBER => Ok((n, pos)),
+            Some(_) => pos.error(format!("the number of `{word}` is too large")),
+            None => pos.error(format!("expected {what}, found `{word}`")),
+        }
+    }
+
+    /// An entity whose number must be the next one of its kind.
+    fn next_entity(&mut self, prefix: &str, what: &str, count: usize) -> Result<()> {
+        let (n, pos) = self.entity(prefix, what)?;
+        if n as usize == count { Ok(()) } else { pos.error(format!("expected `{prefix}{count}`, found `{prefix}{n}`")) }
+    }
+
+    fn list<T>(&mut self, end: char, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        let mut items = Vec::new();
+        if self.take_sign(end) {
+            return Ok(items);
+        }
+        loop {
+            items.push(item(self)?);
+            if !self.take_sign(',') {
+                self.sign(end)?;
+                return Ok(items);
+            }
+        }
+    }
+
+    /// ` + 4`, ` - 4` or nothing.
+    fn offset(&mut self) -> Result<i64> {
+        let pos = self.pos();
+        let n = if self.take_sign('+') {
+            i128::from(self.number::<u64>()?)
+        } else if self.take_sign('-') {
+            -i128::from(self.number::<u64>()?)
+        } else {
+            0
+        };
+        i64::try_from(n).or_else(|_| pos.error("this offset is too large"))
+    }
+
+    fn align(&mut self) -> Result<u32> {
+        self.keyword("align")?;
+        self.number()
+    }
+
+    /// How a slot lies, if not apart.
+    fn layout(&mut self) -> Result<SlotLayout> {
+        if self.take_word("shared") {
+            return Ok(SlotLayout::Shared);
+        }
+        if !self.take_word("interleaved") {
+            return Ok(SlotLayout::Apart);
+        }
+        let element = self.number()?;
+        self.keyword("lanes")?;
+        Ok(SlotLayout::Interleaved { element, lanes: self.number()? })
+    }
+
+    fn module(&mut self) -> Result<Module> {
+        let mut module = Module::default();
+        let mut init_left = MAX_INIT;
+        loop {
+            match self.next() {
+                (Token::End, _) => return Ok(module),
+                (Token::Word(word), _) if word == "global" => {
+                    self.next_entity("g", "a global", module.globals.len())?;
+                    let global = self.global(&mut init_left)?;
+                    module.globals.push(global);
+                }
+                (Token::Word(word), _) if word == "format" => {
+                    self.next_entity("fmt", "a format", module.formats.len())?;
+                    let text = self.bytes()?;
+                    self.sign('(')?;
+                    let args = self.list(')', |p| {
+                        let ty = p.ty()?;
+                        Ok((ty, if p.take_word("x") { p.number()? } else { 1 }))
+                    })?;
+                    module.formats.push(FormatData { text, args });
+                }
+                (Token::Word(word), _) if word == "kernel" => {
+                    let kernel = self.kernel()?;
+                    module.kernels.push(kernel);
+                }
+                (token, pos) => {
+                    return pos.error(format!("expected `global`, `format` or `kernel`, found {token}"));
+                }
+            }
+        }
+    }
+
+    fn global(&mut self, init_left: &mut u64) -> Result<GlobalData> {
+        let name = self.string()?;
+        let (word, pos) = self.word("an address space")?;
+        let Some(space) = space_from_name(&word) else {
+            return pos.error(format!("`{word}` is no address space"));
+        };
+        let align = self.align()?;
+        let constant = self.take_word("constant");
+        self.keyword("size")?;
+        let pos = self.pos();
+        let size: u64 = self.number()?;
+        if size > *init_left {
+            return pos.error("globals larger than 256 MiB have no text form");
+        }
+        *init_left -= size;
+        let mut init = vec![0; size as usize];
+        if self.take_word("init") {
+            let (token, pos) = self.next();
+            let Token::Number(text) = token else {
+                return pos.error(format!("expected hexadecimal bytes, found {token}"));
+            };
+            let Some(bytes) = hex_bytes(&text) else {
+                return pos.error("expected `0x` and two hexadecimal digits per byte");
+            };
+            if bytes.len() > init.len() {
+                return pos.error("more bytes than the global's size");
+            }
+            init[..bytes.len()].copy_from_slice(&bytes);
+        }
+        let mut relocs = Vec::new();
+        if self.take_word("relocs") {
+            self.sign('[')?;
+            relocs = self.list(']', |p| {
+                let at = p.number()?;
+                p.sign(':')?;
+                let (target, _) = p.entity("g", "a global")?;
+                Ok((at, Global::from_u32(target), p.offset()?))
+            })?;
+        }
+        Ok(GlobalData { name, space, align, init, relocs, constant })
+    }
+
+    fn size3(&mut self) -> Result<[u32; 3]> {
+        self.sign('(')?;
+        let x = self.number()?;
+        self.sign(',')?;
+        let y = self.number()?;
+        self.sign(',')?;
+        let z = self.number()?;
+        self.sign(')')?;
+        Ok([x, y, z])
+    }
+
+    fn kernel(&mut self) -> Result<Kernel> {
+        let mut kernel = Kernel {
+            name: self.string()?,
+            params: Vec::new(),
+            args_size: 0,
+            inputs: Vec::new(),
+            slots: Default::default(),
+            locals: Default::default(),
+            live: Default::default(),
+            regions: Default::default(),
+            combines: Default::default(),
+            attrs: KernelAttrs::default(),
+        };
+        self.sign('{')?;
+        loop {
+            if self.take_sign('}') {
+                return Ok(kernel);
+            }
+            let (word, pos) = self.word("a part of the kernel or `}`")?;
+            match word.as_str() {
+                "args" => kernel.args_size = self.number()?,
+                "param" => {
+                    let param = self.param()?;
+                    kernel.params.push(param);
+                }
+                "reqd_work_group_size" => kernel.attrs.reqd_work_group_size = Some(self.size3()?),
+                "work_group_size_hint" => kernel.attrs.work_group_size_hint = Some(self.size3()?),
+                "vec_type_hint" => kernel.attrs.vec_type_hint = Some(self.string()?),
+                "reqd_sub_group_size" => {
+                    self.sign('(')?;
+                    kernel.attrs.reqd_sub_group_size = Some(self.number()?);
+                    self.sign(')')?;
+                }
+                "attributes" => kernel.attrs.text = self.string()?,
+                "input" => {
+                    let (kind, pos) = self.word("`value` or `address`")?;
+                    self.sign('(')?;
+                    let param = self.number()?;
+                    let input = match kind.as_str() {
+                        "value" => {
+                            self.sign(',')?;
+                            let offset = self.number()?;
+                            Input::Value { param, offset }
+                        }
+                        "address" => Input::Address { param },
+                        _ => return pos.error(format!("`{kind}` is no kind of input")),
+                    };
+                    self.sign(')')?;
+                    self.sign(':')?;
+                    let ty = self.ty()?;
+                    kernel.inputs.push((input, ty));
+                }
+                "slot" => {
+                    self.next_entity("ss", "a slot", kernel.slots.len())?;
+                    self.keyword("size")?;
+                    let size = self.number()?;
+                    let align = self.align()?;
+                    let layout = self.layout()?;
+                    kernel.slots.push(SlotData { size, align, layout });
+                }
+                "local" => {
+                    self.next_entity("lv", "a local variable", kernel.locals.len())?;
+                    self.keyword("size")?;
+                    let size = self.number()?;
+                    let align = self.align()?;
+                    kernel.locals.push(LocalData { size, align, counters: None });
+                }
+                "live" => {
+                    self.next_entity("ls", "a live slot", kernel.live.len())?;
+                    self.sign(':')?;
+                    let ty = self.ty()?;
+                    let shared = self.take_word("shared");
+                    kernel.live.push(LiveData { ty, shared });
+                }
+                "region" => {
+                    self.next_entity("r", "a region", kernel.regions.len())?;
+                    let combine = if self.take_word("combines") { Some(self.combine()?) } else { None };
+                    self.sign('{')?;
+                    let function = self.function()?;
+                    let region = kernel.regions.push(function);
+                    if combine.is_some() {
+                        kernel.combines[region] = combine;
+                    }
+                }
+                _ => return pos.error(format!("`{word}` is no part of a kernel")),
+            }
+        }
+    }
+
+    fn combine(&mut self) -> Result<Combine> {
+        let (word, pos) = self.word("a collective operation")?;
+        let parts = word.split_once('.').map(|(how, op)| (Collect::from_name(how), BinaryOp::from_name(op)));
+        let Some((Some(how), Some(op))) = parts else {
+            return pos.error(format!("`{word}` is no collective operation"));
+        };
+        let live = LiveSlot::from_u32(self.entity("ls", "a live slot")?.0);
+        Ok(Combine { how, op, live })
+    }
+
+    fn param(&mut self) -> Result<Param> {
+        let name = self.string()?;
+        let (word, pos) = self.word("a kind of parameter")?;
+        let kind = match word.as_str() {
+            "value" => ParamKind::Value,
+            "local" => ParamKind::Local,
+            "image" => ParamKind::Image,
+            "sampler" => ParamKind::Sampler,
+            _ => match word.strip_prefix("pointer.").and_then(space_from_name) {
+                Some(space) => ParamKind::Pointer(space),
+                None => return pos.error(format!("`{word}` is no kind of parameter")),
+            },
+        };
+        let type_name = self.string()?;
+        self.keyword("size")?;
+        let size = self.number()?;
+        let align = self.align()?;
+        self.keyword("offset")?;
+        let offset = self.number()?;
+        let access = if self.take_word("access") { self.string()? } else { String::new() };
+        let qualifiers = if self.take_word("qualifiers") { self.string()? } else { String::new() };
+        Ok(Param {
+            name,
+            type_name,
+            kind,
+            size,
+            align,
+            offset,
+            access,
+            qualifiers,
+            readonly: self.take_word("readonly"),
+            restrict: self.take_word("restrict"),
+        })
+    }
+}
+
+fn integer(text: &str) -> Option<i128> {
+    match text.strip_prefix("0x") {
+        Some(digits) => i128::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+fn hex_bytes(text: &str) -> Option<Vec<u8>> {
+    let digits = text.strip_prefix("0x")?.as_bytes();
+    if digits.len() % 2 != 0 {
+        return None;
+    }
+    let digit = |b: u8| char::from(b).to_digit(16);
+    digits.chunks(2).map(|pair| Some((digit(pair[0])? * 16 + digit(pair[1])?) as u8)).collect()
+}
+
+fn entity_number(word: &str, prefix: &str) -> Option<u32> {
+    let digits = word.strip_prefix(prefix)?;
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    if digits.len() > 1 && digits.starts_with('0') {
+        return None;
+    }
+    digits.parse().ok().or(Some(u32::MAX))
+}
+
+fn space_from_name(name: &str) -> Option<Space> {
+    Space::ALL.into_iter().find(|space| space.name() == name)
+}
+
+/// The type with this name in text.
+fn type_from_name(name: &str) -> Option<Type> {
+    match name {
+        "f16" => Some(Type::F16),
+        "f32" => Some(Type::F32),
+        "f64" => Some(Type::F64),
+        _ => {
+            if let Some(space) = name.strip_prefix("ptr.") {
+                return space_from_name(space).map(Type::Ptr);
+            }
+            match entity_number(name, "i") {
+                Some(w @ 1..=128) => Some(Type::Int(w as u16)),
+                _ => None,
+            }
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! What is known only at a function's end: which values and blocks there are, and literals' types.
+
+use super::super::lex::Pos;
+use super::super::print::operand_type;
+use super::super::*;
+use super::Result;
+use half::f16;
+use lockstep_protocol::types::Type;
+use std::collections::{HashMap, HashSet};
+
+/// Numbers from here on stand for literals until the types are known.
+pub(super) const LITERALS: u32 = 1 << 30;
+
+/// A literal as written.
+pub(super) struct Literal {
+    pub text: String,
+    pub ty: Option<Type>,
+    pub pos: Pos,
+}
+
+/// A function while its text is read.
+#[derive(Default)]
+pub(super) struct Body {
+    pub literals: Vec<Literal>,
+    /// Type, definition and place of each value.
+    pub values: HashMap<u32, (Type, Pos)>,
+    pub blocks: Vec<(u32, Pos, PendingBlock)>,
+    pub value_uses: Vec<(Value, Pos)>,
+    pub block_uses: Vec<(Block, Pos)>,
+}
+
+#[derive(Default)]
+pub(super) struct PendingBlock {
+    pub params: Vec<Value>,
+    pub mask: Option<Value>,
+    pub insts: Vec<(InstData, Vec<Value>, SourceLoc)>,
+    pub term: Option<(PendingTerm, Pos)>,
+}
+
+pub(super) enum PendingTerm {
+    Ready(Terminator),
+    /// A switch whose keys wait for their type.
+    Switch(Value, Vec<(Literal, BlockCall)>, BlockCall),
+}
+
+impl Body {
+    /// Puts values and blocks at their numbers and gives literals their types.
+    pub fn finish(mut self) -> Result<Function> {
+        let mut f = Function::new();
+        let mut in_layout = HashSet::new();
+        for &(value, pos) in &self.value_uses {
+            if !self.values.contains_key(&value.as_u32()) {
+                return pos.error(format!("{value} is not defined"));
+            }
+        }
+        let count = self.values.keys().max().map_or(0, |n| n + 1);
+        for (number, pos, block) in &mut self.blocks {
+            let key = Block::from_u32(*number);
+            if !in_layout.insert(key) {
+                return pos.error(format!("{key} is defined twice"));
+            }
+            while f.blocks.len() <= *number as usize {
+                f.blocks.push(BlockData { params: Vec::new(), insts: Vec::new(), term: Terminator::Unreachable });
+            }
+            f.layout.push(key);
+            f.blocks[key].params = std::mem::take(&mut block.params);
+        }
+        for &(block, pos) in &self.block_uses {
+            if !in_layout.contains(&block) {
+                return pos.error(format!("{block} is not defined"));
+            }
+        }
+        // Instructions and terminators with literals still in place of constants.
+        let mut terms = Vec::new();
+        let mut masks = Vec::new();
+        let mut defs: HashMap<u32, ValueDef> = HashMap::new();
+        for (number, _, block) in self.blocks.drain(..) {
+            let key = Block::from_u32(number);
+            for (i, value) in f.blocks[key].params.iter().enumerate() {
+                defs.insert(value.as_u32(), ValueDef::Param(key, i as u32));
+            }
+            for (data, results, loc) in block.insts {
+                let inst = f.insts.next_key();
+                for (i, value) in results.iter().enumerate() {
+                    defs.insert(value.as_u32(), ValueDef::Result(inst, i as u32));
+                }
+                f.insts.push(InstNode { data, results, loc });
+                f.blocks[key].insts.push(inst);
+            }
+            masks.extend(block.mask.map(|mask| (key, mask)));
+            terms.extend(block.term.map(|(term, _)| (key, term)));
+        }
+        let type_of = |f: &Function, value: Value| -> Option<Type> {
+            let n = value.as_u32();
+            match n.checked_sub(LITERALS) {
+                Some(literal) => self.literals[literal as usize].ty,
+                None => self.values.get(&n).map(|v| v.0).or_else(|| f.values.get(value).map(|d| d.ty)),
+            }
+        };
+        // The constants in the order of their first use.
+        let mut constants: Vec<(Type, u128)> = Vec::new();
+        let mut known = vec![None; self.literals.len()];
+        let mut resolve = |value: Value, expected: Option<Type>| -> Result<()> {
+            let Some(index) = value.as_u32().checked_sub(LITERALS) else {
+                return Ok(());
+            };
+            let literal = &self.literals[index as usize];
+            let Some(ty) = literal.ty.or(expected) else {
+                return literal.pos.error(format!("`{}` needs a type here, like `{0}:i32`", literal.text));
+            };
+            let constant = (ty, literal.bits(ty)?);
+            known[index as usize] = Some(constant);
+            constants.push(constant);
+            Ok(())
+        };
+        for &(_, mask) in &masks {
+            resolve(mask, Some(Type::BOOL))?;
+        }
+        for node in f.insts.values() {
+            let types: Vec<Type> = node.results.iter().filter_map(|&v| type_of(&f, v)).collect();
+            let mut index = 0;
+            let mut outcome = Ok(());
+            node.data.for_each_arg(|v| {
+                if outcome.is_ok() {
+                    outcome = resolve(v, operand_type(&node.data, &types, index));
+                }
+                index += 1;
+            });
+            outcome?;
+        }
+        let mut finished_terms = Vec::new();
+        for (block, term) in terms {
+            let term = match term {
+                PendingTerm::Ready(term) => term,
+                PendingTerm::Switch(value, cases, default) => {
+                    let ty = type_of(&f, value);
+                    let cases = cases.into_iter().map(|(key, to)| match ty {
+                        Some(ty) => Ok((key.bits(ty)?, to)),
+                        None => key.pos.error("the switch's value has no type"),
+                    });
+                    Terminator::Switch { value, cases: cases.collect::<Result<_>>()?, default }
+                }
+            };
+            if let Some(selector) = term.selector() {
+                let branch = matches!(term, Terminator::Branch { .. });
+                resolve(selector, branch.then_some(Type::BOOL))?;
+            }
+            for to in term.targets() {
+                for (i, &arg) in to.args.iter().enumerate() {
+                    let param = f.blocks[to.block].params.get(i);
+                    resolve(arg, param.and_then(|&p| type_of(&f, p)))?;
+                }
+            }
+            finished_terms.push((block, term));
+        }
+        let mut constants = constants.into_iter();
+        for n in 0..count {
+            match (defs.get(&n), self.values.get(&n)) {
+                (Some(&def), Some(&(ty, _))) => {
+                    f.values.push(ValueData { ty, def });
+                }
+                _ => {
+                    while f.values.len() <= n as usize {
+                        match constants.next() {
+                            Some((ty, bits)) => {
+                                f.constant(ty, bits);
+                            }
+                            None => {
+                                f.values.push(ValueData { ty: Type::BOOL, def: ValueDef::Const(0) });
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        let mut constant_of: HashMap<u32, Value> = HashMap::new();
+        for (i, constant) in known.iter().enumerate() {
+            if let Some((ty, bits)) = *constant {
+                constant_of.insert(LITERALS + i as u32, f.constant(ty, bits));
+            }
+        }
+        let settle = |v: Value| constant_of.get(&v.as_u32()).copied().unwrap_or(v);
+        for node in f.insts.values_mut() {
+            node.data.map_args(settle);
+        }
+        for (block, mask) in masks {
+            f.masks[block] = settle(mask).into();
+        }
+        for (block, mut term) in finished_terms {
+            term.map_args(settle);
+            f.blocks[block].term = term;
+        }
+        Ok(f)
+    }
+}
+
+impl Literal {
+    /// The bits this literal has as a value of a type.
+    fn bits(&self, ty: Type) -> Result<u128> {
+        let text = self.text.as_str();
+        let bad = || self.pos.error(format!("`{text}` is no {ty}"));
+        if let Some(digits) = text.strip_prefix("0x") {
+            return match u128::from_str_radix(digits, 16) {
+                Ok(bits) if bits & ty.mask() == bits => Ok(bits),
+                _ => bad(),
+            };
+        }
+        match (ty, text) {
+            (Type::Int(1), "true") => return Ok(1),
+            (Type::Int(1), "false") | (Type::Ptr(_), "null") => return Ok(0),
+            (_, "true" | "false" | "null") => return bad(),
+            _ => {}
+        }
+        match ty {
+            Type::Int(w) => {
+                // From the least signed to the greatest unsigned number of this width.
+                let magnitude = text.strip_prefix('-').unwrap_or(text);
+                let Ok(n) = magnitude.parse::<u128>() else {
+                    return bad();
+                };
+                let negative = magnitude.len() < text.len();
+                let limit = if negative { 1 << (w - 1) } else { ty.mask() };
+                if n > limit {
+                    return bad();
+                }
+                Ok(if negative { n.wrapping_neg() & ty.mask() } else { n })
+            }
+            Type::F16 => match text.parse::<f32>() {
+                Ok(x) if !x.is_nan() => Ok(u128::from(f16::from_f32(x).to_bits())),
+                _ => bad(),
+            },
+            Type::F32 => match text.parse::<f32>() {
+                Ok(x) if !x.is_nan() => Ok(u128::from(x.to_bits())),
+                _ => bad(),
+            },
+            Type::F64 => match text.parse::<f64>() {
+                Ok(x) if !x.is_nan() => Ok(u128::from(x.to_bits())),
+                _ => bad(),
+            },
+            Type::Ptr(_) => bad(),
+        }
+    }
+}

@@ -1,0 +1,492 @@
+//! The text form of the IR (`.pir`), written.
+//!
+//! Entities keep their numbers, so that a message about `v12` and a dump agree. Constants have no
+//! number in text: they stand as literals where they are used, with a type suffix (`5:i32`) wherever
+//! the instruction's own types do not say what the type must be ([`operand_type`]).
+//!
+//! ```text
+//! kernel "scale" {
+//!   args 12
+//!   param "x" pointer.global "float*" size 8 align 8 offset 0 restrict
+//!   param "n" value "int" size 4 align 4 offset 8
+//!   input value(0, 0): ptr.global
+//!   input value(1, 0): i32
+//!   region r0 {
+//!   b0(v0: ptr.global, v1: i32):
+//!     v2: i64 = query.global_id 0
+//!     v3: i32 = trunc v2
+//!     v4: i1 = icmp.slt v3, v1
+//!     br v4, b1, b2
+//!   b1:
+//!     v5: i64 = shl v2, 2
+//!     v6: ptr.global = ptradd.inbounds v0, v5
+//!     v7: f32 = load v6 align 4
+//!     v8: f32 = fmul v7, 0.5
+//!     store v8 to v6 align 4 @3:5
+//!     jump b2
+//!   b2:
+//!     return
+//!   }
+//! }
+//! ```
+
+use super::*;
+use half::f16;
+use lockstep_protocol::parameters::{Input, Param, ParamKind};
+use lockstep_protocol::types::Type;
+use std::fmt::{self, Display, Formatter, Write};
+
+/// The type an operand must have by what else the text says of the instruction (its operation and its
+/// result types); `None` where a literal needs a suffix. Operands count as `InstData::map_args` walks.
+pub(super) fn operand_type(data: &InstData, results: &[Type], index: usize) -> Option<Type> {
+    let result = results.first().copied();
+    match data {
+        InstData::Unary { op, .. } => match op {
+            UnaryOp::Trunc
+            | UnaryOp::Zext
+            | UnaryOp::Sext
+            | UnaryOp::FpTrunc
+            | UnaryOp::FpExt
+            | UnaryOp::FpToSi
+            | UnaryOp::FpToUi
+            | UnaryOp::FpToSiSat
+            | UnaryOp::FpToUiSat
+            | UnaryOp::SiToFp
+            | UnaryOp::UiToFp
+            | UnaryOp::Bitcast
+            | UnaryOp::PtrToInt
+            | UnaryOp::IntToPtr
+            | UnaryOp::SpaceCast
+            | UnaryOp::SpaceOf => None,
+            _ => result,
+        },
+        InstData::Binary { .. } | InstData::Collective { .. } | InstData::Across { .. } => result,
+        InstData::Any { .. } | InstData::Ballot { .. } => Some(Type::BOOL),
+        InstData::LaneOf { .. } | InstData::Shuffle { .. } | InstData::Put { .. } => match index {
+            1 => Some(Type::I64),
+            _ => result,
+        },
+        InstData::Ternary { op: TernaryOp::Select, .. } if index == 0 => Some(Type::BOOL),
+        InstData::Ternary { .. } => result,
+        InstData::PtrAdd { .. } => [result, Some(Type::I64)][index.min(1)],
+        InstData::MemCopy { .. } if index == 2 => Some(Type::I64),
+        InstData::MemSet { .. } if index == 1 => Some(Type::I8),
+        InstData::MemSet { .. } if index == 2 => Some(Type::I64),
+        InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } if index > 0 => result,
+        _ => None,
+    }
+}
+
+/// A literal of this type with these bits.
+pub(super) fn literal(ty: Type, bits: u128) -> String {
+    match ty {
+        Type::Int(1) => (if bits == 0 { "false" } else { "true" }).to_string(),
+        Type::Int(w) => {
+            let up = 128 - u32::from(w);
+            format!("{}", ((bits << up) as i128) >> up)
+        }
+        Type::Ptr(_) if bits == 0 => "null".to_string(),
+        Type::Ptr(_) => format!("{bits:#x}"),
+        Type::F16 => {
+            float(f64::from(f16::from_bits(bits as u16)), || format!("{:?}", f16::from_bits(bits as u16).to_f32()))
+                .unwrap_or_else(|| format!("{bits:#06x}"))
+        }
+        Type::F32 => float(f64::from(f32::from_bits(bits as u32)), || format!("{:?}", f32::from_bits(bits as u32)))
+            .unwrap_or_else(|| format!("{bits:#010x}")),
+        Type::F64 => float(f64::from_bits(bits as u64), || format!("{:?}", f64::from_bits(bits as u64)))
+            .unwrap_or_else(|| format!("{bits:#018x}")),
+    }
+}
+
+fn float(value: f64, shortest: impl Fn() -> String) -> Option<String> {
+    if value.is_nan() { None } else { Some(shortest()) }
+}
+
+/// A quoted string; bytes that are not printable become `\xHH`.
+fn quote_bytes(bytes: &[u8]) -> String {
+    let mut out = String::from("\"");
+    for &b in bytes {
+        match b {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            0x20..=0x7e => out.push(char::from(b)),
+            _ => {
+                let _ = write!(out, "\\x{b:02x}");
+            }
+        }
+    }
+    out.push('"');
+    out
+}
+
+fn quote(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            c if c.is_ascii_control() => {
+                let _ = write!(out, "\\x{:02x}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// A value as an operand whose type the context gives as `expected`.
+fn operand(f: &Function, value: Value, expected: Option<Type>) -> String {
+    match f.values.get(value) {
+        Some(&ValueData { ty, def: ValueDef::Const(bits) }) => {
+            let text = literal(ty, bits);
+            if expected == Some(ty) { text } else { format!("{text}:{ty}") }
+        }
+        _ => value.to_string(),
+    }
+}
+
+fn call_text(f: &Function, to: &BlockCall) -> String {
+    if to.args.is_empty() {
+        return to.block.to_string();
+    }
+    let params: &[Value] = f.blocks.get(to.block).map_or(&[], |b| &b.params);
+    let args: Vec<String> = to
+        .args
+        .iter()
+        .enumerate()
+        .map(|(i, &v)| {
+            let expected = params.get(i).and_then(|&p| f.values.get(p)).map(|data| data.ty);
+            operand(f, v, expected)
+        })
+        .collect();
+    format!("{}({})", to.block, args.join(", "))
+}
+
+/// `v3: i32`.
+fn typed(f: &Function, value: Value) -> String {
+    match f.values.get(value) {
+        Some(data) => format!("{value}: {}", data.ty),
+        None => format!("{value}: ?"),
+    }
+}
+
+fn place(ptr: &str, offset: i64) -> String {
+    match offset {
+        0 => ptr.to_string(),
+        o if o < 0 => format!("{ptr} - {}", o.unsigned_abs()),
+        o => format!("{ptr} + {o}"),
+    }
+}
+
+fn access_flags(access: &Access) -> String {
+    let volatile = if access.volatile { ".volatile" } else { "" };
+    match access.atomic {
+        Some(order) => format!("{volatile}.{}", order.name()),
+        None => volatile.to_string(),
+    }
+}
+
+impl Display for FastMath {
+    /// `.nnan.ninf`.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (bit, name) in FastMath::NAMES.iter().enumerate() {
+            if self.0 >> bit & 1 != 0 {
+                write!(f, ".{name}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One instruction as a line of text, without indentation.
+pub fn inst_text(f: &Function, inst: Inst) -> String {
+    let node = &f.insts[inst];
+    let mut out = String::new();
+    if !node.results.is_empty() {
+        let results: Vec<String> = node.results.iter().map(|&v| typed(f, v)).collect();
+        out = format!("{} = ", results.join(", "));
+    }
+    let types: Vec<Type> = node.results.iter().filter_map(|&v| f.values.get(v).map(|d| d.ty)).collect();
+    let mut args = Vec::new();
+    node.data.for_each_arg(|v| {
+        let expected = operand_type(&node.data, &types, args.len());
+        args.push(operand(f, v, expected));
+    });
+    let list = args.join(", ");
+    out += &match &node.data {
+        InstData::Unary { op, fmf, .. } => format!("{}{fmf} {list}", op.name()),
+        InstData::Binary { op, flags, fmf, .. } => format!(
+            "{}{}{}{fmf} {list}",
+            op.name(),
+            if flags.nsw { ".nsw" } else { "" },
+            if flags.nuw { ".nuw" } else { "" }
+        ),
+        InstData::Ternary { op, fmf, .. } => format!("{}{fmf} {list}", op.name()),
+        InstData::Icmp { cc, .. } => format!("icmp.{} {list}", cc.name()),
+        InstData::Fcmp { cc, fmf, .. } => format!("fcmp.{}{fmf} {list}", cc.name()),
+        InstData::PtrAdd { inbounds, .. } => {
+            let inbounds = if *inbounds { ".inbounds" } else { "" };
+            format!("ptradd{inbounds} {list}")
+        }
+        InstData::Load { offset, access, .. } => {
+            format!("load{} {} align {}", access_flags(access), place(&args[0], *offset), access.align)
+        }
+        InstData::Store { offset, access, .. } => format!(
+            "store{} {} to {} align {}",
+            access_flags(access),
+            args[1..].join(", "),
+            place(&args[0], *offset),
+            access.align
+        ),
+        InstData::MemCopy { overlap, volatile, .. } => format!(
+            "{}{} {list}",
+            if *overlap { "memmove" } else { "memcpy" },
+            if *volatile { ".volatile" } else { "" }
+        ),
+        InstData::MemSet { volatile, .. } => {
+            format!("memset{} {list}", if *volatile { ".volatile" } else { "" })
+        }
+        InstData::AtomicRmw { op, order, align, .. } => {
+            format!("atomic_rmw.{}.{} {list} align {align}", op.name(), order.name())
+        }
+        InstData::AtomicCas { success, failure, align, .. } => {
+            format!("atomic_cas.{}.{} {list} align {align}", success.name(), failure.name())
+        }
+        InstData::Fence { order } => format!("fence.{}", order.name()),
+        InstData::Query { query, dim } => format!("query.{} {dim}", query.name()),
+        InstData::SlotAddr { slot } => format!("slot_addr {slot}"),
+        InstData::LocalAddr { local } => format!("local_addr {local}"),
+        InstData::GlobalAddr { global } => format!("global_addr {global}"),
+        InstData::Barrier => "barrier".to_string(),
+        InstData::Collective { how, op, .. } => format!("collective.{}.{} {list}", how.name(), op.name()),
+        InstData::Combined => "combined".to_string(),
+        InstData::LiveLoad { live } => format!("live_load {live}"),
+        InstData::LiveStore { live, .. } => format!("live_store {live}, {list}"),
+        InstData::Any { .. } => format!("any {list}"),
+        InstData::Ballot { .. } => format!("ballot {list}"),
+        InstData::Across { how, op, cluster, .. } => {
+            let of = cluster.count().map_or_else(String::new, |lanes| format!(".of{lanes}"));
+            format!("across.{}.{}{of} {list}", how.name(), op.name())
+        }
+        InstData::Shuffle { .. } => format!("shuffle {list}"),
+        InstData::GangBarrier => "gang_barrier".to_string(),
+        InstData::Clock => "clock".to_string(),
+        InstData::Yield => "yield".to_string(),
+        InstData::LaneOf { .. } => format!("lane_of {list}"),
+        InstData::Put { .. } => format!("put {list}"),
+        InstData::CallHost { name, .. } => format!("call_host {}({list})", quote(name)),
+        InstData::Printf { format, .. } => format!("printf {format}({list})"),
+    };
+    if node.loc.line != 0 {
+        let _ = write!(out, " @{}:{}", node.loc.line, node.loc.column);
+    }
+    out
+}
+
+/// A block's terminator as a line of text, without indentation.
+pub fn term_text(f: &Function, block: Block) -> String {
+    match &f.blocks[block].term {
+        Terminator::Jump(to) => format!("jump {}", call_text(f, to)),
+        Terminator::Branch { cond, then_to, else_to } => {
+            format!("br {}, {}, {}", operand(f, *cond, Some(Type::BOOL)), call_text(f, then_to), call_text(f, else_to))
+        }
+        Terminator::Switch { value, cases, default } => {
+            let ty = f.values.get(*value).map_or(Type::I64, |d| d.ty);
+            let cases: Vec<String> = cases
+                .iter()
+                .map(|(bits, to)| {
+                    let key = if *bits == *bits & ty.mask() { literal(ty, *bits) } else { format!("{bits:#x}") };
+                    format!("{key}: {}", call_text(f, to))
+                })
+                .collect();
+            format!("switch {} [{}] default {}", operand(f, *value, None), cases.join(", "), call_text(f, default))
+        }
+        Terminator::Return => "return".to_string(),
+        Terminator::Exit(region) => format!("exit {region}"),
+        Terminator::Unreachable => "unreachable".to_string(),
+    }
+}
+
+/// A block's head: its name, parameters and mask.
+pub fn block_text(f: &Function, block: Block) -> String {
+    let params: Vec<String> = f.blocks[block].params.iter().map(|&v| typed(f, v)).collect();
+    let mask = f.masks[block].expand().map(|v| format!(" mask {}", operand(f, v, Some(Type::BOOL))));
+    let params = if params.is_empty() { String::new() } else { format!("({})", params.join(", ")) };
+    format!("{block}{params}{}:", mask.unwrap_or_default())
+}
+
+impl Display for Function {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        for &block in &self.layout {
+            writeln!(out, "  {}", block_text(self, block))?;
+            for &inst in &self.blocks[block].insts {
+                writeln!(out, "    {}", inst_text(self, inst))?;
+            }
+            writeln!(out, "    {}", term_text(self, block))?;
+        }
+        Ok(())
+    }
+}
+
+/// What an argument is.
+fn kind_text(kind: ParamKind) -> String {
+    match kind {
+        ParamKind::Value => "value".to_owned(),
+        ParamKind::Pointer(space) => format!("pointer.{}", space.name()),
+        ParamKind::Local => "local".to_owned(),
+        ParamKind::Image => "image".to_owned(),
+        ParamKind::Sampler => "sampler".to_owned(),
+    }
+}
+
+/// A parameter's line.
+pub fn param_text(param: &Param) -> String {
+    let mut text = format!(
+        "param {} {} {} size {} align {} offset {}",
+        quote(&param.name),
+        kind_text(param.kind),
+        quote(&param.type_name),
+        param.size,
+        param.align,
+        param.offset
+    );
+    // Writing to a string does not fail.
+    if !param.access.is_empty() {
+        let _ = write!(text, " access {}", quote(&param.access));
+    }
+    if !param.qualifiers.is_empty() {
+        let _ = write!(text, " qualifiers {}", quote(&param.qualifiers));
+    }
+    if param.readonly {
+        text.push_str(" readonly");
+    }
+    if param.restrict {
+        text.push_str(" restrict");
+    }
+    text
+}
+
+impl Display for SlotData {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "size {} align {}", self.size, self.align)?;
+        match self.layout {
+            SlotLayout::Apart => Ok(()),
+            SlotLayout::Shared => f.write_str(" shared"),
+            SlotLayout::Interleaved { element, lanes } => write!(f, " interleaved {element} lanes {lanes}"),
+        }
+    }
+}
+
+impl Display for LiveData {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.ty, if self.shared { " shared" } else { "" })
+    }
+}
+
+impl Display for Kernel {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(f, "kernel {} {{", quote(&self.name))?;
+        if self.args_size != 0 {
+            writeln!(f, "  args {}", self.args_size)?;
+        }
+        for param in &self.params {
+            writeln!(f, "  {}", param_text(param))?;
+        }
+        let size = |[x, y, z]: [u32; 3]| format!("{x}, {y}, {z}");
+        if let Some(s) = self.attrs.reqd_work_group_size {
+            writeln!(f, "  reqd_work_group_size({})", size(s))?;
+        }
+        if let Some(s) = self.attrs.work_group_size_hint {
+            writeln!(f, "  work_group_size_hint({})", size(s))?;
+        }
+        if let Some(hint) = &self.attrs.vec_type_hint {
+            writeln!(f, "  vec_type_hint {}", quote(hint))?;
+        }
+        if let Some(size) = self.attrs.reqd_sub_group_size {
+            writeln!(f, "  reqd_sub_group_size({size})")?;
+        }
+        if !self.attrs.text.is_empty() {
+            writeln!(f, "  attributes {}", quote(&self.attrs.text))?;
+        }
+        for (input, ty) in &self.inputs {
+            match input {
+                Input::Value { param, offset } => {
+                    writeln!(f, "  input value({param}, {offset}): {ty}")?;
+                }
+                Input::Address { param } => writeln!(f, "  input address({param}): {ty}")?,
+            }
+        }
+        for (slot, data) in &self.slots {
+            writeln!(f, "  slot {slot} {data}")?;
+        }
+        for (local, data) in &self.locals {
+            writeln!(f, "  local {local} size {} align {}", data.size, data.align)?;
+        }
+        for (live, data) in &self.live {
+            writeln!(f, "  live {live}: {data}")?;
+        }
+        for (region, function) in &self.regions {
+            let combine = self.combines[region];
+            let text = combine.map_or(String::new(), |Combine { how, op, live }| {
+                format!("combines {}.{} {live} ", how.name(), op.name())
+            });
+            write!(f, "  region {region} {text}{{\n{function}  }}\n")?;
+        }
+        f.write_str("}\n")
+    }
+}
+
+impl Display for Module {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let mut first = true;
+        for (global, data) in &self.globals {
+            first = false;
+            write!(f, "global {global} {} {} align {}", quote(&data.name), data.space.name(), data.align)?;
+            if data.constant {
+                f.write_str(" constant")?;
+            }
+            // Zeros at the end need no text, however many they are.
+            let len = data.init.len();
+            let written = data.init.iter().rposition(|&b| b != 0).map_or(0, |p| p + 1);
+            write!(f, " size {len}")?;
+            if written != 0 {
+                f.write_str(" init 0x")?;
+                for b in &data.init[..written] {
+                    write!(f, "{b:02x}")?;
+                }
+            }
+            if !data.relocs.is_empty() {
+                let relocs: Vec<String> = data
+                    .relocs
+                    .iter()
+                    .map(|(at, target, addend)| format!("{at}: {}", place(&target.to_string(), *addend)))
+                    .collect();
+                write!(f, " relocs [{}]", relocs.join(", "))?;
+            }
+            f.write_char('\n')?;
+        }
+        for (format, data) in &self.formats {
+            first = false;
+            let args: Vec<String> = data
+                .args
+                .iter()
+                .map(|(ty, n)| match n {
+                    1 => ty.to_string(),
+                    n => format!("{ty} x {n}"),
+                })
+                .collect();
+            writeln!(f, "format {format} {} ({})", quote_bytes(&data.text), args.join(", "))?;
+        }
+        for kernel in &self.kernels {
+            if !first {
+                f.write_char('\n')?;
+            }
+            first = false;
+            write!(f, "{kernel}")?;
+        }
+        Ok(())
+    }
+}

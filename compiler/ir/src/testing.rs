@@ -1,0 +1,18 @@
+//! For tests and fuzzing of the compiler: random kernels, and what filetests say ([`script`], [`run_line`]).
+
+mod control;
+mod expressions;
+mod graph;
+pub mod jumps;
+mod kernels;
+mod neighbours;
+mod private;
+mod random;
+mod reduce;
+pub mod run_line;
+pub mod script;
+mod walks;
+
+pub use kernels::{Generated, Shape, random_kernel};
+pub use random::Random;
+pub use reduce::reduce;

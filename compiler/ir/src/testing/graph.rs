@@ -1,0 +1,79 @@
+//! Programs whose top level is a random graph, reducible or not, that all items of a group walk together.
+
+use super::kernels::Generator;
+use crate::analysis::cfg::cfg;
+use crate::ir::*;
+use lockstep_protocol::types::Type;
+
+impl Generator {
+    /// The whole program behind the prologue. Each node takes all variables as parameters, and fuel, so
+    /// that every walk ends.
+    pub(super) fn graph_program(&mut self) {
+        let types: Vec<Type> = std::iter::once(Type::I32).chain(self.variables.iter().map(|v| v.ty)).collect();
+        let count = 4 + self.random.below(6);
+        let mut nodes = Vec::new();
+        for _ in 0..=count {
+            let node = self.build().new_block(&types);
+            for (variable, &param) in self.variables.iter().zip(&node.1[1..]) {
+                self.uniform_values[param] = variable.uniform;
+            }
+            self.uniform_values[node.1[0]] = true;
+            nodes.push(node);
+        }
+        let fuel = self.random.below(14) as i128 + 2;
+        let fuel = self.build().int(Type::I32, fuel);
+        let args = self.all_values(fuel);
+        self.build().jump(nodes[0].0, &args);
+        let seen = self.visible.len();
+        let (last, inner) = nodes.split_last().expect("there is one more than `count`");
+        for (block, params) in inner {
+            self.enter_node(*block, params);
+            self.visible.truncate(seen);
+            self.budget = self.shape.statements / count + 1;
+            if self.statements(1) {
+                self.move_on(params[0], &nodes);
+            }
+        }
+        self.enter_node(last.0, &last.1);
+        self.finish();
+        let graph = cfg(&self.f);
+        self.f.layout.retain(|&block| graph.is_reachable(block));
+    }
+
+    fn enter_node(&mut self, block: Block, params: &[Value]) {
+        self.block = block;
+        for (variable, &param) in self.variables.iter_mut().zip(&params[1..]) {
+            variable.value = param;
+        }
+    }
+
+    fn all_values(&self, fuel: Value) -> Vec<Value> {
+        std::iter::once(fuel).chain(self.variables.iter().map(|v| v.value)).collect()
+    }
+
+    /// To some other node, or to the last one when the fuel is used up.
+    fn move_on(&mut self, fuel: Value, nodes: &[(Block, Vec<Value>)]) {
+        let cond = self.condition(true);
+        let value = self.value(Type::I32, true);
+        let mut b = self.build();
+        let one = b.int(Type::I32, 1);
+        let fuel = b.binary(BinaryOp::Sub, fuel, one);
+        let three = b.int(Type::I32, 3);
+        let value = b.binary(BinaryOp::And, value, three);
+        let zero = b.int(Type::I32, 0);
+        let more = b.icmp(IntCc::Sgt, fuel, zero);
+        let go_on = b.new_block(&[]).0;
+        let args = self.all_values(fuel);
+        let last = nodes[nodes.len() - 1].0;
+        self.build().branch(more, (go_on, &[]), (last, &args));
+        self.block = go_on;
+        let [x, y, z] = [(); 3].map(|()| nodes[self.random.below(nodes.len() - 1)].0);
+        let to = |block: Block| BlockCall { block, args: args.clone() };
+        let term = match self.random.below(8) {
+            0 => Terminator::Jump(to(x)),
+            1..=3 => Terminator::Switch { value, cases: vec![(0, to(x)), (2, to(y))], default: to(z) },
+            _ => Terminator::Branch { cond, then_to: to(x), else_to: to(y) },
+        };
+        self.build().terminate(term);
+    }
+}

@@ -1,0 +1,348 @@
+//! A random kernel with its launch: arithmetic, control flow with loops of several exits, buffers,
+//! private slots, local memory, atomics, and barriers wherever control is uniform.
+//!
+//! Ensures: the kernel verifies as imported, ends, and means one thing only, in whatever order work-items
+//! run between barriers: each work-item writes only cells of its own; what others read was written before
+//! the last barrier and is not written before the next one; atomic results that depend on order are not
+//! used; no poison, no NaN whose bits are seen.
+
+use super::neighbours::ROW_WORDS;
+use super::private::{SCRATCH_SLOTS, SCRATCH_WORDS, UNIFORM_WORDS};
+use super::random::Random;
+use crate::interp::{Arg, NdRange};
+use crate::ir::*;
+use cranelift_entity::{PrimaryMap, SecondaryMap};
+use lockstep_protocol::parameters::{Input, KernelAttrs, Param, ParamKind};
+use lockstep_protocol::types::{Space, Type};
+
+/// How large kernels become.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shape {
+    /// Statements altogether, about.
+    pub statements: usize,
+    /// Greatest depth of nested statements.
+    pub depth: usize,
+    /// Whether barriers are wanted.
+    pub barriers: bool,
+    /// Whether the top level is a random graph, which may be irreducible.
+    pub unstructured: bool,
+}
+
+impl Default for Shape {
+    fn default() -> Shape {
+        Shape { statements: 30, depth: 5, barriers: true, unstructured: false }
+    }
+}
+
+/// A kernel and how to launch it.
+#[derive(Clone, Debug)]
+pub struct Generated {
+    /// A module with one kernel, `random`.
+    pub module: Module,
+    /// Where it runs.
+    pub range: NdRange,
+    /// Its arguments.
+    pub args: Vec<Arg>,
+    /// The buffers' contents before it runs.
+    pub buffers: Vec<Vec<u8>>,
+}
+
+/// Words in the buffer that all items read.
+pub(super) const INPUT_WORDS: u64 = 64;
+/// Words of the output buffer that belong to one item.
+pub(super) const OUTPUT_WORDS: u64 = 32;
+/// Those of them that statements write; the others take the variables at the end.
+pub(super) const FREE_WORDS: u64 = 16;
+/// Words in the buffer for atomics of all items.
+pub(super) const COUNTER_WORDS: u64 = 4;
+/// Words in the private array.
+pub(super) const SLOT_WORDS: u64 = 16;
+
+/// Memory in which the items of a group exchange values: one word for each.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shared {
+    /// The group's first word.
+    pub base: Value,
+    /// Whether items write their own word now (false), or read any word (true).
+    pub readable: bool,
+}
+
+/// A variable of the program that is generated.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Variable {
+    pub ty: Type,
+    /// Always the same for all items of a group.
+    pub uniform: bool,
+    pub value: Value,
+}
+
+/// A loop around the place that is generated.
+#[derive(Clone, Debug)]
+pub(super) struct Around {
+    /// Whether all items leave it together.
+    pub uniform: bool,
+    /// The variables that change in it: parameters of both blocks.
+    pub variables: Vec<usize>,
+    /// How many iterations there were.
+    pub counter: Value,
+    pub latch: Block,
+    pub exit: Block,
+    pub latch_used: bool,
+    pub exit_used: bool,
+}
+
+/// The generator's state.
+pub(super) struct Generator {
+    pub random: Random,
+    pub f: Function,
+    pub block: Block,
+    /// Statements left.
+    pub budget: usize,
+    pub shape: Shape,
+    /// Whether all items of a group are here together.
+    pub uniform_here: bool,
+    /// Whether no barrier comes any more, so that single items may return.
+    pub barriers_over: bool,
+    pub variables: Vec<Variable>,
+    pub loops: Vec<Around>,
+    /// The first loop that may be left from here.
+    pub loops_floor: usize,
+    /// Exchanges around this place.
+    pub open_exchanges: usize,
+    /// Values that can be used here.
+    pub visible: Vec<Value>,
+    pub uniform_values: SecondaryMap<Value, bool>,
+    pub shared: Vec<Shared>,
+    pub input: Value,
+    pub output: Value,
+    pub counters: Value,
+    pub slot: Value,
+    /// A private array with the same contents for all items of a group.
+    pub uniform_slot: Value,
+    /// Private arrays that are in use for some statements, and how many are now.
+    pub scratch: Vec<Value>,
+    pub scratch_used: usize,
+    /// Words of the item alone that lie beside those of its neighbours, and how many.
+    pub row: Value,
+    pub row_words: u64,
+    /// The byte offset of the item's word in shared memory.
+    pub own_word: Value,
+    /// The item's number in its group.
+    pub in_group: Value,
+    /// A condition that the launch decides.
+    pub choice: Value,
+    pub group_items: Value,
+}
+
+/// The kernel of a seed.
+pub fn random_kernel(seed: u64, shape: Shape) -> Generated {
+    let mut random = Random::new(seed);
+    let range = random_range(&mut random);
+    let items: u64 = range.global_size.iter().product();
+    let group_items: u64 = range.local_size.iter().product();
+    let groups: u64 = range.num_groups().iter().product();
+    let words = |random: &mut Random, n: u64| -> Vec<u8> {
+        let word = |random: &mut Random| -> u32 {
+            match random.below(4) {
+                0 => random.bits() as u32,
+                1 => (random.below(200) as f32 - 100.0).to_bits(),
+                _ => random.below(20) as u32,
+            }
+        };
+        (0..n).flat_map(|_| word(random).to_le_bytes()).collect()
+    };
+    let row_words = random.pick(&ROW_WORDS);
+    let buffers = vec![
+        words(&mut random, INPUT_WORDS),
+        vec![0; (items * OUTPUT_WORDS * 4) as usize],
+        vec![0; (COUNTER_WORDS * 4) as usize],
+        vec![0; (groups * group_items * 4) as usize],
+        vec![1; (items * row_words * 4) as usize],
+    ];
+    let args = vec![
+        Arg::Buffer(0),
+        Arg::Buffer(1),
+        Arg::Buffer(2),
+        Arg::Buffer(3),
+        Arg::Local(group_items * 4),
+        Arg::i32(random.below(12) as i32 - 2),
+        Arg::Buffer(4),
+    ];
+    let kernel = kernel(random, shape, range.work_dim, group_items, row_words);
+    Generated { module: Module { kernels: vec![kernel], ..Module::default() }, range, args, buffers }
+}
+
+fn random_range(random: &mut Random) -> NdRange {
+    let dims = random.pick(&[1, 1, 1, 2, 3]);
+    let mut local = Vec::new();
+    let mut global = Vec::new();
+    for _ in 0..dims {
+        let size = random.pick(if dims == 1 { &[1, 2, 3, 4, 5, 8, 13, 16] } else { &[1, 2, 3, 4] });
+        local.push(size);
+        let groups = 1 + random.below(3) as u64;
+        // Sometimes the last group is smaller.
+        let missing = if size > 1 && random.percent(30) { 1 + random.below(size as usize - 1) as u64 } else { 0 };
+        global.push(groups * size - missing);
+    }
+    let mut range = NdRange::new(&global, &local);
+    if random.percent(25) {
+        range.global_offset[0] = 1 + random.below(1000) as u64;
+    }
+    range
+}
+
+fn param(name: &str, type_name: &str, kind: ParamKind, size: u32, offset: u32) -> Param {
+    Param {
+        name: name.to_string(),
+        type_name: type_name.to_string(),
+        kind,
+        size,
+        align: if kind == ParamKind::Local { 128 } else { size },
+        offset,
+        access: String::new(),
+        qualifiers: String::new(),
+        readonly: name == "input",
+        restrict: false,
+    }
+}
+
+fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64, row_words: u64) -> Kernel {
+    let global = ParamKind::Pointer(Space::Global);
+    let params = vec![
+        param("input", "int*", global, 8, 0),
+        param("output", "int*", global, 8, 8),
+        param("counters", "int*", global, 8, 16),
+        param("scratch", "int*", global, 8, 24),
+        param("shared", "int*", ParamKind::Local, 8, 32),
+        param("n", "int", ParamKind::Value, 4, 40),
+        param("rows", "int*", global, 8, 48),
+    ];
+    let pointer = Type::Ptr(Space::Global);
+    let types = [pointer, pointer, pointer, pointer, Type::Ptr(Space::Local), Type::I32, pointer];
+    let inputs = types.iter().enumerate().map(|(i, &ty)| (Input::Value { param: i as u32, offset: 0 }, ty)).collect();
+    let mut slots = PrimaryMap::new();
+    let slot = slots.push(SlotData::new(SLOT_WORDS * 4, 16));
+    let mut locals = PrimaryMap::new();
+    let local = locals.push(LocalData { size: group_items * 4, align: 16, counters: None });
+
+    let mut f = Function::new();
+    let (mut b, inputs_here) = Builder::entry(&mut f, &types);
+    let flat = |b: &mut Builder<'_>, id: &dyn Fn(&mut Builder<'_>, u8) -> Value, size: Query| {
+        let mut flat = b.int(Type::I64, 0);
+        for d in (0..dims as u8).rev() {
+            let size = b.query(size, d);
+            let row = b.binary(BinaryOp::Mul, flat, size);
+            let id = id(b, d);
+            flat = b.binary(BinaryOp::Add, row, id);
+        }
+        flat
+    };
+    let global_id = |b: &mut Builder<'_>, d: u8| {
+        let id = b.query(Query::GlobalId, d);
+        let offset = b.query(Query::GlobalOffset, d);
+        b.binary(BinaryOp::Sub, id, offset)
+    };
+    let five = b.int(Type::I32, 5);
+    let choice = b.icmp(IntCc::Slt, inputs_here[5], five);
+    let item = flat(&mut b, &global_id, Query::GlobalSize);
+    let in_group = flat(&mut b, &|b, d| b.query(Query::LocalId, d), Query::LocalSize);
+    let group = flat(&mut b, &|b, d| b.query(Query::GroupId, d), Query::NumGroups);
+    let mut group_size = b.int(Type::I64, 1);
+    for d in 0..dims as u8 {
+        let size = b.query(Query::LocalSize, d);
+        group_size = b.binary(BinaryOp::Mul, group_size, size);
+    }
+    let scaled = |b: &mut Builder<'_>, n: Value, bytes: u64| {
+        let bytes = b.int(Type::I64, bytes.into());
+        b.binary(BinaryOp::Mul, n, bytes)
+    };
+    let offset = scaled(&mut b, item, OUTPUT_WORDS * 4);
+    let output = b.ptr_add(inputs_here[1], offset);
+    let offset = scaled(&mut b, item, row_words * 4);
+    let row = b.ptr_add(inputs_here[6], offset);
+    let own_word = scaled(&mut b, in_group, 4);
+    let offset = scaled(&mut b, group, group_items * 4);
+    let scratch = b.ptr_add(inputs_here[3], offset);
+    let local_base = b.local_addr(local);
+    let slot = b.slot_addr(slot);
+    let scratch_slots =
+        (0..SCRATCH_SLOTS).map(|_| b.slot_addr(slots.push(SlotData::new(SCRATCH_WORDS * 4, 8)))).collect();
+    let uniform_slot = b.slot_addr(slots.push(SlotData::new(UNIFORM_WORDS * 4, 4)));
+    for (dst, words) in [(slot, SLOT_WORDS), (uniform_slot, UNIFORM_WORDS)] {
+        let (byte, len) = (b.int(Type::I8, 5), b.int(Type::I64, i128::from(words * 4)));
+        b.inst(InstData::MemSet { dst, byte, len, volatile: false }, &[]);
+    }
+
+    let mut uniform_values: SecondaryMap<Value, bool> = SecondaryMap::new();
+    let uniform = [inputs_here[0], inputs_here[2], inputs_here[5], group, group_size];
+    uniform.iter().for_each(|&v| uniform_values[v] = true);
+    // Variables of both kinds; each begins with something the launch decides.
+    let small = b.unary(UnaryOp::Trunc, Type::I32, item);
+    let small_group = b.unary(UnaryOp::Trunc, Type::I32, group);
+    let real = b.unary(UnaryOp::SiToFp, Type::F32, small);
+    let uniform_real = b.unary(UnaryOp::SiToFp, Type::F32, inputs_here[5]);
+    let byte = b.unary(UnaryOp::Trunc, Type::I8, item);
+    let double = b.unary(UnaryOp::FpExt, Type::F64, real);
+    let start = [
+        (inputs_here[5], true),
+        (small_group, true),
+        (uniform_real, true),
+        (small, false),
+        (small_group, false),
+        (item, false),
+        (real, false),
+        (uniform_real, false),
+        (byte, false),
+        (double, false),
+    ];
+    let variables = start.map(|(value, uniform)| Variable { ty: b.func.ty(value), uniform, value });
+    let shared = [inputs_here[4], local_base, scratch].map(|base| Shared { base, readable: false });
+    let block = b.block();
+    let budget = shape.statements / 2 + random.below(shape.statements + 1);
+    let mut generator = Generator {
+        random,
+        f,
+        block,
+        budget,
+        shape,
+        uniform_here: true,
+        barriers_over: !shape.barriers,
+        variables: variables.to_vec(),
+        loops: Vec::new(),
+        loops_floor: 0,
+        open_exchanges: 0,
+        visible: vec![group_size, in_group, small],
+        uniform_values,
+        shared: shared.to_vec(),
+        input: inputs_here[0],
+        output,
+        counters: inputs_here[2],
+        slot,
+        uniform_slot,
+        scratch: scratch_slots,
+        scratch_used: 0,
+        row,
+        row_words,
+        own_word,
+        in_group,
+        choice,
+        group_items: group_size,
+    };
+    if shape.unstructured {
+        generator.graph_program();
+    } else {
+        generator.program();
+    }
+    Kernel {
+        name: "random".to_string(),
+        params,
+        args_size: 56,
+        inputs,
+        slots,
+        locals,
+        live: PrimaryMap::new(),
+        regions: std::iter::once(generator.f).collect(),
+        combines: SecondaryMap::new(),
+        attrs: KernelAttrs::default(),
+    }
+}

@@ -1,0 +1,75 @@
+//! Random statements with private arrays that are often the same for all items: one that is only written where
+//! all items are, and some that are in use for a few statements, in which some items write to them.
+
+use super::kernels::Generator;
+use crate::ir::*;
+use lockstep_protocol::types::Type;
+
+/// Words in the array that is always the same for all items of a group.
+pub(super) const UNIFORM_WORDS: u64 = 8;
+/// Arrays for a few statements.
+pub(super) const SCRATCH_SLOTS: usize = 2;
+/// Words in each of them.
+pub(super) const SCRATCH_WORDS: u64 = 2;
+
+impl Generator {
+    /// Reads or writes a private array.
+    pub(super) fn private(&mut self) {
+        if self.scratch_used > 0 && self.random.percent(75) {
+            let i = self.random.below(self.scratch_used);
+            let base = self.scratch[i];
+            self.scratch_access(base);
+        } else if self.uniform_here && self.random.percent(50) {
+            let (value, index) = (self.value(Type::I32, true), self.value(Type::I64, true));
+            let place = self.cell(self.uniform_slot, index, UNIFORM_WORDS);
+            self.build().store(place, value);
+        } else {
+            let uniform = self.random.percent(70);
+            let index = self.value(Type::I64, uniform);
+            let place = self.cell(self.uniform_slot, index, UNIFORM_WORDS);
+            let value = self.build().load(Type::I32, place);
+            self.see(value, uniform);
+            self.keep(value);
+        }
+    }
+
+    fn scratch_access(&mut self, base: Value) {
+        let uniform = self.random.percent(85);
+        let index = self.value(Type::I64, uniform);
+        if self.random.percent(50) {
+            let uniform = self.random.percent(85);
+            let value = self.value(Type::I32, uniform);
+            if self.random.percent(20) {
+                self.fill_scratch(base, uniform);
+            }
+            let place = self.cell(base, index, SCRATCH_WORDS);
+            self.build().store(place, value);
+        } else {
+            let place = self.cell(base, index, SCRATCH_WORDS);
+            let value = self.build().load(Type::I32, place);
+            self.see(value, false);
+            self.keep(value);
+        }
+    }
+
+    /// Overwrites an array as a whole.
+    fn fill_scratch(&mut self, base: Value, uniform: bool) {
+        let args = (0..SCRATCH_WORDS).map(|_| self.value(Type::I32, uniform)).collect();
+        self.build().inst(InstData::Store { ptr: base, offset: 0, access: Access::plain(4), args }, &[]);
+    }
+
+    /// Statements with an array of their own.
+    pub(super) fn with_scratch(&mut self, depth: usize) -> bool {
+        if self.scratch_used == self.scratch.len() {
+            self.private();
+            return true;
+        }
+        let uniform = self.random.percent(80);
+        let base = self.scratch[self.scratch_used];
+        self.fill_scratch(base, uniform);
+        self.scratch_used += 1;
+        let alive = self.statements(depth + 1);
+        self.scratch_used -= 1;
+        alive
+    }
+}

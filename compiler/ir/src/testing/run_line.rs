@@ -1,0 +1,202 @@
+//! `; run: KERNEL(ARGS) global=8x2 local=4x1 => EXPECTED`: what a kernel does when interpreted.
+//!
+//! An argument is a buffer `[1, 2, 3]:i32` or `zeros(64)` (bytes), a scalar `5:i32`, a vector or struct
+//! by value `value[1, 2]:i32`, `local(64)` or `null`. `offset=1x0` moves the range,
+//! `steps=100` limits the steps.
+//!
+//! A line that runs without error must hold three times: interpreted as imported, interpreted when cut
+//! into regions, and as machine code.
+//!
+//! Expected are, separated by commas, the contents of the buffers in order (`_`: any), then each printf
+//! event as `printf fmt0(1, 2)` (bits in decimal); or `error: TEXT`, the message's first line.
+
+use crate::interp::{Arg, Memory, NdRange, Report, STEP_LIMIT, run_limited};
+use crate::ir::Module;
+
+/// Splits at commas outside of brackets.
+fn split_list(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut depth, mut start) = (0, 0);
+    for (i, c) in text.char_indices() {
+        match c {
+            '[' | '(' => depth += 1,
+            ']' | ')' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(text[start..i].trim());
+                start = i + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(text[start..].trim());
+    parts.retain(|p| !p.is_empty());
+    parts
+}
+
+/// A number's bytes in memory.
+fn element(text: &str, ty: &str) -> Result<Vec<u8>, String> {
+    let bad = || format!("{text:?} is no {ty}");
+    let int = || text.parse::<i128>().map_err(|_| bad());
+    Ok(match ty {
+        "i8" => (int()? as u8).to_le_bytes().to_vec(),
+        "i16" => (int()? as u16).to_le_bytes().to_vec(),
+        "i32" => (int()? as u32).to_le_bytes().to_vec(),
+        "i64" => (int()? as u64).to_le_bytes().to_vec(),
+        "f16" => half::f16::from_f32(text.parse().map_err(|_| bad())?).to_le_bytes().to_vec(),
+        "f32" => text.parse::<f32>().map_err(|_| bad())?.to_le_bytes().to_vec(),
+        "f64" => text.parse::<f64>().map_err(|_| bad())?.to_le_bytes().to_vec(),
+        _ => return Err(format!("{ty:?} is no type of elements")),
+    })
+}
+
+/// The bytes of `[1, 2]:i32` and the element type.
+fn array(text: &str) -> Result<(Vec<u8>, &str), String> {
+    let bad = || format!("{text:?} is no array");
+    let (list, ty) = text.rsplit_once(':').ok_or_else(bad)?;
+    let list = list.strip_prefix('[').and_then(|l| l.strip_suffix(']')).ok_or_else(bad)?;
+    let mut bytes = Vec::new();
+    for part in split_list(list) {
+        // `0 x 16`: sixteen zeros.
+        let (number, count) = match part.split_once(" x ") {
+            Some((number, count)) => (number, count.parse().map_err(|_| bad())?),
+            None => (part, 1),
+        };
+        for _ in 0..count {
+            bytes.extend(element(number, ty)?);
+        }
+    }
+    Ok((bytes, ty))
+}
+
+fn show(bytes: &[u8], ty: &str) -> String {
+    let size = element("0", ty).map_or(1, |b| b.len());
+    let parts: Vec<String> = bytes
+        .chunks(size)
+        .map(|chunk| {
+            let mut wide = [0; 8];
+            wide[..chunk.len()].copy_from_slice(chunk);
+            let n = i64::from_le_bytes(wide);
+            match ty {
+                "f16" => half::f16::from_bits(n as u16).to_string(),
+                "f32" => f32::from_bits(n as u32).to_string(),
+                "f64" => f64::from_bits(n as u64).to_string(),
+                _ => (n << (64 - 8 * size) >> (64 - 8 * size)).to_string(),
+            }
+        })
+        .collect();
+    format!("[{}]:{ty}", parts.join(", "))
+}
+
+fn sizes(text: &str) -> Result<Vec<u64>, String> {
+    text.split('x').map(|n| n.parse().map_err(|_| format!("{text:?} is no size"))).collect()
+}
+
+struct Launch<'a> {
+    kernel: &'a str,
+    range: NdRange,
+    args: Vec<Arg>,
+    memory: Memory,
+    steps: u64,
+    expected: &'a str,
+}
+
+fn parse(line: &str) -> Result<Launch<'_>, String> {
+    let (call, expected) = line.split_once("=>").ok_or("a run needs `=>`")?;
+    let open = call.find('(').ok_or("a run needs arguments")?;
+    let close = call.rfind(')').ok_or("a run needs `)`")?;
+    let mut args = Vec::new();
+    let mut buffers = Vec::new();
+    for text in split_list(&call[open + 1..close]) {
+        let number = |prefix: &str| -> Option<u64> { text.strip_prefix(prefix)?.strip_suffix(')')?.parse().ok() };
+        args.push(if text == "null" {
+            Arg::Null
+        } else if let Some(size) = number("local(") {
+            Arg::Local(size)
+        } else if let Some(size) = number("zeros(") {
+            buffers.push(vec![0; size as usize]);
+            Arg::Buffer(buffers.len() - 1)
+        } else if let Some(list) = text.strip_prefix("value") {
+            Arg::Value(array(list)?.0)
+        } else if text.starts_with('[') {
+            buffers.push(array(text)?.0);
+            Arg::Buffer(buffers.len() - 1)
+        } else {
+            let (number, ty) = text.split_once(':').ok_or_else(|| format!("{text:?} is no argument"))?;
+            Arg::Value(element(number, ty)?)
+        });
+    }
+    let mut range = NdRange::new(&[1], &[1]);
+    let mut steps = STEP_LIMIT;
+    let (mut global, mut local, mut offset) = (vec![1], vec![1], vec![]);
+    for option in call[close + 1..].split_whitespace() {
+        match option.split_once('=') {
+            Some(("global", text)) => global = sizes(text)?,
+            Some(("local", text)) => local = sizes(text)?,
+            Some(("offset", text)) => offset = sizes(text)?,
+            Some(("steps", text)) => steps = text.parse().map_err(|_| format!("{text:?} is no number"))?,
+            _ => return Err(format!("unknown option {option:?}")),
+        }
+    }
+    range = NdRange { global_offset: range.global_offset, ..NdRange::new(&global, &local) };
+    offset.iter().enumerate().for_each(|(d, &n)| range.global_offset[d] = n);
+    let memory = Memory::new(buffers);
+    Ok(Launch { kernel: call[..open].trim(), range, args, memory, steps, expected: expected.trim() })
+}
+
+/// Whether a run line expects an error.
+pub fn expects_error(line: &str) -> bool {
+    line.split_once("=>").is_some_and(|(_, expected)| expected.trim().starts_with("error: "))
+}
+
+/// Executes a run line with the interpreter and compares.
+pub fn check(module: &Module, line: &str) -> Result<(), String> {
+    let steps = parse(line)?.steps;
+    check_with(line, |kernel, range, args, memory| {
+        run_limited(module, kernel, range, args, memory, steps).map_err(|e| e.to_string())
+    })
+}
+
+/// Executes a run line and compares.
+pub fn check_with(
+    line: &str,
+    execute: impl Fn(&str, &NdRange, &[Arg], &mut Memory) -> Result<Report, String>,
+) -> Result<(), String> {
+    let Launch { kernel, range, args, mut memory, expected, .. } = parse(line)?;
+    let outcome = execute(kernel, &range, &args, &mut memory);
+    let report = match (outcome, expected.strip_prefix("error: ")) {
+        (Ok(report), None) => report,
+        (Ok(_), Some(_)) => return Err("runs without error".to_string()),
+        (Err(e), None) => return Err(format!("fails: {e}")),
+        (Err(e), Some(text)) => {
+            let found = e.lines().next().unwrap_or_default();
+            return if found == text { Ok(()) } else { Err(format!("fails otherwise: {found}")) };
+        }
+    };
+    let prints: Vec<String> = report
+        .printf
+        .iter()
+        .map(|event| {
+            let args: Vec<String> = event.args.iter().map(u128::to_string).collect();
+            format!("printf {}({})", event.format, args.join(", "))
+        })
+        .collect();
+    let expected = split_list(expected);
+    let split = expected.iter().position(|e| e.starts_with("printf")).unwrap_or(expected.len());
+    let (contents, events) = expected.split_at(split);
+    if contents.len() != memory.buffers.len() {
+        return Err(format!("{} buffers, {} expected contents", memory.buffers.len(), contents.len()));
+    }
+    for (i, (&text, found)) in contents.iter().zip(&memory.buffers).enumerate() {
+        if text == "_" {
+            continue;
+        }
+        let (bytes, ty) = array(text)?;
+        if bytes != *found {
+            return Err(format!("buffer {i} is {}", show(found, ty)));
+        }
+    }
+    if events != prints.iter().map(String::as_str).collect::<Vec<_>>() {
+        return Err(format!("prints {prints:?}"));
+    }
+    Ok(())
+}

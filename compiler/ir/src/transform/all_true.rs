@@ -1,0 +1,126 @@
+//! Copies of costly code behind divergent branches, for gangs all of whose lanes go there.
+//!
+//! Requires: a function in normal form, what diverges in it, and a divergent branch that all lanes run together.
+//! Ensures: normal form, with questions to all lanes (`Stage::Versioned`). A uniform branch leads to the copy where all
+//! lanes want to go to a target of the divergent branch, and to that branch otherwise. Each work-item does what it did.
+//! Phases: the blocks that the target dominates, where they lead, what their masks cost; the copy; normal form.
+//! Source: Sun et al. 2019, as told in Moll 2021, section 9.2: the BOSCC gadget's counterpart, whose code needs no
+//! predicates.
+//!
+//! ```text
+//! a: br c, b(x…), d          a:    br any(!c), some, b'(x…)
+//! b: …                  =>   some: br c, b(x…), d
+//!    jump j(v…)              b:    … jump j(v…)
+//!                            b':   … jump j(v'…)
+//! ```
+
+use super::boscc;
+use super::unmasked_loops::{self, Known};
+use crate::analysis::cost;
+use crate::analysis::loops::Loop;
+use crate::ir::*;
+use crate::transform::copy::{Copies, copy};
+use crate::transform::normalize::normalize;
+use lockstep_protocol::types::Type;
+use std::fmt;
+
+/// The instructions that a copy may have.
+const MOST: usize = 300;
+
+/// What masks have to cost for a copy to pay: a test and a branch.
+const LEAST: u64 = 8;
+
+/// The same where lanes part at a place only, as in `if (i < n)`, so that nearly all gangs agree: with masks of AVX, of which
+/// a store takes 3.6 ns more than without (AMD Zen 3). Those of AVX-512 take hardly longer.
+const LEAST_AT_PLACE: u64 = 1;
+
+/// What masks have to cost of it all, in percent: lanes may not agree, and the code grows.
+const SHARE: u64 = 15;
+
+/// A target of a divergent branch that gets a copy.
+pub struct Plan {
+    from: Block,
+    target: usize,
+    inside: Vec<Block>,
+    /// What masks cost there.
+    gain: u64,
+    /// What it all costs with that.
+    cost: u64,
+    /// What masks have to cost at least.
+    least: u64,
+}
+
+/// How the target of a divergent branch gets a copy, if it can. Loops in the copy get versions if `loops`.
+pub fn plan(f: &Function, known: Known<'_>, from: Block, target: usize, loops: bool) -> Option<Plan> {
+    let Known { cfg, tree, forest, found, registers, .. } = known;
+    if found.divergent_blocks.contains(from) || !found.divergent_branches.contains(from) {
+        return None;
+    }
+    let Terminator::Branch { then_to, else_to, .. } = &f.blocks[from].term else { return None };
+    let to = [then_to, else_to][target].block;
+    if forest.with_header(to).is_some() || then_to.block == else_to.block {
+        return None;
+    }
+    let boscc::Arm { inside, exits } = boscc::find_arm(cfg, tree, forest, to).ok()?;
+    // Where both ways of the branch meet there is no arm.
+    if inside.contains(&from) || exits.contains(&from) {
+        return None;
+    }
+    let size: usize = inside.iter().map(|&block| f.blocks[block].insts.len()).sum();
+    if !(1..=MOST).contains(&size) {
+        return None;
+    }
+    let inside: Vec<Block> = cfg.rpo().iter().copied().filter(|block| inside.contains(block)).collect();
+    // What is in a loop that lanes leave one by one has masks all the same, unless the loop has a version.
+    let divergent = |&l: &Loop| inside.contains(&forest.get(l).header) && found.divergent_loops.contains(l);
+    let around = |block: Block| forest.around(block).filter(divergent).last();
+    let others: Vec<Block> = inside.iter().copied().filter(|&block| around(block).is_none()).collect();
+    let params = exits.iter().flat_map(|&exit| &f.blocks[exit].params);
+    let selects: u64 = params.map(|&param| registers.of(f.ty(param))).sum();
+    let mut gain = selects.saturating_add(known.masks_of(f, to, &others));
+    for &header in inside.iter().filter(|&&block| loops && around(block) == forest.with_header(block)) {
+        let Some(l) = forest.with_header(header) else { continue };
+        if let Ok(version) = unmasked_loops::plan(f, known, l)
+            && version.pays().is_ok()
+        {
+            let often = cost::frequency(forest, header) / cost::frequency(forest, to).max(1);
+            gain = gain.saturating_add(version.saves().saturating_mul(often));
+        }
+    }
+    let cost = gain.saturating_add(known.cost_of(f, to, &inside));
+    let at_place = cost::follows_from_place(f, &f.blocks[from].term, &found.shapes) && registers.bits < 512;
+    let least = if at_place { LEAST_AT_PLACE } else { LEAST };
+    Some(Plan { from, target, inside, gain, cost, least })
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "saves {} of {}", self.gain, self.cost)
+    }
+}
+
+impl Plan {
+    /// Whether the copy is expected to pay.
+    pub fn pays(&self) -> bool {
+        self.gain >= self.least && self.gain.saturating_mul(100) >= self.cost.saturating_mul(SHARE)
+    }
+
+    /// Makes the copy; the answer is the block that ends in the divergent branch now, and the first one of the copy.
+    pub fn apply(&self, f: &mut Function) -> (Block, Block) {
+        let copies = copy(f, &self.inside, &Copies::default());
+        let some = f.add_block();
+        f.end_locs[some] = f.end_locs[self.from];
+        let term = std::mem::replace(&mut f.blocks[self.from].term, Terminator::Unreachable);
+        f.blocks[some].term = term.clone();
+        let first = copies.block(self.inside[0]);
+        let Terminator::Branch { cond, then_to, else_to } = term else { return (some, first) };
+        let yes = f.constant(Type::BOOL, 1);
+        let to = if self.target == 0 { then_to } else { else_to };
+        let mut b = Builder::at(f, self.from);
+        let not = if self.target == 0 { b.binary(BinaryOp::Xor, cond, yes) } else { cond };
+        let any = b.any(not);
+        b.branch(any, (some, &[]), (first, &to.args));
+        normalize(f);
+        (some, first)
+    }
+}

@@ -1,0 +1,163 @@
+//! Which barriers share a region, so that regions never copy more than a constant times the kernel.
+//!
+//! Requires: the kernel's code split behind its barriers.
+//! Ensures: each start belongs to one region. Where each can have a region of its own without copying too much, it has.
+//! Otherwise no block is part of more than [`Bounds::most_copies`] regions that begin behind barriers, so all regions
+//! together have at most `most_copies + 1` times the kernel's instructions. The kernel's begin and what begins with a
+//! collective operation's answer have regions of their own.
+//! Phases: what regions of their own would copy; the starts that lead to each block, as groups: where these are too many,
+//! they become one group.
+//! Source: ours; the groups are a union-find over reaching definitions (Aho, Lam, Sethi & Ullman 2006, 9.2.4).
+//!
+//! After `if (flag & 1) { …; barrier(); } if (flag & 2) { …; barrier(); } …` each barrier's region copies what all the
+//! later conditions lead to, so the code grows with the square of their number. A region of several barriers has that code
+//! once, and a switch at its begin leads to where the work-items go on:
+//!
+//! ```text
+//! r5: b6 …                              r5: switch ls1, 0: b6, 1: b9, 2: b12
+//! r6: b9 …           (a part of r5)  =>     b6 …
+//! r7: b12 …          (a part of r6)         b9 …
+//!                                           b12 …
+//! ```
+//!
+//! Which case is stored where work-items arrive. All work-items of a group arrive at the same barrier, so the group
+//! keeps it once, whatever conditions led there. No work-item waits where the program does not, so this holds of every
+//! control flow: loops whose number of iterations differs, early returns, work-items that wait for others.
+
+use super::{Cuts, Start};
+use crate::analysis::cfg::Cfg;
+use crate::ir::{Block, Function, Region};
+use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
+use lockstep_protocol::compile_options::Bounds;
+use std::collections::BTreeSet;
+
+/// The regions of starts.
+pub(super) struct Regions {
+    /// The region that a start belongs to.
+    pub of: SecondaryMap<Start, Region>,
+    /// The starts of each region, in order. Of several, a number that work-items keep tells which.
+    pub starts: PrimaryMap<Region, Vec<Start>>,
+}
+
+/// Gives each start a region of its own.
+pub(super) fn separate_regions(cuts: &Cuts) -> Regions {
+    let mut regions = Regions { of: SecondaryMap::with_default(Region::new(0)), starts: PrimaryMap::new() };
+    for start in cuts.starts.keys() {
+        regions.of[start] = regions.starts.push(vec![start]);
+    }
+    regions
+}
+
+/// Whether regions of their own for all starts copy more than the bounds allow.
+pub(super) fn copies_exceed(body: &Function, cfg: &Cfg, cuts: &Cuts, bounds: Bounds) -> bool {
+    let size = |block: Block| body.blocks[block].insts.len() + 1;
+    let kernel: usize = cfg.rpo().iter().map(|&block| size(block)).sum();
+    let most = bounds.few_insts.max(kernel * (bounds.most_copies + 1));
+    let mut copied = 0;
+    // The last start that was seen to lead to a block.
+    let mut seen: SecondaryMap<Block, Option<Start>> = SecondaryMap::new();
+    for (start, &first) in &cuts.starts {
+        let mut work = vec![first];
+        seen[first] = Some(start);
+        while let Some(block) = work.pop() {
+            copied += size(block);
+            if copied > most {
+                return true;
+            }
+            if cuts.cut[block].is_some() {
+                continue;
+            }
+            for &to in cfg.succs(block) {
+                if seen[to].replace(start) != Some(start) {
+                    work.push(to);
+                }
+            }
+        }
+    }
+    false
+}
+
+/// Puts starts together until no block is part of more than `most_copies` regions that begin behind barriers.
+pub(super) fn merged_regions(cfg: &Cfg, cuts: &Cuts, most_copies: usize) -> Regions {
+    let mut groups = Groups { parent: cuts.starts.keys().collect(), leading: SecondaryMap::new() };
+    // Blocks to look at, by their numbers in reverse post-order.
+    let mut dirty: BTreeSet<u32> = BTreeSet::new();
+    for (start, &block) in cuts.starts.iter().skip(1).filter(|&(start, _)| cuts.combines[start].is_none()) {
+        groups.leading[block].push(start);
+        dirty.extend(cfg.rpo_number(block));
+    }
+    while let Some(number) = dirty.pop_first() {
+        let block = cfg.rpo()[number as usize];
+        groups.limit(block, most_copies);
+        if cuts.cut[block].is_some() {
+            continue;
+        }
+        for &to in cfg.succs(block) {
+            if groups.pass_on(block, to) {
+                dirty.extend(cfg.rpo_number(to));
+            }
+        }
+    }
+    let mut regions = Regions { of: SecondaryMap::with_default(Region::new(0)), starts: PrimaryMap::new() };
+    let mut region_of: SecondaryMap<Start, Option<Region>> = SecondaryMap::new();
+    for start in cuts.starts.keys() {
+        let group = groups.find(start);
+        let region = *region_of[group].get_or_insert_with(|| regions.starts.push(Vec::new()));
+        regions.of[start] = region;
+        regions.starts[region].push(start);
+    }
+    regions
+}
+
+/// Groups of starts, as trees whose roots stand for them.
+struct Groups {
+    parent: PrimaryMap<Start, Start>,
+    /// The groups of the starts that lead to a block.
+    leading: SecondaryMap<Block, Vec<Start>>,
+}
+
+impl Groups {
+    /// The start that stands for a start's group.
+    fn find(&mut self, start: Start) -> Start {
+        let mut root = start;
+        while self.parent[root] != root {
+            root = self.parent[root];
+        }
+        let mut at = start;
+        while at != root {
+            at = std::mem::replace(&mut self.parent[at], root);
+        }
+        root
+    }
+
+    /// The groups of the starts that lead to a block, each once.
+    fn leading_to(&mut self, block: Block) -> Vec<Start> {
+        let mut found: Vec<Start> = self.leading[block].clone().into_iter().map(|start| self.find(start)).collect();
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    /// Makes one group of those that lead to a block if they are too many.
+    fn limit(&mut self, block: Block, most: usize) {
+        let mut found = self.leading_to(block);
+        if found.len() > most {
+            for other in found.split_off(1) {
+                self.parent[other] = found[0];
+            }
+        }
+        self.leading[block] = found;
+    }
+
+    /// Adds the groups that lead to a block to those that lead to another; whether one is new there.
+    fn pass_on(&mut self, from: Block, to: Block) -> bool {
+        let mut there = self.leading_to(to);
+        let known = there.len();
+        there.extend(self.leading_to(from));
+        there.sort();
+        there.dedup();
+        let grown = there.len() > known;
+        self.leading[to] = there;
+        grown
+    }
+}

@@ -1,0 +1,412 @@
+//! Copies one region and mends its SSA form.
+//!
+//! Requires: the split code and the plan of what is kept.
+//! Ensures: valid SSA; the region's entry block has the kernel's inputs as parameters; slots hold what
+//! the plan says on every arrival at a barrier.
+//! Phases: copy blocks, behind a switch if there are several starts; parameters where definitions meet; operands and
+//! stores; place the definitions at the begin.
+//! Source: Karrenberg & Hack 2012, section 2.3; the parameters as in Cytron et al. 1991, section 4
+//! (dominance frontiers), pruned by liveness.
+//!
+//! A value that the region needs from earlier regions has a definition at the region's begin: a load of
+//! its live slot, or the operations that compute it again. If the region also holds the value's own
+//! definition (a loop around the barrier leads back to it), both reach uses, and blocks where they meet
+//! get a parameter. Definitions at the begin are placed as late as their uses allow, but outside of
+//! cycles: what a path does not need it does not load, and what a loop needs it loads once.
+//!
+//! Arriving at a barrier stores what the next region finds in slots, unless it lies there already.
+
+use super::live::Plan;
+use super::{Split, Start};
+use crate::analysis::cfg::{Cfg, cfg};
+use crate::analysis::dominators::{Dominators, dominators};
+use crate::ir::{Block, BlockCall, Function, Inst, InstData, LiveSlot, Region, SourceLoc, Terminator, Value, ValueDef};
+use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::types::Type;
+
+struct Copy<'a> {
+    split: &'a Split,
+    plan: &'a Plan,
+    region: Region,
+    /// The new region.
+    f: Function,
+    /// The copy of each block.
+    block: SecondaryMap<Block, Option<Block>>,
+    /// The block that each block is a copy of; none: the switch at the begin.
+    original: SecondaryMap<Block, Option<Block>>,
+    /// The values from earlier regions that some start needs.
+    needed: EntitySet<Value>,
+    /// Those of them that are in slots.
+    kept: EntitySet<Value>,
+    /// The copy of each value that the region's blocks define, and of the kernel's inputs.
+    value: SecondaryMap<Value, Option<Value>>,
+    /// The definition at the begin of each value from earlier regions, once it is wanted.
+    begin: SecondaryMap<Value, Option<Value>>,
+    /// The instructions of those definitions, operands before users. No block holds them yet.
+    floating: Vec<Inst>,
+    /// Parameters added where definitions of a value meet.
+    joins: SecondaryMap<Block, Vec<(Value, Value)>>,
+}
+
+/// Builds the code of a region.
+pub(super) fn build(split: &Split, plan: &Plan, region: Region) -> Function {
+    let mut copy = Copy {
+        split,
+        plan,
+        region,
+        f: Function::new(),
+        block: SecondaryMap::new(),
+        original: SecondaryMap::new(),
+        needed: EntitySet::new(),
+        kept: EntitySet::new(),
+        value: SecondaryMap::new(),
+        begin: SecondaryMap::new(),
+        floating: Vec::new(),
+        joins: SecondaryMap::new(),
+    };
+    copy.find_needed();
+    copy.shapes();
+    let cfg = cfg(&copy.f);
+    let tree = dominators(&cfg);
+    copy.join(&cfg, &tree);
+    copy.operands(&tree);
+    copy.place(&cfg, &tree);
+    copy.f
+}
+
+impl Copy<'_> {
+    /// Notes what the region needs of earlier ones.
+    fn find_needed(&mut self) {
+        for &start in &self.split.regions.starts[self.region] {
+            for value in self.split.liveness.live_in(self.split.cuts.starts[start]) {
+                self.needed.insert(value);
+            }
+            self.plan.kept[start].iter().for_each(|&value| {
+                self.kept.insert(value);
+            });
+        }
+    }
+
+    /// Blocks with parameters, instructions with results, and jumps, all without operands.
+    fn shapes(&mut self) {
+        let split = self.split;
+        let several = split.which().filter(|_| split.regions.starts[self.region].len() > 1);
+        let dispatch = several.map(|_| self.f.add_block());
+        for old in split.blocks(self.region) {
+            let new = self.f.add_block();
+            self.block[old] = Some(new);
+            self.original[new] = Some(old);
+        }
+        let entry = self.f.entry();
+        for &param in &split.body.blocks[split.body.entry()].params {
+            self.value[param] = Some(self.f.add_param(entry, split.body.ty(param)));
+        }
+        if let (Some(which), Some(dispatch)) = (several, dispatch) {
+            self.switch_to_starts(which, dispatch);
+        }
+        for new in self.f.layout.clone() {
+            let Some(old) = self.original[new] else { continue };
+            let data = &split.body.blocks[old];
+            if new != entry {
+                for &param in &data.params {
+                    self.value[param] = Some(self.f.add_param(new, split.body.ty(param)));
+                }
+            }
+            for &inst in &data.insts {
+                let node = &split.body.insts[inst];
+                let types: Vec<_> = node.results.iter().map(|&v| split.body.ty(v)).collect();
+                let made = self.f.append(new, node.data.clone(), &types, node.loc);
+                for (&old, &new) in node.results.iter().zip(&self.f.insts[made].results) {
+                    self.value[old] = Some(new);
+                }
+            }
+            self.f.end_locs[new] = split.body.end_locs[old];
+            self.f.blocks[new].term = match split.cuts.cut[old] {
+                Some(start) => Terminator::Exit(split.regions.of[start]),
+                None => {
+                    let mut term = data.term.clone();
+                    for to in term.targets_mut() {
+                        // Every target is in the region, as the block is not cut.
+                        to.block = self.block[to.block].unwrap_or(to.block);
+                    }
+                    term
+                }
+            };
+        }
+    }
+
+    /// Has a block lead to the start that a slot tells.
+    fn switch_to_starts(&mut self, which: LiveSlot, dispatch: Block) {
+        let split = self.split;
+        let load = self.f.append(dispatch, InstData::LiveLoad { live: which }, &[Type::I32], SourceLoc::default());
+        let copies = split.regions.starts[self.region].iter().filter_map(|&start| self.block[split.cuts.starts[start]]);
+        let targets = copies.map(|block| BlockCall { block, args: Vec::new() });
+        let mut cases: Vec<(u128, BlockCall)> = (0..).zip(targets).collect();
+        if let Some((_, default)) = cases.pop() {
+            self.f.blocks[dispatch].term = Terminator::Switch { value: self.f.result(load), cases, default };
+        }
+    }
+
+    /// Whether two definitions of a value reach its uses here.
+    fn has_both(&self, value: Value) -> bool {
+        self.split.input(value).is_none() && self.value[value].is_some() && self.needed.contains(value)
+    }
+
+    /// Adds parameters where a value's definition at the begin and its own one meet.
+    fn join(&mut self, cfg: &Cfg, tree: &Dominators) {
+        let split = self.split;
+        let both: Vec<Value> = self.needed.keys().filter(|&v| self.has_both(v)).collect();
+        if both.is_empty() {
+            return;
+        }
+        let frontier = frontiers(cfg, tree);
+        for value in both {
+            let home = split.home[value].and_then(|home| self.block[home]);
+            let mut work: Vec<Block> = home.into_iter().collect();
+            let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
+            while let Some(block) = work.pop() {
+                for &join in &frontier[block] {
+                    let needed = self.original[join].is_some_and(|join| split.liveness.is_live_in(value, join));
+                    if needed && !std::mem::replace(&mut seen[join], true) {
+                        let param = self.f.add_param(join, split.body.ty(value));
+                        self.joins[join].push((value, param));
+                        work.push(join);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Fills in all operands, and the stores where work-items arrive at barriers.
+    fn operands(&mut self, tree: &Dominators) {
+        for block in self.f.layout.clone() {
+            let Some(original) = self.original[block] else { continue };
+            for inst in self.f.blocks[block].insts.clone() {
+                let mut data = self.f.insts[inst].data.clone();
+                data.map_args(|v| self.reaching(tree, v, block));
+                self.f.insts[inst].data = data;
+            }
+            if let Some(next) = self.split.cuts.cut[original] {
+                self.arrive(tree, block, next);
+                continue;
+            }
+            let mut term = self.f.blocks[block].term.clone();
+            term.map_args(|v| self.reaching(tree, v, block));
+            for to in term.targets_mut() {
+                for (value, _) in self.joins[to.block].clone() {
+                    to.args.push(self.reaching(tree, value, block));
+                }
+            }
+            self.f.blocks[block].term = term;
+        }
+    }
+
+    /// Stores what work-items find where they start next.
+    fn arrive(&mut self, tree: &Dominators, block: Block, next: Start) {
+        for &value in &self.plan.kept[next] {
+            let Some(live) = self.plan.slot[value] else {
+                continue;
+            };
+            if self.found(value).is_some() && self.comes_from_begin(tree, value, block) {
+                continue;
+            }
+            let arg = self.reaching(tree, value, block);
+            self.f.append(block, InstData::LiveStore { live, arg }, &[], SourceLoc::default());
+        }
+        if self.split.regions.starts[self.region].contains(&Start::from_u32(0)) {
+            let stored = |live: LiveSlot| self.plan.kept[next].iter().any(|&value| self.plan.slot[value] == Some(live));
+            for &live in self.plan.partly.iter().filter(|&&live| !stored(live)) {
+                let arg = self.f.constant(self.plan.slots[live].ty, 0);
+                self.f.append(block, InstData::LiveStore { live, arg }, &[], SourceLoc::default());
+            }
+        }
+        let starts = &self.split.regions.starts[self.split.regions.of[next]];
+        if let (Some(live), Ok(number), 2..) = (self.split.which(), starts.binary_search(&next), starts.len()) {
+            let arg = self.f.constant(Type::I32, number as u128);
+            self.f.append(block, InstData::LiveStore { live, arg }, &[], SourceLoc::default());
+        }
+    }
+
+    /// The slot in which this region finds a value.
+    fn found(&self, value: Value) -> Option<LiveSlot> {
+        self.plan.slot[value].filter(|_| self.kept.contains(value))
+    }
+
+    /// Whether the definition of a value that reaches the end of a block is the one at the begin.
+    fn comes_from_begin(&self, tree: &Dominators, value: Value, block: Block) -> bool {
+        match self.value[value] {
+            None => true,
+            Some(_) => self.has_both(value) && self.definition(tree, value, block).is_none(),
+        }
+    }
+
+    /// The definition of a value that reaches the end of a block (or a use in it), if it is not the one
+    /// at the begin: its own one or a parameter where definitions meet.
+    fn definition(&self, tree: &Dominators, value: Value, block: Block) -> Option<Value> {
+        let home = self.split.home[value].and_then(|home| self.block[home]);
+        std::iter::successors(Some(block), |&block| tree.idom(block)).find_map(|at| {
+            if Some(at) == home {
+                return self.value[value];
+            }
+            self.joins[at].iter().find(|&&(joined, _)| joined == value).map(|&(_, param)| param)
+        })
+    }
+
+    /// The new value for an old one that is used in a block.
+    fn reaching(&mut self, tree: &Dominators, value: Value, block: Block) -> Value {
+        let data = self.split.body.values[value];
+        if let ValueDef::Const(bits) = data.def {
+            return self.f.constant(data.ty, bits);
+        }
+        if let Some(new) = self.value[value] {
+            if !self.has_both(value) {
+                return new;
+            }
+            if let Some(definition) = self.definition(tree, value, block) {
+                return definition;
+            }
+        }
+        self.at_begin(value)
+    }
+
+    /// The definition at the begin of a value from earlier regions.
+    fn at_begin(&mut self, value: Value) -> Value {
+        if let Some(made) = self.begin[value] {
+            return made;
+        }
+        let split = self.split;
+        let data = split.body.values[value];
+        if let ValueDef::Const(bits) = data.def {
+            return self.f.constant(data.ty, bits);
+        }
+        if let (Some(_), Some(new)) = (split.input(value), self.value[value]) {
+            return new;
+        }
+        let made = match (self.found(value), data.def) {
+            (None, ValueDef::Result(inst, index)) => {
+                let node = &split.body.insts[inst];
+                let mut data = node.data.clone();
+                data.map_args(|arg| self.at_begin(arg));
+                let types: Vec<_> = node.results.iter().map(|&v| split.body.ty(v)).collect();
+                let made = self.f.make_inst(data, &types, node.loc);
+                self.floating.push(made);
+                for (&old, &new) in node.results.iter().zip(&self.f.insts[made].results) {
+                    self.begin[old] = Some(new);
+                }
+                self.f.insts[made].results[index as usize]
+            }
+            (None, _) => unreachable!("{value} is live here, not kept, and not computed by an instruction"),
+            (Some(live), _) => {
+                let made = self.f.make_inst(InstData::LiveLoad { live }, &[data.ty], SourceLoc::default());
+                self.floating.push(made);
+                self.f.result(made)
+            }
+        };
+        self.begin[value] = Some(made);
+        made
+    }
+
+    /// Puts the definitions at the begin into blocks: the last one outside of cycles that dominates all
+    /// uses, before the first of them. Those without uses vanish.
+    fn place(&mut self, cfg: &Cfg, tree: &Dominators) {
+        if self.floating.is_empty() {
+            return;
+        }
+        let mut floats: SecondaryMap<Value, bool> = SecondaryMap::new();
+        for &inst in &self.floating {
+            self.f.insts[inst].results.iter().for_each(|&v| floats[v] = true);
+        }
+        let mut users: SecondaryMap<Value, Vec<Block>> = SecondaryMap::new();
+        for &block in &self.f.layout {
+            let data = &self.f.blocks[block];
+            let mut used = |v: Value| {
+                if floats[v] && users[v].last() != Some(&block) {
+                    users[v].push(block);
+                }
+            };
+            data.insts.iter().for_each(|&inst| self.f.insts[inst].data.for_each_arg(&mut used));
+            data.term.for_each_arg(&mut used);
+        }
+        let cyclic = cyclic_blocks(cfg);
+        // Users come before their operands, so that these know where they are used.
+        for inst in std::mem::take(&mut self.floating).into_iter().rev() {
+            let results = self.f.insts[inst].results.clone();
+            let blocks = results.iter().flat_map(|&v| &users[v]).copied();
+            let Some(mut block) = blocks.reduce(|a, b| tree.common(a, b).unwrap_or(a)) else {
+                continue;
+            };
+            while cyclic[block] {
+                match tree.idom(block) {
+                    Some(parent) => block = parent,
+                    None => break,
+                }
+            }
+            let position = self.first_use(block, &results);
+            self.f.blocks[block].insts.insert(position, inst);
+            self.f.insts[inst].data.for_each_arg(|arg| {
+                if floats[arg] {
+                    users[arg].push(block);
+                }
+            });
+        }
+    }
+
+    /// Where in a block the first use of one of these values stands, or the first store to a live slot,
+    /// which may be the one a value is loaded from.
+    fn first_use(&self, block: Block, values: &[Value]) -> usize {
+        let insts = &self.f.blocks[block].insts;
+        let stop = insts.iter().position(|&inst| {
+            let data = &self.f.insts[inst].data;
+            let mut found = matches!(data, InstData::LiveStore { .. });
+            data.for_each_arg(|arg| found |= values.contains(&arg));
+            found
+        });
+        stop.unwrap_or(insts.len())
+    }
+}
+
+/// The dominance frontier of each block: where its dominance ends.
+fn frontiers(cfg: &Cfg, tree: &Dominators) -> SecondaryMap<Block, Vec<Block>> {
+    let mut frontiers: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+    for &join in cfg.rpo() {
+        if cfg.preds(join).len() < 2 {
+            continue;
+        }
+        for &pred in cfg.preds(join) {
+            let mut runner = Some(pred);
+            while let Some(block) = runner.filter(|&block| Some(block) != tree.idom(join)) {
+                if frontiers[block].last() != Some(&join) {
+                    frontiers[block].push(join);
+                }
+                runner = tree.idom(block);
+            }
+        }
+    }
+    frontiers
+}
+
+/// The blocks that a path leads from back to themselves.
+fn cyclic_blocks(cfg: &Cfg) -> SecondaryMap<Block, bool> {
+    // Walking backwards from each block in the order in which a depth-first search left the blocks last
+    // finds one strongly connected component at a time.
+    let mut cyclic: SecondaryMap<Block, bool> = SecondaryMap::new();
+    let mut assigned: SecondaryMap<Block, bool> = SecondaryMap::new();
+    for &root in cfg.rpo() {
+        if std::mem::replace(&mut assigned[root], true) {
+            continue;
+        }
+        let mut component = vec![root];
+        let mut next = 0;
+        while let Some(&block) = component.get(next) {
+            next += 1;
+            for &pred in cfg.preds(block) {
+                if cfg.is_reachable(pred) && !std::mem::replace(&mut assigned[pred], true) {
+                    component.push(pred);
+                }
+            }
+        }
+        let is_cycle = component.len() > 1 || cfg.preds(root).contains(&root);
+        component.into_iter().for_each(|block| cyclic[block] = is_cycle);
+    }
+    cyclic
+}

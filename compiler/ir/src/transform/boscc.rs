@@ -1,0 +1,279 @@
+//! Branches that skip what no lane wants to run ("branch on superword condition code").
+//!
+//! Requires: uniform loops (what `divergent_loops` leaves); the divergent branches; shapes of values as
+//! they were before.
+//! Ensures: an arm, which is a block that only some lanes run and all that it dominates, stands behind a gate if it costs
+//! enough: a uniform branch that goes past it where no lane comes. Each work-item does what it did; it never goes past.
+//! Phases: per arm the blocks that it is, where they lead, what they cost; then the gates; then all ways into arms
+//! lead to their gates.
+//! Source: Moll 2021, section 9.2. There the gadget stands before the divergent branch; here it stands in
+//! the target, behind the fold, so that both targets can have one, and an arm with several ways in has one for all of them.
+//! Where an arm leads to several blocks, a divergent branch that no lane reaches leads past it to all of them:
+//! linearization has them run in turn.
+//!
+//! ```text
+//! a: br c, b(x…), d          a:    br c, gate, d
+//! b: …                  =>   gate: br any(true), b(x…), past
+//!    br e, j(v…), k(w…)      past: br false, j(0…), k(0…)
+//!                            b:    … br e, j(v…), k(w…)
+//! ```
+
+use crate::analysis::cfg::Cfg;
+use crate::analysis::cost::{self, Lanes, Registers};
+use crate::analysis::dominators::Dominators;
+use crate::analysis::lines::lines;
+use crate::analysis::loops::Loops;
+use crate::analysis::predicates::{self, ControlFlow};
+use crate::analysis::shape::Shape;
+use crate::ir::*;
+use crate::transform::divergent_loops::UniformLoops;
+use crate::transform::linearize::long_switches::long_switches;
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::configuration::Versions;
+use lockstep_protocol::types::Type;
+use std::fmt;
+
+/// What an arm has to cost a gang for a gate to pay: a test and a branch that is hard to predict.
+const LEAST: u64 = 40;
+
+/// Instructions of a kernel from which on a gate has to save more, as many times as the kernel is longer: what a gate
+/// leads past is merged a second time behind it, and registers are found for that in code that is long already.
+const LONG: usize = 500;
+
+/// Blocks to which an arm may lead: each has its values merged behind a gate.
+const MOST_EXITS: usize = 8;
+
+/// Why an arm that costs enough has no gate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// It ends the kernel, or never ends.
+    NoExit,
+    /// It leads to more blocks than [`MOST_EXITS`].
+    ManyExits,
+    /// It leads out of the loop that it is in, or ends its iteration.
+    LeavesLoop,
+    /// Of a long switch it has comparisons, but not the cases, which are asked for where they stand.
+    PartOfSwitch,
+    /// What it computes is used where only lanes in an endless loop come that did not run it.
+    Used,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Refusal::NoExit => "the arm leads nowhere",
+            Refusal::ManyExits => "the arm leads to too many places",
+            Refusal::LeavesLoop => "the arm leads out of a loop or back to its begin",
+            Refusal::PartOfSwitch => "the arm is a part of a long switch",
+            Refusal::Used => "its values are used behind an endless loop",
+        })
+    }
+}
+
+/// A block and all that it dominates.
+pub(super) struct Arm<'a> {
+    pub inside: &'a [Block],
+    /// Where these lead.
+    pub exits: Vec<Block>,
+}
+
+/// Puts gates in front of costly arms. The control flow is as it is then, and divergent branches that lead past arms are
+/// in the set. The answer: each costly arm's first block, and why it has no gate if it has none.
+pub fn boscc(
+    f: &mut Function,
+    uniform: &mut UniformLoops,
+    divergent: &mut EntitySet<Block>,
+    shapes: &SecondaryMap<Value, Shape>,
+    registers: Registers,
+    gates: Versions,
+) -> Vec<(Block, Result<(), Refusal>)> {
+    let instructions: usize = f.layout.iter().map(|&block| f.blocks[block].insts.len()).sum();
+    let least = match gates {
+        Versions::Never => return Vec::new(),
+        Versions::WherePays => LEAST * (instructions / LONG).max(1) as u64,
+        Versions::Always => 0,
+    };
+    let flow = &uniform.flow;
+    let lines = lines(f, flow.cfg.rpo(), shapes, registers.width);
+    let lanes = Lanes { shapes, lines: &lines, rows: None, rewritten: None };
+    let runs = flow.graph(divergent).lanes();
+    let switches = long_switches(f, &flow.graph(divergent));
+    let used = used_elsewhere(f, flow);
+    let has_part_of_switch = |first: Block, arm: &Arm<'_>| {
+        let leaves = |to: &BlockCall| !flow.dominators.dominates(first, to.block);
+        let ways = arm.inside.iter().filter(|&&block| switches.ways[block].is_some());
+        ways.into_iter().any(|&way| f.blocks[way].term.targets().into_iter().any(leaves))
+    };
+    let refusal = |first: Block, arm: &Arm<'_>| {
+        if arm.inside.iter().any(|&block| used.contains(block)) {
+            return Some(Refusal::Used);
+        }
+        let is_plain = arm.exits.len() == 1 && flow.cfg.preds(first).len() == 1;
+        (!is_plain && has_part_of_switch(first, arm)).then_some(Refusal::PartOfSwitch)
+    };
+    let mut costs: SecondaryMap<Block, u64> = SecondaryMap::new();
+    for &block in flow.cfg.rpo() {
+        costs[block] = f.blocks[block].insts.iter().map(|&inst| cost::gang(f, inst, lanes, registers)).sum();
+    }
+    let mut found = Vec::new();
+    for &first in flow.cfg.rpo() {
+        let is_header = flow.loops.with_header(first).is_some();
+        if runs[first] != predicates::Lanes::Of(first) || is_header || uniform.guarded.contains(first) {
+            continue;
+        }
+        if f.blocks[first].params.iter().any(|param| uniform.tracked.contains_key(param)) {
+            continue;
+        }
+        let inside = flow.dominators.dominated(first);
+        if cost_of(&flow.loops, inside, &costs) < least {
+            continue;
+        }
+        let arm = find_arm(&flow.cfg, &flow.dominators, &flow.loops, first);
+        found.push((first, arm.and_then(|arm| refusal(first, &arm).map_or(Ok(arm.exits), Err))));
+    }
+    let mut gates = Gates::default();
+    let mut arms = Vec::new();
+    for (first, exits) in found {
+        arms.push((first, exits.map(|exits| gates.add(f, &flow.cfg, first, exits, divergent))));
+    }
+    if gates.lead(f) {
+        uniform.flow = ControlFlow::of(f);
+    }
+    arms
+}
+
+/// The blocks whose values are used where they need not have run: behind an endless loop, which nobody leaves.
+fn used_elsewhere(f: &Function, flow: &ControlFlow) -> EntitySet<Block> {
+    let mut home: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::new();
+    for &block in flow.cfg.rpo() {
+        f.blocks[block].insts.iter().for_each(|&inst| home[inst] = block.into());
+    }
+    let mut found = EntitySet::new();
+    for &block in flow.cfg.rpo() {
+        let mut look = |value: Value| {
+            let from = match f.values[value].def {
+                ValueDef::Result(inst, _) => home[inst].expand(),
+                ValueDef::Param(from, _) => Some(from),
+                ValueDef::Const(_) => None,
+            };
+            if let Some(from) = from.filter(|&from| !flow.dominators.dominates(from, block)) {
+                found.insert(from);
+            }
+        };
+        f.blocks[block].insts.iter().for_each(|&inst| f.insts[inst].data.for_each_arg(&mut look));
+        f.blocks[block].term.for_each_arg(&mut look);
+    }
+    found
+}
+
+/// The blocks that one block dominates, and those where they lead.
+pub(super) fn find_arm<'a>(
+    cfg: &Cfg,
+    dominators: &'a Dominators,
+    loops: &Loops,
+    first: Block,
+) -> Result<Arm<'a>, Refusal> {
+    let inside = dominators.dominated(first);
+    let mut exits = Vec::new();
+    for &block in inside {
+        let succs = cfg.succs(block);
+        if succs.is_empty() {
+            return Err(Refusal::NoExit);
+        }
+        for &to in succs.iter().filter(|&&to| !dominators.dominates(first, to)) {
+            if loops.innermost(first) != loops.innermost(to) || loops.with_header(to).is_some() {
+                return Err(Refusal::LeavesLoop);
+            }
+            if !exits.contains(&to) {
+                exits.push(to);
+            }
+        }
+        if exits.len() > MOST_EXITS {
+            return Err(Refusal::ManyExits);
+        }
+    }
+    if exits.is_empty() { Err(Refusal::NoExit) } else { Ok(Arm { inside, exits }) }
+}
+
+/// What blocks cost each time the first of them runs, by what each costs when it runs.
+fn cost_of(forest: &Loops, inside: &[Block], costs: &SecondaryMap<Block, u64>) -> u64 {
+    let outer = inside.first().map_or(1, |&first| cost::frequency(forest, first));
+    let of = |&block: &Block| costs[block].saturating_mul(cost::frequency(forest, block) / outer.max(1));
+    inside.iter().map(of).fold(0, u64::saturating_add)
+}
+
+/// The gates of a function, while ways into arms do not lead to them yet.
+#[derive(Default)]
+struct Gates {
+    /// The gate of the arm that begins with a block.
+    of: SecondaryMap<Block, PackedOption<Block>>,
+    all: Vec<Block>,
+}
+
+impl Gates {
+    fn add(&mut self, f: &mut Function, cfg: &Cfg, first: Block, exits: Vec<Block>, divergent: &mut EntitySet<Block>) {
+        let gate = f.add_block();
+        // The values of the only way in need not go through the gate.
+        let args = match only_way_in(f, cfg, first) {
+            Some(args) => args,
+            None => {
+                let types: Vec<Type> = f.blocks[first].params.iter().map(|&param| f.ty(param)).collect();
+                types.into_iter().map(|ty| f.add_param(gate, ty)).collect()
+            }
+        };
+        let yes = f.constant(Type::BOOL, 1);
+        let mut past = f.add_block();
+        let mut b = Builder::at(f, gate);
+        let any = b.any(yes);
+        b.branch(any, (first, &args), (past, &[]));
+        let Some((&last, others)) = exits.split_last() else { return };
+        for &exit in others {
+            // No edge is critical.
+            let [way, next] = [f.add_block(), f.add_block()];
+            let no = f.constant(Type::BOOL, 0);
+            Builder::at(f, past).branch(no, (way, &[]), (next, &[]));
+            divergent.insert(past);
+            let zeros = zeros_for(f, exit);
+            Builder::at(f, way).jump(exit, &zeros);
+            past = next;
+        }
+        let zeros = zeros_for(f, last);
+        Builder::at(f, past).jump(last, &zeros);
+        self.of[first] = gate.into();
+        self.all.push(gate);
+    }
+
+    /// Has all ways into arms lead to their gates; whether there are any.
+    fn lead(self, f: &mut Function) -> bool {
+        for block in f.layout.clone() {
+            let mut term = f.blocks[block].term.clone();
+            let mut changed = false;
+            for to in term.targets_mut() {
+                let Some(gate) = self.of[to.block].expand().filter(|&gate| gate != block) else { continue };
+                to.block = gate;
+                if f.blocks[gate].params.is_empty() {
+                    to.args.clear();
+                }
+                changed = true;
+            }
+            if changed {
+                f.blocks[block].term = term;
+            }
+        }
+        !self.all.is_empty()
+    }
+}
+
+/// What the only edge to a block brings; none: there are several.
+fn only_way_in(f: &Function, cfg: &Cfg, block: Block) -> Option<Vec<Value>> {
+    let &[before] = cfg.preds(block) else { return None };
+    let mut ways = f.blocks[before].term.targets().into_iter().filter(|to| to.block == block);
+    let way = ways.next()?;
+    ways.next().is_none().then(|| way.args.clone())
+}
+
+fn zeros_for(f: &mut Function, block: Block) -> Vec<Value> {
+    let types: Vec<Type> = f.blocks[block].params.iter().map(|&param| f.ty(param)).collect();
+    types.into_iter().map(|ty| f.constant(ty, 0)).collect()
+}

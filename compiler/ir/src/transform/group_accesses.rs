@@ -1,0 +1,404 @@
+//! Accesses of neighbouring elements together.
+//!
+//! Where each work-item reads or writes a few elements of its own (a struct, `a[3 * i + k]`), code has one
+//! access per element. Lanes' elements then lie a stride apart: each access alone would touch all the memory of
+//! the gang for one element per lane, or be a gather or scatter. Together they are one wide access with shuffles.
+//!
+//! Requires: the shapes of a region's values, which arguments lead to memory of their own, and the gang's lanes.
+//! Ensures: loads, and stores, of a block are one instruction where their addresses differ by constants, their
+//! elements fill a row or a part of it, and no access between them may be to the same memory. Loads may have
+//! elements between them that nobody wants: they lie between two that each lane reads. Loads of lanes that lie
+//! anywhere, of which the caller says on what lines they may lie, are one where their elements are neighbours. The
+//! region means the same, and blocks and branches are as before.
+//! Phases: per block, collect accesses as long as what comes between lets them move to the first load or to the
+//! last store; cut what was collected into rows; merge those that `widen::memory` takes for rows, and neighbours of
+//! those that it does not.
+//! Source: Nuzman, Rosen & Zaks 2006 (auto-vectorization of interleaved data), for groups of accesses and gaps.
+
+use crate::analysis::addresses::{self, Address, Roots};
+use crate::analysis::cfg::cfg;
+use crate::analysis::lines::{Line, lines};
+use crate::analysis::shape::Shape;
+use crate::ir::*;
+use crate::widen::memory::{AccessClass, Direction, classify};
+use cranelift_entity::SecondaryMap;
+use lockstep_protocol::types::{Space, Type};
+use std::collections::HashMap;
+
+/// The elements that one instruction may have.
+const MOST_ELEMENTS: i64 = 16;
+
+/// Merges accesses of a region that runs in gangs of `width` work-items; loads of lanes that lie anywhere if they are
+/// no rows of a tile.
+pub fn group_accesses(f: &mut Function, shapes: &SecondaryMap<Value, Shape>, roots: &Roots, width: u32, in_tile: bool) {
+    let lines = (!in_tile).then(|| lines(f, cfg(f).rpo(), shapes, width));
+    for block in f.layout.clone() {
+        let (lines, open, changes) = (lines.as_ref(), Vec::new(), Vec::new());
+        let mut grouper = Grouper { f, shapes, lines, roots, width, open, changes };
+        for inst in grouper.f.blocks[block].insts.clone() {
+            grouper.inst(inst);
+        }
+        grouper.close(|_| true);
+        let changes: HashMap<Inst, Vec<Inst>> = grouper.changes.into_iter().collect();
+        if !changes.is_empty() {
+            let insts = &mut f.blocks[block].insts;
+            *insts = insts.iter().flat_map(|inst| changes.get(inst).cloned().unwrap_or(vec![*inst])).collect();
+        }
+    }
+}
+
+/// A load or store that may be merged.
+#[derive(Clone)]
+struct Member {
+    inst: Inst,
+    ptr: Value,
+    offset: i64,
+    access: Access,
+    /// The first byte, from the group's address on.
+    start: i64,
+    /// The elements: what a load gives, what a store writes.
+    values: Vec<Value>,
+    /// Which of its group's it is in the order of the block.
+    order: usize,
+}
+
+impl Member {
+    fn bytes(&self, element: u32) -> i64 {
+        self.values.len() as i64 * i64::from(element)
+    }
+}
+
+/// Accesses that may still become one, in the order of the block.
+struct Group {
+    direction: Direction,
+    space: Space,
+    address: Address,
+    /// Of an element.
+    bytes: u32,
+    /// From lane to lane; none: lanes lie anywhere.
+    stride: Option<i64>,
+    members: Vec<Member>,
+    /// Of loads: the bytes that were written since the first, from the group's address on.
+    written: Vec<(i64, i64)>,
+}
+
+impl Group {
+    fn end(&self, member: &Member) -> i64 {
+        member.start.wrapping_add(member.bytes(self.bytes))
+    }
+
+    /// Whether an access may be to memory of the members. Other work-items' elements do not matter: nothing orders
+    /// their accesses and these.
+    fn may_touch(&self, other: &Place, roots: &Roots) -> bool {
+        let members = || self.members.iter().map(|member| (member.start, member.bytes(self.bytes)));
+        match self.relation(other, roots) {
+            Relation::Apart => false,
+            Relation::Unknown => true,
+            Relation::Same => members().any(|range| overlap(range, (other.start, other.len))),
+        }
+    }
+
+    fn relation(&self, other: &Place, roots: &Roots) -> Relation {
+        let in_others = self.space != other.space && self.space != Space::Generic && other.space != Space::Generic;
+        if in_others || roots.are_apart(self.address.base, other.address.base) {
+            Relation::Apart
+        } else if self.address == other.address {
+            Relation::Same
+        } else {
+            Relation::Unknown
+        }
+    }
+}
+
+/// What an access touches.
+struct Place {
+    space: Space,
+    address: Address,
+    /// Bytes, from the address on.
+    start: i64,
+    len: i64,
+}
+
+/// How an access lies to a group.
+#[derive(PartialEq, Eq)]
+enum Relation {
+    /// In other memory.
+    Apart,
+    /// At a constant distance.
+    Same,
+    Unknown,
+}
+
+/// Whether two ranges, of a first byte and a length each, have a byte in common.
+fn overlap((a, a_len): (i64, i64), (b, b_len): (i64, i64)) -> bool {
+    let away = b.wrapping_sub(a);
+    if away >= 0 { away < a_len } else { away.wrapping_neg() < b_len }
+}
+
+struct Grouper<'a> {
+    f: &'a mut Function,
+    shapes: &'a SecondaryMap<Value, Shape>,
+    /// On what lines varying addresses may lie; none: of a tile's rows, which may be the lines of its columns.
+    lines: Option<&'a SecondaryMap<Value, Option<Line>>>,
+    roots: &'a Roots,
+    width: u32,
+    open: Vec<Group>,
+    /// What stands in the place of an instruction.
+    changes: Vec<(Inst, Vec<Inst>)>,
+}
+
+impl Grouper<'_> {
+    fn inst(&mut self, inst: Inst) {
+        let node = &self.f.insts[inst];
+        let (ptr, offset, access, direction, values) = match &node.data {
+            &InstData::Load { ptr, offset, access } => (ptr, offset, access, Direction::Load, node.results.clone()),
+            InstData::Store { ptr, offset, access, args } => (*ptr, *offset, *access, Direction::Store, args.clone()),
+            InstData::MemCopy { .. }
+            | InstData::MemSet { .. }
+            | InstData::AtomicRmw { .. }
+            | InstData::AtomicCas { .. }
+            | InstData::Fence { .. }
+            | InstData::Barrier
+            | InstData::GangBarrier
+            | InstData::Clock
+            | InstData::Yield
+            | InstData::Collective { .. }
+            | InstData::Printf { .. } => return self.close(|_| true),
+            _ => return,
+        };
+        let (Some(&first), false) = (values.first(), access.volatile || access.atomic.is_some()) else {
+            return self.close(|_| true);
+        };
+        let (Type::Ptr(space), ty) = (self.f.ty(ptr), self.f.ty(first)) else { return };
+        let (address, constant) = addresses::of(self.f, ptr);
+        let len = values.len() as i64 * i64::from(ty.bytes());
+        let place = Place { space, address, start: constant.wrapping_add(offset), len };
+        // Two reads may change places, and nobody writes constant memory.
+        let roots = self.roots;
+        self.close(|group| {
+            let reads = direction == Direction::Load && group.direction == Direction::Load;
+            !reads && group.may_touch(&place, roots)
+        });
+        if direction == Direction::Store {
+            let near = |group: &&mut Group| group.relation(&place, roots) == Relation::Same;
+            self.open.iter_mut().filter(near).for_each(|group| group.written.push((place.start, len)));
+        }
+        let stride = self.shapes[ptr].stride();
+        let fits = match stride {
+            Some(stride) => {
+                let row = stride.unsigned_abs() / u64::from(ty.bytes());
+                row >= 2 && stride.unsigned_abs().is_multiple_of(ty.bytes().into())
+            }
+            None => {
+                let is_row = |line: &Line| {
+                    let count = values.len() as u32;
+                    classify(Some(line.stride), ty.bytes(), count, self.width, direction) != AccessClass::Scattered
+                };
+                direction == Direction::Load && self.lines.is_some_and(|lines| !lines[ptr].as_ref().is_some_and(is_row))
+            }
+        };
+        if !fits || ty.bytes() > 8 {
+            return;
+        }
+        let member = Member { inst, ptr, offset, access, start: place.start, values, order: 0 };
+        let moves_up = |group: &Group| {
+            let range = (place.start, len);
+            direction == Direction::Store || !group.written.iter().any(|&written| overlap(written, range))
+        };
+        let fits = |group: &&mut Group| {
+            group.direction == direction
+                && group.space == space
+                && group.bytes == ty.bytes()
+                && group.stride == stride
+                && group.address == place.address
+                && moves_up(group)
+        };
+        match self.open.iter_mut().find(fits) {
+            Some(group) => group.members.push(Member { order: group.members.len(), ..member }),
+            None => {
+                let bytes = ty.bytes();
+                let Place { address, .. } = place;
+                let (members, written) = (vec![member], Vec::new());
+                self.open.push(Group { direction, space, address, bytes, stride, members, written });
+            }
+        }
+    }
+
+    /// Merges what is in the groups that must not grow.
+    fn close(&mut self, which: impl Fn(&Group) -> bool) {
+        let (closed, open) = std::mem::take(&mut self.open).into_iter().partition(which);
+        self.open = open;
+        let closed: Vec<Group> = closed;
+        for mut group in closed {
+            group.members.sort_by_key(|member| member.start);
+            let mut rest = &group.members[..];
+            while !rest.is_empty() {
+                let count = self.together(&group, rest);
+                if count > 1 {
+                    self.merge(&group, &rest[..count]);
+                }
+                rest = &rest[count.max(1)..];
+            }
+        }
+    }
+
+    /// How many of these accesses, in the order of memory, are to be one.
+    fn together(&self, group: &Group, members: &[Member]) -> usize {
+        let rows = group.stride.map_or(1, |stride| self.row(group, stride, members));
+        let is_scattered =
+            |stride| classify(stride, group.bytes, members[0].values.len() as u32, self.width, group.direction);
+        if rows == 1 && self.lines.is_some() && is_scattered(group.stride) == AccessClass::Scattered {
+            self.neighbours(group, members)
+        } else {
+            rows
+        }
+    }
+
+    /// How many of these loads, in the order of memory, lie side by side.
+    fn neighbours(&self, group: &Group, members: &[Member]) -> usize {
+        if group.direction == Direction::Store {
+            return 1;
+        }
+        let start = members[0].start;
+        let most = MOST_ELEMENTS * i64::from(group.bytes);
+        let mut end = group.end(&members[0]);
+        let mut count = 1;
+        for member in &members[1..] {
+            let length = group.end(member).checked_sub(start);
+            let so_far = members[..count + 1].iter().flat_map(|member| &member.values);
+            let fits = member.start == end && length.is_some_and(|length| length <= most);
+            if !fits || element_type(self.f, so_far).is_none() {
+                break;
+            }
+            end = group.end(member);
+            count += 1;
+        }
+        count
+    }
+
+    /// How many of these accesses, in the order of memory, make one row that is worth it.
+    fn row(&self, group: &Group, stride: i64, members: &[Member]) -> usize {
+        let start = members[0].start;
+        let bytes = i64::from(group.bytes);
+        let most = (stride.unsigned_abs() / group.bytes as u64).min(MOST_ELEMENTS as u64) as i64 * bytes;
+        let mut end = group.end(&members[0]);
+        let mut wanted = members[0].values.len();
+        let mut count = 1;
+        for member in &members[1..] {
+            let gap = member.start.wrapping_sub(end);
+            let fits = gap == 0 || gap > 0 && gap % bytes == 0 && group.direction == Direction::Load;
+            let length = group.end(member).checked_sub(start);
+            if !fits || length.is_none_or(|length| length > most) {
+                break;
+            }
+            let so_far = members[..count + 1].iter().flat_map(|member| &member.values);
+            if element_type(self.f, so_far).is_none() {
+                break;
+            }
+            end = group.end(member);
+            wanted += member.values.len();
+            count += 1;
+        }
+        match classify(Some(stride), group.bytes, wanted as u32, self.width, group.direction) {
+            AccessClass::Rows { .. } => count,
+            _ => 1,
+        }
+    }
+
+    /// Makes accesses, in the order of memory, one.
+    fn merge(&mut self, group: &Group, members: &[Member]) {
+        let lowest = &members[0];
+        let Some(ty) = element_type(self.f, members.iter().flat_map(|member| &member.values)) else { return };
+        // What is known of any of the addresses says something of the lowest.
+        let known = |member: &Member| {
+            let away = member.start.wrapping_sub(lowest.start) as u64;
+            u64::from(member.access.align.max(1)).min(1 << away.trailing_zeros().min(31)) as u32
+        };
+        let align = members.iter().map(known).max().unwrap_or(1);
+        let place = match group.direction {
+            Direction::Load => members.iter().min_by_key(|member| member.order),
+            Direction::Store => members.iter().max_by_key(|member| member.order),
+        };
+        let Some(place) = place else { return };
+        let offset = place.offset.wrapping_add(lowest.start.wrapping_sub(place.start));
+        let (ptr, access, loc) = (place.ptr, Access::plain(align), self.f.insts[place.inst].loc);
+        let mut insts = Vec::new();
+        match group.direction {
+            Direction::Load => {
+                let load = self.f.make_inst(InstData::Load { ptr, offset, access }, &[], loc);
+                insts.push(load);
+                let mut end = lowest.start;
+                for member in members {
+                    while end < member.start {
+                        // Nobody wants this element.
+                        let value = ValueData { ty, def: ValueDef::Result(load, 0) };
+                        let value = self.f.values.push(value);
+                        self.give(load, value);
+                        end += i64::from(group.bytes);
+                    }
+                    for &value in &member.values {
+                        if self.f.ty(value) == ty {
+                            self.give(load, value);
+                            continue;
+                        }
+                        let bits = self.f.values.push(ValueData { ty, def: ValueDef::Result(load, 0) });
+                        self.give(load, bits);
+                        let cast = cast(bits);
+                        let cast = self.f.make_inst(cast, &[], loc);
+                        self.give(cast, value);
+                        insts.push(cast);
+                    }
+                    end = group.end(member);
+                    self.f.insts[member.inst].results.clear();
+                }
+            }
+            Direction::Store => {
+                let mut args = Vec::new();
+                for &value in members.iter().flat_map(|member| &member.values) {
+                    if self.f.ty(value) == ty {
+                        args.push(value);
+                        continue;
+                    }
+                    let cast = self.f.make_inst(cast(value), &[ty], loc);
+                    insts.push(cast);
+                    args.push(self.f.result(cast));
+                }
+                insts.push(self.f.make_inst(InstData::Store { ptr, offset, access, args }, &[], loc));
+            }
+        }
+        for member in members {
+            let insts = if member.inst == place.inst { std::mem::take(&mut insts) } else { Vec::new() };
+            self.changes.push((member.inst, insts));
+        }
+    }
+
+    /// Makes a value the next result of an instruction.
+    fn give(&mut self, inst: Inst, value: Value) {
+        let results = &mut self.f.insts[inst].results;
+        self.f.values[value].def = ValueDef::Result(inst, results.len() as u32);
+        results.push(value);
+    }
+}
+
+fn cast(arg: Value) -> InstData {
+    InstData::Unary { op: UnaryOp::Bitcast, fmf: FastMath::default(), arg }
+}
+
+/// The type of elements that values of one size have together: theirs, or integers if they are numbers of
+/// several types that fill their bytes.
+fn element_type<'a>(f: &Function, mut values: impl Iterator<Item = &'a Value>) -> Option<Type> {
+    let first = f.ty(*values.next()?);
+    let bits = 8 * first.bytes();
+    let full = |ty: Type| !ty.is_ptr() && ty.bits() == bits;
+    let mut ty = first;
+    for &value in values {
+        let other = f.ty(value);
+        if other != ty {
+            if !full(other) || !full(ty) {
+                return None;
+            }
+            ty = Type::Int(bits as u16);
+        }
+    }
+    Some(ty)
+}

@@ -1,0 +1,243 @@
+//! Loops that few lanes of a gang enter are run for one lane after the other.
+//!
+//! Requires: a function in normal form, what diverges in it, and a divergent loop that not all lanes enter.
+//! Ensures: normal form, with questions to all lanes (`Stage::Versioned`). Where at most so many lanes come to the loop
+//! as cost less alone than the gang does, a copy of it is run once for each: all that it computes is uniform. Where even
+//! all lanes would, the loop itself is gone. Each work-item does what it did, in an order that lanes of a gang have among
+//! each other no more than work-items do.
+//! Phases: whether the copy does what a lane may do for itself; what it costs; gate, count and copy; normal form.
+//! Source: none; the inverse of the all-true copies of Moll 2021, section 9.2, for what Bulavintsev 2019 measures: inner
+//! loops for which few work-items have work.
+//!
+//! ```text
+//! pre:  jump head(v…)         pre:   br any(true), ask, past
+//! head(i…): …           =>    ask:   bits = ballot true;  br popcount(bits) <= most, turn(bits, 0…), own
+//!       … exit(x…)            own:   jump head(v…)                 as before, and on to exit
+//!                             turn(bits, out…):  lane = ctz bits;  jump head'(v… of lane)
+//!                             head'(i…): …                         on to done(x…)
+//!                             done(x…):  put x… into out… at lane;  the next bit, or on to exit(out…)
+//!                             past:  jump exit(0…)                 nobody comes here
+//! ```
+
+use crate::analysis::cost;
+use crate::analysis::loops::Loop;
+use crate::analysis::recurrence;
+use crate::ir::*;
+use crate::transform::copy::{Copies, copy};
+use crate::transform::normalize::normalize;
+use crate::transform::unmasked_loops::Known;
+use lockstep_protocol::types::{Space, Type};
+use std::fmt;
+
+/// The instructions that a loop may have, inner loops included.
+const MOST: usize = 200;
+
+/// What it costs to begin and end a lane's turn, and to take a value out of its lane.
+const TURN: u64 = 40;
+const VALUE: u64 = 3;
+
+/// Why no lane runs a loop alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// All lanes enter it.
+    AllLanes,
+    /// It is left to more than one block, or to none, or entered by a branch.
+    Exits,
+    /// It has so many instructions.
+    Size(usize),
+    /// It has an instruction that is not for one lane.
+    Instruction(Inst),
+    /// The gang is cheaper than a single lane.
+    Cost,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::AllLanes => f.write_str("all lanes enter it together"),
+            Refusal::Exits => f.write_str("it is left to several blocks"),
+            Refusal::Size(insts) => write!(f, "it has {insts} instructions"),
+            Refusal::Instruction(_) => f.write_str("it does what is not for one lane"),
+            Refusal::Cost => f.write_str("the gang costs no more than one lane"),
+        }
+    }
+}
+
+/// How lanes get their turns.
+pub struct Plan {
+    preheader: Block,
+    /// The loop's blocks, each behind those that dominate it.
+    blocks: Vec<Block>,
+    exit: Block,
+    /// What lanes hold of their own and the loop uses.
+    varying: Vec<Value>,
+    /// Up to so many lanes run alone.
+    most: u64,
+    /// Whether that may be all of the gang.
+    all: bool,
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.all { f.write_str("every lane") } else { write!(f, "up to {}", self.most) }
+    }
+}
+
+/// Finds out whether lanes run a divergent loop alone, and how many may; at least one if `always`.
+pub fn plan(f: &Function, known: Known<'_>, l: Loop, always: bool) -> Result<Plan, Refusal> {
+    if known.is_entered_by_all(l) {
+        return Err(Refusal::AllLanes);
+    }
+    let Known { cfg, forest, found, registers, .. } = known;
+    let data = forest.get(l);
+    let outside = |pred: &&Block| !forest.contains(l, **pred);
+    let preheader = cfg.preds(data.header).iter().find(outside).ok_or(Refusal::AllLanes)?;
+    let &(_, exit) = data.exits.first().ok_or(Refusal::Exits)?;
+    if data.exits.iter().any(|&(_, to)| to != exit) || !matches!(f.blocks[*preheader].term, Terminator::Jump(_)) {
+        return Err(Refusal::Exits);
+    }
+    let size = data.blocks.iter().map(|&block| f.blocks[block].insts.len() + 1).sum();
+    if size > MOST {
+        return Err(Refusal::Size(size));
+    }
+    let shapes = &found.shapes;
+    let insts = || data.blocks.iter().flat_map(|&block| &f.blocks[block].insts).copied();
+    if let Some(inst) = insts().find(|&inst| !is_for_one_lane(f, known, inst)) {
+        return Err(Refusal::Instruction(inst));
+    }
+    let home = |v: Value| match f.values[v].def {
+        ValueDef::Const(_) => None,
+        ValueDef::Param(block, _) => Some(forest.contains(l, block)),
+        ValueDef::Result(inst, _) => Some(insts().any(|inside| inside == inst)),
+    };
+    let mut varying: Vec<Value> = Vec::new();
+    let mut uses = |v: Value| {
+        if !shapes[v].is_uniform() && !varying.contains(&v) && home(v) == Some(false) {
+            varying.push(v);
+        }
+    };
+    insts().for_each(|inst| f.insts[inst].data.for_each_arg(&mut uses));
+    data.blocks.iter().for_each(|&block| f.blocks[block].term.for_each_arg(&mut uses));
+    f.blocks[*preheader].term.for_each_arg(&mut uses);
+
+    let header = data.header;
+    let masked = |once: Block, blocks: &[Block]| {
+        cost::waiting(known.cost_of(f, once, blocks).saturating_add(known.masks_of(f, once, blocks)))
+    };
+    let by_one = |once: Block, blocks: &[Block]| {
+        known.sum_of(once, blocks, |block| {
+            let insts = f.blocks[block].insts.iter();
+            let branch = u64::from(f.blocks[block].term.selector().is_some());
+            insts.map(|&inst| cost::scalar(f, inst, shapes)).sum::<u64>() + branch
+        })
+    };
+    // Rounds that wait for the one before take as long for a lane as for some registers.
+    let (mut alone, mut together) = (by_one(header, &data.blocks), masked(header, &data.blocks));
+    let inner =
+        forest.iter().filter(|(m, inner)| forest.contains(l, inner.header) && recurrence::is_innermost(forest, *m));
+    for (m, inner) in inner {
+        let often = cost::frequency(forest, inner.header) / cost::frequency(forest, header).max(1);
+        let waits = |shapes, cost: u64| {
+            let chain = recurrence::CYCLE * recurrence::cycles(f, forest, m, shapes);
+            often.saturating_mul(chain.saturating_sub(cost))
+        };
+        alone = alone.saturating_add(waits(None, by_one(inner.header, &inner.blocks)));
+        together = together.saturating_add(waits(Some(shapes), masked(inner.header, &inner.blocks)));
+    }
+    let values = varying.len() + f.blocks[exit].params.len();
+    let turn = cost::ROUNDS.saturating_mul(alone).saturating_add(TURN + VALUE * values as u64);
+    let most = cost::ROUNDS.saturating_mul(together) / turn.max(1);
+    let most = if always { most.max(1) } else { most };
+    if most == 0 {
+        return Err(Refusal::Cost);
+    }
+    let all = most >= u64::from(registers.width);
+    Ok(Plan { preheader: *preheader, blocks: data.blocks.clone(), exit, varying, most, all })
+}
+
+/// Whether an instruction does for all lanes, given one lane's operands, what that lane alone would do. Stores store the
+/// same more than once at most. What a lane has of its own, its place and its private memory, is not the others'.
+fn is_for_one_lane(f: &Function, known: Known<'_>, inst: Inst) -> bool {
+    let shared = |ptr: Value| matches!(f.ty(ptr), Type::Ptr(Space::Global | Space::Constant | Space::Local));
+    match &f.insts[inst].data {
+        InstData::Load { ptr, access, .. } | InstData::Store { ptr, access, .. } => {
+            shared(*ptr) && !access.volatile && access.atomic.is_none()
+        }
+        InstData::Query { .. } => known.found.shapes[f.insts[inst].results[0]].is_uniform(),
+        InstData::SlotAddr { .. } | InstData::LiveLoad { .. } => false,
+        data => !data.has_effect() && !data.needs_lanes(),
+    }
+}
+
+impl Plan {
+    /// Makes the copy; the answer is the header of the loop over the lanes.
+    pub fn apply(&self, f: &mut Function) -> Block {
+        let Terminator::Jump(into) = f.blocks[self.preheader].term.clone() else { return self.preheader };
+        let types: Vec<Type> = f.blocks[self.exit].params.iter().map(|&param| f.ty(param)).collect();
+        let zeros: Vec<Value> = types.iter().map(|&ty| f.constant(ty, 0)).collect();
+        let [yes, none] = [(Type::BOOL, 1), (Type::I64, 0)].map(|(ty, bits)| f.constant(ty, bits));
+        let [ask, own, past, turn, done, next, leave, left] = [(); 8].map(|()| f.add_block());
+
+        // Behind the loop, the gang and the turns meet.
+        let results: Vec<Value> = types.iter().map(|&ty| f.add_param(left, ty)).collect();
+        f.blocks[left].term = Terminator::Jump(BlockCall { block: self.exit, args: results });
+        for &block in &self.blocks {
+            let mut term = f.blocks[block].term.clone();
+            term.targets_mut().into_iter().filter(|to| to.block == self.exit).for_each(|to| to.block = left);
+            f.blocks[block].term = term;
+        }
+
+        let mut b = Builder::at(f, self.preheader);
+        let any = b.any(yes);
+        b.branch(any, (ask, &[]), (past, &[]));
+        b.switch_to(past);
+        b.jump(self.exit, &zeros);
+        b.switch_to(ask);
+        let bits = b.ballot(yes);
+        let first: Vec<Value> = [bits].into_iter().chain(zeros).collect();
+        if self.all {
+            b.jump(turn, &first);
+        } else {
+            let count = b.unary(UnaryOp::Popcount, Type::I64, bits);
+            let most = b.int(Type::I64, self.most.into());
+            let few = b.icmp(IntCc::Ule, count, most);
+            b.branch(few, (turn, &first), (own, &[]));
+        }
+        b.switch_to(own);
+        b.jump(into.block, &into.args);
+
+        let bits = f.add_param(turn, Type::I64);
+        let outs: Vec<Value> = types.iter().map(|&ty| f.add_param(turn, ty)).collect();
+        let mut b = Builder::at(f, turn);
+        let lane = b.unary(UnaryOp::Ctz, Type::I64, bits);
+        let mut of_lane = Copies::default();
+        for &value in &self.varying {
+            let one = b.lane_of(value, lane);
+            of_lane.replace(value, one);
+        }
+        let copies = copy(f, &self.blocks, &of_lane);
+        let args: Vec<Value> = into.args.iter().map(|&value| of_lane.value(value)).collect();
+        Builder::at(f, turn).jump(copies.block(into.block), &args);
+        for &block in &self.blocks {
+            let mut term = f.blocks[copies.block(block)].term.clone();
+            term.targets_mut().into_iter().filter(|to| to.block == left).for_each(|to| to.block = done);
+            f.blocks[copies.block(block)].term = term;
+        }
+
+        let results: Vec<Value> = types.iter().map(|&ty| f.add_param(done, ty)).collect();
+        let mut b = Builder::at(f, done);
+        let outs: Vec<Value> = outs.iter().zip(results).map(|(&out, result)| b.put(out, lane, result)).collect();
+        let minus_one = b.int(Type::I64, -1);
+        let but_one = b.binary(BinaryOp::Add, bits, minus_one);
+        let others = b.binary(BinaryOp::And, bits, but_one);
+        let more = b.icmp(IntCc::Ne, others, none);
+        b.branch(more, (next, &[]), (leave, &[]));
+        b.switch_to(next);
+        let again: Vec<Value> = [others].into_iter().chain(outs.iter().copied()).collect();
+        b.jump(turn, &again);
+        b.switch_to(leave);
+        b.jump(self.exit, &outs);
+        normalize(f);
+        turn
+    }
+}

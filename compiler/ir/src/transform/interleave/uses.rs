@@ -1,0 +1,181 @@
+//! Which private slots can be interleaved, and the size of their elements.
+//!
+//! Requires: as `interleave`, and where the addresses of each region point.
+//! Ensures: what is said of a slot holds in all regions.
+//! Phases: note the uses of every slot; then drop slots until no address may point both into a slot that can
+//! be interleaved and elsewhere.
+//! Source: as `interleave`.
+
+use crate::analysis::pointees::{Pointees, passed_on};
+use crate::ir::*;
+use crate::widen::SLOT_ALIGN;
+use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::types::Type;
+
+/// The most elements of a copy that is written as loads and stores.
+const LONGEST_COPY: u64 = 32;
+
+/// The size that the widest accesses may have, in elements.
+const WIDEST_ACCESS: u32 = 2;
+
+/// How a slot is used.
+#[derive(Clone, Copy, Debug)]
+struct Uses {
+    /// Not as it must be.
+    unfit: bool,
+    /// The sizes of the smallest and the largest accesses in bytes.
+    smallest: u32,
+    largest: u32,
+    /// A power of two that divides the offsets of all accesses and the lengths of all copies.
+    align: u32,
+    /// Bytes of the longest copy.
+    longest: u64,
+}
+
+impl Default for Uses {
+    fn default() -> Uses {
+        Uses { unfit: false, smallest: u32::MAX, largest: 0, align: 1 << 31, longest: 0 }
+    }
+}
+
+impl Uses {
+    fn element(self) -> Option<u32> {
+        let element = self.smallest;
+        let fits = !self.unfit
+            && element <= 8
+            && self.largest <= WIDEST_ACCESS * element
+            && self.align >= element
+            && self.longest <= LONGEST_COPY * u64::from(element);
+        fits.then_some(element)
+    }
+}
+
+/// The element size of each slot that can be interleaved and is not shared.
+pub fn elements(
+    kernel: &Kernel,
+    pointees: &[SecondaryMap<Value, Pointees>],
+    shared: &EntitySet<Slot>,
+) -> SecondaryMap<Slot, Option<u32>> {
+    let mut uses: SecondaryMap<Slot, Uses> = SecondaryMap::new();
+    for (slot, data) in &kernel.slots {
+        uses[slot].align = data.align;
+        uses[slot].unfit = shared.contains(slot) || data.layout != SlotLayout::Apart || data.align > SLOT_ALIGN;
+    }
+    for (f, pointees) in kernel.regions.values().zip(pointees) {
+        for &block in &f.layout {
+            for &inst in &f.blocks[block].insts {
+                note(kernel, f, pointees, &f.insts[inst], &mut uses);
+            }
+        }
+    }
+    let mut elements: SecondaryMap<Slot, Option<u32>> = SecondaryMap::new();
+    kernel.slots.keys().for_each(|slot| elements[slot] = uses[slot].element());
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for found in pointees.iter().flat_map(|pointees| pointees.values()) {
+            // One address is computed in one way, and one access made of as many elements.
+            let element = found.slots.first().and_then(|&slot| elements[slot]);
+            if found.other || found.slots.iter().any(|&slot| elements[slot] != element) {
+                found.slots.iter().for_each(|&slot| changed |= elements[slot].take().is_some());
+            }
+        }
+        // The same of the two sides of a copy.
+        for (f, pointees) in kernel.regions.values().zip(pointees) {
+            for (_, node) in f.insts.iter() {
+                let InstData::MemCopy { dst, src, .. } = node.data else { continue };
+                let of = |ptr: Value| pointees[ptr].slots.first().copied();
+                if let (Some(a), Some(b)) = (of(dst), of(src))
+                    && elements[a] != elements[b]
+                    && elements[a].is_some()
+                    && elements[b].is_some()
+                {
+                    elements[a] = None;
+                    elements[b] = None;
+                    changed = true;
+                }
+            }
+        }
+    }
+    elements
+}
+
+/// Notes what one instruction does with the addresses of slots.
+fn note(
+    kernel: &Kernel,
+    f: &Function,
+    pointees: &SecondaryMap<Value, Pointees>,
+    node: &InstNode,
+    uses: &mut SecondaryMap<Slot, Uses>,
+) {
+    let mut at = |ptr: Value, change: &dyn Fn(&mut Uses)| {
+        pointees[ptr].slots.iter().for_each(|&slot| change(&mut uses[slot]));
+    };
+    let mut access = |ptr: Value, ty: Type, access: &Access| {
+        at(ptr, &|uses| {
+            uses.unfit |= access.volatile || access.atomic.is_some();
+            uses.smallest = uses.smallest.min(ty.bytes());
+            uses.largest = uses.largest.max(ty.bytes());
+            uses.align = uses.align.min(access.align);
+        });
+    };
+    let unfit = |uses: &mut Uses| uses.unfit = true;
+    match &node.data {
+        InstData::Load { ptr, access: how, .. } => {
+            node.results.iter().for_each(|&result| access(*ptr, f.ty(result), how));
+        }
+        InstData::Store { ptr, access: how, args, .. } => {
+            args.iter().for_each(|&arg| access(*ptr, f.ty(arg), how));
+            args.iter().for_each(|&arg| at(arg, &unfit));
+        }
+        InstData::MemSet { dst, byte, len, volatile } => {
+            let known = f.const_bits(*byte).is_some() && !volatile;
+            at(*dst, &block(kernel, f, *dst, *len, known));
+        }
+        InstData::MemCopy { dst, src, len, volatile, .. } => {
+            at(*dst, &block(kernel, f, *dst, *len, !volatile));
+            at(*src, &block(kernel, f, *src, *len, !volatile));
+        }
+        InstData::Icmp { .. } | InstData::Unary { op: UnaryOp::SpaceOf, .. } => {}
+        data if !passed_on(data).is_empty() => {}
+        data => data.for_each_arg(|arg| at(arg, &unfit)),
+    }
+}
+
+/// What to note of one side of a copy.
+fn block(kernel: &Kernel, f: &Function, ptr: Value, len: Value, fits: bool) -> impl Fn(&mut Uses) + use<> {
+    let len = f.const_bits(len).and_then(|len| u64::try_from(len).ok());
+    let aligned = alignment(kernel, f, ptr).min(1 << len.unwrap_or(0).trailing_zeros().min(31));
+    move |uses| {
+        uses.unfit |= !fits || len.is_none();
+        uses.align = uses.align.min(aligned);
+        uses.longest = uses.longest.max(len.unwrap_or(0));
+    }
+}
+
+/// A power of two that divides an address in a slot, as far as can be seen.
+fn alignment(kernel: &Kernel, f: &Function, ptr: Value) -> u32 {
+    let ValueDef::Result(inst, _) = f.values[ptr].def else { return 1 };
+    match f.insts[inst].data {
+        InstData::SlotAddr { slot } => kernel.slots[slot].align,
+        InstData::PtrAdd { base, offset, .. } => alignment(kernel, f, base).min(multiple(f, offset)),
+        InstData::Unary { op: UnaryOp::SpaceCast | UnaryOp::Freeze, arg, .. } => alignment(kernel, f, arg),
+        _ => 1,
+    }
+}
+
+/// A power of two that divides a number, as far as can be seen.
+fn multiple(f: &Function, value: Value) -> u32 {
+    let power = |bits: u128| 1 << bits.trailing_zeros().min(31);
+    match f.values[value].def {
+        ValueDef::Const(bits) => power(bits),
+        ValueDef::Param(..) => 1,
+        ValueDef::Result(inst, _) => match f.insts[inst].data {
+            InstData::Binary { op: BinaryOp::Shl, args: [_, k], .. } => {
+                f.const_bits(k).map_or(1, |k| 1 << k.min(31) as u32)
+            }
+            InstData::Binary { op: BinaryOp::Mul, args: [_, c], .. } => f.const_bits(c).map_or(1, power),
+            _ => 1,
+        },
+    }
+}

@@ -1,0 +1,91 @@
+//! Local and global ids by the number of a work-item in its group.
+//!
+//! Requires: a kernel as imported, of any control flow.
+//! Ensures: no instruction asks for a local or global id: they follow from `linear_id` and what is the same for the
+//! whole group. So gangs may go on behind the end of a row.
+//! Phases: which ids are asked for; their computation at the kernel's beginning; every use takes it from there.
+//! Source: DESIGN decision 8, for the linearised group as a layout of lanes; OpenCL C 3.0, 6.15.1, for the order.
+//!
+//! ```text
+//! v1: i64 = query.local_id 0       v1: i64 = query.linear_id 0
+//! v2: i64 = query.global_id 1  =>  v2 = local_size 0;  v3 = v1 urem v2;  v4 = v1 udiv v2 urem local_size 1
+//!                                  v5 = group_id 1 * enqueued_local_size 1 + global_offset 1 + v4
+//! ```
+
+use crate::ir::{BinaryOp, Builder, Function, Inst, InstData, Kernel, Query, UnaryOp, Value};
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::types::Type;
+use std::collections::HashMap;
+
+/// Rewrites a kernel's ids, for launches of which the facts hold.
+pub fn linear_ids(kernel: &mut Kernel, launch: &LaunchFacts) {
+    kernel.regions.values_mut().for_each(|body| rewrite(body, launch));
+}
+
+fn rewrite(f: &mut Function, launch: &LaunchFacts) {
+    let asked = |f: &Function, inst: Inst| match f.insts[inst].data {
+        InstData::Query { query: query @ (Query::LocalId | Query::GlobalId), dim } => Some((query, dim)),
+        _ => None,
+    };
+    let insts: Vec<Inst> = f.layout.iter().flat_map(|&block| &f.blocks[block].insts).copied().collect();
+    let of = |inst: Inst| asked(f, inst).map(|id| (f.insts[inst].results[0], id));
+    let wanted: Vec<(Value, (Query, u8))> = insts.into_iter().filter_map(of).collect();
+    if wanted.is_empty() {
+        return;
+    }
+    let entry = f.entry();
+    let behind = std::mem::take(&mut f.blocks[entry].insts);
+    let mut ids: HashMap<(Query, u8), Value> = HashMap::new();
+    for dim in 0..3 {
+        if !wanted.iter().any(|&(_, (_, of))| of == dim) {
+            continue;
+        }
+        let mut b = Builder::at(f, entry);
+        let local = local_id(&mut b, dim, launch);
+        ids.insert((Query::LocalId, dim), local);
+        if wanted.iter().any(|&(_, id)| id == (Query::GlobalId, dim)) {
+            let [group, size, offset] =
+                [Query::GroupId, Query::EnqueuedLocalSize, Query::GlobalOffset].map(|query| b.query(query, dim));
+            let before = b.binary(BinaryOp::Mul, group, size);
+            let first = b.binary(BinaryOp::Add, before, offset);
+            let global = b.binary(BinaryOp::Add, first, local);
+            ids.insert((Query::GlobalId, dim), global);
+        }
+    }
+    f.blocks[entry].insts.extend(behind);
+    let known: HashMap<Value, Value> = wanted.iter().map(|&(value, id)| (value, ids[&id])).collect();
+    let now = |value: Value| known.get(&value).copied().unwrap_or(value);
+    for block in f.layout.clone() {
+        let kept: Vec<Inst> = f.blocks[block].insts.iter().copied().filter(|&inst| asked(f, inst).is_none()).collect();
+        kept.iter().for_each(|&inst| f.insts[inst].data.map_args(now));
+        f.blocks[block].insts = kept;
+        f.blocks[block].term.map_args(now);
+    }
+}
+
+/// A local id. Numbers in a group are small, and quotients of 32 bits come cheap in lanes.
+fn local_id(b: &mut Builder<'_>, dim: u8, launch: &LaunchFacts) -> Value {
+    let number = b.query(Query::LinearId, 0);
+    if launch.is_one_row() {
+        return if dim == 0 { number } else { b.int(Type::I64, 0) };
+    }
+    let mut rest = b.unary(UnaryOp::Trunc, Type::I32, number);
+    for before in 0..dim {
+        let size = local_size(b, before, launch);
+        rest = b.binary(BinaryOp::Udiv, rest, size);
+    }
+    if dim < 2 && !(dim == 1 && launch.local_size(2) == Some(1)) {
+        let size = local_size(b, dim, launch);
+        rest = b.binary(BinaryOp::Urem, rest, size);
+    }
+    b.unary(UnaryOp::Zext, Type::I64, rest)
+}
+
+/// The group's size in a dimension, a constant where all groups of the launch have it.
+fn local_size(b: &mut Builder<'_>, dim: u8, launch: &LaunchFacts) -> Value {
+    if let Some(size) = launch.local_size(dim.into()).filter(|_| launch.full_groups) {
+        return b.int(Type::I32, size.into());
+    }
+    let size = b.query(Query::LocalSize, dim);
+    b.unary(UnaryOp::Trunc, Type::I32, size)
+}

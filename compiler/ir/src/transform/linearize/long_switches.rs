@@ -1,0 +1,181 @@
+//! Long switches among the branches that linearization folds.
+//!
+//! Requires: what `divergent_loops` makes of switches: chains of blocks that compare one value with a key each.
+//! Ensures: of chains with many keys, which empty blocks lie on the way to a case, and where their chain begins; an order in
+//! which these lie right in front of their cases.
+//! Phases: chains from their first blocks on; their empty blocks; the order.
+//! Source: none. The block index lays a whole chain out before the cases, as its blocks dominate each other. A thousand
+//! conditions computed there wait for their cases in memory, and each is cut from all that came before. But keys differ:
+//! the lanes with one are those of the chain's first block that have it, which can be asked where the case begins.
+//!
+//! ```text
+//! s0: c0 = v == 0    s1: c1 = v == 1  …  e0: e1: …  case0: …  case1: …     the block index
+//! s0: …  s1: …  …  e0: case0: …  (v == 1) e1: case1: …                     the order here
+//! ```
+
+use crate::analysis::predicates::Graph;
+use crate::ir::{Block, BlockCall, Function, Inst, InstData, IntCc, Terminator, Value, ValueDef};
+use cranelift_entity::SecondaryMap;
+use std::collections::HashSet;
+
+/// Keys from which on a chain is long.
+const LONG: usize = 64;
+
+/// A comparison of a long chain.
+#[derive(Clone, Copy)]
+pub(in crate::transform) struct Key {
+    /// The chain's first block.
+    pub first: Block,
+    /// The value that the chain compares, as it is called in its first block.
+    pub value: Value,
+    /// The constant that it is compared with here.
+    pub key: Value,
+}
+
+/// The keys of long chains.
+#[derive(Default)]
+pub(in crate::transform) struct LongSwitches {
+    /// By the block that compares.
+    pub keys: SecondaryMap<Block, Option<Key>>,
+    /// By an empty block that only one comparison leads to: that comparison's block.
+    pub ways: SecondaryMap<Block, Option<Block>>,
+}
+
+/// Finds long chains of divergent comparisons.
+pub(in crate::transform) fn long_switches(f: &Function, graph: &Graph<'_>) -> LongSwitches {
+    let mut found = LongSwitches::default();
+    for &first in graph.cfg.rpo() {
+        if found.keys[first].is_some() {
+            continue;
+        }
+        let chain = chain(f, graph, first);
+        if chain.len() < LONG {
+            continue;
+        }
+        for (block, key) in chain {
+            found.keys[block] = Some(key);
+            let to = f.blocks[block].term.targets()[0].block;
+            if is_way(f, graph, to) {
+                found.ways[to] = Some(block);
+            }
+        }
+    }
+    found
+}
+
+/// The blocks of the chain that begins with a block, and what each asks.
+fn chain(f: &Function, graph: &Graph<'_>, first: Block) -> Vec<(Block, Key)> {
+    let mut chain = Vec::new();
+    let mut keys = HashSet::new();
+    let Some((mut compared, ..)) = comparison(f, graph, first) else { return chain };
+    let value = compared;
+    let mut block = first;
+    while let Some((here, key, inst, next)) = comparison(f, graph, block) {
+        let alone = block == first || f.blocks[block].insts == [inst];
+        if here != compared || !alone || !f.const_bits(key).is_some_and(|bits| keys.insert(bits)) {
+            break;
+        }
+        chain.push((block, Key { first, value, key }));
+        if graph.cfg.preds(next.block).len() != 1 || graph.loops.innermost(next.block) != graph.loops.innermost(first) {
+            break;
+        }
+        // Values may go along as arguments.
+        if let Some(i) = next.args.iter().position(|&arg| arg == compared) {
+            compared = f.blocks[next.block].params[i];
+        }
+        block = next.block;
+    }
+    chain
+}
+
+/// What a divergent branch compares with which constant, where, and where it goes if they differ.
+fn comparison<'a>(f: &'a Function, graph: &Graph<'_>, block: Block) -> Option<(Value, Value, Inst, &'a BlockCall)> {
+    let Terminator::Branch { cond, else_to, .. } = &f.blocks[block].term else { return None };
+    let ValueDef::Result(inst, _) = f.values[*cond].def else { return None };
+    match f.insts[inst].data {
+        InstData::Icmp { cc: IntCc::Eq, args: [value, key] } if graph.divergent.contains(block) => {
+            Some((value, key, inst, else_to))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a block does nothing but lead from one block to another one of the same loop.
+fn is_way(f: &Function, graph: &Graph<'_>, block: Block) -> bool {
+    let Terminator::Jump(to) = &f.blocks[block].term else { return false };
+    let data = &f.blocks[block];
+    let &[from] = graph.cfg.preds(block) else { return false };
+    let innermost = |block: Block| graph.loops.innermost(block);
+    let same_loop = innermost(from) == innermost(block) && innermost(to.block) == innermost(block);
+    data.insts.is_empty() && data.params.is_empty() && same_loop && graph.loops.with_header(to.block).is_none()
+}
+
+impl LongSwitches {
+    /// Moves the blocks on the way to cases right in front of these.
+    pub fn move_ways_to_cases(&self, f: &Function, index: Vec<Block>) -> Vec<Block> {
+        let mut ways: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+        for &block in index.iter().filter(|&&block| self.ways[block].is_some()) {
+            f.blocks[block].term.targets().into_iter().for_each(|to| ways[to.block].push(block));
+        }
+        let mut order = Vec::with_capacity(index.len());
+        for block in index.into_iter().filter(|&block| self.ways[block].is_none()) {
+            order.append(&mut ways[block]);
+            order.push(block);
+        }
+        order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::block_index::block_index;
+    use crate::analysis::testing::fall_through_switch;
+    use crate::ir::SourceLoc;
+    use crate::transform::divergent_loops::divergent_loops;
+    use crate::transform::normalize::normalize;
+    use cranelift_entity::EntitySet;
+    use lockstep_protocol::types::Type;
+
+    /// A divergent switch of so many cases that fall through, its long chains, and the order of its blocks.
+    fn of_switch(cases: usize) -> (Function, LongSwitches, Vec<Block>) {
+        let (mut f, over) = fall_through_switch(cases);
+        let entry = f.entry();
+        for block in f.layout.clone().into_iter().filter(|&block| block != entry) {
+            let asks = InstData::Icmp { cc: IntCc::Ne, args: [over, over] };
+            f.append(block, asks, &[Type::BOOL], SourceLoc::default());
+        }
+        normalize(&mut f);
+        let mut divergent = EntitySet::new();
+        divergent.insert(entry);
+        let loops = divergent_loops(&mut f, &mut divergent);
+        let found = long_switches(&f, &loops.flow.graph(&divergent));
+        let index = block_index(&loops.flow.cfg, &loops.flow.dominators, &loops.flow.loops);
+        let order = found.move_ways_to_cases(&f, index);
+        (f, found, order)
+    }
+
+    #[test]
+    fn the_ways_to_cases_lie_right_in_front_of_them() {
+        let (f, found, order) = of_switch(LONG);
+        let ways: Vec<usize> = (0..order.len()).filter(|&i| found.ways[order[i]].is_some()).collect();
+        assert_eq!(ways.len(), LONG - 1, "nothing else leads to the first case");
+        for i in ways {
+            assert_eq!(f.blocks[order[i]].term.targets()[0].block, order[i + 1]);
+        }
+        let compares = |block: &&Block| found.keys[**block].is_some();
+        let keys: Vec<Key> = order.iter().filter(compares).filter_map(|&block| found.keys[block]).collect();
+        assert_eq!(keys.len(), LONG);
+        let entry = f.entry();
+        let of_the_first = |key: &Key| key.first == entry && key.value == f.blocks[entry].params[0];
+        assert!(keys.iter().all(of_the_first), "a chain has one first block and one value");
+        let bits: Vec<Option<u128>> = keys.iter().map(|key| f.const_bits(key.key)).collect();
+        assert_eq!(bits, (0..LONG as u128).map(Some).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn short_chains_stay_in_the_order_of_the_block_index() {
+        let (_, found, order) = of_switch(LONG - 1);
+        assert!(order.iter().all(|&block| found.keys[block].is_none() && found.ways[block].is_none()));
+    }
+}

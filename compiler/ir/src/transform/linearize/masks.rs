@@ -1,0 +1,375 @@
+//! Masks of blocks, and selects for the parameters of blocks whose edges were folded.
+//!
+//! Requires: the skeleton of the linearized function.
+//! Ensures: a block's mask holds for the lanes that executed it before; a parameter has, in these lanes, the
+//! value of the edge on which they came. What is added executes in all lanes and cannot fail.
+//! Phases: in the order of the block index: a block's mask, then its parameters; then terminators.
+//! Source: Moll 2021, section 8.4 (edge predicates, shadow inputs) and chapter 4 (total instructions);
+//! Karrenberg & Hack 2012, section 3.1 (masks).
+//!
+//! An edge predicate is the source's mask and the branch's condition. A mask is a variable: false where the
+//! block's dominator ends, then each source adds its edge's predicate. A parameter is a variable as well:
+//! each source whose argument is not the variable's first value selects it where its edge's predicate
+//! holds. So a value is chosen where it is defined, lanes keep it on the way, and blocks between that a
+//! uniform branch passes by have no part. The first value may be any argument that is defined early enough:
+//! a lane comes on one edge only. Parameters of blocks that keep their edges stay parameters.
+
+use super::long_switches::{Key, LongSwitches};
+use super::skeleton::Skeleton;
+use super::variable::{Flow, Variable};
+use crate::analysis::cfg::cfg;
+use crate::analysis::dominators::dominators;
+use crate::analysis::predicates::{Graph, Lanes};
+use crate::ir::*;
+use crate::transform::divergent_loops::Tracked;
+use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::types::Type;
+use std::collections::HashMap;
+
+/// An edge of the function before linearization.
+struct Edge {
+    from: Block,
+    /// Index of the target in the terminator.
+    target: usize,
+    args: Vec<Value>,
+}
+
+struct Masks<'a> {
+    flow: Flow<'a>,
+    graph: &'a Graph<'a>,
+    tracked: &'a Tracked,
+    switches: &'a LongSwitches,
+    /// The mask of each block done; none: all lanes.
+    masks: SecondaryMap<Block, Option<Value>>,
+    /// What stands for a parameter that is gone.
+    instead: SecondaryMap<Value, Option<Value>>,
+    /// The blocks that keep their edges and parameters.
+    kept: SecondaryMap<Block, bool>,
+}
+
+/// Gives the function its new terminators, masks and selects.
+pub(super) fn apply(
+    f: &mut Function,
+    graph: &Graph<'_>,
+    tracked: &Tracked,
+    switches: &LongSwitches,
+    order: &[Block],
+    skeleton: &Skeleton,
+) {
+    let mut shape = Function::new();
+    for _ in 0..f.blocks.len() {
+        let data = BlockData { params: Vec::new(), insts: Vec::new(), term: Terminator::Unreachable };
+        shape.blocks.push(data);
+    }
+    shape.layout = order.to_vec();
+    let cond = f.constant(Type::BOOL, 0);
+    for &block in order {
+        let call = |i: usize| BlockCall { block: skeleton.next[block][i], args: Vec::new() };
+        shape.blocks[block].term = match skeleton.next[block].len() {
+            0 => Terminator::Return,
+            1 => Terminator::Jump(call(0)),
+            _ => Terminator::Branch { cond, then_to: call(0), else_to: call(1) },
+        };
+    }
+    let tree = dominators(&cfg(&shape));
+    let mut home: SecondaryMap<Inst, Option<Block>> = SecondaryMap::new();
+    for &block in order {
+        f.blocks[block].insts.iter().for_each(|&inst| home[inst] = Some(block));
+    }
+    let mut pass = Masks {
+        flow: Flow { f, skeleton, tree, home, added: EntitySet::new(), extra: Default::default() },
+        graph,
+        tracked,
+        switches,
+        masks: SecondaryMap::new(),
+        instead: SecondaryMap::new(),
+        kept: SecondaryMap::new(),
+    };
+    let lanes = graph.lanes();
+    for &block in order {
+        pass.mask(block, lanes[block]);
+        pass.params(block);
+    }
+    pass.finish(order);
+}
+
+impl Masks<'_> {
+    /// The edges to a block that are not edges back to a loop header, by their sources' places.
+    fn edges(&self, block: Block) -> Vec<Edge> {
+        let index = &self.flow.skeleton.index;
+        let mut sources: Vec<Block> = self.graph.cfg.preds(block).to_vec();
+        sources.retain(|&from| index[from] < index[block]);
+        sources.sort_by_key(|&from| index[from]);
+        sources.dedup();
+        let mut edges = Vec::new();
+        for from in sources {
+            for (target, to) in self.flow.f.blocks[from].term.targets().into_iter().enumerate() {
+                if to.block == block {
+                    edges.push(Edge { from, target, args: to.args.clone() });
+                }
+            }
+        }
+        edges
+    }
+
+    fn now(&self, value: Value) -> Value {
+        self.instead[value].unwrap_or(value)
+    }
+
+    fn mask(&mut self, block: Block, lanes: Lanes) {
+        let mask = match lanes {
+            Lanes::All => None,
+            Lanes::Of(other) if other != block => self.masks[other],
+            Lanes::Of(_) => self.own_mask(block),
+        };
+        self.masks[block] = mask;
+        self.flow.f.masks[block] = mask.into();
+    }
+
+    fn own_mask(&mut self, block: Block) -> Option<Value> {
+        if let Some(mask) = self.mask_before_case(block) {
+            return Some(mask);
+        }
+        let no = self.flow.f.constant(Type::BOOL, 0);
+        let top = self.graph.dominators.idom(block)?;
+        let mut mask = Variable::new(Type::BOOL, top, Some(no));
+        for edge in self.edges(block) {
+            let predicate = self.predicate(&edge);
+            let before = mask.at_end(&mut self.flow, edge.from).unwrap_or(no);
+            let value = self.or(edge.from, before, predicate);
+            mask.assign(&self.flow, edge.from, value);
+        }
+        mask.at_begin(&mut self.flow, block)
+    }
+
+    /// The mask of an empty block in front of a case of a long switch: the lanes with its key, asked right there.
+    fn mask_before_case(&mut self, block: Block) -> Option<Value> {
+        let Key { first, value, key } = self.switches.keys[self.switches.ways[block]?]?;
+        let &[before] = &self.flow.skeleton.preds[block][..] else { return None };
+        let innermost = |block: Block| self.graph.loops.innermost(block);
+        if innermost(before) != innermost(block) {
+            return None;
+        }
+        let args = [self.now(value), key];
+        let cond = self.add(before, InstData::Icmp { cc: IntCc::Eq, args }, Type::BOOL);
+        let yes = self.flow.f.constant(Type::BOOL, 1);
+        Some(self.and(before, self.masks[first].unwrap_or(yes), cond))
+    }
+
+    /// The lanes that take an edge.
+    fn predicate(&mut self, edge: &Edge) -> Value {
+        let yes = self.flow.f.constant(Type::BOOL, 1);
+        let mask = self.masks[edge.from].unwrap_or(yes);
+        let Terminator::Branch { cond, .. } = self.flow.f.blocks[edge.from].term else { return mask };
+        if self.is_gate(cond) {
+            // Past a gate goes only who was not there.
+            return if edge.target == 0 { mask } else { self.flow.f.constant(Type::BOOL, 0) };
+        }
+        let cond = self.now(cond);
+        // Keys differ: who has one of a long switch did not go another way before.
+        let mask = match self.switches.keys[edge.from] {
+            Some(Key { first, .. }) if edge.target == 0 => self.masks[first].unwrap_or(yes),
+            _ => mask,
+        };
+        let cond = match (edge.target, self.flow.f.const_bits(cond)) {
+            (0, _) => cond,
+            (_, Some(bits)) => self.flow.f.constant(Type::BOOL, !bits),
+            _ => self.bits(edge.from, BinaryOp::Xor, cond, yes),
+        };
+        self.and(edge.from, mask, cond)
+    }
+
+    /// Whether no lane ever runs a block.
+    fn is_idle(&self, block: Block) -> bool {
+        self.masks[block].is_some_and(|mask| self.flow.f.const_bits(mask) == Some(0))
+    }
+
+    /// Whether a condition asks for nothing but an active lane.
+    fn is_gate(&self, cond: Value) -> bool {
+        match self.flow.f.values[cond].def {
+            ValueDef::Result(inst, _) => match self.flow.f.insts[inst].data {
+                InstData::Any { cond } => self.flow.f.const_bits(cond) == Some(1),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    fn and(&mut self, block: Block, a: Value, b: Value) -> Value {
+        match (self.flow.f.const_bits(a), self.flow.f.const_bits(b)) {
+            (Some(1), _) | (_, Some(0)) => b,
+            (Some(0), _) | (_, Some(1)) => a,
+            _ if a == b => a,
+            _ => self.bits(block, BinaryOp::And, a, b),
+        }
+    }
+
+    fn or(&mut self, block: Block, a: Value, b: Value) -> Value {
+        match (self.flow.f.const_bits(a), self.flow.f.const_bits(b)) {
+            (Some(0), _) | (_, Some(1)) => b,
+            (Some(1), _) | (_, Some(0)) => a,
+            _ if a == b => a,
+            _ => self.bits(block, BinaryOp::Or, a, b),
+        }
+    }
+
+    fn bits(&mut self, block: Block, op: BinaryOp, a: Value, b: Value) -> Value {
+        let data = InstData::Binary { op, flags: IntFlags::default(), fmf: FastMath::default(), args: [a, b] };
+        self.add(block, data, Type::BOOL)
+    }
+
+    /// An instruction at the end of a block; the one that was added there before if it is the same.
+    fn add(&mut self, block: Block, data: InstData, ty: Type) -> Value {
+        let Flow { f, home, added, .. } = &mut self.flow;
+        let there = f.blocks[block].insts.iter().rev().take_while(|&&inst| added.contains(inst));
+        let same = there.copied().find(|&inst| f.insts[inst].data == data);
+        let inst = same.unwrap_or_else(|| f.append(block, data, &[ty], SourceLoc::default()));
+        added.insert(inst);
+        home[inst] = Some(block);
+        f.result(inst)
+    }
+
+    /// Whether exactly the edges that led to a block before still do.
+    fn keeps_edges(&self, block: Block, edges: &[Edge]) -> bool {
+        let skeleton = self.flow.skeleton;
+        let preds = &skeleton.preds[block];
+        let kept = |edge: &Edge| match &skeleton.next[edge.from][..] {
+            [only] => *only == block,
+            next => next[edge.target] == block && next.iter().filter(|&&to| to == block).count() == 1,
+        };
+        preds.len() == edges.len() && edges.iter().all(|edge| preds.contains(&edge.from) && kept(edge))
+    }
+
+    fn params(&mut self, block: Block) {
+        let edges = self.edges(block);
+        let is_header = self.graph.loops.with_header(block).is_some();
+        let top = self.graph.dominators.idom(block);
+        self.kept[block] = is_header || self.keeps_edges(block, &edges);
+        let (Some(top), false) = (top, self.kept[block]) else { return };
+        // Parameters for masks may have been added behind these.
+        let count = edges.first().map_or(0, |edge| edge.args.len());
+        for i in 0..count {
+            let param = self.flow.f.blocks[block].params[i];
+            let value = self.blend(block, top, param, i, &edges);
+            self.instead[param] = Some(value);
+        }
+    }
+
+    /// The value of a block's parameter.
+    fn blend(&mut self, block: Block, top: Block, param: Value, i: usize, edges: &[Edge]) -> Value {
+        let ty = self.flow.f.ty(param);
+        let keeper = self.tracked.get(&param);
+        let edges: Vec<(&Edge, Value)> = edges
+            .iter()
+            .filter(|edge| keeper.is_none_or(|&from| edge.from == from) && !self.is_idle(edge.from))
+            .map(|edge| (edge, self.now(edge.args[i])))
+            .collect();
+        let default = self.first_value(top, ty, &edges);
+        let mut variable = Variable::new(ty, top, default);
+        for (edge, value) in edges {
+            if Some(value) == default {
+                continue;
+            }
+            let before = variable.at_end(&mut self.flow, edge.from);
+            let value = match before {
+                None => value,
+                Some(before) if before == value => value,
+                Some(before) => {
+                    let predicate = self.predicate(edge);
+                    self.select(edge.from, predicate, value, before)
+                }
+            };
+            variable.assign(&self.flow, edge.from, value);
+        }
+        let value = variable.at_begin(&mut self.flow, block);
+        value.unwrap_or_else(|| self.flow.f.constant(ty, 0))
+    }
+
+    /// The argument that most edges have among those that are there at the end of `top`. Conditions begin
+    /// false where an edge has that: then the others are added as to a mask.
+    fn first_value(&self, top: Block, ty: Type, edges: &[(&Edge, Value)]) -> Option<Value> {
+        let falsehood = |v: Value| ty == Type::BOOL && self.flow.f.const_bits(v) == Some(0);
+        let early = edges.iter().map(|&(_, v)| v).filter(|&v| self.flow.is_available(v, top));
+        let mut counts: HashMap<Value, usize> = HashMap::new();
+        edges.iter().for_each(|&(_, v)| *counts.entry(v).or_default() += 1);
+        early.rev().max_by_key(|v| (falsehood(*v), counts[v]))
+    }
+
+    fn select(&mut self, block: Block, cond: Value, yes: Value, no: Value) -> Value {
+        let f = &*self.flow.f;
+        let ty = f.ty(yes);
+        match (f.const_bits(cond), ty, f.const_bits(yes), f.const_bits(no)) {
+            (Some(1), ..) => yes,
+            (Some(0), ..) => no,
+            (_, Type::BOOL, Some(1), _) => self.or(block, no, cond),
+            (_, Type::BOOL, _, Some(0)) => self.and(block, cond, yes),
+            _ => {
+                let data = InstData::Ternary { op: TernaryOp::Select, fmf: FastMath::default(), args: [cond, yes, no] };
+                self.add(block, data, ty)
+            }
+        }
+    }
+
+    /// Terminators, operands and parameters.
+    fn finish(mut self, order: &[Block]) {
+        let terms: Vec<Terminator> = order.iter().map(|&block| self.terminator(block)).collect();
+        let Masks { flow: Flow { f, .. }, instead, kept, .. } = self;
+        let now = |v: Value| instead[v].unwrap_or(v);
+        for (&block, term) in order.iter().zip(terms) {
+            let data = &mut f.blocks[block];
+            data.term = term;
+            if !kept[block] {
+                data.params.retain(|&param| instead[param].is_none());
+            }
+            for (i, &param) in data.params.iter().enumerate() {
+                f.values[param].def = ValueDef::Param(block, i as u32);
+            }
+            for &inst in &data.insts {
+                f.insts[inst].data.map_args(now);
+            }
+            data.term.map_args(now);
+        }
+    }
+
+    fn terminator(&mut self, block: Block) -> Terminator {
+        let skeleton = self.flow.skeleton;
+        let term = self.flow.f.blocks[block].term.clone();
+        let next = &skeleton.next[block];
+        let call = |masks: &Masks<'_>, target: usize, to: Block| {
+            let targets = term.targets();
+            let mut args = Vec::new();
+            if masks.kept[to] {
+                // A folded branch keeps the edge that led there, whichever it was.
+                let old = match next.len() {
+                    1 => targets.into_iter().find(|t| t.block == to),
+                    _ => Some(targets[target]),
+                };
+                args.extend(old.into_iter().flat_map(|old| old.args.iter().copied()));
+            }
+            args.extend(masks.flow.extra.get(&(block, to)).into_iter().flatten());
+            BlockCall { block: to, args }
+        };
+        match (&term, &next[..]) {
+            (_, &[to]) => Terminator::Jump(call(self, 0, to)),
+            (_, &[to, other]) if to == other => Terminator::Jump(call(self, 0, to)),
+            (Terminator::Branch { cond, .. }, &[to, other]) => {
+                let (then_to, else_to) = (call(self, 0, to), call(self, 1, other));
+                let mut cond = self.now(*cond);
+                if self.masks[block].is_some() && !self.is_same_for_all(cond) {
+                    // Lanes that are not active may hold another value.
+                    cond = self.add(block, InstData::Any { cond }, Type::BOOL);
+                }
+                Terminator::Branch { cond, then_to, else_to }
+            }
+            _ => term.clone(),
+        }
+    }
+
+    fn is_same_for_all(&self, value: Value) -> bool {
+        match self.flow.f.values[value].def {
+            ValueDef::Result(inst, _) => self.flow.f.insts[inst].data.asks_lanes(),
+            ValueDef::Const(_) => true,
+            ValueDef::Param(..) => false,
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Values that several blocks assign, on the linearized control flow.
+//!
+//! Requires: assignments are made in the order of the block index, and only in blocks that `top` dominates.
+//! Ensures: reading gives the value of the last assignment on the way; where ways with different ones meet,
+//! blocks get parameters.
+//! Phases: per question, the last assignment in the reader's line of blocks; if there is none, the lines between the reader
+//! and the assignments, then their values in order. So a question costs no more than the lines and assignments that it
+//! meets: folded code is one long line.
+//! Source: Braun et al. 2013, "Simple and Efficient Construction of Static Single Assignment Form", on
+//! graphs without cycles: a variable that is assigned in a loop lives in one iteration.
+
+use super::skeleton::Skeleton;
+use crate::analysis::dominators::Dominators;
+use crate::ir::{Block, Function, Inst, Value, ValueDef};
+use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::types::Type;
+use std::collections::{HashMap, HashSet};
+
+/// The linearized function while it is made.
+pub(super) struct Flow<'a> {
+    pub f: &'a mut Function,
+    pub skeleton: &'a Skeleton,
+    /// Dominators of the skeleton.
+    pub tree: Dominators,
+    /// The block of each instruction.
+    pub home: SecondaryMap<Inst, Option<Block>>,
+    /// The instructions that linearization added.
+    pub added: EntitySet<Inst>,
+    /// Arguments for new parameters, by edge.
+    pub extra: HashMap<(Block, Block), Vec<Value>>,
+}
+
+impl Flow<'_> {
+    /// Whether a value is defined at the end of a block.
+    pub fn is_available(&self, value: Value, block: Block) -> bool {
+        match self.f.values[value].def {
+            ValueDef::Const(_) => true,
+            ValueDef::Param(home, _) => self.tree.dominates(home, block),
+            ValueDef::Result(inst, _) => self.home[inst].is_some_and(|home| self.tree.dominates(home, block)),
+        }
+    }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How many lines questions have gone back through.
+    static WALKED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// A variable.
+pub(super) struct Variable {
+    ty: Type,
+    /// The block at whose end it has its first value.
+    top: Block,
+    default: Option<Value>,
+    /// By the first block of a line, the values assigned there and the places of the blocks that do, in their order.
+    assigned: HashMap<Block, Vec<(u32, Value)>>,
+    /// The values at the beginnings of lines.
+    at_begin: HashMap<Block, Option<Value>>,
+}
+
+impl Variable {
+    /// A variable that has `default` at the end of `top`; none: any value.
+    pub fn new(ty: Type, top: Block, default: Option<Value>) -> Variable {
+        Variable { ty, top, default, assigned: HashMap::new(), at_begin: HashMap::new() }
+    }
+
+    /// Assigns at the end of a block.
+    pub fn assign(&mut self, flow: &Flow<'_>, block: Block, value: Value) {
+        let Skeleton { index, line, .. } = flow.skeleton;
+        self.assigned.entry(line[block]).or_default().push((index[block], value));
+    }
+
+    /// The value at the end of a block.
+    pub fn at_end(&mut self, flow: &mut Flow<'_>, block: Block) -> Option<Value> {
+        self.before(flow, block, flow.skeleton.index[block] + 1)
+    }
+
+    /// The value at the beginning of a block.
+    pub fn at_begin(&mut self, flow: &mut Flow<'_>, block: Block) -> Option<Value> {
+        self.before(flow, block, flow.skeleton.index[block])
+    }
+
+    /// The value in the line of a block, in front of a place in the block index.
+    fn before(&mut self, flow: &mut Flow<'_>, block: Block, place: u32) -> Option<Value> {
+        let line = flow.skeleton.line[block];
+        match self.known_before(flow.skeleton, line, place) {
+            Some(value) => value,
+            None => self.at_begin_of_line(flow, line),
+        }
+    }
+
+    /// The value in front of a place of a line as far as the line itself or an earlier question tells.
+    fn known_before(&self, skeleton: &Skeleton, line: Block, place: u32) -> Option<Option<Value>> {
+        let assigned = self.assigned.get(&line).and_then(|values| {
+            let behind = values.partition_point(|&(at, _)| at < place);
+            values[..behind].last()
+        });
+        match assigned {
+            Some(&(_, value)) => Some(Some(value)),
+            None if skeleton.line[self.top] == line && skeleton.index[self.top] < place => Some(self.default),
+            None => self.at_begin.get(&line).copied(),
+        }
+    }
+
+    fn known_at_end(&self, skeleton: &Skeleton, block: Block) -> Option<Option<Value>> {
+        self.known_before(skeleton, skeleton.line[block], skeleton.index[block] + 1)
+    }
+
+    fn at_begin_of_line(&mut self, flow: &mut Flow<'_>, line: Block) -> Option<Value> {
+        let mut between = Vec::new();
+        let mut seen = HashSet::new();
+        let mut stack = vec![line];
+        while let Some(first) = stack.pop() {
+            if self.at_begin.contains_key(&first) || !seen.insert(first) {
+                continue;
+            }
+            between.push(first);
+            let unknown = |p: &&Block| self.known_at_end(flow.skeleton, **p).is_none();
+            stack.extend(flow.skeleton.preds[first].iter().filter(unknown).map(|&p| flow.skeleton.line[p]));
+        }
+        #[cfg(test)]
+        WALKED.set(WALKED.get() + between.len());
+        between.sort_by_key(|&first| flow.skeleton.index[first]);
+        for first in between {
+            let value = self.meet(flow, first);
+            self.at_begin.insert(first, value);
+        }
+        self.at_begin.get(&line).copied().flatten()
+    }
+
+    fn meet(&self, flow: &mut Flow<'_>, block: Block) -> Option<Value> {
+        let preds = &flow.skeleton.preds[block];
+        let values: Vec<Option<Value>> = preds.iter().map(|&p| self.known_at_end(flow.skeleton, p).flatten()).collect();
+        let mut given = values.iter().flatten();
+        let first = *given.next()?;
+        let same = given.all(|&v| v == first);
+        if same && (values.iter().all(Option::is_some) || flow.is_available(first, block)) {
+            return Some(first);
+        }
+        let zero = flow.f.constant(self.ty, 0);
+        for (&pred, value) in preds.iter().zip(&values) {
+            flow.extra.entry((pred, block)).or_default().push(value.unwrap_or(zero));
+        }
+        Some(flow.f.add_param(block, self.ty))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::WALKED;
+    use crate::analysis::testing::fall_through_switch;
+    use crate::ir::{BinaryOp, InstData};
+    use crate::transform::divergent_loops::divergent_loops;
+    use crate::transform::linearize::linearize;
+    use crate::transform::normalize::normalize;
+    use cranelift_entity::EntitySet;
+
+    /// How many lines questions walk, and how many masks are joined, where a switch of so many cases that fall through is
+    /// folded.
+    fn folded(cases: usize) -> (usize, usize) {
+        let (mut f, _) = fall_through_switch(cases);
+        normalize(&mut f);
+        let mut divergent = EntitySet::new();
+        divergent.insert(f.entry());
+        let loops = divergent_loops(&mut f, &mut divergent);
+        let before = WALKED.get();
+        linearize(&mut f, &loops.flow, &divergent, &loops.tracked);
+        let insts = f.layout.iter().flat_map(|&block| &f.blocks[block].insts);
+        let joined =
+            insts.filter(|&&inst| matches!(f.insts[inst].data, InstData::Binary { op: BinaryOp::Or, .. })).count();
+        (WALKED.get() - before, joined)
+    }
+
+    #[test]
+    fn a_folded_switch_of_twice_the_cases_takes_twice_the_questions() {
+        let ((few, _), (many, joined)) = (folded(200), folded(400));
+        assert_eq!(joined, 399, "each case but the first is run by those that fall into it as well");
+        assert!(many <= 2 * few + 2, "{few} lines for 200 cases, {many} for 400");
+    }
+}

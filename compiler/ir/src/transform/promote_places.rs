@@ -1,0 +1,289 @@
+//! Places in memory that a loop reads and writes in every iteration are kept in registers while it runs.
+//!
+//! `s[j] += x` in a loop loads and stores each sum, as what else the loop accesses may lie there. Where address spaces, objects
+//! or what the launch tells of its arguments say that it does not, one load before the loop and one store behind it are
+//! enough. A gang's lanes are often far from each other there, and would gather and scatter in every iteration.
+//!
+//! Requires: a region in normal form, and the arguments that are apart from others.
+//! Ensures: normal form. Each work-item leaves what it left; in between nobody may look, as nothing orders what it would see.
+//! A place is touched only where it was, if not as often.
+//! Phases: per loop, innermost first, the places at addresses that stay the same, all of whose accesses each iteration and each
+//! way out of the loop has passed, where no other access of the loop may touch them; a load in front of the loop, parameters of
+//! its header and its exits for what is there, and the stores at the exits.
+//! Source: textbook (register promotion, Cooper & Torczon 2011, 10.3.3).
+//!
+//! ```text
+//! b0:     jump b1(…)                     b0:       x0 = load p;  jump b1(…, x0)
+//! b1(i):  x = load p                     b1(i, x): y = add x, i
+//!         y = add x, i            =>               br c, b1(i', y), b2(y)
+//!         store y to p
+//!         br c, b1(i'), b2               b2(y'):   store y' to p
+//! ```
+
+use crate::analysis::loops::Loop;
+use crate::analysis::origins::{Apart, Origin, Origins};
+use crate::analysis::predicates::ControlFlow;
+use crate::ir::*;
+use cranelift_entity::EntitySet;
+use lockstep_protocol::types::{Space, Type};
+use lockstep_protocol::variables::Global;
+use std::collections::HashMap;
+
+/// Instructions of a region that is looked at: each place is compared with all other accesses of its loop.
+const MOST: usize = 4000;
+
+/// Keeps such places in registers, given the arguments that are apart from others.
+pub fn promote_places(kernel: &Kernel, f: &mut Function, apart: &[Apart]) {
+    let insts = f.layout.iter().flat_map(|&block| &f.blocks[block].insts);
+    if insts.count() > MOST {
+        return;
+    }
+    while let Some(place) = find_place(kernel, f, apart) {
+        place.promote(f);
+    }
+}
+
+/// A plain access to elements at a root and so many bytes, and what is known of the memory.
+#[derive(Clone, Copy)]
+struct Access {
+    block: Block,
+    inst: Inst,
+    root: Value,
+    offset: i64,
+    bytes: i64,
+    ty: Type,
+    elements: usize,
+    space: Space,
+    origin: Origin,
+    stores: bool,
+}
+
+impl Access {
+    /// Whether this is exactly the same place.
+    fn is_same_place(&self, other: &Access) -> bool {
+        (self.root, self.offset, self.ty, self.elements) == (other.root, other.offset, other.ty, other.elements)
+    }
+
+    /// Whether one work-item's accesses are surely to different bytes.
+    fn is_apart(&self, other: &Access, f: &Function) -> bool {
+        let ends_before = |a: &Access, b: &Access| a.offset.saturating_add(a.bytes) <= b.offset;
+        if self.root == other.root {
+            return ends_before(self, other) || ends_before(other, self);
+        }
+        let of_one_kind = |space: Space| match space {
+            Space::Private => Some(0),
+            Space::Local => Some(1),
+            Space::Global | Space::Constant => Some(2),
+            Space::Generic => None,
+        };
+        if let (Some(a), Some(b)) = (of_one_kind(self.space), of_one_kind(other.space))
+            && a != b
+        {
+            return true;
+        }
+        if let (Some(a), Some(b)) = (variable(f, self.root), variable(f, other.root))
+            && a != b
+        {
+            return true;
+        }
+        let argument = |origin: Origin| matches!(origin, Origin::Argument(_));
+        let known = self.origin != Origin::Unknown && other.origin != Origin::Unknown;
+        known && self.origin != other.origin && (argument(self.origin) || argument(other.origin))
+    }
+}
+
+/// The variable of the kernel that an address is in.
+#[derive(PartialEq, Eq)]
+enum Variable {
+    Slot(Slot),
+    Local(LocalVar),
+    Global(Global),
+}
+
+fn variable(f: &Function, mut address: Value) -> Option<Variable> {
+    loop {
+        let ValueDef::Result(inst, _) = f.values[address].def else { return None };
+        match f.insts[inst].data {
+            InstData::PtrAdd { base, .. } => address = base,
+            InstData::SlotAddr { slot } => return Some(Variable::Slot(slot)),
+            InstData::LocalAddr { local } => return Some(Variable::Local(local)),
+            InstData::GlobalAddr { global } => return Some(Variable::Global(global)),
+            _ => return None,
+        }
+    }
+}
+
+/// An address without the constants that were added to it, and these.
+fn root_of(f: &Function, mut address: Value) -> (Value, i64) {
+    let mut sum = 0_i64;
+    while let ValueDef::Result(inst, _) = f.values[address].def
+        && let InstData::PtrAdd { base, offset, .. } = f.insts[inst].data
+        && let Some(by) = f.signed_constant(offset)
+    {
+        sum = sum.wrapping_add(by);
+        address = base;
+    }
+    (address, sum)
+}
+
+/// The plain load or store that an instruction is; none for what touches no memory.
+fn access_of(f: &Function, origins: &Origins, block: Block, inst: Inst) -> Result<Option<Access>, ()> {
+    let data = &f.insts[inst].data;
+    let (ptr, offset, access, values) = match data {
+        InstData::Load { ptr, offset, access } => (*ptr, *offset, access, &f.insts[inst].results),
+        InstData::Store { ptr, offset, access, args } => (*ptr, *offset, access, args),
+        data if data.has_effect() => return Err(()),
+        _ => return Ok(None),
+    };
+    let Some(&first) = values.first() else { return Ok(None) };
+    let (Type::Ptr(space), true) = (f.ty(ptr), access.atomic.is_none() && !access.volatile) else { return Err(()) };
+    let (root, by) = root_of(f, ptr);
+    let ty = f.ty(first);
+    Ok(Some(Access {
+        block,
+        inst,
+        root,
+        offset: offset.wrapping_add(by),
+        bytes: values.len() as i64 * i64::from(ty.bytes()),
+        ty,
+        elements: values.len(),
+        space,
+        origin: origins.of_access(data),
+        stores: matches!(data, InstData::Store { .. }),
+    }))
+}
+
+/// A place that a loop may keep in a register.
+struct Place {
+    preheader: Block,
+    latch: Block,
+    header: Block,
+    exits: Vec<Block>,
+    /// All accesses to it, in their order.
+    accesses: Vec<Access>,
+}
+
+fn find_place(kernel: &Kernel, f: &Function, apart: &[Apart]) -> Option<Place> {
+    let flow = ControlFlow::of(f);
+    flow.loops.iter().next()?;
+    let origins = Origins::of(kernel, f, apart);
+    let mut all: Vec<Loop> = flow.loops.iter().map(|(l, _)| l).collect();
+    all.sort_by_key(|&l| std::cmp::Reverse(flow.loops.get(l).depth));
+    all.into_iter().find_map(|l| find_in_loop(f, &flow, &origins, l))
+}
+
+fn find_in_loop(f: &Function, flow: &ControlFlow, origins: &Origins, l: Loop) -> Option<Place> {
+    let data = flow.loops.get(l);
+    let in_loop = |block: Block| flow.loops.contains(l, block);
+    let mut inside = EntitySet::new();
+    let mut accesses = Vec::new();
+    // Blocks of loops inside come between; what counts is the order of those that dominate one another.
+    for &block in flow.cfg.rpo().iter().filter(|&&block| in_loop(block)) {
+        for &inst in &f.blocks[block].insts {
+            inside.insert(inst);
+            accesses.extend(access_of(f, origins, block, inst).ok()?);
+        }
+    }
+    let mut exits: Vec<Block> = Vec::new();
+    for &(_, exit) in &data.exits {
+        if !exits.contains(&exit) {
+            exits.push(exit);
+        }
+        if !flow.cfg.preds(exit).iter().all(|&from| in_loop(from)) {
+            return None;
+        }
+    }
+    let (outside, latches): (Vec<Block>, Vec<Block>) = flow.cfg.preds(data.header).iter().partition(|&&p| !in_loop(p));
+    let (&[preheader], &[latch]) = (&outside[..], &latches[..]) else { return None };
+    if exits.is_empty() || !matches!(f.blocks[preheader].term, Terminator::Jump(_)) {
+        return None;
+    }
+    let is_invariant = |value: Value| match f.values[value].def {
+        ValueDef::Result(inst, _) => !inside.contains(inst),
+        ValueDef::Param(block, _) => !in_loop(block),
+        ValueDef::Const(_) => true,
+    };
+    let is_passed = |block: Block| {
+        let ways = data.exits.iter().map(|&(from, _)| from).chain([latch]);
+        flow.loops.innermost(block) == Some(l) && ways.into_iter().all(|from| flow.dominators.dominates(block, from))
+    };
+    let can_stay = |place: &&Access| {
+        let of_others = matches!(place.space, Space::Global | Space::Local);
+        if !of_others || place.elements != 1 || !is_invariant(place.root) {
+            return false;
+        }
+        let writes = accesses.iter().any(|access| access.is_same_place(place) && access.stores);
+        accesses.iter().all(|access| match access.is_same_place(place) {
+            true => is_passed(access.block),
+            false => !(writes || access.stores) || access.is_apart(place, f),
+        })
+    };
+    let place = accesses.iter().find(can_stay)?;
+    let accesses = accesses.iter().filter(|access| access.is_same_place(place)).copied().collect();
+    Some(Place { preheader, latch, header: data.header, exits, accesses })
+}
+
+impl Place {
+    fn promote(self, f: &mut Function) {
+        let Place { preheader, latch, header, exits, accesses } = self;
+        let stores = accesses.iter().any(|access| access.stores);
+        let Some(first) = accesses.first().copied() else { return };
+        let mut instead: HashMap<Value, Value> = HashMap::new();
+        // What is there when an iteration begins, if it asks.
+        let carried = (stores && !first.stores).then(|| f.add_param(header, first.ty));
+        let mut now = carried;
+        if !first.stores {
+            let (data, loc) = (f.insts[first.inst].data.clone(), f.insts[first.inst].loc);
+            let InstData::Load { access, .. } = data else { return };
+            let data = InstData::Load { ptr: first.root, offset: first.offset, access };
+            let load = f.append(preheader, data, &[first.ty], loc);
+            let loaded = f.insts[load].results[0];
+            match carried {
+                Some(_) => pass(f, preheader, header, loaded),
+                None => now = Some(loaded),
+            }
+        }
+        let mut last_store = None;
+        for access in &accesses {
+            f.blocks[access.block].insts.retain(|&inst| inst != access.inst);
+            match (&f.insts[access.inst].data, now) {
+                (InstData::Store { args, .. }, _) => {
+                    now = Some(*instead.get(&args[0]).unwrap_or(&args[0]));
+                    last_store = Some(access.inst);
+                }
+                (_, Some(now)) => _ = instead.insert(f.insts[access.inst].results[0], now),
+                (_, None) => {}
+            }
+        }
+        for block in f.layout.clone() {
+            for inst in f.blocks[block].insts.clone() {
+                f.insts[inst].data.map_args(|value| *instead.get(&value).unwrap_or(&value));
+            }
+            f.blocks[block].term.map_args(|value| *instead.get(&value).unwrap_or(&value));
+        }
+        let (Some(now), Some(store)) = (now, last_store) else { return };
+        if carried.is_some() {
+            pass(f, latch, header, now);
+        }
+        for exit in exits {
+            let param = f.add_param(exit, first.ty);
+            for from in f.layout.clone() {
+                pass(f, from, exit, now);
+            }
+            let (data, loc) = (f.insts[store].data.clone(), f.insts[store].loc);
+            let InstData::Store { access, .. } = data else { return };
+            let data = InstData::Store { ptr: first.root, offset: first.offset, access, args: vec![param] };
+            let inst = f.make_inst(data, &[], loc);
+            f.blocks[exit].insts.insert(0, inst);
+        }
+    }
+}
+
+/// Adds an argument to all edges from one block to another.
+fn pass(f: &mut Function, from: Block, to: Block, value: Value) {
+    for target in f.blocks[from].term.targets_mut() {
+        if target.block == to {
+            target.args.push(value);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Makes control flow reducible: a cycle with several entries gets one header that all ways in go through.
+//!
+//! Requires: a function that verifies, without unreachable blocks; it may be a region.
+//! Ensures: every retreating edge leads to a dominator of its source, so all cycles are natural loops. A
+//! function that is reducible already stays as it is. No block is copied, and only edges that led to an
+//! entry of a cycle with several change.
+//! Phases: from the whole function inwards, strongly connected components; one with several entries gets
+//! a header; without its header each is taken apart in turn.
+//! Source: Moll 2021, section 2.4 asks for reducible code; Ramalingam 2002, "On loops, dominators, and
+//! dominance frontiers", for the nesting of components; LLVM's fix-irreducible for the header.
+//!
+//! ```text
+//! b0:      br c, b1(x), b2        b0:             br c, h(false, x), h(true, 0)
+//! b1(p):   …; jump b2             h(which, q):    br which, b2, b1(q)
+//! b2:      br d, b1(y), b3   =>   b1(p):          …; jump h(true, 0)
+//!                                 b2:             br d, h(false, y), b3
+//! ```
+//!
+//! Several entries share the header's parameters (of two each has its own): an arrival is at one of them.
+//!
+//! Nothing has to be mended: a definition still dominates its uses. A way that the new header makes possible,
+//! from an edge to one entry on to another entry, can be told as one of the old graph by going through the
+//! cycle from the one entry to the other. A definition outside of the cycle that lay on all old ways lies on
+//! the new one, then. A definition inside lies behind the last entry on the way, as from there a use can be
+//! reached that came into the cycle just now.
+
+use crate::analysis::cfg::{Cfg, cfg};
+use crate::analysis::dominators::dominators;
+use crate::analysis::loops::loops;
+use crate::ir::{Block, BlockCall, Function, Terminator, Value};
+use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::types::Type;
+
+/// Gives every cycle one entry; how many headers were added.
+pub fn make_reducible(f: &mut Function) -> usize {
+    let mut graph = cfg(f);
+    if loops(&graph, &dominators(&graph)).irreducible_edges().is_empty() {
+        return 0;
+    }
+    let mut added = 0;
+    let mut parts: Vec<Vec<Block>> = vec![graph.rpo().to_vec()];
+    while let Some(part) = parts.pop() {
+        for cycle in cycles(&graph, &part) {
+            let inside = set(&cycle);
+            let from_outside = |&&block: &&Block| graph.preds(block).iter().any(|&pred| !inside.contains(pred));
+            let entries: Vec<Block> = cycle.iter().filter(from_outside).copied().collect();
+            if let [header] = entries[..] {
+                parts.push(cycle.into_iter().filter(|&block| block != header).collect());
+            } else {
+                // All edges to the entries go through a header outside of this list now.
+                add_header(f, &graph, &entries);
+                graph = cfg(f);
+                added += 1;
+                parts.push(cycle);
+            }
+        }
+    }
+    added
+}
+
+fn set(blocks: &[Block]) -> EntitySet<Block> {
+    let mut set = EntitySet::new();
+    blocks.iter().for_each(|&block| {
+        set.insert(block);
+    });
+    set
+}
+
+/// The strongly connected components with a cycle of a part of the graph, in the order of its blocks.
+fn cycles(graph: &Cfg, part: &[Block]) -> Vec<Vec<Block>> {
+    let here = set(part);
+    // Depth-first: blocks in the order in which the search leaves them.
+    let mut left: Vec<Block> = Vec::new();
+    let mut seen: EntitySet<Block> = EntitySet::new();
+    for &root in part {
+        let mut stack = Vec::new();
+        if seen.insert(root) {
+            stack.push((root, 0));
+        }
+        while let Some((block, next)) = stack.last_mut() {
+            let Some(&to) = graph.succs(*block).get(*next) else {
+                left.push(*block);
+                stack.pop();
+                continue;
+            };
+            *next += 1;
+            if here.contains(to) && seen.insert(to) {
+                stack.push((to, 0));
+            }
+        }
+    }
+    // Backwards from the one left last: what reaches it is its component.
+    let mut found = Vec::new();
+    let mut seen: EntitySet<Block> = EntitySet::new();
+    for root in left.into_iter().rev() {
+        if !seen.insert(root) {
+            continue;
+        }
+        let mut component = vec![root];
+        let mut next = 0;
+        while let Some(&block) = component.get(next) {
+            next += 1;
+            component
+                .extend(graph.preds(block).iter().copied().filter(|&pred| here.contains(pred) && seen.insert(pred)));
+        }
+        if component.len() > 1 || graph.succs(root).contains(&root) {
+            component.sort_by_key(|&block| graph.rpo_number(block));
+            found.push(component);
+        }
+    }
+    found
+}
+
+/// The parameters of a header that take what the entries' parameters are given.
+struct HeaderParams {
+    /// All of them but the one that says where to go on.
+    all: Vec<Value>,
+    /// For each entry the positions of its parameters among them.
+    of_entry: Vec<Vec<usize>>,
+}
+
+/// Adds the parameters to a header. Each of two entries has its own, which differ between lanes only as those of the entry do.
+/// Several entries share them, as each arrival is at one entry: there are no more than the entry with the most needs, and
+/// edges stay as short.
+fn add_header_params(f: &mut Function, header: Block, entries: &[Block]) -> HeaderParams {
+    let is_shared = entries.len() > 2;
+    let mut params = HeaderParams { all: Vec::new(), of_entry: Vec::new() };
+    for &entry in entries {
+        let types: Vec<Type> = f.blocks[entry].params.iter().map(|&param| f.ty(param)).collect();
+        let mut positions: Vec<usize> = Vec::new();
+        for ty in types {
+            let is_free = |position: &usize| f.ty(params.all[*position]) == ty && !positions.contains(position);
+            let free = (0..params.all.len()).find(|position| is_shared && is_free(position));
+            positions.push(free.unwrap_or_else(|| {
+                params.all.push(f.add_param(header, ty));
+                params.all.len() - 1
+            }));
+        }
+        params.of_entry.push(positions);
+    }
+    params
+}
+
+/// Leads all edges to several blocks through a new one, which is told where to go on.
+fn add_header(f: &mut Function, graph: &Cfg, entries: &[Block]) {
+    let header = f.add_block();
+    let ty = if entries.len() == 2 { Type::BOOL } else { Type::I32 };
+    let which = f.add_param(header, ty);
+    let number = |entry: usize| if entries.len() == 2 { 1 - entry as u128 } else { entry as u128 };
+    let params = add_header_params(f, header, entries);
+    let types: Vec<Type> = params.all.iter().map(|&param| f.ty(param)).collect();
+    let unused: Vec<Value> = types.into_iter().map(|ty| f.constant(ty, 0)).collect();
+    let mut entry_of: SecondaryMap<Block, Option<usize>> = SecondaryMap::new();
+    entries.iter().enumerate().for_each(|(i, &entry)| entry_of[entry] = Some(i));
+    let mut sources: Vec<Block> = entries.iter().flat_map(|&entry| graph.preds(entry)).copied().collect();
+    sources.sort_by_key(|&block| graph.rpo_number(block));
+    sources.dedup();
+    for source in sources {
+        let mut term = f.blocks[source].term.clone();
+        for to in term.targets_mut() {
+            let Some(entry) = entry_of[to.block] else { continue };
+            let mut args = unused.clone();
+            for (&position, &arg) in params.of_entry[entry].iter().zip(&to.args) {
+                args[position] = arg;
+            }
+            args.insert(0, f.constant(ty, number(entry)));
+            *to = BlockCall { block: header, args };
+        }
+        f.blocks[source].term = term;
+    }
+    let call = |(i, &block): (usize, &Block)| {
+        let args = params.of_entry[i].iter().map(|&position| params.all[position]).collect();
+        BlockCall { block, args }
+    };
+    let to: Vec<BlockCall> = entries.iter().enumerate().map(call).collect();
+    f.blocks[header].term = match &to[..] {
+        [first, second] => Terminator::Branch { cond: which, then_to: first.clone(), else_to: second.clone() },
+        [cases @ .., last] => {
+            let cases = cases.iter().enumerate().map(|(i, to)| (number(i), to.clone())).collect();
+            Terminator::Switch { value: which, cases, default: last.clone() }
+        }
+        [] => unreachable!("a cycle that is reached has an entry"),
+    };
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,323 @@
+//! Several rounds of a loop at once, where lanes walk along memory each in its own place.
+//!
+//! A work-item that sums up a row of a matrix reads neighbours one round after the other, while the lanes of a gang are a
+//! row apart: each round gathers. With several rounds written out one behind the other, what a lane reads in all of them
+//! is one wide load (`group_accesses`), and lanes' loads are transposed in registers. It also takes fewer visits to
+//! each line of the cache, of which lanes that are a power of two apart want more than the first cache keeps.
+//!
+//! Requires: a function in normal form; what diverges in it.
+//! Ensures: normal form. A loop of one block (and its latch) that all its lanes run equally often, by a number that counts up to
+//! another one, stands behind a copy whose rounds are several of its own. Every round does what it did, in the same
+//! order; the loop itself runs those that are left.
+//! Phases: what counts the rounds, and to where; which loads walk; the copy, entered and repeated as long as so many
+//! rounds are sure; normal form.
+//! Source: none; unrolling as in textbooks (Muchnick 1997, 17.4.3), for accesses as in Nuzman, Rosen & Zaks 2006.
+//!
+//! ```text
+//!                                    br n - 1 >= 3, several(0), head(0)
+//!                                    several(i):  … of i … of i + 1 … of i + 2 … of i + 3
+//! head(i):  … of i              =>                br n - (i + 4) >= 4, several(i + 4), rest
+//!           br i + 1 < n, head(i + 1), exit       rest: br i + 4 < n, head(i + 4), exit
+//!                                    head(i):     …
+//! ```
+
+use crate::analysis::addresses;
+use crate::analysis::cfg::{Cfg, cfg};
+use crate::analysis::divergence::Divergence;
+use crate::analysis::dominators::dominators;
+use crate::analysis::lines::{Line, lines};
+use crate::analysis::loops::loops;
+use crate::ir::*;
+use crate::transform::copy::Copies;
+use crate::transform::normalize::normalize;
+use crate::widen::memory::{AccessClass, Direction, classify};
+use cranelift_entity::SecondaryMap;
+use lockstep_protocol::types::{Space, Type};
+
+/// Bytes that a lane is to read at once, as code generation takes them.
+const CHUNK: u64 = 16;
+
+/// The least and the most rounds at once.
+const LEAST: u64 = 4;
+const MOST: u64 = 16;
+
+/// The instructions that several rounds may have.
+const MOST_INSTS: usize = 320;
+
+/// The greatest distance from round to round.
+const MOST_STEP: i64 = 64;
+
+/// Loops that are to run several rounds at once.
+pub struct Plan {
+    loops: Vec<Walk>,
+}
+
+/// Such a loop.
+struct Walk {
+    block: Block,
+    latch: Block,
+    preheader: Block,
+    rounds: u64,
+    count: Count,
+}
+
+/// What tells whether a loop goes on: `compared` is below `bound`, or another number.
+#[derive(Clone, Copy)]
+struct Count {
+    /// The place among the loop's parameters of the one that counts.
+    param: usize,
+    /// It, or what it is in the next round.
+    compared: Value,
+    cc: IntCc,
+    bound: Value,
+    step: i64,
+}
+
+/// A parameter of a loop that grows by a constant.
+#[derive(Clone, Copy)]
+struct Step {
+    next: Value,
+    by: i64,
+    flags: IntFlags,
+}
+
+/// Finds the loops for which that pays, or all for which it is possible.
+pub fn plan(f: &Function, found: &Divergence, width: u32, always: bool) -> Option<Plan> {
+    let graph = cfg(f);
+    let forest = loops(&graph, &dominators(&graph));
+    let candidates: Vec<[Block; 2]> = forest.iter().filter_map(|(_, data)| single(f, &data.blocks)).collect();
+    if candidates.is_empty() {
+        return None;
+    }
+    let lines = lines(f, graph.rpo(), &found.shapes, width);
+    let known = Known { f, graph: &graph, found, lines: &lines, width };
+    let loops: Vec<Walk> =
+        candidates.into_iter().filter_map(|[block, latch]| known.walk(block, latch, always)).collect();
+    (!loops.is_empty()).then_some(Plan { loops })
+}
+
+/// The block that a loop consists of, and the empty one that leads back to it.
+fn single(f: &Function, blocks: &[Block]) -> Option<[Block; 2]> {
+    let &[block, latch] = blocks else { return None };
+    let jumps = matches!(f.blocks[latch].term, Terminator::Jump(_));
+    (jumps && f.blocks[latch].insts.is_empty() && f.blocks[latch].params.is_empty()).then_some([block, latch])
+}
+
+struct Known<'a> {
+    f: &'a Function,
+    graph: &'a Cfg,
+    found: &'a Divergence,
+    lines: &'a SecondaryMap<Value, Option<Line>>,
+    width: u32,
+}
+
+impl Known<'_> {
+    fn walk(&self, block: Block, latch: Block, always: bool) -> Option<Walk> {
+        let Known { f, found, .. } = *self;
+        let Terminator::Branch { cond, then_to, .. } = &f.blocks[block].term else { return None };
+        let Terminator::Jump(again) = &f.blocks[latch].term else { return None };
+        if found.divergent_branches.contains(block) {
+            return None;
+        }
+        let insts = &f.blocks[block].insts;
+        let fits = |&rounds: &u64| always || rounds as usize * insts.len() <= MOST_INSTS;
+        if !fits(&LEAST)
+            || insts.iter().any(|&inst| f.insts[inst].data.asks_lanes() || f.insts[inst].data.needs_lanes())
+        {
+            return None;
+        }
+        let exit_if_true = then_to.block != latch;
+        let count = self.count(block, *cond, again, exit_if_true)?;
+        let bytes = insts.iter().filter_map(|&inst| self.bytes_of_walk(block, inst, again)).min();
+        let rounds = match bytes {
+            Some(bytes) => (CHUNK / bytes).clamp(LEAST, MOST),
+            None if always => LEAST,
+            None => return None,
+        };
+        let rounds = [rounds, LEAST].into_iter().find(fits)?;
+        let preheader = self.graph.preds(block).iter().copied().find(|&pred| pred != latch)?;
+        Some(Walk { block, latch, preheader, rounds, count })
+    }
+
+    /// How a loop's parameter grows from round to round.
+    fn step(&self, block: Block, param: Value, again: &BlockCall) -> Option<Step> {
+        let f = self.f;
+        let place = f.blocks[block].params.iter().position(|&own| own == param)?;
+        let next = again.args[place];
+        let ValueDef::Result(inst, _) = f.values[next].def else { return None };
+        let (by, flags) = match f.insts[inst].data {
+            InstData::Binary { op: BinaryOp::Add, args: [arg, by], flags, .. } if arg == param => (by, flags),
+            InstData::PtrAdd { base, offset, .. } if base == param => (offset, IntFlags::default()),
+            _ => return None,
+        };
+        let by = f.signed_constant(by)?;
+        (0..=MOST_STEP).contains(&by).then_some(Step { next, by, flags })
+    }
+
+    fn is_invariant(&self, block: Block, value: Value) -> bool {
+        let f = self.f;
+        match f.values[value].def {
+            ValueDef::Param(of, _) => of != block,
+            ValueDef::Result(inst, _) => !f.blocks[block].insts.contains(&inst),
+            _ => true,
+        }
+    }
+
+    /// What counts the rounds, if that is the same for all lanes.
+    fn count(&self, block: Block, cond: Value, again: &BlockCall, exit_if_true: bool) -> Option<Count> {
+        let f = self.f;
+        let ValueDef::Result(inst, _) = f.values[cond].def else { return None };
+        let InstData::Icmp { cc, args: [a, b] } = f.insts[inst].data else { return None };
+        let (compared, bound, cc) = if self.is_invariant(block, b) { (a, b, cc) } else { (b, a, cc.swapped()) };
+        let cc = if exit_if_true { opposite(cc) } else { cc };
+        let uniform = |value: Value| self.found.shapes[value].is_uniform();
+        if !self.is_invariant(block, bound) || !uniform(compared) || !uniform(bound) || !f.ty(bound).is_int() {
+            return None;
+        }
+        let counts = |(place, &param): (usize, &Value)| {
+            let step = self.step(block, param, again)?;
+            [param, step.next].contains(&compared).then_some((place, step.by))
+        };
+        let (param, step) = f.blocks[block].params.iter().enumerate().find_map(counts)?;
+        match cc {
+            IntCc::Ne if step == 1 => {}
+            IntCc::Slt | IntCc::Sle | IntCc::Ult | IntCc::Ule if step > 0 => {}
+            _ => return None,
+        }
+        // Numbers of rounds are to fit.
+        (f.ty(bound).bits() >= 16).then_some(Count { param, compared, cc, bound, step })
+    }
+
+    /// The bytes that lanes read in a round, each in a place of its own, if the next round's lie behind them.
+    fn bytes_of_walk(&self, block: Block, inst: Inst, again: &BlockCall) -> Option<u64> {
+        let node = &self.f.insts[inst];
+        let InstData::Load { ptr, access, .. } = node.data else { return None };
+        let ty = self.f.ty(*node.results.first()?);
+        let count = node.results.len() as u32;
+        let bytes = u64::from(ty.bytes()) * u64::from(count);
+        let stride = self.lines[ptr].as_ref().map(|line| line.stride).or(self.found.shapes[ptr].stride());
+        let anywhere = classify(stride, ty.bytes(), count, self.width, Direction::Load) == AccessClass::Scattered;
+        let plain = !access.volatile && access.atomic.is_none() && bytes.is_power_of_two() && bytes < CHUNK;
+        let private = self.f.ty(ptr) == Type::Ptr(Space::Private);
+        (anywhere && plain && !private && self.advance(block, ptr, again)? == bytes as i64).then_some(bytes)
+    }
+
+    /// How many bytes a round's address is behind that of the one before.
+    fn advance(&self, block: Block, ptr: Value, again: &BlockCall) -> Option<i64> {
+        use addresses::Extended;
+        let (address, _) = addresses::of(self.f, ptr);
+        let mut sum = match self.is_invariant(block, address.base) {
+            true => 0,
+            false => self.step(block, address.base, again)?.by,
+        };
+        for &(value, extended, factor) in &address.terms {
+            if self.is_invariant(block, value) {
+                continue;
+            }
+            let step = self.step(block, value, again)?;
+            let exact = match extended {
+                Extended::Not => true,
+                Extended::Signed => step.flags.nsw,
+                Extended::Unsigned => step.flags.nuw,
+            };
+            sum = sum.wrapping_add(step.by.wrapping_mul(factor)).wrapping_mul(i64::from(exact));
+        }
+        Some(sum)
+    }
+}
+
+fn opposite(cc: IntCc) -> IntCc {
+    match cc {
+        IntCc::Eq => IntCc::Ne,
+        IntCc::Ne => IntCc::Eq,
+        IntCc::Slt => IntCc::Sge,
+        IntCc::Sle => IntCc::Sgt,
+        IntCc::Sgt => IntCc::Sle,
+        IntCc::Sge => IntCc::Slt,
+        IntCc::Ult => IntCc::Uge,
+        IntCc::Ule => IntCc::Ugt,
+        IntCc::Ugt => IntCc::Ule,
+        IntCc::Uge => IntCc::Ult,
+    }
+}
+
+impl Plan {
+    /// How many rounds the loops run at once, and where they are in the source.
+    pub fn rounds<'a>(&'a self, f: &'a Function) -> impl Iterator<Item = (u64, SourceLoc)> + 'a {
+        self.loops.iter().map(|walk| (walk.rounds, f.end_locs[walk.block]))
+    }
+
+    /// Writes the rounds out.
+    pub fn apply(&self, f: &mut Function) {
+        self.loops.iter().for_each(|walk| walk.apply(f));
+        normalize(f);
+    }
+}
+
+impl Walk {
+    fn apply(&self, f: &mut Function) {
+        let Walk { block, latch, preheader, rounds, count } = *self;
+        let Terminator::Jump(enter) = f.blocks[preheader].term.clone() else { return };
+        let Terminator::Jump(again) = f.blocks[latch].term.clone() else { return };
+        let mut term = f.blocks[block].term.clone();
+        term.targets_mut().into_iter().filter(|to| to.block == latch).for_each(|to| *to = again.clone());
+        let params = f.blocks[block].params.clone();
+        let types: Vec<Type> = params.iter().map(|&param| f.ty(param)).collect();
+
+        let several = f.add_block();
+        f.end_locs[several] = f.end_locs[block];
+        let mut args: Vec<Value> = types.iter().map(|&ty| f.add_param(several, ty)).collect();
+        let mut round = Copies::default();
+        for _ in 0..rounds {
+            round = Copies::default();
+            for (&param, &arg) in params.iter().zip(&args) {
+                round.replace(param, arg);
+            }
+            for inst in f.blocks[block].insts.clone() {
+                let mut node = f.insts[inst].clone();
+                node.data.map_args(|value| round.value(value));
+                let types: Vec<Type> = node.results.iter().map(|&result| f.ty(result)).collect();
+                let made = f.append(several, node.data, &types, node.loc);
+                for (&old, &new) in node.results.iter().zip(&f.insts[made].results) {
+                    round.replace(old, new);
+                }
+            }
+            args = again.args.iter().map(|&arg| round.value(arg)).collect();
+        }
+        let rest = f.add_block();
+        f.end_locs[rest] = f.end_locs[block];
+        f.blocks[rest].term = round.term(&term);
+        let mut b = Builder::at(f, several);
+        let sure = count.goes_on(&mut b, round.value(count.compared), rounds);
+        b.branch(sure, (several, &args), (rest, &[]));
+
+        // What is compared first: what comes in, or as much more as it grows by.
+        let mut first = enter.args[count.param];
+        let mut b = Builder::at(f, preheader);
+        if params[count.param] != count.compared {
+            let by = b.int(b.func.ty(first), count.step.into());
+            first = b.binary(BinaryOp::Add, first, by);
+        }
+        let sure = count.goes_on(&mut b, first, rounds - 1);
+        b.branch(sure, (several, &enter.args), (block, &enter.args));
+    }
+}
+
+impl Count {
+    /// Whether a loop goes on for so many rounds more, where this is compared after the first of them.
+    fn goes_on(self, b: &mut Builder<'_>, compared: Value, rounds: u64) -> Value {
+        let ty = b.func.ty(self.bound);
+        // As far as it is compared in the last one.
+        let last = (rounds as i64 - 1) * self.step;
+        let left = b.binary(BinaryOp::Sub, self.bound, compared);
+        if self.cc == IntCc::Ne {
+            let wanted = b.int(ty, i128::from(rounds));
+            return b.icmp(IntCc::Uge, left, wanted);
+        }
+        let goes_on = b.icmp(self.cc, compared, self.bound);
+        let beyond = if matches!(self.cc, IntCc::Slt | IntCc::Ult) { IntCc::Ugt } else { IntCc::Uge };
+        let last = b.int(ty, last.into());
+        let far = b.icmp(beyond, left, last);
+        b.binary(BinaryOp::And, goes_on, far)
+    }
+}

@@ -1,0 +1,163 @@
+//! Addresses that are one of two lines, by a condition that the launch decides.
+//!
+//! `inverse ? k * 8 + i : i * 8 + k` with a kernel's argument `inverse` is a line for all lanes of a gang, but which one
+//! is known at run time only: as one value it is varying, and an access through it a gather. So the region gets two
+//! versions behind a branch on the condition. In each, the address is the line that was chosen.
+//!
+//! Requires: `Stage::Normalized`; the shapes of the region's values.
+//! Ensures: `Stage::Normalized`. Where an address depends on such a choice, the entry branches to one of two copies of
+//! what comes behind the condition; in both the condition is a constant, and its choices are gone. Each work-item does
+//! what it did.
+//! Phases: walk from varying addresses back to choices; take the condition that most of them have; cut the entry behind
+//! it; copy; put the constant and what was chosen for the condition and its choices; join the ends.
+//! Source: Karrenberg & Hack 2012, section 3.3 (uniform control flow stays control flow), for choices that never were
+//! control flow or are none any more.
+//!
+//! ```text
+//! e: c = icmp.eq n, 0        e: c = icmp.eq n, 0
+//!    …                          br freeze c, t, f
+//!    i = select c, a, b  =>  t: … load p + a
+//!    load p + i              f: … load p + b
+//! ```
+
+use crate::analysis::cfg::cfg;
+use crate::analysis::shape::Shape;
+use crate::ir::*;
+use crate::transform::copy::{Copies, copy};
+use cranelift_entity::SecondaryMap;
+use lockstep_protocol::types::Type;
+
+/// Steps from an address back to what it depends on.
+const DEPTH: usize = 8;
+
+/// The condition behind which versions pay, if there is one.
+pub fn condition(f: &Function, shapes: &SecondaryMap<Value, Shape>) -> Option<Value> {
+    let mut found: Vec<(Value, usize)> = Vec::new();
+    for node in f.layout.iter().flat_map(|&block| &f.blocks[block].insts).map(|&inst| &f.insts[inst]) {
+        let (InstData::Load { ptr, .. } | InstData::Store { ptr, .. }) = node.data else { continue };
+        if let Some(condition) = chosen_by(f, shapes, ptr, DEPTH) {
+            match found.iter_mut().find(|(other, _)| *other == condition) {
+                Some((_, count)) => *count += 1,
+                None => found.push((condition, 1)),
+            }
+        }
+    }
+    // Of several the first with the most accesses.
+    found.into_iter().rev().max_by_key(|&(_, count)| count).map(|(condition, _)| condition)
+}
+
+/// The condition that decides between two lines on which an address depends.
+fn chosen_by(f: &Function, shapes: &SecondaryMap<Value, Shape>, value: Value, depth: usize) -> Option<Value> {
+    let ValueDef::Result(inst, _) = f.values[value].def else { return None };
+    if depth == 0 || !shapes[value].is_varying() {
+        return None;
+    }
+    match f.insts[inst].data {
+        InstData::Ternary { op: TernaryOp::Select, args: [condition, a, b], .. }
+            if shapes[condition].is_uniform() && !shapes[a].is_varying() && !shapes[b].is_varying() =>
+        {
+            is_known_at_entry(f, condition).then_some(condition)
+        }
+        InstData::Binary { op: BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Shl, args, .. } => {
+            args.into_iter().find_map(|arg| chosen_by(f, shapes, arg, depth - 1))
+        }
+        InstData::PtrAdd { base, offset, .. } => {
+            [base, offset].into_iter().find_map(|arg| chosen_by(f, shapes, arg, depth - 1))
+        }
+        InstData::Unary { op: UnaryOp::Sext | UnaryOp::Zext | UnaryOp::Trunc, arg, .. } => {
+            chosen_by(f, shapes, arg, depth - 1)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a value is there, when a region's entry ends.
+pub fn is_known_at_entry(f: &Function, value: Value) -> bool {
+    match f.values[value].def {
+        ValueDef::Param(block, _) => block == f.entry(),
+        ValueDef::Result(inst, _) => f.blocks[f.entry()].insts.contains(&inst),
+        ValueDef::Const(_) => false,
+    }
+}
+
+/// Gives the region a version for each value of a condition that is known at its entry. The answer is the blocks of the
+/// version in which it holds.
+pub fn split(f: &mut Function, condition: Value) -> Vec<Block> {
+    let entry = f.entry();
+    let cut = match f.values[condition].def {
+        ValueDef::Result(inst, _) => {
+            f.blocks[entry].insts.iter().position(|&other| other == inst).map_or(0, |at| at + 1)
+        }
+        _ => 0,
+    };
+    let rest = f.add_block();
+    f.end_locs[rest] = f.end_locs[entry];
+    f.blocks[rest].insts = f.blocks[entry].insts.split_off(cut);
+    f.blocks[rest].term = f.blocks[entry].term.clone();
+    f.blocks[entry].term = Terminator::Jump(BlockCall { block: rest, args: Vec::new() });
+
+    let blocks: Vec<Block> = cfg(f).rpo().iter().copied().filter(|&block| block != entry).collect();
+    let copies = copy(f, &blocks, &Copies::default());
+    let copied: Vec<Block> = blocks.iter().map(|&block| copies.block(block)).collect();
+    assume(f, &blocks, condition, true);
+    assume(f, &copied, condition, false);
+    join_ends(f, &blocks, &copies);
+    // A choice by poison is poison, which may never be used; a branch would be undefined.
+    let freeze = InstData::Unary { op: UnaryOp::Freeze, fmf: FastMath::default(), arg: condition };
+    let frozen = f.append(entry, freeze, &[Type::BOOL], f.end_locs[entry]);
+    let condition = f.result(frozen);
+    let to = |block| BlockCall { block, args: Vec::new() };
+    f.blocks[entry].term = Terminator::Branch { cond: condition, then_to: to(rest), else_to: to(copies.block(rest)) };
+    blocks
+}
+
+/// What the region would be if the condition had this value; the other version is not made.
+pub fn suppose(f: &mut Function, condition: Value, holds: bool) {
+    assume(f, &f.layout.clone(), condition, holds);
+}
+
+/// Puts a constant for a condition in blocks, and what it chooses for its choices there.
+fn assume(f: &mut Function, blocks: &[Block], condition: Value, holds: bool) {
+    let mut chosen: SecondaryMap<Value, Option<Value>> = SecondaryMap::new();
+    for &block in blocks {
+        for &inst in &f.blocks[block].insts {
+            let node = &f.insts[inst];
+            if let InstData::Ternary { op: TernaryOp::Select, args: [by, a, b], .. } = node.data
+                && by == condition
+            {
+                chosen[node.results[0]] = Some(if holds { a } else { b });
+            }
+        }
+    }
+    let constant = f.constant(Type::BOOL, holds.into());
+    let resolve = |mut value: Value| {
+        while let Some(by) = chosen[value] {
+            value = by;
+        }
+        if value == condition { constant } else { value }
+    };
+    for &block in blocks {
+        let insts = &mut f.blocks[block].insts;
+        insts.retain(|&inst| f.insts[inst].results.first().is_none_or(|&result| chosen[result].is_none()));
+        for &inst in &f.blocks[block].insts {
+            f.insts[inst].data.map_args(resolve);
+        }
+        f.blocks[block].term.map_args(resolve);
+    }
+}
+
+/// Leads each block that ends the region, and its copy, to one that ends it for both.
+fn join_ends(f: &mut Function, blocks: &[Block], copies: &Copies) {
+    for &block in blocks {
+        let term = f.blocks[block].term.clone();
+        if !matches!(term, Terminator::Return | Terminator::Exit(_)) {
+            continue;
+        }
+        let end = f.add_block();
+        f.end_locs[end] = f.end_locs[block];
+        f.blocks[end].term = term;
+        for from in [block, copies.block(block)] {
+            f.blocks[from].term = Terminator::Jump(BlockCall { block: end, args: Vec::new() });
+        }
+    }
+}

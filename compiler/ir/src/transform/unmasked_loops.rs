@@ -1,0 +1,298 @@
+//! A version of a divergent loop that runs as long as no lane has left it.
+//!
+//! Requires: a function in normal form, what diverges in it, and a divergent loop that all lanes enter together.
+//! Ensures: normal form, with questions to all lanes (`Stage::Versioned`). Before the loop stands a copy of it, all of
+//! whose iterations are run by all lanes: no mask changes in it, nothing is kept for lanes that wait. Where lanes want to
+//! leave it, all go over into the loop itself. Each work-item does what it did, but may begin an iteration twice up
+//! to the exit, if that has no effect.
+//! Phases: where lanes leave, and how to go over from there; whether it pays; the copy; normal form.
+//! Source: Moll 2021, section 9.1, makes loops uniform at the price that this avoids; Sun et al. 2019, as told there in
+//! section 9.2, for code that is run where all lanes are active.
+//!
+//! ```text
+//! head(i):  …                        head'(i'): …
+//!           br c, exit(x), body                 br any(c'), over, body'
+//! body:     … jump head(j)     =>    body':     … jump head'(j')
+//!                                    over:      jump head(i')                       the iteration begins again
+//!                                           or: br c', exit(x'), rest'(…)           its rest is run for those who stay
+//!                                    head(i):   …
+//! ```
+//!
+//! An iteration can begin again if it has done nothing that can be seen. Otherwise a copy of its rest is run, which
+//! leads on into the loop. For a loop that is left at its end there is no rest.
+
+use crate::analysis::cfg::Cfg;
+use crate::analysis::cost::{self, Lanes, Registers};
+use crate::analysis::divergence::Divergence;
+use crate::analysis::dominators::Dominators;
+use crate::analysis::lines::Line;
+use crate::analysis::loops::{Loop, Loops};
+use crate::analysis::masking;
+use crate::ir::*;
+use crate::transform::copy::{Copies, copy};
+use crate::transform::normalize::normalize;
+use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::types::Type;
+use std::fmt;
+
+/// The instructions that a version of a loop may have.
+const MOST: usize = 400;
+
+/// What has to be saved of an iteration, in percent, for a version to pay: lanes leave one by one in the end, and the
+/// code grows.
+const LEAST: u64 = 15;
+
+/// What it costs to find out which lanes leave through an exit, and which run what is behind it.
+const EXIT: u64 = 4;
+
+/// A rest of so few instructions is run rather than the iteration begun again.
+const SHORT: usize = 6;
+
+/// Why a divergent loop has no version without masks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// Lanes come into the loop at different times or not all.
+    SomeLanes,
+    /// Lanes leave from code that only some of them run, or from an inner loop.
+    Exit(Block),
+    /// Lanes leave at a switch.
+    Switch(Block),
+    /// The version would have so many instructions.
+    Size(usize),
+    /// Per iteration so much would be saved of so much.
+    Cost(u64, u64),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::SomeLanes => f.write_str("not all lanes enter it together"),
+            Refusal::Exit(_) => f.write_str("lanes leave it from code that some of them run"),
+            Refusal::Switch(_) => f.write_str("lanes leave it at a switch"),
+            Refusal::Size(insts) => write!(f, "it would take {insts} instructions"),
+            Refusal::Cost(saved, of) => write!(f, "it would save {saved} of {of}"),
+        }
+    }
+}
+
+/// What is known of the function as it is.
+#[derive(Clone, Copy)]
+pub struct Known<'a> {
+    /// Its edges.
+    pub cfg: &'a Cfg,
+    /// Its dominators.
+    pub tree: &'a Dominators,
+    /// Its loops.
+    pub forest: &'a Loops,
+    /// What differs between lanes.
+    pub found: &'a Divergence,
+    /// The lines on which values lie unless an index wraps.
+    pub lines: &'a SecondaryMap<Value, Option<Line>>,
+    /// What gangs are made of.
+    pub registers: Registers,
+}
+
+/// How a loop gets a version.
+pub struct Plan {
+    header: Block,
+    preheader: Block,
+    /// The loop's blocks, each behind those that dominate it.
+    blocks: Vec<Block>,
+    exits: Vec<Exit>,
+    /// What an iteration is saved, and what it costs.
+    gain: (u64, u64),
+}
+
+/// A block whose branch lanes leave by, and how to go over from its copy.
+struct Exit {
+    from: Block,
+    over: Over,
+}
+
+enum Over {
+    /// The iteration begins again.
+    Again,
+    /// These blocks are run, the rest of the iteration.
+    Rest(Vec<Block>),
+}
+
+impl<'a> Known<'a> {
+    fn lanes(self) -> Lanes<'a> {
+        Lanes { shapes: &self.found.shapes, lines: self.lines, rows: None, rewritten: None }
+    }
+
+    /// Whether all lanes that entered the function enter a loop, and together.
+    pub fn is_entered_by_all(self, l: Loop) -> bool {
+        let outside = |pred: &&Block| !self.forest.contains(l, **pred);
+        let mut preds = self.cfg.preds(self.forest.get(l).header).iter().filter(outside);
+        preds.all(|&pred| !self.found.divergent_blocks.contains(pred))
+    }
+
+    /// What blocks cost a gang for each time that one of them, `once`, is run, if they need no masks.
+    pub fn cost_of(self, f: &Function, once: Block, blocks: &[Block]) -> u64 {
+        self.sum_of(once, blocks, |block| {
+            let insts = f.blocks[block].insts.iter();
+            insts.map(|&inst| cost::gang(f, inst, self.lanes(), self.registers)).sum()
+        })
+    }
+
+    /// What masks cost in blocks for each time that one of them, `once`, is run.
+    pub fn masks_of(self, f: &Function, once: Block, blocks: &[Block]) -> u64 {
+        self.sum_of(once, blocks, |block| {
+            let insts = f.blocks[block].insts.iter();
+            insts.map(|&inst| masking::extra(f, inst, self.lanes(), self.registers)).sum()
+        })
+    }
+
+    /// The sum over blocks for each time that one of them, `once`, is run.
+    pub fn sum_of(self, once: Block, blocks: &[Block], of: impl Fn(Block) -> u64) -> u64 {
+        let often = |block: Block| cost::frequency(self.forest, block) / cost::frequency(self.forest, once).max(1);
+        blocks.iter().map(|&block| of(block).saturating_mul(often(block))).fold(0, u64::saturating_add)
+    }
+}
+
+/// Finds out how a divergent loop gets a version, if all lanes enter it together.
+pub fn plan(f: &Function, known: Known<'_>, l: Loop) -> Result<Plan, Refusal> {
+    let Known { cfg, tree, forest, found, .. } = known;
+    let data = forest.get(l);
+    let header = data.header;
+    let inside = |block: Block| forest.contains(l, block);
+    let preheader = cfg.preds(header).iter().copied().find(|&pred| !inside(pred)).ok_or(Refusal::SomeLanes)?;
+    let size = |blocks: &[Block]| blocks.iter().map(|&block| f.blocks[block].insts.len() + 1).sum::<usize>();
+    let mut copied = size(&data.blocks);
+    let mut exits: Vec<Exit> = Vec::new();
+    for &(from, _) in &data.exits {
+        if !found.divergent_branches.contains(from) || exits.iter().any(|exit| exit.from == from) {
+            continue;
+        }
+        if !matches!(f.blocks[from].term, Terminator::Branch { .. }) {
+            return Err(Refusal::Switch(from));
+        }
+        // Whoever begins an iteration and has not left comes here.
+        let all = data.latches.iter().all(|&latch| tree.dominates(from, latch));
+        if !all || forest.innermost(from) != Some(l) {
+            return Err(Refusal::Exit(from));
+        }
+        let rest = behind(cfg, forest, l, from);
+        let before: Vec<Block> = data.blocks.iter().copied().filter(|block| !rest.contains(*block)).collect();
+        let rest: Vec<Block> = data.blocks.iter().copied().filter(|&block| rest.contains(block)).collect();
+        let insts = before.iter().flat_map(|&block| &f.blocks[block].insts);
+        let again = insts.into_iter().all(|&inst| !f.insts[inst].data.has_effect());
+        let cheap = 4 * known.cost_of(f, header, &before) <= known.cost_of(f, header, &data.blocks);
+        let over = if again && cheap && size(&rest) > SHORT { Over::Again } else { Over::Rest(rest) };
+        if let Over::Rest(rest) = &over {
+            copied += size(rest);
+        }
+        exits.push(Exit { from, over });
+    }
+    if copied > MOST {
+        return Err(Refusal::Size(copied));
+    }
+    // Uniform branches leave at once, but not where some lanes have left already.
+    if exits.is_empty() {
+        return Err(Refusal::Exit(header));
+    }
+    Ok(Plan { header, preheader, blocks: data.blocks.clone(), exits, gain: gain(f, known, l) })
+}
+
+/// The blocks of an iteration that come behind a block.
+fn behind(cfg: &Cfg, forest: &Loops, l: Loop, from: Block) -> EntitySet<Block> {
+    let header = forest.get(l).header;
+    let mut found = EntitySet::new();
+    let mut stack = vec![from];
+    while let Some(block) = stack.pop() {
+        for &to in cfg.succs(block) {
+            if to != header && forest.contains(l, to) && found.insert(to) {
+                stack.push(to);
+            }
+        }
+    }
+    found
+}
+
+/// What an iteration of a loop costs more for masks and waiting lanes, and what it costs with that.
+fn gain(f: &Function, known: Known<'_>, l: Loop) -> (u64, u64) {
+    let Known { forest, found, registers, .. } = known;
+    let data = forest.get(l);
+    // The mask of those in the loop.
+    let mut saved = 2 * registers.of(Type::BOOL);
+    let mut seen: Vec<Block> = Vec::new();
+    for &(from, exit) in &data.exits {
+        if found.divergent_branches.contains(from) {
+            saved += EXIT;
+        }
+        if !seen.contains(&exit) {
+            seen.push(exit);
+            saved += f.blocks[exit].params.iter().map(|&param| 2 * registers.of(f.ty(param))).sum::<u64>();
+        }
+    }
+    saved = saved.saturating_add(known.masks_of(f, data.header, &data.blocks));
+    (saved, saved.saturating_add(known.cost_of(f, data.header, &data.blocks)))
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for Exit { from, over } in &self.exits {
+            match over {
+                Over::Again => write!(f, "{from} again, ")?,
+                Over::Rest(rest) => {
+                    write!(f, "{from} rest")?;
+                    rest.iter().try_for_each(|block| write!(f, " {block}"))?;
+                    f.write_str(", ")?;
+                }
+            }
+        }
+        let (saved, cost) = self.gain;
+        write!(f, "saves {saved} of {cost}")
+    }
+}
+
+impl Plan {
+    /// What a version saves of an iteration.
+    pub fn saves(&self) -> u64 {
+        self.gain.0
+    }
+
+    /// Whether the version is expected to pay.
+    pub fn pays(&self) -> Result<(), Refusal> {
+        let (saved, cost) = self.gain;
+        if saved.saturating_mul(100) >= cost.saturating_mul(LEAST) { Ok(()) } else { Err(Refusal::Cost(saved, cost)) }
+    }
+
+    /// Makes the version; the answer is its header, and the blocks where lanes go over.
+    pub fn apply(&self, f: &mut Function) -> (Block, Vec<Block>) {
+        let copies = copy(f, &self.blocks, &Copies::default());
+        let mut term = f.blocks[self.preheader].term.clone();
+        for to in term.targets_mut() {
+            to.block = copies.block(to.block);
+        }
+        f.blocks[self.preheader].term = term;
+        let exits = self.exits.iter();
+        let over = exits.map(|Exit { from, over }| self.go_over(f, &copies, *from, over)).collect();
+        normalize(f);
+        (copies.block(self.header), over)
+    }
+
+    /// Leads lanes from the version's copy of an exit into the loop.
+    fn go_over(&self, f: &mut Function, copies: &Copies, from: Block, over: &Over) -> Block {
+        let here = copies.block(from);
+        let to = f.add_block();
+        let Terminator::Branch { cond, then_to, else_to } = f.blocks[here].term.clone() else { return to };
+        let leaves_if_true = !self.blocks.iter().any(|&block| copies.block(block) == then_to.block);
+        f.blocks[to].term = match over {
+            Over::Again => {
+                let args = f.blocks[copies.block(self.header)].params.clone();
+                Terminator::Jump(BlockCall { block: self.header, args })
+            }
+            Over::Rest(rest) => copy(f, rest, copies).term(&f.blocks[from].term),
+        };
+        f.end_locs[to] = f.end_locs[from];
+        let yes = f.constant(Type::BOOL, 1);
+        let mut b = Builder::at(f, here);
+        let leaves = if leaves_if_true { cond } else { b.binary(BinaryOp::Xor, cond, yes) };
+        let any = b.any(leaves);
+        let stays = if leaves_if_true { else_to } else { then_to };
+        b.branch(any, (to, &[]), (stays.block, &stays.args));
+        to
+    }
+}

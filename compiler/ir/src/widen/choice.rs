@@ -1,0 +1,479 @@
+//! How many work-items a gang gets, which ones, and whether gangs pay at all.
+//!
+//! Requires: regions in normal form.
+//! Ensures: a layout and a width for the widest registers of the machine, or the answer that one work-item after the
+//! other is faster.
+//! Phases: for every dimension along which groups of known size have several work-items, what each region costs one
+//! work-item and gangs of every width, the lanes without a work-item at the end of rows of known length included; the
+//! least per work-item; two or four registers a value where that saves enough, waiting included, for rounds of loops and for
+//! what is under way; then tiles, where every group is cut into whole ones; layouts other than x in `unicf` only. Of a kernel
+//! cut at barriers, regions in which gangs lose are run by one work-item after the other.
+//! Source: DESIGN decisions 8 and 9; Moll 2021, chapter 10, for the shapes that decide what an access costs.
+
+use super::analyse;
+use super::choices::{Together, may_have_versions, uniform_choice, walks, whole_pieces};
+use crate::analysis::cfg::{Cfg, cfg};
+use crate::analysis::cost::{self, Costs, Registers};
+use crate::analysis::divergence::{Divergence, Facts, divergence};
+use crate::analysis::dominators::dominators;
+use crate::analysis::group_queries::needs_groups;
+use crate::analysis::loops::{Loops, loops};
+use crate::analysis::shape::Shape;
+use crate::analysis::traversal_order::find_order;
+use crate::ir::{Block, Function, Inst, InstData, Kernel, Module, Region, Terminator, Value};
+use crate::transform::group_accesses::group_accesses;
+use crate::transform::uniform_choices::suppose;
+use cranelift_entity::{EntityRef, SecondaryMap};
+use lockstep_protocol::configuration::{Configuration, Gangs, WIDTHS};
+use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize};
+use lockstep_protocol::layout::{Layout, MOST_RUNS};
+use lockstep_protocol::outline::TraversalOrder;
+use std::fmt;
+
+/// Gangs have to be this much faster, in percent of a work-item's cost, for the estimate to be believed.
+const MARGIN: u64 = 90;
+
+/// Regions of a kernel up to which some may be run by one work-item after the other. Where rounds of a loop have regions of
+/// their own, gangs keep in registers what they leave for each other.
+const MOST_REGIONS: usize = 8;
+
+/// Whether what gangs are expected to cost is enough less than the same work-items one after the other.
+fn pays(gang: u64, apart: u64) -> bool {
+    gang.saturating_mul(100) < apart.saturating_mul(MARGIN)
+}
+
+/// A region among those that work-items run one after the other; none for a number that is too large.
+fn bit_of(region: usize) -> u64 {
+    1u64.checked_shl(region as u32).unwrap_or(0)
+}
+
+/// What gangs of a width are expected to cost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Choice {
+    /// Work-items of a gang.
+    pub width: u32,
+    /// Which.
+    pub layout: Layout,
+    /// What a work-item costs alone.
+    pub scalar: u64,
+    /// What a gang costs.
+    pub gang: u64,
+    /// The regions that one work-item runs after the other, by the bits of their numbers: gangs would lose there.
+    pub alone: u64,
+    /// Whether each of the other regions is cheaper in gangs by itself.
+    each_pays: bool,
+    /// What a gang waits beyond its cost for what the last round of a loop computed.
+    waits: u64,
+    /// Whether what its lanes hold around some loop is more than registers.
+    crowded: bool,
+    /// What a gang takes for what all work-items do every time.
+    steady: u64,
+    /// The best of the other layouts, if there was a choice.
+    pub other: Option<Other>,
+}
+
+/// A layout that was not taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Other {
+    /// The layout.
+    pub layout: Layout,
+    /// Its best width.
+    pub width: u32,
+    /// What a gang of this width costs.
+    pub gang: u64,
+}
+
+impl Choice {
+    fn nothing(width: u32, layout: Layout) -> Choice {
+        let (scalar, gang, alone, waits, steady) = (0, 0, 0, 0, 0);
+        Choice { width, layout, scalar, gang, alone, each_pays: true, waits, crowded: false, steady, other: None }
+    }
+
+    /// Whether a gang is faster than its work-items one after the other.
+    pub fn pays(self) -> bool {
+        pays(self.gang, self.scalar.saturating_mul(self.width.into())) || self.alone != 0 && self.each_pays
+    }
+
+    /// Whether work-items run a region one after the other although others run in gangs.
+    pub fn is_alone(self, region: Region) -> bool {
+        bit_of(region.index()) & self.alone != 0
+    }
+
+    fn is_cheaper(self, other: Choice) -> bool {
+        self.gang.saturating_mul(other.width.into()) < other.gang.saturating_mul(self.width.into())
+    }
+
+    /// Whether these cost more than a tenth less than others, a work-item.
+    fn is_enough_cheaper_than(self, other: Choice) -> bool {
+        Choice { gang: self.gang.saturating_mul(11) / 10, ..self }.is_cheaper(other)
+    }
+
+    /// Whether gangs of more registers a value are enough cheaper than these.
+    fn is_enough_cheaper_in(self, wider: Choice, waits: bool) -> bool {
+        let whole = |choice: Choice| Choice { gang: choice.gang.saturating_add(choice.waits), ..choice };
+        let [wider, narrow] = if waits { [wider, self].map(whole) } else { [wider, self] };
+        Choice { gang: wider.gang.saturating_mul(100) / WIDER, ..wider }.is_cheaper(narrow)
+    }
+
+    /// Whether gangs of more registers a value are enough faster than these where little else is under way at once.
+    fn is_enough_slower_than(self, wider: Choice) -> bool {
+        let steady = |choice: Choice| Choice { gang: choice.steady, ..choice };
+        steady(self).is_enough_cheaper_in(steady(wider), false) && !self.is_enough_cheaper_than(wider)
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Choice { width, layout, scalar, gang, alone, other, .. } = self;
+        let apart = scalar.saturating_mul(u64::from(*width));
+        write!(f, "a gang of {width} {layout} is expected to cost {gang}, {width} work-items alone {apart}")?;
+        if *alone != 0 {
+            let regions: Vec<String> =
+                (0..64).filter(|&region| bit_of(region) & alone != 0).map(|region| format!("r{region}")).collect();
+            write!(f, ", with {} one work-item after the other", regions.join(", "))?;
+        }
+        match other {
+            Some(Other { layout, width, gang }) => write!(f, ", a gang of {width} {layout} {gang}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Another layout has to be this much cheaper than one along x, in percent.
+const OTHER_LAYOUT: u64 = 90;
+/// Gangs of several registers a value have to be this much cheaper, in percent: they keep more values alive.
+const WIDER: u64 = 90;
+
+/// How much more often pieces of indices hold whole gangs than they do not: most powers of two are large.
+const WHOLE_PIECES: u64 = 3;
+
+/// Kernels with more instructions do not get gangs of two or four registers a value: their code takes long to make.
+const MOST_FOR_WIDER: usize = 400;
+const MOST_FOR_WIDEST: usize = 200;
+
+/// Kernels with more instructions do not get tiles of many rows: these have up to half of the registers a value.
+const MOST_FOR_TALL: usize = 64;
+/// Bytes of a line of the cache.
+const LINE: u32 = 64;
+
+/// Whether the work-items of a kernel may lie in gangs like this, in launches of which the facts hold.
+pub fn may_lie(kernel: &Kernel, launch: &LaunchFacts, layout: Layout, width: u32) -> bool {
+    if layout == Layout::Tile {
+        return layout.run(launch, width).is_some();
+    }
+    // What work-items collect is taken in the order of their numbers.
+    layout.keeps_order(launch) || kernel.combines.values().all(Option::is_none)
+}
+
+/// The layout and width that cost a work-item least on registers of `bits` bits, in launches of which the facts hold.
+pub fn choose(module: &Module, kernel: &Kernel, gangs: Gangs, bits: u32, launch: &LaunchFacts) -> Choice {
+    let usual = (bits / 32).max(WIDTHS[0]);
+    let of = |layout| match layout {
+        Layout::Tile => {
+            let tile = |width| {
+                let facts = Facts::new(module, kernel, width).laid_out(layout);
+                let facts = facts.of_launch(kernel, launch).of_kernel(kernel);
+                let tile = layout
+                    .run(launch, width)
+                    .map(|row| TileFacts { rows: facts.of_runs(row), columns: facts.of_columns(width / row) });
+                Estimates::new(kernel, gangs, &facts, tile.as_ref(), bits, launch)
+            };
+            let width = [usual, usual / 2].into_iter().find(|&width| may_lie(kernel, launch, layout, width));
+            let flat = width.map(|width| tile(width).of(width));
+            let width = tall_tile(kernel, gangs, launch, bits).filter(|&width| width > usual);
+            let tall = width.map(|width| (tile(width), width)).filter(|(tile, _)| tile.go_by_columns());
+            let tall = tall.map(|(tile, width)| tile.of(width));
+            match (flat, tall) {
+                (Some(flat), Some(tall)) => Some(if tall.is_cheaper(flat) { tall } else { flat }),
+                (flat, tall) => flat.or(tall),
+            }
+        }
+        _ if !may_lie(kernel, launch, layout, usual) => None,
+        _ => Some(best_width(module, kernel, gangs, bits, launch, layout)),
+    };
+    let along_x = || best_width(module, kernel, gangs, bits, launch, Layout::X);
+    if let Some(layout) = gangs.layout {
+        return of(layout).unwrap_or_else(along_x);
+    }
+    let mut best = along_x();
+    // The others came after the paper's configurations.
+    if gangs.configuration != Configuration::UniCf {
+        return best;
+    }
+    let by_columns = || !needs_groups(kernel) && find_order(module, kernel) == TraversalOrder::Columns;
+    for layout in [Layout::Y, Layout::Z, Layout::Tile] {
+        // Groups of kernels that go by columns are runs along dimension 1, however long.
+        let of_columns = layout == Layout::Y && launch.local == LocalSize::Any && by_columns();
+        if !of_columns && launch.local_size(layout.dim()).is_none_or(|size| size == 1) {
+            continue;
+        }
+        let Some(found) = of(layout) else { continue };
+        let to_beat = Choice { gang: best.gang.saturating_mul(OTHER_LAYOUT) / 100, ..best };
+        let (taken, left) = if found.is_cheaper(to_beat) { (found, best) } else { (best, found) };
+        let Choice { layout, width, gang, .. } = left;
+        let left = Other { layout, width, gang };
+        best = Choice { other: taken.other.or(Some(left)), ..taken };
+    }
+    best
+}
+
+/// The width of tiles whose columns are as many work-items as registers allow, for kernels that do nothing but compute and
+/// access memory, all work-items the same.
+fn tall_tile(kernel: &Kernel, gangs: Gangs, launch: &LaunchFacts, bits: u32) -> Option<u32> {
+    let insts: usize = kernel.regions.values().map(|body| body.insts.len()).sum();
+    let naive = gangs.configuration == Configuration::Naive;
+    if naive || insts > MOST_FOR_TALL || !kernel.regions.values().all(is_plain) {
+        return None;
+    }
+    let data = kernel.regions.values().flat_map(|body| body.insts.iter().map(move |(_, node)| (body, node)));
+    let moved = data.filter_map(|(body, node)| match &node.data {
+        InstData::Load { .. } => node.results.first().map(|&v| body.ty(v).bytes()),
+        InstData::Store { args, .. } => args.first().map(|&v| body.ty(v).bytes()),
+        _ => None,
+    });
+    let widest = moved.max()?;
+    // A value takes half of the registers at most, and a column not more than a line of the cache.
+    let most = if bits >= 512 { 16 } else { 8 } * bits / 8 / widest;
+    let runs = (LINE / widest).min(MOST_RUNS as u32);
+    let row = launch.local_size(0)?;
+    let widths = [runs, runs / 2, runs / 4].map(|runs| runs.saturating_mul(row));
+    widths.into_iter().find(|&width| width <= most && may_lie(kernel, launch, Layout::Tile, width))
+}
+
+/// Whether a region only computes and accesses memory, all work-items the same.
+fn is_plain(body: &Function) -> bool {
+    let plain = |data: &InstData| match data {
+        InstData::Load { access, .. } | InstData::Store { access, .. } => !access.volatile && access.atomic.is_none(),
+        InstData::Unary { .. } | InstData::Binary { .. } => !cost::per_lane(data),
+        InstData::Ternary { .. } | InstData::Icmp { .. } | InstData::Fcmp { .. } | InstData::PtrAdd { .. } => true,
+        InstData::LocalAddr { .. } | InstData::GlobalAddr { .. } | InstData::Query { .. } => true,
+        data => matches!(data, InstData::LiveLoad { .. } | InstData::LiveStore { .. }),
+    };
+    body.layout.len() == 1 && body.blocks[body.entry()].insts.iter().all(|&inst| plain(&body.insts[inst].data))
+}
+
+/// The width that costs a work-item least in gangs of a layout.
+fn best_width(
+    module: &Module,
+    kernel: &Kernel,
+    gangs: Gangs,
+    bits: u32,
+    launch: &LaunchFacts,
+    layout: Layout,
+) -> Choice {
+    let usual = (bits / 32).max(WIDTHS[0]);
+    let facts = |width| Facts::new(module, kernel, width).laid_out(layout).of_launch(kernel, launch).of_kernel(kernel);
+    let narrow = Estimates::new(kernel, gangs, &facts(usual), None, bits, launch);
+    let short = launch.local_size(layout.dim()).map_or(usual, u32::next_power_of_two).min(usual);
+    let mut best = narrow.of(usual);
+    for width in [usual / 2, short].into_iter().filter(|width| WIDTHS.contains(width)) {
+        let other = narrow.of(width);
+        // Rows as long as a gang leave no lane idle.
+        if other.is_cheaper(best) || width == short && !best.is_cheaper(other) {
+            best = other;
+        }
+    }
+    let insts: usize = kernel.regions.values().map(|body| body.insts.len()).sum();
+    if best.width != usual {
+        return best;
+    }
+    // What holds of a gang need not hold of two together.
+    let wider = |width| Estimates::new(kernel, gangs, &facts(width), None, bits, launch).of(width);
+    if insts <= MOST_FOR_WIDER {
+        let other = wider(2 * usual);
+        // Four bytes of each of so many work-items are a line, which need not be read where a launch streams.
+        let fills_lines = launch.streams != 0 && bits == LINE * 8 / 2 && !best.is_enough_cheaper_than(other);
+        let fills_units = !other.crowded && best.is_enough_slower_than(other);
+        if best.is_enough_cheaper_in(other, !other.crowded) || fills_lines || fills_units {
+            best = other;
+        }
+    }
+    // What waits has time for more.
+    if insts <= MOST_FOR_WIDEST && best.waits > 0 {
+        let other = wider(4 * usual);
+        if !other.crowded && best.is_enough_cheaper_in(other, true) {
+            best = other;
+        }
+    }
+    best
+}
+
+/// What holds of the lanes of a tile's rows, and of its columns.
+struct TileFacts {
+    rows: Facts,
+    columns: Facts,
+}
+
+/// The shapes of a region's values in them, and the lanes of a row and of a column.
+struct AnalysedTile {
+    shapes: SecondaryMap<Value, Shape>,
+    columns: SecondaryMap<Value, Shape>,
+    row: u32,
+    rows: u32,
+}
+
+/// What the regions of a kernel cost gangs of which the same facts hold.
+struct Estimates<'a> {
+    /// Each as it is, or the versions that it gets for what the launch decides, and how often each is expected to run.
+    regions: Vec<Vec<(Analysed, u64)>>,
+    may_be_alone: Vec<bool>,
+    layout: Layout,
+    bits: u32,
+    launch: &'a LaunchFacts,
+}
+
+impl<'a> Estimates<'a> {
+    fn new(
+        kernel: &Kernel,
+        gangs: Gangs,
+        facts: &Facts,
+        tile: Option<&TileFacts>,
+        bits: u32,
+        launch: &'a LaunchFacts,
+    ) -> Estimates<'a> {
+        let lanes = tile.map_or(facts, |tile| &tile.rows);
+        let together = Together { lanes, tile: tile.map(|_| facts) };
+        let analysed = |body: &Function| Analysed::new(body, facts, tile, gangs);
+        let of_choice =
+            |body: &Function, found: &Divergence, times: u64| match uniform_choice(body, together, found, gangs) {
+                Some(condition) => [true, false]
+                    .map(|holds| {
+                        let mut body = body.clone();
+                        suppose(&mut body, condition, holds);
+                        (analysed(&body), times)
+                    })
+                    .into(),
+                None => vec![(analysed(body), 2 * times)],
+            };
+        let versions = |body: &Function| -> Vec<(Analysed, u64)> {
+            if !may_have_versions(body, gangs) {
+                return vec![(analysed(body), 1)];
+            }
+            let found = analyse(body, lanes);
+            let mut versions = of_choice(body, &found, 1);
+            if let Some(asked) = whole_pieces(body, together, &found, gangs) {
+                let mut whole = body.clone();
+                asked.suppose(&mut whole, &found.shapes, lanes.width);
+                versions.extend(of_choice(&whole, &analyse(&whole, lanes), WHOLE_PIECES));
+            }
+            versions
+        };
+        let regions = kernel.regions.values().map(versions).collect();
+        let several = (2..=MOST_REGIONS).contains(&kernel.regions.len());
+        let alone = |(region, body)| several && may_be_alone(region, body, facts.layout);
+        let may_be_alone = kernel.regions.iter().map(alone).collect();
+        Estimates { regions, may_be_alone, layout: facts.layout, bits, launch }
+    }
+
+    /// Whether some accesses are those of a tile's columns.
+    fn go_by_columns(&self) -> bool {
+        self.regions.iter().flatten().any(|(region, _)| region.goes_by_columns())
+    }
+
+    fn of(&self, width: u32) -> Choice {
+        let layout = self.layout;
+        let mut choice = Choice::nothing(width, self.layout);
+        for (number, versions) in self.regions.iter().enumerate() {
+            let registers = Registers { bits: self.bits, width };
+            let costs: Vec<(Costs, u64)> =
+                versions.iter().map(|(region, times)| (region.cost(registers), *times)).collect();
+            let runs = costs.iter().map(|&(_, times)| times).sum::<u64>().max(1);
+            let sum = |of: fn(&Costs) -> u64| {
+                let each = costs.iter().map(|(costs, times)| of(costs).saturating_mul(*times) / runs);
+                each.fold(0, u64::saturating_add)
+            };
+            let one = sum(|costs| costs.one);
+            let mut gang = sum(|costs| costs.all);
+            // The last gang of a row may have lanes to spare.
+            if let Some(row) = self.launch.local_size(layout.dim()).filter(|_| !layout.crosses_rows()) {
+                let lanes = u64::from(row.next_multiple_of(width));
+                gang = gang.saturating_mul(lanes) / u64::from(row.max(1));
+            }
+            let apart = one.saturating_mul(width.into());
+            if self.may_be_alone[number] && pays(apart, gang) {
+                choice.alone |= bit_of(number);
+                gang = apart;
+            } else {
+                choice.waits = choice.waits.saturating_add(sum(|costs| costs.waits));
+                choice.steady = choice.steady.saturating_add(sum(|costs| costs.steady));
+                choice.crowded |= costs.iter().any(|(costs, _)| costs.crowded);
+                choice.each_pays &= pays(gang, apart) || gang == 0;
+            }
+            choice.scalar = choice.scalar.saturating_add(one);
+            choice.gang = choice.gang.saturating_add(gang);
+        }
+        choice.each_pays &= choice.alone.count_ones() < self.regions.len() as u32;
+        choice
+    }
+}
+
+/// Whether work-items may run a region one after the other although gangs run others: they find what was kept for them,
+/// but of private variables there is one for a gang, or one for each lane, and a reading of the clock is taken to be the
+/// same in all lanes. The region stays as it is, so it has to be of the form that linearized ones have.
+fn may_be_alone(region: Region, body: &Function, layout: Layout) -> bool {
+    let of_lanes = |&inst: &Inst| {
+        let data = &body.insts[inst].data;
+        data.needs_lanes() || matches!(data, InstData::SlotAddr { .. } | InstData::Clock)
+    };
+    let other_form = |&block: &Block| {
+        let data = &body.blocks[block];
+        matches!(data.term, Terminator::Switch { .. } | Terminator::Unreachable) || data.insts.iter().any(of_lanes)
+    };
+    let graph = cfg(body);
+    let endless = || loops(&graph, &dominators(&graph)).iter().any(|(_, data)| data.exits.is_empty());
+    layout == Layout::X && bit_of(region.index()) != 0 && !body.layout.iter().any(other_form) && !endless()
+}
+
+/// A region and what is known of it.
+struct Analysed {
+    body: Function,
+    graph: Cfg,
+    forest: Loops,
+    found: Divergence,
+    tile: Option<AnalysedTile>,
+}
+
+impl Analysed {
+    fn new(body: &Function, facts: &Facts, tile: Option<&TileFacts>, gangs: Gangs) -> Analysed {
+        let outline = |body: &Function| {
+            let graph = cfg(body);
+            let forest = loops(&graph, &dominators(&graph));
+            let found = divergence(body, facts, &graph, &forest);
+            (graph, forest, found)
+        };
+        let mut body = body.clone();
+        let (mut graph, mut forest, mut found) = outline(&body);
+        // As what runs will be.
+        if tile.is_none()
+            && let Some(walks) = walks(&body, &found, facts.width, gangs)
+        {
+            walks.apply(&mut body);
+            (graph, forest, found) = outline(&body);
+        }
+        let shapes = |facts| divergence(&body, facts, &graph, &forest).shapes;
+        let tile = tile.map(|TileFacts { rows, columns }| AnalysedTile {
+            shapes: shapes(rows),
+            columns: shapes(columns),
+            row: rows.width,
+            rows: columns.width,
+        });
+        let (shapes, width) = tile.as_ref().map_or((&found.shapes, facts.width), |tile| (&tile.shapes, tile.row));
+        let roots = facts.roots(&body);
+        group_accesses(&mut body, shapes, &roots, width, tile.is_some());
+        Analysed { body, graph, forest, found, tile }
+    }
+
+    fn tile(&self) -> Option<cost::Tile<'_>> {
+        let tile = self.tile.as_ref()?;
+        Some(cost::Tile { shapes: &tile.shapes, columns: &tile.columns, row: tile.row, rows: tile.rows })
+    }
+
+    fn cost(&self, registers: Registers) -> Costs {
+        cost::whole(&self.body, &self.graph, &self.forest, &self.found, self.tile(), registers)
+    }
+
+    /// Whether some accesses are those of a tile's columns.
+    fn goes_by_columns(&self) -> bool {
+        self.tile().is_some_and(|tile| cost::go_by_columns(&self.body, &self.graph, tile))
+    }
+}

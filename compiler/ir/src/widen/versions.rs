@@ -1,0 +1,270 @@
+//! Versions of code for gangs whose lanes agree, one after the other.
+//!
+//! Requires: a function in normal form and what diverges in it.
+//! Ensures: `Stage::Versioned`; what diverges in what came out.
+//! Phases: divergent loops, outer ones first; then targets of divergent branches; then loops in their copies; until
+//! nothing is left that pays or may be; then what is left of divergent loops that lanes enter one by one.
+//! Source: as `transform::unmasked_loops`, `transform::all_true` and `transform::in_turn`.
+
+use super::analyse;
+use super::notes::{branch_place, loop_place};
+use crate::analysis::cfg::{Cfg, cfg};
+use crate::analysis::cost::Registers;
+use crate::analysis::divergence::{Divergence, Facts};
+use crate::analysis::dominators::{Dominators, dominators};
+use crate::analysis::lines::{Line, lines};
+use crate::analysis::loops::{Loops, loops};
+use crate::ir::{Block, Function, SourceLoc, Value};
+use crate::report::{Note, Notes};
+use crate::transform::all_true;
+use crate::transform::in_turn;
+use crate::transform::unmasked_loops::{self, Known, Refusal};
+use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::configuration::{Gangs, Versions};
+use std::collections::HashSet;
+
+/// Functions with more instructions get no versions unless always: compiling would take too long.
+const MOST: usize = 600;
+
+/// The versions of a function.
+const MOST_VERSIONS: usize = 8;
+
+/// Makes versions of a function's code; the answer is what diverges then.
+pub fn versions(
+    f: &mut Function,
+    facts: &Facts,
+    found: Divergence,
+    gangs: Gangs,
+    registers: Registers,
+    notes: &Notes,
+) -> Divergence {
+    if found.divergent_branches.is_empty() {
+        return found;
+    }
+    let mut pass = Pass {
+        facts,
+        found,
+        gangs,
+        registers,
+        loops_done: EntitySet::new(),
+        targets_done: HashSet::new(),
+        turns_done: EntitySet::new(),
+        decided: Vec::new(),
+    };
+    let always = [gangs.unmasked_loops, gangs.all_true, gangs.in_turn].contains(&Versions::Always);
+    let most = if always { usize::MAX } else { MOST };
+    let mut made = 0;
+    while made < MOST_VERSIONS && size(f) <= most && (pass.version_a_loop(f) || pass.copy_a_target(f)) {
+        made += 1;
+    }
+    while made < MOST_VERSIONS && size(f) <= most && pass.give_turns(f) {
+        made += 1;
+    }
+    if size(f) > most && made == 0 && gangs.unmasked_loops != Versions::Never {
+        pass.refuse_all(f);
+    }
+    pass.note(notes);
+    pass.found
+}
+
+fn size(f: &Function) -> usize {
+    f.layout.iter().map(|&block| f.blocks[block].insts.len()).sum()
+}
+
+struct Pass<'a> {
+    facts: &'a Facts,
+    found: Divergence,
+    gangs: Gangs,
+    registers: Registers,
+    /// Headers of loops that have a version, or get none.
+    loops_done: EntitySet<Block>,
+    /// Targets of branches that have a copy, or get none.
+    targets_done: HashSet<(Block, usize)>,
+    /// Headers of loops that lanes run in turn, or do not.
+    turns_done: EntitySet<Block>,
+    decided: Vec<Decided>,
+}
+
+/// A function as it stands between two changes.
+struct Outline {
+    graph: Cfg,
+    tree: Dominators,
+    forest: Loops,
+    lines: SecondaryMap<Value, Option<Line>>,
+}
+
+impl Outline {
+    fn new(f: &Function, found: &Divergence, registers: Registers) -> Outline {
+        let graph = cfg(f);
+        let tree = dominators(&graph);
+        let forest = loops(&graph, &tree);
+        let lines = lines(f, graph.rpo(), &found.shapes, registers.width);
+        Outline { graph, tree, forest, lines }
+    }
+
+    fn known<'a>(&'a self, found: &'a Divergence, registers: Registers) -> Known<'a> {
+        let Outline { graph, tree, forest, lines } = self;
+        Known { cfg: graph, tree, forest, found, lines, registers }
+    }
+}
+
+/// What was decided of a loop or branch.
+struct Decided {
+    loc: SourceLoc,
+    version: Version,
+}
+
+/// What became of it.
+#[derive(PartialEq, Eq)]
+enum Version {
+    Loop,
+    Copy,
+    Turns(String),
+    NoLoop(String),
+}
+
+impl Pass<'_> {
+    /// Makes a version of one divergent loop; false if there is none to make.
+    fn version_a_loop(&mut self, f: &mut Function) -> bool {
+        let mode = self.gangs.unmasked_loops;
+        if mode == Versions::Never {
+            return false;
+        }
+        let outline = Outline::new(f, &self.found, self.registers);
+        for (l, data) in outline.forest.iter() {
+            if !self.found.divergent_loops.contains(l) || !self.loops_done.insert(data.header) {
+                continue;
+            }
+            let loc = loop_place(f, data);
+            let known = outline.known(&self.found, self.registers);
+            let plan = match known.is_entered_by_all(l) {
+                true => unmasked_loops::plan(f, known, l),
+                false => Err(Refusal::SomeLanes),
+            };
+            let plan = plan.and_then(|plan| match mode {
+                Versions::WherePays => plan.pays().map(|()| plan),
+                _ => Ok(plan),
+            });
+            let version = match plan {
+                Ok(plan) => {
+                    let before = f.clone();
+                    let (header, over) = plan.apply(f);
+                    // Not all lanes stay there.
+                    self.targets_done.extend(over.into_iter().flat_map(|block| [(block, 0), (block, 1)]));
+                    if self.accept(f, before, |forest, found| {
+                        let uniform = forest.with_header(header).is_some_and(|l| !found.divergent_loops.contains(l));
+                        uniform && !found.divergent_blocks.contains(header)
+                    }) {
+                        Version::Loop
+                    } else {
+                        Version::NoLoop("lanes would leave it one by one all the same".to_owned())
+                    }
+                }
+                Err(refusal) => Version::NoLoop(refusal.to_string()),
+            };
+            let made = version == Version::Loop;
+            self.decided.push(Decided { loc, version });
+            if made {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// No loop of a large function gets a version.
+    fn refuse_all(&mut self, f: &Function) {
+        let graph = cfg(f);
+        let forest = loops(&graph, &dominators(&graph));
+        for (_, data) in forest.iter().filter(|&(l, _)| self.found.divergent_loops.contains(l)) {
+            let why = format!("there are {} instructions around it", size(f));
+            self.decided.push(Decided { loc: loop_place(f, data), version: Version::NoLoop(why) });
+        }
+    }
+
+    /// Makes a copy of one target of a divergent branch; false if there is none to make.
+    fn copy_a_target(&mut self, f: &mut Function) -> bool {
+        let mode = self.gangs.all_true;
+        if mode == Versions::Never {
+            return false;
+        }
+        let outline = Outline::new(f, &self.found, self.registers);
+        for &block in outline.graph.rpo() {
+            for target in 0..2 {
+                let known = outline.known(&self.found, self.registers);
+                let loops = self.gangs.unmasked_loops != Versions::Never;
+                let Some(plan) = all_true::plan(f, known, block, target, loops) else { continue };
+                if !self.targets_done.insert((block, target)) || mode == Versions::WherePays && !plan.pays() {
+                    continue;
+                }
+                let loc = branch_place(f, block);
+                let before = f.clone();
+                let (some, copy) = plan.apply(f);
+                if self.accept(f, before, |_, found| !found.divergent_blocks.contains(copy)) {
+                    // The branch has moved.
+                    for target in 0..2 {
+                        if self.targets_done.contains(&(block, target)) {
+                            self.targets_done.insert((some, target));
+                        }
+                    }
+                    self.decided.push(Decided { loc, version: Version::Copy });
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Lets lanes run one divergent loop alone where few enter it; false if there is none for that.
+    fn give_turns(&mut self, f: &mut Function) -> bool {
+        let mode = self.gangs.in_turn;
+        if mode == Versions::Never {
+            return false;
+        }
+        let outline = Outline::new(f, &self.found, self.registers);
+        for (l, data) in outline.forest.iter() {
+            if !self.found.divergent_loops.contains(l) || !self.turns_done.insert(data.header) {
+                continue;
+            }
+            let known = outline.known(&self.found, self.registers);
+            let Ok(plan) = in_turn::plan(f, known, l, mode == Versions::Always) else { continue };
+            let loc = loop_place(f, data);
+            let before = f.clone();
+            let turn = plan.apply(f);
+            if self.accept(f, before, |forest, found| {
+                forest.with_header(turn).is_some_and(|l| !found.divergent_loops.contains(l))
+            }) {
+                self.decided.push(Decided { loc, version: Version::Turns(plan.to_string()) });
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Keeps what was made of the function if it is as meant.
+    fn accept(&mut self, f: &mut Function, before: Function, meant: impl Fn(&Loops, &Divergence) -> bool) -> bool {
+        let found = analyse(f, self.facts);
+        let graph = cfg(f);
+        let accepted = meant(&loops(&graph, &dominators(&graph)), &found);
+        if accepted {
+            self.found = found;
+        } else {
+            *f = before;
+        }
+        accepted
+    }
+
+    /// Copies of a loop stand at one place in the source; it has a version if one of them has.
+    fn note(&self, notes: &Notes) {
+        for Decided { loc, version } in &self.decided {
+            let made = |other: &Decided| other.loc == *loc && other.version == Version::Loop;
+            let (class, detail) = match version {
+                Version::Loop => ("unmasked loop", "until a lane leaves".to_owned()),
+                Version::Copy => ("all-true copy", "where all lanes go one way".to_owned()),
+                Version::Turns(most) => ("in turn", format!("{most} of those who enter it, one after the other")),
+                Version::NoLoop(_) if self.decided.iter().any(made) => continue,
+                Version::NoLoop(why) => ("none", format!("of the loop: {why}")),
+            };
+            notes.add(|| Note { loc: *loc, kind: "version", class: class.into(), masked: false, detail });
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Facts that the analyses find.
+
+use lockstep_ir::analysis::cfg::cfg;
+use lockstep_ir::analysis::cost::Registers;
+use lockstep_ir::analysis::divergence::{Facts, divergence};
+use lockstep_ir::analysis::dominators::dominators;
+use lockstep_ir::analysis::joins::Walks;
+use lockstep_ir::analysis::lines::lines;
+use lockstep_ir::analysis::liveness::liveness;
+use lockstep_ir::analysis::loops::loops;
+use lockstep_ir::analysis::post_dominators::post_dominators;
+use lockstep_ir::analysis::waiting::waiting_loops;
+use lockstep_ir::ir::{Block, Function, Module, Value, block_text, inst_text, term_text};
+use lockstep_ir::testing::script::{Fact, Script};
+use lockstep_ir::transform::all_true;
+use lockstep_ir::transform::unmasked_loops::{self, Known, Refusal};
+use lockstep_ir::verify::VerifyError;
+use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize};
+use std::collections::BTreeSet;
+
+fn each_function(module: &Module, mut facts: impl FnMut(&Function, &mut Vec<Fact>)) -> Vec<Fact> {
+    let mut found = Vec::new();
+    for kernel in &module.kernels {
+        for f in kernel.regions.values() {
+            facts(f, &mut found);
+        }
+    }
+    found
+}
+
+pub fn errors(errors: &[VerifyError]) -> Vec<Fact> {
+    errors.iter().map(|e| (e.line.clone(), "error".to_string(), e.message.clone())).collect()
+}
+
+/// `idom: b2` for every block but the entry.
+pub fn idoms(module: &Module) -> Vec<Fact> {
+    each_function(module, |f, found| {
+        let tree = dominators(&cfg(f));
+        for &block in &f.layout {
+            if let Some(idom) = tree.idom(block) {
+                found.push((block_text(f, block), "idom".to_string(), idom.to_string()));
+            }
+        }
+    })
+}
+
+/// `ipdom: b2`, or `ipdom: end`, for every reachable block.
+pub fn ipdoms(module: &Module) -> Vec<Fact> {
+    each_function(module, |f, found| {
+        let graph = cfg(f);
+        let tree = post_dominators(&graph);
+        for &block in graph.rpo() {
+            let next = tree.ipdom(block).map_or("end".to_string(), |b| b.to_string());
+            found.push((block_text(f, block), "ipdom".to_string(), next));
+        }
+    })
+}
+
+/// `in: b1` (the header of the innermost loop) for every block in a loop; for headers also
+/// `loop: depth 1, latches b3, exits b2-b4`; at the jump of an irreducible edge `irreducible: b5`.
+pub fn loop_facts(module: &Module) -> Vec<Fact> {
+    each_function(module, |f, found| {
+        let graph = cfg(f);
+        let forest = loops(&graph, &dominators(&graph));
+        for &block in &f.layout {
+            if let Some(l) = forest.innermost(block) {
+                let header = forest.get(l).header.to_string();
+                found.push((block_text(f, block), "in".to_string(), header));
+            }
+            if let Some(l) = forest.with_header(block) {
+                let data = forest.get(l);
+                let latches: Vec<String> = data.latches.iter().map(|b| b.to_string()).collect();
+                let exits: Vec<String> = data.exits.iter().map(|(a, b)| format!("{a}-{b}")).collect();
+                let exits = if exits.is_empty() { "none".to_string() } else { exits.join(" ") };
+                let text = format!("depth {}, latches {}, exits {exits}", data.depth, latches.join(" "));
+                found.push((block_text(f, block), "loop".to_string(), text));
+            }
+        }
+        for (from, to) in forest.irreducible_edges() {
+            found.push((term_text(f, *from), "irreducible".to_string(), to.to_string()));
+        }
+    })
+}
+
+/// `waits: yes` or `waits: no` for every loop's header.
+pub fn waiting(module: &Module) -> Vec<Fact> {
+    each_function(module, |f, found| {
+        let graph = cfg(f);
+        let waiting = waiting_loops(f);
+        for (_, data) in loops(&graph, &dominators(&graph)).iter() {
+            let waits = if waiting.contains(&data.header) { "yes" } else { "no" };
+            found.push((block_text(f, data.header), "waits".to_string(), waits.to_string()));
+        }
+    })
+}
+
+/// `live_in: v1, v2` and `live_out: v1` for every block where something is live.
+pub fn live_sets(module: &Module) -> Vec<Fact> {
+    each_function(module, |f, found| {
+        let live = liveness(f, &cfg(f));
+        for &block in &f.layout {
+            let mut fact = |key: &str, values: Vec<Value>| {
+                if !values.is_empty() {
+                    let values: Vec<String> = values.iter().map(|v| v.to_string()).collect();
+                    found.push((block_text(f, block), key.to_string(), values.join(", ")));
+                }
+            };
+            fact("live_in", live.live_in(block).collect());
+            fact("live_out", live.live_out(block).collect());
+        }
+    })
+}
+
+/// For each branch or switch, what follows if it is divergent: `joins: b3 b4` where lanes meet, `exits: b5`
+/// where they arrive that left a loop at different times; `joins: none` where neither is.
+pub fn control_divergences(module: &Module) -> Vec<Fact> {
+    each_function(module, |f, found| {
+        let graph = cfg(f);
+        let forest = loops(&graph, &dominators(&graph));
+        let mut walks = Walks::default();
+        for &block in f.layout.iter().filter(|&&block| graph.succs(block).len() > 1) {
+            let effects = walks.control_divergence(&graph, &forest, block);
+            let list = |blocks: &BTreeSet<Block>| blocks.iter().map(Block::to_string).collect::<Vec<_>>().join(" ");
+            let joins = list(&effects.joins);
+            let exits = list(&effects.temporal.iter().map(|&(_, exit)| exit).collect());
+            let none = joins.is_empty() && exits.is_empty();
+            let joins = if none { "none".to_string() } else { joins };
+            for (key, text) in [("joins", joins), ("exits", exits)] {
+                if !text.is_empty() {
+                    found.push((term_text(f, block), key.to_string(), text));
+                }
+            }
+        }
+    })
+}
+
+/// For gangs of 16 on registers of 512 bits: at the header of each divergent loop how it gets a version without masks, or
+/// why not (`version: b1 again, saves 9 of 60`); at each branch where lanes part what copies of its targets would save
+/// (`copies: then saves 9 of 60, else none`).
+pub fn versions(module: &Module) -> Vec<Fact> {
+    let mut found = Vec::new();
+    for kernel in &module.kernels {
+        let facts = Facts::new(module, kernel, 16).of_kernel(kernel);
+        for f in kernel.regions.values() {
+            let graph = cfg(f);
+            let tree = dominators(&graph);
+            let forest = loops(&graph, &tree);
+            let divergent = divergence(f, &facts, &graph, &forest);
+            let registers = Registers { bits: 512, width: 16 };
+            let lines = lines(f, graph.rpo(), &divergent.shapes, registers.width);
+            let known =
+                Known { cfg: &graph, tree: &tree, forest: &forest, found: &divergent, lines: &lines, registers };
+            for (l, data) in forest.iter().filter(|&(l, _)| divergent.divergent_loops.contains(l)) {
+                let plan = unmasked_loops::plan(f, known, l).map_err(|refusal| refusal.to_string());
+                let version = match plan {
+                    _ if !known.is_entered_by_all(l) => Refusal::SomeLanes.to_string(),
+                    Ok(plan) => plan.to_string(),
+                    Err(refusal) => refusal,
+                };
+                found.push((block_text(f, data.header), "version".to_string(), version));
+            }
+            for &block in f.layout.iter().filter(|&&block| divergent.divergent_branches.contains(block)) {
+                let copy = |target| {
+                    let plan = all_true::plan(f, known, block, target, true);
+                    plan.map_or("none".to_string(), |plan| plan.to_string())
+                };
+                found.push((term_text(f, block), "copies".to_string(), format!("then {}, else {}", copy(0), copy(1))));
+            }
+        }
+    }
+    found
+}
+
+/// `regions: 3` and `live: i32 i64` for every kernel.
+pub fn regions(module: &Module) -> Vec<Fact> {
+    let mut found = Vec::new();
+    for kernel in &module.kernels {
+        let line = format!("kernel {:?} {{", kernel.name);
+        let live: Vec<String> = kernel.live.values().map(ToString::to_string).collect();
+        found.push((line.clone(), "regions".to_string(), kernel.regions.len().to_string()));
+        found.push((line, "live".to_string(), live.join(" ")));
+    }
+    found
+}
+
+/// What `; launch:` says of launches: words such as `ids_fit_int`, `zero_offset`, `full_groups`, `rows`,
+/// `local(64,1,1)` and `multiple(2)`, an input's number.
+fn launch_facts(script: &Script) -> LaunchFacts {
+    let mut launch = LaunchFacts::default();
+    for (_, _, words) in script.directives.iter().filter(|(_, key, _)| key == "launch") {
+        for word in words.split(' ') {
+            let (name, numbers) = word.strip_suffix(')').and_then(|word| word.split_once('(')).unwrap_or((word, ""));
+            let numbers: Vec<u32> = numbers.split(',').filter_map(|number| number.parse().ok()).collect();
+            match (name, &numbers[..]) {
+                ("ids_fit_int", []) => launch.ids_fit_int = true,
+                ("zero_offset", []) => launch.zero_offset = true,
+                ("full_groups", []) => launch.full_groups = true,
+                ("rows", []) => launch.local = LocalSize::Rows,
+                ("local", &[x, y, z]) => launch.local = LocalSize::Exactly([x, y, z]),
+                ("multiple", &[input]) => launch.multiples |= 1 << input,
+                _ => panic!("no launch is {word:?}"),
+            }
+        }
+    }
+    launch
+}
+
+/// For gangs of eight, `shape: contiguous(8)` for every parameter and result, separated by commas; on a
+/// block `divergent: block` where it may run for some lanes only, `join` where lanes of different ways
+/// meet, `exit` where they left a loop at different times, `loop` at a divergent loop's header; and
+/// `divergent: branch` on a terminator.
+pub fn divergences(module: &Module, script: &Script) -> Vec<Fact> {
+    let launch = launch_facts(script);
+    let mut facts = Vec::new();
+    for kernel in &module.kernels {
+        let known = Facts::new(module, kernel, 8).of_launch(kernel, &launch).of_kernel(kernel);
+        for f in kernel.regions.values() {
+            let graph = cfg(f);
+            let forest = loops(&graph, &dominators(&graph));
+            let found = divergence(f, &known, &graph, &forest);
+            let lines = lines(f, graph.rpo(), &found.shapes, 8);
+            let mut fact = |line: String, key: &str, value: String| facts.push((line, key.to_string(), value));
+            let shapes =
+                |values: &[Value]| values.iter().map(|&v| found.shape(v).to_string()).collect::<Vec<_>>().join(", ");
+            for &block in &f.layout {
+                let data = &f.blocks[block];
+                if !data.params.is_empty() {
+                    fact(block_text(f, block), "shape", shapes(&data.params));
+                }
+                let late = found.temporal.iter().any(|&(_, exit)| exit == block);
+                let header = forest.with_header(block).is_some_and(|l| found.divergent_loops.contains(l));
+                let kinds = [
+                    (found.divergent_blocks.contains(block), "block"),
+                    (found.joins.contains(block), "join"),
+                    (late, "exit"),
+                    (header, "loop"),
+                ];
+                let kinds: Vec<&str> = kinds.iter().filter(|(is, _)| *is).map(|(_, kind)| *kind).collect();
+                if !kinds.is_empty() {
+                    fact(block_text(f, block), "divergent", kinds.join(" "));
+                }
+                for &inst in &data.insts {
+                    if !f.insts[inst].results.is_empty() {
+                        fact(inst_text(f, inst), "shape", shapes(&f.insts[inst].results));
+                    }
+                    if let Some(line) = f.insts[inst].results.first().and_then(|&v| lines[v].as_ref()) {
+                        let extensions: Vec<String> = line.extensions.iter().map(|v| v.to_string()).collect();
+                        fact(inst_text(f, inst), "line", format!("{} by {}", line.stride, extensions.join(", ")));
+                    }
+                }
+                if found.divergent_branches.contains(block) {
+                    fact(term_text(f, block), "divergent", "branch".to_string());
+                }
+            }
+        }
+    }
+    facts
+}

@@ -1,0 +1,189 @@
+//! Random kernels mean the same for single work-items and, linearized, for gangs of every width.
+
+use cranelift_entity::EntitySet;
+use lockstep_ir::analysis::cfg::cfg;
+use lockstep_ir::analysis::divergence::{Facts, divergence};
+use lockstep_ir::analysis::dominators::dominators;
+use lockstep_ir::analysis::loops::loops;
+use lockstep_ir::analysis::pointees::pointees;
+use lockstep_ir::interp::{Memory, STEP_LIMIT, run, run_gangs};
+use lockstep_ir::ir::{Block, Function, InstData, Kernel, Module, SlotLayout};
+use lockstep_ir::report::Notes;
+use lockstep_ir::testing::{Generated, Shape, random_kernel};
+use lockstep_ir::transform::barriers::barriers;
+use lockstep_ir::transform::divergent_loops::{UniformLoops, divergent_loops};
+use lockstep_ir::transform::linearize::linearize;
+use lockstep_ir::transform::normalize::normalize;
+use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::widen::plan;
+use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::Layout;
+use std::ops::Range;
+
+mod uniform;
+
+/// The seeds a test takes: `0..count`, or those in `LOCKSTEP_TEST_SEEDS` (`from..to`).
+fn seeds(count: u64) -> Range<u64> {
+    let given = std::env::var("LOCKSTEP_TEST_SEEDS").ok();
+    let range = given.and_then(|text| {
+        let (from, to) = text.split_once("..")?;
+        Some(from.parse().ok()?..to.parse().ok()?)
+    });
+    range.unwrap_or(0..count)
+}
+
+fn every_branch(f: &Function) -> EntitySet<Block> {
+    let mut found = EntitySet::new();
+    f.layout.iter().filter(|&&b| f.blocks[b].term.selector().is_some()).for_each(|&b| {
+        found.insert(b);
+    });
+    found
+}
+
+/// All regions in normal form, then linearized with the divergent branches that `find` tells.
+fn linearized(module: &Module, stage: &mut Module, find: impl Fn(&Module, &Function) -> EntitySet<Block>) -> Module {
+    let mut module = module.clone();
+    barriers(&mut module.kernels[0]);
+    module.kernels[0].regions.values_mut().for_each(normalize);
+    let regions = module.clone();
+    for region in module.kernels[0].regions.keys().collect::<Vec<_>>() {
+        let f = &mut module.kernels[0].regions[region];
+        let mut divergent = find(&regions, f);
+        let UniformLoops { flow, tracked, .. } = divergent_loops(f, &mut divergent);
+        stage.kernels.clone_from(&module.kernels);
+        let f = &mut module.kernels[0].regions[region];
+        linearize(f, &flow, &divergent, &tracked);
+    }
+    module
+}
+
+fn result(module: &Module, g: &Generated, width: Option<usize>, what: &str) -> Vec<Vec<u8>> {
+    let mut memory = Memory::new(g.buffers.clone());
+    let outcome = match width {
+        None => run(module, "random", &g.range, &g.args, &mut memory),
+        Some(width) => run_gangs(module, "random", &g.range, &g.args, &mut memory, STEP_LIMIT, (width, Layout::X)),
+    };
+    match outcome {
+        Ok(_) => memory.buffers,
+        Err(e) => panic!("{what}: {e}\n{:?}\n{module}\nfrom\n{}", g.range, g.module),
+    }
+}
+
+/// Checks one kernel.
+fn check(seed: u64, shape: Shape, find: impl Fn(&Module, &Function) -> EntitySet<Block>) {
+    let g = random_kernel(seed, shape);
+    let expected = result(&g.module, &g, None, &format!("seed {seed}"));
+    let mut looped = g.module.clone();
+    let module = linearized(&g.module, &mut looped, find);
+    if let Err(errors) = verify(&module, Stage::Linearized) {
+        panic!("seed {seed}: {}\nfrom\n{looped}\nto\n{module}", errors[0]);
+    }
+    for width in [1, 2, 4, 8, 16] {
+        let found = result(&module, &g, Some(width), &format!("seed {seed}, width {width}"));
+        assert!(found == expected, "seed {seed}, width {width}: other results\nfrom\n{looped}\nto\n{module}");
+    }
+}
+
+/// What the analysis finds.
+fn analysed(module: &Module, f: &Function) -> EntitySet<Block> {
+    let graph = cfg(f);
+    let forest = loops(&graph, &dominators(&graph));
+    let facts = Facts::new(module, &module.kernels[0], 16);
+    divergence(f, &facts, &graph, &forest).divergent_branches
+}
+
+#[test]
+fn everything_divergent() {
+    let shape = Shape { statements: 20, ..Shape::default() };
+    seeds(300).for_each(|seed| check(seed, shape, |_, f| every_branch(f)));
+}
+
+#[test]
+fn what_the_analysis_finds_divergent() {
+    seeds(300).for_each(|seed| check(seed, Shape::default(), analysed));
+}
+
+#[test]
+fn without_barriers() {
+    let shape = Shape { barriers: false, ..Shape::default() };
+    seeds(300).for_each(|seed| check(seed, shape, analysed));
+}
+
+/// Irreducible ones become reducible first.
+#[test]
+fn any_graph() {
+    let shape = Shape { unstructured: true, depth: 3, ..Shape::default() };
+    seeds(200).for_each(|seed| check(seed, shape, analysed));
+    seeds(100).for_each(|seed| check(seed, shape, |_, f| every_branch(f)));
+}
+
+/// Uniform branches stay branches in kernels that have them.
+#[test]
+fn uniform_branches_stay() {
+    let find = |_: &Module, f: &Function| uniform::divergent_branches(f);
+    seeds(500).for_each(|seed| check(seed, Shape::default(), find));
+}
+
+/// Private slots as gangs have them: shared by all lanes, where the analysis says that no lane sees what
+/// others wrote, or with the lanes' elements side by side. How many slots are shared that some lanes write
+/// while others do not.
+fn check_slots(seed: u64, shape: Shape) -> usize {
+    let g = random_kernel(seed, shape);
+    let expected = result(&g.module, &g, None, &format!("seed {seed}"));
+    let mut shared = 0;
+    for width in [2, 4, 16] {
+        let gangs = Gangs::of_width(width);
+        let versioned = gangs.with_versions(Versions::Always);
+        for gangs in [gangs, versioned, Gangs { configuration: Configuration::UniVal, ..gangs }] {
+            let mut module = g.module.clone();
+            barriers(&mut module.kernels[0]);
+            let planned =
+                plan(&g.module, &mut module.kernels[0], gangs, 256, &LaunchFacts::default(), &Notes::default());
+            planned.unwrap_or_else(|reason| panic!("seed {seed}: {reason}"));
+            if let Err(errors) = verify(&module, Stage::Linearized) {
+                panic!("seed {seed}: {}\nfrom\n{}\nto\n{module}", errors[0], g.module);
+            }
+            let found = result(&module, &g, Some(width as usize), &format!("seed {seed}, width {width}"));
+            assert!(found == expected, "seed {seed}, width {width}: other results\nfrom\n{}\nto\n{module}", g.module);
+            shared += shared_and_masked(&module.kernels[0]);
+        }
+    }
+    shared
+}
+
+/// How many shared slots are written in blocks with a mask.
+fn shared_and_masked(kernel: &Kernel) -> usize {
+    let mut written = EntitySet::new();
+    for f in kernel.regions.values() {
+        let pointees = pointees(f);
+        for &block in f.layout.iter().filter(|&&block| f.masks[block].is_some()) {
+            for &inst in &f.blocks[block].insts {
+                let InstData::Store { ptr, .. } = f.insts[inst].data else { continue };
+                pointees[ptr].slots.iter().for_each(|&slot| {
+                    written.insert(slot);
+                });
+            }
+        }
+    }
+    kernel.slots.iter().filter(|(slot, data)| data.layout == SlotLayout::Shared && written.contains(*slot)).count()
+}
+
+#[test]
+fn private_slots_of_gangs() {
+    let seeds = seeds(200);
+    let count = seeds.end - seeds.start;
+    let shared: usize = seeds.map(|seed| check_slots(seed, Shape::default())).sum();
+    assert!(
+        count < 100 || shared as u64 > count / 2,
+        "{shared} slots in {count} kernels are shared and written by some"
+    );
+}
+
+#[test]
+fn private_slots_of_gangs_in_any_graph() {
+    let shape = Shape { unstructured: true, depth: 3, ..Shape::default() };
+    seeds(60).for_each(|seed| {
+        check_slots(seed, shape);
+    });
+}

@@ -1,0 +1,61 @@
+//! How a kernel is to be compiled.
+
+use crate::configuration::{Gangs, Versions};
+use crate::launch_facts::LaunchFacts;
+use std::path::PathBuf;
+
+/// How much regions may copy.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Instructions of all regions together that are never too many: LLVM takes about half a second for them.
+    pub few_insts: usize,
+    /// Most regions behind barriers that a block may be part of where all of them together have more instructions.
+    pub most_copies: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds { few_insts: 8000, most_copies: 4 }
+    }
+}
+
+/// Whether work-items run in the lanes of vectors.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Vectorize {
+    /// One after the other.
+    #[default]
+    Scalar,
+    /// In gangs, wherever that is possible.
+    Gangs(Gangs),
+}
+
+/// How a kernel is to be compiled.
+#[derive(Clone, Debug, Default)]
+pub struct CompileOptions {
+    /// Spend no time on fast code (`-cl-opt-disable`).
+    pub opt_disable: bool,
+    /// Whether work-items run in lanes.
+    pub vectorize: Vectorize,
+    /// Bits of the widest vector registers that may be used; none: the machine's.
+    pub simd: Option<u32>,
+    /// How much the regions between barriers may copy.
+    pub regions: Bounds,
+    /// Whether the regions between barriers are functions of their own.
+    pub region_functions: Versions,
+    /// What holds of every launch of the code.
+    pub launch: LaunchFacts,
+    /// The folder that receives the kernel after every stage.
+    pub dump: Option<PathBuf>,
+    /// The folder that receives what became of the kernel's loads, stores, branches and loops.
+    pub report: Option<PathBuf>,
+    /// Whether the time of each stage is written to standard error.
+    pub time: bool,
+}
+
+impl CompileOptions {
+    /// What makes code differ beside the kernel, the machine and the launch.
+    pub fn settings(&self) -> String {
+        let CompileOptions { opt_disable, vectorize, simd, regions, region_functions, .. } = self;
+        format!("{opt_disable} {simd:?} {vectorize:?} {regions:?} {region_functions:?}")
+    }
+}

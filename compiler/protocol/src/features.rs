@@ -1,0 +1,261 @@
+//! What the device claims to support: the one table behind `-cl-ext`, `CL_DEVICE_EXTENSIONS` and
+//! `CL_DEVICE_OPENCL_C_FEATURES`.
+//!
+//! The front end must define exactly the macros that the host API reports, so both read this page. A line is added
+//! here when, and only when, the library and the compiler deliver what it names.
+
+use crate::build_options::LanguageVersion;
+
+/// A version as OpenCL packs it (`CL_MAKE_VERSION`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version {
+    /// Major number.
+    pub major: u32,
+    /// Minor number.
+    pub minor: u32,
+    /// Patch number.
+    pub patch: u32,
+}
+
+impl Version {
+    /// A version from its parts.
+    pub const fn new(major: u32, minor: u32, patch: u32) -> Self {
+        Self { major, minor, patch }
+    }
+
+    /// The `cl_version` encoding: 10 bits major, 10 bits minor, 12 bits patch.
+    pub const fn encoded(self) -> u32 {
+        (self.major << 22) | (self.minor << 12) | self.patch
+    }
+}
+
+/// One extension of the platform or the device.
+#[derive(Clone, Copy, Debug)]
+pub struct Extension {
+    /// Its `cl_...` name.
+    pub name: &'static str,
+    /// The version of the extension's specification.
+    pub version: Version,
+    /// Whether it changes the language, so that clang has to be told to switch it on.
+    pub language: bool,
+    /// Whether `CL_PLATFORM_EXTENSIONS` lists it too.
+    pub platform: bool,
+}
+
+const fn language(name: &'static str) -> Extension {
+    Extension { name, version: Version::new(1, 0, 0), language: true, platform: true }
+}
+
+/// An extension of the host API alone.
+const fn host(name: &'static str, version: Version) -> Extension {
+    Extension { name, version, language: false, platform: true }
+}
+
+/// Every extension reported, in the order in which it is reported.
+pub const EXTENSIONS: &[Extension] = &[
+    host("cl_ext_buffer_device_address", Version::new(1, 0, 2)),
+    language("cl_ext_float_atomics"),
+    language("cl_intel_required_subgroup_size"),
+    host("cl_intel_unified_shared_memory", Version::new(1, 2, 0)),
+    language("cl_khr_3d_image_writes"),
+    language("cl_khr_byte_addressable_store"),
+    host("cl_khr_command_buffer", Version::new(0, 9, 8)),
+    host("cl_khr_command_buffer_mutable_dispatch", Version::new(0, 9, 5)),
+    host("cl_khr_create_command_queue", Version::new(1, 0, 0)),
+    language("cl_khr_depth_images"),
+    host("cl_khr_device_uuid", Version::new(1, 0, 0)),
+    language("cl_khr_extended_bit_ops"),
+    host("cl_khr_extended_versioning", Version::new(1, 0, 0)),
+    language("cl_khr_fp16"),
+    language("cl_khr_fp64"),
+    language("cl_khr_global_int32_base_atomics"),
+    language("cl_khr_global_int32_extended_atomics"),
+    host("cl_khr_icd", Version::new(1, 0, 0)),
+    language("cl_khr_image2d_from_buffer"),
+    language("cl_khr_int64_base_atomics"),
+    language("cl_khr_int64_extended_atomics"),
+    Extension { version: Version::new(2, 0, 0), ..language("cl_khr_integer_dot_product") },
+    language("cl_khr_kernel_clock"),
+    language("cl_khr_local_int32_base_atomics"),
+    language("cl_khr_local_int32_extended_atomics"),
+    host("cl_khr_priority_hints", Version::new(1, 0, 0)),
+    host("cl_khr_semaphore", Version::new(1, 0, 1)),
+    language("cl_khr_subgroup_ballot"),
+    language("cl_khr_subgroup_clustered_reduce"),
+    language("cl_khr_subgroup_extended_types"),
+    language("cl_khr_subgroup_non_uniform_arithmetic"),
+    language("cl_khr_subgroup_non_uniform_vote"),
+    language("cl_khr_subgroup_rotate"),
+    language("cl_khr_subgroup_shuffle"),
+    language("cl_khr_subgroup_shuffle_relative"),
+    language("cl_khr_subgroups"),
+    host("cl_khr_suggested_local_work_size", Version::new(1, 0, 0)),
+    host("cl_khr_throttle_hints", Version::new(1, 0, 0)),
+];
+
+/// One optional feature of OpenCL C 3.0.
+#[derive(Clone, Copy, Debug)]
+pub struct Feature {
+    /// The feature macro.
+    pub name: &'static str,
+    /// The version of OpenCL C that describes it.
+    pub version: Version,
+}
+
+const fn feature(name: &'static str) -> Feature {
+    Feature { name, version: Version::new(3, 0, 0) }
+}
+
+/// Every optional feature of OpenCL C 3.0 that is reported.
+pub const FEATURES: &[Feature] = &[
+    feature("__opencl_c_3d_image_writes"),
+    feature("__opencl_c_atomic_order_acq_rel"),
+    feature("__opencl_c_atomic_order_seq_cst"),
+    feature("__opencl_c_atomic_scope_all_devices"),
+    feature("__opencl_c_atomic_scope_device"),
+    feature("__opencl_c_ext_fp32_global_atomic_add"),
+    feature("__opencl_c_ext_fp32_global_atomic_min_max"),
+    feature("__opencl_c_ext_fp32_local_atomic_add"),
+    feature("__opencl_c_ext_fp32_local_atomic_min_max"),
+    feature("__opencl_c_ext_fp64_global_atomic_add"),
+    feature("__opencl_c_ext_fp64_global_atomic_min_max"),
+    feature("__opencl_c_ext_fp64_local_atomic_add"),
+    feature("__opencl_c_ext_fp64_local_atomic_min_max"),
+    feature("__opencl_c_fp64"),
+    feature("__opencl_c_generic_address_space"),
+    feature("__opencl_c_images"),
+    feature("__opencl_c_int64"),
+    feature("__opencl_c_integer_dot_product_input_4x8bit"),
+    feature("__opencl_c_integer_dot_product_input_4x8bit_packed"),
+    feature("__opencl_c_kernel_clock_scope_device"),
+    feature("__opencl_c_kernel_clock_scope_sub_group"),
+    feature("__opencl_c_kernel_clock_scope_work_group"),
+    feature("__opencl_c_pipes"),
+    feature("__opencl_c_program_scope_global_variables"),
+    feature("__opencl_c_read_write_images"),
+    feature("__opencl_c_subgroups"),
+    feature("__opencl_c_work_group_collective_functions"),
+];
+
+/// Extensions whose macros clang does not know: they change nothing but what the host may do, or are no clang extensions
+/// although clang has what they name.
+const UNKNOWN_TO_CLANG: &[&str] = &["cl_intel_required_subgroup_size", "cl_khr_image2d_from_buffer"];
+
+/// What the names of the extensions of sub-groups begin with. clang and its headers offer them from OpenCL C 2.0 on; all
+/// that they need of older versions is that the macros are defined.
+const SUB_GROUPS: &str = "cl_khr_subgroup";
+
+/// Functions that clang's tables have for OpenCL C 2.0 only. Before that all work-groups are of one size, so there is no
+/// difference between the two.
+const OLD_NAMES: &[&str] = &["get_enqueued_num_sub_groups=get_num_sub_groups"];
+
+/// Extensions with a pragma that clang heeds, or at least knows.
+const WITH_PRAGMA: &[&str] = &[
+    "cl_khr_3d_image_writes",
+    "cl_khr_byte_addressable_store",
+    "cl_khr_depth_images",
+    "cl_khr_fp16",
+    "cl_khr_fp64",
+    "cl_khr_global_int32_base_atomics",
+    "cl_khr_global_int32_extended_atomics",
+    "cl_khr_int64_base_atomics",
+    "cl_khr_int64_extended_atomics",
+    "cl_khr_local_int32_base_atomics",
+    "cl_khr_local_int32_extended_atomics",
+];
+
+/// Whether this is an extension that is always on, so that a pragma for it does nothing.
+pub fn has_idle_pragma(name: &str) -> bool {
+    EXTENSIONS.iter().any(|extension| extension.name == name) && !WITH_PRAGMA.contains(&name)
+}
+
+/// What the names of features begin with whose macros clang does not know.
+const UNKNOWN_FEATURES: &str = "__opencl_c_ext_fp";
+
+/// The macros, as `-D` takes them, of extensions and features that clang does not define itself in this version.
+pub fn macros_unknown_to_clang(version: LanguageVersion) -> Vec<String> {
+    let is_old = version < LanguageVersion::Cl20;
+    let features = FEATURES.iter().map(|f| f.name).filter(|name| name.starts_with(UNKNOWN_FEATURES));
+    let features = features.filter(|_| version >= LanguageVersion::Cl30);
+    let sub_groups = EXTENSIONS.iter().map(|e| e.name).filter(|name| is_old && name.starts_with(SUB_GROUPS));
+    let names = UNKNOWN_TO_CLANG.iter().copied().chain(sub_groups).chain(features);
+    let functions = OLD_NAMES.iter().filter(|_| is_old).map(|function| function.to_string());
+    names.map(|name| format!("{name}=1")).chain(functions).collect()
+}
+
+/// Feature macros that clang defines by itself and does not take in `-cl-ext`.
+const ALWAYS_DEFINED: &[&str] = &["__opencl_c_int64"];
+
+/// `CL_DEVICE_EXTENSIONS`: the names with a space between them.
+pub fn device_extensions() -> String {
+    join(EXTENSIONS.iter().map(|e| e.name), " ")
+}
+
+/// `CL_PLATFORM_EXTENSIONS`: the names with a space between them.
+pub fn platform_extensions() -> String {
+    join(EXTENSIONS.iter().filter(|e| e.platform).map(|e| e.name), " ")
+}
+
+/// The argument of clang's `-cl-ext=`: everything off, then ours on.
+pub fn clang_extension_list() -> String {
+    let known = |e: &&Extension| e.language && !UNKNOWN_TO_CLANG.contains(&e.name);
+    let extensions = EXTENSIONS.iter().filter(known).map(|e| e.name);
+    let known = |name: &&str| !(ALWAYS_DEFINED.contains(name) || name.starts_with(UNKNOWN_FEATURES));
+    let features = FEATURES.iter().map(|f| f.name).filter(known);
+    let mut list = String::from("-all");
+    for name in extensions.chain(features) {
+        list.push_str(",+");
+        list.push_str(name);
+    }
+    list
+}
+
+fn join<'a>(names: impl Iterator<Item = &'a str>, separator: &str) -> String {
+    names.collect::<Vec<_>>().join(separator)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_sorted_and_unique() {
+        assert!(EXTENSIONS.is_sorted_by(|a, b| a.name < b.name));
+        assert!(FEATURES.is_sorted_by(|a, b| a.name < b.name));
+    }
+
+    #[test]
+    fn versions_encode_as_cl_make_version() {
+        assert_eq!(Version::new(3, 0, 0).encoded(), 0x00c0_0000);
+        assert_eq!(Version::new(1, 2, 3).encoded(), (1 << 22) | (2 << 12) | 3);
+    }
+
+    #[test]
+    fn old_versions_get_the_macros_of_sub_groups_from_here() {
+        let has = |version, name: &str| macros_unknown_to_clang(version).iter().any(|definition| definition == name);
+        for version in [LanguageVersion::Cl10, LanguageVersion::Cl11, LanguageVersion::Cl12] {
+            assert!(has(version, "cl_khr_subgroups=1") && has(version, "cl_khr_subgroup_rotate=1"));
+        }
+        assert!(!has(LanguageVersion::Cl20, "cl_khr_subgroups=1"));
+        assert!(has(LanguageVersion::Cl30, "__opencl_c_ext_fp32_local_atomic_add=1"));
+        assert!(!has(LanguageVersion::Cl12, "__opencl_c_ext_fp32_local_atomic_add=1"));
+    }
+
+    #[test]
+    fn extensions_with_a_pragma_are_extensions() {
+        assert!(WITH_PRAGMA.iter().all(|name| EXTENSIONS.iter().any(|extension| extension.name == *name)));
+        assert!(has_idle_pragma("cl_khr_subgroups") && has_idle_pragma("cl_khr_icd"));
+        assert!(!has_idle_pragma("cl_khr_fp64") && !has_idle_pragma("cl_intel_subgroups"));
+    }
+
+    #[test]
+    fn clang_is_told_of_language_extensions_only() {
+        let list = clang_extension_list();
+        assert!(list.starts_with("-all,+"));
+        assert!(list.contains("+cl_khr_fp64"));
+        assert!(list.contains("+__opencl_c_fp64"));
+        assert!(!list.contains("cl_khr_icd"));
+        assert!(!list.contains("int64,") || list.contains("cl_khr_int64"));
+        assert!(!list.contains("__opencl_c_int64"));
+    }
+}

@@ -1,0 +1,19 @@
+//! What the compiler and those who use its code both know: a program's parameters and variables, how it is to be compiled,
+//! what holds of a launch, and how its code is called. These are types, and what a value of each says; the work is done
+//! elsewhere.
+
+#![forbid(unsafe_code)]
+
+pub mod build_options;
+pub mod compile_options;
+pub mod configuration;
+pub mod features;
+pub mod image_format;
+pub mod kernel_abi;
+pub mod launch_facts;
+pub mod layout;
+pub mod option_error;
+pub mod outline;
+pub mod parameters;
+pub mod types;
+pub mod variables;

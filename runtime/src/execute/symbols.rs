@@ -1,0 +1,110 @@
+//! Every function outside of itself that generated code may call.
+//!
+//! The importer turns intrinsics for mathematical functions into calls of the C library's, and LLVM's code generator calls
+//! by itself what it cannot write as instructions: intrinsics, block copies, half precision, 128-bit integers. Both find
+//! their functions here. The process is not searched: what a kernel reaches must not depend on the application around it.
+
+use super::{soft, turns};
+use crate::clock;
+use lockstep_protocol::kernel_abi::{READ_CLOCK, TAKE_TURNS, YIELD};
+
+/// A function of the C library, whatever its type: only its address is used.
+type Function = unsafe extern "C" fn();
+
+macro_rules! c_library {
+    ($library:literal: $($name:ident)*) => {{
+        #[link(name = $library)]
+        unsafe extern "C" {
+            $(fn $name();)*
+        }
+        const TABLE: &[(&str, Function)] = &[$((stringify!($name), $name)),*];
+        TABLE
+    }};
+}
+
+/// The mathematical functions of C99, and those of GNU that LLVM knows.
+fn math() -> &'static [(&'static str, Function)] {
+    c_library! { "m":
+        acos acosf acosh acoshf asin asinf asinh asinhf atan atanf atan2 atan2f atanh atanhf
+        cbrt cbrtf ceil ceilf copysign copysignf cos cosf cosh coshf
+        erf erff erfc erfcf exp expf exp10 exp10f exp2 exp2f expm1 expm1f
+        fabs fabsf fdim fdimf floor floorf fma fmaf fmax fmaxf fmin fminf fmod fmodf frexp frexpf
+        hypot hypotf ilogb ilogbf ldexp ldexpf lgamma lgammaf lgamma_r lgammaf_r
+        llrint llrintf llround llroundf log logf log10 log10f log1p log1pf log2 log2f logb logbf
+        lrint lrintf lround lroundf modf modff nan nanf nearbyint nearbyintf nextafter nextafterf
+        pow powf remainder remainderf remquo remquof rint rintf round roundf roundeven roundevenf
+        scalbln scalblnf scalbn scalbnf sin sinf sincos sincosf sinh sinhf sqrt sqrtf
+        tan tanf tanh tanhf tgamma tgammaf trunc truncf
+    }
+}
+
+/// What LLVM turns loops and aggregate copies into.
+fn memory() -> &'static [(&'static str, Function)] {
+    c_library! { "c": bcmp memcmp memcpy memmove memset strlen }
+}
+
+/// The names by which LLVM knows the functions of [`soft`].
+fn arithmetic() -> [(&'static str, *const ()); 27] {
+    [
+        ("__extendhfsf2", soft::extend_half_to_float as *const ()),
+        ("__extendhfdf2", soft::extend_half_to_double as *const ()),
+        ("__truncsfhf2", soft::truncate_float_to_half as *const ()),
+        ("__truncdfhf2", soft::truncate_double_to_half as *const ()),
+        ("__gnu_h2f_ieee", soft::half_bits_to_float as *const ()),
+        ("__gnu_f2h_ieee", soft::float_to_half_bits as *const ()),
+        ("__truncsfbf2", soft::truncate_float_to_bfloat as *const ()),
+        ("__truncdfbf2", soft::truncate_double_to_bfloat as *const ()),
+        ("__udivti3", soft::divide_unsigned as *const ()),
+        ("__umodti3", soft::remainder_unsigned as *const ()),
+        ("__divti3", soft::divide_signed as *const ()),
+        ("__modti3", soft::remainder_signed as *const ()),
+        ("__multi3", soft::multiply as *const ()),
+        ("__muloti4", soft::multiply_with_overflow as *const ()),
+        ("__ashlti3", soft::shift_left as *const ()),
+        ("__ashrti3", soft::shift_right as *const ()),
+        ("__lshrti3", soft::shift_right_unsigned as *const ()),
+        ("__fixsfti", soft::float_to_signed as *const ()),
+        ("__fixdfti", soft::double_to_signed as *const ()),
+        ("__fixunssfti", soft::float_to_unsigned as *const ()),
+        ("__fixunsdfti", soft::double_to_unsigned as *const ()),
+        ("__floattisf", soft::signed_to_float as *const ()),
+        ("__floattidf", soft::signed_to_double as *const ()),
+        ("__floatuntisf", soft::unsigned_to_float as *const ()),
+        ("__floatuntidf", soft::unsigned_to_double as *const ()),
+        ("__powisf2", soft::float_power as *const ()),
+        ("__powidf2", soft::double_power as *const ()),
+    ]
+}
+
+/// The clock that kernels read.
+extern "C" fn read_clock() -> u64 {
+    clock::now()
+}
+
+/// Every name with its address.
+pub fn all() -> Vec<(&'static str, usize)> {
+    let libraries = math().iter().chain(memory()).map(|&(name, function)| (name, function as usize));
+    let driver = [
+        (READ_CLOCK, read_clock as *const ()),
+        (TAKE_TURNS, turns::run as *const ()),
+        (YIELD, turns::go_on as *const ()),
+    ];
+    let own = arithmetic().into_iter().chain(driver);
+    libraries.chain(own.map(|(name, address)| (name, address as usize))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_addresses_real() {
+        let mut names = std::collections::BTreeSet::new();
+        for (name, address) in all() {
+            assert!(names.insert(name), "{name} twice");
+            assert_ne!(address, 0, "{name}");
+        }
+        assert!(["sinf", "ldexp", "__truncdfhf2"].iter().all(|&name| names.contains(name)));
+        assert!(!names.contains("system"));
+    }
+}
