@@ -15,8 +15,9 @@ use super::GangCode;
 use super::masks::Mask;
 use crate::codegen::alias::Part;
 use crate::codegen::emit::Emitted;
-use crate::ir::{BinaryOp, InstData, Space, Value};
 use inkwell::values::{BasicValueEnum, VectorValue};
+use lockstep_ir::ir::{BinaryOp, InstData, Value};
+use lockstep_protocol::types::Space;
 
 /// Steps from a mask back to its conditions.
 const DEPTH: u32 = 12;
