@@ -188,6 +188,11 @@ impl Team {
         times.into_iter().map(|times| times.map(Spread::of)).collect()
     }
 
+    /// Asks every child the same; each answer without its first word, which is to be `wanted`.
+    pub fn ask_all(&mut self, command: &str, wanted: &str) -> Cells<String> {
+        self.each(|_| command.to_owned(), wanted)
+    }
+
     fn each(&mut self, command: impl Fn(usize) -> String, wanted: &str) -> Cells<String> {
         (0..self.workers.len()).map(|number| self.ask(number, &command(number), wanted)).collect()
     }

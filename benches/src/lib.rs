@@ -20,6 +20,7 @@ pub mod loops;
 pub mod math;
 pub mod needs;
 pub mod report;
+pub mod same_code;
 pub mod side_by_side;
 pub mod suite;
 pub mod worker;

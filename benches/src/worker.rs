@@ -35,11 +35,7 @@ pub fn serve(words: &[String]) {
         Some(LIMIT) => return by_hand::serve(Limit::Needs),
         _ => {}
     }
-    let context = Context::new();
-    let events = !words.iter().any(|word| word == WITHOUT_EVENTS);
-    let queue = context.queue(if events { CL_QUEUE_PROFILING_ENABLE } else { 0 });
-    let options = if words.iter().any(|word| word == PLAIN_FORMS) { PLAIN_OPTION } else { "" };
-    let device = Device { queue, events, options, context };
+    let device = Device::new(words);
     let mut prepared = None;
     answer_lines(|words| match *words {
         ["prepare", name] => {
@@ -72,22 +68,26 @@ pub(crate) fn answer_lines(mut answer: impl FnMut(&[&str]) -> Result<String, Str
     }
 }
 
-struct Device {
-    queue: Queue,
+/// The driver's device with a queue.
+pub(crate) struct Device {
+    /// An in-order queue.
+    pub queue: Queue,
     /// Whether launches have events, whose times count.
     events: bool,
     /// What cases are built with.
     options: &'static str,
-    context: Context,
+    /// The context of everything.
+    pub context: Context,
 }
 
-/// A case that is ready to run, and has been right once.
-struct Prepared {
-    problem: Problem,
+/// A case that is ready to run.
+pub(crate) struct Prepared {
+    /// Its launches, and what they have to leave.
+    pub problem: Problem,
     buffers: Vec<Buffer>,
-    /// One for each step.
-    kernels: Vec<Kernel>,
-    /// Of the results.
+    /// One for each step, with its arguments.
+    pub kernels: Vec<Kernel>,
+    /// Of the results, once it has been right.
     sum: u64,
 }
 
@@ -102,7 +102,27 @@ struct Took {
 }
 
 impl Device {
+    /// A device as the words of the command line want it.
+    pub fn new(words: &[String]) -> Self {
+        let context = Context::new();
+        let events = !words.iter().any(|word| word == WITHOUT_EVENTS);
+        let queue = context.queue(if events { CL_QUEUE_PROFILING_ENABLE } else { 0 });
+        let options = if words.iter().any(|word| word == PLAIN_FORMS) { PLAIN_OPTION } else { "" };
+        Self { queue, events, options, context }
+    }
+
+    /// Sets a case up and runs it once, to see that it is right.
     fn prepare(&self, case: &Case) -> Result<Prepared, String> {
+        let mut prepared = self.set_up(case);
+        self.run(&prepared);
+        let outcome = self.outcome(&prepared);
+        (prepared.problem.check)(&outcome)?;
+        prepared.sum = sum(&outcome);
+        Ok(prepared)
+    }
+
+    /// Builds a case's program, fills its buffers and sets the arguments of its launches.
+    pub fn set_up(&self, case: &Case) -> Prepared {
         let problem = (case.problem)();
         let program = self.context.build(case.source, self.options);
         let buffers: Vec<Buffer> = problem.buffers.iter().map(|data| self.memory(data)).collect();
@@ -121,12 +141,7 @@ impl Device {
             kernel
         };
         let kernels = problem.steps.iter().map(kernel).collect();
-        let mut prepared = Prepared { problem, buffers, kernels, sum: 0 };
-        self.run(&prepared);
-        let outcome = self.outcome(&prepared);
-        (prepared.problem.check)(&outcome)?;
-        prepared.sum = sum(&outcome);
-        Ok(prepared)
+        Prepared { problem, buffers, kernels, sum: 0 }
     }
 
     fn memory(&self, data: &Data) -> Buffer {

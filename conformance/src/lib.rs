@@ -16,6 +16,7 @@ pub mod entry_points;
 pub mod extension_functions;
 pub mod images;
 pub mod info;
+pub mod kept_programs;
 pub mod loader;
 pub mod objects;
 pub mod plain;

@@ -7,6 +7,7 @@ use opencl_sys::*;
 
 use crate::codes::{code_name, expect, ok};
 use crate::info;
+use crate::kept_programs;
 use crate::loader::{cl, device, platform};
 use crate::plain::Plain;
 
@@ -224,8 +225,12 @@ impl Context {
 impl Program {
     /// Builds for all devices of the context and returns the code.
     pub fn build(&self, options: &str) -> cl_int {
-        let options = CString::new(options).expect("options without zeros");
-        (cl().clBuildProgram)(self.raw(), 0, ptr::null(), options.as_ptr(), None, ptr::null_mut())
+        let text = CString::new(options).expect("options without zeros");
+        let code = (cl().clBuildProgram)(self.raw(), 0, ptr::null(), text.as_ptr(), None, ptr::null_mut());
+        if code == CL_SUCCESS {
+            kept_programs::keep(self, options);
+        }
+        code
     }
 
     /// The program's binary for the device.

@@ -17,6 +17,7 @@ mod opencl;
 mod peers;
 mod process;
 mod progress;
+mod same_code;
 mod sanitizer;
 mod setup;
 mod stress;
@@ -52,6 +53,10 @@ usage: cargo xtask COMMAND
   bench forms [as groups]  the native_ and half_ forms beside the plain functions, and the same drivers
   bench --gate|--record [--only NAME] [--rounds N]
                            fail where a kernel has become slower than recorded, or make the record
+  same-code BASE [--only PART]
+                           list the kernels of the suite, of the conformance tests and of 500 generated programs whose
+                           machine code differs from another build's: a commit, or the path of a liblockstep.so; parts of names are
+                           `suite`, `suite dct`, `generated`, `program`
   accuracy [--only NAME,...] [--step N]
                            compare the math functions with exact values, at every float (or every Nth), and write
                            docs/accuracy.md
@@ -89,6 +94,7 @@ fn main() -> ExitCode {
         "accuracy" => accuracy::run(rest),
         "bench" => bench::run(rest),
         "fuzz" => fuzz::run(rest),
+        "same-code" => same_code::run(rest),
         "stress" => stress::run(rest),
         "appsdk" => appsdk::run(rest),
         "cts" => cts::run(rest),

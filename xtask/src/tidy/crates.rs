@@ -31,8 +31,8 @@ const CRATES: [Crate; 9] = [
     },
     Crate { room: "icd", allowed: &["lockstep-runtime", "lockstep-protocol"], allowed_in_tests: &[] },
     Crate { room: "conformance", allowed: &[], allowed_in_tests: &[] },
-    // Its way through the loader is the benchmarks' as well.
-    Crate { room: "benches", allowed: &["lockstep-conformance"], allowed_in_tests: &[] },
+    // Its way through the loader is the benchmarks' as well, and the generated programs are those of the compiler's tests.
+    Crate { room: "benches", allowed: &["lockstep-conformance", "lockstep-ir"], allowed_in_tests: &[] },
     Crate { room: "xtask", allowed: &[], allowed_in_tests: &[] },
 ];
 
