@@ -14,7 +14,7 @@ use super::loop_steps::LoopSteps;
 use super::loops::{Loop, Loops};
 use super::recurrence;
 use super::shape::Shape;
-use super::shares::{WHOLE, find_shares};
+use super::shares::{WHOLE, find_shares, find_shares_of_arms, probability_of_any};
 use crate::ir::{BinaryOp, Block, Function, Inst, InstData, Terminator, TernaryOp, UnaryOp, Value, ValueDef};
 use crate::widen::memory::{AccessClass, Direction, classify, is_plain};
 use cranelift_entity::{EntitySet, SecondaryMap};
@@ -505,6 +505,16 @@ fn most_held(bits: u32) -> u64 {
     if bits >= 512 { 20 } else { 10 }
 }
 
+/// What the code of a block costs a gang from which on it is taken to stand behind a gate.
+const COSTLY: u64 = 20;
+
+/// The share of the work-items that run a block up to which narrower gangs are taken to leave it out more often. Of a
+/// single arm nobody knows how many want it.
+const RARE: u64 = WHOLE / 8;
+
+/// The lanes of the widest gangs.
+const WIDEST: u32 = 64;
+
 /// What a function costs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Costs {
@@ -545,6 +555,7 @@ pub fn whole(
     };
     let mut costs = Costs::default();
     let spread = find_shares(f, graph, loops, &found.divergent_branches);
+    let arms = find_shares_of_arms(f, graph, loops, &found.divergent_branches);
     let (mut one_of_shares, mut cases) = (0u128, 0u64);
     let mut rounds: SecondaryMap<Loop, u64> = SecondaryMap::new();
     let mut each: SecondaryMap<Block, u64> = SecondaryMap::new();
@@ -578,7 +589,8 @@ pub fn whole(
         costs.one = costs.one.saturating_add(often.saturating_mul(alone));
         let share = spread.as_ref().map_or(WHOLE, |spread| spread.shares[block]);
         one_of_shares += u128::from(often.saturating_mul(alone)) * u128::from(share);
-        costs.all = costs.all.saturating_add(often.saturating_mul(together));
+        let skipped = arms.as_ref().map_or(0, |arms| skipped_by_gates(together, arms.shares[block], registers.width));
+        costs.all = costs.all.saturating_add(often.saturating_mul(together - skipped));
         if spread.as_ref().is_some_and(|spread| spread.switches.contains(block)) {
             let targets = f.blocks[block].term.targets().len() as u64;
             cases = cases.saturating_add(often.saturating_mul(CASE * targets));
@@ -606,6 +618,16 @@ pub fn whole(
         costs.steady = in_flight::steady(f, graph, loops, &found.shapes, &each);
     }
     costs
+}
+
+/// What costly code in arms of arms costs a gang less than the widest one, because fewer of its lanes want it: it stands
+/// behind gates.
+fn skipped_by_gates(cost: u64, share: u64, width: u32) -> u64 {
+    if cost < COSTLY || share > RARE {
+        return 0;
+    }
+    let [own, widest] = [width, WIDEST].map(|lanes| probability_of_any(share, lanes));
+    cost - cost.min(cost.saturating_mul(own) / widest.max(1))
 }
 
 #[cfg(test)]

@@ -1,5 +1,8 @@
 //! What part of the work-items run a block, where a switch spreads them over many.
 //!
+//! The same for all divergent branches says how likely a gang is to come to an arm: of arms in arms, gangs of few lanes leave
+//! more out.
+//!
 //! Requires: graph, dominators and loops of a function in normal form; the blocks whose branches are divergent.
 //! Ensures: for each block a share of [`WHOLE`], if some divergent switch has so many targets that most of them are run by
 //! few; nothing otherwise. A block has at most the share of the one that dominates it.
@@ -35,13 +38,36 @@ pub struct Spread {
     pub shares: SecondaryMap<Block, u64>,
 }
 
-/// How work-items are spread; none: nothing does.
+/// How long switches spread work-items; none: there are none.
 pub fn find_shares(f: &Function, graph: &Cfg, loops: &Loops, divergent: &EntitySet<Block>) -> Option<Spread> {
+    spread_work_items(f, graph, loops, divergent, MANY_TARGETS)
+}
+
+/// How all divergent branches spread work-items, if each target of a branch is as likely as the others; none: there are
+/// no such branches.
+pub fn find_shares_of_arms(f: &Function, graph: &Cfg, loops: &Loops, divergent: &EntitySet<Block>) -> Option<Spread> {
+    spread_work_items(f, graph, loops, divergent, 2)
+}
+
+/// Of so many work-items, each of which runs a block with a probability of `share` in [`WHOLE`], the probability in
+/// [`WHOLE`] that one of them does. Their number is a power of two.
+pub fn probability_of_any(share: u64, work_items: u32) -> u64 {
+    let none = (0..work_items.ilog2()).fold(WHOLE - share.min(WHOLE), |none, _| none * none / WHOLE);
+    WHOLE - none
+}
+
+fn spread_work_items(
+    f: &Function,
+    graph: &Cfg,
+    loops: &Loops,
+    divergent: &EntitySet<Block>,
+    least_targets: usize,
+) -> Option<Spread> {
     let mut switches = EntitySet::new();
     for &block in graph.rpo().iter().filter(|&&block| divergent.contains(block)) {
-        if let term @ Terminator::Switch { .. } = &f.blocks[block].term
-            && term.targets().len() >= MANY_TARGETS
-        {
+        let term = &f.blocks[block].term;
+        let is_long = least_targets < MANY_TARGETS || matches!(term, Terminator::Switch { .. });
+        if is_long && term.targets().len() >= least_targets {
             switches.insert(block);
         }
     }
@@ -80,6 +106,15 @@ fn leaving(loops: &Loops, shares: &SecondaryMap<Block, u64>, from: Block, to: Bl
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_work_items_leave_less_out() {
+        assert_eq!(probability_of_any(WHOLE, 4), WHOLE);
+        assert_eq!(probability_of_any(WHOLE / 2, 1), WHOLE / 2);
+        assert_eq!(probability_of_any(WHOLE / 2, 2), WHOLE * 3 / 4);
+        let of_a_sixteenth = [8, 16, 32].map(|lanes| probability_of_any(WHOLE / 16, lanes) * 100 / WHOLE);
+        assert_eq!(of_a_sixteenth, [40, 64, 87]);
+    }
     use crate::analysis::cfg::cfg;
     use crate::analysis::loops::loops;
     use crate::ir::parse_module;
