@@ -1,47 +1,52 @@
 //! What filetests with the test `run` say must hold of machine code as well: compiled with and without optimisation, the
-//! kernels do what each `; run:` line that expects no error says (`lockstep_ir::testing::run_line`).
+//! kernels do what each `; run:` line that expects no error says (`lockstep_ir::testing::run_line`). Each file is a test of
+//! its own: `cargo test -p lockstep-compiler --test run_lines atomics` runs those whose path contains `atomics`.
 
+use libtest_mimic::{Arguments, Failed, Trial};
 use lockstep_ir::interp::{Arg, Memory, NdRange, Report};
 use lockstep_ir::ir::{Module, parse_module};
 use lockstep_ir::testing::run_line;
-use lockstep_ir::testing::script::{find_scripts, script};
+use lockstep_ir::testing::script::{Script, find_scripts, script};
 use lockstep_ir::verify::Stage;
 use std::path::Path;
+use std::process::ExitCode;
 
 mod machine;
 
-#[test]
-fn machine_code_does_what_run_lines_say() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("ir/filetests");
-    let paths = find_scripts(&folder).unwrap();
-    let mut lines = 0;
-    let mut failures = Vec::new();
-    for path in &paths {
-        match run_file(path) {
-            Ok(count) => lines += count,
-            Err(message) => failures.push(format!("{}: {message}", path.display())),
-        }
-    }
-    assert!(failures.is_empty(), "{} of {} files fail\n\n{}", failures.len(), paths.len(), failures.join("\n\n"));
-    assert!(lines > 0, "no line was run");
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("ir/filetests");
+    let paths = find_scripts(&root).unwrap();
+    let tests: Vec<Trial> = paths.iter().filter_map(|path| test_of_file(&root, path)).collect();
+    assert!(!tests.is_empty(), "no line is run");
+    libtest_mimic::run(&arguments, tests).exit_code()
 }
 
-/// How many lines of a file were run.
-fn run_file(path: &Path) -> Result<usize, String> {
-    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
-    let script = script(&text);
+/// A file's test, called as the file is, if it has lines to run.
+fn test_of_file(root: &Path, path: &Path) -> Option<Trial> {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let lines = lines_to_run(&script(&text));
+    let name = path.strip_prefix(root).unwrap().display().to_string();
+    (!lines.is_empty()).then(|| Trial::test(name, move || run_lines(&text, &lines).map_err(Failed::from)))
+}
+
+/// The `; run:` lines that expect no error, with their numbers.
+fn lines_to_run(script: &Script) -> Vec<(usize, String)> {
     if script.stage != Stage::Imported || !script.tests.iter().any(|test| test == "run") {
-        return Ok(0);
+        return Vec::new();
     }
-    let module = parse_module(&text).map_err(|e| format!("does not parse: {e}"))?;
     let lines = script.directives.iter().filter(|(_, key, line)| key == "run" && !run_line::expects_error(line));
-    let mut count = 0;
-    for (number, _, line) in lines {
+    lines.map(|(number, _, line)| (*number, line.clone())).collect()
+}
+
+/// Runs all lines of a file.
+fn run_lines(text: &str, lines: &[(usize, String)]) -> Result<(), String> {
+    let module = parse_module(text).map_err(|e| format!("does not parse: {e}"))?;
+    for (number, line) in lines {
         check(&module, line, false).map_err(|e| format!("line {number}, compiled: {e}"))?;
         check(&module, line, true).map_err(|e| format!("line {number}, compiled without optimisation: {e}"))?;
-        count += 1;
     }
-    Ok(count)
+    Ok(())
 }
 
 /// Runs a line as machine code and compares. `opt_disable` is the build option.

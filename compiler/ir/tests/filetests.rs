@@ -1,4 +1,5 @@
-//! Runs every file under `filetests/`. A file says in its comments what is tested:
+//! Runs every file under `filetests/`, each as a test of its own: `cargo test -p lockstep-ir --test filetests masks` runs
+//! those whose path contains `masks`. A file says in its comments what is tested:
 //!
 //! - `; test: NAME` (once or more): the tests to run, see `run_test`.
 //! - `; stage: regions`: the verifier stage of the text or `normalized` (default `imported`).
@@ -10,30 +11,32 @@
 //!
 //! Whatever is tested, a text that parses must survive printing.
 
+use libtest_mimic::{Arguments, Failed, Trial};
 use lockstep_ir::ir::{Module, parse_module};
 use lockstep_ir::testing::run_line;
 use lockstep_ir::testing::script::{Script, compare_facts, find_scripts, script};
 use lockstep_ir::transform::barriers::barriers;
 use lockstep_ir::verify::{Stage, verify};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 mod filetest;
 
 use filetest::{analyses, transforms};
 
-#[test]
-fn filetests() {
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("filetests");
     let paths = find_scripts(&root).unwrap();
-    assert!(!paths.is_empty());
-    let mut failures = Vec::new();
-    for path in &paths {
-        let name = path.strip_prefix(&root).unwrap().display();
-        if let Err(message) = run_file(path) {
-            failures.push(format!("{name}: {message}"));
-        }
-    }
-    assert!(failures.is_empty(), "{} of {} files fail\n\n{}", failures.len(), paths.len(), failures.join("\n\n"));
+    assert!(!paths.is_empty(), "{} has no files", root.display());
+    let tests = paths.into_iter().map(|path| test_of_file(&root, path)).collect();
+    libtest_mimic::run(&arguments, tests).exit_code()
+}
+
+/// A file's test, called as the file is: `transforms/masks.pir`.
+fn test_of_file(root: &Path, path: PathBuf) -> Trial {
+    let name = path.strip_prefix(root).unwrap().display().to_string();
+    Trial::test(name, move || run_file(&path).map_err(Failed::from))
 }
 
 fn run_file(path: &Path) -> Result<(), String> {

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use lockstep_icd_macros::entry_point;
 use lockstep_runtime::context::Context;
 use lockstep_runtime::device::BASE_ALIGNMENT;
 use lockstep_runtime::memory::Memory;
@@ -12,10 +13,9 @@ use opencl_sys::{
     CL_INVALID_PROPERTY, CL_INVALID_VALUE, CL_MEM_ALLOC_HOST_PTR, CL_MEM_COPY_HOST_PTR,
     CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY,
     CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR, CL_MEM_WRITE_ONLY, CL_MISALIGNED_SUB_BUFFER_OFFSET,
-    CL_TRUE, cl_buffer_create_type, cl_buffer_region, cl_context, cl_int, cl_mem, cl_mem_flags, cl_mem_properties,
+    CL_TRUE, cl_buffer_create_type, cl_buffer_region, cl_context, cl_mem, cl_mem_flags, cl_mem_properties,
 };
 
-use crate::error::entry_ret;
 use crate::{handle, property_list};
 
 /// How kernels may use the object.
@@ -67,21 +67,17 @@ unsafe fn create(
 }
 
 /// `clCreateBuffer`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn create_buffer(
+#[entry_point]
+pub unsafe fn create_buffer(
     context: cl_context,
     flags: cl_mem_flags,
     size: usize,
     host_ptr: *mut c_void,
-    errcode_ret: *mut cl_int,
-) -> cl_mem {
-    // SAFETY: the caller vouches for the pointers.
-    unsafe {
-        // "CL_INVALID_CONTEXT if context is not a valid context."
-        entry_ret(errcode_ret, || create(handle::get(context)?, Vec::new(), flags, size, host_ptr))
-    }
+) -> Result<cl_mem> {
+    // "CL_INVALID_CONTEXT if context is not a valid context."
+    let context = handle::get(context)?;
+    // SAFETY: the same contract.
+    unsafe { create(context, Vec::new(), flags, size, host_ptr) }
 }
 
 /// A property list with its terminating 0; empty when there is none.
@@ -103,26 +99,19 @@ unsafe fn read_properties(properties: *const cl_mem_properties) -> Result<Vec<cl
 }
 
 /// `clCreateBufferWithProperties`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn create_buffer_with_properties(
+#[entry_point]
+pub unsafe fn create_buffer_with_properties(
     context: cl_context,
     properties: *const cl_mem_properties,
     flags: cl_mem_flags,
     size: usize,
     host_ptr: *mut c_void,
-    errcode_ret: *mut cl_int,
-) -> cl_mem {
-    let body = || {
-        let context = handle::get(context)?;
-        // SAFETY: the caller vouches for a list that ends in 0.
-        let list = unsafe { read_properties(properties)? };
-        // SAFETY: the caller vouches for the pointer.
-        unsafe { create(context, list, flags, size, host_ptr) }
-    };
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+) -> Result<cl_mem> {
+    let context = handle::get(context)?;
+    // SAFETY: the caller vouches for a list that ends in 0.
+    let list = unsafe { read_properties(properties)? };
+    // SAFETY: the caller vouches for the pointer.
+    unsafe { create(context, list, flags, size, host_ptr) }
 }
 
 /// The flags of a sub-buffer, or of an image made from another object: those given, and what it inherits.
@@ -147,38 +136,31 @@ pub fn sub_buffer_flags(flags: cl_mem_flags, parent: cl_mem_flags) -> Result<cl_
 }
 
 /// `clCreateSubBuffer`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn create_sub_buffer(
+#[entry_point]
+pub unsafe fn create_sub_buffer(
     buffer: cl_mem,
     flags: cl_mem_flags,
     buffer_create_type: cl_buffer_create_type,
     buffer_create_info: *const c_void,
-    errcode_ret: *mut cl_int,
-) -> cl_mem {
-    let body = || {
-        // "CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object [or] is a sub-buffer object."
-        let parent = handle::get::<Memory>(buffer)?;
-        ensure!(parent.whole().is_none() && parent.is_buffer(), CL_INVALID_MEM_OBJECT);
-        let flags = sub_buffer_flags(flags, parent.flags())?;
-        // "CL_INVALID_VALUE [...] if the value specified in buffer_create_type is not valid [or] if buffer_create_info
-        // is NULL".
-        ensure!(buffer_create_type == CL_BUFFER_CREATE_TYPE_REGION, CL_INVALID_VALUE);
-        ensure!(!buffer_create_info.is_null(), CL_INVALID_VALUE);
-        // SAFETY: not null; for this type it points to a region.
-        let region = unsafe { buffer_create_info.cast::<cl_buffer_region>().read_unaligned() };
-        // "CL_INVALID_BUFFER_SIZE if the size field [...] is zero."
-        ensure!(region.size > 0, CL_INVALID_BUFFER_SIZE);
-        // "CL_INVALID_VALUE [...] if the region [...] is out of bounds in buffer."
-        ensure!(parent.contains(region.origin, region.size), CL_INVALID_VALUE);
-        // "CL_MISALIGNED_SUB_BUFFER_OFFSET if there are no devices in context associated with buffer for which the
-        // origin field [...] is aligned to the CL_DEVICE_MEM_BASE_ADDR_ALIGN value."
-        ensure!(region.origin % BASE_ALIGNMENT == 0, CL_MISALIGNED_SUB_BUFFER_OFFSET);
-        handle::publish(parent.part(flags, region.origin, region.size)?)
-    };
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+) -> Result<cl_mem> {
+    // "CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object [or] is a sub-buffer object."
+    let parent = handle::get::<Memory>(buffer)?;
+    ensure!(parent.whole().is_none() && parent.is_buffer(), CL_INVALID_MEM_OBJECT);
+    let flags = sub_buffer_flags(flags, parent.flags())?;
+    // "CL_INVALID_VALUE [...] if the value specified in buffer_create_type is not valid [or] if buffer_create_info
+    // is NULL".
+    ensure!(buffer_create_type == CL_BUFFER_CREATE_TYPE_REGION, CL_INVALID_VALUE);
+    ensure!(!buffer_create_info.is_null(), CL_INVALID_VALUE);
+    // SAFETY: not null; for this type it points to a region.
+    let region = unsafe { buffer_create_info.cast::<cl_buffer_region>().read_unaligned() };
+    // "CL_INVALID_BUFFER_SIZE if the size field [...] is zero."
+    ensure!(region.size > 0, CL_INVALID_BUFFER_SIZE);
+    // "CL_INVALID_VALUE [...] if the region [...] is out of bounds in buffer."
+    ensure!(parent.contains(region.origin, region.size), CL_INVALID_VALUE);
+    // "CL_MISALIGNED_SUB_BUFFER_OFFSET if there are no devices in context associated with buffer for which the
+    // origin field [...] is aligned to the CL_DEVICE_MEM_BASE_ADDR_ALIGN value."
+    ensure!(region.origin % BASE_ALIGNMENT == 0, CL_MISALIGNED_SUB_BUFFER_OFFSET);
+    handle::publish(parent.part(flags, region.origin, region.size)?)
 }
 
 /// A buffer to be used with a queue of this context.
@@ -201,6 +183,7 @@ pub fn memory_in(context: &Arc<Context>, object: cl_mem) -> Result<Arc<Memory>> 
 #[cfg(test)]
 mod tests {
     use lockstep_runtime::Error;
+    use opencl_sys::cl_int;
 
     use super::*;
 

@@ -7,6 +7,7 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use lockstep_icd_macros::entry_point;
 use lockstep_runtime::command::Work;
 use lockstep_runtime::event::Event;
 use lockstep_runtime::kernel::Kernel;
@@ -28,7 +29,7 @@ use parking_lot::Mutex;
 
 use crate::api::enqueue::{Completion, check_only, enqueue, wait_list};
 use crate::api::mutable_dispatch::{Dispatch, Launch};
-use crate::error::{entry, entry_ret};
+use crate::error::entry;
 use crate::handle::{self, Object};
 use crate::info::Info;
 use crate::{fork, property_list};
@@ -136,17 +137,14 @@ impl Drop for CommandBuffer {
 }
 
 /// `clCreateCommandBufferKHR`.
-///
-/// # Safety
-/// The pointers are as the extension says.
-pub unsafe extern "C" fn create_command_buffer(
+#[entry_point]
+pub unsafe fn create_command_buffer(
     num_queues: cl_uint,
     queues: *const cl_command_queue,
     properties: *const cl_command_buffer_properties_khr,
-    errcode_ret: *mut cl_int,
-) -> cl_command_buffer_khr {
+) -> Result<cl_command_buffer_khr> {
     // SAFETY: the caller vouches for the lists.
-    let body = || unsafe {
+    unsafe {
         // "CL_INVALID_VALUE […] if […] num_queues is not one. CL_INVALID_VALUE if queues is NULL."
         ensure!(num_queues == 1 && !queues.is_null(), CL_INVALID_VALUE);
         // "CL_INVALID_COMMAND_QUEUE if any command-queue in queues is not a valid command-queue."
@@ -155,9 +153,7 @@ pub unsafe extern "C" fn create_command_buffer(
         let held = Held::retain(queues.read())?;
         let (state, api) = (Mutex::default(), ApiHandle::default());
         handle::publish(Arc::new(CommandBuffer { queue, held, properties, state, api }))
-    };
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+    }
 }
 
 /// A property list with its terminating 0.
@@ -184,38 +180,37 @@ unsafe fn read_properties(
 }
 
 /// `clFinalizeCommandBufferKHR`: "CL_INVALID_OPERATION if command_buffer is not in the Recording state."
-pub extern "C" fn finalize_command_buffer(command_buffer: cl_command_buffer_khr) -> cl_int {
-    entry(|| {
-        let buffer = handle::get::<CommandBuffer>(command_buffer)?;
-        ensure!(!std::mem::replace(&mut buffer.state.lock().finalized, true), CL_INVALID_OPERATION);
-        Ok(())
-    })
+#[entry_point]
+pub fn finalize_command_buffer(command_buffer: cl_command_buffer_khr) -> Result<()> {
+    let buffer = handle::get::<CommandBuffer>(command_buffer)?;
+    ensure!(!std::mem::replace(&mut buffer.state.lock().finalized, true), CL_INVALID_OPERATION);
+    Ok(())
 }
 
 /// `clRetainCommandBufferKHR`: "CL_INVALID_COMMAND_BUFFER_KHR if command_buffer is not a valid command-buffer."
-pub extern "C" fn retain_command_buffer(command_buffer: cl_command_buffer_khr) -> cl_int {
-    entry(|| handle::retain::<CommandBuffer>(command_buffer))
+#[entry_point]
+pub fn retain_command_buffer(command_buffer: cl_command_buffer_khr) -> Result<()> {
+    handle::retain::<CommandBuffer>(command_buffer)
 }
 
 /// `clReleaseCommandBufferKHR`: "CL_INVALID_COMMAND_BUFFER_KHR if command_buffer is not a valid command-buffer."
-pub extern "C" fn release_command_buffer(command_buffer: cl_command_buffer_khr) -> cl_int {
-    entry(|| handle::release::<CommandBuffer>(command_buffer))
+#[entry_point]
+pub fn release_command_buffer(command_buffer: cl_command_buffer_khr) -> Result<()> {
+    handle::release::<CommandBuffer>(command_buffer)
 }
 
 /// `clEnqueueCommandBufferKHR`.
-///
-/// # Safety
-/// The pointers are as the extension says.
-pub unsafe extern "C" fn enqueue_command_buffer(
+#[entry_point]
+pub unsafe fn enqueue_command_buffer(
     num_queues: cl_uint,
     queues: *mut cl_command_queue,
     command_buffer: cl_command_buffer_khr,
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     // SAFETY: the caller vouches for the lists and for `event`.
-    entry(|| unsafe {
+    unsafe {
         let buffer = handle::get::<CommandBuffer>(command_buffer)?;
         // "CL_INVALID_VALUE if queues is NULL and num_queues is > 0, or queues is not NULL and num_queues is 0." "[…] if
         // num_queues is > 0 and not the same value as num_queues set on command_buffer creation."
@@ -250,7 +245,7 @@ pub unsafe extern "C" fn enqueue_command_buffer(
         let waits = if parts.is_empty() { waits } else { parts.clone() };
         let completion = Completion { blocking: false, event };
         enqueue(&queue, CL_COMMAND_COMMAND_BUFFER_KHR, waits, Work::Whole(parts), completion)
-    })
+    }
 }
 
 /// Handles of events that nobody else has.
@@ -265,37 +260,33 @@ impl Drop for Events {
 }
 
 /// `clGetCommandBufferInfoKHR`.
-///
-/// # Safety
-/// The pointers are as the extension says.
-pub unsafe extern "C" fn get_command_buffer_info(
+#[entry_point]
+pub unsafe fn get_command_buffer_info(
     command_buffer: cl_command_buffer_khr,
     param_name: cl_command_buffer_info_khr,
     param_value_size: usize,
     param_value: *mut c_void,
     param_value_size_ret: *mut usize,
-) -> cl_int {
-    entry(|| {
-        let buffer = handle::get::<CommandBuffer>(command_buffer)?;
-        // SAFETY: the caller vouches for the pointers.
-        let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
-        match param_name {
-            CL_COMMAND_BUFFER_NUM_QUEUES_KHR => info.value::<cl_uint>(1),
-            CL_COMMAND_BUFFER_QUEUES_KHR => info.value(buffer.held.get()),
-            CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR => info.value(handle::references(&buffer)),
-            CL_COMMAND_BUFFER_STATE_KHR => {
-                let state = buffer.state.lock();
-                info.value::<cl_command_buffer_state_khr>(match state.finalized {
-                    true if state.is_complete(buffer.held.get()) => CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR,
-                    true => CL_COMMAND_BUFFER_STATE_FINALIZED_KHR,
-                    false => CL_COMMAND_BUFFER_STATE_RECORDING_KHR,
-                })
-            }
-            CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR => info.slice(&buffer.properties),
-            CL_COMMAND_BUFFER_CONTEXT_KHR => info.value(handle::of(buffer.queue.context())),
-            _ => Err(Error::new(CL_INVALID_VALUE)),
+) -> Result<()> {
+    let buffer = handle::get::<CommandBuffer>(command_buffer)?;
+    // SAFETY: the caller vouches for the pointers.
+    let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
+    match param_name {
+        CL_COMMAND_BUFFER_NUM_QUEUES_KHR => info.value::<cl_uint>(1),
+        CL_COMMAND_BUFFER_QUEUES_KHR => info.value(buffer.held.get()),
+        CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR => info.value(handle::references(&buffer)),
+        CL_COMMAND_BUFFER_STATE_KHR => {
+            let state = buffer.state.lock();
+            info.value::<cl_command_buffer_state_khr>(match state.finalized {
+                true if state.is_complete(buffer.held.get()) => CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR,
+                true => CL_COMMAND_BUFFER_STATE_FINALIZED_KHR,
+                false => CL_COMMAND_BUFFER_STATE_RECORDING_KHR,
+            })
         }
-    })
+        CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR => info.slice(&buffer.properties),
+        CL_COMMAND_BUFFER_CONTEXT_KHR => info.value(handle::of(buffer.queue.context())),
+        _ => Err(Error::new(CL_INVALID_VALUE)),
+    }
 }
 
 /// What a command is recorded with, whatever it is.

@@ -3,6 +3,7 @@
 use std::ffi::{CString, c_char, c_void};
 use std::sync::Arc;
 
+use lockstep_icd_macros::entry_point;
 use lockstep_runtime::context::{Context, ErrorCallback};
 use lockstep_runtime::device::Device;
 use lockstep_runtime::{Error, Result, ensure};
@@ -10,11 +11,10 @@ use opencl_sys::{
     CL_CONTEXT_DEVICES, CL_CONTEXT_INTEROP_USER_SYNC, CL_CONTEXT_NUM_DEVICES, CL_CONTEXT_PLATFORM,
     CL_CONTEXT_PROPERTIES, CL_CONTEXT_REFERENCE_COUNT, CL_FALSE, CL_INVALID_PLATFORM, CL_INVALID_PROPERTY,
     CL_INVALID_VALUE, CL_TRUE, cl_context, cl_context_info, cl_context_properties, cl_device_id, cl_device_type,
-    cl_int, cl_platform_id, cl_uint,
+    cl_platform_id, cl_uint,
 };
 
 use crate::api::{device, platform};
-use crate::error::{entry, entry_ret};
 use crate::info::Info;
 use crate::user::UserData;
 use crate::{handle, property_list};
@@ -68,114 +68,97 @@ fn error_callback(notify: Notify, user_data: *mut c_void) -> Result<Option<Error
 }
 
 /// `clCreateContext`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn create_context(
+#[entry_point]
+pub unsafe fn create_context(
     properties: *const cl_context_properties,
     num_devices: cl_uint,
     devices: *const cl_device_id,
     pfn_notify: Notify,
     user_data: *mut c_void,
-    errcode_ret: *mut cl_int,
-) -> cl_context {
-    let body = || {
-        // SAFETY: the caller vouches for the list.
-        let (properties, _) = unsafe { read_properties(properties)? };
-        let on_error = error_callback(pfn_notify, user_data)?;
-        // "CL_INVALID_VALUE if devices is NULL [or] num_devices is equal to zero. CL_INVALID_DEVICE if any device in
-        // devices is not a valid device."
-        ensure!(num_devices > 0, CL_INVALID_VALUE);
-        // SAFETY: the caller vouches for the array.
-        let given = unsafe { handle::list::<Device>(num_devices, devices, CL_INVALID_VALUE)? };
-        // "Duplicate devices specified in devices are ignored."
-        let mut devices: Vec<Arc<Device>> = Vec::with_capacity(given.len());
-        for device in given {
-            if !devices.iter().any(|d| Arc::ptr_eq(d, &device)) {
-                devices.push(device);
-            }
+) -> Result<cl_context> {
+    // SAFETY: the caller vouches for the list.
+    let (properties, _) = unsafe { read_properties(properties)? };
+    let on_error = error_callback(pfn_notify, user_data)?;
+    // "CL_INVALID_VALUE if devices is NULL [or] num_devices is equal to zero. CL_INVALID_DEVICE if any device in
+    // devices is not a valid device."
+    ensure!(num_devices > 0, CL_INVALID_VALUE);
+    // SAFETY: the caller vouches for the array.
+    let given = unsafe { handle::list::<Device>(num_devices, devices, CL_INVALID_VALUE)? };
+    // "Duplicate devices specified in devices are ignored."
+    let mut devices: Vec<Arc<Device>> = Vec::with_capacity(given.len());
+    for device in given {
+        if !devices.iter().any(|d| Arc::ptr_eq(d, &device)) {
+            devices.push(device);
         }
-        handle::publish(Context::new(devices, properties, on_error))
-    };
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+    }
+    handle::publish(Context::new(devices, properties, on_error))
 }
 
 /// `clCreateContextFromType`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn create_context_from_type(
+#[entry_point]
+pub unsafe fn create_context_from_type(
     properties: *const cl_context_properties,
     device_type: cl_device_type,
     pfn_notify: Notify,
     user_data: *mut c_void,
-    errcode_ret: *mut cl_int,
-) -> cl_context {
-    let body = || {
-        // SAFETY: the caller vouches for the list.
-        let (properties, platform) = unsafe { read_properties(properties)? };
-        let on_error = error_callback(pfn_notify, user_data)?;
-        let devices = device::devices_of_type(platform, device_type)?;
-        handle::publish(Context::new(devices, properties, on_error))
-    };
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+) -> Result<cl_context> {
+    // SAFETY: the caller vouches for the list.
+    let (properties, platform) = unsafe { read_properties(properties)? };
+    let on_error = error_callback(pfn_notify, user_data)?;
+    let devices = device::devices_of_type(platform, device_type)?;
+    handle::publish(Context::new(devices, properties, on_error))
 }
 
 /// `clRetainContext`: "CL_INVALID_CONTEXT if context is not a valid OpenCL context."
-pub extern "C" fn retain_context(context: cl_context) -> cl_int {
-    entry(|| handle::retain::<Context>(context))
+#[entry_point]
+pub fn retain_context(context: cl_context) -> Result<()> {
+    handle::retain::<Context>(context)
 }
 
 /// `clReleaseContext`: "CL_INVALID_CONTEXT if context is not a valid OpenCL context."
-pub extern "C" fn release_context(context: cl_context) -> cl_int {
-    entry(|| handle::release::<Context>(context))
+#[entry_point]
+pub fn release_context(context: cl_context) -> Result<()> {
+    handle::release::<Context>(context)
 }
 
 /// `clSetContextDestructorCallback`.
-pub extern "C" fn set_context_destructor_callback(
+#[entry_point]
+pub fn set_context_destructor_callback(
     context: cl_context,
     pfn_notify: Option<unsafe extern "C" fn(cl_context, *mut c_void)>,
     user_data: *mut c_void,
-) -> cl_int {
-    entry(|| {
-        // "CL_INVALID_CONTEXT if context is not a valid context."
-        let object = handle::get::<Context>(context)?;
-        // "CL_INVALID_VALUE if pfn_notify is NULL."
-        let Some(notify) = pfn_notify else {
-            return Err(Error::new(CL_INVALID_VALUE));
-        };
-        let (context, user_data) = (UserData(context), UserData(user_data));
-        // SAFETY: the application registered this function for this call, and its data with it.
-        object.on_destruction(Box::new(move || unsafe { notify(context.get(), user_data.get()) }));
-        Ok(())
-    })
+) -> Result<()> {
+    // "CL_INVALID_CONTEXT if context is not a valid context."
+    let object = handle::get::<Context>(context)?;
+    // "CL_INVALID_VALUE if pfn_notify is NULL."
+    let Some(notify) = pfn_notify else {
+        return Err(Error::new(CL_INVALID_VALUE));
+    };
+    let (context, user_data) = (UserData(context), UserData(user_data));
+    // SAFETY: the application registered this function for this call, and its data with it.
+    object.on_destruction(Box::new(move || unsafe { notify(context.get(), user_data.get()) }));
+    Ok(())
 }
 
 /// `clGetContextInfo`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn get_context_info(
+#[entry_point]
+pub unsafe fn get_context_info(
     context: cl_context,
     param_name: cl_context_info,
     param_value_size: usize,
     param_value: *mut c_void,
     param_value_size_ret: *mut usize,
-) -> cl_int {
-    entry(|| {
-        // "CL_INVALID_CONTEXT if context is not a valid context."
-        let context = handle::get::<Context>(context)?;
-        // SAFETY: the caller vouches for the pointers.
-        let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
-        match param_name {
-            CL_CONTEXT_REFERENCE_COUNT => info.value(handle::references(&context)),
-            CL_CONTEXT_NUM_DEVICES => info.value(context.devices().len() as cl_uint),
-            CL_CONTEXT_DEVICES => info.slice(&context.devices().iter().map(handle::of).collect::<Vec<_>>()),
-            CL_CONTEXT_PROPERTIES => info.slice(context.properties()),
-            // "CL_INVALID_VALUE if param_name is not one of the supported values".
-            _ => Err(Error::new(CL_INVALID_VALUE)),
-        }
-    })
+) -> Result<()> {
+    // "CL_INVALID_CONTEXT if context is not a valid context."
+    let context = handle::get::<Context>(context)?;
+    // SAFETY: the caller vouches for the pointers.
+    let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
+    match param_name {
+        CL_CONTEXT_REFERENCE_COUNT => info.value(handle::references(&context)),
+        CL_CONTEXT_NUM_DEVICES => info.value(context.devices().len() as cl_uint),
+        CL_CONTEXT_DEVICES => info.slice(&context.devices().iter().map(handle::of).collect::<Vec<_>>()),
+        CL_CONTEXT_PROPERTIES => info.slice(context.properties()),
+        // "CL_INVALID_VALUE if param_name is not one of the supported values".
+        _ => Err(Error::new(CL_INVALID_VALUE)),
+    }
 }

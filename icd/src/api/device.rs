@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
+use lockstep_icd_macros::entry_point;
 use lockstep_runtime::device::Device;
 use lockstep_runtime::{Result, clock, ensure};
 use opencl_sys::{
     CL_DEVICE_NOT_FOUND, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_CUSTOM,
     CL_DEVICE_TYPE_DEFAULT, CL_DEVICE_TYPE_GPU, CL_INVALID_DEVICE_TYPE, CL_INVALID_VALUE, cl_device_id, cl_device_type,
-    cl_int, cl_platform_id, cl_uint, cl_ulong,
+    cl_platform_id, cl_uint, cl_ulong,
 };
 
 use crate::api::platform;
-use crate::error::entry;
 use crate::handle;
 
 /// The devices of a type, of which the CPU is the default one.
@@ -33,72 +33,60 @@ pub fn devices_of_type(platform: cl_platform_id, device_type: cl_device_type) ->
 }
 
 /// `clGetDeviceIDs`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn get_device_ids(
+#[entry_point]
+pub unsafe fn get_device_ids(
     platform: cl_platform_id,
     device_type: cl_device_type,
     num_entries: cl_uint,
     devices: *mut cl_device_id,
     num_devices: *mut cl_uint,
-) -> cl_int {
-    entry(|| {
-        let found = devices_of_type(platform, device_type)?;
-        // "CL_INVALID_VALUE if num_entries is equal to zero and devices is not NULL or if both num_devices and devices
-        // are NULL."
-        ensure!(devices.is_null() || num_entries > 0, CL_INVALID_VALUE);
-        ensure!(!devices.is_null() || !num_devices.is_null(), CL_INVALID_VALUE);
-        if !devices.is_null() {
-            for (i, device) in found.iter().take(num_entries as usize).enumerate() {
-                // SAFETY: not null, and fewer than `num_entries`.
-                unsafe { devices.add(i).write(handle::of(device)) };
-            }
+) -> Result<()> {
+    let found = devices_of_type(platform, device_type)?;
+    // "CL_INVALID_VALUE if num_entries is equal to zero and devices is not NULL or if both num_devices and devices
+    // are NULL."
+    ensure!(devices.is_null() || num_entries > 0, CL_INVALID_VALUE);
+    ensure!(!devices.is_null() || !num_devices.is_null(), CL_INVALID_VALUE);
+    if !devices.is_null() {
+        for (i, device) in found.iter().take(num_entries as usize).enumerate() {
+            // SAFETY: not null, and fewer than `num_entries`.
+            unsafe { devices.add(i).write(handle::of(device)) };
         }
-        if !num_devices.is_null() {
-            // SAFETY: not null.
-            unsafe { num_devices.write(found.len() as cl_uint) };
-        }
-        Ok(())
-    })
+    }
+    if !num_devices.is_null() {
+        // SAFETY: not null.
+        unsafe { num_devices.write(found.len() as cl_uint) };
+    }
+    Ok(())
 }
 
 /// `clGetDeviceAndHostTimer`: both are the same clock.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn get_device_and_host_timer(
+#[entry_point]
+pub unsafe fn get_device_and_host_timer(
     device: cl_device_id,
     device_timestamp: *mut cl_ulong,
     host_timestamp: *mut cl_ulong,
-) -> cl_int {
-    entry(|| {
-        // "CL_INVALID_DEVICE if device is not a valid device."
-        handle::get::<Device>(device)?;
-        // "CL_INVALID_VALUE if host_timestamp or device_timestamp is NULL."
-        ensure!(!device_timestamp.is_null() && !host_timestamp.is_null(), CL_INVALID_VALUE);
-        let now = clock::now();
-        // SAFETY: not null, so the caller vouches for them.
-        unsafe {
-            device_timestamp.write(now);
-            host_timestamp.write(now);
-        }
-        Ok(())
-    })
+) -> Result<()> {
+    // "CL_INVALID_DEVICE if device is not a valid device."
+    handle::get::<Device>(device)?;
+    // "CL_INVALID_VALUE if host_timestamp or device_timestamp is NULL."
+    ensure!(!device_timestamp.is_null() && !host_timestamp.is_null(), CL_INVALID_VALUE);
+    let now = clock::now();
+    // SAFETY: not null, so the caller vouches for them.
+    unsafe {
+        device_timestamp.write(now);
+        host_timestamp.write(now);
+    }
+    Ok(())
 }
 
 /// `clGetHostTimer`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn get_host_timer(device: cl_device_id, host_timestamp: *mut cl_ulong) -> cl_int {
-    entry(|| {
-        // "CL_INVALID_DEVICE if device is not a valid device."
-        handle::get::<Device>(device)?;
-        // "CL_INVALID_VALUE if host_timestamp is NULL."
-        ensure!(!host_timestamp.is_null(), CL_INVALID_VALUE);
-        // SAFETY: not null, so the caller vouches for it.
-        unsafe { host_timestamp.write(clock::now()) };
-        Ok(())
-    })
+#[entry_point]
+pub unsafe fn get_host_timer(device: cl_device_id, host_timestamp: *mut cl_ulong) -> Result<()> {
+    // "CL_INVALID_DEVICE if device is not a valid device."
+    handle::get::<Device>(device)?;
+    // "CL_INVALID_VALUE if host_timestamp is NULL."
+    ensure!(!host_timestamp.is_null(), CL_INVALID_VALUE);
+    // SAFETY: not null, so the caller vouches for it.
+    unsafe { host_timestamp.write(clock::now()) };
+    Ok(())
 }

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use lockstep_icd_macros::entry_point;
 use lockstep_runtime::device::{self, Device, has_extension, has_feature};
 use lockstep_runtime::platform::{DRIVER_VERSION, NAME};
 use lockstep_runtime::{Error, Result, clock, extensions, image, pipe};
@@ -10,38 +11,33 @@ use opencl_sys::*;
 
 use crate::api::platform::platform_handle;
 use crate::api::{extension_info, sub_device, svm, usm};
-use crate::error::entry;
 use crate::handle;
 use crate::info::Info;
 
 /// `clGetDeviceInfo`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn get_device_info(
+#[entry_point]
+pub unsafe fn get_device_info(
     device: cl_device_id,
     param_name: cl_device_info,
     param_value_size: usize,
     param_value: *mut c_void,
     param_value_size_ret: *mut usize,
-) -> cl_int {
-    entry(|| {
-        // "CL_INVALID_DEVICE if device is not a valid device."
-        let device = handle::get::<Device>(device)?;
-        // SAFETY: the caller vouches for the pointers.
-        let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
-        // "CL_INVALID_VALUE if param_name is not one of the supported values".
-        identity(&device, param_name, info)
-            .or_else(|| execution(&device, param_name, info))
-            .or_else(|| memory(&device, param_name, info))
-            .or_else(|| usm::of_device(param_name, info))
-            .or_else(|| extension_info::of_device(&device, param_name, info))
-            .or_else(|| images(param_name, info))
-            .or_else(|| arithmetic(&device, param_name, info))
-            .or_else(|| language(param_name, info))
-            .or_else(|| absent(param_name, info))
-            .unwrap_or(Err(Error::new(CL_INVALID_VALUE)))
-    })
+) -> Result<()> {
+    // "CL_INVALID_DEVICE if device is not a valid device."
+    let device = handle::get::<Device>(device)?;
+    // SAFETY: the caller vouches for the pointers.
+    let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
+    // "CL_INVALID_VALUE if param_name is not one of the supported values".
+    identity(&device, param_name, info)
+        .or_else(|| execution(&device, param_name, info))
+        .or_else(|| memory(&device, param_name, info))
+        .or_else(|| usm::of_device(param_name, info))
+        .or_else(|| extension_info::of_device(&device, param_name, info))
+        .or_else(|| images(param_name, info))
+        .or_else(|| arithmetic(&device, param_name, info))
+        .or_else(|| language(param_name, info))
+        .or_else(|| absent(param_name, info))
+        .unwrap_or(Err(Error::new(CL_INVALID_VALUE)))
 }
 
 /// What it is.

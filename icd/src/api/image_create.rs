@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use lockstep_icd_macros::entry_point;
 use lockstep_runtime::context::Context;
 use lockstep_runtime::image::Image;
 use lockstep_runtime::image_format::Format;
@@ -12,7 +13,6 @@ use opencl_sys::*;
 
 use crate::api::buffer::{KERNEL, check_flags, sub_buffer_flags};
 use crate::api::image::TYPES;
-use crate::error::entry_ret;
 use crate::handle;
 
 /// What an image is made from.
@@ -179,41 +179,34 @@ pub unsafe extern "C" fn create_image(
 }
 
 /// `clCreateImageWithProperties`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn create_image_with_properties(
+#[entry_point]
+pub unsafe fn create_image_with_properties(
     context: cl_context,
     properties: *const cl_mem_properties,
     flags: cl_mem_flags,
     image_format: *const cl_image_format,
     image_desc: *const cl_image_desc,
     host_ptr: *mut c_void,
-    errcode_ret: *mut cl_int,
-) -> cl_mem {
-    let body = || {
-        // "CL_INVALID_CONTEXT if context is not a valid context".
-        let context = handle::get::<Context>(context)?;
-        ensure!(device::has_images(), CL_INVALID_OPERATION);
-        let mut list = Vec::new();
-        if !properties.is_null() {
-            // "CL_INVALID_PROPERTY if a property name in properties is not a supported property name": there are none.
-            // SAFETY: the caller vouches for a list that ends in 0.
-            ensure!(unsafe { properties.read() } == 0, CL_INVALID_PROPERTY);
-            list.push(0);
-        }
-        let request = Request { context, properties: list, flags, format: image_format, host_ptr };
-        check_flags(flags)?;
-        // SAFETY: the caller vouches for the pointers.
-        unsafe {
-            request.format()?;
-            // "CL_INVALID_IMAGE_DESCRIPTOR if image_desc is NULL".
-            ensure!(!image_desc.is_null(), CL_INVALID_IMAGE_DESCRIPTOR);
-            request.create(&image_desc.read_unaligned(), CL_INVALID_IMAGE_DESCRIPTOR)
-        }
-    };
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+) -> Result<cl_mem> {
+    // "CL_INVALID_CONTEXT if context is not a valid context".
+    let context = handle::get::<Context>(context)?;
+    ensure!(device::has_images(), CL_INVALID_OPERATION);
+    let mut list = Vec::new();
+    if !properties.is_null() {
+        // "CL_INVALID_PROPERTY if a property name in properties is not a supported property name": there are none.
+        // SAFETY: the caller vouches for a list that ends in 0.
+        ensure!(unsafe { properties.read() } == 0, CL_INVALID_PROPERTY);
+        list.push(0);
+    }
+    let request = Request { context, properties: list, flags, format: image_format, host_ptr };
+    check_flags(flags)?;
+    // SAFETY: the caller vouches for the pointers.
+    unsafe {
+        request.format()?;
+        // "CL_INVALID_IMAGE_DESCRIPTOR if image_desc is NULL".
+        ensure!(!image_desc.is_null(), CL_INVALID_IMAGE_DESCRIPTOR);
+        request.create(&image_desc.read_unaligned(), CL_INVALID_IMAGE_DESCRIPTOR)
+    }
 }
 
 /// A descriptor of nothing but type and sizes.
@@ -233,10 +226,8 @@ fn descriptor(image_type: cl_mem_object_type, sizes: [usize; 3], pitches: [usize
 }
 
 /// `clCreateImage2D`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn create_image_2d(
+#[entry_point]
+pub unsafe fn create_image_2d(
     context: cl_context,
     flags: cl_mem_flags,
     image_format: *const cl_image_format,
@@ -244,25 +235,18 @@ pub unsafe extern "C" fn create_image_2d(
     image_height: usize,
     image_row_pitch: usize,
     host_ptr: *mut c_void,
-    errcode_ret: *mut cl_int,
-) -> cl_mem {
-    let body = || {
-        let context = handle::get::<Context>(context)?;
-        let request = Request { context, properties: Vec::new(), flags, format: image_format, host_ptr };
-        let desc = descriptor(CL_MEM_OBJECT_IMAGE2D, [image_width, image_height, 1], [image_row_pitch, 0]);
-        // "CL_INVALID_IMAGE_SIZE [...] if values specified by image_row_pitch do not follow rules".
-        // SAFETY: the caller vouches for the pointers.
-        unsafe { request.create(&desc, CL_INVALID_IMAGE_SIZE) }
-    };
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+) -> Result<cl_mem> {
+    let context = handle::get::<Context>(context)?;
+    let request = Request { context, properties: Vec::new(), flags, format: image_format, host_ptr };
+    let desc = descriptor(CL_MEM_OBJECT_IMAGE2D, [image_width, image_height, 1], [image_row_pitch, 0]);
+    // "CL_INVALID_IMAGE_SIZE [...] if values specified by image_row_pitch do not follow rules".
+    // SAFETY: the caller vouches for the pointers.
+    unsafe { request.create(&desc, CL_INVALID_IMAGE_SIZE) }
 }
 
 /// `clCreateImage3D`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn create_image_3d(
+#[entry_point]
+pub unsafe fn create_image_3d(
     context: cl_context,
     flags: cl_mem_flags,
     image_format: *const cl_image_format,
@@ -272,19 +256,14 @@ pub unsafe extern "C" fn create_image_3d(
     image_row_pitch: usize,
     image_slice_pitch: usize,
     host_ptr: *mut c_void,
-    errcode_ret: *mut cl_int,
-) -> cl_mem {
-    let body = || {
-        let context = handle::get::<Context>(context)?;
-        ensure!(device::has_images(), CL_INVALID_OPERATION);
-        // "CL_INVALID_IMAGE_SIZE if image_width or image_height are 0 or if image_depth is at most 1".
-        ensure!(image_depth > 1, CL_INVALID_IMAGE_SIZE);
-        let request = Request { context, properties: Vec::new(), flags, format: image_format, host_ptr };
-        let sizes = [image_width, image_height, image_depth];
-        let desc = descriptor(CL_MEM_OBJECT_IMAGE3D, sizes, [image_row_pitch, image_slice_pitch]);
-        // SAFETY: the caller vouches for the pointers.
-        unsafe { request.create(&desc, CL_INVALID_IMAGE_SIZE) }
-    };
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+) -> Result<cl_mem> {
+    let context = handle::get::<Context>(context)?;
+    ensure!(device::has_images(), CL_INVALID_OPERATION);
+    // "CL_INVALID_IMAGE_SIZE if image_width or image_height are 0 or if image_depth is at most 1".
+    ensure!(image_depth > 1, CL_INVALID_IMAGE_SIZE);
+    let request = Request { context, properties: Vec::new(), flags, format: image_format, host_ptr };
+    let sizes = [image_width, image_height, image_depth];
+    let desc = descriptor(CL_MEM_OBJECT_IMAGE3D, sizes, [image_row_pitch, image_slice_pitch]);
+    // SAFETY: the caller vouches for the pointers.
+    unsafe { request.create(&desc, CL_INVALID_IMAGE_SIZE) }
 }

@@ -4,6 +4,7 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use lockstep_icd_macros::entry_point;
 use lockstep_runtime::image::Image;
 use lockstep_runtime::memory::Memory;
 use lockstep_runtime::memory_transfer::{HostPointer, Layout, Region, Side, boxes_overlap, copy_box, fill_box};
@@ -13,7 +14,7 @@ use opencl_sys::{
     CL_COMMAND_COPY_BUFFER_TO_IMAGE, CL_COMMAND_COPY_IMAGE, CL_COMMAND_COPY_IMAGE_TO_BUFFER, CL_COMMAND_FILL_IMAGE,
     CL_COMMAND_MAP_IMAGE, CL_COMMAND_READ_IMAGE, CL_COMMAND_WRITE_IMAGE, CL_FALSE, CL_IMAGE_FORMAT_MISMATCH,
     CL_INVALID_MEM_OBJECT, CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_MAP_READ, CL_MEM_COPY_OVERLAP,
-    CL_MEM_OBJECT_IMAGE1D_BUFFER, cl_bool, cl_command_queue, cl_event, cl_int, cl_map_flags, cl_mem, cl_uint,
+    CL_MEM_OBJECT_IMAGE1D_BUFFER, cl_bool, cl_command_queue, cl_event, cl_map_flags, cl_mem, cl_uint,
 };
 
 use crate::api::buffer::buffer_in;
@@ -22,7 +23,6 @@ use crate::api::image::image_in;
 use crate::api::memory_object::keep_until_then;
 use crate::api::rect::three;
 use crate::api::transfer::check_map_flags;
-use crate::error::{entry, entry_ret};
 use crate::handle;
 
 /// A box of an image as the application names it: where it lies, and its size in bytes, rows and slices.
@@ -78,10 +78,8 @@ impl HostBox {
 }
 
 /// `clEnqueueReadImage`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn enqueue_read_image(
+#[entry_point]
+pub unsafe fn enqueue_read_image(
     command_queue: cl_command_queue,
     image: cl_mem,
     blocking_read: cl_bool,
@@ -93,19 +91,17 @@ pub unsafe extern "C" fn enqueue_read_image(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     let waits = (num_events_in_wait_list, event_wait_list);
     let pitches = [row_pitch, slice_pitch];
     let read = HostBox { image, blocking: blocking_read, origin, region, pitches, ptr, waits, event };
     // SAFETY: the same contract.
-    entry(|| unsafe { read.enqueue(command_queue, false) })
+    unsafe { read.enqueue(command_queue, false) }
 }
 
 /// `clEnqueueWriteImage`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn enqueue_write_image(
+#[entry_point]
+pub unsafe fn enqueue_write_image(
     command_queue: cl_command_queue,
     image: cl_mem,
     blocking_write: cl_bool,
@@ -117,19 +113,17 @@ pub unsafe extern "C" fn enqueue_write_image(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     let waits = (num_events_in_wait_list, event_wait_list);
     let (pitches, ptr) = ([input_row_pitch, input_slice_pitch], ptr.cast_mut());
     let write = HostBox { image, blocking: blocking_write, origin, region, pitches, ptr, waits, event };
     // SAFETY: the same contract; the bytes at `ptr` are only read.
-    entry(|| unsafe { write.enqueue(command_queue, true) })
+    unsafe { write.enqueue(command_queue, true) }
 }
 
 /// `clEnqueueFillImage`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn enqueue_fill_image(
+#[entry_point]
+pub unsafe fn enqueue_fill_image(
     command_queue: cl_command_queue,
     image: cl_mem,
     fill_color: *const c_void,
@@ -138,9 +132,9 @@ pub unsafe extern "C" fn enqueue_fill_image(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     // SAFETY: the caller vouches for the pointers.
-    entry(|| unsafe {
+    unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
         let (memory, image) = image_in(queue.context(), image)?;
         // "CL_INVALID_VALUE if fill_color is NULL".
@@ -156,14 +150,12 @@ pub unsafe extern "C" fn enqueue_fill_image(
         };
         let work = fill_box(memory, layout, bytes, image.format.element(color));
         enqueue(&queue, CL_COMMAND_FILL_IMAGE, waits, work, Completion { blocking: false, event })
-    })
+    }
 }
 
 /// `clEnqueueCopyImage`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn enqueue_copy_image(
+#[entry_point]
+pub unsafe fn enqueue_copy_image(
     command_queue: cl_command_queue,
     src_image: cl_mem,
     dst_image: cl_mem,
@@ -173,9 +165,9 @@ pub unsafe extern "C" fn enqueue_copy_image(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     // SAFETY: the caller vouches for the pointers.
-    entry(|| unsafe {
+    unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
         let (source, source_image) = image_in(queue.context(), src_image)?;
         let (target, target_image) = image_in(queue.context(), dst_image)?;
@@ -193,7 +185,7 @@ pub unsafe extern "C" fn enqueue_copy_image(
         }
         let work = copy_box((Side::Buffer(source), from), (Side::Buffer(target), to), bytes);
         enqueue(&queue, CL_COMMAND_COPY_IMAGE, waits, work, Completion { blocking: false, event })
-    })
+    }
 }
 
 /// Where a box lies in a buffer, tightly.
@@ -214,10 +206,8 @@ fn is_line_of(memory: &Memory, buffer: &Arc<Memory>) -> bool {
 }
 
 /// `clEnqueueCopyImageToBuffer`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn enqueue_copy_image_to_buffer(
+#[entry_point]
+pub unsafe fn enqueue_copy_image_to_buffer(
     command_queue: cl_command_queue,
     src_image: cl_mem,
     dst_buffer: cl_mem,
@@ -227,9 +217,9 @@ pub unsafe extern "C" fn enqueue_copy_image_to_buffer(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     // SAFETY: the caller vouches for the pointers.
-    entry(|| unsafe {
+    unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
         let (source, image) = image_in(queue.context(), src_image)?;
         let target = buffer_in(queue.context(), dst_buffer)?;
@@ -240,14 +230,12 @@ pub unsafe extern "C" fn enqueue_copy_image_to_buffer(
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
         let work = copy_box((Side::Buffer(source), from), (Side::Buffer(target), to), bytes);
         enqueue(&queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, waits, work, Completion { blocking: false, event })
-    })
+    }
 }
 
 /// `clEnqueueCopyBufferToImage`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn enqueue_copy_buffer_to_image(
+#[entry_point]
+pub unsafe fn enqueue_copy_buffer_to_image(
     command_queue: cl_command_queue,
     src_buffer: cl_mem,
     dst_image: cl_mem,
@@ -257,9 +245,9 @@ pub unsafe extern "C" fn enqueue_copy_buffer_to_image(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     // SAFETY: the caller vouches for the pointers.
-    entry(|| unsafe {
+    unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
         let source = buffer_in(queue.context(), src_buffer)?;
         let (target, image) = image_in(queue.context(), dst_image)?;
@@ -270,14 +258,12 @@ pub unsafe extern "C" fn enqueue_copy_buffer_to_image(
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
         let work = copy_box((Side::Buffer(source), from), (Side::Buffer(target), to), bytes);
         enqueue(&queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, waits, work, Completion { blocking: false, event })
-    })
+    }
 }
 
 /// `clEnqueueMapImage`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn enqueue_map_image(
+#[entry_point]
+pub unsafe fn enqueue_map_image(
     command_queue: cl_command_queue,
     image: cl_mem,
     blocking_map: cl_bool,
@@ -289,44 +275,39 @@ pub unsafe extern "C" fn enqueue_map_image(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-    errcode_ret: *mut cl_int,
-) -> *mut c_void {
-    let body = || {
-        let queue = handle::get::<Queue>(command_queue)?;
-        let (memory, image) = image_in(queue.context(), image)?;
-        // SAFETY: the caller vouches for the pointers.
-        let (layout, bytes) = unsafe { part(&image, origin, region)? };
-        check_map_flags(map_flags)?;
-        // "CL_INVALID_VALUE if image_row_pitch is NULL"; "if image is a 3D image, 1D or 2D image array object and
-        // image_slice_pitch is NULL".
-        ensure!(!image_row_pitch.is_null(), CL_INVALID_VALUE);
-        ensure!(!image.has_slices() || !image_slice_pitch.is_null(), CL_INVALID_VALUE);
-        // SAFETY: the caller vouches for the list.
-        let waits = unsafe { wait_list(queue.context(), num_events_in_wait_list, event_wait_list)? };
-        // "CL_INVALID_OPERATION if image has been created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS and
-        // CL_MAP_READ is set in map_flags [or] with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS and CL_MAP_WRITE or
-        // CL_MAP_WRITE_INVALIDATE_REGION is set".
-        let (reads, writes) = (map_flags & CL_MAP_READ != 0, map_flags & !CL_MAP_READ != 0);
-        ensure!((memory.host_may_read() || !reads) && (memory.host_may_write() || !writes), CL_INVALID_OPERATION);
-        let pointer = memory.map_box(map_flags, layout, bytes)?;
-        let work = keep_until_then(vec![memory.clone()]);
-        let completion = Completion { blocking: blocking_map != CL_FALSE, event };
-        // SAFETY: the caller vouches for `event`.
-        let enqueued = unsafe { enqueue(&queue, CL_COMMAND_MAP_IMAGE, waits, work, completion) };
-        enqueued.or_else(|error| {
-            memory.unmap(pointer)?;
-            Err(error)
-        })?;
-        // SAFETY: the caller vouches for both, and the first is not null.
-        unsafe {
-            image_row_pitch.write(image.row_pitch);
-            if !image_slice_pitch.is_null() {
-                // "For a 1D and 2D image, zero is returned if this argument is not NULL."
-                image_slice_pitch.write(if image.has_slices() { image.slice_pitch } else { 0 });
-            }
+) -> Result<*mut c_void> {
+    let queue = handle::get::<Queue>(command_queue)?;
+    let (memory, image) = image_in(queue.context(), image)?;
+    // SAFETY: the caller vouches for the pointers.
+    let (layout, bytes) = unsafe { part(&image, origin, region)? };
+    check_map_flags(map_flags)?;
+    // "CL_INVALID_VALUE if image_row_pitch is NULL"; "if image is a 3D image, 1D or 2D image array object and
+    // image_slice_pitch is NULL".
+    ensure!(!image_row_pitch.is_null(), CL_INVALID_VALUE);
+    ensure!(!image.has_slices() || !image_slice_pitch.is_null(), CL_INVALID_VALUE);
+    // SAFETY: the caller vouches for the list.
+    let waits = unsafe { wait_list(queue.context(), num_events_in_wait_list, event_wait_list)? };
+    // "CL_INVALID_OPERATION if image has been created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS and
+    // CL_MAP_READ is set in map_flags [or] with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS and CL_MAP_WRITE or
+    // CL_MAP_WRITE_INVALIDATE_REGION is set".
+    let (reads, writes) = (map_flags & CL_MAP_READ != 0, map_flags & !CL_MAP_READ != 0);
+    ensure!((memory.host_may_read() || !reads) && (memory.host_may_write() || !writes), CL_INVALID_OPERATION);
+    let pointer = memory.map_box(map_flags, layout, bytes)?;
+    let work = keep_until_then(vec![memory.clone()]);
+    let completion = Completion { blocking: blocking_map != CL_FALSE, event };
+    // SAFETY: the caller vouches for `event`.
+    let enqueued = unsafe { enqueue(&queue, CL_COMMAND_MAP_IMAGE, waits, work, completion) };
+    enqueued.or_else(|error| {
+        memory.unmap(pointer)?;
+        Err(error)
+    })?;
+    // SAFETY: the caller vouches for both, and the first is not null.
+    unsafe {
+        image_row_pitch.write(image.row_pitch);
+        if !image_slice_pitch.is_null() {
+            // "For a 1D and 2D image, zero is returned if this argument is not NULL."
+            image_slice_pitch.write(if image.has_slices() { image.slice_pitch } else { 0 });
         }
-        Ok(pointer.cast())
-    };
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+    }
+    Ok(pointer.cast())
 }

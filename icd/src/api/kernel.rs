@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
 
+use lockstep_icd_macros::entry_point;
 use lockstep_runtime::device::Device;
 use lockstep_runtime::kernel::{Kernel, Param, ParamKind, Space};
 use lockstep_runtime::program::{self, Program};
@@ -21,15 +22,14 @@ use opencl_sys::{
     CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, CL_KERNEL_MAX_NUM_SUB_GROUPS, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE,
     CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PROGRAM,
     CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_SPILL_MEM_SIZE_INTEL, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE,
-    CL_KERNEL_WORK_GROUP_SIZE, CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY, cl_device_id, cl_int, cl_kernel,
-    cl_kernel_arg_info, cl_kernel_info, cl_kernel_sub_group_info, cl_kernel_work_group_info, cl_mem,
-    cl_mem_device_address_ext, cl_program, cl_sampler, cl_uint, cl_ulong,
+    CL_KERNEL_WORK_GROUP_SIZE, CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY, cl_device_id, cl_kernel, cl_kernel_arg_info,
+    cl_kernel_info, cl_kernel_sub_group_info, cl_kernel_work_group_info, cl_mem, cl_mem_device_address_ext, cl_program,
+    cl_sampler, cl_uint, cl_ulong,
 };
 
 use crate::api::buffer::buffer_in;
 use crate::api::image::image_in;
 use crate::api::pipe::pipe_in;
-use crate::error::{entry, entry_ret};
 use crate::handle;
 use crate::info::Info;
 
@@ -37,237 +37,208 @@ use crate::info::Info;
 const PREFERRED_MULTIPLE: usize = 16;
 
 /// `clCreateKernel`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn create_kernel(
-    program: cl_program,
-    kernel_name: *const c_char,
-    errcode_ret: *mut cl_int,
-) -> cl_kernel {
-    let body = || {
-        let program = handle::get::<Program>(program)?;
-        // "CL_INVALID_VALUE if kernel_name is NULL."
-        ensure!(!kernel_name.is_null(), CL_INVALID_VALUE);
-        // SAFETY: the caller vouches for the terminating null.
-        let name = program::text(unsafe { CStr::from_ptr(kernel_name) }.to_bytes())?;
-        handle::publish(Kernel::new(&program, name)?)
-    };
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+#[entry_point]
+pub unsafe fn create_kernel(program: cl_program, kernel_name: *const c_char) -> Result<cl_kernel> {
+    let program = handle::get::<Program>(program)?;
+    // "CL_INVALID_VALUE if kernel_name is NULL."
+    ensure!(!kernel_name.is_null(), CL_INVALID_VALUE);
+    // SAFETY: the caller vouches for the terminating null.
+    let name = program::text(unsafe { CStr::from_ptr(kernel_name) }.to_bytes())?;
+    handle::publish(Kernel::new(&program, name)?)
 }
 
 /// `clCreateKernelsInProgram`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn create_kernels_in_program(
+#[entry_point]
+pub unsafe fn create_kernels_in_program(
     program: cl_program,
     num_kernels: cl_uint,
     kernels: *mut cl_kernel,
     num_kernels_ret: *mut cl_uint,
-) -> cl_int {
-    entry(|| {
-        let program = handle::get::<Program>(program)?;
-        let count = program.executable()?.outline().kernels.len();
-        if !kernels.is_null() {
-            // "CL_INVALID_VALUE if kernels is not NULL and num_kernels is less than the number of kernels in program."
-            ensure!(num_kernels as usize >= count, CL_INVALID_VALUE);
-            for (index, kernel) in Kernel::all(&program)?.into_iter().enumerate() {
-                let handle = handle::publish(kernel)?;
-                // SAFETY: the caller vouches for `num_kernels` places, which are enough.
-                unsafe { kernels.add(index).write(handle) };
-            }
+) -> Result<()> {
+    let program = handle::get::<Program>(program)?;
+    let count = program.executable()?.outline().kernels.len();
+    if !kernels.is_null() {
+        // "CL_INVALID_VALUE if kernels is not NULL and num_kernels is less than the number of kernels in program."
+        ensure!(num_kernels as usize >= count, CL_INVALID_VALUE);
+        for (index, kernel) in Kernel::all(&program)?.into_iter().enumerate() {
+            let handle = handle::publish(kernel)?;
+            // SAFETY: the caller vouches for `num_kernels` places, which are enough.
+            unsafe { kernels.add(index).write(handle) };
         }
-        if !num_kernels_ret.is_null() {
-            // SAFETY: not null, so the caller vouches for it.
-            unsafe { num_kernels_ret.write(count as cl_uint) };
-        }
-        Ok(())
-    })
+    }
+    if !num_kernels_ret.is_null() {
+        // SAFETY: not null, so the caller vouches for it.
+        unsafe { num_kernels_ret.write(count as cl_uint) };
+    }
+    Ok(())
 }
 
 /// `clCloneKernel`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn clone_kernel(source_kernel: cl_kernel, errcode_ret: *mut cl_int) -> cl_kernel {
-    let body = || handle::publish(handle::get::<Kernel>(source_kernel)?.duplicate());
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+#[entry_point]
+pub fn clone_kernel(source_kernel: cl_kernel) -> Result<cl_kernel> {
+    handle::publish(handle::get::<Kernel>(source_kernel)?.duplicate())
 }
 
 /// `clRetainKernel`: "CL_INVALID_KERNEL if kernel is not a valid kernel object."
-pub extern "C" fn retain_kernel(kernel: cl_kernel) -> cl_int {
-    entry(|| handle::retain::<Kernel>(kernel))
+#[entry_point]
+pub fn retain_kernel(kernel: cl_kernel) -> Result<()> {
+    handle::retain::<Kernel>(kernel)
 }
 
 /// `clReleaseKernel`: "CL_INVALID_KERNEL if kernel is not a valid kernel object."
-pub extern "C" fn release_kernel(kernel: cl_kernel) -> cl_int {
-    entry(|| handle::release::<Kernel>(kernel))
+#[entry_point]
+pub fn release_kernel(kernel: cl_kernel) -> Result<()> {
+    handle::release::<Kernel>(kernel)
 }
 
 /// `clSetKernelArg`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn set_kernel_arg(
+#[entry_point]
+pub unsafe fn set_kernel_arg(
     kernel: cl_kernel,
     arg_index: cl_uint,
     arg_size: usize,
     arg_value: *const c_void,
-) -> cl_int {
-    entry(|| {
-        let kernel = handle::get::<Kernel>(kernel)?;
-        let index = arg_index as usize;
-        match kernel.param(index)?.kind {
-            ParamKind::Value => {
-                // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value."
-                ensure!(!arg_value.is_null(), CL_INVALID_ARG_VALUE);
-                // "CL_INVALID_ARG_SIZE if arg_size does not match the size of the data type for an argument that is not
-                // a memory object".
-                ensure!(arg_size == kernel.param(index)?.size as usize, CL_INVALID_ARG_SIZE);
-                // SAFETY: the caller vouches for `arg_size` bytes.
-                kernel.set_value(index, unsafe { std::slice::from_raw_parts(arg_value.cast(), arg_size) })
-            }
-            ParamKind::Pointer(_) => {
-                // "[…] or if the argument is a memory object and arg_size != sizeof(cl_mem)".
-                ensure!(arg_size == size_of::<cl_mem>(), CL_INVALID_ARG_SIZE);
-                let object = if arg_value.is_null() {
-                    std::ptr::null_mut()
-                } else {
-                    // SAFETY: the caller vouches for `arg_size` bytes, which hold a handle.
-                    unsafe { arg_value.cast::<cl_mem>().read_unaligned() }
-                };
-                // "If the argument is a buffer object, the arg_value pointer can be NULL or point to a NULL value in
-                // which case a NULL value will be used".
-                // "CL_INVALID_MEM_OBJECT if arg_value […] does not point to a valid memory object"; "CL_INVALID_CONTEXT if
-                // the context associated with kernel and an OpenCL object pointed to by arg_value are not the same".
-                let context = kernel.program().context();
-                if kernel.param(index)?.is_pipe() {
-                    return kernel.set_buffer(index, Some(&pipe_in(context, object)?));
-                }
-                let buffer = (!object.is_null()).then(|| buffer_in(context, object)).transpose()?;
-                kernel.set_buffer(index, buffer.as_ref())
-            }
-            ParamKind::Local => {
-                // "If the argument is declared with the local qualifier, the arg_value entry must be NULL."
-                ensure!(arg_value.is_null(), CL_INVALID_ARG_VALUE);
-                kernel.set_local(index, arg_size as u64)
-            }
-            ParamKind::Image => {
-                ensure!(arg_size == size_of::<cl_mem>(), CL_INVALID_ARG_SIZE);
-                // "CL_INVALID_MEM_OBJECT if arg_value is NULL and it must point to a valid memory object [or] does not
-                // point to a valid memory object".
-                ensure!(!arg_value.is_null(), CL_INVALID_MEM_OBJECT);
-                // SAFETY: the caller vouches for `arg_size` bytes, which hold a handle.
-                let object = unsafe { arg_value.cast::<cl_mem>().read_unaligned() };
-                let (memory, _) = image_in(kernel.program().context(), object)?;
-                // "CL_INVALID_ARG_VALUE if the argument is an image declared with the read_only qualifier and arg_value
-                // refers to an image object created with cl_mem_flags of CL_MEM_WRITE_ONLY, or if the image argument is
-                // declared with the write_only qualifier and arg_value refers to an image object created with
-                // cl_mem_flags of CL_MEM_READ_ONLY."
-                let forbidden = match kernel.param(index)?.access.as_str() {
-                    "read_only" => CL_MEM_WRITE_ONLY,
-                    "write_only" => CL_MEM_READ_ONLY,
-                    _ => CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,
-                };
-                ensure!(memory.flags() & forbidden == 0, CL_INVALID_ARG_VALUE);
-                kernel.set_image(index, &memory)
-            }
-            ParamKind::Sampler => {
-                // "CL_INVALID_ARG_SIZE […] if arg_size != sizeof(cl_sampler) and the argument is a sampler."
-                ensure!(arg_size == size_of::<cl_sampler>(), CL_INVALID_ARG_SIZE);
-                // "CL_INVALID_SAMPLER if the kernel argument is a sampler, but arg_value does not point to a valid sampler
-                // object."
-                ensure!(!arg_value.is_null(), CL_INVALID_SAMPLER);
-                // SAFETY: the caller vouches for `arg_size` bytes, which hold a handle.
-                let sampler = unsafe { arg_value.cast::<cl_sampler>().read_unaligned() };
-                let sampler = handle::get::<Sampler>(sampler)?;
-                ensure!(Arc::ptr_eq(&sampler.context, kernel.program().context()), CL_INVALID_CONTEXT);
-                kernel.set_sampler(index, &sampler)
-            }
+) -> Result<()> {
+    let kernel = handle::get::<Kernel>(kernel)?;
+    let index = arg_index as usize;
+    match kernel.param(index)?.kind {
+        ParamKind::Value => {
+            // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value."
+            ensure!(!arg_value.is_null(), CL_INVALID_ARG_VALUE);
+            // "CL_INVALID_ARG_SIZE if arg_size does not match the size of the data type for an argument that is not
+            // a memory object".
+            ensure!(arg_size == kernel.param(index)?.size as usize, CL_INVALID_ARG_SIZE);
+            // SAFETY: the caller vouches for `arg_size` bytes.
+            kernel.set_value(index, unsafe { std::slice::from_raw_parts(arg_value.cast(), arg_size) })
         }
-    })
+        ParamKind::Pointer(_) => {
+            // "[…] or if the argument is a memory object and arg_size != sizeof(cl_mem)".
+            ensure!(arg_size == size_of::<cl_mem>(), CL_INVALID_ARG_SIZE);
+            let object = if arg_value.is_null() {
+                std::ptr::null_mut()
+            } else {
+                // SAFETY: the caller vouches for `arg_size` bytes, which hold a handle.
+                unsafe { arg_value.cast::<cl_mem>().read_unaligned() }
+            };
+            // "If the argument is a buffer object, the arg_value pointer can be NULL or point to a NULL value in
+            // which case a NULL value will be used".
+            // "CL_INVALID_MEM_OBJECT if arg_value […] does not point to a valid memory object"; "CL_INVALID_CONTEXT if
+            // the context associated with kernel and an OpenCL object pointed to by arg_value are not the same".
+            let context = kernel.program().context();
+            if kernel.param(index)?.is_pipe() {
+                return kernel.set_buffer(index, Some(&pipe_in(context, object)?));
+            }
+            let buffer = (!object.is_null()).then(|| buffer_in(context, object)).transpose()?;
+            kernel.set_buffer(index, buffer.as_ref())
+        }
+        ParamKind::Local => {
+            // "If the argument is declared with the local qualifier, the arg_value entry must be NULL."
+            ensure!(arg_value.is_null(), CL_INVALID_ARG_VALUE);
+            kernel.set_local(index, arg_size as u64)
+        }
+        ParamKind::Image => {
+            ensure!(arg_size == size_of::<cl_mem>(), CL_INVALID_ARG_SIZE);
+            // "CL_INVALID_MEM_OBJECT if arg_value is NULL and it must point to a valid memory object [or] does not
+            // point to a valid memory object".
+            ensure!(!arg_value.is_null(), CL_INVALID_MEM_OBJECT);
+            // SAFETY: the caller vouches for `arg_size` bytes, which hold a handle.
+            let object = unsafe { arg_value.cast::<cl_mem>().read_unaligned() };
+            let (memory, _) = image_in(kernel.program().context(), object)?;
+            // "CL_INVALID_ARG_VALUE if the argument is an image declared with the read_only qualifier and arg_value
+            // refers to an image object created with cl_mem_flags of CL_MEM_WRITE_ONLY, or if the image argument is
+            // declared with the write_only qualifier and arg_value refers to an image object created with
+            // cl_mem_flags of CL_MEM_READ_ONLY."
+            let forbidden = match kernel.param(index)?.access.as_str() {
+                "read_only" => CL_MEM_WRITE_ONLY,
+                "write_only" => CL_MEM_READ_ONLY,
+                _ => CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,
+            };
+            ensure!(memory.flags() & forbidden == 0, CL_INVALID_ARG_VALUE);
+            kernel.set_image(index, &memory)
+        }
+        ParamKind::Sampler => {
+            // "CL_INVALID_ARG_SIZE […] if arg_size != sizeof(cl_sampler) and the argument is a sampler."
+            ensure!(arg_size == size_of::<cl_sampler>(), CL_INVALID_ARG_SIZE);
+            // "CL_INVALID_SAMPLER if the kernel argument is a sampler, but arg_value does not point to a valid sampler
+            // object."
+            ensure!(!arg_value.is_null(), CL_INVALID_SAMPLER);
+            // SAFETY: the caller vouches for `arg_size` bytes, which hold a handle.
+            let sampler = unsafe { arg_value.cast::<cl_sampler>().read_unaligned() };
+            let sampler = handle::get::<Sampler>(sampler)?;
+            ensure!(Arc::ptr_eq(&sampler.context, kernel.program().context()), CL_INVALID_CONTEXT);
+            kernel.set_sampler(index, &sampler)
+        }
+    }
 }
 
 /// `clSetKernelArgDevicePointerEXT`: "it's legal to pass invalid pointers".
-pub extern "C" fn set_kernel_arg_device_pointer(
+#[entry_point]
+pub fn set_kernel_arg_device_pointer(
     kernel: cl_kernel,
     arg_index: cl_uint,
     arg_value: cl_mem_device_address_ext,
-) -> cl_int {
-    entry(|| {
-        let kernel = handle::get::<Kernel>(kernel)?;
-        let index = arg_index as usize;
-        // "CL_INVALID_ARG_INDEX if arg_index is not a valid argument index [or] corresponds to an argument that is not a
-        // pointer to the global address space."
-        ensure!(kernel.param(index)?.kind == ParamKind::Pointer(Space::Global), CL_INVALID_ARG_INDEX);
-        kernel.set_pointer(index, arg_value)
-    })
+) -> Result<()> {
+    let kernel = handle::get::<Kernel>(kernel)?;
+    let index = arg_index as usize;
+    // "CL_INVALID_ARG_INDEX if arg_index is not a valid argument index [or] corresponds to an argument that is not a
+    // pointer to the global address space."
+    ensure!(kernel.param(index)?.kind == ParamKind::Pointer(Space::Global), CL_INVALID_ARG_INDEX);
+    kernel.set_pointer(index, arg_value)
 }
 
 /// `clGetKernelInfo`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn get_kernel_info(
+#[entry_point]
+pub unsafe fn get_kernel_info(
     kernel: cl_kernel,
     param_name: cl_kernel_info,
     param_value_size: usize,
     param_value: *mut c_void,
     param_value_size_ret: *mut usize,
-) -> cl_int {
-    entry(|| {
-        let kernel = handle::get::<Kernel>(kernel)?;
-        // SAFETY: the caller vouches for the pointers.
-        let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
-        match param_name {
-            CL_KERNEL_FUNCTION_NAME => info.string(&kernel.outline().name),
-            CL_KERNEL_NUM_ARGS => info.value(kernel.outline().params.len() as cl_uint),
-            CL_KERNEL_REFERENCE_COUNT => info.value(handle::references(&kernel)),
-            CL_KERNEL_CONTEXT => info.value(handle::of(kernel.program().context())),
-            CL_KERNEL_PROGRAM => info.value(handle::of(kernel.program())),
-            CL_KERNEL_ATTRIBUTES => info.string(&kernel.outline().attrs.text),
-            _ => Err(Error::new(CL_INVALID_VALUE)),
-        }
-    })
+) -> Result<()> {
+    let kernel = handle::get::<Kernel>(kernel)?;
+    // SAFETY: the caller vouches for the pointers.
+    let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
+    match param_name {
+        CL_KERNEL_FUNCTION_NAME => info.string(&kernel.outline().name),
+        CL_KERNEL_NUM_ARGS => info.value(kernel.outline().params.len() as cl_uint),
+        CL_KERNEL_REFERENCE_COUNT => info.value(handle::references(&kernel)),
+        CL_KERNEL_CONTEXT => info.value(handle::of(kernel.program().context())),
+        CL_KERNEL_PROGRAM => info.value(handle::of(kernel.program())),
+        CL_KERNEL_ATTRIBUTES => info.string(&kernel.outline().attrs.text),
+        _ => Err(Error::new(CL_INVALID_VALUE)),
+    }
 }
 
 /// `clGetKernelWorkGroupInfo`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn get_kernel_work_group_info(
+#[entry_point]
+pub unsafe fn get_kernel_work_group_info(
     kernel: cl_kernel,
     device: cl_device_id,
     param_name: cl_kernel_work_group_info,
     param_value_size: usize,
     param_value: *mut c_void,
     param_value_size_ret: *mut usize,
-) -> cl_int {
-    entry(|| {
-        let kernel = handle::get::<Kernel>(kernel)?;
-        check_device(&kernel, device)?;
-        // SAFETY: the caller vouches for the pointers.
-        let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
-        match param_name {
-            CL_KERNEL_WORK_GROUP_SIZE => info.value(kernel.max_group_size()),
-            CL_KERNEL_COMPILE_WORK_GROUP_SIZE => {
-                let required = kernel.outline().attrs.reqd_work_group_size.unwrap_or_default();
-                info.value(required.map(|n| n as usize))
-            }
-            CL_KERNEL_LOCAL_MEM_SIZE => info.value::<cl_ulong>(kernel.local_mem_size()),
-            CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => info.value(PREFERRED_MULTIPLE.max(kernel.sub_group_size())),
-            CL_KERNEL_PRIVATE_MEM_SIZE => info.value::<cl_ulong>(kernel.private_mem_size()),
-            // "Returns the amount of spill memory used by a kernel": registers are saved on the thread's stack, and no
-            // memory of the device is set apart for them.
-            CL_KERNEL_SPILL_MEM_SIZE_INTEL => info.value::<cl_ulong>(0),
-            // CL_KERNEL_GLOBAL_WORK_SIZE: "CL_INVALID_VALUE […] if device is not a custom device and kernel is not a
-            // built-in kernel".
-            _ => Err(Error::new(CL_INVALID_VALUE)),
+) -> Result<()> {
+    let kernel = handle::get::<Kernel>(kernel)?;
+    check_device(&kernel, device)?;
+    // SAFETY: the caller vouches for the pointers.
+    let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
+    match param_name {
+        CL_KERNEL_WORK_GROUP_SIZE => info.value(kernel.max_group_size()),
+        CL_KERNEL_COMPILE_WORK_GROUP_SIZE => {
+            let required = kernel.outline().attrs.reqd_work_group_size.unwrap_or_default();
+            info.value(required.map(|n| n as usize))
         }
-    })
+        CL_KERNEL_LOCAL_MEM_SIZE => info.value::<cl_ulong>(kernel.local_mem_size()),
+        CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => info.value(PREFERRED_MULTIPLE.max(kernel.sub_group_size())),
+        CL_KERNEL_PRIVATE_MEM_SIZE => info.value::<cl_ulong>(kernel.private_mem_size()),
+        // "Returns the amount of spill memory used by a kernel": registers are saved on the thread's stack, and no
+        // memory of the device is set apart for them.
+        CL_KERNEL_SPILL_MEM_SIZE_INTEL => info.value::<cl_ulong>(0),
+        // CL_KERNEL_GLOBAL_WORK_SIZE: "CL_INVALID_VALUE […] if device is not a custom device and kernel is not a
+        // built-in kernel".
+        _ => Err(Error::new(CL_INVALID_VALUE)),
+    }
 }
 
 /// "CL_INVALID_DEVICE if device is not in the list of devices associated with kernel or if device is NULL but there is
@@ -281,48 +252,44 @@ fn check_device(kernel: &Kernel, device: cl_device_id) -> Result<()> {
 }
 
 /// `clGetKernelArgInfo`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn get_kernel_arg_info(
+#[entry_point]
+pub unsafe fn get_kernel_arg_info(
     kernel: cl_kernel,
     arg_index: cl_uint,
     param_name: cl_kernel_arg_info,
     param_value_size: usize,
     param_value: *mut c_void,
     param_value_size_ret: *mut usize,
-) -> cl_int {
-    entry(|| {
-        let kernel = handle::get::<Kernel>(kernel)?;
-        let param = kernel.param(arg_index as usize)?;
-        // "CL_KERNEL_ARG_INFO_NOT_AVAILABLE if the argument information is not available for kernel."
-        ensure!(!param.type_name.is_empty(), CL_KERNEL_ARG_INFO_NOT_AVAILABLE);
-        // SAFETY: the caller vouches for the pointers.
-        let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
-        match param_name {
-            CL_KERNEL_ARG_ADDRESS_QUALIFIER => info.value(address_qualifier(param)),
-            CL_KERNEL_ARG_ACCESS_QUALIFIER => info.value(match param.access.as_str() {
-                "read_only" => CL_KERNEL_ARG_ACCESS_READ_ONLY,
-                "write_only" => CL_KERNEL_ARG_ACCESS_WRITE_ONLY,
-                "read_write" => CL_KERNEL_ARG_ACCESS_READ_WRITE,
-                _ => CL_KERNEL_ARG_ACCESS_NONE,
-            }),
-            CL_KERNEL_ARG_TYPE_NAME => info.string(&param.type_name),
-            CL_KERNEL_ARG_TYPE_QUALIFIER => {
-                info.value(param.qualifiers.split_whitespace().fold(0_u64, |bits, qualifier| {
-                    bits | u64::from(match qualifier {
-                        "const" => CL_KERNEL_ARG_TYPE_CONST,
-                        "restrict" => CL_KERNEL_ARG_TYPE_RESTRICT,
-                        "volatile" => CL_KERNEL_ARG_TYPE_VOLATILE,
-                        "pipe" => CL_KERNEL_ARG_TYPE_PIPE,
-                        _ => 0,
-                    })
-                }))
-            }
-            CL_KERNEL_ARG_NAME => info.string(&param.name),
-            _ => Err(Error::new(CL_INVALID_VALUE)),
+) -> Result<()> {
+    let kernel = handle::get::<Kernel>(kernel)?;
+    let param = kernel.param(arg_index as usize)?;
+    // "CL_KERNEL_ARG_INFO_NOT_AVAILABLE if the argument information is not available for kernel."
+    ensure!(!param.type_name.is_empty(), CL_KERNEL_ARG_INFO_NOT_AVAILABLE);
+    // SAFETY: the caller vouches for the pointers.
+    let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
+    match param_name {
+        CL_KERNEL_ARG_ADDRESS_QUALIFIER => info.value(address_qualifier(param)),
+        CL_KERNEL_ARG_ACCESS_QUALIFIER => info.value(match param.access.as_str() {
+            "read_only" => CL_KERNEL_ARG_ACCESS_READ_ONLY,
+            "write_only" => CL_KERNEL_ARG_ACCESS_WRITE_ONLY,
+            "read_write" => CL_KERNEL_ARG_ACCESS_READ_WRITE,
+            _ => CL_KERNEL_ARG_ACCESS_NONE,
+        }),
+        CL_KERNEL_ARG_TYPE_NAME => info.string(&param.type_name),
+        CL_KERNEL_ARG_TYPE_QUALIFIER => {
+            info.value(param.qualifiers.split_whitespace().fold(0_u64, |bits, qualifier| {
+                bits | u64::from(match qualifier {
+                    "const" => CL_KERNEL_ARG_TYPE_CONST,
+                    "restrict" => CL_KERNEL_ARG_TYPE_RESTRICT,
+                    "volatile" => CL_KERNEL_ARG_TYPE_VOLATILE,
+                    "pipe" => CL_KERNEL_ARG_TYPE_PIPE,
+                    _ => 0,
+                })
+            }))
         }
-    })
+        CL_KERNEL_ARG_NAME => info.string(&param.name),
+        _ => Err(Error::new(CL_INVALID_VALUE)),
+    }
 }
 
 fn address_qualifier(param: &Param) -> cl_uint {
@@ -340,10 +307,8 @@ fn sub_groups_of(local: &[usize], size: usize) -> usize {
 }
 
 /// `clGetKernelSubGroupInfo`: sub-groups are gangs, and a kernel's gangs have a fixed number of lanes.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn get_kernel_sub_group_info(
+#[entry_point]
+pub unsafe fn get_kernel_sub_group_info(
     kernel: cl_kernel,
     device: cl_device_id,
     param_name: cl_kernel_sub_group_info,
@@ -352,51 +317,49 @@ pub unsafe extern "C" fn get_kernel_sub_group_info(
     param_value_size: usize,
     param_value: *mut c_void,
     param_value_size_ret: *mut usize,
-) -> cl_int {
-    entry(|| {
-        let kernel = handle::get::<Kernel>(kernel)?;
-        check_device(&kernel, device)?;
-        // "CL_INVALID_VALUE […] if param_name is CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, […] and the size in bytes
-        // specified by input_value_size is not valid or if input_value is NULL."
-        let input = |most: usize| -> Result<Vec<usize>> {
-            let word = size_of::<usize>();
-            let fits = input_value_size.is_multiple_of(word) && (1..=most).contains(&(input_value_size / word));
-            ensure!(fits && !input_value.is_null(), CL_INVALID_VALUE);
-            let values = input_value.cast::<usize>();
-            // SAFETY: the caller vouches that so many bytes can be read; nothing is asked of their alignment.
-            Ok((0..input_value_size / word).map(|index| unsafe { values.add(index).read_unaligned() }).collect())
-        };
-        // SAFETY: the caller vouches for the pointers.
-        let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
-        let sub_group = kernel.sub_group_size();
-        match param_name {
-            CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE => {
-                input(3)?;
-                info.value(sub_group)
-            }
-            CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE => info.value(sub_groups_of(&input(3)?, sub_group)),
-            CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT => {
-                let count = input(1)?[0];
-                let full = count.saturating_mul(sub_group);
-                let sizes = match kernel.outline().attrs.reqd_work_group_size {
-                    Some(required) => {
-                        Some(required.map(|n| n as usize)).filter(|size| sub_groups_of(size, sub_group) == count)
-                    }
-                    None => Some([full, 1, 1]).filter(|_| (1..=kernel.max_group_size()).contains(&full)),
-                };
-                // As many dimensions as the caller has room for. "If no work-group size will accommodate the requested
-                // number of sub-groups […] all 0".
-                let dimensions = if param_value.is_null() { 3 } else { param_value_size / size_of::<usize>() };
-                info.slice(&sizes.unwrap_or_default()[..dimensions.clamp(1, 3)])
-            }
-            CL_KERNEL_MAX_NUM_SUB_GROUPS => info.value(sub_groups_of(&[kernel.max_group_size()], sub_group)),
-            // No source can ask for a number of sub-groups.
-            CL_KERNEL_COMPILE_NUM_SUB_GROUPS => info.value::<usize>(0),
-            // "Returns the sub-group size specified [for] the kernel […]. If [it] is not specified […] 0".
-            CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL => {
-                info.value(kernel.outline().attrs.reqd_sub_group_size.unwrap_or(0) as usize)
-            }
-            _ => Err(Error::new(CL_INVALID_VALUE)),
+) -> Result<()> {
+    let kernel = handle::get::<Kernel>(kernel)?;
+    check_device(&kernel, device)?;
+    // "CL_INVALID_VALUE […] if param_name is CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, […] and the size in bytes
+    // specified by input_value_size is not valid or if input_value is NULL."
+    let input = |most: usize| -> Result<Vec<usize>> {
+        let word = size_of::<usize>();
+        let fits = input_value_size.is_multiple_of(word) && (1..=most).contains(&(input_value_size / word));
+        ensure!(fits && !input_value.is_null(), CL_INVALID_VALUE);
+        let values = input_value.cast::<usize>();
+        // SAFETY: the caller vouches that so many bytes can be read; nothing is asked of their alignment.
+        Ok((0..input_value_size / word).map(|index| unsafe { values.add(index).read_unaligned() }).collect())
+    };
+    // SAFETY: the caller vouches for the pointers.
+    let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
+    let sub_group = kernel.sub_group_size();
+    match param_name {
+        CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE => {
+            input(3)?;
+            info.value(sub_group)
         }
-    })
+        CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE => info.value(sub_groups_of(&input(3)?, sub_group)),
+        CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT => {
+            let count = input(1)?[0];
+            let full = count.saturating_mul(sub_group);
+            let sizes = match kernel.outline().attrs.reqd_work_group_size {
+                Some(required) => {
+                    Some(required.map(|n| n as usize)).filter(|size| sub_groups_of(size, sub_group) == count)
+                }
+                None => Some([full, 1, 1]).filter(|_| (1..=kernel.max_group_size()).contains(&full)),
+            };
+            // As many dimensions as the caller has room for. "If no work-group size will accommodate the requested
+            // number of sub-groups […] all 0".
+            let dimensions = if param_value.is_null() { 3 } else { param_value_size / size_of::<usize>() };
+            info.slice(&sizes.unwrap_or_default()[..dimensions.clamp(1, 3)])
+        }
+        CL_KERNEL_MAX_NUM_SUB_GROUPS => info.value(sub_groups_of(&[kernel.max_group_size()], sub_group)),
+        // No source can ask for a number of sub-groups.
+        CL_KERNEL_COMPILE_NUM_SUB_GROUPS => info.value::<usize>(0),
+        // "Returns the sub-group size specified [for] the kernel […]. If [it] is not specified […] 0".
+        CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL => {
+            info.value(kernel.outline().attrs.reqd_sub_group_size.unwrap_or(0) as usize)
+        }
+        _ => Err(Error::new(CL_INVALID_VALUE)),
+    }
 }

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use lockstep_icd_macros::entry_point;
 use lockstep_runtime::kernel::Kernel;
 use lockstep_runtime::{ApiHandle, Error, Result, ensure};
 use opencl_sys::{
@@ -24,7 +25,6 @@ use parking_lot::Mutex;
 use crate::api::command_buffer::{CommandBuffer, HeldKernel};
 use crate::api::enqueue::check_only;
 use crate::api::{kernel, ndrange, svm};
-use crate::error::entry;
 use crate::info::Info;
 use crate::{handle, property_list};
 
@@ -258,17 +258,15 @@ impl Now {
 }
 
 /// `clUpdateMutableCommandsKHR`.
-///
-/// # Safety
-/// The pointers are as the extension says.
-pub unsafe extern "C" fn update_mutable_commands(
+#[entry_point]
+pub unsafe fn update_mutable_commands(
     command_buffer: cl_command_buffer_khr,
     num_configs: cl_uint,
     config_types: *const cl_command_buffer_update_type_khr,
     configs: *mut *const c_void,
-) -> cl_int {
+) -> Result<()> {
     // SAFETY: the caller vouches for the lists.
-    entry(|| unsafe {
+    unsafe {
         let buffer = handle::get::<CommandBuffer>(command_buffer)?;
         // "CL_INVALID_OPERATION if command_buffer has not been finalized [or] was not created with the
         // CL_COMMAND_BUFFER_MUTABLE_KHR flag."
@@ -305,38 +303,34 @@ pub unsafe extern "C" fn update_mutable_commands(
             drop(before);
         }
         Ok(())
-    })
+    }
 }
 
 /// `clGetMutableCommandInfoKHR`.
-///
-/// # Safety
-/// The pointers are as the extension says.
-pub unsafe extern "C" fn get_mutable_command_info(
+#[entry_point]
+pub unsafe fn get_mutable_command_info(
     command: cl_mutable_command_khr,
     param_name: cl_mutable_command_info_khr,
     param_value_size: usize,
     param_value: *mut c_void,
     param_value_size_ret: *mut usize,
-) -> cl_int {
-    entry(|| {
-        let dispatch = handle::get::<Dispatch>(command)?;
-        // SAFETY: the caller vouches for the pointers.
-        let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
-        let now = dispatch.now.lock().clone();
-        // "If a global work-item offset was not set, zero is returned for each element in the array."
-        let numbers = |sizes: Option<Sizes>| info.slice(&sizes.unwrap_or_default()[..dispatch.dimensions as usize]);
-        match param_name {
-            CL_MUTABLE_COMMAND_COMMAND_QUEUE_KHR => info.value(dispatch.queue),
-            CL_MUTABLE_COMMAND_COMMAND_BUFFER_KHR => info.value(dispatch.buffer),
-            CL_MUTABLE_COMMAND_COMMAND_TYPE_KHR => info.value::<cl_command_type>(CL_COMMAND_NDRANGE_KERNEL),
-            CL_MUTABLE_COMMAND_PROPERTIES_ARRAY_KHR => info.slice(&dispatch.properties),
-            CL_MUTABLE_DISPATCH_KERNEL_KHR => info.value(dispatch.original.get()),
-            CL_MUTABLE_DISPATCH_DIMENSIONS_KHR => info.value(dispatch.dimensions),
-            CL_MUTABLE_DISPATCH_GLOBAL_WORK_OFFSET_KHR => numbers(now.offset),
-            CL_MUTABLE_DISPATCH_GLOBAL_WORK_SIZE_KHR => numbers(now.global),
-            CL_MUTABLE_DISPATCH_LOCAL_WORK_SIZE_KHR => numbers(now.local),
-            _ => Err(Error::new(CL_INVALID_VALUE)),
-        }
-    })
+) -> Result<()> {
+    let dispatch = handle::get::<Dispatch>(command)?;
+    // SAFETY: the caller vouches for the pointers.
+    let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
+    let now = dispatch.now.lock().clone();
+    // "If a global work-item offset was not set, zero is returned for each element in the array."
+    let numbers = |sizes: Option<Sizes>| info.slice(&sizes.unwrap_or_default()[..dispatch.dimensions as usize]);
+    match param_name {
+        CL_MUTABLE_COMMAND_COMMAND_QUEUE_KHR => info.value(dispatch.queue),
+        CL_MUTABLE_COMMAND_COMMAND_BUFFER_KHR => info.value(dispatch.buffer),
+        CL_MUTABLE_COMMAND_COMMAND_TYPE_KHR => info.value::<cl_command_type>(CL_COMMAND_NDRANGE_KERNEL),
+        CL_MUTABLE_COMMAND_PROPERTIES_ARRAY_KHR => info.slice(&dispatch.properties),
+        CL_MUTABLE_DISPATCH_KERNEL_KHR => info.value(dispatch.original.get()),
+        CL_MUTABLE_DISPATCH_DIMENSIONS_KHR => info.value(dispatch.dimensions),
+        CL_MUTABLE_DISPATCH_GLOBAL_WORK_OFFSET_KHR => numbers(now.offset),
+        CL_MUTABLE_DISPATCH_GLOBAL_WORK_SIZE_KHR => numbers(now.global),
+        CL_MUTABLE_DISPATCH_LOCAL_WORK_SIZE_KHR => numbers(now.local),
+        _ => Err(Error::new(CL_INVALID_VALUE)),
+    }
 }

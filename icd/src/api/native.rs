@@ -3,21 +3,19 @@
 use std::ffi::c_void;
 use std::mem::size_of;
 
+use lockstep_icd_macros::entry_point;
 use lockstep_runtime::memory_transfer::{NativeCall, native};
 use lockstep_runtime::queue::Queue;
 use lockstep_runtime::{Error, Result, ensure};
-use opencl_sys::{CL_COMMAND_NATIVE_KERNEL, CL_INVALID_VALUE, cl_command_queue, cl_event, cl_int, cl_mem, cl_uint};
+use opencl_sys::{CL_COMMAND_NATIVE_KERNEL, CL_INVALID_VALUE, cl_command_queue, cl_event, cl_mem, cl_uint};
 
 use crate::api::buffer::buffer_in;
 use crate::api::enqueue::{Completion, enqueue, wait_list};
-use crate::error::entry;
 use crate::handle;
 
 /// `clEnqueueNativeKernel`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn enqueue_native_kernel(
+#[entry_point]
+pub unsafe fn enqueue_native_kernel(
     command_queue: cl_command_queue,
     user_func: Option<unsafe extern "C" fn(*mut c_void)>,
     args: *mut c_void,
@@ -28,9 +26,9 @@ pub unsafe extern "C" fn enqueue_native_kernel(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     // SAFETY: the caller vouches for the pointers.
-    entry(|| unsafe {
+    unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
         // "CL_INVALID_VALUE if user_func is NULL."
         let function = user_func.ok_or(Error::new(CL_INVALID_VALUE))?;
@@ -63,7 +61,7 @@ pub unsafe extern "C" fn enqueue_native_kernel(
         let call = NativeCall { function, arguments, has_arguments: cb_args > 0, memory };
         let completion = Completion { blocking: false, event };
         enqueue(&queue, CL_COMMAND_NATIVE_KERNEL, waits, native(call), completion)
-    })
+    }
 }
 
 /// Where in the arguments a buffer's address goes. A place outside of them could not be copied with them.

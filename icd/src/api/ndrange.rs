@@ -1,5 +1,6 @@
 //! Launches (OpenCL API, 5.10).
 
+use lockstep_icd_macros::entry_point;
 use lockstep_runtime::kernel::Kernel;
 use lockstep_runtime::launch::ndrange::{NdRange, Request};
 use lockstep_runtime::launch::{self, Prepared};
@@ -9,12 +10,11 @@ use lockstep_runtime::{Result, ensure};
 use opencl_sys::{
     CL_COMMAND_NDRANGE_KERNEL, CL_COMMAND_TASK, CL_INVALID_CONTEXT, CL_INVALID_GLOBAL_WORK_SIZE,
     CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_VALUE, CL_INVALID_WORK_DIMENSION, cl_command_queue, cl_command_type,
-    cl_event, cl_int, cl_kernel, cl_uint,
+    cl_event, cl_kernel, cl_uint,
 };
 use std::sync::Arc;
 
 use crate::api::enqueue::{Completion, enqueue, notify, wait_list};
-use crate::error::entry;
 use crate::handle;
 
 /// One value per dimension, or none.
@@ -74,10 +74,8 @@ unsafe fn launch_command(
 }
 
 /// `clEnqueueNDRangeKernel`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn enqueue_nd_range_kernel(
+#[entry_point]
+pub unsafe fn enqueue_nd_range_kernel(
     command_queue: cl_command_queue,
     kernel: cl_kernel,
     work_dim: cl_uint,
@@ -87,76 +85,67 @@ pub unsafe extern "C" fn enqueue_nd_range_kernel(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
-    entry(|| {
-        // Checked before the arrays, whose length it is; with an invalid queue or kernel that error comes first.
-        let on = queue_and_kernel(command_queue, kernel)?;
-        ensure!((1..=3).contains(&work_dim), CL_INVALID_WORK_DIMENSION);
-        // SAFETY: the caller vouches for the arrays, the list and `event`.
-        unsafe {
-            let request = Request {
-                dimensions: work_dim,
-                offset: sizes(global_work_offset, work_dim),
-                global: sizes(global_work_size, work_dim),
-                local: sizes(local_work_size, work_dim),
-            };
-            let list = (num_events_in_wait_list, event_wait_list);
-            launch_command(CL_COMMAND_NDRANGE_KERNEL, on, &request, list, event)
-        }
-    })
+) -> Result<()> {
+    // Checked before the arrays, whose length it is; with an invalid queue or kernel that error comes first.
+    let on = queue_and_kernel(command_queue, kernel)?;
+    ensure!((1..=3).contains(&work_dim), CL_INVALID_WORK_DIMENSION);
+    // SAFETY: the caller vouches for the arrays, the list and `event`.
+    unsafe {
+        let request = Request {
+            dimensions: work_dim,
+            offset: sizes(global_work_offset, work_dim),
+            global: sizes(global_work_size, work_dim),
+            local: sizes(local_work_size, work_dim),
+        };
+        let list = (num_events_in_wait_list, event_wait_list);
+        launch_command(CL_COMMAND_NDRANGE_KERNEL, on, &request, list, event)
+    }
 }
 
 /// `clEnqueueTask`: a range of one work-item.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn enqueue_task(
+#[entry_point]
+pub unsafe fn enqueue_task(
     command_queue: cl_command_queue,
     kernel: cl_kernel,
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     let request = Request { dimensions: 1, offset: None, global: Some(&[1]), local: Some(&[1]) };
     let list = (num_events_in_wait_list, event_wait_list);
-    entry(|| {
-        let on = queue_and_kernel(command_queue, kernel)?;
-        // SAFETY: the caller vouches for the list and `event`.
-        unsafe { launch_command(CL_COMMAND_TASK, on, &request, list, event) }
-    })
+
+    let on = queue_and_kernel(command_queue, kernel)?;
+    // SAFETY: the caller vouches for the list and `event`.
+    unsafe { launch_command(CL_COMMAND_TASK, on, &request, list, event) }
 }
 
 /// `clGetKernelSuggestedLocalWorkSizeKHR`: what a launch without a local size would use.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn get_kernel_suggested_local_work_size(
+#[entry_point]
+pub unsafe fn get_kernel_suggested_local_work_size(
     command_queue: cl_command_queue,
     kernel: cl_kernel,
     work_dim: cl_uint,
     global_work_offset: *const usize,
     global_work_size: *const usize,
     suggested_local_work_size: *mut usize,
-) -> cl_int {
-    entry(|| {
-        let (queue, kernel) = queue_and_kernel(command_queue, kernel)?;
-        check_fit(&queue, &kernel)?;
-        // "CL_INVALID_KERNEL_ARGS if any kernel arguments for kernel have not been set".
-        kernel.check_arguments()?;
-        ensure!((1..=3).contains(&work_dim), CL_INVALID_WORK_DIMENSION);
-        // SAFETY: the caller vouches for the arrays.
-        let (offset, global) = unsafe { (sizes(global_work_offset, work_dim), sizes(global_work_size, work_dim)) };
-        // "CL_INVALID_GLOBAL_WORK_SIZE if global_work_size is NULL or if any of the values specified in
-        // global_work_size are 0."
-        ensure!(global.is_some_and(|sizes| !sizes.contains(&0)), CL_INVALID_GLOBAL_WORK_SIZE);
-        // "CL_INVALID_VALUE if suggested_local_work_size is NULL."
-        ensure!(!suggested_local_work_size.is_null(), CL_INVALID_VALUE);
-        let request = Request { dimensions: work_dim, offset, global, local: None };
-        let range = NdRange::new(&request, &kernel.rules())?;
-        for d in 0..work_dim as usize {
-            // SAFETY: the caller vouches for `work_dim` places.
-            unsafe { suggested_local_work_size.add(d).write(range.local[d] as usize) };
-        }
-        Ok(())
-    })
+) -> Result<()> {
+    let (queue, kernel) = queue_and_kernel(command_queue, kernel)?;
+    check_fit(&queue, &kernel)?;
+    // "CL_INVALID_KERNEL_ARGS if any kernel arguments for kernel have not been set".
+    kernel.check_arguments()?;
+    ensure!((1..=3).contains(&work_dim), CL_INVALID_WORK_DIMENSION);
+    // SAFETY: the caller vouches for the arrays.
+    let (offset, global) = unsafe { (sizes(global_work_offset, work_dim), sizes(global_work_size, work_dim)) };
+    // "CL_INVALID_GLOBAL_WORK_SIZE if global_work_size is NULL or if any of the values specified in
+    // global_work_size are 0."
+    ensure!(global.is_some_and(|sizes| !sizes.contains(&0)), CL_INVALID_GLOBAL_WORK_SIZE);
+    // "CL_INVALID_VALUE if suggested_local_work_size is NULL."
+    ensure!(!suggested_local_work_size.is_null(), CL_INVALID_VALUE);
+    let request = Request { dimensions: work_dim, offset, global, local: None };
+    let range = NdRange::new(&request, &kernel.rules())?;
+    for d in 0..work_dim as usize {
+        // SAFETY: the caller vouches for `work_dim` places.
+        unsafe { suggested_local_work_size.add(d).write(range.local[d] as usize) };
+    }
+    Ok(())
 }

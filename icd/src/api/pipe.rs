@@ -3,78 +3,67 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use lockstep_icd_macros::entry_point;
 use lockstep_runtime::context::Context;
 use lockstep_runtime::memory::Memory;
 use lockstep_runtime::pipe::{MAX_PACKET_SIZE, Pipe};
 use lockstep_runtime::{Error, Result, ensure};
 use opencl_sys::{
     CL_INVALID_MEM_OBJECT, CL_INVALID_PIPE_SIZE, CL_INVALID_VALUE, CL_MEM_HOST_NO_ACCESS, CL_MEM_READ_WRITE,
-    CL_PIPE_MAX_PACKETS, CL_PIPE_PACKET_SIZE, CL_PIPE_PROPERTIES, cl_context, cl_int, cl_mem, cl_mem_flags,
-    cl_pipe_info, cl_pipe_properties, cl_uint,
+    CL_PIPE_MAX_PACKETS, CL_PIPE_PACKET_SIZE, CL_PIPE_PROPERTIES, cl_context, cl_mem, cl_mem_flags, cl_pipe_info,
+    cl_pipe_properties, cl_uint,
 };
 
 use crate::api::buffer::memory_in;
-use crate::error::{entry, entry_ret};
 use crate::handle;
 use crate::info::Info;
 
 /// `clCreatePipe`.
-///
-/// # Safety
-/// `errcode_ret` is null or may be written.
-pub unsafe extern "C" fn create_pipe(
+#[entry_point]
+pub fn create_pipe(
     context: cl_context,
     flags: cl_mem_flags,
     packet_size: cl_uint,
     max_packets: cl_uint,
     properties: *const cl_pipe_properties,
-    errcode_ret: *mut cl_int,
-) -> cl_mem {
-    let body = || {
-        // "CL_INVALID_CONTEXT if context is not a valid context."
-        let context = handle::get::<Context>(context)?;
-        // "Only CL_MEM_READ_WRITE and CL_MEM_HOST_NO_ACCESS can be specified when creating a pipe object. If the value
-        // specified for flags is 0, the default is used which is CL_MEM_READ_WRITE | CL_MEM_HOST_NO_ACCESS."
-        let all = CL_MEM_READ_WRITE | CL_MEM_HOST_NO_ACCESS;
-        ensure!(flags & !all == 0, CL_INVALID_VALUE);
-        let flags = if flags == 0 { all } else { flags };
-        // "CL_INVALID_VALUE if properties is not NULL."
-        ensure!(properties.is_null(), CL_INVALID_VALUE);
-        // "CL_INVALID_PIPE_SIZE if pipe_packet_size is 0 or the pipe_packet_size exceeds CL_DEVICE_PIPE_MAX_PACKET_SIZE
-        // value […] for all devices in context or if pipe_max_packets is 0."
-        ensure!((1..=MAX_PACKET_SIZE).contains(&packet_size) && max_packets > 0, CL_INVALID_PIPE_SIZE);
-        let pipe = Memory::new_pipe(context.clone(), flags, Pipe { packet_size, max_packets });
-        handle::publish(pipe.inspect_err(|error| context.notify(error.message().unwrap_or("no pipe was created")))?)
-    };
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+) -> Result<cl_mem> {
+    // "CL_INVALID_CONTEXT if context is not a valid context."
+    let context = handle::get::<Context>(context)?;
+    // "Only CL_MEM_READ_WRITE and CL_MEM_HOST_NO_ACCESS can be specified when creating a pipe object. If the value
+    // specified for flags is 0, the default is used which is CL_MEM_READ_WRITE | CL_MEM_HOST_NO_ACCESS."
+    let all = CL_MEM_READ_WRITE | CL_MEM_HOST_NO_ACCESS;
+    ensure!(flags & !all == 0, CL_INVALID_VALUE);
+    let flags = if flags == 0 { all } else { flags };
+    // "CL_INVALID_VALUE if properties is not NULL."
+    ensure!(properties.is_null(), CL_INVALID_VALUE);
+    // "CL_INVALID_PIPE_SIZE if pipe_packet_size is 0 or the pipe_packet_size exceeds CL_DEVICE_PIPE_MAX_PACKET_SIZE
+    // value […] for all devices in context or if pipe_max_packets is 0."
+    ensure!((1..=MAX_PACKET_SIZE).contains(&packet_size) && max_packets > 0, CL_INVALID_PIPE_SIZE);
+    let pipe = Memory::new_pipe(context.clone(), flags, Pipe { packet_size, max_packets });
+    handle::publish(pipe.inspect_err(|error| context.notify(error.message().unwrap_or("no pipe was created")))?)
 }
 
 /// `clGetPipeInfo`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn get_pipe_info(
+#[entry_point]
+pub unsafe fn get_pipe_info(
     pipe: cl_mem,
     param_name: cl_pipe_info,
     param_value_size: usize,
     param_value: *mut c_void,
     param_value_size_ret: *mut usize,
-) -> cl_int {
-    entry(|| {
-        // "CL_INVALID_MEM_OBJECT if pipe is a not a valid pipe object."
-        let pipe = handle::get::<Memory>(pipe)?.pipe().ok_or(CL_INVALID_MEM_OBJECT)?;
-        // SAFETY: the caller vouches for the pointers.
-        let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
-        match param_name {
-            CL_PIPE_PACKET_SIZE => info.value(pipe.packet_size),
-            CL_PIPE_MAX_PACKETS => info.value(pipe.max_packets),
-            // None can be given.
-            CL_PIPE_PROPERTIES => info.slice::<cl_pipe_properties>(&[]),
-            // "CL_INVALID_VALUE if param_name is not one of the supported values".
-            _ => Err(Error::new(CL_INVALID_VALUE)),
-        }
-    })
+) -> Result<()> {
+    // "CL_INVALID_MEM_OBJECT if pipe is a not a valid pipe object."
+    let pipe = handle::get::<Memory>(pipe)?.pipe().ok_or(CL_INVALID_MEM_OBJECT)?;
+    // SAFETY: the caller vouches for the pointers.
+    let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
+    match param_name {
+        CL_PIPE_PACKET_SIZE => info.value(pipe.packet_size),
+        CL_PIPE_MAX_PACKETS => info.value(pipe.max_packets),
+        // None can be given.
+        CL_PIPE_PROPERTIES => info.slice::<cl_pipe_properties>(&[]),
+        // "CL_INVALID_VALUE if param_name is not one of the supported values".
+        _ => Err(Error::new(CL_INVALID_VALUE)),
+    }
 }
 
 /// A pipe to be used with a kernel of this context.

@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_char, c_uchar, c_void};
 use std::sync::Arc;
 
+use lockstep_icd_macros::entry_point;
 use lockstep_runtime::context::Context;
 use lockstep_runtime::device::Device;
 use lockstep_runtime::platform::Platform;
@@ -15,7 +16,7 @@ use opencl_sys::{
     cl_device_id, cl_int, cl_platform_id, cl_program, cl_uint,
 };
 
-use crate::error::{entry, entry_ret, guarded};
+use crate::error::guarded;
 use crate::handle;
 use crate::user::UserData;
 
@@ -80,198 +81,156 @@ unsafe fn check_devices(program: &Program, count: cl_uint, devices: *const cl_de
 }
 
 /// `clCreateProgramWithSource`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn create_program_with_source(
+#[entry_point]
+pub unsafe fn create_program_with_source(
     context: cl_context,
     count: cl_uint,
     strings: *mut *const c_char,
     lengths: *const usize,
-    errcode_ret: *mut cl_int,
-) -> cl_program {
-    let body = || {
-        let context = handle::get::<Context>(context)?;
-        // "CL_INVALID_VALUE if count is zero or if strings or any entry in strings is NULL."
-        ensure!(count > 0 && !strings.is_null(), CL_INVALID_VALUE);
-        let mut pieces = Vec::with_capacity(count as usize);
-        for index in 0..count as usize {
-            // SAFETY: the caller vouches for `count` strings.
-            let string = unsafe { strings.add(index).read() };
-            ensure!(!string.is_null(), CL_INVALID_VALUE);
-            // SAFETY: the caller vouches for `count` lengths where there are any.
-            let length = if lengths.is_null() { 0 } else { unsafe { lengths.add(index).read() } };
-            // SAFETY: the caller vouches for the length, or the null at the end.
-            pieces.push(unsafe { bytes(string, length) });
-        }
-        handle::publish(Program::with_source(context, program::join_source(&pieces)?))
-    };
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+) -> Result<cl_program> {
+    let context = handle::get::<Context>(context)?;
+    // "CL_INVALID_VALUE if count is zero or if strings or any entry in strings is NULL."
+    ensure!(count > 0 && !strings.is_null(), CL_INVALID_VALUE);
+    let mut pieces = Vec::with_capacity(count as usize);
+    for index in 0..count as usize {
+        // SAFETY: the caller vouches for `count` strings.
+        let string = unsafe { strings.add(index).read() };
+        ensure!(!string.is_null(), CL_INVALID_VALUE);
+        // SAFETY: the caller vouches for `count` lengths where there are any.
+        let length = if lengths.is_null() { 0 } else { unsafe { lengths.add(index).read() } };
+        // SAFETY: the caller vouches for the length, or the null at the end.
+        pieces.push(unsafe { bytes(string, length) });
+    }
+    handle::publish(Program::with_source(context, program::join_source(&pieces)?))
 }
 
 /// `clCreateProgramWithBinary`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn create_program_with_binary(
+#[entry_point]
+pub unsafe fn create_program_with_binary(
     context: cl_context,
     num_devices: cl_uint,
     device_list: *const cl_device_id,
     lengths: *const usize,
     binaries: *mut *const c_uchar,
     binary_status: *mut cl_int,
-    errcode_ret: *mut cl_int,
-) -> cl_program {
-    let body = || {
-        let context = handle::get::<Context>(context)?;
-        // "CL_INVALID_VALUE if device_list is NULL or num_devices is zero."
-        ensure!(num_devices > 0 && !device_list.is_null(), CL_INVALID_VALUE);
-        // SAFETY: the caller vouches for the array.
-        let devices = unsafe { handle::list::<Device>(num_devices, device_list, CL_INVALID_VALUE)? };
-        // "CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context."
-        ensure!(devices.iter().all(|device| context.has_device(device)), CL_INVALID_DEVICE);
-        // "CL_INVALID_VALUE if lengths or binaries is NULL or if any entry in lengths[i] or binaries[i] is zero or NULL".
-        ensure!(!lengths.is_null() && !binaries.is_null(), CL_INVALID_VALUE);
-        let status = |index: usize, code: cl_int| {
-            if !binary_status.is_null() {
-                // SAFETY: the caller vouches for as many status words as devices.
-                unsafe { binary_status.add(index).write(code) };
-            }
-        };
-        let mut given = Vec::with_capacity(devices.len());
-        for index in 0..devices.len() {
-            // SAFETY: the caller vouches for as many lengths and binaries as devices.
-            let (length, binary) = unsafe { (lengths.add(index).read(), binaries.add(index).read()) };
-            if length == 0 || binary.is_null() {
-                status(index, CL_INVALID_VALUE);
-                return Err(Error::new(CL_INVALID_VALUE));
-            }
-            // SAFETY: the caller vouches for the length.
-            let binary = unsafe { std::slice::from_raw_parts(binary, length) };
-            let read = program::read_binary(binary);
-            status(index, if read.is_ok() { CL_SUCCESS } else { CL_INVALID_BINARY });
-            given.push(read);
+) -> Result<cl_program> {
+    let context = handle::get::<Context>(context)?;
+    // "CL_INVALID_VALUE if device_list is NULL or num_devices is zero."
+    ensure!(num_devices > 0 && !device_list.is_null(), CL_INVALID_VALUE);
+    // SAFETY: the caller vouches for the array.
+    let devices = unsafe { handle::list::<Device>(num_devices, device_list, CL_INVALID_VALUE)? };
+    // "CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context."
+    ensure!(devices.iter().all(|device| context.has_device(device)), CL_INVALID_DEVICE);
+    // "CL_INVALID_VALUE if lengths or binaries is NULL or if any entry in lengths[i] or binaries[i] is zero or NULL".
+    ensure!(!lengths.is_null() && !binaries.is_null(), CL_INVALID_VALUE);
+    let status = |index: usize, code: cl_int| {
+        if !binary_status.is_null() {
+            // SAFETY: the caller vouches for as many status words as devices.
+            unsafe { binary_status.add(index).write(code) };
         }
-        // The devices are parts of one processor, so what is for one of them is for all.
-        let given: Vec<_> = given.into_iter().collect::<Result<_>>()?;
-        let binary = given.into_iter().next().ok_or(Error::new(CL_INVALID_VALUE))?;
-        handle::publish(Program::with_binary(context, devices, binary))
     };
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+    let mut given = Vec::with_capacity(devices.len());
+    for index in 0..devices.len() {
+        // SAFETY: the caller vouches for as many lengths and binaries as devices.
+        let (length, binary) = unsafe { (lengths.add(index).read(), binaries.add(index).read()) };
+        if length == 0 || binary.is_null() {
+            status(index, CL_INVALID_VALUE);
+            return Err(Error::new(CL_INVALID_VALUE));
+        }
+        // SAFETY: the caller vouches for the length.
+        let binary = unsafe { std::slice::from_raw_parts(binary, length) };
+        let read = program::read_binary(binary);
+        status(index, if read.is_ok() { CL_SUCCESS } else { CL_INVALID_BINARY });
+        given.push(read);
+    }
+    // The devices are parts of one processor, so what is for one of them is for all.
+    let given: Vec<_> = given.into_iter().collect::<Result<_>>()?;
+    let binary = given.into_iter().next().ok_or(Error::new(CL_INVALID_VALUE))?;
+    handle::publish(Program::with_binary(context, devices, binary))
 }
 
 /// `clCreateProgramWithBuiltInKernels`: the device has none.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn create_program_with_built_in_kernels(
+#[entry_point]
+pub unsafe fn create_program_with_built_in_kernels(
     context: cl_context,
     num_devices: cl_uint,
     device_list: *const cl_device_id,
     _kernel_names: *const c_char,
-    errcode_ret: *mut cl_int,
-) -> cl_program {
-    let body = || {
-        let context = handle::get::<Context>(context)?;
-        ensure!(num_devices > 0 && !device_list.is_null(), CL_INVALID_VALUE);
-        // SAFETY: the caller vouches for the array.
-        let devices = unsafe { handle::list::<Device>(num_devices, device_list, CL_INVALID_VALUE)? };
-        ensure!(devices.iter().all(|device| context.has_device(device)), CL_INVALID_DEVICE);
-        // "CL_INVALID_VALUE if kernel_names is NULL or kernel_names contains a kernel name that is not supported by any
-        // of the devices in device_list."
-        Err(Error::new(CL_INVALID_VALUE))
-    };
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+) -> Result<cl_program> {
+    let context = handle::get::<Context>(context)?;
+    ensure!(num_devices > 0 && !device_list.is_null(), CL_INVALID_VALUE);
+    // SAFETY: the caller vouches for the array.
+    let devices = unsafe { handle::list::<Device>(num_devices, device_list, CL_INVALID_VALUE)? };
+    ensure!(devices.iter().all(|device| context.has_device(device)), CL_INVALID_DEVICE);
+    // "CL_INVALID_VALUE if kernel_names is NULL or kernel_names contains a kernel name that is not supported by any
+    // of the devices in device_list."
+    Err(Error::new(CL_INVALID_VALUE))
 }
 
 /// `clCreateProgramWithIL`: no device takes an intermediate language.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn create_program_with_il(
-    context: cl_context,
-    _il: *const c_void,
-    _length: usize,
-    errcode_ret: *mut cl_int,
-) -> cl_program {
-    let body = || {
-        handle::get::<Context>(context)?;
-        // "CL_INVALID_OPERATION if no devices in context support intermediate language programs."
-        Err(Error::new(CL_INVALID_OPERATION))
-    };
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+#[entry_point]
+pub fn create_program_with_il(context: cl_context, _il: *const c_void, _length: usize) -> Result<cl_program> {
+    handle::get::<Context>(context)?;
+    // "CL_INVALID_OPERATION if no devices in context support intermediate language programs."
+    Err(Error::new(CL_INVALID_OPERATION))
 }
 
 /// `clRetainProgram`: "CL_INVALID_PROGRAM if program is not a valid program object."
-pub extern "C" fn retain_program(program: cl_program) -> cl_int {
-    entry(|| handle::retain::<Program>(program))
+#[entry_point]
+pub fn retain_program(program: cl_program) -> Result<()> {
+    handle::retain::<Program>(program)
 }
 
 /// `clReleaseProgram`: "CL_INVALID_PROGRAM if program is not a valid program object."
-pub extern "C" fn release_program(program: cl_program) -> cl_int {
-    entry(|| handle::release::<Program>(program))
+#[entry_point]
+pub fn release_program(program: cl_program) -> Result<()> {
+    handle::release::<Program>(program)
 }
 
 /// `clSetProgramReleaseCallback`: no device runs destructors of program-scope variables.
-pub extern "C" fn set_program_release_callback(
-    program: cl_program,
-    _pfn_notify: Notify,
-    _user_data: *mut c_void,
-) -> cl_int {
-    entry(|| {
-        handle::get::<Program>(program)?;
-        // "CL_INVALID_OPERATION if no devices in the context associated with program support destructors for program
-        // scope global variables."
-        Err(Error::new(CL_INVALID_OPERATION))
-    })
+#[entry_point]
+pub fn set_program_release_callback(program: cl_program, _pfn_notify: Notify, _user_data: *mut c_void) -> Result<()> {
+    handle::get::<Program>(program)?;
+    // "CL_INVALID_OPERATION if no devices in the context associated with program support destructors for program
+    // scope global variables."
+    Err(Error::new(CL_INVALID_OPERATION))
 }
 
 /// `clSetProgramSpecializationConstant`: only programs from an intermediate language have any.
-pub extern "C" fn set_program_specialization_constant(
+#[entry_point]
+pub fn set_program_specialization_constant(
     program: cl_program,
     _spec_id: cl_uint,
     _spec_size: usize,
     _spec_value: *const c_void,
-) -> cl_int {
-    entry(|| {
-        handle::get::<Program>(program)?;
-        // "CL_INVALID_OPERATION if no devices associated with program support intermediate language programs."
-        Err(Error::new(CL_INVALID_OPERATION))
-    })
+) -> Result<()> {
+    handle::get::<Program>(program)?;
+    // "CL_INVALID_OPERATION if no devices associated with program support intermediate language programs."
+    Err(Error::new(CL_INVALID_OPERATION))
 }
 
 /// `clBuildProgram`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn build_program(
+#[entry_point]
+pub unsafe fn build_program(
     program: cl_program,
     num_devices: cl_uint,
     device_list: *const cl_device_id,
     build_options: *const c_char,
     pfn_notify: Notify,
     user_data: *mut c_void,
-) -> cl_int {
-    entry(|| {
-        let object = handle::get::<Program>(program)?;
-        // SAFETY: the caller vouches for the array.
-        unsafe { check_devices(&object, num_devices, device_list)? };
-        let done = done(pfn_notify, program, user_data)?;
-        // SAFETY: the caller vouches for the string.
-        let built = build::build(&object, unsafe { options(build_options)? }, done);
-        built.inspect_err(|error| tell_of_options(object.context(), error))
-    })
+) -> Result<()> {
+    let object = handle::get::<Program>(program)?;
+    // SAFETY: the caller vouches for the array.
+    unsafe { check_devices(&object, num_devices, device_list)? };
+    let done = done(pfn_notify, program, user_data)?;
+    // SAFETY: the caller vouches for the string.
+    let built = build::build(&object, unsafe { options(build_options)? }, done);
+    built.inspect_err(|error| tell_of_options(object.context(), error))
 }
 
 /// `clCompileProgram`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn compile_program(
+#[entry_point]
+pub unsafe fn compile_program(
     program: cl_program,
     num_devices: cl_uint,
     device_list: *const cl_device_id,
@@ -281,33 +240,31 @@ pub unsafe extern "C" fn compile_program(
     header_include_names: *mut *const c_char,
     pfn_notify: Notify,
     user_data: *mut c_void,
-) -> cl_int {
-    entry(|| {
-        let object = handle::get::<Program>(program)?;
-        // SAFETY: the caller vouches for the array.
-        unsafe { check_devices(&object, num_devices, device_list)? };
-        // "CL_INVALID_VALUE if num_input_headers is zero and header_include_names or input_headers are not NULL or if
-        // num_input_headers is not zero and header_include_names or input_headers are NULL."
-        ensure!((num_input_headers == 0) == header_include_names.is_null(), CL_INVALID_VALUE);
-        // SAFETY: the caller vouches for the array.
-        let programs = unsafe { handle::list::<Program>(num_input_headers, input_headers, CL_INVALID_VALUE)? };
-        let mut headers = Vec::with_capacity(programs.len());
-        // "CL_INVALID_CONTEXT if the context associated with program and programs in input_headers are not the same."
-        ensure!(programs.iter().all(|header| Arc::ptr_eq(header.context(), object.context())), CL_INVALID_CONTEXT);
-        for (index, header) in programs.iter().enumerate() {
-            // SAFETY: the caller vouches for as many names as headers.
-            let name = unsafe { header_include_names.add(index).read() };
-            ensure!(!name.is_null(), CL_INVALID_VALUE);
-            // SAFETY: the caller vouches for the terminating null.
-            let name = program::text(unsafe { CStr::from_ptr(name) }.to_bytes())?;
-            let source = header.source().ok_or(Error::new(CL_INVALID_OPERATION))?;
-            headers.push((name.to_string(), source.to_string()));
-        }
-        let done = done(pfn_notify, program, user_data)?;
-        // SAFETY: the caller vouches for the string.
-        let compiled = build::compile(&object, unsafe { options(compile_options)? }, headers, done);
-        compiled.inspect_err(|error| tell_of_options(object.context(), error))
-    })
+) -> Result<()> {
+    let object = handle::get::<Program>(program)?;
+    // SAFETY: the caller vouches for the array.
+    unsafe { check_devices(&object, num_devices, device_list)? };
+    // "CL_INVALID_VALUE if num_input_headers is zero and header_include_names or input_headers are not NULL or if
+    // num_input_headers is not zero and header_include_names or input_headers are NULL."
+    ensure!((num_input_headers == 0) == header_include_names.is_null(), CL_INVALID_VALUE);
+    // SAFETY: the caller vouches for the array.
+    let programs = unsafe { handle::list::<Program>(num_input_headers, input_headers, CL_INVALID_VALUE)? };
+    let mut headers = Vec::with_capacity(programs.len());
+    // "CL_INVALID_CONTEXT if the context associated with program and programs in input_headers are not the same."
+    ensure!(programs.iter().all(|header| Arc::ptr_eq(header.context(), object.context())), CL_INVALID_CONTEXT);
+    for (index, header) in programs.iter().enumerate() {
+        // SAFETY: the caller vouches for as many names as headers.
+        let name = unsafe { header_include_names.add(index).read() };
+        ensure!(!name.is_null(), CL_INVALID_VALUE);
+        // SAFETY: the caller vouches for the terminating null.
+        let name = program::text(unsafe { CStr::from_ptr(name) }.to_bytes())?;
+        let source = header.source().ok_or(Error::new(CL_INVALID_OPERATION))?;
+        headers.push((name.to_string(), source.to_string()));
+    }
+    let done = done(pfn_notify, program, user_data)?;
+    // SAFETY: the caller vouches for the string.
+    let compiled = build::compile(&object, unsafe { options(compile_options)? }, headers, done);
+    compiled.inspect_err(|error| tell_of_options(object.context(), error))
 }
 
 /// `clLinkProgram`.
@@ -372,6 +329,7 @@ pub extern "C" fn unload_compiler() -> cl_int {
 }
 
 /// `clUnloadPlatformCompiler`: "CL_INVALID_PLATFORM if platform is not a valid platform."
-pub extern "C" fn unload_platform_compiler(platform: cl_platform_id) -> cl_int {
-    entry(|| handle::get::<Platform>(platform).map(drop))
+#[entry_point]
+pub fn unload_platform_compiler(platform: cl_platform_id) -> Result<()> {
+    handle::get::<Platform>(platform).map(drop)
 }

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use lockstep_icd_macros::entry_point;
 use lockstep_runtime::context::Context;
 use lockstep_runtime::device::Device;
 use lockstep_runtime::queue::Queue;
@@ -14,11 +15,10 @@ use opencl_sys::{
     CL_QUEUE_PRIORITY_KHR, CL_QUEUE_PRIORITY_LOW_KHR, CL_QUEUE_PRIORITY_MED_KHR, CL_QUEUE_PROFILING_ENABLE,
     CL_QUEUE_PROPERTIES, CL_QUEUE_PROPERTIES_ARRAY, CL_QUEUE_REFERENCE_COUNT, CL_QUEUE_SIZE,
     CL_QUEUE_THROTTLE_HIGH_KHR, CL_QUEUE_THROTTLE_KHR, CL_QUEUE_THROTTLE_LOW_KHR, CL_QUEUE_THROTTLE_MED_KHR, cl_bool,
-    cl_command_queue, cl_command_queue_info, cl_command_queue_properties, cl_context, cl_device_id, cl_int,
+    cl_command_queue, cl_command_queue_info, cl_command_queue_properties, cl_context, cl_device_id,
     cl_queue_properties,
 };
 
-use crate::error::{entry, entry_ret};
 use crate::info::Info;
 use crate::{fork, handle, property_list};
 
@@ -53,44 +53,30 @@ fn check_bits(bits: cl_command_queue_properties) -> Result<()> {
 }
 
 /// `clCreateCommandQueue`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn create_command_queue(
+#[entry_point]
+pub fn create_command_queue(
     context: cl_context,
     device: cl_device_id,
     properties: cl_command_queue_properties,
-    errcode_ret: *mut cl_int,
-) -> cl_command_queue {
-    let body = || {
-        let (context, device) = context_and_device(context, device)?;
-        // "Only command-queue properties specified in this table can be used, otherwise the value specified in
-        // properties is considered to be not valid": CL_INVALID_VALUE.
-        ensure!(properties & !HOST == 0, CL_INVALID_VALUE);
-        handle::publish(Queue::new(context, device, properties, Vec::new()))
-    };
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+) -> Result<cl_command_queue> {
+    let (context, device) = context_and_device(context, device)?;
+    // "Only command-queue properties specified in this table can be used, otherwise the value specified in
+    // properties is considered to be not valid": CL_INVALID_VALUE.
+    ensure!(properties & !HOST == 0, CL_INVALID_VALUE);
+    handle::publish(Queue::new(context, device, properties, Vec::new()))
 }
 
 /// `clCreateCommandQueueWithProperties`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn create_command_queue_with_properties(
+#[entry_point]
+pub unsafe fn create_command_queue_with_properties(
     context: cl_context,
     device: cl_device_id,
     properties: *const cl_queue_properties,
-    errcode_ret: *mut cl_int,
-) -> cl_command_queue {
-    let body = || {
-        let (context, device) = context_and_device(context, device)?;
-        // SAFETY: the caller vouches for the list.
-        let (bits, list) = unsafe { read_properties(properties)? };
-        handle::publish(Queue::new(context, device, bits, list))
-    };
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+) -> Result<cl_command_queue> {
+    let (context, device) = context_and_device(context, device)?;
+    // SAFETY: the caller vouches for the list.
+    let (bits, list) = unsafe { read_properties(properties)? };
+    handle::publish(Queue::new(context, device, bits, list))
 }
 
 /// The bits of a property list, and the list with its terminating 0.
@@ -130,106 +116,95 @@ unsafe fn read_properties(
 
 /// `clSetDefaultDeviceCommandQueue`: "CL_INVALID_OPERATION if device does not support a replaceable default on-device
 /// queue."
-pub extern "C" fn set_default_device_command_queue(
+#[entry_point]
+pub fn set_default_device_command_queue(
     context: cl_context,
     device: cl_device_id,
     _command_queue: cl_command_queue,
-) -> cl_int {
-    entry(|| {
-        context_and_device(context, device)?;
-        Err(Error::new(CL_INVALID_OPERATION))
-    })
+) -> Result<()> {
+    context_and_device(context, device)?;
+    Err(Error::new(CL_INVALID_OPERATION))
 }
 
 /// `clRetainCommandQueue`: "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid command-queue."
-pub extern "C" fn retain_command_queue(command_queue: cl_command_queue) -> cl_int {
-    entry(|| handle::retain::<Queue>(command_queue))
+#[entry_point]
+pub fn retain_command_queue(command_queue: cl_command_queue) -> Result<()> {
+    handle::retain::<Queue>(command_queue)
 }
 
 /// `clReleaseCommandQueue`: "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid command-queue." It "performs an
 /// implicit flush to issue any previously queued OpenCL commands in command_queue."
-pub extern "C" fn release_command_queue(command_queue: cl_command_queue) -> cl_int {
-    entry(|| {
-        // Nothing is left to flush in a forked child.
-        if fork::check().is_ok() {
-            handle::get::<Queue>(command_queue)?.flush();
-        }
-        handle::release::<Queue>(command_queue)
-    })
+#[entry_point]
+pub fn release_command_queue(command_queue: cl_command_queue) -> Result<()> {
+    // Nothing is left to flush in a forked child.
+    if fork::check().is_ok() {
+        handle::get::<Queue>(command_queue)?.flush();
+    }
+    handle::release::<Queue>(command_queue)
 }
 
 /// `clGetCommandQueueInfo`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn get_command_queue_info(
+#[entry_point]
+pub unsafe fn get_command_queue_info(
     command_queue: cl_command_queue,
     param_name: cl_command_queue_info,
     param_value_size: usize,
     param_value: *mut c_void,
     param_value_size_ret: *mut usize,
-) -> cl_int {
-    entry(|| {
-        // "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid command-queue".
-        let queue = handle::find::<Queue>(command_queue).ok_or(Error::new(CL_INVALID_COMMAND_QUEUE))?;
-        // SAFETY: the caller vouches for the pointers.
-        let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
-        match param_name {
-            CL_QUEUE_CONTEXT => info.value(handle::of(queue.context())),
-            CL_QUEUE_DEVICE => info.value(handle::of(queue.device())),
-            CL_QUEUE_REFERENCE_COUNT => info.value(handle::references(&queue)),
-            CL_QUEUE_PROPERTIES => info.value(queue.properties()),
-            CL_QUEUE_PROPERTIES_ARRAY => info.slice(queue.property_list()),
-            // There are no queues on the device.
-            CL_QUEUE_DEVICE_DEFAULT => info.value(std::ptr::null_mut::<c_void>()),
-            // "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid command-queue for param_name."
-            CL_QUEUE_SIZE => Err(Error::new(CL_INVALID_COMMAND_QUEUE)),
-            // "CL_INVALID_VALUE if param_name is not one of the supported values".
-            _ => Err(Error::new(CL_INVALID_VALUE)),
-        }
-    })
+) -> Result<()> {
+    // "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid command-queue".
+    let queue = handle::find::<Queue>(command_queue).ok_or(Error::new(CL_INVALID_COMMAND_QUEUE))?;
+    // SAFETY: the caller vouches for the pointers.
+    let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
+    match param_name {
+        CL_QUEUE_CONTEXT => info.value(handle::of(queue.context())),
+        CL_QUEUE_DEVICE => info.value(handle::of(queue.device())),
+        CL_QUEUE_REFERENCE_COUNT => info.value(handle::references(&queue)),
+        CL_QUEUE_PROPERTIES => info.value(queue.properties()),
+        CL_QUEUE_PROPERTIES_ARRAY => info.slice(queue.property_list()),
+        // There are no queues on the device.
+        CL_QUEUE_DEVICE_DEFAULT => info.value(std::ptr::null_mut::<c_void>()),
+        // "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid command-queue for param_name."
+        CL_QUEUE_SIZE => Err(Error::new(CL_INVALID_COMMAND_QUEUE)),
+        // "CL_INVALID_VALUE if param_name is not one of the supported values".
+        _ => Err(Error::new(CL_INVALID_VALUE)),
+    }
 }
 
 /// `clSetCommandQueueProperty`, of OpenCL 1.0.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn set_command_queue_property(
+#[entry_point]
+pub unsafe fn set_command_queue_property(
     command_queue: cl_command_queue,
     properties: cl_command_queue_properties,
     enable: cl_bool,
     old_properties: *mut cl_command_queue_properties,
-) -> cl_int {
-    entry(|| {
-        // "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid command-queue."
-        let queue = handle::get::<Queue>(command_queue)?;
-        // "CL_INVALID_VALUE if values specified in properties are not valid."
-        ensure!(properties & !HOST == 0, CL_INVALID_VALUE);
-        let old = queue.set_properties(properties, enable != CL_FALSE);
-        if !old_properties.is_null() {
-            // SAFETY: not null, so the caller vouches for it.
-            unsafe { old_properties.write(old) };
-        }
-        Ok(())
-    })
+) -> Result<()> {
+    // "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid command-queue."
+    let queue = handle::get::<Queue>(command_queue)?;
+    // "CL_INVALID_VALUE if values specified in properties are not valid."
+    ensure!(properties & !HOST == 0, CL_INVALID_VALUE);
+    let old = queue.set_properties(properties, enable != CL_FALSE);
+    if !old_properties.is_null() {
+        // SAFETY: not null, so the caller vouches for it.
+        unsafe { old_properties.write(old) };
+    }
+    Ok(())
 }
 
 /// `clFlush`: "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue."
-pub extern "C" fn flush(command_queue: cl_command_queue) -> cl_int {
-    entry(|| {
-        handle::get::<Queue>(command_queue)?.flush();
-        Ok(())
-    })
+#[entry_point]
+pub fn flush(command_queue: cl_command_queue) -> Result<()> {
+    handle::get::<Queue>(command_queue)?.flush();
+    Ok(())
 }
 
 /// `clFinish`: "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue."
-pub extern "C" fn finish(command_queue: cl_command_queue) -> cl_int {
-    entry(|| {
-        let queue = handle::get::<Queue>(command_queue)?;
-        queue.finish();
-        // "CL_OUT_OF_RESOURCES if there is a failure to allocate resources required by the OpenCL implementation on the
-        // device": some command's, of which the application asked for no event.
-        ensure!(!queue.ran_out(), CL_OUT_OF_RESOURCES, "a command did not do its work");
-        Ok(())
-    })
+#[entry_point]
+pub fn finish(command_queue: cl_command_queue) -> Result<()> {
+    let queue = handle::get::<Queue>(command_queue)?;
+    queue.finish();
+    // "CL_OUT_OF_RESOURCES if there is a failure to allocate resources required by the OpenCL implementation on the
+    // device": some command's, of which the application asked for no event.
+    ensure!(!queue.ran_out(), CL_OUT_OF_RESOURCES, "a command did not do its work");
+    Ok(())
 }

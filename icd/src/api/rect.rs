@@ -3,19 +3,18 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use lockstep_icd_macros::entry_point;
 use lockstep_runtime::memory::Memory;
 use lockstep_runtime::memory_transfer::{HostPointer, Layout, Region, Side, boxes_overlap, copy_box};
 use lockstep_runtime::queue::Queue;
 use lockstep_runtime::{Error, Result, ensure};
 use opencl_sys::{
     CL_COMMAND_COPY_BUFFER_RECT, CL_COMMAND_READ_BUFFER_RECT, CL_COMMAND_WRITE_BUFFER_RECT, CL_FALSE,
-    CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_MEM_COPY_OVERLAP, cl_bool, cl_command_queue, cl_event, cl_int, cl_mem,
-    cl_uint,
+    CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_MEM_COPY_OVERLAP, cl_bool, cl_command_queue, cl_event, cl_mem, cl_uint,
 };
 
 use crate::api::buffer::buffer_in;
 use crate::api::enqueue::{Completion, enqueue, wait_list};
-use crate::error::entry;
 use crate::handle;
 
 /// Three numbers of the application; "CL_INVALID_VALUE if buffer_origin, host_origin, or region is NULL."
@@ -115,10 +114,8 @@ impl HostRect {
 }
 
 /// `clEnqueueReadBufferRect`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn enqueue_read_buffer_rect(
+#[entry_point]
+pub unsafe fn enqueue_read_buffer_rect(
     command_queue: cl_command_queue,
     buffer: cl_mem,
     blocking_read: cl_bool,
@@ -133,7 +130,7 @@ pub unsafe extern "C" fn enqueue_read_buffer_rect(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     let rect = HostRect {
         buffer,
         blocking: blocking_read,
@@ -147,14 +144,12 @@ pub unsafe extern "C" fn enqueue_read_buffer_rect(
         event,
     };
     // SAFETY: the same contract.
-    entry(|| unsafe { rect.enqueue(command_queue, false) })
+    unsafe { rect.enqueue(command_queue, false) }
 }
 
 /// `clEnqueueWriteBufferRect`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn enqueue_write_buffer_rect(
+#[entry_point]
+pub unsafe fn enqueue_write_buffer_rect(
     command_queue: cl_command_queue,
     buffer: cl_mem,
     blocking_write: cl_bool,
@@ -169,7 +164,7 @@ pub unsafe extern "C" fn enqueue_write_buffer_rect(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     let rect = HostRect {
         buffer,
         blocking: blocking_write,
@@ -183,14 +178,12 @@ pub unsafe extern "C" fn enqueue_write_buffer_rect(
         event,
     };
     // SAFETY: the same contract; the bytes at `ptr` are only read.
-    entry(|| unsafe { rect.enqueue(command_queue, true) })
+    unsafe { rect.enqueue(command_queue, true) }
 }
 
 /// `clEnqueueCopyBufferRect`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn enqueue_copy_buffer_rect(
+#[entry_point]
+pub unsafe fn enqueue_copy_buffer_rect(
     command_queue: cl_command_queue,
     src_buffer: cl_mem,
     dst_buffer: cl_mem,
@@ -204,9 +197,9 @@ pub unsafe extern "C" fn enqueue_copy_buffer_rect(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     // SAFETY: the caller vouches for the pointers.
-    entry(|| unsafe {
+    unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
         let source = buffer_in(queue.context(), src_buffer)?;
         let target = buffer_in(queue.context(), dst_buffer)?;
@@ -230,7 +223,7 @@ pub unsafe extern "C" fn enqueue_copy_buffer_rect(
         }
         let work = copy_box((Side::Buffer(source), from), (Side::Buffer(target), to), region);
         enqueue(&queue, CL_COMMAND_COPY_BUFFER_RECT, waits, work, Completion { blocking: false, event })
-    })
+    }
 }
 
 #[cfg(test)]

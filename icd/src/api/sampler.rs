@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use lockstep_icd_macros::entry_point;
 use lockstep_runtime::context::Context;
 use lockstep_runtime::sampler::Sampler;
 use lockstep_runtime::{ApiHandle, Error, Result, device, ensure};
@@ -10,11 +11,9 @@ use opencl_sys::{
     CL_ADDRESS_CLAMP, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_NONE, CL_ADDRESS_REPEAT, CL_FALSE, CL_FILTER_LINEAR,
     CL_FILTER_NEAREST, CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_CONTEXT,
     CL_SAMPLER_FILTER_MODE, CL_SAMPLER_NORMALIZED_COORDS, CL_SAMPLER_PROPERTIES, CL_SAMPLER_REFERENCE_COUNT, CL_TRUE,
-    cl_addressing_mode, cl_bool, cl_context, cl_filter_mode, cl_int, cl_sampler, cl_sampler_info,
-    cl_sampler_properties,
+    cl_addressing_mode, cl_bool, cl_context, cl_filter_mode, cl_sampler, cl_sampler_info, cl_sampler_properties,
 };
 
-use crate::error::{entry, entry_ret};
 use crate::info::Info;
 use crate::{handle, property_list};
 
@@ -41,90 +40,74 @@ fn create(
 }
 
 /// `clCreateSampler`.
-///
-/// # Safety
-/// `errcode_ret` is null or may be written.
-pub unsafe extern "C" fn create_sampler(
+#[entry_point]
+pub fn create_sampler(
     context: cl_context,
     normalized_coords: cl_bool,
     addressing_mode: cl_addressing_mode,
     filter_mode: cl_filter_mode,
-    errcode_ret: *mut cl_int,
-) -> cl_sampler {
-    let body = || {
-        // "CL_INVALID_CONTEXT if context is not a valid context."
-        let context = handle::get::<Context>(context)?;
-        create(context, [normalized_coords, addressing_mode, filter_mode].map(u64::from), Vec::new())
-    };
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+) -> Result<cl_sampler> {
+    // "CL_INVALID_CONTEXT if context is not a valid context."
+    let context = handle::get::<Context>(context)?;
+    create(context, [normalized_coords, addressing_mode, filter_mode].map(u64::from), Vec::new())
 }
 
 /// `clCreateSamplerWithProperties`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn create_sampler_with_properties(
+#[entry_point]
+pub unsafe fn create_sampler_with_properties(
     context: cl_context,
     sampler_properties: *const cl_sampler_properties,
-    errcode_ret: *mut cl_int,
-) -> cl_sampler {
-    let body = || {
-        let context = handle::get::<Context>(context)?;
-        ensure!(device::has_images(), CL_INVALID_OPERATION);
-        const NAMES: [cl_sampler_info; 3] =
-            [CL_SAMPLER_NORMALIZED_COORDS, CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_FILTER_MODE];
-        // "The default [...] is CL_TRUE", "CL_ADDRESS_CLAMP", "CL_FILTER_NEAREST".
-        let mut values = [CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST].map(u64::from);
-        // "CL_INVALID_VALUE if the property name in sampler_properties is not a supported property name, if the value
-        // specified for a supported property name is not valid, or if the same property name is specified more than once."
-        let take = |name, value| {
-            let which = NAMES.iter().position(|&known| u64::from(known) == name).ok_or(CL_INVALID_VALUE)?;
-            values[which] = value;
-            Ok(())
-        };
-        // SAFETY: the caller vouches for a list that ends in 0.
-        let list = unsafe { property_list::read(sampler_properties, CL_INVALID_VALUE, take)? };
-        create(context, values, list)
+) -> Result<cl_sampler> {
+    let context = handle::get::<Context>(context)?;
+    ensure!(device::has_images(), CL_INVALID_OPERATION);
+    const NAMES: [cl_sampler_info; 3] =
+        [CL_SAMPLER_NORMALIZED_COORDS, CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_FILTER_MODE];
+    // "The default [...] is CL_TRUE", "CL_ADDRESS_CLAMP", "CL_FILTER_NEAREST".
+    let mut values = [CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST].map(u64::from);
+    // "CL_INVALID_VALUE if the property name in sampler_properties is not a supported property name, if the value
+    // specified for a supported property name is not valid, or if the same property name is specified more than once."
+    let take = |name, value| {
+        let which = NAMES.iter().position(|&known| u64::from(known) == name).ok_or(CL_INVALID_VALUE)?;
+        values[which] = value;
+        Ok(())
     };
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+    // SAFETY: the caller vouches for a list that ends in 0.
+    let list = unsafe { property_list::read(sampler_properties, CL_INVALID_VALUE, take)? };
+    create(context, values, list)
 }
 
 /// `clRetainSampler`: "CL_INVALID_SAMPLER if sampler is not a valid sampler object."
-pub extern "C" fn retain_sampler(sampler: cl_sampler) -> cl_int {
-    entry(|| handle::retain::<Sampler>(sampler))
+#[entry_point]
+pub fn retain_sampler(sampler: cl_sampler) -> Result<()> {
+    handle::retain::<Sampler>(sampler)
 }
 
 /// `clReleaseSampler`: "CL_INVALID_SAMPLER if sampler is not a valid sampler object."
-pub extern "C" fn release_sampler(sampler: cl_sampler) -> cl_int {
-    entry(|| handle::release::<Sampler>(sampler))
+#[entry_point]
+pub fn release_sampler(sampler: cl_sampler) -> Result<()> {
+    handle::release::<Sampler>(sampler)
 }
 
 /// `clGetSamplerInfo`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn get_sampler_info(
+#[entry_point]
+pub unsafe fn get_sampler_info(
     sampler: cl_sampler,
     param_name: cl_sampler_info,
     param_value_size: usize,
     param_value: *mut c_void,
     param_value_size_ret: *mut usize,
-) -> cl_int {
-    entry(|| {
-        let sampler = handle::get::<Sampler>(sampler)?;
-        // SAFETY: the caller vouches for the pointers.
-        let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
-        match param_name {
-            CL_SAMPLER_REFERENCE_COUNT => info.value(handle::references(&sampler)),
-            CL_SAMPLER_CONTEXT => info.value(handle::of(&sampler.context)),
-            CL_SAMPLER_NORMALIZED_COORDS => info.bool(sampler.normalized),
-            CL_SAMPLER_ADDRESSING_MODE => info.value(sampler.addressing),
-            CL_SAMPLER_FILTER_MODE => info.value(sampler.filter),
-            CL_SAMPLER_PROPERTIES => info.slice(&sampler.properties),
-            // "CL_INVALID_VALUE if param_name is not valid".
-            _ => Err(Error::new(CL_INVALID_VALUE)),
-        }
-    })
+) -> Result<()> {
+    let sampler = handle::get::<Sampler>(sampler)?;
+    // SAFETY: the caller vouches for the pointers.
+    let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
+    match param_name {
+        CL_SAMPLER_REFERENCE_COUNT => info.value(handle::references(&sampler)),
+        CL_SAMPLER_CONTEXT => info.value(handle::of(&sampler.context)),
+        CL_SAMPLER_NORMALIZED_COORDS => info.bool(sampler.normalized),
+        CL_SAMPLER_ADDRESSING_MODE => info.value(sampler.addressing),
+        CL_SAMPLER_FILTER_MODE => info.value(sampler.filter),
+        CL_SAMPLER_PROPERTIES => info.slice(&sampler.properties),
+        // "CL_INVALID_VALUE if param_name is not valid".
+        _ => Err(Error::new(CL_INVALID_VALUE)),
+    }
 }

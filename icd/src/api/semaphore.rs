@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use lockstep_icd_macros::entry_point;
 use lockstep_runtime::command::{Command, Work};
 use lockstep_runtime::context::Context;
 use lockstep_runtime::device::Device;
@@ -16,12 +17,11 @@ use opencl_sys::{
     CL_INVALID_PROPERTY, CL_INVALID_VALUE, CL_SEMAPHORE_CONTEXT_KHR, CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR,
     CL_SEMAPHORE_PAYLOAD_KHR, CL_SEMAPHORE_PROPERTIES_KHR, CL_SEMAPHORE_REFERENCE_COUNT_KHR,
     CL_SEMAPHORE_TYPE_BINARY_KHR, CL_SEMAPHORE_TYPE_KHR, cl_command_queue, cl_context, cl_device_id, cl_event,
-    cl_external_semaphore_handle_type_khr, cl_int, cl_semaphore_info_khr, cl_semaphore_khr, cl_semaphore_payload_khr,
+    cl_external_semaphore_handle_type_khr, cl_semaphore_info_khr, cl_semaphore_khr, cl_semaphore_payload_khr,
     cl_semaphore_properties_khr, cl_semaphore_type_khr, cl_uint,
 };
 
 use crate::api::enqueue::{Completion, enqueue, wait_list};
-use crate::error::{entry, entry_ret};
 use crate::handle;
 use crate::info::Info;
 
@@ -71,25 +71,18 @@ unsafe fn read_properties(
 }
 
 /// `clCreateSemaphoreWithPropertiesKHR`.
-///
-/// # Safety
-/// The pointers are as the extension says.
-pub unsafe extern "C" fn create_semaphore_with_properties(
+#[entry_point]
+pub unsafe fn create_semaphore_with_properties(
     context: cl_context,
     sema_props: *const cl_semaphore_properties_khr,
-    errcode_ret: *mut cl_int,
-) -> cl_semaphore_khr {
-    let body = || {
-        let context = handle::get::<Context>(context)?;
-        // "CL_INVALID_VALUE if sema_props is NULL".
-        ensure!(!sema_props.is_null(), CL_INVALID_VALUE);
-        // SAFETY: not null, so the caller vouches for the list.
-        let (list, device) = unsafe { read_properties(&context, sema_props)? };
-        let devices = device.map_or_else(|| context.devices().to_vec(), |device| vec![device]);
-        handle::publish(Semaphore::new(context, devices, list))
-    };
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+) -> Result<cl_semaphore_khr> {
+    let context = handle::get::<Context>(context)?;
+    // "CL_INVALID_VALUE if sema_props is NULL".
+    ensure!(!sema_props.is_null(), CL_INVALID_VALUE);
+    // SAFETY: not null, so the caller vouches for the list.
+    let (list, device) = unsafe { read_properties(&context, sema_props)? };
+    let devices = device.map_or_else(|| context.devices().to_vec(), |device| vec![device]);
+    handle::publish(Semaphore::new(context, devices, list))
 }
 
 /// What both commands are called on.
@@ -135,10 +128,8 @@ impl Called {
 }
 
 /// `clEnqueueWaitSemaphoresKHR`. Binary semaphores have no payload values to wait for.
-///
-/// # Safety
-/// The pointers are as the extension says.
-pub unsafe extern "C" fn enqueue_wait_semaphores(
+#[entry_point]
+pub unsafe fn enqueue_wait_semaphores(
     command_queue: cl_command_queue,
     num_sema_objects: cl_uint,
     sema_objects: *const cl_semaphore_khr,
@@ -146,23 +137,21 @@ pub unsafe extern "C" fn enqueue_wait_semaphores(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     let list = (num_events_in_wait_list, event_wait_list);
     // SAFETY: the same contract.
-    entry(|| unsafe {
+    unsafe {
         let Called { queue, semaphores, waits } = Called::new(command_queue, (num_sema_objects, sema_objects), list)?;
         let (work, events) = semaphore::arrive(semaphores);
         queue.enqueue(Command { kind: CL_COMMAND_SEMAPHORE_WAIT_KHR, waits, work, event: None });
         let completion = Completion { blocking: false, event };
         enqueue(&queue, CL_COMMAND_SEMAPHORE_WAIT_KHR, events, Work::Nothing, completion)
-    })
+    }
 }
 
 /// `clEnqueueSignalSemaphoresKHR`.
-///
-/// # Safety
-/// The pointers are as the extension says.
-pub unsafe extern "C" fn enqueue_signal_semaphores(
+#[entry_point]
+pub unsafe fn enqueue_signal_semaphores(
     command_queue: cl_command_queue,
     num_sema_objects: cl_uint,
     sema_objects: *const cl_semaphore_khr,
@@ -170,76 +159,73 @@ pub unsafe extern "C" fn enqueue_signal_semaphores(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     let list = (num_events_in_wait_list, event_wait_list);
     // SAFETY: the same contract.
-    entry(|| unsafe {
+    unsafe {
         let Called { queue, semaphores, waits } = Called::new(command_queue, (num_sema_objects, sema_objects), list)?;
         let completion = Completion { blocking: false, event };
         enqueue(&queue, CL_COMMAND_SEMAPHORE_SIGNAL_KHR, waits, semaphore::signal(semaphores), completion)?;
         // Another queue may be waited for that waits for this one, which nothing but the semaphore tells.
         queue.flush();
         Ok(())
-    })
+    }
 }
 
 /// `clGetSemaphoreInfoKHR`.
-///
-/// # Safety
-/// The pointers are as the extension says.
-pub unsafe extern "C" fn get_semaphore_info(
+#[entry_point]
+pub unsafe fn get_semaphore_info(
     sema_object: cl_semaphore_khr,
     param_name: cl_semaphore_info_khr,
     param_value_size: usize,
     param_value: *mut c_void,
     param_value_size_ret: *mut usize,
-) -> cl_int {
-    entry(|| {
-        let semaphore = handle::get::<Semaphore>(sema_object)?;
-        // SAFETY: the caller vouches for the pointers.
-        let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
-        match param_name {
-            CL_SEMAPHORE_CONTEXT_KHR => info.value(handle::of(semaphore.context())),
-            CL_SEMAPHORE_REFERENCE_COUNT_KHR => info.value(handle::references(&semaphore)),
-            CL_SEMAPHORE_PROPERTIES_KHR => info.slice(semaphore.properties()),
-            CL_SEMAPHORE_PAYLOAD_KHR => info.value(semaphore.payload()),
-            CL_SEMAPHORE_TYPE_KHR => info.value::<cl_semaphore_type_khr>(CL_SEMAPHORE_TYPE_BINARY_KHR),
-            CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR => {
-                info.slice(&semaphore.devices().iter().map(handle::of).collect::<Vec<_>>())
-            }
-            // "CL_INVALID_VALUE if param_name is not one of the attribute defined in the Semaphore Queries table".
-            _ => Err(Error::new(CL_INVALID_VALUE)),
+) -> Result<()> {
+    let semaphore = handle::get::<Semaphore>(sema_object)?;
+    // SAFETY: the caller vouches for the pointers.
+    let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
+    match param_name {
+        CL_SEMAPHORE_CONTEXT_KHR => info.value(handle::of(semaphore.context())),
+        CL_SEMAPHORE_REFERENCE_COUNT_KHR => info.value(handle::references(&semaphore)),
+        CL_SEMAPHORE_PROPERTIES_KHR => info.slice(semaphore.properties()),
+        CL_SEMAPHORE_PAYLOAD_KHR => info.value(semaphore.payload()),
+        CL_SEMAPHORE_TYPE_KHR => info.value::<cl_semaphore_type_khr>(CL_SEMAPHORE_TYPE_BINARY_KHR),
+        CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR => {
+            info.slice(&semaphore.devices().iter().map(handle::of).collect::<Vec<_>>())
         }
-    })
+        // "CL_INVALID_VALUE if param_name is not one of the attribute defined in the Semaphore Queries table".
+        _ => Err(Error::new(CL_INVALID_VALUE)),
+    }
 }
 
 /// `clGetSemaphoreHandleForTypeKHR`, of `cl_khr_external_semaphore`, which applications look up with the rest.
 ///
 /// "CL_INVALID_VALUE if the requested external semaphore handle type was not specified when sema_object was created": none
 /// can be.
-pub extern "C" fn get_semaphore_handle_for_type(
+#[entry_point]
+pub fn get_semaphore_handle_for_type(
     sema_object: cl_semaphore_khr,
     device: cl_device_id,
     _handle_type: cl_external_semaphore_handle_type_khr,
     _handle_size: usize,
     _handle_ptr: *mut c_void,
     _handle_size_ret: *mut usize,
-) -> cl_int {
-    entry(|| {
-        let semaphore = handle::get::<Semaphore>(sema_object)?;
-        // "CL_INVALID_DEVICE if device is not a valid device [or] if sema_object can not be shared with device."
-        let device = handle::get::<Device>(device)?;
-        ensure!(semaphore.devices().iter().any(|known| Arc::ptr_eq(known, &device)), CL_INVALID_DEVICE);
-        Err(Error::new(CL_INVALID_VALUE))
-    })
+) -> Result<()> {
+    let semaphore = handle::get::<Semaphore>(sema_object)?;
+    // "CL_INVALID_DEVICE if device is not a valid device [or] if sema_object can not be shared with device."
+    let device = handle::get::<Device>(device)?;
+    ensure!(semaphore.devices().iter().any(|known| Arc::ptr_eq(known, &device)), CL_INVALID_DEVICE);
+    Err(Error::new(CL_INVALID_VALUE))
 }
 
 /// `clRetainSemaphoreKHR`.
-pub extern "C" fn retain_semaphore(sema_object: cl_semaphore_khr) -> cl_int {
-    entry(|| handle::retain::<Semaphore>(sema_object))
+#[entry_point]
+pub fn retain_semaphore(sema_object: cl_semaphore_khr) -> Result<()> {
+    handle::retain::<Semaphore>(sema_object)
 }
 
 /// `clReleaseSemaphoreKHR`.
-pub extern "C" fn release_semaphore(sema_object: cl_semaphore_khr) -> cl_int {
-    entry(|| handle::release::<Semaphore>(sema_object))
+#[entry_point]
+pub fn release_semaphore(sema_object: cl_semaphore_khr) -> Result<()> {
+    handle::release::<Semaphore>(sema_object)
 }

@@ -1,5 +1,6 @@
 //! Sub-devices (OpenCL API, 4.3, "Partitioning a Device").
 
+use lockstep_icd_macros::entry_point;
 use lockstep_runtime::device::Device;
 use lockstep_runtime::partition::Scheme;
 use lockstep_runtime::topology::Domain;
@@ -9,10 +10,9 @@ use opencl_sys::{
     CL_DEVICE_AFFINITY_DOMAIN_L4_CACHE, CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE, CL_DEVICE_AFFINITY_DOMAIN_NUMA,
     CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN, CL_DEVICE_PARTITION_BY_COUNTS, CL_DEVICE_PARTITION_BY_COUNTS_LIST_END,
     CL_DEVICE_PARTITION_EQUALLY, CL_DEVICE_PARTITION_FAILED, CL_INVALID_DEVICE_PARTITION_COUNT, CL_INVALID_VALUE,
-    cl_device_affinity_domain, cl_device_id, cl_device_partition_property, cl_int, cl_uint,
+    cl_device_affinity_domain, cl_device_id, cl_device_partition_property, cl_uint,
 };
 
-use crate::error::entry;
 use crate::handle;
 use crate::info::Info;
 
@@ -90,65 +90,63 @@ unsafe fn read_properties(
 }
 
 /// `clCreateSubDevices`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn create_sub_devices(
+#[entry_point]
+pub unsafe fn create_sub_devices(
     in_device: cl_device_id,
     properties: *const cl_device_partition_property,
     num_devices: cl_uint,
     out_devices: *mut cl_device_id,
     num_devices_ret: *mut cl_uint,
-) -> cl_int {
-    entry(|| {
-        // "CL_INVALID_DEVICE if in_device is not a valid device."
-        let device = handle::get::<Device>(in_device)?;
-        // SAFETY: the caller vouches for the list.
-        let (scheme, list) = unsafe { read_properties(&device, properties)? };
-        let parts = device.divide(&scheme, &list)?;
-        if !out_devices.is_null() {
-            // "CL_INVALID_VALUE if out_devices is not NULL and num_devices is less than the number of sub-devices
-            // created by the partition scheme."
-            ensure!(num_devices as usize >= parts.len(), CL_INVALID_VALUE);
-            let mut handles = Vec::with_capacity(parts.len());
-            for part in &parts {
-                match handle::publish(part.clone()) {
-                    Ok(handle) => handles.push(handle),
-                    Err(error) => {
-                        // All of them or none.
-                        handles.into_iter().for_each(|handle| _ = handle::release::<Device>(handle));
-                        return Err(error);
-                    }
+) -> Result<()> {
+    // "CL_INVALID_DEVICE if in_device is not a valid device."
+    let device = handle::get::<Device>(in_device)?;
+    // SAFETY: the caller vouches for the list.
+    let (scheme, list) = unsafe { read_properties(&device, properties)? };
+    let parts = device.divide(&scheme, &list)?;
+    if !out_devices.is_null() {
+        // "CL_INVALID_VALUE if out_devices is not NULL and num_devices is less than the number of sub-devices
+        // created by the partition scheme."
+        ensure!(num_devices as usize >= parts.len(), CL_INVALID_VALUE);
+        let mut handles = Vec::with_capacity(parts.len());
+        for part in &parts {
+            match handle::publish(part.clone()) {
+                Ok(handle) => handles.push(handle),
+                Err(error) => {
+                    // All of them or none.
+                    handles.into_iter().for_each(|handle| _ = handle::release::<Device>(handle));
+                    return Err(error);
                 }
             }
-            for (index, handle) in handles.into_iter().enumerate() {
-                // SAFETY: not null, and fewer than `num_devices`.
-                unsafe { out_devices.add(index).write(handle) };
-            }
         }
-        if !num_devices_ret.is_null() {
-            // SAFETY: not null.
-            unsafe { num_devices_ret.write(parts.len() as cl_uint) };
+        for (index, handle) in handles.into_iter().enumerate() {
+            // SAFETY: not null, and fewer than `num_devices`.
+            unsafe { out_devices.add(index).write(handle) };
         }
-        Ok(())
-    })
+    }
+    if !num_devices_ret.is_null() {
+        // SAFETY: not null.
+        unsafe { num_devices_ret.write(parts.len() as cl_uint) };
+    }
+    Ok(())
 }
 
 /// `clRetainDevice`: "increments the device reference count if device is a valid sub-device [...]. If device is a root
 /// level device [...] the device reference count remains unchanged."
-pub extern "C" fn retain_device(device: cl_device_id) -> cl_int {
-    entry(|| match handle::get::<Device>(device)?.parent() {
+#[entry_point]
+pub fn retain_device(device: cl_device_id) -> Result<()> {
+    match handle::get::<Device>(device)?.parent() {
         Some(_) => handle::retain::<Device>(device),
         None => Ok(()),
-    })
+    }
 }
 
 /// `clReleaseDevice`; as [`retain_device`].
-pub extern "C" fn release_device(device: cl_device_id) -> cl_int {
-    entry(|| match handle::get::<Device>(device)?.parent() {
+#[entry_point]
+pub fn release_device(device: cl_device_id) -> Result<()> {
+    match handle::get::<Device>(device)?.parent() {
         Some(_) => handle::release::<Device>(device),
         None => Ok(()),
-    })
+    }
 }
 
 /// `CL_DEVICE_PARTITION_PROPERTIES`: "If the device cannot be partitioned (i.e. there is no partitioning scheme supported

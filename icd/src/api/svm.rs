@@ -4,6 +4,7 @@
 use std::ffi::c_void;
 use std::mem::size_of;
 
+use lockstep_icd_macros::entry_point;
 use lockstep_runtime::context::Context;
 use lockstep_runtime::kernel::Kernel;
 use lockstep_runtime::svm::{self, Kind, Shared};
@@ -12,7 +13,7 @@ use opencl_sys::{
     CL_DEVICE_SVM_ATOMICS, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_SVM_FINE_GRAIN_BUFFER,
     CL_DEVICE_SVM_FINE_GRAIN_SYSTEM, CL_INVALID_VALUE, CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM,
     CL_KERNEL_EXEC_INFO_SVM_PTRS, CL_MEM_SVM_ATOMICS, CL_MEM_SVM_FINE_GRAIN_BUFFER, cl_bool, cl_context,
-    cl_device_svm_capabilities, cl_int, cl_kernel, cl_kernel_exec_info, cl_svm_mem_flags, cl_uint,
+    cl_device_svm_capabilities, cl_kernel, cl_kernel_exec_info, cl_svm_mem_flags, cl_uint,
 };
 use opencl_sys::{
     CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT, CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL,
@@ -21,7 +22,7 @@ use opencl_sys::{
 };
 
 use crate::api::buffer::KERNEL;
-use crate::error::{entry, guarded};
+use crate::error::guarded;
 use crate::handle;
 
 /// `CL_DEVICE_SVM_CAPABILITIES`.
@@ -78,47 +79,38 @@ pub extern "C" fn svm_free(context: cl_context, svm_pointer: *mut c_void) {
 
 /// `clSetKernelArgSVMPointer` and `clSetKernelArgMemPointerINTEL`. With fine-grain system sharing every pointer may be one;
 /// whether the kernel follows it is its business.
-pub extern "C" fn set_kernel_arg_svm_pointer(
-    kernel: cl_kernel,
-    arg_index: cl_uint,
-    arg_value: *const c_void,
-) -> cl_int {
-    entry(|| {
-        // "CL_INVALID_KERNEL if kernel is not a valid kernel object. CL_INVALID_ARG_INDEX if arg_index is not a valid
-        // argument index." CL_INVALID_ARG_VALUE: "The SVM pointer can only be used for arguments that are declared to be
-        // a pointer to global or constant memory."
-        handle::get::<Kernel>(kernel)?.set_pointer(arg_index as usize, arg_value as u64)
-    })
+#[entry_point]
+pub fn set_kernel_arg_svm_pointer(kernel: cl_kernel, arg_index: cl_uint, arg_value: *const c_void) -> Result<()> {
+    // "CL_INVALID_KERNEL if kernel is not a valid kernel object. CL_INVALID_ARG_INDEX if arg_index is not a valid
+    // argument index." CL_INVALID_ARG_VALUE: "The SVM pointer can only be used for arguments that are declared to be
+    // a pointer to global or constant memory."
+    handle::get::<Kernel>(kernel)?.set_pointer(arg_index as usize, arg_value as u64)
 }
 
 /// `clSetKernelExecInfo`. What kernels may reach needs no telling here, so what is right is forgotten.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn set_kernel_exec_info(
+#[entry_point]
+pub unsafe fn set_kernel_exec_info(
     kernel: cl_kernel,
     param_name: cl_kernel_exec_info,
     param_value_size: usize,
     param_value: *const c_void,
-) -> cl_int {
-    entry(|| {
-        handle::get::<Kernel>(kernel)?;
-        // "CL_INVALID_VALUE if param_name is not valid, if param_value is NULL and param_value_size is greater than zero,
-        // or if the size specified by param_value_size is not valid."
-        ensure!(!param_value.is_null() || param_value_size == 0, CL_INVALID_VALUE);
-        let fits = match param_name {
-            CL_KERNEL_EXEC_INFO_SVM_PTRS | CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL | CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT => {
-                param_value_size.is_multiple_of(size_of::<*const c_void>())
-            }
-            CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM
-            | CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL
-            | CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL
-            | CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL => param_value_size == size_of::<cl_bool>(),
-            _ => return Err(Error::new(CL_INVALID_VALUE)),
-        };
-        ensure!(fits, CL_INVALID_VALUE);
-        Ok(())
-    })
+) -> Result<()> {
+    handle::get::<Kernel>(kernel)?;
+    // "CL_INVALID_VALUE if param_name is not valid, if param_value is NULL and param_value_size is greater than zero,
+    // or if the size specified by param_value_size is not valid."
+    ensure!(!param_value.is_null() || param_value_size == 0, CL_INVALID_VALUE);
+    let fits = match param_name {
+        CL_KERNEL_EXEC_INFO_SVM_PTRS | CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL | CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT => {
+            param_value_size.is_multiple_of(size_of::<*const c_void>())
+        }
+        CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM
+        | CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL
+        | CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL
+        | CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL => param_value_size == size_of::<cl_bool>(),
+        _ => return Err(Error::new(CL_INVALID_VALUE)),
+    };
+    ensure!(fits, CL_INVALID_VALUE);
+    Ok(())
 }
 
 #[cfg(test)]

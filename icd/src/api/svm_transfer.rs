@@ -4,6 +4,7 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use lockstep_icd_macros::entry_point;
 use lockstep_runtime::command::Work;
 use lockstep_runtime::memory_transfer::{HostPointer, copy_shared, fill_shared, overlap};
 use lockstep_runtime::queue::Queue;
@@ -12,13 +13,12 @@ use lockstep_runtime::{Result, ensure};
 use opencl_sys::{
     CL_COMMAND_SVM_FREE, CL_COMMAND_SVM_MAP, CL_COMMAND_SVM_MEMCPY, CL_COMMAND_SVM_MEMFILL, CL_COMMAND_SVM_MIGRATE_MEM,
     CL_COMMAND_SVM_UNMAP, CL_FALSE, CL_INVALID_VALUE, CL_MEM_COPY_OVERLAP, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED,
-    CL_MIGRATE_MEM_OBJECT_HOST, cl_bool, cl_command_queue, cl_command_type, cl_event, cl_int, cl_map_flags,
+    CL_MIGRATE_MEM_OBJECT_HOST, cl_bool, cl_command_queue, cl_command_type, cl_event, cl_map_flags,
     cl_mem_migration_flags, cl_uint,
 };
 
 use crate::api::enqueue::{Completion, enqueue, wait_list};
 use crate::api::transfer::check_map_flags;
-use crate::error::entry;
 use crate::handle;
 use crate::user::UserData;
 
@@ -51,10 +51,8 @@ impl Order {
 type FreeFunction = unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_void, *mut c_void);
 
 /// `clEnqueueSVMFree`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn enqueue_svm_free(
+#[entry_point]
+pub unsafe fn enqueue_svm_free(
     command_queue: cl_command_queue,
     num_svm_pointers: cl_uint,
     svm_pointers: *mut *mut c_void,
@@ -63,10 +61,10 @@ pub unsafe extern "C" fn enqueue_svm_free(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
     // SAFETY: the caller vouches for the pointers.
-    entry(|| unsafe {
+    unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
         // "CL_INVALID_VALUE if num_svm_pointers is 0 and svm_pointers is non-NULL, or if svm_pointers is NULL and
         // num_svm_pointers is not 0."
@@ -88,7 +86,7 @@ pub unsafe extern "C" fn enqueue_svm_free(
             Ok(())
         });
         order.enqueue(&queue, CL_COMMAND_SVM_FREE, false, work)
-    })
+    }
 }
 
 /// A command that copies between two addresses.
@@ -117,10 +115,8 @@ pub unsafe fn copy(
 }
 
 /// `clEnqueueSVMMemcpy`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn enqueue_svm_memcpy(
+#[entry_point]
+pub unsafe fn enqueue_svm_memcpy(
     command_queue: cl_command_queue,
     blocking_copy: cl_bool,
     dst_ptr: *mut c_void,
@@ -129,10 +125,10 @@ pub unsafe extern "C" fn enqueue_svm_memcpy(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
     // SAFETY: the same contract.
-    entry(|| unsafe { copy(CL_COMMAND_SVM_MEMCPY, command_queue, blocking_copy, (dst_ptr, src_ptr), size, order) })
+    unsafe { copy(CL_COMMAND_SVM_MEMCPY, command_queue, blocking_copy, (dst_ptr, src_ptr), size, order) }
 }
 
 /// A command that fills memory with a pattern.
@@ -162,10 +158,8 @@ pub unsafe fn fill(
 }
 
 /// `clEnqueueSVMMemFill`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn enqueue_svm_mem_fill(
+#[entry_point]
+pub unsafe fn enqueue_svm_mem_fill(
     command_queue: cl_command_queue,
     svm_ptr: *mut c_void,
     pattern: *const c_void,
@@ -174,17 +168,15 @@ pub unsafe extern "C" fn enqueue_svm_mem_fill(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
     // SAFETY: the same contract.
-    entry(|| unsafe { fill(CL_COMMAND_SVM_MEMFILL, command_queue, svm_ptr, (pattern, pattern_size), size, order) })
+    unsafe { fill(CL_COMMAND_SVM_MEMFILL, command_queue, svm_ptr, (pattern, pattern_size), size, order) }
 }
 
 /// `clEnqueueSVMMap`: the host sees the memory at all times, so the command only has its place in the order.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn enqueue_svm_map(
+#[entry_point]
+pub unsafe fn enqueue_svm_map(
     command_queue: cl_command_queue,
     blocking_map: cl_bool,
     flags: cl_map_flags,
@@ -193,37 +185,33 @@ pub unsafe extern "C" fn enqueue_svm_map(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
-    entry(|| {
-        let queue = handle::get::<Queue>(command_queue)?;
-        // "CL_INVALID_VALUE if svm_ptr is NULL, if size is zero [or] if values specified in map_flags are not valid".
-        ensure!(!svm_ptr.is_null() && size > 0, CL_INVALID_VALUE);
-        check_map_flags(flags)?;
-        // SAFETY: the caller vouches for the list and for `event`.
-        unsafe { order.enqueue(&queue, CL_COMMAND_SVM_MAP, blocking_map != CL_FALSE, Work::Nothing) }
-    })
+
+    let queue = handle::get::<Queue>(command_queue)?;
+    // "CL_INVALID_VALUE if svm_ptr is NULL, if size is zero [or] if values specified in map_flags are not valid".
+    ensure!(!svm_ptr.is_null() && size > 0, CL_INVALID_VALUE);
+    check_map_flags(flags)?;
+    // SAFETY: the caller vouches for the list and for `event`.
+    unsafe { order.enqueue(&queue, CL_COMMAND_SVM_MAP, blocking_map != CL_FALSE, Work::Nothing) }
 }
 
 /// `clEnqueueSVMUnmap`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn enqueue_svm_unmap(
+#[entry_point]
+pub unsafe fn enqueue_svm_unmap(
     command_queue: cl_command_queue,
     svm_ptr: *mut c_void,
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
-    entry(|| {
-        let queue = handle::get::<Queue>(command_queue)?;
-        // "CL_INVALID_VALUE if svm_ptr is NULL".
-        ensure!(!svm_ptr.is_null(), CL_INVALID_VALUE);
-        // SAFETY: the caller vouches for the list and for `event`.
-        unsafe { order.enqueue(&queue, CL_COMMAND_SVM_UNMAP, false, Work::Nothing) }
-    })
+
+    let queue = handle::get::<Queue>(command_queue)?;
+    // "CL_INVALID_VALUE if svm_ptr is NULL".
+    ensure!(!svm_ptr.is_null(), CL_INVALID_VALUE);
+    // SAFETY: the caller vouches for the list and for `event`.
+    unsafe { order.enqueue(&queue, CL_COMMAND_SVM_UNMAP, false, Work::Nothing) }
 }
 
 /// "[…] if flags is not zero and is not a valid combination of the values described in the Memory migration Flags table".
@@ -234,10 +222,8 @@ pub fn check_migration(flags: cl_mem_migration_flags) -> Result<()> {
 }
 
 /// `clEnqueueSVMMigrateMem`: all devices have the memory where it is.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn enqueue_svm_migrate_mem(
+#[entry_point]
+pub unsafe fn enqueue_svm_migrate_mem(
     command_queue: cl_command_queue,
     num_svm_pointers: cl_uint,
     svm_pointers: *mut *const c_void,
@@ -246,10 +232,10 @@ pub unsafe extern "C" fn enqueue_svm_migrate_mem(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
     // SAFETY: the caller vouches for the pointers.
-    entry(|| unsafe {
+    unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
         // "CL_INVALID_VALUE if num_svm_pointers is zero [or] if svm_pointers is NULL".
         ensure!(num_svm_pointers > 0 && !svm_pointers.is_null(), CL_INVALID_VALUE);
@@ -263,5 +249,5 @@ pub unsafe extern "C" fn enqueue_svm_migrate_mem(
             ensure!(found.is_some_and(|found| found.is_svm() && found.contains(address, size)), CL_INVALID_VALUE);
         }
         order.enqueue(&queue, CL_COMMAND_SVM_MIGRATE_MEM, false, Work::Nothing)
-    })
+    }
 }

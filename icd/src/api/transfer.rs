@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use lockstep_icd_macros::entry_point;
 use lockstep_runtime::memory::Memory;
 use lockstep_runtime::memory_transfer::{self as transfer, HostPointer, overlap};
 use lockstep_runtime::queue::Queue;
@@ -10,21 +11,18 @@ use lockstep_runtime::{Result, ensure};
 use opencl_sys::{
     CL_COMMAND_COPY_BUFFER, CL_COMMAND_FILL_BUFFER, CL_COMMAND_MAP_BUFFER, CL_COMMAND_READ_BUFFER,
     CL_COMMAND_WRITE_BUFFER, CL_FALSE, CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_MAP_READ, CL_MAP_WRITE,
-    CL_MAP_WRITE_INVALIDATE_REGION, CL_MEM_COPY_OVERLAP, cl_bool, cl_command_queue, cl_event, cl_int, cl_map_flags,
-    cl_mem, cl_uint,
+    CL_MAP_WRITE_INVALIDATE_REGION, CL_MEM_COPY_OVERLAP, cl_bool, cl_command_queue, cl_event, cl_map_flags, cl_mem,
+    cl_uint,
 };
 
 use crate::api::buffer::buffer_in;
 use crate::api::enqueue::{Completion, enqueue, wait_list};
 use crate::api::memory_object::keep_until_then;
-use crate::error::{entry, entry_ret};
 use crate::handle;
 
 /// `clEnqueueReadBuffer`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn enqueue_read_buffer(
+#[entry_point]
+pub unsafe fn enqueue_read_buffer(
     command_queue: cl_command_queue,
     buffer: cl_mem,
     blocking_read: cl_bool,
@@ -34,9 +32,9 @@ pub unsafe extern "C" fn enqueue_read_buffer(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     // SAFETY: the caller vouches for the pointers.
-    entry(|| unsafe {
+    unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
         let memory = checked_region(&queue, buffer, offset, size, ptr)?;
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
@@ -46,14 +44,12 @@ pub unsafe extern "C" fn enqueue_read_buffer(
         let work = transfer::read(memory, offset, size, HostPointer::new(ptr.cast()));
         let completion = Completion { blocking: blocking_read != CL_FALSE, event };
         enqueue(&queue, CL_COMMAND_READ_BUFFER, waits, work, completion)
-    })
+    }
 }
 
 /// `clEnqueueWriteBuffer`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn enqueue_write_buffer(
+#[entry_point]
+pub unsafe fn enqueue_write_buffer(
     command_queue: cl_command_queue,
     buffer: cl_mem,
     blocking_write: cl_bool,
@@ -63,9 +59,9 @@ pub unsafe extern "C" fn enqueue_write_buffer(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     // SAFETY: the caller vouches for the pointers; the bytes at `ptr` are only read.
-    entry(|| unsafe {
+    unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
         let memory = checked_region(&queue, buffer, offset, size, ptr)?;
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
@@ -75,7 +71,7 @@ pub unsafe extern "C" fn enqueue_write_buffer(
         let work = transfer::write(memory, offset, size, HostPointer::new(ptr.cast_mut().cast()));
         let completion = Completion { blocking: blocking_write != CL_FALSE, event };
         enqueue(&queue, CL_COMMAND_WRITE_BUFFER, waits, work, completion)
-    })
+    }
 }
 
 /// "CL_INVALID_VALUE if the region being read or written specified by offset and size is out of bounds [or] if ptr is
@@ -94,10 +90,8 @@ fn checked_region(
 }
 
 /// `clEnqueueCopyBuffer`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn enqueue_copy_buffer(
+#[entry_point]
+pub unsafe fn enqueue_copy_buffer(
     command_queue: cl_command_queue,
     src_buffer: cl_mem,
     dst_buffer: cl_mem,
@@ -107,9 +101,9 @@ pub unsafe extern "C" fn enqueue_copy_buffer(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     // SAFETY: the caller vouches for the pointers.
-    entry(|| unsafe {
+    unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
         let source = buffer_in(queue.context(), src_buffer)?;
         let target = buffer_in(queue.context(), dst_buffer)?;
@@ -127,14 +121,12 @@ pub unsafe extern "C" fn enqueue_copy_buffer(
         }
         let work = transfer::copy((source, src_offset), (target, dst_offset), size);
         enqueue(&queue, CL_COMMAND_COPY_BUFFER, waits, work, Completion { blocking: false, event })
-    })
+    }
 }
 
 /// `clEnqueueFillBuffer`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn enqueue_fill_buffer(
+#[entry_point]
+pub unsafe fn enqueue_fill_buffer(
     command_queue: cl_command_queue,
     buffer: cl_mem,
     pattern: *const c_void,
@@ -144,9 +136,9 @@ pub unsafe extern "C" fn enqueue_fill_buffer(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     // SAFETY: the caller vouches for the pointers.
-    entry(|| unsafe {
+    unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
         let memory = buffer_in(queue.context(), buffer)?;
         // "CL_INVALID_VALUE if the region being filled specified by offset and size is out of bounds, if pattern is NULL,
@@ -159,14 +151,12 @@ pub unsafe extern "C" fn enqueue_fill_buffer(
         let pattern = std::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size);
         let work = transfer::fill(memory, offset, size, pattern);
         enqueue(&queue, CL_COMMAND_FILL_BUFFER, waits, work, Completion { blocking: false, event })
-    })
+    }
 }
 
 /// `clEnqueueMapBuffer`.
-///
-/// # Safety
-/// The pointers are as the specification says.
-pub unsafe extern "C" fn enqueue_map_buffer(
+#[entry_point]
+pub unsafe fn enqueue_map_buffer(
     command_queue: cl_command_queue,
     buffer: cl_mem,
     blocking_map: cl_bool,
@@ -176,35 +166,30 @@ pub unsafe extern "C" fn enqueue_map_buffer(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-    errcode_ret: *mut cl_int,
-) -> *mut c_void {
-    let body = || {
-        let queue = handle::get::<Queue>(command_queue)?;
-        let memory = buffer_in(queue.context(), buffer)?;
-        // "CL_INVALID_VALUE if the region being mapped specified by offset and size is out of bounds, if size is zero
-        // [or] if values specified in map_flags are not valid."
-        ensure!(size > 0 && memory.contains(offset, size), CL_INVALID_VALUE);
-        check_map_flags(map_flags)?;
-        // SAFETY: the caller vouches for the list.
-        let waits = unsafe { wait_list(queue.context(), num_events_in_wait_list, event_wait_list)? };
-        // "CL_INVALID_OPERATION if buffer was created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS and
-        // CL_MAP_READ is set in map_flags [or] with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS and CL_MAP_WRITE or
-        // CL_MAP_WRITE_INVALIDATE_REGION is set".
-        let (reads, writes) = (map_flags & CL_MAP_READ != 0, map_flags & !CL_MAP_READ != 0);
-        ensure!((memory.host_may_read() || !reads) && (memory.host_may_write() || !writes), CL_INVALID_OPERATION);
-        let pointer = memory.map(map_flags, offset, size)?;
-        let work = keep_until_then(vec![memory.clone()]);
-        let completion = Completion { blocking: blocking_map != CL_FALSE, event };
-        // SAFETY: the caller vouches for `event`.
-        let enqueued = unsafe { enqueue(&queue, CL_COMMAND_MAP_BUFFER, waits, work, completion) };
-        enqueued.or_else(|error| {
-            memory.unmap(pointer)?;
-            Err(error)
-        })?;
-        Ok(pointer.cast())
-    };
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+) -> Result<*mut c_void> {
+    let queue = handle::get::<Queue>(command_queue)?;
+    let memory = buffer_in(queue.context(), buffer)?;
+    // "CL_INVALID_VALUE if the region being mapped specified by offset and size is out of bounds, if size is zero
+    // [or] if values specified in map_flags are not valid."
+    ensure!(size > 0 && memory.contains(offset, size), CL_INVALID_VALUE);
+    check_map_flags(map_flags)?;
+    // SAFETY: the caller vouches for the list.
+    let waits = unsafe { wait_list(queue.context(), num_events_in_wait_list, event_wait_list)? };
+    // "CL_INVALID_OPERATION if buffer was created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS and
+    // CL_MAP_READ is set in map_flags [or] with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS and CL_MAP_WRITE or
+    // CL_MAP_WRITE_INVALIDATE_REGION is set".
+    let (reads, writes) = (map_flags & CL_MAP_READ != 0, map_flags & !CL_MAP_READ != 0);
+    ensure!((memory.host_may_read() || !reads) && (memory.host_may_write() || !writes), CL_INVALID_OPERATION);
+    let pointer = memory.map(map_flags, offset, size)?;
+    let work = keep_until_then(vec![memory.clone()]);
+    let completion = Completion { blocking: blocking_map != CL_FALSE, event };
+    // SAFETY: the caller vouches for `event`.
+    let enqueued = unsafe { enqueue(&queue, CL_COMMAND_MAP_BUFFER, waits, work, completion) };
+    enqueued.or_else(|error| {
+        memory.unmap(pointer)?;
+        Err(error)
+    })?;
+    Ok(pointer.cast())
 }
 
 /// "CL_MAP_READ or CL_MAP_WRITE and CL_MAP_WRITE_INVALIDATE_REGION are mutually exclusive."

@@ -4,6 +4,7 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use lockstep_icd_macros::entry_point;
 use lockstep_runtime::command::Work;
 use lockstep_runtime::context::Context;
 use lockstep_runtime::device::Device;
@@ -31,7 +32,6 @@ use opencl_sys::{
 
 use crate::api::svm::check_alignment;
 use crate::api::svm_transfer::{self, Order, check_migration};
-use crate::error::{entry, entry_ret};
 use crate::info::Info;
 use crate::{handle, property_list};
 
@@ -110,67 +110,46 @@ unsafe fn allocate(
 }
 
 /// `clHostMemAllocINTEL`.
-///
-/// # Safety
-/// The pointers are as the extension says.
-pub unsafe extern "C" fn host_mem_alloc(
+#[entry_point]
+pub unsafe fn host_mem_alloc(
     context: cl_context,
     properties: *const cl_mem_properties_intel,
     size: usize,
     alignment: cl_uint,
-    errcode_ret: *mut cl_int,
-) -> *mut c_void {
-    let body = || {
-        let context = handle::get::<Context>(context)?;
-        // SAFETY: the same contract.
-        unsafe { allocate(&context, Kind::Host, properties, size, alignment) }
-    };
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+) -> Result<*mut c_void> {
+    let context = handle::get::<Context>(context)?;
+    // SAFETY: the same contract.
+    unsafe { allocate(&context, Kind::Host, properties, size, alignment) }
 }
 
 /// `clDeviceMemAllocINTEL`.
-///
-/// # Safety
-/// The pointers are as the extension says.
-pub unsafe extern "C" fn device_mem_alloc(
+#[entry_point]
+pub unsafe fn device_mem_alloc(
     context: cl_context,
     device: cl_device_id,
     properties: *const cl_mem_properties_intel,
     size: usize,
     alignment: cl_uint,
-    errcode_ret: *mut cl_int,
-) -> *mut c_void {
-    let body = || {
-        let context = handle::get::<Context>(context)?;
-        let kind = Kind::Device(device_in(&context, device)?);
-        // SAFETY: the same contract.
-        unsafe { allocate(&context, kind, properties, size, alignment) }
-    };
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+) -> Result<*mut c_void> {
+    let context = handle::get::<Context>(context)?;
+    let kind = Kind::Device(device_in(&context, device)?);
+    // SAFETY: the same contract.
+    unsafe { allocate(&context, kind, properties, size, alignment) }
 }
 
 /// `clSharedMemAllocINTEL`: "If device is NULL then the allocation is not associated with any device."
-///
-/// # Safety
-/// The pointers are as the extension says.
-pub unsafe extern "C" fn shared_mem_alloc(
+#[entry_point]
+pub unsafe fn shared_mem_alloc(
     context: cl_context,
     device: cl_device_id,
     properties: *const cl_mem_properties_intel,
     size: usize,
     alignment: cl_uint,
-    errcode_ret: *mut cl_int,
-) -> *mut c_void {
-    let body = || {
-        let context = handle::get::<Context>(context)?;
-        let device = (!device.is_null()).then(|| device_in(&context, device)).transpose()?;
-        // SAFETY: the same contract.
-        unsafe { allocate(&context, Kind::Shared(device), properties, size, alignment) }
-    };
-    // SAFETY: the caller vouches for `errcode_ret`.
-    unsafe { entry_ret(errcode_ret, body) }
+) -> Result<*mut c_void> {
+    let context = handle::get::<Context>(context)?;
+    let device = (!device.is_null()).then(|| device_in(&context, device)).transpose()?;
+    // SAFETY: the same contract.
+    unsafe { allocate(&context, Kind::Shared(device), properties, size, alignment) }
 }
 
 /// Frees an allocation of a context.
@@ -183,68 +162,62 @@ fn free(context: &Arc<Context>, address: *mut c_void) -> Result<()> {
 }
 
 /// `clMemFreeINTEL`.
-pub extern "C" fn mem_free(context: cl_context, ptr: *mut c_void) -> cl_int {
-    entry(|| free(&handle::get::<Context>(context)?, ptr))
+#[entry_point]
+pub fn mem_free(context: cl_context, ptr: *mut c_void) -> Result<()> {
+    free(&handle::get::<Context>(context)?, ptr)
 }
 
 /// `clMemBlockingFreeINTEL`: waits "for previously enqueued commands to finish that may be using ptr", which may be any of
 /// the context's.
-pub extern "C" fn mem_blocking_free(context: cl_context, ptr: *mut c_void) -> cl_int {
-    entry(|| {
-        let context = handle::get::<Context>(context)?;
-        crate::fork::check()?;
-        context.finish();
-        free(&context, ptr)
-    })
+#[entry_point]
+pub fn mem_blocking_free(context: cl_context, ptr: *mut c_void) -> Result<()> {
+    let context = handle::get::<Context>(context)?;
+    crate::fork::check()?;
+    context.finish();
+    free(&context, ptr)
 }
 
 /// `clGetMemAllocInfoINTEL`.
-///
-/// # Safety
-/// The pointers are as the extension says.
-pub unsafe extern "C" fn get_mem_alloc_info(
+#[entry_point]
+pub unsafe fn get_mem_alloc_info(
     context: cl_context,
     ptr: *const c_void,
     param_name: cl_mem_info_intel,
     param_value_size: usize,
     param_value: *mut c_void,
     param_value_size_ret: *mut usize,
-) -> cl_int {
-    entry(|| {
-        let context = handle::get::<Context>(context)?;
-        let found = svm::find(ptr as usize).filter(|found| Arc::ptr_eq(found.context(), &context) && !found.is_svm());
-        let found = found.as_ref();
-        let kind = found.map(|found| found.kind());
-        // SAFETY: the caller vouches for the pointers.
-        let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
-        match param_name {
-            CL_MEM_ALLOC_TYPE_INTEL => info.value::<cl_unified_shared_memory_type_intel>(match kind {
-                Some(Kind::Host) => CL_MEM_TYPE_HOST_INTEL,
-                Some(Kind::Device(_)) => CL_MEM_TYPE_DEVICE_INTEL,
-                Some(Kind::Shared(_)) => CL_MEM_TYPE_SHARED_INTEL,
-                Some(Kind::Svm) | None => CL_MEM_TYPE_UNKNOWN_INTEL,
-            }),
-            CL_MEM_ALLOC_BASE_PTR_INTEL => info.value(found.map_or(std::ptr::null_mut(), |found| found.start())),
-            CL_MEM_ALLOC_SIZE_INTEL => info.value::<usize>(found.map_or(0, |found| found.size())),
-            CL_MEM_ALLOC_DEVICE_INTEL => info.value(match kind {
-                Some(Kind::Device(device) | Kind::Shared(Some(device))) => handle::of(device),
-                _ => std::ptr::null_mut(),
-            }),
-            // The name of a property as well, which has another type.
-            _ if cl_mem_properties_intel::from(param_name) == CL_MEM_ALLOC_FLAGS_INTEL => {
-                info.value::<cl_mem_alloc_flags_intel>(found.map_or(0, |found| found.flags()))
-            }
-            // "CL_INVALID_VALUE if param_name is not a valid Unified Shared Memory allocation query."
-            _ => Err(Error::new(CL_INVALID_VALUE)),
+) -> Result<()> {
+    let context = handle::get::<Context>(context)?;
+    let found = svm::find(ptr as usize).filter(|found| Arc::ptr_eq(found.context(), &context) && !found.is_svm());
+    let found = found.as_ref();
+    let kind = found.map(|found| found.kind());
+    // SAFETY: the caller vouches for the pointers.
+    let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
+    match param_name {
+        CL_MEM_ALLOC_TYPE_INTEL => info.value::<cl_unified_shared_memory_type_intel>(match kind {
+            Some(Kind::Host) => CL_MEM_TYPE_HOST_INTEL,
+            Some(Kind::Device(_)) => CL_MEM_TYPE_DEVICE_INTEL,
+            Some(Kind::Shared(_)) => CL_MEM_TYPE_SHARED_INTEL,
+            Some(Kind::Svm) | None => CL_MEM_TYPE_UNKNOWN_INTEL,
+        }),
+        CL_MEM_ALLOC_BASE_PTR_INTEL => info.value(found.map_or(std::ptr::null_mut(), |found| found.start())),
+        CL_MEM_ALLOC_SIZE_INTEL => info.value::<usize>(found.map_or(0, |found| found.size())),
+        CL_MEM_ALLOC_DEVICE_INTEL => info.value(match kind {
+            Some(Kind::Device(device) | Kind::Shared(Some(device))) => handle::of(device),
+            _ => std::ptr::null_mut(),
+        }),
+        // The name of a property as well, which has another type.
+        _ if cl_mem_properties_intel::from(param_name) == CL_MEM_ALLOC_FLAGS_INTEL => {
+            info.value::<cl_mem_alloc_flags_intel>(found.map_or(0, |found| found.flags()))
         }
-    })
+        // "CL_INVALID_VALUE if param_name is not a valid Unified Shared Memory allocation query."
+        _ => Err(Error::new(CL_INVALID_VALUE)),
+    }
 }
 
 /// `clEnqueueMemFillINTEL`.
-///
-/// # Safety
-/// The pointers are as the extension says.
-pub unsafe extern "C" fn enqueue_mem_fill(
+#[entry_point]
+pub unsafe fn enqueue_mem_fill(
     command_queue: cl_command_queue,
     dst_ptr: *mut c_void,
     pattern: *const c_void,
@@ -253,18 +226,16 @@ pub unsafe extern "C" fn enqueue_mem_fill(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
     let pattern = (pattern, pattern_size);
     // SAFETY: the same contract.
-    entry(|| unsafe { svm_transfer::fill(CL_COMMAND_MEMFILL_INTEL, command_queue, dst_ptr, pattern, size, order) })
+    unsafe { svm_transfer::fill(CL_COMMAND_MEMFILL_INTEL, command_queue, dst_ptr, pattern, size, order) }
 }
 
 /// `clEnqueueMemsetINTEL`, of the extension's first versions: fills with a byte.
-///
-/// # Safety
-/// The pointers are as the extension says.
-pub unsafe extern "C" fn enqueue_memset(
+#[entry_point]
+pub unsafe fn enqueue_memset(
     command_queue: cl_command_queue,
     dst_ptr: *mut c_void,
     value: cl_int,
@@ -272,21 +243,19 @@ pub unsafe extern "C" fn enqueue_memset(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
     let byte = value as u8;
     // SAFETY: the same contract.
-    entry(|| unsafe {
+    unsafe {
         let pattern = ((&raw const byte).cast(), 1);
         svm_transfer::fill(CL_COMMAND_MEMFILL_INTEL, command_queue, dst_ptr, pattern, size, order)
-    })
+    }
 }
 
 /// `clEnqueueMemcpyINTEL`.
-///
-/// # Safety
-/// The pointers are as the extension says.
-pub unsafe extern "C" fn enqueue_memcpy(
+#[entry_point]
+pub unsafe fn enqueue_memcpy(
     command_queue: cl_command_queue,
     blocking: cl_bool,
     dst_ptr: *mut c_void,
@@ -295,19 +264,15 @@ pub unsafe extern "C" fn enqueue_memcpy(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
     // SAFETY: the same contract.
-    entry(|| unsafe {
-        svm_transfer::copy(CL_COMMAND_MEMCPY_INTEL, command_queue, blocking, (dst_ptr, src_ptr), size, order)
-    })
+    unsafe { svm_transfer::copy(CL_COMMAND_MEMCPY_INTEL, command_queue, blocking, (dst_ptr, src_ptr), size, order) }
 }
 
 /// `clEnqueueMigrateMemINTEL`: "a hint that may improve performance".
-///
-/// # Safety
-/// The pointers are as the extension says.
-pub unsafe extern "C" fn enqueue_migrate_mem(
+#[entry_point]
+pub unsafe fn enqueue_migrate_mem(
     command_queue: cl_command_queue,
     _ptr: *const c_void,
     _size: usize,
@@ -315,22 +280,19 @@ pub unsafe extern "C" fn enqueue_migrate_mem(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
-    entry(|| {
-        let queue = handle::get::<Queue>(command_queue)?;
-        check_migration(flags)?;
-        // SAFETY: the caller vouches for the list and for `event`.
-        unsafe { order.enqueue(&queue, CL_COMMAND_MIGRATEMEM_INTEL, false, Work::Nothing) }
-    })
+
+    let queue = handle::get::<Queue>(command_queue)?;
+    check_migration(flags)?;
+    // SAFETY: the caller vouches for the list and for `event`.
+    unsafe { order.enqueue(&queue, CL_COMMAND_MIGRATEMEM_INTEL, false, Work::Nothing) }
 }
 
 /// `clEnqueueMemAdviseINTEL`: "a performance hint only". The extension defines no advice but 0; what later ones define "will
 /// be ignored".
-///
-/// # Safety
-/// The pointers are as the extension says.
-pub unsafe extern "C" fn enqueue_mem_advise(
+#[entry_point]
+pub unsafe fn enqueue_mem_advise(
     command_queue: cl_command_queue,
     _ptr: *const c_void,
     _size: usize,
@@ -338,11 +300,10 @@ pub unsafe extern "C" fn enqueue_mem_advise(
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
-) -> cl_int {
+) -> Result<()> {
     let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
-    entry(|| {
-        let queue = handle::get::<Queue>(command_queue)?;
-        // SAFETY: the caller vouches for the list and for `event`.
-        unsafe { order.enqueue(&queue, CL_COMMAND_MEMADVISE_INTEL, false, Work::Nothing) }
-    })
+
+    let queue = handle::get::<Queue>(command_queue)?;
+    // SAFETY: the caller vouches for the list and for `event`.
+    unsafe { order.enqueue(&queue, CL_COMMAND_MEMADVISE_INTEL, false, Work::Nothing) }
 }

@@ -13,7 +13,7 @@ struct Crate {
     allowed_in_tests: &'static [&'static str],
 }
 
-const CRATES: [Crate; 9] = [
+const CRATES: [Crate; 10] = [
     Crate { room: "kernels", allowed: &[], allowed_in_tests: &[] },
     Crate { room: "compiler/protocol", allowed: &[], allowed_in_tests: &[] },
     // Its own tests switch its features on.
@@ -29,7 +29,12 @@ const CRATES: [Crate; 9] = [
         allowed: &["lockstep-compiler", "lockstep-ir", "lockstep-protocol", "lockstep-kernels"],
         allowed_in_tests: &[],
     },
-    Crate { room: "icd", allowed: &["lockstep-runtime", "lockstep-protocol"], allowed_in_tests: &[] },
+    Crate { room: "icd/macros", allowed: &[], allowed_in_tests: &[] },
+    Crate {
+        room: "icd",
+        allowed: &["lockstep-icd-macros", "lockstep-runtime", "lockstep-protocol"],
+        allowed_in_tests: &[],
+    },
     Crate { room: "conformance", allowed: &[], allowed_in_tests: &[] },
     // Its way through the loader is the benchmarks' as well, and the generated programs are those of the compiler's tests.
     Crate { room: "benches", allowed: &["lockstep-conformance", "lockstep-ir"], allowed_in_tests: &[] },
