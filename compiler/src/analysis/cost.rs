@@ -98,6 +98,11 @@ pub fn waiting(cost: u64) -> u64 {
     cost.saturating_mul(WAITING) / 4
 }
 
+/// The same for a loop of which it is known how lanes leave it.
+pub fn waiting_in(f: &Function, loops: &Loops, l: Loop, found: &Divergence, cost: u64) -> u64 {
+    if is_left_by_place(f, loops, l, found) { cost.saturating_mul(WAITING_BY_PLACE) / 4 } else { waiting(cost) }
+}
+
 /// How often a block runs, if every loop runs its guess of rounds.
 pub fn frequency(loops: &Loops, block: Block) -> u64 {
     ROUNDS.pow(loops.depth(block).min(6))
