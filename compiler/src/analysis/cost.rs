@@ -110,7 +110,7 @@ pub fn frequency(loops: &Loops, block: Block) -> u64 {
 
 /// What an operation costs on one register.
 fn operation(f: &Function, inst: Inst) -> u64 {
-    use BinaryOp::{Fdiv, Frem, QuotientEstimate, Sdiv, Srem, Udiv, Urem};
+    use BinaryOp::{Fdiv, Frem, Powered, QuotientEstimate, Sdiv, Srem, Udiv, Urem};
     let ty = f.insts[inst].results.first().map_or(Type::BOOL, |&v| f.ty(v));
     match &f.insts[inst].data {
         InstData::Binary { op: Fdiv, .. } | InstData::Unary { op: UnaryOp::Sqrt, .. } => match ty {
@@ -119,6 +119,7 @@ fn operation(f: &Function, inst: Inst) -> u64 {
         },
         InstData::Unary { op: UnaryOp::Rsqrt, .. } => 10,
         InstData::Binary { op: QuotientEstimate, .. } | InstData::Ternary { op: TernaryOp::Scaled, .. } => 4,
+        InstData::Binary { op: Powered, .. } => 6,
         InstData::Unary { op: UnaryOp::Logb | UnaryOp::Significand, .. } => 4,
         InstData::Binary { op: Frem, .. } => 40,
         InstData::Binary { op: Udiv | Sdiv | Urem | Srem, .. } => {

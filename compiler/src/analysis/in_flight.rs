@@ -52,12 +52,7 @@ pub fn steady(
 /// What blocks that run every time take at least if they are so many operations: the part of their longest chain that
 /// passes while as many operations as can be under way are. In a gang, whose values have these shapes, or for one
 /// work-item.
-pub fn passing(
-    f: &Function,
-    always: &[Block],
-    shapes: Option<&SecondaryMap<Value, Shape>>,
-    operations: u64,
-) -> u64 {
+pub fn passing(f: &Function, always: &[Block], shapes: Option<&SecondaryMap<Value, Shape>>, operations: u64) -> u64 {
     let cycles = longest_chain(f, always, shapes).saturating_mul(operations) / operations.max(WINDOW);
     cycles.saturating_mul(CYCLE)
 }

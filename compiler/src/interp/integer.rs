@@ -77,7 +77,8 @@ pub(crate) fn binary(op: BinaryOp, width: u32, a: u128, b: u128) -> Option<Resul
         | BinaryOp::Frem
         | BinaryOp::Fmin
         | BinaryOp::Fmax
-        | BinaryOp::Copysign => return None,
+        | BinaryOp::Copysign
+        | BinaryOp::Powered => return None,
     };
     Some(Ok(result & mask))
 }

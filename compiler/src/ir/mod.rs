@@ -29,7 +29,8 @@ pub use module::{
     ParamKind, SlotData, SlotLayout,
 };
 pub use opcodes::{
-    AtomicOp, BinaryOp, Collect, FastMath, FloatCc, IntCc, IntFlags, Ordering, Query, TernaryOp, UnaryOp,
+    AtomicOp, BinaryOp, COUNTS_SIXTEENTHS, Collect, FastMath, FloatCc, IntCc, IntFlags, Ordering, Query, ROOTS,
+    TernaryOp, UnaryOp,
 };
 pub use parse::parse_module;
 pub use print::{block_text, inst_text, term_text};
