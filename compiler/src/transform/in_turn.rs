@@ -121,7 +121,10 @@ pub fn plan(f: &Function, known: Known<'_>, l: Loop, always: bool) -> Result<Pla
     f.blocks[*preheader].term.for_each_arg(&mut uses);
 
     let header = data.header;
-    let masked = |once: Block, blocks: &[Block]| known.cost_of(f, once, blocks) + known.masks_of(f, once, blocks);
+    let masked = |once: Block, blocks: &[Block]| {
+        let cost = known.cost_of(f, once, blocks).saturating_add(known.masks_of(f, once, blocks));
+        cost::waiting_in(f, forest, l, found, cost)
+    };
     let by_one = |once: Block, blocks: &[Block]| {
         known.sum_of(once, blocks, |block| {
             let insts = f.blocks[block].insts.iter();
@@ -147,10 +150,9 @@ pub fn plan(f: &Function, known: Known<'_>, l: Loop, always: bool) -> Result<Pla
         };
         let (one, gang) = (by_one(inner.header, &inner.blocks), masked(inner.header, &inner.blocks));
         alone = alone.saturating_add(waits(None, one, by_one(inner.header, &always)));
-        let operations = masked(inner.header, &always) / cost::VECTOR;
+        let operations = known.cost_of(f, inner.header, &always) / cost::VECTOR;
         together = together.saturating_add(waits(Some(shapes), gang, operations));
     }
-    let together = cost::waiting_in(f, forest, l, found, together);
     let values = varying.len() + f.blocks[exit].params.len();
     let turn = cost::ROUNDS.saturating_mul(alone).saturating_add(TURN + VALUE * values as u64);
     let most = cost::ROUNDS.saturating_mul(together) / turn.max(1);
