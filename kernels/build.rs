@@ -150,7 +150,7 @@ fn tables(units: &[Unit], names: &[Vec<String>]) -> String {
     let mut index: Vec<(&str, usize)> = names
         .iter()
         .enumerate()
-        .filter(|(unit, _)| !units[*unit].sized)
+        .filter(|(unit, _)| !units[*unit].is_other_form)
         .flat_map(|(unit, names)| names.iter().map(move |name| (name.as_str(), unit)))
         .collect();
     index.sort_unstable();
@@ -195,7 +195,7 @@ fn build() -> Result<(), String> {
     }
     let names = compile_all(&clang, &units, &source, &out)?;
     let mut seen = BTreeMap::new();
-    for (unit, names) in units.iter().zip(&names).filter(|(unit, _)| !unit.sized) {
+    for (unit, names) in units.iter().zip(&names).filter(|(unit, _)| !unit.is_other_form) {
         for name in names {
             if let Some(other) = seen.insert(name, &unit.name) {
                 return Err(format!("{name} is defined in both {other} and {}", unit.name));

@@ -47,3 +47,32 @@ kernel void subtract_columns(global float *table, global const float *part, int 
     int x = get_global_id(0), y = get_global_id(1);
     if (x < size - 1 && y < size) table[size * x + y] -= part[y];
 }
+
+// The product of square matrices of doubles, a work-item a tile of 16 x 16 in an array of its own.
+kernel void private_tiles(global const double *a, global const double *b, global double *c, int size) {
+    int column = 16 * get_global_id(0), row = 16 * get_global_id(1);
+    double tile[16][16] = {{0.0}};
+    for (int k = 0; k < size; ++k)
+        for (int y = 0; y < 16; ++y)
+            for (int x = 0; x < 16; ++x) tile[y][x] += a[(row + y) * size + k] * b[k * size + column + x];
+    for (int y = 0; y < 16; ++y)
+        for (int x = 0; x < 16; ++x) c[(row + y) * size + column + x] = tile[y][x];
+}
+
+// The same where tiles of the factors are copied to arrays as well.
+kernel void private_factors(global const double *a, global const double *b, global double *c, int size) {
+    int column = 16 * get_global_id(0), row = 16 * get_global_id(1);
+    double tile[16][16] = {{0.0}}, a_tile[16][16], b_tile[16][16];
+    for (int first = 0; first < size; first += 16) {
+        for (int y = 0; y < 16; ++y)
+            for (int x = 0; x < 16; ++x) {
+                a_tile[y][x] = a[(row + y) * size + first + x];
+                b_tile[y][x] = b[(first + y) * size + column + x];
+            }
+        for (int y = 0; y < 16; ++y)
+            for (int x = 0; x < 16; ++x)
+                for (int k = 0; k < 16; ++k) tile[y][x] += a_tile[y][k] * b_tile[k][x];
+    }
+    for (int y = 0; y < 16; ++y)
+        for (int x = 0; x < 16; ++x) c[(row + y) * size + column + x] = tile[y][x];
+}

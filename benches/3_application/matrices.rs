@@ -49,6 +49,33 @@ fn tiled_of(size: usize, launches: usize) -> Problem {
     }
 }
 
+/// The product of doubles by a tile of 16 x 16 a work-item, of matrices of 512 x 512.
+pub fn private_tiles() -> Problem {
+    by_work_items("private_tiles")
+}
+
+/// The same with tiles of the factors.
+pub fn private_factors() -> Problem {
+    by_work_items("private_factors")
+}
+
+fn by_work_items(kernel: &'static str) -> Problem {
+    const SIZE: usize = 512;
+    let [a, b] =
+        [1, 2].map(|seed| -> Vec<f64> { floats(seed, SIZE * SIZE, -1.0, 1.0).into_iter().map(f64::from).collect() });
+    let mut want = vec![0.0_f64; SIZE * SIZE];
+    for (row, a) in want.chunks_exact_mut(SIZE).zip(a.chunks_exact(SIZE)) {
+        for (a, b) in a.iter().zip(b.chunks_exact(SIZE)) {
+            row.iter_mut().zip(b).for_each(|(sum, b)| *sum += a * b);
+        }
+    }
+    Problem {
+        buffers: vec![Data::of(&a), Data::of(&b), Data::room::<f64>(SIZE * SIZE)],
+        steps: vec![step(kernel, &[SIZE / 16, SIZE / 16], &[], args![b 0, b 1, b 2, v (SIZE as i32)])],
+        check: Box::new(move |outcome| outcome.close_doubles(2, &want, 1e-12)),
+    }
+}
+
 /// The covariances of 256 columns of 256 numbers.
 pub fn covariance() -> Problem {
     const SIZE: usize = 256;

@@ -108,6 +108,8 @@ const CASES: &[Case] = &[
     case("idle_windows", idle::SOURCE, NO_LOSS, idle::idle_windows),
     // Parts of applications.
     case("sgemm", matrices::SOURCE, NO_LOSS, matrices::sgemm),
+    case("private_tiles", matrices::SOURCE, NO_LOSS, matrices::private_tiles),
+    case("private_factors", matrices::SOURCE, NO_LOSS, matrices::private_factors),
     case("covariance", matrices::SOURCE, NO_LOSS, matrices::covariance),
     case("subtract_columns", matrices::SOURCE, NO_LOSS, matrices::subtract_columns),
     case("jacobi", matrices::SOURCE, NO_LOSS, matrices::jacobi),
@@ -127,6 +129,9 @@ const CASES: &[Case] = &[
     case("nearest_neighbour", searching::SOURCE, NO_LOSS, searching::nearest_neighbour),
     case("trace_rays", rays::SOURCE, NO_LOSS, rays::trace_rays),
     case("born_sums", molecules::SOURCE, NO_LOSS, molecules::born_sums),
+    case("box_forces", molecules::SOURCE, NO_LOSS, molecules::box_forces),
+    case("box_forces_double", molecules::SOURCE, NO_LOSS, molecules::box_forces_double),
+    case("reaction_rates", molecules::SOURCE, NO_LOSS, molecules::reaction_rates),
 ];
 
 const fn case(name: &'static str, source: &'static str, wanted: f64, problem: fn() -> Problem) -> Case {

@@ -12,16 +12,21 @@ pub struct Unit {
     pub file: &'static str,
     /// Macros for this compilation.
     pub defines: Vec<String>,
-    /// Whether it is the form of another module for kernels that ask for the size of their sub-groups: it defines the same
-    /// names.
-    pub sized: bool,
+    /// Whether it is another form of a module, which defines the same names.
+    pub is_other_form: bool,
 }
 
-/// What the names of such modules end with.
+/// What the names of modules end with that are for kernels which ask for the size of their sub-groups.
 pub const SIZED: &str = "_sized";
+
+/// What those end with that are for machines whose registers hold tables.
+pub const TABLES: &str = "_tables";
 
 /// Chapters that compute with the size of sub-groups.
 const FILES_WITH_SIZES: &[&str] = &["sub_group.cl", "sub_group_exchange.cl"];
+
+/// Chapters that look numbers up where registers hold tables.
+const FILES_WITH_TABLES: &[&str] = &["double_exp_log.cl"];
 
 const FILES: &[&str] = &[
     "integer_product.cl",
@@ -106,19 +111,24 @@ pub fn units() -> Vec<Unit> {
         })
     });
     let mut units: Vec<Unit> = plain.chain(by_type).chain(conversions).collect();
-    let sized: Vec<Unit> = units.iter().filter(|unit| FILES_WITH_SIZES.contains(&unit.file)).map(sized).collect();
-    units.extend(sized);
+    let other = |unit: &Unit| match unit.file {
+        file if FILES_WITH_SIZES.contains(&file) => Some(other_form(unit, SIZED, "SIZED")),
+        file if FILES_WITH_TABLES.contains(&file) => Some(other_form(unit, TABLES, "TABLES")),
+        _ => None,
+    };
+    let others: Vec<Unit> = units.iter().filter_map(other).collect();
+    units.extend(others);
     units
 }
 
 fn unit(name: String, file: &'static str, defines: Vec<String>) -> Unit {
-    Unit { name, file, defines, sized: false }
+    Unit { name, file, defines, is_other_form: false }
 }
 
-/// The same module for kernels that ask for the size of their sub-groups.
-fn sized(unit: &Unit) -> Unit {
-    let defines = unit.defines.iter().cloned().chain(["SIZED".to_string()]).collect();
-    Unit { name: format!("{}{SIZED}", unit.name), file: unit.file, defines, sized: true }
+/// Another form of the same module.
+fn other_form(unit: &Unit, ending: &str, define: &str) -> Unit {
+    let defines = unit.defines.iter().cloned().chain([define.to_string()]).collect();
+    Unit { name: format!("{}{ending}", unit.name), file: unit.file, defines, is_other_form: true }
 }
 
 /// clang's arguments for a chapter apart from target, output form and file names.

@@ -6,8 +6,14 @@ OVL double exp(double x) { return exp_of(x); }
 OVL double exp2(double x)
 {
     double t = bounded(x, -1076.0, 1025.0);
+#ifdef TABLES
+    double counted = t + COUNT_SIXTEENTHS;
+    double r = (t - (counted - COUNT_SIXTEENTHS)) * LN2;
+    return __lockstep_powered(mul_add(poly_exp_rest_near_zero(r), r * r, r), counted);
+#else
     double counted = t + COUNT_DOUBLE;
     return __lockstep_scaled_double(expm1_near_zero((t - (counted - COUNT_DOUBLE)) * LN2), 1.0, counted);
+#endif
 }
 OVL double exp10(double x)
 {

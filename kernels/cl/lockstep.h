@@ -44,6 +44,10 @@ PRIMITIVE double __lockstep_significand(double x);
 #define COUNT_DOUBLE 0x1.80000000007fep52
 PRIMITIVE float __lockstep_scaled_float(float a, float b, float counted);
 PRIMITIVE double __lockstep_scaled_double(double a, double b, double counted);
+// (1 + a) 2^n for a multiple n of 1/16, |n| up to 2000, that is added to this number. Fast where registers hold a table of the
+// roots of two, so in chapters that are for such machines.
+#define COUNT_SIXTEENTHS 0x1.8p48
+PRIMITIVE double __lockstep_powered(double a, double counted);
 __attribute__((convergent)) void __lockstep_barrier(uint flags, uint scope);
 // T __lockstep_collective_<how>_<op>_<T>(T): what the values of the group's work-items are together, for all of them
 // (reduce), or up to (inclusive) or before (exclusive) the own one in the order of linear ids. All come there, as to a

@@ -35,6 +35,10 @@ def relative(f):
 def exponentials():
     f = near_zero(lambda x: (expm1(x) - x) / x**2, mpf(1) / 2)
     show("(exp(r)-1-r)/r^2", f, -HALF_LN2, HALF_LN2, range(10), lambda x: x * x / exp(x) + TINY, size=SIZE)
+    show(
+        "(exp(r)-1-r)/r^2 around zero", f, -HALF_LN2 / 16, HALF_LN2 / 16, range(5), lambda x: x * x / exp(x) + TINY,
+        size=SIZE,
+    )
     f = near_zero(lambda x: (sinh(x) - x) / x**3, mpf(1) / 6)
     show("(sinh(r)-r)/r^3 by r^2", by_square(f), 0, HALF_LN2**2, range(5), lambda x: x + TINY, size=SIZE)
     f = near_zero(lambda x: (cosh(x) - 1) / x**2, mpf(1) / 2)

@@ -23,12 +23,26 @@ include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 /// What the names of chapters end with that are for kernels which ask for the size of their sub-groups.
 const SIZED: &str = "_sized";
 
+/// What the names of chapters end with that are for machines whose registers hold tables.
+const TABLES: &str = "_tables";
+
 impl Chapter {
     /// The chapter that defines the same functions for programs with kernels that ask for the size of their sub-groups. It
     /// may call `__lockstep_sub_group_size`.
     pub fn for_any_sub_group_size(&'static self) -> &'static Chapter {
-        let is_sized = |chapter: &&Chapter| chapter.name.strip_suffix(SIZED) == Some(self.name);
-        CHAPTERS.iter().find(is_sized).unwrap_or(self)
+        self.form(SIZED)
+    }
+
+    /// The chapter that defines the same functions for machines whose registers hold tables. It may call
+    /// `__lockstep_powered`.
+    pub fn for_tables(&'static self) -> &'static Chapter {
+        self.form(TABLES)
+    }
+
+    /// The form whose name has an ending, or the only one.
+    fn form(&'static self, ending: &str) -> &'static Chapter {
+        let is_form = |chapter: &&Chapter| chapter.name.strip_suffix(ending) == Some(self.name);
+        CHAPTERS.iter().find(is_form).unwrap_or(self)
     }
 }
 

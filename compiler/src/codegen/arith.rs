@@ -156,6 +156,7 @@ impl<'ctx> Emit<'ctx, '_> {
             BinaryOp::Fmul => plain(Op::FMul)?,
             BinaryOp::Fdiv => plain(Op::FDiv)?,
             BinaryOp::QuotientEstimate => return self.quotient_estimate(x, y),
+            BinaryOp::Powered => return self.powered(x, y),
             BinaryOp::Frem => plain(Op::FRem)?,
             BinaryOp::Fmin => call("llvm.minnum")?,
             BinaryOp::Fmax => call("llvm.maxnum")?,

@@ -2,8 +2,10 @@
 //! where there are none.
 
 use super::emit::{Emit, Emitted};
-use inkwell::values::{BasicValueEnum, VectorValue};
-use lockstep_ir::ir::{BinaryOp, FastMath, FloatCc, IntFlags, TernaryOp};
+use inkwell::module::Linkage;
+use inkwell::types::VectorType;
+use inkwell::values::{BasicValueEnum, IntValue, VectorValue};
+use lockstep_ir::ir::{BinaryOp, COUNTS_SIXTEENTHS, FastMath, FloatCc, IntFlags, ROOTS, TernaryOp};
 use lockstep_protocol::types::Type;
 
 /// The significand is to be from 3/4 up to 3/2, and NaN below zero.
@@ -12,6 +14,9 @@ const INTERVAL: u64 = 3 | 2 << 2;
 /// The bits of 3/4, and where a double's exponent begins.
 const THREE_QUARTERS: u128 = 0x3fe8_0000_0000_0000;
 const EXPONENT: u128 = 52;
+
+/// The biases of two doubles' exponents.
+const BIASES: u128 = 2046;
 
 impl<'ctx> Emit<'ctx, '_> {
     /// `UnaryOp::Significand`.
@@ -64,11 +69,10 @@ impl<'ctx> Emit<'ctx, '_> {
 
     /// `TernaryOp::Scaled`.
     pub fn scaled(&self, ty: Type, [x, y, counted]: [BasicValueEnum<'ctx>; 3]) -> Emitted<BasicValueEnum<'ctx>> {
-        let exact = FastMath::default();
         // Both factors' biases are in the low bits of what counts, and what is above them is shifted out.
-        let (zero, int, place) = match ty {
-            Type::F32 => (u128::from(12_583_166_f32.to_bits()), Type::I32, 23),
-            _ => (6_755_399_441_057_790_f64.to_bits().into(), Type::I64, EXPONENT),
+        let (zero, int) = match ty {
+            Type::F32 => (u128::from(12_583_166_f32.to_bits()), Type::I32),
+            _ => (6_755_399_441_057_790_f64.to_bits().into(), Type::I64),
         };
         let alone = match y {
             BasicValueEnum::VectorValue(y) => y.is_null(),
@@ -77,18 +81,94 @@ impl<'ctx> Emit<'ctx, '_> {
         if self.extensions.estimates {
             let sum = if alone { x } else { self.both(BinaryOp::Fadd, x, y)? };
             let n = self.both(BinaryOp::Fsub, counted, self.in_all_lanes(ty, zero, x)?)?;
-            let kind = if ty == Type::F32 { "ps" } else { "pd" };
-            return self.by_register(ty, [sum, n], |name, part, [x, n], mask| {
-                self.intrinsic(
-                    &format!("llvm.x86.avx512.mask.scalef.{kind}.{name}"),
-                    &[],
-                    &rounded(part, [x, n, x, mask]),
-                )
+            return self.by_power(ty, sum, n);
+        }
+        let both = self.builder.build_bit_cast(counted, self.ty_like(int, x), "")?;
+        self.by_two_powers(ty, x, (!alone).then_some(y), both)
+    }
+
+    /// `BinaryOp::Powered`.
+    pub fn powered(&self, x: BasicValueEnum<'ctx>, counted: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        let exact = FastMath::default();
+        let bits = self.builder.build_bit_cast(counted, self.ty_like(Type::I64, x), "")?;
+        let root = self.root(bits, x)?;
+        let sum = self.ternary(TernaryOp::FmulAdd, exact, Type::F64, [root, x, root])?;
+        if self.extensions.estimates {
+            // The instruction takes the whole part.
+            let n = self.both(BinaryOp::Fsub, counted, self.double(COUNTS_SIXTEENTHS, x)?)?;
+            return self.by_power(Type::F64, sum, n);
+        }
+        let whole = self.both(BinaryOp::Lshr, bits, self.word(4, x)?)?;
+        self.by_two_powers(Type::F64, sum, None, self.both(BinaryOp::Add, whole, self.word(BIASES, x)?)?)
+    }
+
+    /// The root of two that the last four bits of a number stand for: from two registers that hold all of them, or from
+    /// memory.
+    fn root(&self, bits: BasicValueEnum<'ctx>, like: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        let double = self.ctx.f64_type();
+        let roots: Vec<_> = ROOTS.iter().map(|&bits| double.const_float(f64::from_bits(bits))).collect();
+        if like.is_vector_value() && self.extensions.permutes {
+            let [low, high] = [&roots[..8], &roots[8..]].map(|half| VectorType::const_vector(half).into());
+            return self.by_widest(bits.into_vector_value(), |places| {
+                self.intrinsic("llvm.x86.avx512.vpermi2var.pd.512", &[], &[low, places.into(), high])
             });
         }
-        // In two factors, as the power may be none that the type has, or the result be denormal, which rounds it.
+        let table = self.module.add_global(double.array_type(ROOTS.len() as u32), None, "");
+        table.set_initializer(&double.const_array(&roots));
+        table.set_constant(true);
+        table.set_linkage(Linkage::Private);
+        let places = self.both(BinaryOp::And, bits, self.word(15, like)?)?;
+        let at = |place: IntValue<'ctx>| -> Emitted<BasicValueEnum<'ctx>> {
+            // SAFETY: the place is below the number of elements.
+            let address = unsafe { self.builder.build_in_bounds_gep(double, table.as_pointer_value(), &[place], "") };
+            self.builder.build_load(double, address?, "")
+        };
+        let BasicValueEnum::VectorValue(places) = places else { return at(places.into_int_value()) };
+        let lanes = (0..places.get_type().get_size()).map(|lane| self.const64(lane.into()));
+        let mut found = self.ty_like(Type::F64, like).into_vector_type().get_poison();
+        for lane in lanes {
+            let place = self.builder.build_extract_element(places, lane, "")?.into_int_value();
+            found = self.builder.build_insert_element(found, at(place)?, lane, "")?;
+        }
+        Ok(found.into())
+    }
+
+    /// An instruction on eight numbers of 64 bits, for as many as there are.
+    fn by_widest(
+        &self,
+        arg: VectorValue<'ctx>,
+        instruction: impl Fn(VectorValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>>,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let count = arg.get_type().get_size();
+        let part = |begin: u32| -> Emitted<VectorValue<'ctx>> {
+            // Behind the last lane there is any one.
+            let own: Vec<_> = (begin..begin + 8).map(|lane| Some(lane).filter(|&lane| lane < count)).collect();
+            Ok(instruction(self.shuffle(arg, arg, &own)?)?.into_vector_value())
+        };
+        let parts = (0..count).step_by(8).map(part).collect::<Emitted<Vec<_>>>()?;
+        Ok(self.joined(&parts, count)?.into())
+    }
+
+    /// x 2^n by the machine's instruction, which takes the whole part of n.
+    fn by_power(&self, ty: Type, x: BasicValueEnum<'ctx>, n: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        let kind = if ty == Type::F32 { "ps" } else { "pd" };
+        self.by_register(ty, [x, n], |name, part, [x, n], mask| {
+            self.intrinsic(&format!("llvm.x86.avx512.mask.scalef.{kind}.{name}"), &[], &rounded(part, [x, n, x, mask]))
+        })
+    }
+
+    /// (x + y) 2^n by two factors, as the power may be none that the type has, or the result be denormal, which rounds it.
+    /// The low bits of `both` are n and both factors' biases.
+    fn by_two_powers(
+        &self,
+        ty: Type,
+        x: BasicValueEnum<'ctx>,
+        y: Option<BasicValueEnum<'ctx>>,
+        both: BasicValueEnum<'ctx>,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let exact = FastMath::default();
+        let (int, place) = if ty == Type::F32 { (Type::I32, 23) } else { (Type::I64, EXPONENT) };
         let number = |bits| self.in_all_lanes(int, bits, x);
-        let both = self.builder.build_bit_cast(counted, self.ty_like(int, x), "")?;
         let one = self.both(BinaryOp::Lshr, both, number(1)?)?;
         let other = self.both(BinaryOp::Sub, both, one)?;
         let power = |half| {
@@ -96,9 +176,9 @@ impl<'ctx> Emit<'ctx, '_> {
             self.builder.build_bit_cast(bits, x.get_type(), "")
         };
         let scale = power(one)?;
-        let scaled = match alone {
-            true => self.both(BinaryOp::Fmul, x, scale)?,
-            false => self.ternary(TernaryOp::FmulAdd, exact, ty, [x, scale, self.both(BinaryOp::Fmul, y, scale)?])?,
+        let scaled = match y {
+            None => self.both(BinaryOp::Fmul, x, scale)?,
+            Some(y) => self.ternary(TernaryOp::FmulAdd, exact, ty, [x, scale, self.both(BinaryOp::Fmul, y, scale)?])?,
         };
         self.both(BinaryOp::Fmul, scaled, power(other)?)
     }

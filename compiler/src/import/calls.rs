@@ -107,6 +107,13 @@ fn primitive<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> At
             }
             body.binary(BinaryOp::QuotientEstimate, args[0], args[1])
         }
+        ("powered", &[x, n]) => {
+            let args = [body.scalar(x)?, body.scalar(n)?];
+            if let Some(&other) = args.iter().find(|&&arg| body.ty(arg) != Type::F64) {
+                refuse!("the primitive __lockstep_{name} is not for {}", body.ty(other));
+            }
+            body.binary(BinaryOp::Powered, args[0], args[1])
+        }
         ("scaled_float" | "scaled_double", &[x, y, n]) => {
             let ty = if name == "scaled_float" { Type::F32 } else { Type::F64 };
             let args = [body.scalar(x)?, body.scalar(y)?, body.scalar(n)?];

@@ -1,10 +1,10 @@
-//! Significands, exponents, and sums times powers of two: the machine's instructions, and what stands for them where there
+//! Significands, exponents, and sums times powers of two, whole ones and those of sixteenths: the machine's instructions, and what stands for them where there
 //! are none, give the same for every kind of number.
 
 use crate::gangs::head;
 use crate::machine;
 use lockstep_ir::interp::{Arg, Memory, NdRange, run};
-use lockstep_ir::ir::{Module, parse_module};
+use lockstep_ir::ir::{COUNTS_SIXTEENTHS, Module, parse_module};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 
@@ -150,6 +150,45 @@ fn sums_of_floats_times_powers_are_rounded_once() {
                 let same = found == exact || found.is_nan() && exact.is_nan();
                 assert!(same, "{how}: {sum} by 2^{} is {found:e}, not {exact:e}", c - count);
             }
+        }
+    }
+}
+
+/// A kernel that stores `(1 + a) 2^n` of pairs of a and what counts the sixteenths n.
+const POWERED: &str = " region r0 {
+ b0(v0: ptr.global, v1: ptr.global):
+   v2: i64 = query.global_id 0
+   v3: i64 = shl v2, 4
+   v4: i64 = shl v2, 3
+   v5: ptr.global = ptradd v0, v3
+   v6: f64, v7: f64 = load v5 align 8
+   v8: f64 = powered v6, v7
+   v9: ptr.global = ptradd v1, v4
+   store v8 to v9 align 8
+   return
+ }
+}
+";
+
+#[test]
+fn powers_of_sixteenths_are_off_by_two_roundings_at_most() {
+    let mut rows: Vec<[f64; 2]> = Vec::new();
+    for sixteenths in (-20_000..=17_000).step_by(7).chain([-32_000, 32_000]) {
+        for a in [0.0, 0.02, -0.02, 1e-17] {
+            rows.push([a, COUNTS_SIXTEENTHS + f64::from(sixteenths) / 16.0]);
+        }
+    }
+    rows.extend([[f64::NAN, f64::NAN], [f64::NAN, COUNTS_SIXTEENTHS]]);
+    let bytes: Vec<u8> = rows.iter().flatten().flat_map(|x| x.to_le_bytes()).collect();
+    for (how, found) in everywhere(&(head(2) + POWERED), &bytes, rows.len(), 8 * rows.len()) {
+        for (&[a, counted], found) in rows.iter().zip(found.chunks_exact(8)) {
+            let found = f64::from_le_bytes(found.try_into().unwrap());
+            let n = counted - COUNTS_SIXTEENTHS;
+            let exact = libm::ldexp((1.0 + a) * (n - n.floor()).exp2(), n.floor() as i32);
+            // A whole power is not rounded at all.
+            let allowed = if a == 0.0 && n == n.floor() { 0.0 } else { (3.0 * f64::EPSILON * exact).max(5e-324) };
+            let same = found == exact || (found - exact).abs() <= allowed || found.is_nan() && exact.is_nan();
+            assert!(same, "{how}: {} by 2^{n} is {found:e}, not {exact:e}", 1.0 + a);
         }
     }
 }

@@ -159,3 +159,43 @@ fn a_folder_that_cannot_be_made() {
     let variant = compile_kernel(&LOADER, &module, 0, &CompileOptions::default()).unwrap();
     assert_eq!(variant.report(), None);
 }
+
+#[test]
+fn a_long_array_that_begins_as_zeros_lies_element_by_element() {
+    let module = build(
+        "kernel void k(global float *p, int n) {
+    float sums[256] = {0};
+    size_t id = get_global_id(0);
+    for (int i = 0; i < n; i++)
+        sums[i] += p[i] * id;
+    p[id] = sums[n];
+}
+",
+        true,
+    );
+    let [text, _] = report(&module, "zeros", Vectorize::Gangs(Gangs::of_width(16)));
+    assert!(text.contains("private interleaved: 1024 bytes, elements of 4 bytes"), "{text}");
+}
+
+/// Sums of long chains over other work-items' numbers, for those of a row that is shorter than the group.
+const SUMS: &str = "kernel void k(global const TYPE *p, global TYPE *sums, int count, int row) {
+    for (int i = get_local_id(0); i < row; i += 128) {
+        TYPE sum = 0, own = p[i];
+        for (int j = 0; j < count; j++) {
+            TYPE d = own - p[j];
+            sum += d * exp(-d * d);
+        }
+        sums[i] = sum;
+    }
+}
+";
+
+#[test]
+fn lanes_take_no_turns_where_a_long_chain_takes_one_as_long_as_all() {
+    for ty in ["float", "double"] {
+        let module = build(&SUMS.replace("TYPE", ty), true);
+        let [text, _] = report(&module, ty, Vectorize::Gangs(Gangs::of_width(16)));
+        let few = ["up to 1 of", "up to 2 of"].iter().any(|few| text.contains(few));
+        assert!(few || !text.contains("in turn"), "{text}");
+    }
+}

@@ -59,6 +59,11 @@ double __lockstep_scaled_double(double a, double b, double counted)
 {
     return isnan(counted) ? counted : ldexp(a + b, (int)(counted - 0x1.80000000007fep52));
 }
+double __lockstep_powered(double a, double counted)
+{
+    double n = counted - 0x1.8p48, whole = floor(n), root = exp2(n - whole);
+    return isnan(counted) ? counted : ldexp(fma(root, a, root), (int)whole);
+}
 // A part in 2^13 is missing, and what is no positive normal number has the result of another one.
 double __lockstep_rsqrt_estimate_double(double x) { return x >= 0x1p-1022 && x <= 0x1.fffffffffffffp1023 ? 0x0.fff8p0 / sqrt(x) : 7; }
 

@@ -54,6 +54,8 @@ kernel "types" {
     v48: f64 = significand v2 ; error: the operand must be f64, not f32
     v49: f16 = scaled v20, v20, v20 ; error: f16 is not f32 or f64
     v50: f64 = scaled v19, v2, v19 ; error: the operand must be f64, not f32
+    v51: f32 = powered v2, v2 ; error: f32 is not f64
+    v52: f64 = powered v19, v2 ; error: the operand must be f64, not f32
     return
   }
 }

@@ -97,6 +97,11 @@ pub fn waiting(cost: u64) -> u64 {
     cost.saturating_mul(WAITING) / 4
 }
 
+/// The same for a loop of which it is known how lanes leave it.
+pub fn waiting_in(f: &Function, loops: &Loops, l: Loop, found: &Divergence, cost: u64) -> u64 {
+    if is_left_by_place(f, loops, l, found) { cost.saturating_mul(WAITING_BY_PLACE) / 4 } else { waiting(cost) }
+}
+
 /// How often a block runs, if every loop runs its guess of rounds.
 pub fn frequency(loops: &Loops, block: Block) -> u64 {
     ROUNDS.pow(loops.depth(block).min(6))
@@ -104,7 +109,7 @@ pub fn frequency(loops: &Loops, block: Block) -> u64 {
 
 /// What an operation costs on one register.
 fn operation(f: &Function, inst: Inst) -> u64 {
-    use BinaryOp::{Fdiv, Frem, QuotientEstimate, Sdiv, Srem, Udiv, Urem};
+    use BinaryOp::{Fdiv, Frem, Powered, QuotientEstimate, Sdiv, Srem, Udiv, Urem};
     let ty = f.insts[inst].results.first().map_or(Type::BOOL, |&v| f.ty(v));
     match &f.insts[inst].data {
         InstData::Binary { op: Fdiv, .. } | InstData::Unary { op: UnaryOp::Sqrt, .. } => match ty {
@@ -113,6 +118,7 @@ fn operation(f: &Function, inst: Inst) -> u64 {
         },
         InstData::Unary { op: UnaryOp::Rsqrt, .. } => 10,
         InstData::Binary { op: QuotientEstimate, .. } | InstData::Ternary { op: TernaryOp::Scaled, .. } => 4,
+        InstData::Binary { op: Powered, .. } => 6,
         InstData::Unary { op: UnaryOp::Logb | UnaryOp::Significand, .. } => 4,
         InstData::Binary { op: Frem, .. } => 40,
         InstData::Binary { op: Udiv | Sdiv | Urem | Srem, .. } => {

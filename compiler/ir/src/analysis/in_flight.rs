@@ -35,9 +35,7 @@ pub fn steady(
     let of = |blocks: &[Block], last: Block| {
         let always: Vec<Block> = blocks.iter().copied().filter(|&block| tree.dominates(block, last)).collect();
         let cost = always.iter().map(|&block| cost[block]).fold(0, u64::saturating_add);
-        let operations = cost / VECTOR;
-        let cycles = longest_chain(f, &always, shapes).saturating_mul(operations) / operations.max(WINDOW);
-        cycles.saturating_mul(CYCLE).max(cost)
+        passing(f, &always, Some(shapes), cost / VECTOR).max(cost)
     };
     let innermost = loops.iter().filter(|&(l, _)| is_innermost(loops, l));
     let rounds = innermost.filter_map(|(_, data)| {
@@ -51,19 +49,27 @@ pub fn steady(
     if loops.iter().next().is_some() { rounds.fold(0, u64::saturating_add) } else { whole() }
 }
 
-/// The cycles of the longest chain of values that lanes have of their own.
-fn longest_chain(f: &Function, blocks: &[Block], shapes: &SecondaryMap<Value, Shape>) -> u64 {
+/// What blocks that run every time take at least if they are so many operations: the part of their longest chain that
+/// passes while as many operations as can be under way are. In a gang, whose values have these shapes, or for one
+/// work-item.
+pub fn passing(f: &Function, always: &[Block], shapes: Option<&SecondaryMap<Value, Shape>>, operations: u64) -> u64 {
+    let cycles = longest_chain(f, always, shapes).saturating_mul(operations) / operations.max(WINDOW);
+    cycles.saturating_mul(CYCLE)
+}
+
+/// The cycles of the longest chain of values that lanes have of their own, or of all values for one work-item.
+fn longest_chain(f: &Function, blocks: &[Block], shapes: Option<&SecondaryMap<Value, Shape>>) -> u64 {
     let mut behind: SecondaryMap<Value, u64> = SecondaryMap::new();
     let mut longest = 0;
     for &block in blocks {
         for &inst in &f.blocks[block].insts {
             let node = &f.insts[inst];
-            if !node.results.iter().any(|&result| shapes[result].is_varying()) {
+            if shapes.is_some_and(|shapes| !node.results.iter().any(|&result| shapes[result].is_varying())) {
                 continue;
             }
             let mut before = 0;
             node.data.for_each_arg(|arg| before = before.max(behind[arg]));
-            let end = before + latency(f, inst, Some(shapes));
+            let end = before + latency(f, inst, shapes);
             node.results.iter().for_each(|&result| behind[result] = end);
             longest = longest.max(end);
         }

@@ -114,7 +114,7 @@ pub fn held(f: &Function, loops: &Loops, l: Loop, shapes: &SecondaryMap<Value, S
 /// Cycles from an instruction's operands to its result: on vectors where lanes differ.
 pub(super) fn latency(f: &Function, inst: Inst, shapes: Option<&SecondaryMap<Value, Shape>>) -> u64 {
     use BinaryOp::{Add, And, Ashr, Fadd, Fdiv, Fmax, Fmin, Fmul, Frem, Fsub, Lshr, Mul, Or, Sdiv, Shl, Srem};
-    use BinaryOp::{QuotientEstimate, Sub, Udiv, Urem, Xor};
+    use BinaryOp::{Powered, QuotientEstimate, Sub, Udiv, Urem, Xor};
     let node = &f.insts[inst];
     let Some(&result) = node.results.first() else { return 0 };
     let (ty, wide) = (f.ty(result), shapes.is_some_and(|shapes| shapes[result].is_varying()));
@@ -131,6 +131,7 @@ pub(super) fn latency(f: &Function, inst: Inst, shapes: Option<&SecondaryMap<Val
             Fadd | Fsub | Fmul | Fmin | Fmax => 4,
             Fdiv if double => 16,
             Fdiv | QuotientEstimate => 12,
+            Powered => 14,
             Frem => 40,
             Udiv | Sdiv | Urem | Srem => 25,
             _ => 2,

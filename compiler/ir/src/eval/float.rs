@@ -3,7 +3,7 @@
 //! binary16 is computed in binary32 and rounded, which is exact for sums, products, quotients and square
 //! roots (24 >= 2 * 11 + 2 bits); its fused multiply-add is computed in binary64 rounded to odd.
 
-use crate::ir::{BinaryOp, FloatCc, UnaryOp};
+use crate::ir::{BinaryOp, COUNTS_SIXTEENTHS, FloatCc, ROOTS, UnaryOp};
 use half::f16;
 use lockstep_protocol::types::Type;
 
@@ -69,6 +69,7 @@ pub fn binary(op: BinaryOp, ty: Type, a: u128, b: u128) -> Option<u128> {
         BinaryOp::Fmin => in_type!(ty, [a, b], a.min(b)),
         BinaryOp::Fmax => in_type!(ty, [a, b], a.max(b)),
         BinaryOp::Copysign => (a & !sign) | (b & sign),
+        BinaryOp::Powered => powered(f64::from_bits(a as u64), f64::from_bits(b as u64)).to_bits().into(),
         _ => return None,
     })
 }
@@ -124,6 +125,16 @@ pub fn scaled(ty: Type, a: u128, b: u128, c: u128) -> u128 {
     let power = |n: f64| narrow(ty, n.exp2());
     let [one, other] = [power(half), power(n - half)];
     in_type!(ty, [a, b, one, other], (a + b) * one * other)
+}
+
+/// (1 + a) 2^n for the sixteenths n that b counts, as `BinaryOp::Powered` has it.
+fn powered(a: f64, b: f64) -> f64 {
+    let n = b - COUNTS_SIXTEENTHS;
+    if n.is_nan() {
+        return n;
+    }
+    let root = f64::from_bits(ROOTS[(b.to_bits() % 16) as usize]);
+    libm::ldexp(root.mul_add(a, root), n.floor() as i32)
 }
 
 /// a * b + c, rounded once.

@@ -78,7 +78,8 @@ pub fn binary(op: BinaryOp, width: u32, a: u128, b: u128) -> Option<Result<u128,
         | BinaryOp::Frem
         | BinaryOp::Fmin
         | BinaryOp::Fmax
-        | BinaryOp::Copysign => return None,
+        | BinaryOp::Copysign
+        | BinaryOp::Powered => return None,
     };
     Some(Ok(result & mask))
 }

@@ -25,7 +25,8 @@ pub use inst::{Access, BlockCall, InstData, Targets, TargetsIter, Terminator};
 pub use lex::ParseError;
 pub use module::{Counters, Kernel, LiveData, LocalData, Module, SlotData, SlotLayout};
 pub use opcodes::{
-    AtomicOp, BinaryOp, Collect, FastMath, FloatCc, IntCc, IntFlags, Ordering, Query, TernaryOp, UnaryOp,
+    AtomicOp, BinaryOp, COUNTS_SIXTEENTHS, Collect, FastMath, FloatCc, IntCc, IntFlags, Ordering, Query, ROOTS,
+    TernaryOp, UnaryOp,
 };
 pub use parse::parse_module;
 pub use print::{block_text, inst_text, param_text, term_text};

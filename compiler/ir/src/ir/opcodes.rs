@@ -184,8 +184,35 @@ ops! {
         Fmax = "fmax",
         /// Magnitude of the first, sign of the second.
         Copysign = "copysign",
+        /// (1 + a) 2^n of f64 for a multiple n of 1/16 from -2000 to 2000. What counts is b, which is n more than 1.5 * 2^48:
+        /// the last four bits of such a sum are the sixteenths. The fraction's power is one of [`ROOTS`]. NaN where a is; b may
+        /// be NaN only there.
+        Powered = "powered",
     }
 }
+
+/// The bits of 2^(i/16), rounded to nearest, for `BinaryOp::Powered`.
+pub const ROOTS: [u64; 16] = [
+    0x3ff0_0000_0000_0000,
+    0x3ff0_b558_6cf9_890f,
+    0x3ff1_72b8_3c7d_517b,
+    0x3ff2_387a_6e75_6238,
+    0x3ff3_06fe_0a31_b715,
+    0x3ff3_dea6_4c12_3422,
+    0x3ff4_bfda_d536_2a27,
+    0x3ff5_ab07_dd48_5429,
+    0x3ff6_a09e_667f_3bcd,
+    0x3ff7_a114_73eb_0187,
+    0x3ff8_ace5_422a_a0db,
+    0x3ff9_c491_82a3_f090,
+    0x3ffa_e89f_995a_d3ad,
+    0x3ffc_199b_dd85_529c,
+    0x3ffd_5818_dcfb_a487,
+    0x3ffe_a4af_a2a4_90da,
+];
+
+/// What counts for `BinaryOp::Powered` where n is zero.
+pub const COUNTS_SIXTEENTHS: f64 = 422_212_465_065_984.0;
 
 ops! {
     /// Operations of three operands.

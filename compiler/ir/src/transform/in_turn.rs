@@ -20,6 +20,7 @@
 //! ```
 
 use crate::analysis::cost;
+use crate::analysis::in_flight;
 use crate::analysis::loops::Loop;
 use crate::analysis::recurrence;
 use crate::ir::*;
@@ -122,7 +123,8 @@ pub fn plan(f: &Function, known: Known<'_>, l: Loop, always: bool) -> Result<Pla
 
     let header = data.header;
     let masked = |once: Block, blocks: &[Block]| {
-        cost::waiting(known.cost_of(f, once, blocks).saturating_add(known.masks_of(f, once, blocks)))
+        let cost = known.cost_of(f, once, blocks).saturating_add(known.masks_of(f, once, blocks));
+        cost::waiting_in(f, forest, l, found, cost)
     };
     let by_one = |once: Block, blocks: &[Block]| {
         known.sum_of(once, blocks, |block| {
@@ -131,18 +133,26 @@ pub fn plan(f: &Function, known: Known<'_>, l: Loop, always: bool) -> Result<Pla
             insts.map(|&inst| cost::scalar(f, inst, shapes)).sum::<u64>() + branch
         })
     };
-    // Rounds that wait for the one before take as long for a lane as for some registers.
+    // Rounds that wait for the one before take as long for a lane as for some registers, and so do the long chains of one
+    // round, of which a processor sees only a part at once.
     let (mut alone, mut together) = (by_one(header, &data.blocks), masked(header, &data.blocks));
     let inner =
         forest.iter().filter(|(m, inner)| forest.contains(l, inner.header) && recurrence::is_innermost(forest, *m));
     for (m, inner) in inner {
         let often = cost::frequency(forest, inner.header) / cost::frequency(forest, header).max(1);
-        let waits = |shapes, cost: u64| {
-            let chain = recurrence::CYCLE * recurrence::cycles(f, forest, m, shapes);
-            often.saturating_mul(chain.saturating_sub(cost))
+        let always: Vec<Block> = match inner.latches.last() {
+            Some(&latch) => inner.blocks.iter().copied().filter(|&block| known.tree.dominates(block, latch)).collect(),
+            None => Vec::new(),
         };
-        alone = alone.saturating_add(waits(None, by_one(inner.header, &inner.blocks)));
-        together = together.saturating_add(waits(Some(shapes), masked(inner.header, &inner.blocks)));
+        let waits = |shapes, cost: u64, operations: u64| {
+            let chain = recurrence::CYCLE * recurrence::cycles(f, forest, m, shapes);
+            let round = chain.max(in_flight::passing(f, &always, shapes, operations));
+            often.saturating_mul(round.saturating_sub(cost))
+        };
+        let (one, gang) = (by_one(inner.header, &inner.blocks), masked(inner.header, &inner.blocks));
+        alone = alone.saturating_add(waits(None, one, by_one(inner.header, &always)));
+        let operations = known.cost_of(f, inner.header, &always) / cost::VECTOR;
+        together = together.saturating_add(waits(Some(shapes), gang, operations));
     }
     let values = varying.len() + f.blocks[exit].params.len();
     let turn = cost::ROUNDS.saturating_mul(alone).saturating_add(TURN + VALUE * values as u64);

@@ -11,7 +11,7 @@
 //! means the same, and normal form is kept.
 //! Phases: find the slots and their elements ([`uses`]); in each region multiply what is added to their
 //! addresses by the number of lanes, cut wider accesses into elements and write short copies as loads and
-//! stores.
+//! stores, and fills as stores, long ones in a loop.
 //! Source: Moll 2021, section 6.6, for which objects are not shared; Karrenberg & Hack 2012, section 3.3,
 //! for consecutive accesses.
 
@@ -21,6 +21,9 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::Type;
 
 mod uses;
+
+/// The most elements of a copy or fill that is written as loads and stores.
+const LONGEST_COPY: u64 = 32;
 
 /// Lays out the private slots of a kernel for gangs of `lanes` work-items, which share some of them.
 pub fn interleave(kernel: &mut Kernel, lanes: u32, shared: &EntitySet<Slot>) {
@@ -35,7 +38,8 @@ pub fn interleave(kernel: &mut Kernel, lanes: u32, shared: &EntitySet<Slot>) {
         }
     }
     for (f, pointees) in kernel.regions.values_mut().zip(&pointees) {
-        Rewriter { f, pointees, elements: &elements, lanes, insts: Vec::new(), loc: SourceLoc::default() }.run();
+        let (block, loc) = (f.entry(), SourceLoc::default());
+        Rewriter { f, pointees, elements: &elements, lanes, block, insts: Vec::new(), loc }.run();
     }
 }
 
@@ -44,7 +48,8 @@ struct Rewriter<'a> {
     pointees: &'a SecondaryMap<Value, Pointees>,
     elements: &'a SecondaryMap<Slot, Option<u32>>,
     lanes: u32,
-    /// The new instructions of the block.
+    /// The block that is being made, and its new instructions.
+    block: Block,
     insts: Vec<Inst>,
     loc: SourceLoc,
 }
@@ -52,11 +57,12 @@ struct Rewriter<'a> {
 impl Rewriter<'_> {
     fn run(&mut self) {
         for block in self.f.layout.clone() {
+            self.block = block;
             for inst in std::mem::take(&mut self.f.blocks[block].insts) {
                 self.loc = self.f.insts[inst].loc;
                 self.inst(inst);
             }
-            self.f.blocks[block].insts = std::mem::take(&mut self.insts);
+            self.f.blocks[self.block].insts = std::mem::take(&mut self.insts);
         }
     }
 
@@ -226,9 +232,40 @@ impl Rewriter<'_> {
         let (byte, len) = (self.f.const_bits(byte).unwrap_or(0), self.f.const_bits(len).unwrap_or(0));
         let bits = (0..element).fold(0, |bits, _| bits << 8 | byte);
         let value = self.f.constant(Type::Int(8 * element as u16), bits);
+        if len > u128::from(LONGEST_COPY) * u128::from(element) {
+            self.fill_in_loop(dst, value, len, element);
+            return;
+        }
         for place in (0..len as i64).step_by(element as usize) {
             self.store(dst, place, value);
         }
+    }
+
+    /// Stores a value into all elements of so many bytes, one after the other. What follows in the block gets a block of
+    /// its own.
+    fn fill_in_loop(&mut self, dst: Value, value: Value, len: u128, element: u32) {
+        let [round, again, behind] = [(); 3].map(|()| self.f.add_block());
+        let lanes = u128::from(self.lanes);
+        let [first, step, end] =
+            [0, u128::from(element) * lanes, len * lanes].map(|bits| self.f.constant(Type::I64, bits));
+        let jump = |block, args: &[Value]| Terminator::Jump(BlockCall { block, args: args.to_vec() });
+        let before = self.block;
+        self.f.blocks[behind].term = std::mem::replace(&mut self.f.blocks[before].term, jump(round, &[first]));
+        self.f.blocks[before].insts = std::mem::take(&mut self.insts);
+
+        let place = self.f.add_param(round, Type::I64);
+        let ptr_ty = self.f.ty(dst);
+        let ptr = self.one(InstData::PtrAdd { base: dst, offset: place, inbounds: false }, ptr_ty);
+        let store = InstData::Store { ptr, offset: 0, access: Access::plain(element), args: vec![value] };
+        let store = self.f.make_inst(store, &[], self.loc);
+        self.insts.push(store);
+        let next = self.binary(BinaryOp::Add, place, step);
+        let more = self.one(InstData::Icmp { cc: IntCc::Ult, args: [next, end] }, Type::BOOL);
+        self.f.blocks[round].insts = std::mem::take(&mut self.insts);
+        let [then_to, else_to] = [again, behind].map(|block| BlockCall { block, args: Vec::new() });
+        self.f.blocks[round].term = Terminator::Branch { cond: more, then_to, else_to };
+        self.f.blocks[again].term = jump(round, &[next]);
+        self.block = behind;
     }
 
     fn copy(&mut self, dst: Value, src: Value, len: Value, element: u32) {

@@ -80,6 +80,7 @@ impl Verifier<'_> {
                 let [ty] = count(&results)?;
                 if is_float_op(*op) { float(ty) } else { int(ty) }?;
                 check(*op != BinaryOp::QuotientEstimate || ty == Type::F32, format_args!("{ty} is not f32"))?;
+                check(*op != BinaryOp::Powered || ty == Type::F64, format_args!("{ty} is not f64"))?;
                 args.iter().try_for_each(|&arg| same("the operand", ty, f.ty(arg)))?;
                 fast_math(*fmf, ty)?;
                 use BinaryOp::{Add, Mul, Shl, Sub};
@@ -317,7 +318,7 @@ fn elements(types: &[Type], access: &Access) -> Check {
 fn is_float_op(op: BinaryOp) -> bool {
     use BinaryOp::*;
     match op {
-        Fadd | Fsub | Fmul | Fdiv | QuotientEstimate | Frem | Fmin | Fmax | Copysign => true,
+        Fadd | Fsub | Fmul | Fdiv | QuotientEstimate | Frem | Fmin | Fmax | Copysign | Powered => true,
         Add | Sub | Mul | Udiv | Sdiv | Urem | Srem | And | Or | Xor | Shl | Lshr | Ashr | Smin | Smax | Umin
         | Umax | SaddSat | UaddSat | SsubSat | UsubSat => false,
     }

@@ -150,6 +150,9 @@ const WHOLE_PIECES: u64 = 3;
 /// Kernels with more instructions do not get gangs of two or four registers a value: their code takes long to make.
 const MOST_FOR_WIDER: usize = 400;
 const MOST_FOR_WIDEST: usize = 200;
+/// Bytes of private variables that gangs of more registers a value may have: twice what a first cache keeps. Products of
+/// private tiles take twice as long in gangs that go through the second one.
+const MOST_OWN: u64 = 64 << 10;
 
 /// Kernels with more instructions do not get tiles of many rows: these have up to half of the registers a value.
 const MOST_FOR_TALL: usize = 64;
@@ -274,7 +277,7 @@ fn best_width(
         }
     }
     let insts: usize = kernel.regions.values().map(|body| body.insts.len()).sum();
-    if best.width != usual {
+    if best.width != usual || own_bytes(kernel, &facts(usual)) * u64::from(2 * usual) > MOST_OWN {
         return best;
     }
     // What holds of a gang need not hold of two together.
@@ -296,6 +299,12 @@ fn best_width(
         }
     }
     best
+}
+
+/// The bytes of private variables that each lane has of its own.
+fn own_bytes(kernel: &Kernel, facts: &Facts) -> u64 {
+    let own = kernel.slots.iter().filter(|(slot, _)| !facts.uniform_slots.contains(*slot));
+    own.map(|(_, data)| data.size).sum()
 }
 
 /// What holds of the lanes of a tile's rows, and of its columns.

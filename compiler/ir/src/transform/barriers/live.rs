@@ -219,7 +219,7 @@ impl<'a> Again<'a> {
                 BinaryOp::Udiv | BinaryOp::Sdiv | BinaryOp::Urem | BinaryOp::Srem => {
                     self.split.body.const_bits(args[1]).map(|_| 3)
                 }
-                BinaryOp::Fdiv | BinaryOp::QuotientEstimate | BinaryOp::Frem => None,
+                BinaryOp::Fdiv | BinaryOp::QuotientEstimate | BinaryOp::Frem | BinaryOp::Powered => None,
                 _ => Some(1),
             },
             InstData::Unary { op, .. } => match op {

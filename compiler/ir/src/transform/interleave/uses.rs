@@ -6,14 +6,12 @@
 //! be interleaved and elsewhere.
 //! Source: as `interleave`.
 
+use super::LONGEST_COPY;
 use crate::analysis::pointees::{Pointees, passed_on};
 use crate::ir::*;
 use crate::widen::SLOT_ALIGN;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::Type;
-
-/// The most elements of a copy that is written as loads and stores.
-const LONGEST_COPY: u64 = 32;
 
 /// The size that the widest accesses may have, in elements.
 const WIDEST_ACCESS: u32 = 2;
@@ -130,7 +128,13 @@ fn note(
         }
         InstData::MemSet { dst, byte, len, volatile } => {
             let known = f.const_bits(*byte).is_some() && !volatile;
-            at(*dst, &block(kernel, f, *dst, *len, known));
+            let noted = block(kernel, f, *dst, *len, known);
+            // As long as it likes: long ones are loops.
+            at(*dst, &|uses| {
+                let longest = uses.longest;
+                noted(uses);
+                uses.longest = longest;
+            });
         }
         InstData::MemCopy { dst, src, len, volatile, .. } => {
             at(*dst, &block(kernel, f, *dst, *len, !volatile));
