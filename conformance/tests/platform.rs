@@ -65,6 +65,33 @@ fn names_for_applications_that_look_for_others() {
 }
 
 #[test]
+fn switches_that_are_not_understood_are_said_once() {
+    if !is_lockstep() {
+        return;
+    }
+    let environment = [
+        ("LOCKSTEP_VECTORISE", "scalar"),
+        ("LOCKSTEP_SIMD", "100"),
+        ("LOCKSTEP_PASSES", "-gatess"),
+        ("LOCKSTEP_GATES", "0"),
+        ("LOCKSTEP_REPORT", "/dev/null/reports"),
+    ];
+    let output = child::in_child("switches_that_are_not_understood_are_said_once", &environment, || {
+        info::text(query(CL_PLATFORM_NAME));
+        info::text(query(CL_PLATFORM_VENDOR));
+    });
+    let mut said: Vec<&str> = output.stderr.lines().filter(|line| line.starts_with("lockstep: ")).collect();
+    said.sort_unstable();
+    let wanted = [
+        "lockstep: LOCKSTEP_PASSES=-gatess is not understood: no pass is called 'gatess' (did you mean 'gates'?); ignored",
+        "lockstep: LOCKSTEP_REPORT=/dev/null/reports cannot be written: /dev/null is not a folder",
+        "lockstep: LOCKSTEP_SIMD=100 is not 128, 256 or 512; ignored",
+        "lockstep: no switch LOCKSTEP_VECTORISE; did you mean LOCKSTEP_VECTORIZE?",
+    ];
+    assert_eq!(said, wanted);
+}
+
+#[test]
 fn extensions_with_and_without_version_agree() {
     let plain = info::text(query(CL_PLATFORM_EXTENSIONS));
     let mut plain: Vec<&str> = plain.split_whitespace().collect();

@@ -4,6 +4,7 @@
 //! same results.
 
 use crate::layout::Layout;
+use crate::pass_switches::{PassSwitch, PassVersions};
 use std::str::FromStr;
 
 /// The widths of a gang.
@@ -69,25 +70,8 @@ pub struct Gangs {
     /// Which work-items are the lanes of a gang, wherever that is possible; none: as fits the kernel, or along x where
     /// the width is given.
     pub layout: Option<Layout>,
-    /// In [`Configuration::UniCf`]: versions of divergent loops for as long as no lane has left.
-    pub unmasked_loops: Versions,
-    /// In [`Configuration::UniCf`]: versions of what divergent branches lead to for gangs all of whose lanes go there.
-    pub all_true: Versions,
-    /// In [`Configuration::UniCf`]: copies of divergent loops that few lanes enter, for one lane after the other.
-    pub in_turn: Versions,
-    /// In [`Configuration::UniCf`]: versions of regions for conditions of the launch that choose between two lines.
-    pub uniform_choices: Versions,
-    /// In [`Configuration::UniCf`]: branches of their own for uniform operands of divergent conditions.
-    pub split_conditions: Versions,
-    /// In [`Configuration::UniCf`]: versions of regions for launches in which no piece of an index ends within a gang.
-    pub whole_pieces: Versions,
-    /// In [`Configuration::UniCf`]: several rounds of loops at once in which lanes walk along memory in places of their own.
-    pub rounds_at_once: Versions,
-    /// In [`Configuration::Boscc`] and [`Configuration::UniCf`]: branches past code that no lane runs.
-    pub gates: Versions,
-    /// In every configuration: code of their own, without masks, for gangs with a work-item in every lane where others run
-    /// the region too.
-    pub full_gangs: Versions,
+    /// Where the passes that can be switched do their work.
+    pub passes: PassVersions,
 }
 
 impl Gangs {
@@ -96,17 +80,21 @@ impl Gangs {
         Gangs { width: Some(width), ..Gangs::default() }
     }
 
-    /// The same with versions of every kind alike.
-    pub const fn with_versions(self, versions: Versions) -> Gangs {
-        Gangs {
-            unmasked_loops: versions,
-            all_true: versions,
-            in_turn: versions,
-            uniform_choices: versions,
-            split_conditions: versions,
-            whole_pieces: versions,
-            rounds_at_once: versions,
-            ..self
-        }
+    /// What the switch of a pass is set to.
+    pub const fn pass(&self, switch: PassSwitch) -> Versions {
+        self.passes.get(switch)
+    }
+
+    /// The same with one switch set.
+    pub const fn with_pass(mut self, switch: PassSwitch, versions: Versions) -> Gangs {
+        self.passes.set(switch, versions);
+        self
+    }
+
+    /// The same with versions of every kind alike; gates and full gangs stay as they are.
+    pub fn with_versions(self, versions: Versions) -> Gangs {
+        let kinds =
+            PassSwitch::ALL.iter().filter(|switch| !matches!(switch, PassSwitch::Gates | PassSwitch::FullGangs));
+        kinds.fold(self, |gangs, &switch| gangs.with_pass(switch, versions))
     }
 }

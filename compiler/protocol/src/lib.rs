@@ -15,5 +15,6 @@ pub mod layout;
 pub mod option_error;
 pub mod outline;
 pub mod parameters;
+pub mod pass_switches;
 pub mod types;
 pub mod variables;

@@ -98,6 +98,12 @@ fn takes(options: &[&str], word: &str) -> bool {
     })
 }
 
+/// The name that a word was probably meant to be: one that a few letters make of it.
+pub fn closest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let nearest = names.map(|name| (strsim::osa_distance(word, name), name)).min();
+    nearest.filter(|(distance, _)| *distance <= 1 + word.len() / 5).map(|(_, name)| name)
+}
+
 /// The option that a word was probably meant to be, with the value that it has: one that a few letters make of it, or of
 /// which it is the beginning or the end.
 fn nearest(stage: Stage, word: &str) -> Option<String> {
@@ -108,17 +114,14 @@ fn nearest(stage: Stage, word: &str) -> Option<String> {
     let tail = name.strip_prefix('-').filter(|tail| tail.len() > 2)?;
     let own: &[&str] = if stage == Stage::Link { LINKER_OPTIONS } else { COMPILER_OPTIONS };
     let options = || COMMON_OPTIONS.iter().chain(own).copied().filter(|option| option.len() > 2);
-    let close = options()
-        .map(|option| (strsim::osa_distance(name, option), option))
-        .min()
-        .filter(|(distance, _)| *distance <= 1 + name.len() / 5);
+    let close = closest(name, options());
     let unprefixed = || options().find(|option| option.strip_prefix("-cl-") == Some(tail));
     // Only where one option is meant.
     let part = || {
         let mut longer = options().filter(|option| option.starts_with(name) || option.ends_with(tail));
         longer.next().filter(|_| longer.next().is_none())
     };
-    let option = close.map(|(_, option)| option).or_else(unprefixed).or_else(part)?;
+    let option = close.or_else(unprefixed).or_else(part)?;
     // A value goes with an option that takes one.
     let value = if option.ends_with('=') { value } else { "" };
     Some(format!("{option}{value}"))

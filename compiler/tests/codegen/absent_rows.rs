@@ -7,6 +7,7 @@ use crate::machine;
 use lockstep_ir::interp::{Arg, Memory, NdRange, run};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Gangs, Versions, WIDTHS};
+use lockstep_protocol::pass_switches::PassSwitch;
 
 /// Where the argument is a buffer's end, the work-items behind it access nothing.
 const SOURCE: &str = "
@@ -69,7 +70,7 @@ fn results_are_those_of_single_work_items() {
         run(&module, "guarded", &range, &args, &mut expected).unwrap();
         for (width, gates) in WIDTHS.into_iter().flat_map(|width| [(width, Versions::Never), (width, Versions::Always)])
         {
-            let vectorize = Vectorize::Gangs(Gangs { gates, ..Gangs::of_width(width) });
+            let vectorize = Vectorize::Gangs(Gangs::of_width(width).with_pass(PassSwitch::Gates, gates));
             let options = CompileOptions { vectorize, ..CompileOptions::default() };
             let mut found = Memory::new(buffers.clone());
             machine::run_with(options, &module, "guarded", &range, &args, &mut found).unwrap();

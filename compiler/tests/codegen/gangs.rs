@@ -12,6 +12,7 @@ use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions, WIDTHS};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
+use lockstep_protocol::pass_switches::PassSwitch;
 use lockstep_runtime::execute::LOADER;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -57,7 +58,7 @@ pub fn compare_at(widths: &[u32], text: &str, range: NdRange, buffers: &[Vec<u8>
     let any = LaunchFacts::default();
     let ways = [(any, Versions::Always), (any, Versions::Never), (known, Versions::Always)];
     for (&width, (launch, full_gangs)) in widths.iter().flat_map(|width| ways.map(|way| (width, way))) {
-        let vectorize = Vectorize::Gangs(Gangs { full_gangs, ..Gangs::of_width(width) });
+        let vectorize = Vectorize::Gangs(Gangs::of_width(width).with_pass(PassSwitch::FullGangs, full_gangs));
         let options = CompileOptions { vectorize, launch, ..CompileOptions::default() };
         let mut found = Memory::new(buffers.to_vec());
         let ran = machine::run_with(options, &module, "k", &range, &args, &mut found);
@@ -467,7 +468,8 @@ fn random_kernels() {
         let layout = Some(Layout::ALL[seed as usize / 5 % Layout::ALL.len()]);
         for configuration in Configuration::ALL {
             let full_gangs = if seed % 5 < 2 { Versions::Never } else { Versions::Always };
-            let gangs = Gangs { configuration, layout, full_gangs, ..Gangs::of_width(width) };
+            let gangs =
+                Gangs { configuration, layout, ..Gangs::of_width(width) }.with_pass(PassSwitch::FullGangs, full_gangs);
             let vectorize = Vectorize::Gangs(gangs);
             let launch = match seed / 4 % 3 {
                 0 => LaunchFacts::default(),

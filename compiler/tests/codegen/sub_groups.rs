@@ -9,19 +9,18 @@ use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::{Layout, SUB_GROUP_SIZES};
+use lockstep_protocol::pass_switches::PassSwitch;
 
 const LOCALS: &[&[u64]] =
     &[&[1], &[7], &[16], &[17], &[100], &[8, 8], &[3, 5], &[32, 3], &[5, 3, 2], &[16, 2, 2], &[1, 7, 5]];
 
 /// What may be asked of the vectorizer, and the registers' bits.
 pub fn ways() -> Vec<(Vectorize, Option<u32>)> {
-    let always = Gangs {
-        unmasked_loops: Versions::Always,
-        all_true: Versions::Always,
-        in_turn: Versions::Always,
-        uniform_choices: Versions::Always,
-        ..Gangs::default()
-    };
+    let always = Gangs::default()
+        .with_pass(PassSwitch::UnmaskedLoops, Versions::Always)
+        .with_pass(PassSwitch::AllTrue, Versions::Always)
+        .with_pass(PassSwitch::InTurn, Versions::Always)
+        .with_pass(PassSwitch::UniformChoices, Versions::Always);
     let mut ways = vec![
         (Vectorize::Scalar, None),
         (Vectorize::Gangs(Gangs::default()), Some(256)),

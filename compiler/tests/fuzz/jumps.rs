@@ -19,6 +19,7 @@ use lockstep_protocol::compile_options::Bounds;
 use lockstep_protocol::compile_options::Vectorize;
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
 use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::pass_switches::PassSwitch;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -90,7 +91,9 @@ fn to_bytes(elements: &[u32]) -> Vec<u8> {
 /// Every configuration with gangs of a width.
 fn all_gangs(width: u32) -> Vec<Gangs> {
     let plain = Configuration::ALL.map(|configuration| Gangs { configuration, ..Gangs::of_width(width) });
-    let gated = Gangs { gates: Versions::Always, full_gangs: Versions::Never, ..Gangs::of_width(width) };
+    let gated = Gangs::of_width(width)
+        .with_pass(PassSwitch::Gates, Versions::Always)
+        .with_pass(PassSwitch::FullGangs, Versions::Never);
     plain.into_iter().chain([gated, gated.with_versions(Versions::Always)]).collect()
 }
 

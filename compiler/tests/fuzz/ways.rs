@@ -16,6 +16,7 @@ use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
+use lockstep_protocol::pass_switches::PassSwitch;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Steps that a kernel may take: random ones take far fewer, if also some millions where all is linearized, and those that lost the end of a loop are to be noticed.
@@ -163,12 +164,15 @@ fn wide_accesses(kernel: &Kernel) -> usize {
 
 /// Versions of all code that can have some, but none for full gangs, and gates in front of all arms.
 fn versioned() -> Gangs {
-    Gangs { full_gangs: Versions::Never, gates: Versions::Always, ..Gangs::default().with_versions(Versions::Always) }
+    Gangs::default()
+        .with_versions(Versions::Always)
+        .with_pass(PassSwitch::FullGangs, Versions::Never)
+        .with_pass(PassSwitch::Gates, Versions::Always)
 }
 
 /// Regions that barriers share as soon as a block would stand in two of them, where code has all its versions.
 pub fn bounds_of(gangs: Gangs) -> Bounds {
-    match gangs.all_true {
+    match gangs.pass(PassSwitch::AllTrue) {
         Versions::Always => Bounds { few_insts: 0, most_copies: 1 },
         _ => Bounds::default(),
     }

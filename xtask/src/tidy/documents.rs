@@ -6,11 +6,11 @@ use super::Violation;
 use super::source::Tree;
 use super::style::is_pass;
 
-const OPTIONS_CODE: &str = "runtime/src/options.rs";
+const OPTIONS_CODE: &str = "runtime/src/options/table.rs";
 const OPTIONS_PAGE: &str = "docs/options.md";
 const PASSES_PAGE: &str = "docs/passes.md";
 
-/// docs/options.md lists the switches that runtime/src/options.rs reads, and no others.
+/// docs/options.md lists the switches of runtime/src/options/table.rs, and no others.
 pub fn options(tree: &Tree) -> Vec<Violation> {
     let Some(code) = tree.file(OPTIONS_CODE) else {
         return Vec::new();

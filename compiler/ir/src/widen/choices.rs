@@ -8,6 +8,7 @@ use crate::transform::rounds_at_once;
 use crate::transform::uniform_choices::{condition, split};
 use crate::transform::whole_pieces::{Pieces, pieces};
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
+use lockstep_protocol::pass_switches::PassSwitch;
 
 /// Regions with more instructions get no versions unless always.
 const MOST: usize = 400;
@@ -28,7 +29,9 @@ fn may_split(f: &Function, gangs: Gangs, versions: Versions) -> bool {
 
 /// Whether a region may have versions for what the launch decides.
 pub fn may_have_versions(f: &Function, gangs: Gangs) -> bool {
-    [gangs.uniform_choices, gangs.whole_pieces].into_iter().any(|versions| may_split(f, gangs, versions))
+    [gangs.pass(PassSwitch::UniformChoices), gangs.pass(PassSwitch::WholePieces)]
+        .into_iter()
+        .any(|versions| may_split(f, gangs, versions))
 }
 
 /// What holds of the lanes that access memory together: those of a gang, or of a tile's row.
@@ -52,14 +55,15 @@ impl Together<'_> {
 
 /// The condition that chooses between two lines for which a region gets versions.
 pub fn uniform_choice(f: &Function, together: Together, found: &Divergence, gangs: Gangs) -> Option<Value> {
-    let condition = may_split(f, gangs, gangs.uniform_choices).then(|| condition(f, &found.shapes)).flatten();
+    let condition =
+        may_split(f, gangs, gangs.pass(PassSwitch::UniformChoices)).then(|| condition(f, &found.shapes)).flatten();
     condition.filter(|&condition| together.share(f, &[condition]))
 }
 
 /// The pieces of indices for which a region gets a version: where they hold whole gangs, addresses that were varying are
 /// lines, or branches uniform.
 pub fn whole_pieces(f: &Function, together: Together, found: &Divergence, gangs: Gangs) -> Option<Pieces> {
-    if !may_split(f, gangs, gangs.whole_pieces) {
+    if !may_split(f, gangs, gangs.pass(PassSwitch::WholePieces)) {
         return None;
     }
     let facts = together.lanes;
@@ -68,15 +72,15 @@ pub fn whole_pieces(f: &Function, together: Together, found: &Divergence, gangs:
     asked.suppose(&mut whole, &found.shapes, facts.width);
     let after = analyse(&whole, facts);
     let pays = differing(&whole, &after) < differing(f, found);
-    (pays || gangs.whole_pieces == Versions::Always).then_some(asked)
+    (pays || gangs.pass(PassSwitch::WholePieces) == Versions::Always).then_some(asked)
 }
 
 /// The loops of a region that are to run several rounds at once.
 pub fn walks(f: &Function, found: &Divergence, width: u32, gangs: Gangs) -> Option<rounds_at_once::Plan> {
-    if gangs.configuration != Configuration::UniCf || gangs.rounds_at_once == Versions::Never {
+    if gangs.configuration != Configuration::UniCf || gangs.pass(PassSwitch::RoundsAtOnce) == Versions::Never {
         return None;
     }
-    rounds_at_once::plan(f, found, width, gangs.rounds_at_once == Versions::Always)
+    rounds_at_once::plan(f, found, width, gangs.pass(PassSwitch::RoundsAtOnce) == Versions::Always)
 }
 
 /// The accesses and branches of which lanes have each their own.

@@ -48,6 +48,7 @@ use lanes::Form;
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions, WIDTHS};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
+use lockstep_protocol::pass_switches::PassSwitch;
 use notes::Control;
 use std::fmt;
 
@@ -152,7 +153,8 @@ pub fn plan(
     launch: &LaunchFacts,
     notes: &Notes,
 ) -> Result<Widening, Reason> {
-    let Gangs { configuration, width, full_gangs, .. } = gangs;
+    let Gangs { configuration, width, .. } = gangs;
+    let full_gangs = gangs.pass(PassSwitch::FullGangs);
     if let Some(width) = width.filter(|width| !WIDTHS.contains(width)) {
         return Err(Reason::Width(width));
     }
@@ -167,8 +169,8 @@ pub fn plan(
         promote_places(kernel, &mut body, &apart);
         kernel.regions[region] = body;
     }
-    if configuration == Configuration::UniCf && gangs.split_conditions != Versions::Never {
-        split_group_conditions(module, kernel, gangs.split_conditions == Versions::Always);
+    if configuration == Configuration::UniCf && gangs.pass(PassSwitch::SplitConditions) != Versions::Never {
+        split_group_conditions(module, kernel, gangs.pass(PassSwitch::SplitConditions) == Versions::Always);
     }
     let choice = width.is_none().then(|| choice::choose(module, kernel, gangs, bits, launch));
     if let Some(choice) = choice.filter(|choice| !choice.pays()) {
@@ -262,7 +264,7 @@ fn plan_region(
     let mut loops = divergent_loops(body, &mut divergent);
     trivial_branches(body, &loops.flow, &mut divergent);
     if matches!(configuration, Configuration::Boscc | Configuration::UniCf) {
-        let arms = boscc(body, &mut loops, &mut divergent, &before.shapes, registers, gangs.gates);
+        let arms = boscc(body, &mut loops, &mut divergent, &before.shapes, registers, gangs.pass(PassSwitch::Gates));
         notes::note_gates(body, &arms, notes);
     }
     linearize(body, &loops.flow, &divergent, &loops.tracked);

@@ -21,6 +21,7 @@ use crate::transform::in_turn;
 use crate::transform::unmasked_loops::{self, Known, Refusal};
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::configuration::{Gangs, Versions};
+use lockstep_protocol::pass_switches::PassSwitch;
 use std::collections::HashSet;
 
 /// Functions with more instructions get no versions unless always: compiling would take too long.
@@ -51,7 +52,9 @@ pub fn versions(
         turns_done: EntitySet::new(),
         decided: Vec::new(),
     };
-    let always = [gangs.unmasked_loops, gangs.all_true, gangs.in_turn].contains(&Versions::Always);
+    let always =
+        [gangs.pass(PassSwitch::UnmaskedLoops), gangs.pass(PassSwitch::AllTrue), gangs.pass(PassSwitch::InTurn)]
+            .contains(&Versions::Always);
     let most = if always { usize::MAX } else { MOST };
     let mut made = 0;
     while made < MOST_VERSIONS && size(f) <= most && (pass.version_a_loop(f) || pass.copy_a_target(f)) {
@@ -60,7 +63,7 @@ pub fn versions(
     while made < MOST_VERSIONS && size(f) <= most && pass.give_turns(f) {
         made += 1;
     }
-    if size(f) > most && made == 0 && gangs.unmasked_loops != Versions::Never {
+    if size(f) > most && made == 0 && gangs.pass(PassSwitch::UnmaskedLoops) != Versions::Never {
         pass.refuse_all(f);
     }
     pass.note(notes);
@@ -126,7 +129,7 @@ enum Version {
 impl Pass<'_> {
     /// Makes a version of one divergent loop; false if there is none to make.
     fn version_a_loop(&mut self, f: &mut Function) -> bool {
-        let mode = self.gangs.unmasked_loops;
+        let mode = self.gangs.pass(PassSwitch::UnmaskedLoops);
         if mode == Versions::Never {
             return false;
         }
@@ -183,7 +186,7 @@ impl Pass<'_> {
 
     /// Makes a copy of one target of a divergent branch; false if there is none to make.
     fn copy_a_target(&mut self, f: &mut Function) -> bool {
-        let mode = self.gangs.all_true;
+        let mode = self.gangs.pass(PassSwitch::AllTrue);
         if mode == Versions::Never {
             return false;
         }
@@ -191,7 +194,7 @@ impl Pass<'_> {
         for &block in outline.graph.rpo() {
             for target in 0..2 {
                 let known = outline.known(&self.found, self.registers);
-                let loops = self.gangs.unmasked_loops != Versions::Never;
+                let loops = self.gangs.pass(PassSwitch::UnmaskedLoops) != Versions::Never;
                 let Some(plan) = all_true::plan(f, known, block, target, loops) else { continue };
                 if !self.targets_done.insert((block, target)) || mode == Versions::WherePays && !plan.pays() {
                     continue;
@@ -216,7 +219,7 @@ impl Pass<'_> {
 
     /// Lets lanes run one divergent loop alone where few enter it; false if there is none for that.
     fn give_turns(&mut self, f: &mut Function) -> bool {
-        let mode = self.gangs.in_turn;
+        let mode = self.gangs.pass(PassSwitch::InTurn);
         if mode == Versions::Never {
             return false;
         }

@@ -41,6 +41,7 @@ use lockstep_protocol::compile_options::Bounds;
 use lockstep_protocol::configuration::{Gangs, Versions};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
+use lockstep_protocol::pass_switches::PassSwitch;
 use std::path::Path;
 
 struct Pass {
@@ -150,17 +151,17 @@ fn uniform_loops(kernel: &mut Kernel) {
 
 /// Gives all divergent loops versions that can have one.
 fn unmasked_loops(kernel: &mut Kernel) {
-    versioned(kernel, Gangs { unmasked_loops: Versions::Always, ..no_versions() });
+    versioned(kernel, no_versions().with_pass(PassSwitch::UnmaskedLoops, Versions::Always));
 }
 
 /// Gives all targets of divergent branches copies that can have one.
 fn all_true(kernel: &mut Kernel) {
-    versioned(kernel, Gangs { all_true: Versions::Always, ..no_versions() });
+    versioned(kernel, no_versions().with_pass(PassSwitch::AllTrue, Versions::Always));
 }
 
 /// Lets lanes run all divergent loops one after the other that they can, where one lane enters or few.
 fn in_turn(kernel: &mut Kernel) {
-    versioned(kernel, Gangs { in_turn: Versions::Always, ..no_versions() });
+    versioned(kernel, no_versions().with_pass(PassSwitch::InTurn, Versions::Always));
 }
 
 /// Keeps places in registers where all pointers among the arguments are apart.
@@ -220,7 +221,12 @@ fn versioned(kernel: &mut Kernel, gangs: Gangs) {
 }
 
 fn linearize_versions(kernel: &mut Kernel) {
-    versioned(kernel, Gangs { all_true: Versions::Always, unmasked_loops: Versions::Always, ..no_versions() });
+    versioned(
+        kernel,
+        no_versions()
+            .with_pass(PassSwitch::AllTrue, Versions::Always)
+            .with_pass(PassSwitch::UnmaskedLoops, Versions::Always),
+    );
     linearize_all(kernel);
 }
 

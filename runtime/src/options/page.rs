@@ -1,0 +1,60 @@
+//! The tables of `docs/options.md` are those of the code.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use lockstep_protocol::pass_switches::PassSwitch;
+
+use super::table::{ALIASES, TABLE};
+
+/// Where a generated part of the page begins and ends.
+const BEGIN: &str = "<!-- from the code: ";
+const END: &str = "<!-- end -->\n";
+
+/// The page's text with the tables that the code has.
+fn with_tables(page: &str) -> String {
+    let parts = [("switches", switches()), ("passes", passes()), ("old names", old_names())];
+    parts.iter().fold(page.to_owned(), |page, (name, table)| {
+        let begin = format!("{BEGIN}{name} -->\n");
+        let (before, rest) = page.split_once(&begin).unwrap_or_else(|| panic!("the page has no {begin}"));
+        let (_, after) = rest.split_once(END).unwrap_or_else(|| panic!("{begin} has no end"));
+        format!("{before}{begin}{table}{END}{after}")
+    })
+}
+
+fn switches() -> String {
+    let mut table = "| variable | default | what it does |\n| --- | --- | --- |\n".to_owned();
+    for switch in TABLE {
+        let _ = writeln!(table, "| `{}` | {} | {} |", switch.name, switch.default, switch.meaning);
+    }
+    table
+}
+
+fn passes() -> String {
+    let mut table = "| name | what happens where it is switched on |\n| --- | --- |\n".to_owned();
+    for pass in PassSwitch::ALL {
+        let _ = writeln!(table, "| `{}` | {} |", pass.name(), pass.meaning());
+    }
+    table
+}
+
+fn old_names() -> String {
+    let mut table = "| variable | pass |\n| --- | --- |\n".to_owned();
+    for (name, pass) in ALIASES {
+        let _ = writeln!(table, "| `{name}` | `{}` |", pass.name());
+    }
+    table
+}
+
+/// With `BLESS=1` in the environment the page is rewritten.
+#[test]
+fn the_page_has_the_tables_of_the_code() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/options.md");
+    let page = std::fs::read_to_string(&path).expect("the page is there");
+    let wanted = with_tables(&page);
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, &wanted).expect("the page can be written");
+    } else {
+        assert!(page == wanted, "docs/options.md differs from the code's tables (BLESS=1 rewrites it)");
+    }
+}

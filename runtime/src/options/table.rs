@@ -1,0 +1,263 @@
+//! The table of switches: a row is all there is to one. It gives the name, the default and the meaning as
+//! `docs/options.md` shows them, how a value is read, and values that are accepted and refused, which a test tries.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use lockstep_protocol::configuration::WIDTHS;
+use lockstep_protocol::pass_switches::PassSwitch;
+
+use super::values::{number, on_or_off, text, versions};
+use super::{CachePlace, Reading};
+
+/// One switch.
+pub struct Switch {
+    /// The environment variable.
+    pub name: &'static str,
+    /// What holds when it is not set.
+    pub default: &'static str,
+    /// What it does.
+    pub meaning: &'static str,
+    /// Takes a value over; or says what it is to be, and nothing changes.
+    pub read: fn(&str, &mut Reading) -> Result<(), String>,
+    /// A value that is accepted and changes something.
+    pub accepted: &'static str,
+    /// A value that is refused, unless all are accepted.
+    pub refused: Option<&'static str>,
+}
+
+/// All switches, in the order of the page.
+pub const TABLE: &[Switch] = &[
+    Switch {
+        name: "LOCKSTEP_CLANG",
+        default: "`clang-22` on `PATH`, then `/usr/lib/llvm-22/bin/clang`",
+        meaning: "path of the clang that compiles OpenCL C",
+        read: |value, reading| text(value, &mut reading.options.clang),
+        accepted: "/opt/clang",
+        refused: None,
+    },
+    Switch {
+        name: "LOCKSTEP_BUILD_TIMEOUT_MS",
+        default: "60000",
+        meaning: "milliseconds after which a run of clang is killed; the build then fails and its log says so",
+        read: |value, reading| {
+            reading.options.build_timeout = Duration::from_millis(number(value, 1..=u64::MAX)?);
+            Ok(())
+        },
+        accepted: "250",
+        refused: Some("0"),
+    },
+    Switch {
+        name: "LOCKSTEP_THREADS",
+        default: "the CPUs this process may use",
+        meaning: "threads that run work-groups, the calling one included, at most 1024. The default is how many CPUs the affinity mask has, or what the least quota of the process's control groups and those above them comes to if that is less: 150 % of a CPU are two threads, 140 % are one, and so is anything below.",
+        read: |value, reading| {
+            reading.options.threads = Some(number(value, 1..=1024)? as usize);
+            Ok(())
+        },
+        accepted: " 3 ",
+        refused: Some("1025"),
+    },
+    Switch {
+        name: "LOCKSTEP_CACHE",
+        default: "`lockstep` in `XDG_CACHE_HOME` or `~/.cache`",
+        meaning: "folder that keeps what was compiled for later processes, or `off`; where it cannot be written, or others can write to it, what was compiled is kept in memory; files in it that are another user's or that others can write to are not taken",
+        read: |value, reading| {
+            reading.options.cache = match value.trim() {
+                "off" | "0" | "no" => CachePlace::Off,
+                "on" | "1" | "yes" => return Err("is not a folder or off; for the usual folder leave it out".into()),
+                // Wherever the application goes, the folder stays.
+                path => CachePlace::Folder(std::path::absolute(path).map_err(|error| error.to_string())?),
+            };
+            Ok(())
+        },
+        accepted: "/caches/one",
+        refused: Some("on"),
+    },
+    Switch {
+        name: "LOCKSTEP_CACHE_MB",
+        default: "512",
+        meaning: "mebibytes that folder may take; what was not used for the longest time goes",
+        read: |value, reading| {
+            reading.options.cache_bytes = number(value, 1..=u64::MAX)?.saturating_mul(1 << 20);
+            Ok(())
+        },
+        accepted: "2",
+        refused: Some("many"),
+    },
+    Switch {
+        name: "LOCKSTEP_DUMP",
+        default: "nothing",
+        meaning: "folder that receives each kernel's IR, LLVM IR and assembly after every stage",
+        read: |value, reading| text(value, &mut reading.options.dump),
+        accepted: "dumps",
+        refused: None,
+    },
+    Switch {
+        name: "LOCKSTEP_REPORT",
+        default: "nothing",
+        meaning: "folder that receives, as text and JSON, what became of each kernel's loads, stores, branches and loops and why: see [report.md](report.md)",
+        read: |value, reading| text(value, &mut reading.options.report),
+        accepted: "reports",
+        refused: None,
+    },
+    Switch {
+        name: "LOCKSTEP_TIME",
+        default: "0",
+        meaning: "whether how long each stage takes goes to standard error: of a program's build clang, link, clean-up and import, of a kernel's compilation its instructions after the import and every pass, LLVM's `optimize` and `emit` apart; in milliseconds, a line each (`cargo xtask bench compile_growth` reads them): 0 or 1",
+        read: |value, reading| on_or_off(value, &mut reading.options.time),
+        accepted: "1",
+        refused: Some("yes"),
+    },
+    Switch {
+        name: "LOCKSTEP_VECTORIZE",
+        default: "`unicf`",
+        meaning: "how work-items run together in the lanes of vectors: `scalar` (one after the other), `naive` (every value a vector, every branch folded), `unival` (uniform values are scalars), `boscc` (and folded code that no lane runs is skipped), `unicf` (and uniform branches stay branches); kernels whose sub-groups do something together run so as well where `scalar` is asked for",
+        read: |value, reading| {
+            match value.trim() {
+                "scalar" => reading.is_scalar = true,
+                name => {
+                    let wanted = || "is not scalar, naive, unival, boscc or unicf".to_owned();
+                    reading.gangs.configuration = name.parse().map_err(|()| wanted())?;
+                }
+            }
+            Ok(())
+        },
+        accepted: "boscc",
+        refused: Some("fast"),
+    },
+    Switch {
+        name: "LOCKSTEP_WIDTH",
+        default: "as fits the kernel",
+        meaning: "work-items that run together: 2, 4, 8, 16, 32 or 64; sub-groups have as many as the kernel asks for (`intel_reqd_sub_group_size`), else 16, all the same",
+        read: |value, reading| {
+            let width = value.trim().parse().ok().filter(|width| WIDTHS.contains(width));
+            reading.gangs.width = Some(width.ok_or("is not 2, 4, 8, 16, 32 or 64")?);
+            Ok(())
+        },
+        accepted: "8",
+        refused: Some("3"),
+    },
+    Switch {
+        name: "LOCKSTEP_LAYOUT",
+        default: "as fits the kernel in `unicf`; `x` in the others or where `LOCKSTEP_WIDTH` is given",
+        meaning: "which work-items run together, wherever that is possible: consecutive ones along `x`, `y` or `z`, several rows of a small group, a `tile`, or those with consecutive `linear` ids",
+        read: |value, reading| {
+            let layout = value.trim().parse().map_err(|()| "is not x, y, z, tile or linear");
+            reading.gangs.layout = Some(layout?);
+            Ok(())
+        },
+        accepted: "z",
+        refused: Some("w"),
+    },
+    Switch {
+        name: "LOCKSTEP_SIMD",
+        default: "the machine's",
+        meaning: "bits of the widest vector registers to use: 128, 256 or 512",
+        read: |value, reading| {
+            let bits = value.trim().parse().ok().filter(|bits| [128, 256, 512].contains(bits));
+            reading.options.simd = Some(bits.ok_or("is not 128, 256 or 512")?);
+            Ok(())
+        },
+        accepted: "256",
+        refused: Some("100"),
+    },
+    Switch {
+        name: "LOCKSTEP_PASSES",
+        default: "all where they are expected to pay",
+        meaning: "switches passes, in a list with commas that holds from left to right: `-name` nowhere, `+name` where it is expected to pay, `name=always` wherever it is possible; the names are below, and `all` stands for every one: `LOCKSTEP_PASSES=-all,+gates`",
+        read: |value, reading| {
+            let set = reading.gangs.passes.with_list(value);
+            reading.gangs.passes = set.map_err(|wrong| format!("is not understood: {}", wrong.join(", ")))?;
+            Ok(())
+        },
+        accepted: "-in_turn,gates=always",
+        refused: Some("-gatess"),
+    },
+    Switch {
+        name: "LOCKSTEP_SPECIALIZE",
+        default: "1",
+        meaning: "whether code is made for what holds of a launch (its local size, ids that fit into an int, …): 1, or 0 for code that runs every launch",
+        read: |value, reading| on_or_off(value, &mut reading.options.specialize),
+        accepted: "0",
+        refused: Some("2"),
+    },
+    Switch {
+        name: "LOCKSTEP_STREAMS",
+        default: "1",
+        meaning: "whether stores go past the caches through pointers that a kernel only writes to, once in each place: 1 in launches that touch more than the caches keep, 0 nowhere, `always` in all launches",
+        read: |value, reading| {
+            reading.options.streams = versions(value)?;
+            Ok(())
+        },
+        accepted: " always",
+        refused: Some("never"),
+    },
+    Switch {
+        name: "LOCKSTEP_FLATTEN",
+        default: "1",
+        meaning: "whether kernels that cannot tell which group a work-item is in (no barrier, local memory or question about groups) run in groups of the driver's choosing: 1, or 0 for the application's",
+        read: |value, reading| on_or_off(value, &mut reading.options.flatten),
+        accepted: "0",
+        refused: Some("off"),
+    },
+    Switch {
+        name: "LOCKSTEP_PLATFORM_NAME",
+        default: "`Lockstep`",
+        meaning: "what the platform gives as its name, for applications that look for others'",
+        read: |value, reading| text(value, &mut reading.options.identity.platform_name),
+        accepted: "A platform",
+        refused: None,
+    },
+    Switch {
+        name: "LOCKSTEP_PLATFORM_VENDOR",
+        default: "`Lockstep`",
+        meaning: "what the platform gives as its vendor",
+        read: |value, reading| text(value, &mut reading.options.identity.platform_vendor),
+        accepted: "A vendor",
+        refused: None,
+    },
+    Switch {
+        name: "LOCKSTEP_DEVICE_NAME",
+        default: "the processor's name",
+        meaning: "what the device gives as its name",
+        read: |value, reading| text(value, &mut reading.options.identity.device_name),
+        accepted: "A device",
+        refused: None,
+    },
+    Switch {
+        name: "LOCKSTEP_DEVICE_VENDOR",
+        default: "`Lockstep`",
+        meaning: "what the device gives as its vendor",
+        read: |value, reading| text(value, &mut reading.options.identity.device_vendor),
+        accepted: "Its maker",
+        refused: None,
+    },
+];
+
+/// Variables of their own that switches of passes once had: 1 where it is expected to pay, 0 nowhere, or `always`.
+/// `LOCKSTEP_PASSES` holds where both say something.
+pub const ALIASES: &[(&str, PassSwitch)] = &[
+    ("LOCKSTEP_GATES", PassSwitch::Gates),
+    ("LOCKSTEP_UNMASKED_LOOPS", PassSwitch::UnmaskedLoops),
+    ("LOCKSTEP_ALL_TRUE", PassSwitch::AllTrue),
+    ("LOCKSTEP_IN_TURN", PassSwitch::InTurn),
+    ("LOCKSTEP_UNIFORM_CHOICES", PassSwitch::UniformChoices),
+    ("LOCKSTEP_SPLIT_CONDITIONS", PassSwitch::SplitConditions),
+    ("LOCKSTEP_WHOLE_PIECES", PassSwitch::WholePieces),
+    ("LOCKSTEP_ROUNDS_AT_ONCE", PassSwitch::RoundsAtOnce),
+];
+
+/// The folders that somebody asked to have filled, by the switch that names each.
+pub fn named_folders(reading: &super::Options) -> impl Iterator<Item = (&'static str, &PathBuf)> {
+    let cache = match &reading.cache {
+        CachePlace::Folder(folder) => Some(folder),
+        CachePlace::Off | CachePlace::Memory => None,
+    };
+    let folders = [
+        ("LOCKSTEP_DUMP", reading.dump.as_ref()),
+        ("LOCKSTEP_REPORT", reading.report.as_ref()),
+        ("LOCKSTEP_CACHE", cache),
+    ];
+    folders.into_iter().filter_map(|(name, folder)| Some((name, folder?)))
+}
