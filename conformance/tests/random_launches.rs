@@ -43,8 +43,11 @@ enum Operation {
     Read,
 }
 
-/// The atomic operations that may be done in any order, with what they do.
-const ATOMICS: [(&str, fn(i32, i32) -> i32); 7] = [
+/// The name of an atomic operation, and what it does.
+type Atomic = (&'static str, fn(i32, i32) -> i32);
+
+/// The atomic operations that may be done in any order.
+const ATOMICS: [Atomic; 7] = [
     ("add", i32::wrapping_add),
     ("sub", i32::wrapping_sub),
     ("min", |a, b| a.min(b)),
