@@ -591,12 +591,13 @@ pub fn whole(
             };
         }
         each[block] = together;
+        let of_arms = arms.as_ref().map_or(WHOLE, |arms| arms.shares[block]);
+        let (alone, unskipped) = without_skipped(alone, together, of_arms, registers.width);
         let often = frequency(loops, block);
         costs.one = costs.one.saturating_add(often.saturating_mul(alone));
         let share = spread.as_ref().map_or(WHOLE, |spread| spread.shares[block]);
         one_of_shares += u128::from(often.saturating_mul(alone)) * u128::from(share);
-        let skipped = arms.as_ref().map_or(0, |arms| skipped_by_gates(together, arms.shares[block], registers.width));
-        costs.all = costs.all.saturating_add(often.saturating_mul(together - skipped));
+        costs.all = costs.all.saturating_add(often.saturating_mul(unskipped));
         if spread.as_ref().is_some_and(|spread| spread.switches.contains(block)) {
             let targets = f.blocks[block].term.targets().len() as u64;
             cases = cases.saturating_add(often.saturating_mul(CASE * targets));
@@ -626,14 +627,15 @@ pub fn whole(
     costs
 }
 
-/// What costly code in arms of arms costs a gang less than the widest one, because fewer of its lanes want it: it stands
-/// behind gates.
-fn skipped_by_gates(cost: u64, share: u64, width: u32) -> u64 {
-    if cost < COSTLY || share > RARE {
-        return 0;
+/// What a block costs a work-item and a gang, less what gates save the gang because fewer of its lanes want code in arms of
+/// arms than of the widest gang's. It is taken off the work-item's cost as well: whether gangs pay at all is not asked here.
+fn without_skipped(alone: u64, together: u64, share: u64, width: u32) -> (u64, u64) {
+    if together < COSTLY || share > RARE {
+        return (alone, together);
     }
     let [own, widest] = [width, WIDEST].map(|lanes| probability_of_any(share, lanes));
-    cost - cost.min(cost.saturating_mul(own) / widest.max(1))
+    let part_of = |cost: u64| cost.min(cost.saturating_mul(own) / widest.max(1));
+    (part_of(alone), part_of(together))
 }
 
 #[cfg(test)]
