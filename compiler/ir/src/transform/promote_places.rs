@@ -203,6 +203,12 @@ fn find_in_loop(f: &Function, flow: &ControlFlow, origins: &Origins, l: Loop) ->
         ValueDef::Param(block, _) => !in_loop(block),
         ValueDef::Const(_) => true,
     };
+    // Where a value leaves a loop that it is computed in, it would have to come through a parameter.
+    let stays_in_its_loops = |value: Value| {
+        let home = find_home(f, value);
+        let leaves = |around: Loop| exits.iter().any(|&exit| !flow.loops.contains(around, exit));
+        !home.is_some_and(|home| flow.loops.around(home).any(leaves))
+    };
     let is_passed = |block: Block| {
         let ways = data.exits.iter().map(|&(from, _)| from).chain([latch]);
         flow.loops.innermost(block) == Some(l) && ways.into_iter().all(|from| flow.dominators.dominates(block, from))
@@ -213,6 +219,9 @@ fn find_in_loop(f: &Function, flow: &ControlFlow, origins: &Origins, l: Loop) ->
             return false;
         }
         let writes = accesses.iter().any(|access| access.is_same_place(place) && access.stores);
+        if writes && !stays_in_its_loops(place.root) {
+            return false;
+        }
         accesses.iter().all(|access| match access.is_same_place(place) {
             true => is_passed(access.block),
             false => !(writes || access.stores) || access.is_apart(place, f),
@@ -221,6 +230,15 @@ fn find_in_loop(f: &Function, flow: &ControlFlow, origins: &Origins, l: Loop) ->
     let place = accesses.iter().find(can_stay)?;
     let accesses = accesses.iter().filter(|access| access.is_same_place(place)).copied().collect();
     Some(Place { preheader, latch, header: data.header, exits, accesses })
+}
+
+/// The block that computes a value; none for constants.
+fn find_home(f: &Function, value: Value) -> Option<Block> {
+    match f.values[value].def {
+        ValueDef::Result(inst, _) => f.layout.iter().copied().find(|&block| f.blocks[block].insts.contains(&inst)),
+        ValueDef::Param(block, _) => Some(block),
+        ValueDef::Const(_) => None,
+    }
 }
 
 impl Place {
