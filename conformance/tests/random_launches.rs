@@ -1,5 +1,5 @@
 //! Random kernels of the kinds for which the driver chooses groups of its own, gangs along dimension 1, and copies of
-//! counters for threads: arrays by columns and rows, guards, overlapping buffers, offsets, sizes that nothing divides.
+//! counters for threads: arrays by columns and rows, guards, offsets, sizes that nothing divides.
 //!
 //! `LOCKSTEP_TEST_SEEDS=from..to` takes other seeds than the test does.
 

@@ -139,8 +139,8 @@ impl Executable {
         context: &Arc<Context>,
     ) -> Option<Result<Arc<Variant>>> {
         let Code { variants, ready, .. } = &self.code[index];
-        if let Some(made) = variants.find(facts) {
-            if variants.count_launch(facts) {
+        if let Some((made, is_frequent)) = variants.serve(facts) {
+            if is_frequent {
                 self.make_later(index, facts, context);
             }
             return Some(made.clone().map(|made| made.variant));
@@ -188,11 +188,8 @@ impl Executable {
             // The launch asks again and learns what went wrong.
             let _ = catch_unwind(AssertUnwindSafe(|| {
                 let Ok(_) = self.made(index, Some(facts)) else { return };
-                let variants = &self.code[index].variants;
-                if variants.count_launch(facts) {
-                    // What there is will do if this fails.
-                    variants.make_own(facts, |launch| self.make(index, launch).ok().map(Ok));
-                }
+                // What there is will do if this fails.
+                self.code[index].variants.make_own(facts, |launch| self.make(index, launch).ok().map(Ok));
             }));
             let ended = wanted.lock().pop_front();
             if let Some((_, event)) = ended {

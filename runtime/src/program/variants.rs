@@ -9,7 +9,6 @@
 //! the code of others would do.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use lockstep_protocol::launch_facts::LaunchFacts;
 use parking_lot::Mutex;
@@ -24,19 +23,14 @@ const LONG: [usize; 3] = [0, 1, 2];
 /// The same for their launches with rows that fill no gang: without the local size lanes would have no work-item.
 const LONG_OF_SHORT_ROWS: [usize; 3] = [1, 2, 3];
 
-/// Facts of which launches with code for less are counted: so many get code of their own in the end.
-const MOST_FREQUENT: usize = 4;
+/// Variants that launches get for themselves because they came often.
+const MOST_OWN: usize = 4;
 
 /// As many launches with the same facts run code for less before they get code of their own.
 const FREQUENT: u32 = 16;
 
-/// Launches that have code for less than holds of them.
-struct Frequent<T> {
-    facts: LaunchFacts,
-    launches: AtomicU32,
-    /// Code of their own, or that it cannot be had.
-    own: OnceLock<Option<T>>,
-}
+/// Facts of which launches with code for less are counted at a time.
+const MOST_COUNTED: usize = 16;
 
 /// What was made, in the order of making.
 pub struct Variants<T> {
@@ -44,7 +38,9 @@ pub struct Variants<T> {
     takes_long: bool,
     made: [OnceLock<(LaunchFacts, T)>; MOST],
     general: OnceLock<T>,
-    frequent: [OnceLock<Frequent<T>>; MOST_FREQUENT],
+    /// What launches that came often got for themselves, or that it could not be made.
+    own: [OnceLock<(LaunchFacts, Option<T>)>; MOST_OWN],
+    counts: Mutex<Vec<(LaunchFacts, u32)>>,
     making: Mutex<()>,
 }
 
@@ -72,58 +68,78 @@ impl<T> Variants<T> {
             takes_long,
             made: Default::default(),
             general: OnceLock::new(),
-            frequent: Default::default(),
+            own: Default::default(),
+            counts: Mutex::default(),
             making: Mutex::new(()),
         }
     }
 
     /// The variant for launches of which these facts hold, if there is one.
     pub fn find(&self, facts: LaunchFacts) -> Option<&T> {
+        self.find_or_count(facts, false).map(|(variant, _)| variant)
+    }
+
+    /// The variant that a launch runs, if there is one, and whether launches like it came so often with code for less that
+    /// code of their own is worth making ([`Variants::make_own`]).
+    pub fn serve(&self, facts: LaunchFacts) -> Option<(&T, bool)> {
+        self.find_or_count(facts, true)
+    }
+
+    fn find_or_count(&self, facts: LaunchFacts, counts: bool) -> Option<(&T, bool)> {
         let lesser = match self.choose(facts) {
-            Choice::Exact(variant) => return Some(variant),
-            Choice::Made(variant) => Some(variant),
-            Choice::General => self.general.get(),
-            Choice::New(..) => None,
+            Choice::Exact(variant) => return Some((variant, false)),
+            Choice::Made(variant) => variant,
+            Choice::General => self.general.get()?,
+            Choice::New(..) => return None,
         };
-        self.find_own(facts).or(lesser)
+        let tried = self.own.iter().filter_map(|place| place.get()).find(|(known, _)| *known == facts);
+        match tried {
+            Some((_, own)) => Some((own.as_ref().unwrap_or(lesser), false)),
+            None => Some((lesser, counts && !self.takes_long && self.count_launch(facts))),
+        }
     }
 
-    /// What launches got for themselves because they came again and again.
-    fn find_own(&self, facts: LaunchFacts) -> Option<&T> {
-        self.frequent.iter().find_map(|place| place.get().filter(|known| known.facts == facts)?.own.get()?.as_ref())
-    }
-
-    /// Counts a launch; the answer is whether it is time to make code for all that holds of it ([`Variants::make_own`]).
-    pub fn count_launch(&self, facts: LaunchFacts) -> bool {
-        let is_exact = facts == LaunchFacts::default() || matches!(self.choose(facts), Choice::Exact(_));
-        if self.takes_long || is_exact {
+    /// Counts a launch that runs code for less; the answer is whether such launches are frequent. Of more facts than are
+    /// counted at a time, those that come seldom make room for others (Misra & Gries 1982): no count is too high.
+    fn count_launch(&self, facts: LaunchFacts) -> bool {
+        let is_full = self.own.iter().all(|place| place.get().is_some());
+        if facts == LaunchFacts::default() || is_full {
             return false;
         }
-        let new = || Frequent { facts, launches: AtomicU32::new(0), own: OnceLock::new() };
-        let known = self.frequent.iter().map(|place| place.get_or_init(new)).find(|known| known.facts == facts);
-        // Once it has come so far, the count stays where it is.
-        known.is_some_and(|known| {
-            known.own.get().is_none()
-                && (known.launches.load(Ordering::Relaxed) >= FREQUENT
-                    || known.launches.fetch_add(1, Ordering::Relaxed) + 1 >= FREQUENT)
-        })
+        // Who does not come to count now will come again.
+        let Some(mut counts) = self.counts.try_lock() else { return false };
+        if let Some((_, count)) = counts.iter_mut().find(|(known, _)| *known == facts) {
+            *count = count.saturating_add(1);
+            return *count >= FREQUENT;
+        }
+        if counts.len() < MOST_COUNTED {
+            counts.push((facts, 1));
+        } else {
+            counts.iter_mut().for_each(|(_, count)| *count -= 1);
+            counts.retain(|&(_, count)| count > 0);
+        }
+        false
     }
 
-    /// Makes the variant for launches that came often, for all that holds of them and no others, unless it is there or
-    /// could not be made before.
+    /// Makes the variant for launches that came often, for all that holds of them and no others, unless it is there, could
+    /// not be made before, or they are not frequent.
     pub fn make_own(&self, facts: LaunchFacts, make: impl FnOnce(&LaunchFacts) -> Option<T>) {
-        let mut known = self.frequent.iter().filter_map(|place| place.get());
-        if let Some(known) = known.find(|known| known.facts == facts) {
-            let _making = self.making.lock();
-            known.own.get_or_init(|| make(&facts));
+        let is_frequent = |(known, count): &(LaunchFacts, u32)| *known == facts && *count >= FREQUENT;
+        if !self.counts.lock().iter().any(is_frequent) {
+            return;
+        }
+        let _making = self.making.lock();
+        let known = self.own.iter().filter_map(|place| place.get()).any(|(known, _)| *known == facts);
+        if let Some(place) = self.own.iter().find(|place| place.get().is_none()).filter(|_| !known) {
+            place.get_or_init(|| (facts, make(&facts)));
         }
     }
 
     /// All there are.
     pub fn all(&self) -> impl Iterator<Item = (LaunchFacts, &T)> {
         let made = self.made.iter().filter_map(|place| place.get()).map(|(facts, variant)| (*facts, variant));
-        let own = self.frequent.iter().filter_map(|place| place.get());
-        let own = own.filter_map(|known| Some((known.facts, known.own.get()?.as_ref()?)));
+        let own = self.own.iter().filter_map(|place| place.get());
+        let own = own.filter_map(|(facts, variant)| Some((*facts, variant.as_ref()?)));
         made.chain(own).chain(self.general.get().map(|variant| (LaunchFacts::default(), variant)))
     }
 
@@ -271,32 +287,48 @@ mod tests {
         assert!(variants.all().all(|(facts, variant)| facts == *variant));
     }
 
-    /// What launches of each size get in the end, where each comes often.
-    fn run_often(sizes: &[u64]) -> (Vec<LaunchFacts>, usize) {
-        let variants = Variants::default();
-        for _ in 0..2 * FREQUENT {
-            for &size in sizes {
-                let facts = launch(4 * size, size);
-                variants.get(facts, |facts| *facts);
-                if variants.count_launch(facts) {
-                    variants.make_own(facts, |facts| Some(*facts));
-                }
-            }
+    /// A launch that waits for code of its own if it is time to make it.
+    fn launch_and_wait(variants: &Variants<LaunchFacts>, facts: LaunchFacts) -> LaunchFacts {
+        variants.get(facts, |facts| *facts);
+        if variants.serve(facts).is_some_and(|(_, is_frequent)| is_frequent) {
+            variants.make_own(facts, |facts| Some(*facts));
         }
-        let get = |&size: &u64| *variants.get(launch(4 * size, size), |_| unreachable!());
-        (sizes.iter().map(get).collect(), variants.all().count())
+        *variants.get(facts, |_| unreachable!("it was just made"))
+    }
+
+    fn launch_of(size: u64) -> LaunchFacts {
+        launch(4 * size, size)
     }
 
     #[test]
     fn the_order_of_first_launches_does_not_matter() {
         for sizes in [[16, 256, 1024, 7], [1024, 16, 7, 256], [7, 1024, 256, 16], [256, 7, 16, 1024]] {
-            let wanted: Vec<LaunchFacts> = sizes.iter().map(|size| launch(4 * size, *size)).collect();
-            assert_eq!(run_often(&sizes).0, wanted);
+            let variants = Variants::default();
+            for _ in 0..FREQUENT {
+                sizes.iter().for_each(|&size| _ = launch_and_wait(&variants, launch_of(size)));
+            }
+            for size in sizes {
+                assert_eq!(launch_and_wait(&variants, launch_of(size)), launch_of(size));
+            }
         }
-        let many: Vec<u64> = (1..100).collect();
-        let (got, made) = run_often(&many);
-        let exact = many.iter().zip(&got).filter(|&(&size, got)| launch(4 * size, size) == *got).count();
-        assert_eq!((exact, made), (SHORT[0] + MOST_FREQUENT, MOST + MOST_FREQUENT), "there is an end");
+    }
+
+    #[test]
+    fn many_that_come_once_do_not_keep_out_one_that_comes_often() {
+        let variants = Variants::default();
+        (1..1000).for_each(|size| _ = launch_and_wait(&variants, launch_of(size)));
+        assert_eq!(variants.all().count(), MOST, "none of them is frequent");
+        (0..FREQUENT + 1).for_each(|_| _ = launch_and_wait(&variants, launch_of(2000)));
+        assert_eq!(launch_and_wait(&variants, launch_of(2000)), launch_of(2000));
+    }
+
+    #[test]
+    fn frequent_launches_of_many_kinds_get_few_variants() {
+        let variants = Variants::default();
+        for size in 1..100 {
+            (0..2 * FREQUENT).for_each(|_| _ = launch_and_wait(&variants, launch_of(size)));
+        }
+        assert_eq!(variants.all().count(), MOST + MOST_OWN);
     }
 
     #[test]
@@ -304,15 +336,17 @@ mod tests {
         let variants = Variants::default();
         let sizes = [16, 32, 48].map(|size| launch(64 * size, size));
         run(&variants, &sizes);
-        assert!((1..FREQUENT).all(|_| !variants.count_launch(sizes[2])));
-        assert!(variants.count_launch(sizes[2]) && variants.count_launch(sizes[2]));
-        assert!((0..2 * FREQUENT).all(|_| !variants.count_launch(sizes[0])), "it has its own");
+        let is_frequent = |variants: &Variants<_>, facts| variants.serve(facts).is_some_and(|(_, frequent)| frequent);
+        assert!((1..FREQUENT).all(|_| !is_frequent(&variants, sizes[2])));
+        variants.make_own(sizes[2], |_| unreachable!("it is not frequent"));
+        assert!(is_frequent(&variants, sizes[2]) && is_frequent(&variants, sizes[2]));
+        assert!((0..2 * FREQUENT).all(|_| !is_frequent(&variants, sizes[0])), "it has its own");
         variants.make_own(sizes[2], |_| None);
-        assert!(!variants.count_launch(sizes[2]), "it is tried once");
+        assert!(!is_frequent(&variants, sizes[2]), "it is tried once");
         assert_eq!(variants.find(sizes[2]).map(|facts| facts.local), Some(LocalSize::Rows));
         let long = Variants::new(true);
         run(&long, &sizes);
-        assert!((0..2 * FREQUENT).all(|_| !long.count_launch(sizes[2])));
+        assert!((0..2 * FREQUENT).all(|_| !is_frequent(&long, sizes[2])));
     }
 
     #[test]

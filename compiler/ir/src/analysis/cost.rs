@@ -598,7 +598,7 @@ pub fn whole(
         let share = spread.as_ref().map_or(WHOLE, |spread| spread.shares[block]);
         one_of_shares += u128::from(often.saturating_mul(alone)) * u128::from(share);
         costs.all = costs.all.saturating_add(often.saturating_mul(unskipped));
-        if spread.as_ref().is_some_and(|spread| spread.switches.contains(block)) {
+        if spread.as_ref().is_some_and(|spread| spread.branches.contains(block)) {
             let targets = f.blocks[block].term.targets().len() as u64;
             cases = cases.saturating_add(often.saturating_mul(CASE * targets));
         }

@@ -4,8 +4,8 @@
 //! more out.
 //!
 //! Requires: graph, dominators and loops of a function in normal form; the blocks whose branches are divergent.
-//! Ensures: for each block a share of [`WHOLE`], if some divergent switch has so many targets that most of them are run by
-//! few; nothing otherwise. A block has at most the share of the one that dominates it.
+//! Ensures: for each block a share of [`WHOLE`], if some divergent branch has so many targets as are asked for (of a switch,
+//! so many that most of them are run by few); nothing otherwise. A block has at most the share of the one that dominates it.
 //! Phases: in reverse post-order, each block hands its share on along its edges, but not back to loop headers.
 //! Source: Wu & Larus 1994, "Static Branch Frequency and Program Profile Analysis", with one heuristic: keys are spread
 //! evenly. Other branches are taken to go both ways, as the rest of the estimate does. Over the rounds of a loop its exits
@@ -20,7 +20,7 @@
 use super::cfg::Cfg;
 use super::dominators::dominators;
 use super::loops::Loops;
-use crate::ir::{Block, Function, Terminator};
+use crate::ir::{Block, Function};
 use cranelift_entity::{EntitySet, SecondaryMap};
 
 /// The share of all work-items.
@@ -32,13 +32,13 @@ const MANY_TARGETS: usize = 64;
 
 /// What spreads work-items, and how.
 pub struct Spread {
-    /// The blocks whose switches do.
-    pub switches: EntitySet<Block>,
+    /// The blocks whose branches do.
+    pub branches: EntitySet<Block>,
     /// The part of the work-items that run each block in a round of the loops around it.
     pub shares: SecondaryMap<Block, u64>,
 }
 
-/// How long switches spread work-items; none: there are none.
+/// How long switches spread work-items; none: there are no long ones.
 pub fn find_shares(f: &Function, graph: &Cfg, loops: &Loops, divergent: &EntitySet<Block>) -> Option<Spread> {
     spread_work_items(f, graph, loops, divergent, MANY_TARGETS)
 }
@@ -56,6 +56,7 @@ pub fn probability_of_any(share: u64, work_items: u32) -> u64 {
     WHOLE - none
 }
 
+/// How divergent branches with so many targets or more spread work-items; none: there are no such branches.
 fn spread_work_items(
     f: &Function,
     graph: &Cfg,
@@ -63,15 +64,14 @@ fn spread_work_items(
     divergent: &EntitySet<Block>,
     least_targets: usize,
 ) -> Option<Spread> {
-    let mut switches = EntitySet::new();
+    let mut branches = EntitySet::new();
     for &block in graph.rpo().iter().filter(|&&block| divergent.contains(block)) {
         let term = &f.blocks[block].term;
-        let is_long = least_targets < MANY_TARGETS || matches!(term, Terminator::Switch { .. });
-        if is_long && term.targets().len() >= least_targets {
-            switches.insert(block);
+        if term.targets().len() >= least_targets {
+            branches.insert(block);
         }
     }
-    if switches.is_empty() {
+    if branches.is_empty() {
         return None;
     }
     let tree = dominators(graph);
@@ -80,7 +80,7 @@ fn spread_work_items(
         // Until here, what came along the edges.
         let here = tree.idom(block).map_or(WHOLE, |above| shares[block].min(shares[above]));
         shares[block] = here;
-        if switches.contains(block) {
+        if branches.contains(block) {
             let targets = f.blocks[block].term.targets();
             let each = here.div_ceil(targets.len() as u64);
             for to in targets {
@@ -94,7 +94,7 @@ fn spread_work_items(
             shares[to] += leaving(loops, &shares, block, to).unwrap_or(here);
         }
     }
-    Some(Spread { switches, shares })
+    Some(Spread { branches, shares })
 }
 
 /// The share of those that entered the outermost loop that an edge leaves, if it leaves one.
@@ -106,18 +106,9 @@ fn leaving(loops: &Loops, shares: &SecondaryMap<Block, u64>, from: Block, to: Bl
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn more_work_items_leave_less_out() {
-        assert_eq!(probability_of_any(WHOLE, 4), WHOLE);
-        assert_eq!(probability_of_any(WHOLE / 2, 1), WHOLE / 2);
-        assert_eq!(probability_of_any(WHOLE / 2, 2), WHOLE * 3 / 4);
-        let of_a_sixteenth = [8, 16, 32].map(|lanes| probability_of_any(WHOLE / 16, lanes) * 100 / WHOLE);
-        assert_eq!(of_a_sixteenth, [40, 64, 87]);
-    }
     use crate::analysis::cfg::cfg;
     use crate::analysis::loops::loops;
-    use crate::ir::parse_module;
+    use crate::ir::{Terminator, parse_module};
 
     /// The shares of a switch over the id with so many cases in a loop, of which every `runs`-th ends with a break: of the
     /// cases in their order, and of what is behind the loop. Case n is block 10 + n.
@@ -168,5 +159,14 @@ mod tests {
     fn short_switches_and_uniform_ones_spread_nothing() {
         assert_eq!(of_switch(MANY_TARGETS - 2, 1, true), None);
         assert_eq!(of_switch(99, 1, false), None);
+    }
+
+    #[test]
+    fn more_work_items_leave_less_out() {
+        assert_eq!(probability_of_any(WHOLE, 4), WHOLE);
+        assert_eq!(probability_of_any(WHOLE / 2, 1), WHOLE / 2);
+        assert_eq!(probability_of_any(WHOLE / 2, 2), WHOLE * 3 / 4);
+        let of_a_sixteenth = [8, 16, 32].map(|lanes| probability_of_any(WHOLE / 16, lanes) * 100 / WHOLE);
+        assert_eq!(of_a_sixteenth, [40, 64, 87]);
     }
 }

@@ -57,14 +57,13 @@ pub fn has_joined_condition(f: &Function) -> bool {
     f.layout.iter().any(is_joined)
 }
 
-/// Gives uniform operands of divergent conditions branches of their own, also those that skip nothing if `always`. The
-/// answer is whether there were any.
+/// Gives uniform operands of divergent conditions branches of their own, also those that skip nothing if `always`.
 pub fn split_conditions(
     f: &mut Function,
     shapes: &SecondaryMap<Value, Shape>,
     divergent_branches: &EntitySet<Block>,
     always: bool,
-) -> bool {
+) {
     let graph = cfg(f);
     let forest = loops(&graph, &dominators(&graph));
     let mut found = Vec::new();
@@ -82,7 +81,6 @@ pub fn split_conditions(
     if !found.is_empty() {
         normalize(f);
     }
-    !found.is_empty()
 }
 
 /// Whether a way out of a block leaves the block's loop or goes round it again: who is still in a loop is asked of all

@@ -9,7 +9,7 @@
 //! Requires: the masks and shapes of a region's plan.
 //! Ensures: accesses of the lanes that are on, as before.
 //! Phases: the conditions of a mask; a branch.
-//! Source: measured (AMD Zen 5, Intel's manuals say the same of theirs).
+//! Source: measured (AMD Zen 4, registers of 512 bits).
 
 use super::GangCode;
 use super::masks::Mask;
