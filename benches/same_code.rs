@@ -57,6 +57,6 @@ fn compare(words: &[String]) -> Result<Comparison, String> {
     let (Some(this), Some(base), Some(programs), Some(folder)) = (this, base, programs, folder) else {
         return Err("--this, --base, --programs and --folder are needed; `cargo xtask same-code` knows".to_owned());
     };
-    let jobs = Job::all(Path::new(programs), &only)?;
+    let jobs = Job::collect_all(Path::new(programs), &only)?;
     Comparison::of_builds([this, base], &jobs, Path::new(folder))
 }

@@ -3,7 +3,7 @@
 use crate::args;
 use crate::case::{Data, Problem, floats, step};
 
-/// The kernels.
+/// OpenCL C of `idle_groups` and `idle_windows`.
 pub const SOURCE: &str = include_str!("idle.cl");
 
 const GROUP: usize = 1024;

@@ -4,7 +4,7 @@
 use crate::args;
 use crate::case::{Arg, Data, Problem, floats, step};
 
-/// The kernels.
+/// OpenCL C of this family's kernels.
 pub const SOURCE: &str = include_str!("molecules.cl");
 
 /// 1,536 atoms along a chain.

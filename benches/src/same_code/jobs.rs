@@ -19,7 +19,7 @@ pub enum Job {
     Generated(u64),
     /// A kept program; whether code is made for most launches, or for nearly all.
     Program {
-        /// The file.
+        /// The file of its source, as the tests kept it.
         path: PathBuf,
         /// For most launches: what is done where a cache outlives the process.
         for_most: bool,
@@ -28,7 +28,7 @@ pub enum Job {
 
 impl Job {
     /// All jobs, with the programs of a folder, of which the names contain one of these parts if there are any.
-    pub fn all(programs: &Path, only: &[String]) -> Result<Vec<Self>, String> {
+    pub fn collect_all(programs: &Path, only: &[String]) -> Result<Vec<Self>, String> {
         let cases = suite::all().into_iter().map(|case| Self::Suite(case.name));
         let generated = (0..GENERATED).step_by(PER_SOURCE as usize).map(Self::Generated);
         let files =
@@ -43,7 +43,7 @@ impl Job {
     }
 
     /// The line that tells the child.
-    pub fn command(&self) -> String {
+    pub fn command_line(&self) -> String {
         match self {
             Self::Suite(name) => format!("suite {name}"),
             Self::Generated(seed) => format!("generated {seed}"),
@@ -84,15 +84,15 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("lockstep-jobs-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("made");
         std::fs::write(folder.join("00ff.cl"), "").expect("written");
-        let all = Job::all(&folder, &[]).expect("there are jobs");
+        let all = Job::collect_all(&folder, &[]).expect("there are jobs");
         let count = |wanted: fn(&Job) -> bool| all.iter().filter(|job| wanted(job)).count();
         assert_eq!(count(|job| matches!(job, Job::Generated(_))) as u64 * PER_SOURCE, GENERATED);
         assert_eq!(count(|job| matches!(job, Job::Suite(_))), suite::all().len());
-        let of_file = Job::all(&folder, &["00ff".to_owned()]).expect("there are jobs");
+        let of_file = Job::collect_all(&folder, &["00ff".to_owned()]).expect("there are jobs");
         let names: Vec<String> = of_file.iter().map(Job::to_string).collect();
         assert_eq!(names, ["program 00ff", "program 00ff general"]);
         assert_eq!(of_file.iter().map(Job::has_cache).collect::<Vec<_>>(), [true, false]);
-        assert!(Job::all(&folder, &["no such case".to_owned()]).is_err());
+        assert!(Job::collect_all(&folder, &["no such case".to_owned()]).is_err());
         std::fs::remove_dir_all(&folder).expect("removed");
     }
 }

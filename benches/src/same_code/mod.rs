@@ -57,7 +57,7 @@ impl Build {
     /// Has the build compile a job's kernels.
     fn compile(&mut self, job: &Job) -> Result<Texts, String> {
         let team = if job.has_cache() { &mut self.with_cache } else { &mut self.without_cache };
-        let answer = team.ask_all(&job.command(), "compiled").pop().expect("each team has one driver");
+        let answer = team.ask_all(&job.command_line(), "compiled").pop().expect("each team has one driver");
         let texts = assembly::take_texts(&child::kept_folder(&self.folder))?;
         // A child that ended early leaves what the next job must not count.
         let _ = std::fs::remove_dir_all(child::dump_folder(&self.folder));

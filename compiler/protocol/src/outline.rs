@@ -20,9 +20,9 @@ pub struct Outline {
 /// A kernel without its code.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KernelOutline {
-    /// Its name.
+    /// The name that `clCreateKernel` takes.
     pub name: String,
-    /// Its parameters.
+    /// What `clSetKernelArg` sets, in the order of its indices.
     pub params: Vec<Param>,
     /// Bytes of the argument block.
     pub args_size: u32,
@@ -32,7 +32,7 @@ pub struct KernelOutline {
     pub locals: Vec<LocalVariable>,
     /// Bytes of private memory of a work-item.
     pub private_bytes: u64,
-    /// Attributes.
+    /// What the source says of local sizes, sub-group sizes and vector types.
     pub attrs: KernelAttrs,
     /// The inputs, one bit each, of which a launch's facts should tell that they are multiples.
     pub divisors: u32,
@@ -55,7 +55,7 @@ pub struct KernelOutline {
 /// A `__local` variable of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LocalVariable {
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
     /// Alignment in bytes.
     pub align: u32,

@@ -17,9 +17,9 @@ pub enum ParamKind {
     Pointer(Space),
     /// `__local` memory whose size clSetKernelArg gives.
     Local,
-    /// An image.
+    /// An image of any type, by its record of [`IMAGE_BYTES`].
     Image,
-    /// A sampler.
+    /// A sampler, by the bits of its `CLK_` constants.
     Sampler,
 }
 

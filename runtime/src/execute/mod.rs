@@ -7,4 +7,4 @@ mod turns;
 use lockstep_compiler::jit::Loader;
 
 /// Links machine code into this process.
-pub static LOADER: Loader = Loader::new(symbols::all);
+pub static LOADER: Loader = Loader::new(symbols::list_symbols);

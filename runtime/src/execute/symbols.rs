@@ -82,7 +82,7 @@ extern "C" fn read_clock() -> u64 {
 }
 
 /// Every name with its address.
-pub fn all() -> Vec<(&'static str, usize)> {
+pub fn list_symbols() -> Vec<(&'static str, usize)> {
     let libraries = math().iter().chain(memory()).map(|&(name, function)| (name, function as usize));
     let driver = [
         (READ_CLOCK, read_clock as *const ()),
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn names_are_unique_and_addresses_real() {
         let mut names = std::collections::BTreeSet::new();
-        for (name, address) in all() {
+        for (name, address) in list_symbols() {
             assert!(names.insert(name), "{name} twice");
             assert_ne!(address, 0, "{name}");
         }

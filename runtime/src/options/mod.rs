@@ -71,7 +71,7 @@ pub struct Identity {
 /// Where what was compiled is kept.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CachePlace {
-    /// Nowhere.
+    /// Nothing is kept.
     Off,
     /// In memory, as there is no folder for it.
     Memory,
@@ -91,7 +91,7 @@ pub fn options() -> &'static Options {
             options.search_path = std::env::var_os("PATH");
             options.temp_dir = std::env::temp_dir();
             let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
-            complaints.extend(names.filter_map(|name| names::complaint(&name)));
+            complaints.extend(names.filter_map(|name| names::find_complaint(&name)));
             let folders = table::named_folders(&options);
             complaints.extend(folders.filter_map(|(name, folder)| complaint_about_folder(name, folder)));
         }
@@ -164,7 +164,7 @@ impl Options {
         let mut complaints = Vec::new();
         for (name, switch) in ALIASES {
             complaints.extend(read_value(name, get(name), |value| {
-                reading.gangs.passes.set(*switch, values::versions(value)?);
+                reading.gangs.passes.set(*switch, values::parse_versions(value)?);
                 Ok(())
             }));
         }

@@ -16,7 +16,7 @@ pub fn known_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// What is wrong with a name in the environment, if it looks like a switch.
-pub fn complaint(name: &str) -> Option<String> {
+pub fn find_complaint(name: &str) -> Option<String> {
     let is_switch = name.starts_with(PREFIX) && !OF_TESTS.iter().any(|prefix| name.starts_with(prefix));
     if !is_switch || known_names().any(|known| known == name) {
         return None;
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn unknown_names_are_answered_with_what_was_meant() {
-        let said = |name| complaint(name).expect("it is no switch");
+        let said = |name| find_complaint(name).expect("it is no switch");
         assert_eq!(said("LOCKSTEP_VECTORISE"), "no switch LOCKSTEP_VECTORISE; did you mean LOCKSTEP_VECTORIZE?");
         assert_eq!(said("LOCKSTEP_PASS"), "no switch LOCKSTEP_PASS; docs/options.md lists them");
         assert_eq!(said("LOCKSTEP_GATE"), "no switch LOCKSTEP_GATE; did you mean LOCKSTEP_GATES?");
@@ -48,7 +48,7 @@ mod tests {
         for name in
             known_names().chain(["PATH", "OCL_ICD_VENDORS", "LOCKSTEP_TEST_SEEDS", "LOCKSTEP_CONFORMANCE_CHILD"])
         {
-            assert_eq!(complaint(name), None);
+            assert_eq!(find_complaint(name), None);
         }
     }
 

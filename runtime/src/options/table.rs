@@ -7,10 +7,10 @@ use std::time::Duration;
 use lockstep_protocol::configuration::WIDTHS;
 use lockstep_protocol::pass_switches::PassSwitch;
 
-use super::values::{number, on_or_off, text, versions};
+use super::values::{on_or_off, parse_number, parse_versions, text};
 use super::{CachePlace, Reading};
 
-/// One switch.
+/// An environment variable that the driver reads, with what the page of options says of it.
 pub struct Switch {
     /// The environment variable.
     pub name: &'static str,
@@ -41,7 +41,7 @@ pub const TABLE: &[Switch] = &[
         default: "60000",
         meaning: "milliseconds after which a run of clang is killed; the build then fails and its log says so",
         read: |value, reading| {
-            reading.options.build_timeout = Duration::from_millis(number(value, 1..=u64::MAX)?);
+            reading.options.build_timeout = Duration::from_millis(parse_number(value, 1..=u64::MAX)?);
             Ok(())
         },
         accepted: "250",
@@ -52,7 +52,7 @@ pub const TABLE: &[Switch] = &[
         default: "the CPUs this process may use",
         meaning: "threads that run work-groups, the calling one included, at most 1024. The default is how many CPUs the affinity mask has, or what the least quota of the process's control groups and those above them comes to if that is less: 150 % of a CPU are two threads, 140 % are one, and so is anything below.",
         read: |value, reading| {
-            reading.options.threads = Some(number(value, 1..=1024)? as usize);
+            reading.options.threads = Some(parse_number(value, 1..=1024)? as usize);
             Ok(())
         },
         accepted: " 3 ",
@@ -79,7 +79,7 @@ pub const TABLE: &[Switch] = &[
         default: "512",
         meaning: "mebibytes that folder may take; what was not used for the longest time goes",
         read: |value, reading| {
-            reading.options.cache_bytes = number(value, 1..=u64::MAX)?.saturating_mul(1 << 20);
+            reading.options.cache_bytes = parse_number(value, 1..=u64::MAX)?.saturating_mul(1 << 20);
             Ok(())
         },
         accepted: "2",
@@ -187,7 +187,7 @@ pub const TABLE: &[Switch] = &[
         default: "1",
         meaning: "whether stores go past the caches through pointers that a kernel only writes to, once in each place: 1 in launches that touch more than the caches keep, 0 nowhere, `always` in all launches",
         read: |value, reading| {
-            reading.options.streams = versions(value)?;
+            reading.options.streams = parse_versions(value)?;
             Ok(())
         },
         accepted: " always",

@@ -11,7 +11,7 @@ pub fn text<T: for<'a> From<&'a str>>(value: &str, place: &mut Option<T>) -> Res
 }
 
 /// A whole number within bounds.
-pub fn number(value: &str, bounds: RangeInclusive<u64>) -> Result<u64, String> {
+pub fn parse_number(value: &str, bounds: RangeInclusive<u64>) -> Result<u64, String> {
     let number = value.trim().parse().ok().filter(|number| bounds.contains(number));
     number.ok_or_else(|| match *bounds.end() {
         u64::MAX => "is not a positive number".to_owned(),
@@ -30,7 +30,7 @@ pub fn on_or_off(value: &str, place: &mut bool) -> Result<(), String> {
 }
 
 /// 0, 1 or `always`.
-pub fn versions(value: &str) -> Result<Versions, String> {
+pub fn parse_versions(value: &str) -> Result<Versions, String> {
     match value.trim() {
         "0" => Ok(Versions::Never),
         "1" => Ok(Versions::WherePays),
@@ -45,16 +45,16 @@ mod tests {
 
     #[test]
     fn numbers_have_bounds() {
-        assert_eq!(number(" 7 ", 1..=9), Ok(7));
-        assert_eq!(number("10", 1..=9), Err("is not a number from 1 to 9".to_owned()));
-        assert_eq!(number("-1", 1..=u64::MAX), Err("is not a positive number".to_owned()));
+        assert_eq!(parse_number(" 7 ", 1..=9), Ok(7));
+        assert_eq!(parse_number("10", 1..=9), Err("is not a number from 1 to 9".to_owned()));
+        assert_eq!(parse_number("-1", 1..=u64::MAX), Err("is not a positive number".to_owned()));
     }
 
     #[test]
     fn words_are_read_without_the_blanks_around() {
-        assert_eq!(versions("always "), Ok(Versions::Always));
-        assert_eq!(versions(" 0"), Ok(Versions::Never));
-        assert!(versions("2").is_err());
+        assert_eq!(parse_versions("always "), Ok(Versions::Always));
+        assert_eq!(parse_versions(" 0"), Ok(Versions::Never));
+        assert!(parse_versions("2").is_err());
         let mut place = false;
         assert_eq!(on_or_off(" 1", &mut place), Ok(()));
         assert!(place);

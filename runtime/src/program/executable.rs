@@ -139,7 +139,7 @@ impl Executable {
         context: &Arc<Context>,
     ) -> Option<Result<Arc<Variant>>> {
         let Code { variants, ready, .. } = &self.code[index];
-        if let Some((made, is_frequent)) = variants.serve(facts) {
+        if let Some((made, is_frequent)) = variants.serve_launch(facts) {
             if is_frequent {
                 self.make_later(index, facts, context);
             }

@@ -81,7 +81,7 @@ impl<T> Variants<T> {
 
     /// The variant that a launch runs, if there is one, and whether launches like it came so often with code for less that
     /// code of their own is worth making ([`Variants::make_own`]).
-    pub fn serve(&self, facts: LaunchFacts) -> Option<(&T, bool)> {
+    pub fn serve_launch(&self, facts: LaunchFacts) -> Option<(&T, bool)> {
         self.find_or_count(facts, true)
     }
 
@@ -290,7 +290,7 @@ mod tests {
     /// A launch that waits for code of its own if it is time to make it.
     fn launch_and_wait(variants: &Variants<LaunchFacts>, facts: LaunchFacts) -> LaunchFacts {
         variants.get(facts, |facts| *facts);
-        if variants.serve(facts).is_some_and(|(_, is_frequent)| is_frequent) {
+        if variants.serve_launch(facts).is_some_and(|(_, is_frequent)| is_frequent) {
             variants.make_own(facts, |facts| Some(*facts));
         }
         *variants.get(facts, |_| unreachable!("it was just made"))
@@ -336,7 +336,8 @@ mod tests {
         let variants = Variants::default();
         let sizes = [16, 32, 48].map(|size| launch(64 * size, size));
         run(&variants, &sizes);
-        let is_frequent = |variants: &Variants<_>, facts| variants.serve(facts).is_some_and(|(_, frequent)| frequent);
+        let is_frequent =
+            |variants: &Variants<_>, facts| variants.serve_launch(facts).is_some_and(|(_, frequent)| frequent);
         assert!((1..FREQUENT).all(|_| !is_frequent(&variants, sizes[2])));
         variants.make_own(sizes[2], |_| unreachable!("it is not frequent"));
         assert!(is_frequent(&variants, sizes[2]) && is_frequent(&variants, sizes[2]));

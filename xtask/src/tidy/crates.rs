@@ -5,7 +5,7 @@ use super::source::{SourceFile, Tree};
 
 /// One of our crates.
 struct Crate {
-    /// Its folder.
+    /// The crate's folder, from the workspace's root.
     room: &'static str,
     /// What it may depend on, of ours.
     allowed: &'static [&'static str],

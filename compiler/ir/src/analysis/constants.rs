@@ -127,15 +127,19 @@ impl Constants {
                 Fact::Varies => fact(*a).meet(fact(*b)),
             },
             InstData::Unary { op, arg, .. } if of_ints(*arg) && of_ints(node.results[0]) => match fact(*arg) {
-                Fact::Always(bits) => Fact::Always(unary::unary(*op, body.ty(*arg), body.ty(node.results[0]), bits)),
+                Fact::Always(bits) => {
+                    Fact::Always(unary::evaluate_unary(*op, body.ty(*arg), body.ty(node.results[0]), bits))
+                }
                 fact => fact,
             },
             InstData::Binary { op, args, .. } if args.iter().all(|&arg| of_ints(arg)) => {
                 let ty = body.ty(args[0]);
-                both(args.map(fact), decisive(*op, ty.mask()), |a, b| integer::binary(*op, ty.bits(), a, b)?.ok())
+                both(args.map(fact), decisive(*op, ty.mask()), |a, b| {
+                    integer::evaluate_binary(*op, ty.bits(), a, b)?.ok()
+                })
             }
             InstData::Icmp { cc, args } if args.iter().all(|&arg| of_ints(arg)) => {
-                both(args.map(fact), None, |a, b| Some(integer::compare(*cc, body.ty(args[0]), a, b).into()))
+                both(args.map(fact), None, |a, b| Some(integer::evaluate_compare(*cc, body.ty(args[0]), a, b).into()))
             }
             _ => Fact::Varies,
         }

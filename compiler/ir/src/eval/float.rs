@@ -58,7 +58,7 @@ macro_rules! in_type {
 }
 
 /// The result's bits; `None` for operations on integers.
-pub fn binary(op: BinaryOp, ty: Type, a: u128, b: u128) -> Option<u128> {
+pub fn evaluate_binary(op: BinaryOp, ty: Type, a: u128, b: u128) -> Option<u128> {
     let sign = 1u128 << (ty.bits() - 1);
     Some(match op {
         BinaryOp::Fadd => in_type!(ty, [a, b], a + b),
@@ -75,7 +75,7 @@ pub fn binary(op: BinaryOp, ty: Type, a: u128, b: u128) -> Option<u128> {
 }
 
 /// The result's bits for operations from a float type to itself; `None` for all others.
-pub fn unary(op: UnaryOp, ty: Type, a: u128) -> Option<u128> {
+pub fn evaluate_unary(op: UnaryOp, ty: Type, a: u128) -> Option<u128> {
     let sign = 1u128 << (ty.bits() - 1);
     Some(match op {
         UnaryOp::Fneg => a ^ sign,
@@ -118,7 +118,7 @@ fn quiet_bit(ty: Type) -> u128 {
 }
 
 /// (a + b) 2^n for the n that c counts, as `TernaryOp::Scaled` has it.
-pub fn scaled(ty: Type, a: u128, b: u128, c: u128) -> u128 {
+pub fn evaluate_scaled(ty: Type, a: u128, b: u128, c: u128) -> u128 {
     let counted = widen(ty, c);
     let n = counted - if ty == Type::F32 { 12_583_166.0 } else { 6_755_399_441_057_790.0 };
     let half = (n / 2.0).floor();
@@ -138,7 +138,7 @@ fn powered(a: f64, b: f64) -> f64 {
 }
 
 /// a * b + c, rounded once.
-pub fn fma(ty: Type, a: u128, b: u128, c: u128) -> u128 {
+pub fn evaluate_fma(ty: Type, a: u128, b: u128, c: u128) -> u128 {
     if ty == Type::F16 {
         // The product is exact in binary64; the sum is made odd where it is not.
         let product = widen(ty, a) * widen(ty, b);
@@ -158,7 +158,7 @@ pub fn fma(ty: Type, a: u128, b: u128, c: u128) -> u128 {
 }
 
 /// Whether a comparison of two floats of a type holds.
-pub fn compare(cc: FloatCc, ty: Type, a: u128, b: u128) -> bool {
+pub fn evaluate_compare(cc: FloatCc, ty: Type, a: u128, b: u128) -> bool {
     let (a, b) = (widen(ty, a), widen(ty, b));
     let unordered = a.is_nan() || b.is_nan();
     match cc {

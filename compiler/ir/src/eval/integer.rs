@@ -5,7 +5,7 @@ use crate::ir::{BinaryOp, IntCc};
 use lockstep_protocol::types::Type;
 
 /// The number that `bits` mean as a signed integer of `width` bits.
-pub fn signed(bits: u128, width: u32) -> i128 {
+pub fn sign_extend(bits: u128, width: u32) -> i128 {
     let up = 128 - width;
     ((bits << up) as i128) >> up
 }
@@ -17,8 +17,8 @@ fn limits(width: u32) -> (i128, i128) {
 }
 
 /// Whether a comparison of two integers (or addresses) of a type holds.
-pub fn compare(cc: IntCc, ty: Type, a: u128, b: u128) -> bool {
-    let (sa, sb) = (signed(a, ty.bits()), signed(b, ty.bits()));
+pub fn evaluate_compare(cc: IntCc, ty: Type, a: u128, b: u128) -> bool {
+    let (sa, sb) = (sign_extend(a, ty.bits()), sign_extend(b, ty.bits()));
     match cc {
         IntCc::Eq => a == b,
         IntCc::Ne => a != b,
@@ -34,9 +34,9 @@ pub fn compare(cc: IntCc, ty: Type, a: u128, b: u128) -> bool {
 }
 
 /// The result's bits; `None` for operations on floats.
-pub fn binary(op: BinaryOp, width: u32, a: u128, b: u128) -> Option<Result<u128, Undefined>> {
+pub fn evaluate_binary(op: BinaryOp, width: u32, a: u128, b: u128) -> Option<Result<u128, Undefined>> {
     let mask = u128::MAX >> (128 - width);
-    let (sa, sb) = (signed(a, width), signed(b, width));
+    let (sa, sb) = (sign_extend(a, width), sign_extend(b, width));
     let (min, max) = limits(width);
     let clamp = |n: i128| n.clamp(min, max) as u128;
     // Counts not below the width give poison: some count is as good as another.
@@ -102,7 +102,7 @@ mod tests {
 
     fn value(op: BinaryOp, width: u32, a: i128, b: i128) -> i128 {
         let mask = u128::MAX >> (128 - width);
-        signed(binary(op, width, a as u128 & mask, b as u128 & mask).unwrap().unwrap(), width)
+        sign_extend(evaluate_binary(op, width, a as u128 & mask, b as u128 & mask).unwrap().unwrap(), width)
     }
 
     #[test]
@@ -135,7 +135,7 @@ mod tests {
                     assert_eq!(value(BinaryOp::Urem, 8, a.into(), b.into()), ((ua % ub) as i8).into());
                 } else {
                     let bits = |n: i8| u128::from(n as u8);
-                    assert!(binary(BinaryOp::Sdiv, 8, bits(a), bits(b)).unwrap().is_err());
+                    assert!(evaluate_binary(BinaryOp::Sdiv, 8, bits(a), bits(b)).unwrap().is_err());
                 }
                 let count = u128::from(ub);
                 let rotated = funnel_left(8, ua.into(), ua.into(), count);

@@ -1,14 +1,14 @@
 //! Operations of one operand, casts among them.
 
 use super::float::{self, narrow, widen};
-use super::integer::signed;
+use super::integer::sign_extend;
 use crate::ir::UnaryOp;
 use lockstep_protocol::types::Type;
 
 /// The bits of `op` on `a` of type `from` with a result of type `to`. Not for `space_of`, which needs
 /// memory: it gives 0 here.
-pub fn unary(op: UnaryOp, from: Type, to: Type, a: u128) -> u128 {
-    if let Some(bits) = float::unary(op, from, a) {
+pub fn evaluate_unary(op: UnaryOp, from: Type, to: Type, a: u128) -> u128 {
+    if let Some(bits) = float::evaluate_unary(op, from, a) {
         return bits;
     }
     let width = from.bits();
@@ -20,7 +20,7 @@ pub fn unary(op: UnaryOp, from: Type, to: Type, a: u128) -> u128 {
         | UnaryOp::PtrToInt
         | UnaryOp::IntToPtr
         | UnaryOp::SpaceCast => a,
-        UnaryOp::Sext => signed(a, width) as u128,
+        UnaryOp::Sext => sign_extend(a, width) as u128,
         UnaryOp::FpTrunc | UnaryOp::FpExt => narrow(to, widen(from, a)),
         UnaryOp::FpToSi | UnaryOp::FpToSiSat => {
             // Out of range is poison for the plain form: saturation will do for both.
@@ -28,7 +28,7 @@ pub fn unary(op: UnaryOp, from: Type, to: Type, a: u128) -> u128 {
             (widen(from, a) as i128).clamp(-max - 1, max) as u128
         }
         UnaryOp::FpToUi | UnaryOp::FpToUiSat => (widen(from, a) as u128).min(to.mask()),
-        UnaryOp::SiToFp => from_signed(to, signed(a, width)),
+        UnaryOp::SiToFp => from_signed(to, sign_extend(a, width)),
         UnaryOp::UiToFp => match i128::try_from(a) {
             Ok(a) => from_signed(to, a),
             Err(_) if to == Type::F32 => (a as f32).to_bits().into(),
@@ -39,7 +39,7 @@ pub fn unary(op: UnaryOp, from: Type, to: Type, a: u128) -> u128 {
         UnaryOp::Ctz => a.trailing_zeros().min(width).into(),
         UnaryOp::Bswap => a.swap_bytes() >> (128 - width),
         UnaryOp::Bitreverse => a.reverse_bits() >> (128 - width),
-        UnaryOp::Iabs => signed(a, width).unsigned_abs(),
+        UnaryOp::Iabs => sign_extend(a, width).unsigned_abs(),
         UnaryOp::SpaceOf
         | UnaryOp::Fneg
         | UnaryOp::Fabs
@@ -79,7 +79,7 @@ mod tests {
             [0.0f64, -0.0, 0.5, -0.5, 1.5, -1.5, 127.9, -128.9, 255.9, 1e10, -1e10, 1e30, f64::NAN, f64::INFINITY];
         for x in numbers {
             let bits = u128::from(x.to_bits());
-            let cast = |op, to| unary(op, Type::F64, to, bits);
+            let cast = |op, to| evaluate_unary(op, Type::F64, to, bits);
             assert_eq!(cast(UnaryOp::FpToSiSat, Type::I8), u128::from(x as i8 as u8), "{x}");
             assert_eq!(cast(UnaryOp::FpToUiSat, Type::I8), u128::from(x as u8), "{x}");
             assert_eq!(cast(UnaryOp::FpToSiSat, Type::I64), u128::from(x as i64 as u64), "{x}");
@@ -87,37 +87,40 @@ mod tests {
         }
         for n in [0i64, 1, -1, 16_777_217, -16_777_219, i64::MIN, i64::MAX, 0x7fff_ff40_0000_0001] {
             let bits = u128::from(n as u64);
-            assert_eq!(unary(UnaryOp::SiToFp, Type::I64, Type::F32, bits), u128::from((n as f32).to_bits()));
-            assert_eq!(unary(UnaryOp::UiToFp, Type::I64, Type::F32, bits), u128::from((n as u64 as f32).to_bits()));
-            assert_eq!(unary(UnaryOp::SiToFp, Type::I64, Type::F64, bits), u128::from((n as f64).to_bits()));
+            assert_eq!(evaluate_unary(UnaryOp::SiToFp, Type::I64, Type::F32, bits), u128::from((n as f32).to_bits()));
+            assert_eq!(
+                evaluate_unary(UnaryOp::UiToFp, Type::I64, Type::F32, bits),
+                u128::from((n as u64 as f32).to_bits())
+            );
+            assert_eq!(evaluate_unary(UnaryOp::SiToFp, Type::I64, Type::F64, bits), u128::from((n as f64).to_bits()));
         }
     }
 
     #[test]
     fn bit_operations_count_in_their_width() {
         for n in 0..=u8::MAX {
-            let of = |op| unary(op, Type::I8, Type::I8, n.into()) as u8;
+            let of = |op| evaluate_unary(op, Type::I8, Type::I8, n.into()) as u8;
             assert_eq!(u32::from(of(UnaryOp::Clz)), n.leading_zeros());
             assert_eq!(u32::from(of(UnaryOp::Ctz)), n.trailing_zeros());
             assert_eq!(u32::from(of(UnaryOp::Popcount)), n.count_ones());
             assert_eq!(of(UnaryOp::Bitreverse), n.reverse_bits());
             assert_eq!(of(UnaryOp::Iabs), (n as i8).wrapping_abs() as u8);
         }
-        assert_eq!(unary(UnaryOp::Bswap, Type::I32, Type::I32, 0x1122_3344), 0x4433_2211);
+        assert_eq!(evaluate_unary(UnaryOp::Bswap, Type::I32, Type::I32, 0x1122_3344), 0x4433_2211);
     }
 
     #[test]
     fn every_binary16_survives_binary32_and_fma_is_rounded_once() {
         for bits in 0..=u16::MAX {
-            let wide = unary(UnaryOp::FpExt, Type::F16, Type::F32, bits.into());
+            let wide = evaluate_unary(UnaryOp::FpExt, Type::F16, Type::F32, bits.into());
             if !widen(Type::F32, wide).is_nan() {
-                assert_eq!(unary(UnaryOp::FpTrunc, Type::F32, Type::F16, wide), bits.into());
+                assert_eq!(evaluate_unary(UnaryOp::FpTrunc, Type::F32, Type::F16, wide), bits.into());
             }
         }
         // 1 + 2^-10 squared is 1 + 2^-9 + 2^-20: its sticky bit decides a tie once -2^-11... are added.
         let one = 0x3c01;
         let tie = 0x1000; // 2^-11
         let exact = widen(Type::F16, one) * widen(Type::F16, one) + widen(Type::F16, tie);
-        assert_eq!(float::fma(Type::F16, one, one, tie), narrow(Type::F16, exact));
+        assert_eq!(float::evaluate_fma(Type::F16, one, one, tie), narrow(Type::F16, exact));
     }
 }

@@ -298,24 +298,24 @@ impl Item {
                 let space = memory.space_of(self.address(*arg, 0));
                 u128::from(space.unwrap_or(Space::Global).number())
             }
-            InstData::Unary { op, arg, .. } => unary::unary(*op, f.ty(*arg), ty, self.get(*arg)),
+            InstData::Unary { op, arg, .. } => unary::evaluate_unary(*op, f.ty(*arg), ty, self.get(*arg)),
             InstData::Binary { op, args, .. } => binary(*op, ty, self.get(args[0]), self.get(args[1]))?,
             InstData::Ternary { op, args, .. } => {
                 let [a, b, c] = args.map(|v| self.get(v));
                 match op {
                     TernaryOp::Select if a != 0 => b,
                     TernaryOp::Select => c,
-                    TernaryOp::Fma | TernaryOp::FmulAdd => float::fma(ty, a, b, c),
-                    TernaryOp::Scaled => float::scaled(ty, a, b, c),
+                    TernaryOp::Fma | TernaryOp::FmulAdd => float::evaluate_fma(ty, a, b, c),
+                    TernaryOp::Scaled => float::evaluate_scaled(ty, a, b, c),
                     TernaryOp::Fshl => integer::funnel_left(ty.bits(), a, b, c),
                     TernaryOp::Fshr => integer::funnel_right(ty.bits(), a, b, c),
                 }
             }
             InstData::Icmp { cc, args } => {
-                integer::compare(*cc, f.ty(args[0]), self.get(args[0]), self.get(args[1])).into()
+                integer::evaluate_compare(*cc, f.ty(args[0]), self.get(args[0]), self.get(args[1])).into()
             }
             InstData::Fcmp { cc, args, .. } => {
-                float::compare(*cc, f.ty(args[0]), self.get(args[0]), self.get(args[1])).into()
+                float::evaluate_compare(*cc, f.ty(args[0]), self.get(args[0]), self.get(args[1])).into()
             }
             InstData::PtrAdd { base, offset, .. } => self.address(*base, self.get(*offset) as i64).into(),
             InstData::Load { ptr, offset, access } => {
@@ -437,8 +437,8 @@ impl Item {
 
 /// The result of an operation of two operands.
 pub(super) fn binary(op: BinaryOp, ty: Type, a: u128, b: u128) -> Result<u128, Fault> {
-    match float::binary(op, ty, a, b) {
+    match float::evaluate_binary(op, ty, a, b) {
         Some(bits) => Ok(bits),
-        None => Ok(integer::binary(op, ty.bits(), a, b).unwrap_or(Ok(0))?),
+        None => Ok(integer::evaluate_binary(op, ty.bits(), a, b).unwrap_or(Ok(0))?),
     }
 }

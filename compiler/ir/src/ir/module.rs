@@ -23,7 +23,7 @@ pub struct Module {
 /// A value kept between regions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LiveData {
-    /// Its type.
+    /// What a work-item keeps in it: one scalar of this type.
     pub ty: Type,
     /// Whether all work-items of a group keep the same, so that the group needs one.
     pub shared: bool,
@@ -32,7 +32,7 @@ pub struct LiveData {
 /// A `__local` variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LocalData {
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
     /// Alignment in bytes.
     pub align: u32,
@@ -89,9 +89,9 @@ pub enum SlotLayout {
 /// A kernel. Before `barriers` it has one region; after, region 0 starts every work-item.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    /// Its name.
+    /// The name that `clCreateKernel` takes.
     pub name: String,
-    /// Its parameters.
+    /// What `clSetKernelArg` sets, in the order of its indices.
     pub params: Vec<Param>,
     /// Bytes of the argument block.
     pub args_size: u32,
@@ -103,11 +103,11 @@ pub struct Kernel {
     pub locals: PrimaryMap<LocalVar, LocalData>,
     /// Values kept between regions.
     pub live: PrimaryMap<LiveSlot, LiveData>,
-    /// The code.
+    /// The kernel's code: one function until `barriers` cuts it, then one a region.
     pub regions: PrimaryMap<Region, Function>,
     /// What regions begin with. None before `barriers`.
     pub combines: SecondaryMap<Region, Option<Combine>>,
-    /// Attributes.
+    /// What the source says of local sizes, sub-group sizes and vector types.
     pub attrs: KernelAttrs,
 }
 

@@ -15,7 +15,7 @@ fn holds(known: Known, ty: Type, lanes: &[u128]) -> bool {
         return false;
     }
     let Shape::Strided { stride, align } = known.shape else { return true };
-    let sign = |bits: u128| integer::signed(bits, ty.bits());
+    let sign = |bits: u128| integer::sign_extend(bits, ty.bits());
     lanes[0].is_multiple_of(u128::from(align))
         && lanes.iter().enumerate().all(|(i, &lane)| {
             let step = i128::from(stride) * i as i128;
@@ -55,14 +55,14 @@ fn constants(ty: Type) -> impl Iterator<Item = (Known, Vec<u128>)> {
 /// The lanes of an operation, unless it is undefined or poison in one.
 fn apply(op: BinaryOp, flags: IntFlags, a: &[u128], b: &[u128]) -> Option<Vec<u128>> {
     let bits = TY.bits();
-    let sign = |n: u128| integer::signed(n, bits);
+    let sign = |n: u128| integer::sign_extend(n, bits);
     a.iter()
         .zip(b)
         .map(|(&a, &b)| {
             if matches!(op, BinaryOp::Shl | BinaryOp::Lshr | BinaryOp::Ashr) && b >= u128::from(bits) {
                 return None;
             }
-            let result = integer::binary(op, bits, a, b)?.ok()? & TY.mask();
+            let result = integer::evaluate_binary(op, bits, a, b)?.ok()? & TY.mask();
             let (exact, exact_signed) = match op {
                 BinaryOp::Add => ((a + b) as i128, sign(a) + sign(b)),
                 BinaryOp::Sub => (a as i128 - b as i128, sign(a) - sign(b)),
@@ -198,7 +198,7 @@ fn casts_are_sound() {
                     let result = unary(op, TY, to, a, width);
                     for value in &values {
                         let cast = |&bits: &u128| match op {
-                            UnaryOp::Sext => integer::signed(bits, TY.bits()) as u128 & to.mask(),
+                            UnaryOp::Sext => integer::sign_extend(bits, TY.bits()) as u128 & to.mask(),
                             _ => bits & to.mask(),
                         };
                         let lanes: Vec<u128> = value.iter().map(cast).collect();
@@ -223,8 +223,9 @@ fn comparisons_are_sound_and_prove_what_they_can() {
                     }
                     proved += usize::from(a.shape.stride() != b.shape.stride());
                     for (value, other) in values.iter().flat_map(|v| others.iter().map(move |o| (v, o))) {
-                        let first = integer::compare(cc, TY, value[0], other[0]);
-                        let same = value.iter().zip(other).all(|(&x, &y)| integer::compare(cc, TY, x, y) == first);
+                        let first = integer::evaluate_compare(cc, TY, value[0], other[0]);
+                        let same =
+                            value.iter().zip(other).all(|(&x, &y)| integer::evaluate_compare(cc, TY, x, y) == first);
                         assert!(same, "{cc:?} of {a:?} {value:?} and {b:?} {other:?}");
                     }
                 }
