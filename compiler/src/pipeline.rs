@@ -9,6 +9,7 @@ use crate::stage_times::{Stopwatch, describe_times};
 use lockstep_ir::analysis::group_queries::{needs_groups, needs_sub_groups};
 use lockstep_ir::analysis::waiting::may_wait;
 use lockstep_ir::ir::{Kernel, Module};
+use lockstep_ir::plan::{self, MOST_STACK_BYTES, Reason, Widening};
 use lockstep_ir::report::{Notes, Report};
 use lockstep_ir::transform::barriers::barriers_within;
 use lockstep_ir::transform::known_inputs::known_inputs;
@@ -19,7 +20,6 @@ use lockstep_ir::transform::rounds::rounds;
 use lockstep_ir::transform::shared_live::shared_live;
 use lockstep_ir::transform::waiting_loops::mark_waiting_loops;
 use lockstep_ir::verify::{Stage, VerifyError, verify, verify_kernel};
-use lockstep_ir::widen::{self, MOST_STACK_BYTES, Reason, Widening};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::kernel_abi::{KernelEntry, ScratchNeeds};
@@ -257,7 +257,7 @@ fn compile(
         Vectorize::Gangs(_) if against.is_some() => against.map_or(Ok(None), Err),
         Vectorize::Gangs(gangs) => {
             let bits = jit::register_bits(options.simd);
-            widen::plan(module, &mut kernel, gangs, bits, &launch, &notes).map(Some)
+            plan::plan_gangs(module, &mut kernel, gangs, bits, &launch, &notes).map(Some)
         }
     };
     let (mut widening, reason) = match widening {

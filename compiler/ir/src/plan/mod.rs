@@ -1,4 +1,4 @@
-//! Widening: what code generation needs to know to run a region for a gang of work-items at a time.
+//! The plan: what code generation needs to know to run a region for a gang of work-items at a time.
 //!
 //! A gang is W work-items in the lanes of SIMD registers: consecutive along one dimension, several rows of a group, or
 //! consecutive by linear ids ([`lockstep_protocol::layout`]). This part is the plan, in terms of our IR; `codegen/vector` writes it
@@ -13,12 +13,12 @@
 //! gates, linearization and the shapes of what came out.
 //! Source: Moll 2021, chapters 5 and 11; Karrenberg & Hack 2012, section 3.3.
 
-pub mod choice;
-mod choices;
-pub mod lanes;
-pub mod memory;
+pub mod access_lowering;
+pub mod coherence_versions;
+mod launch_versions;
 mod notes;
-pub mod versions;
+pub mod value_form;
+pub mod width_selection;
 
 use crate::analysis::cfg::cfg;
 use crate::analysis::cost::Registers;
@@ -40,17 +40,17 @@ use crate::transform::promote_places::promote_places;
 use crate::transform::split_conditions::{has_joined_condition, split_conditions};
 use crate::transform::trivial_branches::trivial_branches;
 use crate::transform::unreachable_edges::remove_unreachable_edges;
-pub use choice::Choice;
-use choices::Together;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, PrimaryMap, SecondaryMap};
-use lanes::Form;
+use launch_versions::Together;
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions, WIDTHS};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
 use lockstep_protocol::pass_switches::PassSwitch;
 use notes::Control;
 use std::fmt;
+use value_form::Form;
+pub use width_selection::Choice;
 
 /// The greatest alignment of a private slot of which each lane has its own.
 pub const SLOT_ALIGN: u32 = 128;
@@ -145,7 +145,7 @@ pub struct Widening {
 
 /// Brings the regions of a kernel into the form that gangs of work-items need, and plans how they run in launches
 /// of which the facts hold, on registers of `bits` bits.
-pub fn plan(
+pub fn plan_gangs(
     module: &Module,
     kernel: &mut Kernel,
     gangs: Gangs,
@@ -172,12 +172,13 @@ pub fn plan(
     if configuration == Configuration::UniCf && gangs.pass(PassSwitch::SplitConditions) != Versions::Never {
         split_group_conditions(module, kernel, gangs.pass(PassSwitch::SplitConditions) == Versions::Always);
     }
-    let choice = width.is_none().then(|| choice::choose(module, kernel, gangs, bits, launch));
+    let choice = width.is_none().then(|| width_selection::choose(module, kernel, gangs, bits, launch));
     if let Some(choice) = choice.filter(|choice| !choice.pays()) {
         return Err(Reason::Cost(choice));
     }
     let width = width.or(choice.map(|choice| choice.width)).unwrap_or(WIDTHS[0]);
-    let asked = gangs.layout.filter(|&layout| choice::may_lie(kernel, launch, layout, width)).unwrap_or_default();
+    let asked =
+        gangs.layout.filter(|&layout| width_selection::may_lie(kernel, launch, layout, width)).unwrap_or_default();
     let layout = choice.map_or(asked, |choice| choice.layout);
     let mut facts = Facts::new(module, kernel, width).laid_out(layout).of_launch(kernel, launch);
     facts.all_vary = configuration == Configuration::Naive;
@@ -226,11 +227,11 @@ fn plan_region(
     match runs {
         None => {
             if let Some(found) =
-                choices::split_choices(body, Together { lanes: facts, tile: None }, &before, gangs, notes)
+                launch_versions::split_choices(body, Together { lanes: facts, tile: None }, &before, gangs, notes)
             {
                 before = found;
             }
-            if let Some(walks) = choices::walks(body, &before, facts.width, gangs) {
+            if let Some(walks) = launch_versions::walks(body, &before, facts.width, gangs) {
                 for (rounds, loc) in walks.rounds(body) {
                     let detail = format!("{rounds} at once, as lanes walk along memory in places of their own");
                     notes.add(|| Note { loc, kind: "version", class: "rounds".into(), masked: false, detail });
@@ -244,7 +245,7 @@ fn plan_region(
         Some(runs) => {
             let mut rows = analyse(body, runs);
             if let Some(found) =
-                choices::split_choices(body, Together { lanes: runs, tile: Some(facts) }, &rows, gangs, notes)
+                launch_versions::split_choices(body, Together { lanes: runs, tile: Some(facts) }, &rows, gangs, notes)
             {
                 rows = found;
                 before = analyse(body, facts);
@@ -255,7 +256,7 @@ fn plan_region(
     let found = (configuration == Configuration::UniCf).then_some(&before);
     let control = notes.wanted().then(|| Control::of(body, found));
     if configuration == Configuration::UniCf {
-        before = versions::versions(body, facts, before, gangs, registers, notes);
+        before = coherence_versions::versions(body, facts, before, gangs, registers, notes);
     }
     let mut divergent = match configuration {
         Configuration::UniCf => before.divergent_branches,

@@ -5,10 +5,10 @@ use crate::analysis::divergence::Divergence;
 use crate::analysis::dominators::dominators;
 use crate::analysis::loops::{LoopData, loops};
 use crate::ir::{Block, Function, Inst, InstData, Kernel, SlotLayout, SourceLoc, Terminator, Value, ValueDef};
+use crate::plan::value_form::Form;
+use crate::plan::{RegionPlan, Widening};
 use crate::report::{Note, Notes};
 use crate::transform::boscc::Refusal;
-use crate::widen::lanes::Form;
-use crate::widen::{RegionPlan, Widening};
 use cranelift_entity::EntitySet;
 
 /// A region's branches and loops before it is linearized.

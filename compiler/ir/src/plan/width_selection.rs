@@ -11,7 +11,7 @@
 //! Source: DESIGN decisions 8 and 9; Moll 2021, chapter 10, for the shapes that decide what an access costs.
 
 use super::analyse;
-use super::choices::{Together, may_have_versions, uniform_choice, walks, whole_pieces};
+use super::launch_versions::{Together, may_have_versions, uniform_choice, walks, whole_pieces};
 use crate::analysis::cfg::{Cfg, cfg};
 use crate::analysis::cost::{self, Costs, Registers};
 use crate::analysis::divergence::{Divergence, Facts, divergence};
