@@ -4,8 +4,8 @@
 use crate::layouts::build;
 use crate::machine;
 use lockstep_ir::interp::{self, Arg, Memory, NdRange};
-use lockstep_ir::plan::plan_gangs;
 use lockstep_ir::report::Notes;
+use lockstep_ir::testing::plan_gangs;
 use lockstep_ir::transform::barriers::barriers;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Gangs, Versions};

@@ -1,8 +1,9 @@
 //! How many work-items a gang gets, which is the same on all machines for registers of so many bits.
 
 use crate::layouts::build;
-use lockstep_ir::plan::{Widening, plan_gangs};
+use lockstep_ir::plan::Widening;
 use lockstep_ir::report::Notes;
+use lockstep_ir::testing::plan_gangs;
 use lockstep_protocol::configuration::{Configuration, Gangs};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;

@@ -1,13 +1,14 @@
 //! Which regions get versions for a condition that the launch decides, and which loops run several rounds at once.
 
-use super::analyse;
-use crate::analysis::divergence::{Divergence, Facts};
+use super::passes::Weighted;
+use super::region_state::{GangContext, RegionState, analyse};
+use crate::analysis::divergence::Divergence;
 use crate::ir::{Function, InstData, SourceLoc, Value, ValueDef};
 use crate::report::{Note, Notes};
 use crate::transform::rounds_at_once;
-use crate::transform::uniform_choices::{condition, split};
+use crate::transform::uniform_choices::{condition, split, suppose};
 use crate::transform::whole_pieces::{Pieces, pieces};
-use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
+use lockstep_protocol::configuration::{Gangs, Versions};
 use lockstep_protocol::pass_switches::PassSwitch;
 
 /// Regions with more instructions get no versions unless always.
@@ -16,71 +17,106 @@ const MOST: usize = 400;
 /// Conditions of a region that may have versions: each doubles the code.
 const MOST_CONDITIONS: usize = 2;
 
-/// Whether a region may have versions of a kind.
-fn may_split(f: &Function, gangs: Gangs, versions: Versions) -> bool {
+/// How much more often pieces of indices hold whole gangs than they do not: most powers of two are large.
+const WHOLE_PIECES: u64 = 3;
+
+/// Whether a region is small enough for versions.
+fn may_split(f: &Function, gangs: Gangs, switch: PassSwitch) -> bool {
     let size: usize = f.layout.iter().map(|&block| f.blocks[block].insts.len()).sum();
-    let most = match versions {
-        Versions::Never => return false,
-        Versions::WherePays => MOST,
-        Versions::Always => usize::MAX,
-    };
-    gangs.configuration == Configuration::UniCf && size <= most
-}
-
-/// Whether a region may have versions for what the launch decides.
-pub fn may_have_versions(f: &Function, gangs: Gangs) -> bool {
-    [gangs.pass(PassSwitch::UniformChoices), gangs.pass(PassSwitch::WholePieces)]
-        .into_iter()
-        .any(|versions| may_split(f, gangs, versions))
-}
-
-/// What holds of the lanes that access memory together: those of a gang, or of a tile's row.
-#[derive(Clone, Copy)]
-pub struct Together<'a> {
-    /// What holds of them.
-    pub lanes: &'a Facts,
-    /// What holds of the whole gang, if it is a tile. Its rows go one way together.
-    pub tile: Option<&'a Facts>,
-}
-
-impl Together<'_> {
-    /// Whether all lanes of the gang have the same of a value that is the same in those that access memory together.
-    fn share(self, f: &Function, values: &[Value]) -> bool {
-        self.tile.is_none_or(|facts| {
-            let shapes = analyse(f, facts).shapes;
-            values.iter().all(|&value| shapes[value].is_uniform())
-        })
-    }
-}
-
-/// The condition that chooses between two lines for which a region gets versions.
-pub fn uniform_choice(f: &Function, together: Together, found: &Divergence, gangs: Gangs) -> Option<Value> {
-    let condition =
-        may_split(f, gangs, gangs.pass(PassSwitch::UniformChoices)).then(|| condition(f, &found.shapes)).flatten();
-    condition.filter(|&condition| together.share(f, &[condition]))
+    size <= MOST || gangs.pass(switch) == Versions::Always
 }
 
 /// The pieces of indices for which a region gets a version: where they hold whole gangs, addresses that were varying are
 /// lines, or branches uniform.
-pub fn whole_pieces(f: &Function, together: Together, found: &Divergence, gangs: Gangs) -> Option<Pieces> {
-    if !may_split(f, gangs, gangs.pass(PassSwitch::WholePieces)) {
+fn whole_pieces(f: &Function, state: &RegionState, context: &GangContext<'_>) -> Option<Pieces> {
+    if !may_split(f, context.gangs, PassSwitch::WholePieces) {
         return None;
     }
-    let facts = together.lanes;
-    let asked = pieces(f, &found.shapes, facts.width).filter(|asked| together.share(f, &asked.asked()))?;
+    let (facts, found) = (context.together(), state.together());
+    let asked = pieces(f, &found.shapes, facts.width).filter(|asked| state.share(&asked.asked()))?;
     let mut whole = f.clone();
     asked.suppose(&mut whole, &found.shapes, facts.width);
     let after = analyse(&whole, facts);
     let pays = differing(&whole, &after) < differing(f, found);
-    (pays || gangs.pass(PassSwitch::WholePieces) == Versions::Always).then_some(asked)
+    (pays || context.gangs.pass(PassSwitch::WholePieces) == Versions::Always).then_some(asked)
 }
 
-/// The loops of a region that are to run several rounds at once.
-pub fn walks(f: &Function, found: &Divergence, width: u32, gangs: Gangs) -> Option<rounds_at_once::Plan> {
-    if gangs.configuration != Configuration::UniCf || gangs.pass(PassSwitch::RoundsAtOnce) == Versions::Never {
-        return None;
+/// Gives a region a version for launches in which pieces of indices hold whole gangs.
+pub(super) fn split_whole_pieces(f: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
+    if let Some(asked) = whole_pieces(f, state, context) {
+        let detail = "where no piece of an index ends within a gang, as the launch decides";
+        note_version(context.notes, asked.place(f), "whole pieces", detail.to_owned());
+        asked.split(f, &state.together().shapes, context.together().width);
+        state.analyse(f, context);
     }
-    rounds_at_once::plan(f, found, width, gangs.pass(PassSwitch::RoundsAtOnce) == Versions::Always)
+}
+
+/// The region as it is, and for such launches.
+pub(super) fn suppose_whole_pieces(
+    f: &Function,
+    state: &RegionState,
+    context: &GangContext<'_>,
+) -> Option<Vec<Weighted>> {
+    let asked = whole_pieces(f, state, context)?;
+    let mut whole = f.clone();
+    asked.suppose(&mut whole, &state.together().shapes, context.together().width);
+    Some(vec![(f.clone(), 1), (whole, WHOLE_PIECES)])
+}
+
+/// The condition that chooses between two lines for which a region gets versions.
+fn uniform_choice(f: &Function, state: &RegionState, context: &GangContext<'_>) -> Option<Value> {
+    let may_split = may_split(f, context.gangs, PassSwitch::UniformChoices);
+    let condition = may_split.then(|| condition(f, &state.together().shapes)).flatten();
+    condition.filter(|&condition| state.share(&[condition]))
+}
+
+/// Gives a region versions for conditions that choose between two lines.
+pub(super) fn split_uniform_choices(f: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
+    for _ in 0..MOST_CONDITIONS {
+        let Some(condition) = uniform_choice(f, state, context) else { break };
+        let loc = match f.values[condition].def {
+            ValueDef::Result(inst, _) => f.insts[inst].loc,
+            _ => SourceLoc::default(),
+        };
+        let detail = "for each value of the condition, as the launch decides";
+        note_version(context.notes, loc, "uniform choice", detail.to_owned());
+        split(f, condition);
+        state.analyse(f, context);
+    }
+}
+
+/// The region for each value of such a condition.
+pub(super) fn suppose_uniform_choice(
+    f: &Function,
+    state: &RegionState,
+    context: &GangContext<'_>,
+) -> Option<Vec<Weighted>> {
+    let condition = uniform_choice(f, state, context)?;
+    let supposed = |holds: bool| {
+        let mut version = f.clone();
+        suppose(&mut version, condition, holds);
+        (version, 1)
+    };
+    Some([true, false].map(supposed).into())
+}
+
+/// Has loops run several rounds at once. In tiles, whose rows and columns have accesses of their own, they stay as they are.
+pub(super) fn run_rounds_at_once(f: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
+    if context.tile.is_some() {
+        return;
+    }
+    let always = context.gangs.pass(PassSwitch::RoundsAtOnce) == Versions::Always;
+    let Some(plan) = rounds_at_once::plan(f, &state.found, context.facts.width, always) else { return };
+    for (rounds, loc) in plan.rounds(f) {
+        let detail = format!("{rounds} at once, as lanes walk along memory in places of their own");
+        note_version(context.notes, loc, "rounds", detail);
+    }
+    plan.apply(f);
+    state.analyse(f, context);
+}
+
+fn note_version(notes: &Notes, loc: SourceLoc, class: &'static str, detail: String) {
+    notes.add(|| Note { loc, kind: "version", class: class.into(), masked: false, detail });
 }
 
 /// The accesses and branches of which lanes have each their own.
@@ -91,36 +127,4 @@ fn differing(f: &Function, found: &Divergence) -> usize {
         _ => false,
     });
     accesses.count() + f.layout.iter().filter(|&&block| found.divergent_branches.contains(block)).count()
-}
-
-/// Makes the versions; the answer is what diverges then, if there are any.
-pub fn split_choices(
-    f: &mut Function,
-    together: Together,
-    found: &Divergence,
-    gangs: Gangs,
-    notes: &Notes,
-) -> Option<Divergence> {
-    let facts = together.lanes;
-    let note = |loc: SourceLoc, class: &str, detail: &str| {
-        let (class, detail) = (class.to_owned().into(), detail.to_owned());
-        notes.add(|| Note { loc, kind: "version", class, masked: false, detail });
-    };
-    let mut changed: Option<Divergence> = None;
-    if let Some(asked) = whole_pieces(f, together, found, gangs) {
-        note(asked.place(f), "whole pieces", "where no piece of an index ends within a gang, as the launch decides");
-        asked.split(f, &found.shapes, facts.width);
-        changed = Some(analyse(f, facts));
-    }
-    for _ in 0..MOST_CONDITIONS {
-        let Some(condition) = uniform_choice(f, together, changed.as_ref().unwrap_or(found), gangs) else { break };
-        let loc = match f.values[condition].def {
-            ValueDef::Result(inst, _) => f.insts[inst].loc,
-            _ => SourceLoc::default(),
-        };
-        note(loc, "uniform choice", "for each value of the condition, as the launch decides");
-        split(f, condition);
-        changed = Some(analyse(f, facts));
-    }
-    changed
 }

@@ -1,12 +1,12 @@
 //! What the report says about control flow and private variables.
 
+use super::value_form::Form;
+use super::{RegionPlan, Widening};
 use crate::analysis::cfg::cfg;
 use crate::analysis::divergence::Divergence;
 use crate::analysis::dominators::dominators;
 use crate::analysis::loops::{LoopData, loops};
 use crate::ir::{Block, Function, Inst, InstData, Kernel, SlotLayout, SourceLoc, Terminator, Value, ValueDef};
-use crate::plan::value_form::Form;
-use crate::plan::{RegionPlan, Widening};
 use crate::report::{Note, Notes};
 use crate::transform::boscc::Refusal;
 use cranelift_entity::EntitySet;

@@ -198,6 +198,7 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
             }
             self.block = block;
             for &inst in &self.body.blocks[block].insts {
+                emit.place.set(self.body.insts[inst].loc);
                 self.inst(inst)?;
             }
             self.terminator(&mut exits)?;
