@@ -356,7 +356,9 @@ pub const PASSES: &[Pass] = &[
         after: Stage::Versioned,
         least: Configuration::UniCf,
         switches: &[PassSwitch::UnmaskedLoops, PassSwitch::AllTrue, PassSwitch::InTurn],
-        estimate: Estimate::LeavesOut("how often lanes agree is not known before the launch"),
+        estimate: Estimate::LeavesOut(
+            "how often lanes agree is not known before the launch; loops that lanes would run in turn are priced so",
+        ),
         run: Run::Region(regions::coherence_versions),
         ..PLAIN
     },

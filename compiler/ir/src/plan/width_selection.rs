@@ -10,6 +10,7 @@
 //! cut at barriers, regions in which gangs lose are run by one work-item after the other.
 //! Source: DESIGN decisions 8 and 9; Moll 2021, chapter 10, for the shapes that decide what an access costs.
 
+use super::coherence_versions::loops_in_turn;
 use super::kernel_state::{KernelState, suits};
 use super::passes::{Estimate, Pass, Run, Suppose, Weighted};
 use super::region_state::{GangContext, RegionState};
@@ -66,6 +67,8 @@ pub struct Choice {
     waits: u64,
     /// Whether what its lanes hold around some loop is more than registers.
     crowded: bool,
+    /// Whether its lanes run some loop one after the other.
+    in_turn: bool,
     /// What a gang takes for what all work-items do every time.
     steady: u64,
     /// The best of the other layouts, if there was a choice.
@@ -86,7 +89,8 @@ pub struct Other {
 impl Choice {
     fn nothing(width: u32, layout: Layout) -> Choice {
         let (scalar, gang, alone, waits, steady) = (0, 0, 0, 0, 0);
-        Choice { width, layout, scalar, gang, alone, each_pays: true, waits, crowded: false, steady, other: None }
+        let [crowded, in_turn] = [false; 2];
+        Choice { width, layout, scalar, gang, alone, each_pays: true, waits, crowded, in_turn, steady, other: None }
     }
 
     /// Whether a gang is faster than its work-items one after the other.
@@ -311,14 +315,19 @@ fn best_width(candidate: &Candidate<'_>, layout: Layout) -> Choice {
         let other = wider(2 * usual);
         // Four bytes of each of so many work-items are a line, which need not be read where a launch streams.
         let fills_lines = launch.streams != 0 && bits == LINE * 8 / 2 && !best.is_enough_cheaper_than(other);
+        // Turns take what they take; what lanes do together is shared by more.
+        let shares_more = other.in_turn && !other.crowded && other.is_cheaper(best);
         let fills_units = !other.crowded && best.is_enough_slower_than(other);
-        if best.is_enough_cheaper_in(other, !other.crowded) || fills_lines || fills_units {
+        if best.is_enough_cheaper_in(other, !other.crowded) || fills_lines || fills_units || shares_more {
             best = other;
         }
     }
     // What waits has time for more.
-    if insts <= MOST_FOR_WIDEST && best.waits > 0 {
-        let other = wider(4 * usual);
+    for width in [4 * usual, 8 * usual].into_iter().filter(|width| WIDTHS.contains(width)) {
+        if insts > MOST_FOR_WIDEST || best.waits == 0 {
+            break;
+        }
+        let other = wider(width);
         if !other.crowded && best.is_enough_cheaper_in(other, true) {
             best = other;
         }
@@ -387,6 +396,7 @@ impl<'a> Estimates<'a> {
                 choice.waits = choice.waits.saturating_add(sum(|costs| costs.waits));
                 choice.steady = choice.steady.saturating_add(sum(|costs| costs.steady));
                 choice.crowded |= costs.iter().any(|(costs, _)| costs.crowded);
+                choice.in_turn |= costs.iter().any(|(costs, _)| costs.in_turn);
                 choice.each_pays &= pays(gang, apart) || gang == 0;
             }
             choice.scalar = choice.scalar.saturating_add(one);
@@ -467,6 +477,7 @@ struct Analysed {
     forest: Loops,
     found: Divergence,
     tile: Option<AnalysedTile>,
+    gangs: Gangs,
 }
 
 impl Analysed {
@@ -479,7 +490,7 @@ impl Analysed {
             row: tile.rows.width,
             rows: tile.columns.width,
         });
-        Analysed { body, graph, forest, found: state.found, tile }
+        Analysed { body, graph, forest, found: state.found, tile, gangs: context.gangs }
     }
 
     fn tile(&self) -> Option<cost::Tile<'_>> {
@@ -488,7 +499,12 @@ impl Analysed {
     }
 
     fn cost(&self, registers: Registers) -> Costs {
-        cost::whole(&self.body, &self.graph, &self.forest, &self.found, self.tile(), registers)
+        let in_turn = if self.tile.is_none() {
+            loops_in_turn(&self.body, &self.graph, &self.forest, &self.found, self.gangs, registers)
+        } else {
+            Vec::new()
+        };
+        cost::whole(&self.body, &self.graph, &self.forest, &self.found, self.tile(), registers, &in_turn)
     }
 
     /// Whether some accesses are those of a tile's columns.
