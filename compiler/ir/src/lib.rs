@@ -11,6 +11,7 @@ pub mod ir;
 pub mod outline;
 pub mod plan;
 pub mod report;
+pub mod simplify;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod transform;

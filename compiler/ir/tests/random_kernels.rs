@@ -2,17 +2,22 @@
 
 use cranelift_entity::EntitySet;
 use lockstep_ir::analysis::cfg::cfg;
-use lockstep_ir::analysis::constants::constants;
 use lockstep_ir::analysis::dominators::dominators;
 use lockstep_ir::analysis::loops::loops;
+use lockstep_ir::analysis::sccp::sccp;
 use lockstep_ir::interp::{Arg, Memory, NdRange, run};
 use lockstep_ir::ir::{Function, InstData, Module, Query, SlotLayout, Terminator, parse_module};
 use lockstep_ir::testing::{Generated, Shape, random_kernel};
 use lockstep_ir::transform::barriers::{barriers, barriers_within};
-use lockstep_ir::transform::fold::{put_constants, tidy};
+use lockstep_ir::transform::dce::dce;
 use lockstep_ir::transform::interleave::interleave;
+use lockstep_ir::transform::join_blocks::join_blocks;
+use lockstep_ir::transform::normalize::normalize;
 use lockstep_ir::transform::reducible::make_reducible;
+use lockstep_ir::transform::replacements::Replacements;
+use lockstep_ir::transform::sccp_apply::sccp_apply;
 use lockstep_ir::transform::shared_live::shared_live;
+use lockstep_ir::transform::simplify::simplify;
 use lockstep_ir::verify::{Stage, verify};
 use lockstep_protocol::compile_options::Bounds;
 use std::ops::Range;
@@ -163,27 +168,25 @@ fn constants_keep_the_meaning() {
         let mut module = g.module.clone();
         let params = module.kernels[0].body().blocks[module.kernels[0].body().entry()].params.clone();
         let body = module.kernels[0].body_mut();
+        let mut numbers = Replacements::default();
         for (&param, arg) in params.iter().zip(&g.args) {
             let Arg::Value(bytes) = arg else { continue };
             let bits = bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte));
             let number = body.constant(body.ty(param), bits);
-            let put = |value| if value == param { number } else { value };
-            for block in body.layout.clone() {
-                for inst in body.blocks[block].insts.clone() {
-                    body.insts[inst].data.map_args(put);
-                }
-                body.blocks[block].term.map_args(put);
-            }
+            numbers.replace(param, number);
         }
+        numbers.apply(body);
         let choices =
             |f: &Function| f.layout.iter().filter(|&&block| f.blocks[block].term.selector().is_some()).count();
         let before = (choices(body), body.layout.len());
-        let found = constants(body, |data| match data {
+        let found = sccp(body, |data| match data {
             InstData::Query { query: Query::GlobalId | Query::LocalId | Query::GroupId, .. } if alone => Some(0),
             _ => None,
         });
-        put_constants(body, &found);
-        tidy(body);
+        sccp_apply(body, &found);
+        join_blocks(body);
+        simplify(body);
+        dce(body);
         (ways, gone) = (ways + before.0 - choices(body), gone + before.1 - body.layout.len());
         if let Err(errors) = verify(&module, Stage::Imported) {
             panic!("seed {seed}: {}\nfrom\n{}\nto\n{module}", errors[0], g.module);
@@ -193,6 +196,36 @@ fn constants_keep_the_meaning() {
     }
     assert!(count < 100 || ways as u64 > count, "of {count} kernels only {ways} choices were constants");
     assert!(count < 100 || gone as u64 > 2 * count, "{gone} blocks of {count} kernels are gone");
+}
+
+/// Whole, or cut at barriers and in normal form, which stays one.
+#[test]
+fn simpler_kernels_keep_the_meaning() {
+    let seeds = seeds(1000);
+    let (count, mut gone) = (seeds.end - seeds.start, 0);
+    for seed in seeds {
+        let g = random_kernel(seed, Shape { unstructured: seed % 3 == 0, ..Shape::default() });
+        let expected = result(&g.module, &g, &format!("seed {seed}"));
+        let mut module = g.module.clone();
+        let stage = if seed % 2 == 0 { Stage::Imported } else { Stage::Normalized };
+        if stage == Stage::Normalized {
+            module.kernels[0].regions.values_mut().for_each(|f| _ = make_reducible(f));
+            barriers(&mut module.kernels[0]);
+            module.kernels[0].regions.values_mut().for_each(normalize);
+        }
+        for f in module.kernels[0].regions.values_mut() {
+            let insts = |f: &Function| f.layout.iter().map(|&block| f.blocks[block].insts.len()).sum::<usize>();
+            let before = insts(f);
+            simplify(f);
+            gone += before - insts(f);
+        }
+        if let Err(errors) = verify(&module, stage) {
+            panic!("seed {seed}: {}\nfrom\n{}\nto\n{module}", errors[0], g.module);
+        }
+        let now = result(&module, &g, &format!("seed {seed}, simpler"));
+        assert!(now == expected, "seed {seed}: other results\nfrom\n{}\nto\n{module}", g.module);
+    }
+    assert!(count < 100 || gone as u64 > count, "of {count} kernels only {gone} operations are gone");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use lockstep_ir::ir::{
     BinaryOp, Block, FastMath, FloatCc, Function, Inst, InstData, IntCc, IntFlags, LocalData, LocalVar, Slot, SlotData,
     SourceLoc, TernaryOp, UnaryOp, Value, ValueDef,
 };
+use lockstep_ir::simplify::{Operands, Simpler, simplest};
 use lockstep_protocol::parameters::{IMAGE_BYTES, Input};
 use lockstep_protocol::types::{Space, Type};
 use std::collections::HashMap;
@@ -237,8 +238,12 @@ impl<'a, 'm> Body<'a, 'm> {
         self.append(data, &[]);
     }
 
-    /// An instruction with one result.
+    /// An instruction with one result, or what stands for it.
     pub fn inst1(&mut self, data: InstData, ty: Type) -> Value {
+        let data = match simplest(&mut self.func, data, ty, Operands::Any) {
+            Simpler::Value(value) => return value,
+            Simpler::Operation(data) => data,
+        };
         let inst = self.append(data, &[ty]);
         self.func.result(inst)
     }
@@ -291,22 +296,9 @@ impl<'a, 'm> Body<'a, 'm> {
         Some([self.binary_with(BinaryOp::Fmul, flags, fmf, x, opposite), y])
     }
 
-    /// A unary operation without freedoms; those on constants' bits are folded.
+    /// A unary operation without freedoms.
     pub fn unary(&mut self, op: UnaryOp, ty: Type, arg: Value) -> Value {
-        if let Some(bits) = self.func.const_bits(arg) {
-            let from = self.ty(arg);
-            let shift = 128 - from.bits();
-            let folded = match op {
-                UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Bitcast | UnaryOp::Freeze => Some(bits),
-                UnaryOp::Sext => Some(((bits << shift) as i128 >> shift) as u128),
-                _ => None,
-            };
-            if let Some(bits) = folded {
-                return self.int(ty, bits);
-            }
-        }
-        let fmf = FastMath::default();
-        self.inst1(InstData::Unary { op, fmf, arg }, ty)
+        self.unary_fast(op, ty, FastMath::default(), arg)
     }
 
     /// A unary operation with floating-point freedoms.
@@ -328,19 +320,6 @@ impl<'a, 'm> Body<'a, 'm> {
 
     /// A binary operation with an integer constant on the right.
     pub fn binary_int(&mut self, op: BinaryOp, a: Value, b: u128) -> Value {
-        let neutral = matches!(
-            op,
-            BinaryOp::Add
-                | BinaryOp::Sub
-                | BinaryOp::Or
-                | BinaryOp::Xor
-                | BinaryOp::Shl
-                | BinaryOp::Lshr
-                | BinaryOp::Ashr
-        );
-        if b == 0 && neutral {
-            return a;
-        }
         let b = self.int(self.ty(a), b);
         self.binary(op, a, b)
     }
@@ -353,9 +332,6 @@ impl<'a, 'm> Body<'a, 'm> {
 
     /// `cond ? a : b`.
     pub fn select(&mut self, cond: Value, a: Value, b: Value) -> Value {
-        if a == b {
-            return a;
-        }
         self.ternary(TernaryOp::Select, FastMath::default(), [cond, a, b])
     }
 

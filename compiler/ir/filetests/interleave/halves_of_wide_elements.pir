@@ -85,25 +85,24 @@ kernel "k" {
 ;     v42: i32 = trunc v41
 ;     store v40 to v7 + 64 align 4
 ;     store v42 to v7 + 80 align 4
-;     v43: i64 = bitcast v9
-;     v44: i32 = trunc v43
-;     v45: i64 = lshr v43, 32
-;     v46: i32 = trunc v45
-;     store v44 to v7 align 4
-;     store v46 to v7 + 16 align 4
-;     v47: i64 = ptrtoint v10
-;     v48: i32 = trunc v47
-;     v49: i64 = lshr v47, 32
-;     v50: i32 = trunc v49
-;     store v48 to v7 align 4
-;     store v50 to v7 + 16 align 4
-;     v51: i32 = load v7 + 64 align 4
-;     v52: i64 = zext v51
-;     v53: i32 = load v7 + 80 align 4
-;     v54: i64 = zext v53
-;     v55: i64 = shl v54, 32
-;     v56: i64 = or v52, v55
-;     v11: i64 = freeze v56
+;     v43: i32 = trunc v30
+;     v44: i64 = lshr v30, 32
+;     v45: i32 = trunc v44
+;     store v43 to v7 align 4
+;     store v45 to v7 + 16 align 4
+;     v46: i64 = ptrtoint v10
+;     v47: i32 = trunc v46
+;     v48: i64 = lshr v46, 32
+;     v49: i32 = trunc v48
+;     store v47 to v7 align 4
+;     store v49 to v7 + 16 align 4
+;     v50: i32 = load v7 + 64 align 4
+;     v51: i64 = zext v50
+;     v52: i32 = load v7 + 80 align 4
+;     v53: i64 = zext v52
+;     v54: i64 = shl v53, 32
+;     v55: i64 = or v51, v54
+;     v11: i64 = freeze v55
 ;     v12: i64 = shl v3, 3
 ;     v13: ptr.global = ptradd v1, v12
 ;     store v11 to v13 align 8

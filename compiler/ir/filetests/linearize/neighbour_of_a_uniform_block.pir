@@ -62,20 +62,19 @@ kernel "neighbour_of_a_uniform_block" {
 ;   b1 mask v7:
 ;     jump b2
 ;   b2 mask v21:
-;     v27: i1 = any v8
-;     br v27, b6, b4
+;     v26: i1 = any v8
+;     br v26, b6, b4
 ;   b6 mask v21:
-;     v22: i1 = or v7, v21
-;     v24: i32 = select v21, 20, 10
-;     jump b3(v22, v24)
+;     v23: i32 = select v21, 20, 10
+;     jump b3(true, v23)
 ;   b4 mask v21:
 ;     jump b3(v7, 10)
-;   b3(v23: i1, v25: i32) mask v23:
-;     v10: i32 = or v25, 1
-;     v26: i32 = select v23, v10, 32
+;   b3(v22: i1, v24: i32) mask v22:
+;     v10: i32 = or v24, 1
+;     v25: i32 = select v22, v10, 32
 ;     jump b5
 ;   b5:
-;     store v26 to v5 align 4
+;     store v25 to v5 align 4
 ;     return
 ;   }
 ; }

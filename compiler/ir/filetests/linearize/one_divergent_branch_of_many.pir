@@ -79,29 +79,28 @@ kernel "one_divergent_branch_of_many" {
 ;   b3 mask v7:
 ;     jump b4
 ;   b4 mask v27:
-;     v37: i1 = any v9
-;     br v37, b10, b11
+;     v36: i1 = any v9
+;     br v36, b10, b11
 ;   b10 mask v27:
-;     v28: i1 = or v7, v27
-;     v30: i32 = select v27, 21, 15
-;     jump b6(v28, v30, false)
+;     v29: i32 = select v27, 21, 15
+;     jump b6(true, v29, false)
 ;   b11 mask v27:
 ;     jump b6(v7, 15, v27)
-;   b6(v29: i1, v31: i32, v32: i1) mask v29:
-;     v11: i32 = add v31, 100
-;     jump b7(v32, 20, v11)
+;   b6(v28: i1, v30: i32, v31: i1) mask v28:
+;     v11: i32 = add v30, 100
+;     jump b7(v31, 20, v11)
 ;   b2:
 ;     br v9, b5, b9
 ;   b5:
 ;     jump b7(true, 30, 0)
 ;   b9:
 ;     jump b7(true, 40, 0)
-;   b7(v33: i1, v34: i32, v35: i32) mask v33:
-;     v13: i32 = add v34, 200
-;     v36: i32 = select v33, v13, v35
+;   b7(v32: i1, v33: i32, v34: i32) mask v32:
+;     v13: i32 = add v33, 200
+;     v35: i32 = select v32, v13, v34
 ;     jump b8
 ;   b8:
-;     store v36 to v5 align 4
+;     store v35 to v5 align 4
 ;     return
 ;   }
 ; }

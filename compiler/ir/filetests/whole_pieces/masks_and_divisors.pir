@@ -47,14 +47,14 @@ kernel "masks_and_divisors" {
 ;   region r0 {
 ;   b0(v0: ptr.global, v1: i32, v2: i32):
 ;     v5: i32 = add v2, 0
-;     v20: i32 = and v1, 15
-;     v21: i1 = icmp.eq v20, 15:i32
-;     v22: i1 = freeze v21
-;     v23: i32 = and v5, 15
-;     v24: i1 = icmp.eq v23, 0:i32
-;     v25: i1 = freeze v24
-;     v26: i1 = and v22, v25
-;     v41: i1 = freeze v26
+;     v21: i32 = and v1, 15
+;     v22: i1 = icmp.eq v21, 15:i32
+;     v23: i1 = freeze v22
+;     v24: i32 = and v5, 15
+;     v25: i1 = icmp.eq v24, 0:i32
+;     v26: i1 = freeze v25
+;     v27: i1 = and v23, v26
+;     v41: i1 = freeze v27
 ;     br v41, b1, b2
 ;   b1:
 ;     v3: i64 = query.global_id 0
@@ -79,19 +79,19 @@ kernel "masks_and_divisors" {
 ;     store v13 to v15 align 4
 ;     jump b3
 ;   b2:
-;     v27: i64 = query.global_id 0
-;     v28: i32 = trunc v27
-;     v29: i32 = and v1, v28
-;     v30: i32 = udiv v28, v5
-;     v31: i32 = mul v30, 10
-;     v32: i32 = urem v28, v5
-;     v33: i32 = sub v28, v32
-;     v34: i1 = icmp.ult v32, v5
-;     v35: i32 = add v29, v31
-;     v36: i32 = select v34, v35, v33
-;     v37: i64 = shl v27, 2
-;     v38: ptr.global = ptradd v0, v37
-;     store v36 to v38 align 4
+;     v28: i64 = query.global_id 0
+;     v29: i32 = trunc v28
+;     v30: i32 = and v1, v29
+;     v31: i32 = udiv v29, v5
+;     v32: i32 = mul v31, 10
+;     v33: i32 = urem v29, v5
+;     v34: i32 = sub v29, v33
+;     v35: i1 = icmp.ult v33, v5
+;     v36: i32 = add v30, v32
+;     v37: i32 = select v35, v36, v34
+;     v38: i64 = shl v28, 2
+;     v39: ptr.global = ptradd v0, v38
+;     store v37 to v39 align 4
 ;     jump b3
 ;   b3:
 ;     return

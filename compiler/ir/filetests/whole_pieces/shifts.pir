@@ -49,9 +49,9 @@ kernel "shifts" {
 ;   input value(1, 0): i32
 ;   region r0 {
 ;   b0(v0: ptr.global, v1: i32):
-;     v26: i1 = icmp.uge v1, 4:i32
-;     v27: i1 = freeze v26
-;     v49: i1 = freeze v27
+;     v27: i1 = icmp.uge v1, 4:i32
+;     v28: i1 = freeze v27
+;     v49: i1 = freeze v28
 ;     br v49, b1, b2
 ;   b1:
 ;     v2: i64 = query.global_id 0
@@ -85,27 +85,27 @@ kernel "shifts" {
 ;     store v14 to v18 align 4
 ;     jump b3
 ;   b2:
-;     v28: i64 = query.global_id 0
-;     v29: i32 = trunc v28
-;     v30: i32 = shl 1, v1
-;     v31: i32 = add v30, -1
-;     v32: i32 = and v29, v31
-;     v33: i32 = lshr v29, v1
-;     v34: i32 = shl v33, 1
-;     v35: i32 = shl v34, v1
-;     v36: i32 = add v32, v35
-;     v37: i64 = zext v36
-;     v38: i64 = shl v37, 2
-;     v39: ptr.global = ptradd v0, v38
-;     v40: i32 = load v39 align 4
-;     v41: i32 = add v36, v30
-;     v42: i64 = zext v41
-;     v43: i64 = shl v42, 2
-;     v44: ptr.global = ptradd v0, v43
-;     v45: i32 = load v44 align 4
-;     v46: i32 = add v45, 100
-;     store v46 to v39 align 4
-;     store v40 to v44 align 4
+;     v29: i64 = query.global_id 0
+;     v30: i32 = trunc v29
+;     v31: i32 = shl 1, v1
+;     v32: i32 = add v31, -1
+;     v33: i32 = and v30, v32
+;     v34: i32 = lshr v30, v1
+;     v35: i32 = shl v34, 1
+;     v36: i32 = shl v35, v1
+;     v37: i32 = add v33, v36
+;     v38: i64 = zext v37
+;     v39: i64 = shl v38, 2
+;     v40: ptr.global = ptradd v0, v39
+;     v41: i32 = load v40 align 4
+;     v42: i32 = add v37, v31
+;     v43: i64 = zext v42
+;     v44: i64 = shl v43, 2
+;     v45: ptr.global = ptradd v0, v44
+;     v46: i32 = load v45 align 4
+;     v47: i32 = add v46, 100
+;     store v47 to v40 align 4
+;     store v41 to v45 align 4
 ;     jump b3
 ;   b3:
 ;     return

@@ -3,6 +3,7 @@
 
 pub mod float;
 pub mod integer;
+pub mod operation;
 pub mod unary;
 
 /// An operation has no result; this says why.

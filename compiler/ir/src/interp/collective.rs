@@ -4,8 +4,9 @@
 //! Ensures: they go on with their answers. Values are put together in the order of the work-items' numbers.
 
 use super::gang::Gang;
-use super::item::{Arrival, Item, binary};
+use super::item::{Arrival, Item};
 use super::{Fault, InterpError};
+use crate::eval::operation::evaluate_binary;
 use crate::ir::{BinaryOp, Collect, Combine, InstData, Kernel};
 use lockstep_protocol::types::Type;
 
@@ -52,7 +53,7 @@ pub(super) fn answers(how: Collect, op: BinaryOp, ty: Type, values: &[u128]) -> 
     let mut answers = Vec::with_capacity(values.len());
     for &value in values {
         let before = sum;
-        sum = binary(op, ty, sum, value)?;
+        sum = evaluate_binary(op, ty, sum, value)?;
         answers.push(if how == Collect::Exclusive { before } else { sum });
     }
     if how == Collect::Reduce {

@@ -2,7 +2,7 @@
 
 use super::memory::{Interleaved, Kind, global_address};
 use super::{Fault, InterpError, Memory, PrintfEvent, Run, host};
-use crate::eval::{float, integer, unary};
+use crate::eval::operation::{evaluate_binary, evaluate_instruction};
 use crate::ir::*;
 use lockstep_protocol::parameters::Input;
 use lockstep_protocol::types::{Space, Type};
@@ -298,26 +298,15 @@ impl Item {
                 let space = memory.space_of(self.address(*arg, 0));
                 u128::from(space.unwrap_or(Space::Global).number())
             }
-            InstData::Unary { op, arg, .. } => unary::evaluate_unary(*op, f.ty(*arg), ty, self.get(*arg)),
-            InstData::Binary { op, args, .. } => binary(*op, ty, self.get(args[0]), self.get(args[1]))?,
-            InstData::Ternary { op, args, .. } => {
-                let [a, b, c] = args.map(|v| self.get(v));
-                match op {
-                    TernaryOp::Select if a != 0 => b,
-                    TernaryOp::Select => c,
-                    TernaryOp::Fma | TernaryOp::FmulAdd => float::evaluate_fma(ty, a, b, c),
-                    TernaryOp::Scaled => float::evaluate_scaled(ty, a, b, c),
-                    TernaryOp::Fshl => integer::funnel_left(ty.bits(), a, b, c),
-                    TernaryOp::Fshr => integer::funnel_right(ty.bits(), a, b, c),
-                }
+            data @ (InstData::Unary { .. }
+            | InstData::Binary { .. }
+            | InstData::Ternary { .. }
+            | InstData::Icmp { .. }
+            | InstData::Fcmp { .. }
+            | InstData::PtrAdd { .. }) => {
+                let computed = evaluate_instruction(data, ty, |value| f.ty(value), |value| self.get(value));
+                computed.unwrap_or(Ok(0))?
             }
-            InstData::Icmp { cc, args } => {
-                integer::evaluate_compare(*cc, f.ty(args[0]), self.get(args[0]), self.get(args[1])).into()
-            }
-            InstData::Fcmp { cc, args, .. } => {
-                float::evaluate_compare(*cc, f.ty(args[0]), self.get(args[0]), self.get(args[1])).into()
-            }
-            InstData::PtrAdd { base, offset, .. } => self.address(*base, self.get(*offset) as i64).into(),
             InstData::Load { ptr, offset, access } => {
                 let mut align = access.align;
                 let mut address = self.address(*ptr, *offset);
@@ -365,7 +354,7 @@ impl Item {
                 let address = self.address(*ptr, 0);
                 let old = self.read(memory, address, ty, *align)?;
                 let new = match op.binary() {
-                    Some(op) => binary(op, ty, old, self.get(*arg))?,
+                    Some(op) => evaluate_binary(op, ty, old, self.get(*arg))?,
                     None => self.get(*arg),
                 };
                 self.write(memory, address, ty, *align, new)?;
@@ -432,13 +421,5 @@ impl Item {
             Query::GlobalOffset => range.global_offset[d],
             Query::WorkDim => range.work_dim.into(),
         }
-    }
-}
-
-/// The result of an operation of two operands.
-pub(super) fn binary(op: BinaryOp, ty: Type, a: u128, b: u128) -> Result<u128, Fault> {
-    match float::evaluate_binary(op, ty, a, b) {
-        Some(bits) => Ok(bits),
-        None => Ok(integer::evaluate_binary(op, ty.bits(), a, b).unwrap_or(Ok(0))?),
     }
 }

@@ -12,7 +12,7 @@ macro_rules! ops {
             pub const ALL: &'static [$name] = &[$($name::$variant),*];
 
             /// The name used in text.
-            pub fn name(self) -> &'static str {
+            pub const fn name(self) -> &'static str {
                 match self { $($name::$variant => $text),* }
             }
 

@@ -17,6 +17,7 @@
 
 use crate::analysis::pointees::{Pointees, pointees};
 use crate::ir::*;
+use crate::simplify::{Operands, Simpler, simplest};
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::Type;
 
@@ -109,8 +110,12 @@ impl Rewriter<'_> {
         }
     }
 
-    /// A new instruction of this block with one result.
+    /// A new instruction of this block with one result, or what stands for it.
     fn one(&mut self, data: InstData, ty: Type) -> Value {
+        let data = match simplest(self.f, data, ty, Operands::Any) {
+            Simpler::Value(value) => return value,
+            Simpler::Operation(data) => data,
+        };
         let inst = self.f.make_inst(data, &[ty], self.loc);
         self.insts.push(inst);
         self.f.result(inst)
@@ -132,9 +137,6 @@ impl Rewriter<'_> {
     /// A byte offset, as many times as there are lanes.
     fn scaled(&mut self, offset: Value) -> Value {
         let ty = self.f.ty(offset);
-        if let Some(bits) = self.f.const_bits(offset) {
-            return self.f.constant(ty, bits.wrapping_mul(self.lanes.into()));
-        }
         let shift = self.f.constant(ty, self.lanes.trailing_zeros().into());
         self.binary(BinaryOp::Shl, offset, shift)
     }
@@ -222,7 +224,7 @@ impl Rewriter<'_> {
         };
         let part = |part: u32| {
             let shift = self.f.constant(whole, (8 * part * element).into());
-            let low = if part == 0 { bits } else { self.binary(BinaryOp::Lshr, bits, shift) };
+            let low = self.binary(BinaryOp::Lshr, bits, shift);
             self.unary(UnaryOp::Trunc, Type::Int(8 * element as u16), low)
         };
         (0..ty.bytes() / element).map(part).collect()

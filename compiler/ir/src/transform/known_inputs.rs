@@ -5,16 +5,23 @@
 //!
 //! Requires: a kernel as imported, of any control flow.
 //! Ensures: nothing uses an input of which the launch's facts tell the value.
-//! Phases: the inputs that are known; one walk over each region; then what is left of it ([`fold`]).
+//! Phases: the inputs that are known; one walk over each region; then what is left of it: constants, what is simpler
+//! with them, and what is of use.
 //! Source: DESIGN decision 7: specialised on what is stable between launches.
 //!
 //! ```text
 //! b0(v0: ptr.global, v1: i32):          b0(v0: ptr.global, v1: i32):
-//!    v3: i32 = mul v2, v1           =>     v3: i32 = mul v2, 1
+//!    v3: i32 = mul v2, v1           =>     store v2 to v0
+//!    store v3 to v0
 //! ```
 
-use crate::ir::{Function, Kernel, Value};
-use crate::transform::fold::fold;
+use crate::analysis::sccp::sccp;
+use crate::ir::{Function, Kernel};
+use crate::transform::dce::dce;
+use crate::transform::join_blocks::join_blocks;
+use crate::transform::replacements::Replacements;
+use crate::transform::sccp_apply::sccp_apply;
+use crate::transform::simplify::simplify;
 use lockstep_protocol::launch_facts::{LaunchFacts, Object, objects};
 use lockstep_protocol::parameters::Input;
 use lockstep_protocol::types::Type;
@@ -40,22 +47,18 @@ pub fn known_inputs(kernel: &mut Kernel, launch: &LaunchFacts) {
 }
 
 fn put(f: &mut Function, known: &[(usize, u128)]) {
-    let params: Vec<Value> = f.blocks[f.entry()].params.clone();
-    let known: Vec<(Value, Value)> = known
-        .iter()
-        .map(|&(input, bits)| {
-            let ty = f.ty(params[input]);
-            (params[input], f.constant(ty, bits))
-        })
-        .collect();
-    let now = |value: Value| known.iter().find(|(param, _)| *param == value).map_or(value, |&(_, bits)| bits);
-    for block in f.layout.clone() {
-        for inst in f.blocks[block].insts.clone() {
-            f.insts[inst].data.map_args(now);
-        }
-        f.blocks[block].term.map_args(now);
+    let mut constants = Replacements::default();
+    for &(input, bits) in known {
+        let param = f.blocks[f.entry()].params[input];
+        let constant = f.constant(f.ty(param), bits);
+        constants.replace(param, constant);
     }
-    fold(f);
+    constants.apply(f);
+    let found = sccp(f, |_| None);
+    sccp_apply(f, &found);
+    join_blocks(f);
+    simplify(f);
+    dce(f);
 }
 
 #[cfg(test)]
@@ -93,7 +96,7 @@ mod tests {
         };
         assert_eq!(with(0), module.to_string());
         let text = with(2);
-        assert!(text.contains("mul 1, v2") && text.contains("store 1:i32"), "{text}");
+        assert!(!text.contains("mul") && text.contains("store v2") && text.contains("store 1:i32"), "{text}");
     }
 
     #[test]

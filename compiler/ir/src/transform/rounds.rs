@@ -11,11 +11,11 @@
 //! depend on kept constants is one, so loops of an unknown number of rounds stay loops.
 //! Phases: from the first region on, constants and the blocks that are reached with them; the constants that are kept for
 //! the regions behind, until there are no new ones; copies with the constants in place.
-//! Source: [`constants`], over the regions of Karrenberg & Hack 2012, section 2.3, as states.
+//! Source: [`sccp`], over the regions of Karrenberg & Hack 2012, section 2.3, as states.
 
-use crate::analysis::constants::{Constants, Fact, constants};
+use crate::analysis::sccp::{Constants, Fact, sccp};
 use crate::ir::*;
-use crate::transform::fold::put_constants;
+use crate::transform::sccp_apply::sccp_apply;
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use lockstep_protocol::launch_facts::LaunchFacts;
 
@@ -97,7 +97,7 @@ impl States {
     /// begins with no constants.
     fn copy(&mut self, body: &Function, found: &Begun<'_>, any: &Begun<'_>) -> Function {
         let mut f = body.clone();
-        put_constants(&mut f, &found.constants);
+        sccp_apply(&mut f, &found.constants);
         let several = found.ends.iter().any(|(to, _)| *to != found.ends[0].0);
         for block in f.layout.clone() {
             if let Terminator::Exit(region) = f.blocks[block].term {
@@ -121,7 +121,7 @@ struct Begun<'a> {
 impl<'a> Begun<'a> {
     fn with(kernel: &'a Kernel, launch: &LaunchFacts, region: Region, kept: &'a Kept) -> Begun<'a> {
         let body = &kernel.regions[region];
-        let constants = constants(body, |data| match *data {
+        let constants = sccp(body, |data| match *data {
             InstData::Query { query, dim } => query_bits(launch, query, dim),
             InstData::LiveLoad { live } => kept[live.index()],
             _ => None,

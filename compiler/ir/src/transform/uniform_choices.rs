@@ -24,6 +24,8 @@ use crate::analysis::cfg::cfg;
 use crate::analysis::shape::Shape;
 use crate::ir::*;
 use crate::transform::copy::{Copies, copy};
+use crate::transform::replacements::Replacements;
+use crate::transform::simplify::simplify_blocks;
 use cranelift_entity::SecondaryMap;
 use lockstep_protocol::types::Type;
 
@@ -113,37 +115,17 @@ pub fn split(f: &mut Function, condition: Value) -> Vec<Block> {
 
 /// What the region would be if the condition had this value; the other version is not made.
 pub fn suppose(f: &mut Function, condition: Value, holds: bool) {
-    assume(f, &f.layout.clone(), condition, holds);
+    let blocks = cfg(f).rpo().to_vec();
+    assume(f, &blocks, condition, holds);
 }
 
 /// Puts a constant for a condition in blocks, and what it chooses for its choices there.
 fn assume(f: &mut Function, blocks: &[Block], condition: Value, holds: bool) {
-    let mut chosen: SecondaryMap<Value, Option<Value>> = SecondaryMap::new();
-    for &block in blocks {
-        for &inst in &f.blocks[block].insts {
-            let node = &f.insts[inst];
-            if let InstData::Ternary { op: TernaryOp::Select, args: [by, a, b], .. } = node.data
-                && by == condition
-            {
-                chosen[node.results[0]] = Some(if holds { a } else { b });
-            }
-        }
-    }
+    let mut known = Replacements::default();
     let constant = f.constant(Type::BOOL, holds.into());
-    let resolve = |mut value: Value| {
-        while let Some(by) = chosen[value] {
-            value = by;
-        }
-        if value == condition { constant } else { value }
-    };
-    for &block in blocks {
-        let insts = &mut f.blocks[block].insts;
-        insts.retain(|&inst| f.insts[inst].results.first().is_none_or(|&result| chosen[result].is_none()));
-        for &inst in &f.blocks[block].insts {
-            f.insts[inst].data.map_args(resolve);
-        }
-        f.blocks[block].term.map_args(resolve);
-    }
+    known.replace(condition, constant);
+    blocks.iter().for_each(|&block| known.apply_in(f, block));
+    simplify_blocks(f, blocks);
 }
 
 /// Leads each block that ends the region, and its copy, to one that ends it for both.

@@ -25,6 +25,7 @@
 use super::uniform_choices::{is_known_at_entry, split};
 use crate::analysis::shape::Shape;
 use crate::ir::*;
+use crate::simplify::FoldingBuilder;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::Type;
 
@@ -185,12 +186,12 @@ impl Pieces {
     fn condition(&self, f: &mut Function) -> Value {
         let entry = f.entry();
         let rest = before(f, &self.asked());
-        let mut b = Builder::at(f, entry);
-        let mut answer: Option<Value> = None;
-        let mut also = |b: &mut Builder, holds: Value| {
+        let mut answer = f.constant(Type::BOOL, 1);
+        let mut b = FoldingBuilder::at(f, entry);
+        let mut also = |b: &mut FoldingBuilder<'_>, holds: Value| {
             // What is poison would make all of it poison, also where nobody uses it.
             let holds = b.unary(UnaryOp::Freeze, Type::BOOL, holds);
-            answer = Some(answer.map_or(holds, |others| b.binary(BinaryOp::And, others, holds)));
+            answer = b.and(answer, holds);
         };
         for &amount in &self.amounts {
             let least = b.func.constant(b.func.ty(amount), self.bits());
@@ -207,7 +208,6 @@ impl Pieces {
                 also(&mut b, holds);
             }
         }
-        let answer = answer.unwrap_or_else(|| b.func.constant(Type::BOOL, 0));
         f.blocks[entry].insts.extend(rest);
         answer
     }

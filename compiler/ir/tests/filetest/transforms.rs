@@ -1,22 +1,26 @@
 //! Exact output of passes: what is behind the line `; output: PASS`, as comments, to the file's end.
 //!
-//! A test is called as the passes of `plan::passes` that it runs, one after the other: `divergent_loops, linearize`. They get
-//! gangs of 16 along x on registers of 512 bits, in launches of which nothing is known, unless the file says otherwise:
+//! A test is called as the passes of `plan::passes` that it runs, one after the other: `divergent_loops, linearize`; or as
+//! parts of passes: `sccp_apply, simplify, dce`. They get gangs of 16 along x on registers of 512 bits, in launches of which nothing is known, unless the file says otherwise:
 //! `; gangs: width(4) layout(linear) configuration(naive)`, `; passes:` as `LOCKSTEP_PASSES`, `; launch:` (`filetest/analyses.rs`), `; bounds:
 //! few_insts(0) most_copies(0)`.
 //!
 //! With `BLESS=1` in the environment the files are rewritten to what the passes give.
 
 use super::analyses::{launch_facts, words};
+use lockstep_ir::analysis::sccp::sccp;
 use lockstep_ir::interp::{Arg, Memory, NdRange, STEP_LIMIT, run_gangs};
-use lockstep_ir::ir::{Kernel, Module};
+use lockstep_ir::ir::{Function, Kernel, Module};
 use lockstep_ir::plan::kernel_state::{KernelState, Request};
 use lockstep_ir::plan::pass_runner::run_pass;
 use lockstep_ir::plan::passes::{PASSES, Pass, find_pass};
 use lockstep_ir::report::Notes;
 use lockstep_ir::testing::run_line;
 use lockstep_ir::testing::script::Script;
-use lockstep_ir::transform::fold::fold;
+use lockstep_ir::transform::dce::dce;
+use lockstep_ir::transform::join_blocks::join_blocks;
+use lockstep_ir::transform::sccp_apply::sccp_apply;
+use lockstep_ir::transform::simplify::simplify;
 use lockstep_ir::verify::{Stage, verify};
 use lockstep_protocol::compile_options::{Bounds, Vectorize};
 use lockstep_protocol::configuration::Gangs;
@@ -26,20 +30,27 @@ use std::path::Path;
 /// Passes that change nothing and without which others know too little: they run before the first that comes after them.
 const ANALYSES: [&str; 2] = ["width_selection", "divergence"];
 
-/// What `known_inputs` does with what it leaves, which is tested by itself.
-const FOLD: &str = "fold";
+/// What passes do with what they leave, which is tested by itself.
+const PARTS: [(&str, fn(&mut Function)); 4] =
+    [("sccp_apply", put_constants), ("join_blocks", join_blocks), ("simplify", simplify), ("dce", dce)];
+
+fn put_constants(f: &mut Function) {
+    let found = sccp(f, |_| None);
+    sccp_apply(f, &found);
+}
 
 /// What a test runs.
 enum Tested {
     Passes(Vec<&'static Pass>),
-    Fold,
+    Parts(Vec<fn(&mut Function)>),
 }
 
 impl Tested {
-    /// What this test runs, if it is one of passes.
+    /// What this test runs, if it is one of passes or of their parts.
     fn named(test: &str) -> Option<Tested> {
-        if test == FOLD {
-            return Some(Tested::Fold);
+        let part = |name| PARTS.iter().find(|(part, _)| *part == name).map(|&(_, part)| part);
+        if let Some(parts) = test.split(", ").map(part).collect() {
+            return Some(Tested::Parts(parts));
         }
         let found: Vec<_> = test.split(", ").map(|name| find_pass(PASSES, name)).collect::<Option<_>>()?;
         let &(first, _) = found.first()?;
@@ -51,7 +62,7 @@ impl Tested {
     fn after(&self) -> Stage {
         match self {
             Tested::Passes(passes) => passes.last().map_or(Stage::Imported, |pass| pass.after),
-            Tested::Fold => Stage::Imported,
+            Tested::Parts(_) => Stage::Imported,
         }
     }
 
@@ -63,9 +74,11 @@ impl Tested {
                 passes.iter().for_each(|pass| run_pass(pass, &mut state));
                 state.kernel
             }
-            Tested::Fold => {
+            Tested::Parts(parts) => {
                 let mut kernel = kernel;
-                kernel.regions.values_mut().for_each(fold);
+                for body in kernel.regions.values_mut() {
+                    parts.iter().for_each(|part| part(body));
+                }
                 kernel
             }
         }

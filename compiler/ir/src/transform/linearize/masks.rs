@@ -21,6 +21,7 @@ use crate::analysis::cfg::cfg;
 use crate::analysis::dominators::dominators;
 use crate::analysis::predicates::{Graph, Lanes};
 use crate::ir::*;
+use crate::simplify::FoldingBuilder;
 use crate::transform::divergent_loops::Tracked;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::Type;
@@ -136,7 +137,7 @@ impl Masks<'_> {
         for edge in self.edges(block) {
             let predicate = self.predicate(&edge);
             let before = mask.at_end(&mut self.flow, edge.from).unwrap_or(no);
-            let value = self.or(edge.from, before, predicate);
+            let value = self.build(edge.from, |b| b.or(before, predicate));
             mask.assign(&self.flow, edge.from, value);
         }
         mask.at_begin(&mut self.flow, block)
@@ -150,10 +151,11 @@ impl Masks<'_> {
         if innermost(before) != innermost(block) {
             return None;
         }
-        let args = [self.now(value), key];
-        let cond = self.add(before, InstData::Icmp { cc: IntCc::Eq, args }, Type::BOOL);
+        let value = self.now(value);
         let yes = self.flow.f.constant(Type::BOOL, 1);
-        Some(self.and(before, self.masks[first].unwrap_or(yes), cond))
+        let mask = self.masks[first].unwrap_or(yes);
+        let cond = self.build(before, |b| b.icmp(IntCc::Eq, value, key));
+        Some(self.build(before, |b| b.and(mask, cond)))
     }
 
     /// The lanes that take an edge.
@@ -171,12 +173,8 @@ impl Masks<'_> {
             Some(Key { first, .. }) if edge.target == 0 => self.masks[first].unwrap_or(yes),
             _ => mask,
         };
-        let cond = match (edge.target, self.flow.f.const_bits(cond)) {
-            (0, _) => cond,
-            (_, Some(bits)) => self.flow.f.constant(Type::BOOL, !bits),
-            _ => self.bits(edge.from, BinaryOp::Xor, cond, yes),
-        };
-        self.and(edge.from, mask, cond)
+        let cond = if edge.target == 0 { cond } else { self.build(edge.from, |b| b.not(cond)) };
+        self.build(edge.from, |b| b.and(mask, cond))
     }
 
     /// Whether no lane ever runs a block.
@@ -195,38 +193,14 @@ impl Masks<'_> {
         }
     }
 
-    fn and(&mut self, block: Block, a: Value, b: Value) -> Value {
-        match (self.flow.f.const_bits(a), self.flow.f.const_bits(b)) {
-            (Some(1), _) | (_, Some(0)) => b,
-            (Some(0), _) | (_, Some(1)) => a,
-            _ if a == b => a,
-            _ => self.bits(block, BinaryOp::And, a, b),
-        }
-    }
-
-    fn or(&mut self, block: Block, a: Value, b: Value) -> Value {
-        match (self.flow.f.const_bits(a), self.flow.f.const_bits(b)) {
-            (Some(0), _) | (_, Some(1)) => b,
-            (Some(1), _) | (_, Some(0)) => a,
-            _ if a == b => a,
-            _ => self.bits(block, BinaryOp::Or, a, b),
-        }
-    }
-
-    fn bits(&mut self, block: Block, op: BinaryOp, a: Value, b: Value) -> Value {
-        let data = InstData::Binary { op, flags: IntFlags::default(), fmf: FastMath::default(), args: [a, b] };
-        self.add(block, data, Type::BOOL)
-    }
-
-    /// An instruction at the end of a block; the one that was added there before if it is the same.
-    fn add(&mut self, block: Block, data: InstData, ty: Type) -> Value {
+    /// What a builder gives at the end of a block: an instruction that is added there, or what stands for it.
+    fn build(&mut self, block: Block, build: impl FnOnce(&mut FoldingBuilder<'_>) -> Value) -> Value {
         let Flow { f, home, added, .. } = &mut self.flow;
-        let there = f.blocks[block].insts.iter().rev().take_while(|&&inst| added.contains(inst));
-        let same = there.copied().find(|&inst| f.insts[inst].data == data);
-        let inst = same.unwrap_or_else(|| f.append(block, data, &[ty], SourceLoc::default()));
-        added.insert(inst);
-        home[inst] = Some(block);
-        f.result(inst)
+        let value = build(&mut FoldingBuilder::of_masks(f, block, added));
+        if let ValueDef::Result(inst, _) = f.values[value].def {
+            home[inst].get_or_insert(block);
+        }
+        self.now(value)
     }
 
     /// Whether exactly the edges that led to a block before still do.
@@ -276,7 +250,7 @@ impl Masks<'_> {
                 Some(before) if before == value => value,
                 Some(before) => {
                     let predicate = self.predicate(edge);
-                    self.select(edge.from, predicate, value, before)
+                    self.build(edge.from, |b| b.select(predicate, value, before))
                 }
             };
             variable.assign(&self.flow, edge.from, value);
@@ -293,21 +267,6 @@ impl Masks<'_> {
         let mut counts: HashMap<Value, usize> = HashMap::new();
         edges.iter().for_each(|&(_, v)| *counts.entry(v).or_default() += 1);
         early.rev().max_by_key(|v| (falsehood(*v), counts[v]))
-    }
-
-    fn select(&mut self, block: Block, cond: Value, yes: Value, no: Value) -> Value {
-        let f = &*self.flow.f;
-        let ty = f.ty(yes);
-        match (f.const_bits(cond), ty, f.const_bits(yes), f.const_bits(no)) {
-            (Some(1), ..) => yes,
-            (Some(0), ..) => no,
-            (_, Type::BOOL, Some(1), _) => self.or(block, no, cond),
-            (_, Type::BOOL, _, Some(0)) => self.and(block, cond, yes),
-            _ => {
-                let data = InstData::Ternary { op: TernaryOp::Select, fmf: FastMath::default(), args: [cond, yes, no] };
-                self.add(block, data, ty)
-            }
-        }
     }
 
     /// Terminators, operands and parameters.
@@ -357,7 +316,7 @@ impl Masks<'_> {
                 let mut cond = self.now(*cond);
                 if self.masks[block].is_some() && !self.is_same_for_all(cond) {
                     // Lanes that are not active may hold another value.
-                    cond = self.add(block, InstData::Any { cond }, Type::BOOL);
+                    cond = self.build(block, |b| b.operation(InstData::Any { cond }, Type::BOOL));
                 }
                 Terminator::Branch { cond, then_to, else_to }
             }

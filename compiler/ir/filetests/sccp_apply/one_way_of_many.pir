@@ -1,4 +1,4 @@
-; test: fold
+; test: sccp_apply, join_blocks, simplify, dce
 ; test: run
 ; A choice by a constant leaves one of its ways, which joins the rest. A select by one is what it selects, and what only the
 ; others needed is gone: the loads of the other ways, the parameter that nobody reads, the sum.
@@ -43,7 +43,7 @@ kernel "pick" {
   }
 }
 
-; output: fold
+; output: sccp_apply, join_blocks, simplify, dce
 ; kernel "pick" {
 ;   args 20
 ;   param "in" pointer.global "int*" size 8 align 8 offset 0

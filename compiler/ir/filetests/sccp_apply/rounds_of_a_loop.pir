@@ -1,4 +1,4 @@
-; test: fold
+; test: sccp_apply, join_blocks, simplify, dce
 ; test: run
 ; A loop whose test is no constant stays one. What it passes around that is the same in all rounds is a constant; what
 ; nobody reads is passed around no more.
@@ -32,7 +32,7 @@ kernel "rounds" {
   }
 }
 
-; output: fold
+; output: sccp_apply, join_blocks, simplify, dce
 ; kernel "rounds" {
 ;   args 12
 ;   param "out" pointer.global "int*" size 8 align 8 offset 0

@@ -2,14 +2,14 @@
 //!
 //! Requires: a verified function, of any control flow, before masks.
 //! Ensures: a value of which a number is said has it wherever it is computed; a block that is not said to be reached never
-//! runs. Floating-point arithmetic is left to LLVM, which knows its modes.
-//! Phases: blocks in reverse post-order until nothing changes: what instructions make of what is known, then the targets
-//! that their block may choose with it.
+//! runs.
+//! Phases: blocks in reverse post-order until nothing changes: what instructions make of what is known, by their numbers or by
+//! the rules of [`simplify`](crate::simplify), then the targets that their block may choose with it.
 //! Source: Wegman & Zadeck 1991 (constants and reached blocks together).
 
 use crate::analysis::cfg::cfg;
-use crate::eval::{integer, unary};
-use crate::ir::{BinaryOp, Block, BlockCall, Function, InstData, InstNode, Terminator, TernaryOp, Value, ValueDef};
+use crate::ir::{Block, BlockCall, Function, InstData, InstNode, Terminator, TernaryOp, Value, ValueDef};
+use crate::simplify::{Found, Operands, evaluate_constants, find_simpler};
 use cranelift_entity::{EntitySet, SecondaryMap};
 
 /// What is known of a value.
@@ -33,6 +33,14 @@ impl Fact {
             _ => Fact::Varies,
         }
     }
+
+    /// The bits that a value always has, if it does.
+    pub fn bits(self) -> Option<u128> {
+        match self {
+            Fact::Always(bits) => Some(bits),
+            Fact::Never | Fact::Varies => None,
+        }
+    }
 }
 
 /// The constants of a function.
@@ -45,7 +53,7 @@ pub struct Constants {
 }
 
 /// The constants of a function, given what is known of single instructions' results beforehand.
-pub fn constants(body: &Function, known: impl Fn(&InstData) -> Option<u128>) -> Constants {
+pub fn sccp(body: &Function, known: impl Fn(&InstData) -> Option<u128>) -> Constants {
     let mut found = Constants { values: SecondaryMap::new(), reached: EntitySet::new() };
     for (value, data) in body.values.iter() {
         if let ValueDef::Const(bits) = data.def {
@@ -118,49 +126,30 @@ impl Constants {
     /// What is known of an instruction's results.
     fn result(&self, body: &Function, node: &InstNode) -> Fact {
         let fact = |value: Value| self.values[value];
-        let of_ints = |value: Value| body.ty(value).is_int();
-        match &node.data {
-            InstData::Ternary { op: TernaryOp::Select, args: [by, a, b], .. } => match fact(*by) {
+        if let InstData::Ternary { op: TernaryOp::Select, args: [by, a, b], .. } = node.data {
+            return match fact(by) {
                 Fact::Never => Fact::Never,
-                Fact::Always(0) => fact(*b),
-                Fact::Always(_) => fact(*a),
-                Fact::Varies => fact(*a).meet(fact(*b)),
-            },
-            InstData::Unary { op, arg, .. } if of_ints(*arg) && of_ints(node.results[0]) => match fact(*arg) {
-                Fact::Always(bits) => {
-                    Fact::Always(unary::evaluate_unary(*op, body.ty(*arg), body.ty(node.results[0]), bits))
-                }
-                fact => fact,
-            },
-            InstData::Binary { op, args, .. } if args.iter().all(|&arg| of_ints(arg)) => {
-                let ty = body.ty(args[0]);
-                both(args.map(fact), decisive(*op, ty.mask()), |a, b| {
-                    integer::evaluate_binary(*op, ty.bits(), a, b)?.ok()
-                })
-            }
-            InstData::Icmp { cc, args } if args.iter().all(|&arg| of_ints(arg)) => {
-                both(args.map(fact), None, |a, b| Some(integer::evaluate_compare(*cc, body.ty(args[0]), a, b).into()))
-            }
-            _ => Fact::Varies,
+                Fact::Always(0) => fact(b),
+                Fact::Always(_) => fact(a),
+                Fact::Varies => fact(a).meet(fact(b)),
+            };
         }
-    }
-}
-
-/// The operand that decides alone.
-fn decisive(op: BinaryOp, all: u128) -> Option<u128> {
-    match op {
-        BinaryOp::And | BinaryOp::Mul => Some(0),
-        BinaryOp::Or => Some(all),
-        _ => None,
-    }
-}
-
-fn both([a, b]: [Fact; 2], decisive: Option<u128>, compute: impl Fn(u128, u128) -> Option<u128>) -> Fact {
-    let decides = |fact| matches!((fact, decisive), (Fact::Always(bits), Some(by)) if bits == by);
-    match (a, b) {
-        (Fact::Never, _) | (_, Fact::Never) => Fact::Never,
-        (Fact::Always(a), Fact::Always(b)) => compute(a, b).map_or(Fact::Varies, Fact::Always),
-        (fact, _) | (_, fact) if decides(fact) => fact,
-        _ => Fact::Varies,
+        let [result] = node.results[..] else { return Fact::Varies };
+        let mut never = false;
+        node.data.for_each_arg(|value| never |= fact(value) == Fact::Never);
+        if never {
+            return Fact::Never;
+        }
+        let (ty, constant) = (body.ty(result), |value: Value| fact(value).bits());
+        let by_rules = || {
+            let mut found = find_simpler(body, &node.data, ty, Operands::Any, constant);
+            found.find_map(|found| match found {
+                Found::Constant(bits) => Some(bits),
+                Found::Value(value) => constant(value),
+                Found::Operation(..) => None,
+            })
+        };
+        let bits = evaluate_constants(body, &node.data, ty, constant).or_else(by_rules);
+        bits.map_or(Fact::Varies, Fact::Always)
     }
 }

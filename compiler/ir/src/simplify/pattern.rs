@@ -1,0 +1,205 @@
+//! What the two sides of a rule are made of, and their notation.
+
+use crate::ir::{BinaryOp, IntCc, TernaryOp, UnaryOp};
+use lockstep_protocol::types::Type;
+
+/// An operation that rules tell of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Op {
+    /// Of one operand.
+    Unary(UnaryOp),
+    /// Of two operands of one type.
+    Binary(BinaryOp),
+    /// Of three operands.
+    Ternary(TernaryOp),
+    /// A comparison of integers or addresses.
+    Icmp(IntCc),
+    /// An address plus bytes.
+    PtrAdd,
+}
+
+impl Op {
+    /// The operation with this name in text; a name that is none does not compile.
+    pub const fn named(name: &str) -> Op {
+        if is_same(name, "ptradd") {
+            return Op::PtrAdd;
+        }
+        let mut i = 0;
+        while i < UnaryOp::ALL.len() {
+            if is_same(name, UnaryOp::ALL[i].name()) {
+                return Op::Unary(UnaryOp::ALL[i]);
+            }
+            i += 1;
+        }
+        let mut i = 0;
+        while i < BinaryOp::ALL.len() {
+            if is_same(name, BinaryOp::ALL[i].name()) {
+                return Op::Binary(BinaryOp::ALL[i]);
+            }
+            i += 1;
+        }
+        let mut i = 0;
+        while i < TernaryOp::ALL.len() {
+            if is_same(name, TernaryOp::ALL[i].name()) {
+                return Op::Ternary(TernaryOp::ALL[i]);
+            }
+            i += 1;
+        }
+        panic!("no operation has this name")
+    }
+
+    /// The comparison with this name in text; a name that is none does not compile.
+    pub const fn comparison(name: &str) -> Op {
+        let mut i = 0;
+        while i < IntCc::ALL.len() {
+            if is_same(name, IntCc::ALL[i].name()) {
+                return Op::Icmp(IntCc::ALL[i]);
+            }
+            i += 1;
+        }
+        panic!("no comparison has this name")
+    }
+
+    /// The operation that computes the same of exchanged operands, if there is one.
+    pub fn exchanged(self) -> Option<Op> {
+        use BinaryOp::{Add, And, Mul, Or, SaddSat, Smax, Smin, UaddSat, Umax, Umin, Xor};
+        match self {
+            Op::Binary(Add | Mul | And | Or | Xor | Smin | Smax | Umin | Umax | SaddSat | UaddSat) => Some(self),
+            Op::Icmp(cc) => Some(Op::Icmp(cc.swapped())),
+            _ => None,
+        }
+    }
+}
+
+/// Whether two names are one, which `==` does not tell yet where constants are computed.
+const fn is_same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut i = 0;
+    while i < a.len() && i < b.len() && a[i] == b[i] {
+        i += 1;
+    }
+    i == a.len() && i == b.len()
+}
+
+/// A number of whatever integer type stands there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Number {
+    /// `0`.
+    Zero,
+    /// `1`.
+    One,
+    /// `ones`: all bits set.
+    Ones,
+    /// `least`: the least signed number.
+    Least,
+    /// `greatest`: the greatest signed number.
+    Greatest,
+    /// `true`, of conditions only.
+    True,
+    /// `false`, of conditions only.
+    False,
+}
+
+impl Number {
+    /// Its bits as a value of a type, which may have no such number.
+    pub fn bits(self, ty: Type) -> Option<u128> {
+        let bits = match self {
+            Number::True if ty == Type::BOOL => 1,
+            Number::False if ty == Type::BOOL => 0,
+            Number::Zero if ty.is_int() => 0,
+            Number::One if ty.is_int() => 1,
+            Number::Ones if ty.is_int() => ty.mask(),
+            Number::Least if ty.is_int() => ty.mask() ^ ty.mask() >> 1,
+            Number::Greatest if ty.is_int() => ty.mask() >> 1,
+            _ => return None,
+        };
+        Some(bits)
+    }
+}
+
+/// How many different values a rule may name.
+pub const NAMES: usize = 5;
+
+/// A side of a rule, or a part of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pattern {
+    /// Any value: `x`, `y`, `z`, `c` for a condition, `p` for an address. The same letter is the same value.
+    Any(usize),
+    /// A constant.
+    Number(Number),
+    /// The result of an operation, whatever its flags are.
+    Op(Op, &'static [Pattern]),
+}
+
+/// An identity: what computes `from` may as well compute `to`.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// Its line in the table, for tests to name.
+    #[cfg(test)]
+    pub text: &'static str,
+    /// What stands there.
+    pub from: Pattern,
+    /// What is put for it: a value, a number, or an operation of those. An operation that is a part of `from` as well is
+    /// the value that was there.
+    pub to: Pattern,
+}
+
+/// A side of a rule in its notation.
+macro_rules! pattern {
+    (x) => {
+        Pattern::Any(0)
+    };
+    (y) => {
+        Pattern::Any(1)
+    };
+    (z) => {
+        Pattern::Any(2)
+    };
+    (c) => {
+        Pattern::Any(3)
+    };
+    (p) => {
+        Pattern::Any(4)
+    };
+    (0) => {
+        Pattern::Number(Number::Zero)
+    };
+    (1) => {
+        Pattern::Number(Number::One)
+    };
+    (ones) => {
+        Pattern::Number(Number::Ones)
+    };
+    (least) => {
+        Pattern::Number(Number::Least)
+    };
+    (greatest) => {
+        Pattern::Number(Number::Greatest)
+    };
+    (true) => {
+        Pattern::Number(Number::True)
+    };
+    (false) => {
+        Pattern::Number(Number::False)
+    };
+    ((icmp.$cc:ident $a:tt $b:tt)) => {
+        Pattern::Op(const { Op::comparison(stringify!($cc)) }, &[pattern!($a), pattern!($b)])
+    };
+    (($op:ident $($operand:tt)+)) => {
+        Pattern::Op(const { Op::named(stringify!($op)) }, &[$(pattern!($operand)),+])
+    };
+}
+
+/// A table of rules, `from => to;` each.
+macro_rules! rules {
+    ($($from:tt => $to:tt;)*) => {
+        &[$(Rule {
+            #[cfg(test)]
+            text: stringify!($from => $to),
+            from: pattern!($from),
+            to: pattern!($to),
+        }),*]
+    };
+}
+
+pub(super) use {pattern, rules};

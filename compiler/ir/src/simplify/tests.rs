@@ -1,0 +1,328 @@
+//! The rules are true: on corner values and random ones, of every type that they fit, both sides come to the same.
+
+use super::matching::{self, Matcher};
+use super::pattern::{NAMES, Number, Op, Pattern, Rule};
+use super::rules::{RULES, RULES_OF_MASKS};
+use super::*;
+use crate::ir::{BinaryOp, Builder, ValueDef};
+use lockstep_protocol::types::Space;
+
+const TYPES: [Type; 12] = [
+    Type::BOOL,
+    Type::I8,
+    Type::Int(13),
+    Type::I16,
+    Type::I32,
+    Type::I64,
+    Type::Int(128),
+    Type::F16,
+    Type::F32,
+    Type::F64,
+    Type::Ptr(Space::Global),
+    Type::Ptr(Space::Private),
+];
+
+fn every_rule() -> impl Iterator<Item = &'static Rule> {
+    RULES.iter().chain(RULES_OF_MASKS)
+}
+
+/// A side of a rule with the types of its parts.
+#[derive(Clone)]
+enum Typed {
+    Name(usize),
+    Constant(u128, Type),
+    Result(Op, Vec<Typed>, Type),
+}
+
+/// The types of names that are known.
+type Names = [Option<Type>; NAMES];
+
+/// Each way to give a pattern types, with a type for the whole.
+fn typings(pattern: Pattern, ty: Type, names: Names) -> Vec<(Typed, Names)> {
+    match pattern {
+        Pattern::Any(name) => {
+            let mut names = names;
+            let fits = *names[name].get_or_insert(ty) == ty;
+            if fits { vec![(Typed::Name(name), names)] } else { Vec::new() }
+        }
+        Pattern::Number(number) => number.bits(ty).map(|bits| (Typed::Constant(bits, ty), names)).into_iter().collect(),
+        Pattern::Op(op, patterns) => {
+            let mut found = Vec::new();
+            for types in operand_types(op, ty) {
+                let mut partial = vec![(Vec::new(), names)];
+                for (&pattern, ty) in patterns.iter().zip(types) {
+                    let more = |(before, names): &(Vec<Typed>, Names)| {
+                        let before = before.clone();
+                        let with = move |(operand, names)| ([before.clone(), vec![operand]].concat(), names);
+                        typings(pattern, ty, *names).into_iter().map(with).collect::<Vec<_>>()
+                    };
+                    partial = partial.iter().flat_map(more).collect();
+                }
+                found.extend(partial.into_iter().map(|(operands, names)| (Typed::Result(op, operands, ty), names)));
+            }
+            found
+        }
+    }
+}
+
+/// The types that the operands of an operation with a result of a type may have.
+fn operand_types(op: Op, ty: Type) -> Vec<Vec<Type>> {
+    let from = |fits: &dyn Fn(Type) -> bool| TYPES.iter().filter(|&&ty| fits(ty)).map(|&ty| vec![ty]).collect();
+    let only = |fits: bool, types: &[Type]| if fits { vec![types.to_vec()] } else { Vec::new() };
+    match op {
+        Op::Unary(UnaryOp::Trunc) if ty.is_int() => from(&|of| of.is_int() && of.bits() > ty.bits()),
+        Op::Unary(UnaryOp::Zext | UnaryOp::Sext) if ty.is_int() => from(&|of| of.is_int() && of.bits() < ty.bits()),
+        Op::Unary(UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Sext) => Vec::new(),
+        Op::Unary(UnaryOp::Bitcast) => from(&|of| !of.is_ptr() && !ty.is_ptr() && of.bits() == ty.bits()),
+        Op::Unary(UnaryOp::Fneg | UnaryOp::Fabs) => only(ty.is_float(), &[ty]),
+        Op::Unary(UnaryOp::Freeze) => only(true, &[ty]),
+        Op::Unary(UnaryOp::Bswap) => only(ty.is_int() && ty.bits() % 16 == 0, &[ty]),
+        Op::Unary(UnaryOp::Bitreverse | UnaryOp::Iabs) => only(ty.is_int(), &[ty]),
+        Op::Unary(op) => panic!("say which types {} has", op.name()),
+        Op::Binary(BinaryOp::Copysign) => only(ty.is_float(), &[ty; 2]),
+        Op::Binary(_) => only(ty.is_int(), &[ty; 2]),
+        Op::Ternary(TernaryOp::Select) => only(true, &[Type::BOOL, ty, ty]),
+        Op::Ternary(TernaryOp::Fshl | TernaryOp::Fshr) => only(ty.is_int(), &[ty; 3]),
+        Op::Ternary(op) => panic!("say which types {} has", op.name()),
+        Op::Icmp(_) if ty == Type::BOOL => {
+            TYPES.iter().filter(|of| of.is_int() || of.is_ptr()).map(|&of| vec![of; 2]).collect()
+        }
+        Op::Icmp(_) => Vec::new(),
+        Op::PtrAdd => only(ty.is_ptr(), &[ty, Type::I64]),
+    }
+}
+
+/// A function that computes a side of a rule.
+struct Computed {
+    f: Function,
+    names: [Option<Value>; NAMES],
+}
+
+impl Computed {
+    /// One that computes nothing yet.
+    fn of(types: &Names) -> Computed {
+        let mut f = Function::new();
+        let given: Vec<Type> = types.iter().flatten().copied().collect();
+        let (_, params) = Builder::entry(&mut f, &given);
+        let mut params = params.into_iter();
+        Computed { f, names: types.map(|ty| ty.and_then(|_| params.next())) }
+    }
+
+    /// Computes a part; with operands that may be exchanged the other way round if `exchanged`.
+    fn make(&mut self, part: &Typed, exchanged: bool) -> Value {
+        match part {
+            Typed::Name(name) => self.names[*name].expect("it has a type"),
+            Typed::Constant(bits, ty) => self.f.constant(*ty, *bits),
+            Typed::Result(op, operands, ty) => {
+                let mut made: Vec<Value> = operands.iter().map(|part| self.make(part, exchanged)).collect();
+                let other = op.exchanged().filter(|_| exchanged);
+                if other.is_some() {
+                    made.reverse();
+                }
+                let operand = |i: usize| made.get(i).copied();
+                let data = instruction_of(other.unwrap_or(*op), [operand(0), operand(1), operand(2)]);
+                let entry = self.f.entry();
+                Builder::at(&mut self.f, entry).inst(data.expect("it has its operands"), &[*ty]);
+                let inst = *self.f.blocks[entry].insts.last().expect("just made");
+                self.f.result(inst)
+            }
+        }
+    }
+
+    /// The bits of a value, given those of the names; nothing where the operation is undefined.
+    fn evaluate(&self, value: Value, given: &[u128]) -> Option<u128> {
+        match self.f.values[value].def {
+            ValueDef::Const(bits) => Some(bits),
+            ValueDef::Param(_, index) => Some(given[index as usize]),
+            ValueDef::Result(inst, _) => self.evaluate_operation(&self.f.insts[inst].data, self.f.ty(value), given),
+        }
+    }
+
+    fn evaluate_operation(&self, data: &InstData, ty: Type, given: &[u128]) -> Option<u128> {
+        let mut bits = Vec::new();
+        data.for_each_arg(|value| bits.push((value, self.evaluate(value, given))));
+        let all: Option<Vec<(Value, u128)>> = bits.into_iter().map(|(value, bits)| Some((value, bits?))).collect();
+        let all = all?;
+        let of = |value| all.iter().find(|(other, _)| *other == value).expect("an operand").1;
+        evaluate_instruction(data, ty, |value| self.f.ty(value), of)?.ok()
+    }
+}
+
+/// Numbers that look like random ones.
+fn random(state: &mut u64) -> u128 {
+    let mut next = || {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        u128::from(*state)
+    };
+    next() << 64 | next()
+}
+
+/// Values of a type where mistakes show, and some others.
+fn samples(ty: Type, state: &mut u64) -> Vec<u128> {
+    let least = ty.mask() ^ ty.mask() >> 1;
+    let mut found = vec![0, 1, 2, 3, ty.mask(), ty.mask() - 1, least, least + 1, least - 1];
+    if ty.is_float() {
+        let float = |op, x: f64| crate::eval::unary::evaluate_unary(op, Type::F64, ty, x.to_bits().into());
+        let op = if ty == Type::F64 { UnaryOp::Bitcast } else { UnaryOp::FpTrunc };
+        let numbers = [1.0, -1.0, 0.5, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+        found.extend(numbers.map(|x| float(op, x)));
+        // Infinity plus one is a signaling NaN.
+        found.push(float(op, f64::INFINITY) + 1);
+    }
+    found.extend((0..6).map(|_| random(state)));
+    found.into_iter().map(|bits| bits & ty.mask()).collect()
+}
+
+/// Each choice of one of the samples for each of the names.
+fn combinations(types: &Names, state: &mut u64) -> Vec<Vec<u128>> {
+    let mut found = vec![Vec::new()];
+    for ty in types.iter().flatten() {
+        let samples = samples(*ty, state);
+        let more = |given: &Vec<u128>| {
+            let given = given.clone();
+            samples.iter().map(move |&bits| [given.clone(), vec![bits]].concat()).collect::<Vec<_>>()
+        };
+        found = found.iter().flat_map(more).collect();
+    }
+    found
+}
+
+/// The operation that a function computes last, and its type.
+fn last(computed: &Computed, value: Value) -> (InstData, Type) {
+    let ValueDef::Result(inst, _) = computed.f.values[value].def else { panic!("a rule replaces an operation") };
+    (computed.f.insts[inst].data.clone(), computed.f.ty(value))
+}
+
+/// Checks a rule where its left side has these types; whether it applies there.
+fn holds(rule: &Rule, left: &Typed, types: &Names, exchanged: bool, state: &mut u64) -> bool {
+    let mut computed = Computed::of(types);
+    let value = computed.make(left, exchanged);
+    let (data, ty) = last(&computed, value);
+    let operation = matching::operation_of(&data).expect("rules tell of it");
+    let found = {
+        let f = &computed.f;
+        Matcher { f, constant: |value| f.const_bits(value) }.apply(rule, operation, ty)
+    };
+    let Some(found) = found else { return false };
+    let right = match found {
+        Found::Constant(bits) => Simpler::Value(computed.f.constant(ty, bits)),
+        Found::Value(value) => Simpler::Value(value),
+        Found::Operation(op, args) => {
+            let args = args.map(|arg| value_of(&mut computed.f, ty, arg));
+            Simpler::Operation(instruction_of(op, args).expect("it has its operands"))
+        }
+    };
+    for given in combinations(types, state) {
+        let Some(wanted) = computed.evaluate(value, &given) else { continue };
+        let now = match &right {
+            Simpler::Value(value) => computed.evaluate(*value, &given),
+            Simpler::Operation(data) => computed.evaluate_operation(data, ty, &given),
+        };
+        assert_eq!(now, Some(wanted), "{}, {data:?} of {types:?} on {given:x?}", rule.text);
+    }
+    true
+}
+
+#[test]
+fn rules_are_true() {
+    let mut state = 0x9e37_79b9_7f4a_7c15;
+    for rule in every_rule() {
+        let mut applied = [0; 2];
+        for (left, types) in TYPES.iter().flat_map(|&ty| typings(rule.from, ty, [None; NAMES])) {
+            for exchanged in [false, true] {
+                applied[usize::from(exchanged)] += u32::from(holds(rule, &left, &types, exchanged, &mut state));
+            }
+        }
+        assert!(applied[0] > 0 && applied[0] == applied[1], "{} applies to {applied:?} types", rule.text);
+    }
+}
+
+/// A rule that others come before is none.
+#[test]
+fn rules_are_needed() {
+    let is_needed = |rule: &&Rule| {
+        let is_first = |(left, types): (Typed, Names)| {
+            let mut computed = Computed::of(&types);
+            let value = computed.make(&left, false);
+            let (data, ty) = last(&computed, value);
+            let f = &computed.f;
+            let matcher = Matcher { f, constant: |value| f.const_bits(value) };
+            let operation = matching::operation_of(&data).expect("rules tell of it");
+            let first = every_rule().find(|rule| matcher.apply(rule, operation, ty).is_some());
+            first.is_some_and(|first| first.text == rule.text)
+        };
+        let mut ways = TYPES.iter().flat_map(|&ty| typings(rule.from, ty, [None; NAMES]));
+        ways.any(is_first)
+    };
+    let others: Vec<&str> = every_rule().filter(|rule| !is_needed(rule)).map(|rule| rule.text).collect();
+    assert!(others.is_empty(), "others tell what these do: {others:?}");
+}
+
+/// Counts the operations of a side, and how often it uses each name.
+fn count(pattern: Pattern, uses: &mut [usize; NAMES]) -> usize {
+    match pattern {
+        Pattern::Any(name) => {
+            uses[name] += 1;
+            0
+        }
+        Pattern::Number(_) => 0,
+        Pattern::Op(_, operands) => 1 + operands.iter().map(|&operand| count(operand, uses)).sum::<usize>(),
+    }
+}
+
+/// So that simplifying ends, and what is undefined is not asked more often than before.
+#[test]
+fn right_sides_are_simpler() {
+    for rule in every_rule() {
+        let (mut left, mut right) = ([0; NAMES], [0; NAMES]);
+        let (before, after) = (count(rule.from, &mut left), count(rule.to, &mut right));
+        assert!(right.iter().zip(left).all(|(&right, left)| right <= left), "{}", rule.text);
+        // Of two conditions one is made without a choice.
+        let chooses = |pattern| matches!(pattern, Pattern::Op(Op::Ternary(TernaryOp::Select), _));
+        let same_count = after == before && chooses(rule.from) && !chooses(rule.to);
+        let compares = |pattern| matches!(pattern, Pattern::Op(Op::Icmp(_), _));
+        assert!(after < before || same_count || compares(rule.from) && after == before, "{}", rule.text);
+        assert!(before <= 1 + matching::MOST_PARTS, "{} has more parts than are kept", rule.text);
+    }
+}
+
+#[test]
+fn builders_fold() {
+    let mut f = Function::new();
+    let (builder, params) = Builder::entry(&mut f, &[Type::I32, Type::BOOL]);
+    let entry = builder.block();
+    let (x, c) = (params[0], params[1]);
+    let [two, three, six, no] =
+        [(Type::I32, 2), (Type::I32, 3), (Type::I32, 6), (Type::BOOL, 0)].map(|(ty, bits)| f.constant(ty, bits));
+    let mut b = FoldingBuilder::at(&mut f, entry);
+    assert_eq!(b.binary(BinaryOp::Mul, two, three), six, "constants are evaluated");
+    let same = b.icmp(crate::ir::IntCc::Ne, x, x);
+    assert_eq!(same, no, "rules give constants");
+    assert_eq!(b.or(same, c), c, "of what was folded as well");
+    let not = b.not(c);
+    assert_eq!(b.not(not), c, "what made an operand is seen");
+    let zero = b.binary(BinaryOp::Sub, x, x);
+    assert_eq!(b.binary(BinaryOp::Add, zero, x), x);
+    assert_ne!(b.select(c, c, no), b.and(c, no), "where operands may be poison, a choice hides it");
+    assert_eq!(f.blocks[entry].insts.len(), 2, "the opposite of c, and the choice");
+}
+
+/// Division by zero has no result.
+#[test]
+fn what_is_undefined_stays() {
+    let mut f = Function::new();
+    let (builder, _) = Builder::entry(&mut f, &[]);
+    let entry = builder.block();
+    let [four, none] = [4, 0].map(|bits| f.constant(Type::I32, bits));
+    FoldingBuilder::at(&mut f, entry).binary(BinaryOp::Udiv, four, none);
+    assert_eq!(f.blocks[entry].insts.len(), 1);
+}
+
+#[test]
+fn numbers_have_types() {
+    assert_eq!(Number::Least.bits(Type::I8), Some(0x80));
+    assert_eq!(Number::Greatest.bits(Type::Int(128)), Some(u128::MAX >> 1));
+    assert_eq!((Number::True.bits(Type::I8), Number::Ones.bits(Type::F32)), (None, None));
+}

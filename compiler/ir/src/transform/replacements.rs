@@ -1,0 +1,42 @@
+//! Values that stand for others.
+
+use crate::ir::{Block, Function, Value};
+use cranelift_entity::SecondaryMap;
+
+/// What stands for values, which may have something that stands for them in turn.
+#[derive(Default)]
+pub struct Replacements {
+    by: SecondaryMap<Value, Option<Value>>,
+    any: bool,
+}
+
+impl Replacements {
+    /// Lets one value stand for another.
+    pub fn replace(&mut self, value: Value, by: Value) {
+        self.by[value] = Some(by);
+        self.any = true;
+    }
+
+    /// What stands for a value, or the value itself.
+    pub fn of(&self, mut value: Value) -> Value {
+        while let Some(by) = self.by[value] {
+            value = by;
+        }
+        value
+    }
+
+    /// Puts them in their places: in the operands of the function's blocks.
+    pub fn apply(&self, f: &mut Function) {
+        if self.any {
+            f.layout.clone().into_iter().for_each(|block| self.apply_in(f, block));
+        }
+    }
+
+    /// Puts them in their places in one block.
+    pub fn apply_in(&self, f: &mut Function, block: Block) {
+        for &inst in &f.blocks[block].insts {
+            f.insts[inst].data.map_args(|value| self.of(value));
+        }
+        f.blocks[block].term.map_args(|value| self.of(value));
+    }
+}

@@ -1,0 +1,40 @@
+//! Puts constants in the place of what is computed.
+//!
+//! Requires: a verified function, of any control flow, before masks; constants that were found in it.
+//! Ensures: the function does what it did. No choice is a constant, and no block stands that is not reached.
+//! Phases: constants; jumps for choices that are.
+//! Source: Wegman & Zadeck 1991.
+
+use crate::analysis::sccp::Constants;
+use crate::ir::{Function, InstNode, Terminator, Value, ValueDef};
+use crate::transform::replacements::Replacements;
+use cranelift_entity::EntitySet;
+
+/// Puts constants in their places, and takes out what is not reached with them.
+pub fn sccp_apply(f: &mut Function, found: &Constants) {
+    f.layout.retain(|&block| found.reached.contains(block));
+    let known: Vec<(Value, u128)> = f.values.iter().filter_map(|(value, data)| known(found, value, data.def)).collect();
+    let mut places = Replacements::default();
+    let mut gone: EntitySet<Value> = EntitySet::new();
+    for (value, bits) in known {
+        let constant = f.constant(f.ty(value), bits);
+        places.replace(value, constant);
+        gone.insert(value);
+    }
+    for block in f.layout.clone() {
+        let is_constant = |inst: &InstNode| inst.results.iter().any(|&result| gone.contains(result));
+        f.blocks[block].insts.retain(|&inst| !is_constant(&f.insts[inst]));
+        if let Some(only) = found.only_target(f, block) {
+            f.blocks[block].term = Terminator::Jump(only.clone());
+        }
+    }
+    places.apply(f);
+}
+
+/// The bits of a value that is to be put in its place.
+fn known(found: &Constants, value: Value, def: ValueDef) -> Option<(Value, u128)> {
+    match def {
+        ValueDef::Result(..) | ValueDef::Param(..) => Some((value, found.values[value].bits()?)),
+        ValueDef::Const(_) => None,
+    }
+}

@@ -1,0 +1,49 @@
+//! Puts what is simpler in the place of what computes it.
+//!
+//! Requires: a verified function, of any control flow, before masks.
+//! Ensures: the function does what it did, and values that leave loops by parameters still do. No rule of
+//! [`crate::simplify`] applies to an operation, but where a value that comes around a loop would have to be known first. What a
+//! rule has left without a use stays until [`dce`](super::dce).
+//! Phases: in reverse post-order, each operation with the operands that are simple by then; operands that come around loops.
+//! Source: see [`crate::simplify`].
+
+use crate::analysis::cfg::cfg;
+use crate::ir::{Block, Function, Inst};
+use crate::simplify::{Operands, Simpler, simplify_operation};
+use crate::transform::replacements::Replacements;
+
+/// Simplifies all operations of a function.
+pub fn simplify(f: &mut Function) {
+    let blocks = cfg(f).rpo().to_vec();
+    simplify_blocks(f, &blocks);
+}
+
+/// Simplifies the operations of some blocks, which no others use; the blocks come in an order in which those that dominate
+/// others come before them.
+pub fn simplify_blocks(f: &mut Function, blocks: &[Block]) {
+    let mut simpler = Replacements::default();
+    for &block in blocks {
+        for inst in std::mem::take(&mut f.blocks[block].insts) {
+            f.insts[inst].data.map_args(|value| simpler.of(value));
+            if !replace(f, inst, &mut simpler) {
+                f.blocks[block].insts.push(inst);
+            }
+        }
+    }
+    blocks.iter().for_each(|&block| simpler.apply_in(f, block));
+}
+
+/// Simplifies an instruction; whether a value stands for its result from now on.
+fn replace(f: &mut Function, inst: Inst, simpler: &mut Replacements) -> bool {
+    let [result] = f.insts[inst].results[..] else { return false };
+    let (data, ty) = (f.insts[inst].data.clone(), f.ty(result));
+    match simplify_operation(f, &data, ty, Operands::Any) {
+        Some(Simpler::Value(value)) => {
+            simpler.replace(result, value);
+            return true;
+        }
+        Some(Simpler::Operation(data)) => f.insts[inst].data = data,
+        None => {}
+    }
+    false
+}
