@@ -16,7 +16,7 @@ use super::recurrence;
 use super::shape::Shape;
 use super::shares::{WHOLE, find_shares, find_shares_of_arms, find_shares_of_matches, probability_of_any};
 use crate::ir::{BinaryOp, Block, Function, Inst, InstData, Terminator, TernaryOp, UnaryOp, Value, ValueDef};
-use crate::widen::memory::{AccessClass, Direction, classify, is_plain};
+use crate::plan::access_lowering::{AccessClass, Direction, classify, is_plain};
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::{Space, Type};
 

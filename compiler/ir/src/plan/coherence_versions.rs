@@ -6,8 +6,8 @@
 //! nothing is left that pays or may be; then what is left of divergent loops that lanes enter one by one.
 //! Source: as `transform::unmasked_loops`, `transform::all_true` and `transform::in_turn`.
 
-use super::analyse;
 use super::notes::{branch_place, loop_place};
+use super::region_state::analyse;
 use crate::analysis::cfg::{Cfg, cfg};
 use crate::analysis::cost::Registers;
 use crate::analysis::divergence::{Divergence, Facts};
