@@ -123,7 +123,7 @@ fn is_there(tree: &Tree, name: &str) -> bool {
     tree.files.iter().any(|file| file.path.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/')))
 }
 
-/// CONTRIBUTING's table says how many files each walk-through touches, and its lists and patches agree.
+/// CONTRIBUTING's table says how many files each walk-through touches, as its patches and the lists below the table have it.
 pub fn walkthroughs(tree: &Tree) -> Vec<Violation> {
     let Some(page) = tree.file(CONTRIBUTING) else {
         return Vec::new();
@@ -136,17 +136,41 @@ pub fn walkthroughs(tree: &Tree) -> Vec<Violation> {
             Ok(walkthrough) => found.extend(check_row(page, &patch.path, walkthrough.files.len())),
         }
     }
+    for (anchor, files) in lists(page) {
+        found.extend(check_row(page, &format!("#{anchor}"), files));
+    }
     found
 }
 
-/// What is wrong with the row of the table that links to a patch.
-fn check_row(page: &SourceFile, patch: &str, files: usize) -> Option<Violation> {
-    let Some(row) = page.text.lines().find(|line| line.starts_with('|') && line.contains(&format!("]({patch})"))) else {
-        return Some(in_file(CONTRIBUTING, format!("no row of the table links to {patch}")));
+/// The sections with a list of files, by the ends of links to them, and how many files their lists say they have.
+fn lists(page: &SourceFile) -> Vec<(String, usize)> {
+    let mut section = String::new();
+    let mut found = Vec::new();
+    for line in page.text.lines() {
+        if line.starts_with('#') {
+            section = anchor_of(line);
+        } else if let Some(count) = line.strip_prefix(FILES).and_then(|count| count.trim().parse().ok()) {
+            found.push((section.clone(), count));
+        }
+    }
+    found
+}
+
+/// What a link to a heading ends in.
+fn anchor_of(heading: &str) -> String {
+    let words = heading.trim_start_matches('#').trim().to_lowercase();
+    words.chars().filter(|&c| c.is_alphanumeric() || " -_".contains(c)).map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+/// What is wrong with the row of the table that links to a patch or a section.
+fn check_row(page: &SourceFile, target: &str, files: usize) -> Option<Violation> {
+    let link = format!("]({target})");
+    let Some(row) = page.text.lines().find(|line| line.starts_with('|') && line.contains(&link)) else {
+        return Some(in_file(CONTRIBUTING, format!("no row of the table links to {target}")));
     };
-    let says = row.split('|').nth(2).map(str::trim);
-    (says != Some(&files.to_string()))
-        .then(|| in_file(CONTRIBUTING, format!("{patch} touches {files} files, its row says {}", says.unwrap_or("nothing"))))
+    let says = row.split('|').nth(2).map_or("nothing", str::trim);
+    let message = format!("{target} has {files} files, its row says {says}");
+    (says != files.to_string()).then(|| in_file(CONTRIBUTING, message))
 }
 
 /// What is wrong with the lists of files: their number, and files that are not there.
@@ -217,9 +241,11 @@ mod tests {
 
     #[test]
     fn lists_of_files_are_counted() {
-        let page = "```files 1\na.rs  what\ngone.rs\nNAME.rs\n```\n";
+        let page = "| [an x](#an-x) | 2 |\n## An x\n```files 1\na.rs  what\ngone.rs\nNAME.rs\n```\n";
         let found = walkthroughs(&Tree::of(&[(CONTRIBUTING, page), ("a.rs", "")]));
-        assert_eq!(messages(&found), ["gone.rs is not there", "the list has 3 files, its first line says 1"]);
+        let wanted =
+            ["gone.rs is not there", "the list has 3 files, its first line says 1", "#an-x has 1 files, its row says 2"];
+        assert_eq!(messages(&found), wanted);
     }
 
     #[test]
@@ -228,7 +254,7 @@ mod tests {
         let path = "docs/walkthroughs/x.patch";
         let with = |row: &str| walkthroughs(&Tree::of(&[(CONTRIBUTING, row), (path, patch)]));
         assert!(with("| x | 2 | [patch](docs/walkthroughs/x.patch) |\n").is_empty());
-        assert!(with("| x | 3 | [patch](docs/walkthroughs/x.patch) |\n")[0].message.contains("touches 2 files"));
+        assert!(with("| x | 3 | [patch](docs/walkthroughs/x.patch) |\n")[0].message.contains("has 2 files, its row says 3"));
         assert!(with("nothing")[0].message.starts_with("no row"));
     }
 }
