@@ -44,7 +44,8 @@ impl<'a> Walkthrough<'a> {
     ///
     /// What it lacks: a title, a command, or a file.
     pub fn parse(text: &'a str) -> Result<Self, String> {
-        let after = |prefix: &'static str| text.lines().filter_map(move |line| line.strip_prefix(prefix)).map(str::trim);
+        let after =
+            |prefix: &'static str| text.lines().filter_map(move |line| line.strip_prefix(prefix)).map(str::trim);
         let commands: Vec<&str> = after(RUN).collect();
         let files: Vec<&str> = after(CHANGED).collect();
         let title = after(TITLE).next().ok_or_else(|| format!("no line begins with `{TITLE}`"))?;
@@ -76,7 +77,10 @@ pub fn run(names: &[String]) -> Result<()> {
         }
     }
     if !failed.is_empty() {
-        bail!("walk-throughs that no longer work: {} (docs/walkthroughs/README.md says how to mend one)", failed.join(", "));
+        bail!(
+            "walk-throughs that no longer work: {} (docs/walkthroughs/README.md says how to mend one)",
+            failed.join(", ")
+        );
     }
     println!("walkthroughs: {} work", patches.len());
     Ok(())
@@ -221,7 +225,8 @@ new file mode 100644
 
     #[test]
     fn a_patch_without_a_command_is_refused() {
-        let text: String = PATCH.lines().filter(|line| !line.starts_with(RUN)).map(|line| format!("{line}\n")).collect();
+        let text: String =
+            PATCH.lines().filter(|line| !line.starts_with(RUN)).map(|line| format!("{line}\n")).collect();
         assert!(Walkthrough::parse(&text).expect_err("nothing runs").contains("Run: "));
     }
 

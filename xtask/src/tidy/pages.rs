@@ -25,9 +25,9 @@ pub fn supported(tree: &Tree) -> Vec<Violation> {
     };
     let advertised: BTreeSet<&str> = TABLES.iter().flat_map(|begin| names_in(table_of(&code.text, begin))).collect();
     let promised: BTreeSet<&str> = names_in(&readme.text).collect();
-    let missing = advertised.difference(&promised).map(|name| {
-        format!("{name} is advertised by {FEATURES} and not listed: users look here for what there is")
-    });
+    let missing = advertised
+        .difference(&promised)
+        .map(|name| format!("{name} is advertised by {FEATURES} and not listed: users look here for what there is"));
     let wrong = promised
         .difference(&advertised)
         .map(|name| format!("{name} is listed, but {FEATURES} does not advertise it: promises have to be kept"));
@@ -120,7 +120,9 @@ fn is_example(name: &str) -> bool {
 }
 
 fn is_there(tree: &Tree, name: &str) -> bool {
-    tree.files.iter().any(|file| file.path.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/')))
+    tree.files
+        .iter()
+        .any(|file| file.path.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/')))
 }
 
 /// CONTRIBUTING's table says how many files each walk-through touches, as its patches and the lists below the table have it.
@@ -159,7 +161,11 @@ fn lists(page: &SourceFile) -> Vec<(String, usize)> {
 /// What a link to a heading ends in.
 fn anchor_of(heading: &str) -> String {
     let words = heading.trim_start_matches('#').trim().to_lowercase();
-    words.chars().filter(|&c| c.is_alphanumeric() || " -_".contains(c)).map(|c| if c == ' ' { '-' } else { c }).collect()
+    words
+        .chars()
+        .filter(|&c| c.is_alphanumeric() || " -_".contains(c))
+        .map(|c| if c == ' ' { '-' } else { c })
+        .collect()
 }
 
 /// What is wrong with the row of the table that links to a patch or a section.
@@ -243,8 +249,11 @@ mod tests {
     fn lists_of_files_are_counted() {
         let page = "| [an x](#an-x) | 2 |\n## An x\n```files 1\na.rs  what\ngone.rs\nNAME.rs\n```\n";
         let found = walkthroughs(&Tree::of(&[(CONTRIBUTING, page), ("a.rs", "")]));
-        let wanted =
-            ["gone.rs is not there", "the list has 3 files, its first line says 1", "#an-x has 1 files, its row says 2"];
+        let wanted = [
+            "gone.rs is not there",
+            "the list has 3 files, its first line says 1",
+            "#an-x has 1 files, its row says 2",
+        ];
         assert_eq!(messages(&found), wanted);
     }
 
@@ -254,7 +263,9 @@ mod tests {
         let path = "docs/walkthroughs/x.patch";
         let with = |row: &str| walkthroughs(&Tree::of(&[(CONTRIBUTING, row), (path, patch)]));
         assert!(with("| x | 2 | [patch](docs/walkthroughs/x.patch) |\n").is_empty());
-        assert!(with("| x | 3 | [patch](docs/walkthroughs/x.patch) |\n")[0].message.contains("has 2 files, its row says 3"));
+        assert!(
+            with("| x | 3 | [patch](docs/walkthroughs/x.patch) |\n")[0].message.contains("has 2 files, its row says 3")
+        );
         assert!(with("nothing")[0].message.starts_with("no row"));
     }
 }
