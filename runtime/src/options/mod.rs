@@ -47,12 +47,24 @@ pub struct Options {
     pub report: Option<PathBuf>,
     /// Whether the milliseconds of each stage of building and compiling go to standard error (`LOCKSTEP_TIME`).
     pub time: bool,
+    /// What goes to standard error (`LOCKSTEP_LOG`).
+    pub log: Log,
     /// What the platform and the device call themselves, for applications that look for names they know.
     pub identity: Identity,
     /// `PATH`: where clang is looked for.
     pub search_path: Option<OsString>,
     /// `TMPDIR`: where private folders are made.
     pub temp_dir: PathBuf,
+}
+
+/// What the driver says on standard error, beside what is wrong with its options.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Log {
+    /// Nothing.
+    #[default]
+    Off,
+    /// A line for each call and each command that fails.
+    Error,
 }
 
 /// Names in place of the driver's own.
@@ -150,6 +162,7 @@ impl Default for Options {
             dump: None,
             report: None,
             time: false,
+            log: Log::Off,
             identity: Identity::default(),
             search_path: None,
             temp_dir: PathBuf::from("/tmp"),
