@@ -16,6 +16,8 @@ use crate::{process, setup, workspace};
 const PAGE: &str = "docs/performance.md";
 /// The recorded factors that no kernel may fall behind.
 const RECORD: &str = "benches/factors.txt";
+/// What the benchmarks can measure: the launches' events, processor time, the time that an application waits.
+const CLOCKS: [&str; 3] = ["event", "cpu", "wall"];
 /// Which platform the benchmarks take; theirs and the conformance tests' own variable.
 const PLATFORM: &str = "LOCKSTEP_TEST_PLATFORM";
 
@@ -152,7 +154,7 @@ struct Vectorizer {
     #[arg(long, value_name = "A,B")]
     configs: Option<String>,
     /// What to measure; cpu for a machine that others use
-    #[arg(long, value_parser = ["event", "cpu"])]
+    #[arg(long, value_parser = CLOCKS)]
     clock: Option<String>,
 }
 
@@ -163,7 +165,7 @@ struct SideBySide {
     #[command(flatten)]
     columns: Columns,
     /// What to measure; cpu for a machine that others use
-    #[arg(long, value_parser = ["event", "cpu", "wall"])]
+    #[arg(long, value_parser = CLOCKS)]
     clock: Option<String>,
 }
 
