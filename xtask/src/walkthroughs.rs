@@ -59,9 +59,17 @@ impl<'a> Walkthrough<'a> {
     }
 }
 
-/// Runs the command: `walkthroughs [NAME...]`, all patches or those whose file names contain one of the names.
-pub fn run(names: &[String]) -> Result<()> {
-    let patches = find_patches(names)?;
+/// Which walk-throughs to run.
+#[derive(clap::Args)]
+pub struct Options {
+    /// Only the patches whose file names contain one of these
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+}
+
+/// Runs the command.
+pub fn run(options: &Options) -> Result<()> {
+    let patches = find_patches(&options.names)?;
     let scratch = Scratch::new();
     let mut failed = Vec::new();
     for patch in &patches {
