@@ -186,20 +186,22 @@ mod tests {
 
     #[test]
     fn what_the_driver_says_is_read() {
-        let text = "program: clang 20.5 ms\nlockstep: something else\ngrowth: 7 instructions\ngrowth: widen 2.0 ms\n";
-        assert_eq!(read_times(text, 25.0), of(25.0, [("program: clang", 20.5), ("growth: widen", 2.0)]));
+        let text =
+            "program: clang 20.5 ms\nlockstep: something else\ngrowth: 7 instructions\ngrowth: linearize 2.0 ms\n";
+        assert_eq!(read_times(text, 25.0), of(25.0, [("program: clang", 20.5), ("growth: linearize", 2.0)]));
     }
 
     #[test]
     fn a_stage_is_blamed_only_where_the_total_grows_too_fast() {
-        let half = of(100.0, [("program: clang", 60.0), ("growth: widen", 40.0)]);
-        let squared = of(280.0, [("program: clang", 120.0), ("growth: widen", 160.0)]);
+        let half = of(100.0, [("program: clang", 60.0), ("growth: linearize", 40.0)]);
+        let squared = of(280.0, [("program: clang", 120.0), ("growth: linearize", 160.0)]);
         assert_eq!(
             row(&squared, Some(&half)),
-            "| 7 | 120.0 | 160.0 | 0.0 | 280.0 | 2.80 | growth: widen: 40.0 to 160.0 ms |"
+            "| 7 | 120.0 | 160.0 | 0.0 | 280.0 | 2.80 | growth: linearize: 40.0 to 160.0 ms |"
         );
         assert!(
-            row(&of(200.0, [("program: clang", 40.0), ("growth: widen", 160.0)]), Some(&half)).ends_with("| 2.00 |  |")
+            row(&of(200.0, [("program: clang", 40.0), ("growth: linearize", 160.0)]), Some(&half))
+                .ends_with("| 2.00 |  |")
         );
     }
 }

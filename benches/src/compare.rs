@@ -227,6 +227,8 @@ impl Worker {
             .arg(WORKER)
             .args(configuration.word)
             .args((clock == Clock::Wall).then_some(WITHOUT_EVENTS))
+            // Code that a mistake of our driver makes simple is no measurement of it.
+            .env("LOCKSTEP_STRICT", "1")
             .envs(environment)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

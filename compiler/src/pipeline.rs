@@ -1,32 +1,27 @@
-//! The way of a kernel, pass by pass: import when a program is built, the rest when a kernel is first
-//! launched. After each pass its result can be dumped, and in debug builds it is verified.
+//! The way of a kernel: what `lockstep_ir::plan::passes` lists, of a program when it is built and of a kernel when it is first
+//! launched, then code generation and LLVM. After each pass its result can be dumped, and in debug builds it is verified.
 
 use crate::codegen::{self, CodeOptions, Context, ENTRY_NAME};
 use crate::frontend::LinkedProgram;
 use crate::import::{self, ImportError};
 use crate::jit::{self, Extensions, HostMachine, JitCode, JitError, Loader, OptLevel, contained};
-use crate::stage_times::{Stopwatch, describe_times};
-use lockstep_ir::analysis::group_queries::{needs_groups, needs_sub_groups};
-use lockstep_ir::analysis::waiting::may_wait;
-use lockstep_ir::ir::{Kernel, Module};
+use crate::pass_record::{PassRecord, file_name};
+use crate::stage_times::describe_times;
+use lockstep_ir::analysis::group_queries::needs_sub_groups;
+use lockstep_ir::ir::{Module, SourceLoc};
+use lockstep_ir::plan::kernel_state::{KernelState, ProgramFacts, Request};
+use lockstep_ir::plan::pass_runner::{InternalError, describe_panic, run_passes, run_program_passes};
+use lockstep_ir::plan::passes::{PASSES, Pass};
+use lockstep_ir::plan::{Reason, Widening};
 use lockstep_ir::report::{Notes, Report};
-use lockstep_ir::transform::barriers::barriers_within;
-use lockstep_ir::transform::known_inputs::known_inputs;
-use lockstep_ir::transform::linear_ids::linear_ids;
-use lockstep_ir::transform::own_counters::own_counters;
-use lockstep_ir::transform::reducible::make_reducible;
-use lockstep_ir::transform::rounds::rounds;
-use lockstep_ir::transform::shared_live::shared_live;
-use lockstep_ir::transform::waiting_loops::mark_waiting_loops;
-use lockstep_ir::verify::{Stage, VerifyError, verify, verify_kernel};
-use lockstep_ir::widen::{self, MOST_STACK_BYTES, Reason, Widening};
+use lockstep_ir::verify::{Stage, VerifyError, verify};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
-use lockstep_protocol::configuration::Gangs;
+use lockstep_protocol::configuration::{Configuration, Gangs};
 use lockstep_protocol::kernel_abi::{KernelEntry, ScratchNeeds};
-use lockstep_protocol::launch_facts::LaunchFacts;
-use lockstep_protocol::layout::Layout;
 use serde::{Deserialize, Serialize};
+use std::cell::Cell;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,7 +41,7 @@ impl KernelObject {
     /// Links the code into memory.
     pub fn load(&self, loader: &'static Loader) -> Result<Variant, CompileError> {
         let code = loader.load(&self.bytes, ENTRY_NAME)?;
-        Ok(Variant { code, needs: self.needs, times: Vec::new(), reason: None, report: None })
+        Ok(Variant { code, needs: self.needs, times: Vec::new(), reason: None, report: None, mistake: None })
     }
 }
 
@@ -55,6 +50,8 @@ impl KernelObject {
 pub struct Compiled {
     /// The code.
     pub object: KernelObject,
+    /// The mistake of the driver for which this is the kernel's simplest form.
+    pub mistake: Option<InternalError>,
     times: Vec<(&'static str, Duration)>,
     reason: Option<Reason>,
     report: Option<Report>,
@@ -68,6 +65,7 @@ pub struct Variant {
     times: Vec<(&'static str, Duration)>,
     reason: Option<Reason>,
     report: Option<Report>,
+    mistake: Option<InternalError>,
 }
 
 impl Variant {
@@ -81,7 +79,7 @@ impl Variant {
         self.needs
     }
 
-    /// How long each stage took.
+    /// How long each pass took.
     pub fn times(&self) -> &[(&'static str, Duration)] {
         &self.times
     }
@@ -89,6 +87,11 @@ impl Variant {
     /// Why work-items run one after the other that were to run in gangs.
     pub fn reason(&self) -> Option<Reason> {
         self.reason
+    }
+
+    /// The mistake of the driver for which this is the kernel's simplest form, if it is.
+    pub fn mistake(&self) -> Option<&InternalError> {
+        self.mistake.as_ref()
     }
 
     /// What became of the kernel, if a report was wanted.
@@ -109,13 +112,11 @@ pub enum CompileError {
     Import(ImportError),
     /// There is no kernel with this number.
     NoKernel(usize),
-    /// A stage broke rules of the IR: a mistake of the driver.
-    Verify(&'static str, Vec<VerifyError>),
-    /// LLVM IR could not be generated: a mistake of the driver.
-    Codegen(String),
+    /// A mistake of the driver.
+    Internal(InternalError),
     /// LLVM could not make code.
     Jit(JitError),
-    /// LLVM gave up with these words: a mistake of the driver.
+    /// LLVM gave up on a program with these words: a mistake of the driver.
     GivenUp(String),
 }
 
@@ -124,11 +125,7 @@ impl fmt::Display for CompileError {
         match self {
             Self::NoKernel(index) => write!(f, "the program has no kernel {index}"),
             Self::Import(error) => error.fmt(f),
-            Self::Verify(stage, errors) => {
-                let first = errors.first().map(ToString::to_string).unwrap_or_default();
-                write!(f, "internal error: {stage} broke {} rules, the first: {first}", errors.len())
-            }
-            Self::Codegen(reason) => write!(f, "internal error in code generation: {reason}"),
+            Self::Internal(error) => error.fmt(f),
             Self::Jit(error) => error.fmt(f),
             Self::GivenUp(words) => write!(f, "internal error of LLVM: {words}"),
         }
@@ -137,55 +134,138 @@ impl fmt::Display for CompileError {
 
 impl std::error::Error for CompileError {}
 
+impl From<InternalError> for CompileError {
+    fn from(error: InternalError) -> Self {
+        Self::Internal(error)
+    }
+}
+
 impl From<JitError> for CompileError {
     fn from(error: JitError) -> Self {
         Self::Jit(error)
     }
 }
 
-/// Reads a linked program into our IR, with one entry to each cycle and the loops marked that may wait for others.
+/// Reads a linked program into our IR and runs the passes of programs.
+///
+/// # Errors
+///
+/// When the program uses what is not supported, or the driver makes a mistake.
 pub fn load(program: &LinkedProgram) -> Result<Module, CompileError> {
-    let (program, no_ifp) = (program.clone(), program.options.no_subgroup_ifp);
+    load_recorded(program, None).map(|(module, _)| module)
+}
+
+/// A loaded program, and how long each pass took of all its kernels.
+pub type Loaded = (Module, Vec<(&'static str, Duration)>);
+
+/// As [`load`]; the folder, if there is one, receives each kernel after every pass.
+///
+/// # Errors
+///
+/// As [`load`].
+pub fn load_recorded(program: &LinkedProgram, dump: Option<&Path>) -> Result<Loaded, CompileError> {
+    let since = Instant::now();
+    let facts = ProgramFacts { sub_groups_never_wait: program.options.no_subgroup_ifp };
+    let program = program.clone();
     let mut module =
         contained(move || import::load(&program)).map_err(CompileError::GivenUp)?.map_err(CompileError::Import)?;
-    for kernel in &mut module.kernels {
-        make_reducible(kernel.body_mut());
-        // The program may say that none of its sub-groups waits for another.
-        if !(no_ifp && needs_sub_groups(kernel)) {
-            mark_waiting_loops(kernel);
-        }
+    let mut record = PassRecord::new(dump);
+    record.add_time(IMPORT, since.elapsed());
+    let mut kernels = std::mem::take(&mut module.kernels);
+    for kernel in &mut kernels {
+        record.dump_text(&kernel.name, 0, IMPORT, "pir", || kernel.to_string());
+        run_program_passes(PASSES, &module, kernel, facts, &mut record)?;
     }
+    module.kernels = kernels;
     if cfg!(debug_assertions) {
-        verify(&module, Stage::Imported).map_err(|errors| CompileError::Verify("load", errors))?;
+        verify(&module, Stage::Imported).map_err(|errors| broken_tables(&errors))?;
     }
-    Ok(module)
+    Ok((module, record.into_times()))
+}
+
+/// The stage before the first pass.
+const IMPORT: &str = "import";
+
+/// What verification says of a whole program.
+fn broken_tables(errors: &[VerifyError]) -> InternalError {
+    let first = errors.first();
+    InternalError {
+        pass: IMPORT,
+        kernel: first.map(|error| error.kernel.clone()).unwrap_or_default(),
+        loc: first.and_then(VerifyError::source_loc).unwrap_or_default(),
+        what: first.map(ToString::to_string).unwrap_or_default(),
+    }
 }
 
 /// Compiles one kernel of a loaded program for this machine and loads it.
+///
+/// # Errors
+///
+/// When there is no such kernel, LLVM cannot make code of it, or the driver makes a mistake that the options do not let it
+/// survive.
 pub fn compile_kernel(
     loader: &'static Loader,
     module: &Module,
     kernel: usize,
     options: &CompileOptions,
 ) -> Result<Variant, CompileError> {
-    let Compiled { object, mut times, reason, report } = compile_object(module, kernel, options)?;
+    compile_kernel_by(PASSES, loader, module, kernel, options)
+}
+
+/// As [`compile_kernel`], with the passes of a table.
+///
+/// # Errors
+///
+/// As [`compile_kernel`].
+pub fn compile_kernel_by(
+    table: &[Pass],
+    loader: &'static Loader,
+    module: &Module,
+    kernel: usize,
+    options: &CompileOptions,
+) -> Result<Variant, CompileError> {
+    let compiled = compile_form(table, module, kernel, options, None).or_else(|error| {
+        let mistake = mistake_to_survive(error, options)?;
+        compile_form(table, module, kernel, options, Some(mistake))
+    });
+    let Compiled { object, mut times, reason, report, mistake } = compiled?;
     let since = Instant::now();
     let loaded = object.load(loader)?;
     times.push(("load", since.elapsed()));
-    Ok(Variant { times, reason, report, ..loaded })
+    Ok(Variant { times, reason, report, mistake, ..loaded })
 }
 
 /// Compiles one kernel of a loaded program for this machine, on a thread of its own: what LLVM takes for the end of the
 /// process is an error.
+///
+/// # Errors
+///
+/// As [`compile_kernel`].
 pub fn compile_contained(
     module: &Arc<Module>,
     kernel: usize,
     options: &CompileOptions,
 ) -> Result<Compiled, CompileError> {
-    let (module, options) = (module.clone(), options.clone());
-    let compiled = contained(move || compile_object(&module, kernel, &options));
-    COMPILED.fetch_or(matches!(compiled, Ok(Ok(_))), Ordering::Relaxed);
-    compiled.unwrap_or_else(|words| Err(CompileError::GivenUp(words)))
+    let compiled = compile_apart(module, kernel, options, None).or_else(|error| {
+        let mistake = mistake_to_survive(error, options)?;
+        compile_apart(module, kernel, options, Some(mistake))
+    });
+    COMPILED.fetch_or(compiled.is_ok(), Ordering::Relaxed);
+    compiled
+}
+
+/// Compiles a kernel, in its simplest form for a mistake, on a thread of its own.
+fn compile_apart(
+    module: &Arc<Module>,
+    kernel: usize,
+    options: &CompileOptions,
+    mistake: Option<InternalError>,
+) -> Result<Compiled, CompileError> {
+    let (ours, settings) = (module.clone(), options.clone());
+    contained(move || compile_form(PASSES, &ours, kernel, &settings, mistake)).unwrap_or_else(|words| {
+        let kernel = module.kernels.get(kernel).map(|kernel| kernel.name.clone()).unwrap_or_default();
+        Err(InternalError { pass: "LLVM", kernel, loc: SourceLoc::default(), what: words }.into())
+    })
 }
 
 /// Whether this process has compiled a kernel: LLVM then has the variables that it makes when it first needs them, and the
@@ -196,133 +276,162 @@ pub fn has_compiled() -> bool {
 
 static COMPILED: AtomicBool = AtomicBool::new(false);
 
-/// Compiles one kernel of a loaded program for this machine.
-pub fn compile_object(module: &Module, kernel: usize, options: &CompileOptions) -> Result<Compiled, CompileError> {
-    match compile(module, kernel, options, None) {
+/// The mistake of the driver that an error is, if the kernel's simplest form is to be compiled for it; else the error.
+fn mistake_to_survive(error: CompileError, options: &CompileOptions) -> Result<InternalError, CompileError> {
+    match error {
+        CompileError::Internal(mistake) if !options.strict => Ok(mistake),
+        error => Err(error),
+    }
+}
+
+/// Compiles a kernel, in its simplest form for a mistake of the driver: one work-item after the other, or gangs that are the
+/// kernel's sub-groups, by those passes alone that code has to have.
+fn compile_form(
+    table: &[Pass],
+    module: &Module,
+    kernel: usize,
+    options: &CompileOptions,
+    mistake: Option<InternalError>,
+) -> Result<Compiled, CompileError> {
+    let mut request = Request {
+        vectorize: options.vectorize,
+        register_bits: jit::register_bits(options.simd),
+        bounds: options.regions,
+        only_needed: false,
+        against: None,
+    };
+    if mistake.is_some() {
+        let naive = Gangs { configuration: Configuration::Naive, ..Gangs::default() };
+        let in_gangs = module.kernels.get(kernel).is_some_and(needs_sub_groups);
+        request.vectorize = if in_gangs { Vectorize::Gangs(naive) } else { Vectorize::Scalar };
+        request.only_needed = true;
+    }
+    let compilation = Compilation { table, module, options, mistake };
+    match compilation.compile(kernel, request) {
         // Sub-groups are gangs, whatever they cost.
         Err(CompileError::Jit(JitError::StackFrame(_)))
             if !module.kernels.get(kernel).is_some_and(needs_sub_groups) =>
         {
-            compile(module, kernel, options, Some(Reason::StackFrame))
+            compilation.compile(kernel, Request { against: Some(Reason::StackFrame), ..request })
         }
         result => result,
     }
 }
 
-/// As [`compile_object`]; in gangs only if there is no reason `against` it.
-fn compile(
-    module: &Module,
-    kernel: usize,
-    options: &CompileOptions,
-    against: Option<Reason>,
-) -> Result<Compiled, CompileError> {
-    let mut kernel = module.kernels.get(kernel).ok_or(CompileError::NoKernel(kernel))?.clone();
-    let mut run = Run::new(module, &kernel.name, options);
-    let notes = Notes::new(options.report.is_some());
-    let size: usize = kernel.regions.values().map(|body| body.insts.len()).sum();
+/// What the forms of a kernel have in common.
+struct Compilation<'a> {
+    table: &'a [Pass],
+    module: &'a Module,
+    options: &'a CompileOptions,
+    mistake: Option<InternalError>,
+}
 
-    // The launch says what groups there are where the kernel cannot tell.
-    let required = kernel.attrs.reqd_work_group_size.filter(|_| needs_groups(&kernel));
-    let launch = options.launch.with_required(required);
-    run.ir("import", &kernel, Stage::Imported)?;
-    known_inputs(&mut kernel, &launch);
-    run.ir("known_inputs", &kernel, Stage::Imported)?;
-    if launch.counters != 0 {
-        own_counters(&mut kernel, &launch);
-        run.ir("own_counters", &kernel, Stage::Imported)?;
-    }
-    let sub_groups = needs_sub_groups(&kernel);
-    let vectorize = match sub_groups {
-        true => in_sub_groups(options.vectorize, &launch, kernel.attrs.sub_group_size()),
-        false => options.vectorize,
-    };
-    // Sub-groups make progress independently of each other. Other kernels do not tell who waits for whom: lanes of a gang
-    // would wait for each other for ever.
-    let against = against.or((may_wait(&kernel) && !sub_groups).then_some(Reason::Waits));
-    if matches!(vectorize, Vectorize::Gangs(Gangs { layout: Some(Layout::Linear), .. })) && against.is_none() {
-        linear_ids(&mut kernel, &launch);
-        run.ir("linear_ids", &kernel, Stage::Imported)?;
-    }
-    barriers_within(&mut kernel, options.regions);
-    run.ir("barriers", &kernel, Stage::Regions)?;
-    shared_live(module, &mut kernel);
-    run.ir("shared_live", &kernel, Stage::Regions)?;
-    if vectorize != Vectorize::Scalar && against.is_none() {
-        rounds(&mut kernel, &launch);
-        run.ir("rounds", &kernel, Stage::Regions)?;
-    }
+impl Compilation<'_> {
+    fn compile(&self, kernel: usize, request: Request) -> Result<Compiled, CompileError> {
+        let &Compilation { table, module, options, .. } = self;
+        let kernel = module.kernels.get(kernel).ok_or(CompileError::NoKernel(kernel))?.clone();
+        let name = kernel.name.clone();
+        let size: usize = kernel.regions.values().map(|body| body.insts.len()).sum();
+        let mut record = PassRecord::new(options.dump.as_deref());
+        let notes = Notes::new(options.report.is_some());
 
-    let widening = match vectorize {
-        Vectorize::Scalar => Ok(None),
-        Vectorize::Gangs(_) if against.is_some() => against.map_or(Ok(None), Err),
-        Vectorize::Gangs(gangs) => {
-            let bits = jit::register_bits(options.simd);
-            widen::plan(module, &mut kernel, gangs, bits, &launch, &notes).map(Some)
+        let mut state = KernelState::new(module, kernel, &options.launch, request, &notes, table);
+        run_passes(&mut state, &mut record)?;
+        let (launch, reason) = (state.launch, state.reason);
+        let (kernel, widening) = state.finish();
+
+        let ctx = Context::create();
+        let code = CodeOptions {
+            launch: &launch,
+            extensions: Extensions::of_host(options.simd),
+            region_functions: options.region_functions,
+            place: Cell::default(),
+        };
+        let mut steps = Steps { record, kernel: &name, place: &code.place };
+        let generate = || codegen::generate(&ctx, module, &kernel, widening.as_ref(), &code, &notes);
+        let generated = steps.run(CODEGEN, generate)?.map_err(|error| steps.mistake_in(CODEGEN, error.to_string()))?;
+        code.place.take();
+        let number = table.len() + 1;
+        steps.record.dump_text(&name, number, CODEGEN, "ll", || jit::ir_text(&generated.module));
+        let report = self.report(&name, widening.as_ref(), reason, notes);
+
+        let level = if options.opt_disable { OptLevel::None } else { jit::worthwhile(&generated.module) };
+        let machine = HostMachine::new(level, options.simd)?;
+        let optimized = steps.run(OPTIMIZE, || jit::optimize(&generated.module, &machine))?;
+        optimized.map_err(|error| steps.of_llvm(error))?;
+        steps.record.dump_text(&name, number + 1, OPTIMIZE, "ll", || jit::ir_text(&generated.module));
+        let assembly = || jit::assembly_text(&generated.module, &machine).unwrap_or_default();
+        steps.record.dump_text(&name, number + 1, OPTIMIZE, "s", assembly);
+        let bytes = steps.run(EMIT, || jit::emit_object(&generated.module, &machine))?;
+        let bytes = bytes.map_err(|error| steps.of_llvm(error))?;
+
+        let times = steps.record.into_times();
+        if options.time {
+            eprint!("{name}: {size} instructions\n{}", describe_times(&name, &times));
         }
-    };
-    let (mut widening, reason) = match widening {
-        Ok(widening) => (widening, None),
-        Err(reason) => (None, Some(reason)),
-    };
-    if let Some(widening) = widening.as_mut().filter(|_| sub_groups) {
-        widening.stack = MOST_STACK_BYTES;
-    }
-    run.ir("widen", &kernel, if widening.is_some() { Stage::Linearized } else { Stage::Regions })?;
-
-    let ctx = Context::create();
-    let code = CodeOptions {
-        launch: &launch,
-        extensions: Extensions::of_host(options.simd),
-        region_functions: options.region_functions,
-    };
-    let generated = codegen::generate(&ctx, module, &kernel, widening.as_ref(), &code, &notes);
-    let generated = generated.map_err(|error| CompileError::Codegen(error.to_string()))?;
-    run.stage("codegen", "ll", || jit::ir_text(&generated.module));
-    let report = report(&kernel.name, vectorize, widening.as_ref(), reason, notes);
-    if let (Some(report), Some(folder)) = (&report, &options.report) {
-        write_report(folder, report);
+        let object = KernelObject { bytes, needs: generated.needs };
+        Ok(Compiled { object, times, reason, report, mistake: self.mistake.clone() })
     }
 
-    let level = if options.opt_disable { OptLevel::None } else { jit::worthwhile(&generated.module) };
-    let machine = HostMachine::new(level, options.simd)?;
-    jit::optimize(&generated.module, &machine)?;
-    run.stage("optimize", "ll", || jit::ir_text(&generated.module));
-    run.dump("optimize", "s", || jit::assembly_text(&generated.module, &machine).unwrap_or_default());
-
-    let bytes = jit::emit_object(&generated.module, &machine)?;
-    run.watch.end_stage("emit");
-    if options.time {
-        eprint!("{}: {size} instructions\n{}", kernel.name, describe_times(&kernel.name, run.watch.times()));
+    /// Says what became of a kernel, if somebody wants to know.
+    fn report(
+        &self,
+        kernel: &str,
+        widening: Option<&Widening>,
+        reason: Option<Reason>,
+        notes: Notes,
+    ) -> Option<Report> {
+        let why = match (&self.mistake, reason, widening.and_then(|widening| widening.choice)) {
+            (Some(mistake), ..) => format!("its simplest form: {mistake}"),
+            (_, Some(reason), _) => reason.to_string(),
+            (.., Some(choice)) => choice.to_string(),
+            _ => "as asked".to_owned(),
+        };
+        let (configuration, width) = widening.map_or(("scalar", 1), |w| (w.configuration.name(), w.width));
+        let layout = widening.map_or("", |widening| widening.layout.how());
+        let report = Report::new(kernel, configuration, (width, layout), why, notes)?;
+        if let Some(folder) = &self.options.report {
+            write_report(folder, &report);
+        }
+        Some(report)
     }
-    let object = KernelObject { bytes, needs: generated.needs };
-    Ok(Compiled { object, times: run.watch.into_times(), reason, report })
 }
 
-/// How work-items run whose sub-groups of `size` work-items are the lanes of gangs, whatever else was asked for.
-fn in_sub_groups(asked: Vectorize, launch: &LaunchFacts, size: u32) -> Vectorize {
-    let gangs = match asked {
-        Vectorize::Scalar => Gangs::default(),
-        Vectorize::Gangs(gangs) => gangs,
-    };
-    Vectorize::Gangs(Gangs { width: Some(size), layout: Some(Layout::of_sub_groups(launch, size)), ..gangs })
+/// The steps that come after the table's passes, of one kernel.
+struct Steps<'a> {
+    record: PassRecord<'a>,
+    kernel: &'a str,
+    /// Where in the source the code is from that is being generated.
+    place: &'a Cell<SourceLoc>,
 }
 
-fn report(
-    kernel: &str,
-    asked: Vectorize,
-    widening: Option<&Widening>,
-    reason: Option<Reason>,
-    notes: Notes,
-) -> Option<Report> {
-    let why = match (asked, reason, widening.and_then(|widening| widening.choice)) {
-        (_, Some(reason), _) => reason.to_string(),
-        (Vectorize::Gangs(_), _, Some(choice)) => choice.to_string(),
-        _ => "as asked".to_owned(),
-    };
-    let (configuration, width) = widening.map_or(("scalar", 1), |w| (w.configuration.name(), w.width));
-    let layout = widening.map_or("", |widening| widening.layout.how());
-    Report::new(kernel, configuration, (width, layout), why, notes)
+impl Steps<'_> {
+    /// Does a step and takes its time. A panic is a mistake of the driver.
+    fn run<T>(&mut self, step: &'static str, work: impl FnOnce() -> T) -> Result<T, InternalError> {
+        let since = Instant::now();
+        let done = catch_unwind(AssertUnwindSafe(work));
+        self.record.add_time(step, since.elapsed());
+        done.map_err(|panic| self.mistake_in(step, describe_panic(panic.as_ref())))
+    }
+
+    fn mistake_in(&self, step: &'static str, what: String) -> InternalError {
+        InternalError { pass: step, kernel: self.kernel.to_owned(), loc: self.place.get(), what }
+    }
+
+    /// What it means that LLVM refuses to go on.
+    fn of_llvm(&self, error: JitError) -> CompileError {
+        match error {
+            JitError::Optimize(what) => self.mistake_in(OPTIMIZE, what).into(),
+            JitError::Emit(what) => self.mistake_in(EMIT, what).into(),
+            other => other.into(),
+        }
+    }
 }
+
+/// What comes after the table's passes, and needs LLVM.
+const CODEGEN: &str = "codegen";
+const OPTIMIZE: &str = "optimize";
+const EMIT: &str = "emit";
 
 /// A report that cannot be written must not change what the application sees.
 fn write_report(folder: &Path, report: &Report) {
@@ -330,50 +439,4 @@ fn write_report(folder: &Path, report: &Report) {
     let _ = std::fs::create_dir_all(folder)
         .and_then(|()| std::fs::write(path.with_extension("txt"), report.to_string()))
         .and_then(|()| std::fs::write(path.with_extension("json"), report.json()));
-}
-
-/// What accompanies the passes: time, dumps, verification.
-struct Run<'a> {
-    module: &'a Module,
-    dump: Option<(&'a Path, String)>,
-    watch: Stopwatch,
-}
-
-impl<'a> Run<'a> {
-    fn new(module: &'a Module, name: &str, options: &'a CompileOptions) -> Run<'a> {
-        let dump = options.dump.as_deref().map(|folder| (folder, file_name(name)));
-        Run { module, dump, watch: Stopwatch::start() }
-    }
-
-    /// Ends a stage whose result is IR.
-    fn ir(&mut self, stage: &'static str, kernel: &Kernel, rules: Stage) -> Result<(), CompileError> {
-        self.stage(stage, "pir", || kernel.to_string());
-        if cfg!(debug_assertions) {
-            verify_kernel(self.module, kernel, rules).map_err(|errors| CompileError::Verify(stage, errors))?;
-            self.watch.restart_stage();
-        }
-        Ok(())
-    }
-
-    /// Ends a stage whose result has a text.
-    fn stage(&mut self, stage: &'static str, kind: &str, text: impl FnOnce() -> String) {
-        self.watch.end_stage(stage);
-        self.dump(stage, kind, text);
-    }
-
-    fn dump(&mut self, stage: &str, kind: &str, text: impl FnOnce() -> String) {
-        if let Some((folder, kernel)) = &self.dump {
-            let number = self.watch.times().len();
-            let path = folder.join(format!("{kernel}.{number}-{stage}.{kind}"));
-            // A dump that cannot be written must not change what the application sees.
-            let _ = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, text()));
-            self.watch.restart_stage();
-        }
-    }
-}
-
-/// A kernel's name as a file's name: kernels may be called anything in SPIR-V.
-fn file_name(kernel: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
-    kernel.chars().take(80).map(plain).collect()
 }

@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn each_stage_is_a_line_in_milliseconds() {
-        let times = [("import", Duration::from_micros(1_500)), ("widen", Duration::from_secs(2))];
-        assert_eq!(describe_times("k", &times), "k: import 1.5 ms\nk: widen 2000.0 ms\n");
+        let times = [("import", Duration::from_micros(1_500)), ("linearize", Duration::from_secs(2))];
+        assert_eq!(describe_times("k", &times), "k: import 1.5 ms\nk: linearize 2000.0 ms\n");
     }
 }

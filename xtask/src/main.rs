@@ -24,6 +24,7 @@ mod stress;
 mod suite;
 mod test;
 mod tidy;
+mod walkthroughs;
 mod workspace;
 
 use std::process::ExitCode;
@@ -35,6 +36,7 @@ usage: cargo xtask COMMAND
   demo                     set up, build, show the device, render and check a picture
   test                     set up, build, run every test and the tidy rules
   tidy                     check the architecture's rules
+  walkthroughs [NAME...]   apply the patches of docs/walkthroughs to a copy of the tree, and run what they say
   install [--user | --system | --prefix DIR]
                            copy the driver and register it with the ICD loader
   bench [--only NAME] [--table configurations|drivers] [--rounds N] [--resume] [--driver NAME=PATH] [--write]
@@ -90,6 +92,7 @@ fn main() -> ExitCode {
         "demo-render" => demo::render(),
         "test" => test::run(rest),
         "tidy" => tidy::run(),
+        "walkthroughs" => walkthroughs::run(rest),
         "install" => install::run(rest),
         "accuracy" => accuracy::run(rest),
         "bench" => bench::run(rest),

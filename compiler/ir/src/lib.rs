@@ -9,9 +9,9 @@ pub mod eval;
 pub mod interp;
 pub mod ir;
 pub mod outline;
+pub mod plan;
 pub mod report;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod transform;
 pub mod verify;
-pub mod widen;

@@ -6,6 +6,7 @@ mod graph;
 pub mod jumps;
 mod kernels;
 mod neighbours;
+mod planning;
 mod private;
 mod random;
 mod reduce;
@@ -14,5 +15,6 @@ pub mod script;
 mod walks;
 
 pub use kernels::{Generated, Shape, random_kernel};
+pub use planning::plan_gangs;
 pub use random::Random;
 pub use reduce::reduce;

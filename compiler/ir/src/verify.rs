@@ -19,7 +19,7 @@ mod normal;
 mod types;
 
 /// How far a kernel has come; each stage has its own rules.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Stage {
     /// As import leaves it: one region, barriers as instructions.
     Imported,
@@ -55,6 +55,14 @@ impl fmt::Display for VerifyError {
             write!(f, ", {}", self.place)?;
         }
         write!(f, ": {}\n  {}", self.message, self.line)
+    }
+}
+
+impl VerifyError {
+    /// Where in the source what is wrong comes from, as its line says.
+    pub fn source_loc(&self) -> Option<SourceLoc> {
+        let (line, column) = self.line.rsplit_once(" @")?.1.split_once(':')?;
+        Some(SourceLoc { line: line.parse().ok()?, column: column.parse().ok()? })
     }
 }
 

@@ -2,8 +2,8 @@
 
 use lockstep_ir::ir::parse_module;
 use lockstep_ir::report::Notes;
+use lockstep_ir::testing::plan_gangs;
 use lockstep_ir::verify::{Stage, verify};
-use lockstep_ir::widen::plan;
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::launch_facts::LaunchFacts;
 use std::fmt::Write;
@@ -15,8 +15,11 @@ fn kernel_text(count: usize, unreachable_default: bool) -> String {
     let mut text = String::from(
         "kernel \"k\" {\n  args 8\n  param \"x\" pointer.global \"int*\" size 8 align 8 offset 0\n  input value(0, 0): \
          ptr.global\n  region r0 {\n  b0(v0: ptr.global):\n    v1: i64 = query.global_id 0\n    v2: i32 = trunc v1\n    \
-         v3: i32 = and v2, 3\n    jump b2(v2)\n  b1:\n    unreachable\n",
+         v3: i32 = and v2, 3\n    jump b2(v2)\n",
     );
+    if unreachable_default {
+        text += "  b1:\n    unreachable\n";
+    }
     for k in 0..count {
         let [from, to] = [k, k + 1].map(|k| 2 + 4 * k);
         let value = 4 + 4 * k;
@@ -56,7 +59,7 @@ fn widened_size(count: usize, unreachable_default: bool) -> usize {
     let mut module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let mut kernel = module.kernels.swap_remove(0);
     let gangs = Gangs { width: Some(16), ..Gangs::default() };
-    let widened = plan(&module, &mut kernel, gangs, 512, &LaunchFacts::default(), &Notes::new(false));
+    let widened = plan_gangs(&module, &mut kernel, gangs, 512, &LaunchFacts::default(), &Notes::new(false));
     assert!(widened.is_ok(), "{:?}", widened.err());
     let size = kernel.regions.values().flat_map(|body| body.layout.iter().map(|&b| body.blocks[b].insts.len())).sum();
     module.kernels.push(kernel);

@@ -30,7 +30,7 @@ pub enum Vectorize {
 }
 
 /// How a kernel is to be compiled.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct CompileOptions {
     /// Spend no time on fast code (`-cl-opt-disable`).
     pub opt_disable: bool,
@@ -44,12 +44,31 @@ pub struct CompileOptions {
     pub region_functions: Versions,
     /// What holds of every launch of the code.
     pub launch: LaunchFacts,
-    /// The folder that receives the kernel after every stage.
+    /// The folder that receives the kernel after every pass.
     pub dump: Option<PathBuf>,
     /// The folder that receives what became of the kernel's loads, stores, branches and loops.
     pub report: Option<PathBuf>,
-    /// Whether the time of each stage is written to standard error.
+    /// Whether the time of each pass is written to standard error.
     pub time: bool,
+    /// Whether a mistake of the driver is an error, as tests want it. Else the kernel gets its simplest form.
+    pub strict: bool,
+}
+
+impl Default for CompileOptions {
+    fn default() -> CompileOptions {
+        CompileOptions {
+            opt_disable: false,
+            vectorize: Vectorize::default(),
+            simd: None,
+            regions: Bounds::default(),
+            region_functions: Versions::default(),
+            launch: LaunchFacts::default(),
+            dump: None,
+            report: None,
+            time: false,
+            strict: true,
+        }
+    }
 }
 
 impl CompileOptions {

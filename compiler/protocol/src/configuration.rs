@@ -11,7 +11,7 @@ use std::str::FromStr;
 pub const WIDTHS: [u32; 6] = [2, 4, 8, 16, 32, 64];
 
 /// How much the vectorizer makes of what lanes have in common.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Configuration {
     /// Nothing: every value is a vector, every branch is folded.
     Naive,

@@ -15,9 +15,9 @@ use inkwell::values::{
     IntValue, PointerValue,
 };
 use inkwell::{AddressSpace, IntPredicate};
-use lockstep_ir::ir::{FastMath, IntFlags, Ordering};
+use lockstep_ir::ir::{FastMath, IntFlags, Ordering, SourceLoc};
 use lockstep_protocol::types::Type;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::num::NonZeroU32;
 
 /// The result of emitting something. LLVM's builder fails only on a mistake of ours, which the
@@ -40,6 +40,8 @@ pub struct Emit<'ctx, 'm> {
     pub extensions: Extensions,
     /// Where lanes store that are off, once that is wanted.
     pub nowhere: OnceCell<PointerValue<'ctx>>,
+    /// The place in the source of what is being emitted.
+    pub place: &'m Cell<SourceLoc>,
 }
 
 impl<'ctx> Emit<'ctx, '_> {

@@ -45,14 +45,14 @@ use inkwell::module::Module as LlvmModule;
 use inkwell::values::{FunctionValue, IntValue};
 use lockstep_ir::analysis::origins::apart;
 use lockstep_ir::analysis::waiting::{may_wait, waits};
-use lockstep_ir::ir::{Function, Kernel, Module, Region};
+use lockstep_ir::ir::{Function, Kernel, Module, Region, SourceLoc};
+use lockstep_ir::plan::Widening;
 use lockstep_ir::report::Notes;
-use lockstep_ir::widen::Widening;
 use lockstep_protocol::configuration::Versions;
 use lockstep_protocol::kernel_abi::{KernelEntry, LaunchFrame, ScratchNeeds};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use storage::Storage;
 use vector::Around;
 
@@ -78,6 +78,8 @@ pub struct CodeOptions<'a> {
     pub extensions: Extensions,
     /// Whether regions are functions of their own.
     pub region_functions: Versions,
+    /// Receives the place in the source of what code is generated of, for whoever has to say where that went wrong.
+    pub place: Cell<SourceLoc>,
 }
 
 /// Generates the code of one kernel of `module`, which may run in gangs. What
@@ -90,7 +92,7 @@ pub fn generate<'ctx>(
     options: &CodeOptions<'_>,
     notes: &Notes,
 ) -> Result<Generated<'ctx>, BuilderError> {
-    let &CodeOptions { launch, extensions, region_functions } = options;
+    let &CodeOptions { launch, extensions, region_functions, ref place } = options;
     let llvm = ctx.create_module(&kernel.name);
     let (lanes, layout) = widening.map_or((1, Layout::X), |widening| (widening.width, widening.layout));
     let storage = Storage::of(kernel, lanes, layout);
@@ -104,6 +106,7 @@ pub fn generate<'ctx>(
             scopes: Scopes::new(ctx, apart(kernel, launch)),
             extensions,
             nowhere: OnceCell::new(),
+            place,
         };
         emit.at(emit.block("entry"));
         emit

@@ -98,6 +98,7 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
                 self.emit.at(to);
             }
             for &inst in &self.body.blocks[block].insts {
+                self.emit.place.set(self.body.insts[inst].loc);
                 self.inst(inst)?;
             }
             self.terminator(block, &mut exits)?;

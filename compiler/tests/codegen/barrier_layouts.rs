@@ -12,7 +12,7 @@ use crate::machine;
 use crate::machine::code::{Code, Side};
 use lockstep_ir::interp::{self, Arg, Memory, NdRange};
 use lockstep_ir::ir::Module;
-use lockstep_ir::widen::Reason;
+use lockstep_ir::plan::Reason;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::launch_facts::LaunchFacts;

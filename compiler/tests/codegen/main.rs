@@ -20,6 +20,7 @@ mod kernels;
 mod layouts;
 mod masked_loads;
 mod memory_order;
+mod mistakes;
 mod one_by_one;
 mod operations;
 mod pieces;

@@ -5,9 +5,9 @@ use crate::layouts::build;
 use crate::machine;
 use lockstep_ir::interp::{self, Arg, Memory, NdRange};
 use lockstep_ir::report::Notes;
+use lockstep_ir::testing::plan_gangs;
 use lockstep_ir::transform::barriers::barriers;
 use lockstep_ir::transform::shared_live::shared_live;
-use lockstep_ir::widen::plan;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::launch_facts::LaunchFacts;
@@ -34,7 +34,7 @@ fn planned(launch: &LaunchFacts) -> (usize, usize) {
     let mut kernel = module.kernels[0].clone();
     barriers(&mut kernel);
     shared_live(&module, &mut kernel);
-    let widening = plan(&module, &mut kernel, Gangs::default(), 512, launch, &Notes::default()).unwrap();
+    let widening = plan_gangs(&module, &mut kernel, Gangs::default(), 512, launch, &Notes::default()).unwrap();
     let alone = widening.regions.values().filter(|region| region.alone).count();
     (alone, widening.regions.len() - alone)
 }

@@ -5,8 +5,8 @@ use crate::layouts::build as cleaned;
 use crate::machine;
 use lockstep_ir::interp::{self, Arg, Memory, NdRange};
 use lockstep_ir::report::Notes;
+use lockstep_ir::testing::plan_gangs;
 use lockstep_ir::transform::barriers::barriers;
-use lockstep_ir::widen::plan;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::launch_facts::LaunchFacts;
@@ -80,7 +80,7 @@ fn rounds_by_the_bytes_of_a_round() {
             let notes = Notes::new(true);
             let mut kernel = kernel.clone();
             barriers(&mut kernel);
-            plan(&module, &mut kernel, Gangs::of_width(16), 256, &LaunchFacts::default(), &notes).unwrap();
+            plan_gangs(&module, &mut kernel, Gangs::of_width(16), 256, &LaunchFacts::default(), &notes).unwrap();
             let notes = format!("{notes:?}");
             let rounds = notes.split(" at once").next().and_then(|before| before.rsplit('"').next()).unwrap_or("");
             rounds.parse::<u32>().unwrap_or(1)

@@ -1,8 +1,9 @@
 //! How many work-items a gang gets, which is the same on all machines for registers of so many bits.
 
 use crate::layouts::build;
+use lockstep_ir::plan::Widening;
 use lockstep_ir::report::Notes;
-use lockstep_ir::widen::{Widening, plan};
+use lockstep_ir::testing::plan_gangs;
 use lockstep_protocol::configuration::{Configuration, Gangs};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
@@ -13,7 +14,8 @@ fn gangs_of(source: &str, bits: u32, configuration: Configuration, local: [u64; 
     let mut kernel = module.kernels[0].clone();
     let launch = LaunchFacts::of_range([0; 3], [256, 256, 1], local);
     let gangs = Gangs { configuration, ..Gangs::default() };
-    plan(&module, &mut kernel, gangs, bits, &launch, &Notes::default()).unwrap_or_else(|e| panic!("{source}: {e}"))
+    plan_gangs(&module, &mut kernel, gangs, bits, &launch, &Notes::default())
+        .unwrap_or_else(|e| panic!("{source}: {e}"))
 }
 
 /// A long chain fills the units of 512 bits only if it is computed for twice as many lanes at once.

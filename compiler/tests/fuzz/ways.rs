@@ -5,12 +5,13 @@ use lockstep_ir::analysis::cfg::cfg;
 use lockstep_ir::analysis::lines::lines;
 use lockstep_ir::interp::{Memory, run_gangs, run_limited};
 use lockstep_ir::ir::{Function, InstData, Kernel, Module, Region, Value};
+use lockstep_ir::plan::{Reason, RegionPlan};
 use lockstep_ir::report::{Notes, Report};
 use lockstep_ir::testing::Generated;
+use lockstep_ir::testing::plan_gangs;
 use lockstep_ir::transform::barriers::{barriers, barriers_within};
 use lockstep_ir::transform::shared_live::shared_live;
 use lockstep_ir::verify::{Stage, verify, verify_kernel};
-use lockstep_ir::widen::{self, Reason, RegionPlan};
 use lockstep_protocol::compile_options::Bounds;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
@@ -130,7 +131,7 @@ pub fn planned(g: &Generated) -> Planned {
     let plan = |versions: Versions, notes: &Notes| {
         let mut kernel = kernel.clone();
         let gangs = Gangs::of_width(WIDTH).with_versions(versions);
-        let widening = widen::plan(&g.module, &mut kernel, gangs, REGISTER_BITS, &LaunchFacts::default(), notes);
+        let widening = plan_gangs(&g.module, &mut kernel, gangs, REGISTER_BITS, &LaunchFacts::default(), notes);
         (kernel, widening.unwrap())
     };
     let notes = Notes::new(true);
@@ -188,7 +189,7 @@ fn lockstep(
     let mut kernel = g.module.kernels[0].clone();
     barriers_within(&mut kernel, regions);
     shared_live(&g.module, &mut kernel);
-    let planned = widen::plan(&g.module, &mut kernel, gangs, REGISTER_BITS, launch, &Notes::default());
+    let planned = plan_gangs(&g.module, &mut kernel, gangs, REGISTER_BITS, launch, &Notes::default());
     let layout = planned.map_err(|reason| reason.to_string())?.layout;
     verify_kernel(&g.module, &kernel, Stage::Linearized).map_err(|errors| errors[0].to_string())?;
     let module = Module { kernels: vec![kernel], ..g.module.clone() };

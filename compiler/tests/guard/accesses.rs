@@ -6,7 +6,7 @@ use crate::code::{Code, Side};
 use crate::conditions::{CONDITIONS, Condition, Launch};
 use lockstep_ir::interp::{Arg, Memory};
 use lockstep_ir::ir::Module;
-use lockstep_ir::widen::Reason;
+use lockstep_ir::plan::Reason;
 use lockstep_protocol::configuration::Configuration;
 use std::fmt::Write;
 use std::ops::Range;

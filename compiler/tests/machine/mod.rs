@@ -5,7 +5,7 @@ pub mod code;
 use code::{Code, Side};
 use lockstep_ir::interp::{Arg, Memory, NdRange, Report};
 use lockstep_ir::ir::Module;
-use lockstep_ir::widen::Reason;
+use lockstep_ir::plan::Reason;
 use lockstep_protocol::compile_options::CompileOptions;
 use lockstep_protocol::launch_facts::LaunchFacts;
 

@@ -20,7 +20,7 @@ type Work = unsafe extern "C" fn(*mut c_void);
 /// Rounds that the first one waits before another begins: what another thread holds is often free again by then.
 const ROUNDS: u32 = 64;
 
-/// Bytes of a stack: what code of gangs may take (`widen::MOST_STACK_BYTES`), and as much for what it calls.
+/// Bytes of a stack: what code of gangs may take (`plan::MOST_STACK_BYTES`), and as much for what it calls.
 const STACK: usize = 1 << 20;
 
 /// Stacks that a thread keeps.

@@ -45,8 +45,10 @@ pub struct Options {
     pub dump: Option<PathBuf>,
     /// `LOCKSTEP_REPORT`.
     pub report: Option<PathBuf>,
-    /// Whether the milliseconds of each stage of building and compiling go to standard error (`LOCKSTEP_TIME`).
+    /// Whether the milliseconds of each pass of building and compiling go to standard error (`LOCKSTEP_TIME`).
     pub time: bool,
+    /// Whether a mistake of the driver in a pass or in code generation is an error (`LOCKSTEP_STRICT`).
+    pub strict: bool,
     /// What goes to standard error (`LOCKSTEP_LOG`).
     pub log: Log,
     /// What the platform and the device call themselves, for applications that look for names they know.
@@ -162,6 +164,7 @@ impl Default for Options {
             dump: None,
             report: None,
             time: false,
+            strict: false,
             log: Log::Off,
             identity: Identity::default(),
             search_path: None,

@@ -88,7 +88,7 @@ pub const TABLE: &[Switch] = &[
     Switch {
         name: "LOCKSTEP_DUMP",
         default: "nothing",
-        meaning: "folder that receives each kernel's IR, LLVM IR and assembly after every stage",
+        meaning: "folder that receives each kernel's IR after every pass, its LLVM IR and assembly: `KERNEL.NUMBER-PASS.pir` with the numbers of [passes.md](passes.md)",
         read: |value, reading| text(value, &mut reading.options.dump),
         accepted: "dumps",
         refused: None,
@@ -104,8 +104,16 @@ pub const TABLE: &[Switch] = &[
     Switch {
         name: "LOCKSTEP_TIME",
         default: "0",
-        meaning: "whether how long each stage takes goes to standard error: of a program's build clang, link, clean-up and import, of a kernel's compilation its instructions after the import and every pass, LLVM's `optimize` and `emit` apart; in milliseconds, a line each (`cargo xtask bench compile_growth` reads them): 0 or 1",
+        meaning: "whether how long each pass takes goes to standard error: of a program's build clang, link, clean-up, import and the passes of programs, of a kernel's compilation its instructions after the import and every pass, over all regions (the estimates of widths are `width_selection`), LLVM's `optimize` and `emit` apart; in milliseconds, a line each (`cargo xtask bench compile_growth` reads them): 0 or 1",
         read: |value, reading| on_or_off(value, &mut reading.options.time),
+        accepted: "1",
+        refused: Some("yes"),
+    },
+    Switch {
+        name: "LOCKSTEP_STRICT",
+        default: "0",
+        meaning: "whether a mistake of the driver in a pass or in code generation is an error of the launch, as tests and fuzzers want it: 1; or 0 for the kernel's simplest form (one work-item after the other, sub-groups in gangs without passes that code need not have), which the report says and standard error, once of a kernel",
+        read: |value, reading| on_or_off(value, &mut reading.options.strict),
         accepted: "1",
         refused: Some("yes"),
     },

@@ -144,10 +144,9 @@ pub(super) fn link(objects: &[&CompiledObject], options: &BuildOptions) -> Resul
 pub(super) fn import(linked: LinkedProgram, mut log: String) -> Result<Linked> {
     log.push_str(&linked.log);
     tell_program_times(&linked.times);
-    let mut watch = Stopwatch::start();
-    let module = pipeline::load(&linked)
+    let (module, times) = pipeline::load_recorded(&linked, options().dump.as_deref())
         .map_err(|error| FrontendError::LinkFailure { log: format!("{log}error: {error}\n") })?;
-    end_program_stage(&mut watch, "import");
+    tell_program_times(&times);
     Ok(Linked { linked, outline: describe_program(&module), module: Some(module), log })
 }
 

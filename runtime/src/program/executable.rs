@@ -3,13 +3,14 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Once, OnceLock};
 
 use crate::execute::LOADER;
 use lockstep_compiler::container::{Binary, Image, KernelCode};
 use lockstep_compiler::frontend::LinkedProgram;
 use lockstep_compiler::pipeline::{self, CompileError, KernelObject, Variant};
 use lockstep_ir::ir::Module;
+use lockstep_ir::plan::pass_runner::InternalError;
 use lockstep_protocol::compile_options::CompileOptions;
 use lockstep_protocol::launch_facts::{LaunchFacts, objects};
 use lockstep_protocol::outline::{KernelOutline, Outline};
@@ -50,13 +51,31 @@ pub struct Executable {
 }
 
 /// A kernel's machine code.
-#[derive(Default)]
 struct Code {
     variants: Variants<Result<Made>>,
     /// What came with the program, or was made for its binary.
     ready: OnceLock<Vec<Ready>>,
     /// What launches wait for, in the order in which it is made, with the events that tell them.
     wanted: Mutex<VecDeque<(LaunchFacts, Arc<Event>)>>,
+    /// From when standard error was told of a mistake of the driver.
+    told: Once,
+}
+
+impl Code {
+    /// None yet, of a kernel whose code takes long to make or not, but what came with the program.
+    fn new(takes_long: bool, ready: Vec<Ready>) -> Code {
+        Code {
+            variants: Variants::new(takes_long),
+            ready: if ready.is_empty() { OnceLock::new() } else { OnceLock::from(ready) },
+            wanted: Mutex::default(),
+            told: Once::new(),
+        }
+    }
+
+    /// Says, once of a kernel, for which mistake of the driver it runs in its simplest form.
+    fn tell_mistake(&self, mistake: &InternalError) {
+        self.told.call_once(|| eprintln!("lockstep: {mistake}; the kernel runs in its simplest form"));
+    }
 }
 
 #[derive(Clone)]
@@ -87,12 +106,8 @@ impl Executable {
                 ready.push(Ready::new(code.facts, Arc::new(code.object)));
             }
         }
-        let with = |(kernel, ready): (&KernelOutline, Vec<Ready>)| Code {
-            variants: Variants::new(takes_long(kernel)),
-            ready: if ready.is_empty() { OnceLock::new() } else { OnceLock::from(ready) },
-            ..Code::default()
-        };
-        let code = outline.kernels.iter().zip(ready).map(with).collect();
+        let kernels = outline.kernels.iter().zip(ready);
+        let code = kernels.map(|(kernel, ready)| Code::new(takes_long(kernel), ready)).collect();
         Ok(Executable { linked, outline, module, identity: OnceLock::new(), globals, code, binary: OnceLock::new() })
     }
 
@@ -289,8 +304,11 @@ impl Executable {
             return Ok(made);
         }
         let compiled = pipeline::compile_contained(self.module()?, index, &settings).map_err(failed)?;
-        if let Some((cache, key)) = place {
-            cache.put(&key, &compiled.object);
+        match (&compiled.mistake, place) {
+            // The next process is to hear of it as well.
+            (Some(mistake), _) => self.code[index].tell_mistake(mistake),
+            (None, Some((cache, key))) => cache.put(&key, &compiled.object),
+            (None, None) => {}
         }
         load(compiled.object).map_err(failed)
     }
@@ -304,7 +322,10 @@ impl Executable {
 
     /// The program in our IR.
     fn module(&self) -> Result<&Arc<Module>> {
-        let read = || pipeline::load(&self.linked).map(Arc::new).map_err(|error| error.to_string());
+        let read = || {
+            let loaded = pipeline::load_recorded(&self.linked, options().dump.as_deref());
+            loaded.map(|(module, _)| Arc::new(module)).map_err(|error| error.to_string())
+        };
         let module = self.module.get_or_init(read).as_ref();
         module.map_err(|error| error!(CL_OUT_OF_RESOURCES, "the program could not be read: {error}"))
     }
@@ -325,6 +346,7 @@ fn settings(linked: &LinkedProgram, launch: &LaunchFacts) -> CompileOptions {
         dump: options().dump.clone(),
         report: options().report.clone(),
         time: options().time,
+        strict: options().strict,
         ..CompileOptions::default()
     }
 }

@@ -25,7 +25,7 @@ pub struct SourceFile {
 /// Folders that hold no source of ours.
 const SKIPPED: [&str; 3] = ["target", ".git", "node_modules"];
 /// What the rules look at.
-const EXTENSIONS: [&str; 6] = ["rs", "cl", "h", "toml", "md", "pir"];
+const EXTENSIONS: [&str; 7] = ["rs", "cl", "h", "toml", "md", "pir", "patch"];
 
 impl Tree {
     /// Reads the workspace.

@@ -1,6 +1,7 @@
 ; test: versions
 ; test: run
-; test: linearize_versions
+; test: coherence_versions, divergent_loops, linearize
+; passes: -all,unmasked_loops=always,all_true=always
 ; stage: normalized
 ; Only in the copy of the arm do all lanes enter the loop, so only there it has a version.
 ; run: loop_in_an_arm([1, 3, 2, 2]:i32, 7:i32, 0:i32) global=4 local=4 => [8, 24, 16, 16]:i32
@@ -41,7 +42,7 @@ kernel "loop_in_an_arm" {
   }
 }
 
-; output: linearize_versions
+; output: coherence_versions, divergent_loops, linearize
 ; kernel "loop_in_an_arm" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

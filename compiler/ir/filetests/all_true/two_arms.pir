@@ -1,4 +1,5 @@
-; test: all_true
+; test: coherence_versions
+; passes: -all,all_true=always
 ; test: versions
 ; test: run
 ; stage: normalized
@@ -35,7 +36,7 @@ kernel "two_arms" {
   }
 }
 
-; output: all_true
+; output: coherence_versions
 ; kernel "two_arms" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

@@ -1,4 +1,5 @@
-; test: barriers_sharing_regions
+; test: barriers
+; bounds: few_insts(0) most_copies(0)
 ; test: run
 ; The second condition stands behind the barrier under the first one and behind what is done instead. It is copied once for
 ; the work-items that come from the barriers, which go on where a number tells.
@@ -55,7 +56,7 @@ kernel "chain" {
   }
 }
 
-; output: barriers_sharing_regions
+; output: barriers
 ; kernel "chain" {
 ;   args 24
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

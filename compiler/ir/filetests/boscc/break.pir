@@ -1,4 +1,4 @@
-; test: boscc
+; test: divergent_loops, boscc
 ; test: run
 ; stage: normalized
 ; The same arm, of which some lanes leave the loop (`break`).
@@ -54,7 +54,7 @@ kernel "break" {
   }
 }
 
-; output: boscc
+; output: divergent_loops, boscc
 ; kernel "break" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

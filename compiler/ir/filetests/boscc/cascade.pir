@@ -1,4 +1,4 @@
-; test: boscc
+; test: divergent_loops, boscc
 ; test: run
 ; stage: normalized
 ; Moll 2021, figures 9.4 and 9.6: each case of a cascade is costly, and so is what is left of it.
@@ -61,7 +61,7 @@ kernel "cascade" {
   }
 }
 
-; output: boscc
+; output: divergent_loops, boscc
 ; kernel "cascade" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

@@ -1,4 +1,4 @@
-; test: boscc
+; test: divergent_loops, boscc
 ; test: run
 ; stage: normalized
 ; Moll 2021, figure 9.4: a costly arm in a loop, of which some lanes go on with the next iteration (`continue`).
@@ -54,7 +54,7 @@ kernel "continue" {
   }
 }
 
-; output: boscc
+; output: divergent_loops, boscc
 ; kernel "continue" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

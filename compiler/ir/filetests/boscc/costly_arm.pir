@@ -1,4 +1,4 @@
-; test: boscc
+; test: divergent_loops, boscc
 ; test: run
 ; stage: normalized
 ; Moll 2021, figure 9.5: the arm with the divisions gets a gate, the empty one does not.
@@ -37,7 +37,7 @@ kernel "costly_arm" {
   }
 }
 
-; output: boscc
+; output: divergent_loops, boscc
 ; kernel "costly_arm" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

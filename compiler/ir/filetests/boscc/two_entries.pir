@@ -1,4 +1,4 @@
-; test: boscc
+; test: divergent_loops, boscc
 ; test: run
 ; stage: normalized
 ; What `||` makes: an arm with two ways in, behind one gate for both.
@@ -44,7 +44,7 @@ kernel "two_entries" {
   }
 }
 
-; output: boscc
+; output: divergent_loops, boscc
 ; kernel "two_entries" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

@@ -1,4 +1,4 @@
-; test: boscc
+; test: divergent_loops, boscc
 ; test: run
 ; stage: normalized
 ; Moll 2021, figure 9.4: an arm that ends early for some of its lanes (`return`, or `continue` before what follows) leads to two blocks.
@@ -45,7 +45,7 @@ kernel "two_exits" {
   }
 }
 
-; output: boscc
+; output: divergent_loops, boscc
 ; kernel "two_exits" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

@@ -1,4 +1,5 @@
-; test: in_turn
+; test: coherence_versions
+; passes: -all,in_turn=always
 ; test: run
 ; stage: normalized
 ; Bulavintsev 2019, for inner loops that few work-items enter: where few lanes do, they run a copy one after the other.
@@ -38,7 +39,7 @@ kernel "inner_loop_of_some" {
   }
 }
 
-; output: in_turn
+; output: coherence_versions
 ; kernel "inner_loop_of_some" {
 ;   args 8
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

@@ -1,4 +1,5 @@
 ; test: interleave
+; gangs: width(4)
 ; stage: regions
 ; Elements of four bytes that are also accessed two at a time: as a double, a long and an address.
 ; run: k([1, 2, 3, 4, 5, 6]:i32, [0 x 12]:i32, 0:i32) global=6 local=3 => _, [1, 7, 2, 7, 3, 7, 4, 7, 5, 7, 6, 7]:i32

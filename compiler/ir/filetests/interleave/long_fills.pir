@@ -1,4 +1,5 @@
 ; test: interleave
+; gangs: width(4) configuration(naive)
 ; stage: regions
 ; A fill of more elements than are written out is a loop, and what follows it has a block of its own: two in one block,
 ; and one of a part of an array.

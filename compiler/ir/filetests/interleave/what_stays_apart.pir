@@ -1,4 +1,5 @@
 ; test: interleave
+; gangs: width(4) configuration(naive)
 ; stage: regions
 ; Slots that cannot be interleaved: accessed with sizes too different, not aligned, volatile, copied by an
 ; unknown length, whose address is stored, and one that may stand for another. Those with an address and a

@@ -1,4 +1,5 @@
 ; test: interleave
+; gangs: width(4)
 ; stage: regions
 ; What is added to addresses counts for all four lanes, wide accesses fall into elements, and short copies
 ; become loads and stores; also where one of two arrays is chosen.

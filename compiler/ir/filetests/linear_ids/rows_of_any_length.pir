@@ -1,4 +1,5 @@
 ; test: linear_ids
+; gangs: layout(linear)
 ; test: run
 ; Ids follow from the place in the group, in groups that end a dimension early as well.
 ; run: rows_of_any_length(zeros(48)) global=4x3 local=3x2 => [0, 1, 2, 100, 10, 11, 12, 110, 200, 201, 202, 300]:i32

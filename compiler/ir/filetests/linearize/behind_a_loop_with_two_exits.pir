@@ -1,4 +1,4 @@
-; test: linearize
+; test: divergent_loops, linearize
 ; test: run
 ; stage: normalized
 ; A uniform loop is left by all its lanes, through either exit: the block where both meet (b7) needs no mask
@@ -49,7 +49,7 @@ kernel "behind_a_loop_with_two_exits" {
   }
 }
 
-; output: linearize
+; output: divergent_loops, linearize
 ; kernel "behind_a_loop_with_two_exits" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

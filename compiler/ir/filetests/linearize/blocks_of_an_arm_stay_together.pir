@@ -1,4 +1,4 @@
-; test: linearize
+; test: divergent_loops, linearize
 ; test: run
 ; stage: normalized
 ; Moll 2021, figure 8.6: the other arm, b2, does not come between the blocks that b1 dominates, so the branch
@@ -37,7 +37,7 @@ kernel "blocks_of_an_arm_stay_together" {
   }
 }
 
-; output: linearize
+; output: divergent_loops, linearize
 ; kernel "blocks_of_an_arm_stay_together" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

@@ -1,4 +1,4 @@
-; test: linearize
+; test: divergent_loops, linearize
 ; test: run
 ; stage: normalized
 ; Moll 2021, figure 8.2, as its text tells: b goes on to d and defers e, d goes on to e and defers h; the
@@ -56,7 +56,7 @@ kernel "deferred_blocks_move_on" {
   }
 }
 
-; output: linearize
+; output: divergent_loops, linearize
 ; kernel "deferred_blocks_move_on" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

@@ -1,4 +1,4 @@
-; test: linearize
+; test: divergent_loops, linearize
 ; test: run
 ; stage: normalized
 ; Moll 2021, figure 8.1: the uniform branch stays, so the slow calls in both arms of the divergent one are
@@ -39,7 +39,7 @@ kernel "divergent_branch_in_a_uniform_arm" {
   }
 }
 
-; output: linearize
+; output: divergent_loops, linearize
 ; kernel "divergent_branch_in_a_uniform_arm" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

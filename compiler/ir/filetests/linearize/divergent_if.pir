@@ -1,4 +1,4 @@
-; test: linearize
+; test: divergent_loops, linearize
 ; test: run
 ; stage: regions
 ; The arm runs for the lanes of its mask; where the ways meet there is none.
@@ -29,7 +29,7 @@ kernel "divergent_if" {
   }
 }
 
-; output: linearize
+; output: divergent_loops, linearize
 ; kernel "divergent_if" {
 ;   args 12
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

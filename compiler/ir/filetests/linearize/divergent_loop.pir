@@ -1,4 +1,4 @@
-; test: linearize
+; test: divergent_loops, linearize
 ; test: run
 ; stage: regions
 ; Lanes that have left wait; the counter goes on for all, the sum is kept for those that left.
@@ -30,7 +30,7 @@ kernel "divergent_loop" {
   }
 }
 
-; output: linearize
+; output: divergent_loops, linearize
 ; kernel "divergent_loop" {
 ;   args 12
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

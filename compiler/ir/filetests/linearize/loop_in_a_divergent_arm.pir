@@ -1,4 +1,4 @@
-; test: linearize
+; test: divergent_loops, linearize
 ; test: run
 ; stage: regions
 ; No lane may come to the loop, although all that do leave it together.
@@ -36,7 +36,7 @@ kernel "loop_in_a_divergent_arm" {
   }
 }
 
-; output: linearize
+; output: divergent_loops, linearize
 ; kernel "loop_in_a_divergent_arm" {
 ;   args 12
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

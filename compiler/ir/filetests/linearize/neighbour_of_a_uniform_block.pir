@@ -1,4 +1,4 @@
-; test: linearize
+; test: divergent_loops, linearize
 ; test: run
 ; stage: normalized
 ; Karrenberg & Hack 2012, figure 9: a (b0) is divergent, c (b2) uniform. The way a, b, d, f must stay
@@ -40,7 +40,7 @@ kernel "neighbour_of_a_uniform_block" {
   }
 }
 
-; output: linearize
+; output: divergent_loops, linearize
 ; kernel "neighbour_of_a_uniform_block" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

@@ -1,4 +1,4 @@
-; test: linearize
+; test: divergent_loops, linearize
 ; test: run
 ; stage: normalized
 ; Karrenberg & Hack 2012, figures 6 and 10, left: only b (b1) is divergent. d, e, g and i are linearized; h
@@ -54,7 +54,7 @@ kernel "one_divergent_branch_of_many" {
   }
 }
 
-; output: linearize
+; output: divergent_loops, linearize
 ; kernel "one_divergent_branch_of_many" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

@@ -1,4 +1,4 @@
-; test: linearize
+; test: divergent_loops, linearize
 ; test: run
 ; stage: normalized
 ; Moll 2021, figure 8.4: a block with three edges needs two edge predicates; one value is what is left.
@@ -35,7 +35,7 @@ kernel "three_values_meet" {
   }
 }
 
-; output: linearize
+; output: divergent_loops, linearize
 ; kernel "three_values_meet" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

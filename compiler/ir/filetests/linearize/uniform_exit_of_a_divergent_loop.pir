@@ -1,4 +1,4 @@
-; test: linearize
+; test: divergent_loops, linearize
 ; test: run
 ; stage: normalized
 ; Karrenberg & Hack 2012, figures 6 and 10, right: lanes leave one by one from f (b5), and those that are left
@@ -49,7 +49,7 @@ kernel "uniform_exit_of_a_divergent_loop" {
   }
 }
 
-; output: linearize
+; output: divergent_loops, linearize
 ; kernel "uniform_exit_of_a_divergent_loop" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

@@ -1,4 +1,4 @@
-; test: linearize
+; test: divergent_loops, linearize
 ; test: run
 ; stage: regions
 ; A uniform branch stays, and so do parameters.
@@ -29,7 +29,7 @@ kernel "uniform_if" {
   }
 }
 
-; output: linearize
+; output: divergent_loops, linearize
 ; kernel "uniform_if" {
 ;   args 12
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

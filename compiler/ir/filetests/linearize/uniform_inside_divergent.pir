@@ -1,4 +1,4 @@
-; test: linearize
+; test: divergent_loops, linearize
 ; test: run
 ; stage: regions
 ; A uniform branch in an arm is asked of the active lanes and stays (Moll 2021, Figure 8.5).
@@ -38,7 +38,7 @@ kernel "uniform_inside_divergent" {
   }
 }
 
-; output: linearize
+; output: divergent_loops, linearize
 ; kernel "uniform_inside_divergent" {
 ;   args 12
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

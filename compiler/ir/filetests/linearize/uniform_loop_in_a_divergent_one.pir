@@ -1,4 +1,4 @@
-; test: linearize
+; test: divergent_loops, linearize
 ; test: run
 ; stage: normalized
 ; Karrenberg & Hack 2012, figures 6 and 10, middle: lanes leave the outer loop one by one, the inner one
@@ -42,7 +42,7 @@ kernel "uniform_loop_in_a_divergent_one" {
   }
 }
 
-; output: linearize
+; output: divergent_loops, linearize
 ; kernel "uniform_loop_in_a_divergent_one" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

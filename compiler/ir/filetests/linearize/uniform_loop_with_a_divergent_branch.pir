@@ -1,4 +1,4 @@
-; test: linearize
+; test: divergent_loops, linearize
 ; test: run
 ; stage: normalized
 ; Moll 2021, figure 8.3: the edge back is left out, and put back; the loop's own branch is uniform and stays.
@@ -41,7 +41,7 @@ kernel "uniform_loop_with_a_divergent_branch" {
   }
 }
 
-; output: linearize
+; output: divergent_loops, linearize
 ; kernel "uniform_loop_with_a_divergent_branch" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

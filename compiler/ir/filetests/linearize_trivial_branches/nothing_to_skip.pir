@@ -1,4 +1,4 @@
-; test: linearize_trivial_branches
+; test: divergent_loops, trivial_branches, linearize
 ; stage: normalized
 ; Two uniform branches in the arm of a divergent one. Between the ways of the first is nothing to skip, so lanes need not be
 ; asked where to go; the second stays for what it skips. Where all lanes are, such a branch costs little and stays (b8).
@@ -51,7 +51,7 @@ kernel "k" {
   }
 }
 
-; output: linearize_trivial_branches
+; output: divergent_loops, trivial_branches, linearize
 ; kernel "k" {
 ;   args 16
 ;   param "p" pointer.global "int*" size 8 align 8 offset 0

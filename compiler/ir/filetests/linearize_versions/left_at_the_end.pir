@@ -1,4 +1,5 @@
-; test: linearize_versions
+; test: coherence_versions, divergent_loops, linearize
+; passes: -all,unmasked_loops=always,all_true=always
 ; test: run
 ; stage: normalized
 ; Nothing is left of the iteration where lanes leave: those who stay go on into the loop with masks.
@@ -32,7 +33,7 @@ kernel "left_at_the_end" {
   }
 }
 
-; output: linearize_versions
+; output: coherence_versions, divergent_loops, linearize
 ; kernel "left_at_the_end" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

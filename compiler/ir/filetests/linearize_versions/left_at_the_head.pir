@@ -1,4 +1,5 @@
-; test: linearize_versions
+; test: coherence_versions, divergent_loops, linearize
+; passes: -all,unmasked_loops=always,all_true=always
 ; test: run
 ; stage: normalized
 ; The iteration in which a lane leaves has done nothing yet and begins again in the loop with masks.
@@ -37,7 +38,7 @@ kernel "left_at_the_head" {
   }
 }
 
-; output: linearize_versions
+; output: coherence_versions, divergent_loops, linearize
 ; kernel "left_at_the_head" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

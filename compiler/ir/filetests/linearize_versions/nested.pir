@@ -1,4 +1,5 @@
-; test: linearize_versions
+; test: coherence_versions, divergent_loops, linearize
+; passes: -all,unmasked_loops=always,all_true=always
 ; test: run
 ; stage: normalized
 ; The inner loop, in which lanes wait for each other, gets a version in the version of the outer one only.
@@ -49,7 +50,7 @@ kernel "nested" {
   }
 }
 
-; output: linearize_versions
+; output: coherence_versions, divergent_loops, linearize
 ; kernel "nested" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

@@ -1,4 +1,5 @@
-; test: linearize_versions
+; test: coherence_versions, divergent_loops, linearize
+; passes: -all,unmasked_loops=always,all_true=always
 ; test: run
 ; stage: normalized
 ; Sun et al. 2019, as told in Moll 2021, section 9.2: where all lanes want to run the arm, they run a copy of it.
@@ -33,7 +34,7 @@ kernel "one_arm" {
   }
 }
 
-; output: linearize_versions
+; output: coherence_versions, divergent_loops, linearize
 ; kernel "one_arm" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

@@ -1,4 +1,5 @@
-; test: linearize_versions
+; test: coherence_versions, divergent_loops, linearize
+; passes: -all,unmasked_loops=always,all_true=always
 ; test: run
 ; stage: normalized
 ; Each arm has a copy; lanes that do not agree run both arms with masks.
@@ -34,7 +35,7 @@ kernel "two_arms" {
   }
 }
 
-; output: linearize_versions
+; output: coherence_versions, divergent_loops, linearize
 ; kernel "two_arms" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

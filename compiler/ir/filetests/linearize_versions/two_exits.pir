@@ -1,4 +1,5 @@
-; test: linearize_versions
+; test: coherence_versions, divergent_loops, linearize
+; passes: -all,unmasked_loops=always,all_true=always
 ; test: run
 ; stage: normalized
 ; What is stored before the first exit must not be stored twice, so the rest of the iteration has a copy; the second exit
@@ -41,7 +42,7 @@ kernel "two_exits" {
   }
 }
 
-; output: linearize_versions
+; output: coherence_versions, divergent_loops, linearize
 ; kernel "two_exits" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

@@ -1,4 +1,4 @@
-; test: linearize_with_gates
+; test: divergent_loops, boscc, linearize
 ; test: run
 ; stage: normalized
 ; The same arm, of which some lanes leave the loop (`break`).
@@ -54,7 +54,7 @@ kernel "break" {
   }
 }
 
-; output: linearize_with_gates
+; output: divergent_loops, boscc, linearize
 ; kernel "break" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

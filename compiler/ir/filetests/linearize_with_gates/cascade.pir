@@ -1,4 +1,4 @@
-; test: linearize_with_gates
+; test: divergent_loops, boscc, linearize
 ; test: run
 ; stage: normalized
 ; Moll 2021, figure 9.6c: a gang goes past each case that no lane takes, and past the rest of the cascade.
@@ -61,7 +61,7 @@ kernel "cascade" {
   }
 }
 
-; output: linearize_with_gates
+; output: divergent_loops, boscc, linearize
 ; kernel "cascade" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

@@ -1,4 +1,4 @@
-; test: linearize_with_gates
+; test: divergent_loops, boscc, linearize
 ; test: run
 ; stage: normalized
 ; Moll 2021, figure 9.5c: the gate's branch is uniform in relation to the arm and stays.
@@ -37,7 +37,7 @@ kernel "costly_arm" {
   }
 }
 
-; output: linearize_with_gates
+; output: divergent_loops, boscc, linearize
 ; kernel "costly_arm" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

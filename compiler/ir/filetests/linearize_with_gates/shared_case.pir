@@ -1,4 +1,4 @@
-; test: linearize_with_gates
+; test: divergent_loops, boscc, linearize
 ; test: run
 ; stage: normalized
 ; A case of a `switch` that falls into another one: Karrenberg & Hack 2012, figure 7 left, has the same graph.
@@ -41,7 +41,7 @@ kernel "shared_case" {
   }
 }
 
-; output: linearize_with_gates
+; output: divergent_loops, boscc, linearize
 ; kernel "shared_case" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

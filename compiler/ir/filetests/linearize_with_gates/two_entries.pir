@@ -1,4 +1,4 @@
-; test: linearize_with_gates
+; test: divergent_loops, boscc, linearize
 ; test: run
 ; stage: normalized
 ; What `||` makes: an arm with two ways in, behind one gate for both.
@@ -44,7 +44,7 @@ kernel "two_entries" {
   }
 }
 
-; output: linearize_with_gates
+; output: divergent_loops, boscc, linearize
 ; kernel "two_entries" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

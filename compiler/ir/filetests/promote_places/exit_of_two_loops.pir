@@ -1,4 +1,5 @@
 ; test: promote_places
+; launch: apart
 ; test: run
 ; stage: normalized
 ; The inner loop's second exit leaves the outer one as well, in which the address is computed: the store stays.

@@ -1,4 +1,5 @@
 ; test: promote_places
+; launch: apart
 ; test: run
 ; stage: normalized
 ; What is added up may be what was stored: the store stays.

@@ -1,4 +1,5 @@
 ; test: promote_places
+; launch: apart
 ; test: run
 ; stage: normalized
 ; The place moves with the iterations: the store stays.

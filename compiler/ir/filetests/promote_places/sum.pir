@@ -1,4 +1,5 @@
 ; test: promote_places
+; launch: apart
 ; test: run
 ; stage: normalized
 ; What every iteration stores at one place is stored once, as the numbers are elsewhere.

@@ -1,4 +1,5 @@
 ; test: rounds
+; launch: ids_fit_int zero_offset full_groups local(8,1,1)
 ; test: run
 ; stage: regions
 ; Groups of eight halve three times: each round has a region with its bound in place, and the loop is gone.

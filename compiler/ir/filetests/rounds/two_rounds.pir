@@ -1,4 +1,5 @@
 ; test: rounds
+; launch: ids_fit_int zero_offset full_groups local(8,1,1)
 ; test: run
 ; stage: regions
 ; The first round finds a constant and the others do not: a region for it would be code for nothing.

@@ -1,4 +1,5 @@
 ; test: rounds
+; launch: ids_fit_int zero_offset full_groups local(8,1,1)
 ; test: run
 ; stage: regions
 ; How often the outer loop runs is an argument: it stays a loop, and its count is no constant. The inner loop has

@@ -1,6 +1,7 @@
 ; test: versions
 ; test: run
-; test: linearize_versions
+; test: coherence_versions, divergent_loops, linearize
+; passes: -all,unmasked_loops=always,all_true=always
 ; stage: normalized
 ; Lanes leave from code that only some of them run: no one branch tells whether a lane leaves.
 ; run: behind_a_divergent_branch([1, 3, 0, 2]:i32, 7:i32, 2:i32) global=4 local=4 => [2, 3, 2, 2]:i32
@@ -39,7 +40,7 @@ kernel "behind_a_divergent_branch" {
   }
 }
 
-; output: linearize_versions
+; output: coherence_versions, divergent_loops, linearize
 ; kernel "behind_a_divergent_branch" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

@@ -1,6 +1,7 @@
 ; test: versions
 ; test: run
-; test: linearize_versions
+; test: coherence_versions, divergent_loops, linearize
+; passes: -all,unmasked_loops=always,all_true=always
 ; stage: normalized
 ; A switch that lanes leave by does not get a version.
 ; run: left_at_a_switch([1, 3, 0, 2]:i32, 0:i32, 0:i32) global=4 local=4 => [4, 9, 4, 4]:i32
@@ -37,7 +38,7 @@ kernel "left_at_a_switch" {
   }
 }
 
-; output: linearize_versions
+; output: coherence_versions, divergent_loops, linearize
 ; kernel "left_at_a_switch" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

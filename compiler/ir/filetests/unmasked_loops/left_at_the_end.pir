@@ -1,4 +1,5 @@
-; test: unmasked_loops
+; test: coherence_versions
+; passes: -all,unmasked_loops=always
 ; test: versions
 ; test: run
 ; stage: normalized
@@ -33,7 +34,7 @@ kernel "left_at_the_end" {
   }
 }
 
-; output: unmasked_loops
+; output: coherence_versions
 ; kernel "left_at_the_end" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

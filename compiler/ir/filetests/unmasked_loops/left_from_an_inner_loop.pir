@@ -1,6 +1,7 @@
 ; test: versions
 ; test: run
-; test: linearize_versions
+; test: coherence_versions, divergent_loops, linearize
+; passes: -all,unmasked_loops=always,all_true=always
 ; stage: normalized
 ; Lanes leave both loops at once.
 ; run: left_from_an_inner_loop([1, 3, 0, 2]:i32, 2:i32, 0:i32) global=4 local=4 => [1, 3, 0, 2]:i32
@@ -40,7 +41,7 @@ kernel "left_from_an_inner_loop" {
   }
 }
 
-; output: linearize_versions
+; output: coherence_versions, divergent_loops, linearize
 ; kernel "left_from_an_inner_loop" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

@@ -1,4 +1,5 @@
-; test: unmasked_loops
+; test: coherence_versions
+; passes: -all,unmasked_loops=always
 ; test: versions
 ; test: run
 ; stage: normalized
@@ -50,7 +51,7 @@ kernel "nested" {
   }
 }
 
-; output: unmasked_loops
+; output: coherence_versions
 ; kernel "nested" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

@@ -1,4 +1,5 @@
-; test: unmasked_loops
+; test: coherence_versions
+; passes: -all,unmasked_loops=always
 ; test: versions
 ; test: run
 ; stage: normalized
@@ -42,7 +43,7 @@ kernel "two_exits" {
   }
 }
 
-; output: unmasked_loops
+; output: coherence_versions
 ; kernel "two_exits" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

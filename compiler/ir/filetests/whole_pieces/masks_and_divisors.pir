@@ -1,4 +1,6 @@
 ; test: whole_pieces
+; launch: ids_fit_int zero_offset full_groups rows
+; passes: whole_pieces=always
 ; test: run
 ; stage: normalized
 ; The masks and divisors of indices come from memory or are computed: whether their low bits are ones, or zero, is asked.

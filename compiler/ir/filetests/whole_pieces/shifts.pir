@@ -1,4 +1,6 @@
 ; test: whole_pieces
+; launch: ids_fit_int zero_offset full_groups rows
+; passes: whole_pieces=always
 ; test: run
 ; stage: normalized
 ; A step of a sorting network: the pairs of pieces of 1 << n.

@@ -14,9 +14,9 @@ use super::loop_steps::LoopSteps;
 use super::loops::{Loop, Loops};
 use super::recurrence;
 use super::shape::Shape;
-use super::shares::{WHOLE, find_shares, find_shares_of_arms, probability_of_any};
+use super::shares::{WHOLE, find_shares, find_shares_of_arms, find_shares_of_matches, probability_of_any};
 use crate::ir::{BinaryOp, Block, Function, Inst, InstData, Terminator, TernaryOp, UnaryOp, Value, ValueDef};
-use crate::widen::memory::{AccessClass, Direction, classify, is_plain};
+use crate::plan::access_lowering::{AccessClass, Direction, classify, is_plain};
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::{Space, Type};
 
@@ -40,6 +40,10 @@ const CHUNK: u64 = 16;
 /// The same where what was just scattered is gathered again: no load is served by a store of another width that is still
 /// on its way. So it is in private arrays at places that differ between lanes, stacks for example.
 const REWRITTEN: u64 = 12;
+
+/// An element of one or two bytes that is loaded into a register, and one that is stored out of it.
+const BYTE_GATHER: u64 = 3;
+const BYTE_SCATTER: u64 = 2;
 
 /// What it costs a work-item on average that its access is to another line of the cache than its neighbours', as those of
 /// a column are: more lines than the first cache keeps at times.
@@ -72,6 +76,9 @@ const CASE: u64 = 3 * VECTOR;
 /// for itself. Where each runs 500 of 1,000 cases, gangs take 0.4 of the time and are estimated at 1.6 times it; where each runs one
 /// to three, 10 to 60 times as long and are estimated at 23 to 70.
 const SPREAD: u64 = 2;
+
+/// What it costs to begin and end the turn of a lane that runs a loop alone.
+pub const TURN: u64 = 40;
 
 /// Rounds that a loop of unknown length is taken to run.
 pub const ROUNDS: u64 = 8;
@@ -308,6 +315,9 @@ pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) ->
             AccessClass::Scattered if is_same_element(f, ptr, shapes) => 2 * count * vector(ty),
             AccessClass::Scattered => {
                 let each = match direction {
+                    // There are no gathers of bytes: what lanes load was stored in the same width.
+                    Direction::Load if is_rewritten(ptr) && ty.bytes() < 4 && registers.bits < 512 => BYTE_GATHER,
+                    Direction::Store if is_rewritten(ptr) && ty.bytes() < 4 && registers.bits < 512 => BYTE_SCATTER,
                     _ if f.ty(ptr) == Type::Ptr(Space::Private) || is_rewritten(ptr) => REWRITTEN,
                     Direction::Load if f.ty(ptr) == Type::Ptr(Space::Local) => LOCAL_GATHER,
                     Direction::Load if registers.bits < 512 => NARROW_GATHER,
@@ -518,6 +528,12 @@ const COSTLY: u64 = 20;
 /// single arm nobody knows how many want it.
 const RARE: u64 = WHOLE / 8;
 
+/// What it costs to come to the next gang, beside what it computes.
+const NEXT_GANG: u64 = 8;
+
+/// The part of a gang's cost up to which arms are too small to matter, as a divisor.
+const SMALL_PART: u64 = 4;
+
 /// The lanes of the widest gangs.
 const WIDEST: u32 = 64;
 
@@ -532,12 +548,15 @@ pub struct Costs {
     pub waits: u64,
     /// Whether what its lanes hold around some loop is more than registers.
     pub crowded: bool,
+    /// Whether lanes run some loop one after the other.
+    pub in_turn: bool,
     /// What a gang takes for what all work-items do every time, where a processor sees only a part of it at once; 0 if that
     /// is not looked for.
     pub steady: u64,
 }
 
-/// What a function costs one work-item, and a gang, which may be a tile, if all its lanes go every way.
+/// What a function costs one work-item, and a gang, which may be a tile, if all its lanes go every way; lanes run the
+/// loops in `in_turn` one after the other.
 pub fn whole(
     f: &Function,
     graph: &Cfg,
@@ -545,6 +564,7 @@ pub fn whole(
     found: &Divergence,
     tile: Option<Tile<'_>>,
     registers: Registers,
+    in_turn: &[Loop],
 ) -> Costs {
     let lines = lines(f, graph.rpo(), &found.shapes, registers.width);
     let [row_lines, column_lines] = tile.map(|tile| lines_of_tile(f, graph, tile)).unwrap_or_default();
@@ -562,9 +582,11 @@ pub fn whole(
     let mut costs = Costs::default();
     let spread = find_shares(f, graph, loops, &found.divergent_branches);
     let arms = find_shares_of_arms(f, graph, loops, &found.divergent_branches);
+    let matches = find_shares_of_matches(f, graph, loops, &found.divergent_branches);
     let (mut one_of_shares, mut cases) = (0u128, 0u64);
     let mut rounds: SecondaryMap<Loop, u64> = SecondaryMap::new();
     let mut each: SecondaryMap<Block, u64> = SecondaryMap::new();
+    let mut sums: SecondaryMap<Block, BlockCosts> = SecondaryMap::new();
     for &block in graph.rpo() {
         let insts = &f.blocks[block].insts;
         let mut alone: u64 = insts.iter().map(|&inst| apart(inst)).sum();
@@ -594,10 +616,19 @@ pub fn whole(
         let of_arms = arms.as_ref().map_or(WHOLE, |arms| arms.shares[block]);
         let (alone, unskipped) = without_skipped(alone, together, of_arms, registers.width);
         let often = frequency(loops, block);
-        costs.one = costs.one.saturating_add(often.saturating_mul(alone));
+        let found_by = matches.as_ref().map_or(WHOLE, |matches| matches.shares[block]);
+        let sum = BlockCosts {
+            one: share_of(often.saturating_mul(alone), found_by),
+            all: match together < COSTLY {
+                true => often.saturating_mul(unskipped),
+                false => share_of(often.saturating_mul(unskipped), probability_of_any(found_by, registers.width)),
+            },
+        };
+        sums[block] = sum;
+        costs.one = costs.one.saturating_add(sum.one);
         let share = spread.as_ref().map_or(WHOLE, |spread| spread.shares[block]);
-        one_of_shares += u128::from(often.saturating_mul(alone)) * u128::from(share);
-        costs.all = costs.all.saturating_add(often.saturating_mul(unskipped));
+        one_of_shares += u128::from(sum.one) * u128::from(share);
+        costs.all = costs.all.saturating_add(sum.all);
         if spread.as_ref().is_some_and(|spread| spread.branches.contains(block)) {
             let targets = f.blocks[block].term.targets().len() as u64;
             cases = cases.saturating_add(often.saturating_mul(CASE * targets));
@@ -606,6 +637,16 @@ pub fn whole(
             rounds[l] = rounds[l].saturating_add(together);
         }
     }
+    for &l in in_turn {
+        let header = loops.get(l).header;
+        let entered_by = matches.as_ref().map_or(WHOLE, |matches| matches.shares[header]);
+        let turns = share_of(frequency(loops, header) / ROUNDS, entered_by).saturating_mul(TURN);
+        let of_blocks =
+            |of: fn(BlockCosts) -> u64| loops.get(l).blocks.iter().map(|&block| of(sums[block])).sum::<u64>();
+        let one_by_one = (of_blocks(|sum| sum.one).saturating_add(turns)).saturating_mul(registers.width.into());
+        costs.all -= of_blocks(|sum| sum.all).saturating_sub(one_by_one);
+    }
+    costs.in_turn = !in_turn.is_empty();
     let one_of_shares = u64::try_from(one_of_shares / u128::from(WHOLE)).unwrap_or(u64::MAX);
     let apart = one_of_shares.saturating_mul(registers.width.into());
     let with_cases = costs.all.saturating_add(cases);
@@ -620,11 +661,44 @@ pub fn whole(
         let held = recurrence::held(f, loops, l, &found.shapes).into_iter().map(|ty| registers.of(ty)).sum::<u64>();
         costs.crowded |= held > most_held(registers.bits);
     }
-    // Fewer registers have no room for more of each value.
     if registers.bits >= 512 {
         costs.steady = in_flight::steady(f, graph, loops, &found.shapes, &each);
+    } else {
+        let arms = graph.rpo().iter().filter(|&&block| found.divergent_blocks.contains(block));
+        let of_arms = arms.map(|&block| sums[block].all).fold(0, u64::saturating_add);
+        // Shorter registers have room for more of each value only where lanes do little but compute.
+        if registers.bits >= 256 && of_arms < costs.all / SMALL_PART && are_contiguous(f, lanes) {
+            costs.steady = in_flight::steady(f, graph, loops, &found.shapes, &each);
+            costs.all = costs.all.saturating_add(NEXT_GANG);
+        }
     }
     costs
+}
+
+/// Whether lanes load and store the same or what lies side by side, and keep nothing in memory for other regions.
+fn are_contiguous(f: &Function, lanes: Lanes<'_>) -> bool {
+    f.layout.iter().flat_map(|&block| &f.blocks[block].insts).all(|&inst| {
+        let node = &f.insts[inst];
+        let (ptr, value, count) = match &node.data {
+            InstData::Load { ptr, .. } => (*ptr, node.results.first(), node.results.len()),
+            InstData::Store { ptr, args, .. } => (*ptr, args.first(), args.len()),
+            data => return !matches!(data, InstData::LiveLoad { .. } | InstData::LiveStore { .. }),
+        };
+        let stride = lanes.lines[ptr].as_ref().map(|line| line.stride).or(lanes.shapes[ptr].stride());
+        value.is_some_and(|&value| stride.is_some_and(|stride| stride == 0 || is_plain(stride, f.ty(value), count)))
+    })
+}
+
+/// What a block costs a work-item and a gang over all iterations of the loops around it.
+#[derive(Clone, Copy, Default)]
+struct BlockCosts {
+    one: u64,
+    all: u64,
+}
+
+/// What a cost is on average if only a share of the work-items, in parts of [`WHOLE`], has it.
+fn share_of(cost: u64, share: u64) -> u64 {
+    u64::try_from(u128::from(cost) * u128::from(share) / u128::from(WHOLE)).unwrap_or(u64::MAX)
 }
 
 /// What a block costs a work-item and a gang, less what gates save the gang because fewer of its lanes want code in arms of
@@ -639,84 +713,4 @@ fn without_skipped(alone: u64, together: u64, share: u64, width: u32) -> (u64, u
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::analysis::cfg::cfg;
-    use crate::analysis::divergence::{Facts, divergence};
-    use crate::analysis::dominators::dominators;
-    use crate::analysis::loops::loops;
-    use crate::ir::{Module, parse_module};
-
-    /// What a kernel of two buffers and a number costs a work-item and a gang of 16.
-    fn of(code: &str) -> (u64, u64) {
-        let mut text = "kernel \"k\" {\n args 24\n".to_string();
-        for i in 0..2 {
-            text += &format!(" param \"p{i}\" pointer.global \"int*\" size 8 align 8 offset {}\n", 8 * i);
-        }
-        text += " param \"n\" value \"int\" size 4 align 4 offset 16\n";
-        (0..3).for_each(|i| text += &format!(" input value({i}, 0): {}\n", if i < 2 { "ptr.global" } else { "i32" }));
-        text += " region r0 {\n b0(v0: ptr.global, v1: ptr.global, v2: i32):\n";
-        text += &format!(" v3: i64 = query.global_id 0\n v4: i32 = trunc v3\n{code}\n }}\n}}\n");
-        let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let (kernel, f) = (&module.kernels[0], module.kernels[0].regions.values().next().unwrap());
-        let facts = Facts::new(&Module::default(), kernel, 16).of_kernel(kernel);
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
-        let found = divergence(f, &facts, &graph, &forest);
-        let costs = whole(f, &graph, &forest, &found, None, Registers { bits: 512, width: 16 });
-        (costs.one, costs.all)
-    }
-
-    #[test]
-    fn branches_on_a_place_are_predicted_and_those_on_data_are_not() {
-        let branch = |condition: &str| {
-            let load = " v5: i64 = shl v3, 2\n v6: ptr.global = ptradd v0, v5\n v7: i32 = load v6 align 4\n";
-            of(&format!("{load} v8: i1 = icmp.slt {condition}, v2\n br v8, b1, b2\n b1:\n jump b2\n b2:\n return")).0
-        };
-        assert_eq!(branch("v7") - branch("v4"), MISPREDICTED);
-    }
-
-    #[test]
-    fn what_a_loop_scatters_and_gathers_again_is_dear() {
-        let gang = |to: &str| {
-            of(&format!(
-                " v5: i32 = mul v4, v2\n jump b1(0:i32)\n b1(v6: i32):\n v7: i32 = add v5, v6\n v8: i64 = sext v7\n \
-                 v9: i64 = mul v8, 4\n v10: ptr.global = ptradd v0, v9\n v11: i32 = load v10 align 4\n \
-                 v12: ptr.global = ptradd {to}, v9\n store v11 to v12 align 4\n v13: i32 = add v6, 1\n \
-                 v14: i1 = icmp.slt v13, v2\n br v14, b1(v13), b2\n b2:\n return"
-            ))
-            .1
-        };
-        assert_eq!(gang("v0") - gang("v1"), ROUNDS * 16 * (2 * REWRITTEN - GATHER - SCATTER));
-    }
-
-    /// A switch of 100 cases over what is loaded, of which each changes a number, in front of a store.
-    fn of_long_switch(falls_through: bool) -> (u64, u64) {
-        let load = " v5: i64 = shl v3, 2\n v6: ptr.global = ptradd v0, v5\n v7: i32 = load v6 align 4\n";
-        let targets: Vec<String> = (0..100).map(|i| format!("{i}: b{}(v7)", 10 + i)).collect();
-        let mut code = format!("{load} switch v7 [{}] default b1(v7)\n", targets.join(", "));
-        for i in 0..100 {
-            let [param, result] = [1000 + i, 2000 + i];
-            let to = if falls_through && i < 99 { 11 + i } else { 1 };
-            code += &format!(
-                " b{}(v{param}: i32):\n v{result}: i32 = mul v{param}, {}\n jump b{to}(v{result})\n",
-                10 + i,
-                2 * i + 3
-            );
-        }
-        of(&format!("{code} b1(v8: i32):\n store v8 to v6 align 4\n return"))
-    }
-
-    #[test]
-    fn of_a_long_switch_work_items_run_few_cases_and_gangs_all() {
-        let (one, all) = of_long_switch(false);
-        assert!(one < 100, "{one}: each runs one case");
-        assert!(all > SPREAD * 16 * one, "{all} is not much more than 16 times {one}");
-    }
-
-    #[test]
-    fn gangs_are_kept_where_work_items_run_much_of_a_long_switch() {
-        let (one, all) = of_long_switch(true);
-        assert!(all < 16 * one, "{all} is less than 16 times {one}");
-    }
-}
+mod tests;

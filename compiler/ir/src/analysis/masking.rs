@@ -10,7 +10,7 @@
 
 use super::cost::{Lanes, Registers};
 use crate::ir::{Function, Inst, InstData, Value};
-use crate::widen::memory::{AccessClass, Direction, classify};
+use crate::plan::access_lowering::{AccessClass, Direction, classify};
 use lockstep_protocol::types::Type;
 
 /// Whether any lane is active, and a branch.

@@ -7,8 +7,9 @@
 //! Ensures: for each block a share of [`WHOLE`], if some divergent branch has so many targets as are asked for (of a switch,
 //! so many that most of them are run by few); nothing otherwise. A block has at most the share of the one that dominates it.
 //! Phases: in reverse post-order, each block hands its share on along its edges, but not back to loop headers.
-//! Source: Wu & Larus 1994, "Static Branch Frequency and Program Profile Analysis", with one heuristic: keys are spread
-//! evenly. Other branches are taken to go both ways, as the rest of the estimate does. Over the rounds of a loop its exits
+//! Source: Wu & Larus 1994, "Static Branch Frequency and Program Profile Analysis", with two heuristics: keys are spread
+//! evenly, and what was loaded seldom equals a value that is looked for. Other branches are taken to go both ways, as the
+//! rest of the estimate does. Over the rounds of a loop its exits
 //! are run by all that entered it, however few leave in one round.
 //!
 //! ```text
@@ -20,7 +21,7 @@
 use super::cfg::Cfg;
 use super::dominators::dominators;
 use super::loops::Loops;
-use crate::ir::{Block, Function};
+use crate::ir::{Block, Function, InstData, IntCc, Terminator, UnaryOp, Value, ValueDef};
 use cranelift_entity::{EntitySet, SecondaryMap};
 
 /// The share of all work-items.
@@ -38,15 +39,32 @@ pub struct Spread {
     pub shares: SecondaryMap<Block, u64>,
 }
 
+/// The part of the work-items that find a value in memory to be the one they look for, one of so many: most do not. Wu &
+/// Larus count five of six.
+const MATCHES: u64 = 8;
+
 /// How long switches spread work-items; none: there are no long ones.
 pub fn find_shares(f: &Function, graph: &Cfg, loops: &Loops, divergent: &EntitySet<Block>) -> Option<Spread> {
-    spread_work_items(f, graph, loops, divergent, MANY_TARGETS)
+    let is_long = |&block: &Block| f.blocks[block].term.targets().len() >= MANY_TARGETS;
+    spread_work_items(f, graph, loops, select_branches(graph, divergent, is_long), split_evenly)
 }
 
 /// How all divergent branches spread work-items, if each target of a branch is as likely as the others; none: there are
 /// no such branches.
 pub fn find_shares_of_arms(f: &Function, graph: &Cfg, loops: &Loops, divergent: &EntitySet<Block>) -> Option<Spread> {
-    spread_work_items(f, graph, loops, divergent, 2)
+    spread_work_items(f, graph, loops, select_branches(graph, divergent, |_| true), split_evenly)
+}
+
+/// How divergent branches spread work-items that ask whether what was loaded equals a value which is not a constant; none:
+/// there are no such branches.
+pub fn find_shares_of_matches(
+    f: &Function,
+    graph: &Cfg,
+    loops: &Loops,
+    divergent: &EntitySet<Block>,
+) -> Option<Spread> {
+    let asks = |&block: &Block| find_match(f, block).is_some();
+    spread_work_items(f, graph, loops, select_branches(graph, divergent, asks), split_by_match)
 }
 
 /// Of so many work-items, each of which runs a block with a probability of `share` in [`WHOLE`], the probability in
@@ -56,21 +74,60 @@ pub fn probability_of_any(share: u64, work_items: u32) -> u64 {
     WHOLE - none
 }
 
-/// How divergent branches with so many targets or more spread work-items; none: there are no such branches.
+/// The divergent branches that are wanted, by their blocks.
+fn select_branches(graph: &Cfg, divergent: &EntitySet<Block>, is_wanted: impl Fn(&Block) -> bool) -> EntitySet<Block> {
+    let mut branches = EntitySet::new();
+    for &block in graph.rpo().iter().filter(|&&block| divergent.contains(block)).filter(|block| is_wanted(block)) {
+        branches.insert(block);
+    }
+    branches
+}
+
+/// Each target of a branch gets as much of a share as the others.
+fn split_evenly(f: &Function, block: Block, share: u64) -> Vec<u64> {
+    let targets = f.blocks[block].term.targets().len();
+    vec![share.div_ceil(targets as u64); targets]
+}
+
+/// The target where a value was found gets the part of a share that finds it.
+fn split_by_match(f: &Function, block: Block, share: u64) -> Vec<u64> {
+    let found = share.div_ceil(MATCHES);
+    match find_match(f, block) {
+        Some(IntCc::Eq) => vec![found, share - found],
+        _ => vec![share - found, found],
+    }
+}
+
+/// How a branch compares an integer that was loaded with a value which is not a constant: for equality or inequality, if
+/// it does.
+fn find_match(f: &Function, block: Block) -> Option<IntCc> {
+    let Terminator::Branch { cond, .. } = f.blocks[block].term else { return None };
+    let ValueDef::Result(inst, _) = f.values[cond].def else { return None };
+    let InstData::Icmp { cc: cc @ (IntCc::Eq | IntCc::Ne), args } = f.insts[inst].data else { return None };
+    let is_constant = |&arg: &Value| matches!(f.values[arg].def, ValueDef::Const(_));
+    (args.iter().any(|&arg| is_loaded(f, arg)) && !args.iter().any(is_constant)).then_some(cc)
+}
+
+/// Whether a value is what was loaded, extended or not.
+fn is_loaded(f: &Function, mut value: Value) -> bool {
+    while let ValueDef::Result(inst, _) = f.values[value].def {
+        match f.insts[inst].data {
+            InstData::Unary { op: UnaryOp::Zext | UnaryOp::Sext | UnaryOp::Freeze, arg, .. } => value = arg,
+            InstData::Load { .. } => return true,
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// How these branches spread work-items, of which each splits its share among its targets; none: there are no branches.
 fn spread_work_items(
     f: &Function,
     graph: &Cfg,
     loops: &Loops,
-    divergent: &EntitySet<Block>,
-    least_targets: usize,
+    branches: EntitySet<Block>,
+    split: fn(&Function, Block, u64) -> Vec<u64>,
 ) -> Option<Spread> {
-    let mut branches = EntitySet::new();
-    for &block in graph.rpo().iter().filter(|&&block| divergent.contains(block)) {
-        let term = &f.blocks[block].term;
-        if term.targets().len() >= least_targets {
-            branches.insert(block);
-        }
-    }
     if branches.is_empty() {
         return None;
     }
@@ -81,9 +138,7 @@ fn spread_work_items(
         let here = tree.idom(block).map_or(WHOLE, |above| shares[block].min(shares[above]));
         shares[block] = here;
         if branches.contains(block) {
-            let targets = f.blocks[block].term.targets();
-            let each = here.div_ceil(targets.len() as u64);
-            for to in targets {
+            for (to, each) in f.blocks[block].term.targets().into_iter().zip(split(f, block, here)) {
                 shares[to.block] += leaving(loops, &shares, block, to.block).unwrap_or(each);
             }
             continue;
@@ -108,7 +163,7 @@ mod tests {
     use super::*;
     use crate::analysis::cfg::cfg;
     use crate::analysis::loops::loops;
-    use crate::ir::{Terminator, parse_module};
+    use crate::ir::parse_module;
 
     /// The shares of a switch over the id with so many cases in a loop, of which every `runs`-th ends with a break: of the
     /// cases in their order, and of what is behind the loop. Case n is block 10 + n.
@@ -159,6 +214,34 @@ mod tests {
     fn short_switches_and_uniform_ones_spread_nothing() {
         assert_eq!(of_switch(MANY_TARGETS - 2, 1, true), None);
         assert_eq!(of_switch(99, 1, false), None);
+    }
+
+    /// The shares of both targets of a divergent branch that compares what was loaded with a value.
+    fn of_comparison(comparison: &str, with: &str) -> Option<[u64; 2]> {
+        let text = format!(
+            "kernel \"k\" {{\n args 12\n param \"p\" pointer.global \"int*\" size 8 align 8 offset 0\n \
+             param \"n\" value \"int\" size 4 align 4 offset 8\n input value(0, 0): ptr.global\n input value(1, 0): i32\n \
+             region r0 {{\n b0(v0: ptr.global, v1: i32):\n v2: i32 = load v0 align 4\n \
+             v3: i1 = icmp.{comparison} v2, {with}\n br v3, b1, b2\n b1:\n return\n b2:\n return\n }}\n}}\n"
+        );
+        let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let f = &module.kernels[0].regions[crate::ir::Region::from_u32(0)];
+        let graph = cfg(f);
+        let forest = loops(&graph, &dominators(&graph));
+        let mut branches = EntitySet::new();
+        branches.insert(f.entry());
+        let Spread { shares, .. } = find_shares_of_matches(f, &graph, &forest, &branches)?;
+        let targets = f.blocks[f.entry()].term.targets();
+        Some([shares[targets[0].block], shares[targets[1].block]])
+    }
+
+    #[test]
+    fn few_work_items_find_the_value_that_they_look_for() {
+        let (found, missed) = (WHOLE / MATCHES, WHOLE - WHOLE / MATCHES);
+        assert_eq!(of_comparison("eq", "v1"), Some([found, missed]));
+        assert_eq!(of_comparison("ne", "v1"), Some([missed, found]));
+        assert_eq!(of_comparison("eq", "1:i32"), None, "a flag may be set as often as not");
+        assert_eq!(of_comparison("slt", "v1"), None);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::dominators::dominators;
 use super::lines::{Line, lines};
 use super::loops::loops;
 use crate::ir::{Function, InstData, Kernel, Module, Query, Value};
-use crate::widen::memory::is_plain;
+use crate::plan::access_lowering::is_plain;
 use cranelift_entity::SecondaryMap;
 use lockstep_protocol::layout::Layout;
 use lockstep_protocol::outline::TraversalOrder;

@@ -11,7 +11,7 @@
 //! anywhere, of which the caller says on what lines they may lie, are one where their elements are neighbours. The
 //! region means the same, and blocks and branches are as before.
 //! Phases: per block, collect accesses as long as what comes between lets them move to the first load or to the
-//! last store; cut what was collected into rows; merge those that `widen::memory` takes for rows, and neighbours of
+//! last store; cut what was collected into rows; merge those that `plan::access_lowering` takes for rows, and neighbours of
 //! those that it does not.
 //! Source: Nuzman, Rosen & Zaks 2006 (auto-vectorization of interleaved data), for groups of accesses and gaps.
 
@@ -20,7 +20,7 @@ use crate::analysis::cfg::cfg;
 use crate::analysis::lines::{Line, lines};
 use crate::analysis::shape::Shape;
 use crate::ir::*;
-use crate::widen::memory::{AccessClass, Direction, classify};
+use crate::plan::access_lowering::{AccessClass, Direction, classify};
 use cranelift_entity::SecondaryMap;
 use lockstep_protocol::types::{Space, Type};
 use std::collections::HashMap;

@@ -33,8 +33,7 @@ use std::fmt;
 /// The instructions that a loop may have, inner loops included.
 const MOST: usize = 200;
 
-/// What it costs to begin and end a lane's turn, and to take a value out of its lane.
-const TURN: u64 = 40;
+/// What it costs to take a value out of its lane.
 const VALUE: u64 = 3;
 
 /// Why no lane runs a loop alone.
@@ -155,7 +154,7 @@ pub fn plan(f: &Function, known: Known<'_>, l: Loop, always: bool) -> Result<Pla
         together = together.saturating_add(waits(Some(shapes), gang, operations));
     }
     let values = varying.len() + f.blocks[exit].params.len();
-    let turn = cost::ROUNDS.saturating_mul(alone).saturating_add(TURN + VALUE * values as u64);
+    let turn = cost::ROUNDS.saturating_mul(alone).saturating_add(cost::TURN + VALUE * values as u64);
     let most = cost::ROUNDS.saturating_mul(together) / turn.max(1);
     let most = if always { most.max(1) } else { most };
     if most == 0 {
@@ -180,6 +179,11 @@ fn is_for_one_lane(f: &Function, known: Known<'_>, inst: Inst) -> bool {
 }
 
 impl Plan {
+    /// Whether lanes run the loop alone however many come.
+    pub fn is_for_all(&self) -> bool {
+        self.all
+    }
+
     /// Makes the copy; the answer is the header of the loop over the lanes.
     pub fn apply(&self, f: &mut Function) -> Block {
         let Terminator::Jump(into) = f.blocks[self.preheader].term.clone() else { return self.preheader };

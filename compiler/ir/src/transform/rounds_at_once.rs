@@ -28,9 +28,9 @@ use crate::analysis::dominators::dominators;
 use crate::analysis::lines::{Line, lines};
 use crate::analysis::loops::loops;
 use crate::ir::*;
+use crate::plan::access_lowering::{AccessClass, Direction, classify};
 use crate::transform::copy::Copies;
 use crate::transform::normalize::normalize;
-use crate::widen::memory::{AccessClass, Direction, classify};
 use cranelift_entity::SecondaryMap;
 use lockstep_protocol::types::{Space, Type};
 

@@ -183,23 +183,29 @@ pub fn regions(module: &Module) -> Vec<Fact> {
     found
 }
 
+/// The words of a directive, `name` or `name(argument)`.
+pub fn words<'a>(script: &'a Script, key: &str) -> Vec<(&'a str, &'a str)> {
+    let lines = script.directives.iter().filter(|(_, known, _)| known == key);
+    let words = lines.flat_map(|(_, _, line)| line.split(' '));
+    let parts = |word: &'a str| word.strip_suffix(')').and_then(|word| word.split_once('(')).unwrap_or((word, ""));
+    words.map(parts).collect()
+}
+
 /// What `; launch:` says of launches: words such as `ids_fit_int`, `zero_offset`, `full_groups`, `rows`,
-/// `local(64,1,1)` and `multiple(2)`, an input's number.
-fn launch_facts(script: &Script) -> LaunchFacts {
+/// `local(64,1,1)`, `apart` (all pointers among the arguments are) and `multiple(2)`, an input's number.
+pub fn launch_facts(script: &Script) -> LaunchFacts {
     let mut launch = LaunchFacts::default();
-    for (_, _, words) in script.directives.iter().filter(|(_, key, _)| key == "launch") {
-        for word in words.split(' ') {
-            let (name, numbers) = word.strip_suffix(')').and_then(|word| word.split_once('(')).unwrap_or((word, ""));
-            let numbers: Vec<u32> = numbers.split(',').filter_map(|number| number.parse().ok()).collect();
-            match (name, &numbers[..]) {
-                ("ids_fit_int", []) => launch.ids_fit_int = true,
-                ("zero_offset", []) => launch.zero_offset = true,
-                ("full_groups", []) => launch.full_groups = true,
-                ("rows", []) => launch.local = LocalSize::Rows,
-                ("local", &[x, y, z]) => launch.local = LocalSize::Exactly([x, y, z]),
-                ("multiple", &[input]) => launch.multiples |= 1 << input,
-                _ => panic!("no launch is {word:?}"),
-            }
+    for (name, argument) in words(script, "launch") {
+        let numbers: Vec<u32> = argument.split(',').filter_map(|number| number.parse().ok()).collect();
+        match (name, &numbers[..]) {
+            ("ids_fit_int", []) => launch.ids_fit_int = true,
+            ("zero_offset", []) => launch.zero_offset = true,
+            ("full_groups", []) => launch.full_groups = true,
+            ("rows", []) => launch.local = LocalSize::Rows,
+            ("apart", []) => launch.apart = u32::MAX,
+            ("local", &[x, y, z]) => launch.local = LocalSize::Exactly([x, y, z]),
+            ("multiple", &[input]) => launch.multiples |= 1 << input,
+            _ => panic!("no launch is {name:?} {numbers:?}"),
         }
     }
     launch

@@ -9,13 +9,13 @@ use lockstep_ir::analysis::pointees::pointees;
 use lockstep_ir::interp::{Memory, STEP_LIMIT, run, run_gangs};
 use lockstep_ir::ir::{Block, Function, InstData, Kernel, Module, SlotLayout};
 use lockstep_ir::report::Notes;
+use lockstep_ir::testing::plan_gangs;
 use lockstep_ir::testing::{Generated, Shape, random_kernel};
 use lockstep_ir::transform::barriers::barriers;
 use lockstep_ir::transform::divergent_loops::{UniformLoops, divergent_loops};
 use lockstep_ir::transform::linearize::linearize;
 use lockstep_ir::transform::normalize::normalize;
 use lockstep_ir::verify::{Stage, verify};
-use lockstep_ir::widen::plan;
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
@@ -139,7 +139,7 @@ fn check_slots(seed: u64, shape: Shape) -> usize {
             let mut module = g.module.clone();
             barriers(&mut module.kernels[0]);
             let planned =
-                plan(&g.module, &mut module.kernels[0], gangs, 256, &LaunchFacts::default(), &Notes::default());
+                plan_gangs(&g.module, &mut module.kernels[0], gangs, 256, &LaunchFacts::default(), &Notes::default());
             planned.unwrap_or_else(|reason| panic!("seed {seed}: {reason}"));
             if let Err(errors) = verify(&module, Stage::Linearized) {
                 panic!("seed {seed}: {}\nfrom\n{}\nto\n{module}", errors[0], g.module);

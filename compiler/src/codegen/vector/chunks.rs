@@ -13,7 +13,7 @@ use inkwell::types::VectorType;
 use inkwell::values::{BasicValueEnum, InstructionOpcode, InstructionValue, IntValue, PointerValue, VectorValue};
 use lockstep_ir::analysis::addresses::{self, Extended};
 use lockstep_ir::ir::Value;
-use lockstep_ir::widen::memory::Direction;
+use lockstep_ir::plan::access_lowering::Direction;
 use lockstep_protocol::types::Type;
 
 /// Bytes that a lane loads at once.

@@ -10,7 +10,7 @@ use super::values::Held;
 use crate::codegen::emit::{Emit, Emitted};
 use inkwell::values::{BasicValueEnum, VectorValue};
 use lockstep_ir::ir::Value;
-use lockstep_ir::widen::memory::{Direction, is_plain};
+use lockstep_ir::plan::access_lowering::{Direction, is_plain};
 use lockstep_protocol::types::Type;
 
 /// Where the lanes of a gang access memory.

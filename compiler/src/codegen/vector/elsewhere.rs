@@ -10,7 +10,7 @@ use inkwell::builder::BuilderError;
 use inkwell::module::Linkage;
 use inkwell::types::VectorType;
 use inkwell::values::{PointerValue, VectorValue};
-use lockstep_ir::widen::memory::Direction;
+use lockstep_ir::plan::access_lowering::Direction;
 
 /// Bytes of the widest element.
 const WIDEST: u32 = 16;

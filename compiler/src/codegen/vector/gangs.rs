@@ -18,7 +18,7 @@ use lockstep_ir::analysis::cfg::cfg;
 use lockstep_ir::analysis::dominators::dominators;
 use lockstep_ir::analysis::loops::loops;
 use lockstep_ir::ir::{Function, Region};
-use lockstep_ir::widen::RegionPlan;
+use lockstep_ir::plan::RegionPlan;
 use lockstep_protocol::configuration::Versions;
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;

@@ -10,7 +10,7 @@ use inkwell::values::{BasicValueEnum, IntValue, VectorValue};
 use lockstep_ir::ir::{
     BinaryOp, FastMath, Inst, InstData, InstNode, IntFlags, Ordering, Query, TernaryOp, UnaryOp, Value,
 };
-use lockstep_ir::widen::lanes::Form;
+use lockstep_ir::plan::value_form::Form;
 use lockstep_protocol::configuration::Configuration;
 use lockstep_protocol::types::{Space, Type};
 

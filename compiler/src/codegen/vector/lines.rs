@@ -10,7 +10,7 @@ use inkwell::builder::BuilderError;
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue, VectorValue};
 use lockstep_ir::analysis::lines::{Line, first_indices};
 use lockstep_ir::ir::{BinaryOp, FastMath, InstData, IntFlags, UnaryOp, Value, ValueDef};
-use lockstep_ir::widen::memory::{AccessClass, Direction, classify};
+use lockstep_ir::plan::access_lowering::{AccessClass, Direction, classify};
 use lockstep_protocol::types::Type;
 
 /// How much more often no index wraps, as LLVM's weights of a branch.

@@ -16,7 +16,7 @@ use inkwell::values::{
 };
 use lockstep_ir::analysis::waiting::may_wait;
 use lockstep_ir::ir::{Access, InstNode, LiveSlot, Value};
-use lockstep_ir::widen::memory::{AccessClass, Direction, classify, elements};
+use lockstep_ir::plan::access_lowering::{AccessClass, Direction, classify, elements};
 use lockstep_protocol::types::{Space, Type};
 
 /// Bytes of the numbers that gathers and scatters move.

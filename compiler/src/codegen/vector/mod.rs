@@ -47,9 +47,9 @@ use lockstep_ir::analysis::cfg::cfg;
 use lockstep_ir::analysis::lines::{Line, lines};
 use lockstep_ir::analysis::origins::Origins;
 use lockstep_ir::ir::{Block, BlockCall, Function, InstData, Kernel, Slot, SourceLoc, Terminator, Value};
+use lockstep_ir::plan::value_form::Form;
+use lockstep_ir::plan::{RegionPlan, Widening};
 use lockstep_ir::report::Notes;
-use lockstep_ir::widen::lanes::Form;
-use lockstep_ir::widen::{RegionPlan, Widening};
 use lockstep_protocol::types::Type;
 use std::cell::Cell;
 use values::Held;
@@ -198,6 +198,7 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
             }
             self.block = block;
             for &inst in &self.body.blocks[block].insts {
+                emit.place.set(self.body.insts[inst].loc);
                 self.inst(inst)?;
             }
             self.terminator(&mut exits)?;

@@ -4,8 +4,8 @@ use super::GangCode;
 use super::columns::Places;
 use super::lines::{Along, Straight};
 use super::values::Held;
+use lockstep_ir::plan::access_lowering::{AccessClass, Direction, classify};
 use lockstep_ir::report::Note;
-use lockstep_ir::widen::memory::{AccessClass, Direction, classify};
 use lockstep_protocol::types::{Space, Type};
 use std::borrow::Cow;
 

@@ -10,7 +10,7 @@ use crate::codegen::emit::Emitted;
 use inkwell::builder::BuilderError;
 use inkwell::values::{BasicValueEnum, VectorValue};
 use lockstep_ir::ir::{InstData, Query, Value};
-use lockstep_ir::widen::memory::{AccessClass, Direction, classify};
+use lockstep_ir::plan::access_lowering::{AccessClass, Direction, classify};
 use lockstep_protocol::types::Type;
 
 /// One scalar per row.

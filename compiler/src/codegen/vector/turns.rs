@@ -8,7 +8,7 @@ use crate::codegen::turns::open_pieces;
 use inkwell::IntPredicate;
 use inkwell::builder::BuilderError;
 use lockstep_ir::ir::{Function, Region};
-use lockstep_ir::widen::RegionPlan;
+use lockstep_ir::plan::RegionPlan;
 use lockstep_protocol::layout::Layout;
 
 /// Emits the code of the region's function; the answer: where the group may go on.

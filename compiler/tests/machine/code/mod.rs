@@ -5,9 +5,10 @@ mod watch;
 
 pub use object::Side;
 
-use lockstep_compiler::pipeline::{Variant, compile_kernel};
+use lockstep_compiler::pipeline::{Variant, compile_kernel_by};
 use lockstep_ir::interp::{Arg, Memory, NdRange, PrintfEvent, Report};
 use lockstep_ir::ir::{Format, Kernel, Module};
+use lockstep_ir::plan::passes::{PASSES, Pass};
 use lockstep_protocol::compile_options::CompileOptions;
 use lockstep_protocol::kernel_abi::LaunchFrame;
 use lockstep_protocol::parameters::ParamKind;
@@ -56,8 +57,18 @@ pub struct Code<'m> {
 
 impl<'m> Code<'m> {
     pub fn compile(module: &'m Module, kernel: &str, options: &CompileOptions) -> Result<Code<'m>, String> {
+        Code::compile_by(PASSES, module, kernel, options)
+    }
+
+    /// The same with the passes of a table.
+    pub fn compile_by(
+        table: &[Pass],
+        module: &'m Module,
+        kernel: &str,
+        options: &CompileOptions,
+    ) -> Result<Code<'m>, String> {
         let index = module.kernels.iter().position(|k| k.name == kernel).ok_or("no such kernel")?;
-        let variant = compile_kernel(&LOADER, module, index, options).map_err(|error| error.to_string())?;
+        let variant = compile_kernel_by(table, &LOADER, module, index, options).map_err(|error| error.to_string())?;
         Ok(Code { module, kernel: &module.kernels[index], variant })
     }
 

@@ -9,7 +9,7 @@
 use super::LONGEST_COPY;
 use crate::analysis::pointees::{Pointees, passed_on};
 use crate::ir::*;
-use crate::widen::SLOT_ALIGN;
+use crate::plan::SLOT_ALIGN;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::Type;
 

@@ -6,21 +6,21 @@
 //! nothing is left that pays or may be; then what is left of divergent loops that lanes enter one by one.
 //! Source: as `transform::unmasked_loops`, `transform::all_true` and `transform::in_turn`.
 
-use super::analyse;
 use super::notes::{branch_place, loop_place};
+use super::region_state::analyse;
 use crate::analysis::cfg::{Cfg, cfg};
 use crate::analysis::cost::Registers;
 use crate::analysis::divergence::{Divergence, Facts};
 use crate::analysis::dominators::{Dominators, dominators};
 use crate::analysis::lines::{Line, lines};
-use crate::analysis::loops::{Loops, loops};
+use crate::analysis::loops::{Loop, Loops, loops};
 use crate::ir::{Block, Function, SourceLoc, Value};
 use crate::report::{Note, Notes};
 use crate::transform::all_true;
 use crate::transform::in_turn;
 use crate::transform::unmasked_loops::{self, Known, Refusal};
 use cranelift_entity::{EntitySet, SecondaryMap};
-use lockstep_protocol::configuration::{Gangs, Versions};
+use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
 use lockstep_protocol::pass_switches::PassSwitch;
 use std::collections::HashSet;
 
@@ -68,6 +68,35 @@ pub fn versions(
     }
     pass.note(notes);
     pass.found
+}
+
+/// The outermost divergent loops that lanes of a gang would run one after the other, however many enter them.
+pub fn loops_in_turn(
+    f: &Function,
+    graph: &Cfg,
+    forest: &Loops,
+    found: &Divergence,
+    gangs: Gangs,
+    registers: Registers,
+) -> Vec<Loop> {
+    let mode = gangs.pass(PassSwitch::InTurn);
+    let has_versions = gangs.configuration == Configuration::UniCf && mode != Versions::Never && size(f) <= MOST;
+    if !has_versions || found.divergent_loops.is_empty() {
+        return Vec::new();
+    }
+    let (tree, lines) = (dominators(graph), lines(f, graph.rpo(), &found.shapes, registers.width));
+    let known = Known { cfg: graph, tree: &tree, forest, found, lines: &lines, registers };
+    let mut in_turn: Vec<Loop> = Vec::new();
+    for (l, data) in forest.iter() {
+        let is_inner = in_turn.iter().any(|&outer| forest.contains(outer, data.header));
+        if found.divergent_loops.contains(l)
+            && !is_inner
+            && in_turn::plan(f, known, l, mode == Versions::Always).is_ok_and(|plan| plan.is_for_all())
+        {
+            in_turn.push(l);
+        }
+    }
+    in_turn
 }
 
 fn size(f: &Function) -> usize {

@@ -1,5 +1,7 @@
 //! What the report says about control flow and private variables.
 
+use super::value_form::Form;
+use super::{RegionPlan, Widening};
 use crate::analysis::cfg::cfg;
 use crate::analysis::divergence::Divergence;
 use crate::analysis::dominators::dominators;
@@ -7,8 +9,6 @@ use crate::analysis::loops::{LoopData, loops};
 use crate::ir::{Block, Function, Inst, InstData, Kernel, SlotLayout, SourceLoc, Terminator, Value, ValueDef};
 use crate::report::{Note, Notes};
 use crate::transform::boscc::Refusal;
-use crate::widen::lanes::Form;
-use crate::widen::{RegionPlan, Widening};
 use cranelift_entity::EntitySet;
 
 /// A region's branches and loops before it is linearized.

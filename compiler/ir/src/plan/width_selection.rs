@@ -10,8 +10,10 @@
 //! cut at barriers, regions in which gangs lose are run by one work-item after the other.
 //! Source: DESIGN decisions 8 and 9; Moll 2021, chapter 10, for the shapes that decide what an access costs.
 
-use super::analyse;
-use super::choices::{Together, may_have_versions, uniform_choice, walks, whole_pieces};
+use super::coherence_versions::loops_in_turn;
+use super::kernel_state::{KernelState, suits};
+use super::passes::{Estimate, Pass, Run, Suppose, Weighted};
+use super::region_state::{GangContext, RegionState};
 use crate::analysis::cfg::{Cfg, cfg};
 use crate::analysis::cost::{self, Costs, Registers};
 use crate::analysis::divergence::{Divergence, Facts, divergence};
@@ -21,8 +23,7 @@ use crate::analysis::loops::{Loops, loops};
 use crate::analysis::shape::Shape;
 use crate::analysis::traversal_order::find_order;
 use crate::ir::{Block, Function, Inst, InstData, Kernel, Module, Region, Terminator, Value};
-use crate::transform::group_accesses::group_accesses;
-use crate::transform::uniform_choices::suppose;
+use crate::report::Notes;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use lockstep_protocol::configuration::{Configuration, Gangs, WIDTHS};
 use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize};
@@ -66,6 +67,8 @@ pub struct Choice {
     waits: u64,
     /// Whether what its lanes hold around some loop is more than registers.
     crowded: bool,
+    /// Whether its lanes run some loop one after the other.
+    in_turn: bool,
     /// What a gang takes for what all work-items do every time.
     steady: u64,
     /// The best of the other layouts, if there was a choice.
@@ -86,7 +89,8 @@ pub struct Other {
 impl Choice {
     fn nothing(width: u32, layout: Layout) -> Choice {
         let (scalar, gang, alone, waits, steady) = (0, 0, 0, 0, 0);
-        Choice { width, layout, scalar, gang, alone, each_pays: true, waits, crowded: false, steady, other: None }
+        let [crowded, in_turn] = [false; 2];
+        Choice { width, layout, scalar, gang, alone, each_pays: true, waits, crowded, in_turn, steady, other: None }
     }
 
     /// Whether a gang is faster than its work-items one after the other.
@@ -144,9 +148,6 @@ const OTHER_LAYOUT: u64 = 90;
 /// Gangs of several registers a value have to be this much cheaper, in percent: they keep more values alive.
 const WIDER: u64 = 90;
 
-/// How much more often pieces of indices hold whole gangs than they do not: most powers of two are large.
-const WHOLE_PIECES: u64 = 3;
-
 /// Kernels with more instructions do not get gangs of two or four registers a value: their code takes long to make.
 const MOST_FOR_WIDER: usize = 400;
 const MOST_FOR_WIDEST: usize = 200;
@@ -168,56 +169,90 @@ pub fn may_lie(kernel: &Kernel, launch: &LaunchFacts, layout: Layout, width: u32
     layout.keeps_order(launch) || kernel.combines.values().all(Option::is_none)
 }
 
-/// The layout and width that cost a work-item least on registers of `bits` bits, in launches of which the facts hold.
-pub fn choose(module: &Module, kernel: &Kernel, gangs: Gangs, bits: u32, launch: &LaunchFacts) -> Choice {
-    let usual = (bits / 32).max(WIDTHS[0]);
-    let of = |layout| match layout {
-        Layout::Tile => {
-            let tile = |width| {
-                let facts = Facts::new(module, kernel, width).laid_out(layout);
-                let facts = facts.of_launch(kernel, launch).of_kernel(kernel);
-                let tile = layout
-                    .run(launch, width)
-                    .map(|row| TileFacts { rows: facts.of_runs(row), columns: facts.of_columns(width / row) });
-                Estimates::new(kernel, gangs, &facts, tile.as_ref(), bits, launch)
-            };
-            let width = [usual, usual / 2].into_iter().find(|&width| may_lie(kernel, launch, layout, width));
-            let flat = width.map(|width| tile(width).of(width));
-            let width = tall_tile(kernel, gangs, launch, bits).filter(|&width| width > usual);
-            let tall = width.map(|width| (tile(width), width)).filter(|(tile, _)| tile.go_by_columns());
-            let tall = tall.map(|(tile, width)| tile.of(width));
-            match (flat, tall) {
-                (Some(flat), Some(tall)) => Some(if tall.is_cheaper(flat) { tall } else { flat }),
-                (flat, tall) => flat.or(tall),
+/// A kernel, and what decides what gangs of it cost.
+struct Candidate<'a> {
+    module: &'a Module,
+    kernel: &'a Kernel,
+    gangs: Gangs,
+    /// Bits of the vector registers.
+    bits: u32,
+    launch: &'a LaunchFacts,
+    /// The passes of which some run over copies.
+    table: &'a [Pass],
+}
+
+/// The layout and width that cost a work-item least.
+pub fn choose(state: &KernelState<'_>, gangs: Gangs) -> Choice {
+    let KernelState { module, kernel, launch, request, table, .. } = state;
+    Candidate { module, kernel, gangs, bits: request.register_bits, launch, table }.best()
+}
+
+impl<'a> Candidate<'a> {
+    /// The work-items of a gang of which a value of four bytes is a register.
+    fn usual_width(&self) -> u32 {
+        (self.bits / 32).max(WIDTHS[0])
+    }
+
+    fn best(&self) -> Choice {
+        let &Candidate { module, kernel, gangs, launch, .. } = self;
+        if let Some(layout) = gangs.layout {
+            return self.best_of_layout(layout).unwrap_or_else(|| best_width(self, Layout::X));
+        }
+        let mut best = best_width(self, Layout::X);
+        // The others came after the paper's configurations.
+        if gangs.configuration != Configuration::UniCf {
+            return best;
+        }
+        let by_columns = || !needs_groups(kernel) && find_order(module, kernel) == TraversalOrder::Columns;
+        for layout in [Layout::Y, Layout::Z, Layout::Tile] {
+            // Groups of kernels that go by columns are runs along dimension 1, however long.
+            let of_columns = layout == Layout::Y && launch.local == LocalSize::Any && by_columns();
+            if !of_columns && launch.local_size(layout.dim()).is_none_or(|size| size == 1) {
+                continue;
             }
+            let Some(found) = self.best_of_layout(layout) else { continue };
+            let to_beat = Choice { gang: best.gang.saturating_mul(OTHER_LAYOUT) / 100, ..best };
+            let (taken, left) = if found.is_cheaper(to_beat) { (found, best) } else { (best, found) };
+            let Choice { layout, width, gang, .. } = left;
+            let left = Other { layout, width, gang };
+            best = Choice { other: taken.other.or(Some(left)), ..taken };
         }
-        _ if !may_lie(kernel, launch, layout, usual) => None,
-        _ => Some(best_width(module, kernel, gangs, bits, launch, layout)),
-    };
-    let along_x = || best_width(module, kernel, gangs, bits, launch, Layout::X);
-    if let Some(layout) = gangs.layout {
-        return of(layout).unwrap_or_else(along_x);
+        best
     }
-    let mut best = along_x();
-    // The others came after the paper's configurations.
-    if gangs.configuration != Configuration::UniCf {
-        return best;
-    }
-    let by_columns = || !needs_groups(kernel) && find_order(module, kernel) == TraversalOrder::Columns;
-    for layout in [Layout::Y, Layout::Z, Layout::Tile] {
-        // Groups of kernels that go by columns are runs along dimension 1, however long.
-        let of_columns = layout == Layout::Y && launch.local == LocalSize::Any && by_columns();
-        if !of_columns && launch.local_size(layout.dim()).is_none_or(|size| size == 1) {
-            continue;
+
+    /// The best of a layout, if work-items may lie so.
+    fn best_of_layout(&self, layout: Layout) -> Option<Choice> {
+        match layout {
+            Layout::Tile => self.best_tile(),
+            _ if !may_lie(self.kernel, self.launch, layout, self.usual_width()) => None,
+            _ => Some(best_width(self, layout)),
         }
-        let Some(found) = of(layout) else { continue };
-        let to_beat = Choice { gang: best.gang.saturating_mul(OTHER_LAYOUT) / 100, ..best };
-        let (taken, left) = if found.is_cheaper(to_beat) { (found, best) } else { (best, found) };
-        let Choice { layout, width, gang, .. } = left;
-        let left = Other { layout, width, gang };
-        best = Choice { other: taken.other.or(Some(left)), ..taken };
     }
-    best
+
+    /// The better one of flat tiles and of tall ones.
+    fn best_tile(&self) -> Option<Choice> {
+        let &Candidate { kernel, gangs, bits, launch, .. } = self;
+        let usual = self.usual_width();
+        let width = [usual, usual / 2].into_iter().find(|&width| may_lie(kernel, launch, Layout::Tile, width));
+        let flat = width.map(|width| self.estimates(Layout::Tile, width).of(width));
+        let width = tall_tile(kernel, gangs, launch, bits).filter(|&width| width > usual);
+        let tall = width.map(|width| (self.estimates(Layout::Tile, width), width));
+        let tall = tall.filter(|(tile, _)| tile.go_by_columns()).map(|(tile, width)| tile.of(width));
+        match (flat, tall) {
+            (Some(flat), Some(tall)) => Some(if tall.is_cheaper(flat) { tall } else { flat }),
+            (flat, tall) => flat.or(tall),
+        }
+    }
+
+    /// What holds of gangs like this. Of the naive configuration as of others: it is as wide as these.
+    fn facts(&self, layout: Layout, width: u32) -> Facts {
+        let facts = Facts::new(self.module, self.kernel, width).laid_out(layout);
+        facts.of_launch(self.kernel, self.launch).of_kernel(self.kernel)
+    }
+
+    fn estimates(&self, layout: Layout, width: u32) -> Estimates<'a> {
+        Estimates::new(self, self.facts(layout, width))
+    }
 }
 
 /// The width of tiles whose columns are as many work-items as registers allow, for kernels that do nothing but compute and
@@ -256,17 +291,11 @@ fn is_plain(body: &Function) -> bool {
 }
 
 /// The width that costs a work-item least in gangs of a layout.
-fn best_width(
-    module: &Module,
-    kernel: &Kernel,
-    gangs: Gangs,
-    bits: u32,
-    launch: &LaunchFacts,
-    layout: Layout,
-) -> Choice {
-    let usual = (bits / 32).max(WIDTHS[0]);
-    let facts = |width| Facts::new(module, kernel, width).laid_out(layout).of_launch(kernel, launch).of_kernel(kernel);
-    let narrow = Estimates::new(kernel, gangs, &facts(usual), None, bits, launch);
+fn best_width(candidate: &Candidate<'_>, layout: Layout) -> Choice {
+    let &Candidate { kernel, bits, launch, .. } = candidate;
+    let usual = candidate.usual_width();
+    let facts = candidate.facts(layout, usual);
+    let narrow = Estimates::new(candidate, facts.clone());
     let short = launch.local_size(layout.dim()).map_or(usual, u32::next_power_of_two).min(usual);
     let mut best = narrow.of(usual);
     for width in [usual / 2, short].into_iter().filter(|width| WIDTHS.contains(width)) {
@@ -277,23 +306,28 @@ fn best_width(
         }
     }
     let insts: usize = kernel.regions.values().map(|body| body.insts.len()).sum();
-    if best.width != usual || own_bytes(kernel, &facts(usual)) * u64::from(2 * usual) > MOST_OWN {
+    if best.width != usual || own_bytes(kernel, &facts) * u64::from(2 * usual) > MOST_OWN {
         return best;
     }
     // What holds of a gang need not hold of two together.
-    let wider = |width| Estimates::new(kernel, gangs, &facts(width), None, bits, launch).of(width);
+    let wider = |width| candidate.estimates(layout, width).of(width);
     if insts <= MOST_FOR_WIDER {
         let other = wider(2 * usual);
         // Four bytes of each of so many work-items are a line, which need not be read where a launch streams.
         let fills_lines = launch.streams != 0 && bits == LINE * 8 / 2 && !best.is_enough_cheaper_than(other);
+        // Turns take what they take; what lanes do together is shared by more.
+        let shares_more = other.in_turn && !other.crowded && other.is_cheaper(best);
         let fills_units = !other.crowded && best.is_enough_slower_than(other);
-        if best.is_enough_cheaper_in(other, !other.crowded) || fills_lines || fills_units {
+        if best.is_enough_cheaper_in(other, !other.crowded) || fills_lines || fills_units || shares_more {
             best = other;
         }
     }
     // What waits has time for more.
-    if insts <= MOST_FOR_WIDEST && best.waits > 0 {
-        let other = wider(4 * usual);
+    for width in [4 * usual, 8 * usual].into_iter().filter(|width| WIDTHS.contains(width)) {
+        if insts > MOST_FOR_WIDEST || best.waits == 0 {
+            break;
+        }
+        let other = wider(width);
         if !other.crowded && best.is_enough_cheaper_in(other, true) {
             best = other;
         }
@@ -307,20 +341,6 @@ fn own_bytes(kernel: &Kernel, facts: &Facts) -> u64 {
     own.map(|(_, data)| data.size).sum()
 }
 
-/// What holds of the lanes of a tile's rows, and of its columns.
-struct TileFacts {
-    rows: Facts,
-    columns: Facts,
-}
-
-/// The shapes of a region's values in them, and the lanes of a row and of a column.
-struct AnalysedTile {
-    shapes: SecondaryMap<Value, Shape>,
-    columns: SecondaryMap<Value, Shape>,
-    row: u32,
-    rows: u32,
-}
-
 /// What the regions of a kernel cost gangs of which the same facts hold.
 struct Estimates<'a> {
     /// Each as it is, or the versions that it gets for what the launch decides, and how often each is expected to run.
@@ -332,46 +352,16 @@ struct Estimates<'a> {
 }
 
 impl<'a> Estimates<'a> {
-    fn new(
-        kernel: &Kernel,
-        gangs: Gangs,
-        facts: &Facts,
-        tile: Option<&TileFacts>,
-        bits: u32,
-        launch: &'a LaunchFacts,
-    ) -> Estimates<'a> {
-        let lanes = tile.map_or(facts, |tile| &tile.rows);
-        let together = Together { lanes, tile: tile.map(|_| facts) };
-        let analysed = |body: &Function| Analysed::new(body, facts, tile, gangs);
-        let of_choice =
-            |body: &Function, found: &Divergence, times: u64| match uniform_choice(body, together, found, gangs) {
-                Some(condition) => [true, false]
-                    .map(|holds| {
-                        let mut body = body.clone();
-                        suppose(&mut body, condition, holds);
-                        (analysed(&body), times)
-                    })
-                    .into(),
-                None => vec![(analysed(body), 2 * times)],
-            };
-        let versions = |body: &Function| -> Vec<(Analysed, u64)> {
-            if !may_have_versions(body, gangs) {
-                return vec![(analysed(body), 1)];
-            }
-            let found = analyse(body, lanes);
-            let mut versions = of_choice(body, &found, 1);
-            if let Some(asked) = whole_pieces(body, together, &found, gangs) {
-                let mut whole = body.clone();
-                asked.suppose(&mut whole, &found.shapes, lanes.width);
-                versions.extend(of_choice(&whole, &analyse(&whole, lanes), WHOLE_PIECES));
-            }
-            versions
-        };
-        let regions = kernel.regions.values().map(versions).collect();
+    fn new(candidate: &Candidate<'a>, facts: Facts) -> Estimates<'a> {
+        let &Candidate { kernel, gangs, bits, launch, table, .. } = candidate;
+        let layout = facts.layout;
+        let notes = Notes::default();
+        let context = GangContext::of_facts(facts, gangs, bits, launch, &notes);
+        let regions = kernel.regions.values().map(|body| run_estimated(body, &context, table)).collect();
         let several = (2..=MOST_REGIONS).contains(&kernel.regions.len());
-        let alone = |(region, body)| several && may_be_alone(region, body, facts.layout);
+        let alone = |(region, body)| several && may_be_alone(region, body, layout);
         let may_be_alone = kernel.regions.iter().map(alone).collect();
-        Estimates { regions, may_be_alone, layout: facts.layout, bits, launch }
+        Estimates { regions, may_be_alone, layout, bits, launch }
     }
 
     /// Whether some accesses are those of a tile's columns.
@@ -406,6 +396,7 @@ impl<'a> Estimates<'a> {
                 choice.waits = choice.waits.saturating_add(sum(|costs| costs.waits));
                 choice.steady = choice.steady.saturating_add(sum(|costs| costs.steady));
                 choice.crowded |= costs.iter().any(|(costs, _)| costs.crowded);
+                choice.in_turn |= costs.iter().any(|(costs, _)| costs.in_turn);
                 choice.each_pays &= pays(gang, apart) || gang == 0;
             }
             choice.scalar = choice.scalar.saturating_add(one);
@@ -433,6 +424,52 @@ fn may_be_alone(region: Region, body: &Function, layout: Layout) -> bool {
     layout == Layout::X && bit_of(region.index()) != 0 && !body.layout.iter().any(other_form) && !endless()
 }
 
+/// What a region becomes of the passes that the estimate runs: its versions, and how often each is expected to run.
+fn run_estimated(body: &Function, context: &GangContext<'_>, table: &[Pass]) -> Vec<(Analysed, u64)> {
+    let state = RegionState::of(body, context);
+    let mut versions = vec![(body.clone(), state, 1)];
+    for pass in table.iter().filter(|pass| suits(pass, context.gangs)) {
+        match (pass.estimate, pass.run) {
+            (Estimate::Runs, Run::Region(run)) => {
+                versions.iter_mut().for_each(|(body, state, _)| run(body, state, context));
+            }
+            (Estimate::Versions(suppose), _) => versions = split_versions(versions, context, suppose),
+            _ => {}
+        }
+    }
+    versions.into_iter().map(|(body, state, times)| (Analysed::new(body, state, context), times)).collect()
+}
+
+/// A form of a region, what is known of it, and how often it is expected to run.
+type Version = (Function, RegionState, u64);
+
+/// Puts the versions that each gets in its place.
+fn split_versions(versions: Vec<Version>, context: &GangContext<'_>, suppose: Suppose) -> Vec<Version> {
+    let split: Vec<_> = versions.iter().map(|(body, state, _)| suppose(body, state, context)).collect();
+    let runs_of = |parts: &Vec<Weighted>| parts.iter().map(|&(_, times)| times).sum::<u64>();
+    // Each runs as often as it did, beside the others.
+    let runs = split.iter().flatten().map(runs_of).max().unwrap_or(1);
+    let mut result = Vec::new();
+    for ((body, state, times), parts) in versions.into_iter().zip(split) {
+        match parts {
+            None => result.push((body, state, times * runs)),
+            Some(parts) => result.extend(parts.into_iter().map(|(part, of_it)| {
+                let state = RegionState::of(&part, context);
+                (part, state, times * of_it)
+            })),
+        }
+    }
+    result
+}
+
+/// The shapes of a region's values in the rows and columns of tiles, and the lanes of a row and of a column.
+struct AnalysedTile {
+    shapes: SecondaryMap<Value, Shape>,
+    columns: SecondaryMap<Value, Shape>,
+    row: u32,
+    rows: u32,
+}
+
 /// A region and what is known of it.
 struct Analysed {
     body: Function,
@@ -440,36 +477,20 @@ struct Analysed {
     forest: Loops,
     found: Divergence,
     tile: Option<AnalysedTile>,
+    gangs: Gangs,
 }
 
 impl Analysed {
-    fn new(body: &Function, facts: &Facts, tile: Option<&TileFacts>, gangs: Gangs) -> Analysed {
-        let outline = |body: &Function| {
-            let graph = cfg(body);
-            let forest = loops(&graph, &dominators(&graph));
-            let found = divergence(body, facts, &graph, &forest);
-            (graph, forest, found)
-        };
-        let mut body = body.clone();
-        let (mut graph, mut forest, mut found) = outline(&body);
-        // As what runs will be.
-        if tile.is_none()
-            && let Some(walks) = walks(&body, &found, facts.width, gangs)
-        {
-            walks.apply(&mut body);
-            (graph, forest, found) = outline(&body);
-        }
-        let shapes = |facts| divergence(&body, facts, &graph, &forest).shapes;
-        let tile = tile.map(|TileFacts { rows, columns }| AnalysedTile {
-            shapes: shapes(rows),
-            columns: shapes(columns),
-            row: rows.width,
-            rows: columns.width,
+    fn new(body: Function, state: RegionState, context: &GangContext<'_>) -> Analysed {
+        let graph = cfg(&body);
+        let forest = loops(&graph, &dominators(&graph));
+        let tile = context.tile.as_ref().zip(state.rows).map(|(tile, rows)| AnalysedTile {
+            shapes: rows.shapes,
+            columns: divergence(&body, &tile.columns, &graph, &forest).shapes,
+            row: tile.rows.width,
+            rows: tile.columns.width,
         });
-        let (shapes, width) = tile.as_ref().map_or((&found.shapes, facts.width), |tile| (&tile.shapes, tile.row));
-        let roots = facts.roots(&body);
-        group_accesses(&mut body, shapes, &roots, width, tile.is_some());
-        Analysed { body, graph, forest, found, tile }
+        Analysed { body, graph, forest, found: state.found, tile, gangs: context.gangs }
     }
 
     fn tile(&self) -> Option<cost::Tile<'_>> {
@@ -478,7 +499,12 @@ impl Analysed {
     }
 
     fn cost(&self, registers: Registers) -> Costs {
-        cost::whole(&self.body, &self.graph, &self.forest, &self.found, self.tile(), registers)
+        let in_turn = if self.tile.is_none() {
+            loops_in_turn(&self.body, &self.graph, &self.forest, &self.found, self.gangs, registers)
+        } else {
+            Vec::new()
+        };
+        cost::whole(&self.body, &self.graph, &self.forest, &self.found, self.tile(), registers, &in_turn)
     }
 
     /// Whether some accesses are those of a tile's columns.

@@ -1,0 +1,157 @@
+//! The passes over whole kernels, as the table calls them.
+
+use super::kernel_state::{KernelState, ProgramFacts};
+use super::region_state::{GangContext, GangShape, RegionState, analyse};
+use super::width_selection::{choose, may_lie};
+use super::{Reason, SLOT_ALIGN, notes};
+use crate::analysis::divergence::Facts;
+use crate::analysis::group_queries::needs_sub_groups;
+use crate::analysis::origins::apart;
+use crate::analysis::waiting::may_wait;
+use crate::ir::{Kernel, Region};
+use crate::transform;
+use crate::transform::reducible::make_reducible;
+use crate::transform::split_conditions::has_joined_condition;
+use crate::transform::unreachable_edges::remove_unreachable_edges;
+use crate::transform::waiting_loops::mark_waiting_loops;
+use lockstep_protocol::configuration::{Gangs, Versions, WIDTHS};
+use lockstep_protocol::layout::Layout;
+use lockstep_protocol::pass_switches::PassSwitch;
+
+pub(super) fn reducible(kernel: &mut Kernel, _: ProgramFacts) {
+    for body in kernel.regions.values_mut() {
+        make_reducible(body);
+    }
+}
+
+pub(super) fn waiting_loops(kernel: &mut Kernel, program: ProgramFacts) {
+    if !(program.sub_groups_never_wait && needs_sub_groups(kernel)) {
+        mark_waiting_loops(kernel);
+    }
+}
+
+pub(super) fn known_inputs(state: &mut KernelState<'_>) {
+    transform::known_inputs::known_inputs(&mut state.kernel, &state.launch);
+}
+
+pub(super) fn own_counters(state: &mut KernelState<'_>) {
+    transform::own_counters::own_counters(&mut state.kernel, &state.launch);
+}
+
+/// Sub-groups make progress independently of each other. Other kernels do not tell who waits for whom: lanes of a gang
+/// would wait for each other for ever.
+pub(super) fn way_to_run(state: &mut KernelState<'_>) {
+    state.sub_groups = needs_sub_groups(&state.kernel);
+    if state.sub_groups {
+        state.gangs = Some(gangs_of_sub_groups(state));
+    }
+    let waits = may_wait(&state.kernel) && !state.sub_groups;
+    let against = state.request.against.or(waits.then_some(Reason::Waits));
+    if let Some(reason) = against.filter(|_| state.gangs.is_some()) {
+        state.refuse_gangs(reason);
+    }
+}
+
+/// How work-items run whose sub-groups are the lanes of gangs, whatever else was asked for.
+fn gangs_of_sub_groups(state: &KernelState<'_>) -> Gangs {
+    let size = state.kernel.attrs.sub_group_size();
+    let layout = Layout::of_sub_groups(&state.launch, size);
+    Gangs { width: Some(size), layout: Some(layout), ..state.gangs.unwrap_or_default() }
+}
+
+pub(super) fn linear_ids(state: &mut KernelState<'_>) {
+    if state.gangs.is_some_and(|gangs| gangs.layout == Some(Layout::Linear)) {
+        transform::linear_ids::linear_ids(&mut state.kernel, &state.launch);
+    }
+}
+
+pub(super) fn barriers(state: &mut KernelState<'_>) {
+    transform::barriers::barriers_within(&mut state.kernel, state.request.bounds);
+}
+
+pub(super) fn shared_live(state: &mut KernelState<'_>) {
+    transform::shared_live::shared_live(state.module, &mut state.kernel);
+}
+
+pub(super) fn rounds(state: &mut KernelState<'_>) {
+    transform::rounds::rounds(&mut state.kernel, &state.launch);
+}
+
+pub(super) fn gang_limits(state: &mut KernelState<'_>) {
+    let width = state.gangs.and_then(|gangs| gangs.width).filter(|width| !WIDTHS.contains(width));
+    let slot = state.kernel.slots.values().find(|slot| slot.align > SLOT_ALIGN);
+    let reason = width.map(Reason::Width).or(slot.map(|slot| Reason::SlotAlignment(slot.align)));
+    if let Some(reason) = reason {
+        state.refuse_gangs(reason);
+    }
+}
+
+pub(super) fn unreachable_edges(state: &mut KernelState<'_>) {
+    state.kernel.regions.values_mut().for_each(remove_unreachable_edges);
+}
+
+pub(super) fn normalize(state: &mut KernelState<'_>) {
+    state.kernel.regions.values_mut().for_each(transform::normalize::normalize);
+}
+
+pub(super) fn promote_places(state: &mut KernelState<'_>) {
+    let kernel = &mut state.kernel;
+    let apart = apart(kernel, &state.launch);
+    for region in kernel.regions.keys() {
+        let mut body = std::mem::take(&mut kernel.regions[region]);
+        transform::promote_places::promote_places(kernel, &mut body, &apart);
+        kernel.regions[region] = body;
+    }
+}
+
+/// Gives operands that are the same for all work-items of a group branches of their own, whatever the gangs are.
+pub(super) fn split_conditions(state: &mut KernelState<'_>) {
+    let kernel = &mut state.kernel;
+    if !kernel.regions.values().any(has_joined_condition) {
+        return;
+    }
+    let always = state.gangs.is_some_and(|gangs| gangs.pass(PassSwitch::SplitConditions) == Versions::Always);
+    let facts = Facts::of_groups(state.module, kernel).of_kernel(kernel);
+    for body in kernel.regions.values_mut() {
+        let found = analyse(body, &facts);
+        transform::split_conditions::split_conditions(body, &found.shapes, &found.divergent_branches, always);
+    }
+}
+
+pub(super) fn width_selection(state: &mut KernelState<'_>) {
+    let Some(gangs) = state.gangs else { return };
+    state.choice = gangs.width.is_none().then(|| choose(state, gangs));
+    if let Some(choice) = state.choice.filter(|choice| !choice.pays()) {
+        return state.refuse_gangs(Reason::Cost(choice));
+    }
+    let shape = state
+        .choice
+        .map_or_else(|| asked_shape(state, gangs), |choice| GangShape { width: choice.width, layout: choice.layout });
+    state.context = Some(GangContext::of(state, gangs, shape));
+}
+
+/// The gangs that somebody asked for, as far as work-items may lie so.
+fn asked_shape(state: &KernelState<'_>, gangs: Gangs) -> GangShape {
+    let width = gangs.width.unwrap_or(WIDTHS[0]);
+    let layout = gangs.layout.filter(|&layout| may_lie(&state.kernel, &state.launch, layout, width));
+    GangShape { width, layout: layout.unwrap_or_default() }
+}
+
+pub(super) fn interleave(state: &mut KernelState<'_>) {
+    let Some(context) = &mut state.context else { return };
+    transform::interleave::interleave(&mut state.kernel, context.facts.width, &context.facts.uniform_slots);
+    context.see_slots(&state.kernel);
+}
+
+pub(super) fn divergence(state: &mut KernelState<'_>) {
+    let Some(context) = &state.context else { return };
+    let is_alone = |region: Region| state.choice.is_some_and(|choice| choice.is_alone(region));
+    for (region, body) in &state.kernel.regions {
+        if is_alone(region) {
+            notes::alone(body, state.notes);
+            state.regions.push(RegionState::alone());
+        } else {
+            state.regions.push(RegionState::of(body, context));
+        }
+    }
+}

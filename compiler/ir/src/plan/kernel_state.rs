@@ -1,0 +1,136 @@
+//! A kernel on its way through the passes.
+
+use super::passes::{Pass, Phase};
+use super::region_state::{GangContext, RegionState};
+use super::{Choice, MOST_STACK_BYTES, Reason, STACK_BYTES, Widening, notes};
+use crate::analysis::group_queries::needs_groups;
+use crate::ir::{Kernel, Module, Region};
+use crate::report::Notes;
+use cranelift_entity::PrimaryMap;
+use lockstep_protocol::compile_options::{Bounds, Vectorize};
+use lockstep_protocol::configuration::{Gangs, Versions};
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::pass_switches::PassSwitch;
+
+/// What passes know of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ProgramFacts {
+    /// The program promises that none of its sub-groups waits for another.
+    pub sub_groups_never_wait: bool,
+}
+
+/// What is asked of a kernel's code.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// Whether work-items run in gangs.
+    pub vectorize: Vectorize,
+    /// Bits of the machine's vector registers.
+    pub register_bits: u32,
+    /// How much regions may copy.
+    pub bounds: Bounds,
+    /// Only passes run that code has to have.
+    pub only_needed: bool,
+    /// Why work-items are to run one after the other, if that is known before.
+    pub against: Option<Reason>,
+}
+
+/// A kernel for launches of which certain facts hold, and what passes have found.
+pub struct KernelState<'a> {
+    /// The program.
+    pub module: &'a Module,
+    /// The kernel as it is now.
+    pub kernel: Kernel,
+    /// What holds of the launches.
+    pub launch: LaunchFacts,
+    /// What is asked for.
+    pub request: Request,
+    /// Where decisions are noted.
+    pub notes: &'a Notes,
+    /// The passes, which the estimate of widths runs as well.
+    pub table: &'a [Pass],
+    /// How work-items run in gangs; none: they do not.
+    pub gangs: Option<Gangs>,
+    /// Gangs are sub-groups.
+    pub sub_groups: bool,
+    /// Why work-items run one after the other that were to run in gangs.
+    pub reason: Option<Reason>,
+    /// What gangs are expected to cost, if nobody asked for a width.
+    pub choice: Option<Choice>,
+    /// What is known of the gangs, from when their width is.
+    pub context: Option<GangContext<'a>>,
+    /// What is known of each region, from when it was first analysed.
+    pub regions: PrimaryMap<Region, RegionState>,
+}
+
+impl<'a> KernelState<'a> {
+    /// A kernel of which nothing has been found out.
+    pub fn new(
+        module: &'a Module,
+        kernel: Kernel,
+        launch: &LaunchFacts,
+        request: Request,
+        notes: &'a Notes,
+        table: &'a [Pass],
+    ) -> KernelState<'a> {
+        // The launch says what groups there are where the kernel cannot tell.
+        let required = kernel.attrs.reqd_work_group_size.filter(|_| needs_groups(&kernel));
+        KernelState {
+            module,
+            launch: launch.with_required(required),
+            kernel,
+            request,
+            notes,
+            table,
+            gangs: match request.vectorize {
+                Vectorize::Scalar => None,
+                Vectorize::Gangs(gangs) => Some(gangs),
+            },
+            sub_groups: false,
+            reason: None,
+            choice: None,
+            context: None,
+            regions: PrimaryMap::new(),
+        }
+    }
+
+    /// Whether a pass is to run.
+    pub fn wants(&self, pass: &Pass) -> bool {
+        (pass.is_needed || !self.request.only_needed)
+            && match pass.phase {
+                Phase::Program => false,
+                Phase::Kernel => true,
+                Phase::Gangs | Phase::Regions => self.gangs.is_some_and(|gangs| suits(pass, gangs)),
+            }
+    }
+
+    /// Has work-items run one after the other.
+    pub fn refuse_gangs(&mut self, reason: Reason) {
+        self.reason = Some(reason);
+        self.gangs = None;
+    }
+
+    /// The kernel, and how it runs in gangs if it does.
+    pub fn finish(self) -> (Kernel, Option<Widening>) {
+        let KernelState { kernel, gangs, sub_groups, choice, context, regions, notes, .. } = self;
+        let widening = gangs.zip(context).map(|(gangs, context)| Widening {
+            width: context.facts.width,
+            layout: context.facts.layout,
+            stack: if sub_groups { MOST_STACK_BYTES } else { STACK_BYTES },
+            run: context.tile.as_ref().map(|tile| tile.rows.width),
+            choice,
+            configuration: gangs.configuration,
+            full_gangs: gangs.pass(PassSwitch::FullGangs),
+            regions: regions.into_iter().map(|(_, state)| state.plan).collect(),
+        });
+        if let Some(widening) = &widening {
+            notes::private(&kernel, widening, notes);
+        }
+        (kernel, widening)
+    }
+}
+
+/// Whether gangs have a pass.
+pub(super) fn suits(pass: &Pass, gangs: Gangs) -> bool {
+    let is_on = |&switch: &PassSwitch| gangs.pass(switch) != Versions::Never;
+    gangs.configuration >= pass.least && (pass.switches.is_empty() || pass.switches.iter().any(is_on))
+}

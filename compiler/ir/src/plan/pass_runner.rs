@@ -1,0 +1,131 @@
+//! Runs passes: one after the other, each over all regions, with time, dumps and verification after each.
+
+use super::kernel_state::{KernelState, ProgramFacts};
+use super::passes::{Pass, Run};
+use crate::ir::{Kernel, Module, SourceLoc};
+use crate::verify::verify_kernel;
+use std::any::Any;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+/// Who is told of each pass that has run.
+pub trait Observer {
+    /// A pass, its number in the table from 1 on, has run and left this kernel.
+    fn see_pass(&mut self, number: usize, pass: &Pass, took: Duration, kernel: &Kernel);
+}
+
+/// Nobody.
+impl Observer for () {
+    fn see_pass(&mut self, _: usize, _: &Pass, _: Duration, _: &Kernel) {}
+}
+
+/// A mistake of the driver, in a pass or in code generation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InternalError {
+    /// The pass.
+    pub pass: &'static str,
+    /// The kernel.
+    pub kernel: String,
+    /// Where in the source; line 0 where that is not known.
+    pub loc: SourceLoc,
+    /// What went wrong.
+    pub what: String,
+}
+
+impl fmt::Display for InternalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let InternalError { pass, kernel, loc, what } = self;
+        write!(f, "internal error in {pass} of kernel {kernel:?}")?;
+        if loc.line != 0 {
+            write!(f, ", line {}", loc.line)?;
+        }
+        write!(f, ": {what}")
+    }
+}
+
+impl std::error::Error for InternalError {}
+
+/// Runs the passes of a program over one of its kernels.
+///
+/// # Errors
+///
+/// When a pass panics, or breaks rules of its stage in builds with debug assertions.
+pub fn run_program_passes(
+    table: &[Pass],
+    module: &Module,
+    kernel: &mut Kernel,
+    facts: ProgramFacts,
+    observer: &mut impl Observer,
+) -> Result<(), InternalError> {
+    for (number, pass) in (1..).zip(table) {
+        let Run::Program(run) = pass.run else { continue };
+        let since = Instant::now();
+        let ran = catch_unwind(AssertUnwindSafe(|| run(kernel, facts)));
+        ran.map_err(|panic| panicked(pass, kernel, panic.as_ref()))?;
+        observer.see_pass(number, pass, since.elapsed(), kernel);
+        check(pass, module, kernel)?;
+    }
+    Ok(())
+}
+
+/// Runs the passes of a launch over a kernel.
+///
+/// # Errors
+///
+/// As [`run_program_passes`].
+pub fn run_passes(state: &mut KernelState<'_>, observer: &mut impl Observer) -> Result<(), InternalError> {
+    for (number, pass) in (1..).zip(state.table) {
+        if !state.wants(pass) {
+            continue;
+        }
+        let since = Instant::now();
+        let ran = catch_unwind(AssertUnwindSafe(|| run_pass(pass, state)));
+        ran.map_err(|panic| panicked(pass, &state.kernel, panic.as_ref()))?;
+        observer.see_pass(number, pass, since.elapsed(), &state.kernel);
+        check(pass, state.module, &state.kernel)?;
+    }
+    Ok(())
+}
+
+/// Runs one pass, whether it is wanted or not.
+pub fn run_pass(pass: &Pass, state: &mut KernelState<'_>) {
+    match pass.run {
+        Run::Program(run) => run(&mut state.kernel, ProgramFacts::default()),
+        Run::Kernel(run) => run(state),
+        Run::Region(run) => {
+            let KernelState { kernel, regions, context: Some(context), .. } = state else { return };
+            for (body, region) in kernel.regions.values_mut().zip(regions.values_mut()) {
+                if !region.plan.alone {
+                    run(body, region, context);
+                }
+            }
+        }
+    }
+}
+
+/// In builds with debug assertions, checks the rules that hold after a pass.
+fn check(pass: &Pass, module: &Module, kernel: &Kernel) -> Result<(), InternalError> {
+    if !cfg!(debug_assertions) {
+        return Ok(());
+    }
+    verify_kernel(module, kernel, pass.after).map_err(|errors| {
+        let loc = errors.first().and_then(|error| error.source_loc()).unwrap_or_default();
+        let first = errors.first().map(ToString::to_string).unwrap_or_default();
+        let what = format!("{} rules are broken, the first: {first}", errors.len());
+        InternalError { pass: pass.name, kernel: kernel.name.clone(), loc, what }
+    })
+}
+
+fn panicked(pass: &Pass, kernel: &Kernel, panic: &(dyn Any + Send)) -> InternalError {
+    // Of a panic it is known no more exactly.
+    let locs = kernel.regions.values().flat_map(|body| body.insts.values().map(|node| node.loc));
+    let loc = locs.filter(|loc| loc.line != 0).min_by_key(|loc| (loc.line, loc.column)).unwrap_or_default();
+    InternalError { pass: pass.name, kernel: kernel.name.clone(), loc, what: describe_panic(panic) }
+}
+
+/// A panic's message.
+pub fn describe_panic(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic".to_owned())
+}

@@ -1,0 +1,429 @@
+//! The passes, in the order in which they run: the one table that the pipeline, the estimate of widths, dumps, timing,
+//! verification, filetests and `docs/passes.md` go by.
+//!
+//! A pass is a row. Its function works on a state that says what is known by then ([`KernelState`], [`RegionState`]); who walks
+//! the table decides from the row alone whether it runs ([`KernelState::wants`]).
+
+use super::kernel_passes as kernels;
+use super::kernel_state::{KernelState, ProgramFacts};
+use super::launch_versions;
+use super::region_passes as regions;
+use super::region_state::{GangContext, RegionState};
+use crate::ir::{Function, Kernel};
+use crate::verify::Stage;
+use lockstep_protocol::configuration::Configuration;
+use lockstep_protocol::pass_switches::PassSwitch;
+
+/// When a pass runs, and of what.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// Of each kernel when a program is built.
+    Program,
+    /// Of a kernel that is launched.
+    Kernel,
+    /// Of a launched kernel whose work-items run in gangs.
+    Gangs,
+    /// Of each of its regions that gangs run.
+    Regions,
+}
+
+impl Phase {
+    /// What the page of passes calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Phase::Program => "program",
+            Phase::Kernel => "kernel",
+            Phase::Gangs => "gangs",
+            Phase::Regions => "regions",
+        }
+    }
+}
+
+/// What a pass does.
+#[derive(Clone, Copy)]
+pub enum Run {
+    /// Changes a kernel of a program.
+    Program(fn(&mut Kernel, ProgramFacts)),
+    /// Changes a launched kernel, or finds something out about it.
+    Kernel(fn(&mut KernelState<'_>)),
+    /// Changes one region, or finds something out about it.
+    Region(fn(&mut Function, &mut RegionState, &GangContext<'_>)),
+}
+
+/// A form of a region and how often it is expected to run, beside the others of the same list.
+pub type Weighted = (Function, u64);
+
+/// What tells the versions that a pass would make of a region.
+pub type Suppose = fn(&Function, &RegionState, &GangContext<'_>) -> Option<Vec<Weighted>>;
+
+/// What the estimate of a gang's cost makes of a pass.
+#[derive(Clone, Copy)]
+pub enum Estimate {
+    /// It prices what the pass has left, which comes before it.
+    Before,
+    /// It runs the pass.
+    Runs,
+    /// It prices the versions that the pass would make, each by itself; nothing: there is one.
+    Versions(Suppose),
+    /// It leaves the pass out, for this reason.
+    LeavesOut(&'static str),
+}
+
+/// A pass: a row of the table.
+#[derive(Clone, Copy)]
+pub struct Pass {
+    /// The name that dumps, times, errors, filetests and the page of passes use.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub what: &'static str,
+    /// The file with its contract, below `compiler/ir/src`.
+    pub file: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// When it runs, and of what.
+    pub phase: Phase,
+    /// The stage whose rules hold after it.
+    pub after: Stage,
+    /// Whether code has to have it: the simplest form of a kernel is that of these passes alone.
+    pub is_needed: bool,
+    /// The least configuration of gangs that has it.
+    pub least: Configuration,
+    /// The switches that it does not run without.
+    pub switches: &'static [PassSwitch],
+    /// What the estimate makes of it.
+    pub estimate: Estimate,
+    /// What it does.
+    pub run: Run,
+}
+
+/// What most rows have.
+const PLAIN: Pass = Pass {
+    name: "",
+    what: "",
+    file: "",
+    source: "",
+    phase: Phase::Kernel,
+    after: Stage::Imported,
+    is_needed: false,
+    least: Configuration::Naive,
+    switches: &[],
+    estimate: Estimate::Before,
+    run: Run::Kernel(|_| ()),
+};
+
+/// The passes in their order.
+pub const PASSES: &[Pass] = &[
+    Pass {
+        name: "reducible",
+        what: "gives cycles with several entries one header",
+        file: "transform/reducible.rs",
+        source: "Moll 2021, section 2.4; Ramalingam 2002",
+        phase: Phase::Program,
+        is_needed: true,
+        run: Run::Program(kernels::reducible),
+        ..PLAIN
+    },
+    Pass {
+        name: "waiting_loops",
+        what: "lets others of the group go on where a loop may wait for them",
+        file: "transform/waiting_loops.rs",
+        source: "OpenCL API 3.0, 4.2",
+        phase: Phase::Program,
+        is_needed: true,
+        run: Run::Program(kernels::waiting_loops),
+        ..PLAIN
+    },
+    Pass {
+        name: "known_inputs",
+        what: "puts constants for what the launch tells: arguments that multiply ids and are 1, formats of images, bits of samplers",
+        file: "transform/known_inputs.rs",
+        source: "DESIGN decision 7",
+        run: Run::Kernel(kernels::known_inputs),
+        ..PLAIN
+    },
+    Pass {
+        name: "own_counters",
+        what: "gives each thread a copy of counters to which work-items only do one atomic operation without a result, where the launch tells that they are few and reached in no other way",
+        file: "transform/own_counters.rs",
+        source: "Jin, Yang & Agrawal 2005, section 4",
+        run: Run::Kernel(kernels::own_counters),
+        ..PLAIN
+    },
+    Pass {
+        name: "way_to_run",
+        what: "finds whether work-items run in gangs: those that are sub-groups do, others that may wait for each other do not",
+        file: "plan/kernel_passes.rs",
+        source: "OpenCL API 3.0, 4.2",
+        is_needed: true,
+        run: Run::Kernel(kernels::way_to_run),
+        ..PLAIN
+    },
+    Pass {
+        name: "linear_ids",
+        what: "computes local and global ids of the number of a work-item in its group, where gangs are consecutive by it",
+        file: "transform/linear_ids.rs",
+        source: "OpenCL C 3.0, 6.15.1",
+        phase: Phase::Gangs,
+        is_needed: true,
+        run: Run::Kernel(kernels::linear_ids),
+        ..PLAIN
+    },
+    Pass {
+        name: "barriers",
+        what: "cuts a kernel at its barriers into regions",
+        file: "transform/barriers.rs",
+        source: "Karrenberg & Hack 2012, section 2.3",
+        after: Stage::Regions,
+        is_needed: true,
+        run: Run::Kernel(kernels::barriers),
+        ..PLAIN
+    },
+    Pass {
+        name: "shared_live",
+        what: "finds kept values that are the same for all work-items of a group, which keeps them once",
+        file: "transform/shared_live.rs",
+        source: "Moll 2021, chapters 6 and 7",
+        after: Stage::Regions,
+        run: Run::Kernel(kernels::shared_live),
+        ..PLAIN
+    },
+    Pass {
+        name: "rounds",
+        what: "gives rounds of a loop around barriers regions of their own",
+        file: "transform/rounds.rs",
+        source: "Wegman & Zadeck 1991, over regions as states",
+        phase: Phase::Gangs,
+        after: Stage::Regions,
+        run: Run::Kernel(kernels::rounds),
+        ..PLAIN
+    },
+    Pass {
+        name: "gang_limits",
+        what: "finds what no gang can do: widths that there are not, private variables of a greater alignment than one lane's copy can have",
+        file: "plan/kernel_passes.rs",
+        phase: Phase::Gangs,
+        after: Stage::Regions,
+        is_needed: true,
+        run: Run::Kernel(kernels::gang_limits),
+        ..PLAIN
+    },
+    Pass {
+        name: "unreachable_edges",
+        what: "takes out edges to code that is never reached, before branches are folded",
+        file: "transform/unreachable_edges.rs",
+        phase: Phase::Gangs,
+        after: Stage::Regions,
+        is_needed: true,
+        run: Run::Kernel(kernels::unreachable_edges),
+        ..PLAIN
+    },
+    Pass {
+        name: "normalize",
+        what: "splits critical edges; one latch, preheader, return; loop-closed SSA",
+        file: "transform/normalize.rs",
+        source: "Moll 2021, section 2.4; Cytron et al. 1991",
+        phase: Phase::Gangs,
+        after: Stage::Normalized,
+        is_needed: true,
+        run: Run::Kernel(kernels::normalize),
+        ..PLAIN
+    },
+    Pass {
+        name: "promote_places",
+        what: "keeps places that loops read and write in every iteration in registers",
+        file: "transform/promote_places.rs",
+        source: "Cooper & Torczon 2011, 10.3.3",
+        phase: Phase::Gangs,
+        after: Stage::Normalized,
+        run: Run::Kernel(kernels::promote_places),
+        ..PLAIN
+    },
+    Pass {
+        name: "split_conditions",
+        what: "gives uniform operands of divergent conditions a branch of their own",
+        file: "transform/split_conditions.rs",
+        source: "Moll 2021, chapter 8",
+        phase: Phase::Gangs,
+        after: Stage::Normalized,
+        least: Configuration::UniCf,
+        switches: &[PassSwitch::SplitConditions],
+        run: Run::Kernel(kernels::split_conditions),
+        ..PLAIN
+    },
+    Pass {
+        name: "width_selection",
+        what: "finds how many work-items a gang gets, which ones, and whether gangs pay; in which regions they do not",
+        file: "plan/width_selection.rs",
+        source: "Moll 2021, chapters 10 and 11",
+        phase: Phase::Gangs,
+        after: Stage::Normalized,
+        is_needed: true,
+        run: Run::Kernel(kernels::width_selection),
+        ..PLAIN
+    },
+    Pass {
+        name: "interleave",
+        what: "lays private slots out element by element, for all lanes of a gang",
+        file: "transform/interleave.rs",
+        source: "Moll 2021, section 6.6; Karrenberg & Hack 2012, section 3.3",
+        phase: Phase::Gangs,
+        after: Stage::Normalized,
+        least: Configuration::UniVal,
+        estimate: Estimate::LeavesOut(
+            "each width would need a copy of the whole kernel, and shapes of addresses are the same before it",
+        ),
+        run: Run::Kernel(kernels::interleave),
+        ..PLAIN
+    },
+    Pass {
+        name: "divergence",
+        what: "finds what differs between the lanes of a gang, and of a tile's rows",
+        file: "analysis/divergence.rs",
+        source: "Moll 2021, chapters 6 and 10",
+        phase: Phase::Gangs,
+        after: Stage::Normalized,
+        is_needed: true,
+        estimate: Estimate::LeavesOut("it has its own, of each candidate"),
+        run: Run::Kernel(kernels::divergence),
+        ..PLAIN
+    },
+    Pass {
+        name: "whole_pieces",
+        what: "gives regions a version for launches in which pieces of indices hold whole gangs",
+        file: "transform/whole_pieces.rs",
+        source: "Moll 2021, sections 10.4 and 10.5",
+        phase: Phase::Regions,
+        after: Stage::Normalized,
+        least: Configuration::UniCf,
+        switches: &[PassSwitch::WholePieces],
+        estimate: Estimate::Versions(launch_versions::suppose_whole_pieces),
+        run: Run::Region(launch_versions::split_whole_pieces),
+        ..PLAIN
+    },
+    Pass {
+        name: "uniform_choices",
+        what: "gives regions versions for a condition of the launch that chooses between two lines",
+        file: "transform/uniform_choices.rs",
+        source: "Karrenberg & Hack 2012, section 3.3",
+        phase: Phase::Regions,
+        after: Stage::Normalized,
+        least: Configuration::UniCf,
+        switches: &[PassSwitch::UniformChoices],
+        estimate: Estimate::Versions(launch_versions::suppose_uniform_choice),
+        run: Run::Region(launch_versions::split_uniform_choices),
+        ..PLAIN
+    },
+    Pass {
+        name: "rounds_at_once",
+        what: "runs several rounds of a loop at once, where lanes walk along memory each in its own place",
+        file: "transform/rounds_at_once.rs",
+        source: "Muchnick 1997, 17.4.3",
+        phase: Phase::Regions,
+        after: Stage::Normalized,
+        least: Configuration::UniCf,
+        switches: &[PassSwitch::RoundsAtOnce],
+        estimate: Estimate::Runs,
+        run: Run::Region(launch_versions::run_rounds_at_once),
+        ..PLAIN
+    },
+    Pass {
+        name: "group_accesses",
+        what: "merges accesses to neighbouring elements into one of several elements",
+        file: "transform/group_accesses.rs",
+        source: "Nuzman, Rosen & Zaks 2006",
+        phase: Phase::Regions,
+        after: Stage::Normalized,
+        estimate: Estimate::Runs,
+        run: Run::Region(regions::group_accesses),
+        ..PLAIN
+    },
+    Pass {
+        name: "control_notes",
+        what: "finds, for the report, which branches and loops there are before some get versions",
+        file: "plan/notes.rs",
+        phase: Phase::Regions,
+        after: Stage::Normalized,
+        estimate: Estimate::LeavesOut("it changes nothing"),
+        run: Run::Region(regions::control_notes),
+        ..PLAIN
+    },
+    Pass {
+        name: "coherence_versions",
+        what: "gives divergent loops versions without masks (`transform/unmasked_loops.rs`), targets of divergent branches copies for gangs all of whose lanes go there (`transform/all_true.rs`), and lets lanes run a loop one after the other that few of them enter (`transform/in_turn.rs`)",
+        file: "plan/coherence_versions.rs",
+        source: "Moll 2021, section 9.1; Sun et al. 2019 as told there in 9.2; for `in_turn` what Bulavintsev 2019 measures",
+        phase: Phase::Regions,
+        after: Stage::Versioned,
+        least: Configuration::UniCf,
+        switches: &[PassSwitch::UnmaskedLoops, PassSwitch::AllTrue, PassSwitch::InTurn],
+        estimate: Estimate::LeavesOut(
+            "how often lanes agree is not known before the launch; loops that lanes would run in turn are priced so",
+        ),
+        run: Run::Region(regions::coherence_versions),
+        ..PLAIN
+    },
+    Pass {
+        name: "divergent_loops",
+        what: "makes every loop uniform: lanes that have left wait",
+        file: "transform/divergent_loops.rs",
+        source: "Moll 2021, section 9.1",
+        phase: Phase::Regions,
+        after: Stage::Linearized,
+        is_needed: true,
+        estimate: Estimate::LeavesOut("waiting lanes are priced by the divergence of the loop"),
+        run: Run::Region(regions::divergent_loops),
+        ..PLAIN
+    },
+    Pass {
+        name: "trivial_branches",
+        what: "finds uniform branches that are not worth asking the active lanes",
+        file: "transform/trivial_branches.rs",
+        phase: Phase::Regions,
+        after: Stage::Linearized,
+        estimate: Estimate::LeavesOut("what such branches lead to costs nothing"),
+        run: Run::Region(regions::trivial_branches),
+        ..PLAIN
+    },
+    Pass {
+        name: "boscc",
+        what: "branches past costly code that no lane wants to run",
+        file: "transform/boscc.rs",
+        source: "Moll 2021, section 9.2",
+        phase: Phase::Regions,
+        after: Stage::Linearized,
+        least: Configuration::Boscc,
+        switches: &[PassSwitch::Gates],
+        estimate: Estimate::LeavesOut("which code is skipped is priced by the shares of the work-items that run it"),
+        run: Run::Region(regions::gates),
+        ..PLAIN
+    },
+    Pass {
+        name: "linearize",
+        what: "folds divergent branches; uniform ones stay",
+        file: "transform/linearize.rs",
+        source: "Moll 2021, chapter 8",
+        phase: Phase::Regions,
+        after: Stage::Linearized,
+        is_needed: true,
+        estimate: Estimate::LeavesOut("masks are priced by what they will be for (`analysis/masking.rs`)"),
+        run: Run::Region(regions::linearize),
+        ..PLAIN
+    },
+    Pass {
+        name: "region_plan",
+        what: "finds the shapes of what came out, which decide how values are held and memory is accessed",
+        file: "plan/region_plan.rs",
+        source: "Moll 2021, chapters 5 and 11",
+        phase: Phase::Regions,
+        after: Stage::Linearized,
+        is_needed: true,
+        estimate: Estimate::LeavesOut("it changes nothing"),
+        run: Run::Region(regions::region_plan),
+        ..PLAIN
+    },
+];
+
+/// The pass of this name, with its number: that of its dumps.
+pub fn find_pass<'a>(table: &'a [Pass], name: &str) -> Option<(usize, &'a Pass)> {
+    (1..).zip(table).find(|(_, pass)| pass.name == name)
+}

@@ -1,0 +1,136 @@
+//! What passes over regions know: of the gangs, and of the region as it stands.
+
+use super::RegionPlan;
+use super::kernel_state::KernelState;
+use super::notes::Control;
+use crate::analysis::cfg::cfg;
+use crate::analysis::cost::Registers;
+use crate::analysis::divergence::{Divergence, Facts, divergence};
+use crate::analysis::dominators::dominators;
+use crate::analysis::loops::loops;
+use crate::ir::{Block, Function, Kernel, Value};
+use crate::report::Notes;
+use crate::transform::divergent_loops::UniformLoops;
+use cranelift_entity::EntitySet;
+use lockstep_protocol::configuration::{Configuration, Gangs};
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::Layout;
+
+/// Which gangs a kernel's work-items form.
+#[derive(Clone, Copy)]
+pub struct GangShape {
+    /// Work-items of a gang.
+    pub width: u32,
+    /// Which.
+    pub layout: Layout,
+}
+
+/// What is known of a kernel's gangs.
+pub struct GangContext<'a> {
+    /// What is asked of them.
+    pub gangs: Gangs,
+    /// What their instructions are made of.
+    pub registers: Registers,
+    /// What holds of their lanes.
+    pub facts: Facts,
+    /// What holds of rows and columns, if they are tiles.
+    pub tile: Option<TileFacts>,
+    /// Where decisions are noted.
+    pub notes: &'a Notes,
+    launch: LaunchFacts,
+}
+
+/// What holds of the lanes of a tile's rows, and of its columns.
+pub struct TileFacts {
+    /// Of a row.
+    pub rows: Facts,
+    /// Of a column.
+    pub columns: Facts,
+}
+
+impl<'a> GangContext<'a> {
+    /// What is known of such gangs of a kernel in normal form.
+    pub fn of(state: &KernelState<'a>, gangs: Gangs, shape: GangShape) -> GangContext<'a> {
+        let KernelState { module, kernel, launch, request, notes, .. } = state;
+        let facts = Facts::new(module, kernel, shape.width).laid_out(shape.layout);
+        let mut facts = facts.of_launch(kernel, launch);
+        facts.all_vary = gangs.configuration == Configuration::Naive;
+        GangContext::of_facts(facts.of_kernel(kernel), gangs, request.register_bits, launch, notes)
+    }
+
+    /// What is known of gangs of which these facts hold.
+    pub fn of_facts(facts: Facts, gangs: Gangs, bits: u32, launch: &LaunchFacts, notes: &'a Notes) -> GangContext<'a> {
+        let registers = Registers { bits, width: facts.width };
+        GangContext { tile: tile_facts(&facts, launch), gangs, registers, facts, notes, launch: *launch }
+    }
+
+    /// Takes note of how private slots lie.
+    pub fn see_slots(&mut self, kernel: &Kernel) {
+        self.facts.see_slots(kernel);
+        self.tile = tile_facts(&self.facts, &self.launch);
+    }
+
+    /// What holds of the lanes that access memory together: those of a gang, or of a tile's row.
+    pub fn together(&self) -> &Facts {
+        self.tile.as_ref().map_or(&self.facts, |tile| &tile.rows)
+    }
+}
+
+fn tile_facts(facts: &Facts, launch: &LaunchFacts) -> Option<TileFacts> {
+    let row = facts.layout.run(launch, facts.width)?;
+    Some(TileFacts { rows: facts.of_runs(row), columns: facts.of_columns(facts.width / row) })
+}
+
+/// What is known of a region as it stands.
+#[derive(Default)]
+pub struct RegionState {
+    /// What differs between the lanes of a gang.
+    pub found: Divergence,
+    /// What differs between those of a tile's row.
+    pub rows: Option<Divergence>,
+    /// The branches that are to be folded.
+    pub divergent: EntitySet<Block>,
+    /// What making loops uniform left.
+    pub loops: Option<UniformLoops>,
+    /// What the report is to say of branches and loops.
+    pub(super) control: Option<Control>,
+    /// How it runs.
+    pub plan: RegionPlan,
+}
+
+impl RegionState {
+    /// A region of which nothing is known but what differs.
+    pub fn of(body: &Function, context: &GangContext<'_>) -> RegionState {
+        let mut state = RegionState::default();
+        state.analyse(body, context);
+        state
+    }
+
+    /// A region that work-items run one after the other.
+    pub fn alone() -> RegionState {
+        RegionState { plan: RegionPlan { alone: true, ..RegionPlan::default() }, ..RegionState::default() }
+    }
+
+    /// Finds anew what differs.
+    pub fn analyse(&mut self, body: &Function, context: &GangContext<'_>) {
+        self.found = analyse(body, &context.facts);
+        self.rows = context.tile.as_ref().map(|tile| analyse(body, &tile.rows));
+    }
+
+    /// What differs between the lanes that access memory together.
+    pub fn together(&self) -> &Divergence {
+        self.rows.as_ref().unwrap_or(&self.found)
+    }
+
+    /// Whether all lanes of the gang have the same of values that are the same in those that access memory together.
+    pub fn share(&self, values: &[Value]) -> bool {
+        self.rows.is_none() || values.iter().all(|&value| self.found.shapes[value].is_uniform())
+    }
+}
+
+/// What differs in a region between lanes of which the facts hold.
+pub(crate) fn analyse(body: &Function, facts: &Facts) -> Divergence {
+    let graph = cfg(body);
+    let forest = loops(&graph, &dominators(&graph));
+    divergence(body, facts, &graph, &forest)
+}

@@ -1,0 +1,49 @@
+//! Plans of kernels that tests have cut into regions themselves.
+
+use crate::ir::{Kernel, Module};
+use crate::plan::kernel_state::{KernelState, Request};
+use crate::plan::pass_runner::run_passes;
+use crate::plan::passes::{PASSES, find_pass};
+use crate::plan::{Reason, Widening};
+use crate::report::Notes;
+use lockstep_protocol::compile_options::{Bounds, Vectorize};
+use lockstep_protocol::configuration::Gangs;
+use lockstep_protocol::launch_facts::LaunchFacts;
+
+/// The first pass of those that plan.
+const FIRST: &str = "gang_limits";
+
+/// Brings the regions of a kernel into the form that gangs of work-items need, and plans how they run in launches
+/// of which the facts hold, on registers of `bits` bits.
+///
+/// # Errors
+///
+/// When its work-items are to run one after the other.
+///
+/// # Panics
+///
+/// When a pass makes a mistake.
+pub fn plan_gangs(
+    module: &Module,
+    kernel: &mut Kernel,
+    gangs: Gangs,
+    bits: u32,
+    launch: &LaunchFacts,
+    notes: &Notes,
+) -> Result<Widening, Reason> {
+    let request = Request {
+        vectorize: Vectorize::Gangs(gangs),
+        register_bits: bits,
+        bounds: Bounds::default(),
+        only_needed: false,
+        against: None,
+    };
+    let (number, _) = find_pass(PASSES, FIRST).expect("it is in the table");
+    let whole = kernel.clone();
+    let mut state = KernelState::new(module, whole, launch, request, notes, &PASSES[number - 1..]);
+    run_passes(&mut state, &mut ()).unwrap_or_else(|error| panic!("{error}"));
+    let reason = state.reason;
+    let (planned, widening) = state.finish();
+    *kernel = planned;
+    widening.ok_or_else(|| reason.expect("there is one where there are no gangs"))
+}

@@ -1,0 +1,75 @@
+//! What is recorded of passes as they run: how long each takes (`LOCKSTEP_TIME`), and what it leaves (`LOCKSTEP_DUMP`).
+
+use lockstep_ir::ir::Kernel;
+use lockstep_ir::plan::pass_runner::Observer;
+use lockstep_ir::plan::passes::Pass;
+use std::path::Path;
+use std::time::Duration;
+
+/// The time of each pass, and the folder that receives what it leaves.
+#[derive(Debug)]
+pub struct PassRecord<'a> {
+    times: Vec<(&'static str, Duration)>,
+    folder: Option<&'a Path>,
+}
+
+impl<'a> PassRecord<'a> {
+    /// Nothing has run; dumps go to a folder if there is one.
+    pub fn new(folder: Option<&'a Path>) -> PassRecord<'a> {
+        PassRecord { times: Vec::new(), folder }
+    }
+
+    /// Adds to the time of a pass.
+    pub fn add_time(&mut self, pass: &'static str, took: Duration) {
+        match self.times.iter_mut().find(|(known, _)| *known == pass) {
+            Some((_, time)) => *time += took,
+            None => self.times.push((pass, took)),
+        }
+    }
+
+    /// The passes that have run, in their order, each with the time it took.
+    pub fn into_times(self) -> Vec<(&'static str, Duration)> {
+        self.times
+    }
+
+    /// Writes what a pass has left of a kernel, if somebody wants to see it: `KERNEL.NUMBER-PASS.KIND`.
+    pub fn dump_text(&self, kernel: &str, number: usize, pass: &str, kind: &str, text: impl FnOnce() -> String) {
+        if let Some(folder) = self.folder {
+            let path = folder.join(format!("{}.{number:02}-{pass}.{kind}", file_name(kernel)));
+            // A dump that cannot be written must not change what the application sees.
+            let _ = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, text()));
+        }
+    }
+}
+
+impl Observer for PassRecord<'_> {
+    fn see_pass(&mut self, number: usize, pass: &Pass, took: Duration, kernel: &Kernel) {
+        self.add_time(pass.name, took);
+        self.dump_text(&kernel.name, number, pass.name, "pir", || kernel.to_string());
+    }
+}
+
+/// A kernel's name as a file's name: kernels may be called anything in SPIR-V.
+pub fn file_name(kernel: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+    kernel.chars().take(80).map(plain).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_one_pass_are_added_up() {
+        let mut record = PassRecord::new(None);
+        for (pass, milliseconds) in [("a", 1), ("b", 2), ("a", 3)] {
+            record.add_time(pass, Duration::from_millis(milliseconds));
+        }
+        assert_eq!(record.into_times(), [("a", Duration::from_millis(4)), ("b", Duration::from_millis(2))]);
+    }
+
+    #[test]
+    fn file_names_are_plain() {
+        assert_eq!(file_name("a/b_1"), "a-b_1");
+    }
+}
