@@ -47,16 +47,16 @@ unsafe fn read_properties(
             // "CL_INVALID_PROPERTY if a property name in sema_props is not a supported property name, if the value
             // specified for a supported property name is not valid, or if the same property name is specified more than
             // once."
-            name if name == CL_SEMAPHORE_TYPE_KHR.into() => {
+            name if name == u64::from(CL_SEMAPHORE_TYPE_KHR) => {
                 let value = next(&mut list);
                 ensure!(!has_type, CL_INVALID_PROPERTY, "CL_SEMAPHORE_TYPE_KHR is given twice");
-                if value != CL_SEMAPHORE_TYPE_BINARY_KHR.into() {
+                if value != u64::from(CL_SEMAPHORE_TYPE_BINARY_KHR) {
                     let (name, allowed) = ("CL_SEMAPHORE_TYPE_KHR", "CL_SEMAPHORE_TYPE_BINARY_KHR");
                     return property_list::wrong_value(CL_INVALID_PROPERTY, name, value, allowed);
                 }
                 has_type = true;
             }
-            name if name == CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR.into() => {
+            name if name == u64::from(CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR) => {
                 let is_new = device.is_none();
                 ensure!(is_new, CL_INVALID_PROPERTY, "CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR is given twice");
                 // "CL_INVALID_DEVICE if CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR […] does not identify exactly one valid
