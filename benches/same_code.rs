@@ -1,10 +1,9 @@
 //! Lists the kernels whose machine code another build of the driver makes otherwise (`cargo xtask same-code`).
-//!
-//! `--this VENDORS` and `--base VENDORS` are what `OCL_ICD_VENDORS` has to be for the two builds, `--programs FOLDER` holds
-//! the programs that the conformance tests build, `--folder FOLDER` receives what is made, `--only PART` (repeated) chooses.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
+
+use clap::Parser;
 
 use lockstep_benches::compare::WORKER;
 use lockstep_benches::same_code::jobs::Job;
@@ -18,12 +17,11 @@ const DIFFERENT: u8 = 1;
 const FAILED: u8 = 2;
 
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    if words.first().is_some_and(|word| word == WORKER) {
+    if std::env::args().nth(1).is_some_and(|word| word == WORKER) {
         child::serve();
         return ExitCode::SUCCESS;
     }
-    let found = match compare(&words) {
+    let found = match compare(&Options::parse()) {
         Ok(found) => found,
         Err(error) => {
             eprintln!("bench-same-code: {error}");
@@ -39,24 +37,27 @@ fn main() -> ExitCode {
     }
 }
 
-fn compare(words: &[String]) -> Result<Comparison, String> {
-    let [mut this, mut base, mut programs, mut folder] = [const { None }; 4];
-    let mut only = Vec::new();
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        let value = words.next().ok_or_else(|| format!("{word} needs a value"))?;
-        match word.as_str() {
-            "--this" => this = Some(value),
-            "--base" => base = Some(value),
-            "--programs" => programs = Some(value),
-            "--folder" => folder = Some(value),
-            "--only" => only.push(value.clone()),
-            _ => return Err(format!("does not know `{word} {value}`")),
-        }
-    }
-    let (Some(this), Some(base), Some(programs), Some(folder)) = (this, base, programs, folder) else {
-        return Err("--this, --base, --programs and --folder are needed; `cargo xtask same-code` knows".to_owned());
-    };
-    let jobs = Job::collect_all(Path::new(programs), &only)?;
-    Comparison::of_builds([this, base], &jobs, Path::new(folder))
+/// Compare the machine code of two builds of the driver
+#[derive(Parser)]
+struct Options {
+    /// What OCL_ICD_VENDORS has to be for this build
+    #[arg(long, value_name = "VENDORS")]
+    this: String,
+    /// What OCL_ICD_VENDORS has to be for the other build
+    #[arg(long, value_name = "VENDORS")]
+    base: String,
+    /// Where the programs are that the conformance tests build
+    #[arg(long, value_name = "FOLDER")]
+    programs: PathBuf,
+    /// Where what is made goes
+    #[arg(long, value_name = "FOLDER")]
+    folder: PathBuf,
+    /// Only kernels whose name contains this; may be repeated
+    #[arg(long, value_name = "PART")]
+    only: Vec<String>,
+}
+
+fn compare(options: &Options) -> Result<Comparison, String> {
+    let jobs = Job::collect_all(&options.programs, &options.only)?;
+    Comparison::of_builds([&options.this, &options.base], &jobs, &options.folder)
 }

@@ -1,7 +1,8 @@
 //! How long a program takes to build: 30 kernels, from source, new to the driver's cache and in it, and its first launches;
 //! one kernel with and without functions of the built-in library.
 
-use lockstep_benches::{line, measure, rounds};
+use lockstep_benches::command_line::read_rounds;
+use lockstep_benches::{line, measure};
 use lockstep_conformance::loader::CACHE;
 use lockstep_conformance::{Program, Setup, run};
 
@@ -20,7 +21,7 @@ const LIBRARY: [(&str, &str); 4] = [
 ];
 
 fn main() {
-    let rounds = rounds(15);
+    let rounds = read_rounds(15);
     // An empty cache of its own, whatever others have left.
     let cache = std::env::temp_dir().join(format!("lockstep-bench-{}", std::process::id()));
     // SAFETY: no other thread runs yet, and the driver is not loaded.

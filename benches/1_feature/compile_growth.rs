@@ -3,15 +3,15 @@
 //!
 //! Each time is that of a process of its own, from the call that builds the program to the end of its first launch, with no
 //! cache; the driver says what its stages take (`LOCKSTEP_TIME`). The process has built and launched another kernel before.
-//! Other work on the machine only adds to a time, so the least of several counts. `--only NAME` measures one shape,
-//! `--rounds N` each size so often, `--most N` sizes up to so many instructions.
+//! Other work on the machine only adds to a time, so the least of several counts.
 
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::Instant;
 
+use clap::Parser;
+use lockstep_benches::command_line::Rounds;
 use lockstep_benches::growth::{ELEMENTS, ITEMS, KERNEL, SHAPES, Shape, find};
-use lockstep_benches::{number_after, rounds, word_after};
 use lockstep_conformance::{Setup, run};
 
 /// Instructions after the import of the greatest kernels.
@@ -27,10 +27,6 @@ const LEAST: f64 = 50.0;
 /// Milliseconds up to which a size is measured three times as often.
 const SHORT: f64 = 500.0;
 
-/// Has a process build and launch one kernel of a shape, which is named after it.
-const CHILD: &str = "--child";
-/// Before the number of units of that kernel.
-const UNITS: &str = "--units";
 /// Stands on standard error before what the driver says of the kernel.
 const BEGIN: &str = "measured:";
 
@@ -49,16 +45,37 @@ struct Sample {
     stages: BTreeMap<String, f64>,
 }
 
+/// Measure how compile time grows with the size of kernels of several shapes
+#[derive(Parser)]
+struct Options {
+    /// Only this shape
+    #[arg(long, value_name = "SHAPE", value_parser = parse_shape)]
+    only: Option<Shape>,
+    #[command(flatten)]
+    rounds: Rounds,
+    /// Only kernels of up to so many instructions
+    #[arg(long, value_name = "INSTRUCTIONS", default_value_t = MOST)]
+    most: usize,
+    /// Has this process build and launch one kernel of a shape
+    #[arg(long, hide = true, requires = "units", value_parser = parse_shape)]
+    child: Option<Shape>,
+    /// The number of units of that kernel
+    #[arg(long, hide = true)]
+    units: Option<usize>,
+}
+
+fn parse_shape(name: &str) -> Result<Shape, String> {
+    let names = || SHAPES.iter().map(|shape| shape.name).collect::<Vec<_>>().join(", ");
+    find(name).ok_or_else(|| format!("the shapes are {}", names()))
+}
+
 fn main() {
-    if let Some(name) = word_after(CHILD) {
-        let shape = find(&name).expect("the parent names shapes of the same table");
-        return build_and_launch(shape, number_after(UNITS, 0));
+    let options = Options::parse();
+    if let Some((shape, units)) = options.child.zip(options.units) {
+        return build_and_launch(shape, units);
     }
-    let only = word_after("--only");
-    let most = number_after("--most", MOST);
-    let rounds = rounds(3);
-    for shape in SHAPES.iter().filter(|shape| only.as_ref().is_none_or(|only| only == shape.name)) {
-        measure_shape(*shape, most, rounds);
+    for shape in SHAPES.iter().filter(|shape| options.only.is_none_or(|only| only.name == shape.name)) {
+        measure_shape(*shape, options.most, options.rounds.or(3));
     }
 }
 
@@ -148,7 +165,7 @@ fn least(shape: Shape, units: usize, rounds: usize) -> Sample {
 fn sample(shape: Shape, units: usize) -> Sample {
     let program = std::env::current_exe().expect("this program has a path");
     let mut child = Command::new(program);
-    child.args([CHILD, shape.name, UNITS, &units.to_string()]).env(TIME, "1");
+    child.args(["--child", shape.name, "--units", &units.to_string()]).env(TIME, "1");
     let output = child.output().expect("this program can be run");
     let [said, times] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     assert!(output.status.success(), "a child failed: {times}");

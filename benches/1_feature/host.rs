@@ -3,7 +3,8 @@
 use std::ptr;
 use std::time::{Duration, Instant};
 
-use lockstep_benches::{Spread, line, measure, rounds};
+use lockstep_benches::command_line::read_rounds;
+use lockstep_benches::{Spread, line, measure};
 use lockstep_conformance::commands::{finish, launch, marker};
 use lockstep_conformance::opencl_sys::*;
 use lockstep_conformance::{Buffer, Event, Queue, Random, Setup, cl, ok};
@@ -14,7 +15,7 @@ const NODES: usize = 1000;
 const BATCH: u32 = 1000;
 
 fn main() {
-    let rounds = rounds(40);
+    let rounds = read_rounds(40);
     let setup = Setup::new();
     let queues = [
         ("in order", setup.context.queue(0)),

@@ -8,8 +8,9 @@ use std::ffi::c_void;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use lockstep_benches::command_line::read_rounds;
 use lockstep_benches::worker::cpu_time;
-use lockstep_benches::{line, measure, rounds};
+use lockstep_benches::{line, measure};
 use lockstep_conformance::commands::{finish, try_launch};
 use lockstep_conformance::{Setup, is_lockstep, ok, run};
 
@@ -43,7 +44,7 @@ fn main() {
     }
     measure_small_launches();
     if is_lockstep() {
-        compare_threads(rounds(40).div_ceil(8));
+        compare_threads(read_rounds(40).div_ceil(8));
     }
 }
 
@@ -89,7 +90,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 fn measure_small_launches() {
-    let rounds = rounds(40);
+    let rounds = read_rounds(40);
     let setup = Setup::new();
     let program = setup.context.build(SOURCE, "");
     let data = setup.context.zeros::<i32>(1 << 20);

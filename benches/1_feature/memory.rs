@@ -1,6 +1,7 @@
 //! Whether memory grows over many rounds of building, launching and releasing a program.
 
-use lockstep_benches::{line, rounds};
+use lockstep_benches::command_line::read_rounds;
+use lockstep_benches::line;
 use lockstep_conformance::{Setup, run};
 
 const SOURCE: &str = "kernel void twice(global int *data) {\n\
@@ -11,7 +12,7 @@ const SOURCE: &str = "kernel void twice(global int *data) {\n\
                       }\n";
 
 fn main() {
-    let rounds = rounds(10_000);
+    let rounds = read_rounds(10_000);
     let every = (rounds / 10).max(1);
     let mut first = None;
     for round in 1..=rounds {

@@ -92,7 +92,7 @@ impl Configuration {
 }
 
 /// Which clock counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Clock {
     /// The launches' events, from start to end; for compiling, the clock on the wall.
     #[default]

@@ -7,6 +7,7 @@
 pub mod by_hand;
 pub mod case;
 pub mod cases;
+pub mod command_line;
 pub mod compare;
 pub mod drivers;
 pub mod evidence;
@@ -82,28 +83,6 @@ impl fmt::Display for Spread {
 /// Prints one line of a benchmark's table.
 pub fn line(what: &str, value: impl fmt::Display) {
     println!("{what:<52} {value}");
-}
-
-/// The number after `--rounds` on the command line, or this.
-///
-/// # Panics
-/// When something else than a number follows.
-pub fn rounds(default: usize) -> usize {
-    number_after("--rounds", default)
-}
-
-/// The number after an option on the command line, or this.
-///
-/// # Panics
-/// When something else than a number follows.
-pub fn number_after(option: &str, default: usize) -> usize {
-    let number = |word: String| word.parse().unwrap_or_else(|_| panic!("{option} takes a number, not {word}"));
-    word_after(option).map_or(default, number)
-}
-
-/// The word after an option on the command line.
-pub fn word_after(option: &str) -> Option<String> {
-    std::env::args().skip_while(|word| word != option).nth(1)
 }
 
 #[cfg(test)]

@@ -2,10 +2,12 @@
 
 use std::fmt::Write;
 
+use serde_json::{Value, json};
+
 use crate::by_hand::ABSENT;
 use crate::case::Case;
 use crate::compare::{Cells, Configuration, Measured};
-use crate::report::{joined, json_time, milliseconds, quoted};
+use crate::report::{json_time, milliseconds, with};
 
 /// A factor that was measured in pairs of turns, one of each driver.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -107,23 +109,26 @@ impl<'a> SideBySide<'a> {
     }
 
     /// Everything as JSON, times in nanoseconds.
-    pub fn json(&self) -> String {
-        let rows = self.rows.iter().map(|(case, cells)| {
+    pub fn json(&self) -> Value {
+        let row = |(case, cells): &(&Case, Cells<Measured>)| {
             let first = cells[0].as_ref().ok();
-            let members = self.drivers.iter().zip(cells).map(|(driver, cell)| {
-                let body = match (first, cell) {
-                    (_, Err(error)) => format!("\"error\": {}", quoted(error)),
-                    (None, Ok(cell)) => json_time(&cell.time),
-                    (Some(first), Ok(cell)) => {
-                        let Factor { low, median, high } = Factor::of(first, cell);
-                        format!("{}, \"factor\": [{low:.4}, {median:.4}, {high:.4}]", json_time(&cell.time))
-                    }
-                };
-                format!("{}: {{{body}}}", quoted(&driver.name))
-            });
-            format!("{{\"name\": {}, \"drivers\": {{{}}}}}", quoted(case.name), joined(members, ", "))
-        });
-        format!("{{\"cases\": [\n{}\n]}}\n", joined(rows, ",\n"))
+            let named = self.drivers.iter().zip(cells);
+            let drivers = Value::from_iter(named.map(|(driver, cell)| (driver.name.clone(), json_cell(first, cell))));
+            json!({ "name": case.name, "drivers": drivers })
+        };
+        json!({ "cases": Value::from_iter(self.rows.iter().map(row)) })
+    }
+}
+
+/// A cell, with the first driver's factor to it.
+fn json_cell(first: Option<&Measured>, cell: &Result<Measured, String>) -> Value {
+    match (first, cell) {
+        (_, Err(error)) => json!({ "error": error }),
+        (None, Ok(cell)) => json_time(&cell.time),
+        (Some(first), Ok(cell)) => {
+            let Factor { low, median, high } = Factor::of(first, cell);
+            with(json_time(&cell.time), "factor", json!([low, median, high]))
+        }
     }
 }
 
@@ -166,6 +171,6 @@ mod tests {
         table.row(case("dct"), vec![Ok(measured(&[100])), Err("wrong".to_owned())]);
         assert_eq!(table.means(), "ours over other: 2.00 times as fast (geometric mean of 2), slower in 1\n");
         assert_eq!(table.errors, ["dct, other: wrong"]);
-        assert!(table.json().contains("\"factor\": [0.5000, 0.5000, 0.5000]"));
+        assert_eq!(table.json()["cases"][1]["drivers"]["other"]["factor"], json!([0.5, 0.5, 0.5]));
     }
 }

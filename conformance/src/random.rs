@@ -1,20 +1,20 @@
-//! A small deterministic source of random numbers (xorshift64*, Vigna 2016), so that failures repeat.
+//! A deterministic source of random numbers (SplitMix64), so that failures repeat, and what tests make of them.
 
-/// The generator.
-pub struct Random(u64);
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+/// A generator that gives the same numbers for the same seed on every machine.
+pub struct Random(SplitMix64);
 
 impl Random {
     /// A generator whose numbers depend on `seed` alone.
     pub fn new(seed: u64) -> Self {
-        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+        Random(SplitMix64::seed_from_u64(seed))
     }
 
     /// Any 64 bits.
     pub fn bits(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+        self.0.next_u64()
     }
 
     /// A number from 0 up to but not including `limit`.

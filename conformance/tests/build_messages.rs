@@ -98,8 +98,8 @@ fn wrong_options_are_told_to_the_context() {
     expect(program.build("-cl-no-such-option"), CL_INVALID_BUILD_OPTIONS);
     let told = TOLD.lock().expect("no panic");
     for message in [
-        "unknown linker option '-create-libary'; did you mean '-create-library'?",
-        "unknown build option '-cl-no-such-option'",
+        "clLinkProgram: unknown linker option '-create-libary'; did you mean '-create-library'? [CL_INVALID_LINKER_OPTIONS]",
+        "clBuildProgram: unknown build option '-cl-no-such-option' [CL_INVALID_BUILD_OPTIONS]",
     ] {
         assert!(told.iter().any(|said| said == message), "{told:?}");
     }

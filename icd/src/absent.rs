@@ -5,10 +5,10 @@
 
 use std::ffi::c_void;
 
-use lockstep_runtime::{Error, Result};
+use lockstep_runtime::{Result, error};
 use opencl_sys::cl_int;
 
-use crate::error::{entry, entry_ret};
+use crate::error::Call;
 use crate::handle::{self, Object};
 
 /// What an entry point is called on: the type of its first parameter.
@@ -50,48 +50,83 @@ impl<T> Pointer for *const T {
     }
 }
 
-/// A nullable entry point that can be filled with a function answering `CODE` when called on a valid `S`.
-pub trait Absent<S: Subject, const CODE: cl_int>: Sized {
+/// An entry point that is not there.
+pub trait Missing {
+    /// What it is called on.
+    type Subject: Subject;
+    /// Its name in C.
+    const NAME: &'static str;
+    /// The code that it answers with when called on a valid subject.
+    const CODE: cl_int;
+    /// Why.
+    const WHY: &'static str;
+
+    /// What a call comes to.
+    fn call(subject: *mut c_void) -> Result<()> {
+        Self::Subject::check(subject)?;
+        Err(error!(Self::CODE, "{}", Self::WHY))
+    }
+}
+
+/// A nullable entry point that can be filled with a function answering as `Feature` says.
+pub trait Absent<Feature: Missing>: Sized {
     /// The function.
     const ENTRY: Self;
 }
 
-/// The entry point that answers `CODE` when called on a valid `S`.
-pub const fn absent<S: Subject, const CODE: cl_int, F: Absent<S, CODE>>() -> F {
+/// The entry point that answers as `Feature` says.
+pub const fn absent<Feature: Missing, F: Absent<Feature>>() -> F {
     F::ENTRY
 }
 
+/// The entry point of this name, which answers with this code and sentence when called on a valid object of the type.
+macro_rules! missing {
+    ($name:ident, $subject:ty, $code:ident, $why:literal) => {{
+        struct This;
+        impl Missing for This {
+            type Subject = $subject;
+            const NAME: &'static str = stringify!($name);
+            const CODE: cl_int = $code;
+            const WHY: &'static str = $why;
+        }
+        absent::<This, _>()
+    }};
+}
+pub(crate) use missing;
+
 macro_rules! arity {
     ($($arg:ident)*) => {
-        impl<S: Subject, P: Pointer, const CODE: cl_int, $($arg),*> Absent<S, CODE>
+        impl<Feature: Missing, P: Pointer, $($arg),*> Absent<Feature>
             for Option<unsafe extern "C" fn(P, $($arg),*) -> cl_int>
         {
             const ENTRY: Self = {
-                extern "C" fn status<S: Subject, P: Pointer, const CODE: cl_int, $($arg),*>(
+                extern "C" fn status<Feature: Missing, P: Pointer, $($arg),*>(
                     subject: P,
                     $(_: $arg),*
                 ) -> cl_int {
-                    entry(|| S::check(subject.address()).and(Err(Error::new(CODE))))
+                    let subject = subject.address();
+                    Call { name: Feature::NAME, objects: &[subject] }.status(|| Feature::call(subject))
                 }
-                Some(status::<S, P, CODE, $($arg),*>)
+                Some(status::<Feature, P, $($arg),*>)
             };
         }
 
-        impl<S: Subject, const CODE: cl_int, $($arg),*> Absent<S, CODE>
+        impl<Feature: Missing, $($arg),*> Absent<Feature>
             for Option<unsafe extern "C" fn(*mut c_void, $($arg,)* *mut cl_int) -> *mut c_void>
         {
             const ENTRY: Self = {
                 /// # Safety
                 /// `errcode_ret` is null or may be written.
-                unsafe extern "C" fn object<S: Subject, const CODE: cl_int, $($arg),*>(
+                unsafe extern "C" fn object<Feature: Missing, $($arg),*>(
                     subject: *mut c_void,
                     $(_: $arg,)*
                     errcode_ret: *mut cl_int,
                 ) -> *mut c_void {
+                    let call = Call { name: Feature::NAME, objects: &[subject] };
                     // SAFETY: the same contract.
-                    unsafe { entry_ret(errcode_ret, || S::check(subject).and(Err(Error::new(CODE)))) }
+                    unsafe { call.object(errcode_ret, || Feature::call(subject).map(|()| std::ptr::null_mut())) }
                 }
-                Some(object::<S, CODE, $($arg),*>)
+                Some(object::<Feature, $($arg),*>)
             };
         }
     };

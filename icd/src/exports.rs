@@ -20,7 +20,7 @@ pub unsafe extern "C" fn clIcdGetPlatformIDsKHR(
     num_platforms: *mut cl_uint,
 ) -> cl_int {
     // SAFETY: the same contract.
-    unsafe { platform::get_platform_ids(num_entries, platforms, num_platforms) }
+    unsafe { platform::clGetPlatformIDs(num_entries, platforms, num_platforms) }
 }
 
 /// `cl_khr_icd` asks for this symbol besides the table's entry.
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn clGetPlatformInfo(
     param_value_size_ret: *mut usize,
 ) -> cl_int {
     // SAFETY: the same contract.
-    unsafe { platform::get_platform_info(platform, param_name, param_value_size, param_value, param_value_size_ret) }
+    unsafe { platform::clGetPlatformInfo(platform, param_name, param_value_size, param_value, param_value_size_ret) }
 }
 
 /// `cl_khr_icd`.

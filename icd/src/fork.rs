@@ -27,6 +27,10 @@ pub fn watch() {
 
 /// `CL_OUT_OF_RESOURCES` in a child that cannot run commands.
 pub fn check() -> Result<()> {
-    ensure!(!FORKED.load(Ordering::Relaxed), CL_OUT_OF_RESOURCES);
+    ensure!(
+        !FORKED.load(Ordering::Relaxed),
+        CL_OUT_OF_RESOURCES,
+        "this process was forked from one that had command queues, and cannot run commands"
+    );
     Ok(())
 }

@@ -27,7 +27,7 @@ use lockstep_runtime::program::Program;
 use lockstep_runtime::queue::Queue;
 use lockstep_runtime::sampler::Sampler;
 use lockstep_runtime::semaphore::Semaphore;
-use lockstep_runtime::{ApiHandle, Error, Result, ensure};
+use lockstep_runtime::{ApiHandle, Error, Result, ensure, error};
 use opencl_sys::cl_icd::cl_icd_dispatch;
 use opencl_sys::{
     CL_INVALID_COMMAND_BUFFER_KHR, CL_INVALID_COMMAND_QUEUE, CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_EVENT,
@@ -43,6 +43,8 @@ use crate::fork;
 
 /// A runtime object that the application can hold.
 pub trait Object: Any + Send + Sync + Sized {
+    /// What such an object is called in messages.
+    const NAME: &'static str;
     /// The error for a pointer that is no handle of this type.
     const INVALID: cl_int;
     /// Whether the handle stays valid after its last release while other objects hold this one.
@@ -53,30 +55,55 @@ pub trait Object: Any + Send + Sync + Sized {
     fn api(&self) -> &ApiHandle;
 }
 
+/// An object of any type.
+type Anything = Arc<dyn Any + Send + Sync>;
+
 macro_rules! objects {
-    ($($object:ty: $invalid:ident $(, $trait:ident)?;)*) => { $(
-        impl Object for $object {
+    ($($object:ident: $name:literal, $invalid:ident, $context:expr $(, $trait:ident)?;)*) => {
+        $(impl Object for $object {
+            const NAME: &'static str = $name;
             const INVALID: cl_int = $invalid;
             $(const $trait: bool = true;)?
             fn api(&self) -> &ApiHandle {
                 &self.api
             }
+        })*
+
+        /// What an object is called in messages.
+        fn name_of(object: &Anything) -> &'static str {
+            match object {
+                $(object if object.is::<$object>() => $name,)*
+                _ => "object",
+            }
         }
-    )* };
+
+        /// The context that an object is, or belongs to.
+        fn context_in(object: Anything) -> Option<Arc<Context>> {
+            $(let object = match object.downcast::<$object>() {
+                Ok(object) => {
+                    let context: fn(Arc<$object>) -> Option<Arc<Context>> = $context;
+                    return context(object);
+                }
+                Err(other) => other,
+            };)*
+            drop(object);
+            None
+        }
+    };
 }
 objects! {
-    Platform: CL_INVALID_PLATFORM;
-    Device: CL_INVALID_DEVICE, OUTLIVES;
-    Context: CL_INVALID_CONTEXT, OUTLIVES;
-    Program: CL_INVALID_PROGRAM, OUTLIVES;
-    Kernel: CL_INVALID_KERNEL;
-    Queue: CL_INVALID_COMMAND_QUEUE, RUNS;
-    Event: CL_INVALID_EVENT, OUTLIVES;
-    Memory: CL_INVALID_MEM_OBJECT;
-    Sampler: CL_INVALID_SAMPLER;
-    Semaphore: CL_INVALID_SEMAPHORE_KHR;
-    CommandBuffer: CL_INVALID_COMMAND_BUFFER_KHR;
-    Dispatch: CL_INVALID_MUTABLE_COMMAND_KHR;
+    Platform: "platform", CL_INVALID_PLATFORM, |_| None;
+    Device: "device", CL_INVALID_DEVICE, |_| None, OUTLIVES;
+    Context: "context", CL_INVALID_CONTEXT, Some, OUTLIVES;
+    Program: "program", CL_INVALID_PROGRAM, |program| Some(program.context().clone()), OUTLIVES;
+    Kernel: "kernel", CL_INVALID_KERNEL, |kernel| Some(kernel.program().context().clone());
+    Queue: "command queue", CL_INVALID_COMMAND_QUEUE, |queue| Some(queue.context().clone()), RUNS;
+    Event: "event", CL_INVALID_EVENT, |event| Some(event.context().clone()), OUTLIVES;
+    Memory: "memory object", CL_INVALID_MEM_OBJECT, |memory| Some(memory.context().clone());
+    Sampler: "sampler", CL_INVALID_SAMPLER, |sampler| Some(sampler.context.clone());
+    Semaphore: "semaphore", CL_INVALID_SEMAPHORE_KHR, |semaphore| Some(semaphore.context().clone());
+    CommandBuffer: "command buffer", CL_INVALID_COMMAND_BUFFER_KHR, |buffer| Some(buffer.context().clone());
+    Dispatch: "mutable command", CL_INVALID_MUTABLE_COMMAND_KHR, |dispatch| context_of(dispatch.buffer());
 }
 
 /// What a handle points to.
@@ -91,7 +118,7 @@ enum State {
     Free,
     /// The application holds the object `references` times.
     Live {
-        object: Arc<dyn Any + Send + Sync>,
+        object: Anything,
         references: u32,
     },
     /// The application has released the object; something else still holds it.
@@ -163,7 +190,9 @@ impl Slots {
         // Growing happens under the lock, so `used` has one writer at a time.
         let index = self.used.load(Ordering::Relaxed);
         if index >= self.capacity {
-            let slot = free.pop_front().and_then(|handle| self.at(handle)).ok_or(CL_OUT_OF_HOST_MEMORY)?;
+            let most = self.capacity;
+            let full = || error!(CL_OUT_OF_HOST_MEMORY, "there are {most} objects, and there can be no more");
+            let slot = free.pop_front().and_then(|handle| self.at(handle)).ok_or_else(full)?;
             *slot.state.lock() = state;
             return Ok(std::ptr::from_ref(slot) as usize);
         }
@@ -201,11 +230,53 @@ pub fn get<T: Object>(handle: *mut c_void) -> Result<Arc<T>> {
     if T::RUNS {
         fork::check()?;
     }
-    find(handle).ok_or(Error::new(T::INVALID))
+    find_or_invalid(handle)
+}
+
+/// The object a handle stands for, also in a forked child, which can ask about it.
+pub fn find_or_invalid<T: Object>(handle: *mut c_void) -> Result<Arc<T>> {
+    find(handle).ok_or_else(|| {
+        let state = Slots::get().at(handle as usize).map(|slot| slot.state.lock());
+        invalid::<T>(handle, state.as_deref())
+    })
+}
+
+/// The error for a pointer that is no handle of the type, given what its slot holds if there is one.
+#[cold]
+fn invalid<T: Object>(handle: *mut c_void, state: Option<&State>) -> Error {
+    let wanted = with_article(T::NAME);
+    match state {
+        _ if handle.is_null() => error!(T::INVALID, "NULL is not {wanted}"),
+        None => error!(T::INVALID, "{handle:p} is not {wanted} nor any other object of this driver"),
+        Some(State::Free | State::Released(_)) => {
+            error!(T::INVALID, "{handle:p} is not {wanted}: the object that it was has been released")
+        }
+        Some(State::Live { object, .. }) => {
+            error!(T::INVALID, "{handle:p} is {}, not {wanted}", with_article(name_of(object)))
+        }
+    }
+}
+
+fn with_article(name: &str) -> String {
+    let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {name}")
+}
+
+/// The context that the object of a handle of any type is or belongs to, if the handle is valid.
+pub fn context_of(handle: *mut c_void) -> Option<Arc<Context>> {
+    let state = Slots::get().at(handle as usize)?.state.lock();
+    let object = match &*state {
+        State::Free => None,
+        State::Live { object, .. } => Some(object.clone()),
+        State::Released(object) => object.upgrade(),
+    };
+    // Were this the last reference by now, the object would go while the slot is locked.
+    drop(state);
+    context_in(object?)
 }
 
 /// The object a handle stands for, if it is a valid handle of the type.
-pub fn find<T: Object>(handle: *mut c_void) -> Option<Arc<T>> {
+fn find<T: Object>(handle: *mut c_void) -> Option<Arc<T>> {
     let slot = Slots::get().at(handle as usize)?;
     let state = slot.state.lock();
     match &*state {
@@ -227,47 +298,57 @@ pub fn find<T: Object>(handle: *mut c_void) -> Option<Arc<T>> {
 /// # Safety
 /// `handles` is null or points to `count` handles.
 pub unsafe fn list<T: Object>(count: cl_uint, handles: *const *mut c_void, code: cl_int) -> Result<Vec<Arc<T>>> {
-    ensure!((count == 0) == handles.is_null(), code);
+    check_list(count, T::NAME, handles, code)?;
     (0..count as usize)
-        // SAFETY: not null, and the caller vouches for `count` elements.
-        .map(|i| get(unsafe { handles.add(i).read() }))
+        .map(|i| {
+            // SAFETY: not null, and the caller vouches for `count` elements.
+            let object = get(unsafe { handles.add(i).read() });
+            object.map_err(|error| error.about(format_args!("{} {i} of {count}", T::NAME)))
+        })
         .collect()
+}
+
+/// `code` for a list of things that is null where there should be some or the reverse.
+pub fn check_list<T>(count: cl_uint, what: &str, list: *const T, code: cl_int) -> Result<()> {
+    ensure!(count == 0 || !list.is_null(), code, "the list of {what}s is NULL, and their number is {count}");
+    ensure!(count > 0 || list.is_null(), code, "the list of {what}s is not NULL, and their number is 0");
+    Ok(())
 }
 
 /// `clRetain*`.
 pub fn retain<T: Object>(handle: *mut c_void) -> Result<()> {
-    let invalid = Error::new(T::INVALID);
-    let slot = Slots::get().at(handle as usize).ok_or(invalid.clone())?;
+    let slot = Slots::get().at(handle as usize).ok_or_else(|| invalid::<T>(handle, None))?;
     let mut state = slot.state.lock();
     match &mut *state {
         State::Live { object, references } if object.is::<T>() => {
-            *references = references.checked_add(1).ok_or(CL_OUT_OF_HOST_MEMORY)?;
+            let often = || error!(CL_OUT_OF_HOST_MEMORY, "it is held {} times, and cannot be more often", u32::MAX);
+            *references = references.checked_add(1).ok_or_else(often)?;
             Ok(())
         }
         State::Released(object) if T::OUTLIVES => {
             let Some(object) = object.upgrade() else {
-                return Err(invalid);
+                return Err(invalid::<T>(handle, Some(&state)));
             };
             if !object.is::<T>() {
+                let error = invalid::<T>(handle, Some(&state));
                 drop(state);
-                return Err(invalid);
+                return Err(error);
             }
             *state = State::Live { object, references: 1 };
             Ok(())
         }
-        _ => Err(invalid),
+        other => Err(invalid::<T>(handle, Some(other))),
     }
 }
 
 /// `clRelease*`.
 pub fn release<T: Object>(handle: *mut c_void) -> Result<()> {
-    let invalid = Error::new(T::INVALID);
-    let slot = Slots::get().at(handle as usize).ok_or(invalid.clone())?;
+    let slot = Slots::get().at(handle as usize).ok_or_else(|| invalid::<T>(handle, None))?;
     let mut state = slot.state.lock();
-    let State::Live { object, references } = &mut *state else {
-        return Err(invalid);
+    let (object, references) = match &mut *state {
+        State::Live { object, references } if object.is::<T>() => (object, references),
+        other => return Err(invalid::<T>(handle, Some(other))),
     };
-    ensure!(object.is::<T>(), T::INVALID);
     *references -= 1;
     if *references == 0 {
         let released = State::Released(Arc::downgrade(object));

@@ -1,9 +1,10 @@
 //! The answer of every `clGet*Info`: a value copied to where the application wants it, and its size.
 
 use std::ffi::c_void;
+use std::fmt::LowerHex;
 use std::mem::{size_of, size_of_val};
 
-use lockstep_runtime::{Result, ensure};
+use lockstep_runtime::{Result, ensure, error};
 use opencl_sys::{CL_INVALID_VALUE, cl_bool, cl_image_format, cl_name_version};
 
 /// Types whose bytes are all there is to them (no padding, no invalid value written out).
@@ -75,7 +76,8 @@ impl Info {
     /// type [...] and param_value is not a NULL value".
     pub fn bytes(self, bytes: &[u8]) -> Result<()> {
         if !self.value.is_null() {
-            ensure!(self.size >= bytes.len(), CL_INVALID_VALUE);
+            let (size, needed) = (self.size, bytes.len());
+            ensure!(size >= needed, CL_INVALID_VALUE, "param_value_size is {size}; the answer has {needed} bytes");
             // SAFETY: the application vouches for `size` writable bytes, and there are no more than that.
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.value.cast(), bytes.len()) };
         }
@@ -85,6 +87,11 @@ impl Info {
         }
         Ok(())
     }
+}
+
+/// The error for a `param_name` that the function does not know.
+pub fn unknown<T>(param_name: impl LowerHex) -> Result<T> {
+    Err(error!(CL_INVALID_VALUE, "param_name {param_name:#x} is nothing that this function can be asked for"))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use opencl_sys::{CL_OUT_OF_RESOURCES, cl_command_type};
 
 use crate::device::Device;
 use crate::event::Event;
-use crate::{Error, Result};
+use crate::{Result, error};
 
 /// Work that is prepared once and run many times: a launch record that its owner keeps in a pool.
 ///
@@ -55,7 +55,7 @@ impl Work {
             }
         };
         catch_unwind(AssertUnwindSafe(run))
-            .unwrap_or_else(|_| Err(Error::new(CL_OUT_OF_RESOURCES).because("internal error: a command panicked")))
+            .unwrap_or_else(|_| Err(error!(CL_OUT_OF_RESOURCES, "an error of the driver itself: the command panicked")))
     }
 
     /// Lets go of the work and what it holds, after the command has ended.

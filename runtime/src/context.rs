@@ -74,11 +74,9 @@ impl Context {
         queues.iter().for_each(Queue::finish);
     }
 
-    /// Tells the application about an error, if it asked to be told.
-    pub fn notify(&self, message: &str) {
-        if let Some(callback) = &self.on_error {
-            callback(message);
-        }
+    /// What the application wants called for errors.
+    pub(crate) fn error_callback(&self) -> Option<&ErrorCallback> {
+        self.on_error.as_ref()
     }
 
     /// Registers a destructor callback; the last one registered runs first.

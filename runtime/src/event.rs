@@ -13,6 +13,7 @@ use opencl_sys::{
 use parking_lot::{Condvar, Mutex};
 
 use crate::context::Context;
+use crate::names::CodeName;
 use crate::queue::Queue;
 use crate::{ApiHandle, Result, clock, ensure, workers};
 
@@ -178,12 +179,15 @@ impl Event {
     ///
     /// "CL_INVALID_OPERATION if the execution_status for event has already been changed by a previous call to
     /// clSetUserEventStatus."
+    ///
+    /// # Errors
+    /// `CL_INVALID_OPERATION`: see above.
     pub fn set_user_status(&self, status: cl_int) -> Result<()> {
         {
             // Two threads may try; the lock decides. The status itself is set by `end`.
             let _parties = self.parties.lock();
             let first = self.times[0].swap(1, Ordering::Relaxed) == 0;
-            ensure!(first, CL_INVALID_OPERATION);
+            ensure!(first, CL_INVALID_OPERATION, "the event's status was set before, to {}", CodeName(self.status()));
         }
         self.end(status).tell();
         Ok(())

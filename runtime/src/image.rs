@@ -11,7 +11,7 @@ use opencl_sys::{
 
 use crate::image_format::{self, Format, RECORD_FORMAT};
 use crate::memory_transfer::{Layout, Region};
-use crate::{Result, ensure};
+use crate::{Result, ensure, error};
 
 /// `CL_DEVICE_IMAGE2D_MAX_WIDTH` and `_HEIGHT`; also of one-dimensional images.
 pub const MAX_2D: usize = 16384;
@@ -114,11 +114,18 @@ impl Image {
     ///
     /// "CL_INVALID_VALUE if the region being read or written specified by origin and region is out of bounds [or] if
     /// values in origin and region do not follow rules described in the argument description".
+    ///
+    /// # Errors
+    /// `CL_INVALID_VALUE`: see above.
     pub fn boxed(&self, origin: [usize; 3], region: Region) -> Result<(Layout, Region)> {
         let extents = self.extents();
-        ensure!(!region.contains(&0), CL_INVALID_VALUE);
+        ensure!(!region.contains(&0), CL_INVALID_VALUE, "region {region:?} has a dimension of 0");
         for ((&from, &size), &extent) in origin.iter().zip(&region).zip(&extents) {
-            ensure!(from.checked_add(size).is_some_and(|end| end <= extent), CL_INVALID_VALUE);
+            ensure!(
+                from.checked_add(size).is_some_and(|end| end <= extent),
+                CL_INVALID_VALUE,
+                "region {region:?} from origin {origin:?} on is outside of the image of {extents:?} elements"
+            );
         }
         let (row_pitch, slice_pitch) = self.box_pitches();
         let size = self.format.size();
@@ -138,24 +145,39 @@ impl Image {
     ///
     /// "row_pitch [...] must be greater than or equal to the element size in bytes times width"; "slice_pitch [...] must
     /// be 0 if image is a 1D or 2D image. Otherwise this value must be greater than or equal to row_pitch times height."
+    ///
+    /// # Errors
+    /// `CL_INVALID_VALUE` for other pitches, or for a box that no memory could hold.
     pub fn host_layout(&self, region: Region, row_pitch: usize, slice_pitch: usize) -> Result<Layout> {
         let tight = region[0] * self.format.size();
         let row = if row_pitch == 0 { tight } else { row_pitch };
-        ensure!(row >= tight, CL_INVALID_VALUE);
-        ensure!(slice_pitch == 0 || self.has_slices(), CL_INVALID_VALUE);
+        ensure!(row >= tight, CL_INVALID_VALUE, "a row pitch of {row_pitch} bytes; rows of the region have {tight}");
+        ensure!(
+            slice_pitch == 0 || self.has_slices(),
+            CL_INVALID_VALUE,
+            "a slice pitch of {slice_pitch} bytes for an image without slices; 0 is allowed"
+        );
         let rows = if self.kind == CL_MEM_OBJECT_IMAGE1D_ARRAY { 1 } else { region[1] };
-        let least = row.checked_mul(rows).ok_or(CL_INVALID_VALUE)?;
+        let too_large = || {
+            let pitches = [row_pitch, slice_pitch];
+            error!(CL_INVALID_VALUE, "region {region:?} with pitches of {pitches:?} bytes is larger than any memory")
+        };
+        let least = row.checked_mul(rows).ok_or_else(too_large)?;
         let slice = if slice_pitch == 0 { least } else { slice_pitch };
-        ensure!(slice >= least, CL_INVALID_VALUE);
+        ensure!(
+            slice >= least,
+            CL_INVALID_VALUE,
+            "a slice pitch of {slice_pitch} bytes; slices of the region have {least}"
+        );
         let layout = match self.kind {
             CL_MEM_OBJECT_IMAGE1D_ARRAY => {
-                let all = slice.checked_mul(region[1]).ok_or(CL_INVALID_VALUE)?;
+                let all = slice.checked_mul(region[1]).ok_or_else(too_large)?;
                 Layout { offset: 0, row_pitch: slice, slice_pitch: all }
             }
             _ => Layout { offset: 0, row_pitch: row, slice_pitch: slice },
         };
         let bytes = [tight, region[1], region[2]];
-        ensure!(layout.span(bytes).is_some(), CL_INVALID_VALUE);
+        layout.span(bytes).ok_or_else(too_large)?;
         Ok(layout)
     }
 

@@ -18,7 +18,7 @@ use crate::memory::Memory;
 use crate::program::executable::Executable;
 use crate::program::{Attached, Program};
 use crate::sampler::Sampler;
-use crate::{ApiHandle, Result, ensure};
+use crate::{ApiHandle, Result, ensure, error};
 
 /// Alignment of `__local` memory in bytes, for arguments and variables: that of the largest type.
 pub const LOCAL_ALIGN: u64 = 128;
@@ -60,6 +60,9 @@ fn extent(object: &Memory) -> Range<u64> {
 
 impl Kernel {
     /// The kernel called `name` of a program's executable, without arguments.
+    ///
+    /// # Errors
+    /// `CL_INVALID_PROGRAM_EXECUTABLE` where there is no executable, `CL_INVALID_KERNEL_NAME` where that has no such kernel.
     pub fn new(program: &Arc<Program>, name: &str) -> Result<Arc<Kernel>> {
         let executable = program.executable()?;
         let index = executable.find(name)?;
@@ -67,6 +70,9 @@ impl Kernel {
     }
 
     /// All kernels of a program's executable.
+    ///
+    /// # Errors
+    /// `CL_INVALID_PROGRAM_EXECUTABLE` where there is none.
     pub fn all(program: &Arc<Program>) -> Result<Vec<Arc<Kernel>>> {
         let executable = program.executable()?;
         let count = executable.outline().kernels.len();
@@ -126,28 +132,59 @@ impl Kernel {
         self.executable.kernel(self.index)
     }
 
-    /// A parameter, or `CL_INVALID_ARG_INDEX`.
+    /// A parameter.
+    ///
+    /// # Errors
+    /// `CL_INVALID_ARG_INDEX` where there is none of this number.
     pub fn param(&self, index: usize) -> Result<&Param> {
         let params = &self.outline().params;
-        ensure!(index < params.len(), CL_INVALID_ARG_INDEX);
+        let (name, count) = (&self.outline().name, params.len());
+        ensure!(index < count, CL_INVALID_ARG_INDEX, "there is no argument {index}: kernel '{name}' has {count}");
         Ok(&params[index])
     }
 
-    /// Sets an argument that is passed by value.
-    pub fn set_value(&self, index: usize, value: &[u8]) -> Result<()> {
+    /// An argument by number, name and type, for messages.
+    pub fn argument(&self, index: usize) -> Argument<'_> {
+        Argument { kernel: self.outline(), index }
+    }
+
+    /// A parameter, to which something is given that fits or not.
+    fn param_for(&self, index: usize, given: &str, fits: impl FnOnce(&Param) -> bool) -> Result<&Param> {
         let param = self.param(index)?;
-        ensure!(param.kind == ParamKind::Value, CL_INVALID_ARG_VALUE);
-        ensure!(value.len() == param.size as usize, CL_INVALID_ARG_SIZE);
+        let argument = self.argument(index);
+        ensure!(fits(param), CL_INVALID_ARG_VALUE, "{argument} is {}, not {given}", kind_of(param));
+        Ok(param)
+    }
+
+    /// Sets an argument that is passed by value.
+    ///
+    /// # Errors
+    /// `CL_INVALID_ARG_INDEX`, `CL_INVALID_ARG_VALUE` for an argument of another kind, `CL_INVALID_ARG_SIZE`.
+    pub fn set_value(&self, index: usize, value: &[u8]) -> Result<()> {
+        let param = self.param_for(index, "a plain value", |param| param.kind == ParamKind::Value)?;
+        self.check_size(index, value.len(), param.size as usize)?;
         let mut args = self.args.lock();
         args.block.write(param.offset as usize, value);
         args.set[index] = true;
         Ok(())
     }
 
+    /// Checks how many bytes are given for an argument.
+    ///
+    /// # Errors
+    /// `CL_INVALID_ARG_SIZE` for another number than it has.
+    pub fn check_size(&self, index: usize, given: usize, wanted: usize) -> Result<()> {
+        let argument = self.argument(index);
+        ensure!(given == wanted, CL_INVALID_ARG_SIZE, "{argument} has {wanted} bytes; arg_size is {given}");
+        Ok(())
+    }
+
     /// Sets a pointer to global or constant memory; none is NULL.
+    ///
+    /// # Errors
+    /// `CL_INVALID_ARG_INDEX`, or `CL_INVALID_ARG_VALUE` for an argument of another kind.
     pub fn set_buffer(&self, index: usize, buffer: Option<&Arc<Memory>>) -> Result<()> {
-        let param = self.param(index)?;
-        ensure!(matches!(param.kind, ParamKind::Pointer(_)), CL_INVALID_ARG_VALUE);
+        let param = self.param_for(index, "a pointer", |param| matches!(param.kind, ParamKind::Pointer(_)))?;
         let address = buffer.map_or(0, |buffer| buffer.start() as u64);
         let mut args = self.args.lock();
         args.block.write(param.offset as usize, &address.to_le_bytes());
@@ -158,9 +195,12 @@ impl Kernel {
     }
 
     /// Sets a pointer to global or constant memory that is no memory object's.
+    ///
+    /// # Errors
+    /// `CL_INVALID_ARG_INDEX`, or `CL_INVALID_ARG_VALUE` for an argument of another kind.
     pub fn set_pointer(&self, index: usize, address: u64) -> Result<()> {
-        let param = self.param(index)?;
-        ensure!(matches!(param.kind, ParamKind::Pointer(_)) && !param.is_pipe(), CL_INVALID_ARG_VALUE);
+        let is_pointer = |param: &Param| matches!(param.kind, ParamKind::Pointer(_)) && !param.is_pipe();
+        let param = self.param_for(index, "a pointer", is_pointer)?;
         let mut args = self.args.lock();
         args.block.write(param.offset as usize, &address.to_le_bytes());
         args.set[index] = true;
@@ -171,10 +211,13 @@ impl Kernel {
     }
 
     /// Sets an image.
+    ///
+    /// # Errors
+    /// `CL_INVALID_ARG_INDEX`, or `CL_INVALID_ARG_VALUE` for an argument of another kind or what is no image.
     pub fn set_image(&self, index: usize, object: &Arc<Memory>) -> Result<()> {
-        let param = self.param(index)?;
-        ensure!(param.kind == ParamKind::Image, CL_INVALID_ARG_VALUE);
-        let image = object.image().ok_or(CL_INVALID_ARG_VALUE)?;
+        let param = self.param_for(index, "an image", |param| param.kind == ParamKind::Image)?;
+        let other = || error!(CL_INVALID_ARG_VALUE, "{} is an image, and arg_value is none", self.argument(index));
+        let image = object.image().ok_or_else(other)?;
         let mut args = self.args.lock();
         args.block.write(param.offset as usize, &image.descriptor(object.start()));
         args.set[index] = true;
@@ -184,9 +227,11 @@ impl Kernel {
     }
 
     /// Sets a sampler.
+    ///
+    /// # Errors
+    /// `CL_INVALID_ARG_INDEX`, or `CL_INVALID_ARG_VALUE` for an argument of another kind.
     pub fn set_sampler(&self, index: usize, sampler: &Sampler) -> Result<()> {
-        let param = self.param(index)?;
-        ensure!(param.kind == ParamKind::Sampler, CL_INVALID_ARG_VALUE);
+        let param = self.param_for(index, "a sampler", |param| param.kind == ParamKind::Sampler)?;
         let mut args = self.args.lock();
         args.block.write(param.offset as usize, &sampler.bits().to_le_bytes());
         args.set[index] = true;
@@ -194,17 +239,22 @@ impl Kernel {
     }
 
     /// Sets the size of a `__local` argument in bytes.
+    ///
+    /// # Errors
+    /// `CL_INVALID_ARG_INDEX`, `CL_INVALID_ARG_VALUE` for an argument of another kind, `CL_INVALID_ARG_SIZE` for 0.
     pub fn set_local(&self, index: usize, size: u64) -> Result<()> {
-        let param = self.param(index)?;
-        ensure!(param.kind == ParamKind::Local, CL_INVALID_ARG_VALUE);
-        ensure!(size > 0, CL_INVALID_ARG_SIZE);
+        self.param_for(index, "local memory", |param| param.kind == ParamKind::Local)?;
+        ensure!(size > 0, CL_INVALID_ARG_SIZE, "{} is local memory; arg_size is 0", self.argument(index));
         let mut args = self.args.lock();
         args.locals[index] = size;
         args.set[index] = true;
         Ok(())
     }
 
-    /// `CL_INVALID_KERNEL_ARGS` while some arguments are not set.
+    /// Checks that all arguments are set.
+    ///
+    /// # Errors
+    /// `CL_INVALID_KERNEL_ARGS` while some are not.
     pub fn check_arguments(&self) -> Result<()> {
         self.with_set_args(|_| Ok(()))
     }
@@ -212,7 +262,9 @@ impl Kernel {
     /// Calls `f` with the arguments; `CL_INVALID_KERNEL_ARGS` while some are not set.
     pub(crate) fn with_set_args<R>(&self, f: impl FnOnce(&Args) -> Result<R>) -> Result<R> {
         let args = self.args.lock();
-        ensure!(args.set.iter().all(|set| *set), CL_INVALID_KERNEL_ARGS);
+        if let Some(index) = args.set.iter().position(|set| !set) {
+            return Err(error!(CL_INVALID_KERNEL_ARGS, "{} was never set", self.argument(index)));
+        }
         f(&args)
     }
 
@@ -252,6 +304,35 @@ impl Kernel {
             max_group: self.max_group_size(),
             non_uniform: options.allows_non_uniform_groups(),
         }
+    }
+}
+
+/// Names an argument in messages: `argument 1 'n' (int) of kernel 'f'`.
+pub struct Argument<'a> {
+    kernel: &'a KernelOutline,
+    index: usize,
+}
+
+impl fmt::Display for Argument<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "argument {}", self.index)?;
+        if let Some(Param { name, type_name, .. }) = self.kernel.params.get(self.index).filter(|p| !p.name.is_empty()) {
+            write!(f, " '{name}' ({type_name})")?;
+        }
+        write!(f, " of kernel '{}'", self.kernel.name)
+    }
+}
+
+/// What an argument is, for messages.
+fn kind_of(param: &Param) -> &'static str {
+    match param.kind {
+        ParamKind::Value => "a plain value",
+        ParamKind::Pointer(_) if param.is_pipe() => "a pipe",
+        ParamKind::Pointer(Space::Constant) => "a pointer to constant memory",
+        ParamKind::Pointer(_) => "a pointer to global memory",
+        ParamKind::Local => "local memory",
+        ParamKind::Image => "an image",
+        ParamKind::Sampler => "a sampler",
     }
 }
 

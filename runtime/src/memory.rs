@@ -21,7 +21,7 @@ use crate::memory_allocation::Allocation;
 use crate::memory_mappings::Mappings;
 use crate::memory_transfer::{Layout as Box3, Region};
 use crate::pipe::Pipe;
-use crate::{ApiHandle, Result, ensure};
+use crate::{ApiHandle, Result, ensure, error};
 
 /// A buffer, a part of one, an image or a pipe.
 pub struct Memory {
@@ -70,7 +70,8 @@ enum Storage {
 impl Memory {
     /// A buffer of `size` bytes with contents of `host`, if given: used in place or copied, as the flags say.
     ///
-    /// Errors: "CL_INVALID_BUFFER_SIZE if size is 0 [or] greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for all devices in
+    /// # Errors
+    /// "CL_INVALID_BUFFER_SIZE if size is 0 [or] greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for all devices in
     /// context"; "CL_MEM_OBJECT_ALLOCATION_FAILURE if there is a failure to allocate memory for the buffer object".
     ///
     /// # Safety
@@ -84,17 +85,17 @@ impl Memory {
         properties: Vec<cl_mem_properties>,
     ) -> Result<Arc<Self>> {
         let most = context.devices().iter().map(|device| device.max_allocation()).max().unwrap_or(0);
-        ensure!(
-            size > 0 && size as u64 <= most,
-            CL_INVALID_BUFFER_SIZE,
-            "a buffer of {size} bytes; {most} are allowed"
-        );
+        ensure!(size > 0, CL_INVALID_BUFFER_SIZE, "a buffer of 0 bytes");
+        ensure!(size as u64 <= most, CL_INVALID_BUFFER_SIZE, "a buffer of {size} bytes; {most} are allowed");
         // SAFETY: the same contract.
         let (start, storage) = unsafe { storage(&context, flags, size, host)? };
         Ok(Self::with_storage(context, flags, start, size, storage, Contents::Bytes, properties))
     }
 
     /// An image with contents of `host`, if given, where rows and slices are as far apart as in the image.
+    ///
+    /// # Errors
+    /// `CL_MEM_OBJECT_ALLOCATION_FAILURE` for more bytes than a buffer may have or than there are.
     ///
     /// # Safety
     /// As for [`Memory::new`], with as many bytes as [`Image::bytes`] says.
@@ -114,9 +115,16 @@ impl Memory {
     }
 
     /// An empty pipe.
+    ///
+    /// # Errors
+    /// `CL_MEM_OBJECT_ALLOCATION_FAILURE` for more bytes than a buffer may have or than there are.
     pub fn new_pipe(context: Arc<Context>, flags: cl_mem_flags, pipe: Pipe) -> Result<Arc<Self>> {
         let most = context.devices().iter().map(|device| device.max_allocation()).max().unwrap_or(0);
-        let size = pipe.bytes().filter(|&size| size as u64 <= most).ok_or(CL_MEM_OBJECT_ALLOCATION_FAILURE)?;
+        let Pipe { packet_size, max_packets } = pipe;
+        let size = pipe.bytes().filter(|&size| size as u64 <= most).ok_or_else(|| {
+            let what = format_args!("a pipe of {max_packets} packets of {packet_size} bytes");
+            error!(CL_MEM_OBJECT_ALLOCATION_FAILURE, "{what} takes more than the {most} bytes that are allowed")
+        })?;
         let allocation = Allocation::of(&context, size)?;
         let start = allocation.start();
         let head = pipe.head();
@@ -126,7 +134,10 @@ impl Memory {
         Ok(Self::with_storage(context, flags, start, size, storage, Contents::Pipe(pipe), Vec::new()))
     }
 
-    /// This object's bytes as an image. The caller has checked that they are enough.
+    /// This object's bytes as an image.
+    ///
+    /// # Errors
+    /// `CL_INVALID_VALUE` where they are not enough.
     pub fn view(
         self: &Arc<Self>,
         flags: cl_mem_flags,
@@ -134,15 +145,23 @@ impl Memory {
         list: Vec<cl_mem_properties>,
     ) -> Result<Arc<Self>> {
         let size = image.bytes();
-        ensure!(size <= self.size, CL_INVALID_VALUE);
+        ensure!(size <= self.size, CL_INVALID_VALUE, "an image of {size} bytes in an object of {}", self.size);
         let storage = Storage::View { of: self.clone() };
         Ok(Self::with_storage(self.context.clone(), flags, self.start, size, storage, Contents::Image(image), list))
     }
 
-    /// A part of this buffer. The caller has checked that the region lies within it and that it is no part itself.
+    /// A part of this buffer.
+    ///
+    /// # Errors
+    /// `CL_INVALID_VALUE` where the region does not lie within it, or it is a part itself.
     pub fn part(self: &Arc<Self>, flags: cl_mem_flags, origin: usize, size: usize) -> Result<Arc<Self>> {
-        ensure!(self.whole().is_none(), CL_INVALID_VALUE);
-        ensure!(self.contains(origin, size), CL_INVALID_VALUE);
+        ensure!(self.whole().is_none(), CL_INVALID_VALUE, "the buffer is a sub-buffer itself");
+        ensure!(
+            self.contains(origin, size),
+            CL_INVALID_VALUE,
+            "a sub-buffer of {size} bytes from {origin} on is outside of the buffer of {} bytes",
+            self.size
+        );
         let start = self.start.wrapping_add(origin);
         let storage = Storage::Part { whole: self.clone(), origin };
         Ok(Self::with_storage(self.context.clone(), flags, start, size, storage, Contents::Bytes, Vec::new()))
@@ -276,12 +295,16 @@ impl Memory {
     }
 
     /// Maps a region, which the caller has checked to lie in the buffer: counts it and returns where it is.
+    ///
+    /// # Errors
+    /// As [`Memory::map_box`].
     pub fn map(&self, flags: cl_map_flags, offset: usize, size: usize) -> Result<*mut u8> {
         self.map_box(flags, Box3 { offset, row_pitch: size, slice_pitch: size }, [size, 1, 1])
     }
 
     /// Maps a box of bytes, as [`Memory::map`] does.
     ///
+    /// # Errors
     /// "Mapping (and unmapping) overlapped regions in a memory object and/or associated memory objects [...] for writing
     /// is an error and will result in CL_INVALID_OPERATION".
     pub fn map_box(&self, flags: cl_map_flags, layout: Box3, region: Region) -> Result<*mut u8> {
@@ -289,20 +312,26 @@ impl Memory {
         let (root, origin) = self.root();
         let at = Box3 { offset: origin + layout.offset, ..layout };
         let is_free = root.mappings.lock().add(self.address(), at, region, writes);
-        ensure!(is_free, CL_INVALID_OPERATION, "the region is mapped for writing");
+        ensure!(
+            is_free,
+            CL_INVALID_OPERATION,
+            "the region overlaps one that is mapped{}",
+            if writes { "" } else { " for writing" }
+        );
         self.map_count.fetch_add(1, Ordering::Relaxed);
         Ok(self.start.wrapping_add(layout.offset))
     }
 
     /// Ends a mapping.
     ///
+    /// # Errors
     /// "CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer or clEnqueueMapImage for
     /// memobj."
     pub fn unmap(&self, pointer: *const u8) -> Result<()> {
         let (root, _) = self.root();
         let offset = pointer.addr().checked_sub(root.start.addr());
         let is_mapped = offset.is_some_and(|offset| root.mappings.lock().remove(self.address(), offset));
-        ensure!(is_mapped, CL_INVALID_VALUE);
+        ensure!(is_mapped, CL_INVALID_VALUE, "mapped_ptr {pointer:p} is where no mapping of this object begins");
         self.map_count.fetch_sub(1, Ordering::Relaxed);
         Ok(())
     }

@@ -6,7 +6,7 @@ use opencl_sys::CL_MEM_OBJECT_ALLOCATION_FAILURE;
 
 use crate::context::Context;
 use crate::memory_headroom::{BASE_PAGE, LEDGER};
-use crate::{Error, Result};
+use crate::{Result, error};
 
 /// Alignment of every buffer the driver allocates: a cache line pair, and what the largest OpenCL type wants.
 pub const ALIGNMENT: usize = 128;
@@ -48,9 +48,7 @@ impl Allocation {
     /// Fails rather than promise what the machine does not have: pages that are not there when they are first touched
     /// would end the application.
     pub(crate) fn new(size: usize, total: u64) -> Result<Self> {
-        let refused = |why: &str| {
-            Err(Error::new(CL_MEM_OBJECT_ALLOCATION_FAILURE).because(format!("a buffer of {size} bytes: {why}")))
-        };
+        let refused = |why: &str| Err(error!(CL_MEM_OBJECT_ALLOCATION_FAILURE, "{size} bytes of memory are {why}"));
         let has_pages = size >= PAGES_FROM;
         if let Err(why) = LEDGER.reserve(size as u64, has_pages, total) {
             return refused(why);
@@ -67,7 +65,7 @@ impl Allocation {
             }
         };
         if this.start.is_null() {
-            return refused("the system refuses it");
+            return refused("refused by the system");
         }
         if has_pages {
             LEDGER.add_mapping(this.start as usize, size);
@@ -135,6 +133,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
+    use crate::Error;
 
     #[test]
     fn allocations_are_aligned_zero_and_writable_to_the_end() {

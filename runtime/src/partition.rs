@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use opencl_sys::{CL_DEVICE_PARTITION_FAILED, CL_INVALID_DEVICE_PARTITION_COUNT, CL_INVALID_VALUE};
 
 use crate::topology::{self, Domain};
-use crate::{Error, Result, ensure};
+use crate::{Result, ensure, error};
 
 /// A way to divide a device.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,28 +19,46 @@ pub enum Scheme {
 }
 
 /// Divides compute units, given by the processor of each.
+///
+/// # Errors
+/// `CL_INVALID_VALUE` for no or empty parts, `CL_INVALID_DEVICE_PARTITION_COUNT` for more compute units than there are,
+/// `CL_DEVICE_PARTITION_FAILED` where there would be one part only.
 pub fn divide(units: &[usize], scheme: &Scheme) -> Result<Vec<Vec<usize>>> {
     match scheme {
         Scheme::Equally(size) => {
-            ensure!(*size > 0, CL_INVALID_VALUE);
+            ensure!(*size > 0, CL_INVALID_VALUE, "sub-devices of 0 compute units");
             // "CL_INVALID_DEVICE_PARTITION_COUNT if the total number of compute units requested exceeds
             // CL_DEVICE_MAX_COMPUTE_UNITS for in_device".
-            ensure!(*size <= units.len(), CL_INVALID_DEVICE_PARTITION_COUNT);
+            let all = units.len();
+            ensure!(
+                *size <= all,
+                CL_INVALID_DEVICE_PARTITION_COUNT,
+                "sub-devices of {size} compute units; the device has {all}"
+            );
             // "CL_DEVICE_PARTITION_FAILED if the partition name is supported by the implementation but in_device could
             // not be further partitioned." One part that is the whole is no partition.
-            ensure!(*size < units.len(), CL_DEVICE_PARTITION_FAILED);
+            ensure!(
+                *size < all,
+                CL_DEVICE_PARTITION_FAILED,
+                "a sub-device of {size} compute units is all of the device, which has no more"
+            );
             // "If [it] does not divide evenly into CL_DEVICE_MAX_COMPUTE_UNITS, then the remaining compute units are
             // not used."
             Ok(units.chunks_exact(*size).map(<[usize]>::to_vec).collect())
         }
         Scheme::ByCounts(counts) => {
-            ensure!(!counts.is_empty(), CL_INVALID_VALUE);
-            ensure!(units.len() > 1, CL_DEVICE_PARTITION_FAILED);
+            ensure!(!counts.is_empty(), CL_INVALID_VALUE, "no count of compute units is given");
+            ensure!(units.len() > 1, CL_DEVICE_PARTITION_FAILED, "the device has one compute unit only");
             // "CL_INVALID_DEVICE_PARTITION_COUNT if [...] the number of sub-devices requested exceeds
             // CL_DEVICE_PARTITION_MAX_SUB_DEVICES or the total number of compute units requested exceeds
             // CL_DEVICE_MAX_COMPUTE_UNITS for in_device".
             let total = counts.iter().try_fold(0_usize, |sum, &count| sum.checked_add(count));
-            ensure!(total.is_some_and(|total| total <= units.len()), CL_INVALID_DEVICE_PARTITION_COUNT);
+            ensure!(
+                total.is_some_and(|total| total <= units.len()),
+                CL_INVALID_DEVICE_PARTITION_COUNT,
+                "sub-devices of {counts:?} compute units; the device has {}",
+                units.len()
+            );
             let mut rest = units;
             let take = |&count: &usize| {
                 let (taken, left) = rest.split_at(count);
@@ -50,8 +68,8 @@ pub fn divide(units: &[usize], scheme: &Scheme) -> Result<Vec<Vec<usize>>> {
             Ok(counts.iter().map(take).collect())
         }
         Scheme::ByDomain(domain) => {
-            let parts = along(*domain, units);
-            parts.ok_or(Error::new(CL_DEVICE_PARTITION_FAILED))
+            let one = || error!(CL_DEVICE_PARTITION_FAILED, "the device's compute units are one part by {domain:?}");
+            along(*domain, units).ok_or_else(one)
         }
     }
 }

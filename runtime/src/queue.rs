@@ -27,7 +27,8 @@ use crate::command::{Command, Work};
 use crate::context::Context;
 use crate::device::Device;
 use crate::event::{Dependent, Event};
-use crate::{ApiHandle, Error, workers};
+use crate::names::{CodeName, CommandName};
+use crate::{ApiHandle, Error, error, report, workers};
 
 /// So many commands may gather before a worker is set to them unasked.
 const GATHER: u64 = 4096;
@@ -376,9 +377,10 @@ impl Queue {
 
     /// Runs a command taken from the queue and tells everybody about its end.
     fn execute(self: &Arc<Self>, number: u64, mut command: Command) {
-        let failed = command.waits.iter().any(|event| event.status() < CL_COMPLETE);
-        let result = if failed {
-            Err(Error::new(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST))
+        let failed = command.waits.iter().find(|event| event.status() < CL_COMPLETE);
+        let result = if let Some(event) = failed {
+            let (kind, status) = (CommandName(event.kind()), CodeName(event.status()));
+            Err(error!(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, "it waited for {kind}, which ended with {status}"))
         } else {
             if let Some(event) = &command.event {
                 event.advance(CL_RUNNING);
@@ -409,8 +411,8 @@ impl Queue {
         let looking = usize::from(!ended.as_ref().is_some_and(|ended| ended.has_callbacks()));
         self.find_threads(&mut state, looking);
         drop(state);
-        if let Some(message) = result.as_ref().err().and_then(Error::message) {
-            self.context.notify(message);
+        if let Err(error) = &result {
+            report::tell(Some(&self.context), CommandName(command.kind), error);
         }
         // The work goes before the callbacks are told, but after the command has ended: what it held may be the last
         // reference to a memory object, whose destructor callback may wait for this queue.

@@ -79,10 +79,13 @@ impl Shared {
 
 /// Allocates `size` bytes, aligned for every type of OpenCL C and zero at first.
 ///
-/// "CL_INVALID_BUFFER_SIZE if size is zero or greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for any OpenCL device in context".
+/// # Errors
+/// "CL_INVALID_BUFFER_SIZE if size is zero or greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for any OpenCL device in context";
+/// `CL_MEM_OBJECT_ALLOCATION_FAILURE` where there is no memory left.
 pub fn allocate(context: &Arc<Context>, kind: Kind, flags: u64, size: usize) -> Result<*mut u8> {
     let most = context.devices().iter().map(|device| device.max_allocation()).min().unwrap_or(0);
-    ensure!(size > 0 && size as u64 <= most, CL_INVALID_BUFFER_SIZE);
+    ensure!(size > 0, CL_INVALID_BUFFER_SIZE, "an allocation of 0 bytes");
+    ensure!(size as u64 <= most, CL_INVALID_BUFFER_SIZE, "an allocation of {size} bytes; {most} are allowed");
     let bytes = Allocation::of(context, size)?;
     let start = bytes.start();
     let shared = Shared { context: context.clone(), kind, flags, bytes };

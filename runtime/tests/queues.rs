@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use lockstep_runtime::Error;
 use lockstep_runtime::command::{Command, Work};
 use lockstep_runtime::context::Context;
+use lockstep_runtime::error;
 use lockstep_runtime::event::Event;
 use lockstep_runtime::platform::Platform;
 use lockstep_runtime::queue::Queue;
@@ -170,7 +170,8 @@ fn a_barrier_behind_events_holds_back_only_what_follows() {
 fn errors_end_dependents_in_every_queue() {
     let context = context();
     let (first, second) = (queue(&context, 0), queue(&context, OUT_OF_ORDER));
-    let fails = put(&first, CL_COMMAND_NATIVE_KERNEL, &[], Work::once(|| Err(Error::new(CL_OUT_OF_RESOURCES))));
+    let fails =
+        put(&first, CL_COMMAND_NATIVE_KERNEL, &[], Work::once(|| Err(error!(CL_OUT_OF_RESOURCES, "nothing is left"))));
     let ran = Arc::new(Mutex::new(Vec::new()));
     let dependent = note(&second, &[&fails], &ran, 1);
     let further = note(&first, &[&dependent], &ran, 2);
@@ -195,7 +196,7 @@ fn a_queue_remembers_once_that_a_command_without_event_found_no_resources() {
         (CL_OUT_OF_RESOURCES, Some(own), false),
         (CL_INVALID_OPERATION, None, false),
     ] {
-        let work = Work::once(move || Err(code.into()));
+        let work = Work::once(move || Err(error!(code, "as it should")));
         queue.enqueue(Command { kind: CL_COMMAND_NATIVE_KERNEL, work, event, ..Command::default() });
         assert!(!queue.ran_out(), "nothing has run");
         queue.finish();

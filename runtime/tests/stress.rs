@@ -23,6 +23,8 @@ use opencl_sys::{
     CL_COMMAND_BARRIER, CL_COMMAND_MARKER, CL_COMMAND_NATIVE_KERNEL, CL_COMMAND_NDRANGE_KERNEL, CL_COMPLETE,
     CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_RUNNING, CL_SUBMITTED,
 };
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 const HOSTS: usize = 4;
 /// Cells of each host thread.
@@ -89,14 +91,11 @@ impl GroupWork for Launch {
 }
 
 /// A generator of random numbers, the same for every seed.
-struct Random(u64);
+struct Random(SplitMix64);
 
 impl Random {
     fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % end as u64) as usize
+        (self.0.next_u64() % end as u64) as usize
     }
 }
 
@@ -129,7 +128,7 @@ impl Host<'_> {
         let cell = |_| Arc::new(Cell((0..GROUPS).map(|_| UnsafeCell::new(0)).collect()));
         Host {
             shared,
-            random: Random(0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(seed + 1)),
+            random: Random(SplitMix64::seed_from_u64(seed)),
             cells: (0..CELLS).map(cell).collect(),
             last: vec![None; CELLS],
             model: vec![vec![0; GROUPS]; CELLS],

@@ -26,9 +26,16 @@ const LIMIT: Duration = Duration::from_secs(180);
 /// The samples' exit code for "not on this device".
 const NOT_APPLICABLE: i32 = 2;
 
+/// What the command is told.
+#[derive(clap::Args)]
+pub struct Options {
+    #[command(flatten)]
+    request: Request,
+}
+
 /// Runs the command.
-pub fn run(arguments: &[String]) -> Result<()> {
-    let request = Request::parse(arguments, &[])?;
+pub fn run(options: &Options) -> Result<()> {
+    let request = &options.request;
     let expectations = expectations()?;
     let vendors = match &request.vendors {
         Some(path) => driver::vendors_for(path)?,
@@ -67,7 +74,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
         summary.run(case, judge)?;
     }
     println!("outputs: {}", logs.display());
-    summary.finish("appsdk", &request)
+    summary.finish("appsdk", request)
 }
 
 fn expectations() -> Result<Expectations> {

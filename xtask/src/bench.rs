@@ -1,59 +1,179 @@
 //! `bench`: runs a benchmark through the ICD loader, on this driver or another.
 
+use std::ffi::{OsStr, OsString};
+use std::num::NonZeroUsize;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
+use clap::{Args, Subcommand, ValueEnum};
 
 use crate::driver::{self, VENDORS};
 use crate::peers::{self, Peer};
 use crate::progress::step;
 use crate::{process, setup, workspace};
 
-const NAMES: [&str; 11] = [
-    "build",
-    "compile_growth",
-    EVIDENCE,
-    "forms",
-    "groups",
-    "host",
-    "images",
-    "launch",
-    "math",
-    "memory",
-    "vectorizer",
-];
-/// What runs where no name is given: everything that the performance page shows.
-const EVIDENCE: &str = "evidence";
-/// Those that compare drivers.
-const SIDE_BY_SIDE: [&str; 5] = [EVIDENCE, "forms", "groups", "images", "math"];
-/// Those that keep their numbers, in `target/bench`.
-const KEPT: [&str; 6] = [EVIDENCE, "forms", "groups", "images", "math", "vectorizer"];
-/// The page whose tables [`EVIDENCE`] writes, with a chart beside it.
+/// The page whose tables the benchmark without a name writes, with a chart beside it.
 const PAGE: &str = "docs/performance.md";
 /// The recorded factors that no kernel may fall behind.
 const RECORD: &str = "benches/factors.txt";
+/// What the benchmarks can measure: the launches' events, processor time, the time that an application waits.
+const CLOCKS: [&str; 3] = ["event", "cpu", "wall"];
 /// Which platform the benchmarks take; theirs and the conformance tests' own variable.
 const PLATFORM: &str = "LOCKSTEP_TEST_PLATFORM";
 
-/// Words that are for the benchmark itself, each with a value.
-const PASSED_ON: [&str; 5] = ["--rounds", "--only", "--most", "--configs", "--clock"];
-/// Words for [`EVIDENCE`] alone: with a value, and without.
-const TABLE: &str = "--table";
-const OF_EVIDENCE: [&str; 2] = ["--resume", "--write"];
-
-/// Runs the command. `bench` without a name makes the tables of the performance page: it measures the suite in our
+/// What the command is told. Without a name it makes the tables of the performance page: it measures the suite in our
 /// configurations and beside other drivers, keeps the numbers in `target/bench/evidence.json`, and writes the page's
-/// tables and chart from them. `--only NAME`, `--rounds N`, `--table configurations|drivers` and `--resume` run a part,
-/// `--write` nothing.
-///
-/// `bench NAME [--vendors PATH --platform NAME] [--rounds N]`; for `vectorizer` also `--only NAME`,
-/// `--configs A,B`, `--clock cpu`; for `forms`, `groups`, `images` and `math` also `--only NAME`, `--clock CLOCK`, and `--driver NAME=PATH` (repeated)
-/// for columns beside those of the drivers that are found; for `compile_growth` also `--only SHAPE` and `--most INSTRUCTIONS`. `bench --gate` fails where a kernel of the suite has become
-/// slower than is recorded; `bench --record` makes the record.
-pub fn run(arguments: &[String]) -> Result<()> {
-    let request = Request::parse(arguments)?;
+/// tables and chart from them.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Options {
+    #[command(subcommand)]
+    benchmark: Option<Benchmark>,
+    #[command(flatten)]
+    evidence: Evidence,
+}
+
+#[derive(Debug, Subcommand)]
+enum Benchmark {
+    /// How long programs take to build and to launch first
+    Build(OneDriver),
+    /// How compile time grows with the size of kernels of several shapes, and which stage is to blame
+    #[command(name = "compile_growth")]
+    CompileGrowth(Growth),
+    /// The native_ and half_ forms beside the plain functions, and other drivers
+    Forms(SideBySide),
+    /// Kernels with work-groups beside other drivers
+    Groups(SideBySide),
+    /// What calls cost that do no work on the device
+    Host(OneDriver),
+    /// Kernels on images beside other drivers
+    Images(SideBySide),
+    /// What launches cost
+    Launch(OneDriver),
+    /// Throughput of the math functions beside other drivers
+    Math(SideBySide),
+    /// What buffers cost
+    Memory(OneDriver),
+    /// The suite of kernels in several configurations of the driver
+    Vectorizer(Vectorizer),
+}
+
+#[derive(Debug, Args)]
+struct Evidence {
+    #[command(flatten)]
+    cases: Cases,
+    /// Measure one of the tables
+    #[arg(long)]
+    table: Option<Table>,
+    /// Go on where a run was stopped
+    #[arg(long)]
+    resume: bool,
+    /// Measure nothing, write the tables and the chart
+    #[arg(long)]
+    write: bool,
+    #[command(flatten)]
+    columns: Columns,
+    /// Fail where a kernel has become slower than recorded
+    #[arg(long, conflicts_with_all = ["record", "table", "resume", "write", "drivers"])]
+    gate: bool,
+    /// Record how fast the kernels are, for --gate
+    #[arg(long, conflicts_with_all = ["table", "resume", "write", "drivers"])]
+    record: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Table {
+    /// Kernels of one file in our configurations
+    Configurations,
+    /// The suite beside other drivers
+    Drivers,
+}
+
+#[derive(Debug, Args)]
+struct Cases {
+    /// Only the case of this name, or those whose names contain it; may be repeated
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+    #[command(flatten)]
+    rounds: Rounds,
+}
+
+#[derive(Debug, Args)]
+struct Rounds {
+    /// How often each case is measured
+    #[arg(long, value_name = "N")]
+    rounds: Option<NonZeroUsize>,
+}
+
+#[derive(Debug, Args)]
+struct Columns {
+    /// A driver besides Intel's runtime and PoCL, which are installed into target/peers; may be repeated
+    #[arg(long = "driver", value_name = "NAME=PATH")]
+    drivers: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+struct OneDriver {
+    #[command(flatten)]
+    driver: AnotherDriver,
+    #[command(flatten)]
+    rounds: Rounds,
+}
+
+#[derive(Debug, Args)]
+struct AnotherDriver {
+    /// Measure another driver: its library, its .icd file or the folder of that
+    #[arg(long, value_name = "PATH", requires = "platform")]
+    vendors: Option<String>,
+    /// The name of its platform
+    #[arg(long, value_name = "NAME", requires = "vendors")]
+    platform: Option<String>,
+}
+
+#[derive(Debug, Args)]
+struct Growth {
+    #[command(flatten)]
+    driver: AnotherDriver,
+    /// Only this shape
+    #[arg(long, value_name = "SHAPE")]
+    only: Option<String>,
+    #[command(flatten)]
+    rounds: Rounds,
+    /// Only kernels of up to so many instructions
+    #[arg(long, value_name = "INSTRUCTIONS")]
+    most: Option<NonZeroUsize>,
+}
+
+#[derive(Debug, Args)]
+struct Vectorizer {
+    #[command(flatten)]
+    driver: AnotherDriver,
+    #[command(flatten)]
+    cases: Cases,
+    /// The configurations, the first to compare with
+    #[arg(long, value_name = "A,B")]
+    configs: Option<String>,
+    /// What to measure; cpu for a machine that others use
+    #[arg(long, value_parser = CLOCKS)]
+    clock: Option<String>,
+}
+
+#[derive(Debug, Args)]
+struct SideBySide {
+    #[command(flatten)]
+    cases: Cases,
+    #[command(flatten)]
+    columns: Columns,
+    /// What to measure; cpu for a machine that others use
+    #[arg(long, value_parser = CLOCKS)]
+    clock: Option<String>,
+}
+
+/// Runs the command.
+pub fn run(options: &Options) -> Result<()> {
+    let plan = Plan::of(options)?;
     setup::run()?;
-    let vendors = match &request.vendors {
+    let vendors = match &plan.vendors {
         Some(path) => driver::vendors_for(path)?,
         None => {
             driver::build()?;
@@ -63,144 +183,194 @@ pub fn run(arguments: &[String]) -> Result<()> {
     let building = step("build the benchmarks (release)");
     process::run(driver::cargo().args(["build", "--release", "--package", "lockstep-benches"]))?;
     building.done();
-    let program = workspace::target().join(format!("release/bench-{}", request.name));
-    let mut command = Command::new(program);
-    command.args(&request.rest).env(VENDORS, vendors);
-    if request.compares_drivers() {
+    let mut command = Command::new(workspace::target().join(format!("release/bench-{}", plan.program)));
+    command.args(&plan.words).env(VENDORS, vendors);
+    if let Some(drivers) = &plan.drivers {
         command.arg("--driver").arg(format!("lockstep={}", workspace::vendors()));
-        let named: Result<Vec<Peer>> = request.drivers.iter().map(|text| peers::named(text)).collect();
+        let named: Result<Vec<Peer>> = drivers.iter().map(|text| peers::named(text)).collect();
         for peer in peers::all().into_iter().chain(named?) {
             command.arg("--driver").arg(peer.word()?);
         }
     }
-    if KEPT.contains(&request.name.as_str()) {
-        let folder = workspace::target().join("bench");
-        std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        command.arg("--json").arg(folder.join(format!("{}.json", request.name)));
-    }
-    if request.name == EVIDENCE {
-        command.arg("--page").arg(workspace::root().join(PAGE));
-    }
-    if let Some(platform) = &request.platform {
+    if let Some(platform) = &plan.platform {
         command.env(PLATFORM, platform);
     }
     process::run(&mut command)
 }
 
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Request {
-    name: String,
+/// How a benchmark is run.
+#[derive(Debug, Default)]
+struct Plan {
+    /// The program's name behind `bench-`.
+    program: &'static str,
+    /// What it is told.
+    words: Vec<OsString>,
+    /// What the loader is to find in our driver's place.
     vendors: Option<String>,
+    /// The platform of that driver.
     platform: Option<String>,
-    /// Further columns.
-    drivers: Vec<String>,
-    /// Words for the benchmark itself.
-    rest: Vec<String>,
+    /// The columns that are named, where it compares drivers.
+    drivers: Option<Vec<String>>,
 }
 
-impl Request {
-    fn compares_drivers(&self) -> bool {
-        SIDE_BY_SIDE.contains(&self.name.as_str())
-    }
-
-    fn parse(arguments: &[String]) -> Result<Self> {
-        let mut request = Self::default();
-        let mut words = arguments.iter();
-        while let Some(word) = words.next() {
-            let mut value = || words.next().cloned().with_context(|| format!("{word} needs a value"));
-            match word.as_str() {
-                "--vendors" => request.vendors = Some(value()?),
-                "--platform" => request.platform = Some(value()?),
-                "--gate" | "--record" if request.name.is_empty() => {
-                    "vectorizer".clone_into(&mut request.name);
-                    let path = workspace::root().join(RECORD).display().to_string();
-                    // Other work on the machine must not look like slower code.
-                    request.rest.extend([word.clone(), path, "--clock".to_owned(), "cpu".to_owned()]);
-                }
-                "--driver" => request.drivers.push(value()?),
-                word if PASSED_ON.contains(&word) => request.rest.extend([word.to_owned(), value()?]),
-                TABLE => request.rest.extend([word.clone(), value()?]),
-                word if OF_EVIDENCE.contains(&word) => request.rest.push(word.to_owned()),
-                name if NAMES.contains(&name) && request.name.is_empty() => name.clone_into(&mut request.name),
-                other => bail!("bench does not know `{other}`"),
+impl Plan {
+    fn of(options: &Options) -> Result<Self> {
+        match &options.benchmark {
+            None => Self::of_suite(&options.evidence),
+            Some(Benchmark::Build(one)) => Ok(Self::of_one_driver("build", one)),
+            Some(Benchmark::CompileGrowth(growth)) => {
+                let plan = Self::new("compile_growth").on(&growth.driver).rounds(&growth.rounds);
+                Ok(plan.option("--only", growth.only.as_ref()).option("--most", growth.most.map(text)))
+            }
+            Some(Benchmark::Forms(columns)) => Self::of_columns("forms", columns),
+            Some(Benchmark::Groups(columns)) => Self::of_columns("groups", columns),
+            Some(Benchmark::Host(one)) => Ok(Self::of_one_driver("host", one)),
+            Some(Benchmark::Images(columns)) => Self::of_columns("images", columns),
+            Some(Benchmark::Launch(one)) => Ok(Self::of_one_driver("launch", one)),
+            Some(Benchmark::Math(columns)) => Self::of_columns("math", columns),
+            Some(Benchmark::Memory(one)) => Ok(Self::of_one_driver("memory", one)),
+            Some(Benchmark::Vectorizer(vectorizer)) => {
+                let plan = Self::new("vectorizer").on(&vectorizer.driver).cases(&vectorizer.cases);
+                let plan = plan.option("--configs", vectorizer.configs.as_ref());
+                plan.option("--clock", vectorizer.clock.as_ref()).keeping_numbers()
             }
         }
-        if request.name.is_empty() {
-            EVIDENCE.clone_into(&mut request.name);
-        }
-        let for_evidence = |word: &String| word == TABLE || OF_EVIDENCE.contains(&word.as_str());
-        if let Some(word) = request.rest.iter().find(|word| for_evidence(word) && request.name != EVIDENCE) {
-            bail!("{word} is for bench without a name, not for {}", request.name);
-        }
-        if request.vendors.is_some() != request.platform.is_some() {
-            bail!("another driver is named by --vendors PATH and --platform NAME together");
-        }
-        if request.compares_drivers() && request.vendors.is_some() {
-            bail!("{} compares drivers: --driver NAME=PATH adds one", request.name);
-        }
-        if !request.compares_drivers() && !request.drivers.is_empty() {
-            bail!("--driver is for {}", SIDE_BY_SIDE.join(" and "));
-        }
-        Ok(request)
     }
+
+    fn of_suite(evidence: &Evidence) -> Result<Self> {
+        if evidence.gate || evidence.record {
+            let what = if evidence.gate { "--gate" } else { "--record" };
+            let plan = Self::new("vectorizer").option(what, Some(workspace::root().join(RECORD)));
+            // Other work on the machine must not look like slower code.
+            return plan.option("--clock", Some("cpu")).cases(&evidence.cases).keeping_numbers();
+        }
+        let table = evidence.table.and_then(|table| table.to_possible_value());
+        let mut plan = Self::new("evidence").cases(&evidence.cases);
+        plan = plan.option("--table", table.map(|value| value.get_name().to_owned()));
+        plan.words.extend(evidence.resume.then(|| "--resume".into()));
+        plan.words.extend(evidence.write.then(|| "--write".into()));
+        plan.drivers = Some(evidence.columns.drivers.clone());
+        plan.option("--page", Some(workspace::root().join(PAGE))).keeping_numbers()
+    }
+
+    fn of_one_driver(program: &'static str, one: &OneDriver) -> Self {
+        Self::new(program).on(&one.driver).rounds(&one.rounds)
+    }
+
+    fn of_columns(program: &'static str, columns: &SideBySide) -> Result<Self> {
+        let mut plan = Self::new(program).cases(&columns.cases).option("--clock", columns.clock.as_ref());
+        plan.drivers = Some(columns.columns.drivers.clone());
+        plan.keeping_numbers()
+    }
+
+    fn new(program: &'static str) -> Self {
+        Self { program, ..Self::default() }
+    }
+
+    fn option(mut self, name: &str, value: Option<impl AsRef<OsStr>>) -> Self {
+        self.words.extend(value.iter().flat_map(|value| [name.into(), value.as_ref().to_owned()]));
+        self
+    }
+
+    fn on(mut self, driver: &AnotherDriver) -> Self {
+        self.vendors.clone_from(&driver.vendors);
+        self.platform.clone_from(&driver.platform);
+        self
+    }
+
+    fn rounds(self, rounds: &Rounds) -> Self {
+        self.option("--rounds", rounds.rounds.map(text))
+    }
+
+    fn cases(self, cases: &Cases) -> Self {
+        let plan = self.rounds(&cases.rounds);
+        cases.only.iter().fold(plan, |plan, name| plan.option("--only", Some(name)))
+    }
+
+    /// Has the numbers kept in `target/bench`.
+    fn keeping_numbers(self) -> Result<Self> {
+        let folder = workspace::target().join("bench");
+        std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        let path = folder.join(format!("{}.json", self.program));
+        Ok(self.option("--json", Some(path)))
+    }
+}
+
+fn text(number: NonZeroUsize) -> String {
+    number.to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::parsed;
 
-    fn parsed(line: &str) -> Result<Request> {
-        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        Request::parse(&words)
+    fn planned(line: &str) -> Result<Plan> {
+        Plan::of(&parsed(&line.split_whitespace().collect::<Vec<_>>())?)
+    }
+
+    /// What a benchmark is told, without where it keeps its numbers.
+    fn told(line: &str) -> String {
+        let words: Vec<String> =
+            planned(line).expect("valid").words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let line = words.join(" ");
+        line.split(" --json").next().unwrap_or_default().to_owned()
     }
 
     #[test]
     fn another_driver_needs_its_platforms_name() {
-        let request = parsed("launch --vendors v/ --platform Other --rounds 3").expect("valid");
-        assert_eq!(request.name, "launch");
-        assert_eq!(request.platform.as_deref(), Some("Other"));
-        assert_eq!(request.rest, ["--rounds", "3"]);
-        assert!(parsed("launch --vendors v/").is_err());
+        let plan = planned("launch --vendors v/ --platform Other --rounds 3").expect("valid");
+        assert_eq!(
+            (plan.program, plan.vendors.as_deref(), plan.platform.as_deref()),
+            ("launch", Some("v/"), Some("Other"))
+        );
+        assert_eq!(plan.words, ["--rounds", "3"]);
+        assert!(planned("launch --vendors v/").is_err());
+        assert!(planned("launch --platform Other").is_err());
     }
 
     #[test]
     fn a_benchmarks_own_words_are_passed_on() {
-        let request = parsed("vectorizer --only dct --configs scalar,unicf --clock cpu").expect("valid");
-        assert_eq!(request.rest, ["--only", "dct", "--configs", "scalar,unicf", "--clock", "cpu"]);
-        let request = parsed("compile_growth --only loops --most 12500").expect("valid");
-        assert_eq!(request.rest, ["--only", "loops", "--most", "12500"]);
+        assert_eq!(
+            told("vectorizer --only dct --configs scalar,unicf --clock cpu --only nest"),
+            "--only dct --only nest --configs scalar,unicf --clock cpu"
+        );
+        assert_eq!(told("compile_growth --only loops --most 12500"), "--only loops --most 12500");
     }
 
     #[test]
     fn the_gate_runs_the_suite_against_its_record() {
-        let request = parsed("--gate --only dct").expect("valid");
-        assert_eq!(request.name, "vectorizer");
-        assert!(request.rest[1].ends_with(RECORD));
-        assert_eq!(request.rest[2..], ["--clock", "cpu", "--only", "dct"]);
+        let plan = planned("--gate --only dct").expect("valid");
+        assert_eq!((plan.program, plan.drivers), ("vectorizer", None));
+        assert!(plan.words[1].to_string_lossy().ends_with(RECORD));
+        assert_eq!(plan.words[2..6], ["--clock", "cpu", "--only", "dct"]);
+        assert!(planned("--gate --record").is_err());
+        assert!(planned("--gate --driver a=b.so").is_err());
     }
 
     #[test]
-    fn drivers_side_by_side_are_for_groups_and_math() {
-        assert_eq!(parsed("math --driver a=b.so --only sin").expect("valid").drivers, ["a=b.so"]);
-        let request = parsed("groups --driver a=b.so --driver c.so").expect("valid");
-        assert_eq!(request.drivers, ["a=b.so", "c.so"]);
-        assert!(parsed("launch --driver a=b.so").is_err());
-        assert!(parsed("groups --vendors v/ --platform Other").is_err());
+    fn drivers_side_by_side_are_for_what_compares_drivers() {
+        let drivers = |line| planned(line).expect("valid").drivers;
+        assert_eq!(drivers("math --driver a=b.so --only sin"), Some(vec!["a=b.so".to_owned()]));
+        assert_eq!(drivers("groups --driver a=b.so --driver c.so").map(|drivers| drivers.len()), Some(2));
+        assert_eq!(drivers("launch"), None);
+        assert!(planned("launch --driver a=b.so").is_err());
+        assert!(planned("groups --vendors v/ --platform Other").is_err());
     }
 
     #[test]
     fn no_name_means_the_tables_of_the_page() {
-        let request = parsed("--only dct --resume --table drivers --driver a=b.so").expect("valid");
-        assert_eq!(request.name, EVIDENCE);
-        assert_eq!(request.rest, ["--only", "dct", "--resume", "--table", "drivers"]);
-        assert_eq!(Request::parse(&[]).expect("valid").name, EVIDENCE);
-        assert!(parsed("groups --resume").is_err());
+        let line = told("--only dct --resume --table drivers --driver a=b.so");
+        assert!(line.starts_with("--only dct --table drivers --resume --page "), "{line}");
+        assert!(line.ends_with(PAGE), "{line}");
+        assert_eq!(planned("").expect("valid").program, "evidence");
+        assert!(planned("groups --resume").is_err());
     }
 
     #[test]
     fn unknown_words_are_refused() {
-        assert!(parsed("lunch").is_err());
-        assert!(parsed("--table").is_err());
-        assert!(parsed("memory --rounds").is_err());
+        for line in ["lunch", "--table", "--table peers", "memory --rounds", "memory --rounds 0", "math --clock sun"] {
+            assert!(planned(line).is_err(), "{line}");
+        }
     }
 }

@@ -25,12 +25,23 @@ const FULL_LIMIT: Duration = Duration::from_secs(3600);
 /// Entries by program (`basic`, …), then by a pattern for sub-tests.
 type Programs = BTreeMap<String, Expectations>;
 
+/// What the command is told.
+#[derive(clap::Args)]
+pub struct Options {
+    #[command(flatten)]
+    request: Request,
+    /// Run everything, not the suite's shortened mode
+    #[arg(long)]
+    full: bool,
+    /// Run each program as often and with the arguments that the suite's own list has for it
+    #[arg(long)]
+    list: bool,
+}
+
 /// Runs the command. Names are `PROGRAM` or `PROGRAM/SUBTEST` prefixes.
-pub fn run(arguments: &[String]) -> Result<()> {
-    let mut request = Request::parse(arguments, &["--full", "--list"])?;
-    let given = |flag: &str| request.flags.iter().any(|given| given == flag);
-    let full = given("--full");
-    let list = if given("--list") { cts_list::read(&request.directory)? } else { Vec::new() };
+pub fn run(options: &Options) -> Result<()> {
+    let (mut request, full) = (options.request.clone(), options.full);
+    let list = if options.list { cts_list::read(&request.directory)? } else { Vec::new() };
     let expectations = expectations()?;
     let vendors = match &request.vendors {
         Some(path) => driver::vendors_for(path)?,

@@ -4,47 +4,93 @@
 //! The work is done by tests of the compiler and of the conformance crate, which a test run gives little; here they are
 //! told what, and optimised. This crate may not depend on the compiler.
 
-use anyhow::{Context, Result, bail};
+use std::num::NonZeroUsize;
+use std::ops::Range;
+
+use anyhow::{Context, Result, ensure};
 
 use crate::sanitizer::Sanitizer;
 use crate::{driver, process, setup, workspace};
 
 /// The seeds after those that a test run takes.
-const SEEDS: &str = "2000..202000";
+const SEEDS: Range<u64> = 2000..202_000;
 
 /// The same of kernels with jumps.
-const JUMP_SEEDS: &str = "1000..101000";
+const JUMP_SEEDS: Range<u64> = 1000..101_000;
 
 /// Calls made from one seed.
 const EPISODE: u64 = 50_000;
 
-/// Runs the command: `fuzz [jumps] [--seeds A..B] [--jobs N] [--machine-code-every N]`, or `fuzz api [--calls N] [--from SEED]
-/// [--sanitizer address]`.
-pub fn run(arguments: &[String]) -> Result<()> {
-    match arguments.split_first() {
-        Some((first, rest)) if first == "api" => api(&Calls::parse(rest)?),
-        Some((first, rest)) if first == "jumps" => {
-            fuzz_compiler("jumps_do_what_the_program_says", &Request::parse(rest, JUMP_SEEDS)?)
-        }
-        _ => fuzz_compiler("random_kernels", &Request::parse(arguments, SEEDS)?),
+/// What the command is told.
+#[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Options {
+    #[command(subcommand)]
+    kind: Option<Kind>,
+    #[command(flatten)]
+    kernels: Kernels,
+}
+
+#[derive(clap::Subcommand)]
+enum Kind {
+    /// Compare random OpenCL C with gotos, switches and loops in every configuration with the generator's own program
+    Jumps(Kernels),
+    /// Make random calls of the API with good and bad arguments
+    Api(Calls),
+}
+
+#[derive(Debug, PartialEq, Eq, clap::Args)]
+struct Kernels {
+    /// What the kernels are made from; if not told otherwise, 200,000 seeds (jumps: 100,000) that no test run takes
+    #[arg(long, value_name = "A..B", value_parser = parse_seeds)]
+    seeds: Option<Range<u64>>,
+    /// Threads; if not told otherwise, as many as there are processors
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// Of so many kernels, one becomes machine code, which takes ten times as long as all the interpreter does
+    #[arg(long, value_name = "N", default_value = "1")]
+    machine_code_every: NonZeroUsize,
+}
+
+#[derive(Debug, PartialEq, Eq, clap::Args)]
+struct Calls {
+    /// How many
+    #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    calls: u64,
+    /// The first seed
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    from: u64,
+    /// Instrument the driver, with a nightly toolchain
+    #[arg(long, value_parser = Sanitizer::parser(Sanitizer::Address))]
+    sanitizer: Option<Sanitizer>,
+}
+
+/// Runs the command.
+pub fn run(options: &Options) -> Result<()> {
+    match &options.kind {
+        None => fuzz_compiler("random_kernels", &options.kernels, SEEDS),
+        Some(Kind::Jumps(kernels)) => fuzz_compiler("jumps_do_what_the_program_says", kernels, JUMP_SEEDS),
+        Some(Kind::Api(calls)) => fuzz_api(calls),
     }
 }
 
 /// Runs one of the compiler's fuzzing tests, optimised.
-fn fuzz_compiler(test: &str, request: &Request) -> Result<()> {
+fn fuzz_compiler(test: &str, kernels: &Kernels, usual_seeds: Range<u64>) -> Result<()> {
     setup::run()?;
     let mut command = driver::cargo();
     command.args(["test", "--release", "--package", "lockstep-compiler", "--test", "fuzz", "--"]);
-    command.args(["--nocapture", test]).env("LOCKSTEP_TEST_SEEDS", &request.seeds);
-    command.env("LOCKSTEP_TEST_MACHINE_CODE", &request.machine_code_every);
-    if let Some(jobs) = &request.jobs {
-        command.env("LOCKSTEP_TEST_JOBS", jobs);
+    command
+        .args(["--nocapture", test])
+        .env("LOCKSTEP_TEST_SEEDS", format!("{:?}", kernels.seeds.as_ref().unwrap_or(&usual_seeds)));
+    command.env("LOCKSTEP_TEST_MACHINE_CODE", kernels.machine_code_every.to_string());
+    if let Some(jobs) = kernels.jobs {
+        command.env("LOCKSTEP_TEST_JOBS", jobs.to_string());
     }
     process::run(&mut command)
 }
 
-/// Random calls of the API.
-fn api(request: &Calls) -> Result<()> {
+/// Makes random calls of the API.
+fn fuzz_api(request: &Calls) -> Result<()> {
     setup::run()?;
     let test = ["test", "--release", "--package", "lockstep-conformance", "--test", "api_fuzz"];
     let (vendors, mut command) = match request.sanitizer {
@@ -67,94 +113,45 @@ fn api(request: &Calls) -> Result<()> {
     process::run(&mut command)
 }
 
-#[derive(Debug, PartialEq, Eq)]
-struct Calls {
-    calls: u64,
-    /// The first seed.
-    from: u64,
-    sanitizer: Option<Sanitizer>,
-}
-
-impl Calls {
-    fn parse(arguments: &[String]) -> Result<Self> {
-        let mut request = Self { calls: 10_000_000, from: 0, sanitizer: None };
-        let mut words = arguments.iter();
-        while let Some(word) = words.next() {
-            let value = words.next().with_context(|| format!("{word} needs a value"))?;
-            match (word.as_str(), value.as_str()) {
-                ("--calls", _) => request.calls = positive(word, value)?.parse()?,
-                ("--from", _) => request.from = value.parse().with_context(|| format!("{word} {value}"))?,
-                ("--sanitizer", "address") => request.sanitizer = Some(Sanitizer::Address),
-                _ => bail!("fuzz api does not know `{word} {value}`"),
-            }
-        }
-        Ok(request)
-    }
-}
-
-#[derive(Debug, PartialEq, Eq)]
-struct Request {
-    /// `A..B`.
-    seeds: String,
-    /// Threads; none: as many as there are processors.
-    jobs: Option<String>,
-    /// Of so many kernels, one becomes machine code, which takes ten times as long as all the interpreter does.
-    machine_code_every: String,
-}
-
-impl Request {
-    fn parse(arguments: &[String], seeds: &str) -> Result<Self> {
-        let mut request = Self { seeds: seeds.to_owned(), jobs: None, machine_code_every: "1".to_owned() };
-        let mut words = arguments.iter();
-        while let Some(word) = words.next() {
-            let value = words.next().with_context(|| format!("{word} needs a value"))?;
-            match word.as_str() {
-                "--seeds" => {
-                    let (from, to) = value.split_once("..").context("seeds are given as FROM..TO")?;
-                    let (from, to): (u64, u64) = (from.parse()?, to.parse()?);
-                    if from >= to {
-                        bail!("there are no seeds in {value}");
-                    }
-                    request.seeds.clone_from(value);
-                }
-                "--jobs" => request.jobs = Some(positive(word, value)?),
-                "--machine-code-every" => request.machine_code_every = positive(word, value)?,
-                other => bail!("fuzz does not know `{other}`"),
-            }
-        }
-        Ok(request)
-    }
-}
-
-fn positive(option: &str, value: &str) -> Result<String> {
-    let _: std::num::NonZeroUsize = value.parse().with_context(|| format!("{option} {value}"))?;
-    Ok(value.to_owned())
+/// Reads `A..B`.
+fn parse_seeds(text: &str) -> Result<Range<u64>> {
+    let (from, to) = text.split_once("..").context("seeds are given as FROM..TO")?;
+    let (from, to): (u64, u64) = (from.parse()?, to.parse()?);
+    ensure!(from < to, "there are no seeds in {text}");
+    Ok(from..to)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parsed(words: &[&str]) -> Result<Request> {
-        Request::parse(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>(), SEEDS)
-    }
+    use crate::tests::parsed;
 
     #[test]
     fn seeds_and_jobs() {
-        let request = parsed(&["--seeds", "5..70", "--jobs", "2", "--machine-code-every", "9"]).expect("valid");
-        let seeds = "5..70".to_owned();
-        assert_eq!(request, Request { seeds, jobs: Some("2".to_owned()), machine_code_every: "9".to_owned() });
-        assert_eq!(parsed(&[]).expect("valid").seeds, SEEDS);
+        let every: Kernels = parsed(&["--seeds", "5..70", "--jobs", "2", "--machine-code-every", "9"]).expect("valid");
+        let number = NonZeroUsize::new;
+        let machine_code_every = number(9).expect("not zero");
+        assert_eq!(every, Kernels { seeds: Some(5..70), jobs: number(2), machine_code_every });
+        let none: Kernels = parsed(&[]).expect("valid");
+        assert_eq!((none.seeds, none.machine_code_every), (None, NonZeroUsize::MIN));
+    }
+
+    #[test]
+    fn kinds_have_options_of_their_own() {
+        let jumps: Options = parsed(&["jumps", "--seeds", "1..2"]).expect("valid");
+        assert!(matches!(jumps.kind, Some(Kind::Jumps(Kernels { seeds: Some(_), .. }))));
+        assert!(parsed::<Options>(&["--seeds", "1..2", "jumps"]).is_err());
+        assert!(parsed::<Options>(&["api", "--seeds", "1..2"]).is_err());
     }
 
     #[test]
     fn calls_of_the_api() {
-        let parsed = |words: &[&str]| Calls::parse(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
-        assert_eq!(parsed(&[]).expect("valid"), Calls { calls: 10_000_000, from: 0, sanitizer: None });
-        let all = parsed(&["--calls", "70", "--from", "3", "--sanitizer", "address"]).expect("valid");
+        assert_eq!(parsed::<Calls>(&[]).expect("valid"), Calls { calls: 10_000_000, from: 0, sanitizer: None });
+        let all: Calls = parsed(&["--calls", "70", "--from", "3", "--sanitizer", "address"]).expect("valid");
         assert_eq!(all, Calls { calls: 70, from: 3, sanitizer: Some(Sanitizer::Address) });
         for wrong in [&["--calls", "0"][..], &["--calls"], &["--sanitizer", "thread"], &["--seeds", "1..2"]] {
-            assert!(parsed(wrong).is_err(), "{wrong:?}");
+            assert!(parsed::<Calls>(wrong).is_err(), "{wrong:?}");
         }
     }
 
@@ -163,8 +160,8 @@ mod tests {
         for words in
             [["--seeds", "7..7"], ["--seeds", "9"], ["--jobs", "0"], ["--machine-code-every", "0"], ["--speed", "3"]]
         {
-            assert!(parsed(&words).is_err(), "{words:?}");
+            assert!(parsed::<Kernels>(&words).is_err(), "{words:?}");
         }
-        assert!(parsed(&["--seeds"]).is_err());
+        assert!(parsed::<Kernels>(&["--seeds"]).is_err());
     }
 }

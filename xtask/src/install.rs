@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use crate::driver::VENDORS;
 use crate::progress::step;
@@ -28,10 +28,32 @@ struct Plan {
     found_unasked: bool,
 }
 
+/// What the command is told.
+#[derive(Default, clap::Args)]
+pub struct Options {
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Where to; the user's own folder if not told otherwise.
+#[derive(Default, clap::Args)]
+#[group(multiple = false)]
+struct Place {
+    /// To ~/.local (what happens without options)
+    #[arg(long)]
+    user: bool,
+    /// To /usr/local, where every ICD loader finds it
+    #[arg(long)]
+    system: bool,
+    /// To a folder, for packagers; DESTDIR is put before it when copying
+    #[arg(long, value_name = "DIR")]
+    prefix: Option<PathBuf>,
+}
+
 /// Runs the command.
-pub fn run(arguments: &[String]) -> Result<()> {
-    let plan =
-        plan(arguments, std::env::var_os("HOME").map(PathBuf::from), std::env::var_os("DESTDIR").map(PathBuf::from))?;
+pub fn run(options: &Options) -> Result<()> {
+    let [home, staging] = ["HOME", "DESTDIR"].map(|name| std::env::var_os(name).map(PathBuf::from));
+    let plan = plan(&options.place, home, staging)?;
     setup::run()?;
     driver::build()?;
     let installing = step(format!("install {}", plan.driver.display()));
@@ -64,32 +86,25 @@ impl Plan {
     }
 }
 
-fn plan(arguments: &[String], home: Option<PathBuf>, staging: Option<PathBuf>) -> Result<Plan> {
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+fn plan(place: &Place, home: Option<PathBuf>, staging: Option<PathBuf>) -> Result<Plan> {
     let at = |lib: &Path, vendors: &Path, staging| Plan {
         driver: lib.join("lockstep/liblockstep.so"),
         icd: vendors.join("lockstep.icd"),
         staging,
         found_unasked: vendors == Path::new(SYSTEM_VENDORS),
     };
-    match words[..] {
-        [] | ["--user"] => {
-            let local = home.context("--user needs HOME to be set")?.join(".local");
-            Ok(at(&local.join("lib"), &local.join("share/OpenCL/vendors"), None))
-        }
-        ["--system"] => Ok(at(Path::new("/usr/local/lib"), Path::new(SYSTEM_VENDORS), staging)),
-        ["--prefix", directory] => {
-            let prefix = std::path::absolute(directory).with_context(|| format!("bad folder {directory}"))?;
-            // The one place outside its prefix that a distribution's package owns.
-            let vendors = if prefix == Path::new("/usr") {
-                PathBuf::from(SYSTEM_VENDORS)
-            } else {
-                prefix.join("etc/OpenCL/vendors")
-            };
-            Ok(at(&prefix.join("lib"), &vendors, staging))
-        }
-        _ => bail!("usage: cargo xtask install [--user | --system | --prefix DIR]"),
+    if place.system {
+        return Ok(at(Path::new("/usr/local/lib"), Path::new(SYSTEM_VENDORS), staging));
     }
+    let Some(folder) = &place.prefix else {
+        let local = home.context("--user needs HOME to be set")?.join(".local");
+        return Ok(at(&local.join("lib"), &local.join("share/OpenCL/vendors"), None));
+    };
+    let prefix = std::path::absolute(folder).with_context(|| format!("bad folder {}", folder.display()))?;
+    // The one place outside its prefix that a distribution's package owns.
+    let is_of_package = prefix == Path::new("/usr");
+    let vendors = if is_of_package { PathBuf::from(SYSTEM_VENDORS) } else { prefix.join("etc/OpenCL/vendors") };
+    Ok(at(&prefix.join("lib"), &vendors, staging))
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
@@ -110,10 +125,10 @@ fn make_parent(path: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::parsed;
 
     fn planned(words: &[&str]) -> Result<Plan> {
-        let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        plan(&words, Some("/home/ada".into()), None)
+        plan(&parsed::<Options>(words)?.place, Some("/home/ada".into()), None)
     }
 
     #[test]
@@ -144,5 +159,6 @@ mod tests {
     fn wrong_words_are_refused() {
         assert!(planned(&["--prefix"]).is_err());
         assert!(planned(&["--everywhere"]).is_err());
+        assert!(planned(&["--user", "--system"]).is_err());
     }
 }

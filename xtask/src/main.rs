@@ -1,3 +1,4 @@
+//! The project's commands.
 //!
 //! This crate must build on a machine that has only Rust and a C linker: it is
 //! what installs LLVM and the rest, so it depends neither on LLVM nor on the
@@ -13,10 +14,12 @@ mod demo;
 mod driver;
 mod fuzz;
 mod install;
+mod metrics;
 mod opencl;
 mod peers;
 mod process;
 mod progress;
+mod rust_text;
 mod same_code;
 mod sanitizer;
 mod setup;
@@ -24,94 +27,136 @@ mod stress;
 mod suite;
 mod test;
 mod tidy;
+mod walkthroughs;
 mod workspace;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "\
-usage: cargo xtask COMMAND
+use clap::{Parser, Subcommand};
 
-  setup                    install what the build needs (says what, where it may not)
-  demo                     set up, build, show the device, render and check a picture
-  test                     set up, build, run every test and the tidy rules
-  tidy                     check the architecture's rules
-  install [--user | --system | --prefix DIR]
-                           copy the driver and register it with the ICD loader
-  bench [--only NAME] [--table configurations|drivers] [--rounds N] [--resume] [--driver NAME=PATH] [--write]
-                           the papers' tables: the suite in our configurations and beside Intel's runtime, PoCL and
-                           drivers that are named; writes the tables and the chart of docs/performance.md
-  bench build|launch|memory [--rounds N] [--vendors PATH --platform NAME]
-                           measure a driver through the loader (default: this one)
-  bench compile_growth [--only SHAPE] [--rounds N] [--most INSTRUCTIONS]
-                           how compile time grows with the size of kernels of several shapes, and which stage is to blame
-  bench vectorizer [--only NAME] [--configs A,B] [--rounds N] [--clock cpu]
-                           the suite of kernels in several configurations of the driver
-  bench groups [--only NAME] [--driver NAME=PATH] [--rounds N] [--clock event|cpu|wall]
-                           kernels with work-groups beside Intel's runtime, PoCL and drivers that are named
-  bench images [as groups] kernels on images, beside the same drivers
-  bench math [as groups]   throughput of the math functions, beside the same drivers
-  bench forms [as groups]  the native_ and half_ forms beside the plain functions, and the same drivers
-  bench --gate|--record [--only NAME] [--rounds N]
-                           fail where a kernel has become slower than recorded, or make the record
-  same-code BASE [--only PART]
-                           list the kernels of the suite, of the conformance tests and of 500 generated programs whose
-                           machine code differs from another build's: a commit, or the path of a liblockstep.so; parts of names are
-                           `suite`, `suite dct`, `generated`, `program`
-  accuracy [--only NAME,...] [--step N]
-                           compare the math functions with exact values, at every float (or every Nth), and write
-                           docs/accuracy.md
-  fuzz [--seeds A..B] [--jobs N]
-                           compare random kernels in every configuration with the interpreter
-  fuzz jumps [--seeds A..B] [--jobs N] [--machine-code-every N]
-                           compare random OpenCL C with gotos, switches and loops in every configuration with what the
-                           generator's own program says
-  fuzz api [--calls N] [--from SEED] [--sanitizer address]
-                           random calls of the API with good and bad arguments, ten million if not told otherwise
-  stress [--seconds N] [--sanitizer thread]
-                           queues shared by threads, for a minute if not told otherwise
-  appsdk DIR [--vendors PATH] [NAME...]
-                           run the AMD APP SDK 3.0 sample binaries in DIR
-  cts DIR [--vendors PATH] [--full] [--list] [NAME...]
-                           run a build of the Khronos conformance suite in DIR: shortened or fully, each program as
-                           it is or as the suite's own list has it
-";
+/// The project's commands
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask")]
+struct CommandLine {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Install what the build needs (says what, where it may not)
+    Setup,
+    /// Set up, build, show the device, render and check a picture
+    Demo,
+    /// The part of the demo that talks OpenCL, in the environment that leads the loader to our driver
+    #[command(hide = true)]
+    DemoRender,
+    /// Set up, build, run every test and the tidy rules
+    Test(test::Options),
+    /// Check the architecture's rules
+    Tidy,
+    /// Print how the driver's source is written, in numbers, beside what they should be
+    Metrics(metrics::Options),
+    /// Apply the patches of docs/walkthroughs to a copy of the tree and run what they say
+    Walkthroughs(walkthroughs::Options),
+    /// Copy the driver and register it with the ICD loader
+    Install(install::Options),
+    /// Measure through the loader: without a name, what docs/performance.md shows
+    Bench(bench::Options),
+    /// List the kernels whose machine code differs from another build's
+    ///
+    /// Compiled are the kernels of the suite, of the conformance tests and of 500 generated programs.
+    SameCode(same_code::Options),
+    /// Compare the math functions with exact values and write docs/accuracy.md
+    Accuracy(accuracy::Options),
+    /// Compare random kernels in every configuration with the interpreter, or make random calls of the API
+    Fuzz(fuzz::Options),
+    /// Have threads share queues
+    Stress(stress::Options),
+    /// Run the AMD APP SDK 3.0 sample binaries
+    Appsdk(appsdk::Options),
+    /// Run a build of the Khronos conformance suite
+    Cts(cts::Options),
+}
+
+impl Task {
+    fn run(self) -> anyhow::Result<()> {
+        match self {
+            Self::Setup => setup::run(),
+            Self::Demo => demo::run(),
+            Self::DemoRender => demo::render(),
+            Self::Test(options) => test::run(&options),
+            Self::Tidy => tidy::run(),
+            Self::Metrics(options) => metrics::run(&options),
+            Self::Walkthroughs(options) => walkthroughs::run(&options),
+            Self::Install(options) => install::run(&options),
+            Self::Bench(options) => bench::run(&options),
+            Self::SameCode(options) => same_code::run(&options),
+            Self::Accuracy(options) => accuracy::run(&options),
+            Self::Fuzz(options) => fuzz::run(&options),
+            Self::Stress(options) => stress::run(&options),
+            Self::Appsdk(options) => appsdk::run(&options),
+            Self::Cts(options) => cts::run(&options),
+        }
+    }
+}
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (command, rest) = match arguments.split_first() {
-        Some((command, rest)) => (command.as_str(), rest),
-        None => ("help", &[][..]),
-    };
-    let done = match command {
-        "setup" => setup::run(),
-        "demo" => demo::run(),
-        // The part of the demo that talks OpenCL; `demo` starts it with the
-        // environment that leads the loader to our driver.
-        "demo-render" => demo::render(),
-        "test" => test::run(rest),
-        "tidy" => tidy::run(),
-        "install" => install::run(rest),
-        "accuracy" => accuracy::run(rest),
-        "bench" => bench::run(rest),
-        "fuzz" => fuzz::run(rest),
-        "same-code" => same_code::run(rest),
-        "stress" => stress::run(rest),
-        "appsdk" => appsdk::run(rest),
-        "cts" => cts::run(rest),
-        "help" | "--help" | "-h" => {
-            print!("{USAGE}");
-            return ExitCode::SUCCESS;
-        }
-        other => {
-            eprint!("xtask: no command `{other}`\n\n{USAGE}");
-            return ExitCode::from(2);
-        }
-    };
-    match done {
+    match CommandLine::parse().task.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("xtask: {error:#}");
             ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// Reads a command's options as from the command line.
+    pub fn parsed<O: clap::Args>(words: &[&str]) -> Result<O, clap::Error> {
+        let command = O::augment_args(clap::Command::new("command").no_binary_name(true));
+        command.try_get_matches_from(words).and_then(|matches| O::from_arg_matches(&matches))
+    }
+
+    #[test]
+    fn the_command_line_makes_sense() {
+        CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn commands_are_called_as_the_pages_call_them() {
+        for line in [
+            "setup",
+            "demo",
+            "demo-render",
+            "test",
+            "test --package xtask -- tidy",
+            "tidy",
+            "metrics --json",
+            "install --prefix /usr",
+            "bench",
+            "bench --gate --only dct",
+            "bench compile_growth --most 12500",
+            "same-code HEAD --only suite",
+            "accuracy --only sin,cos",
+            "fuzz",
+            "fuzz jumps --seeds 1..2",
+            "fuzz api --sanitizer address",
+            "stress --sanitizer thread",
+            "appsdk /",
+            "cts / --full --list basic",
+        ] {
+            let words = std::iter::once("xtask").chain(line.split(' '));
+            assert!(CommandLine::try_parse_from(words).is_ok(), "{line}");
+        }
+        for line in ["fuzzing", "demo now", "tidy --all"] {
+            let words = std::iter::once("xtask").chain(line.split(' '));
+            assert!(CommandLine::try_parse_from(words).is_err(), "{line}");
         }
     }
 }

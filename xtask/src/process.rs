@@ -1,12 +1,13 @@
 //! Child processes: run one to its end, or under a time limit.
 
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, Signal, kill_process_group};
+use wait_timeout::ChildExt;
 
 /// Runs a command with our own input and output; anything but success is an error.
 pub fn run(command: &mut Command) -> Result<()> {
@@ -53,7 +54,7 @@ pub struct Finished {
 pub fn run_limited(command: &mut Command, limit: Duration) -> Result<Finished> {
     // A file, not a pipe: a grandchild that outlives the child would keep a
     // pipe open, and a full pipe would stop the child.
-    let mut log = unnamed_file().context("cannot make a temporary file")?;
+    let mut log = tempfile::tempfile().context("cannot make a temporary file")?;
     let start = Instant::now();
     let mut child = command
         .stdin(Stdio::null())
@@ -62,22 +63,13 @@ pub fn run_limited(command: &mut Command, limit: Duration) -> Result<Finished> {
         .process_group(0)
         .spawn()
         .with_context(|| format!("cannot start {}", shown(command)))?;
-    let mut pause = Duration::from_millis(2);
-    let ending = loop {
-        if let Some(status) = child.try_wait()? {
-            break ending_of(status);
-        }
-        if start.elapsed() >= limit {
-            kill_group(child.id());
-            child.wait()?;
-            break Ending::TimedOut;
-        }
-        std::thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(50));
-    };
+    let group = Pid::from_child(&child);
+    let status = child.wait_timeout(limit)?;
     let elapsed = start.elapsed();
-    // Nothing a sample or test started may go on eating the machine's time.
-    kill_group(child.id());
+    // Nothing a sample or test started may go on eating the machine's time. A group without members is no matter.
+    let _ = kill_process_group(group, Signal::KILL);
+    child.wait()?;
+    let ending = status.map_or(Ending::TimedOut, ending_of);
     let mut bytes = Vec::new();
     log.seek(SeekFrom::Start(0))?;
     log.read_to_end(&mut bytes)?;
@@ -90,34 +82,6 @@ fn ending_of(status: ExitStatus) -> Ending {
         (None, Some(signal)) => Ending::Signalled(signal),
         (None, None) => Ending::Exited(-1),
     }
-}
-
-fn kill_group(leader: u32) {
-    let Ok(leader) = i32::try_from(leader) else {
-        return;
-    };
-    // SAFETY: kill takes no pointers. The group is the child's own
-    // (`process_group(0)`), so its number is the child's and never ours; a
-    // group without members is an error that changes nothing.
-    unsafe {
-        libc::kill(-leader, libc::SIGKILL);
-    }
-}
-
-fn unnamed_file() -> std::io::Result<File> {
-    let directory = std::env::temp_dir();
-    for attempt in 0.. {
-        let path = directory.join(format!("xtask-{}-{attempt}", std::process::id()));
-        match File::options().read(true).write(true).create_new(true).open(&path) {
-            Ok(file) => {
-                std::fs::remove_file(&path)?;
-                return Ok(file);
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
-    unreachable!("the loop ends by returning")
 }
 
 fn shown(command: &Command) -> String {
@@ -154,7 +118,7 @@ mod tests {
     #[test]
     fn a_signal_is_told_from_an_exit() {
         let done = run_limited(&mut shell("kill -SEGV $$"), Duration::from_secs(20)).expect("runs");
-        assert_eq!(done.ending, Ending::Signalled(libc::SIGSEGV));
+        assert_eq!(done.ending, Ending::Signalled(Signal::SEGV.as_raw()));
     }
 
     #[test]

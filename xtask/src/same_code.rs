@@ -14,13 +14,22 @@ use crate::{driver, process, setup, workspace};
 /// The folder of programs, as the conformance tests know it.
 const PROGRAMS: &str = "LOCKSTEP_TEST_PROGRAMS";
 
-/// Runs the command: `same-code BASE [--only PART]`. It fails where code differs.
-pub fn run(arguments: &[String]) -> Result<()> {
-    let request = Request::parse(arguments)?;
+/// What the command is told.
+#[derive(Debug, PartialEq, Eq, clap::Args)]
+pub struct Options {
+    /// The other build: a commit, or the path of a liblockstep.so
+    base: String,
+    /// Only kernels whose name contains this, as `suite`, `suite dct`, `generated`, `program`; may be repeated
+    #[arg(long, value_name = "PART")]
+    only: Vec<String>,
+}
+
+/// Runs the command. It fails where code differs.
+pub fn run(options: &Options) -> Result<()> {
     setup::run()?;
     driver::build()?;
     let folder = workspace::target().join("same-code");
-    let base = match Base::named(&request.base) {
+    let base = match Base::named(&options.base) {
         Base::Library(path) => path,
         Base::Commit(commit) => build_commit(&commit, &folder.join("checkout"))?,
     };
@@ -29,17 +38,17 @@ pub fn run(arguments: &[String]) -> Result<()> {
     process::run(&mut driver::cargo_with(&arguments))?;
     building.done();
     let programs = folder.join("programs");
-    if request.wants_programs() {
+    if options.wants_programs() {
         collect_programs(&programs)?;
     }
     std::fs::create_dir_all(&programs).with_context(|| format!("cannot make {}", programs.display()))?;
     let mut command = Command::new(workspace::target().join("release/bench-same-code"));
     command.args(["--this", &workspace::vendors(), "--base", &driver::vendors_for(&base.display().to_string())?]);
     command.arg("--programs").arg(&programs).arg("--folder").arg(&folder);
-    for part in &request.only {
+    for part in &options.only {
         command.args(["--only", part]);
     }
-    let comparing = step(format!("compare with {}", request.base));
+    let comparing = step(format!("compare with {}", options.base));
     let status = command.status().context("cannot start the comparison")?;
     if !status.success() {
         bail!("not all code is the same; what differs is in {}", folder.join("differing").display());
@@ -112,51 +121,25 @@ fn collect_programs(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Request {
-    base: String,
-    only: Vec<String>,
-}
-
-impl Request {
+impl Options {
     /// Whether any of the conformance tests' programs may be meant: to have them takes minutes.
     fn wants_programs(&self) -> bool {
         let is_another = |part: &String| ["suite", "generated"].iter().any(|kind| part.starts_with(kind));
         !self.only.iter().all(is_another) || self.only.is_empty()
-    }
-
-    fn parse(arguments: &[String]) -> Result<Self> {
-        let mut request = Self::default();
-        let mut words = arguments.iter();
-        while let Some(word) = words.next() {
-            match word.as_str() {
-                "--only" => request.only.push(words.next().context("--only needs a part of a name")?.clone()),
-                option if option.starts_with('-') => bail!("same-code does not know `{option}`"),
-                base if request.base.is_empty() => base.clone_into(&mut request.base),
-                other => bail!("same-code compares with one build, and not also with `{other}`"),
-            }
-        }
-        if request.base.is_empty() {
-            bail!("compare with which build? same-code COMMIT, or the path of a liblockstep.so");
-        }
-        Ok(request)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn parsed(words: &[&str]) -> Result<Request> {
-        Request::parse(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>())
-    }
+    use crate::tests::parsed;
 
     #[test]
     fn one_build_and_parts_of_names_are_read() {
-        let request = parsed(&["HEAD~1", "--only", "suite", "--only", "jumps"]).expect("valid");
-        assert_eq!(request, Request { base: "HEAD~1".to_owned(), only: vec!["suite".to_owned(), "jumps".to_owned()] });
+        let options: Options = parsed(&["HEAD~1", "--only", "suite", "--only", "jumps"]).expect("valid");
+        assert_eq!(options, Options { base: "HEAD~1".to_owned(), only: vec!["suite".to_owned(), "jumps".to_owned()] });
         for wrong in [&[][..], &["--only", "suite"], &["a", "b"], &["a", "--only"], &["a", "--rounds"]] {
-            assert!(parsed(wrong).is_err(), "{wrong:?}");
+            assert!(parsed::<Options>(wrong).is_err(), "{wrong:?}");
         }
     }
 
@@ -168,7 +151,7 @@ mod tests {
             (&["a", "--only", "suite dct", "--only", "generated"], false),
             (&["a", "--only", "suite", "--only", "program"], true),
         ] {
-            assert_eq!(parsed(words).expect("valid").wants_programs(), wanted, "{words:?}");
+            assert_eq!(parsed::<Options>(words).expect("valid").wants_programs(), wanted, "{words:?}");
         }
     }
 

@@ -6,6 +6,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
 use crate::workspace;
 
 const TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -19,6 +21,15 @@ pub enum Sanitizer {
 }
 
 impl Sanitizer {
+    /// Reads the name of the one sanitizer that a command knows.
+    pub fn parser(self) -> impl TypedValueParser<Value = Self> {
+        let name = match self {
+            Self::Address => "address",
+            Self::Thread => "thread",
+        };
+        PossibleValuesParser::new([name]).map(move |_| self)
+    }
+
     /// The cargo of the nightly toolchain with a subcommand and its arguments.
     pub fn cargo(self, arguments: &[&str]) -> Command {
         let mut command = Command::new("rustup");

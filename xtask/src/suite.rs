@@ -183,43 +183,22 @@ impl Summary {
     }
 }
 
-/// The words both runners take: a folder, `--vendors PATH`, and names to run.
+/// What both runners are told.
+#[derive(Clone, clap::Args)]
 pub struct Request {
-    /// The suite's folder.
+    /// The suite's folder
+    // Children run with the folder as their working directory.
+    #[arg(value_name = "DIR", value_parser = |path: &str| std::fs::canonicalize(path))]
     pub directory: PathBuf,
-    /// Whether the driver under test is the one of this workspace.
+    /// Test another driver: its library, its .icd file or the folder of that
+    #[arg(long, value_name = "PATH")]
     pub vendors: Option<String>,
-    /// Only tests whose names start with one of these; all when empty.
+    /// Only tests whose names start with one of these
+    #[arg(value_name = "NAME")]
     pub names: Vec<String>,
-    /// Options of the one suite that were given.
-    pub flags: Vec<String>,
 }
 
 impl Request {
-    /// Reads the words; `flags` are the options this suite knows.
-    pub fn parse(arguments: &[String], flags: &[&str]) -> Result<Self> {
-        let mut directory = None;
-        let mut request = Self { directory: PathBuf::new(), vendors: None, names: Vec::new(), flags: Vec::new() };
-        let mut words = arguments.iter();
-        while let Some(word) = words.next() {
-            match word.as_str() {
-                "--vendors" => {
-                    let path = words.next().context("--vendors needs a path")?;
-                    request.vendors = Some(path.clone());
-                }
-                flag if flags.contains(&flag) => request.flags.push(flag.to_owned()),
-                option if option.starts_with("--") => bail!("no option {option}"),
-                path if directory.is_none() => directory = Some(PathBuf::from(path)),
-                name => request.names.push(name.to_owned()),
-            }
-        }
-        let directory = directory.context("which folder? (see cargo xtask help)")?;
-        // Children run with the folder as their working directory.
-        request.directory =
-            std::fs::canonicalize(&directory).with_context(|| format!("no folder {}", directory.display()))?;
-        Ok(request)
-    }
-
     /// Whether a test of this name is asked for.
     pub fn wants(&self, name: &str) -> bool {
         self.names.is_empty() || self.names.iter().any(|wanted| name.starts_with(wanted.as_str()))
@@ -228,7 +207,10 @@ impl Request {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+    use crate::tests::parsed;
 
     fn case<'a>(name: &str, script: &str, expectation: &'a Expectation) -> Case<'a> {
         let mut command = Command::new("sh");
@@ -244,7 +226,7 @@ mod tests {
 
     fn request(names: &[&str]) -> Request {
         let names = names.iter().map(|&name| name.to_owned()).collect();
-        Request { directory: PathBuf::new(), vendors: None, names, flags: Vec::new() }
+        Request { directory: PathBuf::new(), vendors: None, names }
     }
 
     fn by_exit_code(finished: &Finished) -> Judgement {
@@ -310,11 +292,11 @@ mod tests {
 
     #[test]
     fn requests_are_read() {
-        let words: Vec<String> = ["--vendors", "v", "/", "Bitonic"].map(str::to_owned).into();
-        let request = Request::parse(&words, &[]).expect("valid");
-        assert_eq!(request.vendors.as_deref(), Some("v"));
+        let request: Request = parsed(&["--vendors", "v", "/", "Bitonic"]).expect("valid");
+        assert_eq!((request.vendors.as_deref(), request.directory.as_path()), (Some("v"), Path::new("/")));
         assert!(request.wants("BitonicSort") && !request.wants("Histogram"));
-        assert!(Request::parse(&[], &[]).is_err());
-        assert!(Request::parse(&["/".to_owned(), "--x".to_owned()], &[]).is_err());
+        for wrong in [&[][..], &["/", "--x"], &["/no such folder"]] {
+            assert!(parsed::<Request>(wrong).is_err(), "{wrong:?}");
+        }
     }
 }

@@ -13,8 +13,17 @@ use crate::driver::VENDORS;
 use crate::progress::step;
 use crate::{driver, process, setup, tidy, workspace};
 
-/// Runs the command; further words go to `cargo test`.
-pub fn run(arguments: &[String]) -> Result<()> {
+/// What the command is told.
+#[derive(clap::Args)]
+pub struct Options {
+    /// What `cargo test` is told
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<String>,
+}
+
+/// Runs the command.
+pub fn run(options: &Options) -> Result<()> {
+    let words = &options.words;
     setup::run()?;
     let tidying = step("tidy");
     tidy::run()?;
@@ -22,12 +31,12 @@ pub fn run(arguments: &[String]) -> Result<()> {
     driver::build()?;
 
     let build = step("build the tests");
-    process::run(tests().arg("--no-run").args(arguments))?;
+    process::run(tests().arg("--no-run").args(words))?;
     build.done();
 
     let running = step("run the tests");
     // Every crate's tests, also after a failure: one run shows all that is wrong.
-    let result = process::run(tests().arg("--no-fail-fast").args(arguments));
+    let result = process::run(tests().arg("--no-fail-fast").args(words));
     if let Err(error) = result {
         bail!("tests failed ({error:#})");
     }

@@ -1,11 +1,8 @@
 //! The evidence: the papers' two tables as they are today, in one run. Our configurations side by side, one thread; then our
 //! driver beside others and the machine's limits, all threads.
 //!
-//! `--driver NAME=VENDORS+…` (repeated) names a driver, the first to compare with the others; `--json PATH` keeps the numbers,
-//! `--page PATH` gets what follows from them, and a chart beside it, for each width of registers its own. `--rounds N`,
-//! `--only NAME` (repeated; exact, or all whose names contain it) and `--table configurations|drivers` make a run shorter.
-//! `--resume` leaves out what the JSON has; with `--only` and `--table` as well the rest of it stays. `--write` measures
-//! nothing.
+//! The page gets what follows from the numbers, and a chart beside it, for each width of registers its own. Of a run that is a
+//! part, the rest of the numbers stays as it was.
 
 mod chart;
 mod machine;
@@ -17,13 +14,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use clap::{Parser, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use self::machine::Machine;
 use self::record::{Evidence, Row, Table};
 use crate::case::Case;
-use crate::compare::{Clock, Configuration, Team, WORKER};
-use crate::{suite, worker};
+use crate::command_line::{Chosen, Rounds, end_with, serve_as_child};
+use crate::compare::{Clock, Configuration, Team};
+use crate::suite;
 
 /// The driver's configurations, from none of its analyses to all (Karrenberg & Hack 2012, Table 1), and untouched.
 const CONFIGURATIONS: [&str; 6] = ["scalar", "naive", "unival", "boscc", "unicf", "default"];
@@ -35,87 +34,62 @@ const PATIENCE: Duration = Duration::from_secs(40);
 
 /// Serves as a child or makes the tables, as the command line says.
 pub fn run() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    if words.first().is_some_and(|word| word == WORKER) {
-        worker::serve(&words[1..]);
+    if serve_as_child() {
         return ExitCode::SUCCESS;
     }
-    match Request::parse(&words).and_then(|request| request.answer()) {
-        Ok(errors) if errors.is_empty() => ExitCode::SUCCESS,
-        Ok(errors) => {
-            errors.iter().for_each(|error| eprintln!("ERROR {error}"));
-            ExitCode::FAILURE
-        }
-        Err(error) => {
-            eprintln!("bench-evidence: {error}");
-            ExitCode::from(2)
-        }
-    }
+    end_with("bench-evidence", Options::parse().answer())
 }
 
-#[derive(Debug, Default, PartialEq)]
-struct Request {
+/// Make the tables of the performance page
+#[derive(Debug, Parser)]
+struct Options {
+    /// A driver with other variables of its environment, the first to compare with the others; repeated
+    #[arg(long = "driver", value_name = "NAME=VENDORS+VARIABLE=VALUE+...", value_parser = Configuration::driver)]
     drivers: Vec<Configuration>,
-    only: Vec<String>,
-    /// One table alone.
-    table: Option<String>,
-    rounds: usize,
+    #[command(flatten)]
+    chosen: Chosen,
+    /// Measure one of the tables
+    #[arg(long)]
+    table: Option<TableName>,
+    #[command(flatten)]
+    rounds: Rounds,
+    /// Where the numbers are kept
+    #[arg(long, value_name = "PATH")]
     json: PathBuf,
+    /// The page that gets the tables, and a chart beside it
+    #[arg(long, value_name = "PATH")]
     page: Option<PathBuf>,
+    /// Leave out what the numbers have
+    #[arg(long)]
     resume: bool,
+    /// Measure nothing
+    #[arg(long)]
     write: bool,
 }
 
-impl Request {
-    fn parse(words: &[String]) -> Result<Self, String> {
-        let mut request = Self { rounds: ROUNDS, ..Self::default() };
-        let mut words = words.iter();
-        while let Some(word) = words.next() {
-            let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
-            match word.as_str() {
-                "--driver" => request.drivers.push(Configuration::driver(value()?)?),
-                "--only" => request.only.push(value()?.clone()),
-                "--table" => request.table = Some(value()?.clone()),
-                "--rounds" => {
-                    let rounds = value()?.parse().ok().filter(|&rounds| rounds > 0);
-                    request.rounds = rounds.ok_or("--rounds takes a number")?;
-                }
-                "--json" => request.json = value()?.into(),
-                "--page" => request.page = Some(value()?.into()),
-                "--resume" => request.resume = true,
-                "--write" => request.write = true,
-                _ => return Err(format!("does not know `{word}`")),
-            }
-        }
-        if request.json.as_os_str().is_empty() {
-            return Err("where do the numbers go? --json PATH; `cargo xtask bench` knows".to_owned());
-        }
-        if request.table.as_ref().is_some_and(|name| !["configurations", "drivers"].contains(&name.as_str())) {
-            return Err("--table takes configurations or drivers".to_owned());
-        }
-        Ok(request)
-    }
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum TableName {
+    /// Our configurations side by side, one thread
+    Configurations,
+    /// Our driver beside others and the machine's limits, all threads
+    Drivers,
+}
 
-    fn wants(&self, name: &str) -> bool {
-        let matches =
-            |part: &String| if suite::find(part).is_some() { name == part } else { name.contains(part.as_str()) };
-        self.only.is_empty() || self.only.iter().any(matches)
-    }
-
-    fn wants_table(&self, name: &str) -> bool {
-        self.table.as_ref().is_none_or(|table| table == name)
+impl Options {
+    fn wants_table(&self, name: TableName) -> bool {
+        self.table.is_none_or(|table| table == name)
     }
 
     /// Measures what is wanted and writes what follows; what went wrong with kernels.
     fn answer(&self) -> Result<Vec<String>, String> {
-        let parts = self.resume || self.write || !self.only.is_empty() || self.table.is_some();
+        let parts = self.resume || self.write || !self.chosen.are_all() || self.table.is_some();
         let mut evidence = if parts { Evidence::read(&self.json)? } else { Evidence::default() };
         let mut errors = Vec::new();
         if !self.write {
             println!("the machine's limits");
             evidence.machine = Machine::measure();
             println!("{}", page::machine(&evidence.machine));
-            if self.wants_table("configurations") {
+            if self.wants_table(TableName::Configurations) {
                 let columns = CONFIGURATIONS.map(Configuration::parse).to_vec();
                 let ours = columns.len();
                 let rows = suite::alone();
@@ -128,7 +102,7 @@ impl Request {
                     Clock::Event,
                 )?);
             }
-            if self.wants_table("drivers") {
+            if self.wants_table(TableName::Drivers) {
                 let mut columns = self.drivers.clone();
                 columns.push(Configuration::limits()[1].clone());
                 let rows = suite::all();
@@ -166,7 +140,8 @@ impl Request {
         let order: Vec<&str> = rows.iter().map(|case| case.name).collect();
         table(evidence).fit(&names)?;
         let has = |evidence: &mut Evidence, case: &Case| self.resume && table(evidence).has(case.name);
-        let wanted: Vec<_> = rows.into_iter().filter(|case| self.wants(case.name) && !has(evidence, case)).collect();
+        let wanted: Vec<_> =
+            rows.into_iter().filter(|case| self.chosen.wants(case.name) && !has(evidence, case)).collect();
         let bar = ProgressBar::new(wanted.len() as u64);
         if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} {msg}, {eta} left") {
             bar.set_style(style);
@@ -177,7 +152,7 @@ impl Request {
         for case in wanted {
             bar.set_message(case.name);
             bar.tick();
-            let row = Row::of(case.name, self.rounds, team.case(case, self.rounds));
+            let row = Row::of(case.name, self.rounds.or(ROUNDS), team.case(case, self.rounds.or(ROUNDS)));
             errors.extend(row.errors(&names[..ours]));
             bar.suspend(|| println!("{}", page::line(&row)));
             table(evidence).put(row, &order);
@@ -197,25 +172,26 @@ fn keep(path: &Path, text: &str) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    fn parsed(line: &str) -> Result<Request, String> {
-        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        Request::parse(&words)
+    fn parsed(line: &str) -> Result<Options, clap::Error> {
+        Options::try_parse_from(std::iter::once("bench-evidence").chain(line.split(' ')))
     }
 
     #[test]
     fn a_run_can_be_a_part() {
-        let request = parsed("--json x --only dct --only nest --table drivers --rounds 2 --resume").expect("valid");
-        assert!(request.wants("dct") && request.wants("nest_1_1_k0") && !request.wants("dct_large"));
-        assert!(request.wants_table("drivers") && !request.wants_table("configurations"));
-        assert!(request.resume && request.rounds == 2);
-        assert!(parsed("--json x").expect("valid").wants("anything"));
+        let options = parsed("--json x --only dct --only nest --table drivers --rounds 2 --resume").expect("valid");
+        assert!(options.chosen.wants("dct") && !options.chosen.wants("dct_large"));
+        assert!(options.wants_table(TableName::Drivers) && !options.wants_table(TableName::Configurations));
+        assert!(options.resume && options.rounds.or(ROUNDS) == 2);
+        let all = parsed("--json x --driver a=b/").expect("valid");
+        assert!(all.wants_table(TableName::Configurations) && all.rounds.or(ROUNDS) == ROUNDS);
     }
 
     #[test]
     fn wrong_words_are_refused() {
-        assert!(parsed("--only dct").is_err());
-        assert!(parsed("--json x --rounds 0").is_err());
-        assert!(parsed("--json x --table peers").is_err());
-        assert!(parsed("--json x --lines").is_err());
+        for line in
+            ["--only dct", "--json x --rounds 0", "--json x --table peers", "--json x --lines", "--json x --driver a"]
+        {
+            assert!(parsed(line).is_err(), "{line}");
+        }
     }
 }

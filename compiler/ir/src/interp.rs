@@ -22,7 +22,6 @@ use cranelift_entity::{PrimaryMap, SecondaryMap};
 use lockstep_protocol::layout::Layout;
 use lockstep_protocol::parameters::ParamKind;
 use std::collections::BTreeMap;
-use std::fmt;
 
 mod collective;
 mod converged;
@@ -98,45 +97,38 @@ impl Arg {
 }
 
 /// What is wrong, without the place.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Fault {
     /// An access outside of every object; the text describes the address.
+    #[error("out of bounds: {0}")]
     OutOfBounds(String),
     /// An address less aligned than the access says.
+    #[error("misaligned: {0}")]
     Misaligned(String),
     /// A write to memory that is only read.
+    #[error("write to read-only memory: {0}")]
     ReadOnly(String),
     /// Another work-item's private memory.
+    #[error("another work-item's memory: {0}")]
     NotShared(String),
     /// Undefined behaviour.
+    #[error("undefined: {0}")]
     Undefined(String),
     /// Work-items of a group wait at different barriers, or some have finished while others wait.
+    #[error("divergent barrier: {0}")]
     DivergentBarrier(String),
     /// The active lanes of a gang do not choose the same target.
+    #[error("divergent branch: {0}")]
     DivergentBranch(String),
     /// More steps than allowed.
+    #[error("more steps than allowed")]
     StepLimit,
     /// The host has no such function, or not for these operands.
+    #[error("no host function {0}")]
     UnknownHostFunction(String),
     /// Launch arguments that do not fit the kernel.
+    #[error("bad launch: {0}")]
     BadLaunch(String),
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Fault::OutOfBounds(what) => write!(f, "out of bounds: {what}"),
-            Fault::Misaligned(what) => write!(f, "misaligned: {what}"),
-            Fault::ReadOnly(what) => write!(f, "write to read-only memory: {what}"),
-            Fault::NotShared(what) => write!(f, "another work-item's memory: {what}"),
-            Fault::Undefined(what) => write!(f, "undefined: {what}"),
-            Fault::DivergentBarrier(what) => write!(f, "divergent barrier: {what}"),
-            Fault::DivergentBranch(what) => write!(f, "divergent branch: {what}"),
-            Fault::StepLimit => f.write_str("more steps than allowed"),
-            Fault::UnknownHostFunction(name) => write!(f, "no host function {name}"),
-            Fault::BadLaunch(what) => write!(f, "bad launch: {what}"),
-        }
-    }
 }
 
 impl From<Undefined> for Fault {
@@ -146,7 +138,8 @@ impl From<Undefined> for Fault {
 }
 
 /// A fault with its place.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{fault}{}", self.place_text())]
 pub struct InterpError {
     /// What is wrong.
     pub fault: Fault,
@@ -160,26 +153,25 @@ pub struct InterpError {
     pub loc: SourceLoc,
 }
 
-impl fmt::Display for InterpError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.fault)?;
+impl InterpError {
+    /// All that is known of the place.
+    fn place_text(&self) -> String {
+        let mut text = String::new();
         if let Some([x, y, z]) = self.global_id {
-            write!(f, " in work-item ({x}, {y}, {z})")?;
+            text += &format!(" in work-item ({x}, {y}, {z})");
         }
         if let Some((region, block)) = self.place {
-            write!(f, " at {region}, {block}")?;
+            text += &format!(" at {region}, {block}");
         }
         if self.loc.line != 0 {
-            write!(f, " (source {}:{})", self.loc.line, self.loc.column)?;
+            text += &format!(" (source {}:{})", self.loc.line, self.loc.column);
         }
         if !self.line.is_empty() {
-            write!(f, "\n  {}", self.line)?;
+            text += &format!("\n  {}", self.line);
         }
-        Ok(())
+        text
     }
 }
-
-impl std::error::Error for InterpError {}
 
 impl From<Fault> for InterpError {
     fn from(fault: Fault) -> InterpError {

@@ -1,7 +1,5 @@
 //! What is said of a string that is not a list of options: which word is wrong, why, and what may have been meant.
 
-use std::fmt;
-
 use crate::build_options::Stage;
 
 /// Options that the compiler takes, as they begin.
@@ -37,7 +35,8 @@ pub(super) const COMMON_OPTIONS: &[&str] = &[
 pub(super) const LINKER_OPTIONS: &[&str] = &["-create-library", "-enable-link-options"];
 
 /// A string that is not a list of options.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct OptionError {
     /// The entry point; it decides which error code the application gets.
     pub stage: Stage,
@@ -72,14 +71,6 @@ impl OptionError {
         OptionError { stage, option: word.to_owned(), message }
     }
 }
-
-impl fmt::Display for OptionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for OptionError {}
 
 /// What an entry point calls its options.
 fn kind(stage: Stage) -> &'static str {

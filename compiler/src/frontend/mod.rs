@@ -22,7 +22,6 @@ mod sub_group_size;
 mod tempdir;
 
 use std::ffi::OsString;
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -117,10 +116,11 @@ pub struct LinkedProgram {
 }
 
 /// Why there is no program.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.log())]
 pub enum FrontendError {
     /// The option string is wrong.
-    InvalidOptions(OptionError),
+    InvalidOptions(#[from] OptionError),
     /// The source is wrong; the log says where.
     CompileFailure {
         /// The build log.
@@ -171,17 +171,3 @@ impl FrontendError {
         Self::LinkFailure { log: message.into() }
     }
 }
-
-impl From<OptionError> for FrontendError {
-    fn from(error: OptionError) -> Self {
-        Self::InvalidOptions(error)
-    }
-}
-
-impl fmt::Display for FrontendError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.log())
-    }
-}
-
-impl std::error::Error for FrontendError {}

@@ -31,10 +31,10 @@ mod vectors;
 
 use crate::frontend::{self, LinkedProgram};
 use lockstep_ir::ir;
-use std::fmt;
 
 /// Why a module cannot be imported, and where.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{}{reason}", place(function, *line))]
 pub struct ImportError {
     /// What is not understood or not supported.
     pub reason: String,
@@ -44,19 +44,11 @@ pub struct ImportError {
     pub line: u32,
 }
 
-impl fmt::Display for ImportError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.line != 0 {
-            write!(f, "line {}: ", self.line)?;
-        }
-        if !self.function.is_empty() {
-            write!(f, "in {}: ", self.function)?;
-        }
-        f.write_str(&self.reason)
-    }
+/// Where an error is, as far as that is known.
+fn place(function: &str, line: u32) -> String {
+    let line = if line == 0 { String::new() } else { format!("line {line}: ") };
+    if function.is_empty() { line } else { format!("{line}in {function}: ") }
 }
-
-impl std::error::Error for ImportError {}
 
 /// Imports every kernel of a module with the variables they use.
 pub fn import(module: &inkwell::module::Module<'_>) -> Result<ir::Module, ImportError> {

@@ -15,8 +15,6 @@ mod rows;
 mod single_lane_stores;
 mod thirds;
 
-use std::fmt;
-
 use inkwell::module::Module;
 
 pub use contained::contained;
@@ -37,34 +35,24 @@ pub enum OptLevel {
 }
 
 /// Why there is no code.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JitError {
     /// LLVM cannot make code for this machine.
+    #[error("no code generator for this machine: {0}")]
     Host(String),
     /// The module is broken or the pipeline failed.
+    #[error("optimising failed: {0}")]
     Optimize(String),
     /// A function's frame exceeds the limit that its attribute `warn-stack-size` sets.
+    #[error("too large a stack frame: {0}")]
     StackFrame(String),
     /// No object file came out.
+    #[error("code generation failed: {0}")]
     Emit(String),
     /// The object does not link; the text names the missing symbols.
+    #[error("the code does not link: {0}")]
     Link(String),
 }
-
-impl fmt::Display for JitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (what, reason) = match self {
-            Self::Host(reason) => ("no code generator for this machine", reason),
-            Self::Optimize(reason) => ("optimising failed", reason),
-            Self::StackFrame(reason) => ("too large a stack frame", reason),
-            Self::Emit(reason) => ("code generation failed", reason),
-            Self::Link(reason) => ("the code does not link", reason),
-        };
-        write!(f, "{what}: {reason}")
-    }
-}
-
-impl std::error::Error for JitError {}
 
 /// Optimises the module, makes code of it and finds `entry` in that.
 pub fn compile(

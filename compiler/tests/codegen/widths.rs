@@ -18,12 +18,13 @@ fn gangs_of(source: &str, bits: u32, configuration: Configuration, local: [u64; 
         .unwrap_or_else(|e| panic!("{source}: {e}"))
 }
 
-/// A long chain fills the units of 512 bits only if it is computed for twice as many lanes at once.
+/// A long chain fills the units of 512 bits, or of 256 bits with floats, only if it is computed for twice as many lanes at
+/// once. Of doubles the usual gangs have two registers of 256 bits a value.
 #[test]
 fn long_chains_have_more_lanes_beside_each_other() {
-    let width = |expression: &str, bits| {
+    let width = |ty: &str, expression: &str, bits| {
         let source = format!(
-            "kernel void k(global const double *a, global const double *b, global double *c) {{
+            "kernel void k(global const {ty} *a, global const {ty} *b, global {ty} *c) {{
                 size_t i = get_global_id(0);
                 c[i] = {expression};
             }}"
@@ -33,8 +34,10 @@ fn long_chains_have_more_lanes_beside_each_other() {
     for (expression, of_512, of_256) in
         [("a[i] + b[i]", 16, 8), ("pow(a[i], b[i])", 32, 8), ("log(a[i])", 32, 8), ("sqrt(a[i] * b[i])", 16, 8)]
     {
-        assert_eq!((width(expression, 512), width(expression, 256)), (of_512, of_256), "{expression}");
+        let of_doubles = |bits| width("double", expression, bits);
+        assert_eq!((of_doubles(512), of_doubles(256)), (of_512, of_256), "{expression}");
     }
+    assert_eq!(width("float", "log(a[i])", 256), 16);
 }
 
 /// The paper's configurations have their gangs along x.

@@ -5,27 +5,26 @@ use quote::quote;
 use syn::spanned::Spanned;
 use syn::{Error, FnArg, GenericArgument, Ident, ItemFn, Pat, PathArguments, Result, ReturnType, Type};
 
-/// Makes a function an entry point of the OpenCL API.
+/// Makes a function an entry point of the OpenCL API, whose name in C is the argument: `#[entry_point(clRetainEvent)]`.
 ///
-/// A function that returns `Result<()>` becomes one that returns its status as a `cl_int`. A function that returns
-/// `Result<T>`, where `T` is a handle or a pointer, becomes one that returns it and has one more parameter at its end,
-/// `errcode_ret`, for the status. Either way errors become codes and no panic crosses the C boundary
-/// (`crate::error::{entry, entry_ret}`).
+/// The function stays as it is, for other entry points to call. Beside it there is a C function of that name. If the
+/// function returns `Result<()>`, that returns its status as a `cl_int`; if it returns `Result<T>`, where `T` is a handle
+/// or a pointer, the C function returns it and has one more parameter at its end, `errcode_ret`, for the status. Either way
+/// errors become codes and are told under the entry point's name, to the context of the first handle among the parameters
+/// that has one, and no panic crosses the C boundary (`crate::error::Call`).
 ///
-/// An unsafe function gets the safety section that all of them have: its pointers are as the specification says. A
-/// function with `errcode_ret` is unsafe for that alone; its own body is as unsafe as it is written.
+/// An unsafe function gets the safety section that all of them have: its pointers are as the specification says. The C
+/// function is unsafe for `errcode_ret` alone; the function beside it is as unsafe as it is written.
 #[proc_macro_attribute]
 pub fn entry_point(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let arguments = proc_macro2::TokenStream::from(arguments);
-    let made = syn::parse(item).and_then(|function| make_entry_point(&arguments, &function));
+    let made = syn::parse(arguments)
+        .map_err(|_| Error::new(proc_macro2::Span::call_site(), "an entry point has its name in C as the argument"))
+        .and_then(|c_name| make_entry_point(&c_name, &syn::parse(item)?));
     made.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
-fn make_entry_point(arguments: &proc_macro2::TokenStream, function: &ItemFn) -> Result<proc_macro2::TokenStream> {
+fn make_entry_point(c_name: &Ident, function: &ItemFn) -> Result<proc_macro2::TokenStream> {
     let ItemFn { attrs, vis, sig, block } = function;
-    if !arguments.is_empty() {
-        return Err(Error::new(arguments.span(), "an entry point takes no arguments"));
-    }
     if sig.abi.is_some() {
         return Err(Error::new(sig.abi.span(), "the attribute makes the function `extern \"C\"`"));
     }
@@ -35,53 +34,81 @@ fn make_entry_point(arguments: &proc_macro2::TokenStream, function: &ItemFn) -> 
     let value = type_in_result(&sig.output)?;
     let names = parameter_names(sig.inputs.iter())?;
     let (name, parameters, output, unsafety) = (&sig.ident, &sig.inputs, &sig.output, &sig.unsafety);
-    // The caller's promise is that of the function around.
-    let call = match unsafety {
-        Some(_) => quote!(unsafe { body(#names) }),
-        None => quote!(body(#names)),
-    };
-    // How many parameters there are is the API's choice.
-    let body = quote! {
-        #[allow(clippy::too_many_arguments)]
-        #unsafety fn body(#parameters) #output #block
-    };
     let safety = quote! {
+        ///
         /// # Safety
         /// The pointers are as the specification of OpenCL, or that of the extension, says.
     };
-    Ok(match (is_unit(value), unsafety) {
-        (true, Some(_)) => quote! {
-            #(#attrs)*
-            ///
-            #safety
-            #vis unsafe extern "C" fn #name(#parameters) -> opencl_sys::cl_int {
-                #body
-                crate::error::entry(|| #call)
-            }
-        },
-        (true, None) => quote! {
-            #(#attrs)*
-            #vis extern "C" fn #name(#parameters) -> opencl_sys::cl_int {
-                #body
-                crate::error::entry(|| #call)
-            }
-        },
-        (false, _) => {
-            let parameters = parameters.iter();
-            quote! {
-                #(#attrs)*
-                ///
-                #safety
-                #vis unsafe extern "C" fn #name(
-                    #(#parameters,)*
-                    errcode_ret: *mut opencl_sys::cl_int,
-                ) -> #value {
-                    #body
-                    unsafe { crate::error::entry_ret(errcode_ret, || #call) }
-                }
+    let own_safety = unsafety.map(|_| &safety);
+    // The caller's promise is that of the C function.
+    let body = match unsafety {
+        Some(_) => quote!(|| unsafe { #name(#names) }),
+        None => quote!(|| #name(#names)),
+    };
+    let handles = handles(sig.inputs.iter());
+    let call = quote!(crate::error::Call { name: stringify!(#c_name), objects: &[#(#handles),*] });
+    let doc = format!("[`{name}`] as C calls it.");
+    let c_function = if is_unit(value) {
+        quote! {
+            #vis unsafe extern "C" fn #c_name(#parameters) -> opencl_sys::cl_int {
+                #call.status(#body)
             }
         }
+    } else {
+        let parameters = parameters.iter();
+        quote! {
+            #vis unsafe extern "C" fn #c_name(
+                #(#parameters,)*
+                errcode_ret: *mut opencl_sys::cl_int,
+            ) -> #value {
+                unsafe { #call.object(errcode_ret, #body) }
+            }
+        }
+    };
+    // How many parameters there are is the API's choice, and so is the style of its names.
+    Ok(quote! {
+        #(#attrs)*
+        #own_safety
+        #[allow(clippy::too_many_arguments)]
+        #vis #unsafety fn #name(#parameters) #output #block
+
+        #[doc = #doc]
+        #safety
+        #[allow(non_snake_case)]
+        #c_function
     })
+}
+
+/// The types of handles that belong to a context.
+const HANDLES: [&str; 10] = [
+    "cl_context",
+    "cl_command_queue",
+    "cl_mem",
+    "cl_program",
+    "cl_kernel",
+    "cl_event",
+    "cl_sampler",
+    "cl_semaphore_khr",
+    "cl_command_buffer_khr",
+    "cl_mutable_command_khr",
+];
+
+/// The parameters that are such handles, by name.
+fn handles<'a>(parameters: impl Iterator<Item = &'a FnArg>) -> Vec<&'a Ident> {
+    let is_handle = |parameter: &&FnArg| match parameter {
+        FnArg::Typed(typed) => is_handle(&typed.ty),
+        FnArg::Receiver(_) => false,
+    };
+    parameters.filter(is_handle).filter_map(|parameter| parameter_name(parameter).ok()).collect()
+}
+
+fn is_handle(ty: &Type) -> bool {
+    match ty {
+        Type::Path(path) => path.path.segments.last().is_some_and(|last| HANDLES.iter().any(|name| last.ident == name)),
+        // What a macro has put in.
+        Type::Group(group) => is_handle(&group.elem),
+        _ => false,
+    }
 }
 
 /// The type `T` of a function that returns `Result<T>`.
@@ -128,9 +155,9 @@ mod tests {
     use super::*;
     use syn::parse_quote;
 
-    /// The C function that comes of a function, without spaces.
+    /// What comes of a function, without spaces.
     fn made(function: &ItemFn) -> std::result::Result<String, String> {
-        let made = make_entry_point(&proc_macro2::TokenStream::new(), function);
+        let made = make_entry_point(&parse_quote!(clDoIt), function);
         made.map(|tokens| tokens.to_string().replace(' ', "")).map_err(|error| error.to_string())
     }
 
@@ -140,9 +167,10 @@ mod tests {
             pub fn retain(event: cl_event) -> Result<()> { handle::retain(event) }
         });
         let text = text.expect("an entry point");
-        assert!(text.starts_with("pubextern\"C\"fnretain(event:cl_event)->opencl_sys::cl_int{"), "{text}");
-        assert!(text.ends_with("crate::error::entry(||body(event))}"), "{text}");
-        assert!(!text.contains("Safety"), "{text}");
+        assert!(text.contains("pubfnretain(event:cl_event)->Result<()>{handle::retain(event)}"), "{text}");
+        assert!(text.contains("pubunsafeextern\"C\"fnclDoIt(event:cl_event)->opencl_sys::cl_int{"), "{text}");
+        let call = "{crate::error::Call{name:stringify!(clDoIt),objects:&[event]}.status(||retain(event))}";
+        assert!(text.ends_with(call), "{text}");
     }
 
     #[test]
@@ -152,20 +180,23 @@ mod tests {
             pub unsafe fn get_info(size: usize, value: *mut c_void) -> Result<()> { Ok(()) }
         });
         let text = text.expect("an entry point");
-        assert!(text.contains("Safety"), "{text}");
-        assert!(text.contains("pubunsafeextern\"C\"fnget_info(size:usize,value:*mutc_void)"), "{text}");
-        assert!(text.contains("unsafefnbody(size:usize,value:*mutc_void)->Result<()>{Ok(())}"), "{text}");
-        assert!(text.ends_with("crate::error::entry(||unsafe{body(size,value)})}"), "{text}");
+        assert_eq!(text.matches("Safety").count(), 2, "{text}");
+        assert!(text.contains("pubunsafefnget_info(size:usize,value:*mutc_void)->Result<()>{Ok(())}"), "{text}");
+        assert!(text.contains("pubunsafeextern\"C\"fnclDoIt(size:usize,value:*mutc_void)"), "{text}");
+        assert!(text.ends_with("objects:&[]}.status(||unsafe{get_info(size,value)})}"), "{text}");
     }
 
     #[test]
     fn objects_have_their_status_written() {
         let text = made(&parse_quote! {
-            pub fn create(context: cl_context) -> Result<cl_event> { publish(context) }
+            pub fn create(context: cl_context, size: usize, parent: opencl_sys::cl_mem) -> Result<cl_event> { publish(context) }
         });
         let text = text.expect("an entry point");
-        assert!(text.contains("create(context:cl_context,errcode_ret:*mutopencl_sys::cl_int,)->cl_event{"), "{text}");
-        assert!(text.ends_with("unsafe{crate::error::entry_ret(errcode_ret,||body(context))}}"), "{text}");
+        let parameters =
+            "(context:cl_context,size:usize,parent:opencl_sys::cl_mem,errcode_ret:*mutopencl_sys::cl_int,)";
+        assert!(text.contains(&format!("clDoIt{parameters}->cl_event{{")), "{text}");
+        let call = "objects:&[context,parent]}.object(errcode_ret,||create(context,size,parent))}}";
+        assert!(text.ends_with(call), "{text}");
     }
 
     #[test]

@@ -9,29 +9,30 @@ use std::sync::Arc;
 
 use lockstep_icd_macros::entry_point;
 use lockstep_runtime::command::Work;
+use lockstep_runtime::context::Context;
 use lockstep_runtime::event::Event;
 use lockstep_runtime::kernel::Kernel;
 use lockstep_runtime::memory::Memory;
 use lockstep_runtime::queue::Queue;
-use lockstep_runtime::{ApiHandle, Error, Result, ensure};
+use lockstep_runtime::{ApiHandle, Result, ensure, error};
 use opencl_sys::{
     CL_COMMAND_BUFFER_CONTEXT_KHR, CL_COMMAND_BUFFER_FLAGS_KHR, CL_COMMAND_BUFFER_MUTABLE_KHR,
     CL_COMMAND_BUFFER_NUM_QUEUES_KHR, CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR, CL_COMMAND_BUFFER_QUEUES_KHR,
     CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR, CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR,
     CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR, CL_COMMAND_BUFFER_STATE_FINALIZED_KHR, CL_COMMAND_BUFFER_STATE_KHR,
-    CL_COMMAND_BUFFER_STATE_RECORDING_KHR, CL_COMMAND_COMMAND_BUFFER_KHR, CL_INVALID_COMMAND_QUEUE, CL_INVALID_CONTEXT,
-    CL_INVALID_DEVICE, CL_INVALID_KERNEL_ARGS, CL_INVALID_OPERATION, CL_INVALID_SYNC_POINT_WAIT_LIST_KHR,
-    CL_INVALID_VALUE, CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR, CL_SUCCESS, cl_command_buffer_info_khr,
-    cl_command_buffer_khr, cl_command_buffer_properties_khr, cl_command_buffer_state_khr, cl_command_queue, cl_event,
-    cl_int, cl_sync_point_khr, cl_uint,
+    CL_COMMAND_BUFFER_STATE_RECORDING_KHR, CL_COMMAND_COMMAND_BUFFER_KHR, CL_INVALID_COMMAND_QUEUE, CL_INVALID_DEVICE,
+    CL_INVALID_KERNEL_ARGS, CL_INVALID_OPERATION, CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, CL_INVALID_VALUE,
+    CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR, cl_command_buffer_info_khr, cl_command_buffer_khr,
+    cl_command_buffer_properties_khr, cl_command_buffer_state_khr, cl_command_queue, cl_event, cl_sync_point_khr,
+    cl_uint,
 };
 use parking_lot::Mutex;
 
+use crate::api::buffer::check_context;
 use crate::api::enqueue::{Completion, check_only, enqueue, wait_list};
 use crate::api::mutable_dispatch::{Dispatch, Launch};
-use crate::error::entry;
 use crate::handle::{self, Object};
-use crate::info::Info;
+use crate::info::{self, Info};
 use crate::{fork, property_list};
 
 /// The number of OpenCL's own headers; that of opencl-sys 0.6.5 is another.
@@ -70,7 +71,7 @@ impl<T: Object> Drop for Held<T> {
 }
 
 /// Enqueues a command on a queue behind a list of events, and gives its event.
-pub type Call = Box<dyn Fn(cl_command_queue, cl_uint, *const cl_event, *mut cl_event) -> cl_int + Send + Sync>;
+pub type Call = Box<dyn Fn(cl_command_queue, cl_uint, *const cl_event, *mut cl_event) -> Result<()> + Send + Sync>;
 
 /// A recorded command.
 struct Recorded {
@@ -95,6 +96,11 @@ pub struct CommandBuffer {
 }
 
 impl CommandBuffer {
+    /// The context of its queue.
+    pub fn context(&self) -> &Arc<Context> {
+        self.queue.context()
+    }
+
     /// Whether it takes no more commands.
     pub fn is_finalized(&self) -> bool {
         self.state.lock().finalized
@@ -110,12 +116,13 @@ impl CommandBuffer {
 }
 
 impl State {
-    /// Whether every command has all that it needs.
-    fn is_complete(&self, queue: cl_command_queue) -> bool {
-        let is_right = |command: &Arc<Recorded>| {
-            check_only(|| (command.call)(queue, 0, std::ptr::null(), std::ptr::null_mut())) == CL_SUCCESS
-        };
-        self.commands.iter().filter(|command| command.dispatch.is_some()).all(is_right)
+    /// Checks that every command has all that it needs.
+    fn check_complete(&self, queue: cl_command_queue) -> Result<()> {
+        for (number, command) in self.commands.iter().enumerate().filter(|(_, command)| command.dispatch.is_some()) {
+            let checked = check_only(|| (command.call)(queue, 0, std::ptr::null(), std::ptr::null_mut()));
+            checked.map_err(|error| error.about(format_args!("command {number} is not complete")))?;
+        }
+        Ok(())
     }
 }
 
@@ -137,7 +144,7 @@ impl Drop for CommandBuffer {
 }
 
 /// `clCreateCommandBufferKHR`.
-#[entry_point]
+#[entry_point(clCreateCommandBufferKHR)]
 pub unsafe fn create_command_buffer(
     num_queues: cl_uint,
     queues: *const cl_command_queue,
@@ -146,7 +153,8 @@ pub unsafe fn create_command_buffer(
     // SAFETY: the caller vouches for the lists.
     unsafe {
         // "CL_INVALID_VALUE […] if […] num_queues is not one. CL_INVALID_VALUE if queues is NULL."
-        ensure!(num_queues == 1 && !queues.is_null(), CL_INVALID_VALUE);
+        ensure!(num_queues == 1, CL_INVALID_VALUE, "num_queues is {num_queues}; 1 is allowed");
+        ensure!(!queues.is_null(), CL_INVALID_VALUE, "queues is NULL");
         // "CL_INVALID_COMMAND_QUEUE if any command-queue in queues is not a valid command-queue."
         let queue = handle::get::<Queue>(queues.read())?;
         let properties = read_properties(properties)?;
@@ -170,9 +178,10 @@ unsafe fn read_properties(
         let known = match name {
             CL_COMMAND_BUFFER_FLAGS_KHR => CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR | CL_COMMAND_BUFFER_MUTABLE_KHR,
             CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR => CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR,
-            _ => return Err(Error::new(CL_INVALID_VALUE)),
+            _ => return property_list::unknown(CL_INVALID_VALUE, name),
         };
-        ensure!(value & !known == 0, CL_INVALID_VALUE);
+        let unknown = value & !known;
+        ensure!(unknown == 0, CL_INVALID_VALUE, "property {name:#x} is {value:#x}, of which {unknown:#x} are unknown");
         Ok(())
     };
     // SAFETY: the same contract.
@@ -180,27 +189,28 @@ unsafe fn read_properties(
 }
 
 /// `clFinalizeCommandBufferKHR`: "CL_INVALID_OPERATION if command_buffer is not in the Recording state."
-#[entry_point]
+#[entry_point(clFinalizeCommandBufferKHR)]
 pub fn finalize_command_buffer(command_buffer: cl_command_buffer_khr) -> Result<()> {
     let buffer = handle::get::<CommandBuffer>(command_buffer)?;
-    ensure!(!std::mem::replace(&mut buffer.state.lock().finalized, true), CL_INVALID_OPERATION);
+    let before = std::mem::replace(&mut buffer.state.lock().finalized, true);
+    ensure!(!before, CL_INVALID_OPERATION, "the command buffer has been finalized already");
     Ok(())
 }
 
 /// `clRetainCommandBufferKHR`: "CL_INVALID_COMMAND_BUFFER_KHR if command_buffer is not a valid command-buffer."
-#[entry_point]
+#[entry_point(clRetainCommandBufferKHR)]
 pub fn retain_command_buffer(command_buffer: cl_command_buffer_khr) -> Result<()> {
     handle::retain::<CommandBuffer>(command_buffer)
 }
 
 /// `clReleaseCommandBufferKHR`: "CL_INVALID_COMMAND_BUFFER_KHR if command_buffer is not a valid command-buffer."
-#[entry_point]
+#[entry_point(clReleaseCommandBufferKHR)]
 pub fn release_command_buffer(command_buffer: cl_command_buffer_khr) -> Result<()> {
     handle::release::<CommandBuffer>(command_buffer)
 }
 
 /// `clEnqueueCommandBufferKHR`.
-#[entry_point]
+#[entry_point(clEnqueueCommandBufferKHR)]
 pub unsafe fn enqueue_command_buffer(
     num_queues: cl_uint,
     queues: *mut cl_command_queue,
@@ -214,30 +224,33 @@ pub unsafe fn enqueue_command_buffer(
         let buffer = handle::get::<CommandBuffer>(command_buffer)?;
         // "CL_INVALID_VALUE if queues is NULL and num_queues is > 0, or queues is not NULL and num_queues is 0." "[…] if
         // num_queues is > 0 and not the same value as num_queues set on command_buffer creation."
-        ensure!((num_queues == 0) == queues.is_null() && num_queues <= 1, CL_INVALID_VALUE);
+        handle::check_list(num_queues, Queue::NAME, queues, CL_INVALID_VALUE)?;
+        ensure!(num_queues <= 1, CL_INVALID_VALUE, "num_queues is {num_queues}; the command buffer was made for 1");
         let command_queue = if queues.is_null() { buffer.held.get() } else { queues.read() };
         let queue = handle::get::<Queue>(command_queue)?;
         // "CL_INVALID_DEVICE if any element of queues does not have the same device as the command-queue set on
         // command_buffer creation at the same list index. CL_INVALID_CONTEXT […] the same context".
-        ensure!(Arc::ptr_eq(queue.context(), buffer.queue.context()), CL_INVALID_CONTEXT);
-        ensure!(Arc::ptr_eq(queue.device(), buffer.queue.device()), CL_INVALID_DEVICE);
+        check_context(queue.context(), buffer.context(), format_args!("command queue {command_queue:p}"))?;
+        let same_device = Arc::ptr_eq(queue.device(), buffer.queue.device());
+        ensure!(same_device, CL_INVALID_DEVICE, "the command buffer's queue was one of another device");
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
         let before: Vec<cl_event> = waits.iter().map(handle::of).collect();
         let state = buffer.state.lock();
         // "CL_INVALID_OPERATION if command_buffer is not in the Executable state."
-        ensure!(state.finalized && state.is_complete(buffer.held.get()), CL_INVALID_OPERATION);
+        ensure!(state.finalized, CL_INVALID_OPERATION, "the command buffer has not been finalized");
+        state.check_complete(buffer.held.get()).map_err(|error| error.with_code(CL_INVALID_OPERATION))?;
         // A launch that fails is told to the application, which may then call for this buffer: not under the lock.
         let commands = state.commands.clone();
         drop(state);
         // The event of each command so far.
         let mut events = Events(Vec::with_capacity(commands.len()));
-        for command in &commands {
+        for (number, command) in commands.iter().enumerate() {
             let mut list = before.clone();
             list.extend(command.waits.iter().map(|&point| events.0[point as usize]));
             let pointer = if list.is_empty() { std::ptr::null() } else { list.as_ptr() };
             let mut ended = std::ptr::null_mut();
-            let code = (command.call)(command_queue, list.len() as cl_uint, pointer, &raw mut ended);
-            ensure!(code == CL_SUCCESS, code);
+            (command.call)(command_queue, list.len() as cl_uint, pointer, &raw mut ended)
+                .map_err(|error| error.about(format_args!("command {number}")))?;
             events.0.push(ended);
         }
         // The whole ends when all of it has.
@@ -260,7 +273,7 @@ impl Drop for Events {
 }
 
 /// `clGetCommandBufferInfoKHR`.
-#[entry_point]
+#[entry_point(clGetCommandBufferInfoKHR)]
 pub unsafe fn get_command_buffer_info(
     command_buffer: cl_command_buffer_khr,
     param_name: cl_command_buffer_info_khr,
@@ -278,14 +291,14 @@ pub unsafe fn get_command_buffer_info(
         CL_COMMAND_BUFFER_STATE_KHR => {
             let state = buffer.state.lock();
             info.value::<cl_command_buffer_state_khr>(match state.finalized {
-                true if state.is_complete(buffer.held.get()) => CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR,
+                true if state.check_complete(buffer.held.get()).is_ok() => CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR,
                 true => CL_COMMAND_BUFFER_STATE_FINALIZED_KHR,
                 false => CL_COMMAND_BUFFER_STATE_RECORDING_KHR,
             })
         }
         CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR => info.slice(&buffer.properties),
-        CL_COMMAND_BUFFER_CONTEXT_KHR => info.value(handle::of(buffer.queue.context())),
-        _ => Err(Error::new(CL_INVALID_VALUE)),
+        CL_COMMAND_BUFFER_CONTEXT_KHR => info.value(handle::of(buffer.context())),
+        _ => info::unknown(param_name),
     }
 }
 
@@ -313,25 +326,31 @@ impl Recording {
     ///
     /// # Safety
     /// The pointers are as the extension says.
-    pub unsafe fn record(self, barrier: bool, call: impl FnOnce() -> Result<Call>) -> cl_int {
-        entry(|| {
-            // "CL_INVALID_VALUE if values specified in properties are not valid. […] if mutable_handle is not NULL."
-            // SAFETY: not null, so the caller vouches for a list that ends in 0.
-            let plain = self.properties.is_null() || unsafe { self.properties.read() } == 0;
-            let make = |_: &CommandBuffer| {
-                ensure!(plain && self.handle.is_null(), CL_INVALID_VALUE);
-                Ok((call()?, None))
-            };
-            // SAFETY: the same contract.
-            unsafe { self.add(barrier, make) }
-        })
+    pub unsafe fn record(self, barrier: bool, call: impl FnOnce() -> Result<Call>) -> Result<()> {
+        // "CL_INVALID_VALUE if values specified in properties are not valid. […] if mutable_handle is not NULL."
+        // SAFETY: not null, so the caller vouches for a list that ends in 0.
+        let property = if self.properties.is_null() { 0 } else { unsafe { self.properties.read() } };
+        let make = |_: &CommandBuffer| {
+            if property != 0 {
+                return property_list::unknown(CL_INVALID_VALUE, property);
+            }
+            let handle = self.handle;
+            ensure!(
+                handle.is_null(),
+                CL_INVALID_VALUE,
+                "mutable_handle is {handle:p}; NULL is allowed for this command"
+            );
+            Ok((call()?, None))
+        };
+        // SAFETY: the same contract.
+        unsafe { self.add(barrier, make) }
     }
 
     /// Records a launch, which may be changed later.
     ///
     /// # Safety
     /// The pointers are as the extension says.
-    pub unsafe fn record_launch(self, launch: Launch) -> cl_int {
+    pub unsafe fn record_launch(self, launch: Launch) -> Result<()> {
         let make = |buffer: &CommandBuffer| {
             // SAFETY: the same contract.
             let dispatch = unsafe { Dispatch::new((self.buffer, buffer.held.get()), self.properties, launch)? };
@@ -340,7 +359,7 @@ impl Recording {
             Ok((call, Some(dispatch)))
         };
         // SAFETY: the same contract.
-        entry(|| unsafe { self.add(false, make) })
+        unsafe { self.add(false, make) }
     }
 
     /// Adds a command to the buffer.
@@ -354,24 +373,27 @@ impl Recording {
     ) -> Result<()> {
         let buffer = handle::get::<CommandBuffer>(self.buffer)?;
         // "CL_INVALID_COMMAND_QUEUE if […] command_queue is not NULL."
-        ensure!(self.queue.is_null(), CL_INVALID_COMMAND_QUEUE);
+        ensure!(self.queue.is_null(), CL_INVALID_COMMAND_QUEUE, "command_queue is {:p}; NULL is allowed", self.queue);
         let mut state = buffer.state.lock();
         // "CL_INVALID_OPERATION if command_buffer has been finalized."
-        ensure!(!state.finalized, CL_INVALID_OPERATION);
+        ensure!(!state.finalized, CL_INVALID_OPERATION, "the command buffer has been finalized");
         // "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR if sync_point_wait_list is NULL and num_sync_points_in_wait_list is > 0, or
         // sync_point_wait_list is not NULL and num_sync_points_in_wait_list is 0, or if synchronization-point objects in
         // sync_point_wait_list are not valid synchronization-points."
-        ensure!((self.count == 0) == self.list.is_null(), CL_INVALID_SYNC_POINT_WAIT_LIST_KHR);
+        handle::check_list(self.count, "sync point", self.list, CL_INVALID_SYNC_POINT_WAIT_LIST_KHR)?;
         // SAFETY: the caller vouches for the list.
         let mut waits: Vec<_> = (0..self.count as usize).map(|i| unsafe { self.list.add(i).read() }).collect();
-        let known = waits.iter().all(|&point| (point as usize) < state.commands.len());
-        ensure!(known, CL_INVALID_SYNC_POINT_WAIT_LIST_KHR);
+        let count = state.commands.len();
+        if let Some(point) = waits.iter().find(|&&point| point as usize >= count) {
+            let wrong = "is none of this command buffer";
+            return Err(error!(CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, "sync point {point} {wrong}, which has {count}"));
+        }
         let (call, dispatch) = make(&buffer)?;
-        let code = check_only(|| call(buffer.held.get(), 0, std::ptr::null(), std::ptr::null_mut()));
+        let checked = check_only(|| call(buffer.held.get(), 0, std::ptr::null(), std::ptr::null_mut()));
         // "[The kernel] must have its arguments set unless the command has the CL_MUTABLE_DISPATCH_ARGUMENTS_KHR property
         // set".
         let later = buffer.is_mutable() && dispatch.as_ref().is_some_and(|dispatch| dispatch.takes_arguments());
-        ensure!(code == CL_SUCCESS || code == CL_INVALID_KERNEL_ARGS && later, code);
+        checked.or_else(|error| if error.code() == CL_INVALID_KERNEL_ARGS && later { Ok(()) } else { Err(error) })?;
         let dispatch = dispatch.map(Held::own).transpose()?;
         if !self.sync_point.is_null() {
             // SAFETY: not null, so the caller vouches for it.

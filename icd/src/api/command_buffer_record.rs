@@ -2,45 +2,33 @@
 
 use std::ffi::c_void;
 
+use lockstep_icd_macros::entry_point;
+use lockstep_runtime::Result;
 use lockstep_runtime::command::Work;
 use lockstep_runtime::memory::Memory;
 use lockstep_runtime::queue::Queue;
-use lockstep_runtime::{Result, ensure};
 use opencl_sys::{
-    CL_COMMAND_COMMAND_BUFFER_KHR, CL_DEPTH, CL_FALSE, CL_INVALID_VALUE, cl_command_buffer_khr, cl_command_queue,
-    cl_event, cl_int, cl_kernel, cl_mem, cl_mutable_command_khr, cl_sync_point_khr, cl_uint,
+    CL_COMMAND_COMMAND_BUFFER_KHR, CL_DEPTH, CL_FALSE, cl_command_buffer_khr, cl_command_queue, cl_event, cl_kernel,
+    cl_mem, cl_mutable_command_khr, cl_sync_point_khr, cl_uint,
 };
 
 use crate::api::command_buffer::{Call, HeldMemory, Recording};
 use crate::api::enqueue::{Completion, enqueue, wait_list};
 use crate::api::mutable_dispatch::Launch;
+use crate::api::rect::three;
+use crate::api::transfer::check_pattern;
 use crate::api::{image_transfer, rect, svm_transfer, transfer};
-use crate::error::entry;
 use crate::handle;
 use crate::user::UserData;
 
-/// Three numbers of an origin or a region.
-///
-/// "CL_INVALID_VALUE if src_origin, dst_origin, or region is NULL."
-///
-/// # Safety
-/// `numbers` is null or points to three.
-unsafe fn three(numbers: *const usize) -> Result<[usize; 3]> {
-    ensure!(!numbers.is_null(), CL_INVALID_VALUE);
-    // SAFETY: not null, so the caller vouches for three.
-    Ok(unsafe { numbers.cast::<[usize; 3]>().read() })
-}
-
-/// Defines a function that records a command: the parameters between the properties and the sync points, and what makes
+/// Defines an entry point that records a command: its name in C and here, the parameters between the properties and the sync points, and what makes
 /// the call of them. That relies on the function's contract for what it reads, on its own copies of arrays and patterns
 /// when it is called later, and on the command buffer for the list and the event it is called with.
 macro_rules! recorded {
-    ($(#[$doc:meta])* $name:ident, $barrier:literal, ($($param:ident: $ty:ty),*), $call:expr) => {
+    ($(#[$doc:meta])* $c_name:ident, $name:ident, $barrier:literal, ($($param:ident: $ty:ty),*), $call:expr) => {
         $(#[$doc])*
-        ///
-        /// # Safety
-        /// The pointers are as the extension says.
-        pub unsafe extern "C" fn $name(
+        #[entry_point($c_name)]
+        pub unsafe fn $name(
             command_buffer: cl_command_buffer_khr,
             command_queue: cl_command_queue,
             properties: *const u64,
@@ -49,7 +37,7 @@ macro_rules! recorded {
             sync_point_wait_list: *const cl_sync_point_khr,
             sync_point: *mut cl_sync_point_khr,
             mutable_handle: *mut cl_mutable_command_khr,
-        ) -> cl_int {
+        ) -> Result<()> {
             let recording = Recording {
                 buffer: command_buffer,
                 queue: command_queue,
@@ -70,25 +58,25 @@ macro_rules! recorded {
 ///
 /// # Safety
 /// The list has as many events, and the event may be written or is null.
-unsafe fn nothing(queue: cl_command_queue, count: cl_uint, list: *const cl_event, event: *mut cl_event) -> cl_int {
+unsafe fn nothing(queue: cl_command_queue, count: cl_uint, list: *const cl_event, event: *mut cl_event) -> Result<()> {
+    let queue = handle::get::<Queue>(queue)?;
     // SAFETY: the same contract.
-    entry(|| unsafe {
-        let queue = handle::get::<Queue>(queue)?;
+    unsafe {
         let waits = wait_list(queue.context(), count, list)?;
         enqueue(&queue, CL_COMMAND_COMMAND_BUFFER_KHR, waits, Work::Nothing, Completion { blocking: false, event })
-    })
+    }
 }
 
 recorded!(
     /// `clCommandBarrierWithWaitListKHR`: of the commands of the buffer alone.
-    command_barrier, true, (), {
+    clCommandBarrierWithWaitListKHR, command_barrier, true, (), {
         Ok(Box::new(|queue, count, list, event| nothing(queue, count, list, event)))
     }
 );
 
 recorded!(
     /// `clCommandCopyBufferKHR`.
-    command_copy_buffer, false,
+    clCommandCopyBufferKHR, command_copy_buffer, false,
     (src_buffer: cl_mem, dst_buffer: cl_mem, src_offset: usize, dst_offset: usize, size: usize), {
         let (from, to) = (HeldMemory::retain(src_buffer)?, HeldMemory::retain(dst_buffer)?);
         Ok(Box::new(move |queue, count, list, event| {
@@ -100,14 +88,15 @@ recorded!(
 
 recorded!(
     /// `clCommandCopyBufferRectKHR`.
-    command_copy_buffer_rect, false,
+    clCommandCopyBufferRectKHR, command_copy_buffer_rect, false,
     (
         src_buffer: cl_mem, dst_buffer: cl_mem, src_origin: *const usize, dst_origin: *const usize,
         region: *const usize, src_row_pitch: usize, src_slice_pitch: usize, dst_row_pitch: usize,
         dst_slice_pitch: usize
     ), {
         let (from, to) = (HeldMemory::retain(src_buffer)?, HeldMemory::retain(dst_buffer)?);
-        let (start, target, region) = (three(src_origin)?, three(dst_origin)?, three(region)?);
+        let (start, target) = (three("src_origin", src_origin)?, three("dst_origin", dst_origin)?);
+        let region = three("region", region)?;
         Ok(Box::new(move |queue, count, list, event| {
                 rect::enqueue_copy_buffer_rect(
                     queue, from.get(), to.get(), start.as_ptr(), target.as_ptr(), region.as_ptr(), src_row_pitch,
@@ -119,10 +108,10 @@ recorded!(
 
 recorded!(
     /// `clCommandCopyBufferToImageKHR`.
-    command_copy_buffer_to_image, false,
+    clCommandCopyBufferToImageKHR, command_copy_buffer_to_image, false,
     (src_buffer: cl_mem, dst_image: cl_mem, src_offset: usize, dst_origin: *const usize, region: *const usize), {
         let (from, to) = (HeldMemory::retain(src_buffer)?, HeldMemory::retain(dst_image)?);
-        let (target, region) = (three(dst_origin)?, three(region)?);
+        let (target, region) = (three("dst_origin", dst_origin)?, three("region", region)?);
         Ok(Box::new(move |queue, count, list, event| {
                 image_transfer::enqueue_copy_buffer_to_image(
                     queue, from.get(), to.get(), src_offset, target.as_ptr(), region.as_ptr(), count, list, event,
@@ -133,13 +122,14 @@ recorded!(
 
 recorded!(
     /// `clCommandCopyImageKHR`.
-    command_copy_image, false,
+    clCommandCopyImageKHR, command_copy_image, false,
     (
         src_image: cl_mem, dst_image: cl_mem, src_origin: *const usize, dst_origin: *const usize,
         region: *const usize
     ), {
         let (from, to) = (HeldMemory::retain(src_image)?, HeldMemory::retain(dst_image)?);
-        let (start, target, region) = (three(src_origin)?, three(dst_origin)?, three(region)?);
+        let (start, target) = (three("src_origin", src_origin)?, three("dst_origin", dst_origin)?);
+        let region = three("region", region)?;
         Ok(Box::new(move |queue, count, list, event| {
                 image_transfer::enqueue_copy_image(
                     queue, from.get(), to.get(), start.as_ptr(), target.as_ptr(), region.as_ptr(), count, list, event,
@@ -150,10 +140,10 @@ recorded!(
 
 recorded!(
     /// `clCommandCopyImageToBufferKHR`.
-    command_copy_image_to_buffer, false,
+    clCommandCopyImageToBufferKHR, command_copy_image_to_buffer, false,
     (src_image: cl_mem, dst_buffer: cl_mem, src_origin: *const usize, region: *const usize, dst_offset: usize), {
         let (from, to) = (HeldMemory::retain(src_image)?, HeldMemory::retain(dst_buffer)?);
-        let (start, region) = (three(src_origin)?, three(region)?);
+        let (start, region) = (three("src_origin", src_origin)?, three("region", region)?);
         Ok(Box::new(move |queue, count, list, event| {
                 image_transfer::enqueue_copy_image_to_buffer(
                     queue, from.get(), to.get(), start.as_ptr(), region.as_ptr(), dst_offset, count, list, event,
@@ -171,7 +161,7 @@ recorded!(
 /// `pattern` is null or points to `size` bytes.
 unsafe fn pattern_bytes(pattern: *const c_void, size: usize) -> Result<[u128; 8]> {
     let mut bytes = [0_u128; 8];
-    ensure!(!pattern.is_null() && size.is_power_of_two() && size <= size_of_val(&bytes), CL_INVALID_VALUE);
+    check_pattern(pattern, size)?;
     // SAFETY: the caller vouches for `size` bytes, and there is room for them.
     unsafe { std::ptr::copy_nonoverlapping(pattern.cast::<u8>(), bytes.as_mut_ptr().cast::<u8>(), size) };
     Ok(bytes)
@@ -179,7 +169,7 @@ unsafe fn pattern_bytes(pattern: *const c_void, size: usize) -> Result<[u128; 8]
 
 recorded!(
     /// `clCommandFillBufferKHR`.
-    command_fill_buffer, false,
+    clCommandFillBufferKHR, command_fill_buffer, false,
     (buffer: cl_mem, pattern: *const c_void, pattern_size: usize, offset: usize, size: usize), {
         let (to, bytes) = (HeldMemory::retain(buffer)?, pattern_bytes(pattern, pattern_size)?);
         Ok(Box::new(move |queue, count, list, event| {
@@ -191,7 +181,7 @@ recorded!(
 
 recorded!(
     /// `clCommandFillImageKHR`.
-    command_fill_image, false,
+    clCommandFillImageKHR, command_fill_image, false,
     (image: cl_mem, fill_color: *const c_void, origin: *const usize, region: *const usize), {
         // "CL_INVALID_VALUE if fill_color is NULL." A depth image has one number, others have four.
         let to = HeldMemory::retain(image)?;
@@ -199,7 +189,7 @@ recorded!(
             .image()
             .is_some_and(|image| image.format.order == CL_DEPTH);
         let bytes = pattern_bytes(fill_color, if is_depth { 4 } else { 16 })?;
-        let (start, region) = (three(origin)?, three(region)?);
+        let (start, region) = (three("origin", origin)?, three("region", region)?);
         Ok(Box::new(move |queue, count, list, event| {
                 image_transfer::enqueue_fill_image(
                     queue, to.get(), bytes.as_ptr().cast(), start.as_ptr(), region.as_ptr(), count, list, event,
@@ -210,7 +200,7 @@ recorded!(
 
 recorded!(
     /// `clCommandSVMMemcpyKHR`.
-    command_svm_memcpy, false,
+    clCommandSVMMemcpyKHR, command_svm_memcpy, false,
     (dst_ptr: *mut c_void, src_ptr: *const c_void, size: usize), {
         let (to, from) = (UserData(dst_ptr), UserData(src_ptr.cast_mut()));
         Ok(Box::new(move |queue, count, list, event| {
@@ -222,7 +212,7 @@ recorded!(
 
 recorded!(
     /// `clCommandSVMMemFillKHR`.
-    command_svm_mem_fill, false,
+    clCommandSVMMemFillKHR, command_svm_mem_fill, false,
     (svm_ptr: *mut c_void, pattern: *const c_void, pattern_size: usize, size: usize), {
         let (to, bytes) = (UserData(svm_ptr), pattern_bytes(pattern, pattern_size)?);
         Ok(Box::new(move |queue, count, list, event| {
@@ -233,10 +223,8 @@ recorded!(
 );
 
 /// `clCommandNDRangeKernelKHR`.
-///
-/// # Safety
-/// The pointers are as the extension says.
-pub unsafe extern "C" fn command_nd_range_kernel(
+#[entry_point(clCommandNDRangeKernelKHR)]
+pub unsafe fn command_nd_range_kernel(
     command_buffer: cl_command_buffer_khr,
     command_queue: cl_command_queue,
     properties: *const u64,
@@ -249,7 +237,7 @@ pub unsafe extern "C" fn command_nd_range_kernel(
     sync_point_wait_list: *const cl_sync_point_khr,
     sync_point: *mut cl_sync_point_khr,
     mutable_handle: *mut cl_mutable_command_khr,
-) -> cl_int {
+) -> Result<()> {
     let recording = Recording {
         buffer: command_buffer,
         queue: command_queue,

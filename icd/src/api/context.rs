@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lockstep_icd_macros::entry_point;
 use lockstep_runtime::context::{Context, ErrorCallback};
 use lockstep_runtime::device::Device;
-use lockstep_runtime::{Error, Result, ensure};
+use lockstep_runtime::{Result, ensure, error};
 use opencl_sys::{
     CL_CONTEXT_DEVICES, CL_CONTEXT_INTEROP_USER_SYNC, CL_CONTEXT_NUM_DEVICES, CL_CONTEXT_PLATFORM,
     CL_CONTEXT_PROPERTIES, CL_CONTEXT_REFERENCE_COUNT, CL_FALSE, CL_INVALID_PLATFORM, CL_INVALID_PROPERTY,
@@ -15,7 +15,7 @@ use opencl_sys::{
 };
 
 use crate::api::{device, platform};
-use crate::info::Info;
+use crate::info::{self, Info};
 use crate::user::UserData;
 use crate::{handle, property_list};
 
@@ -37,13 +37,16 @@ unsafe fn read_properties(
             CL_CONTEXT_PLATFORM => {
                 // "CL_INVALID_PLATFORM [...] if platform value specified in properties is not a valid platform."
                 platform = value as cl_platform_id;
-                ensure!(!platform.is_null(), CL_INVALID_PLATFORM);
+                ensure!(!platform.is_null(), CL_INVALID_PLATFORM, "CL_CONTEXT_PLATFORM is NULL");
                 platform::platform(platform)?;
             }
             CL_CONTEXT_INTEROP_USER_SYNC => {
-                ensure!(value == CL_FALSE as isize || value == CL_TRUE as isize, CL_INVALID_PROPERTY);
+                if value != CL_FALSE as isize && value != CL_TRUE as isize {
+                    let (name, allowed) = ("CL_CONTEXT_INTEROP_USER_SYNC", "CL_TRUE or CL_FALSE");
+                    return property_list::wrong_value(CL_INVALID_PROPERTY, name, value, allowed);
+                }
             }
-            _ => return Err(Error::new(CL_INVALID_PROPERTY)),
+            _ => return property_list::unknown(CL_INVALID_PROPERTY, name),
         }
         Ok(())
     };
@@ -53,8 +56,18 @@ unsafe fn read_properties(
 }
 
 /// "CL_INVALID_VALUE if pfn_notify is NULL but user_data is not NULL."
+pub fn check_callback(is_there: bool, user_data: *mut c_void) -> Result<()> {
+    ensure!(
+        is_there || user_data.is_null(),
+        CL_INVALID_VALUE,
+        "pfn_notify is NULL, and user_data, which is for it, is {user_data:p}"
+    );
+    Ok(())
+}
+
+/// `pfn_notify` as the runtime calls it.
 fn error_callback(notify: Notify, user_data: *mut c_void) -> Result<Option<ErrorCallback>> {
-    ensure!(notify.is_some() || user_data.is_null(), CL_INVALID_VALUE);
+    check_callback(notify.is_some(), user_data)?;
     let user_data = UserData(user_data);
     Ok(notify.map(|notify| -> ErrorCallback {
         Box::new(move |message| {
@@ -68,7 +81,7 @@ fn error_callback(notify: Notify, user_data: *mut c_void) -> Result<Option<Error
 }
 
 /// `clCreateContext`.
-#[entry_point]
+#[entry_point(clCreateContext)]
 pub unsafe fn create_context(
     properties: *const cl_context_properties,
     num_devices: cl_uint,
@@ -81,7 +94,7 @@ pub unsafe fn create_context(
     let on_error = error_callback(pfn_notify, user_data)?;
     // "CL_INVALID_VALUE if devices is NULL [or] num_devices is equal to zero. CL_INVALID_DEVICE if any device in
     // devices is not a valid device."
-    ensure!(num_devices > 0, CL_INVALID_VALUE);
+    ensure!(num_devices > 0, CL_INVALID_VALUE, "num_devices is 0");
     // SAFETY: the caller vouches for the array.
     let given = unsafe { handle::list::<Device>(num_devices, devices, CL_INVALID_VALUE)? };
     // "Duplicate devices specified in devices are ignored."
@@ -95,7 +108,7 @@ pub unsafe fn create_context(
 }
 
 /// `clCreateContextFromType`.
-#[entry_point]
+#[entry_point(clCreateContextFromType)]
 pub unsafe fn create_context_from_type(
     properties: *const cl_context_properties,
     device_type: cl_device_type,
@@ -110,19 +123,19 @@ pub unsafe fn create_context_from_type(
 }
 
 /// `clRetainContext`: "CL_INVALID_CONTEXT if context is not a valid OpenCL context."
-#[entry_point]
+#[entry_point(clRetainContext)]
 pub fn retain_context(context: cl_context) -> Result<()> {
     handle::retain::<Context>(context)
 }
 
 /// `clReleaseContext`: "CL_INVALID_CONTEXT if context is not a valid OpenCL context."
-#[entry_point]
+#[entry_point(clReleaseContext)]
 pub fn release_context(context: cl_context) -> Result<()> {
     handle::release::<Context>(context)
 }
 
 /// `clSetContextDestructorCallback`.
-#[entry_point]
+#[entry_point(clSetContextDestructorCallback)]
 pub fn set_context_destructor_callback(
     context: cl_context,
     pfn_notify: Option<unsafe extern "C" fn(cl_context, *mut c_void)>,
@@ -131,9 +144,7 @@ pub fn set_context_destructor_callback(
     // "CL_INVALID_CONTEXT if context is not a valid context."
     let object = handle::get::<Context>(context)?;
     // "CL_INVALID_VALUE if pfn_notify is NULL."
-    let Some(notify) = pfn_notify else {
-        return Err(Error::new(CL_INVALID_VALUE));
-    };
+    let Some(notify) = pfn_notify else { return Err(error!(CL_INVALID_VALUE, "pfn_notify is NULL")) };
     let (context, user_data) = (UserData(context), UserData(user_data));
     // SAFETY: the application registered this function for this call, and its data with it.
     object.on_destruction(Box::new(move || unsafe { notify(context.get(), user_data.get()) }));
@@ -141,7 +152,7 @@ pub fn set_context_destructor_callback(
 }
 
 /// `clGetContextInfo`.
-#[entry_point]
+#[entry_point(clGetContextInfo)]
 pub unsafe fn get_context_info(
     context: cl_context,
     param_name: cl_context_info,
@@ -159,6 +170,6 @@ pub unsafe fn get_context_info(
         CL_CONTEXT_DEVICES => info.slice(&context.devices().iter().map(handle::of).collect::<Vec<_>>()),
         CL_CONTEXT_PROPERTIES => info.slice(context.properties()),
         // "CL_INVALID_VALUE if param_name is not one of the supported values".
-        _ => Err(Error::new(CL_INVALID_VALUE)),
+        _ => info::unknown(param_name),
     }
 }

@@ -27,13 +27,21 @@ pub fn devices_of_type(platform: cl_platform_id, device_type: cl_device_type) ->
         | CL_DEVICE_TYPE_ACCELERATOR
         | CL_DEVICE_TYPE_CUSTOM;
     let all = device_type == CL_DEVICE_TYPE_ALL;
-    ensure!(all || (device_type != 0 && device_type & !KNOWN == 0), CL_INVALID_DEVICE_TYPE);
-    ensure!(all || device_type & (CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU) != 0, CL_DEVICE_NOT_FOUND);
+    ensure!(
+        all || (device_type != 0 && device_type & !KNOWN == 0),
+        CL_INVALID_DEVICE_TYPE,
+        "device_type is {device_type:#x}; bits of {KNOWN:#x} are allowed, or CL_DEVICE_TYPE_ALL"
+    );
+    ensure!(
+        all || device_type & (CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU) != 0,
+        CL_DEVICE_NOT_FOUND,
+        "no device is of type {device_type:#x}; there is one of CL_DEVICE_TYPE_CPU"
+    );
     Ok(vec![platform.device().clone()])
 }
 
 /// `clGetDeviceIDs`.
-#[entry_point]
+#[entry_point(clGetDeviceIDs)]
 pub unsafe fn get_device_ids(
     platform: cl_platform_id,
     device_type: cl_device_type,
@@ -44,8 +52,9 @@ pub unsafe fn get_device_ids(
     let found = devices_of_type(platform, device_type)?;
     // "CL_INVALID_VALUE if num_entries is equal to zero and devices is not NULL or if both num_devices and devices
     // are NULL."
-    ensure!(devices.is_null() || num_entries > 0, CL_INVALID_VALUE);
-    ensure!(!devices.is_null() || !num_devices.is_null(), CL_INVALID_VALUE);
+    ensure!(devices.is_null() || num_entries > 0, CL_INVALID_VALUE, "num_entries is 0, and devices is not NULL");
+    let asked = !devices.is_null() || !num_devices.is_null();
+    ensure!(asked, CL_INVALID_VALUE, "devices and num_devices are both NULL");
     if !devices.is_null() {
         for (i, device) in found.iter().take(num_entries as usize).enumerate() {
             // SAFETY: not null, and fewer than `num_entries`.
@@ -60,7 +69,7 @@ pub unsafe fn get_device_ids(
 }
 
 /// `clGetDeviceAndHostTimer`: both are the same clock.
-#[entry_point]
+#[entry_point(clGetDeviceAndHostTimer)]
 pub unsafe fn get_device_and_host_timer(
     device: cl_device_id,
     device_timestamp: *mut cl_ulong,
@@ -69,7 +78,8 @@ pub unsafe fn get_device_and_host_timer(
     // "CL_INVALID_DEVICE if device is not a valid device."
     handle::get::<Device>(device)?;
     // "CL_INVALID_VALUE if host_timestamp or device_timestamp is NULL."
-    ensure!(!device_timestamp.is_null() && !host_timestamp.is_null(), CL_INVALID_VALUE);
+    ensure!(!device_timestamp.is_null(), CL_INVALID_VALUE, "device_timestamp is NULL");
+    ensure!(!host_timestamp.is_null(), CL_INVALID_VALUE, "host_timestamp is NULL");
     let now = clock::now();
     // SAFETY: not null, so the caller vouches for them.
     unsafe {
@@ -80,12 +90,12 @@ pub unsafe fn get_device_and_host_timer(
 }
 
 /// `clGetHostTimer`.
-#[entry_point]
+#[entry_point(clGetHostTimer)]
 pub unsafe fn get_host_timer(device: cl_device_id, host_timestamp: *mut cl_ulong) -> Result<()> {
     // "CL_INVALID_DEVICE if device is not a valid device."
     handle::get::<Device>(device)?;
     // "CL_INVALID_VALUE if host_timestamp is NULL."
-    ensure!(!host_timestamp.is_null(), CL_INVALID_VALUE);
+    ensure!(!host_timestamp.is_null(), CL_INVALID_VALUE, "host_timestamp is NULL");
     // SAFETY: not null, so the caller vouches for it.
     unsafe { host_timestamp.write(clock::now()) };
     Ok(())

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use lockstep_icd_macros::entry_point;
 use lockstep_runtime::device::{self, Device, has_extension, has_feature};
 use lockstep_runtime::platform::{DRIVER_VERSION, NAME};
-use lockstep_runtime::{Error, Result, clock, extensions, image, pipe};
+use lockstep_runtime::{Result, clock, extensions, image, pipe};
 use opencl_sys::*;
 
 use crate::api::platform::platform_handle;
 use crate::api::{extension_info, sub_device, svm, usm};
 use crate::handle;
-use crate::info::Info;
+use crate::info::{self, Info};
 
 /// `clGetDeviceInfo`.
-#[entry_point]
+#[entry_point(clGetDeviceInfo)]
 pub unsafe fn get_device_info(
     device: cl_device_id,
     param_name: cl_device_info,
@@ -37,7 +37,7 @@ pub unsafe fn get_device_info(
         .or_else(|| arithmetic(&device, param_name, info))
         .or_else(|| language(param_name, info))
         .or_else(|| absent(param_name, info))
-        .unwrap_or(Err(Error::new(CL_INVALID_VALUE)))
+        .unwrap_or_else(|| info::unknown(param_name))
 }
 
 /// What it is.

@@ -7,11 +7,10 @@ use lockstep_runtime::command::{Command, Work};
 use lockstep_runtime::context::Context;
 use lockstep_runtime::event::Event;
 use lockstep_runtime::queue::Queue;
-use lockstep_runtime::{Error, Result, ensure};
-use opencl_sys::{
-    CL_COMPLETE, CL_INVALID_CONTEXT, CL_INVALID_EVENT_WAIT_LIST, cl_command_type, cl_event, cl_int, cl_uint,
-};
+use lockstep_runtime::{Result, ensure};
+use opencl_sys::{CL_COMPLETE, CL_INVALID_EVENT_WAIT_LIST, cl_command_type, cl_event, cl_uint};
 
+use crate::api::buffer::check_context;
 use crate::handle;
 
 /// The events of a wait list.
@@ -26,9 +25,17 @@ use crate::handle;
 pub unsafe fn wait_list(context: &Arc<Context>, count: cl_uint, list: *const cl_event) -> Result<Vec<Arc<Event>>> {
     // SAFETY: the caller vouches for the list.
     let events = unsafe { handle::list::<Event>(count, list, CL_INVALID_EVENT_WAIT_LIST) };
-    let events = events.map_err(|_| Error::new(CL_INVALID_EVENT_WAIT_LIST))?;
-    ensure!(events.iter().all(|event| Arc::ptr_eq(event.context(), context)), CL_INVALID_CONTEXT);
+    let events = events.map_err(|error| error.with_code(CL_INVALID_EVENT_WAIT_LIST))?;
+    check_events(&events, context)?;
     Ok(events)
+}
+
+/// "CL_INVALID_CONTEXT if the context associated with command_queue and events in event_wait_list are not the same."
+pub fn check_events(events: &[Arc<Event>], context: &Arc<Context>) -> Result<()> {
+    for (i, event) in events.iter().enumerate() {
+        check_context(event.context(), context, format_args!("event {i} of {}", events.len()))?;
+    }
+    Ok(())
 }
 
 /// Whether and where a command is waited for.
@@ -45,20 +52,17 @@ thread_local! {
     static CHECKING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Calls an entry point that enqueues, which then checks its arguments and does no more.
-pub fn check_only(call: impl FnOnce() -> cl_int) -> cl_int {
-    let before = CHECKING.replace(true);
-    let code = call();
-    CHECKING.set(before);
-    code
-}
-
-/// Tells the application about an error, if it asked to be told, and nothing of a mere check: what it calls then would be
-/// one too, and find objects locked.
-pub fn notify(context: &Context, message: &str) {
-    if !CHECKING.get() {
-        context.notify(message);
+/// Calls a function that enqueues, which then checks its arguments and does no more.
+pub fn check_only<T>(call: impl FnOnce() -> T) -> T {
+    /// Puts back what held before, even where the call panics.
+    struct Before(bool);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            CHECKING.set(self.0);
+        }
     }
+    let _before = Before(CHECKING.replace(true));
+    call()
 }
 
 /// Enqueues a command.
@@ -98,6 +102,6 @@ pub unsafe fn enqueue(
         // SAFETY: as above.
         unsafe { event_out.write(std::ptr::null_mut()) };
     }
-    ensure!(status >= CL_COMPLETE, status);
+    ensure!(status >= CL_COMPLETE, status, "the command was to be waited for, and failed");
     Ok(())
 }

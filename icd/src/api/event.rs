@@ -6,51 +6,61 @@ use std::sync::Arc;
 use lockstep_icd_macros::entry_point;
 use lockstep_runtime::context::Context;
 use lockstep_runtime::event::Event;
+use lockstep_runtime::names::{CodeName, CommandName};
 use lockstep_runtime::queue::Queue;
-use lockstep_runtime::{Error, Result, ensure};
+use lockstep_runtime::{Result, ensure, error};
 use opencl_sys::{
     CL_COMMAND_USER, CL_COMPLETE, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_EVENT_COMMAND_QUEUE, CL_EVENT_COMMAND_TYPE,
-    CL_EVENT_CONTEXT, CL_EVENT_REFERENCE_COUNT, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_INVALID_CONTEXT,
-    CL_INVALID_EVENT, CL_INVALID_VALUE, CL_PROFILING_COMMAND_COMPLETE, CL_PROFILING_COMMAND_END,
-    CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_SUBMIT,
-    CL_PROFILING_INFO_NOT_AVAILABLE, CL_RUNNING, CL_SUBMITTED, cl_context, cl_event, cl_event_info, cl_int,
-    cl_profiling_info, cl_uint,
+    CL_EVENT_CONTEXT, CL_EVENT_REFERENCE_COUNT, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_INVALID_EVENT,
+    CL_INVALID_VALUE, CL_PROFILING_COMMAND_COMPLETE, CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_QUEUED,
+    CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_SUBMIT, CL_PROFILING_INFO_NOT_AVAILABLE, CL_RUNNING, CL_SUBMITTED,
+    cl_context, cl_event, cl_event_info, cl_int, cl_profiling_info, cl_uint,
 };
 
-use crate::info::Info;
+use crate::api::enqueue::check_events;
+use crate::info::{self, Info};
 use crate::user::UserData;
 use crate::{fork, handle};
 
 /// `clCreateUserEvent`.
-#[entry_point]
+#[entry_point(clCreateUserEvent)]
 pub fn create_user_event(context: cl_context) -> Result<cl_event> {
     // "CL_INVALID_CONTEXT if context is not a valid context."
     handle::publish(Event::user(handle::get::<Context>(context)?))
 }
 
 /// `clSetUserEventStatus`.
-#[entry_point]
+#[entry_point(clSetUserEventStatus)]
 pub fn set_user_event_status(event: cl_event, execution_status: cl_int) -> Result<()> {
     // "CL_INVALID_EVENT if event is not a valid user event object."
     let event = handle::get::<Event>(event)?;
-    ensure!(event.kind() == CL_COMMAND_USER, CL_INVALID_EVENT);
+    let kind = event.kind();
+    ensure!(
+        kind == CL_COMMAND_USER,
+        CL_INVALID_EVENT,
+        "the event is that of a {}, not a user event",
+        CommandName(kind)
+    );
     // "CL_INVALID_VALUE if the execution_status is not CL_COMPLETE or a negative integer value."
-    ensure!(execution_status <= CL_COMPLETE, CL_INVALID_VALUE);
+    ensure!(
+        execution_status <= CL_COMPLETE,
+        CL_INVALID_VALUE,
+        "execution_status is {execution_status}; CL_COMPLETE or a negative value is allowed"
+    );
     fork::check()?;
     event.set_user_status(execution_status)
 }
 
 /// `clWaitForEvents`.
-#[entry_point]
+#[entry_point(clWaitForEvents)]
 pub unsafe fn wait_for_events(num_events: cl_uint, event_list: *const cl_event) -> Result<()> {
     // "CL_INVALID_VALUE if num_events is zero or event_list is NULL."
-    ensure!(num_events > 0 && !event_list.is_null(), CL_INVALID_VALUE);
+    ensure!(num_events > 0, CL_INVALID_VALUE, "num_events is 0");
     // "CL_INVALID_EVENT if event objects specified in event_list are not valid event objects."
     // SAFETY: the caller vouches for the array.
     let events = unsafe { handle::list::<Event>(num_events, event_list, CL_INVALID_VALUE)? };
     // "CL_INVALID_CONTEXT if events specified in event_list do not belong to the same context."
-    let same = |event: &Arc<Event>| Arc::ptr_eq(event.context(), events[0].context());
-    ensure!(events.iter().all(same), CL_INVALID_CONTEXT);
+    check_events(&events, events[0].context())?;
     fork::check()?;
     // This thread executes what the first waits for; the others' queues get on meanwhile.
     let first = events[0].queue().map(Arc::as_ptr);
@@ -58,15 +68,27 @@ pub unsafe fn wait_for_events(num_events: cl_uint, event_list: *const cl_event) 
         event.flush();
     }
     events.iter().for_each(|event| event.wait());
-    // "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events in event_list is a
-    // negative integer value."
-    let failed = events.iter().any(|event| event.status() < CL_COMPLETE);
-    ensure!(!failed, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    check_success(&events)
+}
+
+/// "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events in event_list is a negative
+/// integer value."
+pub fn check_success(events: &[Arc<Event>]) -> Result<()> {
+    for (i, event) in events.iter().enumerate() {
+        let (kind, status) = (CommandName(event.kind()), event.status());
+        ensure!(
+            status >= CL_COMPLETE,
+            CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
+            "event {i} of {}, {kind}, ended with {}",
+            events.len(),
+            CodeName(status)
+        );
+    }
     Ok(())
 }
 
 /// `clGetEventInfo`.
-#[entry_point]
+#[entry_point(clGetEventInfo)]
 pub unsafe fn get_event_info(
     event: cl_event,
     param_name: cl_event_info,
@@ -92,12 +114,12 @@ pub unsafe fn get_event_info(
         }
         CL_EVENT_REFERENCE_COUNT => info.value(handle::references(&event)),
         // "CL_INVALID_VALUE if param_name is not one of the supported values".
-        _ => Err(Error::new(CL_INVALID_VALUE)),
+        _ => info::unknown(param_name),
     }
 }
 
 /// `clSetEventCallback`.
-#[entry_point]
+#[entry_point(clSetEventCallback)]
 pub fn set_event_callback(
     event: cl_event,
     command_exec_callback_type: cl_int,
@@ -108,9 +130,13 @@ pub fn set_event_callback(
     let object = handle::get::<Event>(event)?;
     // "CL_INVALID_VALUE if pfn_event_notify is NULL or if command_exec_callback_type is not CL_SUBMITTED,
     // CL_RUNNING, or CL_COMPLETE."
-    let Some(notify) = pfn_notify else { return Err(Error::new(CL_INVALID_VALUE)) };
+    let Some(notify) = pfn_notify else { return Err(error!(CL_INVALID_VALUE, "pfn_notify is NULL")) };
     let known = [CL_SUBMITTED, CL_RUNNING, CL_COMPLETE].contains(&command_exec_callback_type);
-    ensure!(known, CL_INVALID_VALUE);
+    ensure!(
+        known,
+        CL_INVALID_VALUE,
+        "command_exec_callback_type is {command_exec_callback_type}; CL_SUBMITTED, CL_RUNNING or CL_COMPLETE is allowed"
+    );
     fork::check()?;
     let (handle, user_data, kept) = (UserData(event), UserData(user_data), object.clone());
     let callback = move |status| {
@@ -126,19 +152,19 @@ pub fn set_event_callback(
 }
 
 /// `clRetainEvent`: "CL_INVALID_EVENT if event is not a valid event object."
-#[entry_point]
+#[entry_point(clRetainEvent)]
 pub fn retain_event(event: cl_event) -> Result<()> {
     handle::retain::<Event>(event)
 }
 
 /// `clReleaseEvent`: "CL_INVALID_EVENT if event is not a valid event object."
-#[entry_point]
+#[entry_point(clReleaseEvent)]
 pub fn release_event(event: cl_event) -> Result<()> {
     handle::release::<Event>(event)
 }
 
 /// `clGetEventProfilingInfo`.
-#[entry_point]
+#[entry_point(clGetEventProfilingInfo)]
 pub unsafe fn get_event_profiling_info(
     event: cl_event,
     param_name: cl_profiling_info,
@@ -151,9 +177,18 @@ pub unsafe fn get_event_profiling_info(
     // "CL_PROFILING_INFO_NOT_AVAILABLE if the CL_QUEUE_PROFILING_ENABLE flag is not set for the command-queue, if
     // the execution status of the command identified by event is not CL_COMPLETE or if event is a user event
     // object."
-    let profiled = event.queue().is_some_and(|queue| queue.profiles()) && event.status() == CL_COMPLETE;
-    ensure!(profiled, CL_PROFILING_INFO_NOT_AVAILABLE);
-    let [queued, submitted, started, ended] = event.times().ok_or(Error::new(CL_PROFILING_INFO_NOT_AVAILABLE))?;
+    let queue = event.queue().ok_or_else(|| error!(CL_PROFILING_INFO_NOT_AVAILABLE, "it is a user event"))?;
+    ensure!(
+        queue.profiles(),
+        CL_PROFILING_INFO_NOT_AVAILABLE,
+        "the command's queue was created without CL_QUEUE_PROFILING_ENABLE"
+    );
+    let status = event.status();
+    let times = event.times().filter(|_| status == CL_COMPLETE);
+    let [queued, submitted, started, ended] = times.ok_or_else(|| {
+        let status = CodeName(status);
+        error!(CL_PROFILING_INFO_NOT_AVAILABLE, "the command's execution status is {status}, not CL_COMPLETE")
+    })?;
     // SAFETY: the caller vouches for the pointers.
     let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
     match param_name {
@@ -163,6 +198,6 @@ pub unsafe fn get_event_profiling_info(
         // Commands have no children here that would complete later.
         CL_PROFILING_COMMAND_END | CL_PROFILING_COMMAND_COMPLETE => info.value(ended),
         // "CL_INVALID_VALUE if param_name is not one of the supported values".
-        _ => Err(Error::new(CL_INVALID_VALUE)),
+        _ => info::unknown(param_name),
     }
 }

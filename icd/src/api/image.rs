@@ -7,12 +7,12 @@ use lockstep_icd_macros::entry_point;
 use lockstep_runtime::context::Context;
 use lockstep_runtime::image::Image;
 use lockstep_runtime::memory::Memory;
-use lockstep_runtime::{Error, Result, device, ensure, image_format};
+use lockstep_runtime::{Result, device, ensure, error, image_format};
 use opencl_sys::*;
 
-use crate::api::buffer::{check_flags, memory_in};
+use crate::api::buffer::{check_flags, kind_of, memory_in};
 use crate::handle;
-use crate::info::Info;
+use crate::info::{self, Info};
 
 /// Every type of image.
 pub const TYPES: [cl_mem_object_type; 6] = [
@@ -30,12 +30,17 @@ pub const TYPES: [cl_mem_object_type; 6] = [
 /// command_queue and image are not the same."
 pub fn image_in(context: &Arc<Context>, object: cl_mem) -> Result<(Arc<Memory>, Image)> {
     let memory = memory_in(context, object)?;
-    let image = memory.image().cloned().ok_or(CL_INVALID_MEM_OBJECT)?;
+    let image = image_of(object, &memory)?.clone();
     Ok((memory, image))
 }
 
+/// "CL_INVALID_MEM_OBJECT if image is not a valid image object".
+fn image_of(object: cl_mem, memory: &Memory) -> Result<&Image> {
+    memory.image().ok_or_else(|| error!(CL_INVALID_MEM_OBJECT, "{object:p} is {}, not an image", kind_of(memory)))
+}
+
 /// `clGetSupportedImageFormats`.
-#[entry_point]
+#[entry_point(clGetSupportedImageFormats)]
 pub unsafe fn get_supported_image_formats(
     context: cl_context,
     flags: cl_mem_flags,
@@ -49,8 +54,9 @@ pub unsafe fn get_supported_image_formats(
     // "CL_INVALID_VALUE if flags [is] not valid, if image_type is not valid [or] if num_entries is zero and
     // image_formats is not NULL."
     check_flags(flags & !CL_MEM_KERNEL_READ_AND_WRITE)?;
-    ensure!(TYPES.contains(&image_type), CL_INVALID_VALUE);
-    ensure!(image_formats.is_null() || num_entries > 0, CL_INVALID_VALUE);
+    ensure!(TYPES.contains(&image_type), CL_INVALID_VALUE, "image_type {image_type:#x} is no type of image");
+    let has_room = image_formats.is_null() || num_entries > 0;
+    ensure!(has_room, CL_INVALID_VALUE, "num_entries is 0, and image_formats is not NULL");
     let only_read = flags & CL_MEM_READ_ONLY != 0;
     let formats: Vec<_> = image_format::all()
         .filter(|format| device::has_images() && format.suits(image_type) && (only_read || format.is_writable()))
@@ -70,7 +76,7 @@ pub unsafe fn get_supported_image_formats(
 }
 
 /// `clGetImageInfo`.
-#[entry_point]
+#[entry_point(clGetImageInfo)]
 pub unsafe fn get_image_info(
     image: cl_mem,
     param_name: cl_image_info,
@@ -80,7 +86,7 @@ pub unsafe fn get_image_info(
 ) -> Result<()> {
     // "CL_INVALID_MEM_OBJECT if image is a not a valid image object."
     let memory = handle::get::<Memory>(image)?;
-    let image = memory.image().ok_or(CL_INVALID_MEM_OBJECT)?;
+    let image = image_of(image, &memory)?;
     // SAFETY: the caller vouches for the pointers.
     let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
     let where_it_counts = |counts: bool, value: usize| if counts { value } else { 0 };
@@ -102,6 +108,6 @@ pub unsafe fn get_image_info(
         }
         CL_IMAGE_NUM_MIP_LEVELS | CL_IMAGE_NUM_SAMPLES => info.value::<cl_uint>(0),
         // "CL_INVALID_VALUE if param_name is not valid".
-        _ => Err(Error::new(CL_INVALID_VALUE)),
+        _ => info::unknown(param_name),
     }
 }

@@ -13,8 +13,8 @@ use lockstep_runtime::{Result, ensure};
 use opencl_sys::{
     CL_COMMAND_COPY_BUFFER_TO_IMAGE, CL_COMMAND_COPY_IMAGE, CL_COMMAND_COPY_IMAGE_TO_BUFFER, CL_COMMAND_FILL_IMAGE,
     CL_COMMAND_MAP_IMAGE, CL_COMMAND_READ_IMAGE, CL_COMMAND_WRITE_IMAGE, CL_FALSE, CL_IMAGE_FORMAT_MISMATCH,
-    CL_INVALID_MEM_OBJECT, CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_MAP_READ, CL_MEM_COPY_OVERLAP,
-    CL_MEM_OBJECT_IMAGE1D_BUFFER, cl_bool, cl_command_queue, cl_event, cl_map_flags, cl_mem, cl_uint,
+    CL_INVALID_MEM_OBJECT, CL_INVALID_VALUE, CL_MAP_READ, CL_MEM_COPY_OVERLAP, CL_MEM_OBJECT_IMAGE1D_BUFFER, cl_bool,
+    cl_command_queue, cl_event, cl_map_flags, cl_mem, cl_uint,
 };
 
 use crate::api::buffer::buffer_in;
@@ -22,7 +22,7 @@ use crate::api::enqueue::{Completion, enqueue, wait_list};
 use crate::api::image::image_in;
 use crate::api::memory_object::keep_until_then;
 use crate::api::rect::three;
-use crate::api::transfer::check_map_flags;
+use crate::api::transfer::{check_host_access, check_map_flags, of_source, of_target};
 use crate::handle;
 
 /// A box of an image as the application names it: where it lies, and its size in bytes, rows and slices.
@@ -31,7 +31,7 @@ use crate::handle;
 /// The pointers are null or lead to three elements.
 unsafe fn part(image: &Image, origin: *const usize, region: *const usize) -> Result<(Layout, Region)> {
     // SAFETY: the same contract.
-    unsafe { image.boxed(three(origin)?, three(region)?) }
+    unsafe { image.boxed(three("the origin", origin)?, three("region", region)?) }
 }
 
 /// What `clEnqueueReadImage` and `clEnqueueWriteImage` have in common.
@@ -57,13 +57,12 @@ impl HostBox {
             let (memory, image) = image_in(queue.context(), self.image)?;
             let (inside, bytes) = part(&image, self.origin, self.region)?;
             // "CL_INVALID_VALUE [...] if ptr is NULL".
-            ensure!(!self.ptr.is_null(), CL_INVALID_VALUE);
-            let outside = image.host_layout(three(self.region)?, self.pitches[0], self.pitches[1])?;
+            ensure!(!self.ptr.is_null(), CL_INVALID_VALUE, "ptr is NULL");
+            let outside = image.host_layout(three("region", self.region)?, self.pitches[0], self.pitches[1])?;
             let waits = wait_list(queue.context(), self.waits.0, self.waits.1)?;
             // "CL_INVALID_OPERATION if clEnqueueReadImage is called on image which has been created with
             // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS", and likewise for writing.
-            let allowed = if writes { memory.host_may_write() } else { memory.host_may_read() };
-            ensure!(allowed, CL_INVALID_OPERATION);
+            check_host_access(&memory, !writes, writes)?;
             let host = (Side::Host(HostPointer::new(self.ptr.cast())), outside);
             let own = (Side::Buffer(memory), inside);
             let (kind, work) = if writes {
@@ -78,7 +77,7 @@ impl HostBox {
 }
 
 /// `clEnqueueReadImage`.
-#[entry_point]
+#[entry_point(clEnqueueReadImage)]
 pub unsafe fn enqueue_read_image(
     command_queue: cl_command_queue,
     image: cl_mem,
@@ -100,7 +99,7 @@ pub unsafe fn enqueue_read_image(
 }
 
 /// `clEnqueueWriteImage`.
-#[entry_point]
+#[entry_point(clEnqueueWriteImage)]
 pub unsafe fn enqueue_write_image(
     command_queue: cl_command_queue,
     image: cl_mem,
@@ -122,7 +121,7 @@ pub unsafe fn enqueue_write_image(
 }
 
 /// `clEnqueueFillImage`.
-#[entry_point]
+#[entry_point(clEnqueueFillImage)]
 pub unsafe fn enqueue_fill_image(
     command_queue: cl_command_queue,
     image: cl_mem,
@@ -138,7 +137,7 @@ pub unsafe fn enqueue_fill_image(
         let queue = handle::get::<Queue>(command_queue)?;
         let (memory, image) = image_in(queue.context(), image)?;
         // "CL_INVALID_VALUE if fill_color is NULL".
-        ensure!(!fill_color.is_null(), CL_INVALID_VALUE);
+        ensure!(!fill_color.is_null(), CL_INVALID_VALUE, "fill_color is NULL");
         let (layout, bytes) = part(&image, origin, region)?;
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
         // "The fill color is a single floating-point value if the channel order is CL_DEPTH. Otherwise, the fill color
@@ -154,7 +153,7 @@ pub unsafe fn enqueue_fill_image(
 }
 
 /// `clEnqueueCopyImage`.
-#[entry_point]
+#[entry_point(clEnqueueCopyImage)]
 pub unsafe fn enqueue_copy_image(
     command_queue: cl_command_queue,
     src_image: cl_mem,
@@ -169,19 +168,26 @@ pub unsafe fn enqueue_copy_image(
     // SAFETY: the caller vouches for the pointers.
     unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
-        let (source, source_image) = image_in(queue.context(), src_image)?;
-        let (target, target_image) = image_in(queue.context(), dst_image)?;
+        let (source, source_image) = image_in(queue.context(), src_image).map_err(of_source)?;
+        let (target, target_image) = image_in(queue.context(), dst_image).map_err(of_target)?;
         // "CL_IMAGE_FORMAT_MISMATCH if src_image and dst_image do not use the same image format".
-        ensure!(source_image.format == target_image.format, CL_IMAGE_FORMAT_MISMATCH);
-        let (from, bytes) = part(&source_image, src_origin, region)?;
-        let (to, target_bytes) = part(&target_image, dst_origin, region)?;
+        let formats = [source_image.format, target_image.format].map(|format| (format.order, format.data_type));
+        let [(order, data_type), (other_order, other_type)] = formats;
+        ensure!(
+            formats[0] == formats[1],
+            CL_IMAGE_FORMAT_MISMATCH,
+            "src_image has channel order {order:#x} and data type {data_type:#x}, dst_image {other_order:#x} and \
+             {other_type:#x}"
+        );
+        let (from, bytes) = part(&source_image, src_origin, region).map_err(of_source)?;
+        let (to, target_bytes) = part(&target_image, dst_origin, region).map_err(of_target)?;
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
         // "CL_MEM_COPY_OVERLAP if src_image and dst_image are the same image object and the source and destination
         // regions overlap".
         if let Some((source_origin, target_origin)) = source.shared_offsets(&target) {
             let moved = |layout: Layout, by: usize| Layout { offset: layout.offset + by, ..layout };
             let overlap = boxes_overlap((moved(from, source_origin), bytes), (moved(to, target_origin), target_bytes));
-            ensure!(!overlap, CL_MEM_COPY_OVERLAP);
+            ensure!(!overlap, CL_MEM_COPY_OVERLAP, "the two regions are in one image, and overlap");
         }
         let work = copy_box((Side::Buffer(source), from), (Side::Buffer(target), to), bytes);
         enqueue(&queue, CL_COMMAND_COPY_IMAGE, waits, work, Completion { blocking: false, event })
@@ -194,8 +200,9 @@ pub unsafe fn enqueue_copy_image(
 /// and likewise for the source.
 fn in_buffer(size: usize, offset: usize, bytes: Region) -> Result<Layout> {
     let slice_pitch = bytes[0] * bytes[1];
-    let fits = offset.checked_add(slice_pitch * bytes[2]).is_some_and(|end| end <= size);
-    ensure!(fits, CL_INVALID_VALUE);
+    let all = slice_pitch * bytes[2];
+    let fits = offset.checked_add(all).is_some_and(|end| end <= size);
+    ensure!(fits, CL_INVALID_VALUE, "{all} bytes from {offset} on are outside of the buffer, which has {size}");
     Ok(Layout { offset, row_pitch: bytes[0], slice_pitch })
 }
 
@@ -206,7 +213,7 @@ fn is_line_of(memory: &Memory, buffer: &Arc<Memory>) -> bool {
 }
 
 /// `clEnqueueCopyImageToBuffer`.
-#[entry_point]
+#[entry_point(clEnqueueCopyImageToBuffer)]
 pub unsafe fn enqueue_copy_image_to_buffer(
     command_queue: cl_command_queue,
     src_image: cl_mem,
@@ -221,10 +228,10 @@ pub unsafe fn enqueue_copy_image_to_buffer(
     // SAFETY: the caller vouches for the pointers.
     unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
-        let (source, image) = image_in(queue.context(), src_image)?;
-        let target = buffer_in(queue.context(), dst_buffer)?;
+        let (source, image) = image_in(queue.context(), src_image).map_err(of_source)?;
+        let target = buffer_in(queue.context(), dst_buffer).map_err(of_target)?;
         // "CL_INVALID_MEM_OBJECT […] if src_image is a 1D image buffer object created from dst_buffer".
-        ensure!(!is_line_of(&source, &target), CL_INVALID_MEM_OBJECT);
+        ensure!(!is_line_of(&source, &target), CL_INVALID_MEM_OBJECT, "src_image is made of dst_buffer");
         let (from, bytes) = part(&image, src_origin, region)?;
         let to = in_buffer(target.size(), dst_offset, bytes)?;
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
@@ -234,7 +241,7 @@ pub unsafe fn enqueue_copy_image_to_buffer(
 }
 
 /// `clEnqueueCopyBufferToImage`.
-#[entry_point]
+#[entry_point(clEnqueueCopyBufferToImage)]
 pub unsafe fn enqueue_copy_buffer_to_image(
     command_queue: cl_command_queue,
     src_buffer: cl_mem,
@@ -249,10 +256,10 @@ pub unsafe fn enqueue_copy_buffer_to_image(
     // SAFETY: the caller vouches for the pointers.
     unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
-        let source = buffer_in(queue.context(), src_buffer)?;
-        let (target, image) = image_in(queue.context(), dst_image)?;
+        let source = buffer_in(queue.context(), src_buffer).map_err(of_source)?;
+        let (target, image) = image_in(queue.context(), dst_image).map_err(of_target)?;
         // "CL_INVALID_MEM_OBJECT […] if dst_image is a 1D image buffer object created from src_buffer".
-        ensure!(!is_line_of(&target, &source), CL_INVALID_MEM_OBJECT);
+        ensure!(!is_line_of(&target, &source), CL_INVALID_MEM_OBJECT, "dst_image is made of src_buffer");
         let (to, bytes) = part(&image, dst_origin, region)?;
         let from = in_buffer(source.size(), src_offset, bytes)?;
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
@@ -262,7 +269,7 @@ pub unsafe fn enqueue_copy_buffer_to_image(
 }
 
 /// `clEnqueueMapImage`.
-#[entry_point]
+#[entry_point(clEnqueueMapImage)]
 pub unsafe fn enqueue_map_image(
     command_queue: cl_command_queue,
     image: cl_mem,
@@ -283,15 +290,18 @@ pub unsafe fn enqueue_map_image(
     check_map_flags(map_flags)?;
     // "CL_INVALID_VALUE if image_row_pitch is NULL"; "if image is a 3D image, 1D or 2D image array object and
     // image_slice_pitch is NULL".
-    ensure!(!image_row_pitch.is_null(), CL_INVALID_VALUE);
-    ensure!(!image.has_slices() || !image_slice_pitch.is_null(), CL_INVALID_VALUE);
+    ensure!(!image_row_pitch.is_null(), CL_INVALID_VALUE, "image_row_pitch is NULL");
+    ensure!(
+        !image.has_slices() || !image_slice_pitch.is_null(),
+        CL_INVALID_VALUE,
+        "image_slice_pitch is NULL, and the image has slices"
+    );
     // SAFETY: the caller vouches for the list.
     let waits = unsafe { wait_list(queue.context(), num_events_in_wait_list, event_wait_list)? };
     // "CL_INVALID_OPERATION if image has been created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS and
     // CL_MAP_READ is set in map_flags [or] with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS and CL_MAP_WRITE or
     // CL_MAP_WRITE_INVALIDATE_REGION is set".
-    let (reads, writes) = (map_flags & CL_MAP_READ != 0, map_flags & !CL_MAP_READ != 0);
-    ensure!((memory.host_may_read() || !reads) && (memory.host_may_write() || !writes), CL_INVALID_OPERATION);
+    check_host_access(&memory, map_flags & CL_MAP_READ != 0, map_flags & !CL_MAP_READ != 0)?;
     let pointer = memory.map_box(map_flags, layout, bytes)?;
     let work = keep_until_then(vec![memory.clone()]);
     let completion = Completion { blocking: blocking_map != CL_FALSE, event };

@@ -1,7 +1,6 @@
 //! Kernel objects (OpenCL API, 5.9): creation, arguments, queries.
 
 use std::ffi::{CStr, c_char, c_void};
-use std::sync::Arc;
 
 use lockstep_icd_macros::entry_point;
 use lockstep_runtime::device::Device;
@@ -10,45 +9,45 @@ use lockstep_runtime::program::{self, Program};
 use lockstep_runtime::sampler::Sampler;
 use lockstep_runtime::{Error, Result, ensure};
 use opencl_sys::{
-    CL_INVALID_ARG_INDEX, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_CONTEXT, CL_INVALID_DEVICE,
-    CL_INVALID_MEM_OBJECT, CL_INVALID_SAMPLER, CL_INVALID_VALUE, CL_KERNEL_ARG_ACCESS_NONE,
-    CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_ACCESS_READ_ONLY, CL_KERNEL_ARG_ACCESS_READ_WRITE,
-    CL_KERNEL_ARG_ACCESS_WRITE_ONLY, CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL,
-    CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER,
-    CL_KERNEL_ARG_INFO_NOT_AVAILABLE, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_CONST, CL_KERNEL_ARG_TYPE_NAME,
-    CL_KERNEL_ARG_TYPE_PIPE, CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_ARG_TYPE_RESTRICT, CL_KERNEL_ARG_TYPE_VOLATILE,
-    CL_KERNEL_ATTRIBUTES, CL_KERNEL_COMPILE_NUM_SUB_GROUPS, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL,
-    CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT, CL_KERNEL_FUNCTION_NAME, CL_KERNEL_LOCAL_MEM_SIZE,
-    CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, CL_KERNEL_MAX_NUM_SUB_GROUPS, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE,
-    CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PROGRAM,
+    CL_INVALID_ARG_INDEX, CL_INVALID_ARG_VALUE, CL_INVALID_DEVICE, CL_INVALID_MEM_OBJECT, CL_INVALID_SAMPLER,
+    CL_INVALID_VALUE, CL_KERNEL_ARG_ACCESS_NONE, CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_ACCESS_READ_ONLY,
+    CL_KERNEL_ARG_ACCESS_READ_WRITE, CL_KERNEL_ARG_ACCESS_WRITE_ONLY, CL_KERNEL_ARG_ADDRESS_CONSTANT,
+    CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE,
+    CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_INFO_NOT_AVAILABLE, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_CONST,
+    CL_KERNEL_ARG_TYPE_NAME, CL_KERNEL_ARG_TYPE_PIPE, CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_ARG_TYPE_RESTRICT,
+    CL_KERNEL_ARG_TYPE_VOLATILE, CL_KERNEL_ATTRIBUTES, CL_KERNEL_COMPILE_NUM_SUB_GROUPS,
+    CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT,
+    CL_KERNEL_FUNCTION_NAME, CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT,
+    CL_KERNEL_MAX_NUM_SUB_GROUPS, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, CL_KERNEL_NUM_ARGS,
+    CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PROGRAM,
     CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_SPILL_MEM_SIZE_INTEL, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE,
     CL_KERNEL_WORK_GROUP_SIZE, CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY, cl_device_id, cl_kernel, cl_kernel_arg_info,
     cl_kernel_info, cl_kernel_sub_group_info, cl_kernel_work_group_info, cl_mem, cl_mem_device_address_ext, cl_program,
     cl_sampler, cl_uint, cl_ulong,
 };
 
-use crate::api::buffer::buffer_in;
+use crate::api::buffer::{buffer_in, check_context};
 use crate::api::image::image_in;
 use crate::api::pipe::pipe_in;
 use crate::handle;
-use crate::info::Info;
+use crate::info::{self, Info};
 
 /// Work-items that make best use of the SIMD registers: CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE.
 const PREFERRED_MULTIPLE: usize = 16;
 
 /// `clCreateKernel`.
-#[entry_point]
+#[entry_point(clCreateKernel)]
 pub unsafe fn create_kernel(program: cl_program, kernel_name: *const c_char) -> Result<cl_kernel> {
     let program = handle::get::<Program>(program)?;
     // "CL_INVALID_VALUE if kernel_name is NULL."
-    ensure!(!kernel_name.is_null(), CL_INVALID_VALUE);
+    ensure!(!kernel_name.is_null(), CL_INVALID_VALUE, "kernel_name is NULL");
     // SAFETY: the caller vouches for the terminating null.
     let name = program::text(unsafe { CStr::from_ptr(kernel_name) }.to_bytes())?;
     handle::publish(Kernel::new(&program, name)?)
 }
 
 /// `clCreateKernelsInProgram`.
-#[entry_point]
+#[entry_point(clCreateKernelsInProgram)]
 pub unsafe fn create_kernels_in_program(
     program: cl_program,
     num_kernels: cl_uint,
@@ -59,7 +58,11 @@ pub unsafe fn create_kernels_in_program(
     let count = program.executable()?.outline().kernels.len();
     if !kernels.is_null() {
         // "CL_INVALID_VALUE if kernels is not NULL and num_kernels is less than the number of kernels in program."
-        ensure!(num_kernels as usize >= count, CL_INVALID_VALUE);
+        ensure!(
+            num_kernels as usize >= count,
+            CL_INVALID_VALUE,
+            "num_kernels is {num_kernels}; the program has {count} kernels"
+        );
         for (index, kernel) in Kernel::all(&program)?.into_iter().enumerate() {
             let handle = handle::publish(kernel)?;
             // SAFETY: the caller vouches for `num_kernels` places, which are enough.
@@ -74,25 +77,25 @@ pub unsafe fn create_kernels_in_program(
 }
 
 /// `clCloneKernel`.
-#[entry_point]
+#[entry_point(clCloneKernel)]
 pub fn clone_kernel(source_kernel: cl_kernel) -> Result<cl_kernel> {
     handle::publish(handle::get::<Kernel>(source_kernel)?.duplicate())
 }
 
 /// `clRetainKernel`: "CL_INVALID_KERNEL if kernel is not a valid kernel object."
-#[entry_point]
+#[entry_point(clRetainKernel)]
 pub fn retain_kernel(kernel: cl_kernel) -> Result<()> {
     handle::retain::<Kernel>(kernel)
 }
 
 /// `clReleaseKernel`: "CL_INVALID_KERNEL if kernel is not a valid kernel object."
-#[entry_point]
+#[entry_point(clReleaseKernel)]
 pub fn release_kernel(kernel: cl_kernel) -> Result<()> {
     handle::release::<Kernel>(kernel)
 }
 
 /// `clSetKernelArg`.
-#[entry_point]
+#[entry_point(clSetKernelArg)]
 pub unsafe fn set_kernel_arg(
     kernel: cl_kernel,
     arg_index: cl_uint,
@@ -101,19 +104,21 @@ pub unsafe fn set_kernel_arg(
 ) -> Result<()> {
     let kernel = handle::get::<Kernel>(kernel)?;
     let index = arg_index as usize;
+    let named = |error: Error| error.about(kernel.argument(index));
     match kernel.param(index)?.kind {
         ParamKind::Value => {
             // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value."
-            ensure!(!arg_value.is_null(), CL_INVALID_ARG_VALUE);
+            let argument = kernel.argument(index);
+            ensure!(!arg_value.is_null(), CL_INVALID_ARG_VALUE, "{argument} is a plain value; arg_value is NULL");
             // "CL_INVALID_ARG_SIZE if arg_size does not match the size of the data type for an argument that is not
             // a memory object".
-            ensure!(arg_size == kernel.param(index)?.size as usize, CL_INVALID_ARG_SIZE);
+            kernel.check_size(index, arg_size, kernel.param(index)?.size as usize)?;
             // SAFETY: the caller vouches for `arg_size` bytes.
             kernel.set_value(index, unsafe { std::slice::from_raw_parts(arg_value.cast(), arg_size) })
         }
         ParamKind::Pointer(_) => {
             // "[…] or if the argument is a memory object and arg_size != sizeof(cl_mem)".
-            ensure!(arg_size == size_of::<cl_mem>(), CL_INVALID_ARG_SIZE);
+            kernel.check_size(index, arg_size, size_of::<cl_mem>())?;
             let object = if arg_value.is_null() {
                 std::ptr::null_mut()
             } else {
@@ -126,53 +131,66 @@ pub unsafe fn set_kernel_arg(
             // the context associated with kernel and an OpenCL object pointed to by arg_value are not the same".
             let context = kernel.program().context();
             if kernel.param(index)?.is_pipe() {
-                return kernel.set_buffer(index, Some(&pipe_in(context, object)?));
+                return kernel.set_buffer(index, Some(&pipe_in(context, object).map_err(named)?));
             }
-            let buffer = (!object.is_null()).then(|| buffer_in(context, object)).transpose()?;
+            let buffer = (!object.is_null()).then(|| buffer_in(context, object).map_err(named)).transpose()?;
             kernel.set_buffer(index, buffer.as_ref())
         }
         ParamKind::Local => {
             // "If the argument is declared with the local qualifier, the arg_value entry must be NULL."
-            ensure!(arg_value.is_null(), CL_INVALID_ARG_VALUE);
+            let argument = kernel.argument(index);
+            ensure!(
+                arg_value.is_null(),
+                CL_INVALID_ARG_VALUE,
+                "{argument} is local memory; arg_value is {arg_value:p}, and NULL is allowed"
+            );
             kernel.set_local(index, arg_size as u64)
         }
         ParamKind::Image => {
-            ensure!(arg_size == size_of::<cl_mem>(), CL_INVALID_ARG_SIZE);
+            kernel.check_size(index, arg_size, size_of::<cl_mem>())?;
             // "CL_INVALID_MEM_OBJECT if arg_value is NULL and it must point to a valid memory object [or] does not
             // point to a valid memory object".
-            ensure!(!arg_value.is_null(), CL_INVALID_MEM_OBJECT);
+            let argument = kernel.argument(index);
+            ensure!(!arg_value.is_null(), CL_INVALID_MEM_OBJECT, "{argument} is an image; arg_value is NULL");
             // SAFETY: the caller vouches for `arg_size` bytes, which hold a handle.
             let object = unsafe { arg_value.cast::<cl_mem>().read_unaligned() };
-            let (memory, _) = image_in(kernel.program().context(), object)?;
+            let (memory, _) = image_in(kernel.program().context(), object).map_err(named)?;
             // "CL_INVALID_ARG_VALUE if the argument is an image declared with the read_only qualifier and arg_value
             // refers to an image object created with cl_mem_flags of CL_MEM_WRITE_ONLY, or if the image argument is
             // declared with the write_only qualifier and arg_value refers to an image object created with
             // cl_mem_flags of CL_MEM_READ_ONLY."
-            let forbidden = match kernel.param(index)?.access.as_str() {
+            let access = kernel.param(index)?.access.as_str();
+            let forbidden = match access {
                 "read_only" => CL_MEM_WRITE_ONLY,
                 "write_only" => CL_MEM_READ_ONLY,
                 _ => CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,
             };
-            ensure!(memory.flags() & forbidden == 0, CL_INVALID_ARG_VALUE);
+            ensure!(
+                memory.flags() & forbidden == 0,
+                CL_INVALID_ARG_VALUE,
+                "{argument} is {access}; the image's flags are {:#x}",
+                memory.flags()
+            );
             kernel.set_image(index, &memory)
         }
         ParamKind::Sampler => {
             // "CL_INVALID_ARG_SIZE […] if arg_size != sizeof(cl_sampler) and the argument is a sampler."
-            ensure!(arg_size == size_of::<cl_sampler>(), CL_INVALID_ARG_SIZE);
+            kernel.check_size(index, arg_size, size_of::<cl_sampler>())?;
             // "CL_INVALID_SAMPLER if the kernel argument is a sampler, but arg_value does not point to a valid sampler
             // object."
-            ensure!(!arg_value.is_null(), CL_INVALID_SAMPLER);
+            let argument = kernel.argument(index);
+            ensure!(!arg_value.is_null(), CL_INVALID_SAMPLER, "{argument} is a sampler; arg_value is NULL");
             // SAFETY: the caller vouches for `arg_size` bytes, which hold a handle.
             let sampler = unsafe { arg_value.cast::<cl_sampler>().read_unaligned() };
-            let sampler = handle::get::<Sampler>(sampler)?;
-            ensure!(Arc::ptr_eq(&sampler.context, kernel.program().context()), CL_INVALID_CONTEXT);
+            let sampler = handle::get::<Sampler>(sampler).map_err(named)?;
+            check_context(&sampler.context, kernel.program().context(), "the sampler").map_err(named)?;
             kernel.set_sampler(index, &sampler)
         }
     }
 }
 
 /// `clSetKernelArgDevicePointerEXT`: "it's legal to pass invalid pointers".
-#[entry_point]
+#[entry_point(clSetKernelArgDevicePointerEXT)]
 pub fn set_kernel_arg_device_pointer(
     kernel: cl_kernel,
     arg_index: cl_uint,
@@ -182,12 +200,17 @@ pub fn set_kernel_arg_device_pointer(
     let index = arg_index as usize;
     // "CL_INVALID_ARG_INDEX if arg_index is not a valid argument index [or] corresponds to an argument that is not a
     // pointer to the global address space."
-    ensure!(kernel.param(index)?.kind == ParamKind::Pointer(Space::Global), CL_INVALID_ARG_INDEX);
+    ensure!(
+        kernel.param(index)?.kind == ParamKind::Pointer(Space::Global),
+        CL_INVALID_ARG_INDEX,
+        "{} is not a pointer to global memory",
+        kernel.argument(index)
+    );
     kernel.set_pointer(index, arg_value)
 }
 
 /// `clGetKernelInfo`.
-#[entry_point]
+#[entry_point(clGetKernelInfo)]
 pub unsafe fn get_kernel_info(
     kernel: cl_kernel,
     param_name: cl_kernel_info,
@@ -205,12 +228,12 @@ pub unsafe fn get_kernel_info(
         CL_KERNEL_CONTEXT => info.value(handle::of(kernel.program().context())),
         CL_KERNEL_PROGRAM => info.value(handle::of(kernel.program())),
         CL_KERNEL_ATTRIBUTES => info.string(&kernel.outline().attrs.text),
-        _ => Err(Error::new(CL_INVALID_VALUE)),
+        _ => info::unknown(param_name),
     }
 }
 
 /// `clGetKernelWorkGroupInfo`.
-#[entry_point]
+#[entry_point(clGetKernelWorkGroupInfo)]
 pub unsafe fn get_kernel_work_group_info(
     kernel: cl_kernel,
     device: cl_device_id,
@@ -237,7 +260,7 @@ pub unsafe fn get_kernel_work_group_info(
         CL_KERNEL_SPILL_MEM_SIZE_INTEL => info.value::<cl_ulong>(0),
         // CL_KERNEL_GLOBAL_WORK_SIZE: "CL_INVALID_VALUE […] if device is not a custom device and kernel is not a
         // built-in kernel".
-        _ => Err(Error::new(CL_INVALID_VALUE)),
+        _ => info::unknown(param_name),
     }
 }
 
@@ -245,14 +268,15 @@ pub unsafe fn get_kernel_work_group_info(
 /// more than one device associated with kernel."
 fn check_device(kernel: &Kernel, device: cl_device_id) -> Result<()> {
     if device.is_null() {
-        ensure!(kernel.program().devices().len() == 1, CL_INVALID_DEVICE);
+        let count = kernel.program().devices().len();
+        ensure!(count == 1, CL_INVALID_DEVICE, "device is NULL, and the kernel's program is for {count} devices");
         return Ok(());
     }
     program::check_devices(kernel.program(), &[handle::get::<Device>(device)?])
 }
 
 /// `clGetKernelArgInfo`.
-#[entry_point]
+#[entry_point(clGetKernelArgInfo)]
 pub unsafe fn get_kernel_arg_info(
     kernel: cl_kernel,
     arg_index: cl_uint,
@@ -264,7 +288,11 @@ pub unsafe fn get_kernel_arg_info(
     let kernel = handle::get::<Kernel>(kernel)?;
     let param = kernel.param(arg_index as usize)?;
     // "CL_KERNEL_ARG_INFO_NOT_AVAILABLE if the argument information is not available for kernel."
-    ensure!(!param.type_name.is_empty(), CL_KERNEL_ARG_INFO_NOT_AVAILABLE);
+    ensure!(
+        !param.type_name.is_empty(),
+        CL_KERNEL_ARG_INFO_NOT_AVAILABLE,
+        "the program was made without information on arguments"
+    );
     // SAFETY: the caller vouches for the pointers.
     let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
     match param_name {
@@ -288,7 +316,7 @@ pub unsafe fn get_kernel_arg_info(
             }))
         }
         CL_KERNEL_ARG_NAME => info.string(&param.name),
-        _ => Err(Error::new(CL_INVALID_VALUE)),
+        _ => info::unknown(param_name),
     }
 }
 
@@ -307,7 +335,7 @@ fn sub_groups_of(local: &[usize], size: usize) -> usize {
 }
 
 /// `clGetKernelSubGroupInfo`: sub-groups are gangs, and a kernel's gangs have a fixed number of lanes.
-#[entry_point]
+#[entry_point(clGetKernelSubGroupInfoKHR)]
 pub unsafe fn get_kernel_sub_group_info(
     kernel: cl_kernel,
     device: cl_device_id,
@@ -325,7 +353,12 @@ pub unsafe fn get_kernel_sub_group_info(
     let input = |most: usize| -> Result<Vec<usize>> {
         let word = size_of::<usize>();
         let fits = input_value_size.is_multiple_of(word) && (1..=most).contains(&(input_value_size / word));
-        ensure!(fits && !input_value.is_null(), CL_INVALID_VALUE);
+        ensure!(
+            fits,
+            CL_INVALID_VALUE,
+            "input_value_size is {input_value_size}; 1 to {most} values of {word} bytes are allowed"
+        );
+        ensure!(!input_value.is_null(), CL_INVALID_VALUE, "input_value is NULL");
         let values = input_value.cast::<usize>();
         // SAFETY: the caller vouches that so many bytes can be read; nothing is asked of their alignment.
         Ok((0..input_value_size / word).map(|index| unsafe { values.add(index).read_unaligned() }).collect())
@@ -360,6 +393,6 @@ pub unsafe fn get_kernel_sub_group_info(
         CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL => {
             info.value(kernel.outline().attrs.reqd_sub_group_size.unwrap_or(0) as usize)
         }
-        _ => Err(Error::new(CL_INVALID_VALUE)),
+        _ => info::unknown(param_name),
     }
 }

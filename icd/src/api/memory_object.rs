@@ -7,7 +7,7 @@ use lockstep_icd_macros::entry_point;
 use lockstep_runtime::command::Work;
 use lockstep_runtime::memory::Memory;
 use lockstep_runtime::queue::Queue;
-use lockstep_runtime::{Error, Result, ensure, svm};
+use lockstep_runtime::{Error, Result, ensure, error, svm};
 use opencl_sys::{
     CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_COMMAND_UNMAP_MEM_OBJECT, CL_INVALID_MEM_OBJECT, CL_INVALID_OPERATION,
     CL_INVALID_VALUE, CL_MEM_ASSOCIATED_MEMOBJECT, CL_MEM_CONTEXT, CL_MEM_DEVICE_ADDRESS_EXT,
@@ -20,24 +20,24 @@ use opencl_sys::{
 use crate::api::buffer::memory_in;
 use crate::api::enqueue::{Completion, enqueue, wait_list};
 use crate::api::svm_transfer::check_migration;
-use crate::handle;
-use crate::info::Info;
+use crate::handle::{self, Object};
+use crate::info::{self, Info};
 use crate::user::UserData;
 
 /// `clRetainMemObject`: "CL_INVALID_MEM_OBJECT if memobj is not a valid memory object".
-#[entry_point]
+#[entry_point(clRetainMemObject)]
 pub fn retain_mem_object(memobj: cl_mem) -> Result<()> {
     handle::retain::<Memory>(memobj)
 }
 
 /// `clReleaseMemObject`: "CL_INVALID_MEM_OBJECT if memobj is not a valid memory object."
-#[entry_point]
+#[entry_point(clReleaseMemObject)]
 pub fn release_mem_object(memobj: cl_mem) -> Result<()> {
     handle::release::<Memory>(memobj)
 }
 
 /// `clSetMemObjectDestructorCallback`.
-#[entry_point]
+#[entry_point(clSetMemObjectDestructorCallback)]
 pub fn set_mem_object_destructor_callback(
     memobj: cl_mem,
     pfn_notify: Option<unsafe extern "C" fn(cl_mem, *mut c_void)>,
@@ -46,7 +46,7 @@ pub fn set_mem_object_destructor_callback(
     // "CL_INVALID_MEM_OBJECT if memobj is not a valid memory object."
     let memory = handle::get::<Memory>(memobj)?;
     // "CL_INVALID_VALUE if pfn_notify is NULL."
-    let Some(notify) = pfn_notify else { return Err(Error::new(CL_INVALID_VALUE)) };
+    let Some(notify) = pfn_notify else { return Err(error!(CL_INVALID_VALUE, "pfn_notify is NULL")) };
     let (memobj, user_data) = (UserData(memobj), UserData(user_data));
     // SAFETY: the application registered this function for this call, and its data with it.
     memory.on_destruction(Box::new(move || unsafe { notify(memobj.get(), user_data.get()) }));
@@ -54,7 +54,7 @@ pub fn set_mem_object_destructor_callback(
 }
 
 /// `clGetMemObjectInfo`.
-#[entry_point]
+#[entry_point(clGetMemObjectInfo)]
 pub unsafe fn get_mem_object_info(
     memobj: cl_mem,
     param_name: cl_mem_info,
@@ -86,19 +86,23 @@ pub unsafe fn get_mem_object_info(
         CL_MEM_DEVICE_ADDRESS_EXT => {
             // "CL_INVALID_OPERATION […] if the buffer was not allocated with CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT."
             let asked = [CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, CL_TRUE.into(), 0];
-            ensure!(memory.properties() == asked, CL_INVALID_OPERATION);
+            ensure!(
+                memory.properties() == asked,
+                CL_INVALID_OPERATION,
+                "the buffer was created without CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT"
+            );
             // "a list of device addresses for the buffer, one for each device in the context".
             let address = memory.start() as cl_mem_device_address_ext;
             info.slice(&vec![address; memory.context().devices().len()])
         }
         CL_MEM_PROPERTIES => info.slice(memory.properties()),
         // "CL_INVALID_VALUE if param_name is not one of the supported values".
-        _ => Err(Error::new(CL_INVALID_VALUE)),
+        _ => info::unknown(param_name),
     }
 }
 
 /// `clEnqueueUnmapMemObject`.
-#[entry_point]
+#[entry_point(clEnqueueUnmapMemObject)]
 pub unsafe fn enqueue_unmap_mem_object(
     command_queue: cl_command_queue,
     memobj: cl_mem,
@@ -111,7 +115,7 @@ pub unsafe fn enqueue_unmap_mem_object(
     let queue = handle::get::<Queue>(command_queue)?;
     let memory = memory_in(queue.context(), memobj)?;
     // "CL_INVALID_MEM_OBJECT if memobj is not a valid memory object or is a pipe object."
-    ensure!(memory.pipe().is_none(), CL_INVALID_MEM_OBJECT);
+    ensure!(memory.pipe().is_none(), CL_INVALID_MEM_OBJECT, "{memobj:p} is a pipe, which cannot be mapped");
     // SAFETY: the caller vouches for the list and for `event`.
     unsafe {
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
@@ -132,7 +136,7 @@ pub fn keep_until_then(memory: Vec<Arc<Memory>>) -> Work {
 }
 
 /// `clEnqueueMigrateMemObjects`.
-#[entry_point]
+#[entry_point(clEnqueueMigrateMemObjects)]
 pub unsafe fn enqueue_migrate_mem_objects(
     command_queue: cl_command_queue,
     num_mem_objects: cl_uint,
@@ -145,14 +149,17 @@ pub unsafe fn enqueue_migrate_mem_objects(
     // "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue."
     let queue = handle::get::<Queue>(command_queue)?;
     // "CL_INVALID_VALUE if num_mem_objects is zero or if mem_objects is NULL."
-    ensure!(num_mem_objects > 0 && !mem_objects.is_null(), CL_INVALID_VALUE);
+    ensure!(num_mem_objects > 0, CL_INVALID_VALUE, "num_mem_objects is 0");
+    handle::check_list(num_mem_objects, Memory::NAME, mem_objects, CL_INVALID_VALUE)?;
     // "CL_INVALID_VALUE if flags is not 0 or is not any of the values described in the table above."
     check_migration(flags)?;
     // SAFETY: the caller vouches for the lists and for `event`.
     unsafe {
         let handles = std::slice::from_raw_parts(mem_objects, num_mem_objects as usize);
         // "CL_INVALID_MEM_OBJECT if any of the memory objects in mem_objects is not a valid memory object."
-        let all = handles.iter().map(|&memobj| memory_in(queue.context(), memobj)).collect::<Result<Vec<_>>>()?;
+        let named = |i: usize, error: Error| error.about(format_args!("memory object {i} of {num_mem_objects}"));
+        let get = |(i, &memobj)| memory_in(queue.context(), memobj).map_err(|error| named(i, error));
+        let all = handles.iter().enumerate().map(get).collect::<Result<Vec<_>>>()?;
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
         let completion = Completion { blocking: false, event };
         enqueue(&queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, waits, keep_until_then(all), completion)

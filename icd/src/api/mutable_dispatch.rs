@@ -5,27 +5,27 @@ use std::sync::Arc;
 
 use lockstep_icd_macros::entry_point;
 use lockstep_runtime::kernel::Kernel;
+use lockstep_runtime::launch::ndrange::check_dimensions;
 use lockstep_runtime::{ApiHandle, Error, Result, ensure};
 use opencl_sys::{
-    CL_COMMAND_NDRANGE_KERNEL, CL_INVALID_MUTABLE_COMMAND_KHR, CL_INVALID_OPERATION, CL_INVALID_VALUE,
-    CL_MUTABLE_COMMAND_COMMAND_BUFFER_KHR, CL_MUTABLE_COMMAND_COMMAND_QUEUE_KHR, CL_MUTABLE_COMMAND_COMMAND_TYPE_KHR,
-    CL_MUTABLE_COMMAND_PROPERTIES_ARRAY_KHR, CL_MUTABLE_DISPATCH_ARGUMENTS_KHR,
+    CL_COMMAND_NDRANGE_KERNEL, CL_INVALID_KERNEL_ARGS, CL_INVALID_MUTABLE_COMMAND_KHR, CL_INVALID_OPERATION,
+    CL_INVALID_VALUE, CL_MUTABLE_COMMAND_COMMAND_BUFFER_KHR, CL_MUTABLE_COMMAND_COMMAND_QUEUE_KHR,
+    CL_MUTABLE_COMMAND_COMMAND_TYPE_KHR, CL_MUTABLE_COMMAND_PROPERTIES_ARRAY_KHR, CL_MUTABLE_DISPATCH_ARGUMENTS_KHR,
     CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR, CL_MUTABLE_DISPATCH_ASSERTS_KHR,
     CL_MUTABLE_DISPATCH_DIMENSIONS_KHR, CL_MUTABLE_DISPATCH_EXEC_INFO_KHR, CL_MUTABLE_DISPATCH_GLOBAL_OFFSET_KHR,
     CL_MUTABLE_DISPATCH_GLOBAL_SIZE_KHR, CL_MUTABLE_DISPATCH_GLOBAL_WORK_OFFSET_KHR,
     CL_MUTABLE_DISPATCH_GLOBAL_WORK_SIZE_KHR, CL_MUTABLE_DISPATCH_KERNEL_KHR, CL_MUTABLE_DISPATCH_LOCAL_SIZE_KHR,
     CL_MUTABLE_DISPATCH_LOCAL_WORK_SIZE_KHR, CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR,
-    CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR, CL_SUCCESS, cl_command_buffer_khr,
-    cl_command_buffer_update_type_khr, cl_command_queue, cl_command_type, cl_event, cl_int, cl_kernel,
-    cl_mutable_command_info_khr, cl_mutable_command_khr, cl_mutable_dispatch_config_khr,
-    cl_mutable_dispatch_fields_khr, cl_uint,
+    CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR, cl_command_buffer_khr, cl_command_buffer_update_type_khr,
+    cl_command_queue, cl_command_type, cl_event, cl_kernel, cl_mutable_command_info_khr, cl_mutable_command_khr,
+    cl_mutable_dispatch_config_khr, cl_mutable_dispatch_fields_khr, cl_uint,
 };
 use parking_lot::Mutex;
 
 use crate::api::command_buffer::{CommandBuffer, HeldKernel};
 use crate::api::enqueue::check_only;
 use crate::api::{kernel, ndrange, svm};
-use crate::info::Info;
+use crate::info::{self, Info};
 use crate::{handle, property_list};
 
 /// `CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR`: everything may be changed.
@@ -101,13 +101,16 @@ unsafe fn read_properties(properties: *const u64) -> Result<(Vec<u64>, cl_mutabl
     let take = |name, value| {
         match name {
             CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR => {
-                ensure!(value & !CAPABILITIES == 0, CL_INVALID_VALUE);
+                let (unknown, what) = (value & !CAPABILITIES, "CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR");
+                ensure!(unknown == 0, CL_INVALID_VALUE, "{what} is {value:#x}, of which {unknown:#x} are unknown");
                 fields = value;
             }
             CL_MUTABLE_DISPATCH_ASSERTS_KHR => {
-                ensure!(value & !CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR == 0, CL_INVALID_VALUE);
+                let unknown = value & !CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR;
+                let what = "CL_MUTABLE_DISPATCH_ASSERTS_KHR";
+                ensure!(unknown == 0, CL_INVALID_VALUE, "{what} is {value:#x}, of which {unknown:#x} are unknown");
             }
-            _ => return Err(Error::new(CL_INVALID_VALUE)),
+            _ => return property_list::unknown(CL_INVALID_VALUE, name),
         }
         Ok(())
     };
@@ -127,7 +130,7 @@ impl Dispatch {
         launch: Launch,
     ) -> Result<Arc<Self>> {
         let dimensions = launch.dimensions;
-        ensure!((1..=3).contains(&dimensions), opencl_sys::CL_INVALID_WORK_DIMENSION);
+        check_dimensions(dimensions)?;
         // "Any changes to kernel after calling clCommandNDRangeKernelKHR […] have no effect on the recorded command."
         let kernel = Arc::new(HeldKernel::own(handle::get::<Kernel>(launch.kernel)?.duplicate())?);
         // SAFETY: the same contract.
@@ -151,6 +154,11 @@ impl Dispatch {
         }))
     }
 
+    /// The handle of its command buffer.
+    pub fn buffer(&self) -> cl_command_buffer_khr {
+        self.buffer as cl_command_buffer_khr
+    }
+
     /// Whether arguments may still be set after recording.
     pub fn takes_arguments(&self) -> bool {
         self.fields & CL_MUTABLE_DISPATCH_ARGUMENTS_KHR != 0
@@ -163,9 +171,36 @@ impl Dispatch {
         count: cl_uint,
         list: *const cl_event,
         event: *mut cl_event,
-    ) -> cl_int {
+    ) -> Result<()> {
         let now = self.now.lock().clone();
         now.enqueue(self.dimensions, queue, count, list, event)
+    }
+
+    /// "CL_INVALID_OPERATION if work_dim is not zero and different from the work_dim set on command recording", or if the
+    /// property for what is to be changed was not set.
+    fn check_may_change(&self, config: &cl_mutable_dispatch_config_khr) -> Result<()> {
+        let (dimensions, asked) = (self.dimensions, config.work_dim);
+        ensure!(
+            [0, dimensions].contains(&asked),
+            CL_INVALID_OPERATION,
+            "work_dim is {asked}; 0 or the {dimensions} of the recording are allowed"
+        );
+        let changes = [
+            (CL_MUTABLE_DISPATCH_GLOBAL_OFFSET_KHR, "global_work_offset", !config.global_work_offset.is_null()),
+            (CL_MUTABLE_DISPATCH_GLOBAL_SIZE_KHR, "global_work_size", !config.global_work_size.is_null()),
+            (CL_MUTABLE_DISPATCH_LOCAL_SIZE_KHR, "local_work_size", !config.local_work_size.is_null()),
+            (CL_MUTABLE_DISPATCH_ARGUMENTS_KHR, "arguments", config.num_args > 0 || config.num_svm_args > 0),
+            (CL_MUTABLE_DISPATCH_EXEC_INFO_KHR, "the execution info", config.num_exec_infos > 0),
+        ];
+        for (field, what, is_changed) in changes {
+            ensure!(
+                self.fields & field != 0 || !is_changed,
+                CL_INVALID_OPERATION,
+                "{what} cannot be changed: CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR was {:#x}",
+                self.fields
+            );
+        }
+        Ok(())
     }
 
     /// What it launches after a change.
@@ -173,43 +208,30 @@ impl Dispatch {
     /// # Safety
     /// The structure is as the extension says.
     unsafe fn changed(&self, config: &cl_mutable_dispatch_config_khr) -> Result<Now> {
-        let may = |field| self.fields & field != 0;
-        // "CL_INVALID_OPERATION if work_dim is not zero and different from the work_dim set on command recording", or if
-        // the property for what is to be changed was not set.
-        ensure!([0, self.dimensions].contains(&config.work_dim), CL_INVALID_OPERATION);
-        ensure!(
-            may(CL_MUTABLE_DISPATCH_GLOBAL_OFFSET_KHR) || config.global_work_offset.is_null(),
-            CL_INVALID_OPERATION
-        );
-        ensure!(may(CL_MUTABLE_DISPATCH_GLOBAL_SIZE_KHR) || config.global_work_size.is_null(), CL_INVALID_OPERATION);
-        ensure!(may(CL_MUTABLE_DISPATCH_LOCAL_SIZE_KHR) || config.local_work_size.is_null(), CL_INVALID_OPERATION);
-        let arguments = config.num_args > 0 || config.num_svm_args > 0;
-        ensure!(self.takes_arguments() || !arguments, CL_INVALID_OPERATION);
-        ensure!(may(CL_MUTABLE_DISPATCH_EXEC_INFO_KHR) || config.num_exec_infos == 0, CL_INVALID_OPERATION);
+        self.check_may_change(config)?;
         // "CL_INVALID_VALUE if arg_list is NULL and num_args > 0, or arg_list is not NULL and num_args is 0", and likewise
         // for the other lists.
-        ensure!((config.num_args == 0) == config.arg_list.is_null(), CL_INVALID_VALUE);
-        ensure!((config.num_svm_args == 0) == config.arg_svm_list.is_null(), CL_INVALID_VALUE);
-        ensure!((config.num_exec_infos == 0) == config.exec_info_list.is_null(), CL_INVALID_VALUE);
+        handle::check_list(config.num_args, "argument", config.arg_list, CL_INVALID_VALUE)?;
+        handle::check_list(config.num_svm_args, "pointer argument", config.arg_svm_list, CL_INVALID_VALUE)?;
+        handle::check_list(config.num_exec_infos, "execution info", config.exec_info_list, CL_INVALID_VALUE)?;
         let before = self.now.lock().clone();
         let copy = handle::get::<Kernel>(before.kernel.get())?.duplicate();
         let kernel = Arc::new(HeldKernel::own(copy)?);
-        let check = |code| if code == CL_SUCCESS { Ok(()) } else { Err(Error::new(code)) };
         // SAFETY: the caller vouches for the lists.
         unsafe {
             for i in 0..config.num_args as usize {
                 let argument = &*config.arg_list.add(i);
                 let (index, size) = (argument.arg_index, argument.arg_size);
-                check(kernel::set_kernel_arg(kernel.get(), index, size, argument.arg_value))?;
+                kernel::set_kernel_arg(kernel.get(), index, size, argument.arg_value)?;
             }
             for i in 0..config.num_svm_args as usize {
                 let argument = &*config.arg_svm_list.add(i);
-                check(svm::set_kernel_arg_svm_pointer(kernel.get(), argument.arg_index, argument.arg_value))?;
+                svm::set_kernel_arg_svm_pointer(kernel.get(), argument.arg_index, argument.arg_value)?;
             }
             for i in 0..config.num_exec_infos as usize {
                 let told = &*config.exec_info_list.add(i);
                 let (size, value) = (told.param_value_size, told.param_value);
-                check(svm::set_kernel_exec_info(kernel.get(), told.param_name, size, value))?;
+                svm::set_kernel_exec_info(kernel.get(), told.param_name, size, value)?;
             }
             let after = Now {
                 kernel,
@@ -219,13 +241,19 @@ impl Dispatch {
             };
             // "CL_INVALID_OPERATION if the values of local_work_size and/or global_work_size result in a change to
             // work-group uniformity."
-            ensure!(before.is_uniform() == after.is_uniform(), CL_INVALID_OPERATION);
+            ensure!(
+                before.is_uniform() == after.is_uniform(),
+                CL_INVALID_OPERATION,
+                "local_work_size {:?} divides global_work_size {:?} or not, other than what was recorded",
+                after.local,
+                after.global
+            );
             let queue = self.queue as cl_command_queue;
             let (none, nowhere) = (std::ptr::null(), std::ptr::null_mut());
             match check_only(|| after.enqueue(self.dimensions, queue, 0, none, nowhere)) {
                 // Some may be set later.
-                opencl_sys::CL_INVALID_KERNEL_ARGS if self.takes_arguments() => {}
-                code => check(code)?,
+                Err(error) if error.code() == CL_INVALID_KERNEL_ARGS && self.takes_arguments() => {}
+                checked => checked?,
             }
             Ok(after)
         }
@@ -246,7 +274,7 @@ impl Now {
         count: cl_uint,
         list: *const cl_event,
         event: *mut cl_event,
-    ) -> cl_int {
+    ) -> Result<()> {
         let pointer = |sizes: &Option<Sizes>| sizes.as_ref().map_or(std::ptr::null(), |sizes| sizes.as_ptr());
         let (offset, global, local) = (pointer(&self.offset), pointer(&self.global), pointer(&self.local));
         let kernel = self.kernel.get();
@@ -258,7 +286,7 @@ impl Now {
 }
 
 /// `clUpdateMutableCommandsKHR`.
-#[entry_point]
+#[entry_point(clUpdateMutableCommandsKHR)]
 pub unsafe fn update_mutable_commands(
     command_buffer: cl_command_buffer_khr,
     num_configs: cl_uint,
@@ -270,25 +298,38 @@ pub unsafe fn update_mutable_commands(
         let buffer = handle::get::<CommandBuffer>(command_buffer)?;
         // "CL_INVALID_OPERATION if command_buffer has not been finalized [or] was not created with the
         // CL_COMMAND_BUFFER_MUTABLE_KHR flag."
-        ensure!(buffer.is_finalized() && buffer.is_mutable(), CL_INVALID_OPERATION);
+        ensure!(buffer.is_finalized(), CL_INVALID_OPERATION, "the command buffer has not been finalized");
+        let flag = "CL_COMMAND_BUFFER_MUTABLE_KHR";
+        ensure!(buffer.is_mutable(), CL_INVALID_OPERATION, "the command buffer was created without {flag}");
         // "CL_INVALID_VALUE if config_types is NULL and num_configs > 0, or config_types is not NULL and num_configs is
         // 0", and likewise for configs.
-        ensure!([config_types.is_null(), configs.is_null()] == [num_configs == 0; 2], CL_INVALID_VALUE);
+        handle::check_list(num_configs, "configuration type", config_types, CL_INVALID_VALUE)?;
+        handle::check_list(num_configs, "configuration", configs, CL_INVALID_VALUE)?;
         let mut changes: Vec<(Arc<Dispatch>, Now)> = Vec::with_capacity(num_configs as usize);
         for i in 0..num_configs as usize {
             // "CL_INVALID_VALUE if any element of config_types is not a valid cl_command_buffer_update_type_khr enum [or]
             // if any element of configs is NULL."
             let config = configs.add(i).read().cast::<cl_mutable_dispatch_config_khr>();
             let kind = config_types.add(i).read();
-            ensure!(kind == CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR && !config.is_null(), CL_INVALID_VALUE);
+            ensure!(
+                kind == CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR,
+                CL_INVALID_VALUE,
+                "config_types[{i}] is {kind:#x}; CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR is allowed"
+            );
+            ensure!(!config.is_null(), CL_INVALID_VALUE, "configs[{i}] is NULL");
             // "CL_INVALID_MUTABLE_COMMAND_KHR if command is not a valid mutable command object […] or created from
             // command_buffer."
-            let dispatch = handle::get::<Dispatch>((*config).command)?;
-            ensure!(dispatch.buffer == command_buffer as usize, CL_INVALID_MUTABLE_COMMAND_KHR);
+            let named = |error: Error| error.about(format_args!("configuration {i} of {num_configs}"));
+            let dispatch = handle::get::<Dispatch>((*config).command).map_err(named)?;
+            ensure!(
+                dispatch.buffer == command_buffer as usize,
+                CL_INVALID_MUTABLE_COMMAND_KHR,
+                "the command of configuration {i} belongs to another command buffer"
+            );
             // A second change of one command is made to what the first one leaves.
             let earlier = changes.iter().position(|(other, _)| Arc::ptr_eq(other, &dispatch));
             let restore = earlier.map(|at| std::mem::replace(&mut *dispatch.now.lock(), changes[at].1.clone()));
-            let after = dispatch.changed(&*config);
+            let after = dispatch.changed(&*config).map_err(named);
             if let Some(original) = restore {
                 *dispatch.now.lock() = original;
             }
@@ -307,7 +348,7 @@ pub unsafe fn update_mutable_commands(
 }
 
 /// `clGetMutableCommandInfoKHR`.
-#[entry_point]
+#[entry_point(clGetMutableCommandInfoKHR)]
 pub unsafe fn get_mutable_command_info(
     command: cl_mutable_command_khr,
     param_name: cl_mutable_command_info_khr,
@@ -331,6 +372,6 @@ pub unsafe fn get_mutable_command_info(
         CL_MUTABLE_DISPATCH_GLOBAL_WORK_OFFSET_KHR => numbers(now.offset),
         CL_MUTABLE_DISPATCH_GLOBAL_WORK_SIZE_KHR => numbers(now.global),
         CL_MUTABLE_DISPATCH_LOCAL_WORK_SIZE_KHR => numbers(now.local),
-        _ => Err(Error::new(CL_INVALID_VALUE)),
+        _ => info::unknown(param_name),
     }
 }

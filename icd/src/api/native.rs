@@ -4,17 +4,18 @@ use std::ffi::c_void;
 use std::mem::size_of;
 
 use lockstep_icd_macros::entry_point;
+use lockstep_runtime::memory::Memory;
 use lockstep_runtime::memory_transfer::{NativeCall, native};
 use lockstep_runtime::queue::Queue;
-use lockstep_runtime::{Error, Result, ensure};
+use lockstep_runtime::{Result, ensure, error};
 use opencl_sys::{CL_COMMAND_NATIVE_KERNEL, CL_INVALID_VALUE, cl_command_queue, cl_event, cl_mem, cl_uint};
 
 use crate::api::buffer::buffer_in;
 use crate::api::enqueue::{Completion, enqueue, wait_list};
-use crate::handle;
+use crate::handle::{self, Object};
 
 /// `clEnqueueNativeKernel`.
-#[entry_point]
+#[entry_point(clEnqueueNativeKernel)]
 pub unsafe fn enqueue_native_kernel(
     command_queue: cl_command_queue,
     user_func: Option<unsafe extern "C" fn(*mut c_void)>,
@@ -31,15 +32,19 @@ pub unsafe fn enqueue_native_kernel(
     unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
         // "CL_INVALID_VALUE if user_func is NULL."
-        let function = user_func.ok_or(Error::new(CL_INVALID_VALUE))?;
+        let function = user_func.ok_or_else(|| error!(CL_INVALID_VALUE, "user_func is NULL"))?;
         // "CL_INVALID_VALUE if args is a NULL value and cb_args > 0, or if args is a NULL value and num_mem_objects > 0."
-        ensure!(!args.is_null() || (cb_args == 0 && num_mem_objects == 0), CL_INVALID_VALUE);
+        ensure!(
+            !args.is_null() || (cb_args == 0 && num_mem_objects == 0),
+            CL_INVALID_VALUE,
+            "args is NULL, cb_args {cb_args} and num_mem_objects {num_mem_objects}; both have to be 0"
+        );
         // "CL_INVALID_VALUE if args is not NULL and cb_args is 0."
-        ensure!(args.is_null() || cb_args > 0, CL_INVALID_VALUE);
+        ensure!(args.is_null() || cb_args > 0, CL_INVALID_VALUE, "args is not NULL, and cb_args is 0");
         // "CL_INVALID_VALUE if num_mem_objects > 0 and mem_list or args_mem_loc are NULL. CL_INVALID_VALUE if
         // num_mem_objects = 0 and mem_list or args_mem_loc are not NULL."
-        let lists = [mem_list.is_null(), args_mem_loc.is_null()];
-        ensure!(lists == [num_mem_objects == 0; 2], CL_INVALID_VALUE);
+        handle::check_list(num_mem_objects, Memory::NAME, mem_list, CL_INVALID_VALUE)?;
+        handle::check_list(num_mem_objects, "memory object's place", args_mem_loc, CL_INVALID_VALUE)?;
 
         let mut arguments = vec![0_u128; cb_args.div_ceil(size_of::<u128>())].into_boxed_slice();
         let copy = arguments.as_mut_ptr().cast::<u8>();
@@ -52,7 +57,11 @@ pub unsafe fn enqueue_native_kernel(
             let object = mem_list.add(i).read();
             // "CL_INVALID_MEM_OBJECT if one or more memory objects specified in mem_list are not valid"; NULL is one of
             // the values it may hold.
-            let buffer = (!object.is_null()).then(|| buffer_in(queue.context(), object)).transpose()?;
+            let get = || {
+                let buffer = buffer_in(queue.context(), object);
+                buffer.map_err(|error| error.about(format_args!("memory object {i} of {num_mem_objects}")))
+            };
+            let buffer = (!object.is_null()).then(get).transpose()?;
             let address = buffer.as_ref().map_or(std::ptr::null_mut(), |buffer| buffer.start());
             copy.add(offset).cast::<*mut u8>().write_unaligned(address);
             memory.extend(buffer);
@@ -68,6 +77,10 @@ pub unsafe fn enqueue_native_kernel(
 fn place(args: *const c_void, cb_args: usize, location: *const c_void) -> Result<usize> {
     let offset = (location as usize).wrapping_sub(args as usize);
     let fits = offset.checked_add(size_of::<cl_mem>()).is_some_and(|end| end <= cb_args);
-    ensure!(fits, CL_INVALID_VALUE);
+    ensure!(
+        fits,
+        CL_INVALID_VALUE,
+        "the place of a memory object, {location:p}, is outside of the {cb_args} bytes at args {args:p}"
+    );
     Ok(offset)
 }

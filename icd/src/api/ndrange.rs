@@ -2,19 +2,19 @@
 
 use lockstep_icd_macros::entry_point;
 use lockstep_runtime::kernel::Kernel;
-use lockstep_runtime::launch::ndrange::{NdRange, Request};
+use lockstep_runtime::launch::ndrange::{NdRange, Request, check_dimensions};
 use lockstep_runtime::launch::{self, Prepared};
 use lockstep_runtime::program;
 use lockstep_runtime::queue::Queue;
-use lockstep_runtime::{Result, ensure};
+use lockstep_runtime::{Result, ensure, error};
 use opencl_sys::{
-    CL_COMMAND_NDRANGE_KERNEL, CL_COMMAND_TASK, CL_INVALID_CONTEXT, CL_INVALID_GLOBAL_WORK_SIZE,
-    CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_VALUE, CL_INVALID_WORK_DIMENSION, cl_command_queue, cl_command_type,
-    cl_event, cl_kernel, cl_uint,
+    CL_COMMAND_NDRANGE_KERNEL, CL_COMMAND_TASK, CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_PROGRAM_EXECUTABLE,
+    CL_INVALID_VALUE, cl_command_queue, cl_command_type, cl_event, cl_kernel, cl_uint,
 };
 use std::sync::Arc;
 
-use crate::api::enqueue::{Completion, enqueue, notify, wait_list};
+use crate::api::buffer::check_context;
+use crate::api::enqueue::{Completion, enqueue, wait_list};
 use crate::handle;
 
 /// One value per dimension, or none.
@@ -37,12 +37,12 @@ fn queue_and_kernel(command_queue: cl_command_queue, kernel: cl_kernel) -> Resul
 /// Whether the kernel can be launched on the queue.
 fn check_fit(queue: &Queue, kernel: &Kernel) -> Result<()> {
     // "CL_INVALID_CONTEXT if context associated with command_queue and kernel are not the same".
-    ensure!(Arc::ptr_eq(queue.context(), kernel.program().context()), CL_INVALID_CONTEXT);
+    check_context(kernel.program().context(), queue.context(), format_args!("kernel '{}'", kernel.outline().name))?;
     // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built program executable available for device associated
     // with command_queue."
     let built = program::check_devices(kernel.program(), std::slice::from_ref(queue.device()));
-    ensure!(built.is_ok(), CL_INVALID_PROGRAM_EXECUTABLE);
-    Ok(())
+    let other = |_| error!(CL_INVALID_PROGRAM_EXECUTABLE, "the kernel's program is not built for the queue's device");
+    built.map_err(other)
 }
 
 /// The command of a launch.
@@ -59,22 +59,14 @@ unsafe fn launch_command(
     check_fit(&queue, &kernel)?;
     // SAFETY: the caller vouches for the list.
     let mut waits = unsafe { wait_list(queue.context(), num_events, events)? };
-    let Prepared { work, code } = match launch::prepare(&kernel, request) {
-        Ok(prepared) => prepared,
-        Err(error) => {
-            if let Some(message) = error.message() {
-                notify(queue.context(), message);
-            }
-            return Err(error);
-        }
-    };
+    let Prepared { work, code } = launch::prepare(&kernel, request)?;
     waits.extend(code);
     // SAFETY: the caller vouches for `event`.
     unsafe { enqueue(&queue, kind, waits, work, Completion { blocking: false, event }) }
 }
 
 /// `clEnqueueNDRangeKernel`.
-#[entry_point]
+#[entry_point(clEnqueueNDRangeKernel)]
 pub unsafe fn enqueue_nd_range_kernel(
     command_queue: cl_command_queue,
     kernel: cl_kernel,
@@ -88,7 +80,7 @@ pub unsafe fn enqueue_nd_range_kernel(
 ) -> Result<()> {
     // Checked before the arrays, whose length it is; with an invalid queue or kernel that error comes first.
     let on = queue_and_kernel(command_queue, kernel)?;
-    ensure!((1..=3).contains(&work_dim), CL_INVALID_WORK_DIMENSION);
+    check_dimensions(work_dim)?;
     // SAFETY: the caller vouches for the arrays, the list and `event`.
     unsafe {
         let request = Request {
@@ -103,7 +95,7 @@ pub unsafe fn enqueue_nd_range_kernel(
 }
 
 /// `clEnqueueTask`: a range of one work-item.
-#[entry_point]
+#[entry_point(clEnqueueTask)]
 pub unsafe fn enqueue_task(
     command_queue: cl_command_queue,
     kernel: cl_kernel,
@@ -120,7 +112,7 @@ pub unsafe fn enqueue_task(
 }
 
 /// `clGetKernelSuggestedLocalWorkSizeKHR`: what a launch without a local size would use.
-#[entry_point]
+#[entry_point(clGetKernelSuggestedLocalWorkSize)]
 pub unsafe fn get_kernel_suggested_local_work_size(
     command_queue: cl_command_queue,
     kernel: cl_kernel,
@@ -133,14 +125,16 @@ pub unsafe fn get_kernel_suggested_local_work_size(
     check_fit(&queue, &kernel)?;
     // "CL_INVALID_KERNEL_ARGS if any kernel arguments for kernel have not been set".
     kernel.check_arguments()?;
-    ensure!((1..=3).contains(&work_dim), CL_INVALID_WORK_DIMENSION);
+    check_dimensions(work_dim)?;
     // SAFETY: the caller vouches for the arrays.
     let (offset, global) = unsafe { (sizes(global_work_offset, work_dim), sizes(global_work_size, work_dim)) };
     // "CL_INVALID_GLOBAL_WORK_SIZE if global_work_size is NULL or if any of the values specified in
     // global_work_size are 0."
-    ensure!(global.is_some_and(|sizes| !sizes.contains(&0)), CL_INVALID_GLOBAL_WORK_SIZE);
+    let sizes = global.ok_or_else(|| error!(CL_INVALID_GLOBAL_WORK_SIZE, "global_work_size is NULL"))?;
+    let is_empty = sizes.contains(&0);
+    ensure!(!is_empty, CL_INVALID_GLOBAL_WORK_SIZE, "global_work_size {sizes:?} has a dimension of 0");
     // "CL_INVALID_VALUE if suggested_local_work_size is NULL."
-    ensure!(!suggested_local_work_size.is_null(), CL_INVALID_VALUE);
+    ensure!(!suggested_local_work_size.is_null(), CL_INVALID_VALUE, "suggested_local_work_size is NULL");
     let request = Request { dimensions: work_dim, offset, global, local: None };
     let range = NdRange::new(&request, &kernel.rules())?;
     for d in 0..work_dim as usize {

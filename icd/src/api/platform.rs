@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use lockstep_icd_macros::entry_point;
 use lockstep_runtime::platform::{ICD_SUFFIX, Platform};
-use lockstep_runtime::{Error, Result, ensure, extensions};
+use lockstep_runtime::{Result, ensure, extensions};
 use opencl_sys::{
     CL_INVALID_VALUE, CL_PLATFORM_EXTENSIONS, CL_PLATFORM_EXTENSIONS_WITH_VERSION, CL_PLATFORM_HOST_TIMER_RESOLUTION,
     CL_PLATFORM_ICD_SUFFIX_KHR, CL_PLATFORM_NAME, CL_PLATFORM_NUMERIC_VERSION, CL_PLATFORM_PROFILE,
@@ -13,7 +13,7 @@ use opencl_sys::{
 };
 
 use crate::handle;
-use crate::info::Info;
+use crate::info::{self, Info};
 
 /// The platform's handle, made on first use.
 pub fn platform_handle() -> Result<cl_platform_id> {
@@ -38,7 +38,7 @@ pub fn platform(handle: cl_platform_id) -> Result<&'static Platform> {
 }
 
 /// `clGetPlatformIDs`.
-#[entry_point]
+#[entry_point(clGetPlatformIDs)]
 pub unsafe fn get_platform_ids(
     num_entries: cl_uint,
     platforms: *mut cl_platform_id,
@@ -46,8 +46,9 @@ pub unsafe fn get_platform_ids(
 ) -> Result<()> {
     // "CL_INVALID_VALUE if num_entries is equal to zero and platforms is not NULL or if both num_platforms and
     // platforms are NULL."
-    ensure!(platforms.is_null() || num_entries > 0, CL_INVALID_VALUE);
-    ensure!(!platforms.is_null() || !num_platforms.is_null(), CL_INVALID_VALUE);
+    ensure!(platforms.is_null() || num_entries > 0, CL_INVALID_VALUE, "num_entries is 0, and platforms is not NULL");
+    let asked = !platforms.is_null() || !num_platforms.is_null();
+    ensure!(asked, CL_INVALID_VALUE, "platforms and num_platforms are both NULL");
     let handle = platform_handle()?;
     if !platforms.is_null() {
         // SAFETY: not null, and there is room for `num_entries` > 0 elements.
@@ -61,7 +62,7 @@ pub unsafe fn get_platform_ids(
 }
 
 /// `clGetPlatformInfo`.
-#[entry_point]
+#[entry_point(clGetPlatformInfo)]
 pub unsafe fn get_platform_info(
     platform: cl_platform_id,
     param_name: cl_platform_info,
@@ -86,6 +87,6 @@ pub unsafe fn get_platform_info(
         CL_PLATFORM_HOST_TIMER_RESOLUTION => info.value(platform.host_timer_resolution()),
         CL_PLATFORM_SEMAPHORE_TYPES_KHR => info.value::<cl_semaphore_type_khr>(CL_SEMAPHORE_TYPE_BINARY_KHR),
         // "CL_INVALID_VALUE if param_name is not one of the supported values".
-        _ => Err(Error::new(CL_INVALID_VALUE)),
+        _ => info::unknown(param_name),
     }
 }

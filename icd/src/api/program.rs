@@ -9,14 +9,15 @@ use lockstep_runtime::device::Device;
 use lockstep_runtime::platform::Platform;
 use lockstep_runtime::program::build::Done;
 use lockstep_runtime::program::{self, Program, build};
-use lockstep_runtime::{Error, Result, ensure};
+use lockstep_runtime::{Result, ensure, error};
 use opencl_sys::{
-    CL_INVALID_BINARY, CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS, CL_INVALID_CONTEXT, CL_INVALID_DEVICE,
-    CL_INVALID_LINKER_OPTIONS, CL_INVALID_OPERATION, CL_INVALID_PROGRAM, CL_INVALID_VALUE, CL_SUCCESS, cl_context,
-    cl_device_id, cl_int, cl_platform_id, cl_program, cl_uint,
+    CL_INVALID_BINARY, CL_INVALID_DEVICE, CL_INVALID_OPERATION, CL_INVALID_PROGRAM, CL_INVALID_VALUE, CL_SUCCESS,
+    cl_context, cl_device_id, cl_int, cl_platform_id, cl_program, cl_uint,
 };
 
-use crate::error::guarded;
+use crate::api::buffer::check_context;
+use crate::api::context::check_callback;
+use crate::error::Call;
 use crate::handle;
 use crate::user::UserData;
 
@@ -52,20 +53,12 @@ unsafe fn options<'a>(options: *const c_char) -> Result<&'a str> {
 ///
 /// "CL_INVALID_VALUE if pfn_notify is NULL but user_data is not NULL."
 fn done(notify: Notify, program: cl_program, user_data: *mut c_void) -> Result<Option<Done>> {
-    ensure!(notify.is_some() || user_data.is_null(), CL_INVALID_VALUE);
+    check_callback(notify.is_some(), user_data)?;
     let (program, user_data) = (UserData(program), UserData(user_data));
     Ok(notify.map(|notify| -> Done {
         // SAFETY: the application registered this function for this call, and its data with it.
         Box::new(move || unsafe { notify(program.get(), user_data.get()) })
     }))
-}
-
-/// Tells the context's callback which option is wrong: a link with wrong options makes no program that could have a log.
-fn tell_of_options(context: &Context, error: &Error) {
-    let codes = [CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS, CL_INVALID_LINKER_OPTIONS];
-    if let Some(message) = error.message().filter(|_| codes.contains(&error.code())) {
-        context.notify(message);
-    }
 }
 
 /// "CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if device_list is not NULL and
@@ -80,8 +73,34 @@ unsafe fn check_devices(program: &Program, count: cl_uint, devices: *const cl_de
     program::check_devices(program, &devices)
 }
 
+/// The devices of a list.
+///
+/// "CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if device_list is not NULL and
+/// num_devices is zero." "CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with
+/// context."
+///
+/// # Safety
+/// `devices` is null or points to `count` handles.
+unsafe fn devices_of(context: &Context, count: cl_uint, devices: *const cl_device_id) -> Result<Vec<Arc<Device>>> {
+    // SAFETY: the same contract.
+    let devices = unsafe { handle::list::<Device>(count, devices, CL_INVALID_VALUE)? };
+    for (i, device) in devices.iter().enumerate() {
+        ensure!(context.has_device(device), CL_INVALID_DEVICE, "device {i} of {count} is none of the context's");
+    }
+    Ok(devices)
+}
+
+/// "CL_INVALID_CONTEXT if the context associated with program and programs in input_headers are not the same", and likewise
+/// for input_programs.
+fn check_programs(programs: &[Arc<Program>], context: &Arc<Context>) -> Result<()> {
+    for (i, program) in programs.iter().enumerate() {
+        check_context(program.context(), context, format_args!("input program {i} of {}", programs.len()))?;
+    }
+    Ok(())
+}
+
 /// `clCreateProgramWithSource`.
-#[entry_point]
+#[entry_point(clCreateProgramWithSource)]
 pub unsafe fn create_program_with_source(
     context: cl_context,
     count: cl_uint,
@@ -90,12 +109,13 @@ pub unsafe fn create_program_with_source(
 ) -> Result<cl_program> {
     let context = handle::get::<Context>(context)?;
     // "CL_INVALID_VALUE if count is zero or if strings or any entry in strings is NULL."
-    ensure!(count > 0 && !strings.is_null(), CL_INVALID_VALUE);
+    ensure!(count > 0, CL_INVALID_VALUE, "count is 0");
+    ensure!(!strings.is_null(), CL_INVALID_VALUE, "strings is NULL");
     let mut pieces = Vec::with_capacity(count as usize);
     for index in 0..count as usize {
         // SAFETY: the caller vouches for `count` strings.
         let string = unsafe { strings.add(index).read() };
-        ensure!(!string.is_null(), CL_INVALID_VALUE);
+        ensure!(!string.is_null(), CL_INVALID_VALUE, "strings[{index}] of {count} is NULL");
         // SAFETY: the caller vouches for `count` lengths where there are any.
         let length = if lengths.is_null() { 0 } else { unsafe { lengths.add(index).read() } };
         // SAFETY: the caller vouches for the length, or the null at the end.
@@ -105,7 +125,7 @@ pub unsafe fn create_program_with_source(
 }
 
 /// `clCreateProgramWithBinary`.
-#[entry_point]
+#[entry_point(clCreateProgramWithBinary)]
 pub unsafe fn create_program_with_binary(
     context: cl_context,
     num_devices: cl_uint,
@@ -116,13 +136,12 @@ pub unsafe fn create_program_with_binary(
 ) -> Result<cl_program> {
     let context = handle::get::<Context>(context)?;
     // "CL_INVALID_VALUE if device_list is NULL or num_devices is zero."
-    ensure!(num_devices > 0 && !device_list.is_null(), CL_INVALID_VALUE);
+    ensure!(num_devices > 0, CL_INVALID_VALUE, "num_devices is 0");
     // SAFETY: the caller vouches for the array.
-    let devices = unsafe { handle::list::<Device>(num_devices, device_list, CL_INVALID_VALUE)? };
-    // "CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context."
-    ensure!(devices.iter().all(|device| context.has_device(device)), CL_INVALID_DEVICE);
+    let devices = unsafe { devices_of(&context, num_devices, device_list)? };
     // "CL_INVALID_VALUE if lengths or binaries is NULL or if any entry in lengths[i] or binaries[i] is zero or NULL".
-    ensure!(!lengths.is_null() && !binaries.is_null(), CL_INVALID_VALUE);
+    ensure!(!lengths.is_null(), CL_INVALID_VALUE, "lengths is NULL");
+    ensure!(!binaries.is_null(), CL_INVALID_VALUE, "binaries is NULL");
     let status = |index: usize, code: cl_int| {
         if !binary_status.is_null() {
             // SAFETY: the caller vouches for as many status words as devices.
@@ -135,69 +154,69 @@ pub unsafe fn create_program_with_binary(
         let (length, binary) = unsafe { (lengths.add(index).read(), binaries.add(index).read()) };
         if length == 0 || binary.is_null() {
             status(index, CL_INVALID_VALUE);
-            return Err(Error::new(CL_INVALID_VALUE));
+            return Err(error!(CL_INVALID_VALUE, "lengths[{index}] is {length}, and binaries[{index}] {binary:p}"));
         }
         // SAFETY: the caller vouches for the length.
         let binary = unsafe { std::slice::from_raw_parts(binary, length) };
         let read = program::read_binary(binary);
         status(index, if read.is_ok() { CL_SUCCESS } else { CL_INVALID_BINARY });
-        given.push(read);
+        given.push(read.map_err(|error| error.about(format_args!("binary {index} of {num_devices}"))));
     }
     // The devices are parts of one processor, so what is for one of them is for all.
     let given: Vec<_> = given.into_iter().collect::<Result<_>>()?;
-    let binary = given.into_iter().next().ok_or(Error::new(CL_INVALID_VALUE))?;
+    let binary = given.into_iter().next().ok_or_else(|| error!(CL_INVALID_VALUE, "there is no binary"))?;
     handle::publish(Program::with_binary(context, devices, binary))
 }
 
 /// `clCreateProgramWithBuiltInKernels`: the device has none.
-#[entry_point]
+#[entry_point(clCreateProgramWithBuiltInKernels)]
 pub unsafe fn create_program_with_built_in_kernels(
     context: cl_context,
     num_devices: cl_uint,
     device_list: *const cl_device_id,
-    _kernel_names: *const c_char,
+    kernel_names: *const c_char,
 ) -> Result<cl_program> {
     let context = handle::get::<Context>(context)?;
-    ensure!(num_devices > 0 && !device_list.is_null(), CL_INVALID_VALUE);
+    ensure!(num_devices > 0, CL_INVALID_VALUE, "num_devices is 0");
     // SAFETY: the caller vouches for the array.
-    let devices = unsafe { handle::list::<Device>(num_devices, device_list, CL_INVALID_VALUE)? };
-    ensure!(devices.iter().all(|device| context.has_device(device)), CL_INVALID_DEVICE);
+    unsafe { devices_of(&context, num_devices, device_list)? };
     // "CL_INVALID_VALUE if kernel_names is NULL or kernel_names contains a kernel name that is not supported by any
     // of the devices in device_list."
-    Err(Error::new(CL_INVALID_VALUE))
+    ensure!(!kernel_names.is_null(), CL_INVALID_VALUE, "kernel_names is NULL");
+    Err(error!(CL_INVALID_VALUE, "no device has built-in kernels"))
 }
 
 /// `clCreateProgramWithIL`: no device takes an intermediate language.
-#[entry_point]
+#[entry_point(clCreateProgramWithIL)]
 pub fn create_program_with_il(context: cl_context, _il: *const c_void, _length: usize) -> Result<cl_program> {
     handle::get::<Context>(context)?;
     // "CL_INVALID_OPERATION if no devices in context support intermediate language programs."
-    Err(Error::new(CL_INVALID_OPERATION))
+    Err(error!(CL_INVALID_OPERATION, "no device supports programs in an intermediate language"))
 }
 
 /// `clRetainProgram`: "CL_INVALID_PROGRAM if program is not a valid program object."
-#[entry_point]
+#[entry_point(clRetainProgram)]
 pub fn retain_program(program: cl_program) -> Result<()> {
     handle::retain::<Program>(program)
 }
 
 /// `clReleaseProgram`: "CL_INVALID_PROGRAM if program is not a valid program object."
-#[entry_point]
+#[entry_point(clReleaseProgram)]
 pub fn release_program(program: cl_program) -> Result<()> {
     handle::release::<Program>(program)
 }
 
 /// `clSetProgramReleaseCallback`: no device runs destructors of program-scope variables.
-#[entry_point]
+#[entry_point(clSetProgramReleaseCallback)]
 pub fn set_program_release_callback(program: cl_program, _pfn_notify: Notify, _user_data: *mut c_void) -> Result<()> {
     handle::get::<Program>(program)?;
     // "CL_INVALID_OPERATION if no devices in the context associated with program support destructors for program
     // scope global variables."
-    Err(Error::new(CL_INVALID_OPERATION))
+    Err(error!(CL_INVALID_OPERATION, "no device supports destructors of program-scope variables"))
 }
 
 /// `clSetProgramSpecializationConstant`: only programs from an intermediate language have any.
-#[entry_point]
+#[entry_point(clSetProgramSpecializationConstant)]
 pub fn set_program_specialization_constant(
     program: cl_program,
     _spec_id: cl_uint,
@@ -206,11 +225,11 @@ pub fn set_program_specialization_constant(
 ) -> Result<()> {
     handle::get::<Program>(program)?;
     // "CL_INVALID_OPERATION if no devices associated with program support intermediate language programs."
-    Err(Error::new(CL_INVALID_OPERATION))
+    Err(error!(CL_INVALID_OPERATION, "no device supports programs in an intermediate language"))
 }
 
 /// `clBuildProgram`.
-#[entry_point]
+#[entry_point(clBuildProgram)]
 pub unsafe fn build_program(
     program: cl_program,
     num_devices: cl_uint,
@@ -224,12 +243,11 @@ pub unsafe fn build_program(
     unsafe { check_devices(&object, num_devices, device_list)? };
     let done = done(pfn_notify, program, user_data)?;
     // SAFETY: the caller vouches for the string.
-    let built = build::build(&object, unsafe { options(build_options)? }, done);
-    built.inspect_err(|error| tell_of_options(object.context(), error))
+    build::build(&object, unsafe { options(build_options)? }, done)
 }
 
 /// `clCompileProgram`.
-#[entry_point]
+#[entry_point(clCompileProgram)]
 pub unsafe fn compile_program(
     program: cl_program,
     num_devices: cl_uint,
@@ -246,32 +264,32 @@ pub unsafe fn compile_program(
     unsafe { check_devices(&object, num_devices, device_list)? };
     // "CL_INVALID_VALUE if num_input_headers is zero and header_include_names or input_headers are not NULL or if
     // num_input_headers is not zero and header_include_names or input_headers are NULL."
-    ensure!((num_input_headers == 0) == header_include_names.is_null(), CL_INVALID_VALUE);
+    handle::check_list(num_input_headers, "include name", header_include_names, CL_INVALID_VALUE)?;
     // SAFETY: the caller vouches for the array.
     let programs = unsafe { handle::list::<Program>(num_input_headers, input_headers, CL_INVALID_VALUE)? };
     let mut headers = Vec::with_capacity(programs.len());
-    // "CL_INVALID_CONTEXT if the context associated with program and programs in input_headers are not the same."
-    ensure!(programs.iter().all(|header| Arc::ptr_eq(header.context(), object.context())), CL_INVALID_CONTEXT);
+    check_programs(&programs, object.context())?;
     for (index, header) in programs.iter().enumerate() {
         // SAFETY: the caller vouches for as many names as headers.
         let name = unsafe { header_include_names.add(index).read() };
-        ensure!(!name.is_null(), CL_INVALID_VALUE);
+        ensure!(!name.is_null(), CL_INVALID_VALUE, "header_include_names[{index}] is NULL");
         // SAFETY: the caller vouches for the terminating null.
         let name = program::text(unsafe { CStr::from_ptr(name) }.to_bytes())?;
-        let source = header.source().ok_or(Error::new(CL_INVALID_OPERATION))?;
+        let none = || error!(CL_INVALID_OPERATION, "input header {index}, '{name}', is a program without source");
+        let source = header.source().ok_or_else(none)?;
         headers.push((name.to_string(), source.to_string()));
     }
     let done = done(pfn_notify, program, user_data)?;
     // SAFETY: the caller vouches for the string.
-    let compiled = build::compile(&object, unsafe { options(compile_options)? }, headers, done);
-    compiled.inspect_err(|error| tell_of_options(object.context(), error))
+    build::compile(&object, unsafe { options(compile_options)? }, headers, done)
 }
 
 /// `clLinkProgram`.
 ///
 /// # Safety
 /// The pointers are as the specification says.
-pub unsafe extern "C" fn link_program(
+#[allow(non_snake_case)]
+pub unsafe extern "C" fn clLinkProgram(
     context: cl_context,
     num_devices: cl_uint,
     device_list: *const cl_device_id,
@@ -282,54 +300,51 @@ pub unsafe extern "C" fn link_program(
     user_data: *mut c_void,
     errcode_ret: *mut cl_int,
 ) -> cl_program {
+    let mut made = std::ptr::null_mut();
     let body = || {
         let context = handle::get::<Context>(context)?;
         // SAFETY: the caller vouches for the array.
-        let mut devices = unsafe { handle::list::<Device>(num_devices, device_list, CL_INVALID_VALUE)? };
-        // "CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context."
-        ensure!(devices.iter().all(|device| context.has_device(device)), CL_INVALID_DEVICE);
+        let mut devices = unsafe { devices_of(&context, num_devices, device_list)? };
         if devices.is_empty() {
             devices = context.devices().to_vec();
         }
         // "CL_INVALID_VALUE if num_input_programs is zero […] or input_programs is NULL".
-        ensure!(num_input_programs > 0, CL_INVALID_VALUE);
+        ensure!(num_input_programs > 0, CL_INVALID_VALUE, "num_input_programs is 0");
         // SAFETY: the caller vouches for the array.
         let inputs = unsafe { handle::list::<Program>(num_input_programs, input_programs, CL_INVALID_VALUE)? };
-        // "CL_INVALID_CONTEXT if the context associated with programs in input_programs is not the same as context."
-        ensure!(inputs.iter().all(|input| Arc::ptr_eq(input.context(), &context)), CL_INVALID_CONTEXT);
-        ensure!(pfn_notify.is_some() || user_data.is_null(), CL_INVALID_VALUE);
+        check_programs(&inputs, &context)?;
+        check_callback(pfn_notify.is_some(), user_data)?;
         // SAFETY: the caller vouches for the string.
         let text = unsafe { options(link_options)? };
         // The callback gets the new program's handle, so that is published before the link begins.
-        let mut published = Err(Error::new(CL_INVALID_PROGRAM));
+        let mut published = Err(error!(CL_INVALID_PROGRAM, "the link has made no program"));
         let linked = build::link(&context, devices, text, &inputs, |program| {
             published = handle::publish(program.clone());
             let handle = published.as_ref().map_or(std::ptr::null_mut(), |handle| *handle);
             done(pfn_notify, handle, user_data).ok().flatten()
         });
-        let (_, outcome) = linked.inspect_err(|error| tell_of_options(&context, error))?;
-        Ok((published?, outcome))
+        let (_, outcome) = linked?;
+        made = published?;
+        outcome
     };
     // "If the linking operation can begin, clLinkProgram returns a valid non-zero program object", also with
     // CL_LINK_PROGRAM_FAILURE.
-    let (program, code) = match guarded(body) {
-        Ok((program, outcome)) => (program, outcome.map_or_else(|error| error.code(), |()| CL_SUCCESS)),
-        Err(error) => (std::ptr::null_mut(), error.code()),
-    };
+    let code = Call { name: "clLinkProgram", objects: &[context] }.status(body);
     if !errcode_ret.is_null() {
         // SAFETY: not null, so the caller vouches for it.
         unsafe { errcode_ret.write(code) };
     }
-    program
+    made
 }
 
 /// `clUnloadCompiler`: nothing is kept loaded.
-pub extern "C" fn unload_compiler() -> cl_int {
-    CL_SUCCESS
+#[entry_point(clUnloadCompiler)]
+pub fn unload_compiler() -> Result<()> {
+    Ok(())
 }
 
 /// `clUnloadPlatformCompiler`: "CL_INVALID_PLATFORM if platform is not a valid platform."
-#[entry_point]
+#[entry_point(clUnloadPlatformCompiler)]
 pub fn unload_platform_compiler(platform: cl_platform_id) -> Result<()> {
     handle::get::<Platform>(platform).map(drop)
 }

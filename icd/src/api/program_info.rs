@@ -5,7 +5,7 @@ use std::ffi::{c_uchar, c_void};
 use lockstep_icd_macros::entry_point;
 use lockstep_runtime::device::Device;
 use lockstep_runtime::program::{self, BuildStatus, Code, Program};
-use lockstep_runtime::{Error, Result, ensure};
+use lockstep_runtime::{Result, ensure};
 use opencl_sys::{
     CL_BUILD_ERROR, CL_BUILD_IN_PROGRESS, CL_BUILD_NONE, CL_BUILD_SUCCESS, CL_INVALID_VALUE, CL_PROGRAM_BINARIES,
     CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_BINARY_TYPE, CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT,
@@ -18,10 +18,10 @@ use opencl_sys::{
 };
 
 use crate::handle;
-use crate::info::Info;
+use crate::info::{self, Info};
 
 /// `clGetProgramInfo`.
-#[entry_point]
+#[entry_point(clGetProgramInfo)]
 pub unsafe fn get_program_info(
     program: cl_program,
     param_name: cl_program_info,
@@ -58,7 +58,7 @@ pub unsafe fn get_program_info(
             program.executable()?;
             info.bool(false)
         }
-        _ => Err(Error::new(CL_INVALID_VALUE)),
+        _ => info::unknown(param_name),
     }
 }
 
@@ -70,7 +70,11 @@ unsafe fn binaries(program: &Program, size: usize, value: *mut c_void, size_ret:
     let count = program.devices().len();
     let needed = count * size_of::<*mut c_uchar>();
     if !value.is_null() {
-        ensure!(size >= needed, CL_INVALID_VALUE);
+        ensure!(
+            size >= needed,
+            CL_INVALID_VALUE,
+            "param_value_size is {size}; the pointers of {count} binaries take {needed} bytes"
+        );
         let binary = program.binary();
         for index in 0..count {
             // SAFETY: the caller vouches for `count` pointers.
@@ -89,7 +93,7 @@ unsafe fn binaries(program: &Program, size: usize, value: *mut c_void, size_ret:
 }
 
 /// `clGetProgramBuildInfo`.
-#[entry_point]
+#[entry_point(clGetProgramBuildInfo)]
 pub unsafe fn get_program_build_info(
     program: cl_program,
     device: cl_device_id,
@@ -123,6 +127,6 @@ pub unsafe fn get_program_build_info(
             Code::Executable(executable) => executable.globals().size(),
             _ => 0,
         }),
-        _ => Err(Error::new(CL_INVALID_VALUE)),
+        _ => info::unknown(param_name),
     }
 }

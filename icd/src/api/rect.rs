@@ -7,22 +7,23 @@ use lockstep_icd_macros::entry_point;
 use lockstep_runtime::memory::Memory;
 use lockstep_runtime::memory_transfer::{HostPointer, Layout, Region, Side, boxes_overlap, copy_box};
 use lockstep_runtime::queue::Queue;
-use lockstep_runtime::{Error, Result, ensure};
+use lockstep_runtime::{Result, ensure, error};
 use opencl_sys::{
-    CL_COMMAND_COPY_BUFFER_RECT, CL_COMMAND_READ_BUFFER_RECT, CL_COMMAND_WRITE_BUFFER_RECT, CL_FALSE,
-    CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_MEM_COPY_OVERLAP, cl_bool, cl_command_queue, cl_event, cl_mem, cl_uint,
+    CL_COMMAND_COPY_BUFFER_RECT, CL_COMMAND_READ_BUFFER_RECT, CL_COMMAND_WRITE_BUFFER_RECT, CL_FALSE, CL_INVALID_VALUE,
+    CL_MEM_COPY_OVERLAP, cl_bool, cl_command_queue, cl_event, cl_mem, cl_uint,
 };
 
 use crate::api::buffer::buffer_in;
 use crate::api::enqueue::{Completion, enqueue, wait_list};
+use crate::api::transfer::{check_host_access, of_source, of_target};
 use crate::handle;
 
-/// Three numbers of the application; "CL_INVALID_VALUE if buffer_origin, host_origin, or region is NULL."
+/// Three numbers of the application, with the name of the parameter; "CL_INVALID_VALUE if buffer_origin, host_origin, or region is NULL."
 ///
 /// # Safety
 /// `values` is null or points to three elements.
-pub unsafe fn three(values: *const usize) -> Result<[usize; 3]> {
-    ensure!(!values.is_null(), CL_INVALID_VALUE);
+pub unsafe fn three(name: &str, values: *const usize) -> Result<[usize; 3]> {
+    ensure!(!values.is_null(), CL_INVALID_VALUE, "{name} is NULL");
     // SAFETY: not null, so the caller vouches for three elements.
     Ok(unsafe { values.cast::<[usize; 3]>().read_unaligned() })
 }
@@ -33,8 +34,8 @@ pub unsafe fn three(values: *const usize) -> Result<[usize; 3]> {
 /// As for [`three`].
 unsafe fn region_of(values: *const usize) -> Result<Region> {
     // SAFETY: the same contract.
-    let region = unsafe { three(values)? };
-    ensure!(!region.contains(&0), CL_INVALID_VALUE);
+    let region = unsafe { three("region", values)? };
+    ensure!(!region.contains(&0), CL_INVALID_VALUE, "region {region:?} has a dimension of 0");
     Ok(region)
 }
 
@@ -43,25 +44,42 @@ unsafe fn region_of(values: *const usize) -> Result<Region> {
 /// "CL_INVALID_VALUE [...] if buffer_row_pitch is not equal to zero and is less than region[0], if buffer_slice_pitch is
 /// not equal to zero and is less than region[1] times buffer_row_pitch [or] is not a multiple of buffer_row_pitch."
 fn layout(origin: [usize; 3], region: Region, row_pitch: usize, slice_pitch: usize) -> Result<Layout> {
-    let invalid = Error::new(CL_INVALID_VALUE);
+    let too_large = || {
+        let pitches = [row_pitch, slice_pitch];
+        error!(CL_INVALID_VALUE, "region {region:?} at {origin:?} with pitches {pitches:?} is larger than any memory")
+    };
+    let given = slice_pitch;
     let row_pitch = if row_pitch == 0 { region[0] } else { row_pitch };
-    ensure!(row_pitch >= region[0], CL_INVALID_VALUE);
-    let rows = region[1].checked_mul(row_pitch).ok_or(invalid.clone())?;
+    let width = region[0];
+    ensure!(row_pitch >= width, CL_INVALID_VALUE, "a row pitch of {row_pitch} bytes; rows of the region have {width}");
+    let rows = region[1].checked_mul(row_pitch).ok_or_else(too_large)?;
     let slice_pitch = if slice_pitch == 0 { rows } else { slice_pitch };
-    ensure!(slice_pitch >= rows && slice_pitch % row_pitch == 0, CL_INVALID_VALUE);
+    ensure!(slice_pitch >= rows, CL_INVALID_VALUE, "a slice pitch of {given} bytes; slices of the region have {rows}");
+    ensure!(
+        slice_pitch.is_multiple_of(row_pitch),
+        CL_INVALID_VALUE,
+        "a slice pitch of {given} bytes; multiples of the row pitch, {row_pitch}, are allowed"
+    );
     // "The offset in bytes is computed as origin[2] * slice_pitch + origin[1] * row_pitch + origin[0]."
-    let slices = origin[2].checked_mul(slice_pitch).ok_or(invalid.clone())?;
-    let rows = origin[1].checked_mul(row_pitch).ok_or(invalid.clone())?;
-    let offset = slices.checked_add(rows).and_then(|n| n.checked_add(origin[0])).ok_or(invalid.clone())?;
+    let slices = origin[2].checked_mul(slice_pitch).ok_or_else(too_large)?;
+    let rows = origin[1].checked_mul(row_pitch).ok_or_else(too_large)?;
+    let offset = slices.checked_add(rows).and_then(|n| n.checked_add(origin[0])).ok_or_else(too_large)?;
     let layout = Layout { offset, row_pitch, slice_pitch };
     // What cannot be numbered is out of every bounds.
-    layout.span(region).ok_or(invalid)?;
+    layout.span(region).ok_or_else(too_large)?;
     Ok(layout)
 }
 
 /// "CL_INVALID_VALUE [...] if the region [...] is out of bounds."
 fn within(memory: &Memory, layout: Layout, region: Region) -> Result<()> {
-    ensure!(layout.span(region).is_some_and(|span| span.end <= memory.size()), CL_INVALID_VALUE);
+    let Layout { offset, row_pitch, slice_pitch } = layout;
+    ensure!(
+        layout.span(region).is_some_and(|span| span.end <= memory.size()),
+        CL_INVALID_VALUE,
+        "region {region:?} from byte {offset} on with pitches of {row_pitch} and {slice_pitch} bytes is outside of the \
+         buffer, which has {}",
+        memory.size()
+    );
     Ok(())
 }
 
@@ -89,17 +107,18 @@ impl HostRect {
             let memory = buffer_in(queue.context(), self.buffer)?;
             let region = region_of(self.region)?;
             let [row, slice] = self.buffer_pitches;
-            let inside = layout(three(self.buffer_origin)?, region, row, slice)?;
+            let inside = layout(three("buffer_origin", self.buffer_origin)?, region, row, slice)
+                .map_err(|e| e.about("buffer"))?;
             within(&memory, inside, region)?;
             let [row, slice] = self.host_pitches;
-            let outside = layout(three(self.host_origin)?, region, row, slice)?;
+            let outside =
+                layout(three("host_origin", self.host_origin)?, region, row, slice).map_err(|e| e.about("host"))?;
             // "CL_INVALID_VALUE [...] if ptr is NULL."
-            ensure!(!self.ptr.is_null(), CL_INVALID_VALUE);
+            ensure!(!self.ptr.is_null(), CL_INVALID_VALUE, "ptr is NULL");
             let waits = wait_list(queue.context(), self.waits.0, self.waits.1)?;
             // "CL_INVALID_OPERATION if clEnqueueReadBufferRect is called on buffer which has been created with
             // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS", and likewise for writing.
-            let allowed = if writes { memory.host_may_write() } else { memory.host_may_read() };
-            ensure!(allowed, CL_INVALID_OPERATION);
+            check_host_access(&memory, !writes, writes)?;
             let host = (Side::Host(HostPointer::new(self.ptr.cast())), outside);
             let buffer = (Side::Buffer(memory), inside);
             let (kind, work) = if writes {
@@ -114,7 +133,7 @@ impl HostRect {
 }
 
 /// `clEnqueueReadBufferRect`.
-#[entry_point]
+#[entry_point(clEnqueueReadBufferRect)]
 pub unsafe fn enqueue_read_buffer_rect(
     command_queue: cl_command_queue,
     buffer: cl_mem,
@@ -148,7 +167,7 @@ pub unsafe fn enqueue_read_buffer_rect(
 }
 
 /// `clEnqueueWriteBufferRect`.
-#[entry_point]
+#[entry_point(clEnqueueWriteBufferRect)]
 pub unsafe fn enqueue_write_buffer_rect(
     command_queue: cl_command_queue,
     buffer: cl_mem,
@@ -182,7 +201,7 @@ pub unsafe fn enqueue_write_buffer_rect(
 }
 
 /// `clEnqueueCopyBufferRect`.
-#[entry_point]
+#[entry_point(clEnqueueCopyBufferRect)]
 pub unsafe fn enqueue_copy_buffer_rect(
     command_queue: cl_command_queue,
     src_buffer: cl_mem,
@@ -201,17 +220,22 @@ pub unsafe fn enqueue_copy_buffer_rect(
     // SAFETY: the caller vouches for the pointers.
     unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
-        let source = buffer_in(queue.context(), src_buffer)?;
-        let target = buffer_in(queue.context(), dst_buffer)?;
+        let source = buffer_in(queue.context(), src_buffer).map_err(of_source)?;
+        let target = buffer_in(queue.context(), dst_buffer).map_err(of_target)?;
         let region = region_of(region)?;
-        let from = layout(three(src_origin)?, region, src_row_pitch, src_slice_pitch)?;
-        let to = layout(three(dst_origin)?, region, dst_row_pitch, dst_slice_pitch)?;
-        within(&source, from, region)?;
-        within(&target, to, region)?;
+        let from =
+            layout(three("src_origin", src_origin)?, region, src_row_pitch, src_slice_pitch).map_err(of_source)?;
+        let to = layout(three("dst_origin", dst_origin)?, region, dst_row_pitch, dst_slice_pitch).map_err(of_target)?;
+        within(&source, from, region).map_err(of_source)?;
+        within(&target, to, region).map_err(of_target)?;
         // "CL_INVALID_VALUE [...] if src_buffer and dst_buffer are the same buffer object and src_row_pitch is not equal
         // to dst_row_pitch [or] src_slice_pitch is not equal to dst_slice_pitch."
         let same_pitches = from.row_pitch == to.row_pitch && from.slice_pitch == to.slice_pitch;
-        ensure!(!Arc::ptr_eq(&source, &target) || same_pitches, CL_INVALID_VALUE);
+        ensure!(
+            !Arc::ptr_eq(&source, &target) || same_pitches,
+            CL_INVALID_VALUE,
+            "src_buffer and dst_buffer are one buffer, and their pitches differ"
+        );
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
         // "CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the source and
         // destination regions overlap [or] are different sub-buffers of the same associated buffer object and they
@@ -219,7 +243,7 @@ pub unsafe fn enqueue_copy_buffer_rect(
         if let Some((source_origin, target_origin)) = source.shared_offsets(&target) {
             let moved = |layout: Layout, by: usize| Layout { offset: layout.offset + by, ..layout };
             let overlap = boxes_overlap((moved(from, source_origin), region), (moved(to, target_origin), region));
-            ensure!(!overlap, CL_MEM_COPY_OVERLAP);
+            ensure!(!overlap, CL_MEM_COPY_OVERLAP, "the two regions are in one buffer, and overlap");
         }
         let work = copy_box((Side::Buffer(source), from), (Side::Buffer(target), to), region);
         enqueue(&queue, CL_COMMAND_COPY_BUFFER_RECT, waits, work, Completion { blocking: false, event })

@@ -4,7 +4,7 @@ use lockstep_icd_macros::entry_point;
 use lockstep_runtime::device::Device;
 use lockstep_runtime::partition::Scheme;
 use lockstep_runtime::topology::Domain;
-use lockstep_runtime::{Error, Result, ensure};
+use lockstep_runtime::{Result, ensure, error};
 use opencl_sys::{
     CL_DEVICE_AFFINITY_DOMAIN_L1_CACHE, CL_DEVICE_AFFINITY_DOMAIN_L2_CACHE, CL_DEVICE_AFFINITY_DOMAIN_L3_CACHE,
     CL_DEVICE_AFFINITY_DOMAIN_L4_CACHE, CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE, CL_DEVICE_AFFINITY_DOMAIN_NUMA,
@@ -37,16 +37,16 @@ unsafe fn read_properties(
     device: &Device,
     properties: *const cl_device_partition_property,
 ) -> Result<(Scheme, Vec<cl_device_partition_property>)> {
-    ensure!(!properties.is_null(), CL_INVALID_VALUE);
+    ensure!(!properties.is_null(), CL_INVALID_VALUE, "properties is NULL");
     // SAFETY: what is read has a place as long as nothing before it was the list's end.
     let at = |index: usize| unsafe { properties.add(index).read() };
     let name = at(0);
     match name {
         CL_DEVICE_PARTITION_EQUALLY => {
             let size = at(1);
-            let units = usize::try_from(size).ok().filter(|&units| units > 0).ok_or(Error::new(CL_INVALID_VALUE))?;
-            // "Only one of the listed partitioning schemes can be specified in properties."
-            ensure!(at(2) == 0, CL_INVALID_VALUE);
+            let wrong = || error!(CL_INVALID_VALUE, "CL_DEVICE_PARTITION_EQUALLY into parts of {size} compute units");
+            let units = usize::try_from(size).ok().filter(|&units| units > 0).ok_or_else(wrong)?;
+            check_end(at(2))?;
             Ok((Scheme::Equally(units), vec![name, size, 0]))
         }
         CL_DEVICE_PARTITION_BY_COUNTS => {
@@ -60,9 +60,15 @@ unsafe fn read_properties(
                 // "CL_INVALID_DEVICE_PARTITION_COUNT if [...] the number of compute units requested for one or more
                 // sub-devices is less than zero or the number of sub-devices requested exceeds
                 // CL_DEVICE_PARTITION_MAX_SUB_DEVICES". A list without an end is found here, too.
-                let units = usize::try_from(count).map_err(|_| Error::new(CL_INVALID_DEVICE_PARTITION_COUNT))?;
-                counts.push(units);
-                ensure!(counts.len() <= device.compute_units() as usize, CL_INVALID_DEVICE_PARTITION_COUNT);
+                let what = "CL_DEVICE_PARTITION_BY_COUNTS";
+                let wrong = |_| error!(CL_INVALID_DEVICE_PARTITION_COUNT, "{what} with {count} compute units");
+                counts.push(usize::try_from(count).map_err(wrong)?);
+                let most = device.compute_units();
+                ensure!(
+                    counts.len() <= most as usize,
+                    CL_INVALID_DEVICE_PARTITION_COUNT,
+                    "{what} into more sub-devices than the {most} compute units that there are"
+                );
             }
             // The end of the counts and that of the properties.
             list.push(0);
@@ -70,27 +76,34 @@ unsafe fn read_properties(
         }
         CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN => {
             let asked = at(1) as cl_device_affinity_domain;
-            ensure!(at(2) == 0, CL_INVALID_VALUE);
+            check_end(at(2))?;
             let domain = if asked == CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE {
                 // "The implementation shall find the first level along which the device or sub-device may be further
                 // subdivided in the order NUMA, L4, L3, L2, L1".
                 let first = device.domains().first().copied();
-                first.ok_or(Error::new(CL_DEVICE_PARTITION_FAILED))?
+                let none = || error!(CL_DEVICE_PARTITION_FAILED, "the device cannot be divided by any affinity domain");
+                first.ok_or_else(none)?
             } else {
                 let found = Domain::ALL.into_iter().find(|&domain| bit(domain) == asked);
-                found.ok_or(Error::new(CL_INVALID_VALUE))?
+                found.ok_or_else(|| error!(CL_INVALID_VALUE, "{asked:#x} is no affinity domain"))?
             };
             // "In the case where the properties argument [...] is CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN,
             // CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE, the affinity domain used to perform the partition will be
             // returned."
             Ok((Scheme::ByDomain(domain), vec![name, bit(domain) as cl_device_partition_property, 0]))
         }
-        _ => Err(Error::new(CL_INVALID_VALUE)),
+        _ => Err(error!(CL_INVALID_VALUE, "{name:#x} is no way to partition a device")),
     }
 }
 
+/// "Only one of the listed partitioning schemes can be specified in properties."
+fn check_end(property: cl_device_partition_property) -> Result<()> {
+    ensure!(property == 0, CL_INVALID_VALUE, "properties go on with {property:#x}; one way to partition is allowed");
+    Ok(())
+}
+
 /// `clCreateSubDevices`.
-#[entry_point]
+#[entry_point(clCreateSubDevices)]
 pub unsafe fn create_sub_devices(
     in_device: cl_device_id,
     properties: *const cl_device_partition_property,
@@ -106,7 +119,8 @@ pub unsafe fn create_sub_devices(
     if !out_devices.is_null() {
         // "CL_INVALID_VALUE if out_devices is not NULL and num_devices is less than the number of sub-devices
         // created by the partition scheme."
-        ensure!(num_devices as usize >= parts.len(), CL_INVALID_VALUE);
+        let count = parts.len();
+        ensure!(num_devices as usize >= count, CL_INVALID_VALUE, "num_devices is {num_devices}; there are {count}");
         let mut handles = Vec::with_capacity(parts.len());
         for part in &parts {
             match handle::publish(part.clone()) {
@@ -132,7 +146,7 @@ pub unsafe fn create_sub_devices(
 
 /// `clRetainDevice`: "increments the device reference count if device is a valid sub-device [...]. If device is a root
 /// level device [...] the device reference count remains unchanged."
-#[entry_point]
+#[entry_point(clRetainDeviceEXT)]
 pub fn retain_device(device: cl_device_id) -> Result<()> {
     match handle::get::<Device>(device)?.parent() {
         Some(_) => handle::retain::<Device>(device),
@@ -141,7 +155,7 @@ pub fn retain_device(device: cl_device_id) -> Result<()> {
 }
 
 /// `clReleaseDevice`; as [`retain_device`].
-#[entry_point]
+#[entry_point(clReleaseDeviceEXT)]
 pub fn release_device(device: cl_device_id) -> Result<()> {
     match handle::get::<Device>(device)?.parent() {
         Some(_) => handle::release::<Device>(device),

@@ -8,7 +8,7 @@ use lockstep_icd_macros::entry_point;
 use lockstep_runtime::context::Context;
 use lockstep_runtime::kernel::Kernel;
 use lockstep_runtime::svm::{self, Kind, Shared};
-use lockstep_runtime::{Error, Result, ensure};
+use lockstep_runtime::{Result, ensure, error};
 use opencl_sys::{
     CL_DEVICE_SVM_ATOMICS, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_SVM_FINE_GRAIN_BUFFER,
     CL_DEVICE_SVM_FINE_GRAIN_SYSTEM, CL_INVALID_VALUE, CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM,
@@ -21,8 +21,8 @@ use opencl_sys::{
     CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL,
 };
 
-use crate::api::buffer::KERNEL;
-use crate::error::guarded;
+use crate::api::buffer::{KERNEL, check_kernel_flags};
+use crate::error::Call;
 use crate::handle;
 
 /// `CL_DEVICE_SVM_CAPABILITIES`.
@@ -36,28 +36,38 @@ const LARGEST_TYPE: cl_uint = 128;
 
 /// "It must be a power of two up to the largest data type supported by the OpenCL device [or] 0."
 pub fn check_alignment(alignment: cl_uint) -> Result<()> {
-    ensure!(alignment == 0 || alignment.is_power_of_two() && alignment <= LARGEST_TYPE, CL_INVALID_VALUE);
+    ensure!(
+        alignment == 0 || alignment.is_power_of_two() && alignment <= LARGEST_TYPE,
+        CL_INVALID_VALUE,
+        "alignment is {alignment}; 0 or a power of two up to {LARGEST_TYPE} is allowed"
+    );
     Ok(())
 }
 
 /// "Values specified in flags do not follow rules described for supported values in the SVM Memory Flags table."
 fn check_flags(flags: cl_svm_mem_flags) -> Result<()> {
-    ensure!(flags & !(KERNEL | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS) == 0, CL_INVALID_VALUE);
-    ensure!((flags & KERNEL).count_ones() <= 1, CL_INVALID_VALUE);
+    let unknown = flags & !(KERNEL | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS);
+    ensure!(unknown == 0, CL_INVALID_VALUE, "flags are {flags:#x}, of which {unknown:#x} are unknown");
+    check_kernel_flags(flags)?;
     // "flags does not contain CL_MEM_SVM_FINE_GRAIN_BUFFER but does contain CL_MEM_SVM_ATOMICS."
     let atomics_alone = flags & (CL_MEM_SVM_ATOMICS | CL_MEM_SVM_FINE_GRAIN_BUFFER) == CL_MEM_SVM_ATOMICS;
-    ensure!(!atomics_alone, CL_INVALID_VALUE);
+    ensure!(
+        !atomics_alone,
+        CL_INVALID_VALUE,
+        "flags {flags:#x} have CL_MEM_SVM_ATOMICS without CL_MEM_SVM_FINE_GRAIN_BUFFER"
+    );
     Ok(())
 }
 
 /// `clSVMAlloc`: "like malloc, it returns a NULL pointer value" when it fails, and has no error code.
-pub extern "C" fn svm_alloc(
+#[allow(non_snake_case)]
+pub extern "C" fn clSVMAlloc(
     context: cl_context,
     flags: cl_svm_mem_flags,
     size: usize,
     alignment: cl_uint,
 ) -> *mut c_void {
-    let allocated = guarded(|| {
+    let allocated = Call { name: "clSVMAlloc", objects: &[context] }.make(|| {
         let context = handle::get::<Context>(context)?;
         check_flags(flags)?;
         check_alignment(alignment)?;
@@ -68,18 +78,19 @@ pub extern "C" fn svm_alloc(
 
 /// `clSVMFree`: "If a NULL pointer is passed in svm_pointer, no action occurs." Nor does one for what is none of the
 /// context's allocations.
-pub extern "C" fn svm_free(context: cl_context, svm_pointer: *mut c_void) {
+#[allow(non_snake_case)]
+pub extern "C" fn clSVMFree(context: cl_context, svm_pointer: *mut c_void) {
     // There is no code to return.
-    let _ = guarded(|| {
+    let _ = Call { name: "clSVMFree", objects: &[context] }.make(|| {
         let context = handle::get::<Context>(context)?;
         svm::free(&context, svm_pointer as usize, Shared::is_svm);
         Ok(())
     });
 }
 
-/// `clSetKernelArgSVMPointer` and `clSetKernelArgMemPointerINTEL`. With fine-grain system sharing every pointer may be one;
+/// `clSetKernelArgSVMPointer`. With fine-grain system sharing every pointer may be one;
 /// whether the kernel follows it is its business.
-#[entry_point]
+#[entry_point(clSetKernelArgSVMPointer)]
 pub fn set_kernel_arg_svm_pointer(kernel: cl_kernel, arg_index: cl_uint, arg_value: *const c_void) -> Result<()> {
     // "CL_INVALID_KERNEL if kernel is not a valid kernel object. CL_INVALID_ARG_INDEX if arg_index is not a valid
     // argument index." CL_INVALID_ARG_VALUE: "The SVM pointer can only be used for arguments that are declared to be
@@ -88,7 +99,7 @@ pub fn set_kernel_arg_svm_pointer(kernel: cl_kernel, arg_index: cl_uint, arg_val
 }
 
 /// `clSetKernelExecInfo`. What kernels may reach needs no telling here, so what is right is forgotten.
-#[entry_point]
+#[entry_point(clSetKernelExecInfo)]
 pub unsafe fn set_kernel_exec_info(
     kernel: cl_kernel,
     param_name: cl_kernel_exec_info,
@@ -98,18 +109,24 @@ pub unsafe fn set_kernel_exec_info(
     handle::get::<Kernel>(kernel)?;
     // "CL_INVALID_VALUE if param_name is not valid, if param_value is NULL and param_value_size is greater than zero,
     // or if the size specified by param_value_size is not valid."
-    ensure!(!param_value.is_null() || param_value_size == 0, CL_INVALID_VALUE);
-    let fits = match param_name {
+    ensure!(
+        !param_value.is_null() || param_value_size == 0,
+        CL_INVALID_VALUE,
+        "param_value is NULL, and param_value_size is {param_value_size}"
+    );
+    let (fits, wanted) = match param_name {
         CL_KERNEL_EXEC_INFO_SVM_PTRS | CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL | CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT => {
-            param_value_size.is_multiple_of(size_of::<*const c_void>())
+            (param_value_size.is_multiple_of(size_of::<*const c_void>()), "a multiple of a pointer's size")
         }
         CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM
         | CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL
         | CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL
-        | CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL => param_value_size == size_of::<cl_bool>(),
-        _ => return Err(Error::new(CL_INVALID_VALUE)),
+        | CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL => {
+            (param_value_size == size_of::<cl_bool>(), "the size of a cl_bool")
+        }
+        _ => return Err(error!(CL_INVALID_VALUE, "param_name {param_name:#x} is nothing that a kernel can be told")),
     };
-    ensure!(fits, CL_INVALID_VALUE);
+    ensure!(fits, CL_INVALID_VALUE, "param_value_size is {param_value_size}; {wanted} is allowed");
     Ok(())
 }
 

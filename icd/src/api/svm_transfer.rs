@@ -18,7 +18,7 @@ use opencl_sys::{
 };
 
 use crate::api::enqueue::{Completion, enqueue, wait_list};
-use crate::api::transfer::check_map_flags;
+use crate::api::transfer::{check_map_flags, check_pattern};
 use crate::handle;
 use crate::user::UserData;
 
@@ -51,7 +51,7 @@ impl Order {
 type FreeFunction = unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_void, *mut c_void);
 
 /// `clEnqueueSVMFree`.
-#[entry_point]
+#[entry_point(clEnqueueSVMFree)]
 pub unsafe fn enqueue_svm_free(
     command_queue: cl_command_queue,
     num_svm_pointers: cl_uint,
@@ -68,7 +68,7 @@ pub unsafe fn enqueue_svm_free(
         let queue = handle::get::<Queue>(command_queue)?;
         // "CL_INVALID_VALUE if num_svm_pointers is 0 and svm_pointers is non-NULL, or if svm_pointers is NULL and
         // num_svm_pointers is not 0."
-        ensure!((num_svm_pointers == 0) == svm_pointers.is_null(), CL_INVALID_VALUE);
+        handle::check_list(num_svm_pointers, "pointer", svm_pointers, CL_INVALID_VALUE)?;
         let mut pointers: Vec<UserData> =
             (0..num_svm_pointers as usize).map(|i| UserData(svm_pointers.add(i).read())).collect();
         let context = queue.context().clone();
@@ -103,10 +103,15 @@ pub unsafe fn copy(
 ) -> Result<()> {
     let queue = handle::get::<Queue>(command_queue)?;
     // "CL_INVALID_VALUE if dst_ptr is NULL [or] src_ptr is NULL".
-    ensure!(!to.is_null() && !from.is_null(), CL_INVALID_VALUE);
+    ensure!(!to.is_null(), CL_INVALID_VALUE, "dst_ptr is NULL");
+    ensure!(!from.is_null(), CL_INVALID_VALUE, "src_ptr is NULL");
     // "CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy".
     let bytes = |start: usize| start..start.saturating_add(size);
-    ensure!(!overlap(&bytes(to as usize), &bytes(from as usize)), CL_MEM_COPY_OVERLAP);
+    ensure!(
+        !overlap(&bytes(to as usize), &bytes(from as usize)),
+        CL_MEM_COPY_OVERLAP,
+        "{size} bytes at src_ptr {from:p} and at dst_ptr {to:p} overlap"
+    );
     // SAFETY: the caller vouches for the pointers; what is at `from` is only read.
     unsafe {
         let work = copy_shared(HostPointer::new(from.cast_mut().cast()), HostPointer::new(to.cast()), size);
@@ -115,7 +120,7 @@ pub unsafe fn copy(
 }
 
 /// `clEnqueueSVMMemcpy`.
-#[entry_point]
+#[entry_point(clEnqueueSVMMemcpy)]
 pub unsafe fn enqueue_svm_memcpy(
     command_queue: cl_command_queue,
     blocking_copy: cl_bool,
@@ -146,9 +151,13 @@ pub unsafe fn fill(
     let queue = handle::get::<Queue>(command_queue)?;
     // "CL_INVALID_VALUE if svm_ptr is NULL, if svm_ptr is not aligned to pattern_size bytes, if pattern is NULL, if
     // pattern_size is zero, is not a power of two [or] is greater than 128, if size is not a multiple of pattern_size".
-    ensure!(!to.is_null() && !pattern.is_null(), CL_INVALID_VALUE);
-    ensure!(pattern_size.is_power_of_two() && pattern_size <= 128, CL_INVALID_VALUE);
-    ensure!((to as usize).is_multiple_of(pattern_size) && size.is_multiple_of(pattern_size), CL_INVALID_VALUE);
+    ensure!(!to.is_null(), CL_INVALID_VALUE, "the pointer to fill from on is NULL");
+    check_pattern(pattern, pattern_size)?;
+    ensure!(
+        (to as usize).is_multiple_of(pattern_size) && size.is_multiple_of(pattern_size),
+        CL_INVALID_VALUE,
+        "{size} bytes from {to:p} on are not multiples of the pattern's {pattern_size}"
+    );
     // SAFETY: the caller vouches for the pointers.
     unsafe {
         let pattern = std::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size);
@@ -158,7 +167,7 @@ pub unsafe fn fill(
 }
 
 /// `clEnqueueSVMMemFill`.
-#[entry_point]
+#[entry_point(clEnqueueSVMMemFill)]
 pub unsafe fn enqueue_svm_mem_fill(
     command_queue: cl_command_queue,
     svm_ptr: *mut c_void,
@@ -175,7 +184,7 @@ pub unsafe fn enqueue_svm_mem_fill(
 }
 
 /// `clEnqueueSVMMap`: the host sees the memory at all times, so the command only has its place in the order.
-#[entry_point]
+#[entry_point(clEnqueueSVMMap)]
 pub unsafe fn enqueue_svm_map(
     command_queue: cl_command_queue,
     blocking_map: cl_bool,
@@ -190,14 +199,15 @@ pub unsafe fn enqueue_svm_map(
 
     let queue = handle::get::<Queue>(command_queue)?;
     // "CL_INVALID_VALUE if svm_ptr is NULL, if size is zero [or] if values specified in map_flags are not valid".
-    ensure!(!svm_ptr.is_null() && size > 0, CL_INVALID_VALUE);
+    ensure!(!svm_ptr.is_null(), CL_INVALID_VALUE, "svm_ptr is NULL");
+    ensure!(size > 0, CL_INVALID_VALUE, "size is 0");
     check_map_flags(flags)?;
     // SAFETY: the caller vouches for the list and for `event`.
     unsafe { order.enqueue(&queue, CL_COMMAND_SVM_MAP, blocking_map != CL_FALSE, Work::Nothing) }
 }
 
 /// `clEnqueueSVMUnmap`.
-#[entry_point]
+#[entry_point(clEnqueueSVMUnmap)]
 pub unsafe fn enqueue_svm_unmap(
     command_queue: cl_command_queue,
     svm_ptr: *mut c_void,
@@ -209,7 +219,7 @@ pub unsafe fn enqueue_svm_unmap(
 
     let queue = handle::get::<Queue>(command_queue)?;
     // "CL_INVALID_VALUE if svm_ptr is NULL".
-    ensure!(!svm_ptr.is_null(), CL_INVALID_VALUE);
+    ensure!(!svm_ptr.is_null(), CL_INVALID_VALUE, "svm_ptr is NULL");
     // SAFETY: the caller vouches for the list and for `event`.
     unsafe { order.enqueue(&queue, CL_COMMAND_SVM_UNMAP, false, Work::Nothing) }
 }
@@ -217,12 +227,13 @@ pub unsafe fn enqueue_svm_unmap(
 /// "[…] if flags is not zero and is not a valid combination of the values described in the Memory migration Flags table".
 pub fn check_migration(flags: cl_mem_migration_flags) -> Result<()> {
     const KNOWN: cl_mem_migration_flags = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
-    ensure!(flags & !KNOWN == 0, CL_INVALID_VALUE);
+    let unknown = flags & !KNOWN;
+    ensure!(unknown == 0, CL_INVALID_VALUE, "flags are {flags:#x}, of which {unknown:#x} are unknown");
     Ok(())
 }
 
 /// `clEnqueueSVMMigrateMem`: all devices have the memory where it is.
-#[entry_point]
+#[entry_point(clEnqueueSVMMigrateMem)]
 pub unsafe fn enqueue_svm_migrate_mem(
     command_queue: cl_command_queue,
     num_svm_pointers: cl_uint,
@@ -238,7 +249,8 @@ pub unsafe fn enqueue_svm_migrate_mem(
     unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
         // "CL_INVALID_VALUE if num_svm_pointers is zero [or] if svm_pointers is NULL".
-        ensure!(num_svm_pointers > 0 && !svm_pointers.is_null(), CL_INVALID_VALUE);
+        ensure!(num_svm_pointers > 0, CL_INVALID_VALUE, "num_svm_pointers is 0");
+        handle::check_list(num_svm_pointers, "pointer", svm_pointers, CL_INVALID_VALUE)?;
         check_migration(flags)?;
         for i in 0..num_svm_pointers as usize {
             let address = svm_pointers.add(i).read() as usize;
@@ -246,7 +258,11 @@ pub unsafe fn enqueue_svm_migrate_mem(
             // "CL_INVALID_VALUE […] if sizes[i] is non-zero and the memory range described by svm_pointers[i] and sizes[i]
             // is not contained within an SVM allocation returned by clSVMAlloc".
             let found = svm::find(address).filter(|found| Arc::ptr_eq(found.context(), queue.context()));
-            ensure!(found.is_some_and(|found| found.is_svm() && found.contains(address, size)), CL_INVALID_VALUE);
+            ensure!(
+                found.is_some_and(|found| found.is_svm() && found.contains(address, size)),
+                CL_INVALID_VALUE,
+                "{size} bytes at svm_pointers[{i}] {address:#x} are not shared virtual memory of the context"
+            );
         }
         order.enqueue(&queue, CL_COMMAND_SVM_MIGRATE_MEM, false, Work::Nothing)
     }

@@ -7,7 +7,7 @@ use lockstep_icd_macros::entry_point;
 use lockstep_runtime::memory::Memory;
 use lockstep_runtime::memory_transfer::{self as transfer, HostPointer, overlap};
 use lockstep_runtime::queue::Queue;
-use lockstep_runtime::{Result, ensure};
+use lockstep_runtime::{Error, Result, ensure};
 use opencl_sys::{
     CL_COMMAND_COPY_BUFFER, CL_COMMAND_FILL_BUFFER, CL_COMMAND_MAP_BUFFER, CL_COMMAND_READ_BUFFER,
     CL_COMMAND_WRITE_BUFFER, CL_FALSE, CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_MAP_READ, CL_MAP_WRITE,
@@ -15,13 +15,13 @@ use opencl_sys::{
     cl_uint,
 };
 
-use crate::api::buffer::buffer_in;
+use crate::api::buffer::{buffer_in, check_bounds};
 use crate::api::enqueue::{Completion, enqueue, wait_list};
 use crate::api::memory_object::keep_until_then;
 use crate::handle;
 
 /// `clEnqueueReadBuffer`.
-#[entry_point]
+#[entry_point(clEnqueueReadBuffer)]
 pub unsafe fn enqueue_read_buffer(
     command_queue: cl_command_queue,
     buffer: cl_mem,
@@ -40,7 +40,7 @@ pub unsafe fn enqueue_read_buffer(
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
         // "CL_INVALID_OPERATION if clEnqueueReadBuffer is called on buffer which has been created with
         // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS".
-        ensure!(memory.host_may_read(), CL_INVALID_OPERATION);
+        check_host_access(&memory, true, false)?;
         let work = transfer::read(memory, offset, size, HostPointer::new(ptr.cast()));
         let completion = Completion { blocking: blocking_read != CL_FALSE, event };
         enqueue(&queue, CL_COMMAND_READ_BUFFER, waits, work, completion)
@@ -48,7 +48,7 @@ pub unsafe fn enqueue_read_buffer(
 }
 
 /// `clEnqueueWriteBuffer`.
-#[entry_point]
+#[entry_point(clEnqueueWriteBuffer)]
 pub unsafe fn enqueue_write_buffer(
     command_queue: cl_command_queue,
     buffer: cl_mem,
@@ -67,7 +67,7 @@ pub unsafe fn enqueue_write_buffer(
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
         // "CL_INVALID_OPERATION [...] if clEnqueueWriteBuffer is called on buffer which has been created with
         // CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS".
-        ensure!(memory.host_may_write(), CL_INVALID_OPERATION);
+        check_host_access(&memory, false, true)?;
         let work = transfer::write(memory, offset, size, HostPointer::new(ptr.cast_mut().cast()));
         let completion = Completion { blocking: blocking_write != CL_FALSE, event };
         enqueue(&queue, CL_COMMAND_WRITE_BUFFER, waits, work, completion)
@@ -84,13 +84,45 @@ fn checked_region(
     ptr: *const c_void,
 ) -> Result<Arc<Memory>> {
     let memory = buffer_in(queue.context(), buffer)?;
-    ensure!(memory.contains(offset, size), CL_INVALID_VALUE);
-    ensure!(!ptr.is_null(), CL_INVALID_VALUE);
+    check_bounds(&memory, "the buffer", offset, size)?;
+    ensure!(!ptr.is_null(), CL_INVALID_VALUE, "ptr is NULL");
     Ok(memory)
 }
 
+/// "CL_INVALID_OPERATION if" the host reads what "has been created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS", or
+/// writes what has been with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS.
+pub fn check_host_access(memory: &Memory, reads: bool, writes: bool) -> Result<()> {
+    let flags = memory.flags();
+    let may_read = memory.host_may_read() || !reads;
+    ensure!(may_read, CL_INVALID_OPERATION, "the host may not read an object with flags {flags:#x}");
+    let may_write = memory.host_may_write() || !writes;
+    ensure!(may_write, CL_INVALID_OPERATION, "the host may not write to an object with flags {flags:#x}");
+    Ok(())
+}
+
+/// "CL_INVALID_VALUE […] if pattern is NULL, if pattern_size is zero, is not a power of two [or] is greater than 128".
+pub fn check_pattern(pattern: *const c_void, pattern_size: usize) -> Result<()> {
+    ensure!(!pattern.is_null(), CL_INVALID_VALUE, "pattern is NULL");
+    ensure!(
+        pattern_size.is_power_of_two() && pattern_size <= 128,
+        CL_INVALID_VALUE,
+        "pattern_size is {pattern_size}; a power of two up to 128 is allowed"
+    );
+    Ok(())
+}
+
+/// An error of what a copy reads.
+pub fn of_source(error: Error) -> Error {
+    error.about("source")
+}
+
+/// An error of what a copy writes to.
+pub fn of_target(error: Error) -> Error {
+    error.about("destination")
+}
+
 /// `clEnqueueCopyBuffer`.
-#[entry_point]
+#[entry_point(clEnqueueCopyBuffer)]
 pub unsafe fn enqueue_copy_buffer(
     command_queue: cl_command_queue,
     src_buffer: cl_mem,
@@ -105,19 +137,23 @@ pub unsafe fn enqueue_copy_buffer(
     // SAFETY: the caller vouches for the pointers.
     unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
-        let source = buffer_in(queue.context(), src_buffer)?;
-        let target = buffer_in(queue.context(), dst_buffer)?;
+        let source = buffer_in(queue.context(), src_buffer).map_err(of_source)?;
+        let target = buffer_in(queue.context(), dst_buffer).map_err(of_target)?;
         // "CL_INVALID_VALUE if the region specified by src_offset and size is out of bounds of src_buffer", and likewise
         // for the other.
-        ensure!(source.contains(src_offset, size), CL_INVALID_VALUE);
-        ensure!(target.contains(dst_offset, size), CL_INVALID_VALUE);
+        check_bounds(&source, "src_buffer", src_offset, size)?;
+        check_bounds(&target, "dst_buffer", dst_offset, size)?;
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
         // "CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the source and
         // destination regions overlap [or] are different sub-buffers of the same associated buffer object and they
         // overlap."
         if let Some((source_origin, target_origin)) = source.shared_offsets(&target) {
             let (from, to) = (source_origin + src_offset, target_origin + dst_offset);
-            ensure!(!overlap(&(from..from + size), &(to..to + size)), CL_MEM_COPY_OVERLAP);
+            ensure!(
+                !overlap(&(from..from + size), &(to..to + size)),
+                CL_MEM_COPY_OVERLAP,
+                "{size} bytes from {from} and from {to} on in one buffer overlap"
+            );
         }
         let work = transfer::copy((source, src_offset), (target, dst_offset), size);
         enqueue(&queue, CL_COMMAND_COPY_BUFFER, waits, work, Completion { blocking: false, event })
@@ -125,7 +161,7 @@ pub unsafe fn enqueue_copy_buffer(
 }
 
 /// `clEnqueueFillBuffer`.
-#[entry_point]
+#[entry_point(clEnqueueFillBuffer)]
 pub unsafe fn enqueue_fill_buffer(
     command_queue: cl_command_queue,
     buffer: cl_mem,
@@ -144,9 +180,13 @@ pub unsafe fn enqueue_fill_buffer(
         // "CL_INVALID_VALUE if the region being filled specified by offset and size is out of bounds, if pattern is NULL,
         // if pattern_size is zero, is not a power of two [or] is greater than 128, if offset is not a multiple of
         // pattern_size [or] if size is not a multiple of pattern_size."
-        ensure!(memory.contains(offset, size), CL_INVALID_VALUE);
-        ensure!(!pattern.is_null() && pattern_size.is_power_of_two() && pattern_size <= 128, CL_INVALID_VALUE);
-        ensure!(offset.is_multiple_of(pattern_size) && size.is_multiple_of(pattern_size), CL_INVALID_VALUE);
+        check_bounds(&memory, "the buffer", offset, size)?;
+        check_pattern(pattern, pattern_size)?;
+        ensure!(
+            offset.is_multiple_of(pattern_size) && size.is_multiple_of(pattern_size),
+            CL_INVALID_VALUE,
+            "offset {offset} and size {size} are not multiples of the pattern's {pattern_size} bytes"
+        );
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
         let pattern = std::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size);
         let work = transfer::fill(memory, offset, size, pattern);
@@ -155,7 +195,7 @@ pub unsafe fn enqueue_fill_buffer(
 }
 
 /// `clEnqueueMapBuffer`.
-#[entry_point]
+#[entry_point(clEnqueueMapBuffer)]
 pub unsafe fn enqueue_map_buffer(
     command_queue: cl_command_queue,
     buffer: cl_mem,
@@ -171,15 +211,15 @@ pub unsafe fn enqueue_map_buffer(
     let memory = buffer_in(queue.context(), buffer)?;
     // "CL_INVALID_VALUE if the region being mapped specified by offset and size is out of bounds, if size is zero
     // [or] if values specified in map_flags are not valid."
-    ensure!(size > 0 && memory.contains(offset, size), CL_INVALID_VALUE);
+    ensure!(size > 0, CL_INVALID_VALUE, "size is 0");
+    check_bounds(&memory, "the buffer", offset, size)?;
     check_map_flags(map_flags)?;
     // SAFETY: the caller vouches for the list.
     let waits = unsafe { wait_list(queue.context(), num_events_in_wait_list, event_wait_list)? };
     // "CL_INVALID_OPERATION if buffer was created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS and
     // CL_MAP_READ is set in map_flags [or] with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS and CL_MAP_WRITE or
     // CL_MAP_WRITE_INVALIDATE_REGION is set".
-    let (reads, writes) = (map_flags & CL_MAP_READ != 0, map_flags & !CL_MAP_READ != 0);
-    ensure!((memory.host_may_read() || !reads) && (memory.host_may_write() || !writes), CL_INVALID_OPERATION);
+    check_host_access(&memory, map_flags & CL_MAP_READ != 0, map_flags & !CL_MAP_READ != 0)?;
     let pointer = memory.map(map_flags, offset, size)?;
     let work = keep_until_then(vec![memory.clone()]);
     let completion = Completion { blocking: blocking_map != CL_FALSE, event };
@@ -195,7 +235,12 @@ pub unsafe fn enqueue_map_buffer(
 /// "CL_MAP_READ or CL_MAP_WRITE and CL_MAP_WRITE_INVALIDATE_REGION are mutually exclusive."
 pub fn check_map_flags(flags: cl_map_flags) -> Result<()> {
     const EITHER: cl_map_flags = CL_MAP_READ | CL_MAP_WRITE;
-    ensure!(flags & !(EITHER | CL_MAP_WRITE_INVALIDATE_REGION) == 0, CL_INVALID_VALUE);
-    ensure!(flags & CL_MAP_WRITE_INVALIDATE_REGION == 0 || flags & EITHER == 0, CL_INVALID_VALUE);
+    let unknown = flags & !(EITHER | CL_MAP_WRITE_INVALIDATE_REGION);
+    ensure!(unknown == 0, CL_INVALID_VALUE, "map_flags are {flags:#x}, of which {unknown:#x} are unknown");
+    ensure!(
+        flags & CL_MAP_WRITE_INVALIDATE_REGION == 0 || flags & EITHER == 0,
+        CL_INVALID_VALUE,
+        "map_flags {flags:#x} have CL_MAP_WRITE_INVALIDATE_REGION with CL_MAP_READ or CL_MAP_WRITE"
+    );
     Ok(())
 }

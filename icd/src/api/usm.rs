@@ -26,13 +26,13 @@ use opencl_sys::{
 };
 use opencl_sys::{
     CL_INVALID_DEVICE, CL_INVALID_PROPERTY, CL_INVALID_VALUE, CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES,
-    cl_bool, cl_command_queue, cl_context, cl_device_id, cl_device_info, cl_event, cl_int, cl_mem_migration_flags,
-    cl_uint,
+    cl_bool, cl_command_queue, cl_context, cl_device_id, cl_device_info, cl_event, cl_int, cl_kernel,
+    cl_mem_migration_flags, cl_uint,
 };
 
-use crate::api::svm::check_alignment;
+use crate::api::svm::{check_alignment, set_kernel_arg_svm_pointer};
 use crate::api::svm_transfer::{self, Order, check_migration};
-use crate::info::Info;
+use crate::info::{self, Info};
 use crate::{handle, property_list};
 
 /// What a device may do with each kind of memory, that of `malloc` included.
@@ -65,11 +65,22 @@ unsafe fn flags(properties: *const cl_mem_properties_intel, shared: bool) -> Res
         CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL | CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL;
     let mut flags = 0;
     let take = |name, value| {
-        ensure!(name == CL_MEM_ALLOC_FLAGS_INTEL, CL_INVALID_PROPERTY);
+        if name != CL_MEM_ALLOC_FLAGS_INTEL {
+            return property_list::unknown(CL_INVALID_PROPERTY, name);
+        }
         // "CL_INVALID_PROPERTY if either the CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL or
         // CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL flags are specified"; of shared allocations, if both are.
         let allowed = CL_MEM_ALLOC_WRITE_COMBINED_INTEL | if shared { PLACEMENT } else { 0 };
-        ensure!(value & !allowed == 0 && value & PLACEMENT != PLACEMENT, CL_INVALID_PROPERTY);
+        ensure!(
+            value & !allowed == 0,
+            CL_INVALID_PROPERTY,
+            "CL_MEM_ALLOC_FLAGS_INTEL is {value:#x}; {allowed:#x} are allowed"
+        );
+        ensure!(
+            value & PLACEMENT != PLACEMENT,
+            CL_INVALID_PROPERTY,
+            "CL_MEM_ALLOC_FLAGS_INTEL {value:#x} places the memory both on the host and on the device"
+        );
         flags = value;
         Ok(())
     };
@@ -81,7 +92,7 @@ unsafe fn flags(properties: *const cl_mem_properties_intel, shared: bool) -> Res
 /// "CL_INVALID_DEVICE if device is not a valid device or is not associated with context."
 fn device_in(context: &Context, device: cl_device_id) -> Result<Arc<Device>> {
     let device = handle::get::<Device>(device)?;
-    ensure!(context.has_device(&device), CL_INVALID_DEVICE);
+    ensure!(context.has_device(&device), CL_INVALID_DEVICE, "the device is none of the context's");
     Ok(device)
 }
 
@@ -103,14 +114,14 @@ unsafe fn allocate(
     // "CL_OUT_OF_RESOURCES if there is a failure to allocate resources required by the OpenCL implementation on the device":
     // the extension has no error for memory alone.
     let refused = |error: Error| match error.code() {
-        CL_MEM_OBJECT_ALLOCATION_FAILURE => Error::new(CL_OUT_OF_RESOURCES),
+        CL_MEM_OBJECT_ALLOCATION_FAILURE => error.with_code(CL_OUT_OF_RESOURCES),
         _ => error,
     };
     svm::allocate(context, kind, flags, size).map(<*mut u8>::cast).map_err(refused)
 }
 
 /// `clHostMemAllocINTEL`.
-#[entry_point]
+#[entry_point(clHostMemAllocINTEL)]
 pub unsafe fn host_mem_alloc(
     context: cl_context,
     properties: *const cl_mem_properties_intel,
@@ -123,7 +134,7 @@ pub unsafe fn host_mem_alloc(
 }
 
 /// `clDeviceMemAllocINTEL`.
-#[entry_point]
+#[entry_point(clDeviceMemAllocINTEL)]
 pub unsafe fn device_mem_alloc(
     context: cl_context,
     device: cl_device_id,
@@ -138,7 +149,7 @@ pub unsafe fn device_mem_alloc(
 }
 
 /// `clSharedMemAllocINTEL`: "If device is NULL then the allocation is not associated with any device."
-#[entry_point]
+#[entry_point(clSharedMemAllocINTEL)]
 pub unsafe fn shared_mem_alloc(
     context: cl_context,
     device: cl_device_id,
@@ -157,19 +168,19 @@ fn free(context: &Arc<Context>, address: *mut c_void) -> Result<()> {
     // "CL_INVALID_VALUE if ptr is not a value returned by clHostMemAllocINTEL, clDeviceMemAllocINTEL,
     // clSharedMemAllocINTEL, or a NULL pointer."
     let freed = address.is_null() || svm::free(context, address as usize, |found| !found.is_svm());
-    ensure!(freed, CL_INVALID_VALUE);
+    ensure!(freed, CL_INVALID_VALUE, "ptr {address:p} is not where unified shared memory of the context begins");
     Ok(())
 }
 
 /// `clMemFreeINTEL`.
-#[entry_point]
+#[entry_point(clMemFreeINTEL)]
 pub fn mem_free(context: cl_context, ptr: *mut c_void) -> Result<()> {
     free(&handle::get::<Context>(context)?, ptr)
 }
 
 /// `clMemBlockingFreeINTEL`: waits "for previously enqueued commands to finish that may be using ptr", which may be any of
 /// the context's.
-#[entry_point]
+#[entry_point(clMemBlockingFreeINTEL)]
 pub fn mem_blocking_free(context: cl_context, ptr: *mut c_void) -> Result<()> {
     let context = handle::get::<Context>(context)?;
     crate::fork::check()?;
@@ -178,7 +189,7 @@ pub fn mem_blocking_free(context: cl_context, ptr: *mut c_void) -> Result<()> {
 }
 
 /// `clGetMemAllocInfoINTEL`.
-#[entry_point]
+#[entry_point(clGetMemAllocInfoINTEL)]
 pub unsafe fn get_mem_alloc_info(
     context: cl_context,
     ptr: *const c_void,
@@ -211,12 +222,18 @@ pub unsafe fn get_mem_alloc_info(
             info.value::<cl_mem_alloc_flags_intel>(found.map_or(0, |found| found.flags()))
         }
         // "CL_INVALID_VALUE if param_name is not a valid Unified Shared Memory allocation query."
-        _ => Err(Error::new(CL_INVALID_VALUE)),
+        _ => info::unknown(param_name),
     }
 }
 
+/// `clSetKernelArgMemPointerINTEL`.
+#[entry_point(clSetKernelArgMemPointerINTEL)]
+pub fn set_kernel_arg_mem_pointer(kernel: cl_kernel, arg_index: cl_uint, arg_value: *const c_void) -> Result<()> {
+    set_kernel_arg_svm_pointer(kernel, arg_index, arg_value)
+}
+
 /// `clEnqueueMemFillINTEL`.
-#[entry_point]
+#[entry_point(clEnqueueMemFillINTEL)]
 pub unsafe fn enqueue_mem_fill(
     command_queue: cl_command_queue,
     dst_ptr: *mut c_void,
@@ -234,7 +251,7 @@ pub unsafe fn enqueue_mem_fill(
 }
 
 /// `clEnqueueMemsetINTEL`, of the extension's first versions: fills with a byte.
-#[entry_point]
+#[entry_point(clEnqueueMemsetINTEL)]
 pub unsafe fn enqueue_memset(
     command_queue: cl_command_queue,
     dst_ptr: *mut c_void,
@@ -254,7 +271,7 @@ pub unsafe fn enqueue_memset(
 }
 
 /// `clEnqueueMemcpyINTEL`.
-#[entry_point]
+#[entry_point(clEnqueueMemcpyINTEL)]
 pub unsafe fn enqueue_memcpy(
     command_queue: cl_command_queue,
     blocking: cl_bool,
@@ -271,7 +288,7 @@ pub unsafe fn enqueue_memcpy(
 }
 
 /// `clEnqueueMigrateMemINTEL`: "a hint that may improve performance".
-#[entry_point]
+#[entry_point(clEnqueueMigrateMemINTEL)]
 pub unsafe fn enqueue_migrate_mem(
     command_queue: cl_command_queue,
     _ptr: *const c_void,
@@ -291,7 +308,7 @@ pub unsafe fn enqueue_migrate_mem(
 
 /// `clEnqueueMemAdviseINTEL`: "a performance hint only". The extension defines no advice but 0; what later ones define "will
 /// be ignored".
-#[entry_point]
+#[entry_point(clEnqueueMemAdviseINTEL)]
 pub unsafe fn enqueue_mem_advise(
     command_queue: cl_command_queue,
     _ptr: *const c_void,

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use super::ndrange::NdRange;
 use super::pool::Pool;
 use super::record::Launch;
-use super::{Call, objects};
+use super::{Call, name_kernel, objects};
 use crate::Result;
 use crate::command::Run;
 use crate::device::Device;
@@ -55,12 +55,19 @@ impl Late {
     }
 }
 
-impl Run for Late {
-    fn run(self: Arc<Self>, device: &Device) -> Result<()> {
-        let Late { executable, index, pool, scratch_limit, .. } = &*self;
+impl Late {
+    /// The record, for which the code is there by now, or cannot be made.
+    fn fill(&self) -> Result<Arc<Launch>> {
+        let Late { executable, index, pool, scratch_limit, .. } = self;
         let variant = executable.made(*index, Some(self.facts))?;
         let call = Call { executable, index: *index, pool, scratch_limit: *scratch_limit };
-        let launch = call.fill(variant, self.range, &self.args)?;
+        call.fill(variant, self.range, &self.args)
+    }
+}
+
+impl Run for Late {
+    fn run(self: Arc<Self>, device: &Device) -> Result<()> {
+        let launch = self.fill().map_err(|error| name_kernel(&self.executable.kernel(self.index).name, error))?;
         self.state.lock().launch = Some(launch.clone());
         launch.run(device)
     }

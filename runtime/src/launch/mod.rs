@@ -31,7 +31,7 @@ use crate::event::Event;
 use crate::kernel::{Args, Kernel, LOCAL_ALIGN};
 use crate::memory::Memory;
 use crate::program::executable::Executable;
-use crate::{Error, Result, ensure, schedule};
+use crate::{Error, Result, ensure, error, schedule};
 use late::Late;
 use ndrange::{NdRange, Request};
 use pool::Pool;
@@ -46,8 +46,13 @@ pub struct Prepared {
 }
 
 /// Checks a launch of `kernel` and makes it ready to run. An empty range gives a launch of no groups.
+///
+/// # Errors
+/// Those of [`NdRange::new`], `CL_INVALID_KERNEL_ARGS` for arguments that are not set or whose objects are gone, and
+/// `CL_OUT_OF_RESOURCES` where memory does not suffice or the kernel cannot be compiled.
 pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Prepared> {
-    let asked = NdRange::new(request, &kernel.rules())?;
+    let named = |error| name_kernel(&kernel.outline().name, error);
+    let asked = NdRange::new(request, &kernel.rules()).map_err(named)?;
     let executable = kernel.executable();
     let range = match executable.flattens(kernel.index()) {
         true => {
@@ -58,25 +63,12 @@ pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Prepared> {
     };
     let call =
         Call { executable, index: kernel.index(), pool: &kernel.launches, scratch_limit: kernel.scratch_limit() };
-    kernel.with_set_args(|args| {
-        let facts = (range.group_count() > 0).then(|| facts::of(kernel, &range, args));
-        let context = kernel.program().context();
-        let variant = match facts.and_then(|facts| executable.found(call.index, facts, context)) {
-            Some(found) => found?,
-            None => {
-                if let Some(facts) = facts
-                    && pipeline::has_compiled()
-                    && call.surely_fits(&range, args)?
-                {
-                    let late = Late::new(&call, range, facts, args)?;
-                    let code = executable.make_later(call.index, facts, context);
-                    return Ok(Prepared { work: Work::Shared(Arc::new(late)), code: Some(code) });
-                }
-                executable.made(call.index, facts)?
-            }
-        };
-        Ok(Prepared { work: Work::Shared(call.fill(variant, range, args)?), code: None })
-    })
+    kernel.with_set_args(|args| call.prepare(kernel, range, args).map_err(named))
+}
+
+/// An error that says which kernel it is about.
+fn name_kernel(name: &str, error: Error) -> Error {
+    error.about(format_args!("kernel '{name}'"))
 }
 
 /// As many bytes as code may be expected to keep of a work-item from barrier to barrier, beside its private memory.
@@ -94,6 +86,27 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// Makes a launch ready to run, or finds that its code has to be waited for.
+    fn prepare(&self, kernel: &Kernel, range: NdRange, args: &Args) -> Result<Prepared> {
+        let facts = (range.group_count() > 0).then(|| facts::of(kernel, &range, args));
+        let context = kernel.program().context();
+        let variant = match facts.and_then(|facts| self.executable.found(self.index, facts, context)) {
+            Some(found) => found?,
+            None => {
+                if let Some(facts) = facts
+                    && pipeline::has_compiled()
+                    && self.surely_fits(&range, args)?
+                {
+                    let late = Late::new(self, range, facts, args)?;
+                    let code = self.executable.make_later(self.index, facts, context);
+                    return Ok(Prepared { work: Work::Shared(Arc::new(late)), code: Some(code) });
+                }
+                self.executable.made(self.index, facts)?
+            }
+        };
+        Ok(Prepared { work: Work::Shared(self.fill(variant, range, args)?), code: None })
+    }
+
     /// Whether the scratch memory suffices, whatever the code turns out to need. If it may not, the launch waits for its
     /// code, so that the application learns at once.
     fn surely_fits(&self, range: &NdRange, args: &Args) -> Result<bool> {
@@ -112,7 +125,8 @@ impl Call<'_> {
         let needs = variant.needs();
         let spare = self.pool.take();
         let mut launch = spare.unwrap_or_else(|| Arc::new(Launch::new(self.executable.clone(), variant.clone())));
-        let record = Arc::get_mut(&mut launch).ok_or(Error::new(CL_OUT_OF_RESOURCES))?;
+        let record =
+            Arc::get_mut(&mut launch).ok_or_else(|| error!(CL_OUT_OF_RESOURCES, "its launch record is in use"))?;
         record.pool = Some(self.pool.clone());
         record.variant = variant;
         record.range = range;
@@ -132,13 +146,23 @@ impl Call<'_> {
 
 /// The memory objects that arguments point to.
 fn objects(args: &Args) -> impl Iterator<Item = Result<Arc<Memory>>> {
-    let objects = args.buffers.iter().flatten();
-    objects.map(|object| object.upgrade().ok_or(Error::new(CL_INVALID_KERNEL_ARGS)))
+    let objects = args.buffers.iter().enumerate().filter_map(|(index, object)| Some((index, object.as_ref()?)));
+    objects.map(|(index, object)| {
+        let gone = || error!(CL_INVALID_KERNEL_ARGS, "the memory object of argument {index} has been released");
+        object.upgrade().ok_or_else(gone)
+    })
 }
 
 /// Places the `__local` arguments behind the kernel's own `__local` variables, which end at `end`; the end of all.
 fn place_locals(params: &[Param], args: &Args, mut end: u64, mut place: impl FnMut(&Param, u64)) -> Result<u64> {
-    let too_much = || Error::new(CL_OUT_OF_RESOURCES).because("more local memory than CL_DEVICE_LOCAL_MEM_SIZE");
+    let own = end;
+    let too_much = || {
+        let sizes = &args.locals;
+        error!(
+            CL_OUT_OF_RESOURCES,
+            "{own} bytes of local memory and arguments of {sizes:?}; {LOCAL_MEMORY} are allowed"
+        )
+    };
     for (param, size) in params.iter().zip(&args.locals) {
         if param.kind == ParamKind::Local {
             // The application's sizes may be any.
@@ -147,6 +171,6 @@ fn place_locals(params: &[Param], args: &Args, mut end: u64, mut place: impl FnM
             end = start.checked_add(*size).ok_or_else(too_much)?;
         }
     }
-    ensure!(end <= LOCAL_MEMORY, CL_OUT_OF_RESOURCES, "more local memory than CL_DEVICE_LOCAL_MEM_SIZE");
+    ensure!(end <= LOCAL_MEMORY, CL_OUT_OF_RESOURCES, "{end} bytes of local memory; {LOCAL_MEMORY} are allowed");
     Ok(end)
 }

@@ -52,16 +52,25 @@ pub struct NdRange {
 
 impl NdRange {
     /// Checks a request by the rules of clEnqueueNDRangeKernel (OpenCL 3.0 API, 5.9).
+    ///
+    /// # Errors
+    /// `CL_INVALID_WORK_DIMENSION`, `CL_INVALID_GLOBAL_OFFSET`, `CL_INVALID_WORK_GROUP_SIZE`,
+    /// `CL_INVALID_WORK_ITEM_SIZE` and `CL_INVALID_GLOBAL_WORK_SIZE`, as those rules say.
     pub fn new(request: &Request, rules: &Rules) -> Result<NdRange> {
         // "CL_INVALID_WORK_DIMENSION if work_dim is not valid for the device".
-        ensure!((1..=3).contains(&request.dimensions), CL_INVALID_WORK_DIMENSION);
+        check_dimensions(request.dimensions)?;
         let global = spread(request.global, 1, 0);
         let offset = spread(request.offset, 0, 0);
         for d in 0..3 {
             // "CL_INVALID_GLOBAL_OFFSET if the value specified in global_work_size plus the
             // corresponding value in global_work_offset for any dimensions is greater than the maximum
             // value representable by size_t".
-            ensure!(global[d].checked_add(offset[d]).is_some(), CL_INVALID_GLOBAL_OFFSET);
+            let (size, from) = (global[d], offset[d]);
+            ensure!(
+                size.checked_add(from).is_some(),
+                CL_INVALID_GLOBAL_OFFSET,
+                "global_work_offset[{d}] {from} and global_work_size[{d}] {size} add up to more than size_t holds"
+            );
         }
         let local = match request.local {
             Some(local) => spread(Some(local), 1, 1),
@@ -71,7 +80,11 @@ impl NdRange {
         let groups: [u64; 3] = std::array::from_fn(|d| (global[d] as u64).div_ceil(local[d] as u64));
         // Groups are numbered in 64 bits.
         let total = groups.iter().try_fold(1_u64, |product, &n| product.checked_mul(n));
-        ensure!(total.is_some(), CL_INVALID_GLOBAL_WORK_SIZE, "more than 2^64 work-groups");
+        ensure!(
+            total.is_some(),
+            CL_INVALID_GLOBAL_WORK_SIZE,
+            "global_work_size {global:?} makes more than 2^64 work-groups of {local:?}"
+        );
         let wide = |sizes: [usize; 3]| sizes.map(|n| n as u64);
         Ok(NdRange {
             dimensions: request.dimensions,
@@ -93,6 +106,15 @@ impl NdRange {
     }
 }
 
+/// "CL_INVALID_WORK_DIMENSION if work_dim is not a valid value": the number of dimensions is 1, 2 or 3.
+///
+/// # Errors
+/// See above.
+pub fn check_dimensions(dimensions: u32) -> Result<()> {
+    ensure!((1..=3).contains(&dimensions), CL_INVALID_WORK_DIMENSION, "work_dim {dimensions}; 1, 2 or 3 are allowed");
+    Ok(())
+}
+
 /// Three sizes from those of the dimensions in use; `absent` in all of these without a list.
 fn spread(values: Option<&[usize]>, beyond: usize, absent: usize) -> [usize; 3] {
     match values {
@@ -105,22 +127,42 @@ fn check_local(local: [usize; 3], global: [usize; 3], rules: &Rules) -> Result<(
     // "CL_INVALID_WORK_GROUP_SIZE if local_work_size is not NULL and if the local_work_size does not match
     // the required work-group size for kernel in the program source".
     if let Some(required) = rules.required {
-        ensure!(local == required.map(|n| n as usize), CL_INVALID_WORK_GROUP_SIZE, "reqd_work_group_size is another");
+        ensure!(
+            local == required.map(|n| n as usize),
+            CL_INVALID_WORK_GROUP_SIZE,
+            "local_work_size {local:?}; its reqd_work_group_size is {required:?}"
+        );
     }
-    for along in local {
-        ensure!(along > 0, CL_INVALID_WORK_GROUP_SIZE);
+    for (d, along) in local.into_iter().enumerate() {
+        ensure!(along > 0, CL_INVALID_WORK_GROUP_SIZE, "local_work_size[{d}] is 0");
         // "CL_INVALID_WORK_ITEM_SIZE if the number of work-items specified in any of local_work_size[0],
         // … is greater than the corresponding values specified by CL_DEVICE_MAX_WORK_ITEM_SIZES".
-        ensure!(along <= MAX_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE);
+        ensure!(
+            along <= MAX_WORK_GROUP_SIZE,
+            CL_INVALID_WORK_ITEM_SIZE,
+            "local_work_size[{d}] is {along}; {MAX_WORK_GROUP_SIZE} are allowed"
+        );
     }
     // "CL_INVALID_WORK_GROUP_SIZE if […] the total number of work-items in the work-group […] is greater
     // than the value specified by CL_KERNEL_WORK_GROUP_SIZE".
     let size = local[0] * local[1] * local[2];
-    ensure!(size <= rules.max_group, CL_INVALID_WORK_GROUP_SIZE);
+    let most = rules.max_group;
+    ensure!(
+        size <= most,
+        CL_INVALID_WORK_GROUP_SIZE,
+        "local_work_size {local:?} makes groups of {size} work-items; {most} are allowed"
+    );
     // "CL_INVALID_WORK_GROUP_SIZE if the work-group size must be uniform and […] global_work_size is not
     // evenly divisible by […] local_work_size".
-    let uniform = (0..3).all(|d| global[d].is_multiple_of(local[d]));
-    ensure!(uniform || rules.non_uniform, CL_INVALID_WORK_GROUP_SIZE);
+    if let Some(d) = (0..3).find(|&d| !global[d].is_multiple_of(local[d])) {
+        let (size, along) = (global[d], local[d]);
+        ensure!(
+            rules.non_uniform,
+            CL_INVALID_WORK_GROUP_SIZE,
+            "local_work_size[{d}] {along} does not divide global_work_size[{d}] {size}, and the program is built for \
+             groups of one size"
+        );
+    }
     Ok(())
 }
 

@@ -20,7 +20,7 @@ use crate::device::Device;
 use crate::memory::Memory;
 use crate::program::executable::Executable;
 use crate::schedule::GroupWork;
-use crate::{Error, Result, ensure};
+use crate::{Result, ensure, error};
 
 /// One launch of a kernel. Records are reused, so that a launch allocates nothing in steady state.
 pub struct Launch {
@@ -89,7 +89,12 @@ impl Run for Launch {
             printf::flush();
         }
         let failed = self.failed.swap(false, Ordering::Relaxed);
-        ensure!(outcome.is_ok() && !failed, CL_OUT_OF_RESOURCES, "no scratch memory for a work-group");
+        ensure!(
+            outcome.is_ok() && !failed,
+            CL_OUT_OF_RESOURCES,
+            "there are no {} bytes of scratch memory for a work-group",
+            self.scratch
+        );
         Ok(())
     }
 
@@ -155,7 +160,12 @@ unsafe extern "C" fn print(context: *const c_void, format: u32, args: *const u64
 /// The scratch memory a launch needs: (offset of the code's own storage, size of all), `local` being the end
 /// of local memory and `local_size` the work-items of a full group. `CL_OUT_OF_RESOURCES` beyond the limit.
 pub(super) fn scratch(local: u64, needs: &ScratchNeeds, local_size: [u64; 3], limit: u64) -> Result<(u64, u64)> {
-    let too_much = || Error::new(CL_OUT_OF_RESOURCES).because("a work-group needs more scratch memory than there is");
+    let too_much = || {
+        error!(
+            CL_OUT_OF_RESOURCES,
+            "a work-group of {local_size:?} needs more scratch memory than the {limit} bytes that are allowed"
+        )
+    };
     let items_offset = local.checked_next_multiple_of(arena::ALIGN as u64).ok_or_else(too_much)?;
     let size = needs.total_bytes(items_offset, local_size).ok_or_else(too_much)?;
     if size > limit { Err(too_much()) } else { Ok((items_offset, size)) }

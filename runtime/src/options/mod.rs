@@ -49,12 +49,24 @@ pub struct Options {
     pub time: bool,
     /// Whether a mistake of the driver in a pass or in code generation is an error (`LOCKSTEP_STRICT`).
     pub strict: bool,
+    /// What goes to standard error (`LOCKSTEP_LOG`).
+    pub log: Log,
     /// What the platform and the device call themselves, for applications that look for names they know.
     pub identity: Identity,
     /// `PATH`: where clang is looked for.
     pub search_path: Option<OsString>,
     /// `TMPDIR`: where private folders are made.
     pub temp_dir: PathBuf,
+}
+
+/// What the driver says on standard error, beside what is wrong with its options.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Log {
+    /// Nothing.
+    #[default]
+    Off,
+    /// A line for each call and each command that fails.
+    Error,
 }
 
 /// Names in place of the driver's own.
@@ -153,6 +165,7 @@ impl Default for Options {
             report: None,
             time: false,
             strict: false,
+            log: Log::Off,
             identity: Identity::default(),
             search_path: None,
             temp_dir: PathBuf::from("/tmp"),

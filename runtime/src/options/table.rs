@@ -8,7 +8,7 @@ use lockstep_protocol::configuration::WIDTHS;
 use lockstep_protocol::pass_switches::PassSwitch;
 
 use super::values::{on_or_off, parse_number, parse_versions, text};
-use super::{CachePlace, Reading};
+use super::{CachePlace, Log, Reading};
 
 /// An environment variable that the driver reads, with what the page of options says of it.
 pub struct Switch {
@@ -116,6 +116,21 @@ pub const TABLE: &[Switch] = &[
         read: |value, reading| on_or_off(value, &mut reading.options.strict),
         accepted: "1",
         refused: Some("yes"),
+    },
+    Switch {
+        name: "LOCKSTEP_LOG",
+        default: "`off`",
+        meaning: "what goes to standard error: `error` has a line for each call and each command that fails, with what is wrong and the code's name, as `lockstep: clCreateBuffer: a buffer of 70368744177664 bytes; 12638259200 are allowed [CL_INVALID_BUFFER_SIZE]`; `off` has none",
+        read: |value, reading| {
+            reading.options.log = match value.trim() {
+                "off" => Log::Off,
+                "error" => Log::Error,
+                _ => return Err("is not off or error".into()),
+            };
+            Ok(())
+        },
+        accepted: "error",
+        refused: Some("all"),
     },
     Switch {
         name: "LOCKSTEP_VECTORIZE",

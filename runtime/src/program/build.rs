@@ -20,7 +20,7 @@ use super::{BuildState, BuildStatus, Code, Program};
 use crate::context::Context;
 use crate::device::Device;
 use crate::options::options;
-use crate::{Error, Result, ensure, workers};
+use crate::{Error, Result, ensure, error, report, workers};
 
 /// Called when an action that was started with it has ended.
 pub type Done = Box<dyn FnOnce() + Send>;
@@ -32,10 +32,14 @@ pub type EmbeddedHeader = (String, String);
 ///
 /// "CL_INVALID_OPERATION if program was not created with clCreateProgramWithSource, clCreateProgramWithIL or
 /// clCreateProgramWithBinary."
+///
+/// # Errors
+/// Besides: `CL_INVALID_BUILD_OPTIONS`; `CL_INVALID_OPERATION` while kernels of the program exist or a build is under way;
+/// `CL_BUILD_PROGRAM_FAILURE`, if it is not done in the background.
 pub fn build(program: &Arc<Program>, text: &str, done: Option<Done>) -> Result<()> {
     let options = parse(text, Stage::Build).inspect_err(|error| keep_refusal(program, error))?;
     let given = program.source.is_some() || program.binary.is_some();
-    ensure!(given, CL_INVALID_OPERATION, "the program is the result of a link");
+    ensure!(given, CL_INVALID_OPERATION, "the program is the result of a link, which is built already");
     start(program, text, CL_BUILD_PROGRAM_FAILURE, done, move |program| match (&program.source, &program.binary) {
         (Some(source), _) => {
             let source = Source { config: &config(), text: source.as_bytes(), headers: &[], options: &options };
@@ -54,6 +58,10 @@ pub fn build(program: &Arc<Program>, text: &str, done: Option<Done>) -> Result<(
 }
 
 /// `clCompileProgram`.
+///
+/// # Errors
+/// `CL_INVALID_COMPILER_OPTIONS`; `CL_INVALID_OPERATION` for a program without source, while kernels of the program exist
+/// or a build is under way; `CL_COMPILE_PROGRAM_FAILURE`, if it is not done in the background.
 pub fn compile(program: &Arc<Program>, text: &str, headers: Vec<EmbeddedHeader>, done: Option<Done>) -> Result<()> {
     let options = parse(text, Stage::Compile).inspect_err(|error| keep_refusal(program, error))?;
     ensure!(program.source.is_some(), CL_INVALID_OPERATION, "the program has no source");
@@ -68,6 +76,9 @@ pub fn compile(program: &Arc<Program>, text: &str, headers: Vec<EmbeddedHeader>,
 }
 
 /// `clLinkProgram`: the new program, and the error of its link if that failed at once.
+///
+/// # Errors
+/// `CL_INVALID_LINKER_OPTIONS`; `CL_INVALID_OPERATION` for inputs that are no objects or libraries yet.
 pub fn link(
     context: &Arc<Context>,
     devices: Vec<Arc<Device>>,
@@ -77,13 +88,17 @@ pub fn link(
 ) -> Result<(Arc<Program>, Result<()>)> {
     let options = parse(text, Stage::Link)?;
     let mut objects = Vec::with_capacity(inputs.len());
-    for input in inputs {
+    for (index, input) in inputs.iter().enumerate() {
         // "CL_INVALID_OPERATION if the compilation or build [...] has not completed", or "if the rules
         // for devices containing compiled binaries or libraries [...] are not followed".
         let state = input.state();
-        ensure!(state.status != BuildStatus::InProgress, CL_INVALID_OPERATION, "an input is still being compiled");
+        ensure!(
+            state.status != BuildStatus::InProgress,
+            CL_INVALID_OPERATION,
+            "input program {index} is still being compiled"
+        );
         let Code::Object(object) = state.code else {
-            return Err(Error::new(CL_INVALID_OPERATION).because("an input is no compiled object or library"));
+            return Err(error!(CL_INVALID_OPERATION, "input program {index} is no compiled object or library"));
         };
         objects.push(object);
     }
@@ -114,7 +129,8 @@ fn start(
         // "CL_INVALID_OPERATION if there are kernel objects attached to program" or "if the build [...]
         // by a previous call [...] has not completed".
         let mut state = program.state.lock();
-        ensure!(!program.has_kernels(), CL_INVALID_OPERATION, "kernels of the program still exist");
+        let kernels = program.kernel_count();
+        ensure!(kernels == 0, CL_INVALID_OPERATION, "{kernels} kernel objects of the program still exist");
         ensure!(state.status != BuildStatus::InProgress, CL_INVALID_OPERATION, "the program is still being built");
         state.status = BuildStatus::InProgress;
         program.builder.store(std::process::id(), Ordering::Relaxed);
@@ -147,29 +163,52 @@ fn start(
         succeeded
     };
     let Some(done) = done else {
-        return if run() { Ok(()) } else { Err(Error::new(failure).because(program.state.lock().log.clone())) };
+        return if run() { Ok(()) } else { Err(failed(program, failure)) };
     };
     let builder = std::thread::Builder::new().name("lockstep-build".into()).stack_size(workers::STACK);
     let program_of_done = program.clone();
     let thread = builder.spawn(move || {
-        run();
+        if !run() {
+            report::tell(Some(program_of_done.context()), action_of(failure), &failed(&program_of_done, failure));
+        }
         done();
         // Its handle is an argument of the callback.
         drop(program_of_done);
     });
     // Without a thread nothing has run: say so and leave the program as it was.
-    thread.map(drop).map_err(|_| {
+    thread.map(drop).map_err(|error| {
         program.state.lock().status = BuildStatus::None;
         program.action_ended.notify_all();
-        Error::new(CL_OUT_OF_HOST_MEMORY)
+        error!(CL_OUT_OF_HOST_MEMORY, "there is no thread to build the program: {error}")
     })
+}
+
+/// The error of a build that failed. The log has all there is to say, so the first thing that is wrong will do.
+fn failed(program: &Program, failure: cl_int) -> Error {
+    error!(failure, "{}", first_error(&program.state.lock().log))
+}
+
+/// The entry point that starts what ends with this error.
+fn action_of(failure: cl_int) -> &'static str {
+    match failure {
+        CL_COMPILE_PROGRAM_FAILURE => "clCompileProgram",
+        CL_LINK_PROGRAM_FAILURE => "clLinkProgram",
+        _ => "clBuildProgram",
+    }
+}
+
+/// The first line of a log that tells of an error.
+pub(super) fn first_error(log: &str) -> &str {
+    let lines = || log.lines().map(str::trim).filter(|line| !line.is_empty());
+    let line = lines().find(|line| line.contains("error:")).or_else(|| lines().next());
+    line.map_or("it failed without a word", |line| line.trim_start_matches("error: "))
 }
 
 /// Makes a linked program ready to run, with the machine code that came with it.
 fn executable(made: Linked, code: Vec<KernelCode>) -> std::result::Result<(Code, String), FrontendError> {
     let Linked { linked, outline, module, log } = made;
     let executable = Executable::new(linked, outline, module, code)
-        .map_err(|error| FrontendError::LinkFailure { log: format!("{log}error: {error}\n") })?;
+        .map_err(|error| FrontendError::LinkFailure { log: format!("{log}error: {}\n", error.sentence()) })?;
     Ok((Code::Executable(Arc::new(executable)), log))
 }
 
@@ -180,7 +219,7 @@ fn parse(text: &str, stage: Stage) -> Result<BuildOptions> {
         Stage::Compile => CL_INVALID_COMPILER_OPTIONS,
         Stage::Link => CL_INVALID_LINKER_OPTIONS,
     };
-    BuildOptions::parse(text, stage).map_err(|error| Error::new(code).because(error.to_string()))
+    BuildOptions::parse(text, stage).map_err(|error| error!(code, "{error}"))
 }
 
 /// Leaves what is wrong with the options in the build log, where applications look for why there is no program. Nothing was
@@ -189,7 +228,7 @@ fn keep_refusal(program: &Program, error: &Error) {
     let mut state = program.state.lock();
     if state.status != BuildStatus::InProgress {
         state.status = BuildStatus::Error;
-        state.log = format!("error: {}\n", error.message().unwrap_or("the options are invalid"));
+        state.log = format!("error: {}\n", error.sentence());
     }
 }
 

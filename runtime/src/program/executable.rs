@@ -28,7 +28,7 @@ use crate::program::makers;
 use crate::program::ready::{Ready, likely};
 use crate::program::spread::spread;
 use crate::program::variants::Variants;
-use crate::{Error, Result};
+use crate::{Result, error};
 
 /// As many instructions of kernels that were never launched are compiled for a binary.
 const MOST_FOR_BINARY: usize = 20_000;
@@ -86,6 +86,9 @@ struct Made {
 
 impl Executable {
     /// Takes over a linked program, its code in our IR if that is there already, and machine code that came with it.
+    ///
+    /// # Errors
+    /// `CL_OUT_OF_HOST_MEMORY` where there is no memory for its variables.
     pub fn new(
         linked: LinkedProgram,
         outline: Outline,
@@ -94,7 +97,7 @@ impl Executable {
     ) -> Result<Executable> {
         let variables = outline.globals.iter().enumerate();
         let globals = Globals::new(variables.map(|(number, data)| (Global::from_u32(number as u32), data)))
-            .ok_or_else(|| Error::new(CL_OUT_OF_HOST_MEMORY).because("no memory for the program's variables"))?;
+            .ok_or_else(|| error!(CL_OUT_OF_HOST_MEMORY, "there is no memory for the program's variables"))?;
         let module = module.map_or_else(OnceLock::new, |module| OnceLock::from(Ok(Arc::new(module))));
         let mut ready: Vec<Vec<Ready>> = outline.kernels.iter().map(|_| Vec::new()).collect();
         let settings = settings(&linked, &LaunchFacts::default()).settings();
@@ -124,9 +127,15 @@ impl Executable {
     }
 
     /// The number of the kernel with this name.
+    ///
+    /// # Errors
+    /// `CL_INVALID_KERNEL_NAME` where there is none.
     pub fn find(&self, name: &str) -> Result<usize> {
         let found = self.outline.kernels.iter().position(|kernel| kernel.name == name);
-        found.ok_or(Error::new(CL_INVALID_KERNEL_NAME))
+        found.ok_or_else(|| {
+            let known: Vec<_> = self.outline.kernels.iter().map(|kernel| format!("'{}'", kernel.name)).collect();
+            error!(CL_INVALID_KERNEL_NAME, "the program has no kernel '{name}'; its kernels are {}", known.join(", "))
+        })
     }
 
     /// What there is to know of a kernel beside its code.
@@ -277,10 +286,7 @@ impl Executable {
     /// A kernel's code for launches of which these facts hold: what came with the program, what is in the cache, or
     /// what is compiled now.
     fn make(&self, index: usize, launch: &LaunchFacts) -> Result<Made> {
-        let failed = |error: CompileError| {
-            let name = &self.outline.kernels[index].name;
-            Error::new(CL_OUT_OF_RESOURCES).because(format!("kernel {name}: {error}"))
-        };
+        let failed = |error: CompileError| error!(CL_OUT_OF_RESOURCES, "no code could be made for it: {error}");
         let load = |object: KernelObject| {
             let variant = Arc::new(object.load(&LOADER)?);
             Ok(Made { variant, object: Arc::new(object) })
@@ -321,7 +327,7 @@ impl Executable {
             loaded.map(|(module, _)| Arc::new(module)).map_err(|error| error.to_string())
         };
         let module = self.module.get_or_init(read).as_ref();
-        module.map_err(|error| Error::new(CL_OUT_OF_RESOURCES).because(error.clone()))
+        module.map_err(|error| error!(CL_OUT_OF_RESOURCES, "the program could not be read: {error}"))
     }
 }
 

@@ -20,13 +20,15 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use lockstep_compiler::container::Binary;
 use lockstep_compiler::frontend::{CompiledObject, FrontendError};
-use opencl_sys::{CL_INVALID_BINARY, CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_VALUE, CL_OUT_OF_RESOURCES};
+use opencl_sys::{
+    CL_INVALID_BINARY, CL_INVALID_DEVICE, CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_VALUE, CL_OUT_OF_RESOURCES,
+};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::cache::key::BUILD;
 use crate::context::Context;
 use crate::device::Device;
-use crate::{ApiHandle, Error, Result};
+use crate::{ApiHandle, Result, ensure, error};
 use executable::Executable;
 
 /// `CL_PROGRAM_BUILD_STATUS`.
@@ -166,12 +168,19 @@ impl Program {
         state
     }
 
-    /// The executable, or `CL_INVALID_PROGRAM_EXECUTABLE`. Waits for a build that is under way.
+    /// The executable. Waits for a build that is under way.
+    ///
+    /// # Errors
+    /// `CL_INVALID_PROGRAM_EXECUTABLE` where there is none.
     pub fn executable(&self) -> Result<Arc<Executable>> {
-        match &self.settled_state().code {
-            Code::Executable(executable) => Ok(executable.clone()),
-            _ => Err(Error::new(CL_INVALID_PROGRAM_EXECUTABLE)),
-        }
+        let state = self.settled_state();
+        let why = match (&state.code, state.status) {
+            (Code::Executable(executable), _) => return Ok(executable.clone()),
+            (Code::Object(_), _) => "the program is a compiled object or a library, which has yet to be linked",
+            (Code::None, BuildStatus::Error) => "the last build of the program failed",
+            (Code::None, _) => "the program has not been built",
+        };
+        Err(error!(CL_INVALID_PROGRAM_EXECUTABLE, "{why}"))
     }
 
     /// The bytes of `CL_PROGRAM_BINARIES`; empty when there is nothing to hand out. Waits for a build that is under way.
@@ -197,8 +206,9 @@ impl Program {
         Attached(self.kernels.clone())
     }
 
-    fn has_kernels(&self) -> bool {
-        self.kernels.load(Ordering::Relaxed) > 0
+    /// How many kernel objects there are of it.
+    fn kernel_count(&self) -> usize {
+        self.kernels.load(Ordering::Relaxed)
     }
 }
 
@@ -218,18 +228,24 @@ impl fmt::Debug for Program {
 }
 
 /// What [`Program::binary`] gave.
+///
+/// # Errors
+/// `CL_INVALID_BINARY` for what this build of the driver has not made.
 pub fn read_binary(bytes: &[u8]) -> Result<Binary> {
-    Binary::from_bytes(bytes, BUILD).map_err(|error: FrontendError| Error::new(CL_INVALID_BINARY).because(error.log()))
+    Binary::from_bytes(bytes, BUILD)
+        .map_err(|error: FrontendError| error!(CL_INVALID_BINARY, "{}", build::first_error(&error.log())))
 }
 
 /// The text of `clCreateProgramWithSource`: the pieces joined; not UTF-8 is kept readable by the
 /// compiler's own rules, which see each wrong byte as one.
+///
+/// # Errors
+/// `CL_OUT_OF_RESOURCES` for texts that nobody has written.
 pub fn join_source(pieces: &[&[u8]]) -> Result<String> {
     let bytes = pieces.concat();
     let text = String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-    if text.len() > MOST_SOURCE {
-        return Err(Error::new(CL_OUT_OF_RESOURCES).because("the program's source is too long"));
-    }
+    let length = text.len();
+    ensure!(length <= MOST_SOURCE, CL_OUT_OF_RESOURCES, "a source of {length} bytes; {MOST_SOURCE} are allowed");
     Ok(text)
 }
 
@@ -237,15 +253,22 @@ pub fn join_source(pieces: &[&[u8]]) -> Result<String> {
 const MOST_SOURCE: usize = 1 << 28;
 
 /// Checks that every device of `list` is one of the program's.
+///
+/// # Errors
+/// `CL_INVALID_DEVICE` where one is not.
 pub fn check_devices(program: &Program, list: &[Arc<Device>]) -> Result<()> {
     let known = |device: &Arc<Device>| program.devices.iter().any(|d| Arc::ptr_eq(d, device));
-    match list.iter().all(known) {
-        true => Ok(()),
-        false => Err(Error::new(opencl_sys::CL_INVALID_DEVICE)),
+    for (index, device) in list.iter().enumerate() {
+        ensure!(known(device), CL_INVALID_DEVICE, "device {index} of {} is none that the program is for", list.len());
     }
+    Ok(())
 }
 
 /// A name the application gave, as text.
+///
+/// # Errors
+/// `CL_INVALID_VALUE` for what is not UTF-8.
 pub fn text(bytes: &[u8]) -> Result<&str> {
-    std::str::from_utf8(bytes).map_err(|_| Error::new(CL_INVALID_VALUE))
+    let wrong = |_| error!(CL_INVALID_VALUE, "'{}' is not UTF-8", String::from_utf8_lossy(bytes));
+    std::str::from_utf8(bytes).map_err(wrong)
 }

@@ -6,6 +6,7 @@
 
 mod crates;
 mod documents;
+mod pages;
 mod places;
 mod source;
 mod style;
@@ -28,7 +29,7 @@ pub struct Violation {
 
 type Rule = fn(&Tree) -> Vec<Violation>;
 
-const RULES: [(&str, Rule); 14] = [
+const RULES: [(&str, Rule); 18] = [
     ("llvm", places::llvm),
     ("rayon", places::rayon),
     ("environment", places::environment),
@@ -43,6 +44,10 @@ const RULES: [(&str, Rule); 14] = [
     ("unfinished code", style::unfinished),
     ("options page", documents::options),
     ("passes page", documents::passes),
+    ("supported", pages::supported),
+    ("links", pages::links),
+    ("named files", pages::named_files),
+    ("walk-throughs", pages::walkthroughs),
 ];
 
 /// Runs the command.

@@ -675,7 +675,8 @@ pub fn whole(
     costs
 }
 
-/// Whether lanes load and store the same or what lies side by side, and keep nothing in memory for other regions.
+/// Whether lanes load and store the same or what lies side by side, of at most four bytes, and keep nothing in memory for
+/// other regions. Of wider elements the usual gangs have two registers a value as it is.
 fn are_contiguous(f: &Function, lanes: Lanes<'_>) -> bool {
     f.layout.iter().flat_map(|&block| &f.blocks[block].insts).all(|&inst| {
         let node = &f.insts[inst];
@@ -685,7 +686,10 @@ fn are_contiguous(f: &Function, lanes: Lanes<'_>) -> bool {
             data => return !matches!(data, InstData::LiveLoad { .. } | InstData::LiveStore { .. }),
         };
         let stride = lanes.lines[ptr].as_ref().map(|line| line.stride).or(lanes.shapes[ptr].stride());
-        value.is_some_and(|&value| stride.is_some_and(|stride| stride == 0 || is_plain(stride, f.ty(value), count)))
+        value.zip(stride).is_some_and(|(&value, stride)| {
+            let ty = f.ty(value);
+            ty.bytes() <= 4 && (stride == 0 || is_plain(stride, ty, count))
+        })
     })
 }
 

@@ -8,7 +8,7 @@
 //! Ensures: no work-item waits for what another one writes, and none reads through a pointer in the answer, or writes
 //! through it in a loop. What a work-item touches is counted once where loops are, and all of it where branches are.
 //! Phases: which blocks are in loops; all accesses, each with the input that its address is computed of.
-//! Source: none; `docs/performance.md` has what it gains.
+//! Source: none; `docs/experiments/memory-accesses.md` has what it gains.
 
 use crate::analysis::cfg::cfg;
 use crate::analysis::dominators::dominators;

@@ -28,7 +28,7 @@ pub struct ValueData {
 }
 
 /// A place in the user's source; line 0 when unknown.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize)]
 pub struct SourceLoc {
     /// Line, from 1.
     pub line: u32,

@@ -3,7 +3,8 @@
 use std::fmt;
 
 /// Why a text is not a module.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{line}:{column}: {message}")]
 pub struct ParseError {
     /// Line, from 1.
     pub line: u32,
@@ -12,14 +13,6 @@ pub struct ParseError {
     /// What is wrong there.
     pub message: String,
 }
-
-impl fmt::Display for ParseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.line, self.column, self.message)
-    }
-}
-
-impl std::error::Error for ParseError {}
 
 /// A position in the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,6 +5,7 @@ use super::pattern::{NAMES, Number, Op, Pattern, Rule};
 use super::rules::{RULES, RULES_OF_MASKS};
 use super::*;
 use crate::ir::{BinaryOp, Builder, ValueDef};
+use crate::testing::Random;
 use lockstep_protocol::types::Space;
 
 const TYPES: [Type; 12] = [
@@ -148,19 +149,8 @@ impl Computed {
     }
 }
 
-/// Numbers that look like random ones.
-fn random(state: &mut u64) -> u128 {
-    let mut next = || {
-        *state ^= *state << 13;
-        *state ^= *state >> 7;
-        *state ^= *state << 17;
-        u128::from(*state)
-    };
-    next() << 64 | next()
-}
-
 /// Values of a type where mistakes show, and some others.
-fn samples(ty: Type, state: &mut u64) -> Vec<u128> {
+fn samples(ty: Type, random: &mut Random) -> Vec<u128> {
     let least = ty.mask() ^ ty.mask() >> 1;
     let mut found = vec![0, 1, 2, 3, ty.mask(), ty.mask() - 1, least, least + 1, least - 1];
     if ty.is_float() {
@@ -171,15 +161,15 @@ fn samples(ty: Type, state: &mut u64) -> Vec<u128> {
         // Infinity plus one is a signaling NaN.
         found.push(float(op, f64::INFINITY) + 1);
     }
-    found.extend((0..6).map(|_| random(state)));
+    found.extend((0..6).map(|_| u128::from(random.bits()) << 64 | u128::from(random.bits())));
     found.into_iter().map(|bits| bits & ty.mask()).collect()
 }
 
 /// Each choice of one of the samples for each of the names.
-fn combinations(types: &Names, state: &mut u64) -> Vec<Vec<u128>> {
+fn combinations(types: &Names, random: &mut Random) -> Vec<Vec<u128>> {
     let mut found = vec![Vec::new()];
     for ty in types.iter().flatten() {
-        let samples = samples(*ty, state);
+        let samples = samples(*ty, random);
         let more = |given: &Vec<u128>| {
             let given = given.clone();
             samples.iter().map(move |&bits| [given.clone(), vec![bits]].concat()).collect::<Vec<_>>()
@@ -196,7 +186,7 @@ fn last(computed: &Computed, value: Value) -> (InstData, Type) {
 }
 
 /// Checks a rule where its left side has these types; whether it applies there.
-fn holds(rule: &Rule, left: &Typed, types: &Names, exchanged: bool, state: &mut u64) -> bool {
+fn holds(rule: &Rule, left: &Typed, types: &Names, exchanged: bool, random: &mut Random) -> bool {
     let mut computed = Computed::of(types);
     let value = computed.make(left, exchanged);
     let (data, ty) = last(&computed, value);
@@ -214,7 +204,7 @@ fn holds(rule: &Rule, left: &Typed, types: &Names, exchanged: bool, state: &mut 
             Simpler::Operation(instruction_of(op, args).expect("it has its operands"))
         }
     };
-    for given in combinations(types, state) {
+    for given in combinations(types, random) {
         let Some(wanted) = computed.evaluate(value, &given) else { continue };
         let now = match &right {
             Simpler::Value(value) => computed.evaluate(*value, &given),
@@ -227,12 +217,12 @@ fn holds(rule: &Rule, left: &Typed, types: &Names, exchanged: bool, state: &mut 
 
 #[test]
 fn rules_are_true() {
-    let mut state = 0x9e37_79b9_7f4a_7c15;
+    let mut random = Random::new(33);
     for rule in every_rule() {
         let mut applied = [0; 2];
         for (left, types) in TYPES.iter().flat_map(|&ty| typings(rule.from, ty, [None; NAMES])) {
             for exchanged in [false, true] {
-                applied[usize::from(exchanged)] += u32::from(holds(rule, &left, &types, exchanged, &mut state));
+                applied[usize::from(exchanged)] += u32::from(holds(rule, &left, &types, exchanged, &mut random));
             }
         }
         assert!(applied[0] > 0 && applied[0] == applied[1], "{} applies to {applied:?} types", rule.text);
