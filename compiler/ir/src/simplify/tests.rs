@@ -77,7 +77,7 @@ fn operand_types(op: Op, ty: Type) -> Vec<Vec<Type>> {
         Op::Unary(UnaryOp::Bitcast) => from(&|of| !of.is_ptr() && !ty.is_ptr() && of.bits() == ty.bits()),
         Op::Unary(UnaryOp::Fneg | UnaryOp::Fabs) => only(ty.is_float(), &[ty]),
         Op::Unary(UnaryOp::Freeze) => only(true, &[ty]),
-        Op::Unary(UnaryOp::Bswap) => only(ty.is_int() && ty.bits() % 16 == 0, &[ty]),
+        Op::Unary(UnaryOp::Bswap) => only(ty.is_int() && ty.bits().is_multiple_of(16), &[ty]),
         Op::Unary(UnaryOp::Bitreverse | UnaryOp::Iabs) => only(ty.is_int(), &[ty]),
         Op::Unary(op) => panic!("say which types {} has", op.name()),
         Op::Binary(BinaryOp::Copysign) => only(ty.is_float(), &[ty; 2]),

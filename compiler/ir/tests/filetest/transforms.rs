@@ -30,8 +30,11 @@ use std::path::Path;
 /// Passes that change nothing and without which others know too little: they run before the first that comes after them.
 const ANALYSES: [&str; 2] = ["width_selection", "divergence"];
 
-/// What passes do with what they leave, which is tested by itself.
-const PARTS: [(&str, fn(&mut Function)); 4] =
+/// A part of passes, which is tested by itself.
+type Part = fn(&mut Function);
+
+/// What passes do with what they leave.
+const PARTS: [(&str, Part); 4] =
     [("sccp_apply", put_constants), ("join_blocks", join_blocks), ("simplify", simplify), ("dce", dce)];
 
 fn put_constants(f: &mut Function) {
@@ -42,7 +45,7 @@ fn put_constants(f: &mut Function) {
 /// What a test runs.
 enum Tested {
     Passes(Vec<&'static Pass>),
-    Parts(Vec<fn(&mut Function)>),
+    Parts(Vec<Part>),
 }
 
 impl Tested {
