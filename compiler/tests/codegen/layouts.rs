@@ -202,8 +202,8 @@ fn the_layout_that_costs_least() {
         a[get_global_id(1)] = b[63 - i] * b[i];
     }";
     let along_y = report(column, None, [4, 256, 1], [1, 64, 1]);
-    assert!(along_y.starts_with("kernel k: 8 work-items at a time along y, unicf"), "{along_y}");
-    assert!(along_y.contains("a gang of 8 along y is expected to cost"), "{along_y}");
+    assert!(along_y.starts_with("kernel k: 16 work-items at a time along y, unicf"), "{along_y}");
+    assert!(along_y.contains("a gang of 16 along y is expected to cost"), "{along_y}");
     assert!(along_y.contains(" along x "), "{along_y}");
     let square = "kernel void k(global float *a, global float *b, uint n) {
         a[get_global_id(0) * n + get_global_id(1)] += b[get_global_id(0) * n + get_global_id(1)];

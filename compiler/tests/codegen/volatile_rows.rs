@@ -70,7 +70,11 @@ fn rows_in_local_memory_are_wide() {
         let [code] = stages(&build(&source), 16, ["codegen.ll"]);
         let accesses = |what: &str| code.lines().filter(|line| line.contains(what)).count();
         assert!(accesses(&format!("load <16 x {llvm}>")) > 0, "{code}");
-        assert!(accesses("@llvm.masked.load") > 0 && accesses("@llvm.masked.store") > 0, "{code}");
+        // AVX2 has masked loads of its own, and none of elements of two bytes.
+        if llvm != "i16" || std::is_x86_feature_detected!("avx512bw") {
+            assert!(accesses("@llvm.masked.load") + accesses("@llvm.x86.avx.maskload") > 0, "{code}");
+            assert!(accesses("@llvm.masked.store") > 0, "{code}");
+        }
         assert_eq!(accesses(&format!("load volatile {llvm}")), 0, "{code}");
         assert_eq!(accesses(&format!("store volatile {llvm}")), 0, "{code}");
     }

@@ -18,8 +18,8 @@ fn gangs_of(source: &str, bits: u32, configuration: Configuration, local: [u64; 
         .unwrap_or_else(|e| panic!("{source}: {e}"))
 }
 
-/// A long chain fills the units of 512 bits, or of 256 bits with floats, only if it is computed for twice as many lanes at
-/// once. Of doubles the usual gangs have two registers of 256 bits a value.
+/// A long chain fills the units of 512 bits only if it is computed for twice as many lanes at once. Of doubles the usual gangs
+/// have two registers of 256 bits a value as it is.
 #[test]
 fn long_chains_have_more_lanes_beside_each_other() {
     let width = |ty: &str, expression: &str, bits| {
@@ -37,7 +37,8 @@ fn long_chains_have_more_lanes_beside_each_other() {
         let of_doubles = |bits| width("double", expression, bits);
         assert_eq!((of_doubles(512), of_doubles(256)), (of_512, of_256), "{expression}");
     }
-    assert_eq!(width("float", "log(a[i])", 256), 16);
+    // Of so little the way from gang to gang is a part.
+    assert_eq!(width("float", "a[i] + b[i]", 256), 16);
 }
 
 /// The paper's configurations have their gangs along x.

@@ -44,7 +44,7 @@ fn exported() -> Vec<&'static str> {
     table
         .filter_map(|line| {
             let (name, rest) = line.strip_prefix('"').unwrap_or(line).split_once([':', '"'])?;
-            let is_entry = rest.starts_with(" Some(") || rest.starts_with(" absent") || rest.starts_with(" =>");
+            let is_entry = rest.starts_with(" Some(") || rest.starts_with(" missing!(") || rest.starts_with(" =>");
             (is_entry && name.starts_with("cl")).then_some(name)
         })
         .collect()

@@ -84,6 +84,9 @@ pub struct Pass {
     pub phase: Phase,
     /// The stage whose rules hold after it.
     pub after: Stage,
+    /// Whether its stage's rules are checked after it. Between `divergent_loops` and `linearize` a value may be used where
+    /// only lanes in an endless loop would come that did not compute it.
+    pub is_checked: bool,
     /// Whether code has to have it: the simplest form of a kernel is that of these passes alone.
     pub is_needed: bool,
     /// The least configuration of gangs that has it.
@@ -104,6 +107,7 @@ const PLAIN: Pass = Pass {
     source: "",
     phase: Phase::Kernel,
     after: Stage::Imported,
+    is_checked: true,
     is_needed: false,
     least: Configuration::Naive,
     switches: &[],
@@ -369,6 +373,7 @@ pub const PASSES: &[Pass] = &[
         source: "Moll 2021, section 9.1",
         phase: Phase::Regions,
         after: Stage::Linearized,
+        is_checked: false,
         is_needed: true,
         estimate: Estimate::LeavesOut("waiting lanes are priced by the divergence of the loop"),
         run: Run::Region(regions::divergent_loops),
@@ -380,6 +385,7 @@ pub const PASSES: &[Pass] = &[
         file: "transform/trivial_branches.rs",
         phase: Phase::Regions,
         after: Stage::Linearized,
+        is_checked: false,
         estimate: Estimate::LeavesOut("what such branches lead to costs nothing"),
         run: Run::Region(regions::trivial_branches),
         ..PLAIN
@@ -391,6 +397,7 @@ pub const PASSES: &[Pass] = &[
         source: "Moll 2021, section 9.2",
         phase: Phase::Regions,
         after: Stage::Linearized,
+        is_checked: false,
         least: Configuration::Boscc,
         switches: &[PassSwitch::Gates],
         estimate: Estimate::LeavesOut("which code is skipped is priced by the shares of the work-items that run it"),
