@@ -18,6 +18,9 @@ pub const FEWEST_WORDS: usize = 3;
 /// What the mean of local names is to reach, in letters.
 pub const LETTERS_OF_LOCALS: f64 = 6.5;
 
+/// Added to the size of a circle: no crate has so many files.
+const BEFORE_IMPORTS: f64 = 1e6;
+
 /// A folder of crates.
 pub struct Area {
     /// The folder.
@@ -159,14 +162,17 @@ impl Area {
         })
     }
 
-    /// The imports within circles.
-    pub fn imports_in_circles(&self) -> Vec<Offender> {
+    /// The circles, the largest first, then the imports within them.
+    pub fn circles_and_imports(&self) -> Vec<Offender> {
         let mut found = Vec::new();
         for (circle, paths) in &self.circles {
-            let weight = as_number(circle.files.len());
+            let size = as_number(circle.files.len());
+            let files: Vec<&str> = circle.files.iter().map(|file| paths[*file].as_str()).collect();
+            let what = format!("circle of {size} files: {}", files.join(", "));
+            found.push(Offender { weight: size + BEFORE_IMPORTS, path: files[0].to_owned(), line: 1, what });
             for import in &circle.imports {
-                let what = format!("of {weight} files: uses {} by {}", paths[import.to], import.name);
-                found.push(Offender { weight, path: paths[import.from].clone(), line: import.line, what });
+                let what = format!("of {size} files: uses {} by {}", paths[import.to], import.name);
+                found.push(Offender { weight: size, path: paths[import.from].clone(), line: import.line, what });
             }
         }
         found
@@ -236,8 +242,9 @@ pub mod tests {
             ("s/d.rs", "use crate::a;"),
         ]);
         assert!((area.circles() - 1.0).abs() < f64::EPSILON);
-        let found = area.imports_in_circles();
-        assert_eq!((found.len(), found[0].path.as_str()), (4, "s/a.rs"));
-        assert_eq!(found[0].what, "of 4 files: uses s/b.rs by crate::b");
+        let found = area.circles_and_imports();
+        assert_eq!(found[0].what, "circle of 4 files: s/a.rs, s/b.rs, s/c.rs, s/d.rs");
+        assert_eq!((found.len(), found[1].path.as_str()), (5, "s/a.rs"));
+        assert_eq!(found[1].what, "of 4 files: uses s/b.rs by crate::b");
     }
 }

@@ -155,7 +155,7 @@ const METRICS: [Metric; 10] = [
         unit: Unit::Count,
         goal: Some(Goal::AtMost(0.0)),
         value: Area::circles,
-        offenders: Area::imports_in_circles,
+        offenders: Area::circles_and_imports,
     },
 ];
 
