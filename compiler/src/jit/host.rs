@@ -1,8 +1,9 @@
 //! The machine we run on, as LLVM sees it.
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, c_char};
 use std::sync::{Once, OnceLock};
 
+use llvm_sys::support::LLVMParseCommandLineOptions;
 use llvm_sys::target::{
     LLVM_InitializeNativeAsmPrinter, LLVM_InitializeNativeTarget, LLVMDisposeTargetData, LLVMSetModuleDataLayout,
 };
@@ -45,14 +46,23 @@ fn host() -> &'static Host {
     })
 }
 
+/// LLVM's schedulers compare each access to memory with all others of a block that it may overlap, up to a thousand of
+/// them, which takes the square of their number. Where a gang's scatters are stores of their own, blocks have a thousand and
+/// more: with a fifth of the bound a kernel of 884 instructions takes a quarter of the time to emit (`docs/performance.md`).
+/// Blocks with fewer accesses are scheduled as before.
+const SCHEDULER_BOUNDS: [&CStr; 3] = [c"lockstep", c"-dag-maps-huge-region=200", c"-dag-maps-reduction-size=100"];
+
 /// Makes LLVM's code generator for the host known to LLVM.
 pub(super) fn initialise() {
     static INITIALISE: Once = Once::new();
-    // SAFETY: registration must not run twice at the same time, which `Once` ensures.
+    // SAFETY: registration must not run twice at the same time, which `Once` ensures; the arguments are texts that live on.
     INITIALISE.call_once(|| unsafe {
         // They answer whether the build of LLVM has a native target; if not, the look-up by triple fails with a reason.
         LLVM_InitializeNativeTarget();
         LLVM_InitializeNativeAsmPrinter();
+        // Only here are these bounds to be had. What LLVM does not know, or knows already, changes nothing.
+        let arguments: [*const c_char; 3] = SCHEDULER_BOUNDS.map(CStr::as_ptr);
+        LLVMParseCommandLineOptions(arguments.len() as i32, arguments.as_ptr(), c"".as_ptr());
     });
 }
 
