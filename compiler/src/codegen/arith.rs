@@ -122,12 +122,12 @@ impl<'ctx> Emit<'ctx, '_> {
         let fmf = if op == BinaryOp::Fdiv { fmf.with_exact_reciprocals() } else { fmf };
         let plain = |op| self.builder.build_binop(op, x, y, "");
         let call = |name| self.intrinsic(name, &[x.get_type()], &[x, y]);
-        let divide = |op, signed| {
+        let divide = |op, signed| -> Emitted<BasicValueEnum> {
             let y = match (x, y) {
                 (BasicValueEnum::VectorValue(x), BasicValueEnum::VectorValue(y)) => self.divisors(signed, x, y)?,
                 (x, y) => self.divisor(signed, x.into_int_value(), y.into_int_value())?.into(),
             };
-            self.builder.build_binop(op, x, y, "")
+            Ok(self.builder.build_binop(op, x, y, "")?)
         };
         let value = match op {
             BinaryOp::Add => plain(Op::Add)?,
@@ -199,7 +199,7 @@ impl<'ctx> Emit<'ctx, '_> {
             let overflow = b.build_and(smallest, minus_one, "")?;
             bad = b.build_or(bad, overflow, "")?;
         }
-        b.build_select(bad, all(element.const_int(1, false)), y, "").map(|y| y.as_basic_value_enum())
+        Ok(b.build_select(bad, all(element.const_int(1, false)), y, "").map(|y| y.as_basic_value_enum())?)
     }
 
     /// An operation of three operands.
@@ -261,7 +261,7 @@ impl<'ctx> Emit<'ctx, '_> {
         let x = if left { x } else { b.build_binop(Op::Shl, x, one, "")? };
         let y = if left { b.build_binop(Op::LShr, y, one, "")? } else { y };
         let (x, y) = (b.build_binop(Op::Shl, x, upper, "")?, b.build_binop(Op::LShr, y, lower, "")?);
-        b.build_binop(Op::Or, x, y, "")
+        Ok(b.build_binop(Op::Or, x, y, "")?)
     }
 
     /// A number in binary16 with NaN made quiet, on hosts that do not compute in it: LLVM 22 has no instructions for that
@@ -279,7 +279,7 @@ impl<'ctx> Emit<'ctx, '_> {
         let magnitude = b.build_binop(Op::And, bits, all(0x7fff)?, "")?;
         let nan = self.icmp(IntCc::Ugt, [magnitude, all(0x7c00)?])?;
         let bits = self.ternary(TernaryOp::Select, FastMath(0), Type::Int(16), [nan, quiet, bits])?;
-        b.build_cast(Op::BitCast, bits, half, "")
+        Ok(b.build_cast(Op::BitCast, bits, half, "")?)
     }
 
     /// A fused multiply-add in binary16 on hosts without one. In binary64 the product is exact, and
@@ -295,7 +295,7 @@ impl<'ctx> Emit<'ctx, '_> {
         let product = self.fast(product, fmf);
         let sum = self.builder.build_binop(Op::FAdd, product, wide[2], "")?;
         let half = self.ty_like(Type::F16, args[0]);
-        self.builder.build_cast(Op::FPTrunc, self.fast(sum, fmf), half, "")
+        Ok(self.builder.build_cast(Op::FPTrunc, self.fast(sum, fmf), half, "")?)
     }
 
     /// An integer or pointer comparison.

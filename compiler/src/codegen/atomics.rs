@@ -112,7 +112,7 @@ impl<'ctx> Emit<'ctx, '_> {
     /// A float's bits; of other values nothing changes.
     fn bits_of(&self, value: BasicValueEnum<'ctx>, ty: Type) -> Emitted<BasicValueEnum<'ctx>> {
         match value {
-            BasicValueEnum::FloatValue(value) => self.builder.build_bit_cast(value, self.int(ty.bits()), ""),
+            BasicValueEnum::FloatValue(value) => Ok(self.builder.build_bit_cast(value, self.int(ty.bits()), "")?),
             other => Ok(other),
         }
     }

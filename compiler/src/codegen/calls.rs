@@ -2,8 +2,8 @@
 
 use super::emit::{Emit, Emitted};
 use super::frame::Frame;
+use crate::codegen::error::CodegenError;
 use inkwell::attributes::{Attribute, AttributeLoc};
-use inkwell::builder::BuilderError;
 use inkwell::types::{BasicMetadataTypeEnum, BasicType};
 use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, InstructionOpcode, IntValue};
 use lockstep_protocol::kernel_abi::{READ_CLOCK, YIELD};
@@ -33,7 +33,7 @@ impl<'ctx> Emit<'ctx, '_> {
         };
         let values: Vec<BasicMetadataValueEnum> = args.iter().map(|&(_, value)| value.into()).collect();
         let call = self.builder.build_call(function, &values, "")?;
-        call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)
+        call.try_as_basic_value().basic().ok_or_else(|| CodegenError::NoResult(format!("the call of {name}")))
     }
 
     /// Reads the clock. LLVM is not told what the function does to memory, so it takes the call for one that may do
@@ -49,7 +49,7 @@ impl<'ctx> Emit<'ctx, '_> {
             function
         });
         let value = self.builder.build_call(function, &[], "")?.try_as_basic_value().basic();
-        Ok(value.ok_or(BuilderError::NotSameType)?.into_int_value())
+        Ok(value.ok_or_else(|| CodegenError::NoResult("the call that reads the clock".into()))?.into_int_value())
     }
 
     /// Lets the others of the group go on. Whoever comes back may find all memory changed, so LLVM is told nothing of what the
@@ -73,7 +73,7 @@ impl<'ctx> Emit<'ctx, '_> {
         args: &[(Type, BasicValueEnum<'ctx>)],
     ) -> Emitted<IntValue<'ctx>> {
         let b = &self.builder;
-        let area = frame.printf_args.ok_or(BuilderError::UnsetPosition)?;
+        let area = frame.printf_args.ok_or(CodegenError::Missing("memory for the arguments of printf"))?;
         for (index, &(ty, value)) in args.iter().enumerate() {
             let packed = match ty {
                 Type::F64 => value,
@@ -94,6 +94,6 @@ impl<'ctx> Emit<'ctx, '_> {
         let nounwind = self.ctx.create_enum_attribute(nounwind, 0);
         call.add_attribute(AttributeLoc::Function, nounwind);
         let result = call.try_as_basic_value().basic();
-        Ok(result.ok_or(BuilderError::NotSameType)?.into_int_value())
+        Ok(result.ok_or_else(|| CodegenError::NoResult("the call of printf".into()))?.into_int_value())
     }
 }

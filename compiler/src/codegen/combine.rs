@@ -8,8 +8,8 @@ use super::alias::Part;
 use super::emit::{Emit, Emitted, vector_of};
 use super::frame::Frame;
 use super::groups::Group;
+use crate::codegen::error::CodegenError;
 use inkwell::IntPredicate;
-use inkwell::builder::BuilderError;
 use inkwell::values::{BasicValue, BasicValueEnum, InstructionValue, IntValue, PointerValue, VectorValue};
 use lockstep_ir::analysis::origins::Origin;
 use lockstep_ir::ir::{BinaryOp, Collect, Combine, FastMath, IntFlags, Kernel, Region};
@@ -52,7 +52,7 @@ impl<'ctx> Values<'_, 'ctx, '_> {
     fn run(&self, how: Collect, count: IntValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         let Values { emit, op, ty, width, .. } = *self;
         let b = &emit.builder;
-        let identity = op.identity(ty).ok_or(BuilderError::NotSameType)?;
+        let identity = op.identity(ty).ok_or(CodegenError::NoNeutralOperand { op: op.name(), ty })?;
         let identity = emit.constant(ty, identity);
         let identities = emit.splat(identity, width)?;
         let [zero, one, step] = [0, 1, width.into()].map(|n| emit.const64(n));
@@ -133,7 +133,7 @@ impl<'ctx> Values<'_, 'ctx, '_> {
             row = self.both(row.into(), other.into())?.into_vector_value();
             half /= 2;
         }
-        self.emit.builder.build_extract_element(row, self.emit.const64(0), "")
+        Ok(self.emit.builder.build_extract_element(row, self.emit.const64(0), "")?)
     }
 
     /// For each value of a row, what those up to it are together.
@@ -160,7 +160,7 @@ impl<'ctx> Values<'_, 'ctx, '_> {
 
     fn load(&self, at: IntValue<'ctx>, ty: inkwell::types::BasicTypeEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         let loaded = self.emit.builder.build_load(ty, self.address(at)?, "")?;
-        self.mark(loaded.as_instruction_value().ok_or(BuilderError::NotSameType)?)?;
+        self.mark(loaded.as_instruction_value().ok_or(CodegenError::Missing("instruction of a load"))?)?;
         Ok(loaded)
     }
 
@@ -169,7 +169,7 @@ impl<'ctx> Values<'_, 'ctx, '_> {
     }
 
     fn mark(&self, access: InstructionValue<'ctx>) -> Emitted<()> {
-        access.set_alignment(self.ty.bytes()).map_err(|_| BuilderError::BitwidthError)?;
+        access.set_alignment(self.ty.bytes())?;
         self.emit.scopes.come_from(Origin::Unknown);
         self.emit.scopes.mark(access, &[Part::Kept]);
         Ok(())

@@ -2,8 +2,8 @@
 
 use super::emit::{Emit, Emitted, vector_of};
 use super::frame::Frame;
+use crate::codegen::error::CodegenError;
 use inkwell::IntPredicate;
-use inkwell::builder::BuilderError;
 use inkwell::values::{IntValue, PointerValue, VectorValue};
 use lockstep_ir::analysis::counters::find_neutral_operand;
 use lockstep_ir::ir::{AtomicOp, Counters, Kernel, Ordering};
@@ -16,7 +16,7 @@ const PIECE: u64 = 64;
 pub fn begin<'ctx>(emit: &Emit<'ctx, '_>, frame: &Frame<'ctx>, kernel: &Kernel) -> Emitted<()> {
     each_piece(emit, frame, kernel, |_, piece, unchanged, _| {
         let store = emit.builder.build_store(piece, unchanged)?;
-        store.set_alignment(PIECE as u32).map_err(|_| BuilderError::BitwidthError)
+        Ok(store.set_alignment(PIECE as u32)?)
     })
 }
 
@@ -68,7 +68,8 @@ fn each_piece<'ctx>(
     for (copy, data) in frame.locals.iter().zip(kernel.locals.values()) {
         let Some(counters) = data.counters else { continue };
         let count = (PIECE / u64::from(counters.ty.bytes())) as u32;
-        let bits = find_neutral_operand(counters.op, counters.ty).ok_or(BuilderError::UnsetPosition)?;
+        let bits = find_neutral_operand(counters.op, counters.ty)
+            .ok_or(CodegenError::NoNeutralOperand { op: counters.op.name(), ty: counters.ty })?;
         let unchanged = emit.splat(emit.constant(counters.ty, bits), count)?;
         debug_assert_eq!(unchanged.get_type(), vector_of(emit.ty(counters.ty), count));
         let (here, head, behind) = (emit.here()?, emit.block("counters"), emit.block("counters.done"));

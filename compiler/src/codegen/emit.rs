@@ -1,11 +1,12 @@
 //! A thin layer over LLVM's builder: our types and constants in LLVM's, intrinsics by name, flags.
 
 use super::alias::Scopes;
+use crate::codegen::error::CodegenError;
 use crate::jit::Extensions;
 use inkwell::AtomicOrdering;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
-use inkwell::builder::{Builder, BuilderError};
+use inkwell::builder::Builder;
 use inkwell::context::Context;
 use inkwell::intrinsics::Intrinsic;
 use inkwell::module::Module;
@@ -22,7 +23,7 @@ use std::num::NonZeroU32;
 
 /// The result of emitting something. LLVM's builder fails only on a mistake of ours, which the
 /// caller reports instead of taking the application down.
-pub type Emitted<T> = Result<T, BuilderError>;
+pub type Emitted<T> = Result<T, CodegenError>;
 
 /// Where the generated instructions go.
 pub struct Emit<'ctx, 'm> {
@@ -122,7 +123,7 @@ impl<'ctx> Emit<'ctx, '_> {
 
     /// The block the current position is in.
     pub fn here(&self) -> Emitted<BasicBlock<'ctx>> {
-        self.builder.get_insert_block().ok_or(BuilderError::UnsetPosition)
+        self.builder.get_insert_block().ok_or(CodegenError::Missing("block to append to"))
     }
 
     /// Calls an intrinsic, overloaded on `types`, that has a result.
@@ -133,7 +134,7 @@ impl<'ctx> Emit<'ctx, '_> {
         args: &[BasicValueEnum<'ctx>],
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let call = self.intrinsic_call(name, types, args)?;
-        call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)
+        call.try_as_basic_value().basic().ok_or_else(|| CodegenError::NoResult(format!("the call of {name}")))
     }
 
     /// Calls an intrinsic, overloaded on `types`.
@@ -145,9 +146,9 @@ impl<'ctx> Emit<'ctx, '_> {
     ) -> Emitted<inkwell::values::CallSiteValue<'ctx>> {
         let function = Intrinsic::find(name)
             .and_then(|intrinsic| intrinsic.get_declaration(self.module, types))
-            .ok_or(BuilderError::UnsetPosition)?;
+            .ok_or_else(|| CodegenError::Unexpected(format!("LLVM has no intrinsic {name} of these types")))?;
         let args: Vec<BasicMetadataValueEnum> = args.iter().map(|&arg| arg.into()).collect();
-        self.builder.build_call(function, &args, "")
+        Ok(self.builder.build_call(function, &args, "")?)
     }
 
     /// The address `offset` bytes behind `base`.
@@ -161,9 +162,9 @@ impl<'ctx> Emit<'ctx, '_> {
         // SAFETY: an i8 element has no inner indices; what `inbounds` promises is the caller's.
         unsafe {
             if inbounds {
-                self.builder.build_in_bounds_gep(byte, base, &[offset], "")
+                Ok(self.builder.build_in_bounds_gep(byte, base, &[offset], "")?)
             } else {
-                self.builder.build_gep(byte, base, &[offset], "")
+                Ok(self.builder.build_gep(byte, base, &[offset], "")?)
             }
         }
     }
@@ -195,7 +196,7 @@ impl<'ctx> Emit<'ctx, '_> {
         let loaded = self.builder.build_load(self.memory_ty(ty), ptr, "")?;
         let inst = loaded.as_instruction_value();
         if let Some(inst) = inst {
-            inst.set_alignment(align).map_err(|_| BuilderError::BitwidthError)?;
+            inst.set_alignment(align)?;
         }
         let narrow = matches!(ty, Type::Int(bits) if u32::from(bits) != ty.bytes() * 8);
         if !narrow {
@@ -220,7 +221,7 @@ impl<'ctx> Emit<'ctx, '_> {
             _ => value,
         };
         let inst = self.builder.build_store(ptr, value)?;
-        inst.set_alignment(align).map_err(|_| BuilderError::BitwidthError)?;
+        inst.set_alignment(align)?;
         Ok(inst)
     }
 
@@ -303,7 +304,7 @@ impl<'ctx> Emit<'ctx, '_> {
         let ptr = self.builder.build_ptr_to_int(ptr, self.i64(), "")?;
         let low = self.builder.build_ptr_to_int(low, self.i64(), "")?;
         let place = self.builder.build_int_sub(ptr, low, "")?;
-        self.builder.build_int_compare(IntPredicate::ULT, place, len, "")
+        Ok(self.builder.build_int_compare(IntPredicate::ULT, place, len, "")?)
     }
 
     /// A phi of values that arrive from blocks.

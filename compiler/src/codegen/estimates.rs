@@ -58,7 +58,7 @@ impl<'ctx> Emit<'ctx, '_> {
         let lanes = if of == Estimate::RsqrtOfDouble { 2 } else { 4 };
         let alone = x.get_type().into_float_type().vec_type(lanes).get_poison();
         let alone = self.builder.build_insert_element(alone, x, first, "")?;
-        self.builder.build_extract_element(self.estimates(of, alone)?, first, "")
+        Ok(self.builder.build_extract_element(self.estimates(of, alone)?, first, "")?)
     }
 
     /// The same of each lane, register by register.
@@ -128,7 +128,7 @@ impl<'ctx> Emit<'ctx, '_> {
         let one = VectorType::const_vector(&vec![short.const_int(1, false); 2 * lanes as usize]);
         let sum =
             b.build_int_nuw_add(b.build_bit_cast(words, number.get_type(), "")?.into_vector_value(), number, "")?;
-        b.build_bit_cast(b.build_right_shift(sum, one, false, "")?, words.get_type(), "")
+        Ok(b.build_bit_cast(b.build_right_shift(sum, one, false, "")?, words.get_type(), "")?)
     }
 
     /// One over the square root of a float to 14 bits: AVX-512's estimate, with no steps, as exact reciprocal roots take one

@@ -121,7 +121,7 @@ impl<'ctx> Emit<'ctx, '_> {
         let at = |place: IntValue<'ctx>| -> Emitted<BasicValueEnum<'ctx>> {
             // SAFETY: the place is below the number of elements.
             let address = unsafe { self.builder.build_in_bounds_gep(double, table.as_pointer_value(), &[place], "") };
-            self.builder.build_load(double, address?, "")
+            Ok(self.builder.build_load(double, address?, "")?)
         };
         let BasicValueEnum::VectorValue(places) = places else { return at(places.into_int_value()) };
         let lanes = (0..places.get_type().get_size()).map(|lane| self.const64(lane.into()));
@@ -171,9 +171,9 @@ impl<'ctx> Emit<'ctx, '_> {
         let number = |bits| self.in_all_lanes(int, bits, x);
         let one = self.both(BinaryOp::Lshr, both, number(1)?)?;
         let other = self.both(BinaryOp::Sub, both, one)?;
-        let power = |half| {
+        let power = |half| -> Emitted<BasicValueEnum> {
             let bits = self.both(BinaryOp::Shl, half, number(place)?)?;
-            self.builder.build_bit_cast(bits, x.get_type(), "")
+            Ok(self.builder.build_bit_cast(bits, x.get_type(), "")?)
         };
         let scale = power(one)?;
         let scaled = match y {
@@ -236,7 +236,7 @@ impl<'ctx> Emit<'ctx, '_> {
             let [x, y] = args.map(|arg| self.builder.build_insert_element(alone, arg, first, ""));
             let vectors = [x?.into(), y?.into()];
             let result = self.by_register(ty, vectors, instruction)?;
-            return self.builder.build_extract_element(result.into_vector_value(), first, "");
+            return Ok(self.builder.build_extract_element(result.into_vector_value(), first, "")?);
         }
         let args = args.map(|arg| arg.into_vector_value());
         let count = args[0].get_type().get_size();

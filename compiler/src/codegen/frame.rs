@@ -323,7 +323,7 @@ fn stack_variable<'ctx>(emit: &Emit<'ctx, '_>, size: u64, align: u32) -> Emitted
     let ty = emit.ctx.i8_type().array_type(size.max(1) as u32);
     let variable = emit.builder.build_alloca(ty, "slot")?;
     if let Some(inst) = variable.as_instruction() {
-        inst.set_alignment(align.max(1)).map_err(|_| inkwell::builder::BuilderError::BitwidthError)?;
+        inst.set_alignment(align.max(1))?;
     }
     Ok(variable)
 }

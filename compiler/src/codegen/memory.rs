@@ -3,7 +3,6 @@
 use super::alias::Part;
 use super::emit::{Emit, Emitted, load_ordering, ordering, store_ordering};
 use super::frame::Frame;
-use inkwell::builder::BuilderError;
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue, ValueKind};
 use lockstep_ir::ir::{Access, Ordering};
 use lockstep_protocol::types::{Space, Type};
@@ -28,9 +27,9 @@ impl<'ctx> Emit<'ctx, '_> {
             let (value, load) = self.load(ty, self.at_offset(base, place)?, align)?;
             if let Some(load) = load {
                 self.scopes.mark(load, &[Part::Space(space)]);
-                load.set_volatile(access.volatile).map_err(|_| BuilderError::UnsetPosition)?;
+                load.set_volatile(access.volatile)?;
                 if let Some(order) = access.atomic.filter(|_| space != Space::Local) {
-                    load.set_atomic_ordering(load_ordering(order)).map_err(|_| BuilderError::UnsetPosition)?;
+                    load.set_atomic_ordering(load_ordering(order))?;
                 }
             }
             // OpenCL C, 6.7.3: constant memory is read only while the kernel runs.
@@ -59,9 +58,9 @@ impl<'ctx> Emit<'ctx, '_> {
             let place = offset.wrapping_add_unsigned(step);
             let store = self.store(ty, value, self.at_offset(base, place)?, align)?;
             self.scopes.mark(store, &[Part::Space(space)]);
-            store.set_volatile(access.volatile).map_err(|_| BuilderError::UnsetPosition)?;
+            store.set_volatile(access.volatile)?;
             if let Some(order) = access.atomic.filter(|_| space != Space::Local) {
-                store.set_atomic_ordering(store_ordering(order)).map_err(|_| BuilderError::UnsetPosition)?;
+                store.set_atomic_ordering(store_ordering(order))?;
             }
         }
         Ok(())

@@ -21,6 +21,7 @@ mod calls;
 mod combine;
 mod counters;
 mod emit;
+pub mod error;
 mod estimates;
 mod exponents;
 mod frame;
@@ -32,6 +33,7 @@ mod storage;
 mod turns;
 mod vector;
 
+use crate::codegen::error::CodegenError;
 use crate::jit::{Extensions, JitCode};
 use alias::Scopes;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -40,7 +42,6 @@ use frame::{Call, Frame};
 use groups::{Group, GroupLoop};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
-use inkwell::builder::BuilderError;
 use inkwell::module::Module as LlvmModule;
 use inkwell::values::{FunctionValue, IntValue};
 use lockstep_ir::analysis::origins::apart;
@@ -82,6 +83,9 @@ pub struct CodeOptions<'a> {
     pub place: Cell<SourceLoc>,
 }
 
+/// Regions have blocks from the beginning.
+const NO_REGION: CodegenError = CodegenError::Missing("block at which a region starts");
+
 /// Generates the code of one kernel of `module`, which may run in gangs. What
 /// becomes of its accesses is noted.
 pub fn generate<'ctx>(
@@ -91,7 +95,7 @@ pub fn generate<'ctx>(
     widening: Option<&Widening>,
     options: &CodeOptions<'_>,
     notes: &Notes,
-) -> Result<Generated<'ctx>, BuilderError> {
+) -> Emitted<Generated<'ctx>> {
     let &CodeOptions { launch, extensions, region_functions, ref place } = options;
     let llvm = ctx.create_module(&kernel.name);
     let (lanes, layout) = widening.map_or((1, Layout::X), |widening| (widening.width, widening.layout));
@@ -112,7 +116,9 @@ pub fn generate<'ctx>(
         emit
     };
     let emit = emit_to(declare(ctx, &llvm));
-    let argument = |index| emit.function.get_nth_param(index).ok_or(BuilderError::UnsetPosition);
+    let argument = |index| {
+        emit.function.get_nth_param(index).ok_or(CodegenError::Missing("such parameter of the kernel's function"))
+    };
     let call = Call {
         frame: argument(0)?.into_pointer_value(),
         scratch: argument(1)?.into_pointer_value(),
@@ -135,10 +141,10 @@ pub fn generate<'ctx>(
     for region in kernel.regions.keys() {
         starts[region] = Some(emit.block("region"));
     }
-    let first = starts[Region::new(0)].ok_or(BuilderError::UnsetPosition)?;
+    let first = starts[Region::new(0)].ok_or(NO_REGION)?;
     emit.builder.build_unconditional_branch(first)?;
     for region in kernel.regions.keys() {
-        emit.at(starts[region].ok_or(BuilderError::UnsetPosition)?);
+        emit.at(starts[region].ok_or(NO_REGION)?);
         let body = &kernel.regions[region];
         let combined = combine::combine(&emit, &frame, kernel, &groups.group, region)?;
         let group = &Group { combined, ..groups.group };
@@ -295,7 +301,7 @@ fn go_on<'ctx>(
 ) -> Emitted<()> {
     let b = &emit.builder;
     let place = |next: Option<Region>| match next {
-        Some(region) => starts[region].ok_or(BuilderError::UnsetPosition),
+        Some(region) => starts[region].ok_or(NO_REGION),
         None => Ok(groups.latch),
     };
     let Some((&usual, others)) = nexts.split_first() else {

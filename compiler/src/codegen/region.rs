@@ -5,9 +5,9 @@ use super::emit::{Emit, Emitted};
 use super::frame::Frame;
 use super::groups::{self, Group, Item};
 use super::storage::{SlotHome, Storage};
+use crate::codegen::error::CodegenError;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::basic_block::BasicBlock;
-use inkwell::builder::BuilderError;
 use inkwell::values::{BasicValueEnum, PhiValue, PointerValue};
 use lockstep_ir::analysis::cfg::cfg;
 use lockstep_ir::analysis::origins::Origins;
@@ -142,7 +142,7 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
         let data = self.body.values[value];
         match data.def {
             ValueDef::Const(bits) => Ok(self.emit.constant(data.ty, bits)),
-            _ => self.values[value].ok_or(BuilderError::UnsetPosition),
+            _ => self.values[value].ok_or(CodegenError::NotComputed(value)),
         }
     }
 
@@ -223,12 +223,12 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
             }
             InstData::SlotAddr { slot } => {
                 let address = self.slots[*slot];
-                address.ok_or(BuilderError::UnsetPosition)?.into()
+                address.ok_or(CodegenError::Missing("storage for a private variable"))?.into()
             }
             InstData::LocalAddr { local } => self.frame.locals[local.index()].into(),
             InstData::GlobalAddr { global } => {
                 let address = self.frame.globals[*global];
-                address.ok_or(BuilderError::UnsetPosition)?.into()
+                address.ok_or(CodegenError::Missing("storage for a variable of the program"))?.into()
             }
             // A kernel that still has barriers is not ready for code generation, and lanes are for widening.
             InstData::Barrier
@@ -240,11 +240,13 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
             | InstData::Shuffle { .. }
             | InstData::GangBarrier
             | InstData::Put { .. } => {
-                return Err(BuilderError::UnsetPosition);
+                return Err(CodegenError::Unexpected(format!("{inst} is no instruction of one work-item")));
             }
             InstData::Clock => emit.clock()?.into(),
             InstData::Yield => return emit.let_others_go_on(),
-            InstData::Combined => self.group.combined.ok_or(BuilderError::UnsetPosition)?,
+            InstData::Combined => {
+                self.group.combined.ok_or(CodegenError::Missing("value that the group has combined"))?
+            }
             InstData::LiveLoad { live } if let Some(value) = self.frame.shared[*live] => value,
             InstData::LiveLoad { live } => {
                 let ptr = self.frame.live(emit, *live, result(), self.item.number)?;
@@ -328,7 +330,7 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
     /// The LLVM block that an edge out of `from` leads to. LLVM's phis know edges by their source,
     /// so a second edge between the same blocks gets a block of its own.
     fn edge(&mut self, edges: &mut Edges<'a>, from: BasicBlock<'ctx>, to: &'a BlockCall) -> Emitted<BasicBlock<'ctx>> {
-        let target = self.blocks[to.block].ok_or(BuilderError::UnsetPosition)?;
+        let target = self.blocks[to.block].ok_or(CodegenError::NoSuchBlock(to.block))?;
         let again = edges.0.iter().any(|&seen| seen.block == to.block);
         edges.0.push(to);
         let mut source = from;

@@ -16,9 +16,9 @@
 use super::emit::{Emit, Emitted};
 use super::frame::{Call, Frame, Kept};
 use super::groups::{self, Group};
+use crate::codegen::error::CodegenError;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::attributes::{Attribute, AttributeLoc};
-use inkwell::builder::BuilderError;
 use inkwell::module::Linkage;
 use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
 use lockstep_ir::ir::{Block, Function, Kernel, LiveSlot, Region, Terminator};
@@ -73,7 +73,7 @@ pub fn open<'ctx>(
     let words = (ONCE + ONCE_BYTES * kernel.live.len() as u64) / 8;
     let record = emit.builder.build_alloca(emit.i64().array_type(words as u32), "regions")?;
     if let Some(inst) = record.as_instruction() {
-        inst.set_alignment(16).map_err(|_| BuilderError::BitwidthError)?;
+        inst.set_alignment(16)?;
     }
     emit.builder.build_store(emit.within(record, FRAME)?, call.frame)?;
     emit.builder.build_store(emit.within(record, SCRATCH)?, call.scratch)?;
@@ -110,7 +110,7 @@ pub fn pass_group<'ctx>(
 
 /// Calls a region's function.
 pub fn call<'ctx>(emit: &Emit<'ctx, '_>, function: FunctionValue<'ctx>, record: PointerValue<'ctx>) -> Emitted<()> {
-    emit.builder.build_call(function, &[record.into()], "").map(drop)
+    Ok(emit.builder.build_call(function, &[record.into()], "").map(drop)?)
 }
 
 /// The number of the region where the group goes on, as a region's function left it.
@@ -127,11 +127,11 @@ pub fn next_place<'ctx>(emit: &Emit<'ctx, '_>) -> Emitted<PointerValue<'ctx>> {
 pub fn close<'ctx>(emit: &Emit<'ctx, '_>, nexts: &[Option<Region>], chosen: Option<IntValue<'ctx>>) -> Emitted<()> {
     let Some(&usual) = nexts.first() else {
         // No work-item ever leaves the region.
-        return emit.builder.build_unreachable().map(drop);
+        return Ok(emit.builder.build_unreachable().map(drop)?);
     };
     let chosen = chosen.unwrap_or_else(|| super::number(emit, usual));
     emit.builder.build_store(next_place(emit)?, chosen)?;
-    emit.builder.build_return(None).map(drop)
+    Ok(emit.builder.build_return(None).map(drop)?)
 }
 
 /// Declares a region's function.
@@ -146,7 +146,11 @@ pub fn declare<'ctx>(emit: &Emit<'ctx, '_>, region: Region) -> FunctionValue<'ct
 
 /// The function's only argument.
 pub fn record<'ctx>(emit: &Emit<'ctx, '_>) -> Emitted<PointerValue<'ctx>> {
-    Ok(emit.function.get_nth_param(0).ok_or(BuilderError::UnsetPosition)?.into_pointer_value())
+    Ok(emit
+        .function
+        .get_nth_param(0)
+        .ok_or(CodegenError::Missing("parameter of a region's function"))?
+        .into_pointer_value())
 }
 
 fn field<'ctx>(emit: &Emit<'ctx, '_>, offset: u64, ty: Type) -> Emitted<BasicValueEnum<'ctx>> {

@@ -37,7 +37,7 @@ pub fn take_turns<'ctx>(
         let ty = emit.ctx.void_type().fn_type(&[emit.ptr().into(), emit.ptr().into()], false);
         emit.module.add_function(TAKE_TURNS, ty, None)
     });
-    b.build_call(run, &[function.as_global_value().as_pointer_value().into(), record.into()], "").map(drop)
+    Ok(b.build_call(run, &[function.as_global_value().as_pointer_value().into(), record.into()], "").map(drop)?)
 }
 
 /// The loop over the pieces of work that nobody took, between [`open_pieces`] and [`Pieces::close`].

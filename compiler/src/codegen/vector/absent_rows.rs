@@ -85,13 +85,13 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             &Bounds::Side { cond, opposite } => {
                 // Lanes that do not come here may have poison.
                 let lanes = self.freeze(self.vector(cond)?.into())?.into_vector_value();
-                if opposite { builder.build_not(lanes, "") } else { Ok(lanes) }
+                if opposite { Ok(builder.build_not(lanes, "")?) } else { Ok(lanes) }
             }
             Bounds::Both(parts) => {
-                builder.build_and(self.lanes_in_bounds(&parts[0])?, self.lanes_in_bounds(&parts[1])?, "")
+                Ok(builder.build_and(self.lanes_in_bounds(&parts[0])?, self.lanes_in_bounds(&parts[1])?, "")?)
             }
             Bounds::Either(parts) => {
-                builder.build_or(self.lanes_in_bounds(&parts[0])?, self.lanes_in_bounds(&parts[1])?, "")
+                Ok(builder.build_or(self.lanes_in_bounds(&parts[0])?, self.lanes_in_bounds(&parts[1])?, "")?)
             }
         }
     }

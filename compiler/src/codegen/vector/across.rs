@@ -7,7 +7,7 @@
 use super::GangCode;
 use super::values::Held;
 use crate::codegen::emit::{Emitted, vector_of};
-use inkwell::builder::BuilderError;
+use crate::codegen::error::CodegenError;
 use inkwell::values::{InstructionOpcode, VectorValue};
 use lockstep_ir::ir::{BinaryOp, Cluster, Collect, FastMath, IntFlags, Value};
 use lockstep_protocol::types::Type;
@@ -19,7 +19,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// What the operands of the active lanes are together.
     pub(super) fn across(&self, how: Collect, op: BinaryOp, cluster: Cluster, arg: Value) -> Emitted<Held<'ctx>> {
         let (emit, width, ty) = (self.around.emit, self.around.width(), self.ty(arg));
-        let identity = op.identity(ty).ok_or(BuilderError::NotSameType)?;
+        let identity = op.identity(ty).ok_or(CodegenError::NoNeutralOperand { op: op.name(), ty })?;
         let identities = emit.splat(emit.constant(ty, identity), width)?;
         let mut values = self.vector(arg)?;
         if let Some(mask) = self.mask()? {
@@ -126,7 +126,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let whole = values.get_type();
         // In the entry block, so that loops around do not make the stack grow.
         let here = emit.here()?;
-        let entry = emit.function.get_first_basic_block().ok_or(BuilderError::UnsetPosition)?;
+        let entry = emit.function.get_first_basic_block().ok_or(CodegenError::Missing("entry block"))?;
         match entry.get_first_instruction() {
             Some(first) => b.position_before(&first),
             None => b.position_at_end(entry),

@@ -170,7 +170,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let (emit, width) = (self.around.emit, self.around.width());
         if combine.op == BinaryOp::Add && self.is_uniform(arg) {
             let counts = self.lanes_before(ty, mask)?;
-            return emit.builder.build_int_mul(counts, self.vector(arg)?, "");
+            return Ok(emit.builder.build_int_mul(counts, self.vector(arg)?, "")?);
         }
         let neutral = self.neutral(combine, ty)?;
         // Lane `i` gets lane `i - by`'s element.

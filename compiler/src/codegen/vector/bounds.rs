@@ -58,6 +58,11 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let count: BasicValueEnum = emit.builder.build_int_truncate(count.into_int_value(), i32, "")?.into();
         let numbers: Vec<IntValue> = (0..width).map(|lane| i32.const_int(lane.into(), false)).collect();
         let predicate = if below { IntPredicate::ULT } else { IntPredicate::UGE };
-        emit.builder.build_int_compare(predicate, VectorType::const_vector(&numbers), emit.splat(count, width)?, "")
+        Ok(emit.builder.build_int_compare(
+            predicate,
+            VectorType::const_vector(&numbers),
+            emit.splat(count, width)?,
+            "",
+        )?)
     }
 }

@@ -8,7 +8,6 @@ use super::GangCode;
 use super::masks::Mask;
 use super::values::Held;
 use crate::codegen::emit::{Emitted, vector_of};
-use inkwell::builder::BuilderError;
 use inkwell::types::VectorType;
 use inkwell::values::{BasicValueEnum, InstructionOpcode, InstructionValue, IntValue, PointerValue, VectorValue};
 use lockstep_ir::analysis::addresses::{self, Extended};
@@ -54,7 +53,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             let loaded = emit.builder.build_load(chunk, place, "")?;
             use inkwell::values::BasicValue;
             if let Some(inst) = loaded.as_instruction_value() {
-                inst.set_alignment(align).map_err(|_| BuilderError::BitwidthError)?;
+                inst.set_alignment(align)?;
                 mark(inst);
             }
             Ok(loaded.into_vector_value())

@@ -6,7 +6,7 @@
 use super::GangCode;
 use super::masks::Mask;
 use crate::codegen::emit::{Emit, Emitted};
-use inkwell::builder::BuilderError;
+use crate::codegen::error::CodegenError;
 use inkwell::module::Linkage;
 use inkwell::types::VectorType;
 use inkwell::values::{PointerValue, VectorValue};
@@ -95,15 +95,15 @@ impl<'ctx> Emit<'ctx, '_> {
         if let Some(&place) = self.nowhere.get() {
             return Ok(place);
         }
-        let entry = self.function.get_first_basic_block().ok_or(BuilderError::UnsetPosition)?;
+        let entry = self.function.get_first_basic_block().ok_or(CodegenError::Missing("entry block"))?;
         let builder = self.ctx.create_builder();
         match entry.get_first_instruction() {
             Some(first) => builder.position_before(&first),
             None => builder.position_at_end(entry),
         }
         let place = builder.build_alloca(self.ctx.i128_type(), "nowhere")?;
-        let inst = place.as_instruction().ok_or(BuilderError::NotSameType)?;
-        inst.set_alignment(WIDEST).map_err(|_| BuilderError::BitwidthError)?;
+        let inst = place.as_instruction().ok_or(CodegenError::Missing("instruction of a stack variable"))?;
+        inst.set_alignment(WIDEST)?;
         Ok(*self.nowhere.get_or_init(|| place))
     }
 }

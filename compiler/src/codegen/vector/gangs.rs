@@ -34,7 +34,7 @@ pub fn run_gangs<'ctx>(
 ) -> Emitted<Vec<Option<Region>>> {
     if let Some(run) = around.widening.run {
         return run_tiles(around, body, plan, run, |emit, region| {
-            emit.builder.build_store(next, number(region)).map(drop)
+            Ok(emit.builder.build_store(next, number(region)).map(drop)?)
         });
     }
     let Around { emit, group, .. } = around;
@@ -244,7 +244,7 @@ pub fn first_lanes<'ctx>(around: Around<'_, 'ctx, '_>, count: IntValue<'ctx>) ->
     let lanes: Vec<IntValue> = (0..width).map(|lane| i32.const_int(lane.into(), false)).collect();
     let count = emit.builder.build_int_truncate(count, i32, "")?;
     let count = emit.splat(count.into(), width)?;
-    emit.builder.build_int_compare(IntPredicate::ULT, VectorType::const_vector(&lanes), count, "entry")
+    Ok(emit.builder.build_int_compare(IntPredicate::ULT, VectorType::const_vector(&lanes), count, "entry")?)
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 use super::values::Held;
 use super::{Around, GangCode};
 use crate::codegen::emit::Emitted;
+use crate::codegen::error::CodegenError;
 use crate::codegen::groups;
 use cranelift_entity::EntityRef;
-use inkwell::builder::BuilderError;
 use inkwell::values::{BasicValueEnum, IntValue, VectorValue};
 use lockstep_ir::ir::{
     BinaryOp, FastMath, Inst, InstData, InstNode, IntFlags, Ordering, Query, TernaryOp, UnaryOp, Value,
@@ -115,16 +115,18 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 Held::Affine(first.into(), self.is_lanes(*query, *dim).into())
             }
             InstData::SlotAddr { slot } => {
-                let first = self.slots[*slot].ok_or(BuilderError::UnsetPosition)?;
+                let first = self.slots[*slot].ok_or(CodegenError::Missing("storage for a private variable"))?;
                 Held::Affine(first.into(), storage.strides[*slot] as i64)
             }
             InstData::LocalAddr { local } => uniform(frame.locals[local.index()].into()),
             InstData::GlobalAddr { global } => {
                 let address = frame.globals[*global];
-                uniform(address.ok_or(BuilderError::UnsetPosition)?.into())
+                uniform(address.ok_or(CodegenError::Missing("storage for a variable of the program"))?.into())
             }
             InstData::Clock => uniform(emit.clock()?.into()),
-            InstData::Combined => uniform(group.combined.ok_or(BuilderError::UnsetPosition)?),
+            InstData::Combined => {
+                uniform(group.combined.ok_or(CodegenError::Missing("value that the group has combined"))?)
+            }
             InstData::Any { cond } => uniform(self.any_active(*cond)?.into()),
             InstData::Ballot { cond } => uniform(self.bits(self.holds(*cond)?)?.into()),
             InstData::LaneOf { arg, lane } => uniform(self.lane(*arg, self.first(*lane)?.into_int_value())?),
@@ -138,7 +140,9 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 Held::Vector(emit.builder.build_insert_element(self.vector(*into)?, value, number, "")?)
             }
             // A kernel that still has barriers is not ready for code generation.
-            InstData::Barrier | InstData::Collective { .. } => return Err(BuilderError::UnsetPosition),
+            InstData::Barrier | InstData::Collective { .. } => {
+                return Err(CodegenError::Unexpected(format!("{inst} should have ended a region")));
+            }
             InstData::Unary { op: UnaryOp::SpaceOf, arg, .. } => {
                 if !self.is_uniform(*arg) {
                     let space = |lane| {
@@ -153,7 +157,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             InstData::PtrAdd { base, offset, inbounds } if self.are_affine(*base, *offset) => {
                 let inbounds = *inbounds && !self.speculates();
                 let (Held::Affine(base, s), Held::Affine(offset, t)) = (self.held(*base)?, self.held(*offset)?) else {
-                    return Err(BuilderError::UnsetPosition);
+                    return Err(CodegenError::Unexpected(format!("{inst} has no affine operands")));
                 };
                 let sum = emit.offset(base.into_pointer_value(), offset.into_int_value(), inbounds)?;
                 Held::Affine(sum.into(), s.wrapping_add(t))
@@ -279,7 +283,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 emit.offsets(part(*base)?, part(*offset)?, inbounds)
             }
             // Everything else has been dealt with.
-            _ => Err(BuilderError::UnsetPosition),
+            _ => Err(CodegenError::Unexpected(format!("{data:?} is no operation of vectors"))),
         }
     }
 
@@ -328,7 +332,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let emit = self.around.emit;
         // Without a mask of its own, a block is run by lane 0.
         if self.plan.masks[self.block].is_none() {
-            return emit.builder.build_extract_element(vector, emit.const64(0), "");
+            return Ok(emit.builder.build_extract_element(vector, emit.const64(0), "")?);
         }
         let mask = self.mask()?;
         let base = self.guarded(mask, || {
@@ -336,7 +340,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             let value = emit.builder.build_extract_element(vector, lane, "")?;
             Ok(vec![self.base_of(value, lane, stride)?])
         })?;
-        base.into_iter().next().ok_or(BuilderError::UnsetPosition)
+        base.into_iter().next().ok_or(CodegenError::Missing("address of the first lane"))
     }
 
     pub(super) fn space(&self, ptr: Value) -> Space {

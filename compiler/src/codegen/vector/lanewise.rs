@@ -20,7 +20,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let b = &emit.builder;
         let none: Vec<VectorValue> = results.iter().map(|&ty| self.vector_ty(ty).const_zero()).collect();
         let insert = |vectors: Vec<VectorValue<'ctx>>, values: Vec<BasicValueEnum<'ctx>>, lane| {
-            let insert = |(vector, value)| b.build_insert_element(vector, value, lane, "");
+            let insert = |(vector, value)| Ok(b.build_insert_element(vector, value, lane, "")?);
             vectors.into_iter().zip(values).map(insert).collect::<Emitted<Vec<_>>>()
         };
         let Some(mask) = mask else {

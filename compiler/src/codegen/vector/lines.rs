@@ -5,8 +5,8 @@ use super::GangCode;
 use super::columns::Places;
 use super::values::Held;
 use crate::codegen::emit::Emitted;
+use crate::codegen::error::CodegenError;
 use inkwell::IntPredicate;
-use inkwell::builder::BuilderError;
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue, VectorValue};
 use lockstep_ir::analysis::lines::{Line, first_indices};
 use lockstep_ir::ir::{BinaryOp, FastMath, InstData, IntFlags, UnaryOp, Value, ValueDef};
@@ -88,7 +88,9 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             emit.builder.build_unconditional_branch(behind)?;
         }
         emit.at(behind);
-        let [(on_line, line_end), (off, off_end)] = &ends[..] else { return Err(BuilderError::UnsetPosition) };
+        let [(on_line, line_end), (off, off_end)] = &ends[..] else {
+            return Err(CodegenError::Missing("pair of ways, on the line and off it"));
+        };
         let merged = on_line.iter().zip(off).map(|(a, b)| {
             let phi = emit.phi(a.get_type(), &[(a, *line_end), (b, *off_end)], "")?;
             Ok(phi.as_basic_value().into_vector_value())
@@ -125,7 +127,8 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let mut all = self.around.emit.ctx.bool_type().const_int(1, false);
         for &extension in &straight.line.extensions {
             let (op, arg) = self.extended(extension)?;
-            let range = first_indices(self.body, shapes, extension, width).ok_or(BuilderError::UnsetPosition)?;
+            let range = first_indices(self.body, shapes, extension, width)
+                .ok_or_else(|| CodegenError::Unexpected(format!("{extension} extends no index")))?;
             let (below, above) = match op {
                 UnaryOp::Sext => (IntPredicate::SGE, IntPredicate::SLE),
                 _ => (IntPredicate::UGE, IntPredicate::ULE),
@@ -151,7 +154,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     fn extended(&self, extension: Value) -> Emitted<(UnaryOp, Value)> {
         match self.computation(extension) {
             Some(InstData::Unary { op, arg, .. }) => Ok((*op, *arg)),
-            _ => Err(BuilderError::UnsetPosition),
+            _ => Err(CodegenError::Unexpected(format!("{extension} is no extension"))),
         }
     }
 
@@ -190,7 +193,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             return held(value);
         }
         let again = |arg| self.again(arg, further, held);
-        match *self.computation(value).ok_or(BuilderError::UnsetPosition)? {
+        match *self.computation(value).ok_or(CodegenError::NotComputed(value))? {
             InstData::Unary { op, arg, .. } => {
                 emit.unary(op, FastMath::default(), self.ty(arg), self.ty(value), again(arg)?)
             }
@@ -203,7 +206,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 }
                 (base, offset) => emit.offsets(base, offset, false),
             },
-            _ => Err(BuilderError::UnsetPosition),
+            _ => Err(CodegenError::Unexpected(format!("{value} is no part of an address"))),
         }
     }
 
@@ -211,6 +214,6 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let ctx = self.around.emit.ctx;
         let weight = |n: u64| ctx.i32_type().const_int(n, false).into();
         let weights = ctx.metadata_node(&[ctx.metadata_string("branch_weights").into(), weight(OFTEN), weight(1)]);
-        branch.set_metadata(weights, ctx.get_kind_id("prof")).map_err(|_| BuilderError::UnsetPosition)
+        Ok(branch.set_metadata(weights, ctx.get_kind_id("prof"))?)
     }
 }

@@ -7,8 +7,8 @@
 
 use super::GangCode;
 use crate::codegen::emit::{Emit, Emitted, vector_of};
+use crate::codegen::error::CodegenError;
 use inkwell::attributes::{Attribute, AttributeLoc};
-use inkwell::builder::BuilderError;
 use inkwell::types::{BasicTypeEnum, VectorType};
 use inkwell::values::{BasicValue, CallSiteValue, InstructionOpcode, InstructionValue, PointerValue, VectorValue};
 
@@ -65,7 +65,7 @@ impl<'ctx> Emit<'ctx, '_> {
             // The widest that is filled; of what is left, one with some lanes off.
             let &(width, _, name) = (fits.clone().find(|&&(width, ..)| width <= count - done))
                 .or_else(|| fits.clone().next_back())
-                .ok_or(BuilderError::UnsetPosition)?;
+                .ok_or(CodegenError::Missing("masked load of this width"))?;
             let address = self.away(start, i64::from(done * bits / 8))?;
             let call =
                 self.intrinsic_call(name, &[], &[address.into(), self.signs(lanes, done, width, bits)?.into()])?;
@@ -96,8 +96,8 @@ impl<'ctx> Emit<'ctx, '_> {
 }
 
 fn result<'ctx>(call: CallSiteValue<'ctx>) -> Emitted<(VectorValue<'ctx>, InstructionValue<'ctx>)> {
-    let value = call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)?;
-    let inst = value.as_instruction_value().ok_or(BuilderError::NotSameType)?;
+    let value = call.try_as_basic_value().basic().ok_or_else(|| CodegenError::NoResult("a masked load".into()))?;
+    let inst = value.as_instruction_value().ok_or(CodegenError::Missing("instruction of a masked load"))?;
     Ok((value.into_vector_value(), inst))
 }
 

@@ -65,14 +65,14 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     pub(super) fn bits(&self, lanes: VectorValue<'ctx>) -> Emitted<IntValue<'ctx>> {
         let emit = self.around.emit;
         let bits = emit.builder.build_bit_cast(lanes, emit.int(lanes.get_type().get_size()), "")?;
-        emit.builder.build_int_z_extend(bits.into_int_value(), emit.i64(), "")
+        Ok(emit.builder.build_int_z_extend(bits.into_int_value(), emit.i64(), "")?)
     }
 
     /// Whether any lane is on.
     pub(super) fn any(&self, lanes: VectorValue<'ctx>) -> Emitted<IntValue<'ctx>> {
         let emit = self.around.emit;
         let bits = emit.builder.build_bit_cast(lanes, emit.int(lanes.get_type().get_size()), "")?.into_int_value();
-        emit.builder.build_int_compare(IntPredicate::NE, bits, bits.get_type().const_zero(), "")
+        Ok(emit.builder.build_int_compare(IntPredicate::NE, bits, bits.get_type().const_zero(), "")?)
     }
 
     /// Whether an i1 is true in a lane that runs the current block.
@@ -115,7 +115,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let bits = self.bits(mask.lanes)?;
         let poison_for_none = emit.ctx.bool_type().const_int(1, false);
         let zeros = emit.intrinsic("llvm.ctlz", &[emit.i64().into()], &[bits.into(), poison_for_none.into()])?;
-        emit.builder.build_int_sub(emit.const64(63), zeros.into_int_value(), "")
+        Ok(emit.builder.build_int_sub(emit.const64(63), zeros.into_int_value(), "")?)
     }
 
     /// The number (an i64) of a lane that runs the current block; 0 if none does.
@@ -129,7 +129,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let bits = emit.builder.build_or(self.bits(lanes)?, emit.const64(1), "")?;
         let never = emit.ctx.bool_type().const_int(1, false);
         let zeros = emit.intrinsic("llvm.ctlz", &[emit.i64().into()], &[bits.into(), never.into()])?;
-        emit.builder.build_int_sub(emit.const64(63), zeros.into_int_value(), "")
+        Ok(emit.builder.build_int_sub(emit.const64(63), zeros.into_int_value(), "")?)
     }
 
     /// Does what `work` emits only if a lane is on. Its values are zeros otherwise.

@@ -8,7 +8,7 @@ use super::one_by_one::Near;
 use super::values::Held;
 use crate::codegen::alias::Part;
 use crate::codegen::emit::{Emitted, vector_of};
-use inkwell::builder::BuilderError;
+use crate::codegen::error::CodegenError;
 use inkwell::types::VectorType;
 use inkwell::values::{
     BasicValue, BasicValueEnum, CallSiteValue, InstructionOpcode, InstructionValue, PointerValue, ValueKind,
@@ -82,7 +82,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         {
             self.note_places(Direction::Load, &Places::Of(held), ty, count, space);
             let (wide, load) = self.load_row(rows)?;
-            load.set_volatile(true).map_err(|_| BuilderError::UnsetPosition)?;
+            load.set_volatile(true)?;
             emit.scopes.mark(load, &[rows.part]);
             vec![self.narrow(ty, wide)?]
         } else if together != Together::Free {
@@ -131,7 +131,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         {
             self.note_places(Direction::Store, &Places::Of(held), ty, count, space);
             let store = self.store_row(rows, self.extend(ty, self.vector(first)?)?)?;
-            return store.set_volatile(true).map_err(|_| BuilderError::UnsetPosition);
+            return Ok(store.set_volatile(true)?);
         }
         if together != Together::Free {
             self.note_lanes("store", if access.volatile { "volatile" } else { "atomic" });
@@ -230,7 +230,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         }
         let rows = self.live_rows(live, ty)?;
         let vectors = self.load_rows(rows, self.mask()?, false)?;
-        vectors.into_iter().next().map(Held::Vector).ok_or(BuilderError::UnsetPosition)
+        vectors.into_iter().next().map(Held::Vector).ok_or(CodegenError::Missing("vector of a spilled value"))
     }
 
     pub(super) fn live_store(&self, live: LiveSlot, arg: Value) -> Emitted<()> {
@@ -451,8 +451,8 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     fn load_row(&self, rows: Rows<'ctx>) -> Emitted<(VectorValue<'ctx>, InstructionValue<'ctx>)> {
         let ty = self.memory_vector(rows.ty, rows.row * self.wide.get());
         let loaded = self.around.emit.builder.build_load(ty, rows.start, "")?;
-        let inst = loaded.as_instruction_value().ok_or(BuilderError::NotSameType)?;
-        inst.set_alignment(rows.align).map_err(|_| BuilderError::BitwidthError)?;
+        let inst = loaded.as_instruction_value().ok_or(CodegenError::Missing("instruction of a load"))?;
+        inst.set_alignment(rows.align)?;
         Ok((loaded.into_vector_value(), inst))
     }
 
@@ -460,7 +460,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     pub(super) fn store_row(&self, rows: Rows<'ctx>, wide: VectorValue<'ctx>) -> Emitted<InstructionValue<'ctx>> {
         let emit = self.around.emit;
         let store = emit.builder.build_store(rows.start, wide)?;
-        store.set_alignment(rows.align).map_err(|_| BuilderError::BitwidthError)?;
+        store.set_alignment(rows.align)?;
         emit.scopes.mark(store, &[rows.part]);
         Ok(store)
     }
@@ -477,7 +477,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             parts = parts.chunks(2).map(join).collect::<Emitted<Vec<_>>>()?;
             length *= 2;
         }
-        parts.into_iter().next().ok_or(BuilderError::UnsetPosition)
+        parts.into_iter().next().ok_or(CodegenError::Missing("part of a row"))
     }
 
     pub(super) fn all_or(&self, mask: Option<Mask<'ctx>>) -> VectorValue<'ctx> {
@@ -513,7 +513,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 let loaded = self.load_near(&near, number, |place| {
                     let loaded = emit.builder.build_load(result.get_element_type(), place, "")?;
                     if let Some(inst) = loaded.as_instruction_value() {
-                        inst.set_alignment(align).map_err(|_| BuilderError::BitwidthError)?;
+                        inst.set_alignment(align)?;
                         mark(inst);
                     }
                     Ok(loaded)
@@ -543,7 +543,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let types = [ty.into(), places.get_type().into()];
         let call = self.around.emit.intrinsic_call("llvm.masked.gather", &types, &args)?;
         self.align(call, 0, align);
-        let loaded = call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)?;
+        let loaded = call.try_as_basic_value().basic().ok_or_else(|| CodegenError::NoResult("a gather".into()))?;
         Ok((loaded.into_vector_value(), loaded.as_instruction_value().into_iter().collect()))
     }
 
@@ -603,7 +603,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                     self.each_near(&near, |lane, place| {
                         let value = emit.builder.build_extract_element(value, emit.const64(lane.into()), "")?;
                         let store = emit.builder.build_store(place, value)?;
-                        store.set_alignment(align).map_err(|_| BuilderError::BitwidthError)?;
+                        store.set_alignment(align)?;
                         emit.scopes.mark(store, &[Part::Space(space)]);
                         Ok(())
                     })?;

@@ -9,8 +9,8 @@ use super::GangCode;
 use super::memory::Rows;
 use super::values::Held;
 use crate::codegen::emit::Emitted;
+use crate::codegen::error::CodegenError;
 use cranelift_entity::SecondaryMap;
-use inkwell::builder::BuilderError;
 use inkwell::values::{BasicValueEnum, VectorValue};
 use lockstep_ir::ir::{BinaryOp, FastMath, Function, InstData, IntFlags, TernaryOp, UnaryOp, Value, ValueDef};
 
@@ -18,7 +18,7 @@ use lockstep_ir::ir::{BinaryOp, FastMath, Function, InstData, IntFlags, TernaryO
 const DEEPEST: u32 = 4;
 
 /// An operation on each element by itself, with an element's type for operands and result.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Op {
     Unary(UnaryOp),
     Binary(BinaryOp),
@@ -92,7 +92,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                     (Op::Unary(op), &[x]) => emit.unary(op, fast(fmf), ty, ty, x),
                     (Op::Binary(op), &[x, y]) => emit.binary(op, IntFlags::default(), fast(fmf), [x, y]),
                     (Op::Ternary(op), &[x, y, z]) => emit.ternary(op, fast(fmf), ty, [x, y, z]),
-                    _ => Err(BuilderError::UnsetPosition),
+                    _ => Err(CodegenError::Unexpected(format!("{op:?} of {} operands", args.len()))),
                 };
                 Ok(result?.into_vector_value())
             };

@@ -38,9 +38,9 @@ use super::frame::Frame;
 use super::groups::{Group, Item};
 use super::region::Exits;
 use super::storage::{SlotHome, Storage};
+use crate::codegen::error::CodegenError;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use inkwell::basic_block::BasicBlock;
-use inkwell::builder::BuilderError;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, PhiValue, PointerValue, VectorValue};
 use lockstep_ir::analysis::cfg::cfg;
@@ -285,7 +285,7 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
             }
             (Terminator::Switch { value, cases, .. }, Some(selector)) => {
                 let ty = self.ty(*value);
-                let default = targets.pop().ok_or(BuilderError::UnsetPosition)?;
+                let default = targets.pop().ok_or(CodegenError::Missing("default target of a switch"))?;
                 let values = cases.iter().map(|(bits, _)| emit.constant(ty, *bits).into_int_value());
                 let cases: Vec<_> = values.zip(targets).collect();
                 b.build_switch(selector.into_int_value(), default, &cases)?;
@@ -324,7 +324,7 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
         values: &[BasicValueEnum<'ctx>],
     ) -> Emitted<BasicBlock<'ctx>> {
         let emit = self.around.emit;
-        let target = self.blocks[to.block].ok_or(BuilderError::UnsetPosition)?;
+        let target = self.blocks[to.block].ok_or(CodegenError::NoSuchBlock(to.block))?;
         let again = seen.contains(&to.block);
         seen.push(to.block);
         let (mut source, mut entry) = (from, target);

@@ -5,7 +5,7 @@
 
 use super::GangCode;
 use crate::codegen::emit::Emitted;
-use inkwell::builder::BuilderError;
+use crate::codegen::error::CodegenError;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, InstructionOpcode, IntValue, PointerValue, VectorValue};
 use lockstep_ir::ir::{BinaryOp, InstData, UnaryOp, Value, ValueDef};
@@ -107,7 +107,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 None => part,
             });
         }
-        sum.ok_or(BuilderError::UnsetPosition)
+        sum.ok_or(CodegenError::Missing("lane to load for"))
     }
 
     /// Calls `access` with the address of each lane's element, lane by lane.
@@ -139,7 +139,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let emit = self.around.emit;
         let element: BasicTypeEnum<'ctx> = emit.ty(Type::Int(8 << near.shift));
         // SAFETY: a number has no inner indices, and nothing is promised of where the place is.
-        unsafe { emit.builder.build_gep(element, near.base, &[offset], "") }
+        unsafe { Ok(emit.builder.build_gep(element, near.base, &[offset], "")?) }
     }
 
     /// The elements of a type, as memory has it, that lie there.

@@ -55,7 +55,7 @@ impl<'ctx> Emit<'ctx, '_> {
         // At zero and infinity the estimate is right, and the step is 0 times infinity.
         let number = b.build_float_compare(FloatPredicate::ORD, better, better, "")?;
         let reciprocal = b.build_select(number, better, first, "")?.into_vector_value();
-        b.build_float_mul(x, reciprocal, "")
+        Ok(b.build_float_mul(x, reciprocal, "")?)
     }
 
     /// A number in as many lanes.

@@ -7,7 +7,7 @@ use super::GangCode;
 use super::masks::Mask;
 use super::values::Held;
 use crate::codegen::emit::Emitted;
-use inkwell::builder::BuilderError;
+use crate::codegen::error::CodegenError;
 use inkwell::values::{BasicValueEnum, VectorValue};
 use lockstep_ir::ir::{InstData, Query, Value};
 use lockstep_ir::plan::access_lowering::{AccessClass, Direction, classify};
@@ -19,7 +19,7 @@ type Bases<'a, 'ctx> = &'a [BasicValueEnum<'ctx>];
 impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// A value by the first lane of each row, of which the last given one is that of all rows behind it as well.
     pub(super) fn runs(&self, mut bases: Vec<BasicValueEnum<'ctx>>, stride: i64) -> Emitted<Held<'ctx>> {
-        let &last = bases.last().ok_or(BuilderError::UnsetPosition)?;
+        let &last = bases.last().ok_or(CodegenError::Missing("row of the gang"))?;
         bases.resize(self.around.runs() as usize, last);
         Ok(Held::Runs(bases.into(), stride))
     }
@@ -37,7 +37,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             Held::Affine(base, 0) => Ok(base),
             Held::Affine(base, stride) => emit.further(base, emit.const64(lane.wrapping_mul(stride as u64))),
             Held::Runs(bases, _) => Ok(bases[run as usize]),
-            Held::Vector(vector) => emit.builder.build_extract_element(vector, emit.const64(lane), ""),
+            Held::Vector(vector) => Ok(emit.builder.build_extract_element(vector, emit.const64(lane), "")?),
         }
     }
 

@@ -11,7 +11,6 @@ use super::memory::Rows;
 use super::{Around, GangCode};
 use crate::codegen::emit::Emitted;
 use inkwell::IntPredicate;
-use inkwell::builder::BuilderError;
 use inkwell::values::VectorValue;
 use lockstep_protocol::layout::Layout;
 
@@ -45,7 +44,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         emit.at(past);
         let store = self.store_row(Rows { align: LINE as u32, ..rows }, wide)?;
         let one = emit.ctx.metadata_node(&[emit.ctx.i32_type().const_int(1, false).into()]);
-        store.set_metadata(one, emit.ctx.get_kind_id("nontemporal")).map_err(|_| BuilderError::NotSameType)?;
+        store.set_metadata(one, emit.ctx.get_kind_id("nontemporal"))?;
         b.build_unconditional_branch(behind)?;
         emit.at(through);
         self.store_row(rows, wide)?;

@@ -3,10 +3,10 @@
 use super::gangs::{Rows, first_lanes};
 use super::{Around, Gang, GangCode};
 use crate::codegen::emit::Emitted;
+use crate::codegen::error::CodegenError;
 use crate::codegen::groups::Item;
 use crate::codegen::turns::open_pieces;
 use inkwell::IntPredicate;
-use inkwell::builder::BuilderError;
 use lockstep_ir::ir::{Function, Region};
 use lockstep_ir::plan::RegionPlan;
 use lockstep_protocol::layout::Layout;
@@ -21,7 +21,7 @@ pub fn take_gangs<'ctx>(
     let (b, layout, width) = (&emit.builder, around.widening.layout, u64::from(around.width()));
     // Sub-groups are rows, or have consecutive linear ids.
     if around.widening.run.is_some() {
-        return Err(BuilderError::UnsetPosition);
+        return Err(CodegenError::Unexpected("work-items that wait for each other run in rows".into()));
     }
     let [along, middle, outer] = layout.order();
     let (mut size, mut rows) = (group.size[along], [group.size[middle], group.size[outer]]);

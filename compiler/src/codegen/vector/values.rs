@@ -2,7 +2,7 @@
 
 use super::GangCode;
 use crate::codegen::emit::{Emit, Emitted, vector_of};
-use inkwell::builder::BuilderError;
+use crate::codegen::error::CodegenError;
 use inkwell::types::VectorType;
 use inkwell::values::{AsValueRef, BasicValueEnum, IntValue, PointerValue, VectorValue};
 use lockstep_ir::ir::{FastMath, UnaryOp, Value, ValueDef};
@@ -35,7 +35,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let data = self.body.values[value];
         match data.def {
             ValueDef::Const(bits) => Ok(Held::Affine(self.around.emit.constant(data.ty, bits), 0)),
-            _ => self.values[value].clone().ok_or(BuilderError::UnsetPosition),
+            _ => self.values[value].clone().ok_or(CodegenError::NotComputed(value)),
         }
     }
 
@@ -45,7 +45,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             Held::Affine(base, _) => Ok(base),
             Held::Runs(bases, _) => Ok(bases[0]),
             Held::Vector(vector) => {
-                self.around.emit.builder.build_extract_element(vector, self.around.emit.const64(0), "")
+                Ok(self.around.emit.builder.build_extract_element(vector, self.around.emit.const64(0), "")?)
             }
         }
     }
@@ -78,9 +78,9 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                     let Held::Runs(_, stride) = held else { return Ok(base) };
                     emit.further(base, emit.const64((lane % row).wrapping_mul(stride as u64)))
                 }
-                None => emit.builder.build_extract_element(self.spread(&held)?, lane, ""),
+                None => Ok(emit.builder.build_extract_element(self.spread(&held)?, lane, "")?),
             },
-            Held::Vector(vector) => emit.builder.build_extract_element(vector, lane, ""),
+            Held::Vector(vector) => Ok(emit.builder.build_extract_element(vector, lane, "")?),
         }
     }
 
@@ -139,7 +139,7 @@ impl<'ctx> Emit<'ctx, '_> {
             }
             base => {
                 let steps = steps(base.get_type().into_int_type());
-                self.builder.build_int_add(self.splat(base, width)?, steps, "")
+                Ok(self.builder.build_int_add(self.splat(base, width)?, steps, "")?)
             }
         }
     }
@@ -192,12 +192,12 @@ impl<'ctx> Emit<'ctx, '_> {
         let i32 = self.ctx.i32_type();
         let place = |place: &Option<u32>| place.map_or(i32.get_poison(), |place| i32.const_int(place.into(), false));
         let places: Vec<IntValue> = places.iter().map(place).collect();
-        self.builder.build_shuffle_vector(a, b, VectorType::const_vector(&places), "")
+        Ok(self.builder.build_shuffle_vector(a, b, VectorType::const_vector(&places), "")?)
     }
 
     /// Vectors one behind the other, cut to `count` lanes.
     pub(in crate::codegen) fn joined(&self, parts: &[VectorValue<'ctx>], count: u32) -> Emitted<VectorValue<'ctx>> {
-        let Some((&first, rest)) = parts.split_first() else { return Err(BuilderError::UnsetPosition) };
+        let Some((&first, rest)) = parts.split_first() else { return Err(CodegenError::Missing("vector to join")) };
         let lanes = first.get_type().get_size();
         if parts.len().is_power_of_two() && lanes * parts.len() as u32 == count {
             let (mut parts, mut all) = (parts.to_vec(), (0..lanes).map(Some).collect::<Vec<_>>());
