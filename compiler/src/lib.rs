@@ -5,7 +5,7 @@ pub mod container;
 pub mod frontend;
 pub mod import;
 pub mod jit;
-mod pass_record;
+pub mod pass_record;
 pub mod pipeline;
 pub mod sealed;
 pub mod stage_times;

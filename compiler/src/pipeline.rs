@@ -5,7 +5,7 @@ use crate::codegen::{self, CodeOptions, Context, ENTRY_NAME};
 use crate::frontend::LinkedProgram;
 use crate::import::{self, ImportError};
 use crate::jit::{self, Extensions, HostMachine, JitCode, JitError, Loader, OptLevel, contained};
-use crate::pass_record::{PassRecord, file_name};
+use crate::pass_record::PassRecord;
 use crate::stage_times::describe_times;
 use lockstep_ir::analysis::group_queries::needs_sub_groups;
 use lockstep_ir::ir::{Module, SourceLoc};
@@ -52,9 +52,10 @@ pub struct Compiled {
     pub object: KernelObject,
     /// The mistake of the driver for which this is the kernel's simplest form.
     pub mistake: Option<InternalError>,
+    /// What became of the kernel, if that was wanted.
+    pub report: Option<Report>,
     times: Vec<(&'static str, Duration)>,
     reason: Option<Reason>,
-    report: Option<Report>,
 }
 
 /// A kernel's machine code.
@@ -333,7 +334,7 @@ impl Compilation<'_> {
         let name = kernel.name.clone();
         let size: usize = kernel.regions.values().map(|body| body.insts.len()).sum();
         let mut record = PassRecord::new(options.dump.as_deref());
-        let notes = Notes::new(options.report.is_some());
+        let notes = Notes::new(options.report);
 
         let mut state = KernelState::new(module, kernel, &options.launch, request, &notes, table);
         run_passes(&mut state, &mut record)?;
@@ -353,7 +354,7 @@ impl Compilation<'_> {
         code.place.take();
         let number = table.len() + 1;
         steps.record.dump_text(&name, number, CODEGEN, "ll", || jit::ir_text(&generated.module));
-        let report = self.report(&name, widening.as_ref(), reason, notes);
+        let report = self.make_report(&name, widening.as_ref(), reason, notes);
 
         let level = if options.opt_disable { OptLevel::None } else { jit::worthwhile(&generated.module) };
         let machine = HostMachine::new(level, options.simd)?;
@@ -373,8 +374,8 @@ impl Compilation<'_> {
         Ok(Compiled { object, times, reason, report, mistake: self.mistake.clone() })
     }
 
-    /// Says what became of a kernel, if somebody wants to know.
-    fn report(
+    /// What became of a kernel, if notes were kept.
+    fn make_report(
         &self,
         kernel: &str,
         widening: Option<&Widening>,
@@ -389,11 +390,7 @@ impl Compilation<'_> {
         };
         let (configuration, width) = widening.map_or(("scalar", 1), |w| (w.configuration.name(), w.width));
         let layout = widening.map_or("", |widening| widening.layout.how());
-        let report = Report::new(kernel, configuration, (width, layout), why, notes)?;
-        if let Some(folder) = &self.options.report {
-            write_report(folder, &report);
-        }
-        Some(report)
+        Report::new(kernel, configuration, (width, layout), why, notes)
     }
 }
 
@@ -432,11 +429,3 @@ impl Steps<'_> {
 const CODEGEN: &str = "codegen";
 const OPTIMIZE: &str = "optimize";
 const EMIT: &str = "emit";
-
-/// A report that cannot be written must not change what the application sees.
-fn write_report(folder: &Path, report: &Report) {
-    let path = folder.join(file_name(&report.kernel));
-    let _ = std::fs::create_dir_all(folder)
-        .and_then(|()| std::fs::write(path.with_extension("txt"), report.to_string()))
-        .and_then(|()| std::fs::write(path.with_extension("json"), report.json()));
-}

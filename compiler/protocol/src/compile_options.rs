@@ -46,8 +46,8 @@ pub struct CompileOptions {
     pub launch: LaunchFacts,
     /// The folder that receives the kernel after every pass.
     pub dump: Option<PathBuf>,
-    /// The folder that receives what became of the kernel's loads, stores, branches and loops.
-    pub report: Option<PathBuf>,
+    /// Whether what becomes of the kernel's loads, stores, branches and loops is noted.
+    pub report: bool,
     /// Whether the time of each pass is written to standard error.
     pub time: bool,
     /// Whether a mistake of the driver is an error, as tests want it. Else the kernel gets its simplest form.
@@ -64,7 +64,7 @@ impl Default for CompileOptions {
             region_functions: Versions::default(),
             launch: LaunchFacts::default(),
             dump: None,
-            report: None,
+            report: false,
             time: false,
             strict: true,
         }

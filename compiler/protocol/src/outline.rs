@@ -18,7 +18,7 @@ pub struct Outline {
 }
 
 /// A kernel without its code.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct KernelOutline {
     /// The name that `clCreateKernel` takes.
     pub name: String,

@@ -59,8 +59,13 @@ fn options(strict: bool) -> CompileOptions {
     CompileOptions { vectorize: Vectorize::Gangs(Gangs::of_width(8)), launch, strict, ..CompileOptions::default() }
 }
 
+/// The mistake for which code is a kernel's simplest form.
+fn mistake_of(code: &Code) -> String {
+    code.variant.mistake().map(ToString::to_string).unwrap_or_default()
+}
+
 /// Compiles a kernel by a table and compares what it does with the interpreter.
-fn check_results(table: &[Pass], module: &Module, name: &str, options: &CompileOptions) -> String {
+fn check_results<'a>(table: &[Pass], module: &'a Module, name: &str, options: &CompileOptions) -> Code<'a> {
     let range = NdRange::new(&[64], &[LOCAL]);
     let args = [Arg::Buffer(0), Arg::Buffer(1)];
     let buffers = vec![input(64), vec![0; 4 * 64]];
@@ -70,7 +75,7 @@ fn check_results(table: &[Pass], module: &Module, name: &str, options: &CompileO
     let mut found = Memory::new(buffers);
     code.run(name, &range, &args, &mut found, Side::Rear).unwrap_or_else(|error| panic!("{error}"));
     assert!(found.buffers == expected.buffers, "{name}: other results");
-    code.variant.mistake().map(ToString::to_string).unwrap_or_default()
+    code
 }
 
 #[test]
@@ -87,7 +92,7 @@ fn kernels_survive_mistakes_in_their_simplest_form() {
     let module = build(SOURCE, "-cl-std=CL3.0");
     for place in ["group_accesses", "boscc", "coherence_versions", "trivial_branches", "linearize"] {
         let table = with_mistake(place, panic_on_purpose);
-        let said = check_results(&table, &module, "sums", &options(false));
+        let said = mistake_of(&check_results(&table, &module, "sums", &options(false)));
         assert!(said.starts_with(&format!("internal error in {place} of kernel \"sums\"")), "{said}");
     }
 }
@@ -97,12 +102,11 @@ fn sub_groups_survive_mistakes_in_gangs() {
     let module = build(include_str!("sub_groups.cl"), "-cl-std=CL3.0 -DATTRIBUTE=");
     for name in ["parted", "rounds", "exchanged"] {
         let table = with_mistake("group_accesses", panic_on_purpose);
-        let folder = std::env::temp_dir().join(format!("lockstep-mistakes-{name}-{}", std::process::id()));
-        let options = CompileOptions { report: Some(folder.clone()), ..options(false) };
-        let said = check_results(&table, &module, name, &options);
+        let options = CompileOptions { report: true, ..options(false) };
+        let code = check_results(&table, &module, name, &options);
+        let said = mistake_of(&code);
         assert!(said.starts_with("internal error in group_accesses"), "{said}");
-        let report = std::fs::read_to_string(folder.join(format!("{name}.txt"))).expect("a report");
-        std::fs::remove_dir_all(&folder).expect("removed");
+        let report = code.variant.report().expect("it was asked for").to_string();
         let wanted = format!("kernel {name}: 16 work-items at a time along x, naive (its simplest form: {said})");
         assert_eq!(report.lines().next(), Some(wanted.as_str()));
     }

@@ -124,7 +124,7 @@ fn object(param: &Param, args: &ArgBlock) -> Object {
 }
 
 /// The places of the bits that are set.
-fn bits_of(mut bits: u32) -> impl Iterator<Item = u32> {
+pub(super) fn bits_of(mut bits: u32) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let place = bits.trailing_zeros();
         bits &= bits.checked_sub(1)?;

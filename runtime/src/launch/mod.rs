@@ -8,6 +8,7 @@
 
 pub mod block;
 mod facts;
+pub mod facts_text;
 mod flatten;
 pub mod float_mode;
 pub mod globals;
@@ -19,7 +20,7 @@ pub mod record;
 
 use std::sync::Arc;
 
-use lockstep_compiler::pipeline::{self, Variant};
+use lockstep_compiler::pipeline;
 use lockstep_protocol::configuration::WIDTHS;
 use lockstep_protocol::kernel_abi::ScratchNeeds;
 use lockstep_protocol::parameters::{Param, ParamKind};
@@ -31,6 +32,7 @@ use crate::event::Event;
 use crate::kernel::{Args, Kernel, LOCAL_ALIGN};
 use crate::memory::Memory;
 use crate::program::executable::Executable;
+use crate::program::loaded_variant::LoadedVariant;
 use crate::{Error, Result, ensure, error, schedule};
 use late::Late;
 use ndrange::{NdRange, Request};
@@ -121,7 +123,7 @@ impl Call<'_> {
     }
 
     /// A record of the launch.
-    fn fill(&self, variant: Arc<Variant>, range: NdRange, args: &Args) -> Result<Arc<Launch>> {
+    fn fill(&self, variant: Arc<LoadedVariant>, range: NdRange, args: &Args) -> Result<Arc<Launch>> {
         let needs = variant.needs();
         let spare = self.pool.take();
         let mut launch = spare.unwrap_or_else(|| Arc::new(Launch::new(self.executable.clone(), variant.clone())));

@@ -6,7 +6,6 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lockstep_compiler::pipeline::Variant;
 use lockstep_protocol::kernel_abi::{LaunchFrame, ScratchNeeds};
 use opencl_sys::CL_OUT_OF_RESOURCES;
 
@@ -19,6 +18,7 @@ use crate::command::Run;
 use crate::device::Device;
 use crate::memory::Memory;
 use crate::program::executable::Executable;
+use crate::program::loaded_variant::LoadedVariant;
 use crate::schedule::GroupWork;
 use crate::{Result, ensure, error};
 
@@ -27,7 +27,7 @@ pub struct Launch {
     /// Owns code, formats and program-scope variables.
     pub(super) executable: Arc<Executable>,
     /// The code.
-    pub(super) variant: Arc<Variant>,
+    pub(super) variant: Arc<LoadedVariant>,
     /// The range.
     pub(super) range: NdRange,
     /// The arguments as the code reads them.
@@ -47,7 +47,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    pub(super) fn new(executable: Arc<Executable>, variant: Arc<Variant>) -> Launch {
+    pub(super) fn new(executable: Arc<Executable>, variant: Arc<LoadedVariant>) -> Launch {
         Launch {
             executable,
             variant,
@@ -83,7 +83,7 @@ impl Run for Launch {
     fn run(self: Arc<Launch>, device: &Device) -> Result<()> {
         let groups = self.range.group_count();
         let work: Arc<dyn GroupWork> = self.clone();
-        let outcome = device.team().run(&work, groups);
+        let outcome = self.variant.run_launch(|| device.team().run(&work, groups));
         drop(work);
         if self.printed.swap(false, Ordering::Relaxed) {
             printf::flush();

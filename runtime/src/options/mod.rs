@@ -174,6 +174,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Whether somebody wants to see what becomes of kernels: then they are compiled in this process, whatever is kept.
+    pub fn inspects_code(&self) -> bool {
+        self.dump.is_some() || self.report.is_some()
+    }
+
     /// Reads every switch through `get`, and says what is wrong with values. Empty ones count as not set.
     fn read(get: impl Fn(&str) -> Option<OsString>) -> (Options, Vec<String>) {
         let mut reading = Reading { options: Options::default(), is_scalar: false, gangs: Gangs::default() };

@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Once, OnceLock};
 
-use crate::execute::LOADER;
 use lockstep_compiler::container::{Binary, Image, KernelCode};
 use lockstep_compiler::frontend::LinkedProgram;
-use lockstep_compiler::pipeline::{self, CompileError, KernelObject, Variant};
+use lockstep_compiler::pipeline::{self, CompileError, KernelObject};
 use lockstep_ir::ir::Module;
 use lockstep_ir::plan::pass_runner::InternalError;
+use lockstep_ir::report::Report;
 use lockstep_protocol::compile_options::CompileOptions;
 use lockstep_protocol::launch_facts::{LaunchFacts, objects};
 use lockstep_protocol::outline::{KernelOutline, Outline};
@@ -22,8 +22,11 @@ use crate::cache::key::{self, BUILD, Key, KeyBuilder};
 use crate::cache::{Cache, cache};
 use crate::context::Context;
 use crate::event::Event;
+use crate::launch::facts_text::describe_facts;
 use crate::launch::globals::Globals;
 use crate::options::options;
+use crate::program::kernel_report::KernelReport;
+use crate::program::loaded_variant::LoadedVariant;
 use crate::program::makers;
 use crate::program::ready::{Ready, likely};
 use crate::program::spread::spread;
@@ -59,6 +62,8 @@ struct Code {
     wanted: Mutex<VecDeque<(LaunchFacts, Arc<Event>)>>,
     /// From when standard error was told of a mistake of the driver.
     told: Once,
+    /// Where what becomes of it is reported, from when there is something to report.
+    report: OnceLock<Arc<KernelReport>>,
 }
 
 impl Code {
@@ -69,6 +74,7 @@ impl Code {
             ready: if ready.is_empty() { OnceLock::new() } else { OnceLock::from(ready) },
             wanted: Mutex::default(),
             told: Once::new(),
+            report: OnceLock::new(),
         }
     }
 
@@ -80,8 +86,15 @@ impl Code {
 
 #[derive(Clone)]
 struct Made {
-    variant: Arc<Variant>,
+    variant: Arc<LoadedVariant>,
     object: Arc<KernelObject>,
+}
+
+/// Code as it was kept or compiled, in memory, and what became of the kernel if that is to be reported.
+struct KeptOrCompiled {
+    object: KernelObject,
+    loaded: LoadedVariant,
+    report: Option<Report>,
 }
 
 impl Executable {
@@ -101,7 +114,8 @@ impl Executable {
         let module = module.map_or_else(OnceLock::new, |module| OnceLock::from(Ok(Arc::new(module))));
         let mut ready: Vec<Vec<Ready>> = outline.kernels.iter().map(|_| Vec::new()).collect();
         let settings = settings(&linked, &LaunchFacts::default()).settings();
-        for code in code {
+        // Who wants to see what becomes of kernels wants them to be compiled here.
+        for code in code.into_iter().filter(|_| !options().inspects_code()) {
             if let Some(ready) = ready.get_mut(code.kernel as usize).filter(|_| code.settings == settings) {
                 ready.push(Ready::new(code.facts, Arc::new(code.object)));
             }
@@ -161,7 +175,7 @@ impl Executable {
         index: usize,
         facts: LaunchFacts,
         context: &Arc<Context>,
-    ) -> Option<Result<Arc<Variant>>> {
+    ) -> Option<Result<Arc<LoadedVariant>>> {
         let Code { variants, ready, .. } = &self.code[index];
         if let Some((made, is_frequent)) = variants.serve_launch(facts) {
             if is_frequent {
@@ -169,7 +183,8 @@ impl Executable {
             }
             return Some(made.clone().map(|made| made.variant));
         }
-        let (variant, many) = ready.get().into_iter().flatten().find_map(|ready| ready.serve(&facts))?;
+        let ready = ready.get().filter(|_| !options().inspects_code()).into_iter().flatten();
+        let (variant, many) = ready.into_iter().find_map(|ready| ready.serve(&facts))?;
         if many {
             if !pipeline::has_compiled() {
                 return None;
@@ -181,7 +196,7 @@ impl Executable {
 
     /// A kernel's machine code for launches of which these facts hold, or that run no work-item; made by the first
     /// caller.
-    pub fn made(&self, index: usize, facts: Option<LaunchFacts>) -> Result<Arc<Variant>> {
+    pub fn made(&self, index: usize, facts: Option<LaunchFacts>) -> Result<Arc<LoadedVariant>> {
         let variants = &self.code[index].variants;
         let make = |launch: &LaunchFacts| self.make(index, launch);
         let made = facts.map_or_else(|| variants.any(make), |facts| variants.get(facts, make));
@@ -279,29 +294,37 @@ impl Executable {
             true => likely(kept, takes_long(outline), of_objects, outline.to_be_apart),
             false => vec![LaunchFacts::default()],
         };
-        let make = |facts: &LaunchFacts| Some(Ready::new(*facts, self.make(index, facts).ok()?.object));
+        let make =
+            |facts: &LaunchFacts| Some(Ready::new(*facts, Arc::new(self.find_or_compile(index, facts).ok()?.object)));
         facts.iter().filter_map(make).collect()
     }
 
     /// A kernel's code for launches of which these facts hold: what came with the program, what is in the cache, or
     /// what is compiled now.
     fn make(&self, index: usize, launch: &LaunchFacts) -> Result<Made> {
-        let failed = |error: CompileError| error!(CL_OUT_OF_RESOURCES, "no code could be made for it: {error}");
-        let load = |object: KernelObject| {
-            let variant = Arc::new(object.load(&LOADER)?);
-            Ok(Made { variant, object: Arc::new(object) })
-        };
-        let ready = self.code[index].ready.get().into_iter().flatten().find(|ready| ready.facts == *launch);
-        if let Some((ready, variant)) = ready.and_then(|ready| Some((ready, ready.load()?))) {
-            return Ok(Made { variant, object: ready.object.clone() });
+        if !options().inspects_code() {
+            let ready = self.code[index].ready.get().into_iter().flatten().find(|ready| ready.facts == *launch);
+            if let Some((ready, variant)) = ready.and_then(|ready| Some((ready, ready.load()?))) {
+                return Ok(Made { variant, object: ready.object.clone() });
+            }
         }
+        let KeptOrCompiled { object, loaded, report } = self.find_or_compile(index, launch)?;
+        let usage = self.open_report(index).map(|kernel| {
+            let facts = describe_facts(launch, &self.outline.kernels[index]);
+            kernel.add_variant(facts, report)
+        });
+        Ok(Made { variant: Arc::new(loaded.with_usage(usage)), object: Arc::new(object) })
+    }
+
+    /// A kernel's code that is in the cache, or else is compiled now.
+    fn find_or_compile(&self, index: usize, launch: &LaunchFacts) -> Result<KeptOrCompiled> {
+        let failed = |error: CompileError| error!(CL_OUT_OF_RESOURCES, "no code could be made for it: {error}");
         let settings = settings(&self.linked, launch);
-        // Who wants to see what the passes do wants them to run.
-        let seen = settings.dump.is_some() || settings.report.is_some();
-        let place = cache().filter(|_| !seen).map(|cache| (cache, self.key(index, &settings)));
+        let place = cache().filter(|_| !options().inspects_code()).map(|cache| (cache, self.key(index, &settings)));
         let kept = place.as_ref().and_then(|(cache, key)| cache.get::<KernelObject>(key));
-        if let Some(made) = kept.and_then(|object| load(object).ok()) {
-            return Ok(made);
+        let load = |object: KernelObject| Some((LoadedVariant::load(&object).ok()?, object));
+        if let Some((loaded, object)) = kept.and_then(load) {
+            return Ok(KeptOrCompiled { object, loaded, report: None });
         }
         let compiled = pipeline::compile_contained(self.module()?, index, &settings).map_err(failed)?;
         match (&compiled.mistake, place) {
@@ -310,12 +333,23 @@ impl Executable {
             (None, Some((cache, key))) => cache.put(&key, &compiled.object),
             (None, None) => {}
         }
-        load(compiled.object).map_err(failed)
+        let loaded = LoadedVariant::load(&compiled.object).map_err(failed)?;
+        Ok(KeptOrCompiled { object: compiled.object, loaded, report: compiled.report })
+    }
+
+    /// The report on a kernel, if one is wanted.
+    fn open_report(&self, index: usize) -> Option<&Arc<KernelReport>> {
+        let folder = options().report.as_ref()?;
+        let name = &self.outline.kernels[index].name;
+        Some(self.code[index].report.get_or_init(|| KernelReport::open(folder, name, self.identity())))
+    }
+    /// A hash of the portable form.
+    fn identity(&self) -> [u8; 32] {
+        *self.identity.get_or_init(|| key::hash(&self.linked.bitcode))
     }
 
     fn key(&self, index: usize, settings: &CompileOptions) -> Key {
-        let identity = self.identity.get_or_init(|| key::hash(&self.linked.bitcode));
-        let key = KeyBuilder::new("code").bytes(identity).text(&self.linked.options.running());
+        let key = KeyBuilder::new("code").bytes(&self.identity()).text(&self.linked.options.running());
         let key = key.bytes(&(index as u64).to_le_bytes()).text(&settings.settings());
         key.text(&format!("{:?}", settings.launch)).finish()
     }
@@ -344,7 +378,7 @@ fn settings(linked: &LinkedProgram, launch: &LaunchFacts) -> CompileOptions {
         simd: options().simd,
         launch: *launch,
         dump: options().dump.clone(),
-        report: options().report.clone(),
+        report: options().report.is_some(),
         time: options().time,
         strict: options().strict,
         ..CompileOptions::default()

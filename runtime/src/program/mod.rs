@@ -9,6 +9,8 @@ pub mod build;
 mod cached;
 pub mod executable;
 mod inputs;
+mod kernel_report;
+pub mod loaded_variant;
 mod makers;
 mod ready;
 mod spread;

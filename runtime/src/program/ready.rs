@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::execute::LOADER;
-use lockstep_compiler::pipeline::{KernelObject, Variant};
+use super::loaded_variant::LoadedVariant;
+use lockstep_compiler::pipeline::KernelObject;
 use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize, OBJECTS, Object};
 
 /// As many launches run code that came with the program before code for more that holds of them is made: those of a
@@ -51,7 +51,7 @@ pub(super) struct Ready {
     pub facts: LaunchFacts,
     /// The code.
     pub object: Arc<KernelObject>,
-    loaded: OnceLock<Option<Arc<Variant>>>,
+    loaded: OnceLock<Option<Arc<LoadedVariant>>>,
     launches: AtomicU32,
 }
 
@@ -62,7 +62,7 @@ impl Ready {
 
     /// The code, for a launch of which these facts hold, if that may run it; and whether it has run so many that code for
     /// more that holds of them is worth making.
-    pub(super) fn serve(&self, facts: &LaunchFacts) -> Option<(Arc<Variant>, bool)> {
+    pub(super) fn serve(&self, facts: &LaunchFacts) -> Option<(Arc<LoadedVariant>, bool)> {
         if !facts.implies(&self.facts) {
             return None;
         }
@@ -76,7 +76,7 @@ impl Ready {
     }
 
     /// The code, linked into memory; none if that fails.
-    pub(super) fn load(&self) -> Option<Arc<Variant>> {
-        self.loaded.get_or_init(|| self.object.load(&LOADER).ok().map(Arc::new)).clone()
+    pub(super) fn load(&self) -> Option<Arc<LoadedVariant>> {
+        self.loaded.get_or_init(|| LoadedVariant::load(&self.object).ok().map(Arc::new)).clone()
     }
 }

@@ -1,0 +1,49 @@
+//! A kernel's code in memory, as launches run it.
+
+use std::sync::Arc;
+
+use lockstep_compiler::pipeline::{CompileError, KernelObject, Variant};
+use lockstep_protocol::kernel_abi::{KernelEntry, ScratchNeeds};
+
+use super::kernel_report::VariantUsage;
+use crate::execute::LOADER;
+
+/// Code, and how it is used where somebody wants to know.
+#[derive(Debug)]
+pub struct LoadedVariant {
+    code: Variant,
+    usage: Option<Arc<VariantUsage>>,
+}
+
+impl LoadedVariant {
+    /// Links code into memory.
+    ///
+    /// # Errors
+    /// Where the code cannot be linked.
+    pub fn load(object: &KernelObject) -> Result<LoadedVariant, CompileError> {
+        Ok(LoadedVariant { code: object.load(&LOADER)?, usage: None })
+    }
+
+    /// The same code, whose launches are counted if there is where.
+    pub fn with_usage(self, usage: Option<Arc<VariantUsage>>) -> LoadedVariant {
+        LoadedVariant { usage, ..self }
+    }
+
+    /// The function that runs work-groups. It may be called as long as the variant lives.
+    pub fn entry(&self) -> KernelEntry {
+        self.code.entry()
+    }
+
+    /// The scratch memory that a call needs.
+    pub fn needs(&self) -> ScratchNeeds {
+        self.code.needs()
+    }
+
+    /// Runs a launch, and counts it where somebody wants to know.
+    pub fn run_launch<T>(&self, launch: impl FnOnce() -> T) -> T {
+        match &self.usage {
+            Some(usage) => usage.time_launch(launch),
+            None => launch(),
+        }
+    }
+}
