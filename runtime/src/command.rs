@@ -10,7 +10,8 @@ use crate::device::Device;
 use crate::event::Event;
 use crate::{Result, error};
 
-/// Work that is prepared once and run many times: a launch record that its owner keeps in a pool.
+/// Work that is prepared once and run many times: a launch record that its owner keeps in a pool, or a transfer of a
+/// command buffer.
 ///
 /// Enqueuing it copies an `Arc` and allocates nothing.
 pub trait Run: Send + Sync {
@@ -77,6 +78,8 @@ pub struct Command {
     pub work: Work,
     /// The event that tells of it, made by [`Event::of_command`], if somebody wants to know.
     pub event: Option<Arc<Event>>,
+    /// Of a part of a command buffer's run: the event that tells the application of the whole, if it asked for one.
+    pub whole: Option<Arc<Event>>,
 }
 
 impl fmt::Debug for Work {

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
+use lockstep_runtime::api_handle::HandleOperations;
 use lockstep_runtime::command::{Command, Work};
 use lockstep_runtime::context::Context;
 use lockstep_runtime::error;
@@ -31,7 +32,7 @@ fn queue(context: &Arc<Context>, properties: u64) -> Arc<Queue> {
 fn put(queue: &Arc<Queue>, kind: cl_command_type, waits: &[&Arc<Event>], work: Work) -> Arc<Event> {
     let event = Event::of_command(queue, kind);
     let waits = waits.iter().map(|&event| event.clone()).collect();
-    queue.enqueue(Command { kind, waits, work, event: Some(event.clone()) });
+    queue.enqueue(Command { kind, waits, work, event: Some(event.clone()), whole: None });
     event
 }
 
@@ -190,14 +191,18 @@ fn a_queue_remembers_once_that_a_command_without_event_found_no_resources() {
     let context = context();
     let queue = queue(&context, 0);
     let own = Event::of_command(&queue, CL_COMMAND_NATIVE_KERNEL);
-    own.api.publish(1, |_| ());
-    for (code, event, ran_out) in [
-        (CL_OUT_OF_RESOURCES, None, true),
-        (CL_OUT_OF_RESOURCES, Some(own), false),
-        (CL_INVALID_OPERATION, None, false),
+    own.api.publish(1, &HandleOperations { recycle: |_| (), retain: |_| Ok(()), release: |_| () });
+    // The event of a part is nobody's; what tells of it is that of the whole.
+    let part = Event::of_command(&queue, CL_COMMAND_NATIVE_KERNEL);
+    for (code, event, whole, ran_out) in [
+        (CL_OUT_OF_RESOURCES, None, None, true),
+        (CL_OUT_OF_RESOURCES, Some(own.clone()), None, false),
+        (CL_OUT_OF_RESOURCES, Some(part.clone()), None, true),
+        (CL_OUT_OF_RESOURCES, Some(part), Some(own), false),
+        (CL_INVALID_OPERATION, None, None, false),
     ] {
         let work = Work::once(move || Err(error!(code, "as it should")));
-        queue.enqueue(Command { kind: CL_COMMAND_NATIVE_KERNEL, work, event, ..Command::default() });
+        queue.enqueue(Command { kind: CL_COMMAND_NATIVE_KERNEL, work, event, whole, ..Command::default() });
         assert!(!queue.ran_out(), "nothing has run");
         queue.finish();
         assert_eq!((queue.ran_out(), queue.ran_out()), (ran_out, false), "{code}");
