@@ -15,6 +15,7 @@ pub mod device;
 mod error;
 pub mod event;
 pub mod execute;
+pub mod executor;
 pub mod extensions;
 pub mod image;
 pub mod kernel;
@@ -39,7 +40,6 @@ pub mod schedule;
 pub mod semaphore;
 pub mod svm;
 pub mod topology;
-pub mod workers;
 
 pub use api_handle::ApiHandle;
 pub use error::{Error, Result};

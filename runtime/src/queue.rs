@@ -27,8 +27,9 @@ use crate::command::{Command, Work};
 use crate::context::{Context, RunsCommands};
 use crate::device::Device;
 use crate::event::{Dependent, Event};
+use crate::executor::{self, Service};
 use crate::names::{CodeName, CommandName};
-use crate::{ApiHandle, Error, error, report, workers};
+use crate::{ApiHandle, Error, error, report};
 
 /// So many commands may gather before a worker is set to them unasked.
 const GATHER: u64 = 4096;
@@ -313,7 +314,7 @@ impl Queue {
                 drop(state);
                 self.execute(number, command);
                 state = self.state.lock();
-            } else if !MutexGuard::unlocked(&mut state, workers::help) && !done(&state) && state.runnable() == 0 {
+            } else if !MutexGuard::unlocked(&mut state, executor::help) && !done(&state) && state.runnable() == 0 {
                 state.waiting += 1;
                 self.changed.wait(&mut state);
                 state.waiting -= 1;
@@ -361,7 +362,7 @@ impl Queue {
         while state.scheduled < wanted {
             state.scheduled += 1;
             let queue = self.clone();
-            workers::spawn(Box::new(move || queue.work()));
+            executor::spawn(Service::Commands, Box::new(move || queue.work()));
         }
     }
 
