@@ -1,4 +1,7 @@
-//! Moving bytes: the read, write, copy and fill commands and their rectangular forms.
+//! Moving bytes: the read, write, copy and fill commands and their rectangular forms; those that move none; native kernels.
+//!
+//! What a command holds of memory objects it lets go of when it has ended, not before: what an application wants done with the
+//! last reference may wait for the command's queue.
 //!
 //! A [`Transfer`] is made once everything about it has been checked. It is not used up by being run, so the commands of a
 //! command buffer are the very values that are enqueued on their own.
@@ -6,9 +9,10 @@
 use std::sync::Arc;
 
 use opencl_sys::cl_command_type;
+use parking_lot::Mutex;
 
 use crate::Result;
-use crate::command::{Run, Work};
+use crate::command::Run;
 use crate::device::Device;
 use crate::memory::Memory;
 use crate::memory_layout::{Layout, Region};
@@ -160,27 +164,44 @@ unsafe fn fill_bytes(start: *mut u8, size: usize, pattern: &[u8]) {
     }
 }
 
-/// A function of the application, with the copy of its arguments it is called with.
-pub struct NativeCall {
-    /// The function.
-    pub function: unsafe extern "C" fn(*mut std::ffi::c_void),
-    /// The arguments' bytes, in units that align them for every C type.
-    pub arguments: Box<[u128]>,
-    /// Whether there are any; without, the function gets a null pointer.
-    pub has_arguments: bool,
-    /// The buffers whose addresses are among the arguments.
-    pub memory: Vec<Arc<Memory>>,
+/// A command that moves nothing, as host and device share their memory: it holds what it is about until it has ended.
+pub struct Hold(pub Vec<Arc<Memory>>);
+
+impl Run for Hold {
+    fn run(self: Arc<Self>, _: &Device) -> Result<()> {
+        Ok(())
+    }
 }
 
-/// Calls a native kernel.
-pub fn native(mut call: NativeCall) -> Work {
-    Work::once(move || -> Result<()> {
-        let arguments = if call.has_arguments { call.arguments.as_mut_ptr().cast() } else { std::ptr::null_mut() };
+/// A function of the application, with the copy of its arguments it is called with, once.
+pub struct NativeCall {
+    function: unsafe extern "C" fn(*mut std::ffi::c_void),
+    /// The arguments' bytes, in units that align them for every C type.
+    arguments: Mutex<Box<[u128]>>,
+    /// The buffers whose addresses are among the arguments.
+    _memory: Vec<Arc<Memory>>,
+}
+
+impl NativeCall {
+    /// A call with these arguments, in units that align them for every C type, and the buffers whose addresses are among
+    /// them. Without arguments the function gets a null pointer.
+    pub fn new(
+        function: unsafe extern "C" fn(*mut std::ffi::c_void),
+        arguments: Box<[u128]>,
+        memory: Vec<Arc<Memory>>,
+    ) -> Self {
+        Self { function, arguments: Mutex::new(arguments), _memory: memory }
+    }
+}
+
+impl Run for NativeCall {
+    fn run(self: Arc<Self>, _: &Device) -> Result<()> {
+        let mut arguments = std::mem::take(&mut *self.arguments.lock());
+        let pointer = if arguments.is_empty() { std::ptr::null_mut() } else { arguments.as_mut_ptr().cast() };
         // SAFETY: the application enqueued this function for a call with these arguments.
-        unsafe { (call.function)(arguments) };
-        drop(call.memory);
+        unsafe { (self.function)(pointer) };
         Ok(())
-    })
+    }
 }
 
 #[cfg(test)]

@@ -9,11 +9,14 @@ use lockstep_runtime::command::{Command, Work};
 use lockstep_runtime::context::Context;
 use lockstep_runtime::error;
 use lockstep_runtime::event::Event;
+use lockstep_runtime::memory::Memory;
+use lockstep_runtime::memory_layout::Layout;
+use lockstep_runtime::memory_transfer::{Hold, NativeCall, Place, Transfer};
 use lockstep_runtime::platform::Platform;
 use lockstep_runtime::queue::Queue;
 use opencl_sys::{
     CL_COMMAND_BARRIER, CL_COMMAND_MARKER, CL_COMMAND_NATIVE_KERNEL, CL_COMPLETE,
-    CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_INVALID_OPERATION, CL_OUT_OF_RESOURCES,
+    CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_INVALID_OPERATION, CL_MEM_READ_WRITE, CL_OUT_OF_RESOURCES,
     CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUED, CL_RUNNING, CL_SUBMITTED, cl_command_type, cl_int,
 };
 
@@ -402,4 +405,31 @@ fn random_graphs_keep_their_order() {
             });
         }
     });
+}
+
+/// With the last reference to an object goes what the application wants done then, and that may wait for the queue.
+#[test]
+fn a_command_lets_go_of_memory_when_it_has_ended() {
+    extern "C" fn nothing(_: *mut std::ffi::c_void) {}
+    let context = context();
+    let place = |memory: &Arc<Memory>| Place::in_object(memory.clone(), Layout::of_bytes(0));
+    type Make<'a> = &'a dyn Fn(Arc<Memory>) -> Work;
+    let fill: Make = &|memory| Work::Shared(Arc::new(Transfer::fill(0, place(&memory), [16, 1, 1], &[1])));
+    let hold: Make = &|memory| Work::Shared(Arc::new(Hold(vec![memory])));
+    let native: Make = &|memory| Work::Shared(Arc::new(NativeCall::new(nothing, Box::default(), vec![memory])));
+    for make in [fill, hold, native] {
+        let queue = queue(&context, 0);
+        // SAFETY: no pointer of the host's.
+        let memory =
+            unsafe { Memory::new(context.clone(), CL_MEM_READ_WRITE, 16, std::ptr::null_mut(), Vec::new()).unwrap() };
+        let (waited, has_waited) = mpsc::channel();
+        let again = queue.clone();
+        memory.on_destruction(Box::new(move || {
+            again.finish();
+            waited.send(()).unwrap();
+        }));
+        queue.enqueue(Command { kind: CL_COMMAND_NATIVE_KERNEL, work: make(memory), ..Command::default() });
+        queue.flush();
+        has_waited.recv_timeout(SOON).expect("the queue is waited for in vain");
+    }
 }

@@ -23,19 +23,19 @@ use crate::{fork, handle, property_list};
 /// What a command is recorded with, whatever it is.
 #[derive(Clone, Copy)]
 struct Recording {
-    /// `command_buffer`.
+    /// `command_buffer`: where the command goes.
     buffer: cl_command_buffer_khr,
-    /// `command_queue`.
+    /// `command_queue`, which has to be null.
     queue: cl_command_queue,
-    /// `properties`.
+    /// `properties`: a list that ends in 0, or null.
     properties: *const u64,
-    /// `num_sync_points_in_wait_list`.
+    /// `num_sync_points_in_wait_list`: how many commands it waits for.
     count: cl_uint,
-    /// `sync_point_wait_list`.
+    /// `sync_point_wait_list`: the sync points of these commands.
     list: *const cl_sync_point_khr,
-    /// `sync_point`.
+    /// `sync_point`: where its own goes, or null.
     sync_point: *mut cl_sync_point_khr,
-    /// `mutable_handle`.
+    /// `mutable_handle`: where the handle of a launch goes, or null.
     handle: *mut cl_mutable_command_khr,
 }
 

@@ -73,11 +73,11 @@ pub unsafe fn publish_event(
 /// The last three parameters of every enqueue function.
 #[derive(Debug, Clone, Copy)]
 pub struct Order {
-    /// `num_events_in_wait_list`.
+    /// `num_events_in_wait_list`: how many events the command waits for.
     pub count: cl_uint,
-    /// `event_wait_list`.
+    /// `event_wait_list`: the handles of these events.
     pub list: *const cl_event,
-    /// `event`.
+    /// `event`: where the command's own goes, or null.
     pub event: *mut cl_event,
 }
 

@@ -22,7 +22,7 @@ use opencl_sys::{
 use crate::api::buffer::buffer_in;
 use crate::api::enqueue::{Completion, Order, enqueue, wait_list};
 use crate::api::image::image_in;
-use crate::api::memory_object::keep_until_then;
+use crate::api::memory_object::hold;
 use crate::api::rect::three;
 use crate::api::transfer::{check_host_access, check_map_flags, of_source, of_target};
 use crate::handle;
@@ -370,7 +370,7 @@ pub unsafe fn enqueue_map_image(
     // CL_MAP_WRITE_INVALIDATE_REGION is set".
     check_host_access(&memory, map_flags & CL_MAP_READ != 0, map_flags & !CL_MAP_READ != 0)?;
     let pointer = memory.map_box(map_flags, layout, bytes)?;
-    let work = keep_until_then(vec![memory.clone()]);
+    let work = hold(vec![memory.clone()]);
     let completion = Completion { blocking: blocking_map != CL_FALSE, event };
     // SAFETY: the caller vouches for `event`.
     let enqueued = unsafe { enqueue(&queue, CL_COMMAND_MAP_IMAGE, waits, work, completion) };

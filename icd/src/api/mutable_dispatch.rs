@@ -38,15 +38,15 @@ pub const CAPABILITIES: cl_mutable_dispatch_fields_khr = CL_MUTABLE_DISPATCH_GLO
 /// The parameters of `clCommandNDRangeKernelKHR` that say what is launched.
 #[derive(Clone, Copy)]
 pub struct LaunchCall {
-    /// `kernel`.
+    /// `kernel`: what is launched.
     pub kernel: cl_kernel,
-    /// `work_dim`.
+    /// `work_dim`: the number of dimensions.
     pub dimensions: cl_uint,
-    /// `global_work_offset`.
+    /// `global_work_offset`: one number per dimension, or null.
     pub offset: *const usize,
-    /// `global_work_size`.
+    /// `global_work_size`: one number per dimension, or null.
     pub global: *const usize,
-    /// `local_work_size`.
+    /// `local_work_size`: one number per dimension, or null.
     pub local: *const usize,
 }
 

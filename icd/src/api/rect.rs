@@ -203,19 +203,19 @@ pub unsafe fn enqueue_write_buffer_rect(
 
 /// The parameters that `clEnqueueCopyBufferRect` and `clCommandCopyBufferRectKHR` have in common.
 pub struct RectCopy {
-    /// `src_buffer`.
+    /// `src_buffer`, which is read.
     pub src_buffer: cl_mem,
-    /// `dst_buffer`.
+    /// `dst_buffer`, which is written.
     pub dst_buffer: cl_mem,
-    /// `src_origin`.
+    /// `src_origin`: where the box begins in the source.
     pub src_origin: *const usize,
-    /// `dst_origin`.
+    /// `dst_origin`: where it begins in the destination.
     pub dst_origin: *const usize,
-    /// `region`.
+    /// `region`: its size in bytes, rows and slices.
     pub region: *const usize,
-    /// `src_row_pitch` and `src_slice_pitch`.
+    /// `src_row_pitch` and `src_slice_pitch`, in bytes.
     pub src_pitches: [usize; 2],
-    /// `dst_row_pitch` and `dst_slice_pitch`.
+    /// `dst_row_pitch` and `dst_slice_pitch`, in bytes.
     pub dst_pitches: [usize; 2],
 }
 

@@ -19,7 +19,7 @@ use opencl_sys::{
 
 use crate::api::buffer::{buffer_in, check_bounds};
 use crate::api::enqueue::{Completion, Order, enqueue, wait_list};
-use crate::api::memory_object::keep_until_then;
+use crate::api::memory_object::hold;
 use crate::handle;
 
 /// The bytes of a buffer that the host reads or writes, checked, and where the host has them.
@@ -258,7 +258,7 @@ pub unsafe fn enqueue_map_buffer(
     // CL_MAP_WRITE_INVALIDATE_REGION is set".
     check_host_access(&memory, map_flags & CL_MAP_READ != 0, map_flags & !CL_MAP_READ != 0)?;
     let pointer = memory.map(map_flags, offset, size)?;
-    let work = keep_until_then(vec![memory.clone()]);
+    let work = hold(vec![memory.clone()]);
     let completion = Completion { blocking: blocking_map != CL_FALSE, event };
     // SAFETY: the caller vouches for `event`.
     let enqueued = unsafe { enqueue(&queue, CL_COMMAND_MAP_BUFFER, waits, work, completion) };

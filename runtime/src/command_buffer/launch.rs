@@ -19,11 +19,11 @@ use crate::{ApiHandle, Result};
 pub struct LaunchSizes {
     /// The number of dimensions.
     pub dimensions: u32,
-    /// `global_work_offset`.
+    /// `global_work_offset`, if it was given.
     pub offset: Option<[usize; 3]>,
-    /// `global_work_size`.
+    /// `global_work_size`, if it was given.
     pub global: Option<[usize; 3]>,
-    /// `local_work_size`.
+    /// `local_work_size`, if it was given.
     pub local: Option<[usize; 3]>,
 }
 
