@@ -14,7 +14,7 @@ use lockstep_ir::transform::interleave::interleave;
 use lockstep_ir::transform::join_blocks::join_blocks;
 use lockstep_ir::transform::normalize::normalize;
 use lockstep_ir::transform::reducible::make_reducible;
-use lockstep_ir::transform::replacements::Replacements;
+use lockstep_ir::ir::replacements::Replacements;
 use lockstep_ir::transform::sccp_apply::sccp_apply;
 use lockstep_ir::transform::shared_live::shared_live;
 use lockstep_ir::transform::simplify::simplify;

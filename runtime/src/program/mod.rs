@@ -11,9 +11,7 @@ pub mod executable;
 mod inputs;
 mod kernel_report;
 pub mod loaded_variant;
-mod makers;
 mod ready;
-mod spread;
 pub mod variants;
 
 use std::fmt;

@@ -16,6 +16,7 @@ mod module;
 mod opcodes;
 mod parse;
 mod print;
+pub mod replacements;
 
 pub use builder::Builder;
 pub use collective::{Cluster, Combine};

@@ -6,8 +6,8 @@
 //! Source: Muchnick 1997, section 18.1.
 
 use crate::analysis::cfg::cfg;
+use crate::ir::replacements::Replacements;
 use crate::ir::{Function, Terminator};
-use crate::transform::replacements::Replacements;
 use cranelift_entity::EntitySet;
 
 /// Puts a block that is reached from one place, by a jump, at the end of the one it is reached from.

@@ -16,10 +16,10 @@
 //! ```
 
 use crate::analysis::sccp::sccp;
+use crate::ir::replacements::Replacements;
 use crate::ir::{Function, Kernel};
 use crate::transform::dce::dce;
 use crate::transform::join_blocks::join_blocks;
-use crate::transform::replacements::Replacements;
 use crate::transform::sccp_apply::sccp_apply;
 use crate::transform::simplify::simplify;
 use lockstep_protocol::launch_facts::{LaunchFacts, Object, objects};

@@ -17,7 +17,6 @@ pub mod normalize;
 pub mod own_counters;
 pub mod promote_places;
 pub mod reducible;
-pub mod replacements;
 pub mod rounds;
 pub mod rounds_at_once;
 pub mod sccp_apply;

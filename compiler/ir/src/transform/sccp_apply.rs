@@ -6,8 +6,8 @@
 //! Source: Wegman & Zadeck 1991.
 
 use crate::analysis::sccp::Constants;
+use crate::ir::replacements::Replacements;
 use crate::ir::{Function, InstNode, Terminator, Value, ValueDef};
-use crate::transform::replacements::Replacements;
 use cranelift_entity::EntitySet;
 
 /// Puts constants in their places, and takes out what is not reached with them.

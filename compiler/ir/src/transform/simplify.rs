@@ -8,9 +8,9 @@
 //! Source: see [`crate::simplify`].
 
 use crate::analysis::cfg::cfg;
+use crate::ir::replacements::Replacements;
 use crate::ir::{Block, Function, Inst};
 use crate::simplify::{Operands, Simpler, simplify_operation};
-use crate::transform::replacements::Replacements;
 
 /// Simplifies all operations of a function.
 pub fn simplify(f: &mut Function) {

@@ -22,9 +22,9 @@
 
 use crate::analysis::cfg::cfg;
 use crate::analysis::shape::Shape;
+use crate::ir::replacements::Replacements;
 use crate::ir::*;
 use crate::transform::copy::{Copies, copy};
-use crate::transform::replacements::Replacements;
 use crate::transform::simplify::simplify_blocks;
 use cranelift_entity::SecondaryMap;
 use lockstep_protocol::types::Type;
