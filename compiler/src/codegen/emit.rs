@@ -1,7 +1,6 @@
 //! A thin layer over LLVM's builder: our types and constants in LLVM's, intrinsics by name, flags.
 
 use super::alias::Scopes;
-use crate::jit::Extensions;
 use inkwell::AtomicOrdering;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
@@ -16,6 +15,7 @@ use inkwell::values::{
 };
 use inkwell::{AddressSpace, IntPredicate};
 use lockstep_ir::ir::{FastMath, IntFlags, Ordering, SourceLoc};
+use lockstep_ir::target::TargetInfo;
 use lockstep_protocol::types::Type;
 use std::cell::{Cell, OnceCell};
 use std::num::NonZeroU32;
@@ -36,8 +36,8 @@ pub struct Emit<'ctx, 'm> {
     pub function: FunctionValue<'ctx>,
     /// Which memory accesses are apart.
     pub scopes: Scopes<'ctx>,
-    /// What the machine's instructions do beyond LLVM's operations.
-    pub extensions: Extensions,
+    /// The machine.
+    pub target: TargetInfo,
     /// Where lanes store that are off, once that is wanted.
     pub nowhere: OnceCell<PointerValue<'ctx>>,
     /// The place in the source of what is being emitted.

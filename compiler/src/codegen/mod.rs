@@ -32,7 +32,7 @@ mod storage;
 mod turns;
 mod vector;
 
-use crate::jit::{Extensions, JitCode};
+use crate::jit::JitCode;
 use alias::Scopes;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use emit::{Emit, Emitted};
@@ -48,6 +48,7 @@ use lockstep_ir::analysis::waiting::{may_wait, waits};
 use lockstep_ir::ir::{Function, Kernel, Module, Region, SourceLoc};
 use lockstep_ir::plan::Widening;
 use lockstep_ir::report::Notes;
+use lockstep_ir::target::TargetInfo;
 use lockstep_protocol::configuration::Versions;
 use lockstep_protocol::kernel_abi::{KernelEntry, LaunchFrame, ScratchNeeds};
 use lockstep_protocol::launch_facts::LaunchFacts;
@@ -74,8 +75,8 @@ pub struct Generated<'ctx> {
 pub struct CodeOptions<'a> {
     /// What holds of the launches that run it.
     pub launch: &'a LaunchFacts,
-    /// The instructions that it may use.
-    pub extensions: Extensions,
+    /// The machine that is to run it.
+    pub target: TargetInfo,
     /// Whether regions are functions of their own.
     pub region_functions: Versions,
     /// Receives the place in the source of what code is generated of, for whoever has to say where that went wrong.
@@ -92,7 +93,7 @@ pub fn generate<'ctx>(
     options: &CodeOptions<'_>,
     notes: &Notes,
 ) -> Result<Generated<'ctx>, BuilderError> {
-    let &CodeOptions { launch, extensions, region_functions, ref place } = options;
+    let &CodeOptions { launch, target, region_functions, ref place } = options;
     let llvm = ctx.create_module(&kernel.name);
     let (lanes, layout) = widening.map_or((1, Layout::X), |widening| (widening.width, widening.layout));
     let storage = Storage::of(kernel, lanes, layout);
@@ -104,7 +105,7 @@ pub fn generate<'ctx>(
             builder: ctx.create_builder(),
             function,
             scopes: Scopes::new(ctx, apart(kernel, launch)),
-            extensions,
+            target,
             nowhere: OnceCell::new(),
             place,
         };

@@ -17,6 +17,7 @@ use super::shape::Shape;
 use super::shares::{WHOLE, find_shares, find_shares_of_arms, find_shares_of_matches, probability_of_any};
 use crate::ir::{BinaryOp, Block, Function, Inst, InstData, Terminator, TernaryOp, UnaryOp, Value, ValueDef};
 use crate::plan::access_lowering::{AccessClass, Direction, classify, is_plain};
+use crate::target::Registers;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::{Space, Type};
 
@@ -82,22 +83,6 @@ pub const TURN: u64 = 40;
 
 /// Rounds that a loop of unknown length is taken to run.
 pub const ROUNDS: u64 = 8;
-
-/// What a gang's instructions are made of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Registers {
-    /// Bits of the widest vector registers.
-    pub bits: u32,
-    /// Work-items of a gang.
-    pub width: u32,
-}
-
-impl Registers {
-    /// Registers that a vector of the gang's elements takes.
-    pub fn of(self, ty: Type) -> u64 {
-        u64::from((ty.bytes() * 8 * self.width).div_ceil(self.bits).max(1))
-    }
-}
 
 /// What code in a loop costs a gang whose lanes leave it one by one, by what it costs while all are there.
 pub fn waiting(cost: u64) -> u64 {
@@ -270,7 +255,7 @@ fn row_by_row(f: &Function, inst: Inst, lanes: Lanes<'_>, registers: Registers) 
     };
     let (count, columns) = (u64::from(rows.tile.rows), &rows.tile.columns);
     // Whole registers are neither put together nor taken apart.
-    let join = |v: Value| if one.width * f.ty(v).bytes() * 8 < one.bits { (count - 1) * VECTOR } else { 0 };
+    let join = |v: Value| if one.width * f.ty(v).bytes() * 8 < one.bits() { (count - 1) * VECTOR } else { 0 };
     let each = || gang(f, inst, Lanes { shapes: rows.tile.shapes, lines: rows.lines, rows: None, ..lanes }, one);
     match &node.data {
         // What rows have in common is done once, and a load of it fills all of them.
@@ -310,17 +295,17 @@ pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) ->
             AccessClass::Uniform => once,
             AccessClass::Rows { row: 1, reversed: false } => vector(ty) + asks,
             // Of short registers neighbouring loads share more of what takes them apart.
-            AccessClass::Rows { row, .. } if registers.bits < 512 => u64::from(row + 1) * vector(ty) + asks,
+            AccessClass::Rows { row, .. } if registers.bits() < 512 => u64::from(row + 1) * vector(ty) + asks,
             AccessClass::Rows { row, .. } => 2 * u64::from(row) * vector(ty) + asks,
             AccessClass::Scattered if is_same_element(f, ptr, shapes) => 2 * count * vector(ty),
             AccessClass::Scattered => {
                 let each = match direction {
                     // There are no gathers of bytes: what lanes load was stored in the same width.
-                    Direction::Load if is_rewritten(ptr) && ty.bytes() < 4 && registers.bits < 512 => BYTE_GATHER,
-                    Direction::Store if is_rewritten(ptr) && ty.bytes() < 4 && registers.bits < 512 => BYTE_SCATTER,
+                    Direction::Load if is_rewritten(ptr) && ty.bytes() < 4 && registers.bits() < 512 => BYTE_GATHER,
+                    Direction::Store if is_rewritten(ptr) && ty.bytes() < 4 && registers.bits() < 512 => BYTE_SCATTER,
                     _ if f.ty(ptr) == Type::Ptr(Space::Private) || is_rewritten(ptr) => REWRITTEN,
                     Direction::Load if f.ty(ptr) == Type::Ptr(Space::Local) => LOCAL_GATHER,
-                    Direction::Load if registers.bits < 512 => NARROW_GATHER,
+                    Direction::Load if registers.bits() < 512 => NARROW_GATHER,
                     Direction::Load => GATHER,
                     Direction::Store => SCATTER,
                 };
@@ -376,7 +361,7 @@ pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) ->
                         | InstData::Unary { op: UnaryOp::Sqrt, fmf, .. }
                             if !fmf.allows_reciprocals() =>
                         {
-                            once * widest * u64::from(registers.bits / 256).max(1)
+                            once * widest * u64::from(registers.bits() / 256).max(1)
                         }
                         _ => once * widest,
                     }
@@ -659,15 +644,15 @@ pub fn whole(
         let waits = frequency(loops, data.header).saturating_mul(chain.saturating_sub(rounds[l]));
         costs.waits = costs.waits.saturating_add(waits);
         let held = recurrence::held(f, loops, l, &found.shapes).into_iter().map(|ty| registers.of(ty)).sum::<u64>();
-        costs.crowded |= held > most_held(registers.bits);
+        costs.crowded |= held > most_held(registers.bits());
     }
-    if registers.bits >= 512 {
+    if registers.bits() >= 512 {
         costs.steady = in_flight::steady(f, graph, loops, &found.shapes, &each);
     } else {
         let arms = graph.rpo().iter().filter(|&&block| found.divergent_blocks.contains(block));
         let of_arms = arms.map(|&block| sums[block].all).fold(0, u64::saturating_add);
         // Shorter registers have room for more of each value only where lanes do little but compute.
-        if registers.bits >= 256 && of_arms < costs.all / SMALL_PART && are_contiguous(f, lanes) {
+        if registers.bits() >= 256 && of_arms < costs.all / SMALL_PART && are_contiguous(f, lanes) {
             costs.steady = in_flight::steady(f, graph, loops, &found.shapes, &each);
             costs.all = costs.all.saturating_add(NEXT_GANG);
         }

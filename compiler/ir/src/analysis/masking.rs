@@ -8,9 +8,10 @@
 //! elements of four and eight bytes that lie side by side or are read, those of 128 bits for none: then lanes go one by
 //! one.
 
-use super::cost::{Lanes, Registers};
+use super::cost::Lanes;
 use crate::ir::{Function, Inst, InstData, Value};
 use crate::plan::access_lowering::{AccessClass, Direction, classify};
+use crate::target::Registers;
 use lockstep_protocol::types::Type;
 
 /// Whether any lane is active, and a branch.
@@ -26,13 +27,13 @@ pub fn extra(f: &Function, inst: Inst, Lanes { shapes, lines, .. }: Lanes<'_>, r
     let access = |ptr: Value, ty: Type, count: usize, direction: Direction| {
         let stride = lines[ptr].as_ref().map(|line| line.stride).or(shapes[ptr].stride());
         let count = count as u64;
-        let has_masks = registers.bits >= 512 || registers.bits >= 256 && ty.bytes() >= 4;
+        let has_masks = registers.bits() >= 512 || registers.bits() >= 256 && ty.bytes() >= 4;
         match classify(stride, ty.bytes(), count as u32, registers.width, direction) {
             AccessClass::Uniform => GUARD,
             _ if !has_masks => LANE * lanes * count,
             AccessClass::Rows { row, .. } => u64::from(row) * registers.of(ty),
             // Lanes store one by one with and without a mask.
-            AccessClass::Scattered if direction == Direction::Store && registers.bits < 512 => {
+            AccessClass::Scattered if direction == Direction::Store && registers.bits() < 512 => {
                 GUARD + count * registers.of(ty)
             }
             AccessClass::Scattered => count * registers.of(ty),

@@ -6,6 +6,7 @@ use super::{Choice, MOST_STACK_BYTES, Reason, STACK_BYTES, Widening, notes};
 use crate::analysis::group_queries::needs_groups;
 use crate::ir::{Kernel, Module, Region};
 use crate::report::Notes;
+use crate::target::TargetInfo;
 use cranelift_entity::PrimaryMap;
 use lockstep_protocol::compile_options::{Bounds, Vectorize};
 use lockstep_protocol::configuration::{Gangs, Versions};
@@ -24,8 +25,8 @@ pub struct ProgramFacts {
 pub struct Request {
     /// Whether work-items run in gangs.
     pub vectorize: Vectorize,
-    /// Bits of the machine's vector registers.
-    pub register_bits: u32,
+    /// The machine.
+    pub target: TargetInfo,
     /// How much regions may copy.
     pub bounds: Bounds,
     /// Only passes run that code has to have.

@@ -15,7 +15,7 @@ use super::kernel_state::{KernelState, suits};
 use super::passes::{Estimate, Pass, Run, Suppose, Weighted};
 use super::region_state::{GangContext, RegionState};
 use crate::analysis::cfg::{Cfg, cfg};
-use crate::analysis::cost::{self, Costs, Registers};
+use crate::analysis::cost::{self, Costs};
 use crate::analysis::divergence::{Divergence, Facts, divergence};
 use crate::analysis::dominators::dominators;
 use crate::analysis::group_queries::needs_groups;
@@ -24,6 +24,7 @@ use crate::analysis::shape::Shape;
 use crate::analysis::traversal_order::find_order;
 use crate::ir::{Block, Function, Inst, InstData, Kernel, Module, Region, Terminator, Value};
 use crate::report::Notes;
+use crate::target::{Registers, TargetInfo};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use lockstep_protocol::configuration::{Configuration, Gangs, WIDTHS};
 use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize};
@@ -174,8 +175,8 @@ struct Candidate<'a> {
     module: &'a Module,
     kernel: &'a Kernel,
     gangs: Gangs,
-    /// Bits of the vector registers.
-    bits: u32,
+    /// The machine.
+    target: TargetInfo,
     launch: &'a LaunchFacts,
     /// The passes of which some run over copies.
     table: &'a [Pass],
@@ -184,13 +185,13 @@ struct Candidate<'a> {
 /// The layout and width that cost a work-item least.
 pub fn choose(state: &KernelState<'_>, gangs: Gangs) -> Choice {
     let KernelState { module, kernel, launch, request, table, .. } = state;
-    Candidate { module, kernel, gangs, bits: request.register_bits, launch, table }.best()
+    Candidate { module, kernel, gangs, target: request.target, launch, table }.best()
 }
 
 impl<'a> Candidate<'a> {
     /// The work-items of a gang of which a value of four bytes is a register.
     fn usual_width(&self) -> u32 {
-        (self.bits / 32).max(WIDTHS[0])
+        (self.target.register_bits / 32).max(WIDTHS[0])
     }
 
     fn best(&self) -> Choice {
@@ -231,11 +232,11 @@ impl<'a> Candidate<'a> {
 
     /// The better one of flat tiles and of tall ones.
     fn best_tile(&self) -> Option<Choice> {
-        let &Candidate { kernel, gangs, bits, launch, .. } = self;
+        let &Candidate { kernel, gangs, target, launch, .. } = self;
         let usual = self.usual_width();
         let width = [usual, usual / 2].into_iter().find(|&width| may_lie(kernel, launch, Layout::Tile, width));
         let flat = width.map(|width| self.estimates(Layout::Tile, width).of(width));
-        let width = tall_tile(kernel, gangs, launch, bits).filter(|&width| width > usual);
+        let width = tall_tile(kernel, gangs, launch, target.register_bits).filter(|&width| width > usual);
         let tall = width.map(|width| (self.estimates(Layout::Tile, width), width));
         let tall = tall.filter(|(tile, _)| tile.go_by_columns()).map(|(tile, width)| tile.of(width));
         match (flat, tall) {
@@ -292,7 +293,7 @@ fn is_plain(body: &Function) -> bool {
 
 /// The width that costs a work-item least in gangs of a layout.
 fn best_width(candidate: &Candidate<'_>, layout: Layout) -> Choice {
-    let &Candidate { kernel, bits, launch, .. } = candidate;
+    let &Candidate { kernel, target, launch, .. } = candidate;
     let usual = candidate.usual_width();
     let facts = candidate.facts(layout, usual);
     let narrow = Estimates::new(candidate, facts.clone());
@@ -314,7 +315,8 @@ fn best_width(candidate: &Candidate<'_>, layout: Layout) -> Choice {
     if insts <= MOST_FOR_WIDER {
         let other = wider(2 * usual);
         // Four bytes of each of so many work-items are a line, which need not be read where a launch streams.
-        let fills_lines = launch.streams != 0 && bits == LINE * 8 / 2 && !best.is_enough_cheaper_than(other);
+        let fills_lines =
+            launch.streams != 0 && target.register_bits == LINE * 8 / 2 && !best.is_enough_cheaper_than(other);
         // Turns take what they take; what lanes do together is shared by more.
         let shares_more = other.in_turn && !other.crowded && other.is_cheaper(best);
         let fills_units = !other.crowded && best.is_enough_slower_than(other);
@@ -347,21 +349,21 @@ struct Estimates<'a> {
     regions: Vec<Vec<(Analysed, u64)>>,
     may_be_alone: Vec<bool>,
     layout: Layout,
-    bits: u32,
+    target: TargetInfo,
     launch: &'a LaunchFacts,
 }
 
 impl<'a> Estimates<'a> {
     fn new(candidate: &Candidate<'a>, facts: Facts) -> Estimates<'a> {
-        let &Candidate { kernel, gangs, bits, launch, table, .. } = candidate;
+        let &Candidate { kernel, gangs, target, launch, table, .. } = candidate;
         let layout = facts.layout;
         let notes = Notes::default();
-        let context = GangContext::of_facts(facts, gangs, bits, launch, &notes);
+        let context = GangContext::of_facts(facts, gangs, target, launch, &notes);
         let regions = kernel.regions.values().map(|body| run_estimated(body, &context, table)).collect();
         let several = (2..=MOST_REGIONS).contains(&kernel.regions.len());
         let alone = |(region, body)| several && may_be_alone(region, body, layout);
         let may_be_alone = kernel.regions.iter().map(alone).collect();
-        Estimates { regions, may_be_alone, layout, bits, launch }
+        Estimates { regions, may_be_alone, layout, target, launch }
     }
 
     /// Whether some accesses are those of a tile's columns.
@@ -373,7 +375,7 @@ impl<'a> Estimates<'a> {
         let layout = self.layout;
         let mut choice = Choice::nothing(width, self.layout);
         for (number, versions) in self.regions.iter().enumerate() {
-            let registers = Registers { bits: self.bits, width };
+            let registers = Registers { target: self.target, width };
             let costs: Vec<(Costs, u64)> =
                 versions.iter().map(|(region, times)| (region.cost(registers), *times)).collect();
             let runs = costs.iter().map(|&(_, times)| times).sum::<u64>().max(1);

@@ -26,8 +26,8 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     ) -> Emitted<(VectorValue<'ctx>, VectorValue<'ctx>)> {
         let emit = self.around.emit;
         let has_masks = match direction {
-            Direction::Load => emit.extensions.gathers,
-            Direction::Store => emit.extensions.scatters,
+            Direction::Load => emit.target.gathers,
+            Direction::Store => emit.target.scatters,
         };
         match mask {
             Some(Mask { lanes, .. }) if !has_masks || bits < 32 => emit.elsewhere(direction, places, lanes),
@@ -44,7 +44,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         lanes: VectorValue<'ctx>,
     ) -> Emitted<Option<(VectorValue<'ctx>, VectorValue<'ctx>)>> {
         let emit = self.around.emit;
-        let has_masks = if bits < 32 { emit.extensions.masks_of_bytes } else { emit.extensions.masks };
+        let has_masks = if bits < 32 { emit.target.masks_of_bytes } else { emit.target.masks };
         // LLVM knows what constants are.
         if has_masks || lanes.is_const() {
             return Ok(None);

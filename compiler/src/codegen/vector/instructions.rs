@@ -215,7 +215,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             Lanes::Run(run) => self.in_run(arg, run),
             Lanes::All => Ok(self.vector(arg)?.into()),
         };
-        let estimates = emit.extensions.estimates && matches!(lanes, Lanes::All);
+        let estimates = emit.target.estimates && matches!(lanes, Lanes::All);
         let frozen = |value| if speculates { self.freeze(value) } else { Ok(value) };
         let body_const = |value| self.body.const_bits(value);
         let ty = node.results.first().map_or(Type::BOOL, |&result| self.ty(result));

@@ -31,7 +31,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     ) -> Emitted<(VectorValue<'ctx>, Vec<InstructionValue<'ctx>>)> {
         let emit = self.around.emit;
         let bits = element_bits(ty);
-        if self.around.emit.extensions.masks_in_vectors && AVX.iter().any(|&(_, theirs, _)| theirs == bits) {
+        if self.around.emit.target.masks_in_vectors && AVX.iter().any(|&(_, theirs, _)| theirs == bits) {
             return emit.avx_load(ty, start, lanes, bits);
         }
         let args = [start.into(), lanes.into(), ty.const_zero().into()];

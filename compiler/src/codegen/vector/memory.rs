@@ -438,7 +438,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                     self.mark(call, rows.part);
                     Ok(Vec::new())
                 };
-                match emit.extensions.slow_masked_stores {
+                match emit.target.slow_masked_stores {
                     true => self.guarded(mask, store)?,
                     false => self.unless_absent(rows.part, mask, store)?,
                 };
@@ -615,7 +615,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             }
             Ok(Vec::new())
         };
-        self.guarded(mask.filter(|_| emit.extensions.slow_masked_stores), store)?;
+        self.guarded(mask.filter(|_| emit.target.slow_masked_stores), store)?;
         Ok(())
     }
 
@@ -653,7 +653,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         bytes: i64,
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<Option<Near<'ctx>>> {
-        let extensions = &self.around.emit.extensions;
+        let extensions = &self.around.emit.target;
         let has_instruction = match direction {
             Direction::Load => extensions.gathers,
             Direction::Store => extensions.scatters,
