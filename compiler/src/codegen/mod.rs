@@ -28,7 +28,6 @@ mod groups;
 mod memory;
 mod region;
 mod region_functions;
-mod storage;
 mod turns;
 mod vector;
 
@@ -47,6 +46,7 @@ use lockstep_ir::analysis::origins::apart;
 use lockstep_ir::analysis::waiting::{may_wait, waits};
 use lockstep_ir::ir::{Function, Kernel, Module, Region, SourceLoc};
 use lockstep_ir::plan::Widening;
+use lockstep_ir::plan::storage::{SCRATCH_ALIGN, Storage};
 use lockstep_ir::report::Notes;
 use lockstep_ir::target::TargetInfo;
 use lockstep_protocol::configuration::Versions;
@@ -54,7 +54,6 @@ use lockstep_protocol::kernel_abi::{KernelEntry, LaunchFrame, ScratchNeeds};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
 use std::cell::{Cell, OnceCell};
-use storage::Storage;
 use vector::Around;
 
 /// Owns the LLVM types and constants of one module.
@@ -95,8 +94,8 @@ pub fn generate<'ctx>(
 ) -> Result<Generated<'ctx>, BuilderError> {
     let &CodeOptions { launch, target, region_functions, ref place } = options;
     let llvm = ctx.create_module(&kernel.name);
-    let (lanes, layout) = widening.map_or((1, Layout::X), |widening| (widening.width, widening.layout));
-    let storage = Storage::of(kernel, lanes, layout);
+    let layout = widening.map_or(Layout::X, |widening| widening.layout);
+    let storage = widening.map_or_else(|| Storage::of(kernel, 1, layout), |widening| widening.storage.clone());
     let emit_to = |function: FunctionValue<'ctx>| {
         mark(ctx, function, widening);
         let emit = Emit {
@@ -239,7 +238,7 @@ fn declare<'ctx>(ctx: &'ctx Context, llvm: &LlvmModule<'ctx>) -> FunctionValue<'
     let scratch = AttributeLoc::Param(1);
     add(scratch, "noalias", 0);
     add(scratch, "noundef", 0);
-    add(scratch, "align", storage::SCRATCH_ALIGN);
+    add(scratch, "align", SCRATCH_ALIGN);
     function
 }
 

@@ -2,6 +2,7 @@
 
 use super::passes::{Pass, Phase};
 use super::region_state::{GangContext, RegionState};
+use super::storage::Storage;
 use super::{Choice, MOST_STACK_BYTES, Reason, STACK_BYTES, Widening, notes};
 use crate::analysis::group_queries::needs_groups;
 use crate::ir::{Kernel, Module, Region};
@@ -61,6 +62,8 @@ pub struct KernelState<'a> {
     pub context: Option<GangContext<'a>>,
     /// What is known of each region, from when it was first analysed.
     pub regions: PrimaryMap<Region, RegionState>,
+    /// Where slots and kept values lie, from when that is known.
+    pub storage: Option<Storage>,
 }
 
 impl<'a> KernelState<'a> {
@@ -91,6 +94,7 @@ impl<'a> KernelState<'a> {
             choice: None,
             context: None,
             regions: PrimaryMap::new(),
+            storage: None,
         }
     }
 
@@ -112,14 +116,15 @@ impl<'a> KernelState<'a> {
 
     /// The kernel, and how it runs in gangs if it does.
     pub fn finish(self) -> (Kernel, Option<Widening>) {
-        let KernelState { kernel, gangs, sub_groups, choice, context, regions, notes, .. } = self;
-        let widening = gangs.zip(context).map(|(gangs, context)| Widening {
+        let KernelState { kernel, gangs, sub_groups, choice, context, regions, storage, notes, .. } = self;
+        let widening = gangs.zip(context).zip(storage).map(|((gangs, context), storage)| Widening {
             width: context.facts.width,
             layout: context.facts.layout,
             stack: if sub_groups { MOST_STACK_BYTES } else { STACK_BYTES },
             run: context.tile.as_ref().map(|tile| tile.rows.width),
             choice,
             configuration: gangs.configuration,
+            storage,
             full_gangs: gangs.pass(PassSwitch::FullGangs),
             regions: regions.into_iter().map(|(_, state)| state.plan).collect(),
         });

@@ -238,7 +238,7 @@ impl<'a> Candidate<'a> {
         let flat = width.map(|width| self.estimates(Layout::Tile, width).of(width));
         let width = tall_tile(kernel, gangs, launch, target.register_bits).filter(|&width| width > usual);
         let tall = width.map(|width| (self.estimates(Layout::Tile, width), width));
-        let tall = tall.filter(|(tile, _)| tile.go_by_columns()).map(|(tile, width)| tile.of(width));
+        let tall = tall.filter(|(tile, width)| tile.go_by_columns(*width)).map(|(tile, width)| tile.of(width));
         match (flat, tall) {
             (Some(flat), Some(tall)) => Some(if tall.is_cheaper(flat) { tall } else { flat }),
             (flat, tall) => flat.or(tall),
@@ -367,8 +367,9 @@ impl<'a> Estimates<'a> {
     }
 
     /// Whether some accesses are those of a tile's columns.
-    fn go_by_columns(&self) -> bool {
-        self.regions.iter().flatten().any(|(region, _)| region.goes_by_columns())
+    fn go_by_columns(&self, width: u32) -> bool {
+        let registers = Registers { target: self.target, width };
+        self.regions.iter().flatten().any(|(region, _)| region.goes_by_columns(registers))
     }
 
     fn of(&self, width: u32) -> Choice {
@@ -510,7 +511,8 @@ impl Analysed {
     }
 
     /// Whether some accesses are those of a tile's columns.
-    fn goes_by_columns(&self) -> bool {
-        self.tile().is_some_and(|tile| cost::go_by_columns(&self.body, &self.graph, tile))
+    fn goes_by_columns(&self, registers: Registers) -> bool {
+        let shapes = &self.found.shapes;
+        self.tile().is_some_and(|tile| cost::go_by_columns(&self.body, &self.graph, shapes, tile, registers))
     }
 }

@@ -6,6 +6,7 @@ use crate::analysis::divergence::{Facts, divergence};
 use crate::analysis::dominators::dominators;
 use crate::analysis::loops::loops;
 use crate::ir::{Module, parse_module};
+use crate::plan::access_lowering::price::{GATHER, REWRITTEN, SCATTER};
 use crate::target::TargetInfo;
 
 /// What a kernel of two buffers and a number costs a work-item and a gang of 16.

@@ -5,7 +5,7 @@
 //! (the pass "X86 Avoid Store Forwarding Blocks"). So there each register's lanes are loaded by the machine's own
 //! instruction, of which LLVM asks nothing. It looks at the highest bit of each lane.
 
-use super::GangCode;
+use super::super::GangCode;
 use crate::codegen::emit::{Emit, Emitted, vector_of};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::BuilderError;
