@@ -18,7 +18,7 @@ pub struct Case {
     address: &'static str,
     /// Elements.
     count: u32,
-    /// What stands beside the alignment.
+    /// What stands behind `load` or `store`.
     flags: &'static str,
     /// Whether only some lanes make it.
     masked: bool,
@@ -69,8 +69,8 @@ pub const CASES: [Case; 20] = [
     Case { name: "seven anywhere", address: ANYWHERE, count: 7, ..PLAIN },
     Case { name: "four anywhere, some lanes", address: ANYWHERE, count: 4, masked: true, ..PLAIN },
     Case { name: "may wrap", address: MAY_WRAP, ..PLAIN },
-    Case { name: "volatile, side by side", address: strided!("4"), flags: " volatile", ..PLAIN },
-    Case { name: "volatile, anywhere", address: ANYWHERE, flags: " volatile", ..PLAIN },
+    Case { name: "volatile, side by side", address: strided!("4"), flags: ".volatile", ..PLAIN },
+    Case { name: "volatile, anywhere", address: ANYWHERE, flags: ".volatile", ..PLAIN },
 ];
 
 pub const TILES: [Case; 3] = [
@@ -166,9 +166,10 @@ fn ways_by_words(note: &Note, lowered: &Lowered, bits: u32, case: &Case, is_stor
     let class = &*note.class;
     match class {
         "uniform" => add(format!("{direction} float"), times),
-        "per lane" if note.detail.contains("near a common address") => add(format!("{direction} float"), width),
-        // A loop over the lanes.
-        "per lane" => add(format!("{direction} float"), 1),
+        "per lane" => {
+            assert!(!note.masked, "{}: lanes that are on are a loop, which no case has", case.name);
+            add(format!("{direction} float"), width);
+        }
         "contiguous" | "reversed" => add_wide(&mut add, direction, lanes, times, (note.masked, is_redirected), bits),
         _ if class.starts_with("interleaved stride ") => {
             let distance: i32 = class["interleaved stride ".len()..].parse().unwrap();
