@@ -3,10 +3,8 @@
 //!
 //! Requires: shapes of the values; the registers of the machine.
 //! Ensures: numbers to compare with those of `cost`. They decide what is done, never what comes out.
-//! Phases: none; a table.
-//! Source: measured. AVX-512 and SVE have masks for accesses of every kind. Registers of 256 bits have them for
-//! elements of four and eight bytes that lie side by side or are read, those of 128 bits for none: then lanes go one by
-//! one.
+//! Phases: none; a table, for accesses that of their lowering.
+//! Source: measured. What masks of accesses there are the machine tells (`target`): where there is none, lanes go one by one.
 
 use super::cost::{Lanes, estimate_lowering};
 use crate::ir::{Function, Inst, InstData};

@@ -10,6 +10,7 @@
 //! cut at barriers, regions in which gangs lose are run by one work-item after the other.
 //! Source: DESIGN decisions 8 and 9; Moll 2021, chapter 10, for the shapes that decide what an access costs.
 
+use super::access_lowering::CACHE_LINE;
 use super::coherence_versions::loops_in_turn;
 use super::kernel_state::{KernelState, suits};
 use super::passes::{Estimate, Pass, Run, Suppose, Weighted};
@@ -158,8 +159,6 @@ const MOST_OWN: u64 = 64 << 10;
 
 /// Kernels with more instructions do not get tiles of many rows: these have up to half of the registers a value.
 const MOST_FOR_TALL: usize = 64;
-/// Bytes of a line of the cache.
-const LINE: u32 = 64;
 
 /// Whether the work-items of a kernel may lie in gangs like this, in launches of which the facts hold.
 pub fn may_lie(kernel: &Kernel, launch: &LaunchFacts, layout: Layout, width: u32) -> bool {
@@ -273,7 +272,7 @@ fn tall_tile(kernel: &Kernel, gangs: Gangs, launch: &LaunchFacts, bits: u32) -> 
     let widest = moved.max()?;
     // A value takes half of the registers at most, and a column not more than a line of the cache.
     let most = if bits >= 512 { 16 } else { 8 } * bits / 8 / widest;
-    let runs = (LINE / widest).min(MOST_RUNS as u32);
+    let runs = (CACHE_LINE / widest).min(MOST_RUNS as u32);
     let row = launch.local_size(0)?;
     let widths = [runs, runs / 2, runs / 4].map(|runs| runs.saturating_mul(row));
     widths.into_iter().find(|&width| width <= most && may_lie(kernel, launch, Layout::Tile, width))
@@ -316,7 +315,7 @@ fn best_width(candidate: &Candidate<'_>, layout: Layout) -> Choice {
         let other = wider(2 * usual);
         // Four bytes of each of so many work-items are a line, which need not be read where a launch streams.
         let fills_lines =
-            launch.streams != 0 && target.register_bits == LINE * 8 / 2 && !best.is_enough_cheaper_than(other);
+            launch.streams != 0 && target.register_bits == CACHE_LINE * 8 / 2 && !best.is_enough_cheaper_than(other);
         // Turns take what they take; what lanes do together is shared by more.
         let shares_more = other.in_turn && !other.crowded && other.is_cheaper(best);
         let fills_units = !other.crowded && best.is_enough_slower_than(other);
