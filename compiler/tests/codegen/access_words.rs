@@ -50,6 +50,9 @@ const OF_COLUMNS: &str = " v16: i64 = query.global_id 1\n v17: i64 = mul v16, 4\
 const OF_EACH_ROW: &str =
     " v16: i64 = query.global_id 1\n v19: i64 = mul v16, 4096\n v20: ptr.global = ptradd v0, v19\n";
 
+const IN_LOCAL_MEMORY: &str = " v15: ptr.local = local_addr lv0\n v16: i64 = query.local_id 1\n \
+                               v19: i64 = mul v16, 64\n v20: ptr.local = ptradd v15, v19\n";
+
 pub const CASES: [Case; 20] = [
     Case { name: "uniform", address: UNIFORM, ..PLAIN },
     Case { name: "uniform, some lanes", address: UNIFORM, masked: true, ..PLAIN },
@@ -73,16 +76,28 @@ pub const CASES: [Case; 20] = [
     Case { name: "volatile, anywhere", address: ANYWHERE, flags: ".volatile", ..PLAIN },
 ];
 
-pub const TILES: [Case; 3] = [
+pub const TILES: [Case; 4] = [
     Case { name: "rows", address: OF_ROWS, local: [8, 8], layout: Layout::Tile, ..PLAIN },
     Case { name: "columns", address: OF_COLUMNS, local: [8, 8], layout: Layout::Tile, ..PLAIN },
     Case { name: "one a row", address: OF_EACH_ROW, local: [8, 8], layout: Layout::Tile, ..PLAIN },
+    Case {
+        name: "one a row, volatile to local memory",
+        address: IN_LOCAL_MEMORY,
+        flags: ".volatile",
+        local: [8, 8],
+        layout: Layout::Tile,
+        ..PLAIN
+    },
 ];
 
 /// A kernel with a load or a store of floats that is the case.
 pub fn kernel_of(case: &Case, is_store: bool) -> String {
     let Case { address, count, flags, masked, .. } = case;
-    let mut text = head(3) + " region r0 {\n b0(v0: ptr.global, v1: ptr.global, v2: ptr.global):\n";
+    let mut text = head(3);
+    if address.contains("lv0") {
+        text += " local lv0 size 1024 align 4\n";
+    }
+    text += " region r0 {\n b0(v0: ptr.global, v1: ptr.global, v2: ptr.global):\n";
     text += " v3: i64 = query.global_id 0\n v4: i64 = mul v3, 4\n v6: ptr.global = ptradd v1, v4\n";
     text += " v5: i32 = load v6 align 4\n";
     text += address;
@@ -215,7 +230,7 @@ fn add_pieces(add: &mut impl FnMut(String, u32), width: u32, count: u32) {
     if count / 2 > 0 {
         add(format!("anywhere v{width}i64"), count / 2);
     }
-    if count % 2 > 0 {
+    if !count.is_multiple_of(2) {
         add(format!("anywhere v{width}f32"), 1);
     }
 }

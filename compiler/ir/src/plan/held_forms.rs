@@ -9,10 +9,11 @@
 //! Source: Karrenberg & Hack 2012, section 3.3.
 
 use super::RegionPlan;
+use super::access_lowering::{MemoryAccess, Together};
 use super::storage::Storage;
 use super::value_form::Form;
 use crate::analysis::cfg::cfg;
-use crate::ir::{Block, Collect, Function, Inst, InstData, Kernel, Query, UnaryOp, Value, ValueDef};
+use crate::ir::{Block, Collect, Function, Inst, InstData, InstNode, Kernel, Query, UnaryOp, Value, ValueDef};
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::configuration::Configuration;
 use lockstep_protocol::layout::Layout;
@@ -56,6 +57,8 @@ pub struct HeldContext<'a> {
     pub layout: Layout,
     /// Whether gangs are tiles.
     pub is_tile: bool,
+    /// Whether work-items may wait for others.
+    pub may_wait: bool,
     /// What was asked for.
     pub configuration: Configuration,
 }
@@ -119,13 +122,10 @@ impl Finder<'_> {
     fn see(&mut self, block: Block, inst: Inst) {
         let body = self.body;
         let node = &body.insts[inst];
+        let Some(&first) = node.results.first() else { return };
         let (form, alike) = match &node.data {
-            &InstData::Load { ptr, .. } => self.form_of_load(block, inst, ptr),
-            data if node.results.is_empty() => {
-                debug_assert!(!matches!(data, InstData::Load { .. }));
-                return;
-            }
-            data => self.form_of_result(node.results[0], data),
+            InstData::Load { .. } => self.form_of_load(block, node),
+            data => self.form_of_result(first, data),
         };
         for &result in &node.results {
             self.set(result, form, alike);
@@ -133,12 +133,12 @@ impl Finder<'_> {
     }
 
     /// The form of what a load gives, and whether all rows of a tile have the same.
-    fn form_of_load(&self, block: Block, inst: Inst, ptr: Value) -> (Form, bool) {
-        let InstData::Load { access, .. } = self.body.insts[inst].data else { return (Form::Vector, false) };
-        match self.held(ptr) {
+    fn form_of_load(&self, block: Block, node: &InstNode) -> (Form, bool) {
+        let Some(access) = MemoryAccess::of(self.body, node) else { return (Form::Vector, false) };
+        match self.held(access.ptr) {
             Form::Affine(0) => (Form::Affine(0), false),
-            Form::Runs(0) if !access.volatile && access.atomic.is_none() => {
-                (Form::Runs(0), self.plan.masks[block].is_none() && self.found.has_alike_rows(ptr))
+            Form::Runs(0) if access.together(self.context.may_wait) == Together::Free => {
+                (Form::Runs(0), self.plan.masks[block].is_none() && self.found.has_alike_rows(access.ptr))
             }
             _ => (Form::Vector, false),
         }

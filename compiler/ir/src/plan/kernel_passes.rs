@@ -168,12 +168,13 @@ pub(super) fn access_lowering(state: &mut KernelState<'_>) {
     let row = context.tile.as_ref().map(|tile| tile.rows.width);
     let apart = apart(kernel, &state.launch);
     let is_tile = row.is_some();
-    let held = HeldContext { kernel, storage: &storage, layout, is_tile, configuration: gangs.configuration };
+    let (may_wait, configuration) = (may_wait(kernel), gangs.configuration);
+    let held = HeldContext { kernel, storage: &storage, layout, is_tile, may_wait, configuration };
     let gang = GangAccess {
         target: state.request.target,
         width,
         row,
-        may_wait: may_wait(kernel),
+        may_wait,
         // In groups of several rows each is another page's. Rows of 64 bytes of groups of 16 x 16 took 2.5 times as long past
         // the caches.
         follows_others: matches!(layout, Layout::X | Layout::Linear) && !is_tile && state.launch.is_one_row(),

@@ -1,5 +1,6 @@
 //! A load or store as the kernel has it, before it is decided how the lanes of a gang make it.
 
+use super::form::Ordered;
 use super::stride_class::Direction;
 use crate::ir::{Access, Function, InstData, InstNode, SourceLoc, Value};
 use lockstep_protocol::types::{Space, Type};
@@ -23,6 +24,17 @@ pub struct MemoryAccess {
     pub access: Access,
     /// Where it stands in the source.
     pub loc: SourceLoc,
+}
+
+/// How lanes may make an access.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Together {
+    /// In any way that has the same effect.
+    Free,
+    /// By one instruction only where it accesses each lane's element once and no other; it stays volatile.
+    Volatile,
+    /// One after the other.
+    No(Ordered),
 }
 
 impl MemoryAccess {
@@ -53,9 +65,19 @@ impl MemoryAccess {
         })
     }
 
-    /// Whether it is atomic for the machine too: one thread runs all that local memory belongs to.
-    pub fn is_shared_atomic(&self) -> bool {
-        self.access.atomic.is_some() && self.space != Space::Local
+    /// How lanes may make the access, in a kernel whose work-items may wait for others or not. Local memory is seen by the
+    /// work-items of one group only, which one thread runs, so an access to it is not atomic for the machine, and nothing tells a
+    /// volatile one from another, unless work-items wait for each other.
+    pub fn together(&self, may_wait: bool) -> Together {
+        let is_volatile = self.access.volatile;
+        if self.access.atomic.is_some() && self.space != Space::Local {
+            return Together::No(if is_volatile { Ordered::Volatile } else { Ordered::Atomic });
+        }
+        match is_volatile {
+            true if may_wait => Together::No(Ordered::Volatile),
+            true if self.space != Space::Local => Together::Volatile,
+            _ => Together::Free,
+        }
     }
 
     /// Where the element with this index is, in bytes from the address, and the alignment there.

@@ -7,7 +7,7 @@
 //! of tiles; then what all lanes of the gang do together, which is one wide access or pieces that go anywhere.
 //! Source: Karrenberg & Hack 2012, section 3.3; Moll 2021, chapters 10 and 11.
 
-use super::access::MemoryAccess;
+use super::access::{MemoryAccess, Together};
 use super::common_base::CommonBase;
 use super::form::{
     AccessForm, Along, LanesForm, Ordered, PieceForm, RowGuard, ScatteredPiece, StoredLane, WideAccess, WideElements,
@@ -134,16 +134,6 @@ impl AccessLowering {
     }
 }
 
-/// How lanes may make an access.
-enum Together {
-    /// In any way that has the same effect.
-    Free,
-    /// By one instruction only where it accesses each lane's element once and no other; it stays volatile.
-    Volatile,
-    /// One after the other.
-    No(Ordered),
-}
-
 struct Decision<'a> {
     access: MemoryAccess,
     gang: &'a GangAccess,
@@ -165,7 +155,7 @@ impl Decision<'_> {
         if form == Form::Affine(0) && direction == Direction::Load {
             return AccessForm::Uniform(StoredLane::Any);
         }
-        match self.together() {
+        match self.access.together(self.gang.may_wait) {
             Together::Free => {}
             Together::Volatile => return self.find_volatile_form(),
             Together::No(ordered) => {
@@ -185,20 +175,6 @@ impl Decision<'_> {
             _ => self.reject(Candidate::Uniform, Reason::AddressesDiffer),
         }
         self.find_line().unwrap_or_else(|| self.find_place())
-    }
-
-    /// How lanes may make the access. Local memory is seen by the work-items of one group only, which one thread runs, so
-    /// nothing tells a volatile access to it from another, unless work-items wait for each other.
-    fn together(&self) -> Together {
-        let is_volatile = self.access.access.volatile;
-        if self.access.is_shared_atomic() {
-            return Together::No(if is_volatile { Ordered::Volatile } else { Ordered::Atomic });
-        }
-        match is_volatile {
-            true if self.gang.may_wait => Together::No(Ordered::Volatile),
-            true if self.access.space != Space::Local => Together::Volatile,
-            _ => Together::Free,
-        }
     }
 
     /// One instruction where all lanes' elements lie side by side, one a lane and nothing between them.
@@ -369,11 +345,10 @@ impl Decision<'_> {
             return PieceForm::Chunk { redirected: is_masked };
         }
         let bytes = count * ty.bytes();
-        let (has_instruction, has_any) = match direction {
-            Direction::Load => (target.has_gather(bytes), target.gathers),
-            Direction::Store => (target.has_scatter(bytes), target.scatters),
+        let has_instruction = match direction {
+            Direction::Load => target.has_gather(bytes),
+            Direction::Store => target.has_scatter(bytes),
         };
-        debug_assert!(has_any || !has_instruction);
         if has_instruction {
             self.reject(Candidate::CommonBase, Reason::HasInstruction);
         } else {

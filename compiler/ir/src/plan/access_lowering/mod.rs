@@ -18,7 +18,7 @@ mod stride_class;
 #[cfg(test)]
 mod tests;
 
-pub use access::MemoryAccess;
+pub use access::{MemoryAccess, Together};
 pub use decide::{
     AccessLowering, CACHE_LINE, CHUNK_BYTES, GangAccess, LaneAddresses, LaneMask, LineOfLanes, NARROWEST_SHUFFLED,
     choose_row_guard, mask_elements,

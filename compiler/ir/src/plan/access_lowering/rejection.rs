@@ -71,21 +71,6 @@ pub struct Rejection {
     pub reason: Reason,
 }
 
-impl fmt::Display for Candidate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Candidate::Uniform => "uniform",
-            Candidate::Wide => "side by side",
-            Candidate::Columns => "column by column",
-            Candidate::Chunks => "in chunks",
-            Candidate::CommonBase => "near a common address",
-            Candidate::Anywhere => "by one instruction",
-            Candidate::MaskedInstruction => "by a masked instruction",
-            Candidate::PastCaches => "past the caches",
-        })
-    }
-}
-
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -107,11 +92,5 @@ impl fmt::Display for Reason {
             Reason::PartsOfLines => f.write_str("not whole lines of the caches"),
             Reason::GangsApart => f.write_str("gangs do not follow each other along memory"),
         }
-    }
-}
-
-impl fmt::Display for Rejection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not {}: {}", self.form, self.reason)
     }
 }
