@@ -4,7 +4,7 @@
 use crate::codegen::{self, CodeOptions, Context, ENTRY_NAME};
 use crate::frontend::LinkedProgram;
 use crate::import::{self, ImportError};
-use crate::jit::{self, Extensions, HostMachine, JitCode, JitError, Loader, OptLevel, contained};
+use crate::jit::{self, HostMachine, JitCode, JitError, Loader, OptLevel, contained};
 use crate::pass_record::PassRecord;
 use crate::stage_times::describe_times;
 use lockstep_ir::analysis::group_queries::needs_sub_groups;
@@ -296,7 +296,7 @@ fn compile_form(
 ) -> Result<Compiled, CompileError> {
     let mut request = Request {
         vectorize: options.vectorize,
-        register_bits: jit::register_bits(options.simd),
+        target: jit::host_target(options.simd),
         bounds: options.regions,
         only_needed: false,
         against: None,
@@ -344,7 +344,7 @@ impl Compilation<'_> {
         let ctx = Context::create();
         let code = CodeOptions {
             launch: &launch,
-            extensions: Extensions::of_host(options.simd),
+            target: jit::host_target(options.simd),
             region_functions: options.region_functions,
             place: Cell::default(),
         };

@@ -12,6 +12,7 @@ pub mod outline;
 pub mod plan;
 pub mod report;
 pub mod simplify;
+pub mod target;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod transform;

@@ -2,6 +2,7 @@
 
 use lockstep_ir::ir::parse_module;
 use lockstep_ir::report::Notes;
+use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::plan_gangs;
 use lockstep_ir::verify::{Stage, verify};
 use lockstep_protocol::configuration::Gangs;
@@ -59,7 +60,8 @@ fn widened_size(count: usize, unreachable_default: bool) -> usize {
     let mut module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let mut kernel = module.kernels.swap_remove(0);
     let gangs = Gangs { width: Some(16), ..Gangs::default() };
-    let widened = plan_gangs(&module, &mut kernel, gangs, 512, &LaunchFacts::default(), &Notes::new(false));
+    let widened =
+        plan_gangs(&module, &mut kernel, gangs, TargetInfo::of_bits(512), &LaunchFacts::default(), &Notes::new(false));
     assert!(widened.is_ok(), "{:?}", widened.err());
     let size = kernel.regions.values().flat_map(|body| body.layout.iter().map(|&b| body.blocks[b].insts.len())).sum();
     module.kernels.push(kernel);

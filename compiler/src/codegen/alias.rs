@@ -86,11 +86,6 @@ impl<'ctx> Scopes<'ctx> {
         matches!(self.origin.get(), Origin::Argument(number) if self.apart[number].invariant)
     }
 
-    /// Whether what the access that is emitted writes, the caches are not to keep.
-    pub fn is_streamed(&self) -> bool {
-        matches!(self.origin.get(), Origin::Argument(number) if self.apart[number].streamed)
-    }
-
     /// Marks an instruction that touches these parts and no others.
     pub fn mark(&self, inst: InstructionValue<'ctx>, parts: &[Part]) {
         let touched = |part: Part| {

@@ -96,7 +96,7 @@ impl<'ctx> Emit<'ctx, '_> {
             UnaryOp::Ftrunc => call("llvm.trunc")?,
             UnaryOp::Rint => call("llvm.roundeven")?,
             UnaryOp::Round => call("llvm.round")?,
-            UnaryOp::Canonicalize if to == Type::F16 && !self.extensions.halves => self.quiet_half(arg)?,
+            UnaryOp::Canonicalize if to == Type::F16 && !self.target.halves => self.quiet_half(arg)?,
             UnaryOp::Canonicalize => call("llvm.canonicalize")?,
             // What changes nothing: casts between equal types, and all spaces are one memory.
             UnaryOp::Trunc
@@ -217,10 +217,10 @@ impl<'ctx> Emit<'ctx, '_> {
                 BasicValueEnum::VectorValue(x) => b.build_select(x, y, z, "")?,
                 x => b.build_select(x.into_int_value(), y, z, "")?,
             },
-            TernaryOp::Fma if ty == Type::F16 && !self.extensions.halves => {
+            TernaryOp::Fma if ty == Type::F16 && !self.target.halves => {
                 return self.half_fma([x, y, z], fmf);
             }
-            TernaryOp::FmulAdd if ty == Type::F16 && !self.extensions.halves => {
+            TernaryOp::FmulAdd if ty == Type::F16 && !self.target.halves => {
                 let product = b.build_binop(Op::FMul, x, y, "")?;
                 b.build_binop(Op::FAdd, self.fast(product, fmf), z, "")?
             }

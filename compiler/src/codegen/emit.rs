@@ -2,7 +2,6 @@
 
 use super::alias::Scopes;
 use crate::codegen::error::CodegenError;
-use crate::jit::Extensions;
 use inkwell::AtomicOrdering;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
@@ -17,6 +16,7 @@ use inkwell::values::{
 };
 use inkwell::{AddressSpace, IntPredicate};
 use lockstep_ir::ir::{FastMath, IntFlags, Ordering, SourceLoc};
+use lockstep_ir::target::TargetInfo;
 use lockstep_protocol::types::Type;
 use std::cell::{Cell, OnceCell};
 use std::num::NonZeroU32;
@@ -37,8 +37,8 @@ pub struct Emit<'ctx, 'm> {
     pub function: FunctionValue<'ctx>,
     /// Which memory accesses are apart.
     pub scopes: Scopes<'ctx>,
-    /// What the machine's instructions do beyond LLVM's operations.
-    pub extensions: Extensions,
+    /// The machine.
+    pub target: TargetInfo,
     /// Where lanes store that are off, once that is wanted.
     pub nowhere: OnceCell<PointerValue<'ctx>>,
     /// The place in the source of what is being emitted.

@@ -44,7 +44,7 @@ impl<'ctx> Emit<'ctx, '_> {
     /// The best estimates that the machine has. A constant's reciprocal is a constant as well, and exact.
     pub fn estimate(&self, of: Estimate, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         match (of, x) {
-            (Estimate::RsqrtOfDouble, x) if !self.extensions.estimates => return self.root_by_exponent(x),
+            (Estimate::RsqrtOfDouble, x) if !self.target.estimates => return self.root_by_exponent(x),
             (Estimate::Recip, BasicValueEnum::FloatValue(x)) if x.is_const() => {
                 return Ok(self.builder.build_float_div(x.get_type().const_float(1.0), x, "")?.into());
             }
@@ -64,13 +64,13 @@ impl<'ctx> Emit<'ctx, '_> {
     /// The same of each lane, register by register.
     pub fn estimates(&self, of: Estimate, x: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
         let count = x.get_type().get_size();
-        let of_all_floats = self.extensions.estimates;
+        let of_all_floats = self.target.estimates;
         let lanes = match (of, count) {
             (Estimate::RsqrtOfDouble, 8..) => 8,
             (Estimate::RsqrtOfDouble, 4..) => 4,
             (Estimate::RsqrtOfDouble, _) => 2,
             (_, 16..) if of_all_floats => 16,
-            (_, 8..) if of_all_floats || self.extensions.eight_floats => 8,
+            (_, 8..) if of_all_floats || self.target.eight_floats => 8,
             _ => 4,
         };
         let name = of.instruction(lanes, of_all_floats);
@@ -100,7 +100,7 @@ impl<'ctx> Emit<'ctx, '_> {
         let word = |bits| self.in_all_lanes(Type::I32, bits, x);
         let bits = |x: BasicValueEnum<'ctx>| b.build_bit_cast(x, self.ty_like(Type::I32, x), "");
         let both = |op, x, y| self.binary(op, IntFlags::default(), FastMath::default(), [x, y]);
-        if self.extensions.estimates {
+        if self.target.estimates {
             let exponent = both(BinaryOp::And, bits(x)?, word(0x7f80_0000)?)?;
             let zero = b.build_bit_cast(both(BinaryOp::And, bits(x)?, word(0x8000_0000)?)?, x.get_type(), "")?;
             let x = self.ternary(
@@ -136,7 +136,7 @@ impl<'ctx> Emit<'ctx, '_> {
     /// NaN at zero and infinity, where the estimate is right: as an integer it is more than a bound of a little over one.
     pub fn native_rsqrt(&self, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         let estimate = self.estimate(Estimate::Rsqrt, x)?;
-        if self.extensions.estimates {
+        if self.target.estimates {
             return Ok(estimate);
         }
         let (b, exact) = (&self.builder, FastMath::default());

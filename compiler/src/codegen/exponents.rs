@@ -21,7 +21,7 @@ const BIASES: u128 = 2046;
 impl<'ctx> Emit<'ctx, '_> {
     /// `UnaryOp::Significand`.
     pub fn significand(&self, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        if self.extensions.estimates {
+        if self.target.estimates {
             let interval = self.ctx.i32_type().const_int(INTERVAL, false).into();
             return self.by_register(Type::F64, [x, x], |name, part, [x, _], mask| {
                 self.intrinsic(
@@ -42,7 +42,7 @@ impl<'ctx> Emit<'ctx, '_> {
     /// `UnaryOp::Logb`.
     pub fn logb(&self, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         let exact = FastMath::default();
-        if self.extensions.estimates {
+        if self.target.estimates {
             let exponent = self.by_register(Type::F64, [x, x], |name, part, [x, _], mask| {
                 self.intrinsic(&format!("llvm.x86.avx512.mask.getexp.pd.{name}"), &[], &rounded(part, [x, x, mask]))
             })?;
@@ -78,7 +78,7 @@ impl<'ctx> Emit<'ctx, '_> {
             BasicValueEnum::VectorValue(y) => y.is_null(),
             y => y.into_float_value().is_null(),
         };
-        if self.extensions.estimates {
+        if self.target.estimates {
             let sum = if alone { x } else { self.both(BinaryOp::Fadd, x, y)? };
             let n = self.both(BinaryOp::Fsub, counted, self.in_all_lanes(ty, zero, x)?)?;
             return self.by_power(ty, sum, n);
@@ -93,7 +93,7 @@ impl<'ctx> Emit<'ctx, '_> {
         let bits = self.builder.build_bit_cast(counted, self.ty_like(Type::I64, x), "")?;
         let root = self.root(bits, x)?;
         let sum = self.ternary(TernaryOp::FmulAdd, exact, Type::F64, [root, x, root])?;
-        if self.extensions.estimates {
+        if self.target.estimates {
             // The instruction takes the whole part.
             let n = self.both(BinaryOp::Fsub, counted, self.double(COUNTS_SIXTEENTHS, x)?)?;
             return self.by_power(Type::F64, sum, n);
@@ -107,7 +107,7 @@ impl<'ctx> Emit<'ctx, '_> {
     fn root(&self, bits: BasicValueEnum<'ctx>, like: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         let double = self.ctx.f64_type();
         let roots: Vec<_> = ROOTS.iter().map(|&bits| double.const_float(f64::from_bits(bits))).collect();
-        if like.is_vector_value() && self.extensions.permutes {
+        if like.is_vector_value() && self.target.permutes {
             let [low, high] = [&roots[..8], &roots[8..]].map(|half| VectorType::const_vector(half).into());
             return self.by_widest(bits.into_vector_value(), |places| {
                 self.intrinsic("llvm.x86.avx512.vpermi2var.pd.512", &[], &[low, places.into(), high])

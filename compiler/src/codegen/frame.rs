@@ -4,11 +4,11 @@
 use super::alias::Part;
 use super::emit::{Emit, Emitted};
 use super::groups::Item;
-use super::storage::{SlotHome, Storage};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::module::Linkage;
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue};
 use lockstep_ir::ir::{Function, InstData, Kernel, LiveSlot, LocalVar, Module, Slot, SlotLayout};
+use lockstep_ir::plan::storage::{SCRATCH_ALIGN, SlotHome, Storage};
 use lockstep_protocol::kernel_abi::LaunchFrame;
 use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize};
 use lockstep_protocol::layout::Layout;
@@ -313,7 +313,7 @@ fn natural(ty: Type, offset: u32) -> u32 {
 
 /// Rounds an address up for a variable that wants more than the scratch memory's alignment.
 fn over_aligned<'ctx>(emit: &Emit<'ctx, '_>, ptr: PointerValue<'ctx>, align: u32) -> Emitted<PointerValue<'ctx>> {
-    if u64::from(align) <= super::storage::SCRATCH_ALIGN {
+    if u64::from(align) <= SCRATCH_ALIGN {
         return Ok(ptr);
     }
     emit.align_up(ptr, align.into())

@@ -29,12 +29,11 @@ mod groups;
 mod memory;
 mod region;
 mod region_functions;
-mod storage;
 mod turns;
 mod vector;
 
 use crate::codegen::error::CodegenError;
-use crate::jit::{Extensions, JitCode};
+use crate::jit::JitCode;
 use alias::Scopes;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use emit::{Emit, Emitted};
@@ -48,13 +47,14 @@ use lockstep_ir::analysis::origins::apart;
 use lockstep_ir::analysis::waiting::{may_wait, waits};
 use lockstep_ir::ir::{Function, Kernel, Module, Region, SourceLoc};
 use lockstep_ir::plan::Widening;
+use lockstep_ir::plan::storage::{SCRATCH_ALIGN, Storage};
 use lockstep_ir::report::Notes;
+use lockstep_ir::target::TargetInfo;
 use lockstep_protocol::configuration::Versions;
 use lockstep_protocol::kernel_abi::{KernelEntry, LaunchFrame, ScratchNeeds};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
 use std::cell::{Cell, OnceCell};
-use storage::Storage;
 use vector::Around;
 
 /// Owns the LLVM types and constants of one module.
@@ -75,8 +75,8 @@ pub struct Generated<'ctx> {
 pub struct CodeOptions<'a> {
     /// What holds of the launches that run it.
     pub launch: &'a LaunchFacts,
-    /// The instructions that it may use.
-    pub extensions: Extensions,
+    /// The machine that is to run it.
+    pub target: TargetInfo,
     /// Whether regions are functions of their own.
     pub region_functions: Versions,
     /// Receives the place in the source of what code is generated of, for whoever has to say where that went wrong.
@@ -96,10 +96,10 @@ pub fn generate<'ctx>(
     options: &CodeOptions<'_>,
     notes: &Notes,
 ) -> Emitted<Generated<'ctx>> {
-    let &CodeOptions { launch, extensions, region_functions, ref place } = options;
+    let &CodeOptions { launch, target, region_functions, ref place } = options;
     let llvm = ctx.create_module(&kernel.name);
-    let (lanes, layout) = widening.map_or((1, Layout::X), |widening| (widening.width, widening.layout));
-    let storage = Storage::of(kernel, lanes, layout);
+    let layout = widening.map_or(Layout::X, |widening| widening.layout);
+    let storage = widening.map_or_else(|| Storage::of(kernel, 1, layout), |widening| widening.storage.clone());
     let emit_to = |function: FunctionValue<'ctx>| {
         mark(ctx, function, widening);
         let emit = Emit {
@@ -108,7 +108,7 @@ pub fn generate<'ctx>(
             builder: ctx.create_builder(),
             function,
             scopes: Scopes::new(ctx, apart(kernel, launch)),
-            extensions,
+            target,
             nowhere: OnceCell::new(),
             place,
         };
@@ -244,7 +244,7 @@ fn declare<'ctx>(ctx: &'ctx Context, llvm: &LlvmModule<'ctx>) -> FunctionValue<'
     let scratch = AttributeLoc::Param(1);
     add(scratch, "noalias", 0);
     add(scratch, "noundef", 0);
-    add(scratch, "align", storage::SCRATCH_ALIGN);
+    add(scratch, "align", SCRATCH_ALIGN);
     function
 }
 

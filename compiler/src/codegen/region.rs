@@ -4,7 +4,6 @@ use super::alias::Part;
 use super::emit::{Emit, Emitted};
 use super::frame::Frame;
 use super::groups::{self, Group, Item};
-use super::storage::{SlotHome, Storage};
 use crate::codegen::error::CodegenError;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::basic_block::BasicBlock;
@@ -14,6 +13,7 @@ use lockstep_ir::analysis::origins::Origins;
 use lockstep_ir::ir::{
     Block, BlockCall, Function, Inst, InstData, Kernel, Region, Slot, Terminator, UnaryOp, Value, ValueDef,
 };
+use lockstep_ir::plan::storage::{SlotHome, Storage};
 use lockstep_protocol::types::{Space, Type};
 
 /// Emits one region.

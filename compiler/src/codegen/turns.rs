@@ -18,11 +18,11 @@ use super::frame::Frame;
 use super::groups::{Group, Item};
 use super::region::{Exits, RegionCode};
 use super::region_functions::{NEXT, TAKEN, record};
-use super::storage::Storage;
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{FunctionValue, IntValue, PointerValue};
 use lockstep_ir::ir::{Function, Kernel, Region};
+use lockstep_ir::plan::storage::Storage;
 use lockstep_protocol::kernel_abi::TAKE_TURNS;
 
 /// Has a region's function called, as often as it takes.

@@ -18,7 +18,7 @@ use llvm_sys::prelude::{LLVMMemoryBufferRef, LLVMModuleRef};
 use super::llvm::{Diagnostics, raw_context};
 use super::sub_group_size::required_size;
 use super::{CompiledObject, FrontendError, LinkedProgram, cleanup, images};
-use crate::jit::{Extensions, contained};
+use crate::jit::{contained, host_target};
 use crate::stage_times::Stopwatch;
 use lockstep_protocol::build_options::BuildOptions;
 
@@ -30,7 +30,7 @@ pub type LibraryLookup<'a> = &'a dyn Fn(&str, bool) -> Option<&'static [u8]>;
 pub fn built_in_library(symbol: &str, has_sizes: bool) -> Option<&'static [u8]> {
     let chapter = lockstep_kernels::chapter_of(symbol)?;
     let chapter = if has_sizes { chapter.for_any_sub_group_size() } else { chapter };
-    let has_tables = Extensions::of_host(None).permutes;
+    let has_tables = host_target(None).permutes;
     Some(if has_tables { chapter.for_tables() } else { chapter }.bitcode)
 }
 

@@ -15,6 +15,7 @@ use llvm_sys::target_machine::{
 
 use super::{JitError, OptLevel};
 use crate::frontend::llvm::take_message;
+use lockstep_ir::target::TargetInfo;
 
 /// What was found out about the processor once and for all.
 struct Host {
@@ -89,7 +90,7 @@ fn has(feature: &str) -> bool {
 }
 
 /// Bits of the widest vector registers, where at most `simd` may be used.
-pub fn register_bits(simd: Option<u32>) -> u32 {
+fn register_bits(simd: Option<u32>) -> u32 {
     let bits = match () {
         () if has("avx512f") => 512,
         () if has("avx2") => 256,
@@ -98,49 +99,22 @@ pub fn register_bits(simd: Option<u32>) -> u32 {
     bits.min(simd.unwrap_or(bits)).max(128)
 }
 
-/// What a machine's vector instructions do that LLVM's own operations do not bring out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Extensions {
-    /// They take their masks from vector registers, as AVX does and AVX-512 does not.
-    pub masks_in_vectors: bool,
-    /// They load and store some of the lanes' elements of four and eight bytes (AVX).
-    pub masks: bool,
-    /// They do with those of one and two bytes (AVX-512).
-    pub masks_of_bytes: bool,
-    /// They load elements of four and eight bytes from anywhere (AVX2).
-    pub gathers: bool,
-    /// They store them anywhere (AVX-512).
-    pub scatters: bool,
-    /// A store of some lanes takes longer than asking whether there is any (AVX without AVX-512).
-    pub slow_masked_stores: bool,
-    /// They estimate reciprocals and reciprocal square roots of all floats to 14 bits (AVX-512).
-    pub estimates: bool,
-    /// They compute eight floats at once (AVX).
-    pub eight_floats: bool,
-    /// They have registers of 512 bits and move any element of one or two of them anywhere (AVX-512).
-    pub permutes: bool,
-    /// They compute in binary16 (AVX-512). Where they do not, LLVM goes through binary32, which gives the same result but for
-    /// fused multiply-add.
-    pub halves: bool,
-}
-
-impl Extensions {
-    /// Those of the machine, where registers of at most `simd` bits may be used.
-    pub fn of_host(simd: Option<u32>) -> Extensions {
-        let most = simd.unwrap_or(u32::MAX);
-        let avx512 = has("avx512f") && most > 256;
-        Extensions {
-            masks_in_vectors: has("avx") && most > 128 && !avx512,
-            masks: has("avx") && most > 128,
-            masks_of_bytes: avx512 && has("avx512bw"),
-            gathers: has("avx2") && most > 128,
-            scatters: avx512,
-            slow_masked_stores: !avx512,
-            estimates: avx512 && has("avx512vl"),
-            eight_floats: has("avx") && most > 128,
-            permutes: avx512,
-            halves: avx512 && has("avx512fp16"),
-        }
+/// What the machine has, where registers of at most `simd` bits may be used.
+pub fn host_target(simd: Option<u32>) -> TargetInfo {
+    let most = simd.unwrap_or(u32::MAX);
+    let avx512 = has("avx512f") && most > 256;
+    TargetInfo {
+        register_bits: register_bits(simd),
+        masks_in_vectors: has("avx") && most > 128 && !avx512,
+        masks: has("avx") && most > 128,
+        masks_of_bytes: avx512 && has("avx512bw"),
+        gathers: has("avx2") && most > 128,
+        scatters: avx512,
+        slow_masked_stores: !avx512,
+        estimates: avx512 && has("avx512vl"),
+        eight_floats: has("avx") && most > 128,
+        permutes: avx512,
+        halves: avx512 && has("avx512fp16"),
     }
 }
 
@@ -148,7 +122,7 @@ impl Extensions {
 pub struct HostMachine {
     raw: LLVMTargetMachineRef,
     level: OptLevel,
-    extensions: Extensions,
+    target: TargetInfo,
 }
 
 impl HostMachine {
@@ -190,7 +164,7 @@ impl HostMachine {
         if raw.is_null() {
             return Err(JitError::Host(format!("{} is not supported", host.triple.to_string_lossy())));
         }
-        Ok(Self { raw, level, extensions: Extensions::of_host(simd) })
+        Ok(Self { raw, level, target: host_target(simd) })
     }
 
     /// How hard it tries.
@@ -198,9 +172,9 @@ impl HostMachine {
         self.level
     }
 
-    /// What its vector instructions do.
-    pub fn extensions(&self) -> Extensions {
-        self.extensions
+    /// What it makes code for.
+    pub fn target(&self) -> TargetInfo {
+        self.target
     }
 
     /// For calls of the C interface.

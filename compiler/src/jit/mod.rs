@@ -18,7 +18,7 @@ mod thirds;
 use inkwell::module::Module;
 
 pub use contained::contained;
-pub use host::{Extensions, HostMachine, host_description, llvm_version, register_bits};
+pub use host::{HostMachine, host_description, host_target, llvm_version};
 pub use loader::{JitCode, Loader, Symbols};
 pub use optimize::{assembly_text, emit_object, ir_text, optimize, worthwhile};
 

@@ -46,7 +46,7 @@ pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), JitErr
         _ if module.get_functions().any(|function| function.count_basic_blocks() > MANY_BLOCKS) => run(LEANEST),
         _ => run(LEAN),
     };
-    if machine.extensions().permutes {
+    if machine.target().permutes {
         choose_thirds(module);
     }
     split_single_lane_stores(module);

@@ -3,7 +3,7 @@
 
 use crate::layouts::{build, input, wrapping};
 use crate::machine;
-use lockstep_compiler::jit::register_bits;
+use lockstep_compiler::jit::host_target;
 use lockstep_compiler::pipeline::compile_kernel;
 use lockstep_ir::interp::{self, Arg, Memory, NdRange};
 use lockstep_ir::ir::Module;
@@ -76,7 +76,7 @@ fn transposing_kernels() {
     let found = cases.map(|(name, bytes, _)| (name, bytes, check(&module, name, bytes)));
     for ((name, _, found), (_, _, wanted)) in found.into_iter().zip(cases) {
         // A machine has narrower registers, and then these take their place.
-        let own = SIMD.iter().filter(|&&simd| register_bits(Some(simd)) == simd).count();
+        let own = SIMD.iter().filter(|&&simd| host_target(Some(simd)).register_bits == simd).count();
         assert_eq!(found[..own], wanted[..own], "{name}");
     }
 }

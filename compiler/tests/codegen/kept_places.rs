@@ -6,6 +6,7 @@ use crate::machine;
 use lockstep_ir::interp::{self, Arg, Memory, NdRange};
 use lockstep_ir::ir::{InstData, Kernel, Module};
 use lockstep_ir::report::Notes;
+use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::plan_gangs;
 use lockstep_ir::transform::barriers::barriers;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
@@ -45,7 +46,8 @@ fn accesses(module: &Module, name: &str, apart: u32) -> usize {
     barriers(&mut kernel);
     let range = NdRange::new(&[ITEMS], &[15]);
     let gangs = Gangs::of_width(16).with_versions(Versions::Never);
-    plan_gangs(module, &mut kernel, gangs, 512, &launch(&range, apart), &Notes::default()).unwrap();
+    plan_gangs(module, &mut kernel, gangs, TargetInfo::of_bits(512), &launch(&range, apart), &Notes::default())
+        .unwrap();
     count_accesses(&kernel)
 }
 

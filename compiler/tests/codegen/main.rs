@@ -4,6 +4,7 @@
 mod machine;
 
 mod absent_rows;
+mod access_words;
 mod atomics;
 mod barrier_kernels;
 mod barrier_layouts;
@@ -14,10 +15,12 @@ mod columns;
 mod elsewhere;
 mod exponents;
 mod gangs;
+mod golden;
 mod host_code;
 mod kept_places;
 mod kernels;
 mod layouts;
+mod lowered;
 mod masked_loads;
 mod memory_order;
 mod mistakes;

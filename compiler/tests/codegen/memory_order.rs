@@ -3,7 +3,7 @@
 use crate::gangs::{noise, stages};
 use crate::host_code::build;
 use crate::machine;
-use lockstep_compiler::jit::Extensions;
+use lockstep_compiler::jit::host_target;
 use lockstep_ir::interp::{Arg, Memory, NdRange, run};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Gangs, WIDTHS};
@@ -114,7 +114,7 @@ fn thirds_of_registers_are_chosen() {
                   }";
     let [llvm] = stages(&build(source, ""), 16, ["optimize.ll"]);
     let found = |places: &str| llvm.lines().any(|line| line.contains("= shufflevector") && line.contains(places));
-    let permutes = Extensions::of_host(None).permutes;
+    let permutes = host_target(None).permutes;
     assert_eq!(found("i32 0, i32 1, i32 18, i32 3, i32 4, i32 21, i32 6,"), permutes, "{llvm}");
     assert_eq!(found("<i32 0, i32 3, i32 6, i32 9, i32 12, i32 15, i32 18,"), !permutes, "{llvm}");
 }

@@ -5,6 +5,7 @@ use crate::layouts::build;
 use crate::machine;
 use lockstep_ir::interp::{self, Arg, Memory, NdRange};
 use lockstep_ir::report::Notes;
+use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::plan_gangs;
 use lockstep_ir::transform::barriers::barriers;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
@@ -24,7 +25,7 @@ fn check(name: &str, lengths: &[u32]) -> usize {
         let notes = Notes::new(true);
         let mut planned = kernel.clone();
         barriers(&mut planned);
-        plan_gangs(&module, &mut planned, gangs, 512, &launch, &notes).unwrap();
+        plan_gangs(&module, &mut planned, gangs, TargetInfo::of_bits(512), &launch, &notes).unwrap();
         versions += usize::from(format!("{notes:?}").contains("whole pieces"));
         for &length in lengths {
             let args = [Arg::Buffer(0), Arg::i32(length as i32)];

@@ -5,6 +5,7 @@ use crate::layouts::build;
 use crate::machine;
 use lockstep_ir::interp::{self, Arg, Memory, NdRange};
 use lockstep_ir::report::Notes;
+use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::plan_gangs;
 use lockstep_ir::transform::barriers::barriers;
 use lockstep_ir::transform::shared_live::shared_live;
@@ -34,7 +35,9 @@ fn planned(launch: &LaunchFacts) -> (usize, usize) {
     let mut kernel = module.kernels[0].clone();
     barriers(&mut kernel);
     shared_live(&module, &mut kernel);
-    let widening = plan_gangs(&module, &mut kernel, Gangs::default(), 512, launch, &Notes::default()).unwrap();
+    let widening =
+        plan_gangs(&module, &mut kernel, Gangs::default(), TargetInfo::of_bits(512), launch, &Notes::default())
+            .unwrap();
     let alone = widening.regions.values().filter(|region| region.alone).count();
     (alone, widening.regions.len() - alone)
 }

@@ -45,9 +45,9 @@ fn some_of_everything() {
 15:11 branch uniform: stays a branch
 16:20 store interleaved stride 2: f32 to global memory
 17:11 branch divergent: folded
-18:24 store scatter, masked: f32 to global memory, lanes 12 bytes apart
+18:24 store scatter, masked: f32 to global memory, lanes 12 bytes apart, lanes that are off redirected
 19:13 load contiguous, masked: i32 from global memory
-19:22 store scatter, masked: f32 to global memory, lanes anywhere
+19:22 store scatter, masked: f32 to global memory, lanes anywhere, lanes that are off redirected
 19:24 branch divergent: folded
 19:24 gate put: skipped where no lane comes
 21:5 branch uniform: stays a branch
@@ -101,11 +101,11 @@ const SHORT: &str = "kernel void k(global int *p, int n) {
 fn what_was_asked_for() {
     let module = build(SHORT, true);
     let naive = Gangs { configuration: Configuration::Naive, ..Gangs::of_width(16) };
-    let [text, _] = report(&module, Vectorize::Gangs(naive));
+    let [text, _] = report_with(&module, Vectorize::Gangs(naive), Some(256));
     let expected = "kernel k: 16 work-items at a time along x, naive (as asked)
 2:5 branch divergent: folded
 2:5 loop divergent: lanes part at 2:5, carries 0 scalars and 2 vectors
-3:29 store scatter, masked: i32 to global memory, lanes anywhere
+3:29 store scatter, masked: i32 to global memory, lanes anywhere, lanes that are off redirected
 - load gather, masked: i32 from global memory, lanes anywhere
 ";
     assert!(text == expected, "{text}");
@@ -131,6 +131,19 @@ fn numbers_of_elements_that_may_wrap() {
 4:9 load gather: i32 from global memory, lanes anywhere
 ";
     assert!(text == expected, "{text}");
+}
+
+/// Each lane's vector is one load, and shuffles bring the elements where they belong.
+#[test]
+fn vectors_at_places_of_each_lanes_own_are_chunks() {
+    let source = "kernel void k(global const int *ix, global const float *a, global float4 *out) {
+    size_t i = get_global_id(0);
+    out[i] = vload4(ix[i], a);
+}
+";
+    let vectorize = Vectorize::Gangs(Gangs::of_width(8));
+    let [text, _] = report_with(&build(source, true), "chunks", vectorize, Some(256));
+    assert!(text.contains(" load chunks: 4 f32 from global memory, lanes anywhere\n"), "{text}");
 }
 
 #[test]

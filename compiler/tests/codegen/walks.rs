@@ -5,6 +5,7 @@ use crate::layouts::build as cleaned;
 use crate::machine;
 use lockstep_ir::interp::{self, Arg, Memory, NdRange};
 use lockstep_ir::report::Notes;
+use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::plan_gangs;
 use lockstep_ir::transform::barriers::barriers;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
@@ -80,7 +81,15 @@ fn rounds_by_the_bytes_of_a_round() {
             let notes = Notes::new(true);
             let mut kernel = kernel.clone();
             barriers(&mut kernel);
-            plan_gangs(&module, &mut kernel, Gangs::of_width(16), 256, &LaunchFacts::default(), &notes).unwrap();
+            plan_gangs(
+                &module,
+                &mut kernel,
+                Gangs::of_width(16),
+                TargetInfo::of_bits(256),
+                &LaunchFacts::default(),
+                &notes,
+            )
+            .unwrap();
             let notes = format!("{notes:?}");
             let rounds = notes.split(" at once").next().and_then(|before| before.rsplit('"').next()).unwrap_or("");
             rounds.parse::<u32>().unwrap_or(1)

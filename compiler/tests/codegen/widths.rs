@@ -3,6 +3,7 @@
 use crate::layouts::build;
 use lockstep_ir::plan::Widening;
 use lockstep_ir::report::Notes;
+use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::plan_gangs;
 use lockstep_protocol::configuration::{Configuration, Gangs};
 use lockstep_protocol::launch_facts::LaunchFacts;
@@ -14,7 +15,7 @@ fn gangs_of(source: &str, bits: u32, configuration: Configuration, local: [u64; 
     let mut kernel = module.kernels[0].clone();
     let launch = LaunchFacts::of_range([0; 3], [256, 256, 1], local);
     let gangs = Gangs { configuration, ..Gangs::default() };
-    plan_gangs(&module, &mut kernel, gangs, bits, &launch, &Notes::default())
+    plan_gangs(&module, &mut kernel, gangs, TargetInfo::of_bits(bits), &launch, &Notes::default())
         .unwrap_or_else(|e| panic!("{source}: {e}"))
 }
 

@@ -7,6 +7,7 @@ use lockstep_ir::interp::{Memory, run_gangs, run_limited};
 use lockstep_ir::ir::{Function, InstData, Kernel, Module, Region, Value};
 use lockstep_ir::plan::{Reason, RegionPlan};
 use lockstep_ir::report::{Notes, Report};
+use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::Generated;
 use lockstep_ir::testing::plan_gangs;
 use lockstep_ir::transform::barriers::{barriers, barriers_within};
@@ -131,7 +132,14 @@ pub fn planned(g: &Generated) -> Planned {
     let plan = |versions: Versions, notes: &Notes| {
         let mut kernel = kernel.clone();
         let gangs = Gangs::of_width(WIDTH).with_versions(versions);
-        let widening = plan_gangs(&g.module, &mut kernel, gangs, REGISTER_BITS, &LaunchFacts::default(), notes);
+        let widening = plan_gangs(
+            &g.module,
+            &mut kernel,
+            gangs,
+            TargetInfo::of_bits(REGISTER_BITS),
+            &LaunchFacts::default(),
+            notes,
+        );
         (kernel, widening.unwrap())
     };
     let notes = Notes::new(true);
@@ -189,7 +197,8 @@ fn lockstep(
     let mut kernel = g.module.kernels[0].clone();
     barriers_within(&mut kernel, regions);
     shared_live(&g.module, &mut kernel);
-    let planned = plan_gangs(&g.module, &mut kernel, gangs, REGISTER_BITS, launch, &Notes::default());
+    let planned =
+        plan_gangs(&g.module, &mut kernel, gangs, TargetInfo::of_bits(REGISTER_BITS), launch, &Notes::default());
     let layout = planned.map_err(|reason| reason.to_string())?.layout;
     verify_kernel(&g.module, &kernel, Stage::Linearized).map_err(|errors| errors[0].to_string())?;
     let module = Module { kernels: vec![kernel], ..g.module.clone() };

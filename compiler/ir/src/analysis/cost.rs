@@ -16,34 +16,11 @@ use super::recurrence;
 use super::shape::Shape;
 use super::shares::{WHOLE, find_shares, find_shares_of_arms, find_shares_of_matches, probability_of_any};
 use crate::ir::{BinaryOp, Block, Function, Inst, InstData, Terminator, TernaryOp, UnaryOp, Value, ValueDef};
-use crate::plan::access_lowering::{AccessClass, Direction, classify, is_plain};
+pub use crate::plan::access_lowering::price::VECTOR;
+use crate::plan::access_lowering::{AccessForm, Along, LaneMask, LanesForm};
+use crate::target::Registers;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::{Space, Type};
-
-/// An operation on a wide register, in operations on one element: there are fewer units for them.
-pub const VECTOR: u64 = 2;
-
-/// An element of a gather, in operations on one element: it is worse than as many accesses, and the addresses have to be
-/// put into vectors first.
-const GATHER: u64 = 3;
-/// The same with registers of less than 512 bits.
-const NARROW_GATHER: u64 = 2;
-/// From local memory, which is in the first cache: there is no waiting that a gather would do for all lanes at once.
-const LOCAL_GATHER: u64 = 5;
-/// An element of a scatter.
-const SCATTER: u64 = 6;
-
-/// Bytes of a lane that are loaded together and taken apart with those of other lanes. By hand, four elements of lanes
-/// anywhere take a third of what as many gathers do (Zen 3, registers of 256 bits).
-const CHUNK: u64 = 16;
-
-/// The same where what was just scattered is gathered again: no load is served by a store of another width that is still
-/// on its way. So it is in private arrays at places that differ between lanes, stacks for example.
-const REWRITTEN: u64 = 12;
-
-/// An element of one or two bytes that is loaded into a register, and one that is stored out of it.
-const BYTE_GATHER: u64 = 3;
-const BYTE_SCATTER: u64 = 2;
 
 /// What it costs a work-item on average that its access is to another line of the cache than its neighbours', as those of
 /// a column are: more lines than the first cache keeps at times.
@@ -82,22 +59,6 @@ pub const TURN: u64 = 40;
 
 /// Rounds that a loop of unknown length is taken to run.
 pub const ROUNDS: u64 = 8;
-
-/// What a gang's instructions are made of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Registers {
-    /// Bits of the widest vector registers.
-    pub bits: u32,
-    /// Work-items of a gang.
-    pub width: u32,
-}
-
-impl Registers {
-    /// Registers that a vector of the gang's elements takes.
-    pub fn of(self, ty: Type) -> u64 {
-        u64::from((ty.bytes() * 8 * self.width).div_ceil(self.bits).max(1))
-    }
-}
 
 /// What code in a loop costs a gang whose lanes leave it one by one, by what it costs while all are there.
 pub fn waiting(cost: u64) -> u64 {
@@ -218,66 +179,36 @@ fn lines_of_tile(f: &Function, graph: &Cfg, tile: Tile<'_>) -> [SecondaryMap<Val
 }
 
 /// Whether some accesses are those of a tile's columns.
-pub fn go_by_columns(f: &Function, graph: &Cfg, tile: Tile<'_>) -> bool {
-    let [lines, column_lines] = &lines_of_tile(f, graph, tile);
+pub fn go_by_columns(
+    f: &Function,
+    graph: &Cfg,
+    shapes: &SecondaryMap<Value, Shape>,
+    tile: Tile<'_>,
+    registers: Registers,
+) -> bool {
+    let lines = lines(f, graph.rpo(), shapes, registers.width);
+    let [row_lines, column_lines] = &lines_of_tile(f, graph, tile);
+    let rows = Some(Rows { tile, lines: row_lines, column_lines });
+    let known = Lanes { shapes, lines: &lines, rows, rewritten: None };
     let insts = f.layout.iter().flat_map(|&block| &f.blocks[block].insts);
-    insts.into_iter().any(|&inst| by_column(f, inst, Rows { tile, lines, column_lines }).is_some())
-}
-
-/// Whether a load or store is none of rows, but one of columns: of what, and what has to be asked then for each.
-fn by_column(f: &Function, inst: Inst, rows: Rows<'_>) -> Option<(Type, u64)> {
-    let node = &f.insts[inst];
-    let (ptr, value, count, direction) = match &node.data {
-        InstData::Load { ptr, .. } => (*ptr, *node.results.first()?, node.results.len(), Direction::Load),
-        InstData::Store { ptr, args, .. } => (*ptr, *args.first()?, args.len(), Direction::Store),
-        _ => return None,
-    };
-    let Tile { shapes, columns, row, .. } = rows.tile;
-    let stride = |shapes: &SecondaryMap<Value, Shape>, lines: &SecondaryMap<Value, Option<Line>>| {
-        shapes[ptr].stride().or(lines[ptr].as_ref().map(|line| line.stride))
-    };
-    let along_row = classify(stride(shapes, rows.lines), f.ty(value).bytes(), count as u32, row, direction);
-    let plain = stride(columns, rows.column_lines).is_some_and(|stride| is_plain(stride, f.ty(value), count));
-    let asks = rows.column_lines[ptr].as_ref().map_or(0, |line| 3 * line.extensions.len() as u64);
-    (along_row == AccessClass::Scattered && plain).then_some((f.ty(value), asks))
+    insts.into_iter().any(|&inst| goes_by_column(f, inst, known, registers))
 }
 
 /// What an instruction costs that is done row by row, if it is.
 fn row_by_row(f: &Function, inst: Inst, lanes: Lanes<'_>, registers: Registers) -> Option<u64> {
     let rows = lanes.rows?;
     let node = &f.insts[inst];
-    let one = Registers { width: rows.tile.row, ..registers };
-    if let Some((ty, asks)) = by_column(f, inst, rows) {
-        let columns = u64::from(rows.tile.row);
-        let in_column = Registers { width: rows.tile.rows, ..registers };
-        // As many steps as a column's lanes have digits, of which each is one operation a register.
-        let steps = u64::from(rows.tile.rows.ilog2());
-        return Some(columns * (VECTOR * in_column.of(ty) + 1 + asks) + VECTOR * steps * registers.of(ty));
+    if matches!(node.data, InstData::Load { .. } | InstData::Store { .. }) {
+        return None;
     }
+    let one = Registers { width: rows.tile.row, ..registers };
     let stride = |v: Value| rows.tile.shapes[v].stride().or(rows.lines[v].as_ref().map(|line| line.stride));
     let follows = |v: Value| lanes.shapes[v].is_varying() && stride(v).is_some();
-    let wide = |ptr: Value, ty: Type, count: usize, direction: Direction| {
-        let class = classify(stride(ptr), ty.bytes(), count as u32, one.width, direction);
-        follows(ptr) && class != AccessClass::Scattered
-    };
     let result = node.results.first();
-    let is_so = match &node.data {
-        InstData::Load { ptr, .. } => result.is_some_and(|&v| wide(*ptr, f.ty(v), node.results.len(), Direction::Load)),
-        InstData::Store { ptr, args, .. } => {
-            args.first().is_some_and(|&v| wide(*ptr, f.ty(v), args.len(), Direction::Store))
-        }
-        _ => result.is_some_and(|&v| follows(v)),
-    };
+    let is_so = result.is_some_and(|&v| follows(v));
     let (count, columns) = (u64::from(rows.tile.rows), &rows.tile.columns);
-    // Whole registers are neither put together nor taken apart.
-    let join = |v: Value| if one.width * f.ty(v).bytes() * 8 < one.bits { (count - 1) * VECTOR } else { 0 };
     let each = || gang(f, inst, Lanes { shapes: rows.tile.shapes, lines: rows.lines, rows: None, ..lanes }, one);
     match &node.data {
-        // What rows have in common is done once, and a load of it fills all of them.
-        InstData::Load { ptr, .. } if is_so && columns[*ptr].is_uniform() => Some(each()),
-        InstData::Load { .. } if is_so => Some(count * each() + join(*result?)),
-        InstData::Store { args, .. } if is_so => Some(count * each() + join(*args.first()?)),
-        InstData::Load { .. } | InstData::Store { .. } => None,
         _ if lanes.shapes[*result?].is_varying() && columns[*result?].is_uniform() => Some(each()),
         // The rest stays one scalar a row, or a column.
         _ if is_so => Some(count * each()),
@@ -294,56 +225,15 @@ pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) ->
     if let Some(cost) = row_by_row(f, inst, known, registers) {
         return cost;
     }
-    let Lanes { shapes, lines, rewritten, .. } = known;
+    let Lanes { shapes, lines, .. } = known;
     let node = &f.insts[inst];
     let once = operation(f, inst);
     let lanes = u64::from(registers.width);
     let vector = |ty: Type| VECTOR * registers.of(ty);
-    let is_rewritten = |ptr: Value| rewritten.is_some_and(|rewritten| rewritten.contains(f, ptr));
-    let class = |ptr: Value, ty: Type, count: usize, direction: Direction| {
-        let line = lines[ptr].as_ref();
-        let stride = line.map(|line| line.stride).or(shapes[ptr].stride());
-        // What asks whether an index wraps.
-        let asks = line.map_or(0, |line| 3 * line.extensions.len() as u64);
-        let count = count as u64;
-        match classify(stride, ty.bytes(), count as u32, registers.width, direction) {
-            AccessClass::Uniform => once,
-            AccessClass::Rows { row: 1, reversed: false } => vector(ty) + asks,
-            // Of short registers neighbouring loads share more of what takes them apart.
-            AccessClass::Rows { row, .. } if registers.bits < 512 => u64::from(row + 1) * vector(ty) + asks,
-            AccessClass::Rows { row, .. } => 2 * u64::from(row) * vector(ty) + asks,
-            AccessClass::Scattered if is_same_element(f, ptr, shapes) => 2 * count * vector(ty),
-            AccessClass::Scattered => {
-                let each = match direction {
-                    // There are no gathers of bytes: what lanes load was stored in the same width.
-                    Direction::Load if is_rewritten(ptr) && ty.bytes() < 4 && registers.bits < 512 => BYTE_GATHER,
-                    Direction::Store if is_rewritten(ptr) && ty.bytes() < 4 && registers.bits < 512 => BYTE_SCATTER,
-                    _ if f.ty(ptr) == Type::Ptr(Space::Private) || is_rewritten(ptr) => REWRITTEN,
-                    Direction::Load if f.ty(ptr) == Type::Ptr(Space::Local) => LOCAL_GATHER,
-                    Direction::Load if registers.bits < 512 => NARROW_GATHER,
-                    Direction::Load => GATHER,
-                    Direction::Store => SCATTER,
-                };
-                // Of loads, chunks of sixteen bytes come together.
-                let chunk = CHUNK / u64::from(ty.bytes());
-                let chunks =
-                    if direction == Direction::Load && each != REWRITTEN && chunk > 1 { count / chunk } else { 0 };
-                let rest = count - chunks * chunk;
-                // Elements of less than eight bytes come together.
-                let rest = (rest * u64::from(ty.bytes())).div_ceil(8).min(rest);
-                each * lanes * rest + chunks * (lanes + chunk * vector(ty) * 3 / 2)
-            }
-        }
-    };
     let uniform = |v: Value| shapes[v].is_uniform();
     match &node.data {
         _ if is_step(f, inst, shapes) => 0,
-        InstData::Load { ptr, .. } => {
-            node.results.first().map_or(0, |&v| class(*ptr, f.ty(v), node.results.len(), Direction::Load))
-        }
-        InstData::Store { ptr, args, .. } => {
-            args.first().map_or(0, |&v| class(*ptr, f.ty(v), args.len(), Direction::Store))
-        }
+        InstData::Load { .. } | InstData::Store { .. } => price_access(f, inst, known, registers).unwrap_or(0),
         // One reading, even where nothing is taken to be uniform.
         InstData::Clock | InstData::Yield => once,
         InstData::LiveLoad { .. } => node.results.iter().map(|&v| vector(f.ty(v))).sum(),
@@ -376,7 +266,7 @@ pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) ->
                         | InstData::Unary { op: UnaryOp::Sqrt, fmf, .. }
                             if !fmf.allows_reciprocals() =>
                         {
-                            once * widest * u64::from(registers.bits / 256).max(1)
+                            once * widest * u64::from(registers.bits() / 256).max(1)
                         }
                         _ => once * widest,
                     }
@@ -475,19 +365,6 @@ fn find_kept_places(f: &Function, loops: &Loops) -> EntitySet<Value> {
     found
 }
 
-/// Whether all lanes access the same element of their private arrays. Most of these are laid out so that lanes' elements
-/// lie side by side.
-fn is_same_element(f: &Function, mut ptr: Value, shapes: &SecondaryMap<Value, Shape>) -> bool {
-    while let ValueDef::Result(inst, _) = f.values[ptr].def {
-        match f.insts[inst].data {
-            InstData::PtrAdd { base, offset, .. } if shapes[offset].is_uniform() => ptr = base,
-            InstData::SlotAddr { .. } => return true,
-            _ => return false,
-        }
-    }
-    false
-}
-
 /// Whether a branch asks on which side of something a work-item lies: those that come one after the other go one way up to
 /// there, and the other way from there on.
 pub fn follows_from_place(f: &Function, term: &Terminator, shapes: &SecondaryMap<Value, Shape>) -> bool {
@@ -574,10 +451,10 @@ pub fn whole(
     let steps = tile.map_or(&found.shapes, |tile| tile.shapes);
     let walks = find_column_walks(f, loops);
     // Work-items one after the other in a row touch a line of the cache each.
-    let apart = |inst: Inst| match rows.and_then(|rows| by_column(f, inst, rows)) {
-        Some(_) => scalar(f, inst, steps) + LINE_EACH,
-        None if walks.contains(inst) => scalar(f, inst, steps) + LINE_EACH,
-        None => scalar(f, inst, steps),
+    let touches_line_each = |inst: Inst| rows.is_some() && goes_by_column(f, inst, lanes, registers);
+    let apart = |inst: Inst| match walks.contains(inst) || touches_line_each(inst) {
+        true => scalar(f, inst, steps) + LINE_EACH,
+        false => scalar(f, inst, steps),
     };
     let mut costs = Costs::default();
     let spread = find_shares(f, graph, loops, &found.divergent_branches);
@@ -659,15 +536,15 @@ pub fn whole(
         let waits = frequency(loops, data.header).saturating_mul(chain.saturating_sub(rounds[l]));
         costs.waits = costs.waits.saturating_add(waits);
         let held = recurrence::held(f, loops, l, &found.shapes).into_iter().map(|ty| registers.of(ty)).sum::<u64>();
-        costs.crowded |= held > most_held(registers.bits);
+        costs.crowded |= held > most_held(registers.bits());
     }
-    if registers.bits >= 512 {
+    if registers.bits() >= 512 {
         costs.steady = in_flight::steady(f, graph, loops, &found.shapes, &each);
     } else {
         let arms = graph.rpo().iter().filter(|&&block| found.divergent_blocks.contains(block));
         let of_arms = arms.map(|&block| sums[block].all).fold(0, u64::saturating_add);
         // Shorter registers have room for more of each value only where lanes do little but compute.
-        if registers.bits >= 256 && of_arms < costs.all / SMALL_PART && are_contiguous(f, lanes) {
+        if registers.bits() >= 256 && of_arms < costs.all / SMALL_PART && are_contiguous(f, lanes, registers) {
             costs.steady = in_flight::steady(f, graph, loops, &found.shapes, &each);
             costs.all = costs.all.saturating_add(NEXT_GANG);
         }
@@ -677,20 +554,25 @@ pub fn whole(
 
 /// Whether lanes load and store the same or what lies side by side, of at most four bytes, and keep nothing in memory for
 /// other regions. Of wider elements the usual gangs have two registers a value as it is.
-fn are_contiguous(f: &Function, lanes: Lanes<'_>) -> bool {
-    f.layout.iter().flat_map(|&block| &f.blocks[block].insts).all(|&inst| {
-        let node = &f.insts[inst];
-        let (ptr, value, count) = match &node.data {
-            InstData::Load { ptr, .. } => (*ptr, node.results.first(), node.results.len()),
-            InstData::Store { ptr, args, .. } => (*ptr, args.first(), args.len()),
-            data => return !matches!(data, InstData::LiveLoad { .. } | InstData::LiveStore { .. }),
-        };
-        let stride = lanes.lines[ptr].as_ref().map(|line| line.stride).or(lanes.shapes[ptr].stride());
-        value.zip(stride).is_some_and(|(&value, stride)| {
-            let ty = f.ty(value);
-            ty.bytes() <= 4 && (stride == 0 || is_plain(stride, ty, count))
-        })
+fn are_contiguous(f: &Function, lanes: Lanes<'_>, registers: Registers) -> bool {
+    f.layout.iter().flat_map(|&block| &f.blocks[block].insts).all(|&inst| match f.insts[inst].data {
+        InstData::Load { .. } | InstData::Store { .. } => {
+            let lowering = estimate_lowering(f, inst, Lanes { rows: None, ..lanes }, registers, LaneMask::All);
+            lowering.is_none_or(|lowering| lowering.access.ty.bytes() <= 4 && is_contiguous(&lowering.form))
+        }
+        InstData::LiveLoad { .. } | InstData::LiveStore { .. } => false,
+        _ => true,
     })
+}
+
+/// Whether an access is one for all lanes, or one of elements side by side.
+fn is_contiguous(form: &AccessForm) -> bool {
+    match form {
+        AccessForm::Uniform(_) => true,
+        AccessForm::Gang(LanesForm::Wide(wide)) => wide.row == 1 && !wide.is_reversed(),
+        AccessForm::UnlessWraps { along: Along::Gang, on_line, .. } => on_line.row == 1 && !on_line.is_reversed(),
+        _ => false,
+    }
 }
 
 /// What a block costs a work-item and a gang over all iterations of the loops around it.
@@ -716,5 +598,9 @@ fn without_skipped(alone: u64, together: u64, share: u64, width: u32) -> (u64, u
     (part_of(alone), part_of(together))
 }
 
+mod accesses;
 #[cfg(test)]
 mod tests;
+
+pub use accesses::estimate_lowering;
+use accesses::{goes_by_column, price_access};

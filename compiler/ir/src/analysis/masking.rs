@@ -3,50 +3,29 @@
 //!
 //! Requires: shapes of the values; the registers of the machine.
 //! Ensures: numbers to compare with those of `cost`. They decide what is done, never what comes out.
-//! Phases: none; a table.
-//! Source: measured. AVX-512 and SVE have masks for accesses of every kind. Registers of 256 bits have them for
-//! elements of four and eight bytes that lie side by side or are read, those of 128 bits for none: then lanes go one by
-//! one.
+//! Phases: none; a table, for accesses that of their lowering.
+//! Source: measured. What masks of accesses there are the machine tells (`target`): where there is none, lanes go one by one.
 
-use super::cost::{Lanes, Registers};
-use crate::ir::{Function, Inst, InstData, Value};
-use crate::plan::access_lowering::{AccessClass, Direction, classify};
-use lockstep_protocol::types::Type;
-
-/// Whether any lane is active, and a branch.
-const GUARD: u64 = 3;
-
-/// What keeps one lane apart.
-const LANE: u64 = 3;
+use super::cost::{Lanes, estimate_lowering};
+use crate::ir::{Function, Inst, InstData};
+use crate::plan::access_lowering::LaneMask;
+use crate::plan::access_lowering::price::{GUARD, LANE};
+use crate::target::Registers;
 
 /// What an instruction costs a gang more in a block that has a mask.
-pub fn extra(f: &Function, inst: Inst, Lanes { shapes, lines, .. }: Lanes<'_>, registers: Registers) -> u64 {
+pub fn extra(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) -> u64 {
     let node = &f.insts[inst];
     let lanes = u64::from(registers.width);
-    let access = |ptr: Value, ty: Type, count: usize, direction: Direction| {
-        let stride = lines[ptr].as_ref().map(|line| line.stride).or(shapes[ptr].stride());
-        let count = count as u64;
-        let has_masks = registers.bits >= 512 || registers.bits >= 256 && ty.bytes() >= 4;
-        match classify(stride, ty.bytes(), count as u32, registers.width, direction) {
-            AccessClass::Uniform => GUARD,
-            _ if !has_masks => LANE * lanes * count,
-            AccessClass::Rows { row, .. } => u64::from(row) * registers.of(ty),
-            // Lanes store one by one with and without a mask.
-            AccessClass::Scattered if direction == Direction::Store && registers.bits < 512 => {
-                GUARD + count * registers.of(ty)
-            }
-            AccessClass::Scattered => count * registers.of(ty),
-        }
-    };
+    // Lanes that go on together are those of a gang, tiles or not.
+    let known = Lanes { rows: None, ..known };
+    let some = LaneMask::Some { may_be_empty: true, has_bounds: false };
     match &node.data {
-        InstData::Load { ptr, .. } => {
-            node.results.first().map_or(0, |&v| access(*ptr, f.ty(v), node.results.len(), Direction::Load))
-        }
-        InstData::Store { ptr, args, .. } => {
-            args.first().map_or(0, |&v| access(*ptr, f.ty(v), args.len(), Direction::Store))
+        InstData::Load { .. } | InstData::Store { .. } => {
+            let lowering = estimate_lowering(f, inst, known, registers, some);
+            lowering.map_or(0, |lowering| lowering.cost_of_mask(registers))
         }
         // One operation for all active lanes.
-        InstData::AtomicRmw { ptr, .. } if shapes[*ptr].is_uniform() => GUARD,
+        InstData::AtomicRmw { ptr, .. } if known.shapes[*ptr].is_uniform() => GUARD,
         InstData::MemCopy { .. }
         | InstData::MemSet { .. }
         | InstData::AtomicRmw { .. }

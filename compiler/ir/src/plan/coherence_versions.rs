@@ -9,13 +9,13 @@
 use super::notes::{branch_place, loop_place};
 use super::region_state::analyse;
 use crate::analysis::cfg::{Cfg, cfg};
-use crate::analysis::cost::Registers;
 use crate::analysis::divergence::{Divergence, Facts};
 use crate::analysis::dominators::{Dominators, dominators};
 use crate::analysis::lines::{Line, lines};
 use crate::analysis::loops::{Loop, Loops, loops};
 use crate::ir::{Block, Function, SourceLoc, Value};
 use crate::report::{Note, Notes};
+use crate::target::Registers;
 use crate::transform::all_true;
 use crate::transform::in_turn;
 use crate::transform::unmasked_loops::{self, Known, Refusal};

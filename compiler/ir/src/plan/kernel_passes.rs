@@ -1,7 +1,11 @@
 //! The passes over whole kernels, as the table calls them.
 
+use super::access_lowering::GangAccess;
+use super::access_lowering::region::{RegionContext, lower_accesses};
+use super::held_forms::HeldContext;
 use super::kernel_state::{KernelState, ProgramFacts};
 use super::region_state::{GangContext, GangShape, RegionState, analyse};
+use super::storage::Storage;
 use super::width_selection::{choose, may_lie};
 use super::{Reason, SLOT_ALIGN, notes};
 use crate::analysis::divergence::Facts;
@@ -154,4 +158,33 @@ pub(super) fn divergence(state: &mut KernelState<'_>) {
             state.regions.push(RegionState::of(body, context));
         }
     }
+}
+
+/// Lays out where slots and kept values lie, and decides how lanes access memory.
+pub(super) fn access_lowering(state: &mut KernelState<'_>) {
+    let (Some(gangs), Some(context)) = (state.gangs, &state.context) else { return };
+    let (kernel, width, layout) = (&state.kernel, context.facts.width, context.facts.layout);
+    let storage = Storage::of(kernel, width, layout);
+    let row = context.tile.as_ref().map(|tile| tile.rows.width);
+    let apart = apart(kernel, &state.launch);
+    let is_tile = row.is_some();
+    let (may_wait, configuration) = (may_wait(kernel), gangs.configuration);
+    let held = HeldContext { kernel, storage: &storage, layout, is_tile, may_wait, configuration };
+    let gang = GangAccess {
+        target: state.request.target,
+        width,
+        row,
+        may_wait,
+        // In groups of several rows each is another page's. Rows of 64 bytes of groups of 16 x 16 took 2.5 times as long past
+        // the caches.
+        follows_others: matches!(layout, Layout::X | Layout::Linear) && !is_tile && state.launch.is_one_row(),
+    };
+    let region_context = RegionContext { held, gang, apart: &apart };
+    for (region, body) in &kernel.regions {
+        let plan = &mut state.regions[region].plan;
+        if !plan.alone {
+            plan.accesses = lower_accesses(body, plan, &region_context);
+        }
+    }
+    state.storage = Some(storage);
 }

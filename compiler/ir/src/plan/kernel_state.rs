@@ -2,10 +2,12 @@
 
 use super::passes::{Pass, Phase};
 use super::region_state::{GangContext, RegionState};
+use super::storage::Storage;
 use super::{Choice, MOST_STACK_BYTES, Reason, STACK_BYTES, Widening, notes};
 use crate::analysis::group_queries::needs_groups;
 use crate::ir::{Kernel, Module, Region};
 use crate::report::Notes;
+use crate::target::TargetInfo;
 use cranelift_entity::PrimaryMap;
 use lockstep_protocol::compile_options::{Bounds, Vectorize};
 use lockstep_protocol::configuration::{Gangs, Versions};
@@ -24,8 +26,8 @@ pub struct ProgramFacts {
 pub struct Request {
     /// Whether work-items run in gangs.
     pub vectorize: Vectorize,
-    /// Bits of the machine's vector registers.
-    pub register_bits: u32,
+    /// The machine.
+    pub target: TargetInfo,
     /// How much regions may copy.
     pub bounds: Bounds,
     /// Only passes run that code has to have.
@@ -60,6 +62,8 @@ pub struct KernelState<'a> {
     pub context: Option<GangContext<'a>>,
     /// What is known of each region, from when it was first analysed.
     pub regions: PrimaryMap<Region, RegionState>,
+    /// Where slots and kept values lie, from when that is known.
+    pub storage: Option<Storage>,
 }
 
 impl<'a> KernelState<'a> {
@@ -90,6 +94,7 @@ impl<'a> KernelState<'a> {
             choice: None,
             context: None,
             regions: PrimaryMap::new(),
+            storage: None,
         }
     }
 
@@ -111,14 +116,15 @@ impl<'a> KernelState<'a> {
 
     /// The kernel, and how it runs in gangs if it does.
     pub fn finish(self) -> (Kernel, Option<Widening>) {
-        let KernelState { kernel, gangs, sub_groups, choice, context, regions, notes, .. } = self;
-        let widening = gangs.zip(context).map(|(gangs, context)| Widening {
+        let KernelState { kernel, gangs, sub_groups, choice, context, regions, storage, notes, .. } = self;
+        let widening = gangs.zip(context).zip(storage).map(|((gangs, context), storage)| Widening {
             width: context.facts.width,
             layout: context.facts.layout,
             stack: if sub_groups { MOST_STACK_BYTES } else { STACK_BYTES },
             run: context.tile.as_ref().map(|tile| tile.rows.width),
             choice,
             configuration: gangs.configuration,
+            storage,
             full_gangs: gangs.pass(PassSwitch::FullGangs),
             regions: regions.into_iter().map(|(_, state)| state.plan).collect(),
         });

@@ -15,6 +15,7 @@
 
 pub mod access_lowering;
 pub mod coherence_versions;
+pub mod held_forms;
 mod kernel_passes;
 pub mod kernel_state;
 mod launch_versions;
@@ -24,6 +25,7 @@ pub mod passes;
 mod region_passes;
 mod region_plan;
 pub mod region_state;
+pub mod storage;
 pub mod value_form;
 pub mod width_selection;
 
@@ -35,6 +37,7 @@ use std::fmt;
 pub use width_selection::Choice;
 
 use crate::ir::Region;
+use storage::Storage;
 
 /// The greatest alignment of a private slot of which each lane has its own.
 pub const SLOT_ALIGN: u32 = 128;
@@ -90,6 +93,8 @@ pub struct Widening {
     pub configuration: Configuration,
     /// Whether gangs with a work-item in every lane get code of their own.
     pub full_gangs: Versions,
+    /// Where its private variables and kept values live.
+    pub storage: Storage,
     /// Per region how it runs.
     pub regions: PrimaryMap<Region, RegionPlan>,
 }

@@ -428,6 +428,20 @@ pub const PASSES: &[Pass] = &[
         run: Run::Region(regions::region_plan),
         ..PLAIN
     },
+    Pass {
+        name: "access_lowering",
+        what: "lays out private variables and kept values, and decides how the lanes of a gang make each access to memory",
+        file: "plan/access_lowering/region.rs",
+        source: "Karrenberg & Hack 2012, section 3.3; Moll 2021, chapters 10 and 11",
+        phase: Phase::Gangs,
+        after: Stage::Linearized,
+        is_needed: true,
+        estimate: Estimate::LeavesOut(
+            "prices ask for the same decision from what is known then (`analysis/cost/accesses.rs`)",
+        ),
+        run: Run::Kernel(kernels::access_lowering),
+        ..PLAIN
+    },
 ];
 
 /// The pass of this name, with its number: that of its dumps.

@@ -1,5 +1,6 @@
 //! How a region runs for a gang, which code generation goes by.
 
+use super::access_lowering::region::RegionAccesses;
 use super::region_state::{GangContext, analyse};
 use super::value_form::Form;
 use crate::analysis::divergence::Facts;
@@ -25,6 +26,8 @@ pub struct RegionPlan {
     /// Values of which only the lanes that run their block are known to have the shape, where lane 0 of the operands
     /// does not tell.
     pub by_active: EntitySet<Value>,
+    /// How lanes access memory, from when it is known where slots lie.
+    pub accesses: RegionAccesses,
     /// Work-items run the region one after the other, as it was before it was linearized: nothing else holds of it.
     pub alone: bool,
 }
@@ -56,6 +59,7 @@ pub(super) fn plan_region(body: &Function, context: &GangContext<'_>) -> RegionP
         masks: body.masks.clone(),
         run_by_some: run_by_some(body),
         by_active,
+        accesses: RegionAccesses::default(),
         alone: false,
     }
 }

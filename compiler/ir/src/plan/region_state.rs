@@ -4,12 +4,12 @@ use super::RegionPlan;
 use super::kernel_state::KernelState;
 use super::notes::Control;
 use crate::analysis::cfg::cfg;
-use crate::analysis::cost::Registers;
 use crate::analysis::divergence::{Divergence, Facts, divergence};
 use crate::analysis::dominators::dominators;
 use crate::analysis::loops::loops;
 use crate::ir::{Block, Function, Kernel, Value};
 use crate::report::Notes;
+use crate::target::{Registers, TargetInfo};
 use crate::transform::divergent_loops::UniformLoops;
 use cranelift_entity::EntitySet;
 use lockstep_protocol::configuration::{Configuration, Gangs};
@@ -55,12 +55,18 @@ impl<'a> GangContext<'a> {
         let facts = Facts::new(module, kernel, shape.width).laid_out(shape.layout);
         let mut facts = facts.of_launch(kernel, launch);
         facts.all_vary = gangs.configuration == Configuration::Naive;
-        GangContext::of_facts(facts.of_kernel(kernel), gangs, request.register_bits, launch, notes)
+        GangContext::of_facts(facts.of_kernel(kernel), gangs, request.target, launch, notes)
     }
 
     /// What is known of gangs of which these facts hold.
-    pub fn of_facts(facts: Facts, gangs: Gangs, bits: u32, launch: &LaunchFacts, notes: &'a Notes) -> GangContext<'a> {
-        let registers = Registers { bits, width: facts.width };
+    pub fn of_facts(
+        facts: Facts,
+        gangs: Gangs,
+        target: TargetInfo,
+        launch: &LaunchFacts,
+        notes: &'a Notes,
+    ) -> GangContext<'a> {
+        let registers = Registers { target, width: facts.width };
         GangContext { tile: tile_facts(&facts, launch), gangs, registers, facts, notes, launch: *launch }
     }
 

@@ -7,13 +7,14 @@ use crate::analysis::shape::Shape;
 use lockstep_protocol::types::Type;
 
 /// How a value is held.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Form {
     /// As the value of lane 0; lane `i` has `i * stride` more, in the type's wrapping arithmetic.
     Affine(i64),
     /// Of a tile, as the values of the first lane of each row; in a row, lane `i` has `i * stride` more.
     Runs(i64),
     /// As a vector with an element per lane.
+    #[default]
     Vector,
 }
 

@@ -10,12 +10,13 @@
 //! cut at barriers, regions in which gangs lose are run by one work-item after the other.
 //! Source: DESIGN decisions 8 and 9; Moll 2021, chapter 10, for the shapes that decide what an access costs.
 
+use super::access_lowering::CACHE_LINE;
 use super::coherence_versions::loops_in_turn;
 use super::kernel_state::{KernelState, suits};
 use super::passes::{Estimate, Pass, Run, Suppose, Weighted};
 use super::region_state::{GangContext, RegionState};
 use crate::analysis::cfg::{Cfg, cfg};
-use crate::analysis::cost::{self, Costs, Registers};
+use crate::analysis::cost::{self, Costs};
 use crate::analysis::divergence::{Divergence, Facts, divergence};
 use crate::analysis::dominators::dominators;
 use crate::analysis::group_queries::needs_groups;
@@ -24,6 +25,7 @@ use crate::analysis::shape::Shape;
 use crate::analysis::traversal_order::find_order;
 use crate::ir::{Block, Function, Inst, InstData, Kernel, Module, Region, Terminator, Value};
 use crate::report::Notes;
+use crate::target::{Registers, TargetInfo};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use lockstep_protocol::configuration::{Configuration, Gangs, WIDTHS};
 use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize};
@@ -157,8 +159,6 @@ const MOST_OWN: u64 = 64 << 10;
 
 /// Kernels with more instructions do not get tiles of many rows: these have up to half of the registers a value.
 const MOST_FOR_TALL: usize = 64;
-/// Bytes of a line of the cache.
-const LINE: u32 = 64;
 
 /// Whether the work-items of a kernel may lie in gangs like this, in launches of which the facts hold.
 pub fn may_lie(kernel: &Kernel, launch: &LaunchFacts, layout: Layout, width: u32) -> bool {
@@ -174,8 +174,8 @@ struct Candidate<'a> {
     module: &'a Module,
     kernel: &'a Kernel,
     gangs: Gangs,
-    /// Bits of the vector registers.
-    bits: u32,
+    /// The machine.
+    target: TargetInfo,
     launch: &'a LaunchFacts,
     /// The passes of which some run over copies.
     table: &'a [Pass],
@@ -184,13 +184,13 @@ struct Candidate<'a> {
 /// The layout and width that cost a work-item least.
 pub fn choose(state: &KernelState<'_>, gangs: Gangs) -> Choice {
     let KernelState { module, kernel, launch, request, table, .. } = state;
-    Candidate { module, kernel, gangs, bits: request.register_bits, launch, table }.best()
+    Candidate { module, kernel, gangs, target: request.target, launch, table }.best()
 }
 
 impl<'a> Candidate<'a> {
     /// The work-items of a gang of which a value of four bytes is a register.
     fn usual_width(&self) -> u32 {
-        (self.bits / 32).max(WIDTHS[0])
+        (self.target.register_bits / 32).max(WIDTHS[0])
     }
 
     fn best(&self) -> Choice {
@@ -231,13 +231,13 @@ impl<'a> Candidate<'a> {
 
     /// The better one of flat tiles and of tall ones.
     fn best_tile(&self) -> Option<Choice> {
-        let &Candidate { kernel, gangs, bits, launch, .. } = self;
+        let &Candidate { kernel, gangs, target, launch, .. } = self;
         let usual = self.usual_width();
         let width = [usual, usual / 2].into_iter().find(|&width| may_lie(kernel, launch, Layout::Tile, width));
         let flat = width.map(|width| self.estimates(Layout::Tile, width).of(width));
-        let width = tall_tile(kernel, gangs, launch, bits).filter(|&width| width > usual);
+        let width = tall_tile(kernel, gangs, launch, target.register_bits).filter(|&width| width > usual);
         let tall = width.map(|width| (self.estimates(Layout::Tile, width), width));
-        let tall = tall.filter(|(tile, _)| tile.go_by_columns()).map(|(tile, width)| tile.of(width));
+        let tall = tall.filter(|(tile, width)| tile.go_by_columns(*width)).map(|(tile, width)| tile.of(width));
         match (flat, tall) {
             (Some(flat), Some(tall)) => Some(if tall.is_cheaper(flat) { tall } else { flat }),
             (flat, tall) => flat.or(tall),
@@ -272,7 +272,7 @@ fn tall_tile(kernel: &Kernel, gangs: Gangs, launch: &LaunchFacts, bits: u32) -> 
     let widest = moved.max()?;
     // A value takes half of the registers at most, and a column not more than a line of the cache.
     let most = if bits >= 512 { 16 } else { 8 } * bits / 8 / widest;
-    let runs = (LINE / widest).min(MOST_RUNS as u32);
+    let runs = (CACHE_LINE / widest).min(MOST_RUNS as u32);
     let row = launch.local_size(0)?;
     let widths = [runs, runs / 2, runs / 4].map(|runs| runs.saturating_mul(row));
     widths.into_iter().find(|&width| width <= most && may_lie(kernel, launch, Layout::Tile, width))
@@ -292,7 +292,7 @@ fn is_plain(body: &Function) -> bool {
 
 /// The width that costs a work-item least in gangs of a layout.
 fn best_width(candidate: &Candidate<'_>, layout: Layout) -> Choice {
-    let &Candidate { kernel, bits, launch, .. } = candidate;
+    let &Candidate { kernel, target, launch, .. } = candidate;
     let usual = candidate.usual_width();
     let facts = candidate.facts(layout, usual);
     let narrow = Estimates::new(candidate, facts.clone());
@@ -314,7 +314,8 @@ fn best_width(candidate: &Candidate<'_>, layout: Layout) -> Choice {
     if insts <= MOST_FOR_WIDER {
         let other = wider(2 * usual);
         // Four bytes of each of so many work-items are a line, which need not be read where a launch streams.
-        let fills_lines = launch.streams != 0 && bits == LINE * 8 / 2 && !best.is_enough_cheaper_than(other);
+        let fills_lines =
+            launch.streams != 0 && target.register_bits == CACHE_LINE * 8 / 2 && !best.is_enough_cheaper_than(other);
         // Turns take what they take; what lanes do together is shared by more.
         let shares_more = other.in_turn && !other.crowded && other.is_cheaper(best);
         let fills_units = !other.crowded && best.is_enough_slower_than(other);
@@ -347,33 +348,34 @@ struct Estimates<'a> {
     regions: Vec<Vec<(Analysed, u64)>>,
     may_be_alone: Vec<bool>,
     layout: Layout,
-    bits: u32,
+    target: TargetInfo,
     launch: &'a LaunchFacts,
 }
 
 impl<'a> Estimates<'a> {
     fn new(candidate: &Candidate<'a>, facts: Facts) -> Estimates<'a> {
-        let &Candidate { kernel, gangs, bits, launch, table, .. } = candidate;
+        let &Candidate { kernel, gangs, target, launch, table, .. } = candidate;
         let layout = facts.layout;
         let notes = Notes::default();
-        let context = GangContext::of_facts(facts, gangs, bits, launch, &notes);
+        let context = GangContext::of_facts(facts, gangs, target, launch, &notes);
         let regions = kernel.regions.values().map(|body| run_estimated(body, &context, table)).collect();
         let several = (2..=MOST_REGIONS).contains(&kernel.regions.len());
         let alone = |(region, body)| several && may_be_alone(region, body, layout);
         let may_be_alone = kernel.regions.iter().map(alone).collect();
-        Estimates { regions, may_be_alone, layout, bits, launch }
+        Estimates { regions, may_be_alone, layout, target, launch }
     }
 
     /// Whether some accesses are those of a tile's columns.
-    fn go_by_columns(&self) -> bool {
-        self.regions.iter().flatten().any(|(region, _)| region.goes_by_columns())
+    fn go_by_columns(&self, width: u32) -> bool {
+        let registers = Registers { target: self.target, width };
+        self.regions.iter().flatten().any(|(region, _)| region.goes_by_columns(registers))
     }
 
     fn of(&self, width: u32) -> Choice {
         let layout = self.layout;
         let mut choice = Choice::nothing(width, self.layout);
         for (number, versions) in self.regions.iter().enumerate() {
-            let registers = Registers { bits: self.bits, width };
+            let registers = Registers { target: self.target, width };
             let costs: Vec<(Costs, u64)> =
                 versions.iter().map(|(region, times)| (region.cost(registers), *times)).collect();
             let runs = costs.iter().map(|&(_, times)| times).sum::<u64>().max(1);
@@ -508,7 +510,8 @@ impl Analysed {
     }
 
     /// Whether some accesses are those of a tile's columns.
-    fn goes_by_columns(&self) -> bool {
-        self.tile().is_some_and(|tile| cost::go_by_columns(&self.body, &self.graph, tile))
+    fn goes_by_columns(&self, registers: Registers) -> bool {
+        let shapes = &self.found.shapes;
+        self.tile().is_some_and(|tile| cost::go_by_columns(&self.body, &self.graph, shapes, tile, registers))
     }
 }

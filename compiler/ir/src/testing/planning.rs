@@ -6,6 +6,7 @@ use crate::plan::pass_runner::run_passes;
 use crate::plan::passes::{PASSES, find_pass};
 use crate::plan::{Reason, Widening};
 use crate::report::Notes;
+use crate::target::TargetInfo;
 use lockstep_protocol::compile_options::{Bounds, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::launch_facts::LaunchFacts;
@@ -14,7 +15,7 @@ use lockstep_protocol::launch_facts::LaunchFacts;
 const FIRST: &str = "gang_limits";
 
 /// Brings the regions of a kernel into the form that gangs of work-items need, and plans how they run in launches
-/// of which the facts hold, on registers of `bits` bits.
+/// of which the facts hold, on a machine.
 ///
 /// # Errors
 ///
@@ -27,13 +28,13 @@ pub fn plan_gangs(
     module: &Module,
     kernel: &mut Kernel,
     gangs: Gangs,
-    bits: u32,
+    target: TargetInfo,
     launch: &LaunchFacts,
     notes: &Notes,
 ) -> Result<Widening, Reason> {
     let request = Request {
         vectorize: Vectorize::Gangs(gangs),
-        register_bits: bits,
+        target,
         bounds: Bounds::default(),
         only_needed: false,
         against: None,

@@ -88,7 +88,7 @@ pub fn plan(f: &Function, known: Known<'_>, from: Block, target: usize, loops: b
         }
     }
     let cost = gain.saturating_add(known.cost_of(f, to, &inside));
-    let at_place = cost::follows_from_place(f, &f.blocks[from].term, &found.shapes) && registers.bits < 512;
+    let at_place = cost::follows_from_place(f, &f.blocks[from].term, &found.shapes) && registers.bits() < 512;
     let least = if at_place { LEAST_AT_PLACE } else { LEAST };
     Some(Plan { from, target, inside, gain, cost, least })
 }

@@ -19,13 +19,14 @@
 //! ```
 
 use crate::analysis::cfg::Cfg;
-use crate::analysis::cost::{self, Lanes, Registers};
+use crate::analysis::cost::{self, Lanes};
 use crate::analysis::dominators::Dominators;
 use crate::analysis::lines::lines;
 use crate::analysis::loops::Loops;
 use crate::analysis::predicates::{self, ControlFlow};
 use crate::analysis::shape::Shape;
 use crate::ir::*;
+use crate::target::Registers;
 use crate::transform::divergent_loops::UniformLoops;
 use crate::transform::linearize::long_switches::long_switches;
 use cranelift_entity::packed_option::PackedOption;

@@ -28,14 +28,11 @@ use crate::analysis::dominators::dominators;
 use crate::analysis::lines::{Line, lines};
 use crate::analysis::loops::loops;
 use crate::ir::*;
-use crate::plan::access_lowering::{AccessClass, Direction, classify};
+use crate::plan::access_lowering::{AccessClass, CHUNK_BYTES, Direction, classify};
 use crate::transform::copy::Copies;
 use crate::transform::normalize::normalize;
 use cranelift_entity::SecondaryMap;
 use lockstep_protocol::types::{Space, Type};
-
-/// Bytes that a lane is to read at once, as code generation takes them.
-const CHUNK: u64 = 16;
 
 /// The least and the most rounds at once.
 const LEAST: u64 = 4;
@@ -130,7 +127,7 @@ impl Known<'_> {
         let count = self.count(block, *cond, again, exit_if_true)?;
         let bytes = insts.iter().filter_map(|&inst| self.bytes_of_walk(block, inst, again)).min();
         let rounds = match bytes {
-            Some(bytes) => (CHUNK / bytes).clamp(LEAST, MOST),
+            Some(bytes) => (u64::from(CHUNK_BYTES) / bytes).clamp(LEAST, MOST),
             None if always => LEAST,
             None => return None,
         };
@@ -197,7 +194,8 @@ impl Known<'_> {
         let bytes = u64::from(ty.bytes()) * u64::from(count);
         let stride = self.lines[ptr].as_ref().map(|line| line.stride).or(self.found.shapes[ptr].stride());
         let anywhere = classify(stride, ty.bytes(), count, self.width, Direction::Load) == AccessClass::Scattered;
-        let plain = !access.volatile && access.atomic.is_none() && bytes.is_power_of_two() && bytes < CHUNK;
+        let plain =
+            !access.volatile && access.atomic.is_none() && bytes.is_power_of_two() && bytes < u64::from(CHUNK_BYTES);
         let private = self.f.ty(ptr) == Type::Ptr(Space::Private);
         (anywhere && plain && !private && self.advance(block, ptr, again)? == bytes as i64).then_some(bytes)
     }

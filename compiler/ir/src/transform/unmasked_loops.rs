@@ -22,13 +22,14 @@
 //! leads on into the loop. For a loop that is left at its end there is no rest.
 
 use crate::analysis::cfg::Cfg;
-use crate::analysis::cost::{self, Lanes, Registers};
+use crate::analysis::cost::{self, Lanes};
 use crate::analysis::divergence::Divergence;
 use crate::analysis::dominators::Dominators;
 use crate::analysis::lines::Line;
 use crate::analysis::loops::{Loop, Loops};
 use crate::analysis::masking;
 use crate::ir::*;
+use crate::target::Registers;
 use crate::transform::copy::{Copies, copy};
 use crate::transform::normalize::normalize;
 use cranelift_entity::{EntitySet, SecondaryMap};

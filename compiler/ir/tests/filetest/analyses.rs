@@ -1,7 +1,6 @@
 //! Facts that the analyses find.
 
 use lockstep_ir::analysis::cfg::cfg;
-use lockstep_ir::analysis::cost::Registers;
 use lockstep_ir::analysis::divergence::{Facts, divergence};
 use lockstep_ir::analysis::dominators::dominators;
 use lockstep_ir::analysis::joins::Walks;
@@ -11,6 +10,7 @@ use lockstep_ir::analysis::loops::loops;
 use lockstep_ir::analysis::post_dominators::post_dominators;
 use lockstep_ir::analysis::waiting::waiting_loops;
 use lockstep_ir::ir::{Block, Function, Module, Value, block_text, inst_text, term_text};
+use lockstep_ir::target::{Registers, TargetInfo};
 use lockstep_ir::testing::script::{Fact, Script};
 use lockstep_ir::transform::all_true;
 use lockstep_ir::transform::unmasked_loops::{self, Known, Refusal};
@@ -146,7 +146,7 @@ pub fn versions(module: &Module) -> Vec<Fact> {
             let tree = dominators(&graph);
             let forest = loops(&graph, &tree);
             let divergent = divergence(f, &facts, &graph, &forest);
-            let registers = Registers { bits: 512, width: 16 };
+            let registers = Registers { target: TargetInfo::of_bits(512), width: 16 };
             let lines = lines(f, graph.rpo(), &divergent.shapes, registers.width);
             let known =
                 Known { cfg: &graph, tree: &tree, forest: &forest, found: &divergent, lines: &lines, registers };

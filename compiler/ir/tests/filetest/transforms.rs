@@ -15,6 +15,7 @@ use lockstep_ir::plan::kernel_state::{KernelState, Request};
 use lockstep_ir::plan::pass_runner::run_pass;
 use lockstep_ir::plan::passes::{PASSES, Pass, find_pass};
 use lockstep_ir::report::Notes;
+use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::run_line;
 use lockstep_ir::testing::script::Script;
 use lockstep_ir::transform::dce::dce;
@@ -110,7 +111,13 @@ fn request(script: &Script) -> Request {
             _ => panic!("no bound is {name:?}"),
         }
     }
-    Request { vectorize: Vectorize::Gangs(gangs), register_bits: 512, bounds, only_needed: false, against: None }
+    Request {
+        vectorize: Vectorize::Gangs(gangs),
+        target: TargetInfo::of_bits(512),
+        bounds,
+        only_needed: false,
+        against: None,
+    }
 }
 
 /// Runs a test of passes; `None` if there is none of this name.

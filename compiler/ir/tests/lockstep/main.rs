@@ -9,6 +9,7 @@ use lockstep_ir::analysis::pointees::pointees;
 use lockstep_ir::interp::{Memory, STEP_LIMIT, run, run_gangs};
 use lockstep_ir::ir::{Block, Function, InstData, Kernel, Module, SlotLayout};
 use lockstep_ir::report::Notes;
+use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::plan_gangs;
 use lockstep_ir::testing::{Generated, Shape, random_kernel};
 use lockstep_ir::transform::barriers::barriers;
@@ -138,8 +139,14 @@ fn check_slots(seed: u64, shape: Shape) -> usize {
         for gangs in [gangs, versioned, Gangs { configuration: Configuration::UniVal, ..gangs }] {
             let mut module = g.module.clone();
             barriers(&mut module.kernels[0]);
-            let planned =
-                plan_gangs(&g.module, &mut module.kernels[0], gangs, 256, &LaunchFacts::default(), &Notes::default());
+            let planned = plan_gangs(
+                &g.module,
+                &mut module.kernels[0],
+                gangs,
+                TargetInfo::of_bits(256),
+                &LaunchFacts::default(),
+                &Notes::default(),
+            );
             planned.unwrap_or_else(|reason| panic!("seed {seed}: {reason}"));
             if let Err(errors) = verify(&module, Stage::Linearized) {
                 panic!("seed {seed}: {}\nfrom\n{}\nto\n{module}", errors[0], g.module);

@@ -77,7 +77,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let numbers = b.build_and(self.vector(lane)?, emit.splat(last.into(), width)?, "")?;
         let ty = self.ty(arg);
         let is_number = !matches!(ty, Type::Ptr(_)) && ty.bits() <= 64;
-        let moved = match self.around.emit.extensions.permutes && width == PERMUTED && is_number {
+        let moved = match self.around.emit.target.permutes && width == PERMUTED && is_number {
             true => self.permuted(ty, values, numbers)?,
             false => self.through_memory(ty, values, numbers)?,
         };

@@ -10,6 +10,8 @@ use inkwell::values::{BasicValueEnum, IntValue, VectorValue};
 use lockstep_ir::ir::{
     BinaryOp, FastMath, Inst, InstData, InstNode, IntFlags, Ordering, Query, TernaryOp, UnaryOp, Value,
 };
+use lockstep_ir::plan::Widening;
+use lockstep_ir::plan::held_forms::tells_lanes;
 use lockstep_ir::plan::value_form::Form;
 use lockstep_protocol::configuration::Configuration;
 use lockstep_protocol::types::{Space, Type};
@@ -34,7 +36,12 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         self.around.emit.scopes.come_from(self.origins.of_access(&node.data));
         let values = self.results(inst)?;
         for (&result, value) in self.body.insts[inst].results.iter().zip(values) {
-            self.values[result] = Some(self.formed(result, value)?);
+            let held = self.formed(result, value)?;
+            debug_assert!(
+                self.uses[result] == 0 || held.form() == self.plan.accesses.forms.of(self.body, result),
+                "{result} is not held as the plan says"
+            );
+            self.values[result] = Some(held);
         }
         Ok(())
     }
@@ -65,10 +72,8 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let uniform = |value: BasicValueEnum<'ctx>| Held::Affine(value, 0);
         let done = |emitted: Emitted<()>| emitted.map(|()| Vec::new());
         let held = match &node.data {
-            InstData::Load { ptr, offset, access } => {
-                return self.load(node, *ptr, *offset, *access);
-            }
-            InstData::Store { ptr, offset, access, args } => return done(self.store(*ptr, *offset, *access, args)),
+            InstData::Load { .. } => return self.load(inst),
+            InstData::Store { args, .. } => return done(self.store(inst, args)),
             InstData::LiveLoad { live } => self.live_load(*live, result)?,
             InstData::LiveStore { live, arg } => return done(self.live_store(*live, *arg)),
             InstData::MemCopy { dst, src, len, overlap, volatile } => {
@@ -170,7 +175,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                     Held::Affine(self.base_of(value, lane, stride)?, stride)
                 }
                 Form::Affine(stride) => Held::Affine(self.compute(data, node, Lanes::First)?, stride),
-                Form::Runs(stride) if self.are_operands_alike(data) => {
+                Form::Runs(stride) if self.plan.accesses.forms.has_alike_rows(node.results[0]) => {
                     self.runs(vec![self.compute(data, node, Lanes::Run(0))?], stride)?
                 }
                 Form::Runs(stride) => {
@@ -186,9 +191,8 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
 
     /// Whether a query tells each lane one more than the one before.
     pub(super) fn is_lanes(&self, query: Query, dim: u8) -> bool {
-        let along = usize::from(dim) == self.around.widening.layout.dim();
-        query == Query::LinearId
-            || along && self.around.widening.run.is_none() && matches!(query, Query::GlobalId | Query::LocalId)
+        let Widening { layout, run, .. } = self.around.widening;
+        tells_lanes(query, dim, *layout, run.is_some())
     }
 
     pub(super) fn is_uniform(&self, value: Value) -> bool {
@@ -219,7 +223,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             Lanes::Run(run) => self.in_run(arg, run),
             Lanes::All => Ok(self.vector(arg)?.into()),
         };
-        let estimates = emit.extensions.estimates && matches!(lanes, Lanes::All);
+        let estimates = emit.target.estimates && matches!(lanes, Lanes::All);
         let frozen = |value| if speculates { self.freeze(value) } else { Ok(value) };
         let body_const = |value| self.body.const_bits(value);
         let ty = node.results.first().map_or(Type::BOOL, |&result| self.ty(result));

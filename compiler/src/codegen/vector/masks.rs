@@ -2,10 +2,9 @@
 
 use super::GangCode;
 use crate::codegen::emit::Emitted;
-use crate::codegen::storage::SlotHome;
 use inkwell::IntPredicate;
 use inkwell::values::{BasicValueEnum, IntValue, VectorValue};
-use lockstep_ir::ir::{InstData, Value};
+use lockstep_ir::ir::Value;
 
 /// The lanes that run a block, where these are not all.
 #[derive(Clone, Copy)]
@@ -25,24 +24,6 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 Ok(Some(Mask { lanes: self.active(mask)?, may_be_empty }))
             }
             None => Ok(self.gang.entry.map(|lanes| Mask { lanes, may_be_empty: false })),
-        }
-    }
-
-    /// The lanes that access memory at `ptr` in the current block; none: all lanes. Lanes without a work-item may
-    /// access their own copy of a private variable where lane 0 accesses its own.
-    pub(super) fn access_mask(&self, ptr: Value) -> Emitted<Option<Mask<'ctx>>> {
-        let of_block = self.plan.masks[self.block].is_some();
-        if !of_block && self.gang.entry.is_some() && self.is_in_own_copy(ptr) { Ok(None) } else { self.mask() }
-    }
-
-    /// Whether an address is in each lane so far into a private variable of which all lanes of the gang have a copy.
-    fn is_in_own_copy(&self, ptr: Value) -> bool {
-        match self.definition(ptr) {
-            Some(InstData::SlotAddr { slot }) => {
-                matches!(self.around.storage.slots[*slot], SlotHome::Stack | SlotHome::Worker(_))
-            }
-            Some(InstData::PtrAdd { base, offset, .. }) => self.is_uniform(*offset) && self.is_in_own_copy(*base),
-            _ => false,
         }
     }
 

@@ -6,7 +6,7 @@
 //! elements of a lane have in common is spread.
 
 use super::GangCode;
-use super::memory::Rows;
+use super::memory::WideCode;
 use super::values::Held;
 use crate::codegen::emit::Emitted;
 use crate::codegen::error::CodegenError;
@@ -39,16 +39,20 @@ pub(super) fn uses(body: &Function) -> SecondaryMap<Value, u32> {
 impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// The elements of rows in memory's order, of all lanes, where computing them so takes fewer shuffles than bringing
     /// them into it.
-    pub(super) fn in_memory_order(&self, rows: Rows<'ctx>, elements: &[Value]) -> Emitted<Option<VectorValue<'ctx>>> {
-        let in_rows = rows.row == rows.count
-            && !rows.reversed
+    pub(super) fn in_memory_order(
+        &self,
+        rows: WideCode<'ctx>,
+        elements: &[Value],
+    ) -> Emitted<Option<VectorValue<'ctx>>> {
+        let in_rows = rows.wide.is_dense()
+            && !rows.wide.is_reversed()
             && self.around.emit.memory_ty(rows.ty) == self.around.emit.ty(rows.ty);
         let pays = || self.shuffles(elements, DEEPEST) < Self::shuffles_of(elements);
         if elements.len() < 2 || !in_rows || !pays() {
             return Ok(None);
         }
         let registers = self.computed(elements, DEEPEST)?;
-        self.around.emit.joined(&registers, rows.row * self.around.width()).map(Some)
+        self.around.emit.joined(&registers, rows.wide.row * self.around.width()).map(Some)
     }
 
     /// Registers' worth of shuffles that bring elements from the lanes' order into memory's.

@@ -6,27 +6,19 @@
 //! nothing for the others ([`masks`]), and nothing in it may be poison, since it is computed for lanes that
 //! never meant to.
 
-mod absent_rows;
 mod across;
 mod atomics;
 mod bounds;
-mod chunks;
-mod columns;
 mod division;
-mod elsewhere;
 mod gangs;
 mod instructions;
 mod lanewise;
-mod lines;
-mod masked_loads;
 mod masks;
 mod memory;
 mod memory_order;
 mod notes;
-mod one_by_one;
 mod roots;
 mod runs;
-mod streams;
 mod turns;
 mod values;
 
@@ -37,16 +29,16 @@ use super::emit::{Emit, Emitted, vector_of};
 use super::frame::Frame;
 use super::groups::{Group, Item};
 use super::region::Exits;
-use super::storage::{SlotHome, Storage};
 use crate::codegen::error::CodegenError;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use inkwell::basic_block::BasicBlock;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, PhiValue, PointerValue, VectorValue};
 use lockstep_ir::analysis::cfg::cfg;
-use lockstep_ir::analysis::lines::{Line, lines};
 use lockstep_ir::analysis::origins::Origins;
 use lockstep_ir::ir::{Block, BlockCall, Function, InstData, Kernel, Slot, SourceLoc, Terminator, Value};
+use lockstep_ir::plan::access_lowering::region::GangKind;
+use lockstep_ir::plan::storage::{SlotHome, Storage};
 use lockstep_ir::plan::value_form::Form;
 use lockstep_ir::plan::{RegionPlan, Widening};
 use lockstep_ir::report::Notes;
@@ -93,6 +85,13 @@ pub struct Gang<'ctx> {
     pub entry: Option<VectorValue<'ctx>>,
 }
 
+impl Gang<'_> {
+    /// Which lanes have a work-item.
+    fn kind(&self) -> GangKind {
+        if self.entry.is_some() { GangKind::Partial } else { GangKind::Whole }
+    }
+}
+
 /// Emits one region for one gang.
 pub struct GangCode<'a, 'ctx, 'm> {
     around: Around<'a, 'ctx, 'm>,
@@ -103,12 +102,6 @@ pub struct GangCode<'a, 'ctx, 'm> {
     block: Block,
     /// Where the instruction that is emitted comes from.
     loc: SourceLoc,
-    /// Values whose lanes lie on a line if no index wraps.
-    lines: SecondaryMap<Value, Option<Line>>,
-    /// The same of a tile's rows.
-    row_lines: SecondaryMap<Value, Option<Line>>,
-    /// The same of its columns.
-    column_lines: SecondaryMap<Value, Option<Line>>,
     /// Where addresses come from.
     origins: Origins,
     /// Results of atomic operations that something uses.
@@ -133,7 +126,6 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
         body: &'a Function,
         plan: &'a RegionPlan,
     ) -> Emitted<Exits<'ctx>> {
-        let (graph, row) = (cfg(body), around.widening.run);
         let mut code = GangCode {
             around,
             gang,
@@ -141,9 +133,6 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
             plan,
             block: body.entry(),
             loc: SourceLoc::default(),
-            lines: lines(body, graph.rpo(), &plan.shapes, around.width()),
-            row_lines: row.map(|row| lines(body, graph.rpo(), &plan.runs, row)).unwrap_or_default(),
-            column_lines: row.map(|_| lines(body, graph.rpo(), &plan.columns, around.runs())).unwrap_or_default(),
             origins: Origins::of(around.kernel, body, around.emit.scopes.apart()),
             old_values: atomics::used_old_values(body),
             uses: memory_order::uses(body),

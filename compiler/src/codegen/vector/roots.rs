@@ -14,7 +14,7 @@ use inkwell::FloatPredicate;
 use inkwell::types::VectorType;
 use inkwell::values::VectorValue;
 
-/// Of machines with `Extensions::estimates`.
+/// Of machines with `TargetInfo::estimates`.
 impl<'ctx> Emit<'ctx, '_> {
     /// One over the square root of each lane's float.
     pub(super) fn reciprocal_root(&self, x: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {

@@ -9,9 +9,7 @@ use super::values::Held;
 use crate::codegen::emit::Emitted;
 use crate::codegen::error::CodegenError;
 use inkwell::values::{BasicValueEnum, VectorValue};
-use lockstep_ir::ir::{InstData, Query, Value};
-use lockstep_ir::plan::access_lowering::{AccessClass, Direction, classify};
-use lockstep_protocol::types::Type;
+use lockstep_ir::ir::{Query, Value};
 
 /// One scalar per row.
 type Bases<'a, 'ctx> = &'a [BasicValueEnum<'ctx>];
@@ -66,40 +64,16 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         self.runs((0..self.around.runs()).map(row).collect::<Emitted<_>>()?, 0)
     }
 
-    /// Whether rows have the same operands.
-    pub(super) fn are_operands_alike(&self, data: &InstData) -> bool {
-        let mut alike = true;
-        data.for_each_arg(|arg| {
-            alike &= match self.held(arg) {
-                Ok(Held::Affine(_, 0)) => true,
-                Ok(Held::Runs(bases, _)) => self.are_alike(&bases),
-                _ => false,
-            }
-        });
-        alike
-    }
-
-    /// Whether rows have the same.
-    pub(super) fn are_alike(&self, bases: Bases<'_, 'ctx>) -> bool {
-        bases.iter().all(|&base| base == bases[0])
-    }
-
-    /// Whether the accesses of a row's lanes lie side by side.
-    pub(super) fn are_rows(&self, stride: i64, ty: Type, count: usize, direction: Direction) -> bool {
-        let class = classify(Some(stride), ty.bytes(), count as u32, self.row(), direction);
-        matches!(class, AccessClass::Rows { .. })
-    }
-
-    /// One scalar load per row; its values.
+    /// One scalar load per row, or one for all; its values.
     pub(super) fn load_of_runs(
         &self,
         bases: Bases<'_, 'ctx>,
         mask: Option<Mask<'ctx>>,
+        once: bool,
         count: usize,
         one: impl Fn(BasicValueEnum<'ctx>) -> Emitted<Vec<BasicValueEnum<'ctx>>>,
     ) -> Emitted<Vec<Held<'ctx>>> {
         let mut rows = Vec::new();
-        let once = mask.is_none() && self.are_alike(bases);
         for run in 0..if once { 1 } else { self.around.runs() } {
             rows.push(self.guarded(self.run_mask(mask, run)?, || one(bases[run as usize]))?);
         }
@@ -107,18 +81,19 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         (0..count).map(element).collect()
     }
 
-    /// Loads the vectors of each row and puts them together.
+    /// Loads the vectors of each row, or of one for all, and puts them together.
     pub(super) fn load_runs(
         &self,
         bases: Bases<'_, 'ctx>,
         mask: Option<Mask<'ctx>>,
+        once: bool,
         load: impl Fn(BasicValueEnum<'ctx>, Option<Mask<'ctx>>) -> Emitted<Vec<VectorValue<'ctx>>>,
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
         let mut rows: Vec<Vec<VectorValue<'ctx>>> = Vec::new();
         for run in 0..self.around.runs() {
             let base = bases[run as usize];
             match rows.last() {
-                Some(last) if mask.is_none() && base == bases[run as usize - 1] => rows.push(last.clone()),
+                Some(last) if once => rows.push(last.clone()),
                 _ => {
                     let mask = self.run_mask(mask, run)?;
                     rows.push(self.of_lanes(self.row(), || load(base, mask))?);

@@ -6,6 +6,7 @@ use crate::codegen::error::CodegenError;
 use inkwell::types::VectorType;
 use inkwell::values::{AsValueRef, BasicValueEnum, IntValue, PointerValue, VectorValue};
 use lockstep_ir::ir::{FastMath, UnaryOp, Value, ValueDef};
+use lockstep_ir::plan::value_form::Form;
 use lockstep_protocol::types::Type;
 use std::rc::Rc;
 
@@ -21,11 +22,12 @@ pub enum Held<'ctx> {
 }
 
 impl<'ctx> Held<'ctx> {
-    /// What each lane has more than the one before, if that is a constant.
-    pub fn stride(&self) -> Option<i64> {
-        match self {
-            Held::Affine(_, stride) => Some(*stride),
-            Held::Runs(..) | Held::Vector(_) => None,
+    /// The form that the plan calls it.
+    pub fn form(&self) -> Form {
+        match *self {
+            Held::Affine(_, stride) => Form::Affine(stride),
+            Held::Runs(_, stride) => Form::Runs(stride),
+            Held::Vector(_) => Form::Vector,
         }
     }
 }

@@ -6,6 +6,8 @@ use crate::analysis::divergence::{Facts, divergence};
 use crate::analysis::dominators::dominators;
 use crate::analysis::loops::loops;
 use crate::ir::{Module, parse_module};
+use crate::plan::access_lowering::price::{GATHER, REWRITTEN, SCATTER};
+use crate::target::TargetInfo;
 
 /// What a kernel of two buffers and a number costs a work-item and a gang of 16.
 fn of(code: &str) -> (u64, u64) {
@@ -29,7 +31,7 @@ fn of_loops(code: &str, in_turn: fn(&Loops) -> Vec<Loop>) -> Costs {
     let graph = cfg(f);
     let forest = loops(&graph, &dominators(&graph));
     let found = divergence(f, &facts, &graph, &forest);
-    let registers = Registers { bits: 512, width: 16 };
+    let registers = Registers { target: TargetInfo::of_bits(512), width: 16 };
     whole(f, &graph, &forest, &found, None, registers, &in_turn(&forest))
 }
 

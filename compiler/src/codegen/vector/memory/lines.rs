@@ -1,31 +1,18 @@
 //! Accesses whose lanes lie side by side unless an index wraps: gangs ask, as lane 0's index tells, or that of the first
 //! lane of each row or column of a tile.
 
-use super::GangCode;
-use super::columns::Places;
-use super::values::Held;
+use super::super::GangCode;
+use super::super::values::Held;
 use crate::codegen::emit::Emitted;
 use crate::codegen::error::CodegenError;
 use inkwell::IntPredicate;
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue, VectorValue};
 use lockstep_ir::analysis::lines::{Line, first_indices};
 use lockstep_ir::ir::{BinaryOp, FastMath, InstData, IntFlags, UnaryOp, Value, ValueDef};
-use lockstep_ir::plan::access_lowering::{AccessClass, Direction, classify};
-use lockstep_protocol::types::Type;
+use lockstep_ir::plan::access_lowering::Along;
 
 /// How much more often no index wraps, as LLVM's weights of a branch.
 const OFTEN: u64 = 2000;
-
-/// Which lanes lie on a line.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Along {
-    /// All of the gang.
-    Gang,
-    /// Those of a tile's row, each of which has its own.
-    Rows,
-    /// Those of a tile's column, each of which has its own.
-    Columns,
-}
 
 /// A line on which an address' lanes lie if nothing wraps.
 #[derive(Clone, Copy)]
@@ -36,25 +23,21 @@ pub(super) struct Straight<'a> {
     pub along: Along,
 }
 
-impl<'ctx> GangCode<'_, 'ctx, '_> {
-    /// The line on which an address' lanes lie if nothing wraps, where that makes an access of `count` elements a wide
-    /// one, one a row or one a column.
-    pub(super) fn line(&self, ptr: Value, ty: Type, count: usize, direction: Direction) -> Option<Straight<'_>> {
-        let all = [(&self.lines, self.around.width(), Along::Gang), (&self.row_lines, self.row(), Along::Rows)];
-        let found = all.into_iter().find_map(|(lines, width, along)| {
-            let line = lines[ptr].as_ref()?;
-            let class = classify(Some(line.stride), ty.bytes(), count as u32, width, direction);
-            matches!(class, AccessClass::Rows { .. }).then_some(Straight { line, along })
-        });
-        found.or_else(|| self.column_line(ptr, ty, count))
-    }
+/// Where the lanes of an access turned out to be.
+pub(super) enum Whereabouts<'ctx> {
+    /// On lines, of which these are the first lanes' addresses: one a line.
+    OnLine(Vec<BasicValueEnum<'ctx>>),
+    /// Anywhere: an index wraps.
+    Wrapped(VectorValue<'ctx>),
+}
 
+impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// Does what `access` emits for addresses on a line if no lane wraps, and for any addresses if one does.
     pub(super) fn on_line_or_not(
         &self,
         ptr: Value,
         straight: Straight<'_>,
-        access: impl Fn(Places<'ctx>) -> Emitted<Vec<VectorValue<'ctx>>>,
+        access: impl Fn(Whereabouts<'ctx>) -> Emitted<Vec<VectorValue<'ctx>>>,
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emit = self.around.emit;
         let none_wraps = self.none_wraps(straight)?;
@@ -63,27 +46,22 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let branch = emit.builder.build_conditional_branch(none_wraps, blocks[0], blocks[1])?;
         self.expect_first(branch)?;
         let is_on_line = |value: Value| match straight.along {
-            Along::Gang => self.lines[value].is_some(),
-            Along::Rows => self.row_lines[value].is_some(),
-            Along::Columns => self.column_lines[value].is_some(),
+            Along::Gang => self.plan.accesses.lines[value].is_some(),
+            Along::Rows => self.plan.accesses.row_lines[value].is_some(),
+            Along::Columns => self.plan.accesses.column_lines[value].is_some(),
         };
         let mut ends = Vec::new();
         for (block, on_line) in blocks.into_iter().zip([true, false]) {
             emit.at(block);
             // Computed here, so that what is needed for the one way is not for the other.
-            let values = if on_line {
-                let stride = straight.line.stride;
+            let whereabouts = if on_line {
                 let first = |line: u32| self.again(ptr, &is_on_line, &|value| self.first_on(straight, value, line));
-                let firsts = (0..self.lines_of(straight)).map(first).collect::<Emitted<Vec<_>>>()?;
-                access(match straight.along {
-                    Along::Gang => Places::Of(Held::Affine(firsts[0], stride)),
-                    Along::Rows => Places::Of(self.runs(firsts, stride)?),
-                    Along::Columns => Places::Columns(firsts),
-                })?
+                Whereabouts::OnLine((0..self.lines_of(straight)).map(first).collect::<Emitted<_>>()?)
             } else {
                 let each = self.again(ptr, &is_on_line, &|value| self.vector(value).map(Into::into))?;
-                access(Places::Of(Held::Vector(each.into_vector_value())))?
+                Whereabouts::Wrapped(each.into_vector_value())
             };
+            let values = access(whereabouts)?;
             ends.push((values, emit.here()?));
             emit.builder.build_unconditional_branch(behind)?;
         }
@@ -167,7 +145,11 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
 
     /// An address in one lane. What only makes addresses of numbers is computed for that lane, so that of the vectors
     /// only the numbers are needed, which often come from memory and can be read there one by one.
-    pub(super) fn lane_address(&self, ptr: Value, lane: IntValue<'ctx>) -> Emitted<PointerValue<'ctx>> {
+    pub(in crate::codegen::vector) fn lane_address(
+        &self,
+        ptr: Value,
+        lane: IntValue<'ctx>,
+    ) -> Emitted<PointerValue<'ctx>> {
         let makes_addresses = |value: Value| {
             let constant = |value| self.body.const_bits(value).is_some();
             let varies = matches!(self.held(value), Ok(Held::Vector(_)));

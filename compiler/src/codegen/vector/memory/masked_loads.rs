@@ -5,7 +5,7 @@
 //! (the pass "X86 Avoid Store Forwarding Blocks"). So there each register's lanes are loaded by the machine's own
 //! instruction, of which LLVM asks nothing. It looks at the highest bit of each lane.
 
-use super::GangCode;
+use super::super::GangCode;
 use crate::codegen::emit::{Emit, Emitted, vector_of};
 use crate::codegen::error::CodegenError;
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -31,7 +31,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     ) -> Emitted<(VectorValue<'ctx>, Vec<InstructionValue<'ctx>>)> {
         let emit = self.around.emit;
         let bits = element_bits(ty);
-        if self.around.emit.extensions.masks_in_vectors && AVX.iter().any(|&(_, theirs, _)| theirs == bits) {
+        if self.around.emit.target.masks_in_vectors && AVX.iter().any(|&(_, theirs, _)| theirs == bits) {
             return emit.avx_load(ty, start, lanes, bits);
         }
         let args = [start.into(), lanes.into(), ty.const_zero().into()];

@@ -4,57 +4,16 @@
 //! The lanes of each column are one wide access, and the tile is transposed in registers: where scatters write one
 //! element of as many cache lines as a gang has lanes, each column is a piece of one line.
 
-use super::GangCode;
-use super::lines::{Along, Straight};
-use super::values::Held;
+use super::super::GangCode;
 use crate::codegen::emit::{Emit, Emitted};
 use inkwell::values::{BasicValueEnum, VectorValue};
 use lockstep_ir::ir::Value;
-use lockstep_ir::plan::access_lowering::{Direction, is_plain};
-use lockstep_protocol::types::Type;
-
-/// Where the lanes of a gang access memory.
-#[derive(Clone)]
-pub(super) enum Places<'ctx> {
-    /// At these addresses.
-    Of(Held<'ctx>),
-    /// Side by side in each column, of which these are the first lanes'.
-    Columns(Vec<BasicValueEnum<'ctx>>),
-}
 
 impl<'ctx> GangCode<'_, 'ctx, '_> {
-    /// Where lanes access memory whose addresses are these, if no line tells.
-    pub(super) fn places(
-        &self,
-        ptr: Value,
-        held: Held<'ctx>,
-        ty: Type,
-        count: usize,
-        direction: Direction,
-    ) -> Emitted<Places<'ctx>> {
-        let along_row = match held {
-            Held::Affine(..) => true,
-            Held::Runs(_, stride) => self.are_rows(stride, ty, count, direction),
-            Held::Vector(_) => false,
-        };
-        let by_column = |stride| self.goes_by_column(stride, ty, count);
-        if along_row || !self.plan.columns[ptr].stride().is_some_and(by_column) {
-            return Ok(Places::Of(held));
-        }
+    /// The addresses of the first lane of each column.
+    pub(super) fn column_bases(&self, ptr: Value) -> Emitted<Vec<BasicValueEnum<'ctx>>> {
         let first = |column| Ok(self.lane_address(ptr, self.around.emit.const64(column))?.into());
-        Ok(Places::Columns((0..u64::from(self.row())).map(first).collect::<Emitted<_>>()?))
-    }
-
-    /// The line on which a column's lanes lie if nothing wraps, where that makes an access one a column.
-    pub(super) fn column_line(&self, ptr: Value, ty: Type, count: usize) -> Option<Straight<'_>> {
-        let line = self.column_lines[ptr].as_ref()?;
-        self.goes_by_column(line.stride, ty, count).then_some(Straight { line, along: Along::Columns })
-    }
-
-    /// Whether all lanes access memory, column by column.
-    fn goes_by_column(&self, stride: i64, ty: Type, count: usize) -> bool {
-        let all = self.plan.masks[self.block].is_none() && self.gang.entry.is_none();
-        all && self.around.runs() > 1 && is_plain(stride, ty, count)
+        (0..u64::from(self.row())).map(first).collect()
     }
 
     /// Loads the vector of each column and puts their lanes where they belong.

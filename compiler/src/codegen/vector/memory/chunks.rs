@@ -4,49 +4,36 @@
 //! are one load, and registers of them are transposed in parts of sixteen bytes, which costs a shuffle of two operands for
 //! an element and a register, and on the way another one or none.
 
-use super::GangCode;
-use super::masks::Mask;
-use super::values::Held;
+use super::super::GangCode;
+use super::super::masks::Mask;
+use super::super::values::Held;
 use crate::codegen::emit::{Emitted, vector_of};
 use inkwell::types::VectorType;
 use inkwell::values::{BasicValueEnum, InstructionOpcode, InstructionValue, IntValue, PointerValue, VectorValue};
 use lockstep_ir::analysis::addresses::{self, Extended};
 use lockstep_ir::ir::Value;
-use lockstep_ir::plan::access_lowering::Direction;
+use lockstep_ir::plan::access_lowering::{CHUNK_BYTES, Direction, NARROWEST_SHUFFLED};
 use lockstep_protocol::types::Type;
 
-/// Bytes that a lane loads at once.
-pub(super) const CHUNK: u32 = 16;
-
-/// The narrowest number that is moved by itself: shuffles of narrower ones take more steps.
-const NARROWEST: u32 = 4;
-
 impl<'ctx> GangCode<'_, 'ctx, '_> {
-    /// Whether so many lanes' chunks of elements of a type are taken apart by shuffles.
-    pub(super) fn has_chunks(&self, ty: Type) -> bool {
-        let bytes = ty.bytes();
-        bytes.is_power_of_two() && bytes < CHUNK && self.wide.get() >= CHUNK / bytes.max(NARROWEST)
-    }
-
-    /// Each lane's chunk at the places that are so many bytes on; the answer are all lanes' first elements, all their
+    /// Each lane's chunk at the places that are so many bytes on and so aligned; the answer are all lanes' first elements, all their
     /// second ones, and so on.
     pub(super) fn load_chunks(
         &self,
         ty: Type,
         (ptr, held): (Value, &Held<'ctx>),
-        bytes: i64,
-        align: u32,
+        (bytes, align): (i64, u32),
         mask: Option<Mask<'ctx>>,
         mark: impl Fn(InstructionValue<'ctx>),
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emit = self.around.emit;
         let width = self.wide.get();
         let number = match ty.bytes() {
-            bytes if bytes < NARROWEST => emit.int(8 * NARROWEST).into(),
+            bytes if bytes < NARROWEST_SHUFFLED => emit.int(8 * NARROWEST_SHUFFLED).into(),
             _ => emit.memory_ty(ty),
         };
-        let together = (NARROWEST / ty.bytes()).max(1);
-        let numbers = CHUNK / (together * ty.bytes());
+        let together = (NARROWEST_SHUFFLED / ty.bytes()).max(1);
+        let numbers = CHUNK_BYTES / (together * ty.bytes());
         let chunk = vector_of(number, numbers);
         let places = self.places_of_chunks(ptr, held, bytes, mask)?;
         let load = |&place: &PointerValue<'ctx>| {
@@ -87,7 +74,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         match (mask, held) {
             (Some(mask), _) => {
                 let places = self.places_of_elements(held, bytes)?;
-                each(emit.elsewhere(Direction::Load, places, mask.lanes)?.0)
+                each(emit.redirect(Direction::Load, places, mask.lanes)?.0)
             }
             (None, Held::Affine(..)) => {
                 let place = |lane| emit.away(self.lane(ptr, lane)?.into_pointer_value(), bytes);

@@ -3,16 +3,14 @@
 //! LLVM takes a 64-bit address of each lane from a vector. Mostly these are one address and, lane by lane, an offset that
 //! fits 32 bits: of those a register holds twice as many, two leave it together, and the machine adds the address to them.
 
-use super::GangCode;
+use super::super::GangCode;
 use crate::codegen::emit::Emitted;
 use crate::codegen::error::CodegenError;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, InstructionOpcode, IntValue, PointerValue, VectorValue};
-use lockstep_ir::ir::{BinaryOp, InstData, UnaryOp, Value, ValueDef};
-use lockstep_protocol::types::{Space, Type};
-
-/// The widest element that an address mode multiplies an offset with, in bytes, as the power of two.
-const MOST_SHIFT: u128 = 3;
+use lockstep_ir::ir::Value;
+use lockstep_ir::plan::access_lowering::common_base::{CommonBase, LaneOffsets};
+use lockstep_protocol::types::Type;
 
 /// Where the lanes' elements are.
 pub(super) struct Near<'ctx> {
@@ -23,76 +21,19 @@ pub(super) struct Near<'ctx> {
     shift: u32,
 }
 
-/// An address as the sum of what is the same for all lanes and what is not.
-struct Sum {
-    base: Value,
-    uniform: Vec<Value>,
-    varying: Vec<Value>,
-    /// Whether what is not the same leads from one place of an object to another one of it.
-    inbounds: bool,
-}
-
 impl<'ctx> GangCode<'_, 'ctx, '_> {
-    /// The lanes' addresses, `offset` bytes on, if they are known to be near a common one.
-    pub(super) fn near(&self, ptr: Value, offset: i64) -> Emitted<Option<Near<'ctx>>> {
-        if self.wide.get() < 2 {
-            return Ok(None);
-        }
-        let Some(sum) = self.sum(ptr) else { return Ok(None) };
-        let (narrow, signed, shift) = match *sum.varying {
-            [one] if self.narrow_offset(one).is_some() => match self.narrow_offset(one) {
-                Some((narrow, signed, shift)) => (self.vector(narrow)?, signed, shift),
-                None => return Ok(None),
-            },
-            // Objects of local memory are small, and their places no farther from each other.
-            _ if sum.inbounds && self.space(ptr) == Space::Local => (self.sum_of(&sum.varying)?, true, 0),
-            _ => return Ok(None),
+    /// The lanes' addresses, `bytes` bytes on.
+    pub(super) fn near(&self, common: &CommonBase, bytes: i64) -> Emitted<Near<'ctx>> {
+        let (offsets, signed, shift) = match &common.offsets {
+            &LaneOffsets::Narrow { offset, signed, shift } => (self.vector(offset)?, signed, shift),
+            LaneOffsets::Sum(parts) => (self.sum_of(parts)?, true, 0),
         };
         let emit = self.around.emit;
-        let mut base = self.first(sum.base)?.into_pointer_value();
-        for uniform in sum.uniform {
+        let mut base = self.first(common.base)?.into_pointer_value();
+        for &uniform in &common.uniform {
             base = emit.offset(base, self.first(uniform)?.into_int_value(), false)?;
         }
-        Ok(Some(Near { base: emit.away(base, offset)?, offsets: narrow, signed, shift }))
-    }
-
-    /// An address taken apart; none if not all lanes' have a base in common.
-    fn sum(&self, ptr: Value) -> Option<Sum> {
-        let mut sum = Sum { base: ptr, uniform: Vec::new(), varying: Vec::new(), inbounds: true };
-        while !self.is_uniform(sum.base) {
-            let InstData::PtrAdd { base, offset, inbounds } = *self.definition(sum.base)? else { return None };
-            match self.is_uniform(offset) {
-                true => sum.uniform.push(offset),
-                false => {
-                    sum.varying.push(offset);
-                    sum.inbounds &= inbounds;
-                }
-            }
-            sum.base = base;
-        }
-        Some(sum)
-    }
-
-    /// The 32 bits that are all there is to an offset, whether they are a signed number, and how far they are shifted.
-    fn narrow_offset(&self, offset: Value) -> Option<(Value, bool, u32)> {
-        match *self.definition(offset)? {
-            InstData::Unary { op: op @ (UnaryOp::Sext | UnaryOp::Zext), arg, .. } if self.ty(arg) == Type::I32 => {
-                Some((arg, op == UnaryOp::Sext, 0))
-            }
-            InstData::Binary { op: BinaryOp::Shl, args: [offset, by], .. } => {
-                let by = self.body.const_bits(by).filter(|&by| by <= MOST_SHIFT)?;
-                let (narrow, signed, shift) = self.narrow_offset(offset).filter(|&(.., shift)| shift == 0)?;
-                Some((narrow, signed, shift + by as u32))
-            }
-            _ => None,
-        }
-    }
-
-    pub(super) fn definition(&self, value: Value) -> Option<&InstData> {
-        match self.body.values[value].def {
-            ValueDef::Result(inst, _) => Some(&self.body.insts[inst].data),
-            _ => None,
-        }
+        Ok(Near { base: emit.away(base, bytes)?, offsets, signed, shift })
     }
 
     /// The lowest 32 bits of the lanes' sums.

@@ -3,8 +3,7 @@
 //! LLVM makes a branch for each lane of them, and branches on what data decide are mispredicted. Here every lane accesses
 //! something: those that are off a place that belongs to nobody else.
 
-use super::GangCode;
-use super::masks::Mask;
+use super::super::GangCode;
 use crate::codegen::emit::{Emit, Emitted};
 use crate::codegen::error::CodegenError;
 use inkwell::module::Linkage;
@@ -16,51 +15,28 @@ use lockstep_ir::plan::access_lowering::Direction;
 const WIDEST: u32 = 16;
 
 impl<'ctx> GangCode<'_, 'ctx, '_> {
-    /// Where the lanes of an access to elements of so many bits go that may lie anywhere, and which of them do.
-    pub(super) fn where_to(
+    /// Where the elements of so many bytes go that lie side by side from `start` on, of which these are on; and a mask for all
+    /// of them.
+    pub(super) fn redirect_row(
         &self,
         direction: Direction,
-        bits: u32,
-        places: VectorValue<'ctx>,
-        mask: Option<Mask<'ctx>>,
-    ) -> Emitted<(VectorValue<'ctx>, VectorValue<'ctx>)> {
-        let emit = self.around.emit;
-        let has_masks = match direction {
-            Direction::Load => emit.extensions.gathers,
-            Direction::Store => emit.extensions.scatters,
-        };
-        match mask {
-            Some(Mask { lanes, .. }) if !has_masks || bits < 32 => emit.elsewhere(direction, places, lanes),
-            mask => Ok((places, self.all_or(mask))),
-        }
-    }
-
-    /// The same for elements that lie side by side, if there are no masks for these; their number is that of `lanes`.
-    pub(super) fn where_to_in_row(
-        &self,
-        direction: Direction,
-        bits: u32,
+        bytes: u32,
         start: PointerValue<'ctx>,
         lanes: VectorValue<'ctx>,
-    ) -> Emitted<Option<(VectorValue<'ctx>, VectorValue<'ctx>)>> {
+    ) -> Emitted<(VectorValue<'ctx>, VectorValue<'ctx>)> {
         let emit = self.around.emit;
-        let has_masks = if bits < 32 { emit.extensions.masks_of_bytes } else { emit.extensions.masks };
-        // LLVM knows what constants are.
-        if has_masks || lanes.is_const() {
-            return Ok(None);
-        }
         let count = lanes.get_type().get_size();
-        let offset = |lane| emit.const64(u64::from(lane * bits / 8));
+        let offset = |lane| emit.const64(u64::from(lane * bytes));
         let offsets = VectorType::const_vector(&(0..count).map(offset).collect::<Vec<_>>());
         let starts = emit.splat(start.into(), count)?;
         let places = emit.offsets(starts.into(), offsets.into(), false)?.into_vector_value();
-        emit.elsewhere(direction, places, lanes).map(Some)
+        emit.redirect(direction, places, lanes)
     }
 }
 
 impl<'ctx> Emit<'ctx, '_> {
     /// The lanes' places, and of those that are off one that belongs to nobody; and a mask for all of them.
-    pub(super) fn elsewhere(
+    pub(super) fn redirect(
         &self,
         direction: Direction,
         places: VectorValue<'ctx>,

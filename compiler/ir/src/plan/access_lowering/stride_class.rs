@@ -1,12 +1,16 @@
-//! How a gang's memory access is done.
+//! How the lanes' accesses lie to each other, by what each lane's address is from the one before.
 //!
 //! Source: Karrenberg & Hack 2012, section 3.3 (uniform and consecutive accesses); Moll 2021, chapters 10
 //! and 11 (strides).
 
+use super::rejection::Reason;
 use lockstep_protocol::types::Type;
 
 /// The elements that one wide access may span.
 const WIDEST_SPAN: u32 = 256;
+
+/// Bytes of the widest element of which vectors are moved. Wider ones are not those of any register.
+const WIDEST_ELEMENT: u32 = 8;
 
 /// How the lanes' accesses lie to each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,34 +41,44 @@ pub enum Direction {
 /// The class of an access of `count` elements of `bytes` bytes by each of `width` lanes, whose addresses
 /// differ by `stride` from lane to lane.
 pub fn classify(stride: Option<i64>, bytes: u32, count: u32, width: u32, direction: Direction) -> AccessClass {
-    let Some(stride) = stride else {
-        return AccessClass::Scattered;
-    };
-    if stride == 0 {
+    if stride == Some(0) {
         return AccessClass::Uniform;
     }
-    let distance = stride.unsigned_abs();
-    // Wider elements are not those of any register.
-    if bytes > 8 || !distance.is_multiple_of(bytes.into()) {
-        return AccessClass::Scattered;
+    match find_row(stride, bytes, count, width, direction) {
+        Ok(row) => AccessClass::Rows { row, reversed: stride.is_some_and(i64::is_negative) },
+        Err(_) => AccessClass::Scattered,
     }
-    let row = distance / u64::from(bytes);
+}
+
+/// The elements from one lane to the next where the lanes' elements are one wide access.
+///
+/// # Errors
+///
+/// Why they are none.
+pub fn find_row(stride: Option<i64>, bytes: u32, count: u32, width: u32, direction: Direction) -> Result<u32, Reason> {
+    let stride = stride.ok_or(Reason::LanesAnywhere)?;
+    let distance = stride.unsigned_abs();
+    if bytes > WIDEST_ELEMENT {
+        return Err(Reason::WideElements(bytes));
+    }
+    if !distance.is_multiple_of(bytes.into()) {
+        return Err(Reason::BetweenElements(stride));
+    }
     // Where most of what lies between is of no use, an access per lane touches fewer cache lines.
     let sparsest = match direction {
         Direction::Load => 4 * count,
         Direction::Store => 2 * count,
     };
-    match u32::try_from(row) {
-        Ok(row) if row >= count && row <= sparsest && row * width <= WIDEST_SPAN => {
-            AccessClass::Rows { row, reversed: stride < 0 }
-        }
-        _ => AccessClass::Scattered,
+    match u32::try_from(distance / u64::from(bytes)) {
+        Ok(row) if row < count => Err(Reason::LanesOverlap(stride)),
+        Ok(row) if row <= sparsest && row * width <= WIDEST_SPAN => Ok(row),
+        _ => Err(Reason::FarApart(stride)),
     }
 }
 
 /// Whether lanes with this stride access one element each, side by side.
 pub fn is_plain(stride: i64, ty: Type, count: usize) -> bool {
-    count == 1 && ty.bytes() <= 8 && stride == i64::from(ty.bytes())
+    count == 1 && ty.bytes() <= WIDEST_ELEMENT && stride == i64::from(ty.bytes())
 }
 
 /// For each element of the rows in the order of memory, the lane and which of its elements it is; `None`
@@ -108,6 +122,17 @@ mod tests {
         assert_eq!(load(i64::MIN, 1, 1), AccessClass::Scattered);
         assert_eq!(classify(None, 4, 1, 8, Direction::Load), AccessClass::Scattered);
         assert_eq!(classify(Some(16), 4, 1, 8, Direction::Store), AccessClass::Scattered);
+    }
+
+    #[test]
+    fn each_reason_why_lanes_are_no_row() {
+        let why = |stride, bytes, count| find_row(stride, bytes, count, 8, Direction::Load).unwrap_err();
+        assert_eq!(why(None, 4, 1), Reason::LanesAnywhere);
+        assert_eq!(why(Some(6), 4, 1), Reason::BetweenElements(6));
+        assert_eq!(why(Some(8), 4, 4), Reason::LanesOverlap(8));
+        assert_eq!(why(Some(1024), 4, 1), Reason::FarApart(1024));
+        assert_eq!(why(Some(64), 1, 16), Reason::FarApart(64));
+        assert_eq!(why(Some(16), 16, 1), Reason::WideElements(16));
     }
 
     #[test]

@@ -9,9 +9,9 @@
 //! are one block, wherever that is; so that every gang has room for all lanes, rows of work-items then have
 //! storage for whole gangs.
 
+use crate::analysis::waiting::waits;
+use crate::ir::{Function, InstData, Kernel, LiveSlot, Slot, SlotLayout, Terminator, UnaryOp};
 use cranelift_entity::{EntityRef, SecondaryMap};
-use lockstep_ir::analysis::waiting::waits;
-use lockstep_ir::ir::{Function, InstData, Kernel, LiveSlot, Slot, SlotLayout, Terminator, UnaryOp};
 use lockstep_protocol::kernel_abi::ScratchNeeds;
 use lockstep_protocol::layout::Layout;
 use lockstep_protocol::types::Type;
@@ -230,7 +230,7 @@ fn kept_slots(kernel: &Kernel) -> SecondaryMap<Slot, Use> {
 }
 
 /// Whether a work-item that leaves this region can come back to it.
-fn runs_again(kernel: &Kernel, region: lockstep_ir::ir::Region) -> bool {
+fn runs_again(kernel: &Kernel, region: crate::ir::Region) -> bool {
     let mut seen = vec![false; kernel.regions.len()];
     let mut work = vec![region];
     while let Some(from) = work.pop() {
@@ -252,7 +252,7 @@ fn runs_again(kernel: &Kernel, region: lockstep_ir::ir::Region) -> bool {
 /// The slots of which an address may be used for more than accessing memory in this region.
 fn escaping_slots(body: &Function) -> Vec<Slot> {
     // Which slots' addresses a value may be: a fixed point over everything that passes addresses on.
-    let mut points: SecondaryMap<lockstep_ir::ir::Value, Vec<Slot>> = SecondaryMap::new();
+    let mut points: SecondaryMap<crate::ir::Value, Vec<Slot>> = SecondaryMap::new();
     let mut changed = true;
     let add = |points: &mut SecondaryMap<_, Vec<Slot>>, to, from| {
         let new: Vec<Slot> = Vec::clone(&points[from]);
@@ -325,8 +325,8 @@ fn passes_on(data: &InstData) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_ir::ir::parse_module;
-    use lockstep_ir::transform::barriers::barriers;
+    use crate::ir::parse_module;
+    use crate::transform::barriers::barriers;
 
     /// The layout of a kernel with these slots (size and alignment) and this code behind its entry.
     fn layout(slots: &[(u64, u32)], code: &str) -> Storage {

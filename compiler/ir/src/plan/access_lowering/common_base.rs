@@ -1,0 +1,118 @@
+//! Addresses of lanes that are near a common one: that and, lane by lane, an offset that fits 32 bits.
+//!
+//! Of such offsets a register holds twice as many as of addresses, two leave it together, and the machine adds the common
+//! address to them.
+
+use crate::ir::{BinaryOp, Function, InstData, UnaryOp, Value, ValueDef};
+use lockstep_protocol::types::{Space, Type};
+
+/// The widest element that an address mode multiplies an offset with, in bytes, as the power of two.
+const MOST_SHIFT: u128 = 3;
+
+/// An address as a common one and what each lane has more.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CommonBase {
+    /// The common address, less the uniform offsets.
+    pub base: Value,
+    /// Bytes that all lanes have more.
+    pub uniform: Vec<Value>,
+    /// What differs.
+    pub offsets: LaneOffsets,
+}
+
+/// What differs between lanes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LaneOffsets {
+    /// 32 bits that are all there is to an offset.
+    Narrow {
+        /// They.
+        offset: Value,
+        /// Whether they are a signed number.
+        signed: bool,
+        /// It counts `1 << shift` bytes.
+        shift: u32,
+    },
+    /// The lowest 32 bits of the sum of these, in bytes: objects of local memory are small, and their places no farther
+    /// from each other.
+    Sum(Vec<Value>),
+}
+
+/// The common base of an address's lanes, if they are known to be near one.
+pub fn find_common_base(body: &Function, is_uniform: &impl Fn(Value) -> bool, ptr: Value) -> Option<CommonBase> {
+    let (mut base, mut inbounds) = (ptr, true);
+    let (mut uniform, mut varying) = (Vec::new(), Vec::new());
+    while !is_uniform(base) {
+        let InstData::PtrAdd { base: before, offset, inbounds: stays_inside } = *definition(body, base)? else {
+            return None;
+        };
+        if is_uniform(offset) {
+            uniform.push(offset);
+        } else {
+            varying.push(offset);
+            inbounds &= stays_inside;
+        }
+        base = before;
+    }
+    let narrow = match varying[..] {
+        [one] => find_narrow_offset(body, one),
+        _ => None,
+    };
+    let offsets = match narrow {
+        Some((offset, signed, shift)) => LaneOffsets::Narrow { offset, signed, shift },
+        None if inbounds && !varying.is_empty() && body.ty(ptr) == Type::Ptr(Space::Local) => LaneOffsets::Sum(varying),
+        None => return None,
+    };
+    Some(CommonBase { base, uniform, offsets })
+}
+
+/// The 32 bits that are all there is to an offset, whether they are a signed number, and how far they are shifted.
+fn find_narrow_offset(body: &Function, offset: Value) -> Option<(Value, bool, u32)> {
+    match *definition(body, offset)? {
+        InstData::Unary { op: op @ (UnaryOp::Sext | UnaryOp::Zext), arg, .. } if body.ty(arg) == Type::I32 => {
+            Some((arg, op == UnaryOp::Sext, 0))
+        }
+        InstData::Binary { op: BinaryOp::Shl, args: [offset, by], .. } => {
+            let by = body.const_bits(by).filter(|&by| by <= MOST_SHIFT)?;
+            let (narrow, signed, shift) = find_narrow_offset(body, offset).filter(|&(.., shift)| shift == 0)?;
+            Some((narrow, signed, shift + by as u32))
+        }
+        _ => None,
+    }
+}
+
+fn definition(body: &Function, value: Value) -> Option<&InstData> {
+    match body.values[value].def {
+        ValueDef::Result(inst, _) => Some(&body.insts[inst].data),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::Builder;
+
+    /// The common base of what `build` makes of a uniform pointer and a number of 32 bits that is not.
+    fn of(space: Space, build: impl Fn(&mut Builder<'_>, Value, Value) -> Value) -> Option<LaneOffsets> {
+        let mut f = Function::new();
+        let (mut b, inputs) = Builder::entry(&mut f, &[Type::Ptr(space), Type::I32]);
+        let ptr = build(&mut b, inputs[0], inputs[1]);
+        b.ret();
+        let found = find_common_base(&f, &|value| value == inputs[0] || f.const_bits(value).is_some(), ptr)?;
+        assert_eq!(found.base, inputs[0]);
+        Some(found.offsets)
+    }
+
+    #[test]
+    fn offsets_of_32_bits_are_near() {
+        let scaled = |b: &mut Builder<'_>, base, index, by| {
+            let wide = b.unary(UnaryOp::Sext, Type::I64, index);
+            let by = b.int(Type::I64, by);
+            let bytes = b.binary(BinaryOp::Shl, wide, by);
+            b.ptr_add(base, bytes)
+        };
+        let narrow = of(Space::Global, |b, base, index| scaled(b, base, index, 3));
+        assert!(matches!(narrow, Some(LaneOffsets::Narrow { signed: true, shift: 3, .. })), "{narrow:?}");
+        assert_eq!(of(Space::Global, |b, base, index| scaled(b, base, index, 4)), None, "no address mode has that");
+    }
+}

@@ -1,0 +1,169 @@
+//! The accesses of a region, each with the form in which the lanes of its gangs make it.
+//!
+//! Requires: the plan of a linearized region, where its kernel's slots lie, the machine.
+//! Ensures: each load and store has a lowering for gangs with a work-item in every lane, and one for gangs without.
+//! Phases: how values are held; lines; bounds of masks; then each access.
+//! Source: Karrenberg & Hack 2012, section 3.3; Moll 2021, chapters 10 and 11.
+
+use super::access::MemoryAccess;
+use super::bounds::{Bounds, find_bounds};
+use super::common_base::find_common_base;
+use super::decide::{AccessLowering, GangAccess, LaneAddresses, LaneMask, LineOfLanes};
+use crate::analysis::cfg::cfg;
+use crate::analysis::lines::{Line, lines};
+use crate::analysis::origins::{Apart, Origin, Origins};
+use crate::ir::{Block, Function, Inst, InstData, Value, ValueDef};
+use crate::plan::RegionPlan;
+use crate::plan::held_forms::{HeldContext, HeldForms, find_held_forms};
+use crate::plan::storage::SlotHome;
+use cranelift_entity::SecondaryMap;
+
+/// Which lanes of a gang have a work-item.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GangKind {
+    /// All.
+    Whole,
+    /// The first ones, at the end of a row.
+    Partial,
+}
+
+/// The accesses of a region.
+#[derive(Clone, Debug, Default)]
+pub struct RegionAccesses {
+    /// How values are held.
+    pub forms: HeldForms,
+    /// Values whose lanes lie on a line if no index wraps.
+    pub lines: SecondaryMap<Value, Option<Line>>,
+    /// The same of a tile's rows.
+    pub row_lines: SecondaryMap<Value, Option<Line>>,
+    /// The same of its columns.
+    pub column_lines: SecondaryMap<Value, Option<Line>>,
+    /// What each block's mask says of ids and arguments.
+    pub bounds: SecondaryMap<Block, Option<Bounds>>,
+    whole: SecondaryMap<Inst, Option<Box<AccessLowering>>>,
+    partial: SecondaryMap<Inst, Option<Box<AccessLowering>>>,
+}
+
+impl RegionAccesses {
+    /// How gangs make an access; none for what is none.
+    pub fn lowering(&self, inst: Inst, kind: GangKind) -> Option<&AccessLowering> {
+        match kind {
+            GangKind::Whole => self.whole[inst].as_deref(),
+            GangKind::Partial => self.partial[inst].as_deref(),
+        }
+    }
+}
+
+/// What decides about a region's accesses beside its plan.
+#[derive(Clone, Copy)]
+pub struct RegionContext<'a> {
+    /// How values are held.
+    pub held: HeldContext<'a>,
+    /// The gang and the machine.
+    pub gang: GangAccess,
+    /// Arguments that lead to memory of their own.
+    pub apart: &'a [Apart],
+}
+
+/// Decides how a region's accesses are made.
+pub fn lower_accesses(body: &Function, plan: &RegionPlan, context: &RegionContext<'_>) -> RegionAccesses {
+    let (graph, gang) = (cfg(body), context.gang);
+    let mut accesses = RegionAccesses {
+        forms: find_held_forms(body, plan, context.held),
+        lines: lines(body, graph.rpo(), &plan.shapes, gang.width),
+        ..RegionAccesses::default()
+    };
+    if let Some(row) = gang.row {
+        accesses.row_lines = lines(body, graph.rpo(), &plan.runs, row);
+        accesses.column_lines = lines(body, graph.rpo(), &plan.columns, gang.rows());
+    }
+    let origins = Origins::of(context.held.kernel, body, context.apart);
+    for &block in graph.rpo() {
+        accesses.bounds[block] = plan.masks[block].expand().and_then(|mask| find_bounds(body, &plan.shapes, mask));
+        for &inst in &body.blocks[block].insts {
+            let Some(access) = MemoryAccess::of(body, &body.insts[inst]) else { continue };
+            let lowerer = Lowerer { body, plan, context, accesses: &accesses, origins: &origins, block, inst, access };
+            let [whole, partial] = [GangKind::Whole, GangKind::Partial].map(|kind| Some(Box::new(lowerer.lower(kind))));
+            accesses.whole[inst] = whole;
+            accesses.partial[inst] = partial;
+        }
+    }
+    accesses
+}
+
+/// One access of a region.
+struct Lowerer<'a> {
+    body: &'a Function,
+    plan: &'a RegionPlan,
+    context: &'a RegionContext<'a>,
+    accesses: &'a RegionAccesses,
+    origins: &'a Origins,
+    block: Block,
+    inst: Inst,
+    access: MemoryAccess,
+}
+
+impl Lowerer<'_> {
+    fn lower(&self, kind: GangKind) -> AccessLowering {
+        AccessLowering::decide(self.access, &self.context.gang, &self.find_addresses(), self.find_mask(kind))
+    }
+
+    fn find_addresses(&self) -> LaneAddresses {
+        let Lowerer { body, accesses, .. } = self;
+        let ptr = self.access.ptr;
+        let is_uniform = |value: Value| accesses.forms.is_uniform(body, value);
+        let line = |lines: &SecondaryMap<Value, Option<Line>>| {
+            let line = lines[ptr].as_ref()?;
+            Some(LineOfLanes { stride: line.stride, indices: line.extensions.len() })
+        };
+        let data = &body.insts[self.inst].data;
+        let stores_uniform = match data {
+            InstData::Store { args, .. } => args.iter().all(|&arg| is_uniform(arg)),
+            _ => false,
+        };
+        let has_pairs = self.context.gang.width >= 2;
+        LaneAddresses {
+            form: accesses.forms.of(body, ptr),
+            rows_alike: accesses.forms.has_alike_rows(ptr),
+            line: line(&accesses.lines),
+            row_line: line(&accesses.row_lines),
+            column_line: line(&accesses.column_lines),
+            column_stride: self.plan.columns[ptr].stride(),
+            common_base: if has_pairs { find_common_base(body, &is_uniform, ptr) } else { None },
+            stores_uniform,
+            is_streamed: match self.origins.of_access(data) {
+                Origin::Argument(number) => self.context.apart[number].streamed,
+                _ => false,
+            },
+        }
+    }
+
+    /// The lanes that make the access. Lanes without a work-item may access their own copy of a private variable where
+    /// lane 0 accesses its own.
+    fn find_mask(&self, kind: GangKind) -> LaneMask {
+        match (self.plan.masks[self.block].expand(), kind) {
+            (Some(_), _) => LaneMask::Some {
+                may_be_empty: !self.plan.run_by_some.contains(self.block),
+                has_bounds: self.accesses.bounds[self.block].is_some(),
+            },
+            (None, GangKind::Partial) if !self.is_in_own_copy(self.access.ptr) => {
+                LaneMask::Some { may_be_empty: false, has_bounds: false }
+            }
+            (None, _) => LaneMask::All,
+        }
+    }
+
+    /// Whether an address is in each lane so far into a private variable of which all lanes of the gang have a copy.
+    fn is_in_own_copy(&self, ptr: Value) -> bool {
+        let ValueDef::Result(inst, _) = self.body.values[ptr].def else { return false };
+        match self.body.insts[inst].data {
+            InstData::SlotAddr { slot } => {
+                matches!(self.context.held.storage.slots[slot], SlotHome::Stack | SlotHome::Worker(_))
+            }
+            InstData::PtrAdd { base, offset, .. } => {
+                self.accesses.forms.is_uniform(self.body, offset) && self.is_in_own_copy(base)
+            }
+            _ => false,
+        }
+    }
+}

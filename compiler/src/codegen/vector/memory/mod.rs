@@ -1,0 +1,228 @@
+//! Loads and stores of a gang, in the forms that the plan has decided on ([`AccessLowering`]): one scalar access, wide
+//! accesses with shuffles, gathers and scatters. Nothing is decided here.
+
+mod chunks;
+mod columns;
+mod common_base;
+mod in_bounds;
+mod lines;
+mod live;
+mod masked_loads;
+mod past_caches;
+mod redirect;
+mod scattered;
+mod wide;
+
+pub(super) use wide::WideCode;
+
+use super::GangCode;
+use super::masks::Mask;
+use super::values::Held;
+use crate::codegen::emit::Emitted;
+use crate::codegen::error::CodegenError;
+use inkwell::values::{BasicValueEnum, IntValue, VectorValue};
+use lines::{Straight, Whereabouts};
+use lockstep_ir::ir::{Inst, Value};
+use lockstep_ir::plan::access_lowering::{
+    AccessForm, AccessLowering, Along, LaneMask, LanesForm, MemoryAccess, StoredLane,
+};
+use lockstep_protocol::types::Space;
+
+/// The vectors of all lanes' elements; of a store, none.
+type Vectors<'ctx> = Vec<VectorValue<'ctx>>;
+
+/// An access that is being emitted.
+#[derive(Clone, Copy)]
+struct AccessCode<'a> {
+    access: &'a MemoryAccess,
+    /// Whether what it reads does not change.
+    invariant: bool,
+}
+
+impl<'ctx> GangCode<'_, 'ctx, '_> {
+    /// How the gang that is emitted makes an access; none for one of no elements.
+    fn lowering(&self, inst: Inst) -> Option<&AccessLowering> {
+        self.plan.accesses.lowering(inst, self.gang.kind())
+    }
+
+    /// The mask of the lanes that make an access; none: all lanes.
+    fn mask_of(&self, lowering: &AccessLowering) -> Emitted<Option<Mask<'ctx>>> {
+        if lowering.mask == LaneMask::All { Ok(None) } else { self.mask() }
+    }
+
+    /// Emits a load. The values are in the forms that the plan says.
+    pub(super) fn load(&self, inst: Inst) -> Emitted<Vec<Held<'ctx>>> {
+        let emit = self.around.emit;
+        let Some(lowering) = self.lowering(inst) else { return Ok(Vec::new()) };
+        self.note_access(lowering);
+        let access = &lowering.access;
+        let (ptr, count) = (access.ptr, access.count as usize);
+        let mask = self.mask_of(lowering)?;
+        let held = self.held(ptr)?;
+        let one = |address: BasicValueEnum<'ctx>| {
+            let address = address.into_pointer_value();
+            emit.load_elements(address, access.space, access.offset, access.ty, count, access.access)
+        };
+        let invariant = access.space == Space::Constant || emit.scopes.is_invariant();
+        let code = AccessCode { access, invariant };
+        let vectors = match (&lowering.form, held) {
+            (AccessForm::Uniform(_), Held::Affine(address, _)) => {
+                let values = self.guarded(mask, || one(address))?;
+                return Ok(values.into_iter().map(|value| Held::Affine(value, 0)).collect());
+            }
+            (&AccessForm::UniformRows { once }, Held::Runs(bases, _)) => {
+                return self.load_of_runs(&bases, mask, once, count, one);
+            }
+            (AccessForm::PerLane(_), _) => {
+                self.each_lane(mask, &vec![access.ty; count], |lane| one(self.lane(ptr, lane)?))?
+            }
+            (AccessForm::Gang(form), held) => self.load_lanes(code, form, &held, mask)?,
+            (AccessForm::Rows { once, row }, Held::Runs(bases, stride)) => {
+                self.load_runs(&bases, mask, *once, |base, mask| {
+                    self.load_lanes(code, row, &Held::Affine(base, stride), mask)
+                })?
+            }
+            (AccessForm::Columns(wide), _) => {
+                self.load_columns(&self.column_bases(ptr)?, |base| self.load_wide(code, wide, base, None))?
+            }
+            (AccessForm::UnlessWraps { along, on_line, wrapped, .. }, _) => {
+                let straight = self.straight(ptr, *along)?;
+                self.on_line_or_not(ptr, straight, |whereabouts| match whereabouts {
+                    Whereabouts::Wrapped(places) => self.load_lanes(code, wrapped, &Held::Vector(places), mask),
+                    Whereabouts::OnLine(firsts) => match along {
+                        Along::Gang => self.load_wide(code, on_line, firsts[0], mask),
+                        Along::Rows => {
+                            self.load_runs(&firsts, mask, false, |base, mask| self.load_wide(code, on_line, base, mask))
+                        }
+                        Along::Columns => self.load_columns(&firsts, |base| self.load_wide(code, on_line, base, None)),
+                    },
+                })?
+            }
+            _ => return Err(CodegenError::Unexpected("a load whose address is not held as it was planned".into())),
+        };
+        Ok(vectors.into_iter().map(Held::Vector).collect())
+    }
+
+    /// Loads the elements of lanes whose addresses are held like this.
+    fn load_lanes(
+        &self,
+        code: AccessCode<'_>,
+        form: &LanesForm,
+        held: &Held<'ctx>,
+        mask: Option<Mask<'ctx>>,
+    ) -> Emitted<Vectors<'ctx>> {
+        match (form, held) {
+            (LanesForm::Wide(wide), &Held::Affine(first, _)) => self.load_wide(code, wide, first, mask),
+            (LanesForm::Wide(_), _) => Err(CodegenError::Missing("address of the first lane for a wide access")),
+            (LanesForm::Scattered { pieces, .. }, held) => self.gather(code, pieces, held, mask),
+        }
+    }
+
+    /// Emits a store of values.
+    pub(super) fn store(&self, inst: Inst, args: &[Value]) -> Emitted<()> {
+        let Some(lowering) = self.lowering(inst) else { return Ok(()) };
+        self.note_access(lowering);
+        let ptr = lowering.access.ptr;
+        let mask = self.mask_of(lowering)?;
+        let held = self.held(ptr)?;
+        match lowering.form {
+            AccessForm::Uniform(lane) => {
+                let stored = || match lane {
+                    StoredLane::Any => Ok(self.around.emit.const64(0)),
+                    StoredLane::LastActive => self.last_lane(mask),
+                };
+                return self.guarded(mask, || self.store_one(&lowering.access, args, stored()?)).map(drop);
+            }
+            AccessForm::PerLane(_) => {
+                return self.each_lane(mask, &[], |lane| self.store_one(&lowering.access, args, lane)).map(drop);
+            }
+            _ => {}
+        }
+        let values = args.iter().map(|&arg| self.vector(arg)).collect::<Emitted<Vec<_>>>()?;
+        let code = StoreCode { access: AccessCode { access: &lowering.access, invariant: false }, args };
+        match (&lowering.form, held) {
+            (AccessForm::Gang(form), held) => self.store_lanes(code, form, &held, &values, mask).map(drop),
+            (AccessForm::Rows { row, .. }, Held::Runs(bases, stride)) => self
+                .store_runs(&bases, &values, mask, |base, values, mask| {
+                    self.store_lanes(code, row, &Held::Affine(base, stride), values, mask)
+                })
+                .map(drop),
+            (AccessForm::Columns(wide), _) => self
+                .store_columns(&self.column_bases(ptr)?, values[0], |base, column| {
+                    self.store_wide(code, wide, base, &[column], None)
+                })
+                .map(drop),
+            (AccessForm::UnlessWraps { along, on_line, wrapped, .. }, _) => {
+                let straight = self.straight(ptr, *along)?;
+                let stored = self.on_line_or_not(ptr, straight, |whereabouts| match whereabouts {
+                    Whereabouts::Wrapped(places) => {
+                        self.store_lanes(code, wrapped, &Held::Vector(places), &values, mask)
+                    }
+                    Whereabouts::OnLine(firsts) => match along {
+                        Along::Gang => self.store_wide(code, on_line, firsts[0], &values, mask),
+                        Along::Rows => self.store_runs(&firsts, &values, mask, |base, values, mask| {
+                            self.store_wide(code, on_line, base, values, mask)
+                        }),
+                        Along::Columns => self.store_columns(&firsts, values[0], |base, column| {
+                            self.store_wide(code, on_line, base, &[column], None)
+                        }),
+                    },
+                });
+                stored.map(drop)
+            }
+            _ => Err(CodegenError::Unexpected("a store whose address is not held as it was planned".into())),
+        }
+    }
+
+    /// Stores the elements of one lane.
+    fn store_one(
+        &self,
+        access: &MemoryAccess,
+        args: &[Value],
+        lane: IntValue<'ctx>,
+    ) -> Emitted<Vec<BasicValueEnum<'ctx>>> {
+        let values = args.iter().map(|&arg| self.lane(arg, lane)).collect::<Emitted<Vec<_>>>()?;
+        let address = self.lane(access.ptr, lane)?.into_pointer_value();
+        let emit = self.around.emit;
+        emit.store_elements(address, access.space, access.offset, access.ty, &values, access.access)?;
+        Ok(Vec::new())
+    }
+
+    /// Stores the elements of lanes whose addresses are held like this.
+    fn store_lanes(
+        &self,
+        code: StoreCode<'_>,
+        form: &LanesForm,
+        held: &Held<'ctx>,
+        values: &[VectorValue<'ctx>],
+        mask: Option<Mask<'ctx>>,
+    ) -> Emitted<Vectors<'ctx>> {
+        match (form, held) {
+            (LanesForm::Wide(wide), &Held::Affine(first, _)) => self.store_wide(code, wide, first, values, mask),
+            (LanesForm::Wide(_), _) => Err(CodegenError::Missing("address of the first lane for a wide access")),
+            (LanesForm::Scattered { pieces, asks_any }, held) => {
+                let asked = mask.filter(|_| *asks_any);
+                self.guarded(asked, || self.scatter(code.access, pieces, held, values, mask))?;
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    /// The line on which an address's lanes lie unless an index wraps.
+    fn straight(&self, ptr: Value, along: Along) -> Emitted<Straight<'_>> {
+        let lines = match along {
+            Along::Gang => &self.plan.accesses.lines,
+            Along::Rows => &self.plan.accesses.row_lines,
+            Along::Columns => &self.plan.accesses.column_lines,
+        };
+        let line = lines[ptr].as_ref().ok_or(CodegenError::Missing("line of addresses"))?;
+        Ok(Straight { line, along })
+    }
+}
+
+/// A store that is being emitted, and the values that it stores.
+#[derive(Clone, Copy)]
+struct StoreCode<'a> {
+    access: AccessCode<'a>,
+    args: &'a [Value],
+}
