@@ -142,7 +142,7 @@ fn vectors_at_places_of_each_lanes_own_are_chunks() {
 }
 ";
     let vectorize = Vectorize::Gangs(Gangs::of_width(8));
-    let [text, _] = report_with(&build(source, true), "chunks", vectorize, Some(256));
+    let [text, _] = report_with(&build(source, true), vectorize, Some(256));
     assert!(text.contains(" load chunks: 4 f32 from global memory, lanes anywhere\n"), "{text}");
 }
 
