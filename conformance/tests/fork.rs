@@ -5,6 +5,7 @@ use std::ptr;
 use lockstep_conformance::child::in_child;
 use lockstep_conformance::commands::{launch, try_launch};
 use lockstep_conformance::loader::{cl, device};
+use lockstep_conformance::objects::Context;
 use lockstep_conformance::opencl_sys::*;
 use lockstep_conformance::{Setup, code_name, ok, read, run};
 
@@ -111,6 +112,26 @@ fn both_sides_work_when_the_queue_is_made_after_the_fork() {
 }
 
 extern "C" fn ignore(_: cl_program, _: *mut std::ffi::c_void) {}
+
+/// The parent's thread that has built, and waits for something else to do, is not the child's.
+#[test]
+fn a_child_builds_in_the_background_as_its_parent_did() {
+    in_child("a_child_builds_in_the_background_as_its_parent_did", &[], || {
+        let context = Context::new();
+        let build = || {
+            let program = context.source("kernel void f(global int *a) { a[0] = 1; }");
+            let build =
+                (cl().clBuildProgram)(program.raw(), 0, ptr::null(), ptr::null(), Some(ignore), ptr::null_mut());
+            // Waits for the build.
+            let kernel = program.try_kernel("f").err().unwrap_or(CL_SUCCESS);
+            vec![("clBuildProgram", build, CL_SUCCESS), ("clCreateKernel", kernel, CL_SUCCESS)]
+        };
+        assert!(build().iter().all(|&(_, got, wanted)| got == wanted));
+        // Its thread may yet have to find that there is nothing else to do.
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        in_fork(build);
+    });
+}
 
 /// The thread that builds is the parent's: in the child nobody would ever end the build.
 #[test]

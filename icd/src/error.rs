@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::float_environment::DefaultFloats;
 use crate::handle;
 use lockstep_runtime::context::Context;
-use lockstep_runtime::{Error, Result, error, report, workers};
+use lockstep_runtime::{Error, Result, error, executor, report};
 use opencl_sys::{CL_OUT_OF_HOST_MEMORY, CL_SUCCESS, cl_int};
 
 /// A call of an entry point, as far as its errors are concerned.
@@ -38,7 +38,7 @@ impl Call<'_> {
         let result = result.inspect_err(|error| self.tell(error));
         if !within {
             // What the call left to threads that cannot be had. A call from within another may come with locks held.
-            while workers::help() {}
+            while executor::help() {}
             INSIDE.set(false);
         }
         result

@@ -1,5 +1,8 @@
 //! The symbols the library exports, and the only ones: what an ICD loader looks up by name.
 //!
+//! Whatever an application calls first comes through here, or through what one of these gave it; so these say which table
+//! handles lead to.
+//!
 //! The dispatch table never points here: an application linked with a loader has symbols of these names of its own, and
 //! the dynamic linker would prefer those.
 
@@ -7,7 +10,8 @@ use std::ffi::{c_char, c_void};
 
 use opencl_sys::{cl_int, cl_platform_id, cl_platform_info, cl_uint};
 
-use crate::{api::platform, dispatch};
+use crate::api::platform;
+use crate::{dispatch, handle};
 
 /// `cl_khr_icd`.
 ///
@@ -19,6 +23,7 @@ pub unsafe extern "C" fn clIcdGetPlatformIDsKHR(
     platforms: *mut cl_platform_id,
     num_platforms: *mut cl_uint,
 ) -> cl_int {
+    handle::set_table(&dispatch::DISPATCH);
     // SAFETY: the same contract.
     unsafe { platform::clGetPlatformIDs(num_entries, platforms, num_platforms) }
 }
@@ -45,6 +50,7 @@ pub unsafe extern "C" fn clGetPlatformInfo(
 /// `name` is null or points to a null-terminated string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clGetExtensionFunctionAddress(name: *const c_char) -> *mut c_void {
+    handle::set_table(&dispatch::DISPATCH);
     // SAFETY: the same contract.
     unsafe { dispatch::get_extension_function_address(name) }
 }

@@ -14,9 +14,13 @@
 use std::any::Any;
 use std::collections::VecDeque;
 use std::ffi::c_void;
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
+use lockstep_runtime::api_handle::HandleOperations;
+use lockstep_runtime::command_buffer::CommandBuffer;
+use lockstep_runtime::command_buffer::launch::RecordedLaunch;
 use lockstep_runtime::context::Context;
 use lockstep_runtime::device::Device;
 use lockstep_runtime::event::Event;
@@ -36,9 +40,6 @@ use opencl_sys::{
 };
 use parking_lot::Mutex;
 
-use crate::api::command_buffer::CommandBuffer;
-use crate::api::mutable_dispatch::Dispatch;
-use crate::dispatch::DISPATCH;
 use crate::fork;
 
 /// A runtime object that the application can hold.
@@ -51,19 +52,34 @@ pub trait Object: Any + Send + Sync + Sized {
     const OUTLIVES: bool = false;
     /// Whether what is called on it runs commands, which a forked child cannot.
     const RUNS: bool = false;
+    /// What is done before an object has one reference less.
+    const BEFORE_RELEASE: Option<fn(&Arc<Self>)> = None;
     /// Where the object keeps its handle.
     fn api(&self) -> &ApiHandle;
+}
+
+/// What the runtime may do with handles of a type.
+struct Operations<T>(PhantomData<T>);
+
+impl<T: Object> Operations<T> {
+    const ALL: HandleOperations = HandleOperations {
+        recycle,
+        retain: |handle| retain::<T>(handle as *mut c_void),
+        // Held since it was retained, unless the application has released it too often.
+        release: |handle| _ = release::<T>(handle as *mut c_void),
+    };
 }
 
 /// An object of any type.
 type Anything = Arc<dyn Any + Send + Sync>;
 
 macro_rules! objects {
-    ($($object:ident: $name:literal, $invalid:ident, $context:expr $(, $trait:ident)?;)*) => {
+    ($($object:ident: $name:literal, $invalid:ident, $context:expr $(, $trait:ident)? $(, before release: $hook:expr)?;)*) => {
         $(impl Object for $object {
             const NAME: &'static str = $name;
             const INVALID: cl_int = $invalid;
             $(const $trait: bool = true;)?
+            $(const BEFORE_RELEASE: Option<fn(&Arc<Self>)> = Some($hook);)?
             fn api(&self) -> &ApiHandle {
                 &self.api
             }
@@ -97,13 +113,21 @@ objects! {
     Context: "context", CL_INVALID_CONTEXT, Some, OUTLIVES;
     Program: "program", CL_INVALID_PROGRAM, |program| Some(program.context().clone()), OUTLIVES;
     Kernel: "kernel", CL_INVALID_KERNEL, |kernel| Some(kernel.program().context().clone());
-    Queue: "command queue", CL_INVALID_COMMAND_QUEUE, |queue| Some(queue.context().clone()), RUNS;
+    Queue: "command queue", CL_INVALID_COMMAND_QUEUE, |queue| Some(queue.context().clone()), RUNS, before release: flush;
     Event: "event", CL_INVALID_EVENT, |event| Some(event.context().clone()), OUTLIVES;
     Memory: "memory object", CL_INVALID_MEM_OBJECT, |memory| Some(memory.context().clone());
     Sampler: "sampler", CL_INVALID_SAMPLER, |sampler| Some(sampler.context.clone());
     Semaphore: "semaphore", CL_INVALID_SEMAPHORE_KHR, |semaphore| Some(semaphore.context().clone());
     CommandBuffer: "command buffer", CL_INVALID_COMMAND_BUFFER_KHR, |buffer| Some(buffer.context().clone());
-    Dispatch: "mutable command", CL_INVALID_MUTABLE_COMMAND_KHR, |dispatch| context_of(dispatch.buffer());
+    RecordedLaunch: "mutable command", CL_INVALID_MUTABLE_COMMAND_KHR, |launch| Some(launch.context().clone());
+}
+
+/// Releasing a queue "performs an implicit flush to issue any previously queued OpenCL commands". Nothing is left to flush
+/// in a forked child.
+fn flush(queue: &Arc<Queue>) {
+    if fork::check().is_ok() {
+        queue.flush();
+    }
 }
 
 /// What a handle points to.
@@ -123,6 +147,15 @@ enum State {
     },
     /// The application has released the object; something else still holds it.
     Released(Weak<dyn Any + Send + Sync>),
+}
+
+/// The table that the ICD loader finds at every handle. That leads to all entry points, which know of handles: so it is
+/// told here by who hands it out, before there is a handle.
+static TABLE: OnceLock<&'static cl_icd_dispatch> = OnceLock::new();
+
+/// Says which table handles lead to, unless it has been said before.
+pub fn set_table(table: &'static cl_icd_dispatch) {
+    let _ = TABLE.set(table);
 }
 
 /// The range of addresses handles come from.
@@ -197,8 +230,11 @@ impl Slots {
             return Ok(std::ptr::from_ref(slot) as usize);
         }
         let handle = self.base + index * SLOT;
+        let no_table =
+            || error!(CL_OUT_OF_HOST_MEMORY, "an error of the driver itself: there is no table of entry points");
+        let dispatch = TABLE.get().copied().ok_or_else(no_table)?;
         // SAFETY: inside the mapping, aligned (the base is a page's, the stride the slot's size), not yet visible.
-        unsafe { (handle as *mut Slot).write(Slot { dispatch: &DISPATCH, state: Mutex::new(state) }) };
+        unsafe { (handle as *mut Slot).write(Slot { dispatch, state: Mutex::new(state) }) };
         self.used.store(index + 1, Ordering::Release);
         Ok(handle)
     }
@@ -216,7 +252,7 @@ fn recycle(handle: usize) {
 /// Gives a new object to the application, which then holds it once.
 pub fn publish<T: Object>(object: Arc<T>) -> Result<*mut c_void> {
     let handle = Slots::get().allocate(State::Live { object: object.clone(), references: 1 })?;
-    object.api().publish(handle, recycle);
+    object.api().publish(handle, &Operations::<T>::ALL);
     Ok(handle as *mut c_void)
 }
 
@@ -343,6 +379,11 @@ pub fn retain<T: Object>(handle: *mut c_void) -> Result<()> {
 
 /// `clRelease*`.
 pub fn release<T: Object>(handle: *mut c_void) -> Result<()> {
+    if let Some(before_release) = T::BEFORE_RELEASE
+        && let Some(object) = find::<T>(handle)
+    {
+        before_release(&object);
+    }
     let slot = Slots::get().at(handle as usize).ok_or_else(|| invalid::<T>(handle, None))?;
     let mut state = slot.state.lock();
     let (object, references) = match &mut *state {
@@ -373,8 +414,10 @@ mod tests {
     use opencl_sys::CL_COMPLETE;
 
     use super::*;
+    use crate::dispatch::DISPATCH;
 
     fn context() -> Arc<Context> {
+        set_table(&DISPATCH);
         Context::new(vec![Platform::get().device().clone()], Vec::new(), None)
     }
 

@@ -10,7 +10,8 @@ use crate::device::Device;
 use crate::event::Event;
 use crate::{Result, error};
 
-/// Work that is prepared once and run many times: a launch record that its owner keeps in a pool.
+/// Work that holds what it needs until the command has ended, and may be run many times: a launch record that its owner
+/// keeps in a pool, or a transfer of a command buffer.
 ///
 /// Enqueuing it copies an `Arc` and allocates nothing.
 pub trait Run: Send + Sync {
@@ -28,9 +29,9 @@ pub enum Work {
     /// Nothing: a marker or a barrier.
     #[default]
     Nothing,
-    /// A closure that owns (through `Arc`s) everything it uses.
+    /// A closure that owns (through `Arc`s) everything it uses, and lets go of it as part of the work.
     Once(Box<dyn FnOnce() -> Result<()> + Send>),
-    /// A prepared record.
+    /// A prepared record, let go of when the command has ended.
     Shared(Arc<dyn Run>),
     /// What these commands have done together, which the command waits for: its times are from the first one's on.
     Whole(Vec<Arc<Event>>),
@@ -77,6 +78,8 @@ pub struct Command {
     pub work: Work,
     /// The event that tells of it, made by [`Event::of_command`], if somebody wants to know.
     pub event: Option<Arc<Event>>,
+    /// Of a part of a command buffer's run: the event that tells the application of the whole, if it asked for one.
+    pub whole: Option<Arc<Event>>,
 }
 
 impl fmt::Debug for Work {

@@ -8,12 +8,17 @@ use parking_lot::Mutex;
 
 use crate::ApiHandle;
 use crate::device::Device;
-use crate::queue::Queue;
 
 /// What an application wants to hear about errors.
 pub type ErrorCallback = Box<dyn Fn(&str) + Send + Sync>;
 /// What an application wants done when an object goes.
 pub type DestructorCallback = Box<dyn FnOnce() + Send>;
+
+/// What commands run in, as far as a context has to do with it: its queues.
+pub(crate) trait RunsCommands: Send + Sync {
+    /// Waits until all commands enqueued so far have ended.
+    fn finish_commands(self: Arc<Self>);
+}
 
 /// A context.
 pub struct Context {
@@ -24,7 +29,7 @@ pub struct Context {
     on_error: Option<ErrorCallback>,
     destructors: Mutex<Vec<DestructorCallback>>,
     /// Its queues, to wait for all of them.
-    queues: Mutex<Vec<Weak<Queue>>>,
+    queues: Mutex<Vec<Weak<dyn RunsCommands>>>,
     /// The word of the API layer.
     pub api: ApiHandle,
 }
@@ -62,16 +67,21 @@ impl Context {
     }
 
     /// Remembers a new queue, and forgets those that are gone.
-    pub(crate) fn has_queue(&self, queue: &Arc<Queue>) {
+    pub(crate) fn add_queue(&self, queue: Weak<dyn RunsCommands>) {
         let mut queues = self.queues.lock();
         queues.retain(|queue| queue.strong_count() > 0);
-        queues.push(Arc::downgrade(queue));
+        queues.push(queue);
     }
 
     /// Waits until all commands enqueued so far in all queues have ended.
     pub fn finish(&self) {
         let queues: Vec<_> = self.queues.lock().iter().filter_map(Weak::upgrade).collect();
-        queues.iter().for_each(Queue::finish);
+        queues.into_iter().for_each(RunsCommands::finish_commands);
+    }
+
+    /// Bytes of memory that objects may take: those of its largest device.
+    pub(crate) fn global_memory(&self) -> u64 {
+        self.devices.iter().map(|device| device.global_memory()).max().unwrap_or(0)
     }
 
     /// What the application wants called for errors.

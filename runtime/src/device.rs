@@ -13,10 +13,16 @@ use opencl_sys::{
 use crate::machine::{self, Machine};
 use crate::options::options;
 use crate::partition::{self, Scheme};
-use crate::platform::{DRIVER_VERSION, NAME, VENDOR};
 use crate::schedule::{self, Team};
 use crate::topology::Domain;
 use crate::{ApiHandle, Result, arena, memory_allocation};
+
+/// The driver's name.
+pub const NAME: &str = "Lockstep";
+/// Who made it.
+pub(crate) const VENDOR: &str = "Lockstep";
+/// The driver's own version.
+pub const DRIVER_VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// `CL_DEVICE_MAX_WORK_GROUP_SIZE` and each of `CL_DEVICE_MAX_WORK_ITEM_SIZES`.
 pub const MAX_WORK_GROUP_SIZE: usize = MAX_GROUP_SIZE as usize;

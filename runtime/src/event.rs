@@ -13,9 +13,10 @@ use opencl_sys::{
 use parking_lot::{Condvar, Mutex};
 
 use crate::context::Context;
+use crate::executor::{self, Service};
 use crate::names::CodeName;
 use crate::queue::Queue;
-use crate::{ApiHandle, Result, clock, ensure, workers};
+use crate::{ApiHandle, Result, clock, ensure};
 
 /// A callback; it is given the status the event has reached.
 pub type Callback = Box<dyn FnOnce(cl_int) + Send>;
@@ -146,7 +147,7 @@ impl Event {
         drop(parties);
         if !due.is_empty() {
             // The command must not wait for the application's code, which might wait for the command.
-            workers::spawn(Box::new(move || call(due, status)));
+            executor::spawn(Service::Commands, Box::new(move || call(due, status)));
         }
     }
 

@@ -10,7 +10,7 @@ use opencl_sys::{
 };
 
 use crate::image_format::{self, Format, RECORD_FORMAT};
-use crate::memory_transfer::{Layout, Region};
+use crate::memory_layout::{Layout, Region};
 use crate::{Result, ensure, error};
 
 /// `CL_DEVICE_IMAGE2D_MAX_WIDTH` and `_HEIGHT`; also of one-dimensional images.

@@ -18,8 +18,8 @@ use parking_lot::Mutex;
 use crate::context::{Context, DestructorCallback};
 use crate::image::Image;
 use crate::memory_allocation::Allocation;
+use crate::memory_layout::{Layout as Box3, Region};
 use crate::memory_mappings::Mappings;
-use crate::memory_transfer::{Layout as Box3, Region};
 use crate::pipe::Pipe;
 use crate::{ApiHandle, Result, ensure, error};
 
@@ -125,7 +125,7 @@ impl Memory {
             let what = format_args!("a pipe of {max_packets} packets of {packet_size} bytes");
             error!(CL_MEM_OBJECT_ALLOCATION_FAILURE, "{what} takes more than the {most} bytes that are allowed")
         })?;
-        let allocation = Allocation::of(&context, size)?;
+        let allocation = Allocation::new(size, context.global_memory())?;
         let start = allocation.start();
         let head = pipe.head();
         // SAFETY: the new memory is larger than a head, and nobody else knows of it yet.
@@ -371,7 +371,7 @@ unsafe fn storage(context: &Context, flags: cl_mem_flags, size: usize, host: *mu
     if flags & CL_MEM_USE_HOST_PTR != 0 {
         return Ok((host, Storage::Host));
     }
-    let allocation = Allocation::of(context, size)?;
+    let allocation = Allocation::new(size, context.global_memory())?;
     if flags & CL_MEM_COPY_HOST_PTR != 0 {
         // SAFETY: the caller vouches for `size` bytes at `host`; the new memory has as many and is apart.
         unsafe { std::ptr::copy_nonoverlapping(host, allocation.start(), size) };

@@ -4,7 +4,6 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 
 use opencl_sys::CL_MEM_OBJECT_ALLOCATION_FAILURE;
 
-use crate::context::Context;
 use crate::memory_headroom::{BASE_PAGE, LEDGER};
 use crate::{Result, error};
 
@@ -29,12 +28,6 @@ unsafe impl Send for Allocation {}
 unsafe impl Sync for Allocation {}
 
 impl Allocation {
-    /// Bytes for a context, or `CL_MEM_OBJECT_ALLOCATION_FAILURE`.
-    pub(crate) fn of(context: &Context, size: usize) -> Result<Self> {
-        let total = context.devices().iter().map(|device| device.global_memory()).max().unwrap_or(0);
-        Self::new(size, total)
-    }
-
     /// The first byte.
     pub(crate) fn start(&self) -> *mut u8 {
         self.start
@@ -45,7 +38,7 @@ impl Allocation {
         self.size
     }
 
-    /// Fails rather than promise what the machine does not have: pages that are not there when they are first touched
+    /// Bytes of a device that has so many of them in all, or `CL_MEM_OBJECT_ALLOCATION_FAILURE`. Fails rather than promise what the machine does not have: pages that are not there when they are first touched
     /// would end the application.
     pub(crate) fn new(size: usize, total: u64) -> Result<Self> {
         let refused = |why: &str| Err(error!(CL_MEM_OBJECT_ALLOCATION_FAILURE, "{size} bytes of memory are {why}"));

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::memory_transfer::{Layout, Region, boxes_overlap};
+use crate::memory_layout::{Layout, Region, boxes_overlap};
 
 /// A box of bytes, in the object whose bytes they are.
 #[derive(Clone, Copy)]

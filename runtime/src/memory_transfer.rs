@@ -1,11 +1,21 @@
-//! Moving bytes: the work of the read, write, copy and fill commands and of their rectangular forms.
+//! Moving bytes: the read, write, copy and fill commands and their rectangular forms; those that move none; native kernels.
+//!
+//! What a command holds of memory objects it lets go of when it has ended, not before: what an application wants done with the
+//! last reference may wait for the command's queue.
+//!
+//! A [`Transfer`] is made once everything about it has been checked. It is not used up by being run, so the commands of a
+//! command buffer are the very values that are enqueued on their own.
 
-use std::ops::Range;
 use std::sync::Arc;
 
+use opencl_sys::cl_command_type;
+use parking_lot::Mutex;
+
 use crate::Result;
-use crate::command::Work;
+use crate::command::Run;
+use crate::device::Device;
 use crate::memory::Memory;
+use crate::memory_layout::{Layout, Region};
 
 /// A place in memory of the application, valid until the command that uses it has ended.
 #[derive(Debug, Clone, Copy)]
@@ -13,6 +23,8 @@ pub struct HostPointer(*mut u8);
 
 // SAFETY: the address only travels to the thread that executes the command; whoever makes one vouches for its use there.
 unsafe impl Send for HostPointer {}
+// SAFETY: as above.
+unsafe impl Sync for HostPointer {}
 
 impl HostPointer {
     /// # Safety
@@ -21,133 +33,113 @@ impl HostPointer {
     pub unsafe fn new(pointer: *mut u8) -> Self {
         Self(pointer)
     }
-
-    /// The address. (A method, so that closures capture the whole and not the bare field.)
-    fn get(&self) -> *mut u8 {
-        self.0
-    }
 }
 
-/// A box of bytes in linear memory: rows of a slice, slices of a volume.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Layout {
-    /// Offset of the first byte.
-    pub offset: usize,
-    /// Bytes from row to row, at least a row's length.
-    pub row_pitch: usize,
-    /// Bytes from slice to slice, at least what the rows take.
-    pub slice_pitch: usize,
+/// What the bytes of a transfer are part of.
+#[derive(Clone)]
+pub enum Side {
+    /// A memory object.
+    Object(Arc<Memory>),
+    /// Memory of the application.
+    Host(HostPointer),
 }
 
-/// Width in bytes, rows, slices; none of them 0.
-pub type Region = [usize; 3];
-
-impl Layout {
-    /// The bytes from the first to the last of a region, if they can be numbered.
-    pub fn span(&self, region: Region) -> Option<Range<usize>> {
-        let slices = (region[2] - 1).checked_mul(self.slice_pitch)?;
-        let rows = (region[1] - 1).checked_mul(self.row_pitch)?;
-        let end = self.offset.checked_add(slices)?.checked_add(rows)?.checked_add(region[0])?;
-        Some(self.offset..end)
-    }
-
-    /// Each row's bytes, in ascending order.
-    fn rows(self, region: Region) -> impl Iterator<Item = Range<usize>> {
-        (0..region[2]).flat_map(move |z| {
-            (0..region[1]).map(move |y| {
-                let start = self.offset + z * self.slice_pitch + y * self.row_pitch;
-                start..start + region[0]
-            })
-        })
-    }
+/// Where the bytes of a transfer lie.
+#[derive(Clone)]
+pub struct Place {
+    /// What they are part of.
+    pub side: Side,
+    /// Where its rows are, which have been checked to lie within.
+    pub layout: Layout,
 }
 
-/// Whether two ranges have an element in common.
-pub fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
-    a.start < b.end && b.start < a.end
-}
-
-/// Whether two boxes share a byte. Both must have a span.
-pub fn boxes_overlap(a: (Layout, Region), b: (Layout, Region)) -> bool {
-    if let (Some(a), Some(b)) = (a.0.span(a.1), b.0.span(b.1))
-        && !overlap(&a, &b)
-    {
-        return false;
+impl Place {
+    /// A box of a memory object.
+    pub fn in_object(object: Arc<Memory>, layout: Layout) -> Self {
+        Self { side: Side::Object(object), layout }
     }
-    // Rows ascend on both sides: walk them together.
-    let (mut a, mut b) = (a.0.rows(a.1).peekable(), b.0.rows(b.1).peekable());
-    while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
-        if overlap(x, y) {
-            return true;
-        }
-        if x.end <= y.end {
-            a.next();
-        } else {
-            b.next();
+
+    /// A box of the application's memory.
+    pub fn in_host(pointer: HostPointer, layout: Layout) -> Self {
+        Self { side: Side::Host(pointer), layout }
+    }
+
+    fn start(&self) -> *mut u8 {
+        match &self.side {
+            Side::Object(memory) => memory.start(),
+            Side::Host(pointer) => pointer.0,
         }
     }
-    false
 }
 
-/// Reads `size` bytes at `offset` of a buffer into the application's memory.
-pub fn read(memory: Arc<Memory>, offset: usize, size: usize, to: HostPointer) -> Work {
-    Work::once(move || {
-        // SAFETY: the region was checked against the buffer, which the command holds; the maker of `to` vouches for it.
-        // The two may be the same bytes.
-        unsafe { std::ptr::copy(memory.start().add(offset), to.get(), size) };
-        Ok(())
-    })
+/// What is done to the bytes.
+pub enum Movement {
+    /// They get those of another place.
+    Copy {
+        /// Where these lie.
+        from: Place,
+    },
+    /// They get an element again and again, whose length is a power of two and divides the rows'.
+    Fill {
+        /// The element's bytes.
+        element: Box<[u8]>,
+    },
 }
 
-/// Writes `size` bytes of the application's memory to `offset` of a buffer.
-pub fn write(memory: Arc<Memory>, offset: usize, size: usize, from: HostPointer) -> Work {
-    Work::once(move || {
-        // SAFETY: as for `read`.
-        unsafe { std::ptr::copy(from.get(), memory.start().add(offset), size) };
-        Ok(())
-    })
+/// A command that copies or fills bytes.
+pub struct Transfer {
+    /// `CL_COMMAND_*`.
+    pub kind: cl_command_type,
+    /// What is done.
+    pub movement: Movement,
+    /// The bytes that are written.
+    pub to: Place,
+    /// How many there are, in rows and slices.
+    pub region: Region,
 }
 
-/// Copies `size` bytes between buffers.
-pub fn copy(from: (Arc<Memory>, usize), to: (Arc<Memory>, usize), size: usize) -> Work {
-    Work::once(move || {
-        // SAFETY: both regions were checked against their buffers, which the command holds.
-        unsafe { std::ptr::copy(from.0.start().add(from.1), to.0.start().add(to.1), size) };
+impl Transfer {
+    /// Copies a box of bytes.
+    pub fn copy(kind: cl_command_type, from: Place, to: Place, region: Region) -> Self {
+        Self { kind, movement: Movement::Copy { from }, to, region }
+    }
+
+    /// Fills a box of bytes with an element.
+    pub fn fill(kind: cl_command_type, to: Place, region: Region, element: &[u8]) -> Self {
+        Self { kind, movement: Movement::Fill { element: element.into() }, to, region }
+    }
+
+    fn move_bytes(&self) {
+        let target = self.to.start();
+        let rows = self.to.layout.rows(self.region);
+        match &self.movement {
+            Movement::Copy { from } => {
+                let source = from.start();
+                for (from, to) in from.layout.rows(self.region).zip(rows) {
+                    // SAFETY: every row of both boxes lies in memory that the command's maker has checked or vouched for.
+                    // The two may be the same bytes.
+                    unsafe { std::ptr::copy(source.add(from.start), target.add(to.start), from.len()) };
+                }
+            }
+            Movement::Fill { element } => {
+                for to in rows {
+                    // SAFETY: as above.
+                    unsafe { fill_bytes(target.add(to.start), to.len(), element) };
+                }
+            }
+        }
+    }
+}
+
+impl Run for Transfer {
+    fn run(self: Arc<Self>, _: &Device) -> Result<()> {
+        self.move_bytes();
         Ok(())
-    })
+    }
 }
 
 /// Bytes that stay in the nearest cache: a multiple of every pattern's length, which is a power of two.
 const NEAR: usize = 16 << 10;
-
-/// Fills `size` bytes, a multiple of the pattern's length, of a buffer with a pattern.
-pub fn fill(memory: Arc<Memory>, offset: usize, size: usize, pattern: &[u8]) -> Work {
-    let pattern: Box<[u8]> = pattern.into();
-    Work::once(move || {
-        // SAFETY: the region was checked against the buffer, which the command holds.
-        unsafe { fill_bytes(memory.start().add(offset), size, &pattern) };
-        Ok(())
-    })
-}
-
-/// Fills `size` bytes, a multiple of the pattern's length, of the application's memory with a pattern.
-pub fn fill_shared(to: HostPointer, size: usize, pattern: &[u8]) -> Work {
-    let pattern: Box<[u8]> = pattern.into();
-    Work::once(move || {
-        // SAFETY: the maker of `to` vouches for it.
-        unsafe { fill_bytes(to.get(), size, &pattern) };
-        Ok(())
-    })
-}
-
-/// Copies `size` bytes of the application's memory.
-pub fn copy_shared(from: HostPointer, to: HostPointer, size: usize) -> Work {
-    Work::once(move || {
-        // SAFETY: the makers of the pointers vouch for them.
-        unsafe { std::ptr::copy(from.get(), to.get(), size) };
-        Ok(())
-    })
-}
 
 /// Fills `size` bytes with a pattern.
 ///
@@ -172,70 +164,44 @@ unsafe fn fill_bytes(start: *mut u8, size: usize, pattern: &[u8]) {
     }
 }
 
-/// One side of a rectangular copy.
-pub enum Side {
-    /// A buffer.
-    Buffer(Arc<Memory>),
-    /// Memory of the application.
-    Host(HostPointer),
-}
+/// A command that moves nothing, as host and device share their memory: it holds what it is about until it has ended.
+pub struct Hold(pub Vec<Arc<Memory>>);
 
-impl Side {
-    fn start(&self) -> *mut u8 {
-        match self {
-            Side::Buffer(memory) => memory.start(),
-            Side::Host(pointer) => pointer.get(),
-        }
+impl Run for Hold {
+    fn run(self: Arc<Self>, _: &Device) -> Result<()> {
+        Ok(())
     }
 }
 
-/// Copies a box of bytes.
-pub fn copy_box(from: (Side, Layout), to: (Side, Layout), region: Region) -> Work {
-    Work::once(move || {
-        copy_rows(from.0.start(), from.1, to.0.start(), to.1, region);
-        Ok(())
-    })
-}
-
-fn copy_rows(source: *const u8, from: Layout, target: *mut u8, to: Layout, region: Region) {
-    for (from, to) in from.rows(region).zip(to.rows(region)) {
-        // SAFETY: every row of both boxes lies in memory that the command's maker has checked or vouched for.
-        unsafe { std::ptr::copy(source.add(from.start), target.add(to.start), from.len()) };
-    }
-}
-
-/// Fills a box of bytes with an element, whose length is a power of two and divides the rows'.
-pub fn fill_box(memory: Arc<Memory>, layout: Layout, region: Region, element: Vec<u8>) -> Work {
-    Work::once(move || {
-        for to in layout.rows(region) {
-            // SAFETY: the box was checked against the object, which the command holds.
-            unsafe { fill_bytes(memory.start().add(to.start), region[0], &element) };
-        }
-        Ok(())
-    })
-}
-
-/// A function of the application, with the copy of its arguments it is called with.
+/// A function of the application, with the copy of its arguments it is called with, once.
 pub struct NativeCall {
-    /// The function.
-    pub function: unsafe extern "C" fn(*mut std::ffi::c_void),
+    function: unsafe extern "C" fn(*mut std::ffi::c_void),
     /// The arguments' bytes, in units that align them for every C type.
-    pub arguments: Box<[u128]>,
-    /// Whether there are any; without, the function gets a null pointer.
-    pub has_arguments: bool,
+    arguments: Mutex<Box<[u128]>>,
     /// The buffers whose addresses are among the arguments.
-    pub memory: Vec<Arc<Memory>>,
+    _memory: Vec<Arc<Memory>>,
 }
 
-/// Calls a native kernel.
-pub fn native(mut call: NativeCall) -> Work {
-    Work::once(move || -> Result<()> {
-        let arguments = if call.has_arguments { call.arguments.as_mut_ptr().cast() } else { std::ptr::null_mut() };
+impl NativeCall {
+    /// A call with these arguments, in units that align them for every C type, and the buffers whose addresses are among
+    /// them. Without arguments the function gets a null pointer.
+    pub fn new(
+        function: unsafe extern "C" fn(*mut std::ffi::c_void),
+        arguments: Box<[u128]>,
+        memory: Vec<Arc<Memory>>,
+    ) -> Self {
+        Self { function, arguments: Mutex::new(arguments), _memory: memory }
+    }
+}
+
+impl Run for NativeCall {
+    fn run(self: Arc<Self>, _: &Device) -> Result<()> {
+        let mut arguments = std::mem::take(&mut *self.arguments.lock());
+        let pointer = if arguments.is_empty() { std::ptr::null_mut() } else { arguments.as_mut_ptr().cast() };
         // SAFETY: the application enqueued this function for a call with these arguments.
-        unsafe { (call.function)(arguments) };
-        drop(call.memory);
+        unsafe { (self.function)(pointer) };
         Ok(())
-    })
+    }
 }
 
 #[cfg(test)]
@@ -246,38 +212,40 @@ mod tests {
         Layout { offset, row_pitch, slice_pitch }
     }
 
-    #[test]
-    fn overlap_agrees_with_sets_of_bytes() {
-        let region = [3, 2, 2];
-        for first in 0..40 {
-            for second in 0..40 {
-                for (row, slice) in [(3, 6), (5, 10), (5, 15), (8, 16)] {
-                    let (a, b) = (layout(first, 5, 15), layout(second, row, slice));
-                    let bytes: Vec<usize> = a.rows(region).flatten().collect();
-                    let shared = b.rows(region).flatten().any(|byte| bytes.contains(&byte));
-                    assert_eq!(boxes_overlap((a, region), (b, region)), shared, "{a:?} {b:?}");
-                }
-            }
-        }
+    /// Bytes of a test as the application's.
+    fn host(bytes: &mut [u8], layout: Layout) -> Place {
+        // SAFETY: they outlive the transfers of the test, and nobody else uses them meanwhile.
+        Place::in_host(unsafe { HostPointer::new(bytes.as_mut_ptr()) }, layout)
     }
 
     #[test]
-    fn span_ends_behind_the_last_byte() {
-        assert_eq!(layout(7, 10, 100).span([4, 3, 2]), Some(7..7 + 100 + 20 + 4));
-        assert_eq!(layout(1, usize::MAX, 1).span([1, 3, 1]), None);
-    }
-
-    #[test]
-    fn rows_are_copied_by_their_pitches() {
-        let source: Vec<u8> = (0..100).collect();
+    fn rows_are_copied_by_their_pitches_as_often_as_asked() {
+        let mut source: Vec<u8> = (0..100).collect();
         let mut target = vec![0xFF; 40];
-        copy_rows(source.as_ptr(), layout(11, 10, 30), target.as_mut_ptr(), layout(1, 4, 9), [3, 2, 2]);
+        let (from, to) = (host(&mut source, layout(11, 10, 30)), host(&mut target, layout(1, 4, 9)));
+        let copy = Transfer::copy(0, from, to, [3, 2, 2]);
         let mut expected = vec![0xFF; 40];
         for (z, y) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
             for x in 0..3 {
                 expected[1 + z * 9 + y * 4 + x] = (11 + z * 30 + y * 10 + x) as u8;
             }
         }
-        assert_eq!(target, expected);
+        for _ in 0..2 {
+            copy.move_bytes();
+            assert_eq!(target, expected);
+            target.fill(0xFF);
+        }
+    }
+
+    #[test]
+    fn rows_are_filled_with_whole_elements() {
+        let mut target = vec![0; 24];
+        let to = host(&mut target, layout(2, 10, 20));
+        Transfer::fill(0, to, [8, 2, 1], &[1, 2, 3, 4]).move_bytes();
+        let row = [1, 2, 3, 4, 1, 2, 3, 4];
+        assert_eq!(target, [&[0, 0][..], &row, &[0, 0], &row, &[0, 0, 0, 0]].concat());
+        let none = host(&mut target, Layout::of_bytes(0));
+        Transfer::fill(0, none, [0, 1, 1], &[9]).move_bytes();
+        assert_eq!(target[0], 0);
     }
 }

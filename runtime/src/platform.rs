@@ -5,18 +5,12 @@ use std::sync::{Arc, OnceLock};
 use opencl_sys::{cl_ulong, cl_version};
 
 use crate::ApiHandle;
-use crate::device::Device;
+use crate::device::{DRIVER_VERSION, Device, NAME, VENDOR};
 use crate::extensions;
 use crate::options::options;
 
-/// The driver's name.
-pub const NAME: &str = "Lockstep";
-/// Who made it.
-pub(crate) const VENDOR: &str = "Lockstep";
 /// `CL_PLATFORM_ICD_SUFFIX_KHR`.
 pub const ICD_SUFFIX: &str = "LOCKSTEP";
-/// The driver's own version.
-pub const DRIVER_VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The platform. There is exactly one, made when the application first asks.
 #[derive(Debug)]

@@ -24,11 +24,12 @@ use opencl_sys::{
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::command::{Command, Work};
-use crate::context::Context;
+use crate::context::{Context, RunsCommands};
 use crate::device::Device;
 use crate::event::{Dependent, Event};
+use crate::executor::{self, Service};
 use crate::names::{CodeName, CommandName};
-use crate::{ApiHandle, Error, error, report, workers};
+use crate::{ApiHandle, Error, error, report};
 
 /// So many commands may gather before a worker is set to them unasked.
 const GATHER: u64 = 4096;
@@ -161,7 +162,8 @@ impl Queue {
             ran_out: AtomicBool::new(false),
             api: ApiHandle::default(),
         });
-        queue.context.has_queue(&queue);
+        let weak = Arc::downgrade(&queue);
+        queue.context.add_queue(weak);
         queue
     }
 
@@ -312,7 +314,7 @@ impl Queue {
                 drop(state);
                 self.execute(number, command);
                 state = self.state.lock();
-            } else if !MutexGuard::unlocked(&mut state, workers::help) && !done(&state) && state.runnable() == 0 {
+            } else if !MutexGuard::unlocked(&mut state, executor::help) && !done(&state) && state.runnable() == 0 {
                 state.waiting += 1;
                 self.changed.wait(&mut state);
                 state.waiting -= 1;
@@ -360,7 +362,7 @@ impl Queue {
         while state.scheduled < wanted {
             state.scheduled += 1;
             let queue = self.clone();
-            workers::spawn(Box::new(move || queue.work()));
+            executor::spawn(Service::Commands, Box::new(move || queue.work()));
         }
     }
 
@@ -391,7 +393,8 @@ impl Queue {
             command.work.run(&self.device)
         };
         let status = result.as_ref().map_or_else(Error::code, |()| CL_COMPLETE);
-        let unheard = command.event.as_ref().is_none_or(|event| event.api.get() == 0);
+        let told = command.whole.as_ref().or(command.event.as_ref());
+        let unheard = told.is_none_or(|event| event.api.get() == 0);
         if unheard && status == CL_OUT_OF_RESOURCES {
             self.ran_out.store(true, Ordering::Relaxed);
         }
@@ -416,9 +419,9 @@ impl Queue {
         }
         // The work goes before the callbacks are told, but after the command has ended: what it held may be the last
         // reference to a memory object, whose destructor callback may wait for this queue.
-        let Command { work, waits, event, .. } = command;
+        let Command { work, waits, event, whole, .. } = command;
         work.let_go();
-        drop((waits, event));
+        drop((waits, event, whole));
         if let Some(ended) = ended {
             ended.tell();
         }
@@ -429,6 +432,12 @@ impl Queue {
         let mut state = self.state.lock();
         state.unblock(number);
         self.find_threads(&mut state, 0);
+    }
+}
+
+impl RunsCommands for Queue {
+    fn finish_commands(self: Arc<Self>) {
+        self.finish();
     }
 }
 

@@ -86,7 +86,7 @@ pub fn allocate(context: &Arc<Context>, kind: Kind, flags: u64, size: usize) -> 
     let most = context.devices().iter().map(|device| device.max_allocation()).min().unwrap_or(0);
     ensure!(size > 0, CL_INVALID_BUFFER_SIZE, "an allocation of 0 bytes");
     ensure!(size as u64 <= most, CL_INVALID_BUFFER_SIZE, "an allocation of {size} bytes; {most} are allowed");
-    let bytes = Allocation::of(context, size)?;
+    let bytes = Allocation::new(size, context.global_memory())?;
     let start = bytes.start();
     let shared = Shared { context: context.clone(), kind, flags, bytes };
     ALLOCATIONS.write().insert(start as usize, Arc::new(shared));

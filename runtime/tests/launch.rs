@@ -3,11 +3,12 @@
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use lockstep_runtime::Result;
 use lockstep_runtime::command::Command;
 use lockstep_runtime::context::Context;
 use lockstep_runtime::kernel::Kernel;
-use lockstep_runtime::launch;
 use lockstep_runtime::launch::ndrange::Request;
+use lockstep_runtime::launch::{CheckedLaunch, Prepared};
 use lockstep_runtime::memory::Memory;
 use lockstep_runtime::platform::Platform;
 use lockstep_runtime::program::{Program, build};
@@ -15,6 +16,10 @@ use lockstep_runtime::queue::Queue;
 use opencl_sys::{
     CL_COMMAND_NDRANGE_KERNEL, CL_INVALID_KERNEL_ARGS, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR, CL_OUT_OF_RESOURCES,
 };
+
+fn prepare_launch(kernel: &Arc<Kernel>, request: &Request) -> Result<Prepared> {
+    CheckedLaunch::new(kernel.clone(), request)?.prepare()
+}
 
 struct Fixture {
     context: Arc<Context>,
@@ -46,14 +51,14 @@ impl Fixture {
         }
     }
 
-    fn launch(&self, kernel: &Kernel, global: &[usize], local: Option<&[usize]>) {
+    fn launch(&self, kernel: &Arc<Kernel>, global: &[usize], local: Option<&[usize]>) {
         self.enqueue(kernel, global, local);
         self.queue.finish();
     }
 
-    fn enqueue(&self, kernel: &Kernel, global: &[usize], local: Option<&[usize]>) {
+    fn enqueue(&self, kernel: &Arc<Kernel>, global: &[usize], local: Option<&[usize]>) {
         let request = Request { dimensions: global.len() as u32, offset: None, global: Some(global), local };
-        let launch::Prepared { work, code } = launch::prepare(kernel, &request).unwrap();
+        let Prepared { work, code } = prepare_launch(kernel, &request).unwrap();
         self.queue.enqueue(Command {
             kind: CL_COMMAND_NDRANGE_KERNEL,
             work,
@@ -96,10 +101,10 @@ fn launches_wait_for_their_code_in_the_queue() {
     let kernels = [0, 1, 2, 3, 4, 5, 6, 7].map(|number| Kernel::new(&program, &name(number)).unwrap());
     let mut data = vec![0_u32; 100];
     let buffer = fixture.over(&mut data);
-    let prepare = |kernel: &Kernel, count: usize| {
+    let prepare = |kernel: &Arc<Kernel>, count: usize| {
         let global = Some(&[count][..]);
         let request = Request { dimensions: 1, offset: None, global, local: Some(&[4]) };
-        launch::prepare(kernel, &request).unwrap()
+        prepare_launch(kernel, &request).unwrap()
     };
     for (number, kernel) in kernels.iter().enumerate() {
         kernel.set_buffer(0, Some(&buffer)).unwrap();
@@ -109,7 +114,7 @@ fn launches_wait_for_their_code_in_the_queue() {
             // A process's first code is made at once; the second launch may come when its code is there.
             (first, _) => assert!(number == 0 || first.is_some(), "add{number} did not wait"),
         }
-        for launch::Prepared { work, code } in [first, second] {
+        for Prepared { work, code } in [first, second] {
             let waits = code.into_iter().collect();
             fixture.queue.enqueue(Command { kind: CL_COMMAND_NDRANGE_KERNEL, work, waits, ..Command::default() });
         }
@@ -138,11 +143,11 @@ fn launches_that_may_not_fit_wait_for_their_code_at_once() {
     let private = Kernel::new(&program, "roomy").unwrap();
     private.set_buffer(0, Some(&buffer)).unwrap();
     private.set_value(1, &7_u32.to_le_bytes()).unwrap();
-    assert!(launch::prepare(&private, &request).is_ok_and(|prepared| prepared.code.is_none()));
+    assert!(prepare_launch(&private, &request).is_ok_and(|prepared| prepared.code.is_none()));
     let shared = Kernel::new(&program, "shared").unwrap();
     shared.set_local(0, 1 << 40).unwrap();
     shared.set_buffer(1, Some(&buffer)).unwrap();
-    let refused = launch::prepare(&shared, &request).err();
+    let refused = prepare_launch(&shared, &request).err();
     assert_eq!(refused.map(|error| error.code()), Some(CL_OUT_OF_RESOURCES));
 }
 
@@ -162,7 +167,7 @@ fn barriers_and_local_memory() {
     let buffer = fixture.over(&mut data);
     kernel.set_buffer(0, Some(&buffer)).unwrap();
     let unset = Request { dimensions: 1, offset: None, global: Some(&[512]), local: Some(&[32]) };
-    assert_eq!(launch::prepare(&kernel, &unset).err().map(|e| e.code()), Some(CL_INVALID_KERNEL_ARGS));
+    assert_eq!(prepare_launch(&kernel, &unset).err().map(|e| e.code()), Some(CL_INVALID_KERNEL_ARGS));
     kernel.set_local(1, 32 * 4).unwrap();
     fixture.launch(&kernel, &[512], Some(&[32]));
     drop((buffer, kernel));

@@ -4,15 +4,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
+use lockstep_runtime::api_handle::HandleOperations;
 use lockstep_runtime::command::{Command, Work};
 use lockstep_runtime::context::Context;
 use lockstep_runtime::error;
 use lockstep_runtime::event::Event;
+use lockstep_runtime::memory::Memory;
+use lockstep_runtime::memory_layout::Layout;
+use lockstep_runtime::memory_transfer::{Hold, NativeCall, Place, Transfer};
 use lockstep_runtime::platform::Platform;
 use lockstep_runtime::queue::Queue;
 use opencl_sys::{
     CL_COMMAND_BARRIER, CL_COMMAND_MARKER, CL_COMMAND_NATIVE_KERNEL, CL_COMPLETE,
-    CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_INVALID_OPERATION, CL_OUT_OF_RESOURCES,
+    CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_INVALID_OPERATION, CL_MEM_READ_WRITE, CL_OUT_OF_RESOURCES,
     CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUED, CL_RUNNING, CL_SUBMITTED, cl_command_type, cl_int,
 };
 
@@ -31,7 +35,7 @@ fn queue(context: &Arc<Context>, properties: u64) -> Arc<Queue> {
 fn put(queue: &Arc<Queue>, kind: cl_command_type, waits: &[&Arc<Event>], work: Work) -> Arc<Event> {
     let event = Event::of_command(queue, kind);
     let waits = waits.iter().map(|&event| event.clone()).collect();
-    queue.enqueue(Command { kind, waits, work, event: Some(event.clone()) });
+    queue.enqueue(Command { kind, waits, work, event: Some(event.clone()), whole: None });
     event
 }
 
@@ -190,14 +194,18 @@ fn a_queue_remembers_once_that_a_command_without_event_found_no_resources() {
     let context = context();
     let queue = queue(&context, 0);
     let own = Event::of_command(&queue, CL_COMMAND_NATIVE_KERNEL);
-    own.api.publish(1, |_| ());
-    for (code, event, ran_out) in [
-        (CL_OUT_OF_RESOURCES, None, true),
-        (CL_OUT_OF_RESOURCES, Some(own), false),
-        (CL_INVALID_OPERATION, None, false),
+    own.api.publish(1, &HandleOperations { recycle: |_| (), retain: |_| Ok(()), release: |_| () });
+    // The event of a part is nobody's; what tells of it is that of the whole.
+    let part = Event::of_command(&queue, CL_COMMAND_NATIVE_KERNEL);
+    for (code, event, whole, ran_out) in [
+        (CL_OUT_OF_RESOURCES, None, None, true),
+        (CL_OUT_OF_RESOURCES, Some(own.clone()), None, false),
+        (CL_OUT_OF_RESOURCES, Some(part.clone()), None, true),
+        (CL_OUT_OF_RESOURCES, Some(part), Some(own), false),
+        (CL_INVALID_OPERATION, None, None, false),
     ] {
         let work = Work::once(move || Err(error!(code, "as it should")));
-        queue.enqueue(Command { kind: CL_COMMAND_NATIVE_KERNEL, work, event, ..Command::default() });
+        queue.enqueue(Command { kind: CL_COMMAND_NATIVE_KERNEL, work, event, whole, ..Command::default() });
         assert!(!queue.ran_out(), "nothing has run");
         queue.finish();
         assert_eq!((queue.ran_out(), queue.ran_out()), (ran_out, false), "{code}");
@@ -397,4 +405,31 @@ fn random_graphs_keep_their_order() {
             });
         }
     });
+}
+
+/// With the last reference to an object goes what the application wants done then, and that may wait for the queue.
+#[test]
+fn a_command_lets_go_of_memory_when_it_has_ended() {
+    extern "C" fn nothing(_: *mut std::ffi::c_void) {}
+    let context = context();
+    let place = |memory: &Arc<Memory>| Place::in_object(memory.clone(), Layout::of_bytes(0));
+    type Make<'a> = &'a dyn Fn(Arc<Memory>) -> Work;
+    let fill: Make = &|memory| Work::Shared(Arc::new(Transfer::fill(0, place(&memory), [16, 1, 1], &[1])));
+    let hold: Make = &|memory| Work::Shared(Arc::new(Hold(vec![memory])));
+    let native: Make = &|memory| Work::Shared(Arc::new(NativeCall::new(nothing, Box::default(), vec![memory])));
+    for make in [fill, hold, native] {
+        let queue = queue(&context, 0);
+        // SAFETY: no pointer of the host's.
+        let memory =
+            unsafe { Memory::new(context.clone(), CL_MEM_READ_WRITE, 16, std::ptr::null_mut(), Vec::new()).unwrap() };
+        let (waited, has_waited) = mpsc::channel();
+        let again = queue.clone();
+        memory.on_destruction(Box::new(move || {
+            again.finish();
+            waited.send(()).unwrap();
+        }));
+        queue.enqueue(Command { kind: CL_COMMAND_NATIVE_KERNEL, work: make(memory), ..Command::default() });
+        queue.flush();
+        has_waited.recv_timeout(SOON).expect("the queue is waited for in vain");
+    }
 }

@@ -185,7 +185,7 @@ impl Host<'_> {
             event.on_status(status, Box::new(count));
             self.expected_callbacks += 1;
         }
-        queue.enqueue(Command { kind, waits, work, event: Some(event.clone()) });
+        queue.enqueue(Command { kind, waits, work, event: Some(event.clone()), whole: None });
         self.last[own] = Some(event.clone());
         self.last[other] = Some(event.clone());
         let mut recent = self.shared.recent.lock().unwrap();

@@ -1,31 +1,148 @@
-//! The commands that a command buffer can have (`cl_khr_command_buffer`).
+//! The commands that a command buffer can have (`cl_khr_command_buffer`), each checked as its like that is enqueued.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use lockstep_icd_macros::entry_point;
-use lockstep_runtime::Result;
-use lockstep_runtime::command::Work;
-use lockstep_runtime::memory::Memory;
-use lockstep_runtime::queue::Queue;
+use lockstep_runtime::api_handle::Retained;
+use lockstep_runtime::command_buffer::{CommandBuffer, RecordedCommand};
+use lockstep_runtime::context::Context;
+use lockstep_runtime::memory_transfer::Transfer;
+use lockstep_runtime::{Result, ensure};
 use opencl_sys::{
-    CL_COMMAND_COMMAND_BUFFER_KHR, CL_DEPTH, CL_FALSE, cl_command_buffer_khr, cl_command_queue, cl_event, cl_kernel,
-    cl_mem, cl_mutable_command_khr, cl_sync_point_khr, cl_uint,
+    CL_COMMAND_SVM_MEMCPY, CL_COMMAND_SVM_MEMFILL, CL_INVALID_COMMAND_QUEUE, CL_INVALID_SYNC_POINT_WAIT_LIST_KHR,
+    CL_INVALID_VALUE, cl_command_buffer_khr, cl_command_queue, cl_kernel, cl_mem, cl_mutable_command_khr,
+    cl_sync_point_khr, cl_uint,
 };
 
-use crate::api::command_buffer::{Call, HeldMemory, Recording};
-use crate::api::enqueue::{Completion, enqueue, wait_list};
-use crate::api::mutable_dispatch::Launch;
-use crate::api::rect::three;
-use crate::api::transfer::check_pattern;
-use crate::api::{image_transfer, rect, svm_transfer, transfer};
-use crate::handle;
-use crate::user::UserData;
+use crate::api::mutable_dispatch::{LaunchCall, check_launch};
+use crate::api::rect::RectCopy;
+use crate::api::{image_transfer, svm_transfer, transfer};
+use crate::{fork, handle, property_list};
 
-/// Defines an entry point that records a command: its name in C and here, the parameters between the properties and the sync points, and what makes
-/// the call of them. That relies on the function's contract for what it reads, on its own copies of arrays and patterns
-/// when it is called later, and on the command buffer for the list and the event it is called with.
+/// What a command is recorded with, whatever it is.
+#[derive(Clone, Copy)]
+struct Recording {
+    /// `command_buffer`: where the command goes.
+    buffer: cl_command_buffer_khr,
+    /// `command_queue`, which has to be null.
+    queue: cl_command_queue,
+    /// `properties`: a list that ends in 0, or null.
+    properties: *const u64,
+    /// `num_sync_points_in_wait_list`: how many commands it waits for.
+    count: cl_uint,
+    /// `sync_point_wait_list`: the sync points of these commands.
+    list: *const cl_sync_point_khr,
+    /// `sync_point`: where its own goes, or null.
+    sync_point: *mut cl_sync_point_khr,
+    /// `mutable_handle`: where the handle of a launch goes, or null.
+    handle: *mut cl_mutable_command_khr,
+}
+
+impl Recording {
+    /// Records a transfer, which `check` finds right in the context of the buffer.
+    ///
+    /// # Safety
+    /// The pointers are as the extension says.
+    unsafe fn record_transfer(self, check: impl FnOnce(&Arc<Context>) -> Result<Transfer>) -> Result<()> {
+        // SAFETY: the same contract.
+        unsafe {
+            let (buffer, waits) = self.check()?;
+            self.check_immutable()?;
+            let transfer = check(buffer.context())?;
+            self.record(&buffer, waits, RecordedCommand::Transfer(Arc::new(transfer)))
+        }
+    }
+
+    /// Records a barrier.
+    ///
+    /// # Safety
+    /// The pointers are as the extension says.
+    unsafe fn record_barrier(self) -> Result<()> {
+        // SAFETY: the same contract.
+        unsafe {
+            let (buffer, waits) = self.check()?;
+            self.check_immutable()?;
+            self.record(&buffer, waits, RecordedCommand::Barrier)
+        }
+    }
+
+    /// Records a launch, which may be changed later.
+    ///
+    /// # Safety
+    /// The pointers are as the extension says.
+    unsafe fn record_launch(self, call: LaunchCall) -> Result<()> {
+        // SAFETY: the same contract.
+        unsafe {
+            let (buffer, waits) = self.check()?;
+            let launch = check_launch(&buffer, self.properties, call)?;
+            let handle = handle::publish(launch.clone())?;
+            let launch = Retained::adopt(launch, |launch| &launch.api);
+            self.record(&buffer, waits, RecordedCommand::Launch(launch))?;
+            if !self.handle.is_null() {
+                self.handle.write(handle);
+            }
+            Ok(())
+        }
+    }
+
+    /// Checks what all commands have; the buffer, and the sync points that the command waits for.
+    ///
+    /// # Safety
+    /// The list is as the extension says.
+    unsafe fn check(&self) -> Result<(Arc<CommandBuffer>, Vec<cl_sync_point_khr>)> {
+        let buffer = handle::get::<CommandBuffer>(self.buffer)?;
+        fork::check()?;
+        // "CL_INVALID_COMMAND_QUEUE if […] command_queue is not NULL."
+        ensure!(self.queue.is_null(), CL_INVALID_COMMAND_QUEUE, "command_queue is {:p}; NULL is allowed", self.queue);
+        // "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR if sync_point_wait_list is NULL and num_sync_points_in_wait_list is > 0, or
+        // sync_point_wait_list is not NULL and num_sync_points_in_wait_list is 0".
+        handle::check_list(self.count, "sync point", self.list, CL_INVALID_SYNC_POINT_WAIT_LIST_KHR)?;
+        // SAFETY: the caller vouches for the list.
+        let waits: Vec<_> = (0..self.count as usize).map(|i| unsafe { self.list.add(i).read() }).collect();
+        buffer.check_recording(&waits)?;
+        Ok((buffer, waits))
+    }
+
+    /// "CL_INVALID_VALUE if values specified in properties are not valid. […] if mutable_handle is not NULL."
+    ///
+    /// # Safety
+    /// `properties` is null or points to a list that ends in 0.
+    unsafe fn check_immutable(&self) -> Result<()> {
+        // SAFETY: not null, so the caller vouches for a list that ends in 0.
+        let property = if self.properties.is_null() { 0 } else { unsafe { self.properties.read() } };
+        if property != 0 {
+            return property_list::unknown(CL_INVALID_VALUE, property);
+        }
+        let handle = self.handle;
+        ensure!(handle.is_null(), CL_INVALID_VALUE, "mutable_handle is {handle:p}; NULL is allowed for this command");
+        Ok(())
+    }
+
+    /// Records a command that has been checked.
+    ///
+    /// # Safety
+    /// `sync_point` is null or may be written.
+    unsafe fn record(
+        &self,
+        buffer: &CommandBuffer,
+        waits: Vec<cl_sync_point_khr>,
+        command: RecordedCommand,
+    ) -> Result<()> {
+        let number = buffer.record(waits, command)?;
+        if !self.sync_point.is_null() {
+            // SAFETY: not null, so the caller vouches for it.
+            unsafe { self.sync_point.write(number) };
+        }
+        Ok(())
+    }
+}
+
+/// Defines an entry point that records a transfer: its name in C and here, the parameters between the properties and the
+/// sync points, and the check that makes a transfer of them in the context of the buffer. The check relies on the
+/// function's contract for what it reads.
 macro_rules! recorded {
-    ($(#[$doc:meta])* $c_name:ident, $name:ident, $barrier:literal, ($($param:ident: $ty:ty),*), $call:expr) => {
+    ($(#[$doc:meta])* $c_name:ident, $name:ident, ($($param:ident: $ty:ty),*), $check:expr) => {
         $(#[$doc])*
         #[entry_point($c_name)]
         pub unsafe fn $name(
@@ -48,178 +165,111 @@ macro_rules! recorded {
                 handle: mutable_handle,
             };
             // SAFETY: the same contract.
-            unsafe { recording.record($barrier, || -> Result<Call> { $call }) }
+            unsafe { recording.record_transfer($check) }
         }
     };
 }
 
-/// Enqueues a command that does nothing behind the events of a list. It is no marker and no barrier, as without a list
-/// these wait for what else is in the queue.
-///
-/// # Safety
-/// The list has as many events, and the event may be written or is null.
-unsafe fn nothing(queue: cl_command_queue, count: cl_uint, list: *const cl_event, event: *mut cl_event) -> Result<()> {
-    let queue = handle::get::<Queue>(queue)?;
+/// `clCommandBarrierWithWaitListKHR`: of the commands of the buffer alone.
+#[entry_point(clCommandBarrierWithWaitListKHR)]
+pub unsafe fn command_barrier(
+    command_buffer: cl_command_buffer_khr,
+    command_queue: cl_command_queue,
+    properties: *const u64,
+    num_sync_points_in_wait_list: cl_uint,
+    sync_point_wait_list: *const cl_sync_point_khr,
+    sync_point: *mut cl_sync_point_khr,
+    mutable_handle: *mut cl_mutable_command_khr,
+) -> Result<()> {
+    let recording = Recording {
+        buffer: command_buffer,
+        queue: command_queue,
+        properties,
+        count: num_sync_points_in_wait_list,
+        list: sync_point_wait_list,
+        sync_point,
+        handle: mutable_handle,
+    };
     // SAFETY: the same contract.
-    unsafe {
-        let waits = wait_list(queue.context(), count, list)?;
-        enqueue(&queue, CL_COMMAND_COMMAND_BUFFER_KHR, waits, Work::Nothing, Completion { blocking: false, event })
-    }
+    unsafe { recording.record_barrier() }
 }
 
 recorded!(
-    /// `clCommandBarrierWithWaitListKHR`: of the commands of the buffer alone.
-    clCommandBarrierWithWaitListKHR, command_barrier, true, (), {
-        Ok(Box::new(|queue, count, list, event| nothing(queue, count, list, event)))
-    }
-);
-
-recorded!(
     /// `clCommandCopyBufferKHR`.
-    clCommandCopyBufferKHR, command_copy_buffer, false,
-    (src_buffer: cl_mem, dst_buffer: cl_mem, src_offset: usize, dst_offset: usize, size: usize), {
-        let (from, to) = (HeldMemory::retain(src_buffer)?, HeldMemory::retain(dst_buffer)?);
-        Ok(Box::new(move |queue, count, list, event| {
-            let (from, to) = (from.get(), to.get());
-            transfer::enqueue_copy_buffer(queue, from, to, src_offset, dst_offset, size, count, list, event)
-        }))
-    }
+    clCommandCopyBufferKHR, command_copy_buffer,
+    (src_buffer: cl_mem, dst_buffer: cl_mem, src_offset: usize, dst_offset: usize, size: usize),
+    |context| transfer::check_copy_buffer(context, src_buffer, dst_buffer, src_offset, dst_offset, size)
 );
 
 recorded!(
     /// `clCommandCopyBufferRectKHR`.
-    clCommandCopyBufferRectKHR, command_copy_buffer_rect, false,
+    clCommandCopyBufferRectKHR, command_copy_buffer_rect,
     (
         src_buffer: cl_mem, dst_buffer: cl_mem, src_origin: *const usize, dst_origin: *const usize,
         region: *const usize, src_row_pitch: usize, src_slice_pitch: usize, dst_row_pitch: usize,
         dst_slice_pitch: usize
-    ), {
-        let (from, to) = (HeldMemory::retain(src_buffer)?, HeldMemory::retain(dst_buffer)?);
-        let (start, target) = (three("src_origin", src_origin)?, three("dst_origin", dst_origin)?);
-        let region = three("region", region)?;
-        Ok(Box::new(move |queue, count, list, event| {
-                rect::enqueue_copy_buffer_rect(
-                    queue, from.get(), to.get(), start.as_ptr(), target.as_ptr(), region.as_ptr(), src_row_pitch,
-                    src_slice_pitch, dst_row_pitch, dst_slice_pitch, count, list, event,
-                )
-        }))
+    ),
+    |context| {
+        let (src_pitches, dst_pitches) = ([src_row_pitch, src_slice_pitch], [dst_row_pitch, dst_slice_pitch]);
+        let copy = RectCopy { src_buffer, dst_buffer, src_origin, dst_origin, region, src_pitches, dst_pitches };
+        copy.check(context)
     }
 );
 
 recorded!(
     /// `clCommandCopyBufferToImageKHR`.
-    clCommandCopyBufferToImageKHR, command_copy_buffer_to_image, false,
-    (src_buffer: cl_mem, dst_image: cl_mem, src_offset: usize, dst_origin: *const usize, region: *const usize), {
-        let (from, to) = (HeldMemory::retain(src_buffer)?, HeldMemory::retain(dst_image)?);
-        let (target, region) = (three("dst_origin", dst_origin)?, three("region", region)?);
-        Ok(Box::new(move |queue, count, list, event| {
-                image_transfer::enqueue_copy_buffer_to_image(
-                    queue, from.get(), to.get(), src_offset, target.as_ptr(), region.as_ptr(), count, list, event,
-                )
-        }))
+    clCommandCopyBufferToImageKHR, command_copy_buffer_to_image,
+    (src_buffer: cl_mem, dst_image: cl_mem, src_offset: usize, dst_origin: *const usize, region: *const usize),
+    |context| {
+        image_transfer::check_copy_buffer_to_image(context, src_buffer, dst_image, src_offset, dst_origin, region)
     }
 );
 
 recorded!(
     /// `clCommandCopyImageKHR`.
-    clCommandCopyImageKHR, command_copy_image, false,
+    clCommandCopyImageKHR, command_copy_image,
     (
         src_image: cl_mem, dst_image: cl_mem, src_origin: *const usize, dst_origin: *const usize,
         region: *const usize
-    ), {
-        let (from, to) = (HeldMemory::retain(src_image)?, HeldMemory::retain(dst_image)?);
-        let (start, target) = (three("src_origin", src_origin)?, three("dst_origin", dst_origin)?);
-        let region = three("region", region)?;
-        Ok(Box::new(move |queue, count, list, event| {
-                image_transfer::enqueue_copy_image(
-                    queue, from.get(), to.get(), start.as_ptr(), target.as_ptr(), region.as_ptr(), count, list, event,
-                )
-        }))
-    }
+    ),
+    |context| image_transfer::check_copy_image(context, src_image, dst_image, src_origin, dst_origin, region)
 );
 
 recorded!(
     /// `clCommandCopyImageToBufferKHR`.
-    clCommandCopyImageToBufferKHR, command_copy_image_to_buffer, false,
-    (src_image: cl_mem, dst_buffer: cl_mem, src_origin: *const usize, region: *const usize, dst_offset: usize), {
-        let (from, to) = (HeldMemory::retain(src_image)?, HeldMemory::retain(dst_buffer)?);
-        let (start, region) = (three("src_origin", src_origin)?, three("region", region)?);
-        Ok(Box::new(move |queue, count, list, event| {
-                image_transfer::enqueue_copy_image_to_buffer(
-                    queue, from.get(), to.get(), start.as_ptr(), region.as_ptr(), dst_offset, count, list, event,
-                )
-        }))
+    clCommandCopyImageToBufferKHR, command_copy_image_to_buffer,
+    (src_image: cl_mem, dst_buffer: cl_mem, src_origin: *const usize, region: *const usize, dst_offset: usize),
+    |context| {
+        image_transfer::check_copy_image_to_buffer(context, src_image, dst_buffer, src_origin, region, dst_offset)
     }
 );
 
-/// The bytes of a pattern, in units that align them for every type.
-///
-/// "CL_INVALID_VALUE if pattern is NULL or if pattern_size is 0 or if pattern_size is not one of { 1, 2, 4, 8, 16, 32, 64,
-/// 128 }."
-///
-/// # Safety
-/// `pattern` is null or points to `size` bytes.
-unsafe fn pattern_bytes(pattern: *const c_void, size: usize) -> Result<[u128; 8]> {
-    let mut bytes = [0_u128; 8];
-    check_pattern(pattern, size)?;
-    // SAFETY: the caller vouches for `size` bytes, and there is room for them.
-    unsafe { std::ptr::copy_nonoverlapping(pattern.cast::<u8>(), bytes.as_mut_ptr().cast::<u8>(), size) };
-    Ok(bytes)
-}
-
 recorded!(
     /// `clCommandFillBufferKHR`.
-    clCommandFillBufferKHR, command_fill_buffer, false,
-    (buffer: cl_mem, pattern: *const c_void, pattern_size: usize, offset: usize, size: usize), {
-        let (to, bytes) = (HeldMemory::retain(buffer)?, pattern_bytes(pattern, pattern_size)?);
-        Ok(Box::new(move |queue, count, list, event| {
-            let (to, pattern) = (to.get(), bytes.as_ptr().cast());
-            transfer::enqueue_fill_buffer(queue, to, pattern, pattern_size, offset, size, count, list, event)
-        }))
-    }
+    clCommandFillBufferKHR, command_fill_buffer,
+    (buffer: cl_mem, pattern: *const c_void, pattern_size: usize, offset: usize, size: usize),
+    |context| transfer::check_fill_buffer(context, buffer, pattern, pattern_size, offset, size)
 );
 
 recorded!(
     /// `clCommandFillImageKHR`.
-    clCommandFillImageKHR, command_fill_image, false,
-    (image: cl_mem, fill_color: *const c_void, origin: *const usize, region: *const usize), {
-        // "CL_INVALID_VALUE if fill_color is NULL." A depth image has one number, others have four.
-        let to = HeldMemory::retain(image)?;
-        let is_depth = handle::get::<Memory>(image)?
-            .image()
-            .is_some_and(|image| image.format.order == CL_DEPTH);
-        let bytes = pattern_bytes(fill_color, if is_depth { 4 } else { 16 })?;
-        let (start, region) = (three("origin", origin)?, three("region", region)?);
-        Ok(Box::new(move |queue, count, list, event| {
-                image_transfer::enqueue_fill_image(
-                    queue, to.get(), bytes.as_ptr().cast(), start.as_ptr(), region.as_ptr(), count, list, event,
-                )
-        }))
-    }
+    clCommandFillImageKHR, command_fill_image,
+    (image: cl_mem, fill_color: *const c_void, origin: *const usize, region: *const usize),
+    |context| image_transfer::check_fill_image(context, image, fill_color, origin, region)
 );
 
 recorded!(
     /// `clCommandSVMMemcpyKHR`.
-    clCommandSVMMemcpyKHR, command_svm_memcpy, false,
-    (dst_ptr: *mut c_void, src_ptr: *const c_void, size: usize), {
-        let (to, from) = (UserData(dst_ptr), UserData(src_ptr.cast_mut()));
-        Ok(Box::new(move |queue, count, list, event| {
-            let (to, from) = (to.get(), from.get());
-            svm_transfer::enqueue_svm_memcpy(queue, CL_FALSE, to, from, size, count, list, event)
-        }))
-    }
+    clCommandSVMMemcpyKHR, command_svm_memcpy,
+    (dst_ptr: *mut c_void, src_ptr: *const c_void, size: usize),
+    |_| svm_transfer::check_copy(CL_COMMAND_SVM_MEMCPY, dst_ptr, src_ptr, size)
 );
 
 recorded!(
     /// `clCommandSVMMemFillKHR`.
-    clCommandSVMMemFillKHR, command_svm_mem_fill, false,
-    (svm_ptr: *mut c_void, pattern: *const c_void, pattern_size: usize, size: usize), {
-        let (to, bytes) = (UserData(svm_ptr), pattern_bytes(pattern, pattern_size)?);
-        Ok(Box::new(move |queue, count, list, event| {
-            let (to, pattern) = (to.get(), bytes.as_ptr().cast());
-            svm_transfer::enqueue_svm_mem_fill(queue, to, pattern, pattern_size, size, count, list, event)
-        }))
-    }
+    clCommandSVMMemFillKHR, command_svm_mem_fill,
+    (svm_ptr: *mut c_void, pattern: *const c_void, pattern_size: usize, size: usize),
+    |_| svm_transfer::check_fill(CL_COMMAND_SVM_MEMFILL, svm_ptr, pattern, pattern_size, size)
 );
 
 /// `clCommandNDRangeKernelKHR`.
@@ -248,7 +298,7 @@ pub unsafe fn command_nd_range_kernel(
         handle: mutable_handle,
     };
     let (offset, global, local) = (global_work_offset, global_work_size, local_work_size);
-    let launch = Launch { kernel, dimensions: work_dim, offset, global, local };
+    let call = LaunchCall { kernel, dimensions: work_dim, offset, global, local };
     // SAFETY: the same contract.
-    unsafe { recording.record_launch(launch) }
+    unsafe { recording.record_launch(call) }
 }

@@ -4,8 +4,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use lockstep_icd_macros::entry_point;
-use lockstep_runtime::device::{self, Device, has_extension, has_feature};
-use lockstep_runtime::platform::{DRIVER_VERSION, NAME};
+use lockstep_runtime::device::{self, DRIVER_VERSION, Device, NAME, has_extension, has_feature};
 use lockstep_runtime::{Result, clock, extensions, image, pipe};
 use opencl_sys::*;
 

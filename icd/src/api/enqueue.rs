@@ -1,11 +1,15 @@
 //! What all commands have in common: the wait list, the event, and waiting for a blocking one.
+//!
+//! An entry point that enqueues first checks what the command is, which gives a value of the runtime: a `Transfer`, a
+//! `CheckedLaunch`, or the work itself. Then that is enqueued. The entry points that record make the same checks and keep
+//! the value.
 
-use std::cell::Cell;
 use std::sync::Arc;
 
 use lockstep_runtime::command::{Command, Work};
 use lockstep_runtime::context::Context;
 use lockstep_runtime::event::Event;
+use lockstep_runtime::memory_transfer::Transfer;
 use lockstep_runtime::queue::Queue;
 use lockstep_runtime::{Result, ensure};
 use opencl_sys::{CL_COMPLETE, CL_INVALID_EVENT_WAIT_LIST, cl_command_type, cl_event, cl_uint};
@@ -47,22 +51,57 @@ pub struct Completion {
     pub event: *mut cl_event,
 }
 
-thread_local! {
-    /// Whether this thread's calls only check.
-    static CHECKING: Cell<bool> = const { Cell::new(false) };
+/// The event of a command that is about to be enqueued, if the application wants it.
+///
+/// # Safety
+/// `event` is null or may be written.
+pub unsafe fn publish_event(
+    queue: &Arc<Queue>,
+    kind: cl_command_type,
+    event: *mut cl_event,
+) -> Result<Option<Arc<Event>>> {
+    if event.is_null() {
+        return Ok(None);
+    }
+    let published = Event::of_command(queue, kind);
+    let handle = handle::publish(published.clone())?;
+    // SAFETY: not null, so the caller vouches for it.
+    unsafe { event.write(handle) };
+    Ok(Some(published))
 }
 
-/// Calls a function that enqueues, which then checks its arguments and does no more.
-pub fn check_only<T>(call: impl FnOnce() -> T) -> T {
-    /// Puts back what held before, even where the call panics.
-    struct Before(bool);
-    impl Drop for Before {
-        fn drop(&mut self) {
-            CHECKING.set(self.0);
+/// The last three parameters of every enqueue function.
+#[derive(Debug, Clone, Copy)]
+pub struct Order {
+    /// `num_events_in_wait_list`: how many events the command waits for.
+    pub count: cl_uint,
+    /// `event_wait_list`: the handles of these events.
+    pub list: *const cl_event,
+    /// `event`: where the command's own goes, or null.
+    pub event: *mut cl_event,
+}
+
+impl Order {
+    /// Enqueues a command behind the events of the list.
+    ///
+    /// # Safety
+    /// The list and `event` are as the specification says.
+    pub unsafe fn enqueue(self, queue: &Arc<Queue>, kind: cl_command_type, blocking: bool, work: Work) -> Result<()> {
+        // SAFETY: the same contract.
+        unsafe {
+            let waits = wait_list(queue.context(), self.count, self.list)?;
+            enqueue(queue, kind, waits, work, Completion { blocking, event: self.event })
         }
     }
-    let _before = Before(CHECKING.replace(true));
-    call()
+
+    /// Enqueues a transfer behind the events of the list.
+    ///
+    /// # Safety
+    /// As for [`Order::enqueue`].
+    pub unsafe fn enqueue_transfer(self, queue: &Arc<Queue>, blocking: bool, transfer: Transfer) -> Result<()> {
+        // SAFETY: the same contract.
+        unsafe { self.enqueue(queue, transfer.kind, blocking, Work::Shared(Arc::new(transfer))) }
+    }
 }
 
 /// Enqueues a command.
@@ -80,19 +119,13 @@ pub unsafe fn enqueue(
     work: Work,
     completion: Completion,
 ) -> Result<()> {
-    if CHECKING.get() {
-        return Ok(());
-    }
     let Completion { blocking, event: event_out } = completion;
-    let event = (blocking || !event_out.is_null()).then(|| Event::of_command(queue, kind));
-    if let Some(event) = &event
-        && !event_out.is_null()
-    {
-        let handle = handle::publish(event.clone())?;
-        // SAFETY: not null, so the caller vouches for it.
-        unsafe { event_out.write(handle) };
-    }
-    queue.enqueue(Command { kind, waits, work, event: event.clone() });
+    // SAFETY: the same contract.
+    let event = match unsafe { publish_event(queue, kind, event_out)? } {
+        None if blocking => Some(Event::of_command(queue, kind)),
+        published => published,
+    };
+    queue.enqueue(Command { kind, waits, work, event: event.clone(), whole: None });
     let Some(event) = event.filter(|_| blocking) else { return Ok(()) };
     event.wait();
     let status = event.status();

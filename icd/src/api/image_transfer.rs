@@ -5,9 +5,11 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use lockstep_icd_macros::entry_point;
+use lockstep_runtime::context::Context;
 use lockstep_runtime::image::Image;
 use lockstep_runtime::memory::Memory;
-use lockstep_runtime::memory_transfer::{HostPointer, Layout, Region, Side, boxes_overlap, copy_box, fill_box};
+use lockstep_runtime::memory_layout::{Layout, Region, boxes_overlap};
+use lockstep_runtime::memory_transfer::{HostPointer, Place, Transfer};
 use lockstep_runtime::queue::Queue;
 use lockstep_runtime::{Result, ensure};
 use opencl_sys::{
@@ -18,9 +20,9 @@ use opencl_sys::{
 };
 
 use crate::api::buffer::buffer_in;
-use crate::api::enqueue::{Completion, enqueue, wait_list};
+use crate::api::enqueue::{Completion, Order, enqueue, wait_list};
 use crate::api::image::image_in;
-use crate::api::memory_object::keep_until_then;
+use crate::api::memory_object::hold;
 use crate::api::rect::three;
 use crate::api::transfer::{check_host_access, check_map_flags, of_source, of_target};
 use crate::handle;
@@ -37,41 +39,35 @@ unsafe fn part(image: &Image, origin: *const usize, region: *const usize) -> Res
 /// What `clEnqueueReadImage` and `clEnqueueWriteImage` have in common.
 struct HostBox {
     image: cl_mem,
-    blocking: cl_bool,
     origin: *const usize,
     region: *const usize,
     pitches: [usize; 2],
     ptr: *mut c_void,
-    waits: (cl_uint, *const cl_event),
-    event: *mut cl_event,
 }
 
 impl HostBox {
+    /// The command, checked.
+    ///
     /// # Safety
     /// The pointers are as the specification says.
-    unsafe fn enqueue(self, command_queue: cl_command_queue, writes: bool) -> Result<()> {
+    unsafe fn check(self, context: &Arc<Context>, writes: bool) -> Result<Transfer> {
         // SAFETY: the caller vouches for the pointers.
         unsafe {
-            // "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue".
-            let queue = handle::get::<Queue>(command_queue)?;
-            let (memory, image) = image_in(queue.context(), self.image)?;
+            let (memory, image) = image_in(context, self.image)?;
             let (inside, bytes) = part(&image, self.origin, self.region)?;
             // "CL_INVALID_VALUE [...] if ptr is NULL".
             ensure!(!self.ptr.is_null(), CL_INVALID_VALUE, "ptr is NULL");
             let outside = image.host_layout(three("region", self.region)?, self.pitches[0], self.pitches[1])?;
-            let waits = wait_list(queue.context(), self.waits.0, self.waits.1)?;
             // "CL_INVALID_OPERATION if clEnqueueReadImage is called on image which has been created with
             // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS", and likewise for writing.
             check_host_access(&memory, !writes, writes)?;
-            let host = (Side::Host(HostPointer::new(self.ptr.cast())), outside);
-            let own = (Side::Buffer(memory), inside);
-            let (kind, work) = if writes {
-                (CL_COMMAND_WRITE_IMAGE, copy_box(host, own, bytes))
+            let host = Place::in_host(HostPointer::new(self.ptr.cast()), outside);
+            let own = Place::in_object(memory, inside);
+            Ok(if writes {
+                Transfer::copy(CL_COMMAND_WRITE_IMAGE, host, own, bytes)
             } else {
-                (CL_COMMAND_READ_IMAGE, copy_box(own, host, bytes))
-            };
-            let completion = Completion { blocking: self.blocking != CL_FALSE, event: self.event };
-            enqueue(&queue, kind, waits, work, completion)
+                Transfer::copy(CL_COMMAND_READ_IMAGE, own, host, bytes)
+            })
         }
     }
 }
@@ -91,11 +87,12 @@ pub unsafe fn enqueue_read_image(
     event_wait_list: *const cl_event,
     event: *mut cl_event,
 ) -> Result<()> {
-    let waits = (num_events_in_wait_list, event_wait_list);
-    let pitches = [row_pitch, slice_pitch];
-    let read = HostBox { image, blocking: blocking_read, origin, region, pitches, ptr, waits, event };
+    let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
+    // "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue".
+    let queue = handle::get::<Queue>(command_queue)?;
+    let read = HostBox { image, origin, region, pitches: [row_pitch, slice_pitch], ptr };
     // SAFETY: the same contract.
-    unsafe { read.enqueue(command_queue, false) }
+    unsafe { order.enqueue_transfer(&queue, blocking_read != CL_FALSE, read.check(queue.context(), false)?) }
 }
 
 /// `clEnqueueWriteImage`.
@@ -113,11 +110,40 @@ pub unsafe fn enqueue_write_image(
     event_wait_list: *const cl_event,
     event: *mut cl_event,
 ) -> Result<()> {
-    let waits = (num_events_in_wait_list, event_wait_list);
-    let (pitches, ptr) = ([input_row_pitch, input_slice_pitch], ptr.cast_mut());
-    let write = HostBox { image, blocking: blocking_write, origin, region, pitches, ptr, waits, event };
+    let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
+    let queue = handle::get::<Queue>(command_queue)?;
+    let pitches = [input_row_pitch, input_slice_pitch];
+    let write = HostBox { image, origin, region, pitches, ptr: ptr.cast_mut() };
     // SAFETY: the same contract; the bytes at `ptr` are only read.
-    unsafe { write.enqueue(command_queue, true) }
+    unsafe { order.enqueue_transfer(&queue, blocking_write != CL_FALSE, write.check(queue.context(), true)?) }
+}
+
+/// Filling an image with a color, checked.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe fn check_fill_image(
+    context: &Arc<Context>,
+    image: cl_mem,
+    fill_color: *const c_void,
+    origin: *const usize,
+    region: *const usize,
+) -> Result<Transfer> {
+    let (memory, image) = image_in(context, image)?;
+    // "CL_INVALID_VALUE if fill_color is NULL".
+    ensure!(!fill_color.is_null(), CL_INVALID_VALUE, "fill_color is NULL");
+    // SAFETY: the caller vouches for the pointers.
+    let (layout, bytes) = unsafe { part(&image, origin, region)? };
+    // "The fill color is a single floating-point value if the channel order is CL_DEPTH. Otherwise, the fill color
+    // is a four component RGBA [...] color value".
+    let color = match image.format.order {
+        // SAFETY: not null, so the caller vouches for one number.
+        opencl_sys::CL_DEPTH => [unsafe { fill_color.cast::<u32>().read_unaligned() }, 0, 0, 0],
+        // SAFETY: not null, so the caller vouches for four numbers.
+        _ => unsafe { fill_color.cast::<[u32; 4]>().read_unaligned() },
+    };
+    let to = Place::in_object(memory, layout);
+    Ok(Transfer::fill(CL_COMMAND_FILL_IMAGE, to, bytes, &image.format.element(color)))
 }
 
 /// `clEnqueueFillImage`.
@@ -132,24 +158,51 @@ pub unsafe fn enqueue_fill_image(
     event_wait_list: *const cl_event,
     event: *mut cl_event,
 ) -> Result<()> {
+    let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
+    let queue = handle::get::<Queue>(command_queue)?;
     // SAFETY: the caller vouches for the pointers.
     unsafe {
-        let queue = handle::get::<Queue>(command_queue)?;
-        let (memory, image) = image_in(queue.context(), image)?;
-        // "CL_INVALID_VALUE if fill_color is NULL".
-        ensure!(!fill_color.is_null(), CL_INVALID_VALUE, "fill_color is NULL");
-        let (layout, bytes) = part(&image, origin, region)?;
-        let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
-        // "The fill color is a single floating-point value if the channel order is CL_DEPTH. Otherwise, the fill color
-        // is a four component RGBA [...] color value".
-        let color = if image.format.order == opencl_sys::CL_DEPTH {
-            [fill_color.cast::<u32>().read_unaligned(), 0, 0, 0]
-        } else {
-            fill_color.cast::<[u32; 4]>().read_unaligned()
-        };
-        let work = fill_box(memory, layout, bytes, image.format.element(color));
-        enqueue(&queue, CL_COMMAND_FILL_IMAGE, waits, work, Completion { blocking: false, event })
+        let fill = check_fill_image(queue.context(), image, fill_color, origin, region)?;
+        order.enqueue_transfer(&queue, false, fill)
     }
+}
+
+/// A copy between images, checked.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe fn check_copy_image(
+    context: &Arc<Context>,
+    src_image: cl_mem,
+    dst_image: cl_mem,
+    src_origin: *const usize,
+    dst_origin: *const usize,
+    region: *const usize,
+) -> Result<Transfer> {
+    let (source, source_image) = image_in(context, src_image).map_err(of_source)?;
+    let (target, target_image) = image_in(context, dst_image).map_err(of_target)?;
+    // "CL_IMAGE_FORMAT_MISMATCH if src_image and dst_image do not use the same image format".
+    let formats = [source_image.format, target_image.format].map(|format| (format.order, format.data_type));
+    let [(order, data_type), (other_order, other_type)] = formats;
+    ensure!(
+        formats[0] == formats[1],
+        CL_IMAGE_FORMAT_MISMATCH,
+        "src_image has channel order {order:#x} and data type {data_type:#x}, dst_image {other_order:#x} and \
+         {other_type:#x}"
+    );
+    // SAFETY: the caller vouches for the pointers.
+    let (from, bytes) = unsafe { part(&source_image, src_origin, region).map_err(of_source)? };
+    // SAFETY: as above.
+    let (to, target_bytes) = unsafe { part(&target_image, dst_origin, region).map_err(of_target)? };
+    // "CL_MEM_COPY_OVERLAP if src_image and dst_image are the same image object and the source and destination regions
+    // overlap".
+    if let Some((source_origin, target_origin)) = source.shared_offsets(&target) {
+        let moved = |layout: Layout, by: usize| Layout { offset: layout.offset + by, ..layout };
+        let overlap = boxes_overlap((moved(from, source_origin), bytes), (moved(to, target_origin), target_bytes));
+        ensure!(!overlap, CL_MEM_COPY_OVERLAP, "the two regions are in one image, and overlap");
+    }
+    let (from, to) = (Place::in_object(source, from), Place::in_object(target, to));
+    Ok(Transfer::copy(CL_COMMAND_COPY_IMAGE, from, to, bytes))
 }
 
 /// `clEnqueueCopyImage`.
@@ -165,32 +218,12 @@ pub unsafe fn enqueue_copy_image(
     event_wait_list: *const cl_event,
     event: *mut cl_event,
 ) -> Result<()> {
+    let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
+    let queue = handle::get::<Queue>(command_queue)?;
     // SAFETY: the caller vouches for the pointers.
     unsafe {
-        let queue = handle::get::<Queue>(command_queue)?;
-        let (source, source_image) = image_in(queue.context(), src_image).map_err(of_source)?;
-        let (target, target_image) = image_in(queue.context(), dst_image).map_err(of_target)?;
-        // "CL_IMAGE_FORMAT_MISMATCH if src_image and dst_image do not use the same image format".
-        let formats = [source_image.format, target_image.format].map(|format| (format.order, format.data_type));
-        let [(order, data_type), (other_order, other_type)] = formats;
-        ensure!(
-            formats[0] == formats[1],
-            CL_IMAGE_FORMAT_MISMATCH,
-            "src_image has channel order {order:#x} and data type {data_type:#x}, dst_image {other_order:#x} and \
-             {other_type:#x}"
-        );
-        let (from, bytes) = part(&source_image, src_origin, region).map_err(of_source)?;
-        let (to, target_bytes) = part(&target_image, dst_origin, region).map_err(of_target)?;
-        let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
-        // "CL_MEM_COPY_OVERLAP if src_image and dst_image are the same image object and the source and destination
-        // regions overlap".
-        if let Some((source_origin, target_origin)) = source.shared_offsets(&target) {
-            let moved = |layout: Layout, by: usize| Layout { offset: layout.offset + by, ..layout };
-            let overlap = boxes_overlap((moved(from, source_origin), bytes), (moved(to, target_origin), target_bytes));
-            ensure!(!overlap, CL_MEM_COPY_OVERLAP, "the two regions are in one image, and overlap");
-        }
-        let work = copy_box((Side::Buffer(source), from), (Side::Buffer(target), to), bytes);
-        enqueue(&queue, CL_COMMAND_COPY_IMAGE, waits, work, Completion { blocking: false, event })
+        let copy = check_copy_image(queue.context(), src_image, dst_image, src_origin, dst_origin, region)?;
+        order.enqueue_transfer(&queue, false, copy)
     }
 }
 
@@ -212,6 +245,29 @@ fn is_line_of(memory: &Memory, buffer: &Arc<Memory>) -> bool {
     is_line && memory.associated().is_some_and(|of| Arc::ptr_eq(of, buffer))
 }
 
+/// A copy of an image into a buffer, checked.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe fn check_copy_image_to_buffer(
+    context: &Arc<Context>,
+    src_image: cl_mem,
+    dst_buffer: cl_mem,
+    src_origin: *const usize,
+    region: *const usize,
+    dst_offset: usize,
+) -> Result<Transfer> {
+    let (source, image) = image_in(context, src_image).map_err(of_source)?;
+    let target = buffer_in(context, dst_buffer).map_err(of_target)?;
+    // "CL_INVALID_MEM_OBJECT […] if src_image is a 1D image buffer object created from dst_buffer".
+    ensure!(!is_line_of(&source, &target), CL_INVALID_MEM_OBJECT, "src_image is made of dst_buffer");
+    // SAFETY: the caller vouches for the pointers.
+    let (from, bytes) = unsafe { part(&image, src_origin, region)? };
+    let to = in_buffer(target.size(), dst_offset, bytes)?;
+    let (from, to) = (Place::in_object(source, from), Place::in_object(target, to));
+    Ok(Transfer::copy(CL_COMMAND_COPY_IMAGE_TO_BUFFER, from, to, bytes))
+}
+
 /// `clEnqueueCopyImageToBuffer`.
 #[entry_point(clEnqueueCopyImageToBuffer)]
 pub unsafe fn enqueue_copy_image_to_buffer(
@@ -225,19 +281,36 @@ pub unsafe fn enqueue_copy_image_to_buffer(
     event_wait_list: *const cl_event,
     event: *mut cl_event,
 ) -> Result<()> {
+    let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
+    let queue = handle::get::<Queue>(command_queue)?;
     // SAFETY: the caller vouches for the pointers.
     unsafe {
-        let queue = handle::get::<Queue>(command_queue)?;
-        let (source, image) = image_in(queue.context(), src_image).map_err(of_source)?;
-        let target = buffer_in(queue.context(), dst_buffer).map_err(of_target)?;
-        // "CL_INVALID_MEM_OBJECT […] if src_image is a 1D image buffer object created from dst_buffer".
-        ensure!(!is_line_of(&source, &target), CL_INVALID_MEM_OBJECT, "src_image is made of dst_buffer");
-        let (from, bytes) = part(&image, src_origin, region)?;
-        let to = in_buffer(target.size(), dst_offset, bytes)?;
-        let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
-        let work = copy_box((Side::Buffer(source), from), (Side::Buffer(target), to), bytes);
-        enqueue(&queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, waits, work, Completion { blocking: false, event })
+        let copy = check_copy_image_to_buffer(queue.context(), src_image, dst_buffer, src_origin, region, dst_offset)?;
+        order.enqueue_transfer(&queue, false, copy)
     }
+}
+
+/// A copy of a buffer into an image, checked.
+///
+/// # Safety
+/// The pointers are as the specification says.
+pub unsafe fn check_copy_buffer_to_image(
+    context: &Arc<Context>,
+    src_buffer: cl_mem,
+    dst_image: cl_mem,
+    src_offset: usize,
+    dst_origin: *const usize,
+    region: *const usize,
+) -> Result<Transfer> {
+    let source = buffer_in(context, src_buffer).map_err(of_source)?;
+    let (target, image) = image_in(context, dst_image).map_err(of_target)?;
+    // "CL_INVALID_MEM_OBJECT […] if dst_image is a 1D image buffer object created from src_buffer".
+    ensure!(!is_line_of(&target, &source), CL_INVALID_MEM_OBJECT, "dst_image is made of src_buffer");
+    // SAFETY: the caller vouches for the pointers.
+    let (to, bytes) = unsafe { part(&image, dst_origin, region)? };
+    let from = in_buffer(source.size(), src_offset, bytes)?;
+    let (from, to) = (Place::in_object(source, from), Place::in_object(target, to));
+    Ok(Transfer::copy(CL_COMMAND_COPY_BUFFER_TO_IMAGE, from, to, bytes))
 }
 
 /// `clEnqueueCopyBufferToImage`.
@@ -253,18 +326,12 @@ pub unsafe fn enqueue_copy_buffer_to_image(
     event_wait_list: *const cl_event,
     event: *mut cl_event,
 ) -> Result<()> {
+    let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
+    let queue = handle::get::<Queue>(command_queue)?;
     // SAFETY: the caller vouches for the pointers.
     unsafe {
-        let queue = handle::get::<Queue>(command_queue)?;
-        let source = buffer_in(queue.context(), src_buffer).map_err(of_source)?;
-        let (target, image) = image_in(queue.context(), dst_image).map_err(of_target)?;
-        // "CL_INVALID_MEM_OBJECT […] if dst_image is a 1D image buffer object created from src_buffer".
-        ensure!(!is_line_of(&target, &source), CL_INVALID_MEM_OBJECT, "dst_image is made of src_buffer");
-        let (to, bytes) = part(&image, dst_origin, region)?;
-        let from = in_buffer(source.size(), src_offset, bytes)?;
-        let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
-        let work = copy_box((Side::Buffer(source), from), (Side::Buffer(target), to), bytes);
-        enqueue(&queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, waits, work, Completion { blocking: false, event })
+        let copy = check_copy_buffer_to_image(queue.context(), src_buffer, dst_image, src_offset, dst_origin, region)?;
+        order.enqueue_transfer(&queue, false, copy)
     }
 }
 
@@ -303,7 +370,7 @@ pub unsafe fn enqueue_map_image(
     // CL_MAP_WRITE_INVALIDATE_REGION is set".
     check_host_access(&memory, map_flags & CL_MAP_READ != 0, map_flags & !CL_MAP_READ != 0)?;
     let pointer = memory.map_box(map_flags, layout, bytes)?;
-    let work = keep_until_then(vec![memory.clone()]);
+    let work = hold(vec![memory.clone()]);
     let completion = Completion { blocking: blocking_map != CL_FALSE, event };
     // SAFETY: the caller vouches for `event`.
     let enqueued = unsafe { enqueue(&queue, CL_COMMAND_MAP_IMAGE, waits, work, completion) };

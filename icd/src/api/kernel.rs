@@ -102,7 +102,20 @@ pub unsafe fn set_kernel_arg(
     arg_size: usize,
     arg_value: *const c_void,
 ) -> Result<()> {
-    let kernel = handle::get::<Kernel>(kernel)?;
+    // SAFETY: the same contract.
+    unsafe { set_argument(&*handle::get::<Kernel>(kernel)?, arg_index, arg_size, arg_value) }
+}
+
+/// Sets an argument of a kernel, which no handle may stand for.
+///
+/// # Safety
+/// `arg_value` is null or points to `arg_size` bytes.
+pub unsafe fn set_argument(
+    kernel: &Kernel,
+    arg_index: cl_uint,
+    arg_size: usize,
+    arg_value: *const c_void,
+) -> Result<()> {
     let index = arg_index as usize;
     let named = |error: Error| error.about(kernel.argument(index));
     match kernel.param(index)?.kind {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use lockstep_icd_macros::entry_point;
 use lockstep_runtime::command::Work;
 use lockstep_runtime::memory::Memory;
+use lockstep_runtime::memory_transfer::Hold;
 use lockstep_runtime::queue::Queue;
 use lockstep_runtime::{Error, Result, ensure, error, svm};
 use opencl_sys::{
@@ -122,17 +123,14 @@ pub unsafe fn enqueue_unmap_mem_object(
         // "CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer or
         // clEnqueueMapImage for memobj."
         memory.unmap(mapped_ptr.cast())?;
-        let work = keep_until_then(vec![memory]);
+        let work = hold(vec![memory]);
         enqueue(&queue, CL_COMMAND_UNMAP_MEM_OBJECT, waits, work, Completion { blocking: false, event })
     }
 }
 
-/// Work of a command that moves nothing: host and device share their memory. It holds what it is about until its turn.
-pub fn keep_until_then(memory: Vec<Arc<Memory>>) -> Work {
-    Work::once(move || -> Result<()> {
-        drop(memory);
-        Ok(())
-    })
+/// Work of a command that moves nothing, but holds these.
+pub fn hold(memory: Vec<Arc<Memory>>) -> Work {
+    Work::Shared(Arc::new(Hold(memory)))
 }
 
 /// `clEnqueueMigrateMemObjects`.
@@ -162,6 +160,6 @@ pub unsafe fn enqueue_migrate_mem_objects(
         let all = handles.iter().enumerate().map(get).collect::<Result<Vec<_>>>()?;
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
         let completion = Completion { blocking: false, event };
-        enqueue(&queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, waits, keep_until_then(all), completion)
+        enqueue(&queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, waits, hold(all), completion)
     }
 }

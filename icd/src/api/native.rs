@@ -2,10 +2,12 @@
 
 use std::ffi::c_void;
 use std::mem::size_of;
+use std::sync::Arc;
 
 use lockstep_icd_macros::entry_point;
+use lockstep_runtime::command::Work;
 use lockstep_runtime::memory::Memory;
-use lockstep_runtime::memory_transfer::{NativeCall, native};
+use lockstep_runtime::memory_transfer::NativeCall;
 use lockstep_runtime::queue::Queue;
 use lockstep_runtime::{Result, ensure, error};
 use opencl_sys::{CL_COMMAND_NATIVE_KERNEL, CL_INVALID_VALUE, cl_command_queue, cl_event, cl_mem, cl_uint};
@@ -67,9 +69,9 @@ pub unsafe fn enqueue_native_kernel(
             memory.extend(buffer);
         }
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
-        let call = NativeCall { function, arguments, has_arguments: cb_args > 0, memory };
+        let call = NativeCall::new(function, arguments, memory);
         let completion = Completion { blocking: false, event };
-        enqueue(&queue, CL_COMMAND_NATIVE_KERNEL, waits, native(call), completion)
+        enqueue(&queue, CL_COMMAND_NATIVE_KERNEL, waits, Work::Shared(Arc::new(call)), completion)
     }
 }
 

@@ -3,7 +3,7 @@
 use lockstep_icd_macros::entry_point;
 use lockstep_runtime::kernel::Kernel;
 use lockstep_runtime::launch::ndrange::{NdRange, Request, check_dimensions};
-use lockstep_runtime::launch::{self, Prepared};
+use lockstep_runtime::launch::{CheckedLaunch, Prepared};
 use lockstep_runtime::program;
 use lockstep_runtime::queue::Queue;
 use lockstep_runtime::{Result, ensure, error};
@@ -35,7 +35,7 @@ fn queue_and_kernel(command_queue: cl_command_queue, kernel: cl_kernel) -> Resul
 }
 
 /// Whether the kernel can be launched on the queue.
-fn check_fit(queue: &Queue, kernel: &Kernel) -> Result<()> {
+pub fn check_fit(queue: &Queue, kernel: &Kernel) -> Result<()> {
     // "CL_INVALID_CONTEXT if context associated with command_queue and kernel are not the same".
     check_context(kernel.program().context(), queue.context(), format_args!("kernel '{}'", kernel.outline().name))?;
     // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built program executable available for device associated
@@ -59,7 +59,7 @@ unsafe fn launch_command(
     check_fit(&queue, &kernel)?;
     // SAFETY: the caller vouches for the list.
     let mut waits = unsafe { wait_list(queue.context(), num_events, events)? };
-    let Prepared { work, code } = launch::prepare(&kernel, request)?;
+    let Prepared { work, code } = CheckedLaunch::new(kernel, request)?.prepare()?;
     waits.extend(code);
     // SAFETY: the caller vouches for `event`.
     unsafe { enqueue(&queue, kind, waits, work, Completion { blocking: false, event }) }

@@ -156,14 +156,9 @@ pub fn retain_command_queue(command_queue: cl_command_queue) -> Result<()> {
     handle::retain::<Queue>(command_queue)
 }
 
-/// `clReleaseCommandQueue`: "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid command-queue." It "performs an
-/// implicit flush to issue any previously queued OpenCL commands in command_queue."
+/// `clReleaseCommandQueue`: "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid command-queue."
 #[entry_point(clReleaseCommandQueue)]
 pub fn release_command_queue(command_queue: cl_command_queue) -> Result<()> {
-    // Nothing is left to flush in a forked child.
-    if fork::check().is_ok() {
-        handle::get::<Queue>(command_queue)?.flush();
-    }
     handle::release::<Queue>(command_queue)
 }
 

@@ -4,8 +4,10 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use lockstep_icd_macros::entry_point;
+use lockstep_runtime::context::Context;
 use lockstep_runtime::memory::Memory;
-use lockstep_runtime::memory_transfer::{HostPointer, Layout, Region, Side, boxes_overlap, copy_box};
+use lockstep_runtime::memory_layout::{Layout, Region, boxes_overlap};
+use lockstep_runtime::memory_transfer::{HostPointer, Place, Transfer};
 use lockstep_runtime::queue::Queue;
 use lockstep_runtime::{Result, ensure, error};
 use opencl_sys::{
@@ -14,7 +16,7 @@ use opencl_sys::{
 };
 
 use crate::api::buffer::buffer_in;
-use crate::api::enqueue::{Completion, enqueue, wait_list};
+use crate::api::enqueue::Order;
 use crate::api::transfer::{check_host_access, of_source, of_target};
 use crate::handle;
 
@@ -86,25 +88,23 @@ fn within(memory: &Memory, layout: Layout, region: Region) -> Result<()> {
 /// What `clEnqueueReadBufferRect` and `clEnqueueWriteBufferRect` have in common.
 struct HostRect {
     buffer: cl_mem,
-    blocking: cl_bool,
     buffer_origin: *const usize,
     host_origin: *const usize,
     region: *const usize,
     buffer_pitches: [usize; 2],
     host_pitches: [usize; 2],
     ptr: *mut c_void,
-    waits: (cl_uint, *const cl_event),
-    event: *mut cl_event,
 }
 
 impl HostRect {
+    /// The command, checked.
+    ///
     /// # Safety
     /// The pointers are as the specification says.
-    unsafe fn enqueue(self, command_queue: cl_command_queue, writes: bool) -> Result<()> {
+    unsafe fn check(self, context: &Arc<Context>, writes: bool) -> Result<Transfer> {
         // SAFETY: the caller vouches for the pointers.
         unsafe {
-            let queue = handle::get::<Queue>(command_queue)?;
-            let memory = buffer_in(queue.context(), self.buffer)?;
+            let memory = buffer_in(context, self.buffer)?;
             let region = region_of(self.region)?;
             let [row, slice] = self.buffer_pitches;
             let inside = layout(three("buffer_origin", self.buffer_origin)?, region, row, slice)
@@ -115,19 +115,16 @@ impl HostRect {
                 layout(three("host_origin", self.host_origin)?, region, row, slice).map_err(|e| e.about("host"))?;
             // "CL_INVALID_VALUE [...] if ptr is NULL."
             ensure!(!self.ptr.is_null(), CL_INVALID_VALUE, "ptr is NULL");
-            let waits = wait_list(queue.context(), self.waits.0, self.waits.1)?;
             // "CL_INVALID_OPERATION if clEnqueueReadBufferRect is called on buffer which has been created with
             // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS", and likewise for writing.
             check_host_access(&memory, !writes, writes)?;
-            let host = (Side::Host(HostPointer::new(self.ptr.cast())), outside);
-            let buffer = (Side::Buffer(memory), inside);
-            let (kind, work) = if writes {
-                (CL_COMMAND_WRITE_BUFFER_RECT, copy_box(host, buffer, region))
+            let host = Place::in_host(HostPointer::new(self.ptr.cast()), outside);
+            let buffer = Place::in_object(memory, inside);
+            Ok(if writes {
+                Transfer::copy(CL_COMMAND_WRITE_BUFFER_RECT, host, buffer, region)
             } else {
-                (CL_COMMAND_READ_BUFFER_RECT, copy_box(buffer, host, region))
-            };
-            let completion = Completion { blocking: self.blocking != CL_FALSE, event: self.event };
-            enqueue(&queue, kind, waits, work, completion)
+                Transfer::copy(CL_COMMAND_READ_BUFFER_RECT, buffer, host, region)
+            })
         }
     }
 }
@@ -150,20 +147,22 @@ pub unsafe fn enqueue_read_buffer_rect(
     event_wait_list: *const cl_event,
     event: *mut cl_event,
 ) -> Result<()> {
+    let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
     let rect = HostRect {
         buffer,
-        blocking: blocking_read,
         buffer_origin,
         host_origin,
         region,
         buffer_pitches: [buffer_row_pitch, buffer_slice_pitch],
         host_pitches: [host_row_pitch, host_slice_pitch],
         ptr,
-        waits: (num_events_in_wait_list, event_wait_list),
-        event,
     };
     // SAFETY: the same contract.
-    unsafe { rect.enqueue(command_queue, false) }
+    unsafe {
+        let queue = handle::get::<Queue>(command_queue)?;
+        let read = rect.check(queue.context(), false)?;
+        order.enqueue_transfer(&queue, blocking_read != CL_FALSE, read)
+    }
 }
 
 /// `clEnqueueWriteBufferRect`.
@@ -184,20 +183,79 @@ pub unsafe fn enqueue_write_buffer_rect(
     event_wait_list: *const cl_event,
     event: *mut cl_event,
 ) -> Result<()> {
+    let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
     let rect = HostRect {
         buffer,
-        blocking: blocking_write,
         buffer_origin,
         host_origin,
         region,
         buffer_pitches: [buffer_row_pitch, buffer_slice_pitch],
         host_pitches: [host_row_pitch, host_slice_pitch],
         ptr: ptr.cast_mut(),
-        waits: (num_events_in_wait_list, event_wait_list),
-        event,
     };
     // SAFETY: the same contract; the bytes at `ptr` are only read.
-    unsafe { rect.enqueue(command_queue, true) }
+    unsafe {
+        let queue = handle::get::<Queue>(command_queue)?;
+        let write = rect.check(queue.context(), true)?;
+        order.enqueue_transfer(&queue, blocking_write != CL_FALSE, write)
+    }
+}
+
+/// The parameters that `clEnqueueCopyBufferRect` and `clCommandCopyBufferRectKHR` have in common.
+pub struct RectCopy {
+    /// `src_buffer`, which is read.
+    pub src_buffer: cl_mem,
+    /// `dst_buffer`, which is written.
+    pub dst_buffer: cl_mem,
+    /// `src_origin`: where the box begins in the source.
+    pub src_origin: *const usize,
+    /// `dst_origin`: where it begins in the destination.
+    pub dst_origin: *const usize,
+    /// `region`: its size in bytes, rows and slices.
+    pub region: *const usize,
+    /// `src_row_pitch` and `src_slice_pitch`, in bytes.
+    pub src_pitches: [usize; 2],
+    /// `dst_row_pitch` and `dst_slice_pitch`, in bytes.
+    pub dst_pitches: [usize; 2],
+}
+
+impl RectCopy {
+    /// The command, checked.
+    ///
+    /// # Safety
+    /// The pointers are as the specification says.
+    pub unsafe fn check(self, context: &Arc<Context>) -> Result<Transfer> {
+        let source = buffer_in(context, self.src_buffer).map_err(of_source)?;
+        let target = buffer_in(context, self.dst_buffer).map_err(of_target)?;
+        // SAFETY: the caller vouches for the pointers.
+        let (region, src_origin, dst_origin) = unsafe {
+            (region_of(self.region)?, three("src_origin", self.src_origin)?, three("dst_origin", self.dst_origin)?)
+        };
+        let [row, slice] = self.src_pitches;
+        let from = layout(src_origin, region, row, slice).map_err(of_source)?;
+        let [row, slice] = self.dst_pitches;
+        let to = layout(dst_origin, region, row, slice).map_err(of_target)?;
+        within(&source, from, region).map_err(of_source)?;
+        within(&target, to, region).map_err(of_target)?;
+        // "CL_INVALID_VALUE [...] if src_buffer and dst_buffer are the same buffer object and src_row_pitch is not equal
+        // to dst_row_pitch [or] src_slice_pitch is not equal to dst_slice_pitch."
+        let same_pitches = from.row_pitch == to.row_pitch && from.slice_pitch == to.slice_pitch;
+        ensure!(
+            !Arc::ptr_eq(&source, &target) || same_pitches,
+            CL_INVALID_VALUE,
+            "src_buffer and dst_buffer are one buffer, and their pitches differ"
+        );
+        // "CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the source and
+        // destination regions overlap [or] are different sub-buffers of the same associated buffer object and they
+        // overlap."
+        if let Some((source_origin, target_origin)) = source.shared_offsets(&target) {
+            let moved = |layout: Layout, by: usize| Layout { offset: layout.offset + by, ..layout };
+            let overlap = boxes_overlap((moved(from, source_origin), region), (moved(to, target_origin), region));
+            ensure!(!overlap, CL_MEM_COPY_OVERLAP, "the two regions are in one buffer, and overlap");
+        }
+        let (from, to) = (Place::in_object(source, from), Place::in_object(target, to));
+        Ok(Transfer::copy(CL_COMMAND_COPY_BUFFER_RECT, from, to, region))
+    }
 }
 
 /// `clEnqueueCopyBufferRect`.
@@ -217,37 +275,12 @@ pub unsafe fn enqueue_copy_buffer_rect(
     event_wait_list: *const cl_event,
     event: *mut cl_event,
 ) -> Result<()> {
+    let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
+    let queue = handle::get::<Queue>(command_queue)?;
+    let (src_pitches, dst_pitches) = ([src_row_pitch, src_slice_pitch], [dst_row_pitch, dst_slice_pitch]);
+    let copy = RectCopy { src_buffer, dst_buffer, src_origin, dst_origin, region, src_pitches, dst_pitches };
     // SAFETY: the caller vouches for the pointers.
-    unsafe {
-        let queue = handle::get::<Queue>(command_queue)?;
-        let source = buffer_in(queue.context(), src_buffer).map_err(of_source)?;
-        let target = buffer_in(queue.context(), dst_buffer).map_err(of_target)?;
-        let region = region_of(region)?;
-        let from =
-            layout(three("src_origin", src_origin)?, region, src_row_pitch, src_slice_pitch).map_err(of_source)?;
-        let to = layout(three("dst_origin", dst_origin)?, region, dst_row_pitch, dst_slice_pitch).map_err(of_target)?;
-        within(&source, from, region).map_err(of_source)?;
-        within(&target, to, region).map_err(of_target)?;
-        // "CL_INVALID_VALUE [...] if src_buffer and dst_buffer are the same buffer object and src_row_pitch is not equal
-        // to dst_row_pitch [or] src_slice_pitch is not equal to dst_slice_pitch."
-        let same_pitches = from.row_pitch == to.row_pitch && from.slice_pitch == to.slice_pitch;
-        ensure!(
-            !Arc::ptr_eq(&source, &target) || same_pitches,
-            CL_INVALID_VALUE,
-            "src_buffer and dst_buffer are one buffer, and their pitches differ"
-        );
-        let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
-        // "CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the source and
-        // destination regions overlap [or] are different sub-buffers of the same associated buffer object and they
-        // overlap."
-        if let Some((source_origin, target_origin)) = source.shared_offsets(&target) {
-            let moved = |layout: Layout, by: usize| Layout { offset: layout.offset + by, ..layout };
-            let overlap = boxes_overlap((moved(from, source_origin), region), (moved(to, target_origin), region));
-            ensure!(!overlap, CL_MEM_COPY_OVERLAP, "the two regions are in one buffer, and overlap");
-        }
-        let work = copy_box((Side::Buffer(source), from), (Side::Buffer(target), to), region);
-        enqueue(&queue, CL_COMMAND_COPY_BUFFER_RECT, waits, work, Completion { blocking: false, event })
-    }
+    unsafe { order.enqueue_transfer(&queue, false, copy.check(queue.context())?) }
 }
 
 #[cfg(test)]

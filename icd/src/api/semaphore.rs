@@ -160,7 +160,7 @@ pub unsafe fn enqueue_wait_semaphores(
     unsafe {
         let Called { queue, semaphores, waits } = Called::new(command_queue, (num_sema_objects, sema_objects), list)?;
         let (work, events) = semaphore::arrive(semaphores);
-        queue.enqueue(Command { kind: CL_COMMAND_SEMAPHORE_WAIT_KHR, waits, work, event: None });
+        queue.enqueue(Command { kind: CL_COMMAND_SEMAPHORE_WAIT_KHR, waits, work, ..Command::default() });
         let completion = Completion { blocking: false, event };
         enqueue(&queue, CL_COMMAND_SEMAPHORE_WAIT_KHR, events, Work::Nothing, completion)
     }

@@ -100,13 +100,22 @@ pub fn set_kernel_arg_svm_pointer(kernel: cl_kernel, arg_index: cl_uint, arg_val
 
 /// `clSetKernelExecInfo`. What kernels may reach needs no telling here, so what is right is forgotten.
 #[entry_point(clSetKernelExecInfo)]
-pub unsafe fn set_kernel_exec_info(
+pub fn set_kernel_exec_info(
     kernel: cl_kernel,
     param_name: cl_kernel_exec_info,
     param_value_size: usize,
     param_value: *const c_void,
 ) -> Result<()> {
     handle::get::<Kernel>(kernel)?;
+    check_exec_info(param_name, param_value_size, param_value)
+}
+
+/// Checks what a kernel is told.
+pub fn check_exec_info(
+    param_name: cl_kernel_exec_info,
+    param_value_size: usize,
+    param_value: *const c_void,
+) -> Result<()> {
     // "CL_INVALID_VALUE if param_name is not valid, if param_value is NULL and param_value_size is greater than zero,
     // or if the size specified by param_value_size is not valid."
     ensure!(

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use lockstep_icd_macros::entry_point;
 use lockstep_runtime::command::Work;
-use lockstep_runtime::memory_transfer::{HostPointer, copy_shared, fill_shared, overlap};
+use lockstep_runtime::memory_layout::{Layout, overlap};
+use lockstep_runtime::memory_transfer::{HostPointer, Place, Transfer};
 use lockstep_runtime::queue::Queue;
 use lockstep_runtime::svm::{self, Shared};
 use lockstep_runtime::{Result, ensure};
@@ -17,35 +18,10 @@ use opencl_sys::{
     cl_mem_migration_flags, cl_uint,
 };
 
-use crate::api::enqueue::{Completion, enqueue, wait_list};
+use crate::api::enqueue::Order;
 use crate::api::transfer::{check_map_flags, check_pattern};
 use crate::handle;
 use crate::user::UserData;
-
-/// The last three parameters of every enqueue function.
-#[derive(Debug, Clone, Copy)]
-pub struct Order {
-    /// `num_events_in_wait_list`.
-    pub count: cl_uint,
-    /// `event_wait_list`.
-    pub list: *const cl_event,
-    /// `event`.
-    pub event: *mut cl_event,
-}
-
-impl Order {
-    /// Enqueues a command behind the events of the list.
-    ///
-    /// # Safety
-    /// The list and `event` are as the specification says.
-    pub unsafe fn enqueue(self, queue: &Arc<Queue>, kind: cl_command_type, blocking: bool, work: Work) -> Result<()> {
-        // SAFETY: the same contract.
-        unsafe {
-            let waits = wait_list(queue.context(), self.count, self.list)?;
-            enqueue(queue, kind, waits, work, Completion { blocking, event: self.event })
-        }
-    }
-}
 
 /// The function of `clEnqueueSVMFree`.
 type FreeFunction = unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_void, *mut c_void);
@@ -89,19 +65,11 @@ pub unsafe fn enqueue_svm_free(
     }
 }
 
-/// A command that copies between two addresses.
+/// A copy between two addresses, checked.
 ///
 /// # Safety
 /// The pointers are as the specification says.
-pub unsafe fn copy(
-    kind: cl_command_type,
-    command_queue: cl_command_queue,
-    blocking: cl_bool,
-    (to, from): (*mut c_void, *const c_void),
-    size: usize,
-    order: Order,
-) -> Result<()> {
-    let queue = handle::get::<Queue>(command_queue)?;
+pub unsafe fn check_copy(kind: cl_command_type, to: *mut c_void, from: *const c_void, size: usize) -> Result<Transfer> {
     // "CL_INVALID_VALUE if dst_ptr is NULL [or] src_ptr is NULL".
     ensure!(!to.is_null(), CL_INVALID_VALUE, "dst_ptr is NULL");
     ensure!(!from.is_null(), CL_INVALID_VALUE, "src_ptr is NULL");
@@ -113,10 +81,9 @@ pub unsafe fn copy(
         "{size} bytes at src_ptr {from:p} and at dst_ptr {to:p} overlap"
     );
     // SAFETY: the caller vouches for the pointers; what is at `from` is only read.
-    unsafe {
-        let work = copy_shared(HostPointer::new(from.cast_mut().cast()), HostPointer::new(to.cast()), size);
-        order.enqueue(&queue, kind, blocking != CL_FALSE, work)
-    }
+    let (from, to) = unsafe { (HostPointer::new(from.cast_mut().cast()), HostPointer::new(to.cast())) };
+    let row = Layout::of_bytes(0);
+    Ok(Transfer::copy(kind, Place::in_host(from, row), Place::in_host(to, row), [size, 1, 1]))
 }
 
 /// `clEnqueueSVMMemcpy`.
@@ -132,23 +99,25 @@ pub unsafe fn enqueue_svm_memcpy(
     event: *mut cl_event,
 ) -> Result<()> {
     let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
+    let queue = handle::get::<Queue>(command_queue)?;
     // SAFETY: the same contract.
-    unsafe { copy(CL_COMMAND_SVM_MEMCPY, command_queue, blocking_copy, (dst_ptr, src_ptr), size, order) }
+    unsafe {
+        let copy = check_copy(CL_COMMAND_SVM_MEMCPY, dst_ptr, src_ptr, size)?;
+        order.enqueue_transfer(&queue, blocking_copy != CL_FALSE, copy)
+    }
 }
 
-/// A command that fills memory with a pattern.
+/// Filling memory with a pattern, checked.
 ///
 /// # Safety
 /// The pointers are as the specification says.
-pub unsafe fn fill(
+pub unsafe fn check_fill(
     kind: cl_command_type,
-    command_queue: cl_command_queue,
     to: *mut c_void,
-    (pattern, pattern_size): (*const c_void, usize),
+    pattern: *const c_void,
+    pattern_size: usize,
     size: usize,
-    order: Order,
-) -> Result<()> {
-    let queue = handle::get::<Queue>(command_queue)?;
+) -> Result<Transfer> {
     // "CL_INVALID_VALUE if svm_ptr is NULL, if svm_ptr is not aligned to pattern_size bytes, if pattern is NULL, if
     // pattern_size is zero, is not a power of two [or] is greater than 128, if size is not a multiple of pattern_size".
     ensure!(!to.is_null(), CL_INVALID_VALUE, "the pointer to fill from on is NULL");
@@ -159,11 +128,9 @@ pub unsafe fn fill(
         "{size} bytes from {to:p} on are not multiples of the pattern's {pattern_size}"
     );
     // SAFETY: the caller vouches for the pointers.
-    unsafe {
-        let pattern = std::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size);
-        let work = fill_shared(HostPointer::new(to.cast()), size, pattern);
-        order.enqueue(&queue, kind, false, work)
-    }
+    let (to, pattern) =
+        unsafe { (HostPointer::new(to.cast()), std::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size)) };
+    Ok(Transfer::fill(kind, Place::in_host(to, Layout::of_bytes(0)), [size, 1, 1], pattern))
 }
 
 /// `clEnqueueSVMMemFill`.
@@ -179,8 +146,12 @@ pub unsafe fn enqueue_svm_mem_fill(
     event: *mut cl_event,
 ) -> Result<()> {
     let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
+    let queue = handle::get::<Queue>(command_queue)?;
     // SAFETY: the same contract.
-    unsafe { fill(CL_COMMAND_SVM_MEMFILL, command_queue, svm_ptr, (pattern, pattern_size), size, order) }
+    unsafe {
+        let fill = check_fill(CL_COMMAND_SVM_MEMFILL, svm_ptr, pattern, pattern_size, size)?;
+        order.enqueue_transfer(&queue, false, fill)
+    }
 }
 
 /// `clEnqueueSVMMap`: the host sees the memory at all times, so the command only has its place in the order.

@@ -4,8 +4,10 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use lockstep_icd_macros::entry_point;
+use lockstep_runtime::context::Context;
 use lockstep_runtime::memory::Memory;
-use lockstep_runtime::memory_transfer::{self as transfer, HostPointer, overlap};
+use lockstep_runtime::memory_layout::{Layout, overlap};
+use lockstep_runtime::memory_transfer::{HostPointer, Place, Transfer};
 use lockstep_runtime::queue::Queue;
 use lockstep_runtime::{Error, Result, ensure};
 use opencl_sys::{
@@ -16,9 +18,31 @@ use opencl_sys::{
 };
 
 use crate::api::buffer::{buffer_in, check_bounds};
-use crate::api::enqueue::{Completion, enqueue, wait_list};
-use crate::api::memory_object::keep_until_then;
+use crate::api::enqueue::{Completion, Order, enqueue, wait_list};
+use crate::api::memory_object::hold;
 use crate::handle;
+
+/// The bytes of a buffer that the host reads or writes, checked, and where the host has them.
+///
+/// "CL_INVALID_VALUE if the region being read or written specified by offset and size is out of bounds [or] if ptr is
+/// NULL."
+///
+/// # Safety
+/// `ptr` is as the specification says.
+unsafe fn check_host_region(
+    context: &Arc<Context>,
+    buffer: cl_mem,
+    offset: usize,
+    size: usize,
+    ptr: *const c_void,
+) -> Result<(Arc<Memory>, Place)> {
+    let memory = buffer_in(context, buffer)?;
+    check_bounds(&memory, "the buffer", offset, size)?;
+    ensure!(!ptr.is_null(), CL_INVALID_VALUE, "ptr is NULL");
+    // SAFETY: the caller vouches for the pointer.
+    let host = unsafe { HostPointer::new(ptr.cast_mut().cast()) };
+    Ok((memory, Place::in_host(host, Layout::of_bytes(0))))
+}
 
 /// `clEnqueueReadBuffer`.
 #[entry_point(clEnqueueReadBuffer)]
@@ -33,17 +57,17 @@ pub unsafe fn enqueue_read_buffer(
     event_wait_list: *const cl_event,
     event: *mut cl_event,
 ) -> Result<()> {
+    let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
     // SAFETY: the caller vouches for the pointers.
     unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
-        let memory = checked_region(&queue, buffer, offset, size, ptr)?;
-        let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
+        let (memory, host) = check_host_region(queue.context(), buffer, offset, size, ptr)?;
         // "CL_INVALID_OPERATION if clEnqueueReadBuffer is called on buffer which has been created with
         // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS".
         check_host_access(&memory, true, false)?;
-        let work = transfer::read(memory, offset, size, HostPointer::new(ptr.cast()));
-        let completion = Completion { blocking: blocking_read != CL_FALSE, event };
-        enqueue(&queue, CL_COMMAND_READ_BUFFER, waits, work, completion)
+        let from = Place::in_object(memory, Layout::of_bytes(offset));
+        let read = Transfer::copy(CL_COMMAND_READ_BUFFER, from, host, [size, 1, 1]);
+        order.enqueue_transfer(&queue, blocking_read != CL_FALSE, read)
     }
 }
 
@@ -60,33 +84,18 @@ pub unsafe fn enqueue_write_buffer(
     event_wait_list: *const cl_event,
     event: *mut cl_event,
 ) -> Result<()> {
+    let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
     // SAFETY: the caller vouches for the pointers; the bytes at `ptr` are only read.
     unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
-        let memory = checked_region(&queue, buffer, offset, size, ptr)?;
-        let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
+        let (memory, host) = check_host_region(queue.context(), buffer, offset, size, ptr)?;
         // "CL_INVALID_OPERATION [...] if clEnqueueWriteBuffer is called on buffer which has been created with
         // CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS".
         check_host_access(&memory, false, true)?;
-        let work = transfer::write(memory, offset, size, HostPointer::new(ptr.cast_mut().cast()));
-        let completion = Completion { blocking: blocking_write != CL_FALSE, event };
-        enqueue(&queue, CL_COMMAND_WRITE_BUFFER, waits, work, completion)
+        let to = Place::in_object(memory, Layout::of_bytes(offset));
+        let write = Transfer::copy(CL_COMMAND_WRITE_BUFFER, host, to, [size, 1, 1]);
+        order.enqueue_transfer(&queue, blocking_write != CL_FALSE, write)
     }
-}
-
-/// "CL_INVALID_VALUE if the region being read or written specified by offset and size is out of bounds [or] if ptr is
-/// NULL."
-fn checked_region(
-    queue: &Queue,
-    buffer: cl_mem,
-    offset: usize,
-    size: usize,
-    ptr: *const c_void,
-) -> Result<Arc<Memory>> {
-    let memory = buffer_in(queue.context(), buffer)?;
-    check_bounds(&memory, "the buffer", offset, size)?;
-    ensure!(!ptr.is_null(), CL_INVALID_VALUE, "ptr is NULL");
-    Ok(memory)
 }
 
 /// "CL_INVALID_OPERATION if" the host reads what "has been created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS", or
@@ -121,6 +130,36 @@ pub fn of_target(error: Error) -> Error {
     error.about("destination")
 }
 
+/// A copy between buffers, checked.
+pub fn check_copy_buffer(
+    context: &Arc<Context>,
+    src_buffer: cl_mem,
+    dst_buffer: cl_mem,
+    src_offset: usize,
+    dst_offset: usize,
+    size: usize,
+) -> Result<Transfer> {
+    let source = buffer_in(context, src_buffer).map_err(of_source)?;
+    let target = buffer_in(context, dst_buffer).map_err(of_target)?;
+    // "CL_INVALID_VALUE if the region specified by src_offset and size is out of bounds of src_buffer", and likewise for
+    // the other.
+    check_bounds(&source, "src_buffer", src_offset, size)?;
+    check_bounds(&target, "dst_buffer", dst_offset, size)?;
+    // "CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the source and
+    // destination regions overlap [or] are different sub-buffers of the same associated buffer object and they overlap."
+    if let Some((source_origin, target_origin)) = source.shared_offsets(&target) {
+        let (from, to) = (source_origin + src_offset, target_origin + dst_offset);
+        ensure!(
+            !overlap(&(from..from + size), &(to..to + size)),
+            CL_MEM_COPY_OVERLAP,
+            "{size} bytes from {from} and from {to} on in one buffer overlap"
+        );
+    }
+    let from = Place::in_object(source, Layout::of_bytes(src_offset));
+    let to = Place::in_object(target, Layout::of_bytes(dst_offset));
+    Ok(Transfer::copy(CL_COMMAND_COPY_BUFFER, from, to, [size, 1, 1]))
+}
+
 /// `clEnqueueCopyBuffer`.
 #[entry_point(clEnqueueCopyBuffer)]
 pub unsafe fn enqueue_copy_buffer(
@@ -134,30 +173,40 @@ pub unsafe fn enqueue_copy_buffer(
     event_wait_list: *const cl_event,
     event: *mut cl_event,
 ) -> Result<()> {
-    // SAFETY: the caller vouches for the pointers.
-    unsafe {
-        let queue = handle::get::<Queue>(command_queue)?;
-        let source = buffer_in(queue.context(), src_buffer).map_err(of_source)?;
-        let target = buffer_in(queue.context(), dst_buffer).map_err(of_target)?;
-        // "CL_INVALID_VALUE if the region specified by src_offset and size is out of bounds of src_buffer", and likewise
-        // for the other.
-        check_bounds(&source, "src_buffer", src_offset, size)?;
-        check_bounds(&target, "dst_buffer", dst_offset, size)?;
-        let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
-        // "CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the source and
-        // destination regions overlap [or] are different sub-buffers of the same associated buffer object and they
-        // overlap."
-        if let Some((source_origin, target_origin)) = source.shared_offsets(&target) {
-            let (from, to) = (source_origin + src_offset, target_origin + dst_offset);
-            ensure!(
-                !overlap(&(from..from + size), &(to..to + size)),
-                CL_MEM_COPY_OVERLAP,
-                "{size} bytes from {from} and from {to} on in one buffer overlap"
-            );
-        }
-        let work = transfer::copy((source, src_offset), (target, dst_offset), size);
-        enqueue(&queue, CL_COMMAND_COPY_BUFFER, waits, work, Completion { blocking: false, event })
-    }
+    let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
+    let queue = handle::get::<Queue>(command_queue)?;
+    let copy = check_copy_buffer(queue.context(), src_buffer, dst_buffer, src_offset, dst_offset, size)?;
+    // SAFETY: the caller vouches for the list and for `event`.
+    unsafe { order.enqueue_transfer(&queue, false, copy) }
+}
+
+/// Filling a buffer with a pattern, checked.
+///
+/// # Safety
+/// `pattern` is null or points to `pattern_size` bytes.
+pub unsafe fn check_fill_buffer(
+    context: &Arc<Context>,
+    buffer: cl_mem,
+    pattern: *const c_void,
+    pattern_size: usize,
+    offset: usize,
+    size: usize,
+) -> Result<Transfer> {
+    let memory = buffer_in(context, buffer)?;
+    // "CL_INVALID_VALUE if the region being filled specified by offset and size is out of bounds, if pattern is NULL,
+    // if pattern_size is zero, is not a power of two [or] is greater than 128, if offset is not a multiple of
+    // pattern_size [or] if size is not a multiple of pattern_size."
+    check_bounds(&memory, "the buffer", offset, size)?;
+    check_pattern(pattern, pattern_size)?;
+    ensure!(
+        offset.is_multiple_of(pattern_size) && size.is_multiple_of(pattern_size),
+        CL_INVALID_VALUE,
+        "offset {offset} and size {size} are not multiples of the pattern's {pattern_size} bytes"
+    );
+    // SAFETY: not null, so the caller vouches for the bytes.
+    let pattern = unsafe { std::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size) };
+    let to = Place::in_object(memory, Layout::of_bytes(offset));
+    Ok(Transfer::fill(CL_COMMAND_FILL_BUFFER, to, [size, 1, 1], pattern))
 }
 
 /// `clEnqueueFillBuffer`.
@@ -173,24 +222,12 @@ pub unsafe fn enqueue_fill_buffer(
     event_wait_list: *const cl_event,
     event: *mut cl_event,
 ) -> Result<()> {
+    let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
+    let queue = handle::get::<Queue>(command_queue)?;
     // SAFETY: the caller vouches for the pointers.
     unsafe {
-        let queue = handle::get::<Queue>(command_queue)?;
-        let memory = buffer_in(queue.context(), buffer)?;
-        // "CL_INVALID_VALUE if the region being filled specified by offset and size is out of bounds, if pattern is NULL,
-        // if pattern_size is zero, is not a power of two [or] is greater than 128, if offset is not a multiple of
-        // pattern_size [or] if size is not a multiple of pattern_size."
-        check_bounds(&memory, "the buffer", offset, size)?;
-        check_pattern(pattern, pattern_size)?;
-        ensure!(
-            offset.is_multiple_of(pattern_size) && size.is_multiple_of(pattern_size),
-            CL_INVALID_VALUE,
-            "offset {offset} and size {size} are not multiples of the pattern's {pattern_size} bytes"
-        );
-        let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
-        let pattern = std::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size);
-        let work = transfer::fill(memory, offset, size, pattern);
-        enqueue(&queue, CL_COMMAND_FILL_BUFFER, waits, work, Completion { blocking: false, event })
+        let fill = check_fill_buffer(queue.context(), buffer, pattern, pattern_size, offset, size)?;
+        order.enqueue_transfer(&queue, false, fill)
     }
 }
 
@@ -221,7 +258,7 @@ pub unsafe fn enqueue_map_buffer(
     // CL_MAP_WRITE_INVALIDATE_REGION is set".
     check_host_access(&memory, map_flags & CL_MAP_READ != 0, map_flags & !CL_MAP_READ != 0)?;
     let pointer = memory.map(map_flags, offset, size)?;
-    let work = keep_until_then(vec![memory.clone()]);
+    let work = hold(vec![memory.clone()]);
     let completion = Completion { blocking: blocking_map != CL_FALSE, event };
     // SAFETY: the caller vouches for `event`.
     let enqueued = unsafe { enqueue(&queue, CL_COMMAND_MAP_BUFFER, waits, work, completion) };

@@ -25,13 +25,14 @@ use opencl_sys::{
     cl_unified_shared_memory_type_intel,
 };
 use opencl_sys::{
-    CL_INVALID_DEVICE, CL_INVALID_PROPERTY, CL_INVALID_VALUE, CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES,
-    cl_bool, cl_command_queue, cl_context, cl_device_id, cl_device_info, cl_event, cl_int, cl_kernel,
-    cl_mem_migration_flags, cl_uint,
+    CL_FALSE, CL_INVALID_DEVICE, CL_INVALID_PROPERTY, CL_INVALID_VALUE, CL_MEM_OBJECT_ALLOCATION_FAILURE,
+    CL_OUT_OF_RESOURCES, cl_bool, cl_command_queue, cl_context, cl_device_id, cl_device_info, cl_event, cl_int,
+    cl_kernel, cl_mem_migration_flags, cl_uint,
 };
 
+use crate::api::enqueue::Order;
 use crate::api::svm::{check_alignment, set_kernel_arg_svm_pointer};
-use crate::api::svm_transfer::{self, Order, check_migration};
+use crate::api::svm_transfer::{self, check_migration};
 use crate::info::{self, Info};
 use crate::{handle, property_list};
 
@@ -245,9 +246,12 @@ pub unsafe fn enqueue_mem_fill(
     event: *mut cl_event,
 ) -> Result<()> {
     let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
-    let pattern = (pattern, pattern_size);
+    let queue = handle::get::<Queue>(command_queue)?;
     // SAFETY: the same contract.
-    unsafe { svm_transfer::fill(CL_COMMAND_MEMFILL_INTEL, command_queue, dst_ptr, pattern, size, order) }
+    unsafe {
+        let fill = svm_transfer::check_fill(CL_COMMAND_MEMFILL_INTEL, dst_ptr, pattern, pattern_size, size)?;
+        order.enqueue_transfer(&queue, false, fill)
+    }
 }
 
 /// `clEnqueueMemsetINTEL`, of the extension's first versions: fills with a byte.
@@ -262,11 +266,13 @@ pub unsafe fn enqueue_memset(
     event: *mut cl_event,
 ) -> Result<()> {
     let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
+    let queue = handle::get::<Queue>(command_queue)?;
     let byte = value as u8;
     // SAFETY: the same contract.
     unsafe {
-        let pattern = ((&raw const byte).cast(), 1);
-        svm_transfer::fill(CL_COMMAND_MEMFILL_INTEL, command_queue, dst_ptr, pattern, size, order)
+        let pattern = (&raw const byte).cast();
+        let fill = svm_transfer::check_fill(CL_COMMAND_MEMFILL_INTEL, dst_ptr, pattern, 1, size)?;
+        order.enqueue_transfer(&queue, false, fill)
     }
 }
 
@@ -283,8 +289,12 @@ pub unsafe fn enqueue_memcpy(
     event: *mut cl_event,
 ) -> Result<()> {
     let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
+    let queue = handle::get::<Queue>(command_queue)?;
     // SAFETY: the same contract.
-    unsafe { svm_transfer::copy(CL_COMMAND_MEMCPY_INTEL, command_queue, blocking, (dst_ptr, src_ptr), size, order) }
+    unsafe {
+        let copy = svm_transfer::check_copy(CL_COMMAND_MEMCPY_INTEL, dst_ptr, src_ptr, size)?;
+        order.enqueue_transfer(&queue, blocking != CL_FALSE, copy)
+    }
 }
 
 /// `clEnqueueMigrateMemINTEL`: "a hint that may improve performance".

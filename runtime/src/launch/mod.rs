@@ -1,7 +1,7 @@
 //! From an NDRange to running groups.
 //!
-//! [`prepare`] checks a launch and cuts its range into groups ([`ndrange`]), into other ones where the kernel cannot tell
-//! ([`flatten`]); what holds of the launch ([`facts`]) decides which code it gets. If there is that code, a [`Launch`] record
+//! A [`CheckedLaunch`] has a range that is right and cut into groups ([`ndrange`]), into other ones where the kernel cannot
+//! tell ([`flatten`]). Made ready to run, what holds of the launch ([`facts`]) decides which code it gets. If there is that code, a [`Launch`] record
 //! is filled ([`record`]): the arguments as the code reads them ([`block`]), the layout of the scratch memory. The record
 //! runs on the cores when its command's turn comes, and is then there for the next launch ([`pool`]). If the code is yet
 //! to be made, the command waits for that, and the record is filled when its turn comes ([`late`]).
@@ -37,7 +37,7 @@ use ndrange::{NdRange, Request};
 use pool::Pool;
 use record::Launch;
 
-/// A launch that has been checked.
+/// A launch that is ready to run.
 pub struct Prepared {
     /// What its command is to do.
     pub work: Work,
@@ -45,25 +45,58 @@ pub struct Prepared {
     pub code: Option<Arc<Event>>,
 }
 
-/// Checks a launch of `kernel` and makes it ready to run. An empty range gives a launch of no groups.
-///
-/// # Errors
-/// Those of [`NdRange::new`], `CL_INVALID_KERNEL_ARGS` for arguments that are not set or whose objects are gone, and
-/// `CL_OUT_OF_RESOURCES` where memory does not suffice or the kernel cannot be compiled.
-pub fn prepare(kernel: &Kernel, request: &Request) -> Result<Prepared> {
-    let named = |error| name_kernel(&kernel.outline().name, error);
-    let asked = NdRange::new(request, &kernel.rules()).map_err(named)?;
-    let executable = kernel.executable();
-    let range = match executable.flattens(kernel.index()) {
-        true => {
-            let (most, threads) = (kernel.max_group_size() as u64, schedule::workers() as u64);
-            flatten::flattened(&asked, most, threads, kernel.outline().order)
-        }
-        false => asked,
-    };
-    let call =
-        Call { executable, index: kernel.index(), pool: &kernel.launches, scratch_limit: kernel.scratch_limit() };
-    kernel.with_set_args(|args| call.prepare(kernel, range, args).map_err(named))
+/// A launch whose range has been checked. Its arguments are those that the kernel has when it is made ready to run, which
+/// may be any number of times.
+#[derive(Clone)]
+pub struct CheckedLaunch {
+    kernel: Arc<Kernel>,
+    /// The range in the groups that are to run.
+    range: NdRange,
+}
+
+impl CheckedLaunch {
+    /// Checks the range of a launch of `kernel`. An empty range gives a launch of no groups.
+    ///
+    /// # Errors
+    /// Those of [`NdRange::new`].
+    pub fn new(kernel: Arc<Kernel>, request: &Request) -> Result<Self> {
+        let asked =
+            NdRange::new(request, &kernel.rules()).map_err(|error| name_kernel(&kernel.outline().name, error))?;
+        let range = match kernel.executable().flattens(kernel.index()) {
+            true => {
+                let (most, threads) = (kernel.max_group_size() as u64, schedule::workers() as u64);
+                flatten::flattened(&asked, most, threads, kernel.outline().order)
+            }
+            false => asked,
+        };
+        Ok(Self { kernel, range })
+    }
+
+    /// The kernel that is launched.
+    pub fn kernel(&self) -> &Arc<Kernel> {
+        &self.kernel
+    }
+
+    /// Makes the launch ready to run.
+    ///
+    /// # Errors
+    /// `CL_INVALID_KERNEL_ARGS` for arguments that are not set or whose objects are gone, and `CL_OUT_OF_RESOURCES` where
+    /// memory does not suffice or the kernel cannot be compiled.
+    pub fn prepare(&self) -> Result<Prepared> {
+        let Self { kernel, range } = self;
+        let named = |error| name_kernel(&kernel.outline().name, error);
+        let (executable, index) = (kernel.executable(), kernel.index());
+        let call = Call { executable, index, pool: &kernel.launches, scratch_limit: kernel.scratch_limit() };
+        kernel.with_set_args(|args| call.prepare(kernel, *range, args).map_err(named))
+    }
+
+    /// Checks that all arguments are set, and their objects still there.
+    ///
+    /// # Errors
+    /// `CL_INVALID_KERNEL_ARGS` otherwise.
+    pub fn check_arguments(&self) -> Result<()> {
+        self.kernel.with_set_args(|args| objects(args).try_for_each(|object| object.map(drop)))
+    }
 }
 
 /// An error that says which kernel it is about.

@@ -1,7 +1,7 @@
 //! Build, compile and link: from sources and binaries to objects and executables.
 //!
 //! Each action marks the program as in progress, runs, and leaves its result, log and status in one
-//! step. With a callback it runs on a thread of its own and the call returns at once.
+//! step. With a callback it runs on another thread and the call returns at once.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -19,8 +19,9 @@ use super::executable::Executable;
 use super::{BuildState, BuildStatus, Code, Program};
 use crate::context::Context;
 use crate::device::Device;
+use crate::executor::{self, NoThread, Service};
 use crate::options::options;
-use crate::{Error, Result, ensure, error, report, workers};
+use crate::{Error, Result, ensure, error, report};
 
 /// Called when an action that was started with it has ended.
 pub type Done = Box<dyn FnOnce() + Send>;
@@ -165,21 +166,20 @@ fn start(
     let Some(done) = done else {
         return if run() { Ok(()) } else { Err(failed(program, failure)) };
     };
-    let builder = std::thread::Builder::new().name("lockstep-build".into()).stack_size(workers::STACK);
     let program_of_done = program.clone();
-    let thread = builder.spawn(move || {
+    let run_and_tell = move || {
         if !run() {
             report::tell(Some(program_of_done.context()), action_of(failure), &failed(&program_of_done, failure));
         }
         done();
         // Its handle is an argument of the callback.
         drop(program_of_done);
-    });
+    };
     // Without a thread nothing has run: say so and leave the program as it was.
-    thread.map(drop).map_err(|error| {
+    executor::try_spawn(Service::Builds, Box::new(run_and_tell)).map_err(|NoThread| {
         program.state.lock().status = BuildStatus::None;
         program.action_ended.notify_all();
-        error!(CL_OUT_OF_HOST_MEMORY, "there is no thread to build the program: {error}")
+        error!(CL_OUT_OF_HOST_MEMORY, "there is no thread to build the program")
     })
 }
 

@@ -22,11 +22,10 @@ use crate::cache::key::{self, BUILD, Key, KeyBuilder};
 use crate::cache::{Cache, cache};
 use crate::context::Context;
 use crate::event::Event;
+use crate::executor::{self, Service};
 use crate::launch::globals::Globals;
 use crate::options::options;
-use crate::program::makers;
 use crate::program::ready::{Ready, likely};
-use crate::program::spread::spread;
 use crate::program::variants::Variants;
 use crate::{Result, error};
 
@@ -199,7 +198,7 @@ impl Executable {
         wanted.push_back((facts, event.clone()));
         if wanted.len() == 1 {
             let executable = self.clone();
-            makers::spawn(Box::new(move || executable.make_wanted(index)));
+            executor::spawn(Service::Compilation, Box::new(move || executable.make_wanted(index)));
         }
         event
     }
@@ -223,15 +222,10 @@ impl Executable {
     }
 
     /// The bytes of `CL_PROGRAM_BINARIES`: the portable form and the machine code that there is. Kernels that were never
-    /// launched get code for likely launches, so that whoever loads the binary need not wait for the first ones; they
-    /// are compiled side by side.
-    pub fn binary(&self) -> &[u8] {
+    /// launched get code for likely launches, so that whoever loads the binary need not wait for the first ones.
+    pub fn binary(self: &Arc<Self>) -> &[u8] {
         self.binary.get_or_init(|| {
-            let wanted = self.wanted_in_binary();
-            spread(wanted.len(), |number| {
-                let index = wanted[number];
-                self.code[index].ready.get_or_init(|| self.likely(index));
-            });
+            self.make_likely_code();
             let settings = settings(&self.linked, &LaunchFacts::default()).settings();
             let mut code = Vec::new();
             for (index, Code { variants, ready, .. }) in self.code.iter().enumerate() {
@@ -250,6 +244,15 @@ impl Executable {
             let image = Image { linked: self.linked.clone(), outline: Some(self.outline.clone()), code };
             Binary::Program(image).to_bytes(BUILD)
         })
+    }
+
+    /// Makes code for likely launches of the kernels that a binary is to have it of, side by side.
+    fn make_likely_code(self: &Arc<Self>) {
+        let (executable, wanted) = (self.clone(), self.wanted_in_binary());
+        executor::share_numbers(wanted.len(), move |number| {
+            let index = wanted[number];
+            executable.code[index].ready.get_or_init(|| executable.likely(index));
+        });
     }
 
     /// The kernels that were never launched and have no code, as far as that is not too much work.

@@ -9,9 +9,7 @@ pub mod build;
 mod cached;
 pub mod executable;
 mod inputs;
-mod makers;
 mod ready;
-mod spread;
 pub mod variants;
 
 use std::fmt;

@@ -153,7 +153,7 @@ mod tests {
     fn rayon_in_the_queue_is_found() {
         let tree = Tree::of(&[
             ("runtime/src/queue.rs", "fn f() { rayon::spawn(|| ()); }\n"),
-            ("runtime/src/schedule.rs", "use rayon::ThreadPool;\n"),
+            ("runtime/src/schedule/team.rs", "use rayon::ThreadPool;\n"),
         ]);
         assert_eq!(lines(&rayon(&tree)), [("runtime/src/queue.rs", 1)]);
     }

@@ -1,73 +1,32 @@
-//! Runs the work-groups of a launch on the cores: the only user of rayon.
+//! The threads that run work-groups.
 //!
 //! A team of threads serves every queue of a device. A launch is a [`GroupWork`] and a number of linearised groups;
 //! the calling thread takes part and claims chunks from a shared counter like everybody else, so a
-//! launch makes progress even when the team is busy with others. Chunks
-//! shrink with what remains (guided self-scheduling), so that all finish together.
-//!
-//! The caller runs the first group alone and looks at the clock: a launch that would end before
-//! another thread has woken up stays on the calling thread. Where there are few groups, and those of the launch before
-//! took long, all threads begin at once: two heavy groups would run one after the other.
-//!
-//! A launch has seats for as many helpers as its work is worth, and no more than there are processors for; nobody else
-//! joins it. Helpers that still look for work after their last launch come by themselves. Of those that sleep the caller
-//! wakes only a few, and each of these wakes as many again while seats are free: waking takes the time of whoever does it,
-//! and where the processors are busy the woken ones get to it late, when nobody else is needed any more.
+//! launch makes progress even when the team is busy with others.
 //!
 //! The threads of a sub-device's team are bound to its processors. The calling thread is not, so it leaves all groups to
 //! them and waits.
 //!
 //! Nothing here allocates in steady state: launches in flight are entries of a list that is reused.
 
-use crate::machine;
-use crate::options::options;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
+
 use parking_lot::{Condvar, Mutex};
 use rustix::thread::CpuSet;
-use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
 
-/// The work-groups of one launch.
-pub trait GroupWork: Send + Sync {
-    /// Runs these groups on the calling thread.
-    fn run(&self, groups: Range<u64>);
+use super::crew::{Action, Crew, OpenLaunch};
+use super::plan::{self, Division, Plan};
+use super::{GroupWork, Panicked};
+use crate::machine;
 
-    /// Whether groups of such a launch took longer the last time than a thread takes to wake up.
-    fn took_long(&self) -> bool {
-        false
-    }
-
-    /// Keeps that in mind for the next launch.
-    fn note_long(&self, _: bool) {}
-}
-
-/// Time a sleeping thread takes to be of use; less work than this is not shared.
-const WAKE_COST: Duration = Duration::from_micros(8);
-/// Sleeping threads that one thread wakes for a launch.
-const CALLS: usize = 2;
-/// Groups per thread from which on it does not matter that the first one runs alone.
-const MANY: u64 = 16;
 /// Spins before a waiting thread sleeps: some tens of microseconds, the gap between launches of a
 /// busy in-order queue.
 const SPINS: u32 = 2_000;
 
-/// Threads that run work-groups: what the device reports as compute units.
-pub fn workers() -> usize {
-    options().threads.unwrap_or_else(available_cpus)
-}
-
-/// Generated code or the runtime panicked while it ran a group.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Panicked;
-
-/// CPUs this process may use, by files that are read once.
-pub(crate) fn available_cpus() -> usize {
-    static CPUS: OnceLock<usize> = OnceLock::new();
-    *CPUS.get_or_init(machine::usable_processors)
-}
-
-fn guarded(work: &dyn GroupWork, groups: Range<u64>) -> Result<(), Panicked> {
+fn run_guarded(work: &dyn GroupWork, groups: Range<u64>) -> Result<(), Panicked> {
     if groups.is_empty() {
         return Ok(());
     }
@@ -82,8 +41,6 @@ struct Job {
     end: AtomicU64,
     /// Threads that may work on this job, the caller included if it helps.
     threads: AtomicU64,
-    /// Helpers that may still join; the team's lock is held for every change.
-    seats: AtomicUsize,
     /// Helpers at work on this job; the team's lock is held for every change.
     active: AtomicUsize,
     panicked: AtomicBool,
@@ -96,19 +53,27 @@ impl Job {
             next: AtomicU64::new(0),
             end: AtomicU64::new(0),
             threads: AtomicU64::new(1),
-            seats: AtomicUsize::new(0),
             active: AtomicUsize::new(0),
             panicked: AtomicBool::new(false),
         }
+    }
+
+    /// Makes the job one for these groups of a launch, on so many threads.
+    fn prepare(&self, work: &Arc<dyn GroupWork>, groups: Range<u64>, threads: usize) {
+        *self.work.lock() = Some(work.clone());
+        self.panicked.store(false, Ordering::Relaxed);
+        self.next.store(groups.start, Ordering::Relaxed);
+        self.end.store(groups.end, Ordering::Relaxed);
+        self.threads.store(threads as u64, Ordering::Relaxed);
     }
 
     fn is_open(&self) -> bool {
         self.next.load(Ordering::Relaxed) < self.end.load(Ordering::Relaxed)
     }
 
-    /// Helpers that the job still has use for.
-    fn free_seats(&self) -> usize {
-        if self.is_open() { self.seats.load(Ordering::Relaxed) } else { 0 }
+    /// Whether all groups have been claimed and every helper has left; nobody joins then.
+    fn has_ended(&self) -> bool {
+        !self.is_open() && self.active.load(Ordering::Acquire) == 0
     }
 
     fn claim(&self, threads: u64) -> Option<Range<u64>> {
@@ -118,7 +83,7 @@ impl Job {
             if first >= end {
                 return None;
             }
-            let size = ((end - first) / (2 * threads)).max(1);
+            let size = plan::chunk_size(end - first, threads);
             match self.next.compare_exchange_weak(first, first + size, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return Some(first..first + size),
                 Err(now) => first = now,
@@ -133,7 +98,7 @@ impl Job {
             return;
         };
         while let Some(groups) = self.claim(threads) {
-            if guarded(&*work, groups).is_err() {
+            if run_guarded(&*work, groups).is_err() {
                 self.panicked.store(true, Ordering::Relaxed);
                 self.next.store(self.end.load(Ordering::Relaxed), Ordering::Relaxed);
             }
@@ -149,9 +114,7 @@ pub struct Team {
     shared: Arc<Shared>,
     /// Whether the calling thread runs groups, too.
     caller_helps: bool,
-    /// Threads beside the callers'.
-    helpers: usize,
-    /// Those of them that can be of use to one launch.
+    /// Threads beside the callers' that can be of use to one launch.
     useful: usize,
 }
 
@@ -166,35 +129,13 @@ struct Shared {
 
 /// What the team's lock protects.
 struct Board {
-    open: Vec<Arc<Job>>,
+    crew: Crew<Arc<Job>>,
     spare: Vec<Arc<Job>>,
-    /// Helpers without a job that are awake: they look at the board once more before they sleep.
-    looking: usize,
-    /// Helpers that sleep.
-    sleeping: usize,
-    /// Helpers that were woken and have not looked at the board since.
-    called: usize,
-    /// The device is gone.
-    closed: bool,
 }
 
-impl Board {
-    /// How many sleeping helpers are to be woken now: for the free seats, those beyond who comes anyway, a few at a time.
-    fn take_calls(&mut self) -> usize {
-        let seats: usize = self.open.iter().map(|job| job.free_seats()).sum();
-        let calls = seats.saturating_sub(self.looking + self.called).min(self.sleeping).min(CALLS);
-        self.sleeping -= calls;
-        self.called += calls;
-        calls
-    }
-
-    /// Counts a helper that slept and is awake.
-    fn has_woken(&mut self) {
-        match self.called.checked_sub(1) {
-            Some(others) => self.called = others,
-            // Nobody has called it: the team is being closed.
-            None => self.sleeping = self.sleeping.saturating_sub(1),
-        }
+impl OpenLaunch for Arc<Job> {
+    fn has_groups(&self) -> bool {
+        self.is_open()
     }
 }
 
@@ -217,14 +158,7 @@ impl Team {
 
     fn start(helpers: usize, useful: usize, caller_helps: bool, processors: Option<CpuSet>) -> Team {
         let shared = Arc::new(Shared {
-            board: Mutex::new(Board {
-                open: Vec::with_capacity(SPARE_JOBS),
-                spare: Vec::with_capacity(SPARE_JOBS),
-                looking: 0,
-                sleeping: 0,
-                called: 0,
-                closed: false,
-            }),
+            board: Mutex::new(Board { crew: Crew::with_capacity(SPARE_JOBS), spare: Vec::with_capacity(SPARE_JOBS) }),
             posted: AtomicU64::new(0),
             wake: Condvar::new(),
             left: Condvar::new(),
@@ -234,7 +168,7 @@ impl Team {
             pool.thread_name(|n| format!("lockstep-{n}")).build().ok()
         });
         let Some(pool) = pool.flatten() else {
-            return Team { shared, caller_helps: true, helpers: 0, useful: 0 };
+            return Team { shared, caller_helps: true, useful: 0 };
         };
         let serving = shared.clone();
         // The pool's threads do nothing else until the team is closed, and end then: the pool is let go of right away.
@@ -245,56 +179,44 @@ impl Team {
             }
             serving.serve();
         });
-        Team { shared, caller_helps, helpers, useful: useful.min(helpers) }
+        Team { shared, caller_helps, useful: useful.min(helpers) }
     }
 
     /// Runs all groups `0..groups` of `work` and returns when the last one has ended.
     ///
     /// A panic inside `work` ends the launch and is reported as `Err`.
     pub fn run(&self, work: &Arc<dyn GroupWork>, groups: u64) -> Result<(), Panicked> {
-        if groups == 0 {
-            return Ok(());
-        }
-        if !self.caller_helps {
-            return self.shared.share(work, 0..groups, self.seats(groups), false);
-        }
-        if groups == 1 || self.helpers == 0 {
-            return guarded(&**work, 0..groups);
-        }
-        let start = Instant::now();
-        let seats = self.seats(groups - 1);
-        let threads = seats as u64 + 1;
-        if groups < MANY.saturating_mul(threads) && work.took_long() {
-            self.shared.share(work, 0..groups, seats, true)?;
-            let each = groups.div_ceil(threads) as u32;
-            work.note_long(start.elapsed() / each.max(1) >= WAKE_COST);
-            return Ok(());
-        }
-        guarded(&**work, 0..1)?;
-        let one = start.elapsed();
-        work.note_long(one >= WAKE_COST);
-        let rest = groups - 1;
-        let estimate = one.saturating_mul(rest.min(u64::from(u32::MAX)) as u32);
-        if estimate < WAKE_COST {
-            return guarded(&**work, 1..groups);
-        }
-        // As many helpers as the work would keep busy for as long as they take to wake up.
-        let worth = (estimate.as_nanos() / WAKE_COST.as_nanos()) as u64;
-        match self.seats(worth.min(rest - 1)) {
-            0 => guarded(&**work, 1..groups),
-            seats => self.shared.share(work, 1..groups, seats, true),
+        let took_long = groups > 1 && work.took_long();
+        let plan = Plan { groups, helpers: self.useful, caller_helps: self.caller_helps, took_long };
+        match plan.divide() {
+            Division::Alone => run_guarded(&**work, 0..groups),
+            Division::FirstAlone => self.run_after_first(work, &plan),
+            Division::Shared { seats } if self.caller_helps => {
+                let start = Instant::now();
+                self.shared.share(work, 0..groups, seats, true)?;
+                work.note_long(plan.groups_took_long(start.elapsed(), seats));
+                Ok(())
+            }
+            Division::Shared { seats } => self.shared.share(work, 0..groups, seats, false),
         }
     }
 
-    /// The helpers that can be of use to a launch that has work for `most`.
-    fn seats(&self, most: u64) -> usize {
-        usize::try_from(most).unwrap_or(usize::MAX).min(self.useful)
+    /// Runs the first group on the calling thread, and the others as the time for it tells.
+    fn run_after_first(&self, work: &Arc<dyn GroupWork>, plan: &Plan) -> Result<(), Panicked> {
+        let start = Instant::now();
+        run_guarded(&**work, 0..1)?;
+        let first = start.elapsed();
+        work.note_long(plan::is_long(first));
+        match plan.divide_rest(first) {
+            Division::Shared { seats } => self.shared.share(work, 1..plan.groups, seats, true),
+            Division::Alone | Division::FirstAlone => run_guarded(&**work, 1..plan.groups),
+        }
     }
 }
 
 impl Drop for Team {
     fn drop(&mut self) {
-        self.shared.board.lock().closed = true;
+        self.shared.board.lock().crew.close();
         self.shared.posted.fetch_add(1, Ordering::Release);
         self.shared.wake.notify_all();
     }
@@ -302,7 +224,7 @@ impl Drop for Team {
 
 impl std::fmt::Debug for Team {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Team").field("helpers", &self.helpers).finish_non_exhaustive()
+        f.debug_struct("Team").field("useful", &self.useful).finish_non_exhaustive()
     }
 }
 
@@ -317,34 +239,27 @@ impl Shared {
     ) -> Result<(), Panicked> {
         let mut board = self.board.lock();
         let job = board.spare.pop().unwrap_or_else(|| Arc::new(Job::new()));
-        *job.work.lock() = Some(work.clone());
-        job.panicked.store(false, Ordering::Relaxed);
-        job.next.store(groups.start, Ordering::Relaxed);
-        job.end.store(groups.end, Ordering::Relaxed);
-        job.threads.store((seats + usize::from(caller_helps)) as u64, Ordering::Relaxed);
-        job.seats.store(seats, Ordering::Relaxed);
-        board.open.push(job.clone());
+        job.prepare(work, groups, seats + usize::from(caller_helps));
+        let wake = board.crew.post(job.clone(), seats);
         self.posted.fetch_add(1, Ordering::Release);
-        let calls = board.take_calls();
         drop(board);
-        self.call(calls);
+        self.wake_helpers(wake);
         if caller_helps {
             job.drain();
         }
 
         // Wait for those who are at work; nobody joins once all is claimed.
-        let has_ended = || !job.is_open() && job.active.load(Ordering::Acquire) == 0;
         for _ in 0..SPINS {
-            if has_ended() {
+            if job.has_ended() {
                 break;
             }
             std::hint::spin_loop();
         }
         let mut board = self.board.lock();
-        while !has_ended() {
+        while !job.has_ended() {
             self.left.wait(&mut board);
         }
-        board.open.retain(|other| !Arc::ptr_eq(other, &job));
+        board.crew.remove(|other| Arc::ptr_eq(other, &job));
         *job.work.lock() = None;
         let panicked = job.panicked.load(Ordering::Relaxed);
         if board.spare.len() < SPARE_JOBS {
@@ -354,7 +269,7 @@ impl Shared {
     }
 
     /// Wakes so many sleeping helpers.
-    fn call(&self, helpers: usize) {
+    fn wake_helpers(&self, helpers: usize) {
         for _ in 0..helpers {
             self.wake.notify_one();
         }
@@ -377,40 +292,45 @@ impl Shared {
         let mut spins = 0;
         let mut board = self.board.lock();
         loop {
-            if let Some(job) = board.open.iter().find(|job| job.free_seats() > 0).cloned() {
-                job.seats.fetch_sub(1, Ordering::Relaxed);
-                job.active.fetch_add(1, Ordering::Relaxed);
-                let calls = board.take_calls();
-                drop(board);
-                self.call(calls);
-                return Some(job);
+            match board.crew.ask(spins >= SPINS) {
+                Action::Join { launch: job, wake } => {
+                    job.active.fetch_add(1, Ordering::Relaxed);
+                    drop(board);
+                    self.wake_helpers(wake);
+                    return Some(job);
+                }
+                Action::End => return None,
+                Action::Sleep => {
+                    self.wake.wait(&mut board);
+                    board.crew.has_woken();
+                    spins = 0;
+                }
+                Action::Look => {
+                    let seen = self.posted.load(Ordering::Acquire);
+                    drop(board);
+                    spins = self.spin_until_posted(seen, spins);
+                    board = self.board.lock();
+                    board.crew.has_looked();
+                }
             }
-            if board.closed {
-                return None;
-            }
-            let seen = self.posted.load(Ordering::Acquire);
-            if spins >= SPINS {
-                board.sleeping += 1;
-                self.wake.wait(&mut board);
-                board.has_woken();
-                spins = 0;
-                continue;
-            }
-            board.looking += 1;
-            drop(board);
-            while self.posted.load(Ordering::Acquire) == seen && spins < SPINS {
-                std::hint::spin_loop();
-                spins += 1;
-            }
-            board = self.board.lock();
-            board.looking -= 1;
         }
+    }
+
+    /// Spins until another launch than those that were seen is there, or long enough: the spins so far.
+    fn spin_until_posted(&self, seen: u64, mut spins: u32) -> u32 {
+        while self.posted.load(Ordering::Acquire) == seen && spins < SPINS {
+            std::hint::spin_loop();
+            spins += 1;
+        }
+        spins
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+    use std::sync::OnceLock;
+    use std::time::Duration;
 
     use super::*;
 
@@ -640,8 +560,8 @@ mod tests {
             let threads: HashSet<_> = work.threads.lock().iter().map(|(thread, _)| *thread).collect();
             assert!(threads.len() <= 4, "{threads:?}");
         }
-        let board = team.shared.board.lock();
-        assert!(board.sleeping + board.looking + board.called <= 16);
+        let census = team.shared.board.lock().crew.census();
+        assert!(census.sleeping + census.coming <= 16, "{census:?}");
     }
 
     #[test]

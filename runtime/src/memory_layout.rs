@@ -1,0 +1,99 @@
+//! Boxes of bytes in linear memory: where the rows of a region lie, and whether two regions share a byte.
+
+use std::ops::Range;
+
+/// A box of bytes in linear memory: rows of a slice, slices of a volume.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    /// Offset of the first byte.
+    pub offset: usize,
+    /// Bytes from row to row, at least a row's length.
+    pub row_pitch: usize,
+    /// Bytes from slice to slice, at least what the rows take.
+    pub slice_pitch: usize,
+}
+
+/// Width in bytes, rows, slices. Only the width may be 0.
+pub type Region = [usize; 3];
+
+impl Layout {
+    /// Where a region of a single row lies.
+    pub fn of_bytes(offset: usize) -> Self {
+        Self { offset, row_pitch: 0, slice_pitch: 0 }
+    }
+
+    /// The bytes from the first to the last of a region, if they can be numbered.
+    pub fn span(&self, region: Region) -> Option<Range<usize>> {
+        let slices = (region[2] - 1).checked_mul(self.slice_pitch)?;
+        let rows = (region[1] - 1).checked_mul(self.row_pitch)?;
+        let end = self.offset.checked_add(slices)?.checked_add(rows)?.checked_add(region[0])?;
+        Some(self.offset..end)
+    }
+
+    /// Each row's bytes, in ascending order.
+    pub(crate) fn rows(self, region: Region) -> impl Iterator<Item = Range<usize>> {
+        (0..region[2]).flat_map(move |z| {
+            (0..region[1]).map(move |y| {
+                let start = self.offset + z * self.slice_pitch + y * self.row_pitch;
+                start..start + region[0]
+            })
+        })
+    }
+}
+
+/// Whether two ranges have an element in common.
+pub fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+/// Whether two boxes share a byte. Both must have a span.
+pub fn boxes_overlap(a: (Layout, Region), b: (Layout, Region)) -> bool {
+    if let (Some(a), Some(b)) = (a.0.span(a.1), b.0.span(b.1))
+        && !overlap(&a, &b)
+    {
+        return false;
+    }
+    // Rows ascend on both sides: walk them together.
+    let (mut a, mut b) = (a.0.rows(a.1).peekable(), b.0.rows(b.1).peekable());
+    while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
+        if overlap(x, y) {
+            return true;
+        }
+        if x.end <= y.end {
+            a.next();
+        } else {
+            b.next();
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(offset: usize, row_pitch: usize, slice_pitch: usize) -> Layout {
+        Layout { offset, row_pitch, slice_pitch }
+    }
+
+    #[test]
+    fn overlap_agrees_with_sets_of_bytes() {
+        let region = [3, 2, 2];
+        for first in 0..40 {
+            for second in 0..40 {
+                for (row, slice) in [(3, 6), (5, 10), (5, 15), (8, 16)] {
+                    let (a, b) = (layout(first, 5, 15), layout(second, row, slice));
+                    let bytes: Vec<usize> = a.rows(region).flatten().collect();
+                    let shared = b.rows(region).flatten().any(|byte| bytes.contains(&byte));
+                    assert_eq!(boxes_overlap((a, region), (b, region)), shared, "{a:?} {b:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn span_ends_behind_the_last_byte() {
+        assert_eq!(layout(7, 10, 100).span([4, 3, 2]), Some(7..7 + 100 + 20 + 4));
+        assert_eq!(layout(1, usize::MAX, 1).span([1, 3, 1]), None);
+    }
+}
