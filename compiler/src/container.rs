@@ -22,7 +22,7 @@ const FORMAT: &[u8; 8] = b"FORMAT 8";
 pub enum Binary {
     /// `CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT` or `CL_PROGRAM_BINARY_TYPE_LIBRARY`.
     Object(CompiledObject),
-    /// `CL_PROGRAM_BINARY_TYPE_EXECUTABLE`.
+    /// A linked program (`CL_PROGRAM_BINARY_TYPE_EXECUTABLE`).
     Program(Image),
 }
 
@@ -33,7 +33,7 @@ pub struct Image {
     pub linked: LinkedProgram,
     /// What there is to know without reading that; none where another build of the driver made it.
     pub outline: Option<Outline>,
-    /// Machine code.
+    /// Machine code of some of its kernels.
     pub code: Vec<KernelCode>,
 }
 
@@ -46,7 +46,7 @@ pub struct KernelCode {
     pub settings: String,
     /// What holds of the launches that may run it.
     pub facts: LaunchFacts,
-    /// The code.
+    /// The machine code itself.
     pub object: KernelObject,
 }
 

@@ -48,7 +48,7 @@ impl KernelObject {
 /// A compiled kernel that is not loaded yet.
 #[derive(Debug)]
 pub struct Compiled {
-    /// The code.
+    /// The machine code itself.
     pub object: KernelObject,
     /// The mistake of the driver for which this is the kernel's simplest form.
     pub mistake: Option<InternalError>,

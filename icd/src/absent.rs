@@ -58,7 +58,7 @@ pub trait Missing {
     const NAME: &'static str;
     /// The code that it answers with when called on a valid subject.
     const CODE: cl_int;
-    /// Why.
+    /// Why it is not there, as a sentence.
     const WHY: &'static str;
 
     /// What a call comes to.
@@ -70,7 +70,7 @@ pub trait Missing {
 
 /// A nullable entry point that can be filled with a function answering as `Feature` says.
 pub trait Absent<Feature: Missing>: Sized {
-    /// The function.
+    /// The function that the table gets.
     const ENTRY: Self;
 }
 

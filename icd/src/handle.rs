@@ -351,7 +351,7 @@ pub fn check_list<T>(count: cl_uint, what: &str, list: *const T, code: cl_int) -
     Ok(())
 }
 
-/// `clRetain*`.
+/// Takes a reference: what `clRetain*` does.
 pub fn retain<T: Object>(handle: *mut c_void) -> Result<()> {
     let slot = Slots::get().at(handle as usize).ok_or_else(|| invalid::<T>(handle, None))?;
     let mut state = slot.state.lock();
@@ -377,7 +377,7 @@ pub fn retain<T: Object>(handle: *mut c_void) -> Result<()> {
     }
 }
 
-/// `clRelease*`.
+/// Gives a reference back: what `clRelease*` does.
 pub fn release<T: Object>(handle: *mut c_void) -> Result<()> {
     if let Some(before_release) = T::BEFORE_RELEASE
         && let Some(object) = find::<T>(handle)

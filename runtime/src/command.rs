@@ -70,7 +70,7 @@ impl Work {
 /// A command on its way into a queue.
 #[derive(Debug, Default)]
 pub struct Command {
-    /// `CL_COMMAND_*`.
+    /// The kind of the command (`CL_COMMAND_*`).
     pub kind: cl_command_type,
     /// The wait list.
     pub waits: Vec<Arc<Event>>,

@@ -20,7 +20,7 @@ pub(crate) trait RunsCommands: Send + Sync {
     fn finish_commands(self: Arc<Self>);
 }
 
-/// A context.
+/// A context: devices, and what is shared on them.
 pub struct Context {
     /// The devices it was made for, in the order given.
     devices: Vec<Arc<Device>>,

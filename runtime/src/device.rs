@@ -35,15 +35,15 @@ pub const SUB_GROUP_SIZES: [usize; 3] = {
 pub const MAX_NUM_SUB_GROUPS: u32 = MAX_GROUP_SIZE.div_ceil(layout::SUB_GROUP_SIZES[0]);
 /// `CL_DEVICE_LOCAL_MEM_SIZE`: what fits the nearer caches together with the rest of a group's data.
 pub const LOCAL_MEMORY: u64 = 256 << 10;
-/// `CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE`.
+/// The most bytes of a buffer in constant memory (`CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE`).
 pub const CONSTANT_MEMORY: u64 = 512 << 10;
-/// `CL_DEVICE_MAX_CONSTANT_ARGS`.
+/// The most parameters of a kernel in constant memory (`CL_DEVICE_MAX_CONSTANT_ARGS`).
 pub const MAX_CONSTANT_ARGUMENTS: u32 = 128;
-/// `CL_DEVICE_MAX_PARAMETER_SIZE`.
+/// The most bytes of all of a kernel's arguments (`CL_DEVICE_MAX_PARAMETER_SIZE`).
 pub const MAX_PARAMETER_SIZE: usize = 4096;
 /// `CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE` and the preferred total.
 pub const GLOBAL_VARIABLES: usize = 64 << 20;
-/// `CL_DEVICE_PRINTF_BUFFER_SIZE`.
+/// The bytes that printf's output may have (`CL_DEVICE_PRINTF_BUFFER_SIZE`).
 pub const PRINTF_BUFFER: usize = 1 << 20;
 /// `CL_DEVICE_MEM_BASE_ADDR_ALIGN`, here in bytes: where a sub-buffer may start.
 pub const BASE_ALIGNMENT: usize = memory_allocation::ALIGNMENT;
@@ -124,17 +124,17 @@ impl Device {
         &self.machine
     }
 
-    /// `CL_DEVICE_MAX_COMPUTE_UNITS`.
+    /// How many threads run work-groups (`CL_DEVICE_MAX_COMPUTE_UNITS`).
     pub fn compute_units(&self) -> u32 {
         self.units.len() as u32
     }
 
-    /// `CL_DEVICE_NAME`.
+    /// The name of the processor (`CL_DEVICE_NAME`).
     pub fn name(&self) -> &str {
         options().identity.device_name.as_deref().unwrap_or(&self.machine.brand)
     }
 
-    /// `CL_DEVICE_VENDOR`.
+    /// Who made the processor (`CL_DEVICE_VENDOR`).
     pub fn vendor(&self) -> &'static str {
         options().identity.device_vendor.as_deref().unwrap_or(VENDOR)
     }
@@ -155,7 +155,7 @@ impl Device {
         uuid(&format!("{vendor} {brand} {units:?}"))
     }
 
-    /// `CL_DEVICE_GLOBAL_MEM_SIZE`.
+    /// The machine's memory, in bytes (`CL_DEVICE_GLOBAL_MEM_SIZE`).
     pub fn global_memory(&self) -> u64 {
         self.machine.memory
     }
@@ -175,7 +175,7 @@ impl Device {
         self.machine.vector as usize / size_of::<u32>()
     }
 
-    /// `CL_DEVICE_SINGLE_FP_CONFIG`.
+    /// What arithmetic of floats does (`CL_DEVICE_SINGLE_FP_CONFIG`).
     pub fn single_config(&self) -> cl_device_fp_config {
         CL_FP_DENORM
             | CL_FP_INF_NAN
@@ -199,7 +199,7 @@ impl Device {
     }
 }
 
-/// `CL_DRIVER_UUID_KHR`.
+/// The number of this version of the driver (`CL_DRIVER_UUID_KHR`).
 pub fn driver_uuid() -> [u8; 16] {
     uuid(&format!("{NAME} {DRIVER_VERSION}"))
 }
@@ -221,7 +221,7 @@ fn scratch_limit(memory: u64, workers: u64) -> u64 {
     arena::LIMIT.min(memory / 2 / workers.max(1))
 }
 
-/// `CL_DEVICE_IMAGE_SUPPORT`.
+/// Whether there are images (`CL_DEVICE_IMAGE_SUPPORT`).
 pub fn has_images() -> bool {
     has_feature("__opencl_c_images")
 }

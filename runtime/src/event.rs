@@ -102,7 +102,7 @@ impl Event {
         }
     }
 
-    /// The context.
+    /// The context it belongs to.
     pub fn context(&self) -> &Arc<Context> {
         &self.context
     }
@@ -112,7 +112,7 @@ impl Event {
         self.queue.as_ref()
     }
 
-    /// `CL_COMMAND_*`.
+    /// The kind of the command (`CL_COMMAND_*`).
     pub fn kind(&self) -> cl_command_type {
         self.kind
     }

@@ -17,17 +17,17 @@ pub fn name_version(name: &str, version: cl_version) -> cl_name_version {
     cl_name_version { version, name: field }
 }
 
-/// `CL_PLATFORM_EXTENSIONS_WITH_VERSION`.
+/// The platform's extensions (`CL_PLATFORM_EXTENSIONS_WITH_VERSION`).
 pub fn of_platform() -> Vec<cl_name_version> {
     EXTENSIONS.iter().filter(|extension| extension.platform).map(with_version).collect()
 }
 
-/// `CL_DEVICE_EXTENSIONS_WITH_VERSION`.
+/// The device's extensions (`CL_DEVICE_EXTENSIONS_WITH_VERSION`).
 pub fn of_device() -> Vec<cl_name_version> {
     EXTENSIONS.iter().map(with_version).collect()
 }
 
-/// `CL_DEVICE_OPENCL_C_FEATURES`.
+/// The optional features of OpenCL C that there are (`CL_DEVICE_OPENCL_C_FEATURES`).
 pub fn features() -> Vec<cl_name_version> {
     FEATURES.iter().map(|feature| name_version(feature.name, feature.version.encoded())).collect()
 }

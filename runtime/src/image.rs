@@ -17,13 +17,13 @@ use crate::{Result, ensure, error};
 pub const MAX_2D: usize = 16384;
 /// `CL_DEVICE_IMAGE3D_MAX_WIDTH`, `_HEIGHT` and `_DEPTH`.
 pub const MAX_3D: usize = 2048;
-/// `CL_DEVICE_IMAGE_MAX_ARRAY_SIZE`.
+/// The most layers of an image (`CL_DEVICE_IMAGE_MAX_ARRAY_SIZE`).
 pub const MAX_LAYERS: usize = 2048;
 /// `CL_DEVICE_IMAGE_MAX_BUFFER_SIZE`, in elements.
 pub const MAX_BUFFER: usize = 1 << 27;
 /// `CL_DEVICE_MAX_READ_IMAGE_ARGS` and the like: bounded by the argument block alone.
 pub const MAX_ARGUMENTS: u32 = 128;
-/// `CL_DEVICE_MAX_SAMPLERS`.
+/// The most samplers of a kernel (`CL_DEVICE_MAX_SAMPLERS`).
 pub const MAX_SAMPLERS: u32 = 64;
 /// `CL_DEVICE_IMAGE_PITCH_ALIGNMENT` and `CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT`, in elements: elements of 16 bytes may
 /// lie anywhere a buffer's elements may.
@@ -36,9 +36,9 @@ pub use lockstep_protocol::parameters::IMAGE_BYTES as DESCRIPTOR;
 /// What distinguishes an image from a buffer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
-    /// `CL_MEM_TYPE`.
+    /// Which type of image it is (`CL_MEM_TYPE`).
     pub kind: cl_mem_object_type,
-    /// Its elements.
+    /// The format of its elements.
     pub format: Format,
     /// Elements of a row.
     pub width: usize,

@@ -112,7 +112,7 @@ impl Kernel {
         Kernel::with_args(&self.program, &self.executable, self.index, args)
     }
 
-    /// The program.
+    /// The program it is of.
     pub fn program(&self) -> &Arc<Program> {
         &self.program
     }

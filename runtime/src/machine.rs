@@ -30,7 +30,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// This machine.
+    /// What the system says of this machine.
     pub fn this() -> Self {
         let read = |path: &str| fs::read_to_string(path).ok();
         let groups = ControlGroups::of_this_process(Path::new("/"));

@@ -191,22 +191,22 @@ impl Memory {
         })
     }
 
-    /// The context.
+    /// The context it belongs to.
     pub fn context(&self) -> &Arc<Context> {
         &self.context
     }
 
-    /// `CL_MEM_FLAGS`.
+    /// The flags it was created with (`CL_MEM_FLAGS`).
     pub fn flags(&self) -> cl_mem_flags {
         self.flags
     }
 
-    /// `CL_MEM_SIZE`.
+    /// How many bytes it has (`CL_MEM_SIZE`).
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// `CL_MEM_PROPERTIES`.
+    /// The property list it was created with (`CL_MEM_PROPERTIES`).
     pub fn properties(&self) -> &[cl_mem_properties] {
         &self.properties
     }
@@ -336,7 +336,7 @@ impl Memory {
         Ok(())
     }
 
-    /// `CL_MEM_MAP_COUNT`.
+    /// How often it is mapped now (`CL_MEM_MAP_COUNT`).
     pub fn map_count(&self) -> usize {
         self.map_count.load(Ordering::Relaxed)
     }

@@ -88,7 +88,7 @@ pub enum Movement {
 
 /// A command that copies or fills bytes.
 pub struct Transfer {
-    /// `CL_COMMAND_*`.
+    /// The kind of the command (`CL_COMMAND_*`).
     pub kind: cl_command_type,
     /// What is done.
     pub movement: Movement,

@@ -167,17 +167,17 @@ impl Queue {
         queue
     }
 
-    /// The context.
+    /// The context it belongs to.
     pub fn context(&self) -> &Arc<Context> {
         &self.context
     }
 
-    /// The device.
+    /// The device that runs its commands.
     pub fn device(&self) -> &Arc<Device> {
         &self.device
     }
 
-    /// `CL_QUEUE_PROPERTIES`.
+    /// What the queue was asked to do (`CL_QUEUE_PROPERTIES`).
     pub fn properties(&self) -> cl_command_queue_properties {
         self.properties.load(Ordering::Relaxed)
     }
@@ -187,7 +187,7 @@ impl Queue {
         self.properties() & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE == 0
     }
 
-    /// `CL_QUEUE_PROPERTIES_ARRAY`.
+    /// The property list it was created with (`CL_QUEUE_PROPERTIES_ARRAY`).
     pub fn property_list(&self) -> &[cl_queue_properties] {
         &self.property_list
     }

@@ -106,17 +106,17 @@ impl Semaphore {
         Arc::new(Self { context, devices, properties, state: Mutex::default(), api: ApiHandle::default() })
     }
 
-    /// `CL_SEMAPHORE_CONTEXT_KHR`.
+    /// The context it belongs to (`CL_SEMAPHORE_CONTEXT_KHR`).
     pub fn context(&self) -> &Arc<Context> {
         &self.context
     }
 
-    /// `CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR`.
+    /// The devices it is for (`CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR`).
     pub fn devices(&self) -> &[Arc<Device>] {
         &self.devices
     }
 
-    /// `CL_SEMAPHORE_PROPERTIES_KHR`.
+    /// The property list it was created with (`CL_SEMAPHORE_PROPERTIES_KHR`).
     pub fn properties(&self) -> &[cl_semaphore_properties_khr] {
         &self.properties
     }

@@ -28,7 +28,7 @@ pub enum Kind {
     Shared(Option<Arc<Device>>),
 }
 
-/// An allocation.
+/// An allocation of shared memory.
 pub struct Shared {
     context: Arc<Context>,
     kind: Kind,
@@ -40,7 +40,7 @@ pub struct Shared {
 static ALLOCATIONS: RwLock<BTreeMap<usize, Arc<Shared>>> = RwLock::new(BTreeMap::new());
 
 impl Shared {
-    /// The context.
+    /// The context it belongs to.
     pub fn context(&self) -> &Arc<Context> {
         &self.context
     }

@@ -73,7 +73,7 @@ pub enum Arg {
     Value(Vec<u8>),
     /// The buffer with this index in the memory.
     Buffer(usize),
-    /// No buffer.
+    /// A null pointer in a buffer's place.
     Null,
     /// Bytes of `__local` memory.
     Local(u64),
@@ -90,7 +90,7 @@ impl Arg {
         Arg::Value(n.to_le_bytes().to_vec())
     }
 
-    /// An `f32`.
+    /// An argument of type `float`.
     pub fn f32(x: f32) -> Arg {
         Arg::Value(x.to_le_bytes().to_vec())
     }
@@ -111,7 +111,7 @@ pub enum Fault {
     /// Another work-item's private memory.
     #[error("another work-item's memory: {0}")]
     NotShared(String),
-    /// Undefined behaviour.
+    /// What the language leaves undefined, in words.
     #[error("undefined: {0}")]
     Undefined(String),
     /// Work-items of a group wait at different barriers, or some have finished while others wait.
@@ -182,11 +182,11 @@ impl From<Fault> for InterpError {
 /// One call of printf.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PrintfEvent {
-    /// Its format.
+    /// The format it prints by.
     pub format: Format,
     /// The bits of its operands.
     pub args: Vec<u128>,
-    /// Who printed.
+    /// The global id of the work-item that printed.
     pub global_id: [u64; 3],
 }
 
@@ -318,14 +318,14 @@ fn launch<'a>(
     Ok(run.report)
 }
 
-/// One launch.
+/// The state of one launch.
 struct Run<'a> {
     kernel: &'a Kernel,
     observer: Option<&'a mut (dyn Observer + 'a)>,
     range: &'a NdRange,
     /// Work-items of a gang; none where each runs by itself.
     width: Option<usize>,
-    /// Which.
+    /// Which work-items are the lanes of a gang.
     layout: Layout,
     /// Where gangs run code that is not linearized, the blocks' places in the order in which lanes go on.
     orders: PrimaryMap<Region, SecondaryMap<Block, usize>>,

@@ -11,12 +11,12 @@ use crate::option_error::OptionError;
 /// Which entry point the string was given to; it decides what is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Stage {
-    /// `clBuildProgram`.
+    /// The options of `clBuildProgram`.
     #[default]
     Build,
-    /// `clCompileProgram`.
+    /// The options of `clCompileProgram`.
     Compile,
-    /// `clLinkProgram`.
+    /// The options of `clLinkProgram`.
     Link,
 }
 
@@ -88,9 +88,9 @@ pub enum Warnings {
     /// They go into the build log.
     #[default]
     Show,
-    /// `-w`.
+    /// None is shown (`-w`).
     Hide,
-    /// `-Werror`.
+    /// Each is an error (`-Werror`).
     AsErrors,
 }
 
@@ -99,28 +99,28 @@ pub enum Warnings {
 pub enum Macro {
     /// `-D name` or `-D name=value`.
     Define(String),
-    /// `-U name`.
+    /// Takes back a macro: `-U name`.
     Undefine(String),
 }
 
 /// The options that change the meaning of arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct MathOptions {
-    /// `-cl-single-precision-constant`.
+    /// Constants without a suffix are floats (`-cl-single-precision-constant`).
     pub single_precision_constant: bool,
-    /// `-cl-denorms-are-zero`.
+    /// Denormal numbers may count as zero (`-cl-denorms-are-zero`).
     pub denorms_are_zero: bool,
-    /// `-cl-fp32-correctly-rounded-divide-sqrt`.
+    /// Quotients and roots of floats are rounded correctly (`-cl-fp32-correctly-rounded-divide-sqrt`).
     pub correctly_rounded_divide_sqrt: bool,
-    /// `-cl-mad-enable`.
+    /// `a * b + c` may be one operation of less accuracy (`-cl-mad-enable`).
     pub mad_enable: bool,
-    /// `-cl-no-signed-zeros`.
+    /// The sign of a zero does not matter (`-cl-no-signed-zeros`).
     pub no_signed_zeros: bool,
-    /// `-cl-unsafe-math-optimizations`.
+    /// Sums may be reordered, and more (`-cl-unsafe-math-optimizations`).
     pub unsafe_optimizations: bool,
-    /// `-cl-finite-math-only`.
+    /// There are no infinities and NaNs (`-cl-finite-math-only`).
     pub finite_only: bool,
-    /// `-cl-fast-relaxed-math`.
+    /// All of these, and functions of less accuracy (`-cl-fast-relaxed-math`).
     pub fast_relaxed: bool,
 }
 
@@ -138,7 +138,7 @@ pub struct BuildOptions {
     pub include_dirs: Vec<String>,
     /// `-cl-std=`, if it was given.
     pub version: Option<LanguageVersion>,
-    /// `-x`.
+    /// What language the source is (`-x`).
     pub input: InputLanguage,
     /// `-w` and `-Werror`.
     pub warnings: Warnings,
@@ -148,19 +148,19 @@ pub struct BuildOptions {
     pub math: MathOptions,
     /// `-cl-opt-disable` (or `-O0`).
     pub opt_disable: bool,
-    /// `-cl-strict-aliasing`.
+    /// Pointers to different types do not alias (`-cl-strict-aliasing`).
     pub strict_aliasing: bool,
-    /// `-cl-uniform-work-group-size`.
+    /// All work-groups are of one size (`-cl-uniform-work-group-size`).
     pub uniform_work_group_size: bool,
-    /// `-cl-no-subgroup-ifp`.
+    /// Sub-groups need not make progress by themselves (`-cl-no-subgroup-ifp`).
     pub no_subgroup_ifp: bool,
-    /// `-cl-kernel-arg-info`.
+    /// Programs keep what kernels call their parameters (`-cl-kernel-arg-info`).
     pub kernel_arg_info: bool,
-    /// `-g`.
+    /// Code has debug information (`-g`).
     pub debug: bool,
-    /// `-create-library`.
+    /// The link makes a library (`-create-library`).
     pub create_library: bool,
-    /// `-enable-link-options`.
+    /// Later links may change the library's options (`-enable-link-options`).
     pub enable_link_options: bool,
 }
 

@@ -9,11 +9,11 @@ use crate::build_options::LanguageVersion;
 /// A version as OpenCL packs it (`CL_MAKE_VERSION`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
-    /// Major number.
+    /// The first number of the version.
     pub major: u32,
-    /// Minor number.
+    /// The second number of the version.
     pub minor: u32,
-    /// Patch number.
+    /// The third number of the version.
     pub patch: u32,
 }
 

@@ -21,15 +21,15 @@ pub const RECORD_DATA_TYPE: usize = 48;
 
 /// `CL_DEPTH_STENCIL`, which only images of OpenGL have.
 const DEPTH_STENCIL: cl_channel_order = 0x10BE;
-/// `CL_UNORM_INT24`, likewise.
+/// `CL_UNORM_INT24`, which the headers lack as well.
 const UNORM_INT24: cl_channel_type = 0x10DF;
 
 /// A channel order and a channel data type, which may be any numbers until [`Format::is_valid`] has looked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Format {
-    /// `image_channel_order`.
+    /// The order of the channels (`image_channel_order`).
     pub order: cl_channel_order,
-    /// `image_channel_data_type`.
+    /// How a channel is encoded (`image_channel_data_type`).
     pub data_type: cl_channel_type,
 }
 
@@ -76,15 +76,15 @@ pub enum Kind {
     Unorm,
     /// -1 to 1.
     Snorm,
-    /// Half precision.
+    /// Floats of 16 bits.
     Half,
-    /// Single precision.
+    /// Floats of 32 bits.
     Float,
     /// 0 to 1; red, green and blue in the sRGB transfer function.
     Srgb,
-    /// Signed integers.
+    /// Integers with a sign.
     Signed,
-    /// Unsigned integers.
+    /// Integers without a sign.
     Unsigned,
 }
 
@@ -99,21 +99,21 @@ pub enum Class {
     Unorm16,
     /// Signed shorts that mean -1 to 1.
     Snorm16,
-    /// Half precision.
+    /// Floats of 16 bits.
     Half,
-    /// Single precision.
+    /// Floats of 32 bits.
     Float,
-    /// Signed bytes.
+    /// Integers of 8 bits with a sign.
     Signed8,
-    /// Signed shorts.
+    /// Integers of 16 bits with a sign.
     Signed16,
-    /// Signed ints.
+    /// Integers of 32 bits with a sign.
     Signed32,
-    /// Unsigned bytes.
+    /// Integers of 8 bits without a sign.
     Unsigned8,
-    /// Unsigned shorts.
+    /// Integers of 16 bits without a sign.
     Unsigned16,
-    /// Unsigned ints.
+    /// Integers of 32 bits without a sign.
     Unsigned32,
     /// Five, six and five bits.
     Packed565,
@@ -248,7 +248,7 @@ impl Format {
         }
     }
 
-    /// `CL_IMAGE_ELEMENT_SIZE`.
+    /// Bytes of an element (`CL_IMAGE_ELEMENT_SIZE`).
     pub fn size(self) -> usize {
         let channel = match self.class() {
             Class::Packed565 | Class::Packed555 => return 2,

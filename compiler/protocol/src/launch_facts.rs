@@ -16,7 +16,7 @@ pub const ROW: u64 = 16;
 /// What is known of get_enqueued_local_size.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum LocalSize {
-    /// Nothing.
+    /// Nothing is known of it.
     #[default]
     Any,
     /// Along x it is a multiple of [`ROW`].
@@ -31,7 +31,7 @@ pub const OBJECTS: usize = 8;
 /// What is known of an image or a sampler.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum Object {
-    /// Nothing.
+    /// Nothing is known of it.
     #[default]
     Any,
     /// The image has this format.

@@ -16,7 +16,7 @@ use std::cell::Cell;
 pub enum Part {
     /// What pointers to one address space reach.
     Space(Space),
-    /// Kept values.
+    /// Values that are kept over a barrier.
     Kept,
 }
 

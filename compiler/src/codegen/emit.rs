@@ -51,7 +51,7 @@ impl<'ctx> Emit<'ctx, '_> {
         self.ctx.custom_width_int_type(bits).unwrap_or_else(|_| self.ctx.i128_type())
     }
 
-    /// i64.
+    /// The type of integers of 64 bits.
     pub fn i64(&self) -> IntType<'ctx> {
         self.ctx.i64_type()
     }

@@ -19,7 +19,7 @@ const EXPONENT: u128 = 52;
 const BIASES: u128 = 2046;
 
 impl<'ctx> Emit<'ctx, '_> {
-    /// `UnaryOp::Significand`.
+    /// The significand of a float (`UnaryOp::Significand`).
     pub fn significand(&self, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         if self.target.estimates {
             let interval = self.ctx.i32_type().const_int(INTERVAL, false).into();
@@ -39,7 +39,7 @@ impl<'ctx> Emit<'ctx, '_> {
         self.choose(positive, significand, self.double(f64::NAN, x)?)
     }
 
-    /// `UnaryOp::Logb`.
+    /// The exponent of a float (`UnaryOp::Logb`).
     pub fn logb(&self, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         let exact = FastMath::default();
         if self.target.estimates {
@@ -67,7 +67,7 @@ impl<'ctx> Emit<'ctx, '_> {
         Ok(exponent)
     }
 
-    /// `TernaryOp::Scaled`.
+    /// A float times a power of two (`TernaryOp::Scaled`).
     pub fn scaled(&self, ty: Type, [x, y, counted]: [BasicValueEnum<'ctx>; 3]) -> Emitted<BasicValueEnum<'ctx>> {
         // Both factors' biases are in the low bits of what counts, and what is above them is shifted out.
         let (zero, int) = match ty {
@@ -87,7 +87,7 @@ impl<'ctx> Emit<'ctx, '_> {
         self.by_two_powers(ty, x, (!alone).then_some(y), both)
     }
 
-    /// `BinaryOp::Powered`.
+    /// A number times a power of sixteenths of two (`BinaryOp::Powered`).
     pub fn powered(&self, x: BasicValueEnum<'ctx>, counted: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         let exact = FastMath::default();
         let bits = self.builder.build_bit_cast(counted, self.ty_like(Type::I64, x), "")?;

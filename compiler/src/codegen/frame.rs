@@ -31,17 +31,17 @@ pub enum Kept<'ctx> {
 
 /// The values of a call.
 pub struct Frame<'ctx> {
-    /// get_global_offset.
+    /// What `get_global_offset` gives, by dimension.
     pub global_offset: Triple<'ctx>,
-    /// get_global_size.
+    /// What `get_global_size` gives, by dimension.
     pub global_size: Triple<'ctx>,
-    /// get_enqueued_local_size.
+    /// What `get_enqueued_local_size` gives, by dimension.
     pub local_size: Triple<'ctx>,
-    /// get_num_groups.
+    /// What `get_num_groups` gives, by dimension.
     pub num_groups: Triple<'ctx>,
     /// What holds of the launch.
     pub launch: LaunchFacts,
-    /// get_work_dim.
+    /// What `get_work_dim` gives.
     pub work_dim: IntValue<'ctx>,
     /// printf's function and its context.
     pub printf: (PointerValue<'ctx>, PointerValue<'ctx>),
@@ -72,7 +72,7 @@ pub struct Frame<'ctx> {
 
 /// What a function is called with that runs the kernel or a part of it.
 pub struct Call<'ctx> {
-    /// The [`LaunchFrame`].
+    /// The address of the launch's [`LaunchFrame`].
     pub frame: PointerValue<'ctx>,
     /// The scratch memory.
     pub scratch: PointerValue<'ctx>,

@@ -9,7 +9,7 @@ use lockstep_ir::ir::Query;
 
 /// The work-group that runs.
 pub struct Group<'ctx> {
-    /// get_group_id.
+    /// What `get_group_id` gives, by dimension.
     pub id: Triple<'ctx>,
     /// get_local_size of this group.
     pub size: Triple<'ctx>,
@@ -119,9 +119,9 @@ impl<'ctx> GroupLoop<'ctx> {
 
 /// The work-item that runs.
 pub struct Item<'ctx> {
-    /// get_local_id.
+    /// What `get_local_id` gives, by dimension.
     pub local: Triple<'ctx>,
-    /// get_global_id.
+    /// What `get_global_id` gives, by dimension.
     pub global: Triple<'ctx>,
     /// Its place among the group's, as their loops have them: where it keeps values. In layouts that keep their order, the
     /// linear id.

@@ -74,7 +74,7 @@ impl<'ctx> Emit<'ctx, '_> {
         self.offset(base, self.const64(offset as u64), false)
     }
 
-    /// Copies bytes.
+    /// Copies a run of bytes between two addresses.
     pub fn copy(
         &self,
         dst: BasicValueEnum<'ctx>,
@@ -94,7 +94,7 @@ impl<'ctx> Emit<'ctx, '_> {
         Ok(())
     }
 
-    /// Sets bytes.
+    /// Sets a run of bytes to one value.
     pub fn set(
         &self,
         dst: BasicValueEnum<'ctx>,

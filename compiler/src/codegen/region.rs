@@ -18,11 +18,11 @@ use lockstep_protocol::types::{Space, Type};
 
 /// Emits one region.
 pub struct RegionCode<'a, 'ctx, 'm> {
-    /// Where to.
+    /// Where the code is emitted to.
     pub emit: &'a Emit<'ctx, 'm>,
-    /// The kernel.
+    /// The kernel that the region is of.
     pub kernel: &'a Kernel,
-    /// Its memory.
+    /// Where the kernel's variables live.
     pub storage: &'a Storage,
     /// The call's values.
     pub frame: &'a Frame<'ctx>,

@@ -122,7 +122,7 @@ pub(crate) fn raw_context(context: &Context) -> LLVMContextRef {
 pub(crate) struct PassOptions(LLVMPassBuilderOptionsRef);
 
 impl PassOptions {
-    /// The defaults.
+    /// Options as LLVM has them by default.
     pub(crate) fn new() -> Self {
         // SAFETY: allocates, nothing more.
         Self(unsafe { LLVMCreatePassBuilderOptions() })

@@ -70,7 +70,7 @@ impl Default for FrontendConfig {
 pub struct Header<'a> {
     /// The name by which the source includes it.
     pub name: &'a str,
-    /// Its text.
+    /// The bytes of its text.
     pub source: &'a [u8],
 }
 
@@ -92,7 +92,7 @@ pub struct CompiledObject {
 /// What a run of the compiler made, and of what.
 #[derive(Clone, Debug)]
 pub struct Compilation {
-    /// The object.
+    /// The object that came out.
     pub object: CompiledObject,
     /// Every file that was read beside what the caller gave: headers, the compiler's own ones among them. None: they
     /// are not known, so nobody can tell whether another run would make the same.

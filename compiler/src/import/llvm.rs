@@ -27,7 +27,7 @@ pub(super) struct Module<'m> {
     life: PhantomData<&'m ()>,
 }
 
-/// A type.
+/// A type of an LLVM module.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Type<'m>(LLVMTypeRef, PhantomData<&'m ()>);
 
@@ -283,7 +283,7 @@ impl<'m> Value<'m> {
         (!raw.is_null()).then(|| Value::wrap(raw))
     }
 
-    /// Its type.
+    /// The type of its values.
     pub fn ty(self) -> Type<'m> {
         // SAFETY: the value is alive.
         Type::wrap(unsafe { LLVMTypeOf(self.0) })
@@ -339,7 +339,7 @@ impl<'m> Value<'m> {
         }
     }
 
-    /// An operand.
+    /// The operand with this index, if there is one.
     pub fn operand(self, index: u32) -> Option<Value<'m>> {
         if index >= self.num_operands() {
             return None;

@@ -14,11 +14,11 @@ const MAX_ARGS_BYTES: u64 = 1 << 16;
 
 /// A kernel's signature.
 pub(super) struct Signature {
-    /// The parameters.
+    /// The parameters in their order.
     pub params: Vec<Param>,
     /// Bytes of the argument block.
     pub args_size: u32,
-    /// The attributes.
+    /// The attributes that the source gives it.
     pub attrs: KernelAttrs,
 }
 

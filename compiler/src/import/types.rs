@@ -9,7 +9,7 @@ use lockstep_protocol::types::{Space, Type};
 pub(super) struct Leaf {
     /// Where it lies in memory, in bits from the value's start (bits for the vectors of `i1`).
     pub bit: u64,
-    /// Its type.
+    /// The type of its values.
     pub ty: Type,
 }
 

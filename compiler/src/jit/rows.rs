@@ -55,7 +55,7 @@ enum Touches {
     Only(Part),
     /// None of the parts.
     Other,
-    /// Anything.
+    /// It may touch anything.
     Any,
 }
 

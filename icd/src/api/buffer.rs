@@ -103,7 +103,7 @@ unsafe fn create(
     handle::publish(unsafe { Memory::new(context, flags, size, host_ptr.cast(), properties)? })
 }
 
-/// `clCreateBuffer`.
+/// `clCreateBuffer`: makes a buffer, with or without the application's bytes.
 #[entry_point(clCreateBuffer)]
 pub unsafe fn create_buffer(
     context: cl_context,
@@ -142,7 +142,7 @@ unsafe fn read_properties(properties: *const cl_mem_properties) -> Result<Vec<cl
     unsafe { property_list::read(properties, CL_INVALID_PROPERTY, take) }
 }
 
-/// `clCreateBufferWithProperties`.
+/// `clCreateBufferWithProperties`: makes a buffer that has a list of properties.
 #[entry_point(clCreateBufferWithProperties)]
 pub unsafe fn create_buffer_with_properties(
     context: cl_context,
@@ -187,7 +187,7 @@ pub fn sub_buffer_flags(flags: cl_mem_flags, parent: cl_mem_flags) -> Result<cl_
     Ok(flags | inherited(KERNEL) | inherited(HOST) | parent & POINTER)
 }
 
-/// `clCreateSubBuffer`.
+/// `clCreateSubBuffer`: makes a part of a buffer an object of its own.
 #[entry_point(clCreateSubBuffer)]
 pub unsafe fn create_sub_buffer(
     buffer: cl_mem,

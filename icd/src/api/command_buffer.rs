@@ -27,7 +27,7 @@ use crate::{fork, property_list};
 /// The number of OpenCL's own headers; that of opencl-sys 0.6.5 is another.
 const CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR: cl_command_buffer_properties_khr = 0x12B7;
 
-/// `clCreateCommandBufferKHR`.
+/// `clCreateCommandBufferKHR`: makes an empty command buffer for one queue.
 #[entry_point(clCreateCommandBufferKHR)]
 pub unsafe fn create_command_buffer(
     num_queues: cl_uint,
@@ -87,7 +87,7 @@ pub fn release_command_buffer(command_buffer: cl_command_buffer_khr) -> Result<(
     handle::release::<CommandBuffer>(command_buffer)
 }
 
-/// `clEnqueueCommandBufferKHR`.
+/// `clEnqueueCommandBufferKHR`: enqueues the commands that a buffer has recorded.
 #[entry_point(clEnqueueCommandBufferKHR)]
 pub unsafe fn enqueue_command_buffer(
     num_queues: cl_uint,
@@ -119,7 +119,7 @@ pub unsafe fn enqueue_command_buffer(
     }
 }
 
-/// `clGetCommandBufferInfoKHR`.
+/// `clGetCommandBufferInfoKHR`: answers questions about a command buffer.
 #[entry_point(clGetCommandBufferInfoKHR)]
 pub unsafe fn get_command_buffer_info(
     command_buffer: cl_command_buffer_khr,

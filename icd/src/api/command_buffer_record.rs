@@ -272,7 +272,7 @@ recorded!(
     |_| svm_transfer::check_fill(CL_COMMAND_SVM_MEMFILL, svm_ptr, pattern, pattern_size, size)
 );
 
-/// `clCommandNDRangeKernelKHR`.
+/// `clCommandNDRangeKernelKHR`: records a launch of a kernel.
 #[entry_point(clCommandNDRangeKernelKHR)]
 pub unsafe fn command_nd_range_kernel(
     command_buffer: cl_command_buffer_khr,

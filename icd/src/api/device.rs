@@ -40,7 +40,7 @@ pub fn devices_of_type(platform: cl_platform_id, device_type: cl_device_type) ->
     Ok(vec![platform.device().clone()])
 }
 
-/// `clGetDeviceIDs`.
+/// `clGetDeviceIDs`: lists the platform's devices of a type.
 #[entry_point(clGetDeviceIDs)]
 pub unsafe fn get_device_ids(
     platform: cl_platform_id,
@@ -89,7 +89,7 @@ pub unsafe fn get_device_and_host_timer(
     Ok(())
 }
 
-/// `clGetHostTimer`.
+/// `clGetHostTimer`: reads the host's clock, in nanoseconds.
 #[entry_point(clGetHostTimer)]
 pub unsafe fn get_host_timer(device: cl_device_id, host_timestamp: *mut cl_ulong) -> Result<()> {
     // "CL_INVALID_DEVICE if device is not a valid device."

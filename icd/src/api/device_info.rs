@@ -13,7 +13,7 @@ use crate::api::{extension_info, sub_device, svm, usm};
 use crate::handle;
 use crate::info::{self, Info};
 
-/// `clGetDeviceInfo`.
+/// `clGetDeviceInfo`: answers questions about a device.
 #[entry_point(clGetDeviceInfo)]
 pub unsafe fn get_device_info(
     device: cl_device_id,
@@ -93,7 +93,7 @@ fn execution(device: &Device, name: cl_device_info, info: Info) -> Option<Result
     })
 }
 
-/// Its memory.
+/// What memory it has.
 fn memory(device: &Device, name: cl_device_info, info: Info) -> Option<Result<()>> {
     Some(match name {
         CL_DEVICE_ADDRESS_BITS => info.value::<cl_uint>(usize::BITS),
@@ -147,7 +147,7 @@ fn images(name: cl_device_info, info: Info) -> Option<Result<()>> {
     })
 }
 
-/// Its numbers.
+/// What its arithmetic does.
 fn arithmetic(device: &Device, name: cl_device_info, info: Info) -> Option<Result<()>> {
     let double = cl_uint::from(has_extension("cl_khr_fp64"));
     let half = cl_uint::from(has_extension("cl_khr_fp16"));

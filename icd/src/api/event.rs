@@ -22,14 +22,14 @@ use crate::info::{self, Info};
 use crate::user::UserData;
 use crate::{fork, handle};
 
-/// `clCreateUserEvent`.
+/// `clCreateUserEvent`: makes an event that the application ends.
 #[entry_point(clCreateUserEvent)]
 pub fn create_user_event(context: cl_context) -> Result<cl_event> {
     // "CL_INVALID_CONTEXT if context is not a valid context."
     handle::publish(Event::user(handle::get::<Context>(context)?))
 }
 
-/// `clSetUserEventStatus`.
+/// `clSetUserEventStatus`: ends a user event, well or with an error.
 #[entry_point(clSetUserEventStatus)]
 pub fn set_user_event_status(event: cl_event, execution_status: cl_int) -> Result<()> {
     // "CL_INVALID_EVENT if event is not a valid user event object."
@@ -51,7 +51,7 @@ pub fn set_user_event_status(event: cl_event, execution_status: cl_int) -> Resul
     event.set_user_status(execution_status)
 }
 
-/// `clWaitForEvents`.
+/// `clWaitForEvents`: waits until all events of a list have ended.
 #[entry_point(clWaitForEvents)]
 pub unsafe fn wait_for_events(num_events: cl_uint, event_list: *const cl_event) -> Result<()> {
     // "CL_INVALID_VALUE if num_events is zero or event_list is NULL."
@@ -87,7 +87,7 @@ pub fn check_success(events: &[Arc<Event>]) -> Result<()> {
     Ok(())
 }
 
-/// `clGetEventInfo`.
+/// `clGetEventInfo`: answers questions about an event.
 #[entry_point(clGetEventInfo)]
 pub unsafe fn get_event_info(
     event: cl_event,
@@ -118,7 +118,7 @@ pub unsafe fn get_event_info(
     }
 }
 
-/// `clSetEventCallback`.
+/// `clSetEventCallback`: registers what is called when an event reaches a status.
 #[entry_point(clSetEventCallback)]
 pub fn set_event_callback(
     event: cl_event,
@@ -163,7 +163,7 @@ pub fn release_event(event: cl_event) -> Result<()> {
     handle::release::<Event>(event)
 }
 
-/// `clGetEventProfilingInfo`.
+/// `clGetEventProfilingInfo`: tells when a command was queued, submitted, started and ended.
 #[entry_point(clGetEventProfilingInfo)]
 pub unsafe fn get_event_profiling_info(
     event: cl_event,

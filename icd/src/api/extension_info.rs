@@ -23,9 +23,9 @@ use crate::info::Info;
 
 /// `CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT`: the headers' crate lacks cl_ext_float_atomics.
 const SINGLE_FLOAT_ATOMICS: cl_device_info = 0x4231;
-/// `CL_DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT`.
+/// Asks which atomics of doubles there are (`CL_DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT`).
 const DOUBLE_FLOAT_ATOMICS: cl_device_info = 0x4232;
-/// `CL_DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT`.
+/// Asks which atomics of halves there are (`CL_DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT`).
 const HALF_FLOAT_ATOMICS: cl_device_info = 0x4233;
 /// `CL_DEVICE_{GLOBAL,LOCAL}_FP_ATOMIC_{LOAD_STORE,ADD,MIN_MAX}_EXT`: everything, in both kinds of memory.
 const ALL_FLOAT_ATOMICS: cl_bitfield = 0b111 | 0b111 << 16;

@@ -39,7 +39,7 @@ fn image_of(object: cl_mem, memory: &Memory) -> Result<&Image> {
     memory.image().ok_or_else(|| error!(CL_INVALID_MEM_OBJECT, "{object:p} is {}, not an image", kind_of(memory)))
 }
 
-/// `clGetSupportedImageFormats`.
+/// `clGetSupportedImageFormats`: lists the formats that images of a type can have.
 #[entry_point(clGetSupportedImageFormats)]
 pub unsafe fn get_supported_image_formats(
     context: cl_context,
@@ -75,7 +75,7 @@ pub unsafe fn get_supported_image_formats(
     Ok(())
 }
 
-/// `clGetImageInfo`.
+/// `clGetImageInfo`: answers questions about an image.
 #[entry_point(clGetImageInfo)]
 pub unsafe fn get_image_info(
     image: cl_mem,

@@ -233,7 +233,7 @@ fn sizes(desc: &cl_image_desc, format: Format) -> Image {
     }
 }
 
-/// `clCreateImage`.
+/// `clCreateImage`: makes an image from a format and a descriptor.
 #[entry_point(clCreateImage)]
 pub unsafe fn create_image(
     context: cl_context,
@@ -246,7 +246,7 @@ pub unsafe fn create_image(
     unsafe { create_image_with_properties(context, std::ptr::null(), flags, image_format, image_desc, host_ptr) }
 }
 
-/// `clCreateImageWithProperties`.
+/// `clCreateImageWithProperties`: makes an image that has a list of properties.
 #[entry_point(clCreateImageWithProperties)]
 pub unsafe fn create_image_with_properties(
     context: cl_context,
@@ -296,7 +296,7 @@ fn descriptor(image_type: cl_mem_object_type, sizes: [usize; 3], pitches: [usize
     }
 }
 
-/// `clCreateImage2D`.
+/// `clCreateImage2D`: makes an image of two dimensions, as OpenCL 1.1 had it.
 #[entry_point(clCreateImage2D)]
 pub unsafe fn create_image_2d(
     context: cl_context,
@@ -315,7 +315,7 @@ pub unsafe fn create_image_2d(
     unsafe { request.create(&desc, CL_INVALID_IMAGE_SIZE) }
 }
 
-/// `clCreateImage3D`.
+/// `clCreateImage3D`: makes an image of three dimensions, as OpenCL 1.1 had it.
 #[entry_point(clCreateImage3D)]
 pub unsafe fn create_image_3d(
     context: cl_context,

@@ -72,7 +72,7 @@ impl HostBox {
     }
 }
 
-/// `clEnqueueReadImage`.
+/// `clEnqueueReadImage`: copies a box of an image to the host.
 #[entry_point(clEnqueueReadImage)]
 pub unsafe fn enqueue_read_image(
     command_queue: cl_command_queue,
@@ -95,7 +95,7 @@ pub unsafe fn enqueue_read_image(
     unsafe { order.enqueue_transfer(&queue, blocking_read != CL_FALSE, read.check(queue.context(), false)?) }
 }
 
-/// `clEnqueueWriteImage`.
+/// `clEnqueueWriteImage`: copies a box of an image from the host.
 #[entry_point(clEnqueueWriteImage)]
 pub unsafe fn enqueue_write_image(
     command_queue: cl_command_queue,
@@ -146,7 +146,7 @@ pub unsafe fn check_fill_image(
     Ok(Transfer::fill(CL_COMMAND_FILL_IMAGE, to, bytes, &image.format.element(color)))
 }
 
-/// `clEnqueueFillImage`.
+/// `clEnqueueFillImage`: fills a box of an image with one colour.
 #[entry_point(clEnqueueFillImage)]
 pub unsafe fn enqueue_fill_image(
     command_queue: cl_command_queue,
@@ -205,7 +205,7 @@ pub unsafe fn check_copy_image(
     Ok(Transfer::copy(CL_COMMAND_COPY_IMAGE, from, to, bytes))
 }
 
-/// `clEnqueueCopyImage`.
+/// `clEnqueueCopyImage`: copies a box of an image to another one.
 #[entry_point(clEnqueueCopyImage)]
 pub unsafe fn enqueue_copy_image(
     command_queue: cl_command_queue,
@@ -268,7 +268,7 @@ pub unsafe fn check_copy_image_to_buffer(
     Ok(Transfer::copy(CL_COMMAND_COPY_IMAGE_TO_BUFFER, from, to, bytes))
 }
 
-/// `clEnqueueCopyImageToBuffer`.
+/// `clEnqueueCopyImageToBuffer`: copies a box of an image to a buffer, without gaps.
 #[entry_point(clEnqueueCopyImageToBuffer)]
 pub unsafe fn enqueue_copy_image_to_buffer(
     command_queue: cl_command_queue,
@@ -313,7 +313,7 @@ pub unsafe fn check_copy_buffer_to_image(
     Ok(Transfer::copy(CL_COMMAND_COPY_BUFFER_TO_IMAGE, from, to, bytes))
 }
 
-/// `clEnqueueCopyBufferToImage`.
+/// `clEnqueueCopyBufferToImage`: copies bytes of a buffer to a box of an image.
 #[entry_point(clEnqueueCopyBufferToImage)]
 pub unsafe fn enqueue_copy_buffer_to_image(
     command_queue: cl_command_queue,
@@ -335,7 +335,7 @@ pub unsafe fn enqueue_copy_buffer_to_image(
     }
 }
 
-/// `clEnqueueMapImage`.
+/// `clEnqueueMapImage`: maps a box of an image.
 #[entry_point(clEnqueueMapImage)]
 pub unsafe fn enqueue_map_image(
     command_queue: cl_command_queue,

@@ -35,7 +35,7 @@ use crate::info::{self, Info};
 /// Work-items that make best use of the SIMD registers: CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE.
 const PREFERRED_MULTIPLE: usize = 16;
 
-/// `clCreateKernel`.
+/// `clCreateKernel`: makes an object of the kernel with this name.
 #[entry_point(clCreateKernel)]
 pub unsafe fn create_kernel(program: cl_program, kernel_name: *const c_char) -> Result<cl_kernel> {
     let program = handle::get::<Program>(program)?;
@@ -46,7 +46,7 @@ pub unsafe fn create_kernel(program: cl_program, kernel_name: *const c_char) -> 
     handle::publish(Kernel::new(&program, name)?)
 }
 
-/// `clCreateKernelsInProgram`.
+/// `clCreateKernelsInProgram`: makes an object of every kernel of a program.
 #[entry_point(clCreateKernelsInProgram)]
 pub unsafe fn create_kernels_in_program(
     program: cl_program,
@@ -76,7 +76,7 @@ pub unsafe fn create_kernels_in_program(
     Ok(())
 }
 
-/// `clCloneKernel`.
+/// `clCloneKernel`: makes a kernel object with the same arguments.
 #[entry_point(clCloneKernel)]
 pub fn clone_kernel(source_kernel: cl_kernel) -> Result<cl_kernel> {
     handle::publish(handle::get::<Kernel>(source_kernel)?.duplicate())
@@ -94,7 +94,7 @@ pub fn release_kernel(kernel: cl_kernel) -> Result<()> {
     handle::release::<Kernel>(kernel)
 }
 
-/// `clSetKernelArg`.
+/// `clSetKernelArg`: sets an argument of a kernel from `arg_size` bytes.
 #[entry_point(clSetKernelArg)]
 pub unsafe fn set_kernel_arg(
     kernel: cl_kernel,
@@ -222,7 +222,7 @@ pub fn set_kernel_arg_device_pointer(
     kernel.set_pointer(index, arg_value)
 }
 
-/// `clGetKernelInfo`.
+/// `clGetKernelInfo`: answers questions about a kernel.
 #[entry_point(clGetKernelInfo)]
 pub unsafe fn get_kernel_info(
     kernel: cl_kernel,
@@ -245,7 +245,7 @@ pub unsafe fn get_kernel_info(
     }
 }
 
-/// `clGetKernelWorkGroupInfo`.
+/// `clGetKernelWorkGroupInfo`: tells how a kernel can run on a device.
 #[entry_point(clGetKernelWorkGroupInfo)]
 pub unsafe fn get_kernel_work_group_info(
     kernel: cl_kernel,
@@ -288,7 +288,7 @@ fn check_device(kernel: &Kernel, device: cl_device_id) -> Result<()> {
     program::check_devices(kernel.program(), &[handle::get::<Device>(device)?])
 }
 
-/// `clGetKernelArgInfo`.
+/// `clGetKernelArgInfo`: answers questions about a parameter of a kernel.
 #[entry_point(clGetKernelArgInfo)]
 pub unsafe fn get_kernel_arg_info(
     kernel: cl_kernel,

@@ -37,7 +37,7 @@ pub fn release_mem_object(memobj: cl_mem) -> Result<()> {
     handle::release::<Memory>(memobj)
 }
 
-/// `clSetMemObjectDestructorCallback`.
+/// `clSetMemObjectDestructorCallback`: registers what is called when a memory object is destroyed.
 #[entry_point(clSetMemObjectDestructorCallback)]
 pub fn set_mem_object_destructor_callback(
     memobj: cl_mem,
@@ -54,7 +54,7 @@ pub fn set_mem_object_destructor_callback(
     Ok(())
 }
 
-/// `clGetMemObjectInfo`.
+/// `clGetMemObjectInfo`: answers questions about a memory object.
 #[entry_point(clGetMemObjectInfo)]
 pub unsafe fn get_mem_object_info(
     memobj: cl_mem,
@@ -102,7 +102,7 @@ pub unsafe fn get_mem_object_info(
     }
 }
 
-/// `clEnqueueUnmapMemObject`.
+/// `clEnqueueUnmapMemObject`: ends a mapping of a memory object.
 #[entry_point(clEnqueueUnmapMemObject)]
 pub unsafe fn enqueue_unmap_mem_object(
     command_queue: cl_command_queue,
@@ -133,7 +133,7 @@ pub fn hold(memory: Vec<Arc<Memory>>) -> Work {
     Work::Shared(Arc::new(Hold(memory)))
 }
 
-/// `clEnqueueMigrateMemObjects`.
+/// `clEnqueueMigrateMemObjects`: asks for memory objects at a device; here they are there.
 #[entry_point(clEnqueueMigrateMemObjects)]
 pub unsafe fn enqueue_migrate_mem_objects(
     command_queue: cl_command_queue,

@@ -206,7 +206,7 @@ unsafe fn check_change(
     Ok(after)
 }
 
-/// `clUpdateMutableCommandsKHR`.
+/// `clUpdateMutableCommandsKHR`: changes launches that a command buffer has recorded.
 #[entry_point(clUpdateMutableCommandsKHR)]
 pub unsafe fn update_mutable_commands(
     command_buffer: cl_command_buffer_khr,
@@ -265,7 +265,7 @@ pub unsafe fn update_mutable_commands(
     }
 }
 
-/// `clGetMutableCommandInfoKHR`.
+/// `clGetMutableCommandInfoKHR`: answers questions about a recorded launch.
 #[entry_point(clGetMutableCommandInfoKHR)]
 pub unsafe fn get_mutable_command_info(
     command: cl_mutable_command_khr,

@@ -16,7 +16,7 @@ use crate::api::buffer::buffer_in;
 use crate::api::enqueue::{Completion, enqueue, wait_list};
 use crate::handle::{self, Object};
 
-/// `clEnqueueNativeKernel`.
+/// `clEnqueueNativeKernel`: enqueues a call of a function of the application.
 #[entry_point(clEnqueueNativeKernel)]
 pub unsafe fn enqueue_native_kernel(
     command_queue: cl_command_queue,

@@ -65,7 +65,7 @@ unsafe fn launch_command(
     unsafe { enqueue(&queue, kind, waits, work, Completion { blocking: false, event }) }
 }
 
-/// `clEnqueueNDRangeKernel`.
+/// `clEnqueueNDRangeKernel`: enqueues a launch of a kernel over an NDRange.
 #[entry_point(clEnqueueNDRangeKernel)]
 pub unsafe fn enqueue_nd_range_kernel(
     command_queue: cl_command_queue,

@@ -99,7 +99,7 @@ fn check_programs(programs: &[Arc<Program>], context: &Arc<Context>) -> Result<(
     Ok(())
 }
 
-/// `clCreateProgramWithSource`.
+/// `clCreateProgramWithSource`: makes a program of OpenCL C text.
 #[entry_point(clCreateProgramWithSource)]
 pub unsafe fn create_program_with_source(
     context: cl_context,
@@ -124,7 +124,7 @@ pub unsafe fn create_program_with_source(
     handle::publish(Program::with_source(context, program::join_source(&pieces)?))
 }
 
-/// `clCreateProgramWithBinary`.
+/// `clCreateProgramWithBinary`: makes a program of what `CL_PROGRAM_BINARIES` gave.
 #[entry_point(clCreateProgramWithBinary)]
 pub unsafe fn create_program_with_binary(
     context: cl_context,
@@ -228,7 +228,7 @@ pub fn set_program_specialization_constant(
     Err(error!(CL_INVALID_OPERATION, "no device supports programs in an intermediate language"))
 }
 
-/// `clBuildProgram`.
+/// `clBuildProgram`: compiles and links a program for its devices.
 #[entry_point(clBuildProgram)]
 pub unsafe fn build_program(
     program: cl_program,
@@ -246,7 +246,7 @@ pub unsafe fn build_program(
     build::build(&object, unsafe { options(build_options)? }, done)
 }
 
-/// `clCompileProgram`.
+/// `clCompileProgram`: compiles a program's source, with headers, without linking it.
 #[entry_point(clCompileProgram)]
 pub unsafe fn compile_program(
     program: cl_program,

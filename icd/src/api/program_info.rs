@@ -20,7 +20,7 @@ use opencl_sys::{
 use crate::handle;
 use crate::info::{self, Info};
 
-/// `clGetProgramInfo`.
+/// `clGetProgramInfo`: answers questions about a program.
 #[entry_point(clGetProgramInfo)]
 pub unsafe fn get_program_info(
     program: cl_program,
@@ -92,7 +92,7 @@ unsafe fn binaries(program: &Program, size: usize, value: *mut c_void, size_ret:
     Ok(())
 }
 
-/// `clGetProgramBuildInfo`.
+/// `clGetProgramBuildInfo`: answers questions about a program's last build.
 #[entry_point(clGetProgramBuildInfo)]
 pub unsafe fn get_program_build_info(
     program: cl_program,

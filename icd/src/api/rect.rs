@@ -129,7 +129,7 @@ impl HostRect {
     }
 }
 
-/// `clEnqueueReadBufferRect`.
+/// `clEnqueueReadBufferRect`: copies a box of a buffer to a box on the host.
 #[entry_point(clEnqueueReadBufferRect)]
 pub unsafe fn enqueue_read_buffer_rect(
     command_queue: cl_command_queue,
@@ -165,7 +165,7 @@ pub unsafe fn enqueue_read_buffer_rect(
     }
 }
 
-/// `clEnqueueWriteBufferRect`.
+/// `clEnqueueWriteBufferRect`: copies a box on the host to a box of a buffer.
 #[entry_point(clEnqueueWriteBufferRect)]
 pub unsafe fn enqueue_write_buffer_rect(
     command_queue: cl_command_queue,
@@ -258,7 +258,7 @@ impl RectCopy {
     }
 }
 
-/// `clEnqueueCopyBufferRect`.
+/// `clEnqueueCopyBufferRect`: copies a box of a buffer to a box of another one.
 #[entry_point(clEnqueueCopyBufferRect)]
 pub unsafe fn enqueue_copy_buffer_rect(
     command_queue: cl_command_queue,

@@ -87,7 +87,7 @@ unsafe fn read_properties(
     Ok((list, device))
 }
 
-/// `clCreateSemaphoreWithPropertiesKHR`.
+/// `clCreateSemaphoreWithPropertiesKHR`: makes a semaphore of a list of properties.
 #[entry_point(clCreateSemaphoreWithPropertiesKHR)]
 pub unsafe fn create_semaphore_with_properties(
     context: cl_context,
@@ -166,7 +166,7 @@ pub unsafe fn enqueue_wait_semaphores(
     }
 }
 
-/// `clEnqueueSignalSemaphoresKHR`.
+/// `clEnqueueSignalSemaphoresKHR`: enqueues a command that signals semaphores.
 #[entry_point(clEnqueueSignalSemaphoresKHR)]
 pub unsafe fn enqueue_signal_semaphores(
     command_queue: cl_command_queue,
@@ -189,7 +189,7 @@ pub unsafe fn enqueue_signal_semaphores(
     }
 }
 
-/// `clGetSemaphoreInfoKHR`.
+/// `clGetSemaphoreInfoKHR`: answers questions about a semaphore.
 #[entry_point(clGetSemaphoreInfoKHR)]
 pub unsafe fn get_semaphore_info(
     sema_object: cl_semaphore_khr,
@@ -239,13 +239,13 @@ pub fn get_semaphore_handle_for_type(
     ))
 }
 
-/// `clRetainSemaphoreKHR`.
+/// `clRetainSemaphoreKHR`: takes one more reference to a semaphore.
 #[entry_point(clRetainSemaphoreKHR)]
 pub fn retain_semaphore(sema_object: cl_semaphore_khr) -> Result<()> {
     handle::retain::<Semaphore>(sema_object)
 }
 
-/// `clReleaseSemaphoreKHR`.
+/// `clReleaseSemaphoreKHR`: gives a reference to a semaphore back.
 #[entry_point(clReleaseSemaphoreKHR)]
 pub fn release_semaphore(sema_object: cl_semaphore_khr) -> Result<()> {
     handle::release::<Semaphore>(sema_object)

@@ -102,7 +102,7 @@ fn check_end(property: cl_device_partition_property) -> Result<()> {
     Ok(())
 }
 
-/// `clCreateSubDevices`.
+/// `clCreateSubDevices`: divides a device into devices of fewer compute units.
 #[entry_point(clCreateSubDevices)]
 pub unsafe fn create_sub_devices(
     in_device: cl_device_id,
@@ -179,7 +179,7 @@ pub fn schemes(device: &Device, info: Info) -> Result<()> {
     info.slice(&schemes)
 }
 
-/// `CL_DEVICE_PARTITION_AFFINITY_DOMAIN`.
+/// The domains along which it can be divided (`CL_DEVICE_PARTITION_AFFINITY_DOMAIN`).
 pub fn affinity_domains(device: &Device, info: Info) -> Result<()> {
     let domains = device.domains();
     let next = if domains.is_empty() { 0 } else { CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE };

@@ -25,7 +25,7 @@ use crate::api::buffer::{KERNEL, check_kernel_flags};
 use crate::error::Call;
 use crate::handle;
 
-/// `CL_DEVICE_SVM_CAPABILITIES`.
+/// What shared memory can do (`CL_DEVICE_SVM_CAPABILITIES`).
 pub const CAPABILITIES: cl_device_svm_capabilities = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER
     | CL_DEVICE_SVM_FINE_GRAIN_BUFFER
     | CL_DEVICE_SVM_FINE_GRAIN_SYSTEM

@@ -26,7 +26,7 @@ use crate::user::UserData;
 /// The function of `clEnqueueSVMFree`.
 type FreeFunction = unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_void, *mut c_void);
 
-/// `clEnqueueSVMFree`.
+/// `clEnqueueSVMFree`: enqueues that shared memory is freed.
 #[entry_point(clEnqueueSVMFree)]
 pub unsafe fn enqueue_svm_free(
     command_queue: cl_command_queue,
@@ -86,7 +86,7 @@ pub unsafe fn check_copy(kind: cl_command_type, to: *mut c_void, from: *const c_
     Ok(Transfer::copy(kind, Place::in_host(from, row), Place::in_host(to, row), [size, 1, 1]))
 }
 
-/// `clEnqueueSVMMemcpy`.
+/// `clEnqueueSVMMemcpy`: copies bytes between any two addresses.
 #[entry_point(clEnqueueSVMMemcpy)]
 pub unsafe fn enqueue_svm_memcpy(
     command_queue: cl_command_queue,
@@ -133,7 +133,7 @@ pub unsafe fn check_fill(
     Ok(Transfer::fill(kind, Place::in_host(to, Layout::of_bytes(0)), [size, 1, 1], pattern))
 }
 
-/// `clEnqueueSVMMemFill`.
+/// `clEnqueueSVMMemFill`: fills shared memory with a pattern.
 #[entry_point(clEnqueueSVMMemFill)]
 pub unsafe fn enqueue_svm_mem_fill(
     command_queue: cl_command_queue,
@@ -177,7 +177,7 @@ pub unsafe fn enqueue_svm_map(
     unsafe { order.enqueue(&queue, CL_COMMAND_SVM_MAP, blocking_map != CL_FALSE, Work::Nothing) }
 }
 
-/// `clEnqueueSVMUnmap`.
+/// `clEnqueueSVMUnmap`: ends a mapping of shared memory.
 #[entry_point(clEnqueueSVMUnmap)]
 pub unsafe fn enqueue_svm_unmap(
     command_queue: cl_command_queue,

@@ -44,7 +44,7 @@ unsafe fn check_host_region(
     Ok((memory, Place::in_host(host, Layout::of_bytes(0))))
 }
 
-/// `clEnqueueReadBuffer`.
+/// `clEnqueueReadBuffer`: copies bytes of a buffer to the host.
 #[entry_point(clEnqueueReadBuffer)]
 pub unsafe fn enqueue_read_buffer(
     command_queue: cl_command_queue,
@@ -71,7 +71,7 @@ pub unsafe fn enqueue_read_buffer(
     }
 }
 
-/// `clEnqueueWriteBuffer`.
+/// `clEnqueueWriteBuffer`: copies bytes from the host to a buffer.
 #[entry_point(clEnqueueWriteBuffer)]
 pub unsafe fn enqueue_write_buffer(
     command_queue: cl_command_queue,
@@ -160,7 +160,7 @@ pub fn check_copy_buffer(
     Ok(Transfer::copy(CL_COMMAND_COPY_BUFFER, from, to, [size, 1, 1]))
 }
 
-/// `clEnqueueCopyBuffer`.
+/// `clEnqueueCopyBuffer`: copies bytes between two buffers.
 #[entry_point(clEnqueueCopyBuffer)]
 pub unsafe fn enqueue_copy_buffer(
     command_queue: cl_command_queue,
@@ -209,7 +209,7 @@ pub unsafe fn check_fill_buffer(
     Ok(Transfer::fill(CL_COMMAND_FILL_BUFFER, to, [size, 1, 1], pattern))
 }
 
-/// `clEnqueueFillBuffer`.
+/// `clEnqueueFillBuffer`: fills bytes of a buffer with a pattern.
 #[entry_point(clEnqueueFillBuffer)]
 pub unsafe fn enqueue_fill_buffer(
     command_queue: cl_command_queue,
@@ -231,7 +231,7 @@ pub unsafe fn enqueue_fill_buffer(
     }
 }
 
-/// `clEnqueueMapBuffer`.
+/// `clEnqueueMapBuffer`: maps bytes of a buffer.
 #[entry_point(clEnqueueMapBuffer)]
 pub unsafe fn enqueue_map_buffer(
     command_queue: cl_command_queue,

@@ -121,7 +121,7 @@ unsafe fn allocate(
     svm::allocate(context, kind, flags, size).map(<*mut u8>::cast).map_err(refused)
 }
 
-/// `clHostMemAllocINTEL`.
+/// `clHostMemAllocINTEL`: allocates memory that belongs to the host.
 #[entry_point(clHostMemAllocINTEL)]
 pub unsafe fn host_mem_alloc(
     context: cl_context,
@@ -134,7 +134,7 @@ pub unsafe fn host_mem_alloc(
     unsafe { allocate(&context, Kind::Host, properties, size, alignment) }
 }
 
-/// `clDeviceMemAllocINTEL`.
+/// `clDeviceMemAllocINTEL`: allocates memory that belongs to a device.
 #[entry_point(clDeviceMemAllocINTEL)]
 pub unsafe fn device_mem_alloc(
     context: cl_context,
@@ -173,7 +173,7 @@ fn free(context: &Arc<Context>, address: *mut c_void) -> Result<()> {
     Ok(())
 }
 
-/// `clMemFreeINTEL`.
+/// `clMemFreeINTEL`: frees what one of these functions allocated.
 #[entry_point(clMemFreeINTEL)]
 pub fn mem_free(context: cl_context, ptr: *mut c_void) -> Result<()> {
     free(&handle::get::<Context>(context)?, ptr)
@@ -189,7 +189,7 @@ pub fn mem_blocking_free(context: cl_context, ptr: *mut c_void) -> Result<()> {
     free(&context, ptr)
 }
 
-/// `clGetMemAllocInfoINTEL`.
+/// `clGetMemAllocInfoINTEL`: answers questions about the allocation that an address is in.
 #[entry_point(clGetMemAllocInfoINTEL)]
 pub unsafe fn get_mem_alloc_info(
     context: cl_context,
@@ -227,13 +227,13 @@ pub unsafe fn get_mem_alloc_info(
     }
 }
 
-/// `clSetKernelArgMemPointerINTEL`.
+/// `clSetKernelArgMemPointerINTEL`: sets an argument of a kernel to an address.
 #[entry_point(clSetKernelArgMemPointerINTEL)]
 pub fn set_kernel_arg_mem_pointer(kernel: cl_kernel, arg_index: cl_uint, arg_value: *const c_void) -> Result<()> {
     set_kernel_arg_svm_pointer(kernel, arg_index, arg_value)
 }
 
-/// `clEnqueueMemFillINTEL`.
+/// `clEnqueueMemFillINTEL`: fills memory at an address with a pattern.
 #[entry_point(clEnqueueMemFillINTEL)]
 pub unsafe fn enqueue_mem_fill(
     command_queue: cl_command_queue,
@@ -276,7 +276,7 @@ pub unsafe fn enqueue_memset(
     }
 }
 
-/// `clEnqueueMemcpyINTEL`.
+/// `clEnqueueMemcpyINTEL`: copies bytes between any two addresses.
 #[entry_point(clEnqueueMemcpyINTEL)]
 pub unsafe fn enqueue_memcpy(
     command_queue: cl_command_queue,

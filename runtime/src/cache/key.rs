@@ -41,7 +41,7 @@ impl KeyBuilder {
         self.bytes(part.as_bytes())
     }
 
-    /// The key.
+    /// The key of all parts so far.
     pub fn finish(self) -> Key {
         Key(*self.0.finalize().as_bytes())
     }

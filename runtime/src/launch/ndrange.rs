@@ -27,9 +27,9 @@ pub struct Request<'a> {
 /// What the kernel demands and allows.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// `reqd_work_group_size`.
+    /// The size that every group has to have (`reqd_work_group_size`).
     pub required: Option<[u32; 3]>,
-    /// CL_KERNEL_WORK_GROUP_SIZE.
+    /// The most work-items of a group (`CL_KERNEL_WORK_GROUP_SIZE`).
     pub max_group: usize,
     /// Whether the last group of a dimension may be smaller.
     pub non_uniform: bool,
@@ -40,13 +40,13 @@ pub struct Rules {
 pub struct NdRange {
     /// The number of dimensions.
     pub dimensions: u32,
-    /// get_global_offset.
+    /// What `get_global_offset` gives, by dimension.
     pub offset: [u64; 3],
-    /// get_global_size.
+    /// What `get_global_size` gives, by dimension.
     pub global: [u64; 3],
-    /// get_enqueued_local_size.
+    /// What `get_enqueued_local_size` gives, by dimension.
     pub local: [u64; 3],
-    /// get_num_groups.
+    /// What `get_num_groups` gives, by dimension.
     pub groups: [u64; 3],
 }
 

@@ -26,9 +26,9 @@ use crate::{Result, ensure, error};
 pub struct Launch {
     /// Owns code, formats and program-scope variables.
     pub(super) executable: Arc<Executable>,
-    /// The code.
+    /// The code that runs its groups.
     pub(super) variant: Arc<Variant>,
-    /// The range.
+    /// The range of its work-items.
     pub(super) range: NdRange,
     /// The arguments as the code reads them.
     pub(super) args: ArgBlock,
@@ -137,7 +137,7 @@ impl GroupWork for Launch {
     }
 }
 
-/// `kernel_abi::PrintfFn`.
+/// What code calls for printf: a `kernel_abi::PrintfFn`.
 unsafe extern "C" fn print(context: *const c_void, format: u32, args: *const u64) -> i32 {
     // SAFETY: the frame was made by `Launch::frame`, whose launch lives while its code runs.
     let launch = unsafe { &*context.cast::<Launch>() };

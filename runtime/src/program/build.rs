@@ -29,7 +29,7 @@ pub type Done = Box<dyn FnOnce() + Send>;
 /// A header of clCompileProgram: the name it is included by and its text.
 pub type EmbeddedHeader = (String, String);
 
-/// `clBuildProgram`.
+/// `clBuildProgram`: compiles and links a program for its devices.
 ///
 /// "CL_INVALID_OPERATION if program was not created with clCreateProgramWithSource, clCreateProgramWithIL or
 /// clCreateProgramWithBinary."
@@ -58,7 +58,7 @@ pub fn build(program: &Arc<Program>, text: &str, done: Option<Done>) -> Result<(
     })
 }
 
-/// `clCompileProgram`.
+/// `clCompileProgram`: compiles a program's source, with headers, without linking it.
 ///
 /// # Errors
 /// `CL_INVALID_COMPILER_OPTIONS`; `CL_INVALID_OPERATION` for a program without source, while kernels of the program exist

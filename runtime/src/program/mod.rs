@@ -29,7 +29,7 @@ use crate::device::Device;
 use crate::{ApiHandle, Result, ensure, error};
 use executable::Executable;
 
-/// `CL_PROGRAM_BUILD_STATUS`.
+/// How far a build has come (`CL_PROGRAM_BUILD_STATUS`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BuildStatus {
     /// Nothing has been done for the device yet.
@@ -72,7 +72,7 @@ impl BuildState {
     }
 }
 
-/// A program.
+/// A program with the state of its builds.
 pub struct Program {
     context: Arc<Context>,
     devices: Vec<Arc<Device>>,
@@ -137,7 +137,7 @@ impl Program {
         }
     }
 
-    /// The context.
+    /// The context it belongs to.
     pub fn context(&self) -> &Arc<Context> {
         &self.context
     }

@@ -49,7 +49,7 @@ pub(super) fn likely(code_is_kept: bool, takes_long: bool, reads_objects: bool, 
 pub(super) struct Ready {
     /// What holds of the launches that may run it.
     pub facts: LaunchFacts,
-    /// The code.
+    /// The machine code itself.
     pub object: Arc<KernelObject>,
     loaded: OnceLock<Option<Arc<Variant>>>,
     launches: AtomicU32,

@@ -19,7 +19,7 @@ pub enum Extended {
     Not,
     /// By its sign.
     Signed,
-    /// By zeros.
+    /// Extended by zeros, as unsigned numbers are.
     Unsigned,
 }
 
@@ -27,7 +27,7 @@ pub enum Extended {
 /// does not wrap, it may be taken apart: what is accessed at an address that wraps is not defined.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Address {
-    /// A pointer.
+    /// The pointer that all is added to.
     pub base: Value,
     /// Values of at most 64 bits, how they are extended to these, and what they are multiplied with then.
     pub terms: Vec<(Value, Extended, i64)>,

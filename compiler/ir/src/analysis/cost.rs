@@ -139,7 +139,7 @@ fn is_step(f: &Function, inst: Inst, shapes: &SecondaryMap<Value, Shape>) -> boo
 /// What is known of values of which not all lanes hold the same.
 #[derive(Clone, Copy)]
 pub struct Lanes<'a> {
-    /// Their shapes.
+    /// The shapes of all values.
     pub shapes: &'a SecondaryMap<Value, Shape>,
     /// The lines on which they lie unless an index wraps.
     pub lines: &'a SecondaryMap<Value, Option<Line>>,
@@ -417,9 +417,9 @@ const WIDEST: u32 = 64;
 /// What a function costs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Costs {
-    /// One work-item.
+    /// What it costs one work-item.
     pub one: u64,
-    /// A gang.
+    /// What it costs a gang.
     pub all: u64,
     /// What a gang waits beyond that, in loops whose rounds need what the last one computed.
     pub waits: u64,

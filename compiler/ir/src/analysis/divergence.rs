@@ -43,7 +43,7 @@ pub struct Facts {
     /// Lanes of a gang: work-items consecutive along a dimension, the first at a multiple of this in its group; or rows
     /// of a tile. A power of two.
     pub width: u32,
-    /// Which.
+    /// Which work-items are the lanes of a gang.
     pub layout: Layout,
     /// The lanes of a tile's row are compared, not those of a gang.
     of_runs: bool,

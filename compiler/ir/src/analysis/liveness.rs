@@ -92,7 +92,7 @@ impl Liveness {
     }
 }
 
-/// Computes liveness.
+/// Computes which values are live where blocks begin and end.
 pub fn liveness(f: &Function, cfg: &Cfg) -> Liveness {
     let mut home: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
     for &block in cfg.rpo() {

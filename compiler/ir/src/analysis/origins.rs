@@ -22,7 +22,7 @@ use lockstep_protocol::parameters::{Input, Param, ParamKind};
 /// Where an address comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Origin {
-    /// Anywhere.
+    /// It may point anywhere.
     #[default]
     Unknown,
     /// An argument that is apart from the others, by its number among these.

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 /// What one address may point into.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Pointees {
-    /// Private slots.
+    /// The private slots it may point to.
     pub slots: BTreeSet<Slot>,
     /// Also other memory.
     pub other: bool,

@@ -61,11 +61,11 @@ thread_local! {
 
 /// A function's control flow as it is.
 pub struct ControlFlow {
-    /// Edges.
+    /// The edges between its blocks.
     pub cfg: Cfg,
-    /// Dominators.
+    /// The dominators of its blocks.
     pub dominators: Dominators,
-    /// Loops.
+    /// The loops that its blocks form.
     pub loops: Loops,
     /// Post-dominators within an iteration.
     pub iterations: Iterations,
@@ -92,11 +92,11 @@ impl ControlFlow {
 
 /// What the analysis looks at.
 pub struct Graph<'a> {
-    /// Edges.
+    /// The edges between its blocks.
     pub cfg: &'a Cfg,
-    /// Dominators.
+    /// The dominators of its blocks.
     pub dominators: &'a Dominators,
-    /// Loops.
+    /// The loops that its blocks form.
     pub loops: &'a Loops,
     /// Post-dominators within an iteration.
     pub iterations: &'a Iterations,

@@ -20,7 +20,7 @@ pub enum Fact {
     Never,
     /// These bits, for all work-items.
     Always(u128),
-    /// Any.
+    /// It may be any value.
     Varies,
 }
 

@@ -76,7 +76,7 @@ fn is_said_to_change(access: Access) -> bool {
     access.volatile || access.atomic.is_some()
 }
 
-/// One loop.
+/// What is found out about one loop.
 struct Waiting<'a> {
     f: &'a Function,
     graph: &'a Cfg,

@@ -71,7 +71,7 @@ impl fmt::Display for Arrival {
 /// What private memory holds that was never written.
 const UNWRITTEN: u8 = 0xcd;
 
-/// A work-item.
+/// A work-item between two instructions.
 pub(super) struct Item {
     pub global_id: [u64; 3],
     /// Instructions and terminators executed.

@@ -60,7 +60,7 @@ pub(super) struct Interleaved {
     pub element: u64,
     /// Lanes of a gang.
     pub lanes: u64,
-    /// The one.
+    /// The lane whose element it is.
     pub lane: u64,
 }
 

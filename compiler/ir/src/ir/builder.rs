@@ -47,7 +47,7 @@ impl<'a> Builder<'a> {
         (block, params)
     }
 
-    /// Any instruction.
+    /// Appends any instruction, with results of these types.
     pub fn inst(&mut self, data: InstData, results: &[Type]) -> Inst {
         self.func.append(self.block, data, results, self.loc)
     }
@@ -95,7 +95,7 @@ impl<'a> Builder<'a> {
         self.one(InstData::Icmp { cc, args: [a, b] }, Type::BOOL)
     }
 
-    /// Float comparison.
+    /// A comparison of two floats.
     pub fn fcmp(&mut self, cc: FloatCc, a: Value, b: Value) -> Value {
         self.one(InstData::Fcmp { cc, fmf: FastMath::default(), args: [a, b] }, Type::BOOL)
     }
@@ -133,7 +133,7 @@ impl<'a> Builder<'a> {
         self.one(InstData::LocalAddr { local }, Type::Ptr(Space::Local))
     }
 
-    /// Work-group barrier.
+    /// A barrier for all of the group.
     pub fn barrier(&mut self) {
         self.inst(InstData::Barrier, &[]);
     }

@@ -21,9 +21,9 @@ pub enum ValueDef {
 /// A value's type and origin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ValueData {
-    /// Its type.
+    /// The type of its values.
     pub ty: Type,
-    /// Its origin.
+    /// Where the value comes from.
     pub def: ValueDef,
 }
 
@@ -39,7 +39,7 @@ pub struct SourceLoc {
 /// An instruction with its results.
 #[derive(Clone, PartialEq, Debug)]
 pub struct InstNode {
-    /// The operation.
+    /// What it does, with its operands.
     pub data: InstData,
     /// Its results, each of which knows its type.
     pub results: Vec<Value>,
@@ -61,7 +61,7 @@ pub struct BlockData {
 /// A function body. Its entry block's parameters are the kernel's inputs.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// All values.
+    /// All values of the function.
     pub values: PrimaryMap<Value, ValueData>,
     /// All instructions, including those no block holds any more.
     pub insts: PrimaryMap<Inst, InstNode>,

@@ -60,7 +60,7 @@ pub enum InstData {
     AtomicRmw { op: AtomicOp, order: Ordering, align: u32, ptr: Value, arg: Value },
     /// Atomic compare and exchange; the results are the old value and (`i1`) whether it was stored.
     AtomicCas { success: Ordering, failure: Ordering, align: u32, ptr: Value, expected: Value, new: Value },
-    /// Memory fence.
+    /// A fence for memory, of a memory order.
     Fence { order: Ordering },
     /// A work-item's place in the NDRange.
     Query { query: Query, dim: u8 },
@@ -122,11 +122,11 @@ pub struct BlockCall {
 /// How a block ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Terminator {
-    /// Always there.
+    /// Goes to one block always.
     Jump(BlockCall),
     /// By an `i1`.
     Branch {
-        /// The condition.
+        /// The condition that decides.
         cond: Value,
         /// Taken when true.
         then_to: BlockCall,
@@ -135,7 +135,7 @@ pub enum Terminator {
     },
     /// By the value of an integer.
     Switch {
-        /// The integer.
+        /// The integer that decides.
         value: Value,
         /// Case constants (bits of the value's type), each once, with their targets.
         cases: Vec<(u128, BlockCall)>,
@@ -146,7 +146,7 @@ pub enum Terminator {
     Return,
     /// The work-item has arrived at a barrier and goes on in this region. Only after `barriers`.
     Exit(Region),
-    /// Never reached.
+    /// No work-item comes here.
     Unreachable,
 }
 
@@ -329,7 +329,7 @@ impl Terminator {
 /// The targets of a terminator: a slice that is not on the heap unless there are many.
 #[derive(Clone, Debug)]
 pub enum Targets<'a> {
-    /// Nothing follows.
+    /// Nothing follows from it.
     None,
     /// Of a jump.
     One([&'a BlockCall; 1]),

@@ -35,7 +35,7 @@ pub(super) enum Token {
     Number(String),
     /// A string's bytes.
     Str(Vec<u8>),
-    /// One of `( ) { } [ ] , : = + - @`.
+    /// One of the signs `( ) { } [ ] , : = + - @`.
     Sign(char),
     End,
 }

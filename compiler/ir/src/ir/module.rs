@@ -14,7 +14,7 @@ use lockstep_protocol::variables::{FormatData, Global, GlobalData};
 pub struct Module {
     /// Program-scope variables and constant tables.
     pub globals: PrimaryMap<Global, GlobalData>,
-    /// printf formats.
+    /// The formats of calls of printf.
     pub formats: PrimaryMap<Format, FormatData>,
     /// The kernels in the order of the source.
     pub kernels: Vec<Kernel>,

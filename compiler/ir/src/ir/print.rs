@@ -165,7 +165,7 @@ fn call_text(f: &Function, to: &BlockCall) -> String {
     format!("{}({})", to.block, args.join(", "))
 }
 
-/// `v3: i32`.
+/// A value with its type, as in `v3: i32`.
 fn typed(f: &Function, value: Value) -> String {
     match f.values.get(value) {
         Some(data) => format!("{value}: {}", data.ty),
@@ -190,7 +190,7 @@ fn access_flags(access: &Access) -> String {
 }
 
 impl Display for FastMath {
-    /// `.nnan.ninf`.
+    /// The flags as text: `.nnan.ninf`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         for (bit, name) in FastMath::NAMES.iter().enumerate() {
             if self.0 >> bit & 1 != 0 {

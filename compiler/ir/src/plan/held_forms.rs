@@ -49,7 +49,7 @@ impl HeldForms {
 /// What decides how values are held, beside their shapes.
 #[derive(Clone, Copy)]
 pub struct HeldContext<'a> {
-    /// The kernel.
+    /// The kernel that the region is of.
     pub kernel: &'a Kernel,
     /// Where its slots lie.
     pub storage: &'a Storage,

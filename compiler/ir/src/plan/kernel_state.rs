@@ -38,7 +38,7 @@ pub struct Request {
 
 /// A kernel for launches of which certain facts hold, and what passes have found.
 pub struct KernelState<'a> {
-    /// The program.
+    /// The program that the kernel is of.
     pub module: &'a Module,
     /// The kernel as it is now.
     pub kernel: Kernel,

@@ -81,7 +81,7 @@ impl fmt::Display for Reason {
 pub struct Widening {
     /// Work-items of a gang.
     pub width: u32,
-    /// Which.
+    /// Which work-items are the lanes of a gang.
     pub layout: Layout,
     /// Stack bytes that their code may take.
     pub stack: u64,

@@ -15,7 +15,7 @@ pub trait Observer {
     fn see_pass(&mut self, number: usize, pass: &Pass, took: Duration, kernel: &Kernel);
 }
 
-/// Nobody.
+/// An observer that looks at nothing.
 impl Observer for () {
     fn see_pass(&mut self, _: usize, _: &Pass, _: Duration, _: &Kernel) {}
 }
@@ -23,9 +23,9 @@ impl Observer for () {
 /// A mistake of the driver, in a pass or in code generation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InternalError {
-    /// The pass.
+    /// The name of the pass.
     pub pass: &'static str,
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
     /// Where in the source; line 0 where that is not known.
     pub loc: SourceLoc,

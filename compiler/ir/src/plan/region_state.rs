@@ -21,7 +21,7 @@ use lockstep_protocol::layout::Layout;
 pub struct GangShape {
     /// Work-items of a gang.
     pub width: u32,
-    /// Which.
+    /// Which work-items are the lanes of a gang.
     pub layout: Layout,
 }
 

@@ -55,7 +55,7 @@ fn bit_of(region: usize) -> u64 {
 pub struct Choice {
     /// Work-items of a gang.
     pub width: u32,
-    /// Which.
+    /// Which work-items are the lanes of a gang.
     pub layout: Layout,
     /// What a work-item costs alone.
     pub scalar: u64,
@@ -80,7 +80,7 @@ pub struct Choice {
 /// A layout that was not taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Other {
-    /// The layout.
+    /// Which work-items are the lanes of a gang.
     pub layout: Layout,
     /// Its best width.
     pub width: u32,

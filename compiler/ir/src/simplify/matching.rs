@@ -23,7 +23,7 @@ pub(super) fn operation_of(data: &InstData) -> Option<Operation> {
 /// An operand of what a rule puts for an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operand {
-    /// A value.
+    /// A value that is there already.
     Value(Value),
     /// A constant of the type of the result.
     Constant(u128),

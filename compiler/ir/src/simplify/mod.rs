@@ -34,7 +34,7 @@ pub enum Simpler {
 /// What operands may be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operands {
-    /// Any values.
+    /// Operands of any kind.
     Any,
     /// Masks and what they choose among; none is poison where code asks it.
     OfMasks,
@@ -79,9 +79,9 @@ fn simplify_once(f: &mut Function, data: &InstData, ty: Type, operands: Operands
 /// What a rule puts for an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Found {
-    /// These bits.
+    /// The constant with these bits.
     Constant(u128),
-    /// A value.
+    /// A value that is there already.
     Value(Value),
     /// An operation; the last operands are missing where it has fewer.
     Operation(Op, [Operand; 3]),

@@ -84,9 +84,9 @@ const fn is_same(a: &str, b: &str) -> bool {
 /// A number of whatever integer type stands there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Number {
-    /// `0`.
+    /// The number `0` of every type.
     Zero,
-    /// `1`.
+    /// The number `1` of every type.
     One,
     /// `ones`: all bits set.
     Ones,
@@ -125,7 +125,7 @@ pub const NAMES: usize = 5;
 pub enum Pattern {
     /// Any value: `x`, `y`, `z`, `c` for a condition, `p` for an address. The same letter is the same value.
     Any(usize),
-    /// A constant.
+    /// A constant of the operation's type.
     Number(Number),
     /// The result of an operation, whatever its flags are.
     Op(Op, &'static [Pattern]),

@@ -41,7 +41,7 @@ pub struct Generated {
     pub module: Module,
     /// Where it runs.
     pub range: NdRange,
-    /// Its arguments.
+    /// The arguments that it is run with.
     pub args: Vec<Arg>,
     /// The buffers' contents before it runs.
     pub buffers: Vec<Vec<u8>>,
@@ -96,7 +96,7 @@ pub(super) struct Generator {
     pub random: Random,
     pub f: Function,
     pub block: Block,
-    /// Statements left.
+    /// How many statements may still be made.
     pub budget: usize,
     pub shape: Shape,
     /// Whether all items of a group are here together.

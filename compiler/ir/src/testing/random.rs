@@ -14,7 +14,7 @@ impl Random {
         Random(SplitMix64::seed_from_u64(seed.wrapping_mul(0xd134_2543_de82_ef95) ^ 0x5bf0_3635))
     }
 
-    /// Any number.
+    /// The next number, of 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }

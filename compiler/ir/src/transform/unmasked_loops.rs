@@ -79,11 +79,11 @@ impl fmt::Display for Refusal {
 /// What is known of the function as it is.
 #[derive(Clone, Copy)]
 pub struct Known<'a> {
-    /// Its edges.
+    /// The edges between its blocks.
     pub cfg: &'a Cfg,
-    /// Its dominators.
+    /// The dominators of its blocks.
     pub tree: &'a Dominators,
-    /// Its loops.
+    /// The loops that its blocks form.
     pub forest: &'a Loops,
     /// What differs between lanes.
     pub found: &'a Divergence,

@@ -56,7 +56,7 @@ enum Mask {
 enum Form {
     /// What is the same in all lanes, of the first of two operands, which lanes have each their own.
     Coarse(Value, Value),
-    /// A line.
+    /// A line within one piece.
     Fine(Value, Value),
     /// What has no low bits.
     LowZeros,

@@ -19,7 +19,7 @@ use lockstep_protocol::types::{Space, Type};
 /// The lanes of which a value is computed.
 #[derive(Clone, Copy)]
 enum Lanes<'ctx> {
-    /// Lane 0.
+    /// The value of lane 0.
     First,
     /// The one with this number (an i64).
     One(IntValue<'ctx>),

@@ -49,11 +49,11 @@ use values::Held;
 /// What all regions' code has in common.
 #[derive(Clone, Copy)]
 pub struct Around<'a, 'ctx, 'm> {
-    /// Where to.
+    /// Where the code is emitted to.
     pub emit: &'a Emit<'ctx, 'm>,
-    /// The kernel.
+    /// The kernel that the region is of.
     pub kernel: &'a Kernel,
-    /// Its memory.
+    /// Where the kernel's variables live.
     pub storage: &'a Storage,
     /// The call's values.
     pub frame: &'a Frame<'ctx>,

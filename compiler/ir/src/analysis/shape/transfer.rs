@@ -16,7 +16,7 @@ use lockstep_protocol::types::Type;
 /// What is known of a value in all lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Known {
-    /// Its shape.
+    /// How its lanes differ.
     pub shape: Shape,
     /// Strided also when lanes are read as signed integers: none wraps.
     pub signed: bool,
@@ -48,7 +48,7 @@ impl Known {
         Known { shape: Shape::uniform(align), signed: true, unsigned: true, max: ty.mask(), bits: None }
     }
 
-    /// A constant.
+    /// A constant of a type, by its bits.
     pub fn constant(ty: Type, bits: u128) -> Known {
         let align = if ty.is_float() { 1 } else { power_in(bits) };
         Known { max: bits, bits: Some(bits), ..Known::uniform(ty, align) }

@@ -47,7 +47,7 @@ thread_local! {
     static WALKED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// A variable.
+/// A variable of the construction of SSA form.
 pub(super) struct Variable {
     ty: Type,
     /// The block at whose end it has its first value.

@@ -17,9 +17,9 @@ const OFTEN: u64 = 2000;
 /// A line on which an address' lanes lie if nothing wraps.
 #[derive(Clone, Copy)]
 pub(super) struct Straight<'a> {
-    /// The line.
+    /// The line that its lanes lie on.
     pub line: &'a Line,
-    /// Whose.
+    /// Along which lanes the addresses lie.
     pub along: Along,
 }
 
