@@ -72,37 +72,37 @@ enum What {
 impl Binary {
     /// The program binary, as this `build` of the driver makes it.
     pub fn to_bytes(self, build: &str) -> Vec<u8> {
-        write(self, build, host_description())
+        write_binary(self, build, host_description())
     }
 
     /// Reads a program binary. What only the build of the driver that made it understands is left out.
     pub fn from_bytes(bytes: &[u8], build: &str) -> Result<Self, FrontendError> {
-        read(bytes, build).map_err(|reason| FrontendError::InvalidBinary { reason: reason.to_owned() })
+        read_binary(bytes, build).map_err(|reason| FrontendError::InvalidBinary { reason: reason.to_owned() })
     }
 }
 
-fn producer() -> String {
+fn producer_name() -> String {
     format!("{} {}", env!("CARGO_PKG_VERSION"), llvm_version())
 }
 
-fn write(binary: Binary, build: &str, machine: String) -> Vec<u8> {
+fn write_binary(binary: Binary, build: &str, machine: String) -> Vec<u8> {
     let what = match binary {
         Binary::Object(object) => What::Object(object),
         Binary::Program(image) => What::Program { machine, build: build.to_owned(), image },
     };
     let mut bytes = MAGIC.to_vec();
-    bytes.extend(sealed::seal(FORMAT, &Contents { producer: producer(), what }));
+    bytes.extend(sealed::seal(FORMAT, &Contents { producer: producer_name(), what }));
     bytes
 }
 
-fn read(bytes: &[u8], build: &str) -> Result<Binary, &'static str> {
+fn read_binary(bytes: &[u8], build: &str) -> Result<Binary, &'static str> {
     const OTHER_VERSION: &str = "the program binary was made by another version of the driver";
     let body = bytes.strip_prefix(MAGIC).ok_or("not a program binary of this driver")?;
     if !body.starts_with(FORMAT) {
         return Err(OTHER_VERSION);
     }
     let contents: Contents = sealed::open(FORMAT, body).ok_or("the program binary is damaged")?;
-    if contents.producer != producer() {
+    if contents.producer != producer_name() {
         return Err(OTHER_VERSION);
     }
     match contents.what {
@@ -187,10 +187,10 @@ mod tests {
 
     #[test]
     fn programs_are_for_one_machine() {
-        let bytes = write(Binary::Program(image()), BUILD, "LLVM 22.1.0 of another processor".into());
+        let bytes = write_binary(Binary::Program(image()), BUILD, "LLVM 22.1.0 of another processor".into());
         let error = Binary::from_bytes(&bytes, BUILD).unwrap_err();
-        assert!(error.log().contains("another machine"), "{error}");
-        let bytes = write(Binary::Object(object()), BUILD, "LLVM 22.1.0 of another processor".into());
+        assert!(error.build_log().contains("another machine"), "{error}");
+        let bytes = write_binary(Binary::Object(object()), BUILD, "LLVM 22.1.0 of another processor".into());
         assert!(Binary::from_bytes(&bytes, BUILD).is_ok(), "objects hold no machine code");
     }
 

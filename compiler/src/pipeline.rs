@@ -4,7 +4,7 @@
 use crate::codegen::{self, CodeOptions, Context, ENTRY_NAME};
 use crate::frontend::LinkedProgram;
 use crate::import::{self, ImportError};
-use crate::jit::{self, HostMachine, JitCode, JitError, Loader, OptLevel, contained};
+use crate::jit::{self, HostMachine, JitCode, JitError, Loader, OptLevel, run_contained};
 use crate::pass_record::{PassRecord, file_name};
 use crate::stage_times::describe_times;
 use lockstep_ir::analysis::group_queries::needs_sub_groups;
@@ -14,7 +14,7 @@ use lockstep_ir::plan::pass_runner::{InternalError, describe_panic, run_passes, 
 use lockstep_ir::plan::passes::{PASSES, Pass};
 use lockstep_ir::plan::{Reason, Widening};
 use lockstep_ir::report::{Notes, Report};
-use lockstep_ir::verify::{Stage, VerifyError, verify};
+use lockstep_ir::verify::{Stage, VerifyError, verify_module};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs};
 use lockstep_protocol::kernel_abi::{KernelEntry, ScratchNeeds};
@@ -40,7 +40,7 @@ pub struct KernelObject {
 impl KernelObject {
     /// Links the code into memory.
     pub fn load(&self, loader: &'static Loader) -> Result<Variant, CompileError> {
-        let code = loader.load(&self.bytes, ENTRY_NAME)?;
+        let code = loader.load_object(&self.bytes, ENTRY_NAME)?;
         Ok(Variant { code, needs: self.needs, times: Vec::new(), reason: None, report: None, mistake: None })
     }
 }
@@ -71,7 +71,7 @@ pub struct Variant {
 impl Variant {
     /// The function that runs work-groups. It may be called as long as the variant lives.
     pub fn entry(&self) -> KernelEntry {
-        codegen::entry(&self.code)
+        codegen::kernel_entry(&self.code)
     }
 
     /// The scratch memory that a call needs.
@@ -167,8 +167,9 @@ pub fn load_recorded(program: &LinkedProgram, dump: Option<&Path>) -> Result<Loa
     let since = Instant::now();
     let facts = ProgramFacts { sub_groups_never_wait: program.options.no_subgroup_ifp };
     let program = program.clone();
-    let mut module =
-        contained(move || import::load(&program)).map_err(CompileError::GivenUp)?.map_err(CompileError::Import)?;
+    let mut module = run_contained(move || import::import_linked(&program))
+        .map_err(CompileError::GivenUp)?
+        .map_err(CompileError::Import)?;
     let mut record = PassRecord::new(dump);
     record.add_time(IMPORT, since.elapsed());
     let mut kernels = std::mem::take(&mut module.kernels);
@@ -178,7 +179,7 @@ pub fn load_recorded(program: &LinkedProgram, dump: Option<&Path>) -> Result<Loa
     }
     module.kernels = kernels;
     if cfg!(debug_assertions) {
-        verify(&module, Stage::Imported).map_err(|errors| broken_tables(&errors))?;
+        verify_module(&module, Stage::Imported).map_err(|errors| broken_tables(&errors))?;
     }
     Ok((module, record.into_times()))
 }
@@ -192,7 +193,7 @@ fn broken_tables(errors: &[VerifyError]) -> InternalError {
     InternalError {
         pass: IMPORT,
         kernel: first.map(|error| error.kernel.clone()).unwrap_or_default(),
-        loc: first.and_then(VerifyError::source_loc).unwrap_or_default(),
+        location: first.and_then(VerifyError::source_loc).unwrap_or_default(),
         what: first.map(ToString::to_string).unwrap_or_default(),
     }
 }
@@ -262,9 +263,9 @@ fn compile_apart(
     mistake: Option<InternalError>,
 ) -> Result<Compiled, CompileError> {
     let (ours, settings) = (module.clone(), options.clone());
-    contained(move || compile_form(PASSES, &ours, kernel, &settings, mistake)).unwrap_or_else(|words| {
+    run_contained(move || compile_form(PASSES, &ours, kernel, &settings, mistake)).unwrap_or_else(|words| {
         let kernel = module.kernels.get(kernel).map(|kernel| kernel.name.clone()).unwrap_or_default();
-        Err(InternalError { pass: "LLVM", kernel, loc: SourceLoc::default(), what: words }.into())
+        Err(InternalError { pass: "LLVM", kernel, location: SourceLoc::default(), what: words }.into())
     })
 }
 
@@ -348,7 +349,7 @@ impl Compilation<'_> {
             place: Cell::default(),
         };
         let mut steps = Steps { record, kernel: &name, place: &code.place };
-        let generate = || codegen::generate(&ctx, module, &kernel, widening.as_ref(), &code, &notes);
+        let generate = || codegen::generate_kernel(&ctx, module, &kernel, widening.as_ref(), &code, &notes);
         let generated = steps.run(CODEGEN, generate)?.map_err(|error| steps.mistake_in(CODEGEN, error.to_string()))?;
         code.place.take();
         let number = table.len() + 1;
@@ -388,7 +389,7 @@ impl Compilation<'_> {
             _ => "as asked".to_owned(),
         };
         let (configuration, width) = widening.map_or(("scalar", 1), |w| (w.configuration.name(), w.width));
-        let layout = widening.map_or("", |widening| widening.layout.how());
+        let layout = widening.map_or("", |widening| widening.layout.describe());
         let report = Report::new(kernel, configuration, (width, layout), why, notes)?;
         if let Some(folder) = &self.options.report {
             write_report(folder, &report);
@@ -415,7 +416,7 @@ impl Steps<'_> {
     }
 
     fn mistake_in(&self, step: &'static str, what: String) -> InternalError {
-        InternalError { pass: step, kernel: self.kernel.to_owned(), loc: self.place.get(), what }
+        InternalError { pass: step, kernel: self.kernel.to_owned(), location: self.place.get(), what }
     }
 
     /// What it means that LLVM refuses to go on.
@@ -438,5 +439,5 @@ fn write_report(folder: &Path, report: &Report) {
     let path = folder.join(file_name(&report.kernel));
     let _ = std::fs::create_dir_all(folder)
         .and_then(|()| std::fs::write(path.with_extension("txt"), report.to_string()))
-        .and_then(|()| std::fs::write(path.with_extension("json"), report.json()));
+        .and_then(|()| std::fs::write(path.with_extension("json"), report.to_json()));
 }

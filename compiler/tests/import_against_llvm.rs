@@ -4,10 +4,10 @@
 use inkwell::OptimizationLevel;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
-use lockstep_compiler::import::import;
+use lockstep_compiler::import::import_module;
 use lockstep_ir::interp::{self, Arg, Memory, NdRange};
 use lockstep_ir::ir::parse_module;
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::verify::{Stage, verify_module};
 use std::fmt::Write;
 
 const HEADER: &str = "\
@@ -87,9 +87,9 @@ fn agree(text: &str) {
     assert!(!names.is_empty());
     let context = Context::create();
 
-    let imported = import(&parse(&context, text)).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let imported = import_module(&parse(&context, text)).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let printed = imported.to_string();
-    if let Err(errors) = verify(&imported, Stage::Imported) {
+    if let Err(errors) = verify_module(&imported, Stage::Imported) {
         panic!("{}\n{printed}", errors[0]);
     }
     assert_eq!(parse_module(&printed).unwrap().to_string(), printed);
@@ -114,7 +114,7 @@ fn agree(text: &str) {
             let mut memory = Memory::new(vec![given.0.to_vec(), vec![0; BYTES]]);
             let range = NdRange::new(&[1], &[1]);
             let args = [Arg::Buffer(0), Arg::Buffer(1)];
-            let ran = interp::run(&imported, name, &range, &args, &mut memory);
+            let ran = interp::run_kernel(&imported, name, &range, &args, &mut memory);
             if let Err(error) = ran {
                 panic!("{name}, round {round}: {error}\n{}", kernel_text(&printed, name));
             }
@@ -490,6 +490,6 @@ fn parts_of_constants_are_imported_once() {
     }
     let entry = module.get_function("k").and_then(|k| k.get_first_basic_block()).expect("it has a body");
     assert!(entry.get_first_instruction().expect("a store").set_operand(0, sum));
-    let imported = import(&module).unwrap_or_else(|error| panic!("{error}"));
+    let imported = import_module(&module).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(imported.to_string().matches("= add").count(), 40, "{imported}");
 }

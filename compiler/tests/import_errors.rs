@@ -2,7 +2,7 @@
 
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
-use lockstep_compiler::import::{ImportError, import};
+use lockstep_compiler::import::{ImportError, import_module};
 
 const HEADER: &str = "\
 target datalayout = \"e-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-G1\"
@@ -13,7 +13,7 @@ fn refusal(text: &str) -> ImportError {
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(format!("{HEADER}{text}\0").as_bytes(), "test");
     let module = context.create_module_from_ir(buffer).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    match import(&module) {
+    match import_module(&module) {
         Ok(module) => panic!("imported\n{text}\nas\n{module}"),
         Err(error) => error,
     }
@@ -240,6 +240,6 @@ fn a_module_that_llvm_refuses_is_refused() {
     let builder = context.create_builder();
     builder.position_at_end(block);
     builder.build_alloca(context.i32_type(), "a").unwrap();
-    let error = import(&module).unwrap_err();
+    let error = import_module(&module).unwrap_err();
     assert!(error.reason.starts_with("the module is broken"), "{error}");
 }

@@ -2,11 +2,11 @@
 //! they mean when interpreted.
 
 use inkwell::context::Context;
-use lockstep_compiler::frontend::{FrontendConfig, built_in_library, compile, link_with, prepare};
-use lockstep_compiler::import::import;
+use lockstep_compiler::frontend::{FrontendConfig, built_in_library, compile_source, link_with, prepare_module};
+use lockstep_compiler::import::import_module;
 use lockstep_ir::interp::{self, Arg, Memory, NdRange, Report};
 use lockstep_ir::ir::{BinaryOp, InstData, InstNode, Kernel, Module, TernaryOp, UnaryOp, Value};
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::build_options::{BuildOptions, Stage as OptionStage};
 use lockstep_protocol::parameters::ParamKind;
 use lockstep_protocol::types::{Space, Type};
@@ -14,11 +14,11 @@ use lockstep_protocol::types::{Space, Type};
 fn build(source: &str, options: &str) -> Module {
     let config = FrontendConfig { source_lines: true, ..FrontendConfig::default() };
     let parsed = BuildOptions::parse(options, OptionStage::Build).unwrap();
-    let object = compile(&config, source.as_bytes(), &[], &parsed).unwrap_or_else(|error| panic!("{error}"));
+    let object = compile_source(&config, source.as_bytes(), &[], &parsed).unwrap_or_else(|error| panic!("{error}"));
     let program = link_with(&[&object], &parsed, &built_in_library).unwrap_or_else(|error| panic!("{error}"));
     let context = Context::create();
-    let module = import(&prepare(&context, &program).unwrap()).unwrap_or_else(|error| panic!("{error}"));
-    verify(&module, Stage::Imported).unwrap_or_else(|errors| panic!("{}\n{module}", errors[0]));
+    let module = import_module(&prepare_module(&context, &program).unwrap()).unwrap_or_else(|error| panic!("{error}"));
+    verify_module(&module, Stage::Imported).unwrap_or_else(|errors| panic!("{}\n{module}", errors[0]));
     module
 }
 
@@ -27,7 +27,7 @@ fn kernel<'m>(module: &'m Module, name: &str) -> &'m Kernel {
 }
 
 fn run(module: &Module, name: &str, global: &[u64], local: &[u64], args: &[Arg], memory: &mut Memory) -> Report {
-    let ran = interp::run(module, name, &NdRange::new(global, local), args, memory);
+    let ran = interp::run_kernel(module, name, &NdRange::new(global, local), args, memory);
     ran.unwrap_or_else(|error| panic!("{error}\n{module}"))
 }
 
@@ -282,7 +282,7 @@ fn instructions_know_their_lines() {
     let module = build("kernel void k(global int *p)\n{\n    p[0] =\n        p[1] / 3;\n}\n", "");
     let body = kernel(&module, "k").body();
     let lines: Vec<u32> =
-        body.layout.iter().flat_map(|&b| &body.blocks[b].insts).map(|&i| body.insts[i].loc.line).collect();
+        body.layout.iter().flat_map(|&b| &body.blocks[b].insts).map(|&i| body.insts[i].location.line).collect();
     assert!(lines.iter().all(|line| (3..=4).contains(line)), "{lines:?}");
     assert!(lines.contains(&3) && lines.contains(&4), "{lines:?}");
 }
@@ -322,7 +322,7 @@ fn products_of_negated_values_are_those_of_the_values() {
     let body = kernel(&module, "k").body();
     let factors = |bits: f32| {
         let by = |node: &&InstNode| match node.data {
-            InstData::Binary { op: BinaryOp::Fmul, args, .. } => {
+            InstData::Binary { opcode: BinaryOp::Fmul, arguments: args, .. } => {
                 args.iter().any(|&arg| body.const_bits(arg) == Some(bits.to_bits().into()))
             }
             _ => false,
@@ -330,13 +330,13 @@ fn products_of_negated_values_are_those_of_the_values() {
         body.insts.values().filter(by).count()
     };
     let negated = body.insts.values().filter_map(|node| match node.data {
-        InstData::Unary { op: UnaryOp::Fneg, .. } => node.results.first().copied(),
+        InstData::Unary { opcode: UnaryOp::Fneg, .. } => node.results.first().copied(),
         _ => None,
     });
     let negated: Vec<Value> = negated.collect();
     assert_eq!(negated.len(), 1, "{module}");
     let is_factor = body.insts.values().any(|node| match node.data {
-        InstData::Binary { op: BinaryOp::Fmul, args, .. } => args.contains(&negated[0]),
+        InstData::Binary { opcode: BinaryOp::Fmul, arguments: args, .. } => args.contains(&negated[0]),
         _ => false,
     });
     assert!(!is_factor && factors(-0.5) == 2, "{module}");
@@ -359,7 +359,7 @@ fn native_and_half_forms_take_fewer_steps() {
         let steps = run(&module, "k", &[1], &[1], &[Arg::Buffer(0)], &mut memory).steps[0];
         // A sum times a power of two is a step, for which machines without AVX-512 need six instructions.
         let insts = module.kernels[0].regions.values().flat_map(|body| body.insts.values());
-        let scaled = |data: &InstData| matches!(data, InstData::Ternary { op: TernaryOp::Scaled, .. });
+        let scaled = |data: &InstData| matches!(data, InstData::Ternary { opcode: TernaryOp::Scaled, .. });
         steps + 5 * insts.filter(|inst| scaled(&inst.data)).count() as u64
     };
     for name in ["exp", "exp2", "exp10", "log", "log2", "log10", "sin", "cos", "tan", "powr"] {

@@ -6,7 +6,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use lockstep_ir::interp::{Arg, Memory, NdRange, Report};
 use lockstep_ir::ir::{Module, parse_module};
 use lockstep_ir::testing::run_line;
-use lockstep_ir::testing::script::{Script, find_scripts, script};
+use lockstep_ir::testing::script::{Script, find_scripts, parse_script};
 use lockstep_ir::verify::Stage;
 use std::path::Path;
 use std::process::ExitCode;
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
 /// A file's test, called as the file is, if it has lines to run.
 fn test_of_file(root: &Path, path: &Path) -> Option<Trial> {
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let lines = lines_to_run(&script(&text));
+    let lines = lines_to_run(&parse_script(&text));
     let name = path.strip_prefix(root).unwrap().display().to_string();
     (!lines.is_empty()).then(|| Trial::test(name, move || run_lines(&text, &lines).map_err(Failed::from)))
 }

@@ -75,7 +75,7 @@ pub trait Absent<Feature: Missing>: Sized {
 }
 
 /// The entry point that answers as `Feature` says.
-pub const fn absent<Feature: Missing, F: Absent<Feature>>() -> F {
+pub const fn absent_entry<Feature: Missing, F: Absent<Feature>>() -> F {
     F::ENTRY
 }
 
@@ -89,7 +89,7 @@ macro_rules! missing {
             const CODE: cl_int = $code;
             const WHY: &'static str = $why;
         }
-        absent::<This, _>()
+        absent_entry::<This, _>()
     }};
 }
 pub(crate) use missing;

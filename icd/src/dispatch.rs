@@ -18,7 +18,7 @@ use opencl_sys::{
     CL_INVALID_VALUE, cl_int, cl_platform_id,
 };
 
-use crate::absent::{Anything, Missing, absent, missing};
+use crate::absent::{Anything, Missing, absent_entry, missing};
 use crate::api::{
     buffer, command_buffer, command_buffer_record as record, context, device, device_info, event, image, image_create,
     image_transfer, kernel, marker, memory_object, mutable_dispatch, native, ndrange, pipe, platform, program,

@@ -74,7 +74,7 @@ impl Context {
     }
 
     /// Waits until all commands enqueued so far in all queues have ended.
-    pub fn finish(&self) {
+    pub fn finish_queues(&self) {
         let queues: Vec<_> = self.queues.lock().iter().filter_map(Weak::upgrade).collect();
         queues.into_iter().for_each(RunsCommands::finish_commands);
     }

@@ -72,11 +72,11 @@ struct Origin {
 
 impl Device {
     /// The processor this process runs on, as far as its affinity mask and its quota let it.
-    pub fn cpu() -> Self {
-        let processors = machine::processors();
+    pub fn this_processor() -> Self {
+        let processors = machine::affine_processors();
         // There are more units than processors when a switch says so, fewer when a quota does.
-        let units = processors.iter().copied().cycle().take(schedule::workers()).collect();
-        Self::new(Arc::new(Machine::this()), units, None)
+        let units = processors.iter().copied().cycle().take(schedule::worker_count()).collect();
+        Self::new(Arc::new(Machine::this_machine()), units, None)
     }
 
     fn new(machine: Arc<Machine>, units: Vec<usize>, origin: Option<Origin>) -> Self {
@@ -84,7 +84,7 @@ impl Device {
     }
 
     /// Divides it into sub-devices, which keep `properties` to tell how they were made.
-    pub fn divide(
+    pub fn create_sub_devices(
         self: &Arc<Self>,
         scheme: &Scheme,
         properties: &[cl_device_partition_property],
@@ -93,7 +93,7 @@ impl Device {
             let origin = Origin { parent: self.clone(), properties: properties.to_vec() };
             Arc::new(Self::new(self.machine.clone(), units, Some(origin)))
         };
-        Ok(partition::divide(&self.units, scheme)?.into_iter().map(part).collect())
+        Ok(partition::divide_units(&self.units, scheme)?.into_iter().map(part).collect())
     }
 
     /// The device that this is a part of.
@@ -107,14 +107,14 @@ impl Device {
     }
 
     /// The domains along which it can be divided.
-    pub fn domains(&self) -> Vec<Domain> {
-        partition::domains(&self.units)
+    pub fn partition_domains(&self) -> Vec<Domain> {
+        partition::possible_domains(&self.units)
     }
 
     /// The threads that run its work-groups. Those of a sub-device run on its processors only.
     pub fn team(&self) -> &Team {
         self.team.get_or_init(|| match self.origin {
-            Some(_) => Team::bound(&self.units),
+            Some(_) => Team::bound_to(&self.units),
             None => Team::new(self.units.len()),
         })
     }
@@ -152,7 +152,7 @@ impl Device {
     pub fn uuid(&self) -> [u8; 16] {
         let Machine { vendor, brand, .. } = &*self.machine;
         let units: &[usize] = if self.origin.is_some() { &self.units } else { &[] };
-        uuid(&format!("{vendor} {brand} {units:?}"))
+        uuid_of_text(&format!("{vendor} {brand} {units:?}"))
     }
 
     /// The machine's memory, in bytes (`CL_DEVICE_GLOBAL_MEM_SIZE`).
@@ -167,11 +167,11 @@ impl Device {
 
     /// Most bytes of scratch memory of one worker: what all of them need together is there.
     pub fn scratch_limit(&self) -> u64 {
-        scratch_limit(self.machine.memory, schedule::workers() as u64)
+        scratch_limit(self.machine.memory, schedule::worker_count() as u64)
     }
 
     /// How many work-items a register of 32-bit numbers holds: groups of multiples of it leave no lane idle.
-    pub fn lanes(&self) -> usize {
+    pub fn lane_count(&self) -> usize {
         self.machine.vector as usize / size_of::<u32>()
     }
 
@@ -201,11 +201,11 @@ impl Device {
 
 /// The number of this version of the driver (`CL_DRIVER_UUID_KHR`).
 pub fn driver_uuid() -> [u8; 16] {
-    uuid(&format!("{NAME} {DRIVER_VERSION}"))
+    uuid_of_text(&format!("{NAME} {DRIVER_VERSION}"))
 }
 
 /// A UUID of the form for other people's numbers (RFC 9562, version 8), made of a text by the hash FNV-1a.
-fn uuid(text: &str) -> [u8; 16] {
+fn uuid_of_text(text: &str) -> [u8; 16] {
     let mut hash: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     for byte in text.bytes() {
         hash = (hash ^ u128::from(byte)).wrapping_mul(0x0100_0000_0000_0000_0000_013b);
@@ -243,8 +243,8 @@ mod tests {
     #[test]
     fn texts_that_differ_have_other_uuids() {
         // The hash's published value of no text but for the six bits of version and variant.
-        assert_eq!(uuid(""), *b"\x6c\x62\x27\x2e\x07\xbb\x81\x42\xa2\xb8\x21\x75\x62\x95\xc5\x8d");
-        assert_ne!(uuid("a"), uuid("b"));
+        assert_eq!(uuid_of_text(""), *b"\x6c\x62\x27\x2e\x07\xbb\x81\x42\xa2\xb8\x21\x75\x62\x95\xc5\x8d");
+        assert_ne!(uuid_of_text("a"), uuid_of_text("b"));
     }
 
     #[test]

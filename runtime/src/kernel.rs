@@ -53,7 +53,7 @@ pub struct Args {
 }
 
 /// Where an object's bytes are.
-fn extent(object: &Memory) -> Range<u64> {
+fn byte_range(object: &Memory) -> Range<u64> {
     let start = object.start() as u64;
     start..start.saturating_add(object.size() as u64)
 }
@@ -65,25 +65,25 @@ impl Kernel {
     /// `CL_INVALID_PROGRAM_EXECUTABLE` where there is no executable, `CL_INVALID_KERNEL_NAME` where that has no such kernel.
     pub fn new(program: &Arc<Program>, name: &str) -> Result<Arc<Kernel>> {
         let executable = program.executable()?;
-        let index = executable.find(name)?;
-        Ok(Kernel::at(program, &executable, index))
+        let index = executable.find_kernel(name)?;
+        Ok(Kernel::at_index(program, &executable, index))
     }
 
     /// All kernels of a program's executable.
     ///
     /// # Errors
     /// `CL_INVALID_PROGRAM_EXECUTABLE` where there is none.
-    pub fn all(program: &Arc<Program>) -> Result<Vec<Arc<Kernel>>> {
+    pub fn all_of_program(program: &Arc<Program>) -> Result<Vec<Arc<Kernel>>> {
         let executable = program.executable()?;
         let count = executable.outline().kernels.len();
-        Ok((0..count).map(|index| Kernel::at(program, &executable, index)).collect())
+        Ok((0..count).map(|index| Kernel::at_index(program, &executable, index)).collect())
     }
 
-    fn at(program: &Arc<Program>, executable: &Arc<Executable>, index: usize) -> Arc<Kernel> {
-        let outline = executable.kernel(index);
+    fn at_index(program: &Arc<Program>, executable: &Arc<Executable>, index: usize) -> Arc<Kernel> {
+        let outline = executable.kernel_outline(index);
         let count = outline.params.len();
         let mut block = ArgBlock::default();
-        block.reset(outline.args_size as usize);
+        block.reset_to_size(outline.args_size as usize);
         let args = Args {
             block,
             set: vec![false; count],
@@ -107,7 +107,7 @@ impl Kernel {
     }
 
     /// A new kernel object with the same arguments (`clCloneKernel`).
-    pub fn duplicate(&self) -> Arc<Kernel> {
+    pub fn clone_kernel(&self) -> Arc<Kernel> {
         let args = self.args.lock().clone();
         Kernel::with_args(&self.program, &self.executable, self.index, args)
     }
@@ -129,7 +129,7 @@ impl Kernel {
 
     /// What the compiler knows of it.
     pub fn outline(&self) -> &KernelOutline {
-        self.executable.kernel(self.index)
+        self.executable.kernel_outline(self.index)
     }
 
     /// A parameter.
@@ -144,14 +144,14 @@ impl Kernel {
     }
 
     /// An argument by number, name and type, for messages.
-    pub fn argument(&self, index: usize) -> Argument<'_> {
+    pub fn describe_argument(&self, index: usize) -> Argument<'_> {
         Argument { kernel: self.outline(), index }
     }
 
     /// A parameter, to which something is given that fits or not.
     fn param_for(&self, index: usize, given: &str, fits: impl FnOnce(&Param) -> bool) -> Result<&Param> {
         let param = self.param(index)?;
-        let argument = self.argument(index);
+        let argument = self.describe_argument(index);
         ensure!(fits(param), CL_INVALID_ARG_VALUE, "{argument} is {}, not {given}", kind_of(param));
         Ok(param)
     }
@@ -164,7 +164,7 @@ impl Kernel {
         let param = self.param_for(index, "a plain value", |param| param.kind == ParamKind::Value)?;
         self.check_size(index, value.len(), param.size as usize)?;
         let mut args = self.args.lock();
-        args.block.write(param.offset as usize, value);
+        args.block.write_at(param.offset as usize, value);
         args.set[index] = true;
         Ok(())
     }
@@ -174,7 +174,7 @@ impl Kernel {
     /// # Errors
     /// `CL_INVALID_ARG_SIZE` for another number than it has.
     pub fn check_size(&self, index: usize, given: usize, wanted: usize) -> Result<()> {
-        let argument = self.argument(index);
+        let argument = self.describe_argument(index);
         ensure!(given == wanted, CL_INVALID_ARG_SIZE, "{argument} has {wanted} bytes; arg_size is {given}");
         Ok(())
     }
@@ -187,10 +187,10 @@ impl Kernel {
         let param = self.param_for(index, "a pointer", |param| matches!(param.kind, ParamKind::Pointer(_)))?;
         let address = buffer.map_or(0, |buffer| buffer.start() as u64);
         let mut args = self.args.lock();
-        args.block.write(param.offset as usize, &address.to_le_bytes());
+        args.block.write_at(param.offset as usize, &address.to_le_bytes());
         args.set[index] = true;
         args.buffers[index] = buffer.map(Arc::downgrade);
-        args.extents[index] = Some(buffer.map_or(0..0, |buffer| extent(buffer)));
+        args.extents[index] = Some(buffer.map_or(0..0, |buffer| byte_range(buffer)));
         Ok(())
     }
 
@@ -202,7 +202,7 @@ impl Kernel {
         let is_pointer = |param: &Param| matches!(param.kind, ParamKind::Pointer(_)) && !param.is_pipe();
         let param = self.param_for(index, "a pointer", is_pointer)?;
         let mut args = self.args.lock();
-        args.block.write(param.offset as usize, &address.to_le_bytes());
+        args.block.write_at(param.offset as usize, &address.to_le_bytes());
         args.set[index] = true;
         args.buffers[index] = None;
         // What lies behind the address is not known.
@@ -216,13 +216,14 @@ impl Kernel {
     /// `CL_INVALID_ARG_INDEX`, or `CL_INVALID_ARG_VALUE` for an argument of another kind or what is no image.
     pub fn set_image(&self, index: usize, object: &Arc<Memory>) -> Result<()> {
         let param = self.param_for(index, "an image", |param| param.kind == ParamKind::Image)?;
-        let other = || error!(CL_INVALID_ARG_VALUE, "{} is an image, and arg_value is none", self.argument(index));
+        let other =
+            || error!(CL_INVALID_ARG_VALUE, "{} is an image, and arg_value is none", self.describe_argument(index));
         let image = object.image().ok_or_else(other)?;
         let mut args = self.args.lock();
-        args.block.write(param.offset as usize, &image.descriptor(object.start()));
+        args.block.write_at(param.offset as usize, &image.descriptor(object.start()));
         args.set[index] = true;
         args.buffers[index] = Some(Arc::downgrade(object));
-        args.extents[index] = Some(extent(object));
+        args.extents[index] = Some(byte_range(object));
         Ok(())
     }
 
@@ -233,7 +234,7 @@ impl Kernel {
     pub fn set_sampler(&self, index: usize, sampler: &Sampler) -> Result<()> {
         let param = self.param_for(index, "a sampler", |param| param.kind == ParamKind::Sampler)?;
         let mut args = self.args.lock();
-        args.block.write(param.offset as usize, &sampler.bits().to_le_bytes());
+        args.block.write_at(param.offset as usize, &sampler.bits().to_le_bytes());
         args.set[index] = true;
         Ok(())
     }
@@ -244,7 +245,7 @@ impl Kernel {
     /// `CL_INVALID_ARG_INDEX`, `CL_INVALID_ARG_VALUE` for an argument of another kind, `CL_INVALID_ARG_SIZE` for 0.
     pub fn set_local(&self, index: usize, size: u64) -> Result<()> {
         self.param_for(index, "local memory", |param| param.kind == ParamKind::Local)?;
-        ensure!(size > 0, CL_INVALID_ARG_SIZE, "{} is local memory; arg_size is 0", self.argument(index));
+        ensure!(size > 0, CL_INVALID_ARG_SIZE, "{} is local memory; arg_size is 0", self.describe_argument(index));
         let mut args = self.args.lock();
         args.locals[index] = size;
         args.set[index] = true;
@@ -263,7 +264,7 @@ impl Kernel {
     pub(crate) fn with_set_args<R>(&self, f: impl FnOnce(&Args) -> Result<R>) -> Result<R> {
         let args = self.args.lock();
         if let Some(index) = args.set.iter().position(|set| !set) {
-            return Err(error!(CL_INVALID_KERNEL_ARGS, "{} was never set", self.argument(index)));
+            return Err(error!(CL_INVALID_KERNEL_ARGS, "{} was never set", self.describe_argument(index)));
         }
         f(&args)
     }
@@ -297,7 +298,7 @@ impl Kernel {
     }
 
     /// What a launch of this kernel must keep to.
-    pub fn rules(&self) -> Rules {
+    pub fn launch_rules(&self) -> Rules {
         let options = &self.executable.linked().options;
         Rules {
             required: self.outline().attrs.reqd_work_group_size,

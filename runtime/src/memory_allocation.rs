@@ -43,7 +43,7 @@ impl Allocation {
     pub(crate) fn new(size: usize, total: u64) -> Result<Self> {
         let refused = |why: &str| Err(error!(CL_MEM_OBJECT_ALLOCATION_FAILURE, "{size} bytes of memory are {why}"));
         let has_pages = size >= PAGES_FROM;
-        if let Err(why) = LEDGER.reserve(size as u64, has_pages, total) {
+        if let Err(why) = LEDGER.reserve_bytes(size as u64, has_pages, total) {
             return refused(why);
         }
         // From here on the drop of `this` takes the size back out.
@@ -84,7 +84,7 @@ impl Drop for Allocation {
             // SAFETY: allocated in `new` with this layout.
             unsafe { dealloc(self.start, layout) };
         }
-        LEDGER.release(self.size as u64, has_pages);
+        LEDGER.release_bytes(self.size as u64, has_pages);
     }
 }
 

@@ -24,7 +24,9 @@ impl Platform {
     /// The platform of this process.
     pub fn get() -> &'static Arc<Platform> {
         static PLATFORM: OnceLock<Arc<Platform>> = OnceLock::new();
-        PLATFORM.get_or_init(|| Arc::new(Platform { api: ApiHandle::default(), device: Arc::new(Device::cpu()) }))
+        PLATFORM.get_or_init(|| {
+            Arc::new(Platform { api: ApiHandle::default(), device: Arc::new(Device::this_processor()) })
+        })
     }
 
     /// The one device, which is the CPU.
@@ -49,7 +51,7 @@ impl Platform {
 
     /// The version of OpenCL, as a number (`CL_PLATFORM_NUMERIC_VERSION`).
     pub fn numeric_version(&self) -> cl_version {
-        extensions::version(3, 0, 0)
+        extensions::pack_version(3, 0, 0)
     }
 
     /// `CL_PLATFORM_HOST_TIMER_RESOLUTION`, in nanoseconds: that of the system's monotonic clock.

@@ -36,7 +36,7 @@ impl Fixture {
 
     fn build(&self, source: &str) -> Arc<Program> {
         let program = Program::with_source(self.context.clone(), source.into());
-        if build::build(&program, "-cl-std=CL3.0", None).is_err() {
+        if build::build_program(&program, "-cl-std=CL3.0", None).is_err() {
             panic!("{}", program.state().log);
         }
         program
@@ -59,7 +59,7 @@ impl Fixture {
     fn enqueue(&self, kernel: &Arc<Kernel>, global: &[usize], local: Option<&[usize]>) {
         let request = Request { dimensions: global.len() as u32, offset: None, global: Some(global), local };
         let Prepared { work, code } = prepare_launch(kernel, &request).unwrap();
-        self.queue.enqueue(Command {
+        self.queue.enqueue_command(Command {
             kind: CL_COMMAND_NDRANGE_KERNEL,
             work,
             waits: code.into_iter().collect(),
@@ -116,7 +116,12 @@ fn launches_wait_for_their_code_in_the_queue() {
         }
         for Prepared { work, code } in [first, second] {
             let waits = code.into_iter().collect();
-            fixture.queue.enqueue(Command { kind: CL_COMMAND_NDRANGE_KERNEL, work, waits, ..Command::default() });
+            fixture.queue.enqueue_command(Command {
+                kind: CL_COMMAND_NDRANGE_KERNEL,
+                work,
+                waits,
+                ..Command::default()
+            });
         }
     }
     fixture.queue.finish();

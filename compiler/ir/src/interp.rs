@@ -150,7 +150,7 @@ pub struct InterpError {
     /// The instruction as text, empty outside of code.
     pub line: String,
     /// Where the user wrote it.
-    pub loc: SourceLoc,
+    pub location: SourceLoc,
 }
 
 impl InterpError {
@@ -163,8 +163,8 @@ impl InterpError {
         if let Some((region, block)) = self.place {
             text += &format!(" at {region}, {block}");
         }
-        if self.loc.line != 0 {
-            text += &format!(" (source {}:{})", self.loc.line, self.loc.column);
+        if self.location.line != 0 {
+            text += &format!(" (source {}:{})", self.location.line, self.location.column);
         }
         if !self.line.is_empty() {
             text += &format!("\n  {}", self.line);
@@ -175,7 +175,7 @@ impl InterpError {
 
 impl From<Fault> for InterpError {
     fn from(fault: Fault) -> InterpError {
-        InterpError { fault, global_id: None, place: None, line: String::new(), loc: SourceLoc::default() }
+        InterpError { fault, global_id: None, place: None, line: String::new(), location: SourceLoc::default() }
     }
 }
 
@@ -205,14 +205,14 @@ pub struct Report {
 pub trait Observer {
     /// A work-item has run a block's instructions and goes on with its terminator. `values` holds the bits
     /// of each value by its number.
-    fn block(&mut self, group: [u64; 3], local_id: [u64; 3], region: Region, block: Block, values: &[u128]);
+    fn after_block(&mut self, group: [u64; 3], local_id: [u64; 3], region: Region, block: Block, values: &[u128]);
 }
 
 /// Steps of all work-items together that `run` allows.
 pub const STEP_LIMIT: u64 = 200_000_000;
 
 /// Runs a kernel over a range.
-pub fn run(
+pub fn run_kernel(
     module: &Module,
     kernel: &str,
     range: &NdRange,
@@ -231,7 +231,7 @@ pub fn run_limited(
     memory: &mut Memory,
     step_limit: u64,
 ) -> Result<Report, InterpError> {
-    launch(module, kernel, range, args, memory, (step_limit, None), None)
+    launch_kernel(module, kernel, range, args, memory, (step_limit, None), None)
 }
 
 /// Runs a kernel over a range under observation.
@@ -243,7 +243,7 @@ pub fn run_observed(
     memory: &mut Memory,
     observer: &mut dyn Observer,
 ) -> Result<Report, InterpError> {
-    launch(module, kernel, range, args, memory, (STEP_LIMIT, None), Some(observer))
+    launch_kernel(module, kernel, range, args, memory, (STEP_LIMIT, None), Some(observer))
 }
 
 /// Runs a linearized kernel in gangs of `width` work-items, in lock-step, for at most so many steps of all gangs
@@ -257,11 +257,11 @@ pub fn run_gangs(
     step_limit: u64,
     (width, layout): (usize, Layout),
 ) -> Result<Report, InterpError> {
-    launch(module, kernel, range, args, memory, (step_limit, Some((width.max(1), layout))), None)
+    launch_kernel(module, kernel, range, args, memory, (step_limit, Some((width.max(1), layout))), None)
 }
 
 /// Runs for at most so many steps, in gangs of some width if there is one.
-fn launch<'a>(
+fn launch_kernel<'a>(
     module: &'a Module,
     kernel: &str,
     range: &'a NdRange,
@@ -302,7 +302,8 @@ fn launch<'a>(
         }
     }
     let converge = gangs.is_none() && needs_sub_groups(kernel);
-    let orders = if converge { kernel.regions.values().map(converged::order).collect() } else { PrimaryMap::new() };
+    let orders =
+        if converge { kernel.regions.values().map(converged::compute_order).collect() } else { PrimaryMap::new() };
     let gangs = if converge { Some((kernel.attrs.sub_group_size() as usize, Layout::Linear)) } else { gangs };
     let (width, layout) = gangs.map_or((None, Layout::X), |(width, layout)| (Some(width), layout));
     let report = Report::default();
@@ -311,7 +312,7 @@ fn launch<'a>(
     for z in 0..groups[2] {
         for y in 0..groups[1] {
             for x in 0..groups[0] {
-                run.group([x, y, z], &block, &local_args, memory)?;
+                run.run_group([x, y, z], &block, &local_args, memory)?;
             }
         }
     }
@@ -337,12 +338,12 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// A reading of the clock, which goes on from one to the next.
-    fn tick(&mut self) -> u64 {
+    fn read_clock(&mut self) -> u64 {
         self.clock += 1;
         self.clock
     }
 
-    fn group(
+    fn run_group(
         &mut self,
         id: [u64; 3],
         args: &[u8],
@@ -354,7 +355,7 @@ impl Run<'_> {
             std::array::from_fn(|d| range.local_size[d].min(range.global_size[d] - id[d] * range.local_size[d]));
         let group = Group::new(self.kernel, id, size, args, local_args, memory)?;
         let mut gangs = Vec::new();
-        let [along, middle, outer] = self.layout.order();
+        let [along, middle, outer] = self.layout.loop_order();
         let mut id = [0; 3];
         for k in 0..size[outer] {
             for j in 0..size[middle] {
@@ -377,14 +378,14 @@ impl Run<'_> {
             for gang in &mut gangs {
                 let arrival = match self.width {
                     Some(_) if !self.orders.is_empty() => gang.run_converged(self, &group, memory)?,
-                    Some(_) => gang.run(self, &group, memory)?,
-                    None => gang.lanes[0].run(self, &group, memory)?,
+                    Some(_) => gang.run_until_barrier(self, &group, memory)?,
+                    None => gang.lanes[0].run_until_barrier(self, &group, memory)?,
                 };
                 match &first {
                     None => first = Some((arrival, gang.lanes[0].global_id)),
                     Some((other, other_id)) if *other != arrival => {
                         let what = format!("this one {arrival}, work-item {other_id:?} {other}");
-                        return Err(gang.lanes[0].error(self, Fault::DivergentBarrier(what)));
+                        return Err(gang.lanes[0].error_at(self, Fault::DivergentBarrier(what)));
                     }
                     Some(_) => {}
                 }
@@ -392,7 +393,7 @@ impl Run<'_> {
             match first {
                 Some((arrival @ (Arrival::Barrier(..) | Arrival::Region(_)), _)) => {
                     self.compare_shared(&gangs)?;
-                    collective::collect(self.kernel, arrival, &mut gangs)?;
+                    collective::answer_collective(self.kernel, arrival, &mut gangs)?;
                 }
                 Some((Arrival::End, _)) | None => break,
             }
@@ -407,8 +408,10 @@ impl Run<'_> {
         let mut items = gangs.iter().flat_map(|gang| &gang.lanes);
         let Some(first) = items.next() else { return Ok(()) };
         for (slot, _) in self.kernel.live.iter().filter(|(_, data)| data.shared) {
-            if let Some(other) = items.clone().find(|item| item.kept(slot) != first.kept(slot)) {
-                return Err(other.error(self, Fault::Undefined(format!("work-items keep different values in {slot}"))));
+            if let Some(other) = items.clone().find(|item| item.kept_value(slot) != first.kept_value(slot)) {
+                return Err(
+                    other.error_at(self, Fault::Undefined(format!("work-items keep different values in {slot}")))
+                );
             }
         }
         Ok(())

@@ -5,8 +5,8 @@
 //! only where the structure holds, dominance of uses by definitions; then the control flow of a stage
 //! (`verify/normal.rs`, `verify/linear.rs`).
 
-use crate::analysis::cfg::cfg;
-use crate::analysis::dominators::dominators;
+use crate::analysis::cfg::build_cfg;
+use crate::analysis::dominators::compute_dominators;
 use crate::ir::*;
 use cranelift_entity::SecondaryMap;
 use lockstep_protocol::parameters::Input;
@@ -69,26 +69,26 @@ impl VerifyError {
 impl std::error::Error for VerifyError {}
 
 /// Checks every rule of a stage; the errors come in the order of the text.
-pub fn verify(module: &Module, stage: Stage) -> Result<(), Vec<VerifyError>> {
+pub fn verify_module(module: &Module, stage: Stage) -> Result<(), Vec<VerifyError>> {
     let mut verifier = Verifier { module, stage, kernel: String::new(), place: String::new(), errors: Vec::new() };
-    verifier.tables();
+    verifier.check_tables();
     let mut names = HashSet::new();
     for kernel in &module.kernels {
         verifier.kernel.clone_from(&kernel.name);
         if !names.insert(&kernel.name) {
-            verifier.error(&format!("kernel {:?} {{", kernel.name), "two kernels have this name");
+            verifier.add_error(&format!("kernel {:?} {{", kernel.name), "two kernels have this name");
         }
-        verifier.kernel(kernel);
+        verifier.check_kernel(kernel);
     }
-    verifier.done()
+    verifier.into_result()
 }
 
 /// Checks one kernel of a module, as `verify` does.
 pub fn verify_kernel(module: &Module, kernel: &Kernel, stage: Stage) -> Result<(), Vec<VerifyError>> {
     let mut verifier =
         Verifier { module, stage, kernel: kernel.name.clone(), place: String::new(), errors: Vec::new() };
-    verifier.kernel(kernel);
-    verifier.done()
+    verifier.check_kernel(kernel);
+    verifier.into_result()
 }
 
 struct Verifier<'a> {
@@ -103,7 +103,7 @@ struct Verifier<'a> {
 struct Code<'a> {
     kernel: &'a Kernel,
     region: Region,
-    f: &'a Function,
+    function: &'a Function,
 }
 
 fn first_line(text: impl fmt::Display) -> String {
@@ -112,11 +112,11 @@ fn first_line(text: impl fmt::Display) -> String {
 }
 
 impl Verifier<'_> {
-    fn done(self) -> Result<(), Vec<VerifyError>> {
+    fn into_result(self) -> Result<(), Vec<VerifyError>> {
         if self.errors.is_empty() { Ok(()) } else { Err(self.errors) }
     }
 
-    fn error(&mut self, line: &str, message: impl Into<String>) {
+    fn add_error(&mut self, line: &str, message: impl Into<String>) {
         self.errors.push(VerifyError {
             kernel: self.kernel.clone(),
             place: self.place.clone(),
@@ -125,39 +125,39 @@ impl Verifier<'_> {
         });
     }
 
-    fn align(&mut self, line: &str, align: u32) {
+    fn check_align(&mut self, line: &str, align: u32) {
         if !align.is_power_of_two() {
-            self.error(line, format!("alignment {align} is no power of two"));
+            self.add_error(line, format!("alignment {align} is no power of two"));
         }
     }
 
-    fn tables(&mut self) {
+    fn check_tables(&mut self) {
         for (global, data) in &self.module.globals {
             let line = first_line(Module { globals: [data.clone()].into_iter().collect(), ..Module::default() })
                 .replacen("g0", &global.to_string(), 1);
-            self.align(&line, data.align);
+            self.check_align(&line, data.align);
             if !matches!(data.space, Space::Global | Space::Constant) {
-                self.error(&line, format!("no program-scope variable is in {}", data.space.name()));
+                self.add_error(&line, format!("no program-scope variable is in {}", data.space.name()));
             }
             for &(at, target, _) in &data.relocs {
                 if at.checked_add(8).is_none_or(|end| end > data.init.len() as u64) {
-                    self.error(&line, format!("the address at {at} is out of bounds"));
+                    self.add_error(&line, format!("the address at {at} is out of bounds"));
                 }
                 if !self.module.globals.is_valid(target) {
-                    self.error(&line, format!("{target} does not exist"));
+                    self.add_error(&line, format!("{target} does not exist"));
                 }
             }
         }
     }
 
-    fn kernel(&mut self, kernel: &Kernel) {
+    fn check_kernel(&mut self, kernel: &Kernel) {
         self.place.clear();
         let head = format!("kernel {:?} {{", kernel.name);
         for param in &kernel.params {
             let line = param_text(param);
-            self.align(&line, param.align);
+            self.check_align(&line, param.align);
             if u64::from(param.offset) + u64::from(param.size) > u64::from(kernel.args_size) {
-                self.error(&line, "the parameter ends behind the argument block");
+                self.add_error(&line, "the parameter ends behind the argument block");
             }
         }
         for (input, ty) in &kernel.inputs {
@@ -168,46 +168,46 @@ impl Verifier<'_> {
                 Input::Address { param } => (param, format!("input address({param}): {ty}"), 0),
             };
             match kernel.params.get(param as usize) {
-                None => self.error(&line, format!("parameter {param} does not exist")),
+                None => self.add_error(&line, format!("parameter {param} does not exist")),
                 Some(data) if end > u64::from(data.size) => {
-                    self.error(&line, "the input ends behind its parameter");
+                    self.add_error(&line, "the input ends behind its parameter");
                 }
                 Some(_) => {}
             }
             if matches!(input, Input::Address { .. }) && !ty.is_ptr() {
-                self.error(&line, format!("an address cannot be {ty}"));
+                self.add_error(&line, format!("an address cannot be {ty}"));
             }
         }
         for (slot, data) in &kernel.slots {
             let line = format!("slot {slot} {data}");
-            self.align(&line, data.align);
+            self.check_align(&line, data.align);
             if let SlotLayout::Interleaved { element, lanes } = data.layout {
                 if !element.is_power_of_two() || element > data.align {
-                    self.error(&line, "elements must be as large as a power of two, and aligned");
+                    self.add_error(&line, "elements must be as large as a power of two, and aligned");
                 }
                 if !lanes.is_power_of_two() {
-                    self.error(&line, "the lanes must be a power of two");
+                    self.add_error(&line, "the lanes must be a power of two");
                 }
             }
         }
         for (local, data) in &kernel.locals {
             let line = format!("local {local} size {} align {}", data.size, data.align);
-            self.align(&line, data.align);
+            self.check_align(&line, data.align);
         }
         match (self.stage, kernel.regions.len()) {
-            (_, 0) => self.error(&head, "the kernel has no code"),
-            (Stage::Imported, 2..) => self.error(&head, "regions come only with `barriers`"),
+            (_, 0) => self.add_error(&head, "the kernel has no code"),
+            (Stage::Imported, 2..) => self.add_error(&head, "regions come only with `barriers`"),
             _ => {}
         }
         for (region, combine) in kernel.combines.iter() {
-            let Some(Combine { op, live, .. }) = *combine else { continue };
+            let Some(Combine { opcode: op, live_slot: live, .. }) = *combine else { continue };
             match kernel.live.get(live) {
-                None => self.error(&head, format!("{live} does not exist")),
+                None => self.add_error(&head, format!("{live} does not exist")),
                 Some(data) if op.identity(data.ty).is_none() => {
-                    self.error(&head, format!("{region} combines {} by {}", data.ty, op.name()));
+                    self.add_error(&head, format!("{region} combines {} by {}", data.ty, op.name()));
                 }
                 Some(data) if data.shared => {
-                    self.error(&head, format!("{region} combines {live}, of which the group has one"));
+                    self.add_error(&head, format!("{region} combines {live}, of which the group has one"));
                 }
                 Some(_) => {}
             }
@@ -215,35 +215,35 @@ impl Verifier<'_> {
         for (region, f) in &kernel.regions {
             self.place = region.to_string();
             let before = self.errors.len();
-            let code = Code { kernel, region, f };
-            self.structure(region, &code);
+            let code = Code { kernel, region, function: f };
+            self.check_structure(region, &code);
             if self.errors.len() == before {
                 self.code_types(region, &code);
-                self.dominance(region, f);
+                self.check_dominance(region, f);
             }
             if self.errors.len() == before {
                 match self.stage {
                     Stage::Normalized | Stage::Versioned => self.normal_form(region, &code),
-                    Stage::Linearized => self.linearized(region, &code),
+                    Stage::Linearized => self.check_linearized(region, &code),
                     Stage::Imported | Stage::Regions => {}
                 }
             }
         }
     }
 
-    fn structure(&mut self, region: Region, code: &Code<'_>) {
-        let f = code.f;
+    fn check_structure(&mut self, region: Region, code: &Code<'_>) {
+        let f = code.function;
         let head = format!("region {region} {{");
         if f.layout.is_empty() {
-            return self.error(&head, "the region has no block");
+            return self.add_error(&head, "the region has no block");
         }
         let mut block_seen: SecondaryMap<Block, bool> = SecondaryMap::new();
         for &block in &f.layout {
             if !f.blocks.is_valid(block) {
-                return self.error(&head, format!("{block} does not exist"));
+                return self.add_error(&head, format!("{block} does not exist"));
             }
             if std::mem::replace(&mut block_seen[block], true) {
-                return self.error(&head, format!("{block} stands twice in the layout"));
+                return self.add_error(&head, format!("{block} stands twice in the layout"));
             }
         }
         let mut inst_seen: SecondaryMap<Inst, bool> = SecondaryMap::new();
@@ -251,91 +251,91 @@ impl Verifier<'_> {
             self.place = format!("{region}, {block}");
             let data = &f.blocks[block];
             for (i, &param) in data.params.iter().enumerate() {
-                self.definition(f, || block_text(f, block), param, ValueDef::Param(block, i as u32));
+                self.check_definition(f, || block_text(f, block), param, ValueDef::Param(block, i as u32));
             }
             if let Some(mask) = f.masks[block].expand() {
                 if self.stage != Stage::Linearized {
-                    self.error(&block_text(f, block), "masks come only with `linearize`");
+                    self.add_error(&block_text(f, block), "masks come only with `linearize`");
                 } else if !f.values.is_valid(mask) {
-                    self.error(&head, format!("{mask} does not exist"));
+                    self.add_error(&head, format!("{mask} does not exist"));
                 } else if f.ty(mask) != Type::BOOL {
-                    self.error(&block_text(f, block), format!("a mask cannot be {}", f.ty(mask)));
+                    self.add_error(&block_text(f, block), format!("a mask cannot be {}", f.ty(mask)));
                 }
             }
             for &inst in &data.insts {
                 if !f.insts.is_valid(inst) {
-                    self.error(&head, format!("{inst} does not exist"));
+                    self.add_error(&head, format!("{inst} does not exist"));
                     continue;
                 }
                 if std::mem::replace(&mut inst_seen[inst], true) {
-                    self.error(&inst_text(f, inst), "the instruction stands in two places");
+                    self.add_error(&inst_text(f, inst), "the instruction stands in two places");
                 }
                 let node = &f.insts[inst];
                 for (i, &result) in node.results.iter().enumerate() {
                     let def = ValueDef::Result(inst, i as u32);
-                    self.definition(f, || inst_text(f, inst), result, def);
+                    self.check_definition(f, || inst_text(f, inst), result, def);
                 }
                 node.data.for_each_arg(|v| {
                     if !f.values.is_valid(v) {
-                        self.error(&inst_text(f, inst), format!("{v} does not exist"));
+                        self.add_error(&inst_text(f, inst), format!("{v} does not exist"));
                     }
                 });
-                self.references(code, inst);
+                self.check_references(code, inst);
             }
             let line = || term_text(f, block);
-            data.term.for_each_arg(|v| {
+            data.terminator.for_each_arg(|v| {
                 if !f.values.is_valid(v) {
-                    self.error(&line(), format!("{v} does not exist"));
+                    self.add_error(&line(), format!("{v} does not exist"));
                 }
             });
-            for to in data.term.targets() {
+            for to in data.terminator.targets() {
                 if !f.blocks.is_valid(to.block) || !block_seen[to.block] {
-                    self.error(&line(), format!("{} is not in the layout", to.block));
-                } else if to.block == f.entry() {
-                    self.error(&line(), "the entry block has a predecessor");
-                } else if to.args.len() != f.blocks[to.block].params.len() {
+                    self.add_error(&line(), format!("{} is not in the layout", to.block));
+                } else if to.block == f.entry_block() {
+                    self.add_error(&line(), "the entry block has a predecessor");
+                } else if to.arguments.len() != f.blocks[to.block].params.len() {
                     let message = format!(
                         "{} has {} parameters, here are {}",
                         to.block,
                         f.blocks[to.block].params.len(),
-                        to.args.len()
+                        to.arguments.len()
                     );
-                    self.error(&line(), message);
+                    self.add_error(&line(), message);
                 }
             }
-            if let Terminator::Exit(to) = data.term {
+            if let Terminator::Exit(to) = data.terminator {
                 if self.stage == Stage::Imported {
-                    self.error(&line(), "exits come only with `barriers`");
+                    self.add_error(&line(), "exits come only with `barriers`");
                 } else if !code.kernel.regions.is_valid(to) {
-                    self.error(&line(), format!("{to} does not exist"));
+                    self.add_error(&line(), format!("{to} does not exist"));
                 }
             }
         }
     }
 
-    fn definition(&mut self, f: &Function, line: impl FnOnce() -> String, value: Value, def: ValueDef) {
+    fn check_definition(&mut self, f: &Function, line: impl FnOnce() -> String, value: Value, def: ValueDef) {
         let message = match f.values.get(value) {
             None => format!("{value} does not exist"),
-            Some(data) if data.def != def => format!("{value} is defined elsewhere"),
+            Some(data) if data.definition != def => format!("{value} is defined elsewhere"),
             Some(data) if matches!(data.ty, Type::Int(w) if !(1..=128).contains(&w)) => {
                 format!("{value} has no possible type")
             }
             Some(_) => return,
         };
-        self.error(&line(), message);
+        self.add_error(&line(), message);
     }
 
     /// What an instruction names beside values exists and may stand there at this stage.
-    fn references(&mut self, code: &Code<'_>, inst: Inst) {
-        let missing = match code.f.insts[inst].data {
+    fn check_references(&mut self, code: &Code<'_>, inst: Inst) {
+        let missing = match code.function.insts[inst].data {
             InstData::SlotAddr { slot } if !code.kernel.slots.is_valid(slot) => slot.to_string(),
             InstData::LocalAddr { local } if !code.kernel.locals.is_valid(local) => local.to_string(),
             InstData::GlobalAddr { global } if !self.module.globals.is_valid(global) => global.to_string(),
             InstData::Printf { format, .. } if !self.module.formats.is_valid(format) => format.to_string(),
-            InstData::LiveLoad { live } | InstData::LiveStore { live, .. } => {
+            InstData::LiveLoad { live_slot: live } | InstData::LiveStore { live_slot: live, .. } => {
                 if self.stage == Stage::Imported {
-                    let line = inst_text(code.f, inst);
-                    return self.error(&line, "live slots come only with `barriers`");
+                    let line = inst_text(code.function, inst);
+                    return self.add_error(&line, "live slots come only with `barriers`");
                 }
                 if code.kernel.live.is_valid(live) {
                     return;
@@ -345,21 +345,21 @@ impl Verifier<'_> {
             InstData::Any { .. } | InstData::LaneOf { .. } | InstData::Put { .. }
                 if !matches!(self.stage, Stage::Versioned | Stage::Linearized) =>
             {
-                let line = inst_text(code.f, inst);
-                return self.error(&line, "lanes are asked only after `normalize`");
+                let line = inst_text(code.function, inst);
+                return self.add_error(&line, "lanes are asked only after `normalize`");
             }
             InstData::Barrier | InstData::Collective { .. } if self.stage != Stage::Imported => {
-                let line = inst_text(code.f, inst);
-                return self.error(&line, "a barrier is left after `barriers`");
+                let line = inst_text(code.function, inst);
+                return self.add_error(&line, "a barrier is left after `barriers`");
             }
             _ => return,
         };
-        self.error(&inst_text(code.f, inst), format!("{missing} does not exist"));
+        self.add_error(&inst_text(code.function, inst), format!("{missing} does not exist"));
     }
 
-    fn dominance(&mut self, region: Region, f: &Function) {
-        let cfg = cfg(f);
-        let tree = dominators(&cfg);
+    fn check_dominance(&mut self, region: Region, f: &Function) {
+        let cfg = build_cfg(f);
+        let tree = compute_dominators(&cfg);
         // Where in its block each instruction stands, from 1; 0 for those no block holds.
         let mut order: SecondaryMap<Inst, u32> = SecondaryMap::new();
         let mut home: SecondaryMap<Inst, Option<Block>> = SecondaryMap::new();
@@ -369,7 +369,7 @@ impl Verifier<'_> {
                 home[inst] = Some(block);
             }
         }
-        let available = |value: Value, block: Block, position: u32| match f.values[value].def {
+        let available = |value: Value, block: Block, position: u32| match f.values[value].definition {
             ValueDef::Const(_) => true,
             ValueDef::Param(def, _) => tree.dominates(def, block),
             ValueDef::Result(inst, _) => match home[inst] {
@@ -381,24 +381,24 @@ impl Verifier<'_> {
         for &block in &f.layout {
             self.place = format!("{region}, {block}");
             if !cfg.is_reachable(block) {
-                self.error(&block_text(f, block), "no path leads to this block");
+                self.add_error(&block_text(f, block), "no path leads to this block");
                 continue;
             }
             if let Some(mask) = f.masks[block].expand()
                 && !available(mask, block, 0)
             {
-                self.error(&block_text(f, block), format!("{mask} is not defined on every path to here"));
+                self.add_error(&block_text(f, block), format!("{mask} is not defined on every path to here"));
             }
             for &inst in &f.blocks[block].insts {
                 f.insts[inst].data.for_each_arg(|v| {
                     if !available(v, block, order[inst]) {
-                        self.error(&inst_text(f, inst), format!("{v} is not defined on every path to here"));
+                        self.add_error(&inst_text(f, inst), format!("{v} is not defined on every path to here"));
                     }
                 });
             }
-            f.blocks[block].term.for_each_arg(|v| {
+            f.blocks[block].terminator.for_each_arg(|v| {
                 if !available(v, block, u32::MAX) {
-                    self.error(&term_text(f, block), format!("{v} is not defined on every path to here"));
+                    self.add_error(&term_text(f, block), format!("{v} is not defined on every path to here"));
                 }
             });
         }
@@ -414,13 +414,18 @@ mod tests {
     fn kernel(build: impl FnOnce(&mut Function)) -> Vec<String> {
         let mut module = parse_module("kernel \"k\" { region r0 { b0: return } }").unwrap();
         build(module.kernels[0].body_mut());
-        let errors = verify(&module, Stage::Imported).err().unwrap_or_default();
+        let errors = verify_module(&module, Stage::Imported).err().unwrap_or_default();
         errors.into_iter().map(|e| e.message).collect()
     }
 
     fn add() -> InstData {
         let args = [Value::from_u32(90); 2];
-        InstData::Binary { op: BinaryOp::Add, flags: IntFlags::default(), fmf: FastMath::default(), args }
+        InstData::Binary {
+            opcode: BinaryOp::Add,
+            flags: IntFlags::default(),
+            fast_math: FastMath::default(),
+            arguments: args,
+        }
     }
 
     #[test]
@@ -431,19 +436,19 @@ mod tests {
         assert_eq!(kernel(|f| f.blocks[entry].insts.push(Inst::from_u32(4))), ["i4 does not exist"]);
         assert_eq!(kernel(|f| f.blocks[entry].params.push(Value::from_u32(4))), ["v4 does not exist"]);
         let missing = kernel(|f| {
-            f.append(entry, add(), &[Type::I32], SourceLoc::default());
+            f.append_inst(entry, add(), &[Type::I32], SourceLoc::default());
         });
         assert_eq!(missing, ["v90 does not exist"; 2]);
         let off_layout = kernel(|f| {
             let block = f.add_block();
             f.layout.pop();
-            f.blocks[entry].term = Terminator::Jump(BlockCall { block, args: vec![] });
+            f.blocks[entry].terminator = Terminator::Jump(BlockCall { block, arguments: vec![] });
         });
         assert_eq!(off_layout, ["b1 is not in the layout"]);
         let selector = kernel(|f| {
-            let to = BlockCall { block: f.add_block(), args: vec![] };
+            let to = BlockCall { block: f.add_block(), arguments: vec![] };
             let cond = Value::from_u32(50);
-            f.blocks[entry].term = Terminator::Branch { cond, then_to: to.clone(), else_to: to };
+            f.blocks[entry].terminator = Terminator::Branch { condition: cond, then_to: to.clone(), else_to: to };
         });
         assert_eq!(selector, ["v50 does not exist"]);
     }
@@ -453,7 +458,7 @@ mod tests {
         let entry = Block::from_u32(0);
         let twice = kernel(|f| {
             let one = f.constant(Type::I32, 1);
-            let inst = f.append(entry, add(), &[Type::I32], SourceLoc::default());
+            let inst = f.append_inst(entry, add(), &[Type::I32], SourceLoc::default());
             f.insts[inst].data.map_args(|_| one);
             f.blocks[entry].insts.push(inst);
         });
@@ -465,11 +470,11 @@ mod tests {
         assert_eq!(elsewhere, ["v0 is defined elsewhere"]);
         let dropped = kernel(|f| {
             let one = f.constant(Type::I32, 1);
-            let gone = f.append(entry, add(), &[Type::I32], SourceLoc::default());
+            let gone = f.append_inst(entry, add(), &[Type::I32], SourceLoc::default());
             f.insts[gone].data.map_args(|_| one);
             f.blocks[entry].insts.clear();
-            let user = f.append(entry, add(), &[Type::I32], SourceLoc::default());
-            let gone = f.result(gone);
+            let user = f.append_inst(entry, add(), &[Type::I32], SourceLoc::default());
+            let gone = f.single_result(gone);
             f.insts[user].data.map_args(|_| gone);
         });
         assert_eq!(dropped, ["v1 is not defined on every path to here"; 2]);
@@ -479,13 +484,18 @@ mod tests {
     fn types_and_cases_are_in_range() {
         let entry = Block::from_u32(0);
         let typeless = kernel(|f| {
-            f.append(entry, InstData::Query { query: Query::GlobalId, dim: 0 }, &[Type::Int(0)], SourceLoc::default());
+            f.append_inst(
+                entry,
+                InstData::Query { query: Query::GlobalId, dimension: 0 },
+                &[Type::Int(0)],
+                SourceLoc::default(),
+            );
         });
         assert_eq!(typeless, ["v0 has no possible type"]);
         let case = kernel(|f| {
             let value = f.constant(Type::I8, 1);
-            let to = BlockCall { block: f.add_block(), args: vec![] };
-            f.blocks[entry].term = Terminator::Switch { value, cases: vec![(256, to.clone())], default: to };
+            let to = BlockCall { block: f.add_block(), arguments: vec![] };
+            f.blocks[entry].terminator = Terminator::Switch { value, cases: vec![(256, to.clone())], default: to };
         });
         assert_eq!(case, ["case 0x100 is no i8"]);
     }
@@ -495,9 +505,9 @@ mod tests {
         let mut module = parse_module("kernel \"k\" { region r0 { b0: return } }").unwrap();
         let f = module.kernels[0].body_mut();
         let one = f.constant(Type::I32, 1);
-        let inst = f.append(f.entry(), add(), &[Type::I64], SourceLoc { line: 3, column: 4 });
+        let inst = f.append_inst(f.entry_block(), add(), &[Type::I64], SourceLoc { line: 3, column: 4 });
         f.insts[inst].data.map_args(|_| one);
-        let errors = verify(&module, Stage::Imported).unwrap_err();
+        let errors = verify_module(&module, Stage::Imported).unwrap_err();
         let expected = "kernel \"k\", r0, b0: the operand must be i64, not i32\n  v1: i64 = add 1:i32, 1:i32 @3:4";
         assert_eq!(errors[0].to_string(), expected);
     }

@@ -2,7 +2,7 @@
 
 use lockstep_ir::ir::parse_module;
 use lockstep_ir::testing::Random;
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::verify::{Stage, verify_module};
 use std::path::{Path, PathBuf};
 
 fn texts(dir: &Path, out: &mut Vec<(PathBuf, String)>) {
@@ -79,7 +79,7 @@ fn mutated_texts_never_panic() {
             let again = again.unwrap_or_else(|e| panic!("{}: {e}\n{printed}", path.display()));
             assert_eq!(again.to_string(), printed, "{}", path.display());
             for stage in [Stage::Imported, Stage::Regions] {
-                verified += usize::from(verify(&module, stage).is_ok());
+                verified += usize::from(verify_module(&module, stage).is_ok());
             }
         }
     }

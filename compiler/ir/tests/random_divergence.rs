@@ -1,17 +1,17 @@
 //! What the divergence analysis says of random kernels holds when the interpreter runs them; and normal
 //! form keeps their meaning.
 
-use lockstep_ir::analysis::cfg::cfg;
-use lockstep_ir::analysis::divergence::{Divergence, Facts, divergence};
-use lockstep_ir::analysis::dominators::dominators;
-use lockstep_ir::analysis::loops::{Loop, Loops, loops};
+use lockstep_ir::analysis::cfg::build_cfg;
+use lockstep_ir::analysis::divergence::{Divergence, Facts, analyze_divergence};
+use lockstep_ir::analysis::dominators::compute_dominators;
+use lockstep_ir::analysis::loops::{Loop, Loops, find_loops};
 use lockstep_ir::analysis::shape::Shape;
-use lockstep_ir::interp::{Memory, Observer, run, run_observed};
+use lockstep_ir::interp::{Memory, Observer, run_kernel, run_observed};
 use lockstep_ir::ir::*;
 use lockstep_ir::testing::{self, Generated, random_kernel};
-use lockstep_ir::transform::barriers::barriers;
-use lockstep_ir::transform::normalize::normalize;
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::transform::barriers::cut_at_barriers;
+use lockstep_ir::transform::normalize::normalize_function;
+use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::types::{Space, Type};
 use std::collections::HashMap;
@@ -50,7 +50,7 @@ impl Check<'_> {
         let Shape::Strided { stride, align } = shape else { return };
         // Each work-item has its own copy of a private object: only offsets compare.
         let private = matches!(f.ty(v), Type::Ptr(Space::Private | Space::Generic));
-        let mask = if private { u128::from(u32::MAX) } else { f.ty(v).mask() };
+        let mask = if private { u128::from(u32::MAX) } else { f.ty(v).value_mask() };
         let zero =
             |(lane, bits): (u64, u128)| bits.wrapping_sub((i128::from(stride) * i128::from(lane)) as u128) & mask;
         let aligned = private || zero(this).is_multiple_of(u128::from(align));
@@ -62,24 +62,24 @@ impl Check<'_> {
 }
 
 impl Observer for Check<'_> {
-    fn block(&mut self, group: [u64; 3], local: [u64; 3], region: Region, block: Block, values: &[u128]) {
+    fn after_block(&mut self, group: [u64; 3], local: [u64; 3], region: Region, block: Block, values: &[u128]) {
         let kernel = self.kernel;
         let f = &kernel.regions[region];
         let (found, forest) = &self.found[region.as_u32() as usize];
         let (found, forest) = (found.clone(), forest.clone());
         let mut way = self.ways.remove(&(group, local)).unwrap_or_default();
         let lane = local[0] % self.width;
-        if block == f.entry() {
+        if block == f.entry_block() {
             way.visits += 1;
             way.at = None;
             way.iterations.clear();
         }
         let gang = (group, [local[0] / self.width, local[1], local[2]], way.visits);
-        if block == f.entry() {
+        if block == f.entry_block() {
             self.lanes.entry(gang).or_insert((0, region)).0 += 1;
         }
         let around = |block: Block| {
-            let mut loops: Vec<Loop> = forest.around(block).collect();
+            let mut loops: Vec<Loop> = forest.loops_around(block).collect();
             loops.reverse();
             loops
         };
@@ -108,7 +108,7 @@ impl Observer for Check<'_> {
         let data = &f.blocks[block];
         let mut defined = data.params.clone();
         data.insts.iter().for_each(|&inst| defined.extend(&f.insts[inst].results));
-        let selector = data.term.selector();
+        let selector = data.terminator.selector();
         let mut here: Vec<u128> = defined.iter().map(|v| values[v.as_u32() as usize]).collect();
         here.extend(selector.map(|v| values[v.as_u32() as usize]));
         let (first, others, count) = self.instances.entry(instance).or_insert((lane, here.clone(), 0));
@@ -126,9 +126,9 @@ impl Observer for Check<'_> {
 /// The kernel of a seed, cut and in normal form.
 fn normal(g: &Generated, seed: u64) -> Module {
     let mut module = g.module.clone();
-    barriers(&mut module.kernels[0]);
-    module.kernels[0].regions.values_mut().for_each(normalize);
-    if let Err(errors) = verify(&module, Stage::Normalized) {
+    cut_at_barriers(&mut module.kernels[0]);
+    module.kernels[0].regions.values_mut().for_each(normalize_function);
+    if let Err(errors) = verify_module(&module, Stage::Normalized) {
         panic!("seed {seed}: {}\nfrom\n{}\nto\n{module}", errors[0], g.module);
     }
     module
@@ -148,9 +148,9 @@ fn check(g: &Generated, module: &Module, width: u32, seed: u64) -> u64 {
     facts.max_global_id = last(0).max(last(1)).max(last(2));
     let facts = facts.of_kernel(kernel);
     let found = kernel.regions.values().map(|f| {
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
-        (divergence(f, &facts, &graph, &forest), forest)
+        let graph = build_cfg(f);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
+        (analyze_divergence(f, &facts, &graph, &forest), forest)
     });
     let mut check = Check {
         kernel,
@@ -192,7 +192,7 @@ fn check_all(seeds: std::ops::Range<u64>, shape: testing::Shape) {
         let module = normal(&g, seed);
         let result = |module: &Module| {
             let mut memory = Memory::new(g.buffers.clone());
-            run(module, "random", &g.range, &g.args, &mut memory).unwrap();
+            run_kernel(module, "random", &g.range, &g.args, &mut memory).unwrap();
             memory.buffers
         };
         assert!(result(&module) == result(&g.module), "seed {seed}: other results\nfrom\n{}\nto\n{module}", g.module);

@@ -1,9 +1,9 @@
 //! Regions copy at most a constant times the kernel, however many barriers stand under conditions.
 
 use lockstep_ir::ir::{Kernel, Module, parse_module};
-use lockstep_ir::transform::barriers::barriers;
+use lockstep_ir::transform::barriers::cut_at_barriers;
 use lockstep_ir::transform::shared_live::shared_live;
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::compile_options::Bounds;
 use std::fmt::Write;
 
@@ -116,9 +116,9 @@ fn sizes(count: usize, around: Around) -> (usize, usize) {
     let text = kernel_text(count, around);
     let module = parse_module(&text).unwrap_or_else(|error| panic!("{around:?}: {error}\n{text}"));
     let mut cut = module.clone();
-    barriers(&mut cut.kernels[0]);
+    cut_at_barriers(&mut cut.kernels[0]);
     shared_live(&Module::default(), &mut cut.kernels[0]);
-    verify(&cut, Stage::Regions).unwrap_or_else(|errors| panic!("{around:?}: {}", errors[0]));
+    verify_module(&cut, Stage::Regions).unwrap_or_else(|errors| panic!("{around:?}: {}", errors[0]));
     (size(&module.kernels[0]), size(&cut.kernels[0]))
 }
 
@@ -141,6 +141,6 @@ fn regions_copy_a_constant_times_the_kernel() {
 fn short_kernels_have_a_region_for_each_barrier() {
     let text = kernel_text(8, Around::Nothing);
     let mut kernel = parse_module(&text).unwrap_or_else(|error| panic!("{error}")).kernels.swap_remove(0);
-    barriers(&mut kernel);
+    cut_at_barriers(&mut kernel);
     assert_eq!(kernel.regions.len(), 17);
 }

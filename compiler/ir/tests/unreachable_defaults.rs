@@ -4,7 +4,7 @@ use lockstep_ir::ir::parse_module;
 use lockstep_ir::report::Notes;
 use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::plan_gangs;
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::launch_facts::LaunchFacts;
 use std::fmt::Write;
@@ -65,7 +65,7 @@ fn widened_size(count: usize, unreachable_default: bool) -> usize {
     assert!(widened.is_ok(), "{:?}", widened.err());
     let size = kernel.regions.values().flat_map(|body| body.layout.iter().map(|&b| body.blocks[b].insts.len())).sum();
     module.kernels.push(kernel);
-    verify(&module, Stage::Linearized).unwrap_or_else(|errors| panic!("{}", errors[0]));
+    verify_module(&module, Stage::Linearized).unwrap_or_else(|errors| panic!("{}", errors[0]));
     size
 }
 

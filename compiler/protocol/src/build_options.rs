@@ -167,10 +167,10 @@ pub struct BuildOptions {
 impl BuildOptions {
     /// Reads an option string as the entry point `stage` must.
     pub fn parse(text: &str, stage: Stage) -> Result<Self, OptionError> {
-        let words = split(text, stage)?;
+        let words = split_words(text, stage)?;
         let options = Self { text: text.to_owned(), stage, ..Self::default() };
         let mut parser = Parser { stage, words: words.into_iter(), options };
-        parser.run()?;
+        parser.parse_all()?;
         let options = parser.options;
         if options.enable_link_options && !options.create_library {
             // 5.8.7.1: "-enable-link-options must be specified with -create-library".
@@ -186,7 +186,7 @@ impl BuildOptions {
 
     /// The options that still count when the program runs, as text for [`BuildOptions::adopt_running`]. The options of a
     /// linked program are not those of any one option string.
-    pub fn running(&self) -> String {
+    pub fn running_options(&self) -> String {
         let mut words = vec![format!("-cl-std={}", self.language_version().clang_name())];
         let switches = [
             (self.opt_disable, "-cl-opt-disable"),
@@ -198,7 +198,7 @@ impl BuildOptions {
         words.join(" ")
     }
 
-    /// Takes over what [`BuildOptions::running`] wrote.
+    /// Takes over what [`BuildOptions::running_options`] wrote.
     pub(super) fn adopt_running(&mut self, text: &str) -> Result<(), OptionError> {
         let running = Self::parse(text, Stage::Build)?;
         self.version = running.version;
@@ -226,7 +226,7 @@ struct Stored {
 
 impl From<BuildOptions> for Stored {
     fn from(options: BuildOptions) -> Stored {
-        Stored { running: options.running(), stage: options.stage, text: options.text }
+        Stored { running: options.running_options(), stage: options.stage, text: options.text }
     }
 }
 
@@ -287,7 +287,7 @@ struct Parser {
 }
 
 impl Parser {
-    fn run(&mut self) -> Result<(), OptionError> {
+    fn parse_all(&mut self) -> Result<(), OptionError> {
         while let Some(word) = self.words.next() {
             let known = self.linker_option(&word) || (self.stage != Stage::Link && self.compiler_option(&word)?);
             if !known && !is_tolerated(&word) {
@@ -297,7 +297,7 @@ impl Parser {
         Ok(())
     }
 
-    fn error(&self, option: &str, problem: &str) -> OptionError {
+    fn error_for(&self, option: &str, problem: &str) -> OptionError {
         OptionError::invalid(self.stage, option, problem)
     }
 
@@ -348,12 +348,12 @@ impl Parser {
                 None => return Ok(false),
             };
             let parsed = LanguageVersion::parse(&version)
-                .ok_or_else(|| self.error(&format!("-cl-std={version}"), &versions_unknown()))?;
+                .ok_or_else(|| self.error_for(&format!("-cl-std={version}"), &versions_unknown()))?;
             self.options.version = Some(parsed);
         } else if let Some(version) = word.strip_prefix("-spir-std=") {
             // clang reads every SPIR version, so the number only has to be one.
             if !matches!(version, "1.2" | "2.0") {
-                return Err(self.error(word, "names no version of SPIR that is offered: 1.2, 2.0"));
+                return Err(self.error_for(word, "names no version of SPIR that is offered: 1.2, 2.0"));
             }
         } else if let Some(value) = word.strip_prefix("-D") {
             let definition = self.value_or_next(value, "-D", "needs the name of a macro")?;
@@ -376,7 +376,7 @@ impl Parser {
                 "spir" => InputLanguage::Spir,
                 _ => {
                     return Err(
-                        self.error(&format!("-x {language}"), "names no language that is offered: cl, clc++, spir")
+                        self.error_for(&format!("-x {language}"), "names no language that is offered: cl, clc++, spir")
                     );
                 }
             };
@@ -396,13 +396,13 @@ impl Parser {
     fn next_word(&mut self, option: &str, problem: &str) -> Result<String, OptionError> {
         match self.words.next() {
             Some(word) if !word.is_empty() => Ok(word),
-            _ => Err(self.error(option, problem)),
+            _ => Err(self.error_for(option, problem)),
         }
     }
 }
 
 /// Splits at white space. Quotes group; a backslash takes the meaning from a quote, a backslash or a space.
-fn split(text: &str, stage: Stage) -> Result<Vec<String>, OptionError> {
+fn split_words(text: &str, stage: Stage) -> Result<Vec<String>, OptionError> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote: Option<char> = None;

@@ -81,7 +81,7 @@ impl Gangs {
     }
 
     /// What the switch of a pass is set to.
-    pub const fn pass(&self, switch: PassSwitch) -> Versions {
+    pub const fn pass_versions(&self, switch: PassSwitch) -> Versions {
         self.passes.get(switch)
     }
 

@@ -42,7 +42,7 @@ pub enum Object {
 
 impl Object {
     /// The word at this offset, in bytes, of what kernels get of it, if it is known.
-    pub fn word(self, offset: u32) -> Option<u32> {
+    pub fn known_word(self, offset: u32) -> Option<u32> {
         match self {
             Object::Any => None,
             Object::Image(format) => format.record_word(offset as usize),
@@ -52,7 +52,7 @@ impl Object {
 }
 
 /// The parameters that [`LaunchFacts::objects`] tells of, in its order.
-pub fn objects(params: &[Param]) -> impl Iterator<Item = usize> {
+pub fn object_params(params: &[Param]) -> impl Iterator<Item = usize> {
     let is_object = |param: &Param| matches!(param.kind, ParamKind::Image | ParamKind::Sampler);
     params.iter().enumerate().filter(move |(_, param)| is_object(param)).map(|(index, _)| index).take(OBJECTS)
 }

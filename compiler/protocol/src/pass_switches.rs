@@ -93,7 +93,7 @@ impl PassVersions {
 
 fn unknown_pass(name: &str) -> String {
     let names = || PassSwitch::ALL.iter().map(|switch| switch.name());
-    match crate::option_error::closest(name, names().chain(["all"])) {
+    match crate::option_error::closest_name(name, names().chain(["all"])) {
         Some(known) => format!("no pass is called '{name}' (did you mean '{known}'?)"),
         None => format!("no pass is called '{name}' (there are {})", names().collect::<Vec<_>>().join(", ")),
     }

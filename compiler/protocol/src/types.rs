@@ -28,7 +28,7 @@ impl Space {
     }
 
     /// SPIR's number of this space.
-    pub fn number(self) -> u32 {
+    pub fn spir_number(self) -> u32 {
         self as u32
     }
 
@@ -102,7 +102,7 @@ impl Type {
     }
 
     /// The bits of a constant of this type that carry its value.
-    pub fn mask(self) -> u128 {
+    pub fn value_mask(self) -> u128 {
         u128::MAX >> (128 - self.bits())
     }
 }

@@ -31,7 +31,7 @@ const APART: [Part; 5] = [
 
 /// LLVM's alias scopes for the parts of memory.
 pub struct Scopes<'ctx> {
-    ctx: &'ctx Context,
+    context: &'ctx Context,
     scopes: Vec<MetadataValue<'ctx>>,
     /// The arguments that are apart from others.
     apart: Vec<Apart>,
@@ -61,7 +61,7 @@ impl<'ctx> Scopes<'ctx> {
             ctx.metadata_node(&[name.into(), promises.into()])
         };
         Scopes {
-            ctx,
+            context: ctx,
             scopes: APART.map(scope).to_vec(),
             arguments: (0..apart.len()).map(argument).collect(),
             apart,
@@ -87,7 +87,7 @@ impl<'ctx> Scopes<'ctx> {
     }
 
     /// Marks an instruction that touches these parts and no others.
-    pub fn mark(&self, inst: InstructionValue<'ctx>, parts: &[Part]) {
+    pub fn mark_parts(&self, inst: InstructionValue<'ctx>, parts: &[Part]) {
         let touched = |part: Part| {
             let generic = parts.contains(&Part::Space(Space::Generic));
             let in_generic = [Space::Private, Space::Global, Space::Local].map(Part::Space).contains(&part);
@@ -102,7 +102,7 @@ impl<'ctx> Scopes<'ctx> {
                     scopes.push(scope.into());
                 }
             }
-            self.ctx.metadata_node(&scopes)
+            self.context.metadata_node(&scopes)
         };
         // Refused only for what is no node.
         let _ = inst.set_metadata(list(true), self.scope_kind);

@@ -1,7 +1,7 @@
 //! Arithmetic: what computes a value from values alone: scalars from scalars, or vectors from vectors
 //! lane by lane.
 
-use super::emit::{Emit, Emitted};
+use super::emit::{Emitted, Emitter};
 use super::estimates::Estimate;
 use inkwell::types::{IntType, VectorType};
 use inkwell::values::{AsValueRef, BasicValue, BasicValueEnum, InstructionOpcode as Op, IntValue, VectorValue};
@@ -10,13 +10,13 @@ use lockstep_ir::ir::{BinaryOp, FastMath, FloatCc, IntCc, IntFlags, TernaryOp, U
 use lockstep_protocol::types::Type;
 
 /// The smallest signed number.
-fn lowest(ty: IntType<'_>) -> IntValue<'_> {
+fn lowest_signed(ty: IntType<'_>) -> IntValue<'_> {
     let top = ty.get_bit_width() - 1;
     let words = [if top < 64 { 1 << top } else { 0 }, if top < 64 { 0 } else { 1 << (top - 64) }];
     ty.const_int_arbitrary_precision(&words)
 }
 
-impl<'ctx> Emit<'ctx, '_> {
+impl<'ctx> Emitter<'ctx, '_> {
     /// An operation of one operand; `SpaceOf` is memory's.
     pub fn unary(
         &self,
@@ -29,11 +29,11 @@ impl<'ctx> Emit<'ctx, '_> {
         let b = &self.builder;
         let ty = self.ty_like(to, arg);
         let cast = |op| b.build_cast(op, arg, ty, "");
-        let call = |name| self.intrinsic(name, &[ty], &[arg]);
-        let to_int = |name| self.intrinsic(name, &[ty, arg.get_type()], &[arg]);
+        let call = |name| self.call_intrinsic(name, &[ty], &[arg]);
+        let to_int = |name| self.call_intrinsic(name, &[ty, arg.get_type()], &[arg]);
         let count = |name| {
-            let zero_is_fine = self.ctx.bool_type().const_zero().into();
-            self.intrinsic(name, &[ty], &[arg, zero_is_fine])
+            let zero_is_fine = self.context.bool_type().const_zero().into();
+            self.call_intrinsic(name, &[ty], &[arg, zero_is_fine])
         };
         let value = match op {
             // SAFETY: the builder has a position, and the result is a value of the operand's type.
@@ -77,7 +77,7 @@ impl<'ctx> Emit<'ctx, '_> {
             UnaryOp::Fabs => call("llvm.fabs")?,
             UnaryOp::Sqrt => call("llvm.sqrt")?,
             UnaryOp::Rsqrt => {
-                let root = self.fast(call("llvm.sqrt")?, fmf);
+                let root = self.put_fast_math(call("llvm.sqrt")?, fmf);
                 let one = self.constant(Type::F32, 1_f32.to_bits().into());
                 let one = match arg {
                     BasicValueEnum::VectorValue(arg) => self.splat(one, arg.get_type().get_size())?.into(),
@@ -89,8 +89,8 @@ impl<'ctx> Emit<'ctx, '_> {
             UnaryOp::RsqrtEstimate if to == Type::F64 => return self.estimate(Estimate::RsqrtOfDouble, arg),
             UnaryOp::RsqrtEstimate => return self.estimate(Estimate::Rsqrt, arg),
             UnaryOp::RsqrtNative => return self.native_rsqrt(arg),
-            UnaryOp::Logb => return self.logb(arg),
-            UnaryOp::Significand => return self.significand(arg),
+            UnaryOp::Logb => return self.emit_logb(arg),
+            UnaryOp::Significand => return self.emit_significand(arg),
             UnaryOp::Floor => call("llvm.floor")?,
             UnaryOp::Ceil => call("llvm.ceil")?,
             UnaryOp::Ftrunc => call("llvm.trunc")?,
@@ -108,7 +108,7 @@ impl<'ctx> Emit<'ctx, '_> {
             | UnaryOp::SpaceCast
             | UnaryOp::SpaceOf => return Ok(arg),
         };
-        Ok(self.fast(value, fmf))
+        Ok(self.put_fast_math(value, fmf))
     }
 
     /// An operation of two operands.
@@ -121,11 +121,11 @@ impl<'ctx> Emit<'ctx, '_> {
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let fmf = if op == BinaryOp::Fdiv { fmf.with_exact_reciprocals() } else { fmf };
         let plain = |op| self.builder.build_binop(op, x, y, "");
-        let call = |name| self.intrinsic(name, &[x.get_type()], &[x, y]);
+        let call = |name| self.call_intrinsic(name, &[x.get_type()], &[x, y]);
         let divide = |op, signed| {
             let y = match (x, y) {
-                (BasicValueEnum::VectorValue(x), BasicValueEnum::VectorValue(y)) => self.divisors(signed, x, y)?,
-                (x, y) => self.divisor(signed, x.into_int_value(), y.into_int_value())?.into(),
+                (BasicValueEnum::VectorValue(x), BasicValueEnum::VectorValue(y)) => self.safe_divisors(signed, x, y)?,
+                (x, y) => self.safe_divisor(signed, x.into_int_value(), y.into_int_value())?.into(),
             };
             self.builder.build_binop(op, x, y, "")
         };
@@ -156,7 +156,7 @@ impl<'ctx> Emit<'ctx, '_> {
             BinaryOp::Fmul => plain(Op::FMul)?,
             BinaryOp::Fdiv => plain(Op::FDiv)?,
             BinaryOp::QuotientEstimate => return self.quotient_estimate(x, y),
-            BinaryOp::Powered => return self.powered(x, y),
+            BinaryOp::Powered => return self.emit_powered(x, y),
             BinaryOp::Frem => plain(Op::FRem)?,
             BinaryOp::Fmin => call("llvm.minnum")?,
             BinaryOp::Fmax => call("llvm.maxnum")?,
@@ -164,12 +164,12 @@ impl<'ctx> Emit<'ctx, '_> {
         };
         let can_wrap = matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Shl);
         let flags = if can_wrap { flags } else { IntFlags::default() };
-        Ok(self.fast(self.wrap(value, flags), fmf))
+        Ok(self.put_fast_math(self.put_wrap_flags(value, flags), fmf))
     }
 
     /// A divisor with which the machine's division does not trap: OpenCL leaves the quotient by 0 and
     /// of MIN / -1 open, but rules out an exception.
-    fn divisor(&self, signed: bool, x: IntValue<'ctx>, y: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
+    fn safe_divisor(&self, signed: bool, x: IntValue<'ctx>, y: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
         let b = &self.builder;
         let ty = y.get_type();
         let (zero, one, all_ones) = (ty.const_zero(), ty.const_int(1, false), ty.const_all_ones());
@@ -178,7 +178,7 @@ impl<'ctx> Emit<'ctx, '_> {
         }
         let mut bad = b.build_int_compare(IntPredicate::EQ, y, zero, "")?;
         if signed {
-            let smallest = b.build_int_compare(IntPredicate::EQ, x, lowest(ty), "")?;
+            let smallest = b.build_int_compare(IntPredicate::EQ, x, lowest_signed(ty), "")?;
             let minus_one = b.build_int_compare(IntPredicate::EQ, y, all_ones, "")?;
             let overflow = b.build_and(smallest, minus_one, "")?;
             bad = b.build_or(bad, overflow, "")?;
@@ -186,15 +186,15 @@ impl<'ctx> Emit<'ctx, '_> {
         Ok(b.build_select(bad, one, y, "")?.into_int_value())
     }
 
-    /// As [`Emit::divisor`], lane by lane.
-    fn divisors(&self, signed: bool, x: VectorValue<'ctx>, y: VectorValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+    /// As [`Emit::safe_divisor`], lane by lane.
+    fn safe_divisors(&self, signed: bool, x: VectorValue<'ctx>, y: VectorValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         let b = &self.builder;
         let ty = y.get_type();
         let element = ty.get_element_type().into_int_type();
         let all = |value: IntValue<'ctx>| VectorType::const_vector(&vec![value; ty.get_size() as usize]);
         let mut bad = b.build_int_compare(IntPredicate::EQ, y, ty.const_zero(), "")?;
         if signed {
-            let smallest = b.build_int_compare(IntPredicate::EQ, x, all(lowest(element)), "")?;
+            let smallest = b.build_int_compare(IntPredicate::EQ, x, all(lowest_signed(element)), "")?;
             let minus_one = b.build_int_compare(IntPredicate::EQ, y, all(element.const_all_ones()), "")?;
             let overflow = b.build_and(smallest, minus_one, "")?;
             bad = b.build_or(bad, overflow, "")?;
@@ -211,7 +211,7 @@ impl<'ctx> Emit<'ctx, '_> {
         [x, y, z]: [BasicValueEnum<'ctx>; 3],
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let b = &self.builder;
-        let call = |name| self.intrinsic(name, &[z.get_type()], &[x, y, z]);
+        let call = |name| self.call_intrinsic(name, &[z.get_type()], &[x, y, z]);
         let value = match op {
             TernaryOp::Select => match x {
                 BasicValueEnum::VectorValue(x) => b.build_select(x, y, z, "")?,
@@ -222,11 +222,11 @@ impl<'ctx> Emit<'ctx, '_> {
             }
             TernaryOp::FmulAdd if ty == Type::F16 && !self.target.halves => {
                 let product = b.build_binop(Op::FMul, x, y, "")?;
-                b.build_binop(Op::FAdd, self.fast(product, fmf), z, "")?
+                b.build_binop(Op::FAdd, self.put_fast_math(product, fmf), z, "")?
             }
             TernaryOp::Fma => call("llvm.fma")?,
             TernaryOp::FmulAdd => call("llvm.fmuladd")?,
-            TernaryOp::Scaled => return self.scaled(ty, [x, y, z]),
+            TernaryOp::Scaled => return self.emit_scaled(ty, [x, y, z]),
             TernaryOp::Fshl | TernaryOp::Fshr if x != y && x.is_vector_value() => {
                 return self.funnel_shift(op == TernaryOp::Fshl, ty, [x, y, z]);
             }
@@ -234,7 +234,7 @@ impl<'ctx> Emit<'ctx, '_> {
             TernaryOp::Fshr => call("llvm.fshr")?,
         };
         let flags = if ty.is_float() { fmf } else { FastMath(0) };
-        Ok(self.fast(value, flags))
+        Ok(self.put_fast_math(value, flags))
     }
 
     /// The upper or lower half of two vectors' lanes side by side, shifted by amounts modulo their width. LLVM 22 makes
@@ -292,10 +292,10 @@ impl<'ctx> Emit<'ctx, '_> {
             *wide = self.builder.build_cast(Op::FPExt, arg, double, "")?;
         }
         let product = self.builder.build_binop(Op::FMul, wide[0], wide[1], "")?;
-        let product = self.fast(product, fmf);
+        let product = self.put_fast_math(product, fmf);
         let sum = self.builder.build_binop(Op::FAdd, product, wide[2], "")?;
         let half = self.ty_like(Type::F16, args[0]);
-        self.builder.build_cast(Op::FPTrunc, self.fast(sum, fmf), half, "")
+        self.builder.build_cast(Op::FPTrunc, self.put_fast_math(sum, fmf), half, "")
     }
 
     /// An integer or pointer comparison.
@@ -350,6 +350,6 @@ impl<'ctx> Emit<'ctx, '_> {
                 self.builder.build_float_compare(predicate, x, y, "")?.as_basic_value_enum()
             }
         };
-        Ok(self.fast(value, fmf))
+        Ok(self.put_fast_math(value, fmf))
     }
 }

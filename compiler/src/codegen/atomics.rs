@@ -4,7 +4,7 @@
 //! stores for the machine.
 
 use super::alias::Part;
-use super::emit::{Emit, Emitted, load_ordering, ordering};
+use super::emit::{Emitted, Emitter, llvm_ordering, load_ordering};
 use inkwell::values::{AsValueRef, BasicValueEnum, InstructionValue, PointerValue};
 use inkwell::{AtomicOrdering, IntPredicate};
 use llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp as Rmw};
@@ -12,11 +12,11 @@ use lockstep_ir::ir::{Access, AtomicOp, FastMath, IntFlags, Ordering};
 use lockstep_protocol::types::{Space, Type};
 
 /// A plain access to an atomic object, which is aligned to its size.
-fn own(ty: Type) -> Access {
+fn aligned_access(ty: Type) -> Access {
     Access { align: ty.bytes(), volatile: false, atomic: None }
 }
 
-impl<'ctx> Emit<'ctx, '_> {
+impl<'ctx> Emitter<'ctx, '_> {
     /// Atomic read-modify-write of a place of a work-group's own or of any; yields the old value.
     pub fn atomic_rmw(
         &self,
@@ -30,12 +30,12 @@ impl<'ctx> Emit<'ctx, '_> {
         if space != Space::Local {
             return Ok(self.shared_rmw(op, order, ty, ptr, space, arg));
         }
-        let old = self.load_elements(ptr, space, 0, ty, 1, own(ty))?[0];
+        let old = self.load_elements(ptr, space, 0, ty, 1, aligned_access(ty))?[0];
         let new = match op.binary() {
             Some(op) => self.binary(op, IntFlags::default(), FastMath::default(), [old, arg])?,
             None => arg,
         };
-        self.store_elements(ptr, space, 0, ty, &[new], own(ty))?;
+        self.store_elements(ptr, space, 0, ty, &[new], aligned_access(ty))?;
         Ok(old)
     }
 
@@ -72,11 +72,11 @@ impl<'ctx> Emit<'ctx, '_> {
                 op,
                 ptr.as_value_ref(),
                 arg.as_value_ref(),
-                raw(ordering(order)),
+                raw_ordering(llvm_ordering(order)),
                 0,
             );
             llvm_sys::core::LLVMSetAlignment(inst, ty.bytes());
-            self.scopes.mark(InstructionValue::new(inst), &[Part::Space(space)]);
+            self.scopes.mark_parts(InstructionValue::new(inst), &[Part::Space(space)]);
             BasicValueEnum::new(inst)
         }
     }
@@ -93,7 +93,7 @@ impl<'ctx> Emit<'ctx, '_> {
         if space != Space::Local {
             return self.shared_cas(orders, ty, ptr, space, [expected, new]);
         }
-        let old = self.load_elements(ptr, space, 0, ty, 1, own(ty))?[0];
+        let old = self.load_elements(ptr, space, 0, ty, 1, aligned_access(ty))?[0];
         let equal = match self.bits_of(old, ty)? {
             BasicValueEnum::PointerValue(old) => {
                 let expected = expected.into_pointer_value();
@@ -105,14 +105,14 @@ impl<'ctx> Emit<'ctx, '_> {
             }
         };
         let stored = self.builder.build_select(equal, new, old, "")?;
-        self.store_elements(ptr, space, 0, ty, &[stored], own(ty))?;
+        self.store_elements(ptr, space, 0, ty, &[stored], aligned_access(ty))?;
         Ok([old, equal.into()])
     }
 
     /// A float's bits; of other values nothing changes.
     fn bits_of(&self, value: BasicValueEnum<'ctx>, ty: Type) -> Emitted<BasicValueEnum<'ctx>> {
         match value {
-            BasicValueEnum::FloatValue(value) => self.builder.build_bit_cast(value, self.int(ty.bits()), ""),
+            BasicValueEnum::FloatValue(value) => self.builder.build_bit_cast(value, self.int_type(ty.bits()), ""),
             other => Ok(other),
         }
     }
@@ -136,23 +136,23 @@ impl<'ctx> Emit<'ctx, '_> {
                 ptr.as_value_ref(),
                 expected.as_value_ref(),
                 new.as_value_ref(),
-                raw(ordering(success)),
-                raw(load_ordering(failure)),
+                raw_ordering(llvm_ordering(success)),
+                raw_ordering(load_ordering(failure)),
                 0,
             );
             llvm_sys::core::LLVMSetAlignment(inst, ty.bytes());
-            self.scopes.mark(InstructionValue::new(inst), &[Part::Space(space)]);
+            self.scopes.mark_parts(InstructionValue::new(inst), &[Part::Space(space)]);
             inkwell::values::StructValue::new(inst)
         };
         let mut old = b.build_extract_value(pair, 0, "")?;
         if ty.is_float() {
-            old = b.build_bit_cast(old, self.ty(ty), "")?;
+            old = b.build_bit_cast(old, self.value_type(ty), "")?;
         }
         Ok([old, b.build_extract_value(pair, 1, "")?])
     }
 }
 
-fn raw(order: AtomicOrdering) -> LLVMAtomicOrdering {
+fn raw_ordering(order: AtomicOrdering) -> LLVMAtomicOrdering {
     match order {
         AtomicOrdering::NotAtomic => LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic,
         AtomicOrdering::Unordered => LLVMAtomicOrdering::LLVMAtomicOrderingUnordered,

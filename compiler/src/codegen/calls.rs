@@ -1,6 +1,6 @@
 //! Calls out of generated code, with one work-item's operands.
 
-use super::emit::{Emit, Emitted};
+use super::emit::{Emitted, Emitter};
 use super::frame::Frame;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::BuilderError;
@@ -9,7 +9,7 @@ use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, InstructionOpcode,
 use lockstep_protocol::kernel_abi::{READ_CLOCK, YIELD};
 use lockstep_protocol::types::Type;
 
-impl<'ctx> Emit<'ctx, '_> {
+impl<'ctx> Emitter<'ctx, '_> {
     /// Calls a function of the host's C library. It is pure, whatever it does to `errno`.
     pub fn call_host(
         &self,
@@ -20,12 +20,13 @@ impl<'ctx> Emit<'ctx, '_> {
         let function = match self.module.get_function(name) {
             Some(function) => function,
             None => {
-                let params: Vec<BasicMetadataTypeEnum> = args.iter().map(|&(ty, _)| self.ty(ty).into()).collect();
-                let ty = self.ty(result).fn_type(&params, false);
+                let params: Vec<BasicMetadataTypeEnum> =
+                    args.iter().map(|&(ty, _)| self.value_type(ty).into()).collect();
+                let ty = self.value_type(result).fn_type(&params, false);
                 let function = self.module.add_function(name, ty, None);
                 for attribute in ["nounwind", "willreturn", "nofree", "nosync", "memory"] {
                     let kind = Attribute::get_named_enum_kind_id(attribute);
-                    let attribute = self.ctx.create_enum_attribute(kind, 0);
+                    let attribute = self.context.create_enum_attribute(kind, 0);
                     function.add_attribute(AttributeLoc::Function, attribute);
                 }
                 function
@@ -38,13 +39,13 @@ impl<'ctx> Emit<'ctx, '_> {
 
     /// Reads the clock. LLVM is not told what the function does to memory, so it takes the call for one that may do
     /// anything: readings keep their order, and their place among accesses.
-    pub fn clock(&self) -> Emitted<IntValue<'ctx>> {
+    pub fn read_clock(&self) -> Emitted<IntValue<'ctx>> {
         let function = self.module.get_function(READ_CLOCK).unwrap_or_else(|| {
-            let function = self.module.add_function(READ_CLOCK, self.i64().fn_type(&[], false), None);
+            let function = self.module.add_function(READ_CLOCK, self.i64_type().fn_type(&[], false), None);
             // Two readings on two ways are not one before the ways part.
             for attribute in ["nounwind", "willreturn", "nomerge"] {
                 let kind = Attribute::get_named_enum_kind_id(attribute);
-                function.add_attribute(AttributeLoc::Function, self.ctx.create_enum_attribute(kind, 0));
+                function.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind, 0));
             }
             function
         });
@@ -56,9 +57,9 @@ impl<'ctx> Emit<'ctx, '_> {
     /// function does.
     pub fn let_others_go_on(&self) -> Emitted<()> {
         let function = self.module.get_function(YIELD).unwrap_or_else(|| {
-            let function = self.module.add_function(YIELD, self.ctx.void_type().fn_type(&[], false), None);
+            let function = self.module.add_function(YIELD, self.context.void_type().fn_type(&[], false), None);
             let nounwind = Attribute::get_named_enum_kind_id("nounwind");
-            function.add_attribute(AttributeLoc::Function, self.ctx.create_enum_attribute(nounwind, 0));
+            function.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(nounwind, 0));
             function
         });
         self.builder.build_call(function, &[], "")?;
@@ -66,7 +67,7 @@ impl<'ctx> Emit<'ctx, '_> {
     }
 
     /// Packs the arguments and calls the launch's printf.
-    pub fn printf(
+    pub fn call_printf(
         &self,
         frame: &Frame<'ctx>,
         format: u32,
@@ -77,21 +78,21 @@ impl<'ctx> Emit<'ctx, '_> {
         for (index, &(ty, value)) in args.iter().enumerate() {
             let packed = match ty {
                 Type::F64 => value,
-                Type::F16 | Type::F32 => b.build_cast(InstructionOpcode::FPExt, value, self.ctx.f64_type(), "")?,
-                Type::Int(bits) if bits < 64 => b.build_cast(InstructionOpcode::ZExt, value, self.i64(), "")?,
-                Type::Int(bits) if bits > 64 => b.build_cast(InstructionOpcode::Trunc, value, self.i64(), "")?,
+                Type::F16 | Type::F32 => b.build_cast(InstructionOpcode::FPExt, value, self.context.f64_type(), "")?,
+                Type::Int(bits) if bits < 64 => b.build_cast(InstructionOpcode::ZExt, value, self.i64_type(), "")?,
+                Type::Int(bits) if bits > 64 => b.build_cast(InstructionOpcode::Trunc, value, self.i64_type(), "")?,
                 Type::Int(_) | Type::Ptr(_) => value,
             };
-            b.build_store(self.within(area, 8 * index as u64)?, packed)?;
+            b.build_store(self.offset_inside(area, 8 * index as u64)?, packed)?;
         }
-        let (i32, ptr) = (self.ctx.i32_type(), self.ptr());
+        let (i32, ptr) = (self.context.i32_type(), self.pointer_type());
         let ty = i32.fn_type(&[ptr.into(), i32.into(), ptr.into()], false);
         let (function, context) = frame.printf;
         let format = i32.const_int(format.into(), false);
         let args = [context.into(), format.into(), area.into()];
         let call = b.build_indirect_call(ty, function, &args, "")?;
         let nounwind = Attribute::get_named_enum_kind_id("nounwind");
-        let nounwind = self.ctx.create_enum_attribute(nounwind, 0);
+        let nounwind = self.context.create_enum_attribute(nounwind, 0);
         call.add_attribute(AttributeLoc::Function, nounwind);
         let result = call.try_as_basic_value().basic();
         Ok(result.ok_or(BuilderError::NotSameType)?.into_int_value())

@@ -25,9 +25,9 @@ use std::num::NonZeroU32;
 pub type Emitted<T> = Result<T, BuilderError>;
 
 /// Where the generated instructions go.
-pub struct Emit<'ctx, 'm> {
+pub struct Emitter<'ctx, 'm> {
     /// Owner of types and constants.
-    pub ctx: &'ctx Context,
+    pub context: &'ctx Context,
     /// The module under construction.
     pub module: &'m Module<'ctx>,
     /// The current position.
@@ -44,61 +44,61 @@ pub struct Emit<'ctx, 'm> {
     pub place: &'m Cell<SourceLoc>,
 }
 
-impl<'ctx> Emit<'ctx, '_> {
+impl<'ctx> Emitter<'ctx, '_> {
     /// The LLVM integer type of this many bits (at least 1).
-    pub fn int(&self, bits: u32) -> IntType<'ctx> {
+    pub fn int_type(&self, bits: u32) -> IntType<'ctx> {
         let bits = NonZeroU32::new(bits).unwrap_or(NonZeroU32::MIN);
-        self.ctx.custom_width_int_type(bits).unwrap_or_else(|_| self.ctx.i128_type())
+        self.context.custom_width_int_type(bits).unwrap_or_else(|_| self.context.i128_type())
     }
 
     /// The type of integers of 64 bits.
-    pub fn i64(&self) -> IntType<'ctx> {
-        self.ctx.i64_type()
+    pub fn i64_type(&self) -> IntType<'ctx> {
+        self.context.i64_type()
     }
 
     /// The type of all addresses: on the host, every space is flat memory.
-    pub fn ptr(&self) -> PointerType<'ctx> {
-        self.ctx.ptr_type(AddressSpace::default())
+    pub fn pointer_type(&self) -> PointerType<'ctx> {
+        self.context.ptr_type(AddressSpace::default())
     }
 
     /// The type of a value in registers.
-    pub fn ty(&self, ty: Type) -> BasicTypeEnum<'ctx> {
+    pub fn value_type(&self, ty: Type) -> BasicTypeEnum<'ctx> {
         match ty {
-            Type::Int(bits) => self.int(bits.into()).into(),
-            Type::F16 => self.ctx.f16_type().into(),
-            Type::F32 => self.ctx.f32_type().into(),
-            Type::F64 => self.ctx.f64_type().into(),
-            Type::Ptr(_) => self.ptr().into(),
+            Type::Int(bits) => self.int_type(bits.into()).into(),
+            Type::F16 => self.context.f16_type().into(),
+            Type::F32 => self.context.f32_type().into(),
+            Type::F64 => self.context.f64_type().into(),
+            Type::Ptr(_) => self.pointer_type().into(),
         }
     }
 
     /// The type of a value with as many lanes as another value has.
     pub fn ty_like(&self, ty: Type, like: BasicValueEnum<'ctx>) -> BasicTypeEnum<'ctx> {
         match like {
-            BasicValueEnum::VectorValue(like) => vector_of(self.ty(ty), like.get_type().get_size()).into(),
-            _ => self.ty(ty),
+            BasicValueEnum::VectorValue(like) => vector_of(self.value_type(ty), like.get_type().get_size()).into(),
+            _ => self.value_type(ty),
         }
     }
 
     /// The type of a value in memory: integers are zero-extended to whole bytes.
     pub fn memory_ty(&self, ty: Type) -> BasicTypeEnum<'ctx> {
         match ty {
-            Type::Int(_) => self.int(ty.bytes() * 8).into(),
-            _ => self.ty(ty),
+            Type::Int(_) => self.int_type(ty.bytes() * 8).into(),
+            _ => self.value_type(ty),
         }
     }
 
     /// A constant by its bits.
     pub fn constant(&self, ty: Type, bits: u128) -> BasicValueEnum<'ctx> {
         let words = [bits as u64, (bits >> 64) as u64];
-        let int = self.int(ty.bits());
+        let int = self.int_type(ty.bits());
         let int = int.const_int_arbitrary_precision(&words[..ty.bits().div_ceil(64) as usize]);
         match ty {
             Type::Int(_) => int.into(),
-            Type::Ptr(_) if bits == 0 => self.ptr().const_null().into(),
-            Type::Ptr(_) => int.const_to_pointer(self.ptr()).into(),
+            Type::Ptr(_) if bits == 0 => self.pointer_type().const_null().into(),
+            Type::Ptr(_) => int.const_to_pointer(self.pointer_type()).into(),
             Type::F16 | Type::F32 | Type::F64 => {
-                let to = self.ty(ty);
+                let to = self.value_type(ty);
                 // SAFETY: both are of one width, and the result is a constant of type `to`.
                 unsafe { BasicValueEnum::new(llvm_sys::core::LLVMConstBitCast(int.as_value_ref(), to.as_type_ref())) }
             }
@@ -107,26 +107,26 @@ impl<'ctx> Emit<'ctx, '_> {
 
     /// An i64 constant.
     pub fn const64(&self, value: u64) -> IntValue<'ctx> {
-        self.i64().const_int(value, false)
+        self.i64_type().const_int(value, false)
     }
 
     /// A new block at the end of the function.
-    pub fn block(&self, name: &str) -> BasicBlock<'ctx> {
-        self.ctx.append_basic_block(self.function, name)
+    pub fn append_block(&self, name: &str) -> BasicBlock<'ctx> {
+        self.context.append_basic_block(self.function, name)
     }
 
     /// Goes on at the end of a block.
-    pub fn at(&self, block: BasicBlock<'ctx>) {
+    pub fn position_at(&self, block: BasicBlock<'ctx>) {
         self.builder.position_at_end(block);
     }
 
     /// The block the current position is in.
-    pub fn here(&self) -> Emitted<BasicBlock<'ctx>> {
+    pub fn current_block(&self) -> Emitted<BasicBlock<'ctx>> {
         self.builder.get_insert_block().ok_or(BuilderError::UnsetPosition)
     }
 
     /// Calls an intrinsic, overloaded on `types`, that has a result.
-    pub fn intrinsic(
+    pub fn call_intrinsic(
         &self,
         name: &str,
         types: &[BasicTypeEnum<'ctx>],
@@ -151,13 +151,13 @@ impl<'ctx> Emit<'ctx, '_> {
     }
 
     /// The address `offset` bytes behind `base`.
-    pub fn offset(
+    pub fn offset_address(
         &self,
         base: PointerValue<'ctx>,
         offset: IntValue<'ctx>,
         inbounds: bool,
     ) -> Emitted<PointerValue<'ctx>> {
-        let byte = self.ctx.i8_type();
+        let byte = self.context.i8_type();
         // SAFETY: an i8 element has no inner indices; what `inbounds` promises is the caller's.
         unsafe {
             if inbounds {
@@ -169,19 +169,19 @@ impl<'ctx> Emit<'ctx, '_> {
     }
 
     /// The address of scratch memory or the like, known to lie within one object.
-    pub fn within(&self, base: PointerValue<'ctx>, offset: u64) -> Emitted<PointerValue<'ctx>> {
+    pub fn offset_inside(&self, base: PointerValue<'ctx>, offset: u64) -> Emitted<PointerValue<'ctx>> {
         if offset == 0 {
             return Ok(base);
         }
-        self.offset(base, self.const64(offset), true)
+        self.offset_address(base, self.const64(offset), true)
     }
 
     /// An address rounded up to an alignment.
     pub fn align_up(&self, ptr: PointerValue<'ctx>, align: u64) -> Emitted<PointerValue<'ctx>> {
-        let end = self.within(ptr, align - 1)?;
-        let mask = self.i64().const_int(align.wrapping_neg(), false);
-        let types = [self.ptr().into(), self.i64().into()];
-        let masked = self.intrinsic("llvm.ptrmask", &types, &[end.into(), mask.into()])?;
+        let end = self.offset_inside(ptr, align - 1)?;
+        let mask = self.i64_type().const_int(align.wrapping_neg(), false);
+        let types = [self.pointer_type().into(), self.i64_type().into()];
+        let masked = self.call_intrinsic("llvm.ptrmask", &types, &[end.into(), mask.into()])?;
         Ok(masked.into_pointer_value())
     }
 
@@ -201,7 +201,7 @@ impl<'ctx> Emit<'ctx, '_> {
         if !narrow {
             return Ok((loaded, inst));
         }
-        let value = self.builder.build_int_truncate(loaded.into_int_value(), self.int(ty.bits()), "")?;
+        let value = self.builder.build_int_truncate(loaded.into_int_value(), self.int_type(ty.bits()), "")?;
         Ok((value.into(), inst))
     }
 
@@ -215,7 +215,7 @@ impl<'ctx> Emit<'ctx, '_> {
     ) -> Emitted<InstructionValue<'ctx>> {
         let value = match ty {
             Type::Int(bits) if u32::from(bits) != ty.bytes() * 8 => {
-                self.builder.build_int_z_extend(value.into_int_value(), self.int(ty.bytes() * 8), "")?.into()
+                self.builder.build_int_z_extend(value.into_int_value(), self.int_type(ty.bytes() * 8), "")?.into()
             }
             _ => value,
         };
@@ -227,9 +227,9 @@ impl<'ctx> Emit<'ctx, '_> {
     /// Marks a load whose memory does not change while the kernel runs.
     pub fn mark_invariant(&self, load: Option<InstructionValue<'ctx>>) {
         if let Some(load) = load {
-            let kind = self.ctx.get_kind_id("invariant.load");
+            let kind = self.context.get_kind_id("invariant.load");
             // Refused only for what is no node.
-            let _ = load.set_metadata(self.ctx.metadata_node(&[]), kind);
+            let _ = load.set_metadata(self.context.metadata_node(&[]), kind);
         }
     }
 
@@ -237,26 +237,26 @@ impl<'ctx> Emit<'ctx, '_> {
     pub fn only_once(&self) -> Emitted<()> {
         let call = self.intrinsic_call("llvm.sideeffect", &[], &[])?;
         let kind = Attribute::get_named_enum_kind_id("noduplicate");
-        call.add_attribute(AttributeLoc::Function, self.ctx.create_enum_attribute(kind, 0));
+        call.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind, 0));
         Ok(())
     }
 
     /// Has LLVM write out all rounds of the loop that this branch closes.
     pub fn write_out(&self, branch: InstructionValue<'ctx>) {
-        let wish = self.ctx.metadata_node(&[self.ctx.metadata_string("llvm.loop.unroll.full").into()]);
+        let wish = self.context.metadata_node(&[self.context.metadata_string("llvm.loop.unroll.full").into()]);
         // The list of a loop begins with itself, so that no two loops have the same.
-        let list = self.ctx.metadata_node(&[wish.into(), wish.into()]);
+        let list = self.context.metadata_node(&[wish.into(), wish.into()]);
         // SAFETY: `list` is a node of this context with two operands.
         unsafe {
             let own = llvm_sys::core::LLVMValueAsMetadata(list.as_value_ref());
             llvm_sys::core::LLVMReplaceMDNodeOperandWith(list.as_value_ref(), 0, own);
         }
         // Refused only for what is no node.
-        let _ = branch.set_metadata(list, self.ctx.get_kind_id("llvm.loop"));
+        let _ = branch.set_metadata(list, self.context.get_kind_id("llvm.loop"));
     }
 
     /// Puts fast-math flags on what the builder has just made, unless it was folded away.
-    pub fn fast(&self, value: BasicValueEnum<'ctx>, flags: FastMath) -> BasicValueEnum<'ctx> {
+    pub fn put_fast_math(&self, value: BasicValueEnum<'ctx>, flags: FastMath) -> BasicValueEnum<'ctx> {
         if flags.0 != 0
             && let Some(inst) = value.as_instruction_value()
         {
@@ -267,7 +267,7 @@ impl<'ctx> Emit<'ctx, '_> {
     }
 
     /// Puts overflow promises on what the builder has just made, unless it was folded away.
-    pub fn wrap(&self, value: BasicValueEnum<'ctx>, flags: IntFlags) -> BasicValueEnum<'ctx> {
+    pub fn put_wrap_flags(&self, value: BasicValueEnum<'ctx>, flags: IntFlags) -> BasicValueEnum<'ctx> {
         if let Some(inst) = value.as_instruction_value() {
             if flags.nsw {
                 let _ = inst.set_no_signed_wrap_flag(true);
@@ -283,14 +283,14 @@ impl<'ctx> Emit<'ctx, '_> {
     pub fn add(&self, a: IntValue<'ctx>, b: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
         let sum = self.builder.build_int_add(a, b, "")?;
         let flags = IntFlags { nsw: true, nuw: true };
-        Ok(self.wrap(sum.into(), flags).into_int_value())
+        Ok(self.put_wrap_flags(sum.into(), flags).into_int_value())
     }
 
     /// Integer product that cannot wrap, for places within memory.
     pub fn mul(&self, a: IntValue<'ctx>, b: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
         let product = self.builder.build_int_mul(a, b, "")?;
         let flags = IntFlags { nsw: true, nuw: true };
-        Ok(self.wrap(product.into(), flags).into_int_value())
+        Ok(self.put_wrap_flags(product.into(), flags).into_int_value())
     }
 
     /// Whether `low <= ptr < low + len`.
@@ -300,8 +300,8 @@ impl<'ctx> Emit<'ctx, '_> {
         low: PointerValue<'ctx>,
         len: IntValue<'ctx>,
     ) -> Emitted<IntValue<'ctx>> {
-        let ptr = self.builder.build_ptr_to_int(ptr, self.i64(), "")?;
-        let low = self.builder.build_ptr_to_int(low, self.i64(), "")?;
+        let ptr = self.builder.build_ptr_to_int(ptr, self.i64_type(), "")?;
+        let low = self.builder.build_ptr_to_int(low, self.i64_type(), "")?;
         let place = self.builder.build_int_sub(ptr, low, "")?;
         self.builder.build_int_compare(IntPredicate::ULT, place, len, "")
     }
@@ -326,7 +326,7 @@ pub fn vector_of(ty: BasicTypeEnum<'_>, count: u32) -> VectorType<'_> {
 }
 
 /// LLVM's name of a memory order.
-pub fn ordering(order: Ordering) -> AtomicOrdering {
+pub fn llvm_ordering(order: Ordering) -> AtomicOrdering {
     match order {
         Ordering::Relaxed => AtomicOrdering::Monotonic,
         Ordering::Acquire => AtomicOrdering::Acquire,
@@ -341,7 +341,7 @@ pub fn load_ordering(order: Ordering) -> AtomicOrdering {
     match order {
         Ordering::Release => AtomicOrdering::Monotonic,
         Ordering::AcqRel => AtomicOrdering::Acquire,
-        other => ordering(other),
+        other => llvm_ordering(other),
     }
 }
 
@@ -350,6 +350,6 @@ pub fn store_ordering(order: Ordering) -> AtomicOrdering {
     match order {
         Ordering::Acquire => AtomicOrdering::Monotonic,
         Ordering::AcqRel => AtomicOrdering::Release,
-        other => ordering(other),
+        other => llvm_ordering(other),
     }
 }

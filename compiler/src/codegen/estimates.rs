@@ -1,7 +1,7 @@
 //! Estimates of reciprocals and reciprocal square roots: the machine's, of a scalar or of vectors register by register, and
 //! of doubles, for which only AVX-512 has some, by their exponents.
 
-use super::emit::{Emit, Emitted};
+use super::emit::{Emitted, Emitter};
 use inkwell::types::VectorType;
 use inkwell::values::{BasicValueEnum, VectorValue};
 use lockstep_ir::ir::{BinaryOp, FastMath, IntCc, IntFlags, TernaryOp};
@@ -21,7 +21,7 @@ pub enum Estimate {
 impl Estimate {
     /// The instruction for so many lanes: AVX-512's, which have 14 bits and take all floats, or those of SSE and AVX, which
     /// have 11.4 bits and take denormal numbers for zeros.
-    fn instruction(self, lanes: u32, of_all_floats: bool) -> &'static str {
+    fn intrinsic_name(self, lanes: u32, of_all_floats: bool) -> &'static str {
         match (self, lanes, of_all_floats) {
             (Estimate::Recip, 16, _) => "llvm.x86.avx512.rcp14.ps.512",
             (Estimate::Recip, 8, true) => "llvm.x86.avx512.rcp14.ps.256",
@@ -40,7 +40,7 @@ impl Estimate {
     }
 }
 
-impl<'ctx> Emit<'ctx, '_> {
+impl<'ctx> Emitter<'ctx, '_> {
     /// The best estimates that the machine has. A constant's reciprocal is a constant as well, and exact.
     pub fn estimate(&self, of: Estimate, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         match (of, x) {
@@ -51,18 +51,18 @@ impl<'ctx> Emit<'ctx, '_> {
             (Estimate::Recip, BasicValueEnum::VectorValue(x)) if x.is_const() => {
                 return Ok(self.builder.build_float_div(self.all_lanes(x, 1.0), x, "")?.into());
             }
-            (_, BasicValueEnum::VectorValue(x)) => return Ok(self.estimates(of, x)?.into()),
+            (_, BasicValueEnum::VectorValue(x)) => return Ok(self.estimate_lanes(of, x)?.into()),
             _ => {}
         }
         let first = self.const64(0);
         let lanes = if of == Estimate::RsqrtOfDouble { 2 } else { 4 };
         let alone = x.get_type().into_float_type().vec_type(lanes).get_poison();
         let alone = self.builder.build_insert_element(alone, x, first, "")?;
-        self.builder.build_extract_element(self.estimates(of, alone)?, first, "")
+        self.builder.build_extract_element(self.estimate_lanes(of, alone)?, first, "")
     }
 
     /// The same of each lane, register by register.
-    pub fn estimates(&self, of: Estimate, x: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+    pub fn estimate_lanes(&self, of: Estimate, x: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
         let count = x.get_type().get_size();
         let of_all_floats = self.target.estimates;
         let lanes = match (of, count) {
@@ -73,18 +73,18 @@ impl<'ctx> Emit<'ctx, '_> {
             (_, 8..) if of_all_floats || self.target.eight_floats => 8,
             _ => 4,
         };
-        let name = of.instruction(lanes, of_all_floats);
+        let name = of.intrinsic_name(lanes, of_all_floats);
         let estimate = |first: u32| {
             // Behind the last lane there is any one.
             let own: Vec<_> = (first..first + lanes).map(|lane| Some(lane.min(count - 1))).collect();
-            let part = if count == lanes { x } else { self.shuffle(x, x, &own)? };
-            let all = self.int(lanes.max(8)).const_all_ones();
+            let part = if count == lanes { x } else { self.shuffle_vectors(x, x, &own)? };
+            let all = self.int_type(lanes.max(8)).const_all_ones();
             let masked = [part.into(), part.into(), all.into()];
             let args = if of_all_floats { &masked[..] } else { &masked[..1] };
-            Ok(self.intrinsic(name, &[], args)?.into_vector_value())
+            Ok(self.call_intrinsic(name, &[], args)?.into_vector_value())
         };
         let parts = (0..count).step_by(lanes as usize).map(estimate).collect::<Emitted<Vec<_>>>()?;
-        self.joined(&parts, count)
+        self.concat_vectors(&parts, count)
     }
 
     /// A quotient of floats to 10 bits.
@@ -122,7 +122,7 @@ impl<'ctx> Emit<'ctx, '_> {
     fn mean_of_halves(&self, words: BasicValueEnum<'ctx>, number: u32) -> Emitted<BasicValueEnum<'ctx>> {
         let b = &self.builder;
         let lanes = if let BasicValueEnum::VectorValue(words) = words { words.get_type().get_size() } else { 1 };
-        let short = self.ctx.i16_type();
+        let short = self.context.i16_type();
         let halves = [number & 0xffff, number >> 16].map(|half| short.const_int(u64::from(half) + 1, false));
         let number = VectorType::const_vector(&halves.repeat(lanes as usize));
         let one = VectorType::const_vector(&vec![short.const_int(1, false); 2 * lanes as usize]);

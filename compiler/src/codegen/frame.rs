@@ -2,7 +2,7 @@
 //! is read in the entry block, so that no loop reads it again.
 
 use super::alias::Part;
-use super::emit::{Emit, Emitted};
+use super::emit::{Emitted, Emitter};
 use super::groups::Item;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::module::Linkage;
@@ -81,8 +81,8 @@ pub struct Call<'ctx> {
 }
 
 /// Emits the entry block's part: everything that the regions will need.
-pub fn enter<'ctx>(
-    emit: &Emit<'ctx, '_>,
+pub fn enter_kernel<'ctx>(
+    emit: &Emitter<'ctx, '_>,
     module: &Module,
     kernel: &Kernel,
     storage: &Storage,
@@ -92,7 +92,7 @@ pub fn enter<'ctx>(
 ) -> Emitted<Frame<'ctx>> {
     let Call { frame, scratch, .. } = *call;
     let field = |offset: usize, ty: Type| -> Emitted<BasicValueEnum<'ctx>> {
-        let (value, load) = emit.load(ty, emit.within(frame, offset as u64)?, 8)?;
+        let (value, load) = emit.load(ty, emit.offset_inside(frame, offset as u64)?, 8)?;
         emit.mark_invariant(load);
         Ok(value)
     };
@@ -115,9 +115,9 @@ pub fn enter<'ctx>(
     let args = pointer(offset_of!(LaunchFrame, args))?;
     let table = pointer(offset_of!(LaunchFrame, globals))?;
     let items_offset = field(offset_of!(LaunchFrame, items_offset), Type::I64)?.into_int_value();
-    let worker = emit.offset(scratch, items_offset, true)?;
-    let items = emit.within(worker, storage.needs.worker_bytes)?;
-    let [along, middle, outer] = layout.order();
+    let worker = emit.offset_address(scratch, items_offset, true)?;
+    let items = emit.offset_inside(worker, storage.needs.worker_bytes)?;
+    let [along, middle, outer] = layout.loop_order();
     let row = match storage.needs.row {
         0 | 1 => local_size[along],
         row => {
@@ -130,7 +130,7 @@ pub fn enter<'ctx>(
         if offset == 0 {
             return Ok(items);
         }
-        emit.offset(items, emit.mul(count, emit.const64(offset))?, true)
+        emit.offset_address(items, emit.mul(count, emit.const64(offset))?, true)
     };
 
     let mut inputs = Vec::new();
@@ -138,16 +138,16 @@ pub fn enter<'ctx>(
         inputs.push(match input {
             Input::Address { param } => {
                 let offset = kernel.params[param as usize].offset;
-                emit.within(args, offset.into())?.into()
+                emit.offset_inside(args, offset.into())?.into()
             }
             Input::Value { param, offset } => {
                 let data = &kernel.params[param as usize];
-                let ptr = emit.within(args, u64::from(data.offset) + u64::from(offset))?;
+                let ptr = emit.offset_inside(args, u64::from(data.offset) + u64::from(offset))?;
                 let is_local = data.kind == ParamKind::Local;
                 let stored = if is_local { Type::I64 } else { ty };
-                let (value, load) = emit.load(stored, ptr, natural(ty, data.offset + offset))?;
+                let (value, load) = emit.load(stored, ptr, natural_align(ty, data.offset + offset))?;
                 emit.mark_invariant(load);
-                if is_local { emit.offset(scratch, value.into_int_value(), true)?.into() } else { value }
+                if is_local { emit.offset_address(scratch, value.into_int_value(), true)?.into() } else { value }
             }
         });
     }
@@ -155,7 +155,7 @@ pub fn enter<'ctx>(
     let mut locals = Vec::new();
     for (local, &offset) in storage.locals.iter().enumerate() {
         let align = kernel.locals[LocalVar::new(local)].align;
-        locals.push(over_aligned(emit, emit.within(scratch, offset)?, align)?);
+        locals.push(over_aligned(emit, emit.offset_inside(scratch, offset)?, align)?);
     }
 
     let mut globals: SecondaryMap<Global, Option<PointerValue<'ctx>>> = SecondaryMap::new();
@@ -167,19 +167,19 @@ pub fn enter<'ctx>(
                 globals[*global] = Some(if data.constant && data.relocs.is_empty() {
                     table_in_code(emit, data)
                 } else {
-                    let entry = emit.within(table, 8 * global.index() as u64)?;
+                    let entry = emit.offset_inside(table, 8 * global.index() as u64)?;
                     let (value, load) = emit.load(Type::Ptr(data.space), entry, 8)?;
                     emit.mark_invariant(load);
                     value.into_pointer_value()
                 });
             }
-            InstData::Printf { args, .. } => most_args = most_args.max(Some(args.len())),
+            InstData::Printf { arguments: args, .. } => most_args = most_args.max(Some(args.len())),
             _ => {}
         }
     }
     let printf_args = match most_args {
         Some(count) => {
-            let area = emit.i64().array_type(count.max(1) as u32);
+            let area = emit.i64_type().array_type(count.max(1) as u32);
             Some(emit.builder.build_alloca(area, "printf")?)
         }
         None => None,
@@ -194,7 +194,7 @@ pub fn enter<'ctx>(
                 Some(stack_variable(emit, size, align)?)
             }
             SlotHome::Worker(offset) => {
-                let at = emit.within(worker, offset)?;
+                let at = emit.offset_inside(worker, offset)?;
                 Some(over_aligned(emit, at, data.align)?)
             }
             SlotHome::Item { offset, .. } => Some(array(offset)?),
@@ -237,16 +237,16 @@ pub fn enter<'ctx>(
 
 impl<'ctx> Frame<'ctx> {
     /// The address of a slot for a work-item.
-    pub fn slot(
+    pub fn slot_address(
         &self,
-        emit: &Emit<'ctx, '_>,
+        emit: &Emitter<'ctx, '_>,
         kernel: &Kernel,
         storage: &Storage,
         slot: Slot,
         item: &Item<'ctx>,
     ) -> Emitted<PointerValue<'ctx>> {
         let Some(base) = self.slots[slot] else {
-            return Ok(emit.ptr().const_null());
+            return Ok(emit.pointer_type().const_null());
         };
         let SlotHome::Item { stride, .. } = storage.slots[slot] else {
             return Ok(base);
@@ -254,34 +254,34 @@ impl<'ctx> Frame<'ctx> {
         let data = kernel.slots[slot];
         let SlotLayout::Interleaved { element, lanes } = data.layout else {
             let place = emit.mul(item.number, emit.const64(stride))?;
-            let ptr = emit.offset(base, place, true)?;
+            let ptr = emit.offset_address(base, place, true)?;
             return over_aligned(emit, ptr, data.align);
         };
         // The gang's block, and the lane in it.
         let b = &emit.builder;
         if self.layout.crosses_rows() {
-            return emit.offset(base, emit.mul(item.number, emit.const64(stride))?, true);
+            return emit.offset_address(base, emit.mul(item.number, emit.const64(stride))?, true);
         }
-        let [along, middle, outer] = self.layout.order();
+        let [along, middle, outer] = self.layout.loop_order();
         let place = item.local[along];
         let lane = b.build_and(place, emit.const64(u64::from(lanes) - 1), "")?;
         let rows = emit.add(emit.mul(item.local[outer], self.local_size[middle])?, item.local[middle])?;
         let first = emit.add(emit.mul(rows, self.row)?, b.build_int_sub(place, lane, "")?)?;
-        let block = emit.offset(base, emit.mul(first, emit.const64(stride))?, true)?;
-        emit.offset(block, emit.mul(lane, emit.const64(element.into()))?, true)
+        let block = emit.offset_address(base, emit.mul(first, emit.const64(stride))?, true)?;
+        emit.offset_address(block, emit.mul(lane, emit.const64(element.into()))?, true)
     }
 
     /// Reads what a region finds kept for all work-items, before any of them runs it.
-    pub fn enter_region(&mut self, emit: &Emit<'ctx, '_>, kernel: &Kernel, body: &Function) -> Emitted<()> {
+    pub fn enter_region(&mut self, emit: &Emitter<'ctx, '_>, kernel: &Kernel, body: &Function) -> Emitted<()> {
         self.shared.clear();
         let insts = body.layout.iter().flat_map(|&block| &body.blocks[block].insts);
         for &inst in insts {
-            let InstData::LiveLoad { live } = body.insts[inst].data else { continue };
+            let InstData::LiveLoad { live_slot: live } = body.insts[inst].data else { continue };
             if let (Some(Kept::Once(place)), None) = (self.live[live], self.shared[live]) {
                 let ty = kernel.live[live].ty;
                 let (value, load) = emit.load(ty, place, ty.bytes())?;
                 if let Some(load) = load {
-                    emit.scopes.mark(load, &[Part::Kept]);
+                    emit.scopes.mark_parts(load, &[Part::Kept]);
                 }
                 self.shared[live] = Some(value);
             }
@@ -290,37 +290,39 @@ impl<'ctx> Frame<'ctx> {
     }
 
     /// The address of a kept value for the work-item with this number in its group.
-    pub fn live(
+    pub fn live_address(
         &self,
-        emit: &Emit<'ctx, '_>,
+        emit: &Emitter<'ctx, '_>,
         slot: LiveSlot,
         ty: Type,
         item: IntValue<'ctx>,
     ) -> Emitted<PointerValue<'ctx>> {
         match self.live[slot] {
             Some(Kept::Once(place)) => Ok(place),
-            Some(Kept::PerItem(array)) => emit.offset(array, emit.mul(item, emit.const64(ty.bytes().into()))?, true),
-            None => Ok(emit.ptr().const_null()),
+            Some(Kept::PerItem(array)) => {
+                emit.offset_address(array, emit.mul(item, emit.const64(ty.bytes().into()))?, true)
+            }
+            None => Ok(emit.pointer_type().const_null()),
         }
     }
 }
 
 /// What is known of the alignment of a value `offset` bytes behind an aligned address.
-fn natural(ty: Type, offset: u32) -> u32 {
+fn natural_align(ty: Type, offset: u32) -> u32 {
     let of_offset = 1 << offset.trailing_zeros().min(4);
     ty.bytes().min(of_offset)
 }
 
 /// Rounds an address up for a variable that wants more than the scratch memory's alignment.
-fn over_aligned<'ctx>(emit: &Emit<'ctx, '_>, ptr: PointerValue<'ctx>, align: u32) -> Emitted<PointerValue<'ctx>> {
+fn over_aligned<'ctx>(emit: &Emitter<'ctx, '_>, ptr: PointerValue<'ctx>, align: u32) -> Emitted<PointerValue<'ctx>> {
     if u64::from(align) <= SCRATCH_ALIGN {
         return Ok(ptr);
     }
     emit.align_up(ptr, align.into())
 }
 
-fn stack_variable<'ctx>(emit: &Emit<'ctx, '_>, size: u64, align: u32) -> Emitted<PointerValue<'ctx>> {
-    let ty = emit.ctx.i8_type().array_type(size.max(1) as u32);
+fn stack_variable<'ctx>(emit: &Emitter<'ctx, '_>, size: u64, align: u32) -> Emitted<PointerValue<'ctx>> {
+    let ty = emit.context.i8_type().array_type(size.max(1) as u32);
     let variable = emit.builder.build_alloca(ty, "slot")?;
     if let Some(inst) = variable.as_instruction() {
         inst.set_alignment(align.max(1)).map_err(|_| inkwell::builder::BuilderError::BitwidthError)?;
@@ -329,8 +331,8 @@ fn stack_variable<'ctx>(emit: &Emit<'ctx, '_>, size: u64, align: u32) -> Emitted
 }
 
 /// A constant table that is part of the code.
-fn table_in_code<'ctx>(emit: &Emit<'ctx, '_>, data: &GlobalData) -> PointerValue<'ctx> {
-    let init = emit.ctx.const_string(&data.init, false);
+fn table_in_code<'ctx>(emit: &Emitter<'ctx, '_>, data: &GlobalData) -> PointerValue<'ctx> {
+    let init = emit.context.const_string(&data.init, false);
     let table = emit.module.add_global(init.get_type(), None, "table");
     table.set_initializer(&init);
     table.set_constant(true);

@@ -1,14 +1,14 @@
 //! The code of one region for one work-item: blocks, instructions, terminators.
 
 use super::alias::Part;
-use super::emit::{Emit, Emitted};
+use super::emit::{Emitted, Emitter};
 use super::frame::Frame;
 use super::groups::{self, Group, Item};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::BuilderError;
 use inkwell::values::{BasicValueEnum, PhiValue, PointerValue};
-use lockstep_ir::analysis::cfg::cfg;
+use lockstep_ir::analysis::cfg::build_cfg;
 use lockstep_ir::analysis::origins::Origins;
 use lockstep_ir::ir::{
     Block, BlockCall, Function, Inst, InstData, Kernel, Region, Slot, Terminator, UnaryOp, Value, ValueDef,
@@ -17,9 +17,9 @@ use lockstep_ir::plan::storage::{SlotHome, Storage};
 use lockstep_protocol::types::{Space, Type};
 
 /// Emits one region.
-pub struct RegionCode<'a, 'ctx, 'm> {
+pub struct ScalarEmitter<'a, 'ctx, 'm> {
     /// Where the code is emitted to.
-    pub emit: &'a Emit<'ctx, 'm>,
+    pub emitter: &'a Emitter<'ctx, 'm>,
     /// The kernel that the region is of.
     pub kernel: &'a Kernel,
     /// Where the kernel's variables live.
@@ -44,10 +44,10 @@ pub struct RegionCode<'a, 'ctx, 'm> {
 /// block that does so, which the caller ends.
 pub type Exits<'ctx> = Vec<(Option<Region>, BasicBlock<'ctx>)>;
 
-impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
+impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
     /// Emits a region's code at the current position.
-    pub fn emit(
-        emit: &'a Emit<'ctx, 'm>,
+    pub fn emit_region(
+        emit: &'a Emitter<'ctx, 'm>,
         kernel: &'a Kernel,
         storage: &'a Storage,
         frame: &'a Frame<'ctx>,
@@ -55,39 +55,39 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
         item: &'a Item<'ctx>,
         body: &'a Function,
     ) -> Emitted<Exits<'ctx>> {
-        let mut code = RegionCode {
-            emit,
+        let mut code = ScalarEmitter {
+            emitter: emit,
             kernel,
             storage,
             frame,
             group,
             item,
             body,
-            origins: Origins::of(kernel, body, emit.scopes.apart()),
+            origins: Origins::trace_addresses(kernel, body, emit.scopes.apart()),
             values: SecondaryMap::new(),
             blocks: SecondaryMap::new(),
             phis: SecondaryMap::new(),
             slots: SecondaryMap::new(),
         };
-        code.run()
+        code.emit_blocks()
     }
 
-    fn run(&mut self) -> Emitted<Exits<'ctx>> {
+    fn emit_blocks(&mut self) -> Emitted<Exits<'ctx>> {
         // Each block before those it dominates, so that values are emitted before their uses.
-        let graph = cfg(self.body);
-        let order = graph.rpo();
+        let graph = build_cfg(self.body);
+        let order = graph.reverse_post_order();
         self.slot_addresses()?;
-        let entry = self.body.entry();
-        self.blocks[entry] = Some(self.emit.here()?);
+        let entry = self.body.entry_block();
+        self.blocks[entry] = Some(self.emitter.current_block()?);
         for (&param, &input) in self.body.blocks[entry].params.iter().zip(&self.frame.inputs) {
             self.values[param] = Some(input);
         }
         for &block in &order[1..] {
-            let to = self.emit.block("b");
+            let to = self.emitter.append_block("b");
             self.blocks[block] = Some(to);
-            self.emit.at(to);
+            self.emitter.position_at(to);
             for &param in &self.body.blocks[block].params {
-                let phi = self.emit.builder.build_phi(self.emit.ty(self.body.ty(param)), "")?;
+                let phi = self.emitter.builder.build_phi(self.emitter.value_type(self.body.ty(param)), "")?;
                 self.values[param] = Some(phi.as_basic_value());
                 self.phis[block].push(phi);
             }
@@ -95,13 +95,13 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
         let mut exits = Vec::new();
         for &block in order {
             if let Some(to) = self.blocks[block] {
-                self.emit.at(to);
+                self.emitter.position_at(to);
             }
             for &inst in &self.body.blocks[block].insts {
-                self.emit.place.set(self.body.insts[inst].loc);
-                self.inst(inst)?;
+                self.emitter.place.set(self.body.insts[inst].location);
+                self.emit_inst(inst)?;
             }
-            self.terminator(block, &mut exits)?;
+            self.emit_terminator(block, &mut exits)?;
         }
         Ok(exits)
     }
@@ -117,9 +117,13 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
                 continue;
             }
             let (kernel, storage) = (self.kernel, self.storage);
-            let ptr = self.frame.slot(self.emit, kernel, storage, slot, self.item)?;
+            let ptr = self.frame.slot_address(self.emitter, kernel, storage, slot, self.item)?;
             if storage.slots[slot] == SlotHome::Stack {
-                self.emit.intrinsic_call("llvm.lifetime.start", &[self.emit.ptr().into()], &[ptr.into()])?;
+                self.emitter.intrinsic_call(
+                    "llvm.lifetime.start",
+                    &[self.emitter.pointer_type().into()],
+                    &[ptr.into()],
+                )?;
             }
             self.slots[slot] = Some(ptr);
         }
@@ -132,94 +136,108 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
             if let Some(ptr) = *ptr
                 && self.storage.slots[slot] == SlotHome::Stack
             {
-                self.emit.intrinsic_call("llvm.lifetime.end", &[self.emit.ptr().into()], &[ptr.into()])?;
+                self.emitter.intrinsic_call(
+                    "llvm.lifetime.end",
+                    &[self.emitter.pointer_type().into()],
+                    &[ptr.into()],
+                )?;
             }
         }
         Ok(())
     }
 
-    fn value(&self, value: Value) -> Emitted<BasicValueEnum<'ctx>> {
+    fn llvm_value(&self, value: Value) -> Emitted<BasicValueEnum<'ctx>> {
         let data = self.body.values[value];
-        match data.def {
-            ValueDef::Const(bits) => Ok(self.emit.constant(data.ty, bits)),
+        match data.definition {
+            ValueDef::Const(bits) => Ok(self.emitter.constant(data.ty, bits)),
             _ => self.values[value].ok_or(BuilderError::UnsetPosition),
         }
     }
 
-    fn values<const N: usize>(&self, args: [Value; N]) -> Emitted<[BasicValueEnum<'ctx>; N]> {
-        let mut values = [self.emit.i64().const_zero().into(); N];
+    fn llvm_values<const N: usize>(&self, args: [Value; N]) -> Emitted<[BasicValueEnum<'ctx>; N]> {
+        let mut values = [self.emitter.i64_type().const_zero().into(); N];
         for (value, arg) in values.iter_mut().zip(args) {
-            *value = self.value(arg)?;
+            *value = self.llvm_value(arg)?;
         }
         Ok(values)
     }
 
-    fn typed(&self, args: &[Value]) -> Emitted<Vec<(Type, BasicValueEnum<'ctx>)>> {
-        args.iter().map(|&arg| Ok((self.body.ty(arg), self.value(arg)?))).collect()
+    fn typed_values(&self, args: &[Value]) -> Emitted<Vec<(Type, BasicValueEnum<'ctx>)>> {
+        args.iter().map(|&arg| Ok((self.body.ty(arg), self.llvm_value(arg)?))).collect()
     }
 
-    fn pointer(&self, value: Value) -> Emitted<PointerValue<'ctx>> {
-        Ok(self.value(value)?.into_pointer_value())
+    fn pointer_value(&self, value: Value) -> Emitted<PointerValue<'ctx>> {
+        Ok(self.llvm_value(value)?.into_pointer_value())
     }
 
-    fn inst(&mut self, inst: Inst) -> Emitted<()> {
+    fn emit_inst(&mut self, inst: Inst) -> Emitted<()> {
         let node = &self.body.insts[inst];
         let ty = |value| self.body.ty(value);
         // The type of the only result.
         let result = || node.results.first().map_or(Type::BOOL, |&r| ty(r));
-        let emit = self.emit;
+        let emit = self.emitter;
         emit.scopes.come_from(self.origins.of_access(&node.data));
         let value: BasicValueEnum = match &node.data {
-            InstData::Unary { op: UnaryOp::SpaceOf, arg, .. } => emit.space_of(self.frame, self.pointer(*arg)?)?.into(),
-            InstData::Unary { op, fmf, arg } => emit.unary(*op, *fmf, ty(*arg), result(), self.value(*arg)?)?,
-            InstData::Binary { op, flags, fmf, args } => emit.binary(*op, *flags, *fmf, self.values(*args)?)?,
-            InstData::Ternary { op, fmf, args } => emit.ternary(*op, *fmf, result(), self.values(*args)?)?,
-            InstData::Icmp { cc, args } => emit.icmp(*cc, self.values(*args)?)?,
-            InstData::Fcmp { cc, fmf, args } => emit.fcmp(*cc, *fmf, self.values(*args)?)?,
+            InstData::Unary { opcode: UnaryOp::SpaceOf, argument: arg, .. } => {
+                emit.space_of(self.frame, self.pointer_value(*arg)?)?.into()
+            }
+            InstData::Unary { opcode: op, fast_math: fmf, argument: arg } => {
+                emit.unary(*op, *fmf, ty(*arg), result(), self.llvm_value(*arg)?)?
+            }
+            InstData::Binary { opcode: op, flags, fast_math: fmf, arguments: args } => {
+                emit.binary(*op, *flags, *fmf, self.llvm_values(*args)?)?
+            }
+            InstData::Ternary { opcode: op, fast_math: fmf, arguments: args } => {
+                emit.ternary(*op, *fmf, result(), self.llvm_values(*args)?)?
+            }
+            InstData::Icmp { comparison: cc, arguments: args } => emit.icmp(*cc, self.llvm_values(*args)?)?,
+            InstData::Fcmp { comparison: cc, fast_math: fmf, arguments: args } => {
+                emit.fcmp(*cc, *fmf, self.llvm_values(*args)?)?
+            }
             InstData::PtrAdd { base, offset, inbounds } => {
-                let offset = self.value(*offset)?.into_int_value();
-                emit.offset(self.pointer(*base)?, offset, *inbounds)?.into()
+                let offset = self.llvm_value(*offset)?.into_int_value();
+                emit.offset_address(self.pointer_value(*base)?, offset, *inbounds)?.into()
             }
-            InstData::Load { ptr, offset, access } => {
-                let space = self.space(*ptr);
+            InstData::Load { pointer: ptr, offset, access } => {
+                let space = self.space_of(*ptr);
                 let count = node.results.len();
-                let values = emit.load_elements(self.pointer(*ptr)?, space, *offset, result(), count, *access)?;
-                return self.define(inst, &values);
+                let values = emit.load_elements(self.pointer_value(*ptr)?, space, *offset, result(), count, *access)?;
+                return self.define_results(inst, &values);
             }
-            InstData::Store { ptr, offset, access, args } => {
+            InstData::Store { pointer: ptr, offset, access, arguments: args } => {
                 let Some(&first) = args.first() else {
                     return Ok(());
                 };
-                let values = args.iter().map(|&arg| self.value(arg));
+                let values = args.iter().map(|&arg| self.llvm_value(arg));
                 let values = values.collect::<Emitted<Vec<_>>>()?;
-                let space = self.space(*ptr);
-                let ptr = self.pointer(*ptr)?;
+                let space = self.space_of(*ptr);
+                let ptr = self.pointer_value(*ptr)?;
                 return emit.store_elements(ptr, space, *offset, ty(first), &values, *access);
             }
-            InstData::MemCopy { dst, src, len, overlap, volatile } => {
-                let spaces = [self.space(*dst), self.space(*src)];
-                let [dst, src, len] = self.values([*dst, *src, *len])?;
-                return emit.copy(dst, src, len, spaces, *overlap, *volatile);
+            InstData::MemCopy { destination: dst, source: src, length: len, overlap, volatile } => {
+                let spaces = [self.space_of(*dst), self.space_of(*src)];
+                let [dst, src, len] = self.llvm_values([*dst, *src, *len])?;
+                return emit.copy_bytes(dst, src, len, spaces, *overlap, *volatile);
             }
-            InstData::MemSet { dst, byte, len, volatile } => {
-                let space = self.space(*dst);
-                let [dst, byte, len] = self.values([*dst, *byte, *len])?;
-                return emit.set(dst, byte, len, space, *volatile);
+            InstData::MemSet { destination: dst, byte, length: len, volatile } => {
+                let space = self.space_of(*dst);
+                let [dst, byte, len] = self.llvm_values([*dst, *byte, *len])?;
+                return emit.set_bytes(dst, byte, len, space, *volatile);
             }
-            InstData::AtomicRmw { op, order, ptr, arg, .. } => {
-                let (space, ptr) = (self.space(*ptr), self.pointer(*ptr)?);
-                emit.atomic_rmw(*op, *order, result(), ptr, space, self.value(*arg)?)?
+            InstData::AtomicRmw { opcode: op, order, pointer: ptr, argument: arg, .. } => {
+                let (space, ptr) = (self.space_of(*ptr), self.pointer_value(*ptr)?);
+                emit.atomic_rmw(*op, *order, result(), ptr, space, self.llvm_value(*arg)?)?
             }
-            InstData::AtomicCas { success, failure, ptr, expected, new, .. } => {
-                let operands = self.values([*expected, *new])?;
+            InstData::AtomicCas { success, failure, pointer: ptr, expected, new, .. } => {
+                let operands = self.llvm_values([*expected, *new])?;
                 let orders = [*success, *failure];
-                let (space, ptr) = (self.space(*ptr), self.pointer(*ptr)?);
+                let (space, ptr) = (self.space_of(*ptr), self.pointer_value(*ptr)?);
                 let values = emit.atomic_cas(orders, result(), ptr, space, operands)?;
-                return self.define(inst, &values);
+                return self.define_results(inst, &values);
             }
             InstData::Fence { order } => return emit.fence(*order),
-            InstData::Query { query, dim } => {
-                groups::query(emit, self.frame, self.group, self.item, *query, *dim).into()
+            InstData::Query { query, dimension: dim } => {
+                groups::answer_query(emit, self.frame, self.group, self.item, *query, *dim).into()
             }
             InstData::SlotAddr { slot } => {
                 let address = self.slots[*slot];
@@ -242,72 +260,76 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
             | InstData::Put { .. } => {
                 return Err(BuilderError::UnsetPosition);
             }
-            InstData::Clock => emit.clock()?.into(),
+            InstData::Clock => emit.read_clock()?.into(),
             InstData::Yield => return emit.let_others_go_on(),
             InstData::Combined => self.group.combined.ok_or(BuilderError::UnsetPosition)?,
-            InstData::LiveLoad { live } if let Some(value) = self.frame.shared[*live] => value,
-            InstData::LiveLoad { live } => {
-                let ptr = self.frame.live(emit, *live, result(), self.item.number)?;
+            InstData::LiveLoad { live_slot: live } if let Some(value) = self.frame.shared[*live] => value,
+            InstData::LiveLoad { live_slot: live } => {
+                let ptr = self.frame.live_address(emit, *live, result(), self.item.number)?;
                 let (value, load) = emit.load(result(), ptr, result().bytes())?;
                 if let Some(load) = load {
-                    emit.scopes.mark(load, &[Part::Kept]);
+                    emit.scopes.mark_parts(load, &[Part::Kept]);
                 }
                 value
             }
-            InstData::LiveStore { live, arg } => {
+            InstData::LiveStore { live_slot: live, argument: arg } => {
                 let kept = ty(*arg);
-                let ptr = self.frame.live(emit, *live, kept, self.item.number)?;
-                let store = emit.store(kept, self.value(*arg)?, ptr, kept.bytes())?;
-                emit.scopes.mark(store, &[Part::Kept]);
+                let ptr = self.frame.live_address(emit, *live, kept, self.item.number)?;
+                let store = emit.store(kept, self.llvm_value(*arg)?, ptr, kept.bytes())?;
+                emit.scopes.mark_parts(store, &[Part::Kept]);
                 return Ok(());
             }
-            InstData::CallHost { name, args } => emit.call_host(name, &self.typed(args)?, result())?,
-            InstData::Printf { format, args } => emit.printf(self.frame, format.as_u32(), &self.typed(args)?)?.into(),
+            InstData::CallHost { name, arguments: args } => {
+                emit.call_host(name, &self.typed_values(args)?, result())?
+            }
+            InstData::Printf { format, arguments: args } => {
+                emit.call_printf(self.frame, format.as_u32(), &self.typed_values(args)?)?.into()
+            }
         };
-        self.define(inst, &[value])
+        self.define_results(inst, &[value])
     }
 
-    fn define(&mut self, inst: Inst, values: &[BasicValueEnum<'ctx>]) -> Emitted<()> {
+    fn define_results(&mut self, inst: Inst, values: &[BasicValueEnum<'ctx>]) -> Emitted<()> {
         for (&result, &value) in self.body.insts[inst].results.iter().zip(values) {
             self.values[result] = Some(value);
         }
         Ok(())
     }
 
-    fn space(&self, ptr: Value) -> Space {
+    fn space_of(&self, ptr: Value) -> Space {
         match self.body.ty(ptr) {
             Type::Ptr(space) => space,
             _ => Space::Generic,
         }
     }
 
-    fn terminator(&mut self, block: Block, exits: &mut Exits<'ctx>) -> Emitted<()> {
-        let emit = self.emit;
+    fn emit_terminator(&mut self, block: Block, exits: &mut Exits<'ctx>) -> Emitted<()> {
+        let emit = self.emitter;
         let b = &emit.builder;
-        let from = emit.here()?;
+        let from = emit.current_block()?;
         let mut edges = Edges::default();
-        match &self.body.blocks[block].term {
+        match &self.body.blocks[block].terminator {
             Terminator::Jump(to) => {
-                let to = self.edge(&mut edges, from, to)?;
+                let to = self.edge_block(&mut edges, from, to)?;
                 b.build_unconditional_branch(to)?;
             }
-            Terminator::Branch { cond, then_to, else_to } => {
-                let cond = self.value(*cond)?.into_int_value();
-                let yes = self.edge(&mut edges, from, then_to)?;
-                let no = self.edge(&mut edges, from, else_to)?;
-                emit.at(from);
+            Terminator::Branch { condition: cond, then_to, else_to } => {
+                let cond = self.llvm_value(*cond)?.into_int_value();
+                let yes = self.edge_block(&mut edges, from, then_to)?;
+                let no = self.edge_block(&mut edges, from, else_to)?;
+                emit.position_at(from);
                 b.build_conditional_branch(cond, yes, no)?;
             }
             Terminator::Switch { value, cases, default } => {
                 let ty = self.body.ty(*value);
-                let value = self.value(*value)?.into_int_value();
+                let value = self.llvm_value(*value)?.into_int_value();
                 let mut targets = Vec::new();
                 for (bits, to) in cases {
                     let case = emit.constant(ty, *bits).into_int_value();
-                    targets.push((case, self.edge(&mut edges, from, to)?));
+                    targets.push((case, self.edge_block(&mut edges, from, to)?));
                 }
-                let default = self.edge(&mut edges, from, default)?;
-                emit.at(from);
+                let default = self.edge_block(&mut edges, from, default)?;
+                emit.position_at(from);
                 b.build_switch(value, default, &targets)?;
             }
             Terminator::Return => {
@@ -327,20 +349,25 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
 
     /// The LLVM block that an edge out of `from` leads to. LLVM's phis know edges by their source,
     /// so a second edge between the same blocks gets a block of its own.
-    fn edge(&mut self, edges: &mut Edges<'a>, from: BasicBlock<'ctx>, to: &'a BlockCall) -> Emitted<BasicBlock<'ctx>> {
+    fn edge_block(
+        &mut self,
+        edges: &mut Edges<'a>,
+        from: BasicBlock<'ctx>,
+        to: &'a BlockCall,
+    ) -> Emitted<BasicBlock<'ctx>> {
         let target = self.blocks[to.block].ok_or(BuilderError::UnsetPosition)?;
         let again = edges.0.iter().any(|&seen| seen.block == to.block);
         edges.0.push(to);
         let mut source = from;
         let mut entry = target;
-        if again && !to.args.is_empty() {
-            source = self.emit.block("edge");
+        if again && !to.arguments.is_empty() {
+            source = self.emitter.append_block("edge");
             entry = source;
-            self.emit.at(source);
-            self.emit.builder.build_unconditional_branch(target)?;
+            self.emitter.position_at(source);
+            self.emitter.builder.build_unconditional_branch(target)?;
         }
-        for (index, &arg) in to.args.iter().enumerate() {
-            let value = self.value(arg)?;
+        for (index, &arg) in to.arguments.iter().enumerate() {
+            let value = self.llvm_value(arg)?;
             self.phis[to.block][index].add_incoming(&[(&value, source)]);
         }
         Ok(entry)

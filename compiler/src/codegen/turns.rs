@@ -13,11 +13,11 @@
 //!          go on where `next` says                            n < pieces ? piece n, next = …, head : return
 //! ```
 
-use super::emit::{Emit, Emitted};
+use super::emit::{Emitted, Emitter};
 use super::frame::Frame;
 use super::groups::{Group, Item};
-use super::region::{Exits, RegionCode};
-use super::region_functions::{NEXT, TAKEN, record};
+use super::region::{Exits, ScalarEmitter};
+use super::region_functions::{NEXT, TAKEN, record_argument};
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{FunctionValue, IntValue, PointerValue};
@@ -27,20 +27,20 @@ use lockstep_protocol::kernel_abi::TAKE_TURNS;
 
 /// Has a region's function called, as often as it takes.
 pub fn take_turns<'ctx>(
-    emit: &Emit<'ctx, '_>,
+    emit: &Emitter<'ctx, '_>,
     function: FunctionValue<'ctx>,
     record: PointerValue<'ctx>,
 ) -> Emitted<()> {
     let b = &emit.builder;
-    b.build_store(emit.within(record, TAKEN)?, emit.const64(0))?;
+    b.build_store(emit.offset_inside(record, TAKEN)?, emit.const64(0))?;
     let run = emit.module.get_function(TAKE_TURNS).unwrap_or_else(|| {
-        let ty = emit.ctx.void_type().fn_type(&[emit.ptr().into(), emit.ptr().into()], false);
+        let ty = emit.context.void_type().fn_type(&[emit.pointer_type().into(), emit.pointer_type().into()], false);
         emit.module.add_function(TAKE_TURNS, ty, None)
     });
     b.build_call(run, &[function.as_global_value().as_pointer_value().into(), record.into()], "").map(drop)
 }
 
-/// The loop over the pieces of work that nobody took, between [`open_pieces`] and [`Pieces::close`].
+/// The loop over the pieces of work that nobody took, between [`open_pieces`] and [`Pieces::close_function`].
 pub struct Pieces<'ctx> {
     /// Which piece this round is.
     pub number: IntValue<'ctx>,
@@ -51,27 +51,28 @@ pub struct Pieces<'ctx> {
 }
 
 /// Starts the loop; emission goes on in its body.
-pub fn open_pieces<'ctx>(emit: &Emit<'ctx, '_>, pieces: IntValue<'ctx>) -> Emitted<Pieces<'ctx>> {
+pub fn open_pieces<'ctx>(emit: &Emitter<'ctx, '_>, pieces: IntValue<'ctx>) -> Emitted<Pieces<'ctx>> {
     let b = &emit.builder;
-    let [head, body, done] = ["piece", "work", "done"].map(|name| emit.block(name));
-    let [taken, next] = [emit.within(record(emit)?, TAKEN)?, emit.within(record(emit)?, NEXT)?];
+    let [head, body, done] = ["piece", "work", "done"].map(|name| emit.append_block(name));
+    let [taken, next] =
+        [emit.offset_inside(record_argument(emit)?, TAKEN)?, emit.offset_inside(record_argument(emit)?, NEXT)?];
     b.build_unconditional_branch(head)?;
-    emit.at(head);
-    let number = b.build_load(emit.i64(), taken, "piece")?.into_int_value();
+    emit.position_at(head);
+    let number = b.build_load(emit.i64_type(), taken, "piece")?.into_int_value();
     b.build_store(taken, emit.add(number, emit.const64(1))?)?;
     let more = b.build_int_compare(IntPredicate::ULT, number, pieces, "")?;
     b.build_conditional_branch(more, body, done)?;
-    emit.at(body);
+    emit.position_at(body);
     Ok(Pieces { number, next, head, done })
 }
 
 impl<'ctx> Pieces<'ctx> {
     /// Ends a way through the piece that leads to a region.
-    pub fn leave(&self, emit: &Emit<'ctx, '_>, exits: &Exits<'ctx>) -> Emitted<Vec<Option<Region>>> {
+    pub fn leave_piece(&self, emit: &Emitter<'ctx, '_>, exits: &Exits<'ctx>) -> Emitted<Vec<Option<Region>>> {
         let mut nexts = Vec::new();
         for &(region, from) in exits {
-            emit.at(from);
-            emit.builder.build_store(self.next, super::number(emit, region))?;
+            emit.position_at(from);
+            emit.builder.build_store(self.next, super::region_number(emit, region))?;
             emit.builder.build_unconditional_branch(self.head)?;
             nexts.push(region);
         }
@@ -79,8 +80,8 @@ impl<'ctx> Pieces<'ctx> {
     }
 
     /// Ends the function.
-    pub fn close(self, emit: &Emit<'ctx, '_>) -> Emitted<()> {
-        emit.at(self.done);
+    pub fn close_function(self, emit: &Emitter<'ctx, '_>) -> Emitted<()> {
+        emit.position_at(self.done);
         emit.builder.build_return(None)?;
         Ok(())
     }
@@ -88,7 +89,7 @@ impl<'ctx> Pieces<'ctx> {
 
 /// The code of a region whose work-items run one after the other; the answer: where the group may go on.
 pub fn run_items<'ctx>(
-    emit: &Emit<'ctx, '_>,
+    emit: &Emitter<'ctx, '_>,
     kernel: &Kernel,
     storage: &Storage,
     frame: &Frame<'ctx>,
@@ -111,8 +112,8 @@ pub fn run_items<'ctx>(
         *global = b.build_int_add(group.first[d], local[d], "")?;
     }
     let item = Item { local, global, number };
-    let exits = RegionCode::emit(emit, kernel, storage, frame, group, &item, body)?;
-    let nexts = pieces.leave(emit, &exits)?;
-    pieces.close(emit)?;
+    let exits = ScalarEmitter::emit_region(emit, kernel, storage, frame, group, &item, body)?;
+    let nexts = pieces.leave_piece(emit, &exits)?;
+    pieces.close_function(emit)?;
     Ok(nexts)
 }

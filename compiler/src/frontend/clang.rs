@@ -32,13 +32,13 @@ const MAX_BITCODE: u64 = 1 << 30;
 const MAX_LOG: usize = 1 << 20;
 
 /// Compiles one source. `headers` are found by `#include` before any directory.
-pub fn compile(
+pub fn compile_source(
     config: &FrontendConfig,
     source: &[u8],
     headers: &[Header<'_>],
     options: &BuildOptions,
 ) -> Result<CompiledObject, FrontendError> {
-    run(config, source, headers, options, None)
+    run_clang(config, source, headers, options, None)
 }
 
 /// The same, and which files were read.
@@ -50,14 +50,14 @@ pub fn compile_and_list(
 ) -> Result<Compilation, FrontendError> {
     // Without a folder, or room in it, for the list there is still a program.
     let Some(list) = FileList::new(&config.temp_dir).filter(|_| options.input == InputLanguage::OpenCl) else {
-        let object = compile(config, source, headers, options)?;
+        let object = compile_source(config, source, headers, options)?;
         let files = (options.input == InputLanguage::Spir).then(Vec::new);
         return Ok(Compilation { object, files });
     };
-    match run(config, source, headers, options, Some(&list)) {
-        Ok(object) => Ok(Compilation { object, files: list.read() }),
-        Err(error) if list.is_named_in(&error.log()) => {
-            Ok(Compilation { object: compile(config, source, headers, options)?, files: None })
+    match run_clang(config, source, headers, options, Some(&list)) {
+        Ok(object) => Ok(Compilation { object, files: list.read_files() }),
+        Err(error) if list.is_named_in(&error.build_log()) => {
+            Ok(Compilation { object: compile_source(config, source, headers, options)?, files: None })
         }
         Err(error) => Err(error),
     }
@@ -70,7 +70,7 @@ pub fn compiler_identity(config: &FrontendConfig) -> Option<String> {
     Some(format!("{} {} {}.{:09}", program.display(), meta.len(), meta.mtime(), meta.mtime_nsec()))
 }
 
-fn run(
+fn run_clang(
     config: &FrontendConfig,
     source: &[u8],
     headers: &[Header<'_>],
@@ -94,7 +94,7 @@ fn run(
         _ => Some(write_headers(config, headers, &input)?),
     };
     if let Some(list) = list {
-        args.extend(list.arguments());
+        args.extend(list.clang_arguments());
         if let Some(folder) = &folder {
             list.leave_out(folder.path());
         }
@@ -127,24 +127,24 @@ fn run(
         args.push(response.argument());
     }
     let limits = Limits { wall: config.timeout, address_space: config.memory, output: MAX_BITCODE, log: MAX_LOG };
-    let outcome = process::run(&program, &args, &input, &limits).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied => missing(Some(&program)),
+    let outcome = process::run_program(&program, &args, &input, &limits).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied => missing_compiler(Some(&program)),
         std::io::ErrorKind::InvalidInput => {
             FrontendError::CompileFailure { log: "error: an option contains a null character\n".to_owned() }
         }
         _ => FrontendError::FrontendCrashed { log: format!("error: cannot run {}: {error}\n", program.display()) },
     })?;
-    judge(config, &program, outcome, folder.as_ref(), options)
+    judge_outcome(config, &program, outcome, folder.as_ref(), options)
 }
 
-fn judge(
+fn judge_outcome(
     config: &FrontendConfig,
     program: &Path,
     outcome: Outcome,
     folder: Option<&TempDir>,
     options: &BuildOptions,
 ) -> Result<CompiledObject, FrontendError> {
-    let mut log = readable(&outcome, folder);
+    let mut log = readable_log(&outcome, folder);
     let is_bitcode = is_bitcode(&outcome.stdout);
     let program = program.display();
     match outcome.ending {
@@ -196,12 +196,12 @@ fn is_bitcode(bytes: &[u8]) -> bool {
 }
 
 /// The log without the names that only this machine knows.
-fn readable(outcome: &Outcome, folder: Option<&TempDir>) -> String {
+fn readable_log(outcome: &Outcome, folder: Option<&TempDir>) -> String {
     let mut log = String::from_utf8_lossy(&outcome.stderr).into_owned();
     if let Some(folder) = folder {
         log = log.replace(&format!("{}/", folder.path().display()), "");
     }
-    let mut log = named(&log, if folder.is_some() { SOURCE_FILE } else { INPUT_NAME });
+    let mut log = name_program(&log, if folder.is_some() { SOURCE_FILE } else { INPUT_NAME });
     if outcome.stderr_cut {
         log.push_str("\n[the rest of the messages is left out]\n");
     }
@@ -210,7 +210,7 @@ fn readable(outcome: &Outcome, folder: Option<&TempDir>) -> String {
 
 fn find_clang(config: &FrontendConfig) -> Result<PathBuf, FrontendError> {
     if let Some(clang) = &config.clang {
-        return if is_program(clang) { Ok(clang.clone()) } else { Err(missing(Some(clang))) };
+        return if is_program(clang) { Ok(clang.clone()) } else { Err(missing_compiler(Some(clang))) };
     }
     let search_path = config.search_path.clone().unwrap_or_default();
     std::env::split_paths(&search_path)
@@ -218,14 +218,14 @@ fn find_clang(config: &FrontendConfig) -> Result<PathBuf, FrontendError> {
         .chain(USUAL_PLACES.iter().map(PathBuf::from))
         // An empty or relative entry would mean the application's working directory.
         .find(|path| path.is_absolute() && is_program(path))
-        .ok_or_else(|| missing(None))
+        .ok_or_else(|| missing_compiler(None))
 }
 
 fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-fn missing(asked: Option<&Path>) -> FrontendError {
+fn missing_compiler(asked: Option<&Path>) -> FrontendError {
     let what = match asked {
         Some(path) => format!("'{}' is not a program that can be run", path.display()),
         None => "clang-22 was not found on the search path nor in /usr/lib/llvm-22/bin".to_owned(),
@@ -241,7 +241,7 @@ fn missing(asked: Option<&Path>) -> FrontendError {
 /// The messages with the program's name for what clang calls `given`. A line marker in the text would give it that name as
 /// well, but then the text's lines have two numbers, and clang is silent where it looks whether two things stand in one
 /// line.
-fn named(log: &str, given: &str) -> String {
+fn name_program(log: &str, given: &str) -> String {
     const INCLUDED: &str = "In file included from ";
     let name_in = |line: &str| -> String {
         let (start, rest) = match line.strip_prefix(INCLUDED) {

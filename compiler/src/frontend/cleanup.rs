@@ -106,29 +106,29 @@ const LATE_FOR_MANY_LOOPS: &str = "instcombine<no-verify-fixpoint>,early-cse<mem
 /// Brings the module into the form that the importer reads.
 pub(crate) fn clean_up(module: &Module<'_>, level: Level) -> Result<(), FrontendError> {
     let kernels: Vec<_> = module.get_functions().filter(is_kernel).collect();
-    let calls = CallGraph::of(module);
+    let calls = CallGraph::of_module(module);
     let inlined = calls.check_inlinable(&kernels)?;
     fence_barriers(module);
-    internalize(module);
-    run(module, "globaldce")?;
-    run(module, BEFORE_INLINING)?;
-    run(module, if inlined > MANY_INLINED { INLINING_BY_LEVELS } else { "always-inline,globaldce" })?;
+    internalize_functions(module);
+    run_pipeline(module, "globaldce")?;
+    run_pipeline(module, BEFORE_INLINING)?;
+    run_pipeline(module, if inlined > MANY_INLINED { INLINING_BY_LEVELS } else { "always-inline,globaldce" })?;
     check_defined(module)?;
     fix_sub_group_sizes(module);
     match level {
-        Level::Minimal => run(module, MINIMAL)?,
+        Level::Minimal => run_pipeline(module, MINIMAL)?,
         Level::Full => {
-            run(module, EARLY)?;
+            run_pipeline(module, EARLY)?;
             infer_address_spaces(module)?;
             keep_barriers_single(module);
             module.get_functions().for_each(share_addresses);
             simplify_functions(module)?;
         }
     }
-    run(module, "globaldce,strip-dead-prototypes")?;
+    run_pipeline(module, "globaldce,strip-dead-prototypes")?;
     check_inlined(module)?;
     if cfg!(debug_assertions) {
-        module.verify().map_err(|error| internal(&error.to_string()))?;
+        module.verify().map_err(|error| internal_error(&error.to_string()))?;
     }
     Ok(())
 }
@@ -137,14 +137,14 @@ fn is_kernel(function: &FunctionValue<'_>) -> bool {
     function.get_call_conventions() == SPIR_KERNEL && function.count_basic_blocks() > 0
 }
 
-fn run(module: &Module<'_>, pipeline: &str) -> Result<(), FrontendError> {
+fn run_pipeline(module: &Module<'_>, pipeline: &str) -> Result<(), FrontendError> {
     // SAFETY: the module is alive; no machine is needed.
     unsafe { run_passes(module.as_mut_ptr(), pipeline, std::ptr::null_mut(), &PassOptions::new()) }
-        .map_err(|error| internal(&error))
+        .map_err(|error| internal_error(&error))
 }
 
-fn internal(message: &str) -> FrontendError {
-    FrontendError::link(format!("internal error in clean-up: {message}\n"))
+fn internal_error(message: &str) -> FrontendError {
+    FrontendError::link_failure(format!("internal error in clean-up: {message}\n"))
 }
 
 /// Keeps loops with barriers from being written out. Until everything is inlined, calls have to be copied.
@@ -158,8 +158,8 @@ fn keep_barriers_single(module: &Module<'_>) {
 /// Makes the size of sub-groups a constant in each kernel.
 fn fix_sub_group_sizes(module: &Module<'_>) {
     let mut calls: HashMap<FunctionValue<'_>, Vec<LLVMValueRef>> = HashMap::new();
-    for (function, call) in calls_in(module).filter(|(_, call)| callee(*call).is_some_and(is_sub_group_size)) {
-        calls.entry(function).or_default().push(raw(call));
+    for (function, call) in calls_in(module).filter(|(_, call)| called_function(*call).is_some_and(is_sub_group_size)) {
+        calls.entry(function).or_default().push(raw_value(call));
     }
     calls.iter().for_each(|(function, calls)| fix_sub_group_size(*function, calls));
 }
@@ -169,7 +169,7 @@ fn infer_address_spaces(module: &Module<'_>) -> Result<(), FrontendError> {
     let Some(machine) = spirv_machine() else { return Ok(()) };
     // SAFETY: module and machine are alive.
     unsafe { run_passes(module.as_mut_ptr(), "function(infer-address-spaces)", machine.0, &PassOptions::new()) }
-        .map_err(|error| internal(&error))
+        .map_err(|error| internal_error(&error))
 }
 
 /// The pass has to be told which address space is the generic one, and only a target can tell it. SPIR itself has no
@@ -228,8 +228,8 @@ unsafe extern "C" {
 /// work-items do touch it; a fence is what LLVM moves no access across. It costs no instruction.
 fn fence_barriers(module: &Module<'_>) {
     let barriers: Vec<LLVMValueRef> = calls_in(module)
-        .filter(|(_, call)| callee(*call).is_some_and(|f| f.get_name().to_bytes() == BARRIER))
-        .map(|(_, call)| raw(call))
+        .filter(|(_, call)| called_function(*call).is_some_and(|f| f.get_name().to_bytes() == BARRIER))
+        .map(|(_, call)| raw_value(call))
         .collect();
     if barriers.is_empty() {
         return;
@@ -252,7 +252,7 @@ fn fence_barriers(module: &Module<'_>) {
 }
 
 /// Kernels stay visible; every other definition becomes private to the module. All code wants to be inlined.
-fn internalize(module: &Module<'_>) {
+fn internalize_functions(module: &Module<'_>) {
     let context = module.get_context();
     let kind = Attribute::get_named_enum_kind_id;
     let (always_inline, no_inline, opt_none) = (kind("alwaysinline"), kind("noinline"), kind("optnone"));
@@ -284,7 +284,7 @@ fn simplify_functions(module: &Module<'_>) -> Result<(), FrontendError> {
     let functions = module.get_functions().filter(|f| f.count_basic_blocks() > 0);
     let pipelines: Vec<_> = functions.map(|function| (function, late_passes(function))).collect();
     if pipelines.iter().all(|&(_, passes)| passes == LATE) {
-        return run(module, &format!("function({LATE})"));
+        return run_pipeline(module, &format!("function({LATE})"));
     }
     pipelines.into_iter().try_for_each(|(function, passes)| run_on_function(function, passes))
 }
@@ -305,7 +305,7 @@ fn count_loops(function: FunctionValue<'_>) -> usize {
     let blocks = function.get_basic_blocks();
     let places: HashMap<_, _> = blocks.iter().enumerate().map(|(place, &block)| (block, place)).collect();
     let back_edges = |(place, block): (usize, &BasicBlock<'_>)| {
-        let Some(last) = block.get_terminator().map(raw) else { return 0 };
+        let Some(last) = block.get_terminator().map(raw_value) else { return 0 };
         // SAFETY: the instruction is alive and ends its block.
         let successors = unsafe { LLVMGetNumSuccessors(last) };
         // SAFETY: as above; the number is one of its successors, which all are blocks.
@@ -317,18 +317,18 @@ fn count_loops(function: FunctionValue<'_>) -> usize {
 
 /// Runs a pipeline of function passes over one function.
 fn run_on_function(function: FunctionValue<'_>, pipeline: &str) -> Result<(), FrontendError> {
-    let text = CString::new(pipeline).map_err(|error| internal(&error.to_string()))?;
+    let text = CString::new(pipeline).map_err(|error| internal_error(&error.to_string()))?;
     let options = PassOptions::new();
     // SAFETY: the function is alive and has a body; the text lives until the call returns.
     unsafe {
-        super::llvm::check(llvm_sys::transforms::pass_builder::LLVMRunPassesOnFunction(
+        super::llvm::check_error(llvm_sys::transforms::pass_builder::LLVMRunPassesOnFunction(
             function.as_value_ref_raw(),
             text.as_ptr(),
             std::ptr::null_mut(),
             options.raw(),
         ))
     }
-    .map_err(|error| internal(&error))
+    .map_err(|error| internal_error(&error))
 }
 
 /// What the code that is left uses must be something the importer knows.
@@ -351,25 +351,25 @@ fn check_defined(module: &Module<'_>) -> Result<(), FrontendError> {
             errors.insert(format!("error: undefined variable '{}'\n", source_name(&name)));
         }
     }
-    if errors.is_empty() { Ok(()) } else { Err(FrontendError::link(errors.into_iter().collect::<String>())) }
+    if errors.is_empty() { Ok(()) } else { Err(FrontendError::link_failure(errors.into_iter().collect::<String>())) }
 }
 
 /// No call may be left that the importer could not follow.
 fn check_inlined(module: &Module<'_>) -> Result<(), FrontendError> {
     for (caller, call) in calls_in(module) {
-        let reason = match callee(call) {
+        let reason = match called_function(call) {
             Some(function) if function.count_basic_blocks() == 0 => continue,
-            Some(function) => format!("the call of '{}' cannot be inlined", shown(function)),
+            Some(function) => format!("the call of '{}' cannot be inlined", shown_name(function)),
             None if is_inline_assembly(call) => "inline assembly is not supported".to_owned(),
             None => "calls through pointers are not supported".to_owned(),
         };
-        return Err(FrontendError::link(format!("error: in '{}': {reason}\n", shown(caller))));
+        return Err(FrontendError::link_failure(format!("error: in '{}': {reason}\n", shown_name(caller))));
     }
     let left = module.get_functions().find(|f| f.count_basic_blocks() > 0 && !is_kernel(f));
     match left {
         Some(function) => {
-            let name = shown(function);
-            Err(FrontendError::link(format!("error: the address of the function '{name}' is taken\n")))
+            let name = shown_name(function);
+            Err(FrontendError::link_failure(format!("error: the address of the function '{name}' is taken\n")))
         }
         None => Ok(()),
     }
@@ -387,7 +387,7 @@ struct Node<'ctx> {
 }
 
 impl<'ctx> CallGraph<'ctx> {
-    fn of(module: &Module<'ctx>) -> Self {
+    fn of_module(module: &Module<'ctx>) -> Self {
         let mut nodes = HashMap::new();
         for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0) {
             let mut node = Node { function, size: 0, callees: Vec::new() };
@@ -395,7 +395,7 @@ impl<'ctx> CallGraph<'ctx> {
                 for instruction in block.get_instructions() {
                     node.size += 1;
                     if instruction.get_opcode() == InstructionOpcode::Call {
-                        node.callees.extend(callee(instruction).map(|f| f.as_value_ref_raw()));
+                        node.callees.extend(called_function(instruction).map(|f| f.as_value_ref_raw()));
                     }
                 }
             }
@@ -411,7 +411,7 @@ impl<'ctx> CallGraph<'ctx> {
         for kernel in kernels {
             let size = self.inlined_size(kernel.as_value_ref_raw(), &mut sizes)?;
             if size > MAX_INLINED {
-                let name = shown(*kernel);
+                let name = shown_name(*kernel);
                 return Err(too_large(&format!("kernel '{name}' has {size} instructions")));
             }
         }
@@ -440,7 +440,7 @@ impl<'ctx> CallGraph<'ctx> {
                     stack.push((key, next + 1));
                     match sizes.get(&callee) {
                         Some(Some(_)) => {}
-                        Some(None) => return Err(self.recursion(callee, &stack)),
+                        Some(None) => return Err(self.recursion_error(callee, &stack)),
                         None => stack.push((callee, 0)),
                     }
                 }
@@ -454,20 +454,23 @@ impl<'ctx> CallGraph<'ctx> {
         Ok(sizes.get(&root).copied().flatten().unwrap_or(0))
     }
 
-    fn recursion(&self, start: LLVMValueRef, stack: &[(LLVMValueRef, usize)]) -> FrontendError {
+    fn recursion_error(&self, start: LLVMValueRef, stack: &[(LLVMValueRef, usize)]) -> FrontendError {
         let cycle = stack.iter().skip_while(|(key, _)| *key != start);
-        let names: Vec<String> = cycle.filter_map(|(key, _)| self.nodes.get(key)).map(|n| shown(n.function)).collect();
+        let names: Vec<String> =
+            cycle.filter_map(|(key, _)| self.nodes.get(key)).map(|n| shown_name(n.function)).collect();
         let name = names.first().cloned().unwrap_or_default();
         let through = match names.get(1..) {
             Some(others) if !others.is_empty() => format!(" through '{}'", others.join("', '")),
             _ => String::new(),
         };
-        FrontendError::link(format!("error: recursion is not allowed in OpenCL C: '{name}' calls itself{through}\n"))
+        FrontendError::link_failure(format!(
+            "error: recursion is not allowed in OpenCL C: '{name}' calls itself{through}\n"
+        ))
     }
 }
 
 fn too_large(what: &str) -> FrontendError {
-    FrontendError::link(format!("error: {what} with everything inlined; at most {MAX_INLINED} are allowed\n"))
+    FrontendError::link_failure(format!("error: {what} with everything inlined; at most {MAX_INLINED} are allowed\n"))
 }
 
 /// Every call in the module with the function it is in.
@@ -481,16 +484,16 @@ fn calls_in<'ctx>(module: &Module<'ctx>) -> impl Iterator<Item = (FunctionValue<
     })
 }
 
-fn callee<'ctx>(call: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
+fn called_function<'ctx>(call: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
     CallSiteValue::try_from(call).ok()?.get_called_fn_value()
 }
 
 fn is_inline_assembly(call: InstructionValue<'_>) -> bool {
     // SAFETY: the instruction is a call of a live module.
-    unsafe { !llvm_sys::core::LLVMIsAInlineAsm(llvm_sys::core::LLVMGetCalledValue(raw(call))).is_null() }
+    unsafe { !llvm_sys::core::LLVMIsAInlineAsm(llvm_sys::core::LLVMGetCalledValue(raw_value(call))).is_null() }
 }
 
-fn raw(instruction: InstructionValue<'_>) -> LLVMValueRef {
+fn raw_value(instruction: InstructionValue<'_>) -> LLVMValueRef {
     use inkwell::values::AsValueRef;
     instruction.as_value_ref()
 }
@@ -506,7 +509,7 @@ impl RawFunction for FunctionValue<'_> {
     }
 }
 
-fn shown(function: FunctionValue<'_>) -> String {
+fn shown_name(function: FunctionValue<'_>) -> String {
     source_name(&function.get_name().to_string_lossy()).to_owned()
 }
 

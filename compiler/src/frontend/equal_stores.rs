@@ -22,10 +22,10 @@ const DEEPEST: u32 = 8;
 pub(crate) fn share_addresses(function: FunctionValue<'_>) {
     // SAFETY: the blocks belong to a live function; the builder lives as long as it is used.
     unsafe {
-        let builder = LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(raw(function))));
+        let builder = LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(raw_value(function))));
         for block in function.get_basic_block_iter() {
             let branch = LLVMGetBasicBlockTerminator(block.as_mut_ptr());
-            if let Some(sides) = sides(branch) {
+            if let Some(sides) = branch_sides(branch) {
                 share_last(branch, sides, builder);
             }
         }
@@ -33,7 +33,7 @@ pub(crate) fn share_addresses(function: FunctionValue<'_>) {
     }
 }
 
-fn raw(function: FunctionValue<'_>) -> LLVMValueRef {
+fn raw_value(function: FunctionValue<'_>) -> LLVMValueRef {
     use inkwell::values::AsValueRef;
     function.as_value_ref()
 }
@@ -42,7 +42,7 @@ fn raw(function: FunctionValue<'_>) -> LLVMValueRef {
 ///
 /// # Safety
 /// The branch is that of a block of a live function, or null.
-unsafe fn sides(branch: LLVMValueRef) -> Option<[LLVMBasicBlockRef; 2]> {
+unsafe fn branch_sides(branch: LLVMValueRef) -> Option<[LLVMBasicBlockRef; 2]> {
     // SAFETY: as promised; the successors of its terminators are blocks of the same function.
     unsafe {
         if branch.is_null() || LLVMGetInstructionOpcode(branch) != LLVMOpcode::LLVMBr || LLVMIsConditional(branch) == 0
@@ -76,7 +76,7 @@ unsafe fn share_last(branch: LLVMValueRef, sides: [LLVMBasicBlockRef; 2], builde
             let [first, second] = stores.map(|store| LLVMGetOperand(store, 1));
             let types = stores.map(|store| LLVMTypeOf(LLVMGetOperand(store, 0)));
             let mut steps = Vec::new();
-            if types[0] != types[1] || !same(first, second, sides, DEEPEST, &mut steps) {
+            if types[0] != types[1] || !computed_alike(first, second, sides, DEEPEST, &mut steps) {
                 return;
             }
             for &(step, _) in &steps {
@@ -119,7 +119,7 @@ unsafe fn is_plain_store(inst: LLVMValueRef) -> bool {
 ///
 /// # Safety
 /// Both are values of a live function of which the sides are blocks.
-unsafe fn same(
+unsafe fn computed_alike(
     a: LLVMValueRef,
     b: LLVMValueRef,
     sides: [LLVMBasicBlockRef; 2],
@@ -156,7 +156,7 @@ unsafe fn same(
         let operands = |inst| (0..count as u32).map(move |number| LLVMGetOperand(inst, number));
         // A step of one side must not stand for two of the other.
         let new = !steps.iter().any(|&(x, y)| x == a || y == b);
-        if !known || !new || !operands(a).zip(operands(b)).all(|(a, b)| same(a, b, sides, depth - 1, steps)) {
+        if !known || !new || !operands(a).zip(operands(b)).all(|(a, b)| computed_alike(a, b, sides, depth - 1, steps)) {
             return false;
         }
         steps.push((a, b));

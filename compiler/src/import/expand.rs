@@ -1,20 +1,20 @@
 //! Intrinsics that become several instructions.
 
-use super::emit::{Body, Lanes, operand};
-use super::instructions::{each, each2};
-use super::intrinsics::binary;
+use super::emit::{Body, Lanes, operand_of};
+use super::instructions::{map_lanes, map_typed_lanes};
+use super::intrinsics::import_binary;
 use super::llvm::Value as LlvmValue;
-use super::vectors::fold;
+use super::vectors::fold_lanes;
 use super::{Attempt, refuse};
 use lockstep_ir::ir::{BinaryOp, FastMath, FloatCc, IntCc, IntFlags, UnaryOp, Value};
 use lockstep_protocol::types::Type;
 
 /// llvm.vector.reduce.*: all elements combined, in order.
-pub(super) fn reduce<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, which: &str) -> Attempt<Lanes> {
+pub(super) fn expand_reduction<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, which: &str) -> Attempt<Lanes> {
     let fmf = FastMath(inst.fast_math());
     let flags = IntFlags::default();
     let starts = matches!(which, "fadd" | "fmul");
-    let start = if starts { Some(body.operand(inst, 0)?) } else { None };
+    let start = if starts { Some(body.scalar_operand(inst, 0)?) } else { None };
     let lanes = body.operand_lanes(inst, u32::from(starts))?;
     let op = match which {
         "add" => BinaryOp::Add,
@@ -32,12 +32,12 @@ pub(super) fn reduce<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, which: &s
         "fmax" => BinaryOp::Fmax,
         "fminimum" | "fmaximum" => {
             let max = which == "fmaximum";
-            let total = fold(body, start, &lanes, |body, a, b| minimum_or_maximum(body, a, b, max, true))?;
+            let total = fold_lanes(body, start, &lanes, |body, a, b| minimum_or_maximum(body, a, b, max, true))?;
             return Ok(Lanes::from([total]));
         }
         _ => refuse!("the reduction {which} is not supported"),
     };
-    let total = fold(body, start, &lanes, |body, a, b| body.binary_with(op, flags, fmf, a, b))?;
+    let total = fold_lanes(body, start, &lanes, |body, a, b| body.binary_with(op, flags, fmf, a, b))?;
     Ok(Lanes::from([total]))
 }
 
@@ -48,11 +48,11 @@ pub(super) fn minimum_maximum<'m>(
     max: bool,
     nan_wins: bool,
 ) -> Attempt<Lanes> {
-    binary(body, inst, |body, a, b| minimum_or_maximum(body, a, b, max, nan_wins))
+    import_binary(body, inst, |body, a, b| minimum_or_maximum(body, a, b, max, nan_wins))
 }
 
 fn minimum_or_maximum(body: &mut Body<'_, '_>, a: Value, b: Value, max: bool, nan_wins: bool) -> Value {
-    let ty = body.ty(a);
+    let ty = body.type_of(a);
     // Equal numbers differ at most in the sign of zero: the minimum has it if one has, the maximum if
     // both have.
     let op = if max { BinaryOp::And } else { BinaryOp::Or };
@@ -83,7 +83,7 @@ pub(super) fn with_overflow<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, na
     let mut results = Vec::with_capacity(2 * a.len());
     let mut flags = Vec::with_capacity(a.len());
     for (&a, &b) in a.iter().zip(b.iter()) {
-        let ty = body.ty(a);
+        let ty = body.type_of(a);
         let (result, overflow) = match &name[1..4] {
             "add" => {
                 let sum = body.binary(BinaryOp::Add, a, b);
@@ -133,19 +133,19 @@ pub(super) fn with_overflow<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, na
 
 /// Shift left, saturating.
 pub(super) fn shl_sat<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, signed: bool) -> Attempt<Lanes> {
-    binary(body, inst, |body, value, count| {
-        let ty = body.ty(value);
+    import_binary(body, inst, |body, value, count| {
+        let ty = body.type_of(value);
         let shifted = body.binary(BinaryOp::Shl, value, count);
         let back = if signed { BinaryOp::Ashr } else { BinaryOp::Lshr };
         let back = body.binary(back, shifted, count);
         let fits = body.icmp(IntCc::Eq, back, value);
         let limit = if signed {
-            let most = body.int(ty, ty.mask() >> 1);
-            let least = body.int(ty, (ty.mask() >> 1) + 1);
+            let most = body.int_constant(ty, ty.value_mask() >> 1);
+            let least = body.int_constant(ty, (ty.value_mask() >> 1) + 1);
             let negative = body.icmp_int(IntCc::Slt, value, 0);
             body.select(negative, least, most)
         } else {
-            body.int(ty, ty.mask())
+            body.int_constant(ty, ty.value_mask())
         };
         body.select(fits, shifted, limit)
     })
@@ -154,11 +154,11 @@ pub(super) fn shl_sat<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, signed: 
 /// -1, 0 or 1 as the first is less than, equal to or greater than the second.
 pub(super) fn three_way<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, signed: bool) -> Attempt<Lanes> {
     let (less, greater) = if signed { (IntCc::Slt, IntCc::Sgt) } else { (IntCc::Ult, IntCc::Ugt) };
-    let pairs = binary(body, inst, |body, a, b| body.icmp(less, a, b))?;
-    let greater = binary(body, inst, |body, a, b| body.icmp(greater, a, b))?;
+    let pairs = import_binary(body, inst, |body, a, b| body.icmp(less, a, b))?;
+    let greater = import_binary(body, inst, |body, a, b| body.icmp(greater, a, b))?;
     let types = body.leaf_types(inst.ty())?;
-    let less = each2(&pairs, &types, |v, ty| body.unary(UnaryOp::Zext, ty, v));
-    let greater = each2(&greater, &types, |v, ty| body.unary(UnaryOp::Zext, ty, v));
+    let less = map_typed_lanes(&pairs, &types, |v, ty| body.unary(UnaryOp::Zext, ty, v));
+    let greater = map_typed_lanes(&greater, &types, |v, ty| body.unary(UnaryOp::Zext, ty, v));
     let lanes = greater.iter().zip(less.iter());
     Ok(lanes.map(|(&greater, &less)| body.binary(BinaryOp::Sub, greater, less)).collect())
 }
@@ -166,26 +166,26 @@ pub(super) fn three_way<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, signed
 /// llvm.is.fpclass: tests on the bits, which raise no exception and flush nothing.
 pub(super) fn is_fpclass<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
     let args = body.operand_lanes(inst, 0)?;
-    let Some(classes) = operand(inst, 1)?.int_bits() else {
+    let Some(classes) = operand_of(inst, 1)?.int_bits() else {
         refuse!("the instruction `{}`", inst.text());
     };
-    Ok(each(&args, |v| is_of_classes(body, v, classes as u32)))
+    Ok(map_lanes(&args, |v| is_of_classes(body, v, classes as u32)))
 }
 
 fn is_of_classes(body: &mut Body<'_, '_>, value: Value, classes: u32) -> Value {
     const SIGNALING: u32 = 1;
     const QUIET: u32 = 2;
-    let float = body.ty(value);
+    let float = body.type_of(value);
     let mantissa = match float {
         Type::F16 => 10,
         Type::F32 => 23,
         _ => 52,
     };
     let bits = body.bits_of(value);
-    let ty = body.ty(bits);
-    let infinity = (ty.mask() >> 1) >> mantissa << mantissa;
+    let ty = body.type_of(bits);
+    let infinity = (ty.value_mask() >> 1) >> mantissa << mantissa;
     let quiet = infinity | 1 << (mantissa - 1);
-    let abs = body.binary_int(BinaryOp::And, bits, ty.mask() >> 1);
+    let abs = body.binary_int(BinaryOp::And, bits, ty.value_mask() >> 1);
     let negative = body.icmp_int(IntCc::Slt, bits, 0);
     let mut tests = Vec::new();
     match classes & (SIGNALING | QUIET) {
@@ -230,7 +230,7 @@ fn is_of_classes(body: &mut Body<'_, '_>, value: Value, classes: u32) -> Value {
     }
     let mut tests = tests.into_iter();
     let Some(mut any) = tests.next() else {
-        return body.int(Type::BOOL, 0);
+        return body.int_constant(Type::BOOL, 0);
     };
     for test in tests {
         any = body.binary(BinaryOp::Or, any, test);

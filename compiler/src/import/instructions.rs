@@ -1,6 +1,6 @@
 //! Instructions: arithmetic, comparisons, casts, and the way to everything else.
 
-use super::emit::{Body, Lanes, operand};
+use super::emit::{Body, Lanes, operand_of};
 use super::llvm::{Block as LlvmBlock, Value as LlvmValue};
 use super::{Attempt, blocks, calls, memory, refuse, vectors};
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
@@ -9,10 +9,10 @@ use lockstep_protocol::types::Type;
 
 /// Imports the instructions of a block, but its phis and its terminator. Returns whether the block
 /// ends in a trap, where the work-item stops.
-pub(super) fn block<'m>(body: &mut Body<'_, 'm>, block: LlvmBlock<'m>) -> Attempt<bool> {
+pub(super) fn import_block<'m>(body: &mut Body<'_, 'm>, block: LlvmBlock<'m>) -> Attempt<bool> {
     let mut instructions = block.instructions().peekable();
     while let Some(inst) = instructions.next() {
-        body.loc = blocks::location(inst);
+        body.location = blocks::source_location(inst);
         let Some(opcode) = inst.opcode() else {
             refuse!("{}", inst.text());
         };
@@ -27,41 +27,41 @@ pub(super) fn block<'m>(body: &mut Body<'_, 'm>, block: LlvmBlock<'m>) -> Attemp
             }
             _ => {}
         }
-        let lanes = instruction(body, inst, opcode)?;
+        let lanes = import_instruction(body, inst, opcode)?;
         body.values.insert(inst, lanes);
     }
     Ok(false)
 }
 
-fn instruction<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, opcode: LLVMOpcode) -> Attempt<Lanes> {
+fn import_instruction<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, opcode: LLVMOpcode) -> Attempt<Lanes> {
     if let Some(op) = binary_op(opcode) {
-        return binary(body, inst, op);
+        return import_binary(body, inst, op);
     }
     if let Some(op) = cast_op(opcode) {
-        return cast(body, inst, op);
+        return import_cast(body, inst, op);
     }
     match opcode {
         LLVMOpcode::LLVMFNeg => {
             let fmf = FastMath(inst.fast_math());
             let args = body.operand_lanes(inst, 0)?;
-            Ok(each(&args, |v| body.unary_fast(UnaryOp::Fneg, body.ty(v), fmf, v)))
+            Ok(map_lanes(&args, |v| body.unary_fast(UnaryOp::Fneg, body.type_of(v), fmf, v)))
         }
         LLVMOpcode::LLVMICmp => compare_ints(body, inst),
         LLVMOpcode::LLVMFCmp => compare_floats(body, inst),
-        LLVMOpcode::LLVMSelect => select(body, inst),
+        LLVMOpcode::LLVMSelect => import_select(body, inst),
         LLVMOpcode::LLVMFreeze => {
             let args = body.operand_lanes(inst, 0)?;
-            Ok(each(&args, |v| body.unary(UnaryOp::Freeze, body.ty(v), v)))
+            Ok(map_lanes(&args, |v| body.unary(UnaryOp::Freeze, body.type_of(v), v)))
         }
         LLVMOpcode::LLVMBitCast => {
             let args = body.operand_lanes(inst, 0)?;
             let types = body.leaf_types(inst.ty())?;
-            Ok(vectors::bitcast(body, &args, &types)?.into())
+            Ok(vectors::bitcast_lanes(body, &args, &types)?.into())
         }
         LLVMOpcode::LLVMPtrToInt | LLVMOpcode::LLVMPtrToAddr => {
             let args = body.operand_lanes(inst, 0)?;
             let types = body.leaf_types(inst.ty())?;
-            Ok(each2(&args, &types, |v, ty| {
+            Ok(map_typed_lanes(&args, &types, |v, ty| {
                 let address = body.unary(UnaryOp::PtrToInt, Type::I64, v);
                 body.zext_or_trunc(ty, address)
             }))
@@ -69,7 +69,7 @@ fn instruction<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, opcode: LLVMOpc
         LLVMOpcode::LLVMIntToPtr => {
             let args = body.operand_lanes(inst, 0)?;
             let types = body.leaf_types(inst.ty())?;
-            Ok(each2(&args, &types, |v, ty| {
+            Ok(map_typed_lanes(&args, &types, |v, ty| {
                 let address = body.zext_or_trunc(Type::I64, v);
                 body.unary(UnaryOp::IntToPtr, ty, address)
             }))
@@ -77,32 +77,32 @@ fn instruction<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, opcode: LLVMOpc
         LLVMOpcode::LLVMAddrSpaceCast => {
             let args = body.operand_lanes(inst, 0)?;
             let types = body.leaf_types(inst.ty())?;
-            Ok(each2(&args, &types, |v, ty| body.space_cast(ty, v)))
+            Ok(map_typed_lanes(&args, &types, |v, ty| body.space_cast(ty, v)))
         }
         LLVMOpcode::LLVMExtractElement => vectors::extract_element(body, inst),
         LLVMOpcode::LLVMInsertElement => vectors::insert_element(body, inst),
-        LLVMOpcode::LLVMShuffleVector => vectors::shuffle(body, inst),
+        LLVMOpcode::LLVMShuffleVector => vectors::import_shuffle(body, inst),
         LLVMOpcode::LLVMExtractValue => vectors::extract_value(body, inst),
         LLVMOpcode::LLVMInsertValue => vectors::insert_value(body, inst),
-        LLVMOpcode::LLVMAlloca => memory::alloca(body, inst),
-        LLVMOpcode::LLVMLoad => memory::load(body, inst),
-        LLVMOpcode::LLVMStore => memory::store(body, inst),
-        LLVMOpcode::LLVMGetElementPtr => memory::address(body, inst),
-        LLVMOpcode::LLVMFence => memory::fence(body, inst),
+        LLVMOpcode::LLVMAlloca => memory::import_alloca(body, inst),
+        LLVMOpcode::LLVMLoad => memory::import_load(body, inst),
+        LLVMOpcode::LLVMStore => memory::import_store(body, inst),
+        LLVMOpcode::LLVMGetElementPtr => memory::import_gep(body, inst),
+        LLVMOpcode::LLVMFence => memory::import_fence(body, inst),
         LLVMOpcode::LLVMAtomicRMW => memory::atomic_rmw(body, inst),
         LLVMOpcode::LLVMAtomicCmpXchg => memory::atomic_cas(body, inst),
-        LLVMOpcode::LLVMCall => calls::call(body, inst),
+        LLVMOpcode::LLVMCall => calls::import_call(body, inst),
         _ => refuse!("the instruction `{}`", inst.text()),
     }
 }
 
 /// Applies `f` to each lane.
-pub(super) fn each(args: &[Value], mut f: impl FnMut(Value) -> Value) -> Lanes {
+pub(super) fn map_lanes(args: &[Value], mut f: impl FnMut(Value) -> Value) -> Lanes {
     args.iter().map(|&v| f(v)).collect()
 }
 
 /// Applies `f` to each lane with its result type.
-pub(super) fn each2(args: &[Value], types: &[Type], mut f: impl FnMut(Value, Type) -> Value) -> Lanes {
+pub(super) fn map_typed_lanes(args: &[Value], types: &[Type], mut f: impl FnMut(Value, Type) -> Value) -> Lanes {
     args.iter().zip(types).map(|(&v, &ty)| f(v, ty)).collect()
 }
 
@@ -146,7 +146,7 @@ fn cast_op(opcode: LLVMOpcode) -> Option<UnaryOp> {
     })
 }
 
-fn binary<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: BinaryOp) -> Attempt<Lanes> {
+fn import_binary<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: BinaryOp) -> Attempt<Lanes> {
     let (nsw, nuw) = inst.wrap_flags();
     let flags = IntFlags { nsw, nuw };
     let fmf = FastMath(inst.fast_math());
@@ -169,11 +169,11 @@ fn binary<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: BinaryOp) -> Att
 /// operation.
 const ROUGH: f64 = 2.5;
 
-fn cast<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: UnaryOp) -> Attempt<Lanes> {
+fn import_cast<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: UnaryOp) -> Attempt<Lanes> {
     let fmf = FastMath(inst.fast_math());
     let args = body.operand_lanes(inst, 0)?;
     let types = body.leaf_types(inst.ty())?;
-    Ok(each2(&args, &types, |v, ty| match op {
+    Ok(map_typed_lanes(&args, &types, |v, ty| match op {
         // Applications count on bytes and words out of range as processors cut them, not on whatever packs vectors best.
         UnaryOp::FpToSi | UnaryOp::FpToUi if matches!(ty, Type::I8 | Type::I16) => {
             let whole = body.unary(UnaryOp::FpToSi, Type::I32, v);
@@ -209,10 +209,10 @@ fn compare_floats<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<L
     let b = body.operand_lanes(inst, 1)?;
     let cc = match inst.real_predicate() {
         Some(LLVMRealPredicate::LLVMRealPredicateFalse) => {
-            return Ok(each(&a, |_| body.int(Type::BOOL, 0)));
+            return Ok(map_lanes(&a, |_| body.int_constant(Type::BOOL, 0)));
         }
         Some(LLVMRealPredicate::LLVMRealPredicateTrue) => {
-            return Ok(each(&a, |_| body.int(Type::BOOL, 1)));
+            return Ok(map_lanes(&a, |_| body.int_constant(Type::BOOL, 1)));
         }
         Some(LLVMRealPredicate::LLVMRealOEQ) => FloatCc::Oeq,
         Some(LLVMRealPredicate::LLVMRealOGT) => FloatCc::Ogt,
@@ -235,15 +235,15 @@ fn compare_floats<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<L
     Ok(lanes
         .map(|(&a, &b)| {
             let args = [a, b];
-            body.inst1(InstData::Fcmp { cc, fmf, args }, Type::BOOL)
+            body.append_single(InstData::Fcmp { comparison: cc, fast_math: fmf, arguments: args }, Type::BOOL)
         })
         .collect())
 }
 
-fn select<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
+fn import_select<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
     let fmf = FastMath(inst.fast_math());
-    let cond = operand(inst, 0)?;
-    let conds = body.lanes(cond)?;
+    let cond = operand_of(inst, 0)?;
+    let conds = body.lanes_of(cond)?;
     let a = body.operand_lanes(inst, 1)?;
     let b = body.operand_lanes(inst, 2)?;
     // One condition for the whole value, or one for each element.
@@ -255,7 +255,7 @@ fn select<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
         let Some(&cond) = cond_of(i) else {
             refuse!("a select with too few conditions");
         };
-        out.push(match body.func.const_bits(cond) {
+        out.push(match body.function.const_bits(cond) {
             Some(0) => b,
             Some(_) => a,
             None if a == b => a,

@@ -1,36 +1,36 @@
 //! LLVM's intrinsic functions.
 
-use super::emit::{Body, Lanes, operand};
-use super::instructions::{each, each2};
+use super::emit::{Body, Lanes, operand_of};
+use super::instructions::{map_lanes, map_typed_lanes};
 use super::llvm::Value as LlvmValue;
 use super::{Attempt, expand, memory, refuse};
 use lockstep_ir::ir::{BinaryOp, FastMath, InstData, IntFlags, TernaryOp, UnaryOp, Value};
 use lockstep_protocol::types::Type;
 
 /// Imports a call of the intrinsic with this name (without type suffix).
-pub(super) fn call<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> Attempt<Lanes> {
+pub(super) fn import_intrinsic<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> Attempt<Lanes> {
     let Some(short) = name.strip_prefix("llvm.") else {
         refuse!("the intrinsic {name}");
     };
     if let Some(op) = unary_op(short) {
         let fmf = FastMath(inst.fast_math());
         let args = body.operand_lanes(inst, 0)?;
-        return Ok(each(&args, |v| body.unary_fast(op, body.ty(v), fmf, v)));
+        return Ok(map_lanes(&args, |v| body.unary_fast(op, body.type_of(v), fmf, v)));
     }
     if let Some(op) = binary_op(short) {
         let fmf = FastMath(inst.fast_math());
         let flags = IntFlags::default();
-        return binary(body, inst, |body, a, b| body.binary_with(op, flags, fmf, a, b));
+        return import_binary(body, inst, |body, a, b| body.binary_with(op, flags, fmf, a, b));
     }
     if let Some(op) = ternary_op(short) {
         let fmf = FastMath(inst.fast_math());
-        return ternary(body, inst, op, fmf);
+        return import_ternary(body, inst, op, fmf);
     }
     if let Some(function) = host_function(short) {
-        return host(body, inst, function);
+        return import_host_call(body, inst, function);
     }
     if let Some(reduction) = short.strip_prefix("vector.reduce.") {
-        return expand::reduce(body, inst, reduction);
+        return expand::expand_reduction(body, inst, reduction);
     }
     if is_ignored(short) {
         return Ok(Lanes::from([]));
@@ -59,24 +59,24 @@ pub(super) fn call<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str)
         "ucmp" => expand::three_way(body, inst, false),
         "scmp" => expand::three_way(body, inst, true),
         "is.fpclass" => expand::is_fpclass(body, inst),
-        "memcpy" | "memcpy.inline" => memory::copy(body, inst, false),
-        "memmove" => memory::copy(body, inst, true),
-        "memset" | "memset.inline" => memory::fill(body, inst),
+        "memcpy" | "memcpy.inline" => memory::import_copy(body, inst, false),
+        "memmove" => memory::import_copy(body, inst, true),
+        "memset" | "memset.inline" => memory::import_fill(body, inst),
         "objectsize" => {
             // Nothing is known about the size: 0 if the least is asked for, else all ones.
-            let least = operand(inst, 1)?.int_bits() == Some(1);
+            let least = operand_of(inst, 1)?.int_bits() == Some(1);
             let types = body.leaf_types(inst.ty())?;
             let unknown = if least { 0 } else { u128::MAX };
-            Ok(types.iter().map(|&ty| body.int(ty, unknown)).collect())
+            Ok(types.iter().map(|&ty| body.int_constant(ty, unknown)).collect())
         }
         "is.constant" => {
-            let no = body.int(Type::BOOL, 0);
+            let no = body.int_constant(Type::BOOL, 0);
             Ok(Lanes::from([no]))
         }
         "ptrmask" => {
-            let pointer = body.operand(inst, 0)?;
-            let mask = body.operand(inst, 1)?;
-            let ty = body.ty(pointer);
+            let pointer = body.scalar_operand(inst, 0)?;
+            let mask = body.scalar_operand(inst, 1)?;
+            let ty = body.type_of(pointer);
             let address = body.unary(UnaryOp::PtrToInt, Type::I64, pointer);
             // Bits above a narrower mask stay; an address here has no more than 64.
             let mask = body.sext_or_trunc(Type::I64, mask);
@@ -84,15 +84,15 @@ pub(super) fn call<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str)
             Ok(Lanes::from([body.unary(UnaryOp::IntToPtr, ty, address)]))
         }
         "convert.to.fp16" => {
-            let value = body.operand(inst, 0)?;
+            let value = body.scalar_operand(inst, 0)?;
             let half = body.unary(UnaryOp::FpTrunc, Type::F16, value);
             Ok(Lanes::from([body.unary(UnaryOp::Bitcast, Type::I16, half)]))
         }
         "convert.from.fp16" => {
-            let bits = body.operand(inst, 0)?;
+            let bits = body.scalar_operand(inst, 0)?;
             let half = body.unary(UnaryOp::Bitcast, Type::F16, bits);
             let types = body.leaf_types(inst.ty())?;
-            Ok(each2(&[half], &types, |v, ty| body.unary(UnaryOp::FpExt, ty, v)))
+            Ok(map_typed_lanes(&[half], &types, |v, ty| body.unary(UnaryOp::FpExt, ty, v)))
         }
         "sincos" => {
             let args = body.operand_lanes(inst, 0)?;
@@ -102,14 +102,14 @@ pub(super) fn call<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str)
         }
         "powi" => {
             let x = body.operand_lanes(inst, 0)?;
-            let power = body.operand(inst, 1)?;
-            let powers = each(&x, |v| body.unary(UnaryOp::SiToFp, body.ty(v), power));
+            let power = body.scalar_operand(inst, 1)?;
+            let powers = map_lanes(&x, |v| body.unary(UnaryOp::SiToFp, body.type_of(v), power));
             Ok(host_lanes(body, "pow", &[x, powers])?.into())
         }
         "ldexp" => {
             let x = body.operand_lanes(inst, 0)?;
             let power = body.operand_lanes(inst, 1)?;
-            let powers = each(&power, |v| body.sext_or_trunc(Type::I32, v));
+            let powers = map_lanes(&power, |v| body.sext_or_trunc(Type::I32, v));
             Ok(host_lanes(body, "ldexp", &[x, powers])?.into())
         }
         "vector.extract" => {
@@ -222,7 +222,7 @@ fn is_ignored(name: &str) -> bool {
 }
 
 fn constant_position(inst: LlvmValue<'_>, index: u32) -> Attempt<usize> {
-    let position = operand(inst, index)?.int_bits();
+    let position = operand_of(inst, index)?.int_bits();
     match position.and_then(|p| usize::try_from(p).ok()) {
         Some(position) => Ok(position),
         None => refuse!("the instruction `{}`", inst.text()),
@@ -230,7 +230,7 @@ fn constant_position(inst: LlvmValue<'_>, index: u32) -> Attempt<usize> {
 }
 
 /// An operation on each pair of lanes.
-pub(super) fn binary<'m>(
+pub(super) fn import_binary<'m>(
     body: &mut Body<'_, 'm>,
     inst: LlvmValue<'m>,
     mut f: impl FnMut(&mut Body<'_, 'm>, Value, Value) -> Value,
@@ -241,7 +241,7 @@ pub(super) fn binary<'m>(
     Ok(lanes.map(|(&a, &b)| f(body, a, b)).collect())
 }
 
-fn ternary<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: TernaryOp, fmf: FastMath) -> Attempt<Lanes> {
+fn import_ternary<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: TernaryOp, fmf: FastMath) -> Attempt<Lanes> {
     let a = body.operand_lanes(inst, 0)?;
     let b = body.operand_lanes(inst, 1)?;
     let c = body.operand_lanes(inst, 2)?;
@@ -252,22 +252,22 @@ fn ternary<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: TernaryOp, fmf:
 fn saturating_cast<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: UnaryOp) -> Attempt<Lanes> {
     let args = body.operand_lanes(inst, 0)?;
     let types = body.leaf_types(inst.ty())?;
-    Ok(each2(&args, &types, |v, ty| body.unary(op, ty, v)))
+    Ok(map_typed_lanes(&args, &types, |v, ty| body.unary(op, ty, v)))
 }
 
 fn round_to_int<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: UnaryOp) -> Attempt<Lanes> {
     let args = body.operand_lanes(inst, 0)?;
     let types = body.leaf_types(inst.ty())?;
-    Ok(each2(&args, &types, |v, ty| {
-        let rounded = body.unary(op, body.ty(v), v);
+    Ok(map_typed_lanes(&args, &types, |v, ty| {
+        let rounded = body.unary(op, body.type_of(v), v);
         body.unary(UnaryOp::FpToSi, ty, rounded)
     }))
 }
 
-fn host<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, function: &str) -> Attempt<Lanes> {
+fn import_host_call<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, function: &str) -> Attempt<Lanes> {
     let mut args = Vec::new();
     for arg in inst.call_args() {
-        args.push(body.lanes(arg)?);
+        args.push(body.lanes_of(arg)?);
     }
     Ok(host_lanes(body, function, &args)?.into())
 }
@@ -281,21 +281,21 @@ fn host_lanes(body: &mut Body<'_, '_>, function: &str, args: &[Lanes]) -> Attemp
         let mut scalars = Vec::with_capacity(args.len());
         for lanes in args {
             match lanes.get(i) {
-                Some(&lane) if body.ty(lane) == Type::F16 => {
+                Some(&lane) if body.type_of(lane) == Type::F16 => {
                     scalars.push(body.unary(UnaryOp::FpExt, Type::F32, lane));
                 }
                 Some(&lane) => scalars.push(lane),
                 None => refuse!("{function} of vectors of different lengths"),
             }
         }
-        let half = body.ty(args[0][i]) == Type::F16;
-        let ty = body.ty(scalars[0]);
+        let half = body.type_of(args[0][i]) == Type::F16;
+        let ty = body.type_of(scalars[0]);
         let name = match ty {
             Type::F64 => function.to_owned(),
             _ => format!("{function}f"),
         };
-        let data = InstData::CallHost { name: name.into(), args: scalars };
-        let result = body.inst1(data, ty);
+        let data = InstData::CallHost { name: name.into(), arguments: scalars };
+        let result = body.append_single(data, ty);
         out.push(if half { body.unary(UnaryOp::FpTrunc, Type::F16, result) } else { result });
     }
     Ok(out)

@@ -87,7 +87,7 @@ impl<'m> Module<'m> {
     }
 
     /// LLVM's own check; everything else here relies on a module that passes it.
-    pub fn verify(self) -> Result<(), String> {
+    pub fn verify_module(self) -> Result<(), String> {
         let mut message = std::ptr::null_mut();
         let action = LLVMVerifierFailureAction::LLVMReturnStatusAction;
         // SAFETY: the module is alive; `message` receives a string that take_message frees.
@@ -99,7 +99,7 @@ impl<'m> Module<'m> {
     /// Every function, in order.
     pub fn functions(self) -> Vec<Value<'m>> {
         // SAFETY: the module is alive; the list ends with null.
-        collect(unsafe { LLVMGetFirstFunction(self.raw) }, |f| unsafe {
+        collect_list(unsafe { LLVMGetFirstFunction(self.raw) }, |f| unsafe {
             // SAFETY: `f` is a function of this module.
             LLVMGetNextFunction(f)
         })
@@ -108,7 +108,7 @@ impl<'m> Module<'m> {
     /// Every global variable, in order.
     pub fn globals(self) -> Vec<Value<'m>> {
         // SAFETY: the module is alive; the list ends with null.
-        collect(unsafe { LLVMGetFirstGlobal(self.raw) }, |g| unsafe {
+        collect_list(unsafe { LLVMGetFirstGlobal(self.raw) }, |g| unsafe {
             // SAFETY: `g` is a global variable of this module.
             LLVMGetNextGlobal(g)
         })
@@ -179,7 +179,7 @@ impl<'m> Module<'m> {
 }
 
 /// Follows a list that ends with null.
-fn collect<'m>(first: LLVMValueRef, next: impl Fn(LLVMValueRef) -> LLVMValueRef) -> Vec<Value<'m>> {
+fn collect_list<'m>(first: LLVMValueRef, next: impl Fn(LLVMValueRef) -> LLVMValueRef) -> Vec<Value<'m>> {
     std::iter::successors((!first.is_null()).then_some(first), |&v| Some(next(v)).filter(|v| !v.is_null()))
         .map(Value::wrap)
         .collect()
@@ -215,7 +215,7 @@ impl<'m> Type<'m> {
     }
 
     /// The type of a struct's field.
-    pub fn field(self, index: u32) -> Option<Type<'m>> {
+    pub fn field_type(self, index: u32) -> Option<Type<'m>> {
         match self.kind() {
             TypeKind::Struct(n) if index < n => {
                 // SAFETY: a struct that has this field.
@@ -238,7 +238,7 @@ impl<'m> Type<'m> {
     }
 
     /// LLVM's spelling, for messages.
-    pub fn text(self) -> String {
+    pub fn spelling(self) -> String {
         // SAFETY: the type is alive; take_message frees the string.
         take_message(unsafe { LLVMPrintTypeToString(self.0) })
     }
@@ -416,7 +416,7 @@ impl<'m> Value<'m> {
         if self.is_instruction() { None } else { self.opcode() }
     }
 
-    fn is(self, opcode: LLVMOpcode) -> bool {
+    fn has_opcode(self, opcode: LLVMOpcode) -> bool {
         self.opcode() == Some(opcode)
     }
 
@@ -443,7 +443,7 @@ impl<'m> Value<'m> {
     }
 
     /// The n-th element of a constant aggregate or vector.
-    pub fn element(self, index: u32) -> Option<Value<'m>> {
+    pub fn element_at(self, index: u32) -> Option<Value<'m>> {
         if !self.is_constant() {
             return None;
         }
@@ -473,7 +473,7 @@ impl<'m> Value<'m> {
     }
 
     /// A global variable's initial value; `None` for declarations.
-    pub fn initializer(self) -> Option<Value<'m>> {
+    pub fn initial_value(self) -> Option<Value<'m>> {
         if !self.is_global_variable() {
             return None;
         }

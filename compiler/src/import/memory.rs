@@ -1,9 +1,9 @@
 //! Memory: addresses, loads and stores of whole values, private slots, copies, atomics.
 
 use super::constants::GepSteps;
-use super::emit::{Body, Lanes, operand};
+use super::emit::{Body, Lanes, operand_of};
 use super::llvm::{Type as LlvmType, TypeKind, Value as LlvmValue};
-use super::types::{Leaf, leaves, scalar, size_of};
+use super::types::{Leaf, leaf_scalars, scalar_type, size_of};
 use super::{Attempt, refuse, vectors};
 use llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMOpcode};
 use lockstep_ir::ir::{Access, AtomicOp, BinaryOp, FastMath, InstData, IntFlags, Ordering, SlotData, Value};
@@ -17,8 +17,8 @@ const MAX_SLOT_BYTES: u64 = 1 << 28;
 const MAX_INLINE_ELEMENTS: u64 = 32;
 
 /// An alloca: a private slot, one for all times it is passed.
-pub(super) fn alloca<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
-    let Some(count) = operand(inst, 0)?.int_bits() else {
+pub(super) fn import_alloca<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
+    let Some(count) = operand_of(inst, 0)?.int_bits() else {
         refuse!("a private array whose size is not known at compile time");
     };
     let Some(ty) = inst.allocated_type() else {
@@ -29,7 +29,7 @@ pub(super) fn alloca<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attemp
         refuse!("a private array of {size} bytes");
     }
     let slot = body.slots.push(SlotData::new((size as u64).max(1), inst.align().max(1)));
-    let address = body.inst1(InstData::SlotAddr { slot }, Type::Ptr(Space::Private));
+    let address = body.append_single(InstData::SlotAddr { slot }, Type::Ptr(Space::Private));
     match body.leaf_types(inst.ty())?[..] {
         [ty] => Ok(Lanes::from([body.space_cast(ty, address)])),
         _ => refuse!("the instruction `{}`", inst.text()),
@@ -48,9 +48,15 @@ pub(super) fn argument_copy<'m>(
         return Ok(address);
     }
     let slot = body.slots.push(SlotData::new(u64::from(param.size).max(1), param.align.max(1)));
-    let dst = body.inst1(InstData::SlotAddr { slot }, Type::Ptr(Space::Private));
-    let len = body.int(Type::I64, u128::from(param.size));
-    body.effect(InstData::MemCopy { dst, src: address, len, overlap: false, volatile: false });
+    let dst = body.append_single(InstData::SlotAddr { slot }, Type::Ptr(Space::Private));
+    let len = body.int_constant(Type::I64, u128::from(param.size));
+    body.append_effect(InstData::MemCopy {
+        destination: dst,
+        source: address,
+        length: len,
+        overlap: false,
+        volatile: false,
+    });
     Ok(dst)
 }
 
@@ -74,7 +80,7 @@ pub(super) fn is_only_read(address: LlvmValue<'_>) -> bool {
                     }
                 }
                 Some(LLVMOpcode::LLVMCall) => {
-                    let name = user.callee().and_then(LlvmValue::intrinsic_name);
+                    let name = user.called_function().and_then(LlvmValue::intrinsic_name);
                     let reads = match name.as_deref() {
                         Some("llvm.memcpy" | "llvm.memmove" | "llvm.memcpy.inline") => user.operand(0) != Some(value),
                         Some("llvm.lifetime.start" | "llvm.lifetime.end" | "llvm.assume") => true,
@@ -92,8 +98,8 @@ pub(super) fn is_only_read(address: LlvmValue<'_>) -> bool {
 }
 
 /// A GEP: the base plus one sum of all its steps.
-pub(super) fn address<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
-    let Some((_, promised)) = inst.gep() else {
+pub(super) fn import_gep<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
+    let Some((_, promised)) = inst.gep_parts() else {
         refuse!("{} as an address computation", inst.text());
     };
     let flags = IntFlags { nsw: promised.nsw, nuw: promised.nuw };
@@ -101,14 +107,14 @@ pub(super) fn address<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attem
     let mut fixed = 0i64;
     let mut moving = Vec::new();
     let mut steps = GepSteps::new(inst)?;
-    while let Some((index, step)) = steps.next(llvm)? {
+    while let Some((index, step)) = steps.next_step(llvm)? {
         match (super::constants::constant_index(index), step) {
-            (Some(index), step) => fixed = fixed.wrapping_add(step.bytes(llvm, index)?),
+            (Some(index), step) => fixed = fixed.wrapping_add(step.byte_offset(llvm, index)?),
             (None, super::constants::GepStep::Elements(size)) => {
-                moving.push((body.lanes(index)?, size));
+                moving.push((body.lanes_of(index)?, size));
             }
             (None, super::constants::GepStep::Field(ty)) => {
-                refuse!("a dynamic index into {}", ty.text())
+                refuse!("a dynamic index into {}", ty.spelling())
             }
         }
     }
@@ -132,7 +138,7 @@ pub(super) fn address<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attem
             let scaled = match size {
                 1 => index,
                 _ => {
-                    let size = body.int(Type::I64, u128::from(*size));
+                    let size = body.int_constant(Type::I64, u128::from(*size));
                     body.binary_with(BinaryOp::Mul, flags, FastMath::default(), index, size)
                 }
             };
@@ -141,7 +147,7 @@ pub(super) fn address<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attem
                 Some(sum) => body.binary_with(BinaryOp::Add, flags, FastMath::default(), sum, scaled),
             });
         }
-        let constant = body.int(Type::I64, u128::from(fixed as u64));
+        let constant = body.int_constant(Type::I64, u128::from(fixed as u64));
         let offset = match total {
             None if fixed == 0 => {
                 out.push(base);
@@ -156,7 +162,7 @@ pub(super) fn address<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attem
     Ok(out.into())
 }
 
-fn order(order: LLVMAtomicOrdering) -> Option<Ordering> {
+fn memory_order(order: LLVMAtomicOrdering) -> Option<Ordering> {
     match order {
         LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic => None,
         LLVMAtomicOrdering::LLVMAtomicOrderingUnordered | LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic => {
@@ -178,7 +184,7 @@ fn align_at(align: u32, offset: u64) -> u32 {
 }
 
 /// The next scalars that lie behind one another and have one type: how many.
-fn run(leaves: &[Leaf]) -> usize {
+fn run_length(leaves: &[Leaf]) -> usize {
     let follows = |pair: &[Leaf]| {
         let bits = u64::from(pair[0].ty.bits());
         pair[1].ty == pair[0].ty && pair[1].bit == pair[0].bit + bits
@@ -187,54 +193,54 @@ fn run(leaves: &[Leaf]) -> usize {
 }
 
 /// Whole elements of memory that hold `bits` bits.
-fn chunks(bits: u64) -> Vec<Type> {
+fn whole_elements(bits: u64) -> Vec<Type> {
     let bytes = bits.div_ceil(8);
     let chunk = 1u64 << bytes.trailing_zeros().min(3);
     vec![Type::Int(chunk as u16 * 8); (bytes / chunk) as usize]
 }
 
 /// A load of a whole value.
-pub(super) fn load<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
-    let ptr = body.operand(inst, 0)?;
-    let all = leaves(body.module.llvm, inst.ty())?;
-    let atomic = inst.ordering().and_then(order);
+pub(super) fn import_load<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
+    let ptr = body.scalar_operand(inst, 0)?;
+    let all = leaf_scalars(body.module.llvm, inst.ty())?;
+    let atomic = inst.memory_order().and_then(memory_order);
     if atomic.is_some() && !matches!(all[..], [leaf] if leaf.is_plain()) {
-        refuse!("an atomic load of {}", inst.ty().text());
+        refuse!("an atomic load of {}", inst.ty().spelling());
     }
     let mut out = Vec::with_capacity(all.len());
     let mut rest = &all[..];
     while let Some(first) = rest.first() {
-        let (part, behind) = rest.split_at(run(rest));
+        let (part, behind) = rest.split_at(run_length(rest));
         rest = behind;
         let offset = first.offset();
         let access = Access { align: align_at(inst.align().max(1), offset), volatile: inst.is_volatile(), atomic };
         let offset = offset as i64;
-        let data = InstData::Load { ptr, offset, access };
+        let data = InstData::Load { pointer: ptr, offset, access };
         let types: Vec<Type> = part.iter().map(|leaf| leaf.ty).collect();
         if first.is_plain() {
-            out.extend(body.inst(data, &types));
+            out.extend(body.append_many(data, &types));
         } else {
             let bits = u64::from(first.ty.bits()) * part.len() as u64;
-            let parts = body.inst(data, &chunks(bits));
-            out.extend(vectors::bitcast(body, &parts, &types)?);
+            let parts = body.append_many(data, &whole_elements(bits));
+            out.extend(vectors::bitcast_lanes(body, &parts, &types)?);
         }
     }
     Ok(out.into())
 }
 
 /// A store of a whole value.
-pub(super) fn store<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
-    let value = operand(inst, 0)?;
-    let ptr = body.operand(inst, 1)?;
-    let all = leaves(body.module.llvm, value.ty())?;
-    let lanes = body.lanes(value)?;
-    let atomic = inst.ordering().and_then(order);
+pub(super) fn import_store<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
+    let value = operand_of(inst, 0)?;
+    let ptr = body.scalar_operand(inst, 1)?;
+    let all = leaf_scalars(body.module.llvm, value.ty())?;
+    let lanes = body.lanes_of(value)?;
+    let atomic = inst.memory_order().and_then(memory_order);
     if atomic.is_some() && !matches!(all[..], [leaf] if leaf.is_plain()) {
-        refuse!("an atomic store of {}", value.ty().text());
+        refuse!("an atomic store of {}", value.ty().spelling());
     }
     let mut done = 0;
     while let Some(first) = all.get(done) {
-        let count = run(&all[done..]);
+        let count = run_length(&all[done..]);
         let Some(args) = lanes.get(done..done + count) else {
             refuse!("the instruction `{}`", inst.text());
         };
@@ -242,11 +248,11 @@ pub(super) fn store<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt
         let mut args = args.to_vec();
         if !first.is_plain() {
             let bits = u64::from(first.ty.bits()) * count as u64;
-            args = vectors::bitcast(body, &args, &chunks(bits))?;
+            args = vectors::bitcast_lanes(body, &args, &whole_elements(bits))?;
         }
         let access =
             Access { align: align_at(inst.align().max(1), first.offset()), volatile: inst.is_volatile(), atomic };
-        body.effect(InstData::Store { ptr, offset: first.offset() as i64, access, args });
+        body.append_effect(InstData::Store { pointer: ptr, offset: first.offset() as i64, access, arguments: args });
     }
     Ok(Lanes::from([]))
 }
@@ -259,11 +265,11 @@ fn uniform_scalar(ty: LlvmType<'_>, depth: u32) -> Option<Type> {
     match ty.kind() {
         TypeKind::Array(_, element) | TypeKind::Vector(_, element) => uniform_scalar(element, depth - 1),
         TypeKind::Struct(n) => {
-            let mut fields = (0..n.min(64)).map(|i| uniform_scalar(ty.field(i)?, depth - 1));
+            let mut fields = (0..n.min(64)).map(|i| uniform_scalar(ty.field_type(i)?, depth - 1));
             let first = fields.next()??;
             (n <= 64 && fields.all(|field| field == Some(first))).then_some(first)
         }
-        _ => scalar(ty),
+        _ => scalar_type(ty),
     }
 }
 
@@ -296,68 +302,73 @@ fn small_elements(len: u128, hint: Option<Type>, align: u32) -> Option<(Type, u6
 }
 
 /// memcpy and memmove: destination, source, length, volatile.
-pub(super) fn copy<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, overlap: bool) -> Attempt<Lanes> {
-    let (to, from) = (operand(inst, 0)?, operand(inst, 1)?);
-    let dst = body.scalar(to)?;
-    let src = body.scalar(from)?;
-    let len = body.operand(inst, 2)?;
-    let volatile = operand(inst, 3)?.int_bits() != Some(0);
+pub(super) fn import_copy<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, overlap: bool) -> Attempt<Lanes> {
+    let (to, from) = (operand_of(inst, 0)?, operand_of(inst, 1)?);
+    let dst = body.scalar_of(to)?;
+    let src = body.scalar_of(from)?;
+    let len = body.scalar_operand(inst, 2)?;
+    let volatile = operand_of(inst, 3)?.int_bits() != Some(0);
     let aligns = [inst.arg_align(0).max(1), inst.arg_align(1).max(1)];
-    match body.func.const_bits(len) {
+    match body.function.const_bits(len) {
         Some(0) => return Ok(Lanes::from([])),
         Some(known) => {
             let hint = element_hint(to).or_else(|| element_hint(from));
             if let Some((ty, count)) = small_elements(known, hint, aligns[0].min(aligns[1])) {
                 let access = |align| Access { align, volatile, atomic: None };
-                let data = InstData::Load { ptr: src, offset: 0, access: access(aligns[1]) };
-                let args = body.inst(data, &vec![ty; count as usize]);
-                body.effect(InstData::Store { ptr: dst, offset: 0, access: access(aligns[0]), args });
+                let data = InstData::Load { pointer: src, offset: 0, access: access(aligns[1]) };
+                let args = body.append_many(data, &vec![ty; count as usize]);
+                body.append_effect(InstData::Store {
+                    pointer: dst,
+                    offset: 0,
+                    access: access(aligns[0]),
+                    arguments: args,
+                });
                 return Ok(Lanes::from([]));
             }
         }
         None => {}
     }
     let len = body.zext_or_trunc(Type::I64, len);
-    body.effect(InstData::MemCopy { dst, src, len, overlap, volatile });
+    body.append_effect(InstData::MemCopy { destination: dst, source: src, length: len, overlap, volatile });
     Ok(Lanes::from([]))
 }
 
 /// memset: destination, byte, length, volatile.
-pub(super) fn fill<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
-    let to = operand(inst, 0)?;
-    let dst = body.scalar(to)?;
-    let byte = body.operand(inst, 1)?;
-    let len = body.operand(inst, 2)?;
-    let volatile = operand(inst, 3)?.int_bits() != Some(0);
+pub(super) fn import_fill<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
+    let to = operand_of(inst, 0)?;
+    let dst = body.scalar_of(to)?;
+    let byte = body.scalar_operand(inst, 1)?;
+    let len = body.scalar_operand(inst, 2)?;
+    let volatile = operand_of(inst, 3)?.int_bits() != Some(0);
     let align = inst.arg_align(0).max(1);
-    if let (Some(known), Some(bits)) = (body.func.const_bits(len), body.func.const_bits(byte)) {
+    if let (Some(known), Some(bits)) = (body.function.const_bits(len), body.function.const_bits(byte)) {
         if known == 0 {
             return Ok(Lanes::from([]));
         }
         if let Some((ty, count)) = small_elements(known, element_hint(to), align) {
             let bits = u128::from_le_bytes([bits as u8; 16]);
-            let element = body.int(ty, bits);
-            body.effect(InstData::Store {
-                ptr: dst,
+            let element = body.int_constant(ty, bits);
+            body.append_effect(InstData::Store {
+                pointer: dst,
                 offset: 0,
                 access: Access { align, volatile, atomic: None },
-                args: vec![element; count as usize],
+                arguments: vec![element; count as usize],
             });
             return Ok(Lanes::from([]));
         }
     }
     let len = body.zext_or_trunc(Type::I64, len);
-    body.effect(InstData::MemSet { dst, byte, len, volatile });
+    body.append_effect(InstData::MemSet { destination: dst, byte, length: len, volatile });
     Ok(Lanes::from([]))
 }
 
 /// A memory fence. One within a single work-item orders nothing that anyone can see.
-pub(super) fn fence<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
+pub(super) fn import_fence<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
     if inst.is_single_thread() {
         return Ok(Lanes::from([]));
     }
-    match inst.ordering().and_then(order) {
-        Some(order) => body.effect(InstData::Fence { order }),
+    match inst.memory_order().and_then(memory_order) {
+        Some(order) => body.append_effect(InstData::Fence { order }),
         None => refuse!("the instruction `{}`", inst.text()),
     }
     Ok(Lanes::from([]))
@@ -382,28 +393,28 @@ pub(super) fn atomic_rmw<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> At
         Some(LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpFMin) => AtomicOp::Fmin,
         _ => refuse!("the atomic operation `{}`", inst.text()),
     };
-    let ptr = body.operand(inst, 0)?;
-    let arg = body.operand(inst, 1)?;
-    let ty = body.ty(arg);
-    let Some(order) = inst.ordering().and_then(order) else {
+    let ptr = body.scalar_operand(inst, 0)?;
+    let arg = body.scalar_operand(inst, 1)?;
+    let ty = body.type_of(arg);
+    let Some(order) = inst.memory_order().and_then(memory_order) else {
         refuse!("the atomic operation `{}`", inst.text());
     };
     let align = inst.align().max(1);
-    let data = InstData::AtomicRmw { op, order, align, ptr, arg };
-    Ok(Lanes::from([body.inst1(data, ty)]))
+    let data = InstData::AtomicRmw { opcode: op, order, align, pointer: ptr, argument: arg };
+    Ok(Lanes::from([body.append_single(data, ty)]))
 }
 
 /// An atomic compare-exchange.
 pub(super) fn atomic_cas<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
     let orders = inst.exchange_orderings();
-    let Some((Some(success), Some(failure))) = orders.map(|(s, f)| (order(s), order(f))) else {
+    let Some((Some(success), Some(failure))) = orders.map(|(s, f)| (memory_order(s), memory_order(f))) else {
         refuse!("the atomic operation `{}`", inst.text());
     };
-    let ptr = body.operand(inst, 0)?;
-    let expected = body.operand(inst, 1)?;
-    let new = body.operand(inst, 2)?;
-    let types = [body.ty(new), Type::BOOL];
+    let ptr = body.scalar_operand(inst, 0)?;
+    let expected = body.scalar_operand(inst, 1)?;
+    let new = body.scalar_operand(inst, 2)?;
+    let types = [body.type_of(new), Type::BOOL];
     let align = inst.align().max(1);
-    let data = InstData::AtomicCas { success, failure, align, ptr, expected, new };
-    Ok(body.inst(data, &types).into())
+    let data = InstData::AtomicCas { success, failure, align, pointer: ptr, expected, new };
+    Ok(body.append_many(data, &types).into())
 }

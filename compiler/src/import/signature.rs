@@ -1,7 +1,7 @@
 //! A kernel's parameters, their places in the argument block, and the kernel's attributes.
 
 use super::llvm::{Module, TypeKind, Value};
-use super::types::{scalar, size_of, unsupported};
+use super::types::{scalar_type, size_of, unsupported_reason};
 use super::{Attempt, memory, refuse};
 use lockstep_protocol::layout::SUB_GROUP_SIZES;
 use lockstep_protocol::parameters::{IMAGE_BYTES, KernelAttrs, Param, ParamKind};
@@ -23,7 +23,7 @@ pub(super) struct Signature {
 }
 
 /// Reads a kernel's signature.
-pub(super) fn read<'m>(module: Module<'m>, function: Value<'m>) -> Attempt<Signature> {
+pub(super) fn read_signature<'m>(module: Module<'m>, function: Value<'m>) -> Attempt<Signature> {
     let strings = |kind: &str| -> Vec<String> {
         let operands = module.function_metadata(function, kind).unwrap_or_default();
         let texts = operands.into_iter().map(|v| v.metadata_string());
@@ -41,7 +41,7 @@ pub(super) fn read<'m>(module: Module<'m>, function: Value<'m>) -> Attempt<Signa
     for (i, value) in function.params().into_iter().enumerate() {
         let index = i as u32;
         let qualifiers = of(&qualifiers, i);
-        let opaque = opaque(&of(&base_types, i), &qualifiers)?;
+        let opaque = opaque_kind(&of(&base_types, i), &qualifiers)?;
         let byval = function.byval_type(index);
         let ty = byval.unwrap_or(value.ty());
         let kind = match (byval, ty.kind()) {
@@ -59,7 +59,7 @@ pub(super) fn read<'m>(module: Module<'m>, function: Value<'m>) -> Attempt<Signa
                 Some(space @ (Space::Global | Space::Constant)) => ParamKind::Pointer(space),
                 _ => refuse!("argument {i} is a pointer that is not global, constant or local"),
             },
-            (None, TypeKind::TargetExt) => refuse!("argument {i}: {}", unsupported(ty)),
+            (None, TypeKind::TargetExt) => refuse!("argument {i}: {}", unsupported_reason(ty)),
             (None, TypeKind::Int(width)) if !width.is_power_of_two() || width < 8 => {
                 refuse!("argument {i} is an integer of {width} bits")
             }
@@ -98,7 +98,7 @@ pub(super) fn read<'m>(module: Module<'m>, function: Value<'m>) -> Attempt<Signa
             qualifiers,
         });
     }
-    let attrs = attributes(module, function);
+    let attrs = read_attributes(module, function);
     if attrs.reqd_work_group_size.is_some_and(|sizes| sizes.contains(&0)) {
         refuse!("{} asks for empty work-groups", attrs.text);
     }
@@ -110,7 +110,7 @@ pub(super) fn read<'m>(module: Module<'m>, function: Value<'m>) -> Attempt<Signa
 }
 
 /// Whether a parameter's type, as written, is an image or a sampler.
-fn opaque(base_type: &str, qualifiers: &str) -> Attempt<Option<ParamKind>> {
+fn opaque_kind(base_type: &str, qualifiers: &str) -> Attempt<Option<ParamKind>> {
     // A pipe is a pointer to what the built-in library works on; the type as written is that of its packets.
     if qualifiers.split(' ').any(|q| q == "pipe") {
         return Ok(None);
@@ -123,7 +123,7 @@ fn opaque(base_type: &str, qualifiers: &str) -> Attempt<Option<ParamKind>> {
     }
 }
 
-fn attributes<'m>(module: Module<'m>, function: Value<'m>) -> KernelAttrs {
+fn read_attributes<'m>(module: Module<'m>, function: Value<'m>) -> KernelAttrs {
     let operands = |kind: &str| module.function_metadata(function, kind);
     let sizes = |kind: &str| -> Option<[u32; 3]> {
         let list = operands(kind)?;
@@ -156,7 +156,7 @@ fn vector_type_name(operands: &[Value<'_>]) -> Option<String> {
         TypeKind::Vector(n, element) => (Some(n), element),
         _ => (None, ty),
     };
-    let name = match (scalar(element)?, signed) {
+    let name = match (scalar_type(element)?, signed) {
         (Type::I8, true) => "char",
         (Type::I8, false) => "uchar",
         (Type::I16, true) => "short",

@@ -1,6 +1,6 @@
 //! Vectors and aggregates: bookkeeping over their scalars, and changes of shape.
 
-use super::emit::{Body, Lanes, operand};
+use super::emit::{Body, Lanes, operand_of};
 use super::llvm::{Type as LlvmType, TypeKind, Value as LlvmValue};
 use super::types::leaf_types;
 use super::{Attempt, refuse};
@@ -14,26 +14,26 @@ const MAX_DYNAMIC: usize = 64;
 /// The scalars of one element of a vector (or an aggregate) whose index is not known.
 pub(super) fn extract_element<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
     let vector = body.operand_lanes(inst, 0)?;
-    let index = body.operand(inst, 1)?;
-    let lane = match body.func.const_bits(index) {
+    let index = body.scalar_operand(inst, 1)?;
+    let lane = match body.function.const_bits(index) {
         Some(i) => match usize::try_from(i).ok().and_then(|i| vector.get(i)) {
             Some(&lane) => lane,
             // An element outside the vector is poison.
             None => match body.leaf_types(inst.ty())?[..] {
-                [ty] => body.int(ty, 0),
+                [ty] => body.int_constant(ty, 0),
                 _ => refuse!("the instruction `{}`", inst.text()),
             },
         },
         None if vector.is_empty() || vector.len() > MAX_DYNAMIC => {
             refuse!("a dynamic index into a vector of {} elements", vector.len())
         }
-        None => choose(body, &vector, index),
+        None => select_element(body, &vector, index),
     };
     Ok(Lanes::from([lane]))
 }
 
 /// A tree of selects: one level per bit of the index, so that its depth is the logarithm.
-fn choose(body: &mut Body<'_, '_>, vector: &[Value], index: Value) -> Value {
+fn select_element(body: &mut Body<'_, '_>, vector: &[Value], index: Value) -> Value {
     let mut level = vector.to_vec();
     let mut bit = 0;
     while level.len() > 1 {
@@ -54,9 +54,9 @@ fn choose(body: &mut Body<'_, '_>, vector: &[Value], index: Value) -> Value {
 /// A vector with one element replaced.
 pub(super) fn insert_element<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
     let mut vector = body.operand_lanes(inst, 0)?.to_vec();
-    let element = body.operand(inst, 1)?;
-    let index = body.operand(inst, 2)?;
-    if let Some(i) = body.func.const_bits(index) {
+    let element = body.scalar_operand(inst, 1)?;
+    let index = body.scalar_operand(inst, 2)?;
+    if let Some(i) = body.function.const_bits(index) {
         if let Some(lane) = usize::try_from(i).ok().and_then(|i| vector.get_mut(i)) {
             *lane = element;
         }
@@ -73,7 +73,7 @@ pub(super) fn insert_element<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -
 }
 
 /// Elements of two vectors in a new order.
-pub(super) fn shuffle<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
+pub(super) fn import_shuffle<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
     let mut both = body.operand_lanes(inst, 0)?.to_vec();
     both.extend_from_slice(&body.operand_lanes(inst, 1)?);
     let types = body.leaf_types(inst.ty())?;
@@ -85,7 +85,7 @@ pub(super) fn shuffle<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attem
     Ok(lanes
         .map(|(from, ty)| match from.and_then(|i| both.get(i as usize)) {
             Some(&lane) => lane,
-            None => body.int(ty, 0),
+            None => body.int_constant(ty, 0),
         })
         .collect())
 }
@@ -98,20 +98,20 @@ fn field_range<'m>(body: &Body<'_, 'm>, mut ty: LlvmType<'m>, indices: &[u32]) -
         match ty.kind() {
             TypeKind::Struct(_) => {
                 for i in 0..index {
-                    if let Some(field) = ty.field(i) {
+                    if let Some(field) = ty.field_type(i) {
                         start += leaf_types(llvm, field)?.len();
                     }
                 }
-                match ty.field(index) {
+                match ty.field_type(index) {
                     Some(field) => ty = field,
-                    None => refuse!("field {index} of {}", ty.text()),
+                    None => refuse!("field {index} of {}", ty.spelling()),
                 }
             }
             TypeKind::Array(n, element) if u64::from(index) < n => {
                 start += leaf_types(llvm, element)?.len() * index as usize;
                 ty = element;
             }
-            _ => refuse!("an element of {}", ty.text()),
+            _ => refuse!("an element of {}", ty.spelling()),
         }
     }
     Ok(start..start + leaf_types(llvm, ty)?.len())
@@ -119,9 +119,9 @@ fn field_range<'m>(body: &Body<'_, 'm>, mut ty: LlvmType<'m>, indices: &[u32]) -
 
 /// A part of an aggregate.
 pub(super) fn extract_value<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
-    let aggregate = operand(inst, 0)?;
+    let aggregate = operand_of(inst, 0)?;
     let range = field_range(body, aggregate.ty(), &inst.indices())?;
-    match body.lanes(aggregate)?.get(range) {
+    match body.lanes_of(aggregate)?.get(range) {
         Some(part) => Ok(part.into()),
         None => refuse!("the instruction `{}`", inst.text()),
     }
@@ -141,13 +141,13 @@ pub(super) fn insert_value<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> 
 
 /// The same bits as scalars of other types, the first element in the lowest bits. Bits beyond those of
 /// the new types are dropped; missing ones are zero.
-pub(super) fn bitcast(body: &mut Body<'_, '_>, args: &[Value], types: &[Type]) -> Attempt<Vec<Value>> {
+pub(super) fn bitcast_lanes(body: &mut Body<'_, '_>, args: &[Value], types: &[Type]) -> Attempt<Vec<Value>> {
     let (Some(&first), Some(&to)) = (args.first(), types.first()) else {
         return Ok(Vec::new());
     };
-    let from = body.ty(first);
+    let from = body.type_of(first);
     let uniform =
-        args.iter().all(|&v| body.ty(v).bits() == from.bits()) && types.iter().all(|ty| ty.bits() == to.bits());
+        args.iter().all(|&v| body.type_of(v).bits() == from.bits()) && types.iter().all(|ty| ty.bits() == to.bits());
     if !uniform {
         refuse!("a reinterpretation of a mixed aggregate");
     }
@@ -162,12 +162,12 @@ pub(super) fn bitcast(body: &mut Body<'_, '_>, args: &[Value], types: &[Type]) -
         let piece = gcd(have, want);
         let mut pieces = Vec::new();
         for int in ints {
-            split(body, int, piece, &mut pieces);
+            split_integer(body, int, piece, &mut pieces);
         }
-        let zero = body.int(Type::Int(piece as u16), 0);
+        let zero = body.int_constant(Type::Int(piece as u16), 0);
         let per = (want / piece) as usize;
         pieces.resize(per * types.len(), zero);
-        pieces.chunks(per).map(|chunk| join(body, chunk)).collect()
+        pieces.chunks(per).map(|chunk| join_integers(body, chunk)).collect()
     };
     let lanes = ints.into_iter().zip(types);
     Ok(lanes.map(|(int, &ty)| body.with_bits(ty, int)).collect())
@@ -178,8 +178,8 @@ fn gcd(a: u32, b: u32) -> u32 {
 }
 
 /// Cuts an integer into pieces, the lowest first.
-fn split(body: &mut Body<'_, '_>, int: Value, piece: u32, out: &mut Vec<Value>) {
-    let bits = body.ty(int).bits();
+fn split_integer(body: &mut Body<'_, '_>, int: Value, piece: u32, out: &mut Vec<Value>) {
+    let bits = body.type_of(int).bits();
     if bits == piece {
         out.push(int);
         return;
@@ -191,8 +191,8 @@ fn split(body: &mut Body<'_, '_>, int: Value, piece: u32, out: &mut Vec<Value>) 
 }
 
 /// Puts integers of one type together, the lowest first.
-fn join(body: &mut Body<'_, '_>, pieces: &[Value]) -> Value {
-    let piece = body.ty(pieces[0]).bits();
+fn join_integers(body: &mut Body<'_, '_>, pieces: &[Value]) -> Value {
+    let piece = body.type_of(pieces[0]).bits();
     if pieces.len() == 1 {
         return pieces[0];
     }
@@ -207,7 +207,7 @@ fn join(body: &mut Body<'_, '_>, pieces: &[Value]) -> Value {
 }
 
 /// Combines all elements from first to last.
-pub(super) fn fold(
+pub(super) fn fold_lanes(
     body: &mut Body<'_, '_>,
     start: Option<Value>,
     lanes: &[Value],

@@ -4,7 +4,7 @@
 use crate::gangs::{stages, stages_with};
 use crate::layouts::{build, input};
 use crate::machine;
-use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run_kernel};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Gangs, Versions, WIDTHS};
 use lockstep_protocol::pass_switches::PassSwitch;
@@ -70,7 +70,7 @@ fn results_are_those_of_single_work_items() {
         let buffers = vec![input(end), input(end)];
         let args = [Arg::Buffer(0), Arg::Buffer(1), Arg::i32(end as i32)];
         let mut expected = Memory::new(buffers.clone());
-        run(&module, "guarded", &range, &args, &mut expected).unwrap();
+        run_kernel(&module, "guarded", &range, &args, &mut expected).unwrap();
         for (width, gates) in WIDTHS.into_iter().flat_map(|width| [(width, Versions::Never), (width, Versions::Always)])
         {
             let vectorize = Vectorize::Gangs(Gangs::of_width(width).with_pass(PassSwitch::Gates, gates));

@@ -2,7 +2,7 @@
 
 use crate::gangs::{compare, compare_at, head, noise, stages};
 use crate::machine;
-use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run_kernel};
 use lockstep_ir::ir::parse_module;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Gangs, WIDTHS};
@@ -175,7 +175,7 @@ fn copies_of_counters() {
             let buffers = [noise(8 * bytes), noise(101 * bytes)];
             let args = [Arg::Buffer(0), Arg::Buffer(1)];
             let mut expected = Memory::new(buffers.to_vec());
-            run(&module, "k", &range, &args, &mut expected).unwrap();
+            run_kernel(&module, "k", &range, &args, &mut expected).unwrap();
             let launch = LaunchFacts { counters: 1, counters_bytes: 256, ..LaunchFacts::default() };
             let gangs = Vectorize::Gangs(Gangs::of_width(WIDTHS[n % WIDTHS.len()]));
             for vectorize in [Vectorize::Scalar, gangs] {

@@ -120,7 +120,7 @@ impl Kernel {
             _ => places as usize,
         });
         let mut expected = Memory::new(buffers.clone());
-        interp::run(&self.module, &self.name, &range, &args, &mut expected)
+        interp::run_kernel(&self.module, &self.name, &range, &args, &mut expected)
             .unwrap_or_else(|error| panic!("{} by {local:?}: {error}", self.name));
         Launch { range, args, buffers, expected }
     }

@@ -22,7 +22,8 @@ fn check(name: &str) {
         let args = [Arg::Buffer(0), Arg::Buffer(1)];
         let buffers = vec![input(count), vec![0; 4 * count as usize]];
         let mut expected = Memory::new(buffers.clone());
-        interp::run(&module, name, &range, &args, &mut expected).unwrap_or_else(|e| panic!("{name} by {local:?}: {e}"));
+        interp::run_kernel(&module, name, &range, &args, &mut expected)
+            .unwrap_or_else(|e| panic!("{name} by {local:?}: {e}"));
         if name == "in_order" {
             assert!(expected.buffers[1].chunks(4).all(|int| int[0] & 1 == 1), "{local:?}: {:?}", expected.buffers[1]);
         } else {

@@ -48,7 +48,7 @@ fn check(module: &Module, name: &str, bytes: u64) -> [usize; 3] {
         let args = [Arg::Buffer(0), Arg::Buffer(1), Arg::i32(size[0] as i32), Arg::i32(size[1] as i32)];
         let buffers = vec![input(size[0] * size[1] * bytes.div_ceil(4)), vec![0; (size[0] * size[1] * bytes) as usize]];
         let mut expected = Memory::new(buffers.clone());
-        interp::run(module, name, &range, &args, &mut expected).unwrap();
+        interp::run_kernel(module, name, &range, &args, &mut expected).unwrap();
         for (simd, by_column) in SIMD.into_iter().zip(&mut by_column) {
             let options = options(&range, simd);
             let mut found = Memory::new(buffers.clone());
@@ -92,7 +92,7 @@ fn indices_that_wrap_in_columns() {
         let args = [Arg::Buffer(0), Arg::Buffer(1), Arg::i32(n)];
         let buffers = vec![input(512), vec![0; 4 * 256]];
         let mut expected = Memory::new(buffers.clone());
-        interp::run(&module, "wrapping", &range, &args, &mut expected).unwrap();
+        interp::run_kernel(&module, "wrapping", &range, &args, &mut expected).unwrap();
         let options = options(&range, 512);
         let mut found = Memory::new(buffers.clone());
         machine::run_with(options.clone(), &module, "wrapping", &range, &args, &mut found).unwrap();

@@ -3,7 +3,7 @@
 
 use crate::gangs::head;
 use crate::machine;
-use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run_kernel};
 use lockstep_ir::ir::{COUNTS_SIXTEENTHS, Module, parse_module};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
@@ -16,7 +16,7 @@ fn everywhere(text: &str, input: &[u8], items: usize, out: usize) -> Vec<(String
     let args = [Arg::Buffer(0), Arg::Buffer(1)];
     let memory = || Memory::new(vec![input.to_vec(), vec![0; out]]);
     let mut interpreted = memory();
-    run(&module, "k", &range, &args, &mut interpreted).unwrap();
+    run_kernel(&module, "k", &range, &args, &mut interpreted).unwrap();
     let mut found = vec![("interpreted".to_owned(), interpreted.buffers[1].clone())];
     let gangs = [2, 4, 8, 16, 32].map(|width| Vectorize::Gangs(Gangs::of_width(width)));
     for vectorize in [Vectorize::Scalar].into_iter().chain(gangs) {

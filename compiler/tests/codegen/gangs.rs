@@ -3,11 +3,11 @@
 
 use crate::machine;
 use lockstep_compiler::pipeline::compile_kernel;
-use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run_kernel};
 use lockstep_ir::ir::{Module, parse_module};
 use lockstep_ir::plan::Reason;
 use lockstep_ir::testing::{Shape, random_kernel};
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions, WIDTHS};
 use lockstep_protocol::launch_facts::LaunchFacts;
@@ -50,10 +50,10 @@ pub fn compare(text: &str, range: NdRange, buffers: &[Vec<u8>]) {
 /// As [`compare`], at these widths.
 pub fn compare_at(widths: &[u32], text: &str, range: NdRange, buffers: &[Vec<u8>]) {
     let module = parse_module(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    verify(&module, Stage::Imported).unwrap_or_else(|e| panic!("{}\n{text}", e[0]));
+    verify_module(&module, Stage::Imported).unwrap_or_else(|e| panic!("{}\n{text}", e[0]));
     let args: Vec<Arg> = (0..buffers.len()).map(Arg::Buffer).collect();
     let mut expected = Memory::new(buffers.to_vec());
-    let report = run(&module, "k", &range, &args, &mut expected).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let report = run_kernel(&module, "k", &range, &args, &mut expected).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let known = facts(&range);
     let any = LaunchFacts::default();
     let ways = [(any, Versions::Always), (any, Versions::Never), (known, Versions::Always)];
@@ -463,7 +463,8 @@ fn random_kernels() {
     for seed in seeds() {
         let g = random_kernel(seed, Shape { depth: 1 + seed as usize % 4, ..Shape::default() });
         let mut expected = Memory::new(g.buffers.clone());
-        run(&g.module, "random", &g.range, &g.args, &mut expected).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        run_kernel(&g.module, "random", &g.range, &g.args, &mut expected)
+            .unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         let width = WIDTHS[seed as usize % WIDTHS.len()];
         let layout = Some(Layout::ALL[seed as usize / 5 % Layout::ALL.len()]);
         for configuration in Configuration::ALL {

@@ -3,12 +3,12 @@
 use crate::machine;
 use lockstep_ir::interp::{Arg, Memory, NdRange};
 use lockstep_ir::ir::parse_module;
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::verify::{Stage, verify_module};
 
 /// Runs a kernel whose parameters are buffers of `u32`, then `__local` memory of the given sizes.
 fn run_on(text: &str, range: NdRange, buffers: &mut [&mut [u32]], locals: &[u64]) {
     let module = parse_module(text).unwrap_or_else(|error| panic!("{error}"));
-    verify(&module, Stage::Imported).unwrap_or_else(|errors| panic!("{}", errors[0]));
+    verify_module(&module, Stage::Imported).unwrap_or_else(|errors| panic!("{}", errors[0]));
     let bytes = |words: &[u32]| words.iter().flat_map(|w| w.to_ne_bytes()).collect();
     let mut memory = Memory::new(buffers.iter().map(|words| bytes(words)).collect());
     let args = (0..buffers.len()).map(Arg::Buffer).chain(locals.iter().map(|&size| Arg::Local(size)));

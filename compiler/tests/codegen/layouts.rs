@@ -2,7 +2,7 @@
 //! does.
 
 use crate::machine;
-use lockstep_compiler::frontend::{FrontendConfig, compile, link};
+use lockstep_compiler::frontend::{FrontendConfig, compile_source, link_program};
 use lockstep_compiler::pipeline::{compile_kernel, load};
 use lockstep_ir::interp::{self, Arg, Memory, NdRange};
 use lockstep_ir::ir::{Module, parse_module};
@@ -54,8 +54,8 @@ const LOCALS: &[&[u64]] = &[
 /// A program as its front end and import make it.
 pub fn build(source: &str) -> Module {
     let options = BuildOptions::parse("-cl-std=CL3.0", Stage::Build).unwrap();
-    let object = compile(&FrontendConfig::default(), source.as_bytes(), &[], &options).unwrap();
-    load(&link(&[&object], &options).unwrap()).unwrap()
+    let object = compile_source(&FrontendConfig::default(), source.as_bytes(), &[], &options).unwrap();
+    load(&link_program(&[&object], &options).unwrap()).unwrap()
 }
 
 pub fn input(count: u64) -> Vec<u8> {
@@ -77,7 +77,8 @@ fn check(name: &str) {
         let args = [Arg::Buffer(0), Arg::Buffer(1)];
         let buffers = vec![input(3 * count + 4096), vec![0; 4 * count as usize]];
         let mut expected = Memory::new(buffers.clone());
-        interp::run(&module, name, &range, &args, &mut expected).unwrap_or_else(|e| panic!("{name} by {local:?}: {e}"));
+        interp::run_kernel(&module, name, &range, &args, &mut expected)
+            .unwrap_or_else(|e| panic!("{name} by {local:?}: {e}"));
         for (index, layout) in Layout::ALL.into_iter().enumerate() {
             let width = [16, 8, 4][(case + index) % 3];
             let gangs = Gangs { layout: Some(layout), ..Gangs::of_width(width) };
@@ -163,7 +164,7 @@ fn indices_that_wrap_in_rows_of_tiles() {
         let args = [Arg::Buffer(0), Arg::Buffer(1), Arg::i32(n)];
         let buffers = vec![input(512), vec![0; 4 * 64]];
         let mut expected = Memory::new(buffers.clone());
-        interp::run(&module, "wrapping", &range, &args, &mut expected).unwrap();
+        interp::run_kernel(&module, "wrapping", &range, &args, &mut expected).unwrap();
         for width in [8, 16, 32] {
             let gangs = Gangs { layout: Some(Layout::Tile), ..Gangs::of_width(width) };
             let launch = LaunchFacts::of_range(range.global_offset, range.global_size, range.local_size);

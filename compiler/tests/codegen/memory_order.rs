@@ -4,7 +4,7 @@ use crate::gangs::{noise, stages};
 use crate::host_code::build;
 use crate::machine;
 use lockstep_compiler::jit::host_target;
-use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run_kernel};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Gangs, WIDTHS};
 
@@ -75,7 +75,7 @@ fn compare(source: &str, what: &str) {
     for kernel in &module.kernels {
         let name = &kernel.name;
         let mut expected = Memory::new(buffers.clone());
-        run(&module, name, &range, &args, &mut expected).unwrap_or_else(|e| panic!("{what} {name}: {e}"));
+        run_kernel(&module, name, &range, &args, &mut expected).unwrap_or_else(|e| panic!("{what} {name}: {e}"));
         assert!(expected.buffers[3].iter().filter(|&&byte| byte != 0).count() > 20, "{what} {name}");
         let all = WIDTHS.map(|width| (width, None));
         for (width, simd) in all.into_iter().chain([(4, Some(128)), (16, Some(256))]) {

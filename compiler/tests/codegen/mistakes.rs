@@ -46,12 +46,12 @@ fn panic_on_purpose(_: &mut Function) {
 
 /// Has an address decide a branch.
 fn break_rules(body: &mut Function) {
-    let entry = body.entry();
+    let entry = body.entry_block();
     let address = *body.blocks[entry].params.first().expect("kernels have arguments");
     let rest = body.add_block();
-    body.blocks[rest].term = body.blocks[entry].term.clone();
-    let to = || BlockCall { block: rest, args: Vec::new() };
-    body.blocks[entry].term = Terminator::Branch { cond: address, then_to: to(), else_to: to() };
+    body.blocks[rest].terminator = body.blocks[entry].terminator.clone();
+    let to = || BlockCall { block: rest, arguments: Vec::new() };
+    body.blocks[entry].terminator = Terminator::Branch { condition: address, then_to: to(), else_to: to() };
 }
 
 fn options(strict: bool) -> CompileOptions {
@@ -65,7 +65,7 @@ fn check_results(table: &[Pass], module: &Module, name: &str, options: &CompileO
     let args = [Arg::Buffer(0), Arg::Buffer(1)];
     let buffers = vec![input(64), vec![0; 4 * 64]];
     let mut expected = Memory::new(buffers.clone());
-    interp::run(module, name, &range, &args, &mut expected).unwrap_or_else(|error| panic!("{error}"));
+    interp::run_kernel(module, name, &range, &args, &mut expected).unwrap_or_else(|error| panic!("{error}"));
     let code = Code::compile_by(table, module, name, options).unwrap_or_else(|error| panic!("{error}"));
     let mut found = Memory::new(buffers);
     code.run(name, &range, &args, &mut found, Side::Rear).unwrap_or_else(|error| panic!("{error}"));

@@ -3,7 +3,7 @@
 use crate::gangs::{noise, stages};
 use crate::host_code::build;
 use crate::machine;
-use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run_kernel};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Gangs, WIDTHS};
 
@@ -36,7 +36,7 @@ fn elements_near_a_common_address() {
         let args = [Arg::Buffer(0), Arg::Buffer(1)];
         for name in (0..BODIES.len()).map(|number| format!("k{number}")) {
             let mut expected = Memory::new(buffers.clone());
-            run(&module, &name, &range, &args, &mut expected).unwrap_or_else(|e| panic!("{ty} {name}: {e}"));
+            run_kernel(&module, &name, &range, &args, &mut expected).unwrap_or_else(|e| panic!("{ty} {name}: {e}"));
             assert!(expected.buffers[1].iter().filter(|&&byte| byte != 0).count() > 50, "{ty} {name}");
             let all = WIDTHS.map(|width| (width, None));
             for (width, simd) in all.into_iter().chain([(4, Some(128)), (16, Some(256))]) {

@@ -2,7 +2,7 @@
 //! bit, any NaN being as good as another.
 
 use crate::machine;
-use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run_kernel};
 use lockstep_ir::ir::*;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
@@ -55,7 +55,7 @@ fn edges(ty: Type) -> Vec<u128> {
             .collect(),
         Type::Ptr(_) => vec![0, 1, 0x1000, u64::MAX.into()],
     };
-    bits.iter_mut().for_each(|b| *b &= ty.mask());
+    bits.iter_mut().for_each(|b| *b &= ty.value_mask());
     bits
 }
 
@@ -73,7 +73,7 @@ fn is_nan(ty: Type, bits: u128) -> bool {
 }
 
 fn is_zero(ty: Type, bits: u128) -> bool {
-    ty.is_float() && bits & (ty.mask() >> 1) == 0
+    ty.is_float() && bits & (ty.value_mask() >> 1) == 0
 }
 
 /// One operation of the kernel under test: its name, its result's type, and how to build it.
@@ -97,7 +97,7 @@ fn compare(what: &str, types: &[Type], rows: &[Vec<u128>], operations: &[Operati
     let all: Vec<Type> = types.iter().copied().chain(operations.iter().map(|&(_, ty, _)| ty)).collect();
     let pointers = vec![Type::Ptr(Space::Global); all.len()];
     let mut body = Function::new();
-    let (mut b, params) = Builder::entry(&mut body, &pointers);
+    let (mut b, params) = Builder::with_entry(&mut body, &pointers);
     let id = b.query(Query::GlobalId, 0);
     let places: Vec<Value> = all
         .iter()
@@ -141,7 +141,7 @@ fn compare(what: &str, types: &[Type], rows: &[Vec<u128>], operations: &[Operati
     // Full gangs and, at the end of each group, one that is not.
     let range = NdRange::new(&[rows.len() as u64], &[37]);
     let mut expected = Memory::new(buffers.clone());
-    run(&module, "operations", &range, &args, &mut expected).unwrap_or_else(|e| panic!("{what}: {e}"));
+    run_kernel(&module, "operations", &range, &args, &mut expected).unwrap_or_else(|e| panic!("{what}: {e}"));
     for vectorize in [Vectorize::Scalar, Vectorize::Gangs(Gangs::of_width(4)), Vectorize::Gangs(Gangs::of_width(16))] {
         let options = CompileOptions { vectorize, ..CompileOptions::default() };
         let mut found = Memory::new(buffers.clone());
@@ -237,11 +237,12 @@ fn division_never_traps() {
     for width in [8, 16, 32, 64] {
         let ty = Type::Int(width);
         let lowest = 1u128 << (width - 1);
-        let rows = [vec![7, 0], vec![0, 0], vec![lowest, ty.mask()], vec![lowest, 0], vec![ty.mask() - 6, 3]];
+        let rows =
+            [vec![7, 0], vec![0, 0], vec![lowest, ty.value_mask()], vec![lowest, 0], vec![ty.value_mask() - 6, 3]];
         let last = divide(ty, &rows);
         // -7 / 3: the unsigned and the signed answers, combined.
-        let unsigned = ((ty.mask() - 6) / 3) ^ ((ty.mask() - 6) % 3);
-        let signed = (-2i128 as u128 ^ -1i128 as u128) & ty.mask();
+        let unsigned = ((ty.value_mask() - 6) / 3) ^ ((ty.value_mask() - 6) % 3);
+        let signed = (-2i128 as u128 ^ -1i128 as u128) & ty.value_mask();
         let expected = unsigned ^ signed;
         assert_eq!(last, bytes(ty, expected), "{ty}");
     }
@@ -415,9 +416,9 @@ fn atomic_operations() {
         for (index, &op) in ops.iter().enumerate() {
             let order = Ordering::ALL[index % Ordering::ALL.len()];
             let rmw = move |b: &mut Builder<'_>, ptr, arg| {
-                let data = InstData::AtomicRmw { op, order, align: ty.bytes(), ptr, arg };
+                let data = InstData::AtomicRmw { opcode: op, order, align: ty.bytes(), pointer: ptr, argument: arg };
                 let inst = b.inst(data, &[ty]);
-                b.func.result(inst)
+                b.function.single_result(inst)
             };
             let old = move |b: &mut Builder<'_>, v: &[Value]| {
                 let ptr = cell(b, v[0]);
@@ -436,9 +437,10 @@ fn atomic_operations() {
                 let ptr = cell(b, v[0]);
                 let new = b.int(ty, 77);
                 let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
-                let data = InstData::AtomicCas { success, failure, align: ty.bytes(), ptr, expected: v[1], new };
+                let data =
+                    InstData::AtomicCas { success, failure, align: ty.bytes(), pointer: ptr, expected: v[1], new };
                 let inst = b.inst(data, &[ty, Type::BOOL]);
-                (ptr, b.func.insts[inst].results.clone())
+                (ptr, b.function.insts[inst].results.clone())
             };
             operations.push(("cas old".to_string(), ty, Box::new(move |b, v| cas(b, v).1[0])));
             operations.push(("cas stored".to_string(), Type::BOOL, Box::new(move |b, v| cas(b, v).1[1])));
@@ -459,10 +461,10 @@ fn atomic_loads_and_stores() {
             let access = Access { align: ty.bytes(), volatile, atomic: Some(order) };
             let round = move |b: &mut Builder<'_>, v: &[Value]| {
                 let ptr = b.slot_addr(Slot::from_u32(0));
-                b.inst(InstData::Store { ptr, offset: 0, access, args: vec![v[0]] }, &[]);
+                b.inst(InstData::Store { pointer: ptr, offset: 0, access, arguments: vec![v[0]] }, &[]);
                 b.inst(InstData::Fence { order: Ordering::SeqCst }, &[]);
-                let inst = b.inst(InstData::Load { ptr, offset: 0, access }, &[ty]);
-                b.func.result(inst)
+                let inst = b.inst(InstData::Load { pointer: ptr, offset: 0, access }, &[ty]);
+                b.function.single_result(inst)
             };
             (order.name().to_string(), ty, Box::new(round))
         };

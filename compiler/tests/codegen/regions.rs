@@ -7,7 +7,7 @@ use lockstep_ir::interp::{self, Arg, Memory, NdRange};
 use lockstep_ir::report::Notes;
 use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::plan_gangs;
-use lockstep_ir::transform::barriers::barriers;
+use lockstep_ir::transform::barriers::cut_at_barriers;
 use lockstep_ir::transform::shared_live::shared_live;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
@@ -33,7 +33,7 @@ kernel void counted(global const uint *values, local uchar *bins, global uint *c
 fn planned(launch: &LaunchFacts) -> (usize, usize) {
     let module = build(SOURCE);
     let mut kernel = module.kernels[0].clone();
-    barriers(&mut kernel);
+    cut_at_barriers(&mut kernel);
     shared_live(&module, &mut kernel);
     let widening =
         plan_gangs(&module, &mut kernel, Gangs::default(), TargetInfo::of_bits(512), launch, &Notes::default())
@@ -54,7 +54,7 @@ fn regions_are_chosen_one_by_one() {
             let values: Vec<u8> = (0..global + 64).flat_map(|i| value(i).to_le_bytes()).collect();
             let buffers = vec![values, vec![0; 4 * global as usize]];
             let mut expected = Memory::new(buffers.clone());
-            interp::run(&module, "counted", &range, &args, &mut expected).unwrap();
+            interp::run_kernel(&module, "counted", &range, &args, &mut expected).unwrap();
             let vectorize = Vectorize::Gangs(Gangs::default());
             let options = CompileOptions { vectorize, launch, ..CompileOptions::default() };
             let mut found = Memory::new(buffers);

@@ -1,6 +1,6 @@
 //! The report of a kernel in OpenCL C: each access, branch and loop with its source line.
 
-use lockstep_compiler::frontend::{FrontendConfig, compile, link};
+use lockstep_compiler::frontend::{FrontendConfig, compile_source, link_program};
 use lockstep_compiler::pipeline::{compile_kernel, load};
 use lockstep_ir::ir::Module;
 use lockstep_protocol::build_options::{BuildOptions, Stage};
@@ -12,8 +12,8 @@ use std::path::PathBuf;
 fn build(source: &str, source_lines: bool) -> Module {
     let config = FrontendConfig { source_lines, ..FrontendConfig::default() };
     let options = BuildOptions::parse("-cl-std=CL3.0", Stage::Build).unwrap();
-    let object = compile(&config, source.as_bytes(), &[], &options).unwrap_or_else(|error| panic!("{error}"));
-    let program = link(&[&object], &options).unwrap_or_else(|error| panic!("{error}"));
+    let object = compile_source(&config, source.as_bytes(), &[], &options).unwrap_or_else(|error| panic!("{error}"));
+    let program = link_program(&[&object], &options).unwrap_or_else(|error| panic!("{error}"));
     load(&program).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -34,7 +34,7 @@ fn report_with(module: &Module, name: &str, vectorize: Vectorize, simd: Option<u
     let read = |kind: &str| std::fs::read_to_string(folder.join(format!("{}.{kind}", module.kernels[0].name))).unwrap();
     let found = [read("txt"), read("json")];
     std::fs::remove_dir_all(&folder).unwrap();
-    assert_eq!(found, [variant.report().unwrap().to_string(), variant.report().unwrap().json()]);
+    assert_eq!(found, [variant.report().unwrap().to_string(), variant.report().unwrap().to_json()]);
     found
 }
 

@@ -66,7 +66,7 @@ fn of_every_kind_of_float() {
 
 fn reciprocal_roots(module: &Module) -> usize {
     let insts = module.kernels[0].regions.values().flat_map(|f| f.insts.values());
-    insts.filter(|node| matches!(node.data, InstData::Unary { op: UnaryOp::Rsqrt, .. })).count()
+    insts.filter(|node| matches!(node.data, InstData::Unary { opcode: UnaryOp::Rsqrt, .. })).count()
 }
 
 #[test]

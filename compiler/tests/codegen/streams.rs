@@ -2,7 +2,7 @@
 
 use crate::gangs::stages_with;
 use crate::host_code::build;
-use lockstep_ir::analysis::streams::streams;
+use lockstep_ir::analysis::streams::find_streams;
 use lockstep_ir::ir::Kernel;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
@@ -29,7 +29,7 @@ fn of(body: &str) -> (String, u32) {
          }}"
     );
     let module = build(&source, "-cl-std=CL3.0");
-    let Streams { written, bytes } = streams(&module.kernels[0]);
+    let Streams { written, bytes } = find_streams(&module.kernels[0]);
     (letters(&module.kernels[0], written), bytes)
 }
 

@@ -57,7 +57,8 @@ fn check_size(name: &str, asked: Option<u32>, locals: &[&[u64]]) {
         let args = [Arg::Buffer(0), Arg::Buffer(1)];
         let buffers = vec![input(count), vec![0; 4 * count as usize]];
         let mut expected = Memory::new(buffers.clone());
-        interp::run(&module, name, &range, &args, &mut expected).unwrap_or_else(|e| panic!("{name} by {local:?}: {e}"));
+        interp::run_kernel(&module, name, &range, &args, &mut expected)
+            .unwrap_or_else(|e| panic!("{name} by {local:?}: {e}"));
         // Not every way for each size: compiling takes its time.
         for (vectorize, simd) in ways.iter().skip(case % 3).step_by(3).copied() {
             let known = LaunchFacts::of_range(range.global_offset, range.global_size, range.local_size);

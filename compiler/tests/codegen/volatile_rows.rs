@@ -4,7 +4,7 @@
 use crate::gangs::stages;
 use crate::layouts::build;
 use crate::machine;
-use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run_kernel};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Gangs, WIDTHS};
 
@@ -43,7 +43,7 @@ fn results_are_those_of_single_work_items() {
         let buffers = [(0..150).flat_map(values).collect(), vec![0; 150 * bytes]];
         let args = [Arg::Buffer(0), Arg::Buffer(1)];
         let mut expected = Memory::new(buffers.to_vec());
-        run(&module, "k", &range, &args, &mut expected).unwrap();
+        run_kernel(&module, "k", &range, &args, &mut expected).unwrap();
         for width in WIDTHS {
             let vectorize = Vectorize::Gangs(Gangs::of_width(width));
             let options = CompileOptions { vectorize, ..CompileOptions::default() };

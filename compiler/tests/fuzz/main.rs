@@ -9,7 +9,7 @@ mod seeds;
 mod ways;
 
 use lockstep_ir::interp::Arg;
-use lockstep_ir::testing::{Generated, Shape, random_kernel, reduce};
+use lockstep_ir::testing::{Generated, Shape, random_kernel, reduce_kernel};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
 use lockstep_protocol::parameters::Input;
@@ -103,7 +103,7 @@ fn failure(seed: u64, g: &Generated, launch: LaunchFacts, way: Way, fault: &str)
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let kind = fault.split(':').next();
-    let small = reduce(g, |g| {
+    let small = reduce_kernel(g, |g| {
         let right = expected(g).ok();
         let fault = right.and_then(|right| way.fault(g, launch, &right));
         fault.is_some_and(|fault| fault.split(':').next() == kind)

@@ -4,7 +4,7 @@ use crate::build::{Launch, agree, build, ints, options};
 use crate::code::Code;
 use lockstep_ir::interp::{Arg, NdRange};
 use lockstep_ir::ir::parse_module;
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::compile_options::CompileOptions;
 use lockstep_protocol::configuration::Configuration;
 
@@ -170,7 +170,7 @@ fn poison() {
 }
 ";
     let module = parse_module(text).unwrap_or_else(|error| panic!("{error}"));
-    verify(&module, Stage::Imported).unwrap_or_else(|errors| panic!("{}", errors[0]));
+    verify_module(&module, Stage::Imported).unwrap_or_else(|errors| panic!("{}", errors[0]));
     let launch = |(size, local): (u64, u64)| {
         let buffers = vec![
             ints((0..size as i32).map(|i| i % 3)),

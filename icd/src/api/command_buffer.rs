@@ -72,7 +72,7 @@ unsafe fn read_properties(
 /// `clFinalizeCommandBufferKHR`: "CL_INVALID_OPERATION if command_buffer is not in the Recording state."
 #[entry_point(clFinalizeCommandBufferKHR)]
 pub fn finalize_command_buffer(command_buffer: cl_command_buffer_khr) -> Result<()> {
-    handle::get::<CommandBuffer>(command_buffer)?.finalize()
+    handle::get::<CommandBuffer>(command_buffer)?.end_recording()
 }
 
 /// `clRetainCommandBufferKHR`: "CL_INVALID_COMMAND_BUFFER_KHR if command_buffer is not a valid command-buffer."
@@ -114,7 +114,7 @@ pub unsafe fn enqueue_command_buffer(
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
         let run = buffer.prepare_run()?;
         let whole = publish_event(&queue, CL_COMMAND_COMMAND_BUFFER_KHR, event)?;
-        run.enqueue(&queue, waits, whole);
+        run.enqueue_commands(&queue, waits, whole);
         Ok(())
     }
 }

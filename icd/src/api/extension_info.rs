@@ -61,7 +61,7 @@ pub fn of_device(device: &Device, name: cl_device_info, info: Info) -> Option<Re
         CL_DEVICE_LUID_KHR => info.value([0_u8; CL_LUID_SIZE_KHR]),
         CL_DEVICE_NODE_MASK_KHR => info.value::<cl_uint>(0),
         // cl_khr_extended_versioning, of which the core has the rest; the version of CL_DEVICE_OPENCL_C_VERSION.
-        CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => info.value(extensions::version(1, 2, 0)),
+        CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => info.value(extensions::pack_version(1, 2, 0)),
         // cl_khr_integer_dot_product
         CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES_KHR => info.value(
             CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_KHR | CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_PACKED_KHR,

@@ -58,8 +58,10 @@ pub unsafe fn get_supported_image_formats(
     let has_room = image_formats.is_null() || num_entries > 0;
     ensure!(has_room, CL_INVALID_VALUE, "num_entries is 0, and image_formats is not NULL");
     let only_read = flags & CL_MEM_READ_ONLY != 0;
-    let formats: Vec<_> = image_format::all()
-        .filter(|format| device::has_images() && format.suits(image_type) && (only_read || format.is_writable()))
+    let formats: Vec<_> = image_format::all_formats()
+        .filter(|format| {
+            device::has_images() && format.suits_image_type(image_type) && (only_read || format.is_writable())
+        })
         .map(|format| cl_image_format { image_channel_order: format.order, image_channel_data_type: format.data_type })
         .collect();
     if !image_formats.is_null() {
@@ -95,7 +97,7 @@ pub unsafe fn get_image_info(
             image_channel_order: image.format.order,
             image_channel_data_type: image.format.data_type,
         }),
-        CL_IMAGE_ELEMENT_SIZE => info.value(image.format.size()),
+        CL_IMAGE_ELEMENT_SIZE => info.value(image.format.element_size()),
         CL_IMAGE_ROW_PITCH => info.value(image.row_pitch),
         CL_IMAGE_SLICE_PITCH => info.value(where_it_counts(image.has_slices(), image.slice_pitch)),
         CL_IMAGE_WIDTH => info.value(image.width),

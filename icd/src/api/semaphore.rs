@@ -159,8 +159,8 @@ pub unsafe fn enqueue_wait_semaphores(
     // SAFETY: the same contract.
     unsafe {
         let Called { queue, semaphores, waits } = Called::new(command_queue, (num_sema_objects, sema_objects), list)?;
-        let (work, events) = semaphore::arrive(semaphores);
-        queue.enqueue(Command { kind: CL_COMMAND_SEMAPHORE_WAIT_KHR, waits, work, ..Command::default() });
+        let (work, events) = semaphore::arrival_work(semaphores);
+        queue.enqueue_command(Command { kind: CL_COMMAND_SEMAPHORE_WAIT_KHR, waits, work, ..Command::default() });
         let completion = Completion { blocking: false, event };
         enqueue(&queue, CL_COMMAND_SEMAPHORE_WAIT_KHR, events, Work::Nothing, completion)
     }
@@ -182,7 +182,7 @@ pub unsafe fn enqueue_signal_semaphores(
     unsafe {
         let Called { queue, semaphores, waits } = Called::new(command_queue, (num_sema_objects, sema_objects), list)?;
         let completion = Completion { blocking: false, event };
-        enqueue(&queue, CL_COMMAND_SEMAPHORE_SIGNAL_KHR, waits, semaphore::signal(semaphores), completion)?;
+        enqueue(&queue, CL_COMMAND_SEMAPHORE_SIGNAL_KHR, waits, semaphore::signal_work(semaphores), completion)?;
         // Another queue may be waited for that waits for this one, which nothing but the semaphore tells.
         queue.flush();
         Ok(())

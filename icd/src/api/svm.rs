@@ -71,7 +71,7 @@ pub extern "C" fn clSVMAlloc(
         let context = handle::get::<Context>(context)?;
         check_flags(flags)?;
         check_alignment(alignment)?;
-        svm::allocate(&context, Kind::Svm, flags, size)
+        svm::allocate_shared(&context, Kind::Svm, flags, size)
     });
     allocated.map_or(std::ptr::null_mut(), |start| start.cast())
 }
@@ -83,7 +83,7 @@ pub extern "C" fn clSVMFree(context: cl_context, svm_pointer: *mut c_void) {
     // There is no code to return.
     let _ = Call { name: "clSVMFree", objects: &[context] }.make(|| {
         let context = handle::get::<Context>(context)?;
-        svm::free(&context, svm_pointer as usize, Shared::is_svm);
+        svm::free_allocation(&context, svm_pointer as usize, Shared::is_svm);
         Ok(())
     });
 }

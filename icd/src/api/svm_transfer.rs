@@ -56,7 +56,7 @@ pub unsafe fn enqueue_svm_free(
                 free(command_queue.get(), num_svm_pointers, list.cast(), user_data.get());
             } else {
                 for pointer in &pointers {
-                    svm::free(&context, pointer.get() as usize, Shared::is_svm);
+                    svm::free_allocation(&context, pointer.get() as usize, Shared::is_svm);
                 }
             }
             Ok(())
@@ -228,9 +228,9 @@ pub unsafe fn enqueue_svm_migrate_mem(
             let size = if sizes.is_null() { 0 } else { sizes.add(i).read() };
             // "CL_INVALID_VALUE […] if sizes[i] is non-zero and the memory range described by svm_pointers[i] and sizes[i]
             // is not contained within an SVM allocation returned by clSVMAlloc".
-            let found = svm::find(address).filter(|found| Arc::ptr_eq(found.context(), queue.context()));
+            let found = svm::find_allocation(address).filter(|found| Arc::ptr_eq(found.context(), queue.context()));
             ensure!(
-                found.is_some_and(|found| found.is_svm() && found.contains(address, size)),
+                found.is_some_and(|found| found.is_svm() && found.contains_range(address, size)),
                 CL_INVALID_VALUE,
                 "{size} bytes at svm_pointers[{i}] {address:#x} are not shared virtual memory of the context"
             );

@@ -122,12 +122,12 @@ pub fn check_pattern(pattern: *const c_void, pattern_size: usize) -> Result<()> 
 
 /// An error of what a copy reads.
 pub fn of_source(error: Error) -> Error {
-    error.about("source")
+    error.with_subject("source")
 }
 
 /// An error of what a copy writes to.
 pub fn of_target(error: Error) -> Error {
-    error.about("destination")
+    error.with_subject("destination")
 }
 
 /// A copy between buffers, checked.
@@ -257,13 +257,13 @@ pub unsafe fn enqueue_map_buffer(
     // CL_MAP_READ is set in map_flags [or] with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS and CL_MAP_WRITE or
     // CL_MAP_WRITE_INVALIDATE_REGION is set".
     check_host_access(&memory, map_flags & CL_MAP_READ != 0, map_flags & !CL_MAP_READ != 0)?;
-    let pointer = memory.map(map_flags, offset, size)?;
+    let pointer = memory.map_region(map_flags, offset, size)?;
     let work = hold(vec![memory.clone()]);
     let completion = Completion { blocking: blocking_map != CL_FALSE, event };
     // SAFETY: the caller vouches for `event`.
     let enqueued = unsafe { enqueue(&queue, CL_COMMAND_MAP_BUFFER, waits, work, completion) };
     enqueued.or_else(|error| {
-        memory.unmap(pointer)?;
+        memory.unmap_pointer(pointer)?;
         Err(error)
     })?;
     Ok(pointer.cast())

@@ -118,7 +118,7 @@ unsafe fn allocate(
         CL_MEM_OBJECT_ALLOCATION_FAILURE => error.with_code(CL_OUT_OF_RESOURCES),
         _ => error,
     };
-    svm::allocate(context, kind, flags, size).map(<*mut u8>::cast).map_err(refused)
+    svm::allocate_shared(context, kind, flags, size).map(<*mut u8>::cast).map_err(refused)
 }
 
 /// `clHostMemAllocINTEL`: allocates memory that belongs to the host.
@@ -168,7 +168,7 @@ pub unsafe fn shared_mem_alloc(
 fn free(context: &Arc<Context>, address: *mut c_void) -> Result<()> {
     // "CL_INVALID_VALUE if ptr is not a value returned by clHostMemAllocINTEL, clDeviceMemAllocINTEL,
     // clSharedMemAllocINTEL, or a NULL pointer."
-    let freed = address.is_null() || svm::free(context, address as usize, |found| !found.is_svm());
+    let freed = address.is_null() || svm::free_allocation(context, address as usize, |found| !found.is_svm());
     ensure!(freed, CL_INVALID_VALUE, "ptr {address:p} is not where unified shared memory of the context begins");
     Ok(())
 }
@@ -185,7 +185,7 @@ pub fn mem_free(context: cl_context, ptr: *mut c_void) -> Result<()> {
 pub fn mem_blocking_free(context: cl_context, ptr: *mut c_void) -> Result<()> {
     let context = handle::get::<Context>(context)?;
     crate::fork::check()?;
-    context.finish();
+    context.finish_queues();
     free(&context, ptr)
 }
 
@@ -200,7 +200,8 @@ pub unsafe fn get_mem_alloc_info(
     param_value_size_ret: *mut usize,
 ) -> Result<()> {
     let context = handle::get::<Context>(context)?;
-    let found = svm::find(ptr as usize).filter(|found| Arc::ptr_eq(found.context(), &context) && !found.is_svm());
+    let found =
+        svm::find_allocation(ptr as usize).filter(|found| Arc::ptr_eq(found.context(), &context) && !found.is_svm());
     let found = found.as_ref();
     let kind = found.map(|found| found.kind());
     // SAFETY: the caller vouches for the pointers.

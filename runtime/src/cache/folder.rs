@@ -57,13 +57,13 @@ impl Folder {
     pub(super) fn open(path: &Path, limit: u64) -> Option<Folder> {
         // The first entry counts what there is.
         let folder = Folder { path: path.to_owned(), limit, written: AtomicU64::new(limit) };
-        folder.make().ok()?;
-        folder.descriptor().ok()?;
+        folder.create_folder().ok()?;
+        folder.open_checked().ok()?;
         Some(folder)
     }
 
     /// Entries are code that we run, so the folder is for this user alone.
-    fn make(&self) -> io::Result<()> {
+    fn create_folder(&self) -> io::Result<()> {
         if self.path.is_dir() {
             return Ok(());
         }
@@ -82,7 +82,7 @@ impl Folder {
     }
 
     /// The folder as it is now, if it is this user's and nobody else can write to it.
-    fn descriptor(&self) -> io::Result<OwnedFd> {
+    fn open_checked(&self) -> io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = rustix::fs::open(&self.path, flags, Mode::empty())?;
         let stat = rustix::fs::fstat(&folder)?;
@@ -90,8 +90,8 @@ impl Folder {
     }
 
     /// The bytes of an entry.
-    pub(super) fn get(&self, key: &Key) -> Option<Vec<u8>> {
-        let folder = self.descriptor().ok()?;
+    pub(super) fn read_entry(&self, key: &Key) -> Option<Vec<u8>> {
+        let folder = self.open_checked().ok()?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&folder, key.to_string(), flags, Mode::empty()).ok()?;
         let stat = rustix::fs::fstat(&file).ok()?;
@@ -102,7 +102,7 @@ impl Folder {
         let mut bytes = Vec::with_capacity(size_of(&stat) as usize);
         (&mut file).take(size_of(&stat)).read_to_end(&mut bytes).ok()?;
         let now = SystemTime::now();
-        if age(&stat, now) > STALE {
+        if file_age(&stat, now) > STALE {
             // If that cannot be, the entry goes earlier.
             let _ = file.set_modified(now);
         }
@@ -110,7 +110,7 @@ impl Folder {
     }
 
     /// Stores an entry, in place of one of the same key. Whether that worked.
-    pub(super) fn put(&self, key: &Key, bytes: &[u8]) -> bool {
+    pub(super) fn store_entry(&self, key: &Key, bytes: &[u8]) -> bool {
         let size = on_disk(bytes.len() as u64);
         if size > self.limit / 4 {
             return false;
@@ -121,11 +121,13 @@ impl Folder {
             // Files that cannot be counted stay.
             let _ = self.make_room(size);
         }
-        self.write(key, bytes).or_else(|_| self.make().and_then(|()| self.write(key, bytes))).is_ok()
+        self.write_entry(key, bytes)
+            .or_else(|_| self.create_folder().and_then(|()| self.write_entry(key, bytes)))
+            .is_ok()
     }
 
-    fn write(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
-        let folder = self.descriptor()?;
+    fn write_entry(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
+        let folder = self.open_checked()?;
         let (mut file, name) = create_unfinished(&folder)?;
         let written = file.write_all(bytes);
         let placed = written.and_then(|()| Ok(rustix::fs::renameat(&folder, &name, &folder, key.to_string())?));
@@ -138,7 +140,7 @@ impl Folder {
 
     /// Removes the entries that were not used for the longest time until there is room for as much.
     fn make_room(&self, wanted: u64) -> io::Result<()> {
-        let folder = self.descriptor()?;
+        let folder = self.open_checked()?;
         let now = SystemTime::now();
         let mut files = Vec::new();
         let mut size = wanted;
@@ -156,8 +158,12 @@ impl Folder {
             }
             if !unfinished {
                 size += on_disk(size_of(&stat));
-                files.push(Removable { used: modified(&stat), size: on_disk(size_of(&stat)), name: name.to_owned() });
-            } else if age(&stat, now) > LEFT_BEHIND {
+                files.push(Removable {
+                    used: modification_time(&stat),
+                    size: on_disk(size_of(&stat)),
+                    name: name.to_owned(),
+                });
+            } else if file_age(&stat, now) > LEFT_BEHIND {
                 let _ = rustix::fs::unlinkat(&folder, name, AtFlags::empty());
             }
         }
@@ -215,7 +221,7 @@ fn size_of(stat: &Stat) -> u64 {
 }
 
 /// When a file was changed.
-fn modified(stat: &Stat) -> SystemTime {
+fn modification_time(stat: &Stat) -> SystemTime {
     let seconds = u64::try_from(stat.st_mtime).unwrap_or(0);
     UNIX_EPOCH + Duration::new(seconds, u32::try_from(stat.st_mtime_nsec).unwrap_or(0))
 }
@@ -237,8 +243,8 @@ fn on_disk(bytes: u64) -> u64 {
 }
 
 /// How long ago a file was changed; none if that is in the future, as clocks differ.
-fn age(stat: &Stat, now: SystemTime) -> Duration {
-    now.duration_since(modified(stat)).unwrap_or_default()
+fn file_age(stat: &Stat, now: SystemTime) -> Duration {
+    now.duration_since(modification_time(stat)).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -252,7 +258,7 @@ mod tests {
     }
 
     fn key(number: u32) -> Key {
-        KeyBuilder::new("test").bytes(&number.to_le_bytes()).finish()
+        KeyBuilder::new("test").add_bytes(&number.to_le_bytes()).into_key()
     }
 
     fn mode(path: &Path) -> u32 {
@@ -264,9 +270,9 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("not/there/yet");
         let folder = Folder::open(&path, 1 << 20).unwrap();
-        assert!(folder.put(&key(1), b"content"));
+        assert!(folder.store_entry(&key(1), b"content"));
         assert_eq!((mode(&path), mode(&file(&folder, &key(1)))), (0o700, 0o600));
-        assert_eq!(folder.get(&key(1)).as_deref(), Some(&b"content"[..]));
+        assert_eq!(folder.read_entry(&key(1)).as_deref(), Some(&b"content"[..]));
     }
 
     #[test]
@@ -297,13 +303,13 @@ mod tests {
     fn assert_not_taken(treat: impl FnOnce(&Path)) {
         let parent = tempfile::tempdir().unwrap();
         let folder = Folder::open(parent.path(), 1 << 20).unwrap();
-        assert!(folder.put(&key(1), b"content"));
-        assert_eq!(folder.get(&key(1)).as_deref(), Some(&b"content"[..]));
+        assert!(folder.store_entry(&key(1), b"content"));
+        assert_eq!(folder.read_entry(&key(1)).as_deref(), Some(&b"content"[..]));
         let entry = file(&folder, &key(1));
         treat(&entry);
-        assert_eq!(folder.get(&key(1)), None);
-        assert!(folder.put(&key(1), b"newer"));
-        assert_eq!(folder.get(&key(1)).as_deref(), Some(&b"newer"[..]));
+        assert_eq!(folder.read_entry(&key(1)), None);
+        assert!(folder.store_entry(&key(1), b"newer"));
+        assert_eq!(folder.read_entry(&key(1)).as_deref(), Some(&b"newer"[..]));
         assert_eq!(mode(&entry), 0o600);
     }
 
@@ -357,8 +363,8 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let folder = Folder::open(parent.path(), 1 << 20).unwrap();
         fs::create_dir(file(&folder, &key(1))).unwrap();
-        assert_eq!(folder.get(&key(1)), None);
-        assert!(!folder.put(&key(1), b"content"), "memory has to take it");
+        assert_eq!(folder.read_entry(&key(1)), None);
+        assert!(!folder.store_entry(&key(1), b"content"), "memory has to take it");
         assert!(file(&folder, &key(1)).is_dir());
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1, "nothing unfinished is left");
     }
@@ -367,11 +373,11 @@ mod tests {
     fn a_folder_that_others_can_write_to_later_is_not_used_any_more() {
         let parent = tempfile::tempdir().unwrap();
         let folder = Folder::open(parent.path(), 1 << 20).unwrap();
-        assert!(folder.put(&key(1), b"content"));
+        assert!(folder.store_entry(&key(1), b"content"));
         fs::set_permissions(parent.path(), fs::Permissions::from_mode(0o770)).unwrap();
-        assert_eq!((folder.get(&key(1)), folder.put(&key(2), b"more")), (None, false));
+        assert_eq!((folder.read_entry(&key(1)), folder.store_entry(&key(2), b"more")), (None, false));
         fs::set_permissions(parent.path(), fs::Permissions::from_mode(0o700)).unwrap();
-        assert!(folder.get(&key(1)).is_some());
+        assert!(folder.read_entry(&key(1)).is_some());
     }
 
     #[test]
@@ -381,7 +387,7 @@ mod tests {
         DirBuilder::new().mode(0o700).create(&real).unwrap();
         symlink(&real, &link).unwrap();
         let folder = Folder::open(&link, 1 << 20).unwrap();
-        assert!(folder.put(&key(1), b"content"));
+        assert!(folder.store_entry(&key(1), b"content"));
         assert!(real.join(key(1).to_string()).is_file());
     }
 
@@ -396,7 +402,7 @@ mod tests {
             entry.set_modified(now - Duration::from_secs(3600 * hours)).unwrap();
         };
         for number in 0..15 {
-            assert!(folder.put(&key(number), &[0; 4000]));
+            assert!(folder.store_entry(&key(number), &[0; 4000]));
             made(number, 100 - u64::from(number));
         }
         let foreign = ["somebody's", "new-report.txt", ".lockstep-new-", ".lockstep-new-plans.for.me"];
@@ -406,15 +412,15 @@ mod tests {
         for (path, hours) in foreign.iter().map(|path| (path.as_path(), 1000)).chain([(&*left, 2)]) {
             File::create(path).unwrap().set_modified(now - Duration::from_secs(3600 * hours)).unwrap();
         }
-        assert!(folder.get(&key(0)).is_some(), "and its time is now");
+        assert!(folder.read_entry(&key(0)).is_some(), "and its time is now");
         for number in 15..18 {
-            assert!(folder.put(&key(number), &[0; 4000]));
+            assert!(folder.store_entry(&key(number), &[0; 4000]));
         }
         let there = |number| file(&folder, &key(number)).exists();
         assert!(there(0) && there(17) && there(16) && !there(1) && !there(2));
         let size: u64 = (0..18).filter(|&number| there(number)).map(|_| 4096).sum();
         assert!(size <= limit, "{size}");
         assert!(foreign.iter().all(|path| path.exists()) && !left.exists());
-        assert!(!folder.put(&key(99), &[0; 20 << 10]), "one entry is not to push out the others");
+        assert!(!folder.store_entry(&key(99), &[0; 20 << 10]), "one entry is not to push out the others");
     }
 }

@@ -39,7 +39,7 @@ struct Entry<T> {
 }
 
 /// The cache of this process, unless it is off.
-pub fn cache() -> Option<&'static Cache> {
+pub fn process_cache() -> Option<&'static Cache> {
     static CACHE: Lazy<Option<Cache>> = Lazy::new(|| match &options().cache {
         CachePlace::Off => None,
         CachePlace::Memory => Some(Cache::new(None)),
@@ -64,16 +64,16 @@ impl Cache {
             let entry: Entry<T> = sealed::open(MARK, bytes)?;
             (entry.key == *key).then_some(entry.value)
         };
-        let stored = self.folder.as_ref().and_then(|folder| read(&folder.get(key)?));
-        stored.or_else(|| read(&self.memory.get(key)?))
+        let stored = self.folder.as_ref().and_then(|folder| read(&folder.read_entry(key)?));
+        stored.or_else(|| read(&self.memory.entry_bytes(key)?))
     }
 
     /// Stores a value under a key, if that is possible.
     pub fn put<T: Serialize>(&self, key: &Key, value: &T) {
         let bytes = sealed::seal(MARK, &Entry { key: *key, value });
-        let stored = self.folder.as_ref().is_some_and(|folder| folder.put(key, &bytes));
+        let stored = self.folder.as_ref().is_some_and(|folder| folder.store_entry(key, &bytes));
         if !stored {
-            self.memory.put(key, bytes);
+            self.memory.keep_entry(key, bytes);
         }
     }
 }
@@ -84,7 +84,7 @@ mod tests {
     use key::KeyBuilder;
 
     fn key(name: &str) -> Key {
-        KeyBuilder::new("test").text(name).finish()
+        KeyBuilder::new("test").add_text(name).into_key()
     }
 
     fn in_folder(path: &std::path::Path) -> Cache {

@@ -125,7 +125,7 @@ pub(super) extern "C" fn remainder_signed(a: i128, b: i128) -> i128 {
     if b == 0 { 0 } else { a.wrapping_rem(b) }
 }
 
-pub(super) extern "C" fn multiply(a: i128, b: i128) -> i128 {
+pub(super) extern "C" fn multiply_wide(a: i128, b: i128) -> i128 {
     a.wrapping_mul(b)
 }
 

@@ -23,7 +23,7 @@ macro_rules! c_library {
 }
 
 /// The mathematical functions of C99, and those of GNU that LLVM knows.
-fn math() -> &'static [(&'static str, Function)] {
+fn math_functions() -> &'static [(&'static str, Function)] {
     c_library! { "m":
         acos acosf acosh acoshf asin asinf asinh asinhf atan atanf atan2 atan2f atanh atanhf
         cbrt cbrtf ceil ceilf copysign copysignf cos cosf cosh coshf
@@ -39,12 +39,12 @@ fn math() -> &'static [(&'static str, Function)] {
 }
 
 /// What LLVM turns loops and aggregate copies into.
-fn memory() -> &'static [(&'static str, Function)] {
+fn memory_functions() -> &'static [(&'static str, Function)] {
     c_library! { "c": bcmp memcmp memcpy memmove memset strlen }
 }
 
 /// The names by which LLVM knows the functions of [`soft`].
-fn arithmetic() -> [(&'static str, *const ()); 27] {
+fn arithmetic_functions() -> [(&'static str, *const ()); 27] {
     [
         ("__extendhfsf2", soft::extend_half_to_float as *const ()),
         ("__extendhfdf2", soft::extend_half_to_double as *const ()),
@@ -58,7 +58,7 @@ fn arithmetic() -> [(&'static str, *const ()); 27] {
         ("__umodti3", soft::remainder_unsigned as *const ()),
         ("__divti3", soft::divide_signed as *const ()),
         ("__modti3", soft::remainder_signed as *const ()),
-        ("__multi3", soft::multiply as *const ()),
+        ("__multi3", soft::multiply_wide as *const ()),
         ("__muloti4", soft::multiply_with_overflow as *const ()),
         ("__ashlti3", soft::shift_left as *const ()),
         ("__ashrti3", soft::shift_right as *const ()),
@@ -78,18 +78,19 @@ fn arithmetic() -> [(&'static str, *const ()); 27] {
 
 /// The clock that kernels read.
 extern "C" fn read_clock() -> u64 {
-    clock::now()
+    clock::now_nanoseconds()
 }
 
 /// Every name with its address.
 pub fn list_symbols() -> Vec<(&'static str, usize)> {
-    let libraries = math().iter().chain(memory()).map(|&(name, function)| (name, function as usize));
+    let libraries =
+        math_functions().iter().chain(memory_functions()).map(|&(name, function)| (name, function as usize));
     let driver = [
         (READ_CLOCK, read_clock as *const ()),
-        (TAKE_TURNS, turns::run as *const ()),
+        (TAKE_TURNS, turns::run_region as *const ()),
         (YIELD, turns::go_on as *const ()),
     ];
-    let own = arithmetic().into_iter().chain(driver);
+    let own = arithmetic_functions().into_iter().chain(driver);
     libraries.chain(own.map(|(name, address)| (name, address as usize))).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Work-items, or gangs, of one region that wait for each other: they take turns.
 //!
-//! Generated code hands a region to [`run`] as a function that takes work of the group, piece by piece from a counter, until
+//! Generated code hands a region to [`run_region`] as a function that takes work of the group, piece by piece from a counter, until
 //! none is left. As long as nobody waits one call does it all, on the stack it was called on. A loop that waits calls
 //! [`go_on`] in every round; after some rounds another call of the function begins, on a stack of its own, with the work that
 //! is left. From then on whoever waits hands over in every round: those that wait as well have their turns, and where none of
@@ -59,7 +59,7 @@ thread_local! {
 ///
 /// `work` may be called with the context any number of times, by this thread, until it returns; calls may be under way at
 /// once, of which each runs until it ends or calls [`go_on`].
-pub unsafe extern "C" fn run(work: Work, context: *mut c_void) {
+pub unsafe extern "C" fn run_region(work: Work, context: *mut c_void) {
     let turns = Turns {
         work,
         context,
@@ -115,7 +115,7 @@ impl Turns {
         }
         self.rounds.set(self.rounds.get().wrapping_add(1));
         let is_time = count < MANY || self.rounds.get().is_multiple_of(SELDOM);
-        let got_on = ended || is_time && self.begin();
+        let got_on = ended || is_time && self.begin_work();
         if !got_on {
             // Only another thread can end the waiting.
             std::thread::yield_now();
@@ -123,7 +123,7 @@ impl Turns {
     }
 
     /// Begins work that nobody took, on a stack of its own; false if there is none, or no memory for the stack.
-    fn begin(&self) -> bool {
+    fn begin_work(&self) -> bool {
         if !self.more.get() {
             return false;
         }
@@ -191,7 +191,7 @@ mod tests {
     fn order(after: Vec<Option<usize>>) -> Vec<usize> {
         let pieces = Pieces { taken: Cell::new(0), after, ended: RefCell::default() };
         // SAFETY: the context lives until all work is done.
-        unsafe { run(take, ptr::from_ref(&pieces).cast_mut().cast()) };
+        unsafe { run_region(take, ptr::from_ref(&pieces).cast_mut().cast()) };
         pieces.ended.into_inner()
     }
 

@@ -25,9 +25,9 @@ const LONGEST_ROW: u64 = 32;
 
 /// The range cut into other groups of at most `max_group` work-items, for so many threads; for a kernel that transposes,
 /// into square ones, for one that goes by columns, into runs along dimension 1.
-pub fn flattened(range: &NdRange, max_group: u64, threads: u64, order: TraversalOrder) -> NdRange {
+pub fn flatten_range(range: &NdRange, max_group: u64, threads: u64, order: TraversalOrder) -> NdRange {
     if order == TraversalOrder::Columns && range.global[1] > 1 && range.group_count() > 0 {
-        return cut(range, [1, run_of_columns(range, max_group, threads), 1]);
+        return cut_groups(range, [1, run_of_columns(range, max_group, threads), 1]);
     }
     let transposes = order == TraversalOrder::Both;
     let [x, y, z] = range.local;
@@ -35,7 +35,7 @@ pub fn flattened(range: &NdRange, max_group: u64, threads: u64, order: Traversal
         return *range;
     }
     if transposes && range.group_count() > 0 && is_tile(range, TILE) && TILE[0] * TILE[1] <= max_group {
-        return cut(range, [TILE[0], TILE[1], 1]);
+        return cut_groups(range, [TILE[0], TILE[1], 1]);
     }
     let is_full = x.is_multiple_of(ROW) && range.global[0].is_multiple_of(x) && x * y * z >= WORTHWHILE;
     let most = (LONGEST_RUN / (y * z)).max(ROW).min(max_group / (y * z));
@@ -47,10 +47,10 @@ pub fn flattened(range: &NdRange, max_group: u64, threads: u64, order: Traversal
     let share = items / threads.saturating_mul(per_thread).max(1) / (y * z);
     let limit = share.clamp(ROW, most);
     let run = match is_full {
-        true => several(range.global[0], x, limit),
-        false => run(range.global[0], limit / ROW * ROW),
+        true => runs_per_row(range.global[0], x, limit),
+        false => run_length(range.global[0], limit / ROW * ROW),
     };
-    cut(range, [run, y, z])
+    cut_groups(range, [run, y, z])
 }
 
 /// Runs along dimension 1: few lengths, so that few variants of the code are needed.
@@ -69,20 +69,20 @@ fn is_tile(range: &NdRange, local: [u64; 2]) -> bool {
     whole(0) && whole(1) && local[0].is_power_of_two() && local[0] <= LONGEST_ROW
 }
 
-fn cut(range: &NdRange, local: [u64; 3]) -> NdRange {
+fn cut_groups(range: &NdRange, local: [u64; 3]) -> NdRange {
     NdRange { local, groups: std::array::from_fn(|d| range.global[d].div_ceil(local[d])), ..*range }
 }
 
 /// The length of runs of as many short ones as `limit` allows, of which whole ones fill a row: what suits gangs suits them
 /// again, and memory is read further along.
-fn several(row: u64, short: u64, limit: u64) -> u64 {
+fn runs_per_row(row: u64, short: u64, limit: u64) -> u64 {
     let longer = (2..=limit / short).rev().map(|many| many * short);
     longer.into_iter().find(|&run| row.is_multiple_of(run)).unwrap_or(short)
 }
 
 /// The length of runs for so many work-items in a row, at most `limit`, a multiple of [`ROW`]: a multiple as well,
 /// unless the row is shorter.
-fn run(row: u64, limit: u64) -> u64 {
+fn run_length(row: u64, limit: u64) -> u64 {
     if row < ROW {
         return row;
     }
@@ -104,7 +104,7 @@ mod tests {
     }
 
     fn local(global: &[usize], local: &[usize]) -> [u64; 3] {
-        flattened(&range(global, local), 4096, 2, TraversalOrder::Rows).local
+        flatten_range(&range(global, local), 4096, 2, TraversalOrder::Rows).local
     }
 
     #[test]
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn kernels_that_transpose_get_tiles() {
-        let local = |global, local| flattened(&range(global, local), 4096, 2, TraversalOrder::Both).local;
+        let local = |global, local| flatten_range(&range(global, local), 4096, 2, TraversalOrder::Both).local;
         assert_eq!(local(&[1024, 512], &[256, 1]), [16, 16, 1]);
         assert_eq!(local(&[1024, 512], &[1, 1]), [16, 16, 1]);
         assert_eq!(local(&[1024, 512, 3], &[4, 4, 1]), [16, 16, 1]);
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn kernels_that_go_by_columns_get_runs_of_them() {
-        let local = |global, local| flattened(&range(global, local), 4096, 2, TraversalOrder::Columns).local;
+        let local = |global, local| flatten_range(&range(global, local), 4096, 2, TraversalOrder::Columns).local;
         assert_eq!(local(&[512, 512], &[16, 16]), [1, 256, 1]);
         assert_eq!(local(&[2000, 2000], &[64, 1]), [1, 1024, 1]);
         assert_eq!(local(&[1000, 100], &[1, 1]), [1, 16, 1]);
@@ -173,7 +173,7 @@ mod tests {
         for global in [1, 15, 16, 17, 100, 1000, 1_000_003, 1 << 40] {
             for y in [1, 3, 64] {
                 let before = range(&[global, 192], &[1, y]);
-                let after = flattened(&before, 4096, 4, TraversalOrder::Rows);
+                let after = flatten_range(&before, 4096, 4, TraversalOrder::Rows);
                 assert_eq!((after.global, after.offset, after.dimensions), (before.global, before.offset, 2));
                 assert!(after.group_size() <= 4096);
                 for d in 0..3 {

@@ -52,12 +52,12 @@ impl Globals {
     }
 
     /// Every variable's address by its number: `LaunchFrame::globals`.
-    pub fn table(&self) -> *const *mut u8 {
+    pub fn address_table(&self) -> *const *mut u8 {
         self.addresses.as_ptr()
     }
 
     /// Bytes of all variables: CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE.
-    pub fn size(&self) -> usize {
+    pub fn total_size(&self) -> usize {
         if self.addresses.is_empty() { 0 } else { self.layout.size() }
     }
 }

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use super::ndrange::NdRange;
 use super::pool::Pool;
 use super::record::Launch;
-use super::{Call, name_kernel, objects};
+use super::{Call, argument_objects, name_kernel};
 use crate::Result;
 use crate::command::Run;
 use crate::device::Device;
@@ -41,7 +41,7 @@ struct State {
 
 impl Late {
     pub(super) fn new(call: &Call, range: NdRange, facts: LaunchFacts, args: &Args) -> Result<Late> {
-        let held = objects(args).collect::<Result<_>>()?;
+        let held = argument_objects(args).collect::<Result<_>>()?;
         Ok(Late {
             executable: call.executable.clone(),
             index: call.index,
@@ -57,17 +57,18 @@ impl Late {
 
 impl Late {
     /// The record, for which the code is there by now, or cannot be made.
-    fn fill(&self) -> Result<Arc<Launch>> {
+    fn fill_record(&self) -> Result<Arc<Launch>> {
         let Late { executable, index, pool, scratch_limit, .. } = self;
-        let variant = executable.made(*index, Some(self.facts))?;
+        let variant = executable.get_or_compile(*index, Some(self.facts))?;
         let call = Call { executable, index: *index, pool, scratch_limit: *scratch_limit };
-        call.fill(variant, self.range, &self.args)
+        call.fill_record(variant, self.range, &self.args)
     }
 }
 
 impl Run for Late {
     fn run(self: Arc<Self>, device: &Device) -> Result<()> {
-        let launch = self.fill().map_err(|error| name_kernel(&self.executable.kernel(self.index).name, error))?;
+        let launch =
+            self.fill_record().map_err(|error| name_kernel(&self.executable.kernel_outline(self.index).name, error))?;
         self.state.lock().launch = Some(launch.clone());
         launch.run(device)
     }

@@ -59,8 +59,8 @@ impl NdRange {
     pub fn new(request: &Request, rules: &Rules) -> Result<NdRange> {
         // "CL_INVALID_WORK_DIMENSION if work_dim is not valid for the device".
         check_dimensions(request.dimensions)?;
-        let global = spread(request.global, 1, 0);
-        let offset = spread(request.offset, 0, 0);
+        let global = spread_sizes(request.global, 1, 0);
+        let offset = spread_sizes(request.offset, 0, 0);
         for d in 0..3 {
             // "CL_INVALID_GLOBAL_OFFSET if the value specified in global_work_size plus the
             // corresponding value in global_work_offset for any dimensions is greater than the maximum
@@ -73,8 +73,8 @@ impl NdRange {
             );
         }
         let local = match request.local {
-            Some(local) => spread(Some(local), 1, 1),
-            None => choose(global, rules),
+            Some(local) => spread_sizes(Some(local), 1, 1),
+            None => choose_local_size(global, rules),
         };
         check_local(local, global, rules)?;
         let groups: [u64; 3] = std::array::from_fn(|d| (global[d] as u64).div_ceil(local[d] as u64));
@@ -116,7 +116,7 @@ pub fn check_dimensions(dimensions: u32) -> Result<()> {
 }
 
 /// Three sizes from those of the dimensions in use; `absent` in all of these without a list.
-fn spread(values: Option<&[usize]>, beyond: usize, absent: usize) -> [usize; 3] {
+fn spread_sizes(values: Option<&[usize]>, beyond: usize, absent: usize) -> [usize; 3] {
     match values {
         Some(values) => std::array::from_fn(|d| values.get(d).copied().unwrap_or(beyond)),
         None => [absent; 3],
@@ -168,7 +168,7 @@ fn check_local(local: [usize; 3], global: [usize; 3], rules: &Rules) -> Result<(
 
 /// The local size for a launch that leaves it to us: what the kernel requires, else long runs along
 /// dimension 0 that divide the global size.
-fn choose(global: [usize; 3], rules: &Rules) -> [usize; 3] {
+fn choose_local_size(global: [usize; 3], rules: &Rules) -> [usize; 3] {
     if let Some(required) = rules.required {
         return required.map(|n| n as usize);
     }

@@ -17,8 +17,8 @@ const LONGEST: usize = 1 << 16;
 /// Formats one call and prints it. `args` holds the elements of all arguments, 8 bytes each, as
 /// `kernel_abi::PrintfFn` packs them; `string` gives the text at a `%s` argument's address.
 /// The result is printf's: 0, or -1.
-pub fn print(format: &FormatData, args: &[u64], string: impl Fn(u64) -> Vec<u8>) -> i32 {
-    let Some(text) = render(format, args, string) else {
+pub fn print_call(format: &FormatData, args: &[u64], string: impl Fn(u64) -> Vec<u8>) -> i32 {
+    let Some(text) = render_call(format, args, string) else {
         return -1;
     };
     // SAFETY: `stdout` is the C library's open stream and `text` is readable for its length.
@@ -27,7 +27,7 @@ pub fn print(format: &FormatData, args: &[u64], string: impl Fn(u64) -> Vec<u8>)
 }
 
 /// Makes what was printed visible: called when a launch that printed has ended.
-pub fn flush() {
+pub fn flush_output() {
     // SAFETY: `stdout` is the C library's open stream.
     unsafe { libc::fflush(stdout) };
 }
@@ -44,7 +44,7 @@ struct Conversion {
 }
 
 /// The text of one call; `None` where the format asks for what the arguments do not have.
-fn render(format: &FormatData, args: &[u64], string: impl Fn(u64) -> Vec<u8>) -> Option<Vec<u8>> {
+fn render_call(format: &FormatData, args: &[u64], string: impl Fn(u64) -> Vec<u8>) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(format.text.len() + 32);
     let mut rest = format.text.as_slice();
     let mut types = format.args.iter();
@@ -60,7 +60,7 @@ fn render(format: &FormatData, args: &[u64], string: impl Fn(u64) -> Vec<u8>) ->
             rest = tail;
             continue;
         }
-        let conversion = conversion(&mut rest)?;
+        let conversion = parse_conversion(&mut rest)?;
         let &(ty, lanes) = types.next()?;
         let (mine, others) = values.split_at_checked(usize::from(lanes))?;
         values = others;
@@ -68,14 +68,14 @@ fn render(format: &FormatData, args: &[u64], string: impl Fn(u64) -> Vec<u8>) ->
             if lane > 0 {
                 out.push(b',');
             }
-            element(&mut out, &conversion, ty, bits, &string)?;
+            format_element(&mut out, &conversion, ty, bits, &string)?;
         }
     }
     Some(out)
 }
 
 /// Reads one conversion specification behind its `%`.
-fn conversion(rest: &mut &[u8]) -> Option<Conversion> {
+fn parse_conversion(rest: &mut &[u8]) -> Option<Conversion> {
     let mut take_while = |accept: fn(&u8) -> bool| {
         let length = rest.iter().take_while(|byte| accept(byte)).count();
         let (taken, tail) = rest.split_at(length);
@@ -118,7 +118,7 @@ fn conversion(rest: &mut &[u8]) -> Option<Conversion> {
 }
 
 /// One element: a C format for a single argument of a known type.
-fn element(
+fn format_element(
     out: &mut Vec<u8>,
     conversion: &Conversion,
     ty: Type,
@@ -207,7 +207,8 @@ mod tests {
 
     fn text(format: &str, args: &[(Type, u8)], values: &[u64]) -> Option<String> {
         let format = FormatData { text: format.as_bytes().to_vec(), args: args.to_vec() };
-        render(&format, values, |at| format!("text{at}").into_bytes()).map(|bytes| String::from_utf8(bytes).unwrap())
+        render_call(&format, values, |at| format!("text{at}").into_bytes())
+            .map(|bytes| String::from_utf8(bytes).unwrap())
     }
 
     #[test]

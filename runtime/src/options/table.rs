@@ -7,7 +7,7 @@ use std::time::Duration;
 use lockstep_protocol::configuration::WIDTHS;
 use lockstep_protocol::pass_switches::PassSwitch;
 
-use super::values::{on_or_off, parse_number, parse_versions, text};
+use super::values::{on_or_off, parse_number, parse_text, parse_versions};
 use super::{CachePlace, Log, Reading};
 
 /// An environment variable that the driver reads, with what the page of options says of it.
@@ -32,7 +32,7 @@ pub const TABLE: &[Switch] = &[
         name: "LOCKSTEP_CLANG",
         default: "`clang-22` on `PATH`, then `/usr/lib/llvm-22/bin/clang`",
         meaning: "path of the clang that compiles OpenCL C",
-        read: |value, reading| text(value, &mut reading.options.clang),
+        read: |value, reading| parse_text(value, &mut reading.options.clang),
         accepted: "/opt/clang",
         refused: None,
     },
@@ -89,7 +89,7 @@ pub const TABLE: &[Switch] = &[
         name: "LOCKSTEP_DUMP",
         default: "nothing",
         meaning: "folder that receives each kernel's IR after every pass, its LLVM IR and assembly: `KERNEL.NUMBER-PASS.pir` with the numbers of [passes.md](passes.md)",
-        read: |value, reading| text(value, &mut reading.options.dump),
+        read: |value, reading| parse_text(value, &mut reading.options.dump),
         accepted: "dumps",
         refused: None,
     },
@@ -97,7 +97,7 @@ pub const TABLE: &[Switch] = &[
         name: "LOCKSTEP_REPORT",
         default: "nothing",
         meaning: "folder that receives, as text and JSON, what became of each kernel's loads, stores, branches and loops and why: see [report.md](report.md)",
-        read: |value, reading| text(value, &mut reading.options.report),
+        read: |value, reading| parse_text(value, &mut reading.options.report),
         accepted: "reports",
         refused: None,
     },
@@ -228,7 +228,7 @@ pub const TABLE: &[Switch] = &[
         name: "LOCKSTEP_PLATFORM_NAME",
         default: "`Lockstep`",
         meaning: "what the platform gives as its name, for applications that look for others'",
-        read: |value, reading| text(value, &mut reading.options.identity.platform_name),
+        read: |value, reading| parse_text(value, &mut reading.options.identity.platform_name),
         accepted: "A platform",
         refused: None,
     },
@@ -236,7 +236,7 @@ pub const TABLE: &[Switch] = &[
         name: "LOCKSTEP_PLATFORM_VENDOR",
         default: "`Lockstep`",
         meaning: "what the platform gives as its vendor",
-        read: |value, reading| text(value, &mut reading.options.identity.platform_vendor),
+        read: |value, reading| parse_text(value, &mut reading.options.identity.platform_vendor),
         accepted: "A vendor",
         refused: None,
     },
@@ -244,7 +244,7 @@ pub const TABLE: &[Switch] = &[
         name: "LOCKSTEP_DEVICE_NAME",
         default: "the processor's name",
         meaning: "what the device gives as its name",
-        read: |value, reading| text(value, &mut reading.options.identity.device_name),
+        read: |value, reading| parse_text(value, &mut reading.options.identity.device_name),
         accepted: "A device",
         refused: None,
     },
@@ -252,7 +252,7 @@ pub const TABLE: &[Switch] = &[
         name: "LOCKSTEP_DEVICE_VENDOR",
         default: "`Lockstep`",
         meaning: "what the device gives as its vendor",
-        read: |value, reading| text(value, &mut reading.options.identity.device_vendor),
+        read: |value, reading| parse_text(value, &mut reading.options.identity.device_vendor),
         accepted: "Its maker",
         refused: None,
     },

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use lockstep_protocol::configuration::Versions;
 
 /// A text as it is.
-pub fn text<T: for<'a> From<&'a str>>(value: &str, place: &mut Option<T>) -> Result<(), String> {
+pub fn parse_text<T: for<'a> From<&'a str>>(value: &str, place: &mut Option<T>) -> Result<(), String> {
     *place = Some(value.into());
     Ok(())
 }

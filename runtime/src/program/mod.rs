@@ -67,7 +67,7 @@ pub struct BuildState {
 }
 
 impl BuildState {
-    fn nothing() -> BuildState {
+    fn before_build() -> BuildState {
         BuildState { status: BuildStatus::None, options: String::new(), log: String::new(), code: Code::None }
     }
 }
@@ -114,23 +114,23 @@ impl Program {
     /// A program from OpenCL C text, for all devices of the context.
     pub fn with_source(context: Arc<Context>, source: String) -> Arc<Program> {
         let devices = context.devices().to_vec();
-        Program::new(context, devices, Some(source), None, BuildState::nothing())
+        Program::new(context, devices, Some(source), None, BuildState::before_build())
     }
 
     /// A program from what [`Program::binary`] gave, for some devices of the context.
     pub fn with_binary(context: Arc<Context>, devices: Vec<Arc<Device>>, binary: Binary) -> Arc<Program> {
         // Nothing was built yet; what was given is made ready when it is.
-        let mut state = BuildState::nothing();
+        let mut state = BuildState::before_build();
         if let Binary::Object(object) = &binary {
             state.options = object.options.text.clone();
         }
         let program = Program::new(context, devices, None, Some(binary), state);
-        program.state.lock().code = program.given();
+        program.state.lock().code = program.code_given();
         program
     }
 
     /// What it has before a build, or after one that failed: an object or a library that it was created with.
-    fn given(&self) -> Code {
+    fn code_given(&self) -> Code {
         match &self.binary {
             Some(Binary::Object(object)) => Code::Object(Arc::new(object.clone())),
             _ => Code::None,
@@ -231,7 +231,7 @@ impl fmt::Debug for Program {
 /// `CL_INVALID_BINARY` for what this build of the driver has not made.
 pub fn read_binary(bytes: &[u8]) -> Result<Binary> {
     Binary::from_bytes(bytes, BUILD)
-        .map_err(|error: FrontendError| error!(CL_INVALID_BINARY, "{}", build::first_error(&error.log())))
+        .map_err(|error: FrontendError| error!(CL_INVALID_BINARY, "{}", build::first_error(&error.build_log())))
 }
 
 /// The text of `clCreateProgramWithSource`: the pieces joined; not UTF-8 is kept readable by the
@@ -266,7 +266,7 @@ pub fn check_devices(program: &Program, list: &[Arc<Device>]) -> Result<()> {
 ///
 /// # Errors
 /// `CL_INVALID_VALUE` for what is not UTF-8.
-pub fn text(bytes: &[u8]) -> Result<&str> {
+pub fn parse_name(bytes: &[u8]) -> Result<&str> {
     let wrong = |_| error!(CL_INVALID_VALUE, "'{}' is not UTF-8", String::from_utf8_lossy(bytes));
     std::str::from_utf8(bytes).map_err(wrong)
 }

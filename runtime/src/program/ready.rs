@@ -34,7 +34,7 @@ const NEARLY_ALL: LaunchFacts = LaunchFacts { full_groups: false, local: LocalSi
 /// a folder to keep code in, no launch waits twice for what is missing there. That for all formats of images takes many
 /// times as long as that for a launch's, and no format is likelier than others. Of a kernel whose code takes long to make,
 /// one that runs nearly all launches is enough.
-pub(super) fn likely(code_is_kept: bool, takes_long: bool, reads_objects: bool, apart: u32) -> Vec<LaunchFacts> {
+pub(super) fn likely_facts(code_is_kept: bool, takes_long: bool, reads_objects: bool, apart: u32) -> Vec<LaunchFacts> {
     // Most launches get memory of its own for each argument.
     let most = LaunchFacts { apart, ..MOST };
     match (code_is_kept, reads_objects) {
@@ -62,11 +62,11 @@ impl Ready {
 
     /// The code, for a launch of which these facts hold, if that may run it; and whether it has run so many that code for
     /// more that holds of them is worth making.
-    pub(super) fn serve(&self, facts: &LaunchFacts) -> Option<(Arc<Variant>, bool)> {
+    pub(super) fn variant_for(&self, facts: &LaunchFacts) -> Option<(Arc<Variant>, bool)> {
         if !facts.implies(&self.facts) {
             return None;
         }
-        let variant = self.load()?;
+        let variant = self.load_code()?;
         // The count stays where it is once it has come so far.
         let many = self.launches.load(Ordering::Relaxed) >= LAUNCHES;
         if !many {
@@ -76,7 +76,7 @@ impl Ready {
     }
 
     /// The code, linked into memory; none if that fails.
-    pub(super) fn load(&self) -> Option<Arc<Variant>> {
+    pub(super) fn load_code(&self) -> Option<Arc<Variant>> {
         self.loaded.get_or_init(|| self.object.load(&LOADER).ok().map(Arc::new)).clone()
     }
 }

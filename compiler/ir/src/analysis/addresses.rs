@@ -51,12 +51,12 @@ impl Roots {
 }
 
 /// An address and the constant that is added to it.
-pub fn of(f: &Function, ptr: Value) -> (Address, i64) {
-    let mut sum = Sum { f, terms: Vec::new(), constant: 0, steps: STEPS };
+pub fn decompose_address(f: &Function, ptr: Value) -> (Address, i64) {
+    let mut sum = Sum { function: f, terms: Vec::new(), constant: 0, steps: STEPS };
     let mut base = ptr;
-    while let ValueDef::Result(inst, _) = f.values[base].def
+    while let ValueDef::Result(inst, _) = f.values[base].definition
         && let InstData::PtrAdd { base: from, offset, .. } = f.insts[inst].data
-        && sum.step()
+        && sum.expand_term()
     {
         sum.add(offset, Extended::Not, 1);
         base = from;
@@ -75,21 +75,21 @@ pub fn of(f: &Function, ptr: Value) -> (Address, i64) {
 }
 
 struct Sum<'a> {
-    f: &'a Function,
+    function: &'a Function,
     terms: Vec<(Value, Extended, i64)>,
     constant: i64,
     steps: u32,
 }
 
 impl Sum<'_> {
-    fn step(&mut self) -> bool {
+    fn expand_term(&mut self) -> bool {
         self.steps = self.steps.saturating_sub(1);
         self.steps > 0
     }
 
-    fn constant(&self, value: Value, extended: Extended) -> Option<i64> {
-        let bits = self.f.const_bits(value)?;
-        let spare = 128 - self.f.ty(value).bits();
+    fn constant_of(&self, value: Value, extended: Extended) -> Option<i64> {
+        let bits = self.function.const_bits(value)?;
+        let spare = 128 - self.function.ty(value).bits();
         Some(match extended {
             Extended::Unsigned => bits as i64,
             _ => (((bits << spare) as i128) >> spare) as i64,
@@ -98,28 +98,28 @@ impl Sum<'_> {
 
     /// Adds a multiple of a value.
     fn add(&mut self, value: Value, extended: Extended, factor: i64) {
-        if let Some(bits) = self.constant(value, extended) {
+        if let Some(bits) = self.constant_of(value, extended) {
             self.constant = self.constant.wrapping_add(bits.wrapping_mul(factor));
-        } else if !self.step() || !self.take_apart(value, extended, factor) {
+        } else if !self.expand_term() || !self.take_apart(value, extended, factor) {
             self.terms.push((value, extended, factor));
         }
     }
 
     /// Adds the parts of a value's multiple, if it is known to be their sum.
     fn take_apart(&mut self, value: Value, extended: Extended, factor: i64) -> bool {
-        let ValueDef::Result(inst, _) = self.f.values[value].def else { return false };
-        match self.f.insts[inst].data {
-            InstData::Unary { op: UnaryOp::Sext, arg, .. } if extended != Extended::Unsigned => {
+        let ValueDef::Result(inst, _) = self.function.values[value].definition else { return false };
+        match self.function.insts[inst].data {
+            InstData::Unary { opcode: UnaryOp::Sext, argument: arg, .. } if extended != Extended::Unsigned => {
                 self.add(arg, Extended::Signed, factor);
             }
-            InstData::Unary { op: UnaryOp::Zext, arg, .. } => self.add(arg, Extended::Unsigned, factor),
-            InstData::Binary { op, flags, args: [a, b], .. } => {
+            InstData::Unary { opcode: UnaryOp::Zext, argument: arg, .. } => self.add(arg, Extended::Unsigned, factor),
+            InstData::Binary { opcode: op, flags, arguments: [a, b], .. } => {
                 let exact = match extended {
                     Extended::Not => true,
                     Extended::Signed => flags.nsw,
                     Extended::Unsigned => flags.nuw,
                 };
-                let by = self.constant(b, extended);
+                let by = self.constant_of(b, extended);
                 match (op, by) {
                     (BinaryOp::Add, _) if exact => {
                         self.add(a, extended, factor);
@@ -148,14 +148,14 @@ impl Sum<'_> {
 
     /// How many of the low bits of a product or shifted value are zero; not more than a few.
     fn low_zeros(&self, value: Value) -> u32 {
-        let ValueDef::Result(inst, _) = self.f.values[value].def else { return 0 };
-        let InstData::Binary { op, args: [_, by], .. } = self.f.insts[inst].data else { return 0 };
-        let zeros = match (op, self.f.const_bits(by)) {
+        let ValueDef::Result(inst, _) = self.function.values[value].definition else { return 0 };
+        let InstData::Binary { opcode: op, arguments: [_, by], .. } = self.function.insts[inst].data else { return 0 };
+        let zeros = match (op, self.function.const_bits(by)) {
             (BinaryOp::Shl, Some(by)) => by.min(8) as u32,
             (BinaryOp::Mul, Some(by)) => by.trailing_zeros(),
             _ => 0,
         };
-        zeros.min(self.f.ty(value).bits() - 1).min(8)
+        zeros.min(self.function.ty(value).bits() - 1).min(8)
     }
 }
 
@@ -171,7 +171,7 @@ mod tests {
     /// same.
     fn away(extend: UnaryOp, f: impl Fn(&mut Builder<'_>, Value) -> [Value; 2]) -> Option<i64> {
         let mut function = Function::new();
-        let (mut b, inputs) = Builder::entry(&mut function, &[Type::Ptr(Space::Global), Type::I32]);
+        let (mut b, inputs) = Builder::with_entry(&mut function, &[Type::Ptr(Space::Global), Type::I32]);
         let indices = f(&mut b, inputs[1]);
         let [first, second] = indices.map(|index| {
             let wide = b.unary(extend, Type::I64, index);
@@ -179,15 +179,15 @@ mod tests {
             let bytes = b.binary(BinaryOp::Mul, wide, four);
             b.ptr_add(inputs[0], bytes)
         });
-        let (first, second) = (of(&function, first), of(&function, second));
+        let (first, second) = (decompose_address(&function, first), decompose_address(&function, second));
         (first.0 == second.0).then(|| second.1 - first.1)
     }
 
     fn binary(b: &mut Builder<'_>, op: BinaryOp, flags: IntFlags, x: Value, by: i128) -> Value {
         let by = b.int(Type::I32, by);
-        let data = InstData::Binary { op, flags, fmf: Default::default(), args: [x, by] };
+        let data = InstData::Binary { opcode: op, flags, fast_math: Default::default(), arguments: [x, by] };
         let inst = b.inst(data, &[Type::I32]);
-        b.func.result(inst)
+        b.function.single_result(inst)
     }
 
     #[test]
@@ -229,10 +229,15 @@ mod tests {
         // 2 * x + x and 3 * x + 1.
         let twice = |b: &mut Builder<'_>, x: Value| {
             let two = binary(b, BinaryOp::Shl, NSW, x, 1);
-            let sum = InstData::Binary { op: BinaryOp::Add, flags: NSW, fmf: Default::default(), args: [two, x] };
+            let sum = InstData::Binary {
+                opcode: BinaryOp::Add,
+                flags: NSW,
+                fast_math: Default::default(),
+                arguments: [two, x],
+            };
             let sum = b.inst(sum, &[Type::I32]);
             let three = binary(b, BinaryOp::Mul, NSW, x, 3);
-            [b.func.result(sum), binary(b, BinaryOp::Add, NSW, three, 1)]
+            [b.function.single_result(sum), binary(b, BinaryOp::Add, NSW, three, 1)]
         };
         assert_eq!(away(UnaryOp::Sext, twice), Some(4));
     }

@@ -17,26 +17,26 @@
 //! the comparisons and divisions, or the products.
 //! Source: Moll 2021, sections 10.4 and 10.5, for the operations.
 
-use crate::analysis::cfg::cfg;
-use crate::analysis::dominators::dominators;
-use crate::analysis::loops::loops;
+use crate::analysis::cfg::build_cfg;
+use crate::analysis::dominators::compute_dominators;
+use crate::analysis::loops::find_loops;
 use crate::ir::{BinaryOp, Block, Function, InstData, Kernel, Query, UnaryOp, Value};
 use cranelift_entity::SecondaryMap;
 use lockstep_protocol::parameters::{Input, ParamKind};
 use lockstep_protocol::types::{Space, Type};
 
 /// The inputs, one bit each, that bound or divide ids along x.
-pub fn divisors(kernel: &Kernel) -> u32 {
+pub fn find_id_divisors(kernel: &Kernel) -> u32 {
     kernel.regions.values().fold(0, |found, body| found | divisors_in(body))
 }
 
 /// The inputs, one bit each, with which what depends on an id along x is multiplied.
-pub fn steps(kernel: &Kernel) -> u32 {
+pub fn find_id_multipliers(kernel: &Kernel) -> u32 {
     let of_body = |body: &Function| {
-        let origins = origins(body);
+        let origins = trace_origins(body);
         let insts = body.layout.iter().flat_map(|&block| &body.blocks[block].insts);
         insts.fold(0, |found, &inst| match body.insts[inst].data {
-            InstData::Binary { op: BinaryOp::Mul, args: [x, y], .. } => {
+            InstData::Binary { opcode: BinaryOp::Mul, arguments: [x, y], .. } => {
                 let [x, y] = [origins[x], origins[y]];
                 let factor = if x.of_id { y } else { x };
                 let input = factor.itself.filter(|_| x.of_id != y.of_id);
@@ -49,7 +49,7 @@ pub fn steps(kernel: &Kernel) -> u32 {
 }
 
 /// The inputs, one bit each, that are pointers to global memory which the application passes.
-pub fn pointers(kernel: &Kernel) -> u32 {
+pub fn find_global_pointers(kernel: &Kernel) -> u32 {
     let is_pointer = |&(input, _): &(Input, Type)| match input {
         Input::Value { param, offset: 0 } => kernel.params[param as usize].kind == ParamKind::Pointer(Space::Global),
         _ => false,
@@ -61,41 +61,42 @@ pub fn pointers(kernel: &Kernel) -> u32 {
 /// The pointers among the inputs, one bit each, of which it matters whether they lead to memory of their own: where a
 /// region reads again what another pointer may have written.
 pub fn to_be_apart(kernel: &Kernel) -> u32 {
-    let pointers = pointers(kernel);
+    let pointers = find_global_pointers(kernel);
     let rereads = |body: &Function| {
-        let graph = cfg(body);
-        let forest = loops(&graph, &dominators(&graph));
+        let graph = build_cfg(body);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
         let has = |block: Block, access: fn(&InstData) -> Option<Value>| {
             let mut insts = body.blocks[block].insts.iter();
             insts.any(|&inst| access(&body.insts[inst].data).is_some_and(|ptr| is_shared(body, ptr)))
         };
         let mut written = false;
-        let straight = graph.rpo().iter().any(|&block| {
+        let straight = graph.reverse_post_order().iter().any(|&block| {
             body.blocks[block].insts.iter().any(|&inst| {
                 let data = &body.insts[inst].data;
-                written |= stored(data).is_some_and(|ptr| is_shared(body, ptr));
-                written && loaded(data).is_some_and(|ptr| is_shared(body, ptr))
+                written |= stored_pointer(data).is_some_and(|ptr| is_shared(body, ptr));
+                written && loaded_pointer(data).is_some_and(|ptr| is_shared(body, ptr))
             })
         });
         let in_loop = |blocks: &[Block]| {
-            blocks.iter().any(|&block| has(block, stored)) && blocks.iter().any(|&block| has(block, loaded))
+            blocks.iter().any(|&block| has(block, stored_pointer))
+                && blocks.iter().any(|&block| has(block, loaded_pointer))
         };
         straight || forest.iter().any(|(_, data)| in_loop(&data.blocks))
     };
     if pointers.count_ones() > 1 && kernel.regions.values().any(rereads) { pointers } else { 0 }
 }
 
-fn stored(data: &InstData) -> Option<Value> {
+fn stored_pointer(data: &InstData) -> Option<Value> {
     match *data {
-        InstData::Store { ptr, .. } => Some(ptr),
-        InstData::MemCopy { dst, .. } | InstData::MemSet { dst, .. } => Some(dst),
+        InstData::Store { pointer: ptr, .. } => Some(ptr),
+        InstData::MemCopy { destination: dst, .. } | InstData::MemSet { destination: dst, .. } => Some(dst),
         _ => None,
     }
 }
 
-fn loaded(data: &InstData) -> Option<Value> {
+fn loaded_pointer(data: &InstData) -> Option<Value> {
     match *data {
-        InstData::Load { ptr, .. } => Some(ptr),
+        InstData::Load { pointer: ptr, .. } => Some(ptr),
         _ => None,
     }
 }
@@ -116,9 +117,9 @@ struct Origin {
 }
 
 /// Where the values of a region come from.
-fn origins(body: &Function) -> SecondaryMap<Value, Origin> {
+fn trace_origins(body: &Function) -> SecondaryMap<Value, Origin> {
     let mut origins: SecondaryMap<Value, Origin> = SecondaryMap::new();
-    for (input, &param) in (0..32).zip(&body.blocks[body.entry()].params) {
+    for (input, &param) in (0..32).zip(&body.blocks[body.entry_block()].params) {
         if body.ty(param).is_int() {
             origins[param] = Origin { of_id: false, input: Some(input), itself: Some(input) };
         }
@@ -130,14 +131,14 @@ fn origins(body: &Function) -> SecondaryMap<Value, Origin> {
             for &inst in &body.blocks[block].insts {
                 let node = &body.insts[inst];
                 if let [result] = node.results[..] {
-                    let new = origin(&node.data, &origins);
-                    changed |= learn(&mut origins[result], new);
+                    let new = origin_of_result(&node.data, &origins);
+                    changed |= learn_origin(&mut origins[result], new);
                 }
             }
-            for to in body.blocks[block].term.targets() {
-                for (&param, &arg) in body.blocks[to.block].params.iter().zip(&to.args) {
+            for to in body.blocks[block].terminator.targets() {
+                for (&param, &arg) in body.blocks[to.block].params.iter().zip(&to.arguments) {
                     let of_id = origins[arg].of_id;
-                    changed |= learn(&mut origins[param], Origin { of_id, ..Origin::default() });
+                    changed |= learn_origin(&mut origins[param], Origin { of_id, ..Origin::default() });
                 }
             }
         }
@@ -146,13 +147,13 @@ fn origins(body: &Function) -> SecondaryMap<Value, Origin> {
 }
 
 fn divisors_in(body: &Function) -> u32 {
-    let origins = origins(body);
+    let origins = trace_origins(body);
     let mut found = 0;
     for &block in &body.layout {
         for &inst in &body.blocks[block].insts {
             let (x, y) = match body.insts[inst].data {
-                InstData::Icmp { args: [x, y], .. } => (origins[x], origins[y]),
-                InstData::Binary { op, args: [x, y], .. } if divides(op) => (origins[x], origins[y]),
+                InstData::Icmp { arguments: [x, y], .. } => (origins[x], origins[y]),
+                InstData::Binary { opcode: op, arguments: [x, y], .. } if is_division(op) => (origins[x], origins[y]),
                 _ => continue,
             };
             for (id, bound) in [(x, y), (y, x)] {
@@ -165,11 +166,11 @@ fn divisors_in(body: &Function) -> u32 {
     found
 }
 
-fn divides(op: BinaryOp) -> bool {
+fn is_division(op: BinaryOp) -> bool {
     matches!(op, BinaryOp::Udiv | BinaryOp::Urem | BinaryOp::Sdiv | BinaryOp::Srem)
 }
 
-fn learn(known: &mut Origin, new: Origin) -> bool {
+fn learn_origin(known: &mut Origin, new: Origin) -> bool {
     let joined = Origin {
         of_id: known.of_id || new.of_id,
         input: known.input.or(new.input),
@@ -178,17 +179,17 @@ fn learn(known: &mut Origin, new: Origin) -> bool {
     std::mem::replace(known, joined) != joined
 }
 
-fn origin(data: &InstData, origins: &SecondaryMap<Value, Origin>) -> Origin {
+fn origin_of_result(data: &InstData, origins: &SecondaryMap<Value, Origin>) -> Origin {
     match *data {
-        InstData::Query { query: Query::GlobalId | Query::LocalId, dim: 0 } => {
+        InstData::Query { query: Query::GlobalId | Query::LocalId, dimension: 0 } => {
             Origin { of_id: true, ..Origin::default() }
         }
-        InstData::Unary { op, arg, .. } => {
+        InstData::Unary { opcode: op, argument: arg, .. } => {
             let keeps = matches!(op, UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Sext | UnaryOp::Freeze);
             let Origin { of_id, input, itself } = origins[arg];
             Origin { of_id, input: input.filter(|_| keeps), itself: itself.filter(|_| keeps) }
         }
-        InstData::Binary { op, args: [x, y], .. } => {
+        InstData::Binary { opcode: op, arguments: [x, y], .. } => {
             let input = match op {
                 BinaryOp::Mul => origins[x].input.or(origins[y].input),
                 BinaryOp::Shl => origins[x].input,
@@ -196,7 +197,7 @@ fn origin(data: &InstData, origins: &SecondaryMap<Value, Origin>) -> Origin {
             };
             Origin { of_id: origins[x].of_id || origins[y].of_id, input, itself: None }
         }
-        InstData::Ternary { args, .. } => {
+        InstData::Ternary { arguments: args, .. } => {
             Origin { of_id: args.iter().any(|&arg| origins[arg].of_id), ..Origin::default() }
         }
         _ => Origin::default(),
@@ -210,7 +211,7 @@ mod tests {
 
     /// The divisors of a kernel with four integers and this code.
     fn of(code: &str) -> u32 {
-        divisors(&kernel(code))
+        find_id_divisors(&kernel(code))
     }
 
     fn kernel(code: &str) -> Kernel {
@@ -227,7 +228,7 @@ mod tests {
 
     #[test]
     fn factors_of_ids() {
-        let of = |code: &str| steps(&kernel(code));
+        let of = |code: &str| find_id_multipliers(&kernel(code));
         assert_eq!(of(" v6: i32 = mul v5, v0\n v7: i32 = add v6, v1"), 1);
         assert_eq!(of(" v6: i64 = sext v1\n v7: i64 = add v4, 3\n v8: i64 = mul v6, v7"), 2);
         assert_eq!(of(" v6: i32 = mul v2, v3\n v7: i32 = mul v5, v6"), 0, "not an argument itself");

@@ -22,14 +22,14 @@ enum Step {
 /// Computes the order.
 pub fn block_index(cfg: &Cfg, dominators: &Dominators, loops: &Loops) -> Vec<Block> {
     let mut children: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-    for &block in cfg.rpo() {
-        if let Some(parent) = dominators.idom(block) {
+    for &block in cfg.reverse_post_order() {
+        if let Some(parent) = dominators.immediate_dominator(block) {
             children[parent].push(block);
         }
     }
     let mut waiting: SecondaryMap<Loop, Vec<Block>> = SecondaryMap::new();
     let mut order = Vec::new();
-    let mut stack: Vec<Step> = cfg.rpo().first().map(|&entry| Step::Block(entry)).into_iter().collect();
+    let mut stack: Vec<Step> = cfg.reverse_post_order().first().map(|&entry| Step::Block(entry)).into_iter().collect();
     while let Some(step) = stack.pop() {
         // Blocks to come next, and the loop in which they must lie to come now.
         let (mut next, here) = match step {
@@ -38,7 +38,7 @@ pub fn block_index(cfg: &Cfg, dominators: &Dominators, loops: &Loops) -> Vec<Blo
                     stack.push(Step::End(l));
                 }
                 order.push(block);
-                (std::mem::take(&mut children[block]), loops.innermost(block))
+                (std::mem::take(&mut children[block]), loops.innermost_loop(block))
             }
             Step::End(l) => (std::mem::take(&mut waiting[l]), loops.get(l).parent),
         };
@@ -56,9 +56,9 @@ pub fn block_index(cfg: &Cfg, dominators: &Dominators, loops: &Loops) -> Vec<Blo
 
 #[cfg(test)]
 mod tests {
-    use super::super::cfg::cfg;
-    use super::super::dominators::dominators;
-    use super::super::loops::loops;
+    use super::super::cfg::build_cfg;
+    use super::super::dominators::compute_dominators;
+    use super::super::loops::find_loops;
     use super::super::testing::random_graph;
     use super::*;
 
@@ -67,18 +67,18 @@ mod tests {
         let mut checked = 0;
         for seed in 0..600 {
             let f = random_graph(seed, 2 + (seed as usize % 17));
-            let graph = cfg(&f);
-            let tree = dominators(&graph);
-            let forest = loops(&graph, &tree);
+            let graph = build_cfg(&f);
+            let tree = compute_dominators(&graph);
+            let forest = find_loops(&graph, &tree);
             if !forest.irreducible_edges().is_empty() {
                 continue;
             }
             checked += 1;
             let order = block_index(&graph, &tree, &forest);
             let at = |b: Block| order.iter().position(|&o| o == b).expect("every block");
-            assert_eq!(order.len(), graph.rpo().len(), "seed {seed}\n{f}");
+            assert_eq!(order.len(), graph.reverse_post_order().len(), "seed {seed}\n{f}");
             for &from in &order {
-                for &to in graph.succs(from) {
+                for &to in graph.successors(from) {
                     assert!(at(from) < at(to) || tree.dominates(to, from), "seed {seed}: {from} -> {to}\n{f}");
                 }
             }

@@ -9,7 +9,7 @@
 use super::cfg::Cfg;
 use super::divergence::Divergence;
 use super::in_flight;
-use super::lines::{Line, lines};
+use super::lines::{NoWrapStride, find_no_wrap_strides};
 use super::loop_steps::LoopSteps;
 use super::loops::{Loop, Loops};
 use super::recurrence;
@@ -41,7 +41,7 @@ const WAITING_BY_PLACE: u64 = 5;
 fn is_left_by_place(f: &Function, loops: &Loops, l: Loop, found: &Divergence) -> bool {
     let mut exits = loops.get(l).exits.iter().map(|&(from, _)| from);
     exits.all(|from| {
-        !found.divergent_branches.contains(from) || follows_from_place(f, &f.blocks[from].term, &found.shapes)
+        !found.divergent_branches.contains(from) || follows_from_place(f, &f.blocks[from].terminator, &found.shapes)
     })
 }
 
@@ -61,35 +61,39 @@ pub const TURN: u64 = 40;
 pub const ROUNDS: u64 = 8;
 
 /// What code in a loop costs a gang whose lanes leave it one by one, by what it costs while all are there.
-pub fn waiting(cost: u64) -> u64 {
+pub fn staggered_exit_cost(cost: u64) -> u64 {
     cost.saturating_mul(WAITING) / 4
 }
 
 /// The same for a loop of which it is known how lanes leave it.
 pub fn waiting_in(f: &Function, loops: &Loops, l: Loop, found: &Divergence, cost: u64) -> u64 {
-    if is_left_by_place(f, loops, l, found) { cost.saturating_mul(WAITING_BY_PLACE) / 4 } else { waiting(cost) }
+    if is_left_by_place(f, loops, l, found) {
+        cost.saturating_mul(WAITING_BY_PLACE) / 4
+    } else {
+        staggered_exit_cost(cost)
+    }
 }
 
 /// How often a block runs, if every loop runs its guess of rounds.
-pub fn frequency(loops: &Loops, block: Block) -> u64 {
-    ROUNDS.pow(loops.depth(block).min(6))
+pub fn estimate_frequency(loops: &Loops, block: Block) -> u64 {
+    ROUNDS.pow(loops.loop_depth(block).min(6))
 }
 
 /// What an operation costs on one register.
-fn operation(f: &Function, inst: Inst) -> u64 {
+fn operation_cost(f: &Function, inst: Inst) -> u64 {
     use BinaryOp::{Fdiv, Frem, Powered, QuotientEstimate, Sdiv, Srem, Udiv, Urem};
     let ty = f.insts[inst].results.first().map_or(Type::BOOL, |&v| f.ty(v));
     match &f.insts[inst].data {
-        InstData::Binary { op: Fdiv, .. } | InstData::Unary { op: UnaryOp::Sqrt, .. } => match ty {
+        InstData::Binary { opcode: Fdiv, .. } | InstData::Unary { opcode: UnaryOp::Sqrt, .. } => match ty {
             Type::F64 => 8,
             _ => 5,
         },
-        InstData::Unary { op: UnaryOp::Rsqrt, .. } => 10,
-        InstData::Binary { op: QuotientEstimate, .. } | InstData::Ternary { op: TernaryOp::Scaled, .. } => 4,
-        InstData::Binary { op: Powered, .. } => 6,
-        InstData::Unary { op: UnaryOp::Logb | UnaryOp::Significand, .. } => 4,
-        InstData::Binary { op: Frem, .. } => 40,
-        InstData::Binary { op: Udiv | Sdiv | Urem | Srem, .. } => {
+        InstData::Unary { opcode: UnaryOp::Rsqrt, .. } => 10,
+        InstData::Binary { opcode: QuotientEstimate, .. } | InstData::Ternary { opcode: TernaryOp::Scaled, .. } => 4,
+        InstData::Binary { opcode: Powered, .. } => 6,
+        InstData::Unary { opcode: UnaryOp::Logb | UnaryOp::Significand, .. } => 4,
+        InstData::Binary { opcode: Frem, .. } => 40,
+        InstData::Binary { opcode: Udiv | Sdiv | Urem | Srem, .. } => {
             if ty.bits() > 32 {
                 18
             } else {
@@ -99,11 +103,11 @@ fn operation(f: &Function, inst: Inst) -> u64 {
         InstData::CallHost { .. } | InstData::Clock | InstData::Yield => 40,
         InstData::Printf { .. } => 200,
         // A load, an operation and a store.
-        InstData::AtomicRmw { ptr, .. } if f.ty(*ptr) == Type::Ptr(Space::Local) => 3,
+        InstData::AtomicRmw { pointer: ptr, .. } if f.ty(*ptr) == Type::Ptr(Space::Local) => 3,
         InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => 20,
         InstData::MemCopy { .. } | InstData::MemSet { .. } => 10,
         InstData::Load { .. } => f.insts[inst].results.len() as u64,
-        InstData::Store { args, .. } => args.len() as u64,
+        InstData::Store { arguments: args, .. } => args.len() as u64,
         InstData::PtrAdd { .. } | InstData::SlotAddr { .. } | InstData::LocalAddr { .. } => 0,
         InstData::GlobalAddr { .. } | InstData::Query { .. } => 0,
         _ => 1,
@@ -112,16 +116,18 @@ fn operation(f: &Function, inst: Inst) -> u64 {
 
 /// What an instruction costs for one work-item. What is computed from ids in steps is hoisted or becomes a step
 /// itself.
-pub fn scalar(f: &Function, inst: Inst, shapes: &SecondaryMap<Value, Shape>) -> u64 {
-    if is_step(f, inst, shapes) || is_part_of_address(f, inst) { 0 } else { operation(f, inst) }
+pub fn scalar_cost(f: &Function, inst: Inst, shapes: &SecondaryMap<Value, Shape>) -> u64 {
+    if is_step(f, inst, shapes) || is_part_of_address(f, inst) { 0 } else { operation_cost(f, inst) }
 }
 
 /// Whether a processor's address modes or loads usually do this along.
 fn is_part_of_address(f: &Function, inst: Inst) -> bool {
     match f.insts[inst].data {
-        InstData::Unary { op, .. } => matches!(op, UnaryOp::Zext | UnaryOp::Sext | UnaryOp::Trunc),
-        InstData::Binary { op: BinaryOp::Mul, args: [_, by], .. } => matches!(f.const_bits(by), Some(2 | 4 | 8)),
-        InstData::Binary { op: BinaryOp::Shl, args: [_, by], .. } => matches!(f.const_bits(by), Some(1..=3)),
+        InstData::Unary { opcode: op, .. } => matches!(op, UnaryOp::Zext | UnaryOp::Sext | UnaryOp::Trunc),
+        InstData::Binary { opcode: BinaryOp::Mul, arguments: [_, by], .. } => {
+            matches!(f.const_bits(by), Some(2 | 4 | 8))
+        }
+        InstData::Binary { opcode: BinaryOp::Shl, arguments: [_, by], .. } => matches!(f.const_bits(by), Some(1..=3)),
         _ => false,
     }
 }
@@ -142,7 +148,7 @@ pub struct Lanes<'a> {
     /// The shapes of all values.
     pub shapes: &'a SecondaryMap<Value, Shape>,
     /// The lines on which they lie unless an index wraps.
-    pub lines: &'a SecondaryMap<Value, Option<Line>>,
+    pub lines: &'a SecondaryMap<Value, Option<NoWrapStride>>,
     /// What is known of the rows of a tile.
     pub rows: Option<Rows<'a>>,
     /// What lanes read and write anywhere in loops; none: not looked for.
@@ -168,14 +174,15 @@ pub struct Rows<'a> {
     /// The shapes of values in them.
     pub tile: Tile<'a>,
     /// The lines on which they lie in one unless an index wraps.
-    pub lines: &'a SecondaryMap<Value, Option<Line>>,
+    pub lines: &'a SecondaryMap<Value, Option<NoWrapStride>>,
     /// Those on which they lie in a column.
-    pub column_lines: &'a SecondaryMap<Value, Option<Line>>,
+    pub column_lines: &'a SecondaryMap<Value, Option<NoWrapStride>>,
 }
 
 /// The lines on which values lie in the rows and in the columns of a tile.
-fn lines_of_tile(f: &Function, graph: &Cfg, tile: Tile<'_>) -> [SecondaryMap<Value, Option<Line>>; 2] {
-    [(tile.shapes, tile.row), (tile.columns, tile.rows)].map(|(shapes, lanes)| lines(f, graph.rpo(), shapes, lanes))
+fn lines_of_tile(f: &Function, graph: &Cfg, tile: Tile<'_>) -> [SecondaryMap<Value, Option<NoWrapStride>>; 2] {
+    [(tile.shapes, tile.row), (tile.columns, tile.rows)]
+        .map(|(shapes, lanes)| find_no_wrap_strides(f, graph.reverse_post_order(), shapes, lanes))
 }
 
 /// Whether some accesses are those of a tile's columns.
@@ -186,7 +193,7 @@ pub fn go_by_columns(
     tile: Tile<'_>,
     registers: Registers,
 ) -> bool {
-    let lines = lines(f, graph.rpo(), shapes, registers.width);
+    let lines = find_no_wrap_strides(f, graph.reverse_post_order(), shapes, registers.width);
     let [row_lines, column_lines] = &lines_of_tile(f, graph, tile);
     let rows = Some(Rows { tile, lines: row_lines, column_lines });
     let known = Lanes { shapes, lines: &lines, rows, rewritten: None };
@@ -207,29 +214,29 @@ fn row_by_row(f: &Function, inst: Inst, lanes: Lanes<'_>, registers: Registers) 
     let result = node.results.first();
     let is_so = result.is_some_and(|&v| follows(v));
     let (count, columns) = (u64::from(rows.tile.rows), &rows.tile.columns);
-    let each = || gang(f, inst, Lanes { shapes: rows.tile.shapes, lines: rows.lines, rows: None, ..lanes }, one);
+    let each = || gang_cost(f, inst, Lanes { shapes: rows.tile.shapes, lines: rows.lines, rows: None, ..lanes }, one);
     match &node.data {
         _ if lanes.shapes[*result?].is_varying() && columns[*result?].is_uniform() => Some(each()),
         // The rest stays one scalar a row, or a column.
         _ if is_so => Some(count * each()),
         _ if !is_step(f, inst, columns) && rows.column_lines[*result?].is_none() => None,
         _ if lanes.shapes[*result?].is_varying() && !is_part_of_address(f, inst) => {
-            Some(u64::from(one.width) * operation(f, inst))
+            Some(u64::from(one.width) * operation_cost(f, inst))
         }
         _ => Some(0),
     }
 }
 
 /// What an instruction costs for a gang.
-pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) -> u64 {
+pub fn gang_cost(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) -> u64 {
     if let Some(cost) = row_by_row(f, inst, known, registers) {
         return cost;
     }
     let Lanes { shapes, lines, .. } = known;
     let node = &f.insts[inst];
-    let once = operation(f, inst);
+    let once = operation_cost(f, inst);
     let lanes = u64::from(registers.width);
-    let vector = |ty: Type| VECTOR * registers.of(ty);
+    let vector = |ty: Type| VECTOR * registers.registers_for(ty);
     let uniform = |v: Value| shapes[v].is_uniform();
     match &node.data {
         _ if is_step(f, inst, shapes) => 0,
@@ -237,11 +244,11 @@ pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) ->
         // One reading, even where nothing is taken to be uniform.
         InstData::Clock | InstData::Yield => once,
         InstData::LiveLoad { .. } => node.results.iter().map(|&v| vector(f.ty(v))).sum(),
-        InstData::LiveStore { arg, .. } => vector(f.ty(*arg)),
-        InstData::MemCopy { dst, src, .. } if uniform(*dst) && uniform(*src) => once,
-        InstData::MemSet { dst, .. } if uniform(*dst) => once,
+        InstData::LiveStore { argument: arg, .. } => vector(f.ty(*arg)),
+        InstData::MemCopy { destination: dst, source: src, .. } if uniform(*dst) && uniform(*src) => once,
+        InstData::MemSet { destination: dst, .. } if uniform(*dst) => once,
         // An address is taken out of a vector, and nothing else waits for it.
-        InstData::AtomicRmw { ptr, .. } if f.ty(*ptr) == Type::Ptr(Space::Local) => lanes * (once + 1),
+        InstData::AtomicRmw { pointer: ptr, .. } if f.ty(*ptr) == Type::Ptr(Space::Local) => lanes * (once + 1),
         InstData::MemCopy { .. }
         | InstData::MemSet { .. }
         | InstData::AtomicRmw { .. }
@@ -255,15 +262,17 @@ pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) ->
                 Shape::Strided { stride: 0, .. } => once,
                 Shape::Strided { .. } if !f.ty(result).is_float() => once,
                 _ if matches!(data, InstData::PtrAdd { .. }) => vector(f.ty(result)),
-                _ if divides(data) && f.ty(result).bits() <= 32 => 2 * once * registers.of(Type::F64),
+                _ if is_integer_division(data) && f.ty(result).bits() <= 32 => {
+                    2 * once * registers.registers_for(Type::F64)
+                }
                 _ if per_lane(data) => lanes * (once + 2),
                 _ => {
                     let mut widest = vector(f.ty(result));
                     data.for_each_arg(|arg| widest = widest.max(vector(f.ty(arg))));
                     match data {
                         // A division's throughput falls with the register's width.
-                        InstData::Binary { op: BinaryOp::Fdiv, fmf, .. }
-                        | InstData::Unary { op: UnaryOp::Sqrt, fmf, .. }
+                        InstData::Binary { opcode: BinaryOp::Fdiv, fast_math: fmf, .. }
+                        | InstData::Unary { opcode: UnaryOp::Sqrt, fast_math: fmf, .. }
                             if !fmf.allows_reciprocals() =>
                         {
                             once * widest * u64::from(registers.bits() / 256).max(1)
@@ -277,8 +286,8 @@ pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) ->
 }
 
 /// What an address was computed of.
-fn object(f: &Function, mut ptr: Value) -> Value {
-    while let ValueDef::Result(inst, _) = f.values[ptr].def {
+fn underlying_object(f: &Function, mut ptr: Value) -> Value {
+    while let ValueDef::Result(inst, _) = f.values[ptr].definition {
         match f.insts[inst].data {
             InstData::PtrAdd { base, .. } => ptr = base,
             _ => break,
@@ -298,27 +307,27 @@ pub struct Rewritten {
 impl Rewritten {
     /// Whether what is at an address may have been written short before in another width.
     fn contains(&self, f: &Function, ptr: Value) -> bool {
-        self.objects.contains(object(f, ptr)) && !self.kept.contains(ptr)
+        self.objects.contains(underlying_object(f, ptr)) && !self.kept.contains(ptr)
     }
 }
 
-fn rewritten(f: &Function, loops: &Loops, shapes: &SecondaryMap<Value, Shape>) -> Rewritten {
+fn find_rewritten(f: &Function, loops: &Loops, shapes: &SecondaryMap<Value, Shape>) -> Rewritten {
     let [mut read, mut found] = [EntitySet::new(), EntitySet::new()];
-    let blocks = || f.layout.iter().filter(|&&block| loops.depth(block) > 0);
+    let blocks = || f.layout.iter().filter(|&&block| loops.loop_depth(block) > 0);
     let insts = || blocks().flat_map(|&block| &f.blocks[block].insts).map(|&inst| &f.insts[inst].data);
     for data in insts() {
-        if let InstData::Load { ptr, .. } = data
+        if let InstData::Load { pointer: ptr, .. } = data
             && shapes[*ptr].is_varying()
         {
-            read.insert(object(f, *ptr));
+            read.insert(underlying_object(f, *ptr));
         }
     }
     for data in insts() {
-        if let InstData::Store { ptr, .. } = data
+        if let InstData::Store { pointer: ptr, .. } = data
             && shapes[*ptr].is_varying()
-            && read.contains(object(f, *ptr))
+            && read.contains(underlying_object(f, *ptr))
         {
-            found.insert(object(f, *ptr));
+            found.insert(underlying_object(f, *ptr));
         }
     }
     Rewritten { objects: found, kept: find_kept_places(f, loops) }
@@ -329,9 +338,9 @@ fn rewritten(f: &Function, loops: &Loops, shapes: &SecondaryMap<Value, Shape>) -
 fn find_column_walks(f: &Function, loops: &Loops) -> EntitySet<Inst> {
     let mut found = EntitySet::new();
     for (l, data) in loops.iter().filter(|&(l, _)| recurrence::is_innermost(loops, l)) {
-        let steps = LoopSteps::follow(f, loops, l);
+        let steps = LoopSteps::follow_values(f, loops, l);
         for &inst in data.blocks.iter().flat_map(|&block| &f.blocks[block].insts) {
-            if let InstData::Load { ptr, .. } | InstData::Store { ptr, .. } = f.insts[inst].data
+            if let InstData::Load { pointer: ptr, .. } | InstData::Store { pointer: ptr, .. } = f.insts[inst].data
                 && steps.step_of(ptr).leaves_line()
             {
                 found.insert(inst);
@@ -349,13 +358,13 @@ fn find_kept_places(f: &Function, loops: &Loops) -> EntitySet<Value> {
         let insts = || data.blocks.iter().flat_map(|&block| &f.blocks[block].insts).copied();
         let mut inside = EntitySet::new();
         insts().for_each(|inst| _ = inside.insert(inst));
-        let is_inside = |ptr: Value| match f.values[ptr].def {
+        let is_inside = |ptr: Value| match f.values[ptr].definition {
             ValueDef::Result(inst, _) => inside.contains(inst),
             ValueDef::Param(block, _) => loops.contains(l, block),
             ValueDef::Const(_) => false,
         };
         for inst in insts() {
-            if let InstData::Store { ptr, .. } = f.insts[inst].data
+            if let InstData::Store { pointer: ptr, .. } = f.insts[inst].data
                 && !is_inside(ptr)
             {
                 found.insert(ptr);
@@ -368,18 +377,18 @@ fn find_kept_places(f: &Function, loops: &Loops) -> EntitySet<Value> {
 /// Whether a branch asks on which side of something a work-item lies: those that come one after the other go one way up to
 /// there, and the other way from there on.
 pub fn follows_from_place(f: &Function, term: &Terminator, shapes: &SecondaryMap<Value, Shape>) -> bool {
-    let Terminator::Branch { cond, .. } = term else { return false };
-    let ValueDef::Result(inst, _) = f.values[*cond].def else { return false };
+    let Terminator::Branch { condition: cond, .. } = term else { return false };
+    let ValueDef::Result(inst, _) = f.values[*cond].definition else { return false };
     match f.insts[inst].data {
-        InstData::Icmp { args, .. } => args.iter().all(|&arg| !shapes[arg].is_varying()),
+        InstData::Icmp { arguments: args, .. } => args.iter().all(|&arg| !shapes[arg].is_varying()),
         _ => false,
     }
 }
 
 /// Whether this is a division of integers.
-fn divides(data: &InstData) -> bool {
+fn is_integer_division(data: &InstData) -> bool {
     use BinaryOp::{Sdiv, Srem, Udiv, Urem};
-    matches!(data, InstData::Binary { op: Udiv | Sdiv | Urem | Srem, .. })
+    matches!(data, InstData::Binary { opcode: Udiv | Sdiv | Urem | Srem, .. })
 }
 
 /// Whether lanes do this one after the other.
@@ -387,9 +396,9 @@ pub fn per_lane(data: &InstData) -> bool {
     use BinaryOp::{Frem, Sdiv, Srem, Udiv, Urem};
     matches!(
         data,
-        InstData::Binary { op: Udiv | Sdiv | Urem | Srem | Frem, .. }
+        InstData::Binary { opcode: Udiv | Sdiv | Urem | Srem | Frem, .. }
             | InstData::CallHost { .. }
-            | InstData::Unary { op: UnaryOp::SpaceOf, .. }
+            | InstData::Unary { opcode: UnaryOp::SpaceOf, .. }
     )
 }
 
@@ -418,9 +427,9 @@ const WIDEST: u32 = 64;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Costs {
     /// What it costs one work-item.
-    pub one: u64,
+    pub scalar: u64,
     /// What it costs a gang.
-    pub all: u64,
+    pub vector: u64,
     /// What a gang waits beyond that, in loops whose rounds need what the last one computed.
     pub waits: u64,
     /// Whether what its lanes hold around some loop is more than registers.
@@ -434,7 +443,7 @@ pub struct Costs {
 
 /// What a function costs one work-item, and a gang, which may be a tile, if all its lanes go every way; lanes run the
 /// loops in `in_turn` one after the other.
-pub fn whole(
+pub fn function_costs(
     f: &Function,
     graph: &Cfg,
     loops: &Loops,
@@ -443,18 +452,18 @@ pub fn whole(
     registers: Registers,
     in_turn: &[Loop],
 ) -> Costs {
-    let lines = lines(f, graph.rpo(), &found.shapes, registers.width);
+    let lines = find_no_wrap_strides(f, graph.reverse_post_order(), &found.shapes, registers.width);
     let [row_lines, column_lines] = tile.map(|tile| lines_of_tile(f, graph, tile)).unwrap_or_default();
     let rows = tile.map(|tile| Rows { tile, lines: &row_lines, column_lines: &column_lines });
-    let rewritten = rewritten(f, loops, &found.shapes);
+    let rewritten = find_rewritten(f, loops, &found.shapes);
     let lanes = Lanes { shapes: &found.shapes, lines: &lines, rows, rewritten: Some(&rewritten) };
     let steps = tile.map_or(&found.shapes, |tile| tile.shapes);
     let walks = find_column_walks(f, loops);
     // Work-items one after the other in a row touch a line of the cache each.
     let touches_line_each = |inst: Inst| rows.is_some() && goes_by_column(f, inst, lanes, registers);
     let apart = |inst: Inst| match walks.contains(inst) || touches_line_each(inst) {
-        true => scalar(f, inst, steps) + LINE_EACH,
-        false => scalar(f, inst, steps),
+        true => scalar_cost(f, inst, steps) + LINE_EACH,
+        false => scalar_cost(f, inst, steps),
     };
     let mut costs = Costs::default();
     let spread = find_shares(f, graph, loops, &found.divergent_branches);
@@ -464,89 +473,92 @@ pub fn whole(
     let mut rounds: SecondaryMap<Loop, u64> = SecondaryMap::new();
     let mut each: SecondaryMap<Block, u64> = SecondaryMap::new();
     let mut sums: SecondaryMap<Block, BlockCosts> = SecondaryMap::new();
-    for &block in graph.rpo() {
+    for &block in graph.reverse_post_order() {
         let insts = &f.blocks[block].insts;
         let mut alone: u64 = insts.iter().map(|&inst| apart(inst)).sum();
-        let mut together = insts.iter().map(|&inst| gang(f, inst, lanes, registers)).fold(0, u64::saturating_add);
-        if f.blocks[block].term.selector().is_some() {
+        let mut together = insts.iter().map(|&inst| gang_cost(f, inst, lanes, registers)).fold(0, u64::saturating_add);
+        if f.blocks[block].terminator.selector().is_some() {
             alone += 1;
             together = together.saturating_add(1);
         }
         if found.divergent_branches.contains(block) {
-            let leaves = |l| f.blocks[block].term.targets().into_iter().any(|to| !loops.contains(l, to.block));
-            alone += match loops.innermost(block).is_some_and(leaves) {
+            let leaves = |l| f.blocks[block].terminator.targets().into_iter().any(|to| !loops.contains(l, to.block));
+            alone += match loops.innermost_loop(block).is_some_and(leaves) {
                 true => MISPREDICTED_EXIT,
-                false if follows_from_place(f, &f.blocks[block].term, steps) => 0,
+                false if follows_from_place(f, &f.blocks[block].terminator, steps) => 0,
                 false => MISPREDICTED,
             };
             // The mask and the selects behind.
             together = together.saturating_add(4 * VECTOR);
         }
-        if loops.around(block).any(|l| found.divergent_loops.contains(l)) {
+        if loops.loops_around(block).any(|l| found.divergent_loops.contains(l)) {
             let one_by_one = |l: Loop| found.divergent_loops.contains(l) && !is_left_by_place(f, loops, l, found);
-            together = match loops.around(block).any(one_by_one) {
-                true => waiting(together),
+            together = match loops.loops_around(block).any(one_by_one) {
+                true => staggered_exit_cost(together),
                 false => together.saturating_mul(WAITING_BY_PLACE) / 4,
             };
         }
         each[block] = together;
         let of_arms = arms.as_ref().map_or(WHOLE, |arms| arms.shares[block]);
         let (alone, unskipped) = without_skipped(alone, together, of_arms, registers.width);
-        let often = frequency(loops, block);
+        let often = estimate_frequency(loops, block);
         let found_by = matches.as_ref().map_or(WHOLE, |matches| matches.shares[block]);
         let sum = BlockCosts {
-            one: share_of(often.saturating_mul(alone), found_by),
-            all: match together < COSTLY {
+            scalar: share_of(often.saturating_mul(alone), found_by),
+            vector: match together < COSTLY {
                 true => often.saturating_mul(unskipped),
                 false => share_of(often.saturating_mul(unskipped), probability_of_any(found_by, registers.width)),
             },
         };
         sums[block] = sum;
-        costs.one = costs.one.saturating_add(sum.one);
+        costs.scalar = costs.scalar.saturating_add(sum.scalar);
         let share = spread.as_ref().map_or(WHOLE, |spread| spread.shares[block]);
-        one_of_shares += u128::from(sum.one) * u128::from(share);
-        costs.all = costs.all.saturating_add(sum.all);
+        one_of_shares += u128::from(sum.scalar) * u128::from(share);
+        costs.vector = costs.vector.saturating_add(sum.vector);
         if spread.as_ref().is_some_and(|spread| spread.branches.contains(block)) {
-            let targets = f.blocks[block].term.targets().len() as u64;
+            let targets = f.blocks[block].terminator.targets().len() as u64;
             cases = cases.saturating_add(often.saturating_mul(CASE * targets));
         }
-        if let Some(l) = loops.innermost(block) {
+        if let Some(l) = loops.innermost_loop(block) {
             rounds[l] = rounds[l].saturating_add(together);
         }
     }
     for &l in in_turn {
         let header = loops.get(l).header;
         let entered_by = matches.as_ref().map_or(WHOLE, |matches| matches.shares[header]);
-        let turns = share_of(frequency(loops, header) / ROUNDS, entered_by).saturating_mul(TURN);
+        let turns = share_of(estimate_frequency(loops, header) / ROUNDS, entered_by).saturating_mul(TURN);
         let of_blocks =
             |of: fn(BlockCosts) -> u64| loops.get(l).blocks.iter().map(|&block| of(sums[block])).sum::<u64>();
-        let one_by_one = (of_blocks(|sum| sum.one).saturating_add(turns)).saturating_mul(registers.width.into());
-        costs.all -= of_blocks(|sum| sum.all).saturating_sub(one_by_one);
+        let one_by_one = (of_blocks(|sum| sum.scalar).saturating_add(turns)).saturating_mul(registers.width.into());
+        costs.vector -= of_blocks(|sum| sum.vector).saturating_sub(one_by_one);
     }
     costs.in_turn = !in_turn.is_empty();
     let one_of_shares = u64::try_from(one_of_shares / u128::from(WHOLE)).unwrap_or(u64::MAX);
     let apart = one_of_shares.saturating_mul(registers.width.into());
-    let with_cases = costs.all.saturating_add(cases);
+    let with_cases = costs.vector.saturating_add(cases);
     if spread.is_some() && with_cases >= apart.saturating_mul(SPREAD) {
-        costs.one = one_of_shares;
-        costs.all = with_cases;
+        costs.scalar = one_of_shares;
+        costs.vector = with_cases;
     }
     for (l, data) in loops.iter().filter(|&(l, _)| recurrence::is_innermost(loops, l)) {
-        let chain = recurrence::CYCLE * recurrence::cycles(f, loops, l, Some(&found.shapes));
-        let waits = frequency(loops, data.header).saturating_mul(chain.saturating_sub(rounds[l]));
+        let chain = recurrence::CYCLE * recurrence::recurrence_cycles(f, loops, l, Some(&found.shapes));
+        let waits = estimate_frequency(loops, data.header).saturating_mul(chain.saturating_sub(rounds[l]));
         costs.waits = costs.waits.saturating_add(waits);
-        let held = recurrence::held(f, loops, l, &found.shapes).into_iter().map(|ty| registers.of(ty)).sum::<u64>();
+        let held = recurrence::types_held_in_loop(f, loops, l, &found.shapes)
+            .into_iter()
+            .map(|ty| registers.registers_for(ty))
+            .sum::<u64>();
         costs.crowded |= held > most_held(registers.bits());
     }
     if registers.bits() >= 512 {
-        costs.steady = in_flight::steady(f, graph, loops, &found.shapes, &each);
+        costs.steady = in_flight::steady_state_cost(f, graph, loops, &found.shapes, &each);
     } else {
-        let arms = graph.rpo().iter().filter(|&&block| found.divergent_blocks.contains(block));
-        let of_arms = arms.map(|&block| sums[block].all).fold(0, u64::saturating_add);
+        let arms = graph.reverse_post_order().iter().filter(|&&block| found.divergent_blocks.contains(block));
+        let of_arms = arms.map(|&block| sums[block].vector).fold(0, u64::saturating_add);
         // Shorter registers have room for more of each value only where lanes do little but compute.
-        if registers.bits() >= 256 && of_arms < costs.all / SMALL_PART && are_contiguous(f, lanes, registers) {
-            costs.steady = in_flight::steady(f, graph, loops, &found.shapes, &each);
-            costs.all = costs.all.saturating_add(NEXT_GANG);
+        if registers.bits() >= 256 && of_arms < costs.vector / SMALL_PART && are_contiguous(f, lanes, registers) {
+            costs.steady = in_flight::steady_state_cost(f, graph, loops, &found.shapes, &each);
+            costs.vector = costs.vector.saturating_add(NEXT_GANG);
         }
     }
     costs
@@ -578,8 +590,8 @@ fn is_contiguous(form: &AccessForm) -> bool {
 /// What a block costs a work-item and a gang over all iterations of the loops around it.
 #[derive(Clone, Copy, Default)]
 struct BlockCosts {
-    one: u64,
-    all: u64,
+    scalar: u64,
+    vector: u64,
 }
 
 /// What a cost is on average if only a share of the work-items, in parts of [`WHOLE`], has it.

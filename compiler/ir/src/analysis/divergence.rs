@@ -16,10 +16,10 @@
 
 use super::addresses::Roots;
 use super::arguments;
-use super::cfg::{Cfg, cfg};
-use super::dominators::dominators;
+use super::cfg::{Cfg, build_cfg};
+use super::dominators::compute_dominators;
 use super::joins::Walks;
-use super::loops::{Loop, Loops, loops};
+use super::loops::{Loop, Loops, find_loops};
 use super::post_dominators::{PostDominators, post_dominators};
 use super::shape::Shape;
 use super::shape::transfer::{self, Known};
@@ -159,24 +159,24 @@ impl Facts {
     /// The facts with what holds of certain launches of the kernel.
     pub fn of_launch(mut self, kernel: &Kernel, launch: &LaunchFacts) -> Facts {
         if launch.zero_offset {
-            self.group_align = launch.align_along(self.layout.dim());
+            self.group_align = launch.align_along(self.layout.lane_dimension());
         }
         if launch.ids_fit_int {
             self.max_global_id = MAX_INT_ID;
         }
         for (index, &(_, ty)) in kernel.inputs.iter().enumerate() {
             if index < 32 && launch.multiples >> index & 1 == 1 {
-                self.inputs[index] = Known { max: ty.mask() >> 1, ..Known::uniform(ty, ROW) };
+                self.inputs[index] = Known { max: ty.value_mask() >> 1, ..Known::uniform(ty, ROW) };
             }
         }
         self.launch = *launch;
-        self.pointers = arguments::pointers(kernel);
+        self.pointers = arguments::find_global_pointers(kernel);
         self
     }
 
     /// What is known of the pointers that a region gets.
-    pub fn roots(&self, body: &Function) -> Roots {
-        let params = &body.blocks[body.entry()].params;
+    pub fn root_facts(&self, body: &Function) -> Roots {
+        let params = &body.blocks[body.entry_block()].params;
         let those =
             |bits: u32| (0..32).zip(params).filter(move |(bit, _)| bits >> bit & 1 == 1).map(|(_, &param)| param);
         Roots { pointers: those(self.pointers).collect(), apart: those(self.launch.apart).collect() }
@@ -195,22 +195,22 @@ impl Facts {
         if self.uniform_slots.is_empty() && kernel.live.is_empty() {
             return self;
         }
-        let graphs: Vec<Graph<'_>> = kernel.regions.values().map(Graph::of).collect();
+        let graphs: Vec<Graph<'_>> = kernel.regions.values().map(Graph::of_function).collect();
         kernel.live.keys().for_each(|live| {
             self.unseen.insert(live);
         });
         // Each work-item finds another value than the one that it put there.
-        for combine in kernel.combines.values().flatten().filter(|combine| combine.how != Collect::Reduce) {
-            self.unseen.remove(combine.live);
-            self.live[combine.live] = Shape::Varying;
+        for combine in kernel.combines.values().flatten().filter(|combine| combine.collective != Collect::Reduce) {
+            self.unseen.remove(combine.live_slot);
+            self.live[combine.live_slot] = Shape::Varying;
         }
-        let states = alloca_ssa::states(kernel, &graphs);
+        let states = alloca_ssa::compute_slot_states(kernel, &graphs);
         loop {
             let mut changed = false;
             for (graph, states) in graphs.iter().zip(&states) {
-                let found = solve(graph, &self);
+                let found = solve_divergence(graph, &self);
                 changed |= slots::drop_varying(graph, &found, states, &mut self.uniform_slots);
-                changed |= self.see_stores(kernel, graph.f, &found);
+                changed |= self.see_stores(kernel, graph.function, &found);
             }
             if !changed {
                 self.unseen.clear();
@@ -224,7 +224,7 @@ impl Facts {
         let mut changed = false;
         for &block in &f.layout {
             for &inst in &f.blocks[block].insts {
-                let InstData::LiveStore { live, arg } = f.insts[inst].data else { continue };
+                let InstData::LiveStore { live_slot: live, argument: arg } = f.insts[inst].data else { continue };
                 // Where only some lanes store, the others keep another value.
                 let some = found.divergent_blocks.contains(block);
                 let stored = if some { Shape::Varying } else { found.shapes[arg] };
@@ -281,14 +281,14 @@ impl Divergence {
 }
 
 /// Computes the divergence of a function.
-pub fn divergence(f: &Function, facts: &Facts, cfg: &Cfg, loops: &Loops) -> Divergence {
+pub fn analyze_divergence(f: &Function, facts: &Facts, cfg: &Cfg, loops: &Loops) -> Divergence {
     let graph = Graph::new(f, cfg.clone(), loops.clone());
-    solve(&graph, facts)
+    solve_divergence(&graph, facts)
 }
 
 /// A function and its control flow.
 struct Graph<'a> {
-    f: &'a Function,
+    function: &'a Function,
     cfg: Cfg,
     loops: Loops,
     post: PostDominators,
@@ -297,33 +297,33 @@ struct Graph<'a> {
 }
 
 impl Graph<'_> {
-    fn of(f: &Function) -> Graph<'_> {
-        let cfg = cfg(f);
-        let loops = loops(&cfg, &dominators(&cfg));
+    fn of_function(f: &Function) -> Graph<'_> {
+        let cfg = build_cfg(f);
+        let loops = find_loops(&cfg, &compute_dominators(&cfg));
         Graph::new(f, cfg, loops)
     }
 
     fn new(f: &Function, cfg: Cfg, loops: Loops) -> Graph<'_> {
-        Graph { f, post: post_dominators(&cfg), cfg, loops, walks: RefCell::default() }
+        Graph { function: f, post: post_dominators(&cfg), cfg, loops, walks: RefCell::default() }
     }
 }
 
-fn solve(graph: &Graph<'_>, facts: &Facts) -> Divergence {
-    let f = graph.f;
+fn solve_divergence(graph: &Graph<'_>, facts: &Facts) -> Divergence {
+    let f = graph.function;
     let mut solver = Solver {
         graph,
-        f,
+        function: f,
         facts,
         known: SecondaryMap::new(),
         home: SecondaryMap::new(),
         users: SecondaryMap::new(),
-        dirty: (0..graph.cfg.rpo().len() as u32).collect(),
+        dirty: (0..graph.cfg.reverse_post_order().len() as u32).collect(),
         temporal: HashMap::new(),
         found: Divergence::default(),
     };
-    solver.prepare();
+    solver.mark_used_values();
     while let Some(number) = solver.dirty.pop_first() {
-        solver.block(graph.cfg.rpo()[number as usize]);
+        solver.visit_block(graph.cfg.reverse_post_order()[number as usize]);
     }
     for (value, known) in solver.known.iter() {
         if let Some(known) = known {
@@ -335,7 +335,7 @@ fn solve(graph: &Graph<'_>, facts: &Facts) -> Divergence {
 
 struct Solver<'a> {
     graph: &'a Graph<'a>,
-    f: &'a Function,
+    function: &'a Function,
     facts: &'a Facts,
     /// `None`: never computed, in no lane.
     known: SecondaryMap<Value, Option<Known>>,
@@ -350,83 +350,83 @@ struct Solver<'a> {
 }
 
 impl Solver<'_> {
-    fn prepare(&mut self) {
-        for (value, data) in &self.f.values {
-            if let ValueDef::Const(bits) = data.def {
+    fn mark_used_values(&mut self) {
+        for (value, data) in &self.function.values {
+            if let ValueDef::Const(bits) = data.definition {
                 self.known[value] = Some(Known::constant(data.ty, bits));
             }
         }
-        for &block in self.graph.cfg.rpo() {
-            let data = &self.f.blocks[block];
+        for &block in self.graph.cfg.reverse_post_order() {
+            let data = &self.function.blocks[block];
             data.params.iter().for_each(|&param| self.home[param] = Some(block));
             for &inst in &data.insts {
-                let node = &self.f.insts[inst];
+                let node = &self.function.insts[inst];
                 node.results.iter().for_each(|&result| self.home[result] = Some(block));
-                node.data.for_each_arg(|arg| self.used(arg, block));
+                node.data.for_each_arg(|arg| self.note_use(arg, block));
             }
-            if let Some(selector) = data.term.selector() {
-                self.used(selector, block);
+            if let Some(selector) = data.terminator.selector() {
+                self.note_use(selector, block);
             }
-            for to in data.term.targets() {
-                to.args.iter().for_each(|&arg| self.used(arg, to.block));
+            for to in data.terminator.targets() {
+                to.arguments.iter().for_each(|&arg| self.note_use(arg, to.block));
             }
         }
-        let entry = self.f.entry();
-        for (i, &param) in self.f.blocks[entry].params.iter().enumerate() {
-            let ty = self.f.ty(param);
+        let entry = self.function.entry_block();
+        for (i, &param) in self.function.blocks[entry].params.iter().enumerate() {
+            let ty = self.function.ty(param);
             let known = self.facts.inputs.get(i).copied().unwrap_or(Known::uniform(ty, 1));
             self.known[param] = Some(if self.facts.all_vary { Known::varying(ty) } else { known });
         }
     }
 
-    fn used(&mut self, value: Value, block: Block) {
+    fn note_use(&mut self, value: Value, block: Block) {
         if self.users[value].last() != Some(&block) {
             self.users[value].push(block);
         }
     }
 
-    fn touch(&mut self, block: Block) {
+    fn queue_block(&mut self, block: Block) {
         self.dirty.extend(self.graph.cfg.rpo_number(block));
     }
 
     /// Learns more of what a value may be.
-    fn update(&mut self, value: Value, new: Known) {
+    fn update_value(&mut self, value: Value, new: Known) {
         let joined = self.known[value].map_or(new, |old| old.join(new));
         if self.known[value] != Some(joined) {
             self.known[value] = Some(joined);
             for i in 0..self.users[value].len() {
-                self.touch(self.users[value][i]);
+                self.queue_block(self.users[value][i]);
             }
         }
     }
 
-    fn block(&mut self, block: Block) {
-        let f = self.f;
-        if block != f.entry() {
-            self.params(block);
+    fn visit_block(&mut self, block: Block) {
+        let f = self.function;
+        if block != f.entry_block() {
+            self.visit_params(block);
         }
         for &inst in &f.blocks[block].insts {
-            self.inst(inst);
+            self.visit_inst(inst);
         }
         let varies = |v: Value| self.known[v].is_some_and(|known| !known.shape.is_uniform());
-        if f.blocks[block].term.selector().is_some_and(varies) && self.found.divergent_branches.insert(block) {
-            self.diverge(block);
+        if f.blocks[block].terminator.selector().is_some_and(varies) && self.found.divergent_branches.insert(block) {
+            self.visit_divergent_branch(block);
         }
     }
 
     /// What follows from a branch that sends lanes different ways.
-    fn diverge(&mut self, branch: Block) {
+    fn visit_divergent_branch(&mut self, branch: Block) {
         let graph = self.graph;
         let effects = graph.walks.borrow_mut().control_divergence(&graph.cfg, &graph.loops, branch);
         for &block in &effects.joins {
             if self.found.joins.insert(block) {
-                self.touch(block);
+                self.queue_block(block);
             }
         }
         for &(l, exit) in &effects.temporal {
             if self.found.temporal.insert((l, exit)) {
                 self.temporal.entry(exit).or_default().push(l);
-                self.touch(exit);
+                self.queue_block(exit);
             }
         }
         let mut stack = vec![branch];
@@ -436,41 +436,41 @@ impl Solver<'_> {
             }
             // Also what all lanes come through, if in different iterations.
             for &block in &self.graph.loops.get(l).blocks {
-                if self.found.divergent_blocks.insert(block) && self.graph.cfg.succs(block).len() > 1 {
+                if self.found.divergent_blocks.insert(block) && self.graph.cfg.successors(block).len() > 1 {
                     stack.push(block);
                 }
             }
         }
         while let Some(from) = stack.pop() {
-            let end = self.graph.post.ipdom(from);
-            for &succ in self.graph.cfg.succs(from) {
+            let end = self.graph.post.immediate_post_dominator(from);
+            for &succ in self.graph.cfg.successors(from) {
                 let mut next = Some(succ);
                 while let Some(block) = next.filter(|_| next != end) {
-                    if self.found.divergent_blocks.insert(block) && self.graph.cfg.succs(block).len() > 1 {
+                    if self.found.divergent_blocks.insert(block) && self.graph.cfg.successors(block).len() > 1 {
                         stack.push(block);
                     }
-                    next = self.graph.post.ipdom(block);
+                    next = self.graph.post.immediate_post_dominator(block);
                 }
             }
         }
     }
 
-    fn params(&mut self, block: Block) {
-        let f = self.f;
+    fn visit_params(&mut self, block: Block) {
+        let f = self.function;
         let join = self.found.joins.contains(block);
         for (i, &param) in f.blocks[block].params.iter().enumerate() {
             let mut result: Option<Known> = None;
             let mut first = None;
             let mut same = true;
-            let mut preds = self.graph.cfg.preds(block).to_vec();
+            let mut preds = self.graph.cfg.predecessors(block).to_vec();
             preds.dedup();
             for pred in preds {
                 if !self.graph.cfg.is_reachable(pred) {
                     continue;
                 }
-                for to in f.blocks[pred].term.targets().into_iter().filter(|to| to.block == block) {
-                    let arg = to.args[i];
-                    let Some(known) = self.passed(pred, block, arg) else { continue };
+                for to in f.blocks[pred].terminator.targets().into_iter().filter(|to| to.block == block) {
+                    let arg = to.arguments[i];
+                    let Some(known) = self.passed_along(pred, block, arg) else { continue };
                     same &= *first.get_or_insert(arg) == arg;
                     result = Some(result.map_or(known, |r| r.join(known)));
                 }
@@ -482,24 +482,24 @@ impl Solver<'_> {
             }
             // Bounds would grow around loops, step by step.
             if self.graph.loops.with_header(block).is_some() && known.bits.is_none() {
-                known.max = ty.mask();
+                known.max = ty.value_mask();
             }
-            self.update(param, known);
+            self.update_value(param, known);
         }
     }
 
     /// An argument as lanes see it behind an edge.
-    fn passed(&self, from: Block, to: Block, arg: Value) -> Option<Known> {
+    fn passed_along(&self, from: Block, to: Block, arg: Value) -> Option<Known> {
         let known = self.known[arg]?;
         let Some(home) = self.home[arg] else { return Some(known) };
         let left = self.temporal.get(&to).into_iter().flatten();
         let loops = &self.graph.loops;
         let late = left.copied().any(|l| loops.contains(l, from) && loops.contains(l, home));
-        Some(if late { Known { max: known.max, ..Known::varying(self.f.ty(arg)) } } else { known })
+        Some(if late { Known { max: known.max, ..Known::varying(self.function.ty(arg)) } } else { known })
     }
 
-    fn inst(&mut self, inst: Inst) {
-        let f = self.f;
+    fn visit_inst(&mut self, inst: Inst) {
+        let f = self.function;
         let node = &f.insts[inst];
         let mut ready = true;
         node.data.for_each_arg(|arg| ready &= self.known[arg].is_some());
@@ -509,40 +509,42 @@ impl Solver<'_> {
         let Some(&result) = node.results.first() else { return };
         let ty = f.ty(result);
         if self.facts.all_vary && !node.data.asks_lanes() {
-            return node.results.iter().for_each(|&each| self.update(each, Known::varying(f.ty(each))));
+            return node.results.iter().for_each(|&each| self.update_value(each, Known::varying(f.ty(each))));
         }
         let width = self.facts.width;
         let of = |v: Value| self.known[v].unwrap_or(Known::varying(f.ty(v)));
         let known = match &node.data {
             // Code has these as vectors.
-            InstData::CallHost { .. } | InstData::Unary { op: UnaryOp::SpaceOf, .. } if self.facts.of_runs => {
+            InstData::CallHost { .. } | InstData::Unary { opcode: UnaryOp::SpaceOf, .. } if self.facts.of_runs => {
                 Known::varying(ty)
             }
-            InstData::Unary { op, arg, .. } => transfer::unary(*op, f.ty(*arg), ty, of(*arg), width),
-            InstData::Binary { op, flags, args: [a, b], .. } => {
+            InstData::Unary { opcode: op, argument: arg, .. } => {
+                transfer::transfer_unary(*op, f.ty(*arg), ty, of(*arg), width)
+            }
+            InstData::Binary { opcode: op, flags, arguments: [a, b], .. } => {
                 let masked = self.home[result].is_some_and(|block| f.masks[block].is_some());
                 let flags = if masked && !self.facts.promises_bind { IntFlags::default() } else { *flags };
-                transfer::binary(*op, flags, ty, of(*a), of(*b), width)
+                transfer::transfer_binary(*op, flags, ty, of(*a), of(*b), width)
             }
-            InstData::Ternary { op: TernaryOp::Select, args: [c, a, b], .. } => {
+            InstData::Ternary { opcode: TernaryOp::Select, arguments: [c, a, b], .. } => {
                 let either = of(*a).join(of(*b));
                 match of(*c).shape.is_uniform() || a == b {
                     true => either,
                     false => Known { max: either.max, ..Known::varying(ty) },
                 }
             }
-            InstData::Icmp { cc, args: [a, b] } => transfer::icmp(*cc, of(*a), of(*b), width),
+            InstData::Icmp { comparison: cc, arguments: [a, b] } => transfer::transfer_icmp(*cc, of(*a), of(*b), width),
             InstData::PtrAdd { base, offset, .. } => transfer::ptr_add(of(*base), of(*offset), width),
-            InstData::Load { ptr, access, .. } => {
+            InstData::Load { pointer: ptr, access, .. } => {
                 // Whoever waits for others finds what they wrote, and others of the group may have found something else.
                 let may_change = self.facts.in_turns && !matches!(f.ty(*ptr), Type::Ptr(Space::Constant));
                 let same = of(*ptr).shape.is_uniform() && !access.volatile && access.atomic.is_none() && !may_change;
                 for &each in &node.results {
-                    self.update(each, if same { Known::uniform(ty, 1) } else { Known::varying(ty) });
+                    self.update_value(each, if same { Known::uniform(ty, 1) } else { Known::varying(ty) });
                 }
                 return;
             }
-            InstData::Query { query, dim } => self.query(*query, *dim, ty),
+            InstData::Query { query, dimension: dim } => self.known_of_query(*query, *dim, ty),
             InstData::SlotAddr { slot } if self.facts.uniform_slots.contains(*slot) => {
                 Known::uniform(ty, self.facts.slots[*slot].align)
             }
@@ -555,12 +557,12 @@ impl Solver<'_> {
             },
             InstData::LocalAddr { local } => Known::uniform(ty, self.facts.locals[*local]),
             InstData::GlobalAddr { global } => Known::uniform(ty, self.facts.globals[*global]),
-            InstData::LiveLoad { live } if self.facts.unseen.contains(*live) => return,
-            InstData::LiveLoad { live } => Known::of_shape(ty, self.facts.live[*live], width),
-            InstData::Ternary { args, .. } => transfer::generic(ty, &args.map(of)),
-            InstData::Fcmp { args, .. } => transfer::generic(ty, &args.map(of)),
-            InstData::CallHost { args, .. } => {
-                transfer::generic(ty, &args.iter().map(|&arg| of(arg)).collect::<Vec<_>>())
+            InstData::LiveLoad { live_slot: live } if self.facts.unseen.contains(*live) => return,
+            InstData::LiveLoad { live_slot: live } => Known::of_shape(ty, self.facts.live[*live], width),
+            InstData::Ternary { arguments: args, .. } => transfer::transfer_generic(ty, &args.map(of)),
+            InstData::Fcmp { arguments: args, .. } => transfer::transfer_generic(ty, &args.map(of)),
+            InstData::CallHost { arguments: args, .. } => {
+                transfer::transfer_generic(ty, &args.iter().map(|&arg| of(arg)).collect::<Vec<_>>())
             }
             // Each lane gets its own answer.
             InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } | InstData::Printf { .. } => Known::varying(ty),
@@ -571,7 +573,7 @@ impl Solver<'_> {
             // One answer for all lanes.
             InstData::Any { .. } | InstData::Ballot { .. } | InstData::LaneOf { .. } => Known::uniform(ty, 1),
             InstData::Clock | InstData::Combined => Known::uniform(ty, 1),
-            InstData::Shuffle { arg, lane } if [*arg, *lane].iter().any(|&v| of(v).shape.is_uniform()) => {
+            InstData::Shuffle { argument: arg, lane } if [*arg, *lane].iter().any(|&v| of(v).shape.is_uniform()) => {
                 Known { max: of(*arg).max, ..Known::uniform(ty, 1) }
             }
             data @ InstData::Across { .. } if data.asks_lanes() => Known::uniform(ty, 1),
@@ -588,13 +590,13 @@ impl Solver<'_> {
             | InstData::Collective { .. }
             | InstData::LiveStore { .. } => return,
         };
-        self.update(result, known);
+        self.update_value(result, known);
         for &other in &node.results[1..] {
-            self.update(other, Known::varying(f.ty(other)));
+            self.update_value(other, Known::varying(f.ty(other)));
         }
     }
 
-    fn query(&self, query: Query, dim: u8, ty: Type) -> Known {
+    fn known_of_query(&self, query: Query, dim: u8, ty: Type) -> Known {
         let facts = self.facts;
         let width = u64::from(facts.width);
         let d = usize::from(dim);
@@ -602,7 +604,8 @@ impl Solver<'_> {
             let known = Known::of_shape(ty, Shape::contiguous(align), facts.width);
             Known { max: max.into(), unsigned: true, signed: known.signed || max <= i64::MAX as u64, ..known }
         };
-        let uniform = |align: u64, max: u64| Known { max: u128::from(max).min(ty.mask()), ..Known::uniform(ty, align) };
+        let uniform =
+            |align: u64, max: u64| Known { max: u128::from(max).min(ty.value_mask()), ..Known::uniform(ty, align) };
         if facts.whole_group && matches!(query, Query::LocalId | Query::GlobalId | Query::LinearId) {
             return Known::varying(ty);
         }
@@ -621,8 +624,10 @@ impl Solver<'_> {
         let known_size = facts.launch.local_size(d).map(|size| Known::constant(ty, size.into()));
         let full = facts.launch.full_groups;
         match query {
-            Query::LocalId if d == facts.layout.dim() => id(width, facts.max_local_id(d)),
-            Query::GlobalId if d == facts.layout.dim() => id(facts.group_align.min(width), facts.max_global_id),
+            Query::LocalId if d == facts.layout.lane_dimension() => id(width, facts.max_local_id(d)),
+            Query::GlobalId if d == facts.layout.lane_dimension() => {
+                id(facts.group_align.min(width), facts.max_global_id)
+            }
             Query::LocalId => uniform(1, facts.max_local_id(d)),
             Query::GlobalId | Query::GroupId => uniform(1, facts.max_global_id),
             Query::LinearId => {

@@ -15,7 +15,7 @@ const NONE: u32 = u32::MAX;
 /// The tree of immediate dominators, over the blocks that can be reached from its root.
 #[derive(Clone, Debug)]
 pub struct Dominators {
-    rpo: Vec<Block>,
+    reverse_post_order: Vec<Block>,
     /// By place in `rpo`: place of the immediate dominator.
     idom: Vec<u32>,
     /// By place in `rpo`: preorder number and the greatest one in the subtree.
@@ -27,9 +27,9 @@ pub struct Dominators {
 
 impl Dominators {
     /// The immediate dominator; `None` for the entry and for blocks that cannot be reached.
-    pub fn idom(&self, block: Block) -> Option<Block> {
+    pub fn immediate_dominator(&self, block: Block) -> Option<Block> {
         let n = self.number[block].checked_sub(1)? as usize;
-        (n != 0).then(|| self.rpo[self.idom[n] as usize])
+        (n != 0).then(|| self.reverse_post_order[self.idom[n] as usize])
     }
 
     /// Whether every path from the entry to `b` goes through `a` (`a` may be `b`). False where one of
@@ -48,7 +48,7 @@ impl Dominators {
     }
 
     /// The blocks that a block dominates: itself, then the others. None for blocks that cannot be reached.
-    pub fn dominated(&self, block: Block) -> &[Block] {
+    pub fn dominated_blocks(&self, block: Block) -> &[Block] {
         match self.number[block].checked_sub(1) {
             Some(n) => {
                 let (first, last) = self.span[n as usize];
@@ -59,23 +59,23 @@ impl Dominators {
     }
 
     /// The last block that dominates both; `None` where one of them cannot be reached.
-    pub fn common(&self, a: Block, b: Block) -> Option<Block> {
+    pub fn common_dominator(&self, a: Block, b: Block) -> Option<Block> {
         let a = self.number[a].checked_sub(1)?;
         let b = self.number[b].checked_sub(1)?;
-        Some(self.rpo[intersect(&self.idom, a, b) as usize])
+        Some(self.reverse_post_order[intersect(&self.idom, a, b) as usize])
     }
 
     /// The blocks of the tree, each after its immediate dominator.
     pub fn blocks(&self) -> &[Block] {
-        &self.rpo
+        &self.reverse_post_order
     }
 }
 
 /// Computes the dominators of a function's blocks.
-pub fn dominators(cfg: &Cfg) -> Dominators {
-    let rpo = cfg.rpo();
+pub fn compute_dominators(cfg: &Cfg) -> Dominators {
+    let rpo = cfg.reverse_post_order();
     let preds = |n: u32, each: &mut dyn FnMut(u32)| {
-        let preds = cfg.preds(rpo[n as usize]).iter();
+        let preds = cfg.predecessors(rpo[n as usize]).iter();
         preds.filter_map(|&p| cfg.rpo_number(p)).for_each(each);
     };
     let idom = immediate_dominators(rpo.len() as u32, preds);
@@ -83,12 +83,12 @@ pub fn dominators(cfg: &Cfg) -> Dominators {
     for (i, &block) in rpo.iter().enumerate() {
         number[block] = i as u32 + 1;
     }
-    let span = spans(&idom);
+    let span = compute_preorder_spans(&idom);
     let mut preorder = rpo.to_vec();
     for (&block, &(first, _)) in rpo.iter().zip(&span) {
         preorder[first as usize] = block;
     }
-    Dominators { rpo: rpo.to_vec(), span, preorder, idom, number }
+    Dominators { reverse_post_order: rpo.to_vec(), span, preorder, idom, number }
 }
 
 /// The algorithm on nodes numbered in reverse post-order; node 0 is the root. The root is its own
@@ -132,7 +132,7 @@ fn intersect(idom: &[u32], mut a: u32, mut b: u32) -> u32 {
 
 /// Preorder interval of each node's subtree. A node's number in reverse post-order is greater than its
 /// immediate dominator's, so two sweeps suffice.
-pub(super) fn spans(idom: &[u32]) -> Vec<(u32, u32)> {
+pub(super) fn compute_preorder_spans(idom: &[u32]) -> Vec<(u32, u32)> {
     let count = idom.len();
     let mut size = vec![1u32; count];
     for node in (1..count).rev() {
@@ -158,7 +158,7 @@ pub(super) fn spans(idom: &[u32]) -> Vec<(u32, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cfg::cfg;
+    use super::super::cfg::build_cfg;
     use super::super::testing::{random_graph, reaches_without};
     use super::*;
 
@@ -166,16 +166,16 @@ mod tests {
     fn agree_with_removal_of_each_block() {
         for seed in 0..400 {
             let f = random_graph(seed, 2 + (seed as usize % 23));
-            let cfg = cfg(&f);
-            let tree = dominators(&cfg);
+            let cfg = build_cfg(&f);
+            let tree = compute_dominators(&cfg);
             for &a in &f.layout {
                 for &b in &f.layout {
                     let expected =
-                        cfg.is_reachable(a) && cfg.is_reachable(b) && !reaches_without(&f, f.entry(), b, Some(a));
+                        cfg.is_reachable(a) && cfg.is_reachable(b) && !reaches_without(&f, f.entry_block(), b, Some(a));
                     assert_eq!(tree.dominates(a, b), expected, "seed {seed}: {a} over {b}\n{f}");
-                    assert_eq!(tree.dominated(a).contains(&b), expected, "seed {seed}: {a} over {b}\n{f}");
+                    assert_eq!(tree.dominated_blocks(a).contains(&b), expected, "seed {seed}: {a} over {b}\n{f}");
                 }
-                if let Some(parent) = tree.idom(a) {
+                if let Some(parent) = tree.immediate_dominator(a) {
                     assert!(tree.strictly_dominates(parent, a));
                     for &c in &f.layout {
                         assert!(
@@ -184,7 +184,7 @@ mod tests {
                         );
                     }
                 } else {
-                    assert!(a == f.entry() || !cfg.is_reachable(a));
+                    assert!(a == f.entry_block() || !cfg.is_reachable(a));
                 }
             }
         }
@@ -194,13 +194,18 @@ mod tests {
     fn common_dominator_is_the_last_one() {
         for seed in 0..100 {
             let f = random_graph(seed, 15);
-            let cfg = cfg(&f);
-            let tree = dominators(&cfg);
-            for &a in cfg.rpo() {
-                for &b in cfg.rpo() {
-                    let both = cfg.rpo().iter().copied().filter(|&c| tree.dominates(c, a) && tree.dominates(c, b));
-                    let last = both.max_by_key(|&c| cfg.rpo().iter().filter(|&&d| tree.dominates(d, c)).count());
-                    assert_eq!(tree.common(a, b), last);
+            let cfg = build_cfg(&f);
+            let tree = compute_dominators(&cfg);
+            for &a in cfg.reverse_post_order() {
+                for &b in cfg.reverse_post_order() {
+                    let both = cfg
+                        .reverse_post_order()
+                        .iter()
+                        .copied()
+                        .filter(|&c| tree.dominates(c, a) && tree.dominates(c, b));
+                    let last = both
+                        .max_by_key(|&c| cfg.reverse_post_order().iter().filter(|&&d| tree.dominates(d, c)).count());
+                    assert_eq!(tree.common_dominator(a, b), last);
                 }
             }
         }

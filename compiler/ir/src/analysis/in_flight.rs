@@ -11,10 +11,10 @@
 //! Source: textbook (Little's law); what `cargo xtask bench math` measured at several widths.
 
 use super::cfg::Cfg;
-use super::cost::{VECTOR, frequency};
-use super::dominators::dominators;
+use super::cost::{VECTOR, estimate_frequency};
+use super::dominators::compute_dominators;
 use super::loops::Loops;
-use super::recurrence::{CYCLE, is_innermost, latency};
+use super::recurrence::{CYCLE, is_innermost, operation_latency};
 use super::shape::Shape;
 use crate::ir::{Block, Function, Terminator, Value};
 use cranelift_entity::SecondaryMap;
@@ -24,27 +24,28 @@ const WINDOW: u64 = 100;
 
 /// What a gang takes for the rounds of its innermost loops, or for the whole function if it has none, without the blocks
 /// that run at times only.
-pub fn steady(
+pub fn steady_state_cost(
     f: &Function,
     graph: &Cfg,
     loops: &Loops,
     shapes: &SecondaryMap<Value, Shape>,
     cost: &SecondaryMap<Block, u64>,
 ) -> u64 {
-    let tree = dominators(graph);
+    let tree = compute_dominators(graph);
     let of = |blocks: &[Block], last: Block| {
         let always: Vec<Block> = blocks.iter().copied().filter(|&block| tree.dominates(block, last)).collect();
         let cost = always.iter().map(|&block| cost[block]).fold(0, u64::saturating_add);
-        passing(f, &always, Some(shapes), cost / VECTOR).max(cost)
+        least_chain_cost(f, &always, Some(shapes), cost / VECTOR).max(cost)
     };
     let innermost = loops.iter().filter(|&(l, _)| is_innermost(loops, l));
     let rounds = innermost.filter_map(|(_, data)| {
         let round = of(&data.blocks, *data.latches.last()?);
-        Some(frequency(loops, data.header).saturating_mul(round))
+        Some(estimate_frequency(loops, data.header).saturating_mul(round))
     });
     let whole = || {
-        let last = graph.rpo().iter().find(|&&block| matches!(f.blocks[block].term, Terminator::Return));
-        last.map_or(0, |&last| of(graph.rpo(), last))
+        let last =
+            graph.reverse_post_order().iter().find(|&&block| matches!(f.blocks[block].terminator, Terminator::Return));
+        last.map_or(0, |&last| of(graph.reverse_post_order(), last))
     };
     if loops.iter().next().is_some() { rounds.fold(0, u64::saturating_add) } else { whole() }
 }
@@ -52,7 +53,12 @@ pub fn steady(
 /// What blocks that run every time take at least if they are so many operations: the part of their longest chain that
 /// passes while as many operations as can be under way are. In a gang, whose values have these shapes, or for one
 /// work-item.
-pub fn passing(f: &Function, always: &[Block], shapes: Option<&SecondaryMap<Value, Shape>>, operations: u64) -> u64 {
+pub fn least_chain_cost(
+    f: &Function,
+    always: &[Block],
+    shapes: Option<&SecondaryMap<Value, Shape>>,
+    operations: u64,
+) -> u64 {
     let cycles = longest_chain(f, always, shapes).saturating_mul(operations) / operations.max(WINDOW);
     cycles.saturating_mul(CYCLE)
 }
@@ -69,12 +75,12 @@ fn longest_chain(f: &Function, blocks: &[Block], shapes: Option<&SecondaryMap<Va
             }
             let mut before = 0;
             node.data.for_each_arg(|arg| before = before.max(behind[arg]));
-            let end = before + latency(f, inst, shapes);
+            let end = before + operation_latency(f, inst, shapes);
             node.results.iter().for_each(|&result| behind[result] = end);
             longest = longest.max(end);
         }
-        for to in f.blocks[block].term.targets() {
-            for (&arg, &param) in to.args.iter().zip(&f.blocks[to.block].params) {
+        for to in f.blocks[block].terminator.targets() {
+            for (&arg, &param) in to.arguments.iter().zip(&f.blocks[to.block].params) {
                 behind[param] = behind[param].max(behind[arg]);
             }
         }
@@ -85,9 +91,9 @@ fn longest_chain(f: &Function, blocks: &[Block], shapes: Option<&SecondaryMap<Va
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::cfg::cfg;
-    use crate::analysis::divergence::{Facts, divergence};
-    use crate::analysis::loops::loops;
+    use crate::analysis::cfg::build_cfg;
+    use crate::analysis::divergence::{Facts, analyze_divergence};
+    use crate::analysis::loops::find_loops;
     use crate::ir::parse_module;
     use std::fmt::Write;
 
@@ -106,12 +112,12 @@ mod tests {
         let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let (kernel, facts) = (&module.kernels[0], Facts::new(&module, &module.kernels[0], 16));
         let f = kernel.regions.values().next().unwrap();
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
-        let shapes = divergence(f, &facts, &graph, &forest).shapes;
+        let graph = build_cfg(f);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
+        let shapes = analyze_divergence(f, &facts, &graph, &forest).shapes;
         let mut cost: SecondaryMap<Block, u64> = SecondaryMap::new();
         f.layout.iter().for_each(|&block| cost[block] = VECTOR * f.blocks[block].insts.len() as u64);
-        (steady(f, &graph, &forest, &shapes, &cost), cost[f.layout[0]])
+        (steady_state_cost(f, &graph, &forest, &shapes, &cost), cost[f.layout[0]])
     }
 
     const END: &str = " return\n }\n}\n";

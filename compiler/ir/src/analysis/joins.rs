@@ -56,7 +56,7 @@ impl Walks {
         if let Some(found) = self.found.get(&branch) {
             return found.clone();
         }
-        self.labels.resize(cfg.rpo().len(), None);
+        self.labels.resize(cfg.reverse_post_order().len(), None);
         let found = Rc::new(control_divergence(cfg, loops, branch, &mut self.labels));
         self.found.insert(branch, found.clone());
         found
@@ -84,11 +84,11 @@ struct Walk<'a> {
 /// Finds what follows when the lanes at the end of `branch` go different ways.
 fn control_divergence(cfg: &Cfg, loops: &Loops, branch: Block, labels: &mut [Option<Label>]) -> ControlDivergence {
     let mut found = ControlDivergence::default();
-    let succs = cfg.succs(branch);
+    let succs = cfg.successors(branch);
     // Two edges to one block: which of them was taken shows in its parameters.
     let mut targets = BTreeSet::new();
     found.joins.extend(succs.iter().filter(|&&to| !targets.insert(to)));
-    let mut around = loops.innermost(branch);
+    let mut around = loops.innermost_loop(branch);
     let mut starts: Vec<(Block, Block, Label)> = succs.iter().map(|&to| (branch, to, Label::Through(to))).collect();
     loop {
         let mut walk = Walk {
@@ -102,9 +102,9 @@ fn control_divergence(cfg: &Cfg, loops: &Loops, branch: Block, labels: &mut [Opt
             latch: None,
             joins: &mut found.joins,
         };
-        starts.drain(..).for_each(|(from, to, label)| walk.push(from, to, label));
+        starts.drain(..).for_each(|(from, to, label)| walk.push_label(from, to, label));
         walk.run();
-        walk.clear();
+        walk.clear_labels();
         let Some(l) = around else { break };
         let (exits, latch) = (walk.exits, walk.latch);
         let divergent: BTreeSet<Block> =
@@ -126,7 +126,7 @@ fn control_divergence(cfg: &Cfg, loops: &Loops, branch: Block, labels: &mut [Opt
 impl Walk<'_> {
     fn run(&mut self) {
         while let Some(Reverse(number)) = self.pending.pop() {
-            let block = self.cfg.rpo()[number as usize];
+            let block = self.cfg.reverse_post_order()[number as usize];
             let Some(label) = self.labels[number as usize] else { continue };
             // Whatever is reached from here on carries this label.
             if self.pending.is_empty() && self.exits.is_empty() && self.latch.is_none() {
@@ -135,19 +135,19 @@ impl Walk<'_> {
                 }
                 return;
             }
-            for &to in self.cfg.succs(block) {
-                self.push(block, to, label);
+            for &to in self.cfg.successors(block) {
+                self.push_label(block, to, label);
             }
         }
     }
 
-    fn push(&mut self, from: Block, to: Block, label: Label) {
+    fn push_label(&mut self, from: Block, to: Block, label: Label) {
         if let Some(l) = self.around {
             if to == self.loops.get(l).header {
                 return self.reach_latch(to, label);
             }
             if !self.loops.contains(l, to) {
-                let merged = merge(self.exits.get(&to).copied(), label, to, self.joins);
+                let merged = merge_labels(self.exits.get(&to).copied(), label, to, self.joins);
                 self.exits.insert(to, merged);
                 return;
             }
@@ -159,7 +159,7 @@ impl Walk<'_> {
         }
         let Some(number) = number else { return };
         let old = self.labels[number as usize];
-        self.labels[number as usize] = Some(merge(old, label, to, self.joins));
+        self.labels[number as usize] = Some(merge_labels(old, label, to, self.joins));
         if old.is_none() {
             self.reached.push(number);
             self.pending.push(Reverse(number));
@@ -167,17 +167,17 @@ impl Walk<'_> {
     }
 
     fn reach_latch(&mut self, header: Block, label: Label) {
-        self.latch = Some(merge(self.latch, label, header, self.joins));
+        self.latch = Some(merge_labels(self.latch, label, header, self.joins));
     }
 
     /// Takes the labels away for the next walk.
-    fn clear(&mut self) {
+    fn clear_labels(&mut self) {
         self.reached.drain(..).for_each(|number| self.labels[number as usize] = None);
     }
 }
 
 /// The label of a block that lanes with both labels reach.
-fn merge(old: Option<Label>, new: Label, block: Block, joins: &mut BTreeSet<Block>) -> Label {
+fn merge_labels(old: Option<Label>, new: Label, block: Block, joins: &mut BTreeSet<Block>) -> Label {
     match old {
         Some(old) if old != new => {
             joins.insert(block);

@@ -5,7 +5,7 @@
 //! index tells. Code can then ask, and access memory as for a constant stride where the answer is no.
 //!
 //! Requires: the shapes of a region's values; the gang's lanes.
-//! Ensures: if lane 0's index of each of a [`Line`]'s extensions is as far from the end of its type's range as the
+//! Ensures: if lane 0's index of each of a [`NoWrapStride`]'s extensions is as far from the end of its type's range as the
 //! gang is long ([`first_indices`]), the lanes of the value differ by the line's stride.
 //! Phases: in the order of the blocks, extensions of strided narrow numbers begin lines; sums, and products with
 //! constants, of 64 bits carry them on.
@@ -26,7 +26,7 @@ const MOST_STEPS: u32 = 32;
 
 /// How a value's lanes lie if nothing wraps.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Line {
+pub struct NoWrapStride {
     /// What each lane has more than the one before.
     pub stride: i64,
     /// The extensions (`zext` and `sext`) whose operands must not wrap.
@@ -37,19 +37,19 @@ pub struct Line {
 
 /// The values that are varying, but lie on a line if nothing wraps.
 /// `order` has each block before those it dominates.
-pub fn lines(
+pub fn find_no_wrap_strides(
     f: &Function,
     order: &[Block],
     shapes: &SecondaryMap<Value, Shape>,
     width: u32,
-) -> SecondaryMap<Value, Option<Line>> {
-    let mut found: SecondaryMap<Value, Option<Line>> = SecondaryMap::new();
+) -> SecondaryMap<Value, Option<NoWrapStride>> {
+    let mut found: SecondaryMap<Value, Option<NoWrapStride>> = SecondaryMap::new();
     for &block in order {
         for &inst in &f.blocks[block].insts {
             let node = &f.insts[inst];
             let [result] = node.results[..] else { continue };
             if shapes[result].is_varying() && matches!(f.ty(result), Type::I64 | Type::Ptr(_)) {
-                let line = line(f, shapes, &found, &node.data, result, width);
+                let line = derive_stride(f, shapes, &found, &node.data, result, width);
                 found[result] = line.filter(|line| line.stride != 0 && line.steps <= MOST_STEPS);
             }
         }
@@ -57,20 +57,20 @@ pub fn lines(
     found
 }
 
-fn line(
+fn derive_stride(
     f: &Function,
     shapes: &SecondaryMap<Value, Shape>,
-    found: &SecondaryMap<Value, Option<Line>>,
+    found: &SecondaryMap<Value, Option<NoWrapStride>>,
     data: &InstData,
     result: Value,
     width: u32,
-) -> Option<Line> {
+) -> Option<NoWrapStride> {
     let of = |v: Value| match shapes[v] {
-        Shape::Strided { stride, .. } => Some(Line { stride, extensions: Vec::new(), steps: 0 }),
+        Shape::Strided { stride, .. } => Some(NoWrapStride { stride, extensions: Vec::new(), steps: 0 }),
         Shape::Varying => found[v].clone(),
     };
     let scaled = |v: Value, by: i64| {
-        of(v).map(|line| Line { stride: line.stride.wrapping_mul(by), steps: line.steps + 1, ..line })
+        of(v).map(|line| NoWrapStride { stride: line.stride.wrapping_mul(by), steps: line.steps + 1, ..line })
     };
     let sum = |a: Value, b: Value, sign: i64| {
         let (a, b) = (of(a)?, scaled(b, sign)?);
@@ -80,22 +80,22 @@ fn line(
         extensions.sort_unstable();
         extensions.dedup();
         let stride = a.stride.wrapping_add(b.stride);
-        (extensions.len() <= MOST_EXTENSIONS).then_some(Line { stride, extensions, steps })
+        (extensions.len() <= MOST_EXTENSIONS).then_some(NoWrapStride { stride, extensions, steps })
     };
     let constant = |v: Value| f.const_bits(v).map(|bits| bits as i64);
     match *data {
-        InstData::Unary { op: UnaryOp::Zext | UnaryOp::Sext, arg, .. } => {
+        InstData::Unary { opcode: UnaryOp::Zext | UnaryOp::Sext, argument: arg, .. } => {
             let stride = shapes[arg].stride()?;
-            first_indices(f, shapes, result, width).map(|_| Line { stride, extensions: vec![result], steps: 1 })
+            first_indices(f, shapes, result, width).map(|_| NoWrapStride { stride, extensions: vec![result], steps: 1 })
         }
-        InstData::Binary { op: BinaryOp::Add, args: [a, b], .. } => sum(a, b, 1),
-        InstData::Binary { op: BinaryOp::Sub, args: [a, b], .. } => sum(a, b, -1),
-        InstData::Binary { op: BinaryOp::Mul, args: [a, b], .. } => match (constant(a), constant(b)) {
+        InstData::Binary { opcode: BinaryOp::Add, arguments: [a, b], .. } => sum(a, b, 1),
+        InstData::Binary { opcode: BinaryOp::Sub, arguments: [a, b], .. } => sum(a, b, -1),
+        InstData::Binary { opcode: BinaryOp::Mul, arguments: [a, b], .. } => match (constant(a), constant(b)) {
             (_, Some(by)) => scaled(a, by),
             (Some(by), _) => scaled(b, by),
             _ => None,
         },
-        InstData::Binary { op: BinaryOp::Shl, args: [a, b], .. } => match constant(b) {
+        InstData::Binary { opcode: BinaryOp::Shl, arguments: [a, b], .. } => match constant(b) {
             Some(by @ 0..=62) => scaled(a, 1 << by),
             _ => None,
         },
@@ -112,8 +112,8 @@ pub fn first_indices(
     extension: Value,
     width: u32,
 ) -> Option<RangeInclusive<i128>> {
-    let ValueDef::Result(inst, _) = f.values[extension].def else { return None };
-    let InstData::Unary { op, arg, .. } = f.insts[inst].data else { return None };
+    let ValueDef::Result(inst, _) = f.values[extension].definition else { return None };
+    let InstData::Unary { opcode: op, argument: arg, .. } = f.insts[inst].data else { return None };
     let bits = f.ty(arg).bits();
     if bits >= 64 {
         return None;
@@ -137,7 +137,7 @@ mod tests {
     /// The line of `p + extend(i) * 4`, and the first indices of the extension, of `i` with a stride.
     fn of(op: UnaryOp, ty: Type, stride: i64) -> Option<(i64, RangeInclusive<i128>)> {
         let mut f = Function::new();
-        let (mut b, inputs) = Builder::entry(&mut f, &[Type::Ptr(Space::Global), ty]);
+        let (mut b, inputs) = Builder::with_entry(&mut f, &[Type::Ptr(Space::Global), ty]);
         let wide = b.unary(op, Type::I64, inputs[1]);
         let four = b.int(Type::I64, 4);
         let bytes = b.binary(BinaryOp::Mul, wide, four);
@@ -147,7 +147,7 @@ mod tests {
         shapes[inputs[0]] = Shape::uniform(1);
         shapes[four] = Shape::uniform(4);
         shapes[inputs[1]] = Shape::Strided { stride, align: 1 };
-        let line = lines(&f, &f.layout, &shapes, 16)[place].clone()?;
+        let line = find_no_wrap_strides(&f, &f.layout, &shapes, 16)[place].clone()?;
         assert_eq!(line.extensions, [wide]);
         Some((line.stride, first_indices(&f, &shapes, wide, 16)?))
     }
@@ -167,7 +167,7 @@ mod tests {
     fn what_takes_long_to_compute_is_no_line() {
         let line_after = |rounds: u32| {
             let mut f = Function::new();
-            let (mut b, inputs) = Builder::entry(&mut f, &[Type::I32, Type::I64]);
+            let (mut b, inputs) = Builder::with_entry(&mut f, &[Type::I32, Type::I64]);
             let mut value = b.unary(UnaryOp::Zext, Type::I64, inputs[0]);
             for _ in 0..rounds {
                 let more = b.binary(BinaryOp::Add, value, inputs[1]);
@@ -178,7 +178,7 @@ mod tests {
             let mut shapes = SecondaryMap::new();
             shapes[inputs[0]] = Shape::contiguous(1);
             shapes[inputs[1]] = Shape::uniform(1);
-            lines(&f, &f.layout, &shapes, 16)[value].clone().map(|line| line.stride)
+            find_no_wrap_strides(&f, &f.layout, &shapes, 16)[value].clone().map(|line| line.stride)
         };
         assert_eq!((line_after(1), line_after(2)), (Some(1), Some(1)));
         assert_eq!((line_after(5), line_after(100)), (None, None));

@@ -77,7 +77,7 @@ impl Liveness {
     pub fn live_before(&self, f: &Function, block: Block, position: usize) -> Vec<Value> {
         let mut live: std::collections::BTreeSet<Value> = self.live_out(block).collect();
         let data = &f.blocks[block];
-        data.term.for_each_arg(|v| {
+        data.terminator.for_each_arg(|v| {
             live.insert(v);
         });
         for &inst in data.insts[position..].iter().rev() {
@@ -93,23 +93,23 @@ impl Liveness {
 }
 
 /// Computes which values are live where blocks begin and end.
-pub fn liveness(f: &Function, cfg: &Cfg) -> Liveness {
+pub fn compute_liveness(f: &Function, cfg: &Cfg) -> Liveness {
     let mut home: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
-    for &block in cfg.rpo() {
+    for &block in cfg.reverse_post_order() {
         let data = &f.blocks[block];
         let results = data.insts.iter().flat_map(|&inst| &f.insts[inst].results);
         data.params.iter().chain(results).for_each(|&v| home[v] = Some(block));
     }
-    let is_const = |v: Value| matches!(f.values[v].def, ValueDef::Const(_));
+    let is_const = |v: Value| matches!(f.values[v].definition, ValueDef::Const(_));
     let each_use = |block: Block, use_of: &mut dyn FnMut(Value)| {
         let data = &f.blocks[block];
         for &inst in &data.insts {
             f.insts[inst].data.for_each_arg(&mut *use_of);
         }
-        data.term.for_each_arg(&mut *use_of);
+        data.terminator.for_each_arg(&mut *use_of);
     };
     let mut crosses: SecondaryMap<Value, bool> = SecondaryMap::new();
-    for &block in cfg.rpo() {
+    for &block in cfg.reverse_post_order() {
         each_use(block, &mut |v| crosses[v] |= home[v] != Some(block) && !is_const(v));
     }
     let crossing: Vec<Value> = f.values.keys().filter(|&v| crosses[v]).collect();
@@ -126,7 +126,7 @@ pub fn liveness(f: &Function, cfg: &Cfg) -> Liveness {
             defs[block].push(i as u32);
         }
     }
-    for &block in cfg.rpo() {
+    for &block in cfg.reverse_post_order() {
         let mut bits = Bits::new(crossing.len());
         each_use(block, &mut |v| {
             if crosses[v] && home[v] != Some(block) {
@@ -137,12 +137,12 @@ pub fn liveness(f: &Function, cfg: &Cfg) -> Liveness {
         live_out[block] = Bits::new(crossing.len());
     }
     let mut queued: SecondaryMap<Block, bool> = SecondaryMap::new();
-    let mut work: std::collections::VecDeque<Block> = cfg.rpo().iter().rev().copied().collect();
+    let mut work: std::collections::VecDeque<Block> = cfg.reverse_post_order().iter().rev().copied().collect();
     work.iter().for_each(|&b| queued[b] = true);
     while let Some(block) = work.pop_front() {
         queued[block] = false;
         let mut out = std::mem::take(&mut live_out[block]);
-        for &succ in cfg.succs(block) {
+        for &succ in cfg.successors(block) {
             out.union(&live_in[succ]);
         }
         let mut into = out.clone();
@@ -153,7 +153,7 @@ pub fn liveness(f: &Function, cfg: &Cfg) -> Liveness {
         live_out[block] = out;
         if into != live_in[block] {
             live_in[block] = into;
-            for &pred in cfg.preds(block) {
+            for &pred in cfg.predecessors(block) {
                 if cfg.is_reachable(pred) && !std::mem::replace(&mut queued[pred], true) {
                     work.push_back(pred);
                 }
@@ -165,7 +165,7 @@ pub fn liveness(f: &Function, cfg: &Cfg) -> Liveness {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cfg::cfg;
+    use super::super::cfg::build_cfg;
     use super::super::testing::random_code;
     use super::*;
     use std::collections::BTreeSet;
@@ -184,12 +184,12 @@ mod tests {
                 f.insts[inst].data.for_each_arg(|arg| used |= arg == v && !defined);
                 defined |= f.insts[inst].results.contains(&v);
             }
-            f.blocks[block].term.for_each_arg(|arg| used |= arg == v && !defined);
+            f.blocks[block].terminator.for_each_arg(|arg| used |= arg == v && !defined);
             if used {
                 return true;
             }
             if !defined {
-                stack.extend(f.blocks[block].term.targets().iter().map(|to| to.block));
+                stack.extend(f.blocks[block].terminator.targets().iter().map(|to| to.block));
             }
         }
         false
@@ -199,13 +199,13 @@ mod tests {
     fn agrees_with_a_search_for_each_value() {
         for seed in 0..200 {
             let f = random_code(seed, 2 + seed as usize % 13);
-            let cfg = cfg(&f);
-            let live = liveness(&f, &cfg);
+            let cfg = build_cfg(&f);
+            let live = compute_liveness(&f, &cfg);
             let variables: Vec<Value> = f.values.keys().filter(|&v| f.const_bits(v).is_none()).collect();
             for &block in &f.layout {
                 let expected: Vec<Value> = variables.iter().copied().filter(|&v| needed(&f, v, block)).collect();
                 assert_eq!(live.live_in(block).collect::<Vec<_>>(), expected, "seed {seed}, {block}\n{f}");
-                let behind = |v: Value| cfg.succs(block).iter().any(|&s| needed(&f, v, s));
+                let behind = |v: Value| cfg.successors(block).iter().any(|&s| needed(&f, v, s));
                 let expected: Vec<Value> = variables.iter().copied().filter(|&v| behind(v)).collect();
                 assert_eq!(live.live_out(block).collect::<Vec<_>>(), expected, "seed {seed}, {block}\n{f}");
                 for &v in &variables {
@@ -223,8 +223,8 @@ mod tests {
     fn hundred_thousand_values_are_quick() {
         let f = random_code(7, 18_000);
         assert!(f.values.len() > 100_000, "{}", f.values.len());
-        let cfg = cfg(&f);
-        let live = liveness(&f, &cfg);
-        assert_eq!(live.live_in(f.entry()).count(), 0);
+        let cfg = build_cfg(&f);
+        let live = compute_liveness(&f, &cfg);
+        assert_eq!(live.live_in(f.entry_block()).count(), 0);
     }
 }

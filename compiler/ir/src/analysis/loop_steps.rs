@@ -54,7 +54,7 @@ pub struct LoopSteps(HashMap<Value, Step>);
 
 impl LoopSteps {
     /// Follows the values of an innermost loop.
-    pub fn follow(f: &Function, loops: &Loops, l: Loop) -> LoopSteps {
+    pub fn follow_values(f: &Function, loops: &Loops, l: Loop) -> LoopSteps {
         let data = loops.get(l);
         let mut steps = LoopSteps(HashMap::new());
         for &block in &data.blocks {
@@ -62,10 +62,10 @@ impl LoopSteps {
             let results = f.blocks[block].insts.iter().flat_map(|&inst| &f.insts[inst].results);
             steps.0.extend(results.map(|&result| (result, Step::Unknown)));
         }
-        let latches = data.blocks.iter().flat_map(|&block| f.blocks[block].term.targets());
+        let latches = data.blocks.iter().flat_map(|&block| f.blocks[block].terminator.targets());
         let mut latches = latches.filter(|to| to.block == data.header);
         if let (Some(again), None) = (latches.next(), latches.next()) {
-            for (&param, &passed) in f.blocks[data.header].params.iter().zip(&again.args) {
+            for (&param, &passed) in f.blocks[data.header].params.iter().zip(&again.arguments) {
                 let step = steps.of_param(f, param, passed);
                 steps.0.insert(param, step);
             }
@@ -86,11 +86,11 @@ impl LoopSteps {
 
     fn of_param(&self, f: &Function, param: Value, passed: Value) -> Step {
         use crate::ir::ValueDef::Result;
-        let Result(inst, _) = f.values[passed].def else {
+        let Result(inst, _) = f.values[passed].definition else {
             return if passed == param { Step::By(0) } else { Step::Unknown };
         };
         let (a, b) = match f.insts[inst].data {
-            InstData::Binary { op: BinaryOp::Add, args: [a, b], .. } => (a, b),
+            InstData::Binary { opcode: BinaryOp::Add, arguments: [a, b], .. } => (a, b),
             InstData::PtrAdd { base, offset, .. } => (base, offset),
             _ => return Step::Unknown,
         };
@@ -109,22 +109,30 @@ impl LoopSteps {
     fn of_result(&self, f: &Function, inst: Inst) -> Step {
         let data = &f.insts[inst].data;
         match *data {
-            InstData::Binary { op: BinaryOp::Add, args: [a, b], .. } => self.step_of(a).plus(self.step_of(b)),
+            InstData::Binary { opcode: BinaryOp::Add, arguments: [a, b], .. } => self.step_of(a).plus(self.step_of(b)),
             InstData::PtrAdd { base, offset, .. } => self.step_of(base).plus(self.step_of(offset)),
-            InstData::Binary { op: BinaryOp::Sub, args: [a, b], .. } => self.step_of(a).plus(self.step_of(b).times(-1)),
-            InstData::Binary { op: BinaryOp::Mul, args: [a, b], .. } => match (self.step_of(a), self.step_of(b)) {
-                (Step::By(0), step) => self.scaled(f, step, a),
-                (step, Step::By(0)) => self.scaled(f, step, b),
-                _ => Step::Unknown,
-            },
-            InstData::Binary { op: BinaryOp::Shl, args: [a, b], .. } => match (f.signed_constant(b), self.step_of(b)) {
-                (Some(bits @ 0..=62), _) => self.step_of(a).times(1 << bits),
-                (None, Step::By(0)) => self.scaled(f, self.step_of(a), b),
-                _ => Step::Unknown,
-            },
-            InstData::Unary { op: UnaryOp::Sext | UnaryOp::Zext | UnaryOp::Trunc | UnaryOp::Freeze, arg, .. } => {
-                self.step_of(arg)
+            InstData::Binary { opcode: BinaryOp::Sub, arguments: [a, b], .. } => {
+                self.step_of(a).plus(self.step_of(b).times(-1))
             }
+            InstData::Binary { opcode: BinaryOp::Mul, arguments: [a, b], .. } => {
+                match (self.step_of(a), self.step_of(b)) {
+                    (Step::By(0), step) => self.scale_step(f, step, a),
+                    (step, Step::By(0)) => self.scale_step(f, step, b),
+                    _ => Step::Unknown,
+                }
+            }
+            InstData::Binary { opcode: BinaryOp::Shl, arguments: [a, b], .. } => {
+                match (f.signed_constant(b), self.step_of(b)) {
+                    (Some(bits @ 0..=62), _) => self.step_of(a).times(1 << bits),
+                    (None, Step::By(0)) => self.scale_step(f, self.step_of(a), b),
+                    _ => Step::Unknown,
+                }
+            }
+            InstData::Unary {
+                opcode: UnaryOp::Sext | UnaryOp::Zext | UnaryOp::Trunc | UnaryOp::Freeze,
+                argument: arg,
+                ..
+            } => self.step_of(arg),
             _ => {
                 let mut stays = !matches!(data, InstData::Load { .. });
                 data.for_each_arg(|arg| stays &= self.step_of(arg) == Step::By(0));
@@ -134,7 +142,7 @@ impl LoopSteps {
     }
 
     /// The step of a product with what stays the same.
-    fn scaled(&self, f: &Function, step: Step, by: Value) -> Step {
+    fn scale_step(&self, f: &Function, step: Step, by: Value) -> Step {
         match (step, f.signed_constant(by)) {
             (Step::By(0), _) => Step::By(0),
             (step, Some(by)) => step.times(by),
@@ -147,9 +155,9 @@ impl LoopSteps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::cfg::cfg;
-    use crate::analysis::dominators::dominators;
-    use crate::analysis::loops::loops;
+    use crate::analysis::cfg::build_cfg;
+    use crate::analysis::dominators::compute_dominators;
+    use crate::analysis::loops::find_loops;
     use crate::ir::parse_module;
 
     /// The step of `v20` in a loop that counts `v6` up by one, and of which `v5` is an argument and `v9` is loaded.
@@ -162,10 +170,10 @@ mod tests {
         );
         let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let f = module.kernels[0].regions.values().next().unwrap();
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
+        let graph = build_cfg(f);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
         let (l, _) = forest.iter().next().unwrap();
-        let steps = LoopSteps::follow(f, &forest, l);
+        let steps = LoopSteps::follow_values(f, &forest, l);
         let last = f.layout.iter().flat_map(|&block| &f.blocks[block].insts).nth_back(2).unwrap();
         steps.step_of(f.insts[*last].results[0])
     }

@@ -56,22 +56,22 @@ impl Loops {
     }
 
     /// The innermost loop a block is in.
-    pub fn innermost(&self, block: Block) -> Option<Loop> {
+    pub fn innermost_loop(&self, block: Block) -> Option<Loop> {
         self.innermost[block]
     }
 
     /// How many loops a block is in.
-    pub fn depth(&self, block: Block) -> u32 {
+    pub fn loop_depth(&self, block: Block) -> u32 {
         self.innermost[block].map_or(0, |l| self.loops[l].depth)
     }
 
     /// Whether a block is in this loop or one inside it.
     pub fn contains(&self, l: Loop, block: Block) -> bool {
-        self.around(block).any(|m| m == l)
+        self.loops_around(block).any(|m| m == l)
     }
 
     /// The loops a block is in, innermost first.
-    pub fn around(&self, block: Block) -> impl Iterator<Item = Loop> {
+    pub fn loops_around(&self, block: Block) -> impl Iterator<Item = Loop> {
         std::iter::successors(self.innermost[block], |&l| self.loops[l].parent)
     }
 
@@ -87,11 +87,11 @@ impl Loops {
 }
 
 /// Computes the loop forest.
-pub fn loops(cfg: &Cfg, dominators: &Dominators) -> Loops {
+pub fn find_loops(cfg: &Cfg, dominators: &Dominators) -> Loops {
     let mut irreducible = Vec::new();
     let mut latches_of: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-    for &block in cfg.rpo() {
-        for &to in cfg.succs(block) {
+    for &block in cfg.reverse_post_order() {
+        for &to in cfg.successors(block) {
             if dominators.dominates(to, block) {
                 if latches_of[to].last() != Some(&block) {
                     latches_of[to].push(block);
@@ -105,7 +105,7 @@ pub fn loops(cfg: &Cfg, dominators: &Dominators) -> Loops {
     let mut headers: Vec<Block> = Vec::new();
     let mut parents: Vec<Option<u32>> = Vec::new();
     let mut innermost: SecondaryMap<Block, Option<u32>> = SecondaryMap::new();
-    for &header in cfg.rpo().iter().rev() {
+    for &header in cfg.reverse_post_order().iter().rev() {
         if latches_of[header].is_empty() {
             continue;
         }
@@ -117,7 +117,7 @@ pub fn loops(cfg: &Cfg, dominators: &Dominators) -> Loops {
             let Some(inner) = innermost[block] else {
                 innermost[block] = Some(this);
                 if block != header {
-                    stack.extend(cfg.preds(block).iter().filter(|&&p| cfg.is_reachable(p)));
+                    stack.extend(cfg.predecessors(block).iter().filter(|&&p| cfg.is_reachable(p)));
                 }
                 continue;
             };
@@ -128,7 +128,7 @@ pub fn loops(cfg: &Cfg, dominators: &Dominators) -> Loops {
             if outermost != this {
                 parents[outermost as usize] = Some(this);
                 let inner_header = headers[outermost as usize];
-                stack.extend(cfg.preds(inner_header).iter().filter(|&&p| cfg.is_reachable(p)));
+                stack.extend(cfg.predecessors(inner_header).iter().filter(|&&p| cfg.is_reachable(p)));
             }
         }
         innermost[header] = Some(this);
@@ -148,14 +148,14 @@ pub fn loops(cfg: &Cfg, dominators: &Dominators) -> Loops {
             exits: Vec::new(),
         });
     }
-    for &block in cfg.rpo() {
+    for &block in cfg.reverse_post_order() {
         forest.innermost[block] = innermost[block].map(turned);
     }
-    for &block in cfg.rpo() {
-        let around: Vec<Loop> = forest.around(block).collect();
+    for &block in cfg.reverse_post_order() {
+        let around: Vec<Loop> = forest.loops_around(block).collect();
         for l in around {
             forest.loops[l].blocks.push(block);
-            for &to in cfg.succs(block) {
+            for &to in cfg.successors(block) {
                 if !forest.contains(l, to) && forest.loops[l].exits.last() != Some(&(block, to)) {
                     forest.loops[l].exits.push((block, to));
                 }
@@ -167,8 +167,8 @@ pub fn loops(cfg: &Cfg, dominators: &Dominators) -> Loops {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cfg::cfg;
-    use super::super::dominators::dominators;
+    use super::super::cfg::build_cfg;
+    use super::super::dominators::compute_dominators;
     use super::super::testing::{random_graph, reaches_without};
     use super::*;
     use std::collections::BTreeSet;
@@ -178,19 +178,19 @@ mod tests {
         let mut irreducible_seen = 0;
         for seed in 0..400 {
             let f = random_graph(seed, 2 + (seed as usize % 19));
-            let cfg = cfg(&f);
-            let tree = dominators(&cfg);
-            let forest = loops(&cfg, &tree);
+            let cfg = build_cfg(&f);
+            let tree = compute_dominators(&cfg);
+            let forest = find_loops(&cfg, &tree);
             let mut expected = Vec::new();
-            for &header in cfg.rpo() {
+            for &header in cfg.reverse_post_order() {
                 let latches: BTreeSet<Block> =
-                    cfg.preds(header).iter().copied().filter(|&p| tree.dominates(header, p)).collect();
+                    cfg.predecessors(header).iter().copied().filter(|&p| tree.dominates(header, p)).collect();
                 if latches.is_empty() {
                     continue;
                 }
                 let reaches_latch = |b: Block| latches.iter().any(|&latch| reaches_without(&f, b, latch, Some(header)));
                 let body: BTreeSet<Block> =
-                    cfg.rpo().iter().copied().filter(|&b| b == header || reaches_latch(b)).collect();
+                    cfg.reverse_post_order().iter().copied().filter(|&b| b == header || reaches_latch(b)).collect();
                 expected.push((header, latches, body));
             }
             assert_eq!(forest.iter().count(), expected.len(), "seed {seed}\n{f}");
@@ -206,7 +206,7 @@ mod tests {
                 let parent = outer.min_by_key(|(_, _, b)| b.len());
                 assert_eq!(data.parent.map(|p| forest.get(p).header), parent.map(|(h, _, _)| *h));
                 for &b in body {
-                    for &to in cfg.succs(b) {
+                    for &to in cfg.successors(b) {
                         assert_eq!(data.exits.contains(&(b, to)), !body.contains(&to));
                     }
                 }
@@ -215,7 +215,7 @@ mod tests {
             // Reducible: without back edges nothing is cyclic.
             let mut forward = f.clone();
             for &block in &f.layout {
-                let mut term = f.blocks[block].term.clone();
+                let mut term = f.blocks[block].terminator.clone();
                 if term.targets().iter().any(|to| tree.dominates(to.block, block)) {
                     let keep: Vec<_> =
                         term.targets().into_iter().filter(|to| !tree.dominates(to.block, block)).cloned().collect();
@@ -224,16 +224,16 @@ mod tests {
                         (None, _) => crate::ir::Terminator::Return,
                         (Some(to), None) => crate::ir::Terminator::Jump(to),
                         (Some(a), Some(b)) => crate::ir::Terminator::Branch {
-                            cond: f.values.keys().next().unwrap(),
+                            condition: f.values.keys().next().unwrap(),
                             then_to: a,
                             else_to: b,
                         },
                     };
                 }
-                forward.blocks[block].term = term;
+                forward.blocks[block].terminator = term;
             }
-            let cyclic = cfg.rpo().iter().any(|&b| {
-                forward.blocks[b].term.targets().iter().any(|to| reaches_without(&forward, to.block, b, None))
+            let cyclic = cfg.reverse_post_order().iter().any(|&b| {
+                forward.blocks[b].terminator.targets().iter().any(|to| reaches_without(&forward, to.block, b, None))
             });
             assert_eq!(!forest.irreducible_edges().is_empty(), cyclic, "seed {seed}\n{f}");
             irreducible_seen += usize::from(cyclic);

@@ -13,7 +13,7 @@ use crate::plan::access_lowering::price::{GUARD, LANE};
 use crate::target::Registers;
 
 /// What an instruction costs a gang more in a block that has a mask.
-pub fn extra(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) -> u64 {
+pub fn masking_cost(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) -> u64 {
     let node = &f.insts[inst];
     let lanes = u64::from(registers.width);
     // Lanes that go on together are those of a gang, tiles or not.
@@ -25,7 +25,7 @@ pub fn extra(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) -
             lowering.map_or(0, |lowering| lowering.cost_of_mask(registers))
         }
         // One operation for all active lanes.
-        InstData::AtomicRmw { ptr, .. } if known.shapes[*ptr].is_uniform() => GUARD,
+        InstData::AtomicRmw { pointer: ptr, .. } if known.shapes[*ptr].is_uniform() => GUARD,
         InstData::MemCopy { .. }
         | InstData::MemSet { .. }
         | InstData::AtomicRmw { .. }

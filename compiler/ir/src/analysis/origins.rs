@@ -43,9 +43,9 @@ pub struct Apart {
 }
 
 /// The arguments that are apart from the others.
-pub fn apart(kernel: &Kernel, launch: &LaunchFacts) -> Vec<Apart> {
+pub fn find_apart_arguments(kernel: &Kernel, launch: &LaunchFacts) -> Vec<Apart> {
     let mut found: Vec<Apart> = Vec::new();
-    for param in restricted(kernel) {
+    for param in find_restrict_params(kernel) {
         found.push(Apart { param, invariant: kernel.params[param as usize].readonly, streamed: false });
     }
     for (bit, &(input, _)) in (0..32).zip(&kernel.inputs) {
@@ -62,7 +62,7 @@ pub fn apart(kernel: &Kernel, launch: &LaunchFacts) -> Vec<Apart> {
 }
 
 /// The kernel parameters that are `restrict`, by number; none if that says nothing.
-fn restricted(kernel: &Kernel) -> Vec<u32> {
+fn find_restrict_params(kernel: &Kernel) -> Vec<u32> {
     if kernel.regions.len() > 1 || may_wait(kernel) {
         return Vec::new();
     }
@@ -75,13 +75,13 @@ fn restricted(kernel: &Kernel) -> Vec<u32> {
 pub struct Origins(SecondaryMap<Value, Option<Origin>>);
 
 impl Origins {
-    /// Follows the addresses of a function, given what [`apart`] says.
-    pub fn of(kernel: &Kernel, body: &Function, apart: &[Apart]) -> Origins {
+    /// Follows the addresses of a function, given what [`find_apart_arguments`] says.
+    pub fn trace_addresses(kernel: &Kernel, body: &Function, apart: &[Apart]) -> Origins {
         let mut origins = Origins(SecondaryMap::new());
         if apart.is_empty() {
             return origins;
         }
-        for (&(input, _), &value) in kernel.inputs.iter().zip(&body.blocks[body.entry()].params) {
+        for (&(input, _), &value) in kernel.inputs.iter().zip(&body.blocks[body.entry_block()].params) {
             let from = match input {
                 // A pointer in a struct may lead anywhere.
                 Input::Value { param, .. } if kernel.params[param as usize].kind == ParamKind::Value => Origin::Unknown,
@@ -92,7 +92,7 @@ impl Origins {
             };
             origins.0[value] = Some(from);
         }
-        while origins.follow(body) {}
+        while origins.propagate_once(body) {}
         origins
     }
 
@@ -100,7 +100,7 @@ impl Origins {
     /// copies have two addresses.
     pub fn of_access(&self, data: &InstData) -> Origin {
         match data {
-            InstData::Load { ptr, access, .. } | InstData::Store { ptr, access, .. }
+            InstData::Load { pointer: ptr, access, .. } | InstData::Store { pointer: ptr, access, .. }
                 if access.atomic.is_none() && !access.volatile =>
             {
                 self.0[*ptr].unwrap_or_default()
@@ -110,7 +110,7 @@ impl Origins {
     }
 
     /// Passes on what is known; whether there was something new.
-    fn follow(&mut self, body: &Function) -> bool {
+    fn propagate_once(&mut self, body: &Function) -> bool {
         let mut changed = false;
         let mut learn = |origins: &mut Origins, value: Value, from: Option<Origin>| {
             let Some(from) = from else { return };
@@ -126,11 +126,11 @@ impl Origins {
                 let node = &body.insts[inst];
                 match node.data {
                     InstData::PtrAdd { base: arg, .. }
-                    | InstData::Unary { op: UnaryOp::SpaceCast | UnaryOp::Freeze, arg, .. } => {
+                    | InstData::Unary { opcode: UnaryOp::SpaceCast | UnaryOp::Freeze, argument: arg, .. } => {
                         let from = self.of_operand(body, arg);
                         learn(self, node.results[0], from);
                     }
-                    InstData::Ternary { op: TernaryOp::Select, args: [_, a, b], .. } => {
+                    InstData::Ternary { opcode: TernaryOp::Select, arguments: [_, a, b], .. } => {
                         for from in [a, b].map(|arg| self.of_operand(body, arg)) {
                             learn(self, node.results[0], from);
                         }
@@ -141,8 +141,8 @@ impl Origins {
                     _ => node.results.iter().for_each(|&result| learn(self, result, Some(Origin::Unknown))),
                 }
             }
-            for to in body.blocks[block].term.targets() {
-                for (&param, &arg) in body.blocks[to.block].params.iter().zip(&to.args) {
+            for to in body.blocks[block].terminator.targets() {
+                for (&param, &arg) in body.blocks[to.block].params.iter().zip(&to.arguments) {
                     let from = self.of_operand(body, arg);
                     learn(self, param, from);
                 }

@@ -29,9 +29,9 @@ impl Pointees {
 }
 
 /// The pointees of each value of a region. Constants point nowhere.
-pub fn pointees(f: &Function) -> SecondaryMap<Value, Pointees> {
+pub fn find_pointees(f: &Function) -> SecondaryMap<Value, Pointees> {
     let mut found: SecondaryMap<Value, Pointees> = SecondaryMap::new();
-    f.blocks[f.entry()].params.iter().for_each(|&param| found[param].other = true);
+    f.blocks[f.entry_block()].params.iter().for_each(|&param| found[param].other = true);
     // Where addresses go: from, to.
     let mut flows: Vec<(Value, Value)> = Vec::new();
     for &block in &f.layout {
@@ -47,7 +47,7 @@ pub fn pointees(f: &Function) -> SecondaryMap<Value, Pointees> {
                 _ => node.results.iter().for_each(|&result| found[result].other = true),
             }
         }
-        for BlockCall { block, args } in f.blocks[block].term.targets() {
+        for BlockCall { block, arguments: args } in f.blocks[block].terminator.targets() {
             flows.extend(args.iter().copied().zip(f.blocks[*block].params.iter().copied()));
         }
     }
@@ -67,8 +67,8 @@ pub fn pointees(f: &Function) -> SecondaryMap<Value, Pointees> {
 pub fn passed_on(data: &InstData) -> Vec<Value> {
     match *data {
         InstData::PtrAdd { base, .. } => vec![base],
-        InstData::Unary { op: UnaryOp::SpaceCast | UnaryOp::Freeze, arg, .. } => vec![arg],
-        InstData::Ternary { op: TernaryOp::Select, args: [_, a, b], .. } => vec![a, b],
+        InstData::Unary { opcode: UnaryOp::SpaceCast | UnaryOp::Freeze, argument: arg, .. } => vec![arg],
+        InstData::Ternary { opcode: TernaryOp::Select, arguments: [_, a, b], .. } => vec![a, b],
         _ => Vec::new(),
     }
 }

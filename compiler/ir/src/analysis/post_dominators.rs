@@ -8,7 +8,7 @@
 //! Source: Cooper, Harvey & Kennedy 2001, as for dominators.
 
 use super::cfg::Cfg;
-use super::dominators::{immediate_dominators, spans};
+use super::dominators::{compute_preorder_spans, immediate_dominators};
 use crate::ir::Block;
 use cranelift_entity::SecondaryMap;
 
@@ -24,14 +24,14 @@ pub struct PostDominators {
 
 impl PostDominators {
     /// The immediate post-dominator; `None` where it is the function's end.
-    pub fn ipdom(&self, block: Block) -> Option<Block> {
+    pub fn immediate_post_dominator(&self, block: Block) -> Option<Block> {
         match self.number[block] {
             0 => None,
-            n => self.block(self.ipdom[n as usize]),
+            n => self.block_of_node(self.ipdom[n as usize]),
         }
     }
 
-    fn block(&self, node: u32) -> Option<Block> {
+    fn block_of_node(&self, node: u32) -> Option<Block> {
         Some(self.order[node.checked_sub(1)? as usize])
     }
 
@@ -49,7 +49,7 @@ impl PostDominators {
 
 /// Computes the post-dominators of a function's blocks.
 pub fn post_dominators(cfg: &Cfg) -> PostDominators {
-    let ends = ends(cfg);
+    let ends = find_path_ends(cfg);
     // Depth-first from the end against the edges; block numbers here count from 1.
     let mut number: SecondaryMap<Block, u32> = SecondaryMap::new();
     let mut order = Vec::new();
@@ -60,7 +60,7 @@ pub fn post_dominators(cfg: &Cfg) -> PostDominators {
             stack.push((end, 0));
         }
         while let Some((block, next)) = stack.last_mut() {
-            match cfg.preds(*block).get(*next) {
+            match cfg.predecessors(*block).get(*next) {
                 Some(&pred) => {
                     *next += 1;
                     if number[pred] == 0 && cfg.is_reachable(pred) {
@@ -86,13 +86,13 @@ pub fn post_dominators(cfg: &Cfg) -> PostDominators {
         if is_end[block] {
             each(0);
         }
-        cfg.succs(block).iter().for_each(|&succ| each(number[succ]));
+        cfg.successors(block).iter().for_each(|&succ| each(number[succ]));
     });
-    PostDominators { order, span: spans(&ipdom), ipdom, number }
+    PostDominators { order, span: compute_preorder_spans(&ipdom), ipdom, number }
 }
 
 /// The blocks at which paths end.
-fn ends(cfg: &Cfg) -> Vec<Block> {
+fn find_path_ends(cfg: &Cfg) -> Vec<Block> {
     let mut reaches: SecondaryMap<Block, bool> = SecondaryMap::new();
     let mut ends = Vec::new();
     let mut mark = |end: Block, reaches: &mut SecondaryMap<Block, bool>| {
@@ -100,16 +100,16 @@ fn ends(cfg: &Cfg) -> Vec<Block> {
         let mut stack = vec![end];
         while let Some(block) = stack.pop() {
             if cfg.is_reachable(block) && !std::mem::replace(&mut reaches[block], true) {
-                stack.extend(cfg.preds(block));
+                stack.extend(cfg.predecessors(block));
             }
         }
     };
-    for &block in cfg.rpo() {
-        if cfg.succs(block).is_empty() {
+    for &block in cfg.reverse_post_order() {
+        if cfg.successors(block).is_empty() {
             mark(block, &mut reaches);
         }
     }
-    for &block in cfg.rpo().iter().rev() {
+    for &block in cfg.reverse_post_order().iter().rev() {
         if !reaches[block] {
             mark(block, &mut reaches);
         }
@@ -119,7 +119,7 @@ fn ends(cfg: &Cfg) -> Vec<Block> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cfg::cfg;
+    use super::super::cfg::build_cfg;
     use super::super::testing::random_graph;
     use super::*;
 
@@ -127,9 +127,9 @@ mod tests {
     fn agree_with_removal_of_each_block() {
         for seed in 0..400 {
             let f = random_graph(seed, 2 + (seed as usize % 23));
-            let cfg = cfg(&f);
+            let cfg = build_cfg(&f);
             let tree = post_dominators(&cfg);
-            let ends = ends(&cfg);
+            let ends = find_path_ends(&cfg);
             // Whether a path leads from `b` to an end without `a`.
             let escapes = |b: Block, a: Block| {
                 let mut seen = vec![a];
@@ -142,22 +142,22 @@ mod tests {
                     if ends.contains(&block) {
                         return true;
                     }
-                    stack.extend(cfg.succs(block));
+                    stack.extend(cfg.successors(block));
                 }
                 false
             };
-            for &a in cfg.rpo() {
-                for &b in cfg.rpo() {
+            for &a in cfg.reverse_post_order() {
+                for &b in cfg.reverse_post_order() {
                     assert_eq!(tree.post_dominates(a, b), !escapes(b, a), "seed {seed}: {a} under {b}\n{f}");
                 }
-                if let Some(next) = tree.ipdom(a) {
+                if let Some(next) = tree.immediate_post_dominator(a) {
                     assert!(next != a && tree.post_dominates(next, a));
-                    for &c in cfg.rpo() {
+                    for &c in cfg.reverse_post_order() {
                         let between = c != a && tree.post_dominates(c, a);
                         assert!(!between || tree.post_dominates(c, next), "seed {seed}: {next} is not next to {a}");
                     }
                 } else {
-                    let others = cfg.rpo().iter().filter(|&&c| c != a && tree.post_dominates(c, a));
+                    let others = cfg.reverse_post_order().iter().filter(|&&c| c != a && tree.post_dominates(c, a));
                     assert_eq!(others.count(), 0, "seed {seed}: {a}");
                 }
             }

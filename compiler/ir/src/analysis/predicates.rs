@@ -9,9 +9,9 @@
 //! Source: Moll 2021, sections 8.6 (uniform predicates) and 9.1; masks are reset where a block
 //! post-dominates its immediate dominator, as in Karrenberg & Hack 2012, section 3.1.
 
-use super::cfg::{Cfg, cfg, graph};
-use super::dominators::{Dominators, dominators};
-use super::loops::{Loop, LoopData, Loops, loops};
+use super::cfg::{Cfg, build_cfg, build_graph};
+use super::dominators::{Dominators, compute_dominators};
+use super::loops::{Loop, LoopData, Loops, find_loops};
 use super::post_dominators::{PostDominators, post_dominators};
 use crate::ir::{Block, Function};
 use cranelift_entity::{EntitySet, SecondaryMap};
@@ -34,22 +34,28 @@ pub struct Iterations {
 impl Iterations {
     /// Computes post-dominators within an iteration.
     pub fn new(edges: &Cfg, loops: &Loops) -> Iterations {
-        let mut inner: Vec<(Block, Block)> = Vec::with_capacity(2 * edges.rpo().len());
-        for &block in edges.rpo() {
-            let succs = edges.succs(block).iter().copied();
-            let Some(l) = loops.innermost(block) else {
+        let mut inner: Vec<(Block, Block)> = Vec::with_capacity(2 * edges.reverse_post_order().len());
+        for &block in edges.reverse_post_order() {
+            let succs = edges.successors(block).iter().copied();
+            let Some(l) = loops.innermost_loop(block) else {
                 inner.extend(succs.map(|to| (block, to)));
                 continue;
             };
             let LoopData { header, parent, exits, .. } = loops.get(l);
             let stays = |&to: &Block| to != *header && loops.contains(l, to);
             inner.extend(succs.filter(stays).map(|to| (block, to)));
-            if edges.succs(block).contains(header) {
+            if edges.successors(block).contains(header) {
                 let next = |&exit: &Block| parent.is_none_or(|p| loops.contains(p, exit));
                 inner.extend(exits.iter().map(|&(_, exit)| exit).filter(next).map(|exit| (block, exit)));
             }
         }
-        Iterations { ends: post_dominators(&graph(edges.block_count(), edges.rpo().first().copied(), &inner)) }
+        Iterations {
+            ends: post_dominators(&build_graph(
+                edges.block_count(),
+                edges.reverse_post_order().first().copied(),
+                &inner,
+            )),
+        }
     }
 }
 
@@ -73,18 +79,18 @@ pub struct ControlFlow {
 
 impl ControlFlow {
     /// Analyses the control flow of a function.
-    pub fn of(f: &Function) -> ControlFlow {
+    pub fn analyze_function(f: &Function) -> ControlFlow {
         #[cfg(test)]
         ANALYSED.set(ANALYSED.get() + 1);
-        let cfg = cfg(f);
-        let dominators = dominators(&cfg);
-        let loops = loops(&cfg, &dominators);
+        let cfg = build_cfg(f);
+        let dominators = compute_dominators(&cfg);
+        let loops = find_loops(&cfg, &dominators);
         let iterations = Iterations::new(&cfg, &loops);
         ControlFlow { cfg, dominators, loops, iterations }
     }
 
     /// What [`Graph`] is asked where these branches are divergent.
-    pub fn graph<'a>(&'a self, divergent: &'a EntitySet<Block>) -> Graph<'a> {
+    pub fn with_divergent<'a>(&'a self, divergent: &'a EntitySet<Block>) -> Graph<'a> {
         let ControlFlow { cfg, dominators, loops, iterations } = self;
         Graph { cfg, dominators, loops, iterations, divergent }
     }
@@ -106,9 +112,9 @@ pub struct Graph<'a> {
 
 impl Graph<'_> {
     /// The lanes of each block of the function.
-    pub fn lanes(&self) -> SecondaryMap<Block, Lanes> {
+    pub fn lanes_of_blocks(&self) -> SecondaryMap<Block, Lanes> {
         let mut lanes = SecondaryMap::with_capacity(self.cfg.block_count());
-        self.lanes_of(self.cfg.rpo(), &mut lanes);
+        self.lanes_of(self.cfg.reverse_post_order(), &mut lanes);
         lanes
     }
 
@@ -119,16 +125,16 @@ impl Graph<'_> {
 
     /// The block before `block` that runs for the same lanes, if the graph tells of one.
     pub fn same_as(&self, block: Block) -> Option<Block> {
-        let before = self.dominators.idom(block)?;
+        let before = self.dominators.immediate_dominator(block)?;
         if let Some(l) = self.loops.with_header(block) {
             let outside = |p: &Block| !self.loops.contains(l, *p);
-            return self.cfg.preds(block).iter().copied().find(outside);
+            return self.cfg.predecessors(block).iter().copied().find(outside);
         }
-        let left = self.loops.around(before).take_while(|&l| !self.loops.contains(l, block)).last();
+        let left = self.loops.loops_around(before).take_while(|&l| !self.loops.contains(l, block)).last();
         if let Some(l) = left {
             // All lanes in the loop leave it together, so whoever was in its header comes here.
             let header = self.loops.get(l).header;
-            let inside = self.cfg.preds(block).iter().all(|&p| self.loops.contains(l, p));
+            let inside = self.cfg.predecessors(block).iter().all(|&p| self.loops.contains(l, p));
             return (inside || self.iterations.ends.post_dominates(block, header)).then_some(header);
         }
         self.iterations.ends.post_dominates(block, before).then_some(before)
@@ -137,8 +143,8 @@ impl Graph<'_> {
     /// The block from which all lanes come that run a block, if a uniform branch of the same loop is the only way there:
     /// who runs both runs both together. Such a branch stays one: what it leads to lies right behind it.
     pub fn only_way_in(&self, block: Block) -> Option<Block> {
-        let &[before] = self.cfg.preds(block) else { return None };
-        let same_loop = self.loops.innermost(before) == self.loops.innermost(block);
+        let &[before] = self.cfg.predecessors(block) else { return None };
+        let same_loop = self.loops.innermost_loop(before) == self.loops.innermost_loop(block);
         (same_loop && !self.divergent.contains(before)).then_some(before)
     }
 
@@ -151,7 +157,7 @@ impl Graph<'_> {
                 None if let Some(before) = self.only_way_in(block) => lanes[before],
                 None => {
                     let uniform = |&p: &Block| lanes[p] == Lanes::All && !self.divergent.contains(p);
-                    let all = self.cfg.preds(block).iter().all(uniform);
+                    let all = self.cfg.predecessors(block).iter().all(uniform);
                     if all { Lanes::All } else { Lanes::Of(block) }
                 }
             };

@@ -25,18 +25,18 @@ const MOST_CARRIED: usize = 12;
 
 /// Whether no loop lies in this one.
 pub fn is_innermost(loops: &Loops, l: Loop) -> bool {
-    loops.get(l).blocks.iter().all(|&block| loops.innermost(block) == Some(l))
+    loops.get(l).blocks.iter().all(|&block| loops.innermost_loop(block) == Some(l))
 }
 
 /// The cycles that a round of an innermost loop waits for the one before: in a gang, whose values have these shapes, or for
 /// one work-item.
-pub fn cycles(f: &Function, loops: &Loops, l: Loop, shapes: Option<&SecondaryMap<Value, Shape>>) -> u64 {
+pub fn recurrence_cycles(f: &Function, loops: &Loops, l: Loop, shapes: Option<&SecondaryMap<Value, Shape>>) -> u64 {
     let data = loops.get(l);
     let params = &f.blocks[data.header].params;
     if params.len() > MOST_CARRIED {
         return 0;
     }
-    let chains: Vec<Vec<Option<u64>>> = params.iter().map(|&from| chains(f, loops, l, shapes, from)).collect();
+    let chains: Vec<Vec<Option<u64>>> = params.iter().map(|&from| longest_chains(f, loops, l, shapes, from)).collect();
     let of = |from: usize, to: usize| chains[from][to];
     let own = (0..params.len()).filter_map(|param| of(param, param));
     let turns = (0..params.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
@@ -45,7 +45,7 @@ pub fn cycles(f: &Function, loops: &Loops, l: Loop, shapes: Option<&SecondaryMap
 }
 
 /// The longest chain from a parameter of the header to what the latch passes for each of them.
-fn chains(
+fn longest_chains(
     f: &Function,
     loops: &Loops,
     l: Loop,
@@ -60,11 +60,11 @@ fn chains(
             let mut before: Option<u64> = None;
             f.insts[inst].data.for_each_arg(|arg| before = before.max(far.get(&arg).copied()));
             let Some(before) = before else { continue };
-            let behind = before + latency(f, inst, shapes);
+            let behind = before + operation_latency(f, inst, shapes);
             far.extend(f.insts[inst].results.iter().map(|&result| (result, behind)));
         }
-        for to in f.blocks[block].term.targets() {
-            for (index, arg) in to.args.iter().enumerate() {
+        for to in f.blocks[block].terminator.targets() {
+            for (index, arg) in to.arguments.iter().enumerate() {
                 let Some(&behind) = far.get(arg) else { continue };
                 if to.block == data.header {
                     around[index] = around[index].max(Some(behind));
@@ -83,7 +83,7 @@ fn chains(
 
 /// What lanes of a gang hold of their own while they are in an innermost loop: carried around it, or used in it and
 /// computed before.
-pub fn held(f: &Function, loops: &Loops, l: Loop, shapes: &SecondaryMap<Value, Shape>) -> Vec<Type> {
+pub fn types_held_in_loop(f: &Function, loops: &Loops, l: Loop, shapes: &SecondaryMap<Value, Shape>) -> Vec<Type> {
     let data = loops.get(l);
     let mut inside: HashSet<Value> = HashSet::new();
     for &block in &data.blocks {
@@ -98,7 +98,7 @@ pub fn held(f: &Function, loops: &Loops, l: Loop, shapes: &SecondaryMap<Value, S
         }
     };
     f.blocks[data.header].params.iter().for_each(|&param| hold(param));
-    let outside = |v: Value| !inside.contains(&v) && !matches!(f.values[v].def, ValueDef::Const(_));
+    let outside = |v: Value| !inside.contains(&v) && !matches!(f.values[v].definition, ValueDef::Const(_));
     for &block in &data.blocks {
         let mut uses = |v: Value| {
             if outside(v) {
@@ -106,13 +106,13 @@ pub fn held(f: &Function, loops: &Loops, l: Loop, shapes: &SecondaryMap<Value, S
             }
         };
         f.blocks[block].insts.iter().for_each(|&inst| f.insts[inst].data.for_each_arg(&mut uses));
-        f.blocks[block].term.for_each_arg(&mut uses);
+        f.blocks[block].terminator.for_each_arg(&mut uses);
     }
     found
 }
 
 /// Cycles from an instruction's operands to its result: on vectors where lanes differ.
-pub(super) fn latency(f: &Function, inst: Inst, shapes: Option<&SecondaryMap<Value, Shape>>) -> u64 {
+pub(super) fn operation_latency(f: &Function, inst: Inst, shapes: Option<&SecondaryMap<Value, Shape>>) -> u64 {
     use BinaryOp::{Add, And, Ashr, Fadd, Fdiv, Fmax, Fmin, Fmul, Frem, Fsub, Lshr, Mul, Or, Sdiv, Shl, Srem};
     use BinaryOp::{Powered, QuotientEstimate, Sub, Udiv, Urem, Xor};
     let node = &f.insts[inst];
@@ -120,7 +120,7 @@ pub(super) fn latency(f: &Function, inst: Inst, shapes: Option<&SecondaryMap<Val
     let (ty, wide) = (f.ty(result), shapes.is_some_and(|shapes| shapes[result].is_varying()));
     let double = ty.bits() > 32;
     match &node.data {
-        InstData::Binary { op, .. } => match op {
+        InstData::Binary { opcode: op, .. } => match op {
             Add | Sub | And | Or | Xor | Shl | Lshr | Ashr => 1,
             Mul if !wide => 3,
             Mul => match ty.bits() {
@@ -136,12 +136,12 @@ pub(super) fn latency(f: &Function, inst: Inst, shapes: Option<&SecondaryMap<Val
             Udiv | Sdiv | Urem | Srem => 25,
             _ => 2,
         },
-        InstData::Ternary { op: TernaryOp::Fma | TernaryOp::FmulAdd, .. } => 4,
-        InstData::Ternary { op: TernaryOp::Scaled, .. } => 10,
+        InstData::Ternary { opcode: TernaryOp::Fma | TernaryOp::FmulAdd, .. } => 4,
+        InstData::Ternary { opcode: TernaryOp::Scaled, .. } => 10,
         InstData::Ternary { .. } => 1,
         InstData::Icmp { .. } => 1 + 2 * u64::from(wide),
         InstData::Fcmp { .. } => 3,
-        InstData::Unary { op, .. } => match op {
+        InstData::Unary { opcode: op, .. } => match op {
             UnaryOp::Sqrt if double => 24,
             UnaryOp::Sqrt => 16,
             UnaryOp::Rsqrt => 20,
@@ -162,10 +162,10 @@ pub(super) fn latency(f: &Function, inst: Inst, shapes: Option<&SecondaryMap<Val
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::cfg::cfg;
-    use crate::analysis::divergence::{Facts, divergence};
-    use crate::analysis::dominators::dominators;
-    use crate::analysis::loops::loops;
+    use crate::analysis::cfg::build_cfg;
+    use crate::analysis::divergence::{Facts, analyze_divergence};
+    use crate::analysis::dominators::compute_dominators;
+    use crate::analysis::loops::find_loops;
     use crate::ir::parse_module;
 
     /// The cycles of the loop in a kernel for a gang and for a work-item, and what lanes hold around it.
@@ -181,12 +181,16 @@ mod tests {
         let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let (kernel, facts) = (&module.kernels[0], Facts::new(&module, &module.kernels[0], 16));
         let f = kernel.regions.values().next().unwrap();
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
-        let shapes = divergence(f, &facts, &graph, &forest).shapes;
+        let graph = build_cfg(f);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
+        let shapes = analyze_divergence(f, &facts, &graph, &forest).shapes;
         let (l, _) = forest.iter().next().unwrap();
         assert!(is_innermost(&forest, l));
-        (cycles(f, &forest, l, Some(&shapes)), cycles(f, &forest, l, None), held(f, &forest, l, &shapes).len())
+        (
+            recurrence_cycles(f, &forest, l, Some(&shapes)),
+            recurrence_cycles(f, &forest, l, None),
+            types_held_in_loop(f, &forest, l, &shapes).len(),
+        )
     }
 
     #[test]

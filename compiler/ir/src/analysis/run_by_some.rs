@@ -15,8 +15,8 @@
 //! d: …                            mask v4, behind b: some lane
 //! ```
 
-use super::cfg::cfg;
-use super::dominators::dominators;
+use super::cfg::build_cfg;
+use super::dominators::compute_dominators;
 use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};
 
@@ -29,8 +29,8 @@ pub fn run_by_some(f: &Function) -> EntitySet<Block> {
     if f.layout.iter().all(|&block| f.masks[block].is_none()) {
         return found;
     }
-    let graph = cfg(f);
-    let tree = dominators(&graph);
+    let graph = build_cfg(f);
+    let tree = compute_dominators(&graph);
     let mut home: SecondaryMap<Inst, Option<Block>> = SecondaryMap::new();
     for &block in &f.layout {
         f.blocks[block].insts.iter().for_each(|&inst| home[inst] = Some(block));
@@ -38,20 +38,20 @@ pub fn run_by_some(f: &Function) -> EntitySet<Block> {
     // For each block the nearest one that dominates it, itself included, and of which a branch tells something.
     let mut told: SecondaryMap<Block, Option<(Block, Told)>> = SecondaryMap::new();
     let mut nearest: SecondaryMap<Block, Option<Block>> = SecondaryMap::new();
-    for &block in graph.rpo() {
-        told[block] = way_in(f, &home, graph.preds(block), block).map(|some| (block, some));
+    for &block in graph.reverse_post_order() {
+        told[block] = way_in(f, &home, graph.predecessors(block), block).map(|some| (block, some));
         nearest[block] = match told[block] {
             Some(_) => Some(block),
-            None => tree.idom(block).and_then(|before| nearest[before]),
+            None => tree.immediate_dominator(block).and_then(|before| nearest[before]),
         };
         let Some(mask) = f.masks[block].expand() else { continue };
         let mut next = nearest[block];
         while let Some((at, some)) = next.and_then(|at| told[at]) {
-            if says(f, some, mask) {
+            if implies_mask(f, some, mask) {
                 found.insert(block);
                 break;
             }
-            next = tree.idom(at).and_then(|before| nearest[before]);
+            next = tree.immediate_dominator(at).and_then(|before| nearest[before]);
         }
     }
     found
@@ -60,23 +60,23 @@ pub fn run_by_some(f: &Function) -> EntitySet<Block> {
 /// What the only way into a block says.
 fn way_in(f: &Function, home: &SecondaryMap<Inst, Option<Block>>, preds: &[Block], block: Block) -> Option<Told> {
     let &[from] = preds else { return None };
-    let Terminator::Branch { cond, then_to, else_to } = &f.blocks[from].term else { return None };
+    let Terminator::Branch { condition: cond, then_to, else_to } = &f.blocks[from].terminator else { return None };
     if then_to.block != block || else_to.block == block {
         return None;
     }
-    let ValueDef::Result(inst, _) = f.values[*cond].def else { return None };
-    let InstData::Any { cond } = f.insts[inst].data else { return None };
+    let ValueDef::Result(inst, _) = f.values[*cond].definition else { return None };
+    let InstData::Any { condition: cond } = f.insts[inst].data else { return None };
     Some((f.masks[home[inst]?].expand(), cond))
 }
 
 /// Whether a mask holds where this does.
-fn says(f: &Function, (of, cond): Told, mask: Value) -> bool {
+fn implies_mask(f: &Function, (of, cond): Told, mask: Value) -> bool {
     let always = |value: Value| f.const_bits(value) == Some(1);
     if mask == cond || Some(mask) == of || always(mask) {
         return true;
     }
-    let ValueDef::Result(inst, _) = f.values[mask].def else { return false };
-    let InstData::Binary { op: BinaryOp::And, args: [a, b], .. } = f.insts[inst].data else { return false };
+    let ValueDef::Result(inst, _) = f.values[mask].definition else { return false };
+    let InstData::Binary { opcode: BinaryOp::And, arguments: [a, b], .. } = f.insts[inst].data else { return false };
     let holds = |value: Value| value == cond || Some(value) == of || always(value);
     holds(a) && holds(b)
 }

@@ -19,7 +19,7 @@
 //! ```
 
 use super::cfg::Cfg;
-use super::dominators::dominators;
+use super::dominators::compute_dominators;
 use super::loops::Loops;
 use crate::ir::{Block, Function, InstData, IntCc, Terminator, UnaryOp, Value, ValueDef};
 use cranelift_entity::{EntitySet, SecondaryMap};
@@ -45,7 +45,7 @@ const MATCHES: u64 = 8;
 
 /// How long switches spread work-items; none: there are no long ones.
 pub fn find_shares(f: &Function, graph: &Cfg, loops: &Loops, divergent: &EntitySet<Block>) -> Option<Spread> {
-    let is_long = |&block: &Block| f.blocks[block].term.targets().len() >= MANY_TARGETS;
+    let is_long = |&block: &Block| f.blocks[block].terminator.targets().len() >= MANY_TARGETS;
     spread_work_items(f, graph, loops, select_branches(graph, divergent, is_long), split_evenly)
 }
 
@@ -77,7 +77,9 @@ pub fn probability_of_any(share: u64, work_items: u32) -> u64 {
 /// The divergent branches that are wanted, by their blocks.
 fn select_branches(graph: &Cfg, divergent: &EntitySet<Block>, is_wanted: impl Fn(&Block) -> bool) -> EntitySet<Block> {
     let mut branches = EntitySet::new();
-    for &block in graph.rpo().iter().filter(|&&block| divergent.contains(block)).filter(|block| is_wanted(block)) {
+    for &block in
+        graph.reverse_post_order().iter().filter(|&&block| divergent.contains(block)).filter(|block| is_wanted(block))
+    {
         branches.insert(block);
     }
     branches
@@ -85,7 +87,7 @@ fn select_branches(graph: &Cfg, divergent: &EntitySet<Block>, is_wanted: impl Fn
 
 /// Each target of a branch gets as much of a share as the others.
 fn split_evenly(f: &Function, block: Block, share: u64) -> Vec<u64> {
-    let targets = f.blocks[block].term.targets().len();
+    let targets = f.blocks[block].terminator.targets().len();
     vec![share.div_ceil(targets as u64); targets]
 }
 
@@ -101,18 +103,22 @@ fn split_by_match(f: &Function, block: Block, share: u64) -> Vec<u64> {
 /// How a branch compares an integer that was loaded with a value which is not a constant: for equality or inequality, if
 /// it does.
 fn find_match(f: &Function, block: Block) -> Option<IntCc> {
-    let Terminator::Branch { cond, .. } = f.blocks[block].term else { return None };
-    let ValueDef::Result(inst, _) = f.values[cond].def else { return None };
-    let InstData::Icmp { cc: cc @ (IntCc::Eq | IntCc::Ne), args } = f.insts[inst].data else { return None };
-    let is_constant = |&arg: &Value| matches!(f.values[arg].def, ValueDef::Const(_));
+    let Terminator::Branch { condition: cond, .. } = f.blocks[block].terminator else { return None };
+    let ValueDef::Result(inst, _) = f.values[cond].definition else { return None };
+    let InstData::Icmp { comparison: cc @ (IntCc::Eq | IntCc::Ne), arguments: args } = f.insts[inst].data else {
+        return None;
+    };
+    let is_constant = |&arg: &Value| matches!(f.values[arg].definition, ValueDef::Const(_));
     (args.iter().any(|&arg| is_loaded(f, arg)) && !args.iter().any(is_constant)).then_some(cc)
 }
 
 /// Whether a value is what was loaded, extended or not.
 fn is_loaded(f: &Function, mut value: Value) -> bool {
-    while let ValueDef::Result(inst, _) = f.values[value].def {
+    while let ValueDef::Result(inst, _) = f.values[value].definition {
         match f.insts[inst].data {
-            InstData::Unary { op: UnaryOp::Zext | UnaryOp::Sext | UnaryOp::Freeze, arg, .. } => value = arg,
+            InstData::Unary { opcode: UnaryOp::Zext | UnaryOp::Sext | UnaryOp::Freeze, argument: arg, .. } => {
+                value = arg
+            }
             InstData::Load { .. } => return true,
             _ => return false,
         }
@@ -131,38 +137,40 @@ fn spread_work_items(
     if branches.is_empty() {
         return None;
     }
-    let tree = dominators(graph);
+    let tree = compute_dominators(graph);
     let mut shares: SecondaryMap<Block, u64> = SecondaryMap::new();
-    for &block in graph.rpo() {
+    for &block in graph.reverse_post_order() {
         // Until here, what came along the edges.
-        let here = tree.idom(block).map_or(WHOLE, |above| shares[block].min(shares[above]));
+        let here = tree.immediate_dominator(block).map_or(WHOLE, |above| shares[block].min(shares[above]));
         shares[block] = here;
         if branches.contains(block) {
-            for (to, each) in f.blocks[block].term.targets().into_iter().zip(split(f, block, here)) {
-                shares[to.block] += leaving(loops, &shares, block, to.block).unwrap_or(each);
+            for (to, each) in f.blocks[block].terminator.targets().into_iter().zip(split(f, block, here)) {
+                shares[to.block] += share_leaving(loops, &shares, block, to.block).unwrap_or(each);
             }
             continue;
         }
-        for &to in
-            graph.succs(block).iter().filter(|&&to| loops.with_header(to).is_none_or(|l| !loops.contains(l, block)))
+        for &to in graph
+            .successors(block)
+            .iter()
+            .filter(|&&to| loops.with_header(to).is_none_or(|l| !loops.contains(l, block)))
         {
-            shares[to] += leaving(loops, &shares, block, to).unwrap_or(here);
+            shares[to] += share_leaving(loops, &shares, block, to).unwrap_or(here);
         }
     }
     Some(Spread { branches, shares })
 }
 
 /// The share of those that entered the outermost loop that an edge leaves, if it leaves one.
-fn leaving(loops: &Loops, shares: &SecondaryMap<Block, u64>, from: Block, to: Block) -> Option<u64> {
-    let left = loops.around(from).take_while(|&l| !loops.contains(l, to)).last()?;
+fn share_leaving(loops: &Loops, shares: &SecondaryMap<Block, u64>, from: Block, to: Block) -> Option<u64> {
+    let left = loops.loops_around(from).take_while(|&l| !loops.contains(l, to)).last()?;
     Some(shares[loops.get(left).header])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::cfg::cfg;
-    use crate::analysis::loops::loops;
+    use crate::analysis::cfg::build_cfg;
+    use crate::analysis::loops::find_loops;
     use crate::ir::parse_module;
 
     /// The shares of a switch over the id with so many cases in a loop, of which every `runs`-th ends with a break: of the
@@ -181,16 +189,16 @@ mod tests {
         text += " b2:\n v2: i32 = add v1, 1\n v3: i1 = icmp.slt v2, v0\n br v3, b1(v2), b3\n b3:\n return\n }\n}\n";
         let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let f = &module.kernels[0].regions[crate::ir::Region::from_u32(0)];
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
+        let graph = build_cfg(f);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
         let mut branches = EntitySet::new();
-        let switch = f.layout.iter().find(|&&block| matches!(f.blocks[block].term, Terminator::Switch { .. }));
+        let switch = f.layout.iter().find(|&&block| matches!(f.blocks[block].terminator, Terminator::Switch { .. }));
         if divergent {
             branches.insert(*switch.expect("the kernel has one"));
         }
         let Spread { shares, .. } = find_shares(f, &graph, &forest, &branches)?;
-        let Terminator::Switch { cases, .. } = &f.blocks[*switch?].term else { return None };
-        let last = f.layout.iter().find(|&&block| matches!(f.blocks[block].term, Terminator::Return));
+        let Terminator::Switch { cases, .. } = &f.blocks[*switch?].terminator else { return None };
+        let last = f.layout.iter().find(|&&block| matches!(f.blocks[block].terminator, Terminator::Return));
         Some((cases.iter().map(|(_, to)| shares[to.block]).collect(), shares[*last?]))
     }
 
@@ -226,12 +234,12 @@ mod tests {
         );
         let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let f = &module.kernels[0].regions[crate::ir::Region::from_u32(0)];
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
+        let graph = build_cfg(f);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
         let mut branches = EntitySet::new();
-        branches.insert(f.entry());
+        branches.insert(f.entry_block());
         let Spread { shares, .. } = find_shares_of_matches(f, &graph, &forest, &branches)?;
-        let targets = f.blocks[f.entry()].term.targets();
+        let targets = f.blocks[f.entry_block()].terminator.targets();
         Some([shares[targets[0].block], shares[targets[1].block]])
     }
 

@@ -10,34 +10,34 @@
 //! Phases: which blocks are in loops; all accesses, each with the input that its address is computed of.
 //! Source: none; `docs/experiments/memory-accesses.md` has what it gains.
 
-use crate::analysis::cfg::cfg;
-use crate::analysis::dominators::dominators;
-use crate::analysis::loops::loops;
+use crate::analysis::cfg::build_cfg;
+use crate::analysis::dominators::compute_dominators;
+use crate::analysis::loops::find_loops;
 use crate::ir::{Access, Block, Function, InstData, Kernel, UnaryOp, Value, ValueDef};
 use lockstep_protocol::outline::Streams;
 use lockstep_protocol::types::{Space, Type};
 
 /// What a kernel streams through; nothing where its work-items speak to each other, or where an address is computed of
 /// something else than one input.
-pub fn streams(kernel: &Kernel) -> Streams {
+pub fn find_streams(kernel: &Kernel) -> Streams {
     let mut bodies = kernel.regions.values();
     match (bodies.next(), bodies.next()) {
-        (Some(body), None) => of_body(body, super::arguments::pointers(kernel)).unwrap_or_default(),
+        (Some(body), None) => of_body(body, super::arguments::find_global_pointers(kernel)).unwrap_or_default(),
         _ => Streams::default(),
     }
 }
 
 fn of_body(body: &Function, pointers: u32) -> Option<Streams> {
-    let graph = cfg(body);
-    let forest = loops(&graph, &dominators(&graph));
+    let graph = build_cfg(body);
+    let forest = find_loops(&graph, &compute_dominators(&graph));
     let is_in_loop = |block: Block| forest.iter().any(|(_, data)| data.blocks.contains(&block));
     let (mut once, mut otherwise, mut bytes) = (0, 0, 0_u32);
-    for &block in graph.rpo() {
+    for &block in graph.reverse_post_order() {
         for &inst in &body.blocks[block].insts {
             let node = &body.insts[inst];
             let (ptr, access, elements, writes) = match &node.data {
-                InstData::Load { ptr, access, .. } => (*ptr, *access, &node.results, false),
-                InstData::Store { ptr, access, args, .. } => (*ptr, *access, args, true),
+                InstData::Load { pointer: ptr, access, .. } => (*ptr, *access, &node.results, false),
+                InstData::Store { pointer: ptr, access, arguments: args, .. } => (*ptr, *access, args, true),
                 InstData::MemCopy { .. }
                 | InstData::MemSet { .. }
                 | InstData::AtomicRmw { .. }
@@ -55,7 +55,7 @@ fn of_body(body: &Function, pointers: u32) -> Option<Streams> {
                 continue;
             }
             let Access { atomic: None, volatile: false, .. } = access else { return None };
-            let input = 1_u32.checked_shl(input(body, ptr)?)?;
+            let input = 1_u32.checked_shl(input_of_address(body, ptr)?)?;
             let touched = elements.iter().map(|&element| body.ty(element).bytes()).sum();
             bytes = bytes.saturating_add(touched);
             let known = if writes && !is_in_loop(block) { &mut once } else { &mut otherwise };
@@ -66,13 +66,13 @@ fn of_body(body: &Function, pointers: u32) -> Option<Streams> {
 }
 
 /// The number of the input that an address is computed of.
-fn input(body: &Function, mut ptr: Value) -> Option<u32> {
+fn input_of_address(body: &Function, mut ptr: Value) -> Option<u32> {
     loop {
-        match body.values[ptr].def {
-            ValueDef::Param(block, number) if block == body.entry() => return Some(number),
+        match body.values[ptr].definition {
+            ValueDef::Param(block, number) if block == body.entry_block() => return Some(number),
             ValueDef::Result(inst, _) => match body.insts[inst].data {
                 InstData::PtrAdd { base, .. } => ptr = base,
-                InstData::Unary { op: UnaryOp::SpaceCast | UnaryOp::Freeze, arg, .. } => ptr = arg,
+                InstData::Unary { opcode: UnaryOp::SpaceCast | UnaryOp::Freeze, argument: arg, .. } => ptr = arg,
                 _ => return None,
             },
             _ => return None,

@@ -8,11 +8,11 @@
 //! either dimension; one look at every access.
 //! Source: DESIGN decision 8.
 
-use super::cfg::cfg;
-use super::divergence::{Divergence, Facts, divergence};
-use super::dominators::dominators;
-use super::lines::{Line, lines};
-use super::loops::loops;
+use super::cfg::build_cfg;
+use super::divergence::{Divergence, Facts, analyze_divergence};
+use super::dominators::compute_dominators;
+use super::lines::{NoWrapStride, find_no_wrap_strides};
+use super::loops::find_loops;
 use crate::ir::{Function, InstData, Kernel, Module, Query, Value};
 use crate::plan::access_lowering::is_plain;
 use cranelift_entity::SecondaryMap;
@@ -35,7 +35,7 @@ pub fn find_order(module: &Module, kernel: &Kernel) -> TraversalOrder {
     if body.insts.len() > MOST_INSTS_BY_COLUMNS {
         return TraversalOrder::Rows;
     }
-    match Orders::of(module, kernel) {
+    match Orders::of_kernel(module, kernel) {
         Some(Orders { rows: true, columns: true }) if body.layout.len() == 1 && body.insts.len() <= MOST_INSTS => {
             TraversalOrder::Both
         }
@@ -54,26 +54,30 @@ struct Orders {
 
 impl Orders {
     /// None of kernels with several regions, and of those that do not ask for both places.
-    fn of(module: &Module, kernel: &Kernel) -> Option<Orders> {
+    fn of_kernel(module: &Module, kernel: &Kernel) -> Option<Orders> {
         let mut regions = kernel.regions.values();
         let (Some(body), None) = (regions.next(), regions.next()) else { return None };
         let asks = |dim: u8| {
             let mut data = body.insts.values().map(|node| &node.data);
-            data.any(|data| matches!(data, InstData::Query { query: Query::GlobalId, dim: of } if *of == dim))
+            data.any(|data| matches!(data, InstData::Query { query: Query::GlobalId, dimension: of } if *of == dim))
         };
         if !asks(0) || !asks(1) {
             return None;
         }
-        let [rows, columns] = [Layout::X, Layout::Y].map(|layout| Along::of(module, kernel, body, layout));
+        let [rows, columns] = [Layout::X, Layout::Y].map(|layout| Along::of_region(module, kernel, body, layout));
         let accesses = || {
             body.insts.values().filter_map(|node| match &node.data {
-                InstData::Load { ptr, .. } => Some((*ptr, body.ty(*node.results.first()?), node.results.len())),
-                InstData::Store { ptr, args, .. } => Some((*ptr, body.ty(*args.first()?), args.len())),
+                InstData::Load { pointer: ptr, .. } => {
+                    Some((*ptr, body.ty(*node.results.first()?), node.results.len()))
+                }
+                InstData::Store { pointer: ptr, arguments: args, .. } => {
+                    Some((*ptr, body.ty(*args.first()?), args.len()))
+                }
                 _ => None,
             })
         };
         let only = |one: &Along, other: &Along| {
-            accesses().any(|(ptr, ty, count)| one.is_plain(ptr, ty, count) && other.stride(ptr).is_none())
+            accesses().any(|(ptr, ty, count)| one.is_plain(ptr, ty, count) && other.stride_of(ptr).is_none())
         };
         Some(Orders { rows: only(&rows, &columns), columns: only(&columns, &rows) })
     }
@@ -82,24 +86,24 @@ impl Orders {
 /// How addresses differ between lanes along a dimension.
 struct Along {
     found: Divergence,
-    lines: SecondaryMap<Value, Option<Line>>,
+    lines: SecondaryMap<Value, Option<NoWrapStride>>,
 }
 
 impl Along {
-    fn of(module: &Module, kernel: &Kernel, body: &Function, layout: Layout) -> Along {
+    fn of_region(module: &Module, kernel: &Kernel, body: &Function, layout: Layout) -> Along {
         let facts = Facts::new(module, kernel, LANES).laid_out(layout).of_kernel(kernel);
-        let graph = cfg(body);
-        let found = divergence(body, &facts, &graph, &loops(&graph, &dominators(&graph)));
-        let lines = lines(body, graph.rpo(), &found.shapes, LANES);
+        let graph = build_cfg(body);
+        let found = analyze_divergence(body, &facts, &graph, &find_loops(&graph, &compute_dominators(&graph)));
+        let lines = find_no_wrap_strides(body, graph.reverse_post_order(), &found.shapes, LANES);
         Along { found, lines }
     }
 
-    fn stride(&self, ptr: Value) -> Option<i64> {
+    fn stride_of(&self, ptr: Value) -> Option<i64> {
         self.found.shape(ptr).stride().or(self.lines[ptr].as_ref().map(|line| line.stride))
     }
 
     fn is_plain(&self, ptr: Value, ty: Type, count: usize) -> bool {
-        self.stride(ptr).is_some_and(|stride| is_plain(stride, ty, count))
+        self.stride_of(ptr).is_some_and(|stride| is_plain(stride, ty, count))
     }
 }
 

@@ -16,9 +16,9 @@
 //!     br v2, b1, b2
 //! ```
 
-use super::cfg::{Cfg, cfg};
-use super::dominators::{Dominators, dominators};
-use super::loops::{Loop, LoopData, Loops, loops};
+use super::cfg::{Cfg, build_cfg};
+use super::dominators::{Dominators, compute_dominators};
+use super::loops::{Loop, LoopData, Loops, find_loops};
 use crate::ir::*;
 use cranelift_entity::EntitySet;
 use lockstep_protocol::types::{Space, Type};
@@ -30,13 +30,13 @@ pub fn waiting_loops(f: &Function) -> Vec<Block> {
     if !f.insts.values().any(|node| is_way_to_wait(&node.data)) {
         return Vec::new();
     }
-    let graph = cfg(f);
-    let tree = dominators(&graph);
-    let forest = loops(&graph, &tree);
+    let graph = build_cfg(f);
+    let tree = compute_dominators(&graph);
+    let forest = find_loops(&graph, &tree);
     let mut found: Vec<Block> = Vec::new();
     for (l, data) in forest.iter().rev() {
         // What an inner loop waits for it waits for there.
-        let inner = |block: Block| forest.around(block).any(|m| found.contains(&forest.get(m).header));
+        let inner = |block: Block| forest.loops_around(block).any(|m| found.contains(&forest.get(m).header));
         let own: Vec<Block> = data.blocks.iter().copied().filter(|&block| !inner(block)).collect();
         let mut inside = EntitySet::new();
         data.blocks.iter().flat_map(|&block| &f.blocks[block].insts).for_each(|&inst| {
@@ -44,7 +44,18 @@ pub fn waiting_loops(f: &Function) -> Vec<Block> {
         });
         let (graph, tree, forest) = (&graph, &tree, &forest);
         let [known, moving] = [EntitySet::new(), EntitySet::new()];
-        let waiting = Waiting { f, graph, tree, forest, l, data, inside, moving, known, learnt: false };
+        let waiting = Waiting {
+            function: f,
+            graph,
+            dominators: tree,
+            forest,
+            loop_id: l,
+            data,
+            inside,
+            moving,
+            known,
+            learnt: false,
+        };
         if waiting.leaves_by(&own) {
             found.push(data.header);
         }
@@ -54,11 +65,11 @@ pub fn waiting_loops(f: &Function) -> Vec<Block> {
 
 /// Whether a work-item may wait for others outside barriers, in a kernel whose loops of this kind are marked.
 pub fn may_wait(kernel: &Kernel) -> bool {
-    kernel.regions.values().any(waits)
+    kernel.regions.values().any(region_may_wait)
 }
 
 /// The same of a region.
-pub fn waits(body: &Function) -> bool {
+pub fn region_may_wait(body: &Function) -> bool {
     let mut insts = body.layout.iter().flat_map(|&block| &body.blocks[block].insts);
     insts.any(|&inst| body.insts[inst].data == InstData::Yield)
 }
@@ -78,11 +89,11 @@ fn is_said_to_change(access: Access) -> bool {
 
 /// What is found out about one loop.
 struct Waiting<'a> {
-    f: &'a Function,
+    function: &'a Function,
     graph: &'a Cfg,
-    tree: &'a Dominators,
+    dominators: &'a Dominators,
     forest: &'a Loops,
-    l: Loop,
+    loop_id: Loop,
     data: &'a LoopData,
     /// Which instructions are the loop's.
     inside: EntitySet<Inst>,
@@ -101,27 +112,28 @@ impl Waiting<'_> {
             return false;
         }
         self.find_moving();
-        let f = self.f;
+        let f = self.function;
         let insts = || own.iter().flat_map(|&block| &f.blocks[block].insts).map(|&inst| &f.insts[inst]);
         // Where fences order plain accesses, these are how one waits.
         let fenced = insts().any(|node| matches!(node.data, InstData::Fence { .. } | InstData::GangBarrier));
         for node in insts() {
-            if self.begins(&node.data, fenced) {
-                self.learn(&node.results);
+            if self.begins_dependence(&node.data, fenced) {
+                self.mark_dependent(&node.results);
             }
         }
         while std::mem::take(&mut self.learnt) {
-            self.spread();
+            self.spread_once();
         }
-        let decisive = |&block: &Block| self.decides(block) && self.leads_out_or_not(block);
+        let decisive = |&block: &Block| self.is_dependent_branch(block) && self.leads_out_or_not(block);
         self.data.blocks.iter().any(decisive)
     }
 
     /// Whether all work-items of the group come to one place in every round: nobody waits for others in between.
     fn meets_in_every_round(&self) -> bool {
-        let meets = |&inst: &Inst| matches!(self.f.insts[inst].data, InstData::Barrier | InstData::Collective { .. });
-        let always = |block: Block| self.data.latches.iter().all(|&latch| self.tree.dominates(block, latch));
-        self.data.blocks.iter().any(|&block| always(block) && self.f.blocks[block].insts.iter().any(meets))
+        let meets =
+            |&inst: &Inst| matches!(self.function.insts[inst].data, InstData::Barrier | InstData::Collective { .. });
+        let always = |block: Block| self.data.latches.iter().all(|&latch| self.dominators.dominates(block, latch));
+        self.data.blocks.iter().any(|&block| always(block) && self.function.blocks[block].insts.iter().any(meets))
     }
 
     /// Whether the next round begins only because an exchange failed that expected what had been read.
@@ -129,11 +141,11 @@ impl Waiting<'_> {
         let header = self.data.header;
         let (mut block, mut came) = (latch, header);
         loop {
-            let is_only_way = came == header || self.graph.preds(came).len() == 1;
+            let is_only_way = came == header || self.graph.predecessors(came).len() == 1;
             if is_only_way && self.fails_into(block, came) {
                 return true;
             }
-            match self.tree.idom(block) {
+            match self.dominators.immediate_dominator(block) {
                 Some(before) if block != header => (block, came) = (before, block),
                 _ => return false,
             }
@@ -142,19 +154,21 @@ impl Waiting<'_> {
 
     /// Whether a branch goes on in `to` if such an exchange failed, and elsewhere otherwise.
     fn fails_into(&self, block: Block, to: Block) -> bool {
-        let Terminator::Branch { cond, then_to, else_to } = &self.f.blocks[block].term else { return false };
-        self.failure(*cond).is_some_and(|failed| {
+        let Terminator::Branch { condition: cond, then_to, else_to } = &self.function.blocks[block].terminator else {
+            return false;
+        };
+        self.failure_value(*cond).is_some_and(|failed| {
             let (side, other) = if failed { (then_to, else_to) } else { (else_to, then_to) };
             side.block == to && other.block != to
         })
     }
 
     /// Which value of a condition says that such an exchange failed.
-    fn failure(&self, cond: Value) -> Option<bool> {
-        let ValueDef::Result(inst, result) = self.f.values[cond].def else { return None };
-        match &self.f.insts[inst].data {
+    fn failure_value(&self, cond: Value) -> Option<bool> {
+        let ValueDef::Result(inst, result) = self.function.values[cond].definition else { return None };
+        match &self.function.insts[inst].data {
             data @ InstData::AtomicCas { .. } if result == 1 && self.is_retry(data) => Some(false),
-            InstData::Icmp { cc: cc @ (IntCc::Eq | IntCc::Ne), args: [a, b] } => {
+            InstData::Icmp { comparison: cc @ (IntCc::Eq | IntCc::Ne), arguments: [a, b] } => {
                 let retry = self.is_tried_again(*a, *b) || self.is_tried_again(*b, *a);
                 retry.then_some(*cc == IntCc::Ne)
             }
@@ -168,44 +182,44 @@ impl Waiting<'_> {
             let mut seen = EntitySet::new();
             let mut work = vec![first];
             while let Some(at) = work.pop() {
-                if !self.forest.contains(self.l, at) {
+                if !self.forest.contains(self.loop_id, at) {
                     return true;
                 }
                 if at != self.data.header && seen.insert(at) {
-                    work.extend_from_slice(self.graph.succs(at));
+                    work.extend_from_slice(self.graph.successors(at));
                 }
             }
             false
         };
-        let succs = self.graph.succs(block);
+        let succs = self.graph.successors(block);
         let out = succs.iter().filter(|&&succ| leads_out(succ)).count();
-        succs.iter().any(|&succ| !self.forest.contains(self.l, succ)) || out > 0 && out < succs.len()
+        succs.iter().any(|&succ| !self.forest.contains(self.loop_id, succ)) || out > 0 && out < succs.len()
     }
 
     /// The loop's instructions.
-    fn all(&self) -> impl Iterator<Item = &InstData> {
-        let insts = self.data.blocks.iter().flat_map(|&block| &self.f.blocks[block].insts);
-        insts.map(|&inst| &self.f.insts[inst].data)
+    fn loop_instructions(&self) -> impl Iterator<Item = &InstData> {
+        let insts = self.data.blocks.iter().flat_map(|&block| &self.function.blocks[block].insts);
+        insts.map(|&inst| &self.function.insts[inst].data)
     }
 
-    fn learn(&mut self, values: &[Value]) {
+    fn mark_dependent(&mut self, values: &[Value]) {
         for &value in values {
             self.learnt |= self.known.insert(value);
         }
     }
 
     /// Whether a loop may wait for what this instruction reads.
-    fn begins(&self, data: &InstData, fenced: bool) -> bool {
+    fn begins_dependence(&self, data: &InstData, fenced: bool) -> bool {
         match data {
-            InstData::Load { ptr, access, .. } => {
+            InstData::Load { pointer: ptr, access, .. } => {
                 self.is_shared(*ptr) && (fenced || is_said_to_change(*access)) && !self.moves_on(*ptr)
             }
             // Whoever adds something has changed it, unless that is undone.
-            InstData::AtomicRmw { op: AtomicOp::Add | AtomicOp::Sub, arg, ptr, .. } => {
-                self.f.const_bits(*arg) == Some(0) || self.counts_both_ways(*ptr)
+            InstData::AtomicRmw { opcode: AtomicOp::Add | AtomicOp::Sub, argument: arg, pointer: ptr, .. } => {
+                self.function.const_bits(*arg) == Some(0) || self.counts_both_ways(*ptr)
             }
-            InstData::AtomicRmw { ptr, .. } => !self.moves_on(*ptr),
-            InstData::AtomicCas { ptr, .. } => !self.is_retry(data) && !self.moves_on(*ptr),
+            InstData::AtomicRmw { pointer: ptr, .. } => !self.moves_on(*ptr),
+            InstData::AtomicCas { pointer: ptr, .. } => !self.is_retry(data) && !self.moves_on(*ptr),
             _ => false,
         }
     }
@@ -213,10 +227,10 @@ impl Waiting<'_> {
     /// Whether something is added at a place in two ways.
     fn counts_both_ways(&self, place: Value) -> bool {
         let counts = |data: &InstData| match data {
-            InstData::AtomicRmw { op: AtomicOp::Add | AtomicOp::Sub, ptr, .. } => *ptr == place,
+            InstData::AtomicRmw { opcode: AtomicOp::Add | AtomicOp::Sub, pointer: ptr, .. } => *ptr == place,
             _ => false,
         };
-        self.all().filter(|data| counts(data)).count() > 1
+        self.loop_instructions().filter(|data| counts(data)).count() > 1
     }
 
     /// Whether an address is another one in every round, as far as that shows: that of this round or of the next.
@@ -230,10 +244,10 @@ impl Waiting<'_> {
             if self.moving.contains(value) {
                 return true;
             }
-            if let ValueDef::Result(inst, _) = self.f.values[value].def
+            if let ValueDef::Result(inst, _) = self.function.values[value].definition
                 && self.inside.contains(inst)
             {
-                match &self.f.insts[inst].data {
+                match &self.function.insts[inst].data {
                     InstData::Load { .. } | InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => {}
                     data => data.for_each_arg(|arg| work.push(arg)),
                 }
@@ -245,8 +259,9 @@ impl Waiting<'_> {
     /// The parameters of the header to which each way back gives another value, and these values.
     fn find_moving(&mut self) {
         let header = self.data.header;
-        for (place, &param) in (0..).zip(&self.f.blocks[header].params) {
-            let back = self.incoming(header, place).filter(|&(from, _)| self.forest.contains(self.l, from));
+        for (place, &param) in (0..).zip(&self.function.blocks[header].params) {
+            let back =
+                self.incoming_values(header, place).filter(|&(from, _)| self.forest.contains(self.loop_id, from));
             let back: Vec<Value> = back.map(|(_, arg)| arg).collect();
             if back.iter().all(|&arg| self.is_step(param, arg, &mut Vec::new())) {
                 self.moving.insert(param);
@@ -262,24 +277,28 @@ impl Waiting<'_> {
             return true;
         }
         seen.push(value);
-        let constant = |value: Value| self.f.const_bits(value);
-        match self.f.values[value].def {
-            ValueDef::Param(block, place) if block != self.data.header && self.forest.contains(self.l, block) => {
-                self.incoming(block, place).all(|(_, arg)| self.is_step(param, arg, seen))
+        let constant = |value: Value| self.function.const_bits(value);
+        match self.function.values[value].definition {
+            ValueDef::Param(block, place) if block != self.data.header && self.forest.contains(self.loop_id, block) => {
+                self.incoming_values(block, place).all(|(_, arg)| self.is_step(param, arg, seen))
             }
-            ValueDef::Result(inst, 0) => match &self.f.insts[inst].data {
-                InstData::Binary { op: Add, args: [a, b], .. } if self.is_found_and_done(*a, *b, param) => true,
-                InstData::Binary { op: Add | Sub, args: [a, b], .. } => {
+            ValueDef::Result(inst, 0) => match &self.function.insts[inst].data {
+                InstData::Binary { opcode: Add, arguments: [a, b], .. } if self.is_found_and_done(*a, *b, param) => {
+                    true
+                }
+                InstData::Binary { opcode: Add | Sub, arguments: [a, b], .. } => {
                     let is_param = |value: Value| value == param;
                     is_param(*a) && constant(*b).is_some_and(|by| by != 0)
                         || is_param(*b) && constant(*a).is_some_and(|by| by != 0)
                 }
                 InstData::PtrAdd { base, offset, .. } => *base == param && constant(*offset).is_some_and(|by| by != 0),
-                InstData::Binary { op: And | Urem, args: [a, _], .. } => self.is_step(param, *a, seen),
+                InstData::Binary { opcode: And | Urem, arguments: [a, _], .. } => self.is_step(param, *a, seen),
                 InstData::Unary {
-                    op: UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Sext | UnaryOp::Freeze, arg, ..
+                    opcode: UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Sext | UnaryOp::Freeze,
+                    argument: arg,
+                    ..
                 } => self.is_step(param, *arg, seen),
-                InstData::Ternary { op: TernaryOp::Select, args: [_, a, b], .. } => {
+                InstData::Ternary { opcode: TernaryOp::Select, arguments: [_, a, b], .. } => {
                     self.is_step(param, *a, seen) && self.is_step(param, *b, seen)
                 }
                 InstData::AtomicCas { expected, .. } => *expected == param,
@@ -291,18 +310,20 @@ impl Waiting<'_> {
 
     /// Whether two values are what an exchange found that expected `expected`, and 1 if it was done.
     fn is_found_and_done(&self, found: Value, done: Value, expected: Value) -> bool {
-        let ValueDef::Result(exchange, 0) = self.f.values[found].def else { return false };
-        let InstData::AtomicCas { expected: own, .. } = self.f.insts[exchange].data else { return false };
-        let ValueDef::Result(widened, 0) = self.f.values[done].def else { return false };
-        let InstData::Unary { op: UnaryOp::Zext, arg, .. } = self.f.insts[widened].data else { return false };
-        own == expected && self.f.values[arg].def == ValueDef::Result(exchange, 1)
+        let ValueDef::Result(exchange, 0) = self.function.values[found].definition else { return false };
+        let InstData::AtomicCas { expected: own, .. } = self.function.insts[exchange].data else { return false };
+        let ValueDef::Result(widened, 0) = self.function.values[done].definition else { return false };
+        let InstData::Unary { opcode: UnaryOp::Zext, argument: arg, .. } = self.function.insts[widened].data else {
+            return false;
+        };
+        own == expected && self.function.values[arg].definition == ValueDef::Result(exchange, 1)
     }
 
     /// What edges give a block's parameter, with the blocks that they come from.
-    fn incoming(&self, block: Block, place: u32) -> impl Iterator<Item = (Block, Value)> {
-        self.graph.preds(block).iter().flat_map(move |&pred| {
-            let targets = self.f.blocks[pred].term.targets();
-            let args = targets.iter().filter(|to| to.block == block).map(|to| to.args[place as usize]);
+    fn incoming_values(&self, block: Block, place: u32) -> impl Iterator<Item = (Block, Value)> {
+        self.graph.predecessors(block).iter().flat_map(move |&pred| {
+            let targets = self.function.blocks[pred].terminator.targets();
+            let args = targets.iter().filter(|to| to.block == block).map(|to| to.arguments[place as usize]);
             args.map(|arg| (pred, arg)).collect::<Vec<_>>()
         })
     }
@@ -310,7 +331,7 @@ impl Waiting<'_> {
     /// Whether a compare-and-exchange that fails shows that others got on: it expects what was read in the loop.
     fn is_retry(&self, data: &InstData) -> bool {
         let InstData::AtomicCas { expected, .. } = data else { return false };
-        self.changes(*expected) && self.is_as_read(*expected, *expected, &mut Vec::new())
+        self.is_computed_here(*expected) && self.is_as_read(*expected, *expected, &mut Vec::new())
     }
 
     /// Whether a value is what some access read, or one that this work-item has put there itself: `of` and more.
@@ -319,22 +340,28 @@ impl Waiting<'_> {
             return true;
         }
         seen.push(value);
-        match self.f.values[value].def {
+        match self.function.values[value].definition {
             ValueDef::Const(_) => false,
-            ValueDef::Param(block, place) => self.incoming(block, place).all(|(from, arg)| {
+            ValueDef::Param(block, place) => self.incoming_values(block, place).all(|(from, arg)| {
                 // What the first round expects is a guess.
-                block == self.data.header && !self.forest.contains(self.l, from) || self.is_as_read(of, arg, seen)
+                block == self.data.header && !self.forest.contains(self.loop_id, from) || self.is_as_read(of, arg, seen)
             }),
-            ValueDef::Result(inst, result) => match &self.f.insts[inst].data {
+            ValueDef::Result(inst, result) => match &self.function.insts[inst].data {
                 InstData::Load { .. } => true,
                 InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => result == 0,
-                InstData::Unary { op: UnaryOp::Bitcast | UnaryOp::Freeze, arg, .. } => self.is_as_read(of, *arg, seen),
-                InstData::Ternary { op: TernaryOp::Select, args: [_, a, b], .. } => {
+                InstData::Unary { opcode: UnaryOp::Bitcast | UnaryOp::Freeze, argument: arg, .. } => {
+                    self.is_as_read(of, *arg, seen)
+                }
+                InstData::Ternary { opcode: TernaryOp::Select, arguments: [_, a, b], .. } => {
                     self.is_as_read(of, *a, seen) && self.is_as_read(of, *b, seen)
                 }
-                InstData::Binary { op: BinaryOp::Add, args: [a, b], .. } if self.is_found_and_done(*a, *b, of) => true,
-                InstData::Binary { op: BinaryOp::Add, args: [a, b], .. } => {
-                    *a == of && self.f.const_bits(*b).is_some_and(|by| by != 0)
+                InstData::Binary { opcode: BinaryOp::Add, arguments: [a, b], .. }
+                    if self.is_found_and_done(*a, *b, of) =>
+                {
+                    true
+                }
+                InstData::Binary { opcode: BinaryOp::Add, arguments: [a, b], .. } => {
+                    *a == of && self.function.const_bits(*b).is_some_and(|by| by != 0)
                 }
                 _ => false,
             },
@@ -342,61 +369,63 @@ impl Waiting<'_> {
     }
 
     fn is_shared(&self, ptr: Value) -> bool {
-        !matches!(self.f.ty(ptr), Type::Ptr(Space::Private | Space::Constant))
+        !matches!(self.function.ty(ptr), Type::Ptr(Space::Private | Space::Constant))
     }
 
     /// Whether a value is computed in the loop.
-    fn changes(&self, value: Value) -> bool {
-        match self.f.values[value].def {
+    fn is_computed_here(&self, value: Value) -> bool {
+        match self.function.values[value].definition {
             ValueDef::Const(_) => false,
-            ValueDef::Param(block, _) => self.forest.contains(self.l, block),
+            ValueDef::Param(block, _) => self.forest.contains(self.loop_id, block),
             ValueDef::Result(inst, _) => self.inside.contains(inst),
         }
     }
 
     /// Whether a compare-and-exchange whose result this is was such a one.
     fn is_tried_again(&self, old: Value, with: Value) -> bool {
-        let ValueDef::Result(inst, 0) = self.f.values[old].def else { return false };
-        let data = &self.f.insts[inst].data;
+        let ValueDef::Result(inst, 0) = self.function.values[old].definition else { return false };
+        let data = &self.function.insts[inst].data;
         matches!(data, InstData::AtomicCas { expected, .. } if *expected == with) && self.is_retry(data)
     }
 
     /// Whether what is known to depend on others decides where a block goes on.
-    fn decides(&self, block: Block) -> bool {
-        self.f.blocks[block].term.selector().is_some_and(|selector| self.known.contains(selector))
+    fn is_dependent_branch(&self, block: Block) -> bool {
+        self.function.blocks[block].terminator.selector().is_some_and(|selector| self.known.contains(selector))
     }
 
     /// One walk over the loop.
-    fn spread(&mut self) {
-        let f = self.f;
+    fn spread_once(&mut self) {
+        let f = self.function;
         let in_private = self.keeps_known_in_private();
         for &block in &self.data.blocks {
             for node in f.blocks[block].insts.iter().map(|&inst| &f.insts[inst]) {
-                if self.depends(&node.data, in_private) {
-                    self.learn(&node.results);
+                if self.result_depends(&node.data, in_private) {
+                    self.mark_dependent(&node.results);
                 }
             }
-            for to in f.blocks[block].term.targets() {
-                for (&param, &arg) in f.blocks[to.block].params.iter().zip(&to.args) {
+            for to in f.blocks[block].terminator.targets() {
+                for (&param, &arg) in f.blocks[to.block].params.iter().zip(&to.arguments) {
                     if self.known.contains(arg) {
-                        self.learn(&[param]);
+                        self.mark_dependent(&[param]);
                     }
                 }
             }
-            if self.decides(block) {
+            if self.is_dependent_branch(block) {
                 self.meet_behind(block);
             }
         }
     }
 
     /// Whether a result depends on what is known to; `in_private`: what is read from private memory does.
-    fn depends(&self, data: &InstData, in_private: bool) -> bool {
+    fn result_depends(&self, data: &InstData, in_private: bool) -> bool {
         match data {
-            InstData::Icmp { args: [a, b], .. } if self.is_tried_again(*a, *b) || self.is_tried_again(*b, *a) => false,
+            InstData::Icmp { arguments: [a, b], .. } if self.is_tried_again(*a, *b) || self.is_tried_again(*b, *a) => {
+                false
+            }
             // Of an exchange that is tried again, only a new try depends on what was found before.
             InstData::AtomicCas { .. } if self.is_retry(data) => false,
             // What was put into private memory may be read again from there.
-            InstData::Load { ptr, .. } if !self.is_shared(*ptr) => in_private,
+            InstData::Load { pointer: ptr, .. } if !self.is_shared(*ptr) => in_private,
             data => {
                 let mut any = false;
                 data.for_each_arg(|arg| any |= self.known.contains(arg));
@@ -406,8 +435,8 @@ impl Waiting<'_> {
     }
 
     fn keeps_known_in_private(&self) -> bool {
-        self.all().any(|data| match data {
-            InstData::Store { ptr, args, .. } => {
+        self.loop_instructions().any(|data| match data {
+            InstData::Store { pointer: ptr, arguments: args, .. } => {
                 !self.is_shared(*ptr) && args.iter().any(|&arg| self.known.contains(arg))
             }
             _ => false,
@@ -419,20 +448,20 @@ impl Waiting<'_> {
         let mut seen = EntitySet::new();
         let mut work = vec![branch];
         while let Some(block) = work.pop() {
-            for &to in self.graph.succs(block) {
-                if to == self.data.header || !self.forest.contains(self.l, to) || !seen.insert(to) {
+            for &to in self.graph.successors(block) {
+                if to == self.data.header || !self.forest.contains(self.loop_id, to) || !seen.insert(to) {
                     continue;
                 }
                 work.push(to);
                 // What an inner loop counts changes from round to round all by itself.
-                if self.graph.preds(to).len() > 1 && self.forest.with_header(to).is_none() {
-                    self.learn(&self.f.blocks[to].params);
+                if self.graph.predecessors(to).len() > 1 && self.forest.with_header(to).is_none() {
+                    self.mark_dependent(&self.function.blocks[to].params);
                 }
             }
         }
         // Several ways back: that is where they meet.
         if self.data.latches.len() > 1 {
-            self.learn(&self.f.blocks[self.data.header].params);
+            self.mark_dependent(&self.function.blocks[self.data.header].params);
         }
     }
 }

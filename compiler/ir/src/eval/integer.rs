@@ -10,7 +10,7 @@ pub fn sign_extend(bits: u128, width: u32) -> i128 {
     ((bits << up) as i128) >> up
 }
 
-fn limits(width: u32) -> (i128, i128) {
+fn signed_limits(width: u32) -> (i128, i128) {
     let max = (u128::MAX >> (129 - width).min(127)) as i128;
     let max = if width == 1 { 0 } else { max };
     (-max - 1, max)
@@ -37,7 +37,7 @@ pub fn evaluate_compare(cc: IntCc, ty: Type, a: u128, b: u128) -> bool {
 pub fn evaluate_binary(op: BinaryOp, width: u32, a: u128, b: u128) -> Option<Result<u128, Undefined>> {
     let mask = u128::MAX >> (128 - width);
     let (sa, sb) = (sign_extend(a, width), sign_extend(b, width));
-    let (min, max) = limits(width);
+    let (min, max) = signed_limits(width);
     let clamp = |n: i128| n.clamp(min, max) as u128;
     // Counts not below the width give poison: some count is as good as another.
     let count = (b % u128::from(width)) as u32;
@@ -148,10 +148,10 @@ mod tests {
 
     #[test]
     fn limits_of_the_least_and_the_greatest_width() {
-        assert_eq!(limits(1), (-1, 0));
-        assert_eq!(limits(2), (-2, 1));
-        assert_eq!(limits(64), (i64::MIN.into(), i64::MAX.into()));
-        assert_eq!(limits(128), (i128::MIN, i128::MAX));
+        assert_eq!(signed_limits(1), (-1, 0));
+        assert_eq!(signed_limits(2), (-2, 1));
+        assert_eq!(signed_limits(64), (i64::MIN.into(), i64::MAX.into()));
+        assert_eq!(signed_limits(128), (i128::MIN, i128::MAX));
         assert_eq!(value(BinaryOp::SaddSat, 128, i128::MAX, 1), i128::MAX);
         assert_eq!(value(BinaryOp::Mul, 128, i128::MIN, -1), i128::MIN);
     }

@@ -33,12 +33,16 @@ pub fn evaluate_instruction(
     bits_of: impl Fn(Value) -> u128,
 ) -> Option<Result<u128, Undefined>> {
     Some(Ok(match *data {
-        InstData::Unary { op: UnaryOp::SpaceOf, .. } => return None,
-        InstData::Unary { op, arg, .. } => unary::evaluate_unary(op, type_of(arg), ty, bits_of(arg)),
-        InstData::Binary { op, args: [a, b], .. } => return Some(evaluate_binary(op, ty, bits_of(a), bits_of(b))),
-        InstData::Ternary { op, args, .. } => evaluate_ternary(op, ty, args.map(bits_of)),
-        InstData::Icmp { cc, args: [a, b] } => integer::evaluate_compare(cc, type_of(a), bits_of(a), bits_of(b)).into(),
-        InstData::Fcmp { cc, args: [a, b], .. } => {
+        InstData::Unary { opcode: UnaryOp::SpaceOf, .. } => return None,
+        InstData::Unary { opcode: op, argument: arg, .. } => unary::evaluate_unary(op, type_of(arg), ty, bits_of(arg)),
+        InstData::Binary { opcode: op, arguments: [a, b], .. } => {
+            return Some(evaluate_binary(op, ty, bits_of(a), bits_of(b)));
+        }
+        InstData::Ternary { opcode: op, arguments: args, .. } => evaluate_ternary(op, ty, args.map(bits_of)),
+        InstData::Icmp { comparison: cc, arguments: [a, b] } => {
+            integer::evaluate_compare(cc, type_of(a), bits_of(a), bits_of(b)).into()
+        }
+        InstData::Fcmp { comparison: cc, arguments: [a, b], .. } => {
             float::evaluate_compare(cc, type_of(a), bits_of(a), bits_of(b)).into()
         }
         InstData::PtrAdd { base, offset, .. } => {

@@ -1,6 +1,6 @@
 //! Operations of one operand, casts among them.
 
-use super::float::{self, narrow, widen};
+use super::float::{self, from_binary64, to_binary64};
 use super::integer::sign_extend;
 use crate::ir::UnaryOp;
 use lockstep_protocol::types::Type;
@@ -21,18 +21,18 @@ pub fn evaluate_unary(op: UnaryOp, from: Type, to: Type, a: u128) -> u128 {
         | UnaryOp::IntToPtr
         | UnaryOp::SpaceCast => a,
         UnaryOp::Sext => sign_extend(a, width) as u128,
-        UnaryOp::FpTrunc | UnaryOp::FpExt => narrow(to, widen(from, a)),
+        UnaryOp::FpTrunc | UnaryOp::FpExt => from_binary64(to, to_binary64(from, a)),
         UnaryOp::FpToSi | UnaryOp::FpToSiSat => {
             // Out of range is poison for the plain form: saturation will do for both.
-            let max = (to.mask() >> 1) as i128;
-            (widen(from, a) as i128).clamp(-max - 1, max) as u128
+            let max = (to.value_mask() >> 1) as i128;
+            (to_binary64(from, a) as i128).clamp(-max - 1, max) as u128
         }
-        UnaryOp::FpToUi | UnaryOp::FpToUiSat => (widen(from, a) as u128).min(to.mask()),
+        UnaryOp::FpToUi | UnaryOp::FpToUiSat => (to_binary64(from, a) as u128).min(to.value_mask()),
         UnaryOp::SiToFp => from_signed(to, sign_extend(a, width)),
         UnaryOp::UiToFp => match i128::try_from(a) {
             Ok(a) => from_signed(to, a),
             Err(_) if to == Type::F32 => (a as f32).to_bits().into(),
-            Err(_) => narrow(to, a as f64),
+            Err(_) => from_binary64(to, a as f64),
         },
         UnaryOp::Popcount => a.count_ones().into(),
         UnaryOp::Clz => (a.leading_zeros() - (128 - width)).into(),
@@ -57,7 +57,7 @@ pub fn evaluate_unary(op: UnaryOp, from: Type, to: Type, a: u128) -> u128 {
         | UnaryOp::Round
         | UnaryOp::Canonicalize => 0,
     };
-    result & to.mask()
+    result & to.value_mask()
 }
 
 /// An integer rounded once to a float type.
@@ -65,7 +65,7 @@ fn from_signed(to: Type, n: i128) -> u128 {
     match to {
         Type::F32 => (n as f32).to_bits().into(),
         // Integers that binary64 rounds are far beyond binary16's range.
-        _ => narrow(to, n as f64),
+        _ => from_binary64(to, n as f64),
     }
 }
 
@@ -113,14 +113,14 @@ mod tests {
     fn every_binary16_survives_binary32_and_fma_is_rounded_once() {
         for bits in 0..=u16::MAX {
             let wide = evaluate_unary(UnaryOp::FpExt, Type::F16, Type::F32, bits.into());
-            if !widen(Type::F32, wide).is_nan() {
+            if !to_binary64(Type::F32, wide).is_nan() {
                 assert_eq!(evaluate_unary(UnaryOp::FpTrunc, Type::F32, Type::F16, wide), bits.into());
             }
         }
         // 1 + 2^-10 squared is 1 + 2^-9 + 2^-20: its sticky bit decides a tie once -2^-11... are added.
         let one = 0x3c01;
         let tie = 0x1000; // 2^-11
-        let exact = widen(Type::F16, one) * widen(Type::F16, one) + widen(Type::F16, tie);
-        assert_eq!(float::evaluate_fma(Type::F16, one, one, tie), narrow(Type::F16, exact));
+        let exact = to_binary64(Type::F16, one) * to_binary64(Type::F16, one) + to_binary64(Type::F16, tie);
+        assert_eq!(float::evaluate_fma(Type::F16, one, one, tie), from_binary64(Type::F16, exact));
     }
 }

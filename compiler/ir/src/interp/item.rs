@@ -33,16 +33,16 @@ impl Group {
         }
         let mut block = args.to_vec();
         for &(param, size) in local_args {
-            let address = memory.add(Kind::LocalArgument(param as u32), poison(size), true)?;
+            let address = memory.add_object(Kind::LocalArgument(param as u32), poison(size), true)?;
             let offset = kernel.params[param].offset as usize;
             block[offset..][..8].copy_from_slice(&address.to_le_bytes());
         }
         let locals = kernel
             .locals
             .iter()
-            .map(|(local, data)| memory.add(Kind::Local(local.as_u32()), poison(data.size), true))
+            .map(|(local, data)| memory.add_object(Kind::Local(local.as_u32()), poison(data.size), true))
             .collect::<Result<_, _>>()?;
-        let arguments = memory.add(Kind::Arguments, block, false)?;
+        let arguments = memory.add_object(Kind::Arguments, block, false)?;
         Ok(Group { id, size, locals, arguments })
     }
 }
@@ -92,7 +92,7 @@ pub(super) struct Item {
 
 impl Item {
     /// What a live slot holds.
-    pub fn kept(&self, slot: LiveSlot) -> Option<u128> {
+    pub fn kept_value(&self, slot: LiveSlot) -> Option<u128> {
         self.live[slot.as_u32() as usize]
     }
 
@@ -114,16 +114,20 @@ impl Item {
             }
             let kind = Kind::Slot(slot.as_u32(), number);
             slots.push(match data.layout {
-                SlotLayout::Apart => memory.add(kind, vec![UNWRITTEN; data.size as usize], true)?,
+                SlotLayout::Apart => memory.add_object(kind, vec![UNWRITTEN; data.size as usize], true)?,
                 SlotLayout::Shared => match gang {
                     Some(first) => first.slots[slot.as_u32() as usize],
-                    None => memory.add(kind.of_gang(run.width.is_some()), vec![UNWRITTEN; data.size as usize], true)?,
+                    None => memory.add_object(
+                        kind.of_gang(run.width.is_some()),
+                        vec![UNWRITTEN; data.size as usize],
+                        true,
+                    )?,
                 },
                 SlotLayout::Interleaved { element, lanes } => {
                     let (element, lanes) = (u64::from(element.max(1)), u64::from(lanes.max(1)));
                     let place = match run.layout {
                         layout if layout.crosses_rows() => number.into(),
-                        layout => local_id[layout.dim()],
+                        layout => local_id[layout.lane_dimension()],
                     };
                     let own = Interleaved { element, lanes, lane: place % lanes };
                     memory.add_interleaved(kind, data.size, own, UNWRITTEN)?
@@ -139,20 +143,20 @@ impl Item {
             local_id,
             number,
             region: Region::from_u32(0),
-            block: kernel.body().entry(),
+            block: kernel.body().entry_block(),
             position: 0,
             values: Vec::new(),
             live: vec![None; kernel.live.len()],
             combined: 0,
             slots,
         };
-        let begun = item.enter(run, group, Region::from_u32(0), memory);
-        begun.map_err(|fault| item.error(run, fault))?;
+        let begun = item.enter_region(run, group, Region::from_u32(0), memory);
+        begun.map_err(|fault| item.error_at(run, fault))?;
         Ok(item)
     }
 
     /// A fault with this work-item's place.
-    pub fn error(&self, run: &Run<'_>, fault: Fault) -> InterpError {
+    pub fn error_at(&self, run: &Run<'_>, fault: Fault) -> InterpError {
         let f = &run.kernel.regions[self.region];
         let inst = f.blocks[self.block].insts.get(self.position);
         InterpError {
@@ -160,18 +164,18 @@ impl Item {
             global_id: Some(self.global_id),
             place: Some((self.region, self.block)),
             line: inst.map_or_else(|| term_text(f, self.block), |&inst| inst_text(f, inst)),
-            loc: inst.map(|&inst| f.insts[inst].loc).unwrap_or_default(),
+            location: inst.map(|&inst| f.insts[inst].location).unwrap_or_default(),
         }
     }
 
     /// Goes to a region's beginning.
-    pub fn enter(&mut self, run: &Run<'_>, group: &Group, region: Region, memory: &Memory) -> Result<(), Fault> {
+    pub fn enter_region(&mut self, run: &Run<'_>, group: &Group, region: Region, memory: &Memory) -> Result<(), Fault> {
         let f = &run.kernel.regions[region];
         self.region = region;
-        self.block = f.entry();
+        self.block = f.entry_block();
         self.position = 0;
         self.values.clear();
-        self.values.extend(f.values.values().map(|data| match data.def {
+        self.values.extend(f.values.values().map(|data| match data.definition {
             ValueDef::Const(bits) => bits,
             _ => 0,
         }));
@@ -179,7 +183,7 @@ impl Item {
             self.values[param.as_u32() as usize] = match input {
                 Input::Value { param, offset } => {
                     let offset = run.kernel.params[param as usize].offset + offset;
-                    self.read(memory, group.arguments + u64::from(offset), ty, 1)?
+                    self.read_value(memory, group.arguments + u64::from(offset), ty, 1)?
                 }
                 Input::Address { param } => {
                     let offset = run.kernel.params[param as usize].offset;
@@ -191,12 +195,17 @@ impl Item {
     }
 
     /// Runs until it arrives at a barrier or has finished.
-    pub fn run(&mut self, run: &mut Run<'_>, group: &Group, memory: &mut Memory) -> Result<Arrival, InterpError> {
-        let stopped = self.execute(run, group, memory);
-        stopped.map_err(|fault| self.error(run, fault))
+    pub fn run_until_barrier(
+        &mut self,
+        run: &mut Run<'_>,
+        group: &Group,
+        memory: &mut Memory,
+    ) -> Result<Arrival, InterpError> {
+        let stopped = self.execute_region(run, group, memory);
+        stopped.map_err(|fault| self.error_at(run, fault))
     }
 
-    fn execute(&mut self, run: &mut Run<'_>, group: &Group, memory: &mut Memory) -> Result<Arrival, Fault> {
+    fn execute_region(&mut self, run: &mut Run<'_>, group: &Group, memory: &mut Memory) -> Result<Arrival, Fault> {
         let kernel = run.kernel;
         loop {
             self.steps += 1;
@@ -209,11 +218,11 @@ impl Item {
                     self.position += 1;
                     return Ok(Arrival::Barrier(self.region, inst));
                 }
-                self.inst(run, group, memory, f, inst)?;
+                self.execute_inst(run, group, memory, f, inst)?;
                 self.position += 1;
                 continue;
             }
-            if let Some(arrival) = self.leave(run, group, memory)? {
+            if let Some(arrival) = self.leave_block(run, group, memory)? {
                 return Ok(arrival);
             }
         }
@@ -221,20 +230,20 @@ impl Item {
 
     /// Takes the way out of the block, all of whose instructions have run; the answer is where the work-item stops, if it
     /// does.
-    pub fn leave(&mut self, run: &mut Run<'_>, group: &Group, memory: &Memory) -> Result<Option<Arrival>, Fault> {
+    pub fn leave_block(&mut self, run: &mut Run<'_>, group: &Group, memory: &Memory) -> Result<Option<Arrival>, Fault> {
         let f = &run.kernel.regions[self.region];
         let block = &f.blocks[self.block];
         if let Some(observer) = &mut run.observer {
-            observer.block(group.id, self.local_id, self.region, self.block, &self.values);
+            observer.after_block(group.id, self.local_id, self.region, self.block, &self.values);
         }
-        let (index, to) = match &block.term {
+        let (index, to) = match &block.terminator {
             Terminator::Jump(to) => (0, to),
-            Terminator::Branch { cond, then_to, else_to } => match self.get(*cond) {
+            Terminator::Branch { condition: cond, then_to, else_to } => match self.value_bits(*cond) {
                 0 => (1, else_to),
                 _ => (0, then_to),
             },
             Terminator::Switch { value, cases, default } => {
-                let value = self.get(*value);
+                let value = self.value_bits(*value);
                 match cases.iter().position(|(key, _)| *key == value) {
                     Some(index) => (index, &cases[index].1),
                     None => (cases.len(), default),
@@ -242,7 +251,7 @@ impl Item {
             }
             Terminator::Return => return Ok(Some(Arrival::End)),
             Terminator::Exit(region) => {
-                self.enter(run, group, *region, memory)?;
+                self.enter_region(run, group, *region, memory)?;
                 return Ok(Some(Arrival::Region(*region)));
             }
             Terminator::Unreachable => {
@@ -250,7 +259,7 @@ impl Item {
             }
         };
         *run.report.branches.entry((self.region, self.block, index as u32)).or_default() += 1;
-        let args: Vec<u128> = to.args.iter().map(|&v| self.get(v)).collect();
+        let args: Vec<u128> = to.arguments.iter().map(|&v| self.value_bits(v)).collect();
         for (&param, bits) in f.blocks[to.block].params.iter().zip(args) {
             self.values[param.as_u32() as usize] = bits;
         }
@@ -259,30 +268,30 @@ impl Item {
         Ok(None)
     }
 
-    pub fn get(&self, value: Value) -> u128 {
+    pub fn value_bits(&self, value: Value) -> u128 {
         self.values[value.as_u32() as usize]
     }
 
-    fn address(&self, value: Value, offset: i64) -> u64 {
-        (self.get(value) as u64).wrapping_add_signed(offset)
+    fn address_of(&self, value: Value, offset: i64) -> u64 {
+        (self.value_bits(value) as u64).wrapping_add_signed(offset)
     }
 
-    fn read(&self, memory: &Memory, address: u64, ty: Type, align: u32) -> Result<u128, Fault> {
+    fn read_value(&self, memory: &Memory, address: u64, ty: Type, align: u32) -> Result<u128, Fault> {
         let len = ty.bits().div_ceil(8);
-        let place = memory.access(address, len.into(), align, false, self.number)?;
+        let place = memory.check_access(address, len.into(), align, false, self.number)?;
         let mut bytes = [0; 16];
-        bytes[..len as usize].copy_from_slice(memory.read(place, len as usize));
-        Ok(u128::from_le_bytes(bytes) & ty.mask())
+        bytes[..len as usize].copy_from_slice(memory.bytes_at(place, len as usize));
+        Ok(u128::from_le_bytes(bytes) & ty.value_mask())
     }
 
-    fn write(&self, memory: &mut Memory, address: u64, ty: Type, align: u32, bits: u128) -> Result<(), Fault> {
+    fn write_value(&self, memory: &mut Memory, address: u64, ty: Type, align: u32, bits: u128) -> Result<(), Fault> {
         let len = ty.bits().div_ceil(8);
-        let place = memory.access(address, len.into(), align, true, self.number)?;
-        memory.write(place, len as usize).copy_from_slice(&bits.to_le_bytes()[..len as usize]);
+        let place = memory.check_access(address, len.into(), align, true, self.number)?;
+        memory.bytes_at_mut(place, len as usize).copy_from_slice(&bits.to_le_bytes()[..len as usize]);
         Ok(())
     }
 
-    pub fn inst(
+    pub fn execute_inst(
         &mut self,
         run: &mut Run<'_>,
         group: &Group,
@@ -294,9 +303,9 @@ impl Item {
         // The first result's type; instructions without results do not ask.
         let ty = node.results.first().map_or(Type::BOOL, |&v| f.ty(v));
         let bits = match &node.data {
-            InstData::Unary { op: UnaryOp::SpaceOf, arg, .. } => {
-                let space = memory.space_of(self.address(*arg, 0));
-                u128::from(space.unwrap_or(Space::Global).number())
+            InstData::Unary { opcode: UnaryOp::SpaceOf, argument: arg, .. } => {
+                let space = memory.space_of(self.address_of(*arg, 0));
+                u128::from(space.unwrap_or(Space::Global).spir_number())
             }
             data @ (InstData::Unary { .. }
             | InstData::Binary { .. }
@@ -304,96 +313,96 @@ impl Item {
             | InstData::Icmp { .. }
             | InstData::Fcmp { .. }
             | InstData::PtrAdd { .. }) => {
-                let computed = evaluate_instruction(data, ty, |value| f.ty(value), |value| self.get(value));
+                let computed = evaluate_instruction(data, ty, |value| f.ty(value), |value| self.value_bits(value));
                 computed.unwrap_or(Ok(0))?
             }
-            InstData::Load { ptr, offset, access } => {
+            InstData::Load { pointer: ptr, offset, access } => {
                 let mut align = access.align;
-                let mut address = self.address(*ptr, *offset);
+                let mut address = self.address_of(*ptr, *offset);
                 for &result in &node.results {
-                    self.values[result.as_u32() as usize] = self.read(memory, address, ty, align)?;
+                    self.values[result.as_u32() as usize] = self.read_value(memory, address, ty, align)?;
                     address = address.wrapping_add(ty.bytes().into());
                     align = align.min(ty.bytes());
                 }
                 return Ok(());
             }
-            InstData::Store { ptr, offset, access, args } => {
+            InstData::Store { pointer: ptr, offset, access, arguments: args } => {
                 let ty = f.ty(args[0]);
                 let mut align = access.align;
-                let mut address = self.address(*ptr, *offset);
+                let mut address = self.address_of(*ptr, *offset);
                 for &arg in args {
-                    self.write(memory, address, ty, align, self.get(arg))?;
+                    self.write_value(memory, address, ty, align, self.value_bits(arg))?;
                     address = address.wrapping_add(ty.bytes().into());
                     align = align.min(ty.bytes());
                 }
                 return Ok(());
             }
-            InstData::MemCopy { dst, src, len, overlap, .. } => {
-                let len = self.get(*len) as u64;
-                let (dst, src) = (self.address(*dst, 0), self.address(*src, 0));
+            InstData::MemCopy { destination: dst, source: src, length: len, overlap, .. } => {
+                let len = self.value_bits(*len) as u64;
+                let (dst, src) = (self.address_of(*dst, 0), self.address_of(*src, 0));
                 if len != 0 {
                     if !overlap && dst != src && dst.abs_diff(src) < len {
                         return Err(Fault::Undefined("memcpy of overlapping ranges".to_string()));
                     }
-                    let from = memory.access(src, len, 1, false, self.number)?;
-                    let to = memory.access(dst, len, 1, true, self.number)?;
-                    let bytes = memory.read(from, len as usize).to_vec();
-                    memory.write(to, len as usize).copy_from_slice(&bytes);
+                    let from = memory.check_access(src, len, 1, false, self.number)?;
+                    let to = memory.check_access(dst, len, 1, true, self.number)?;
+                    let bytes = memory.bytes_at(from, len as usize).to_vec();
+                    memory.bytes_at_mut(to, len as usize).copy_from_slice(&bytes);
                 }
                 return Ok(());
             }
-            InstData::MemSet { dst, byte, len, .. } => {
-                let len = self.get(*len) as u64;
+            InstData::MemSet { destination: dst, byte, length: len, .. } => {
+                let len = self.value_bits(*len) as u64;
                 if len != 0 {
-                    let to = memory.access(self.address(*dst, 0), len, 1, true, self.number)?;
-                    memory.write(to, len as usize).fill(self.get(*byte) as u8);
+                    let to = memory.check_access(self.address_of(*dst, 0), len, 1, true, self.number)?;
+                    memory.bytes_at_mut(to, len as usize).fill(self.value_bits(*byte) as u8);
                 }
                 return Ok(());
             }
-            InstData::AtomicRmw { op, align, ptr, arg, .. } => {
-                let address = self.address(*ptr, 0);
-                let old = self.read(memory, address, ty, *align)?;
+            InstData::AtomicRmw { opcode: op, align, pointer: ptr, argument: arg, .. } => {
+                let address = self.address_of(*ptr, 0);
+                let old = self.read_value(memory, address, ty, *align)?;
                 let new = match op.binary() {
-                    Some(op) => evaluate_binary(op, ty, old, self.get(*arg))?,
-                    None => self.get(*arg),
+                    Some(op) => evaluate_binary(op, ty, old, self.value_bits(*arg))?,
+                    None => self.value_bits(*arg),
                 };
-                self.write(memory, address, ty, *align, new)?;
+                self.write_value(memory, address, ty, *align, new)?;
                 old
             }
-            InstData::AtomicCas { align, ptr, expected, new, .. } => {
-                let address = self.address(*ptr, 0);
-                let old = self.read(memory, address, ty, *align)?;
-                let equal = old == self.get(*expected);
-                let stored = if equal { self.get(*new) } else { old };
-                self.write(memory, address, ty, *align, stored)?;
+            InstData::AtomicCas { align, pointer: ptr, expected, new, .. } => {
+                let address = self.address_of(*ptr, 0);
+                let old = self.read_value(memory, address, ty, *align)?;
+                let equal = old == self.value_bits(*expected);
+                let stored = if equal { self.value_bits(*new) } else { old };
+                self.write_value(memory, address, ty, *align, stored)?;
                 self.values[node.results[1].as_u32() as usize] = equal.into();
                 old
             }
-            InstData::Query { query, dim } => self.query(run.range, group, *query, *dim).into(),
+            InstData::Query { query, dimension: dim } => self.answer_query(run.range, group, *query, *dim).into(),
             InstData::SlotAddr { slot } => self.slots[slot.as_u32() as usize].into(),
             InstData::LocalAddr { local } => group.locals[local.as_u32() as usize].into(),
             InstData::GlobalAddr { global } => global_address(global.as_u32()).into(),
-            InstData::LiveLoad { live } => {
+            InstData::LiveLoad { live_slot: live } => {
                 let kept = self.live[live.as_u32() as usize];
                 kept.ok_or_else(|| Fault::Undefined(format!("{live} was never stored")))?
             }
-            InstData::LiveStore { live, arg } => {
-                self.live[live.as_u32() as usize] = Some(self.get(*arg));
+            InstData::LiveStore { live_slot: live, argument: arg } => {
+                self.live[live.as_u32() as usize] = Some(self.value_bits(*arg));
                 return Ok(());
             }
-            InstData::CallHost { name, args } => {
-                let args: Vec<(Type, u128)> = args.iter().map(|&v| (f.ty(v), self.get(v))).collect();
-                host::call(name, ty, &args).ok_or_else(|| Fault::UnknownHostFunction(name.to_string()))?
+            InstData::CallHost { name, arguments: args } => {
+                let args: Vec<(Type, u128)> = args.iter().map(|&v| (f.ty(v), self.value_bits(v))).collect();
+                host::call_host_function(name, ty, &args).ok_or_else(|| Fault::UnknownHostFunction(name.to_string()))?
             }
-            InstData::Printf { format, args } => {
-                let args = args.iter().map(|&v| self.get(v)).collect();
+            InstData::Printf { format, arguments: args } => {
+                let args = args.iter().map(|&v| self.value_bits(v)).collect();
                 run.report.printf.push(PrintfEvent { format: *format, args, global_id: self.global_id });
                 0
             }
-            InstData::Clock => run.tick().into(),
+            InstData::Clock => run.read_clock().into(),
             // Alone, a work-item is the only lane.
-            InstData::Any { cond } | InstData::Ballot { cond } => self.get(*cond),
-            InstData::LaneOf { arg, .. } | InstData::Put { value: arg, .. } => self.get(*arg),
+            InstData::Any { condition: cond } | InstData::Ballot { condition: cond } => self.value_bits(*cond),
+            InstData::LaneOf { argument: arg, .. } | InstData::Put { value: arg, .. } => self.value_bits(*arg),
             // A gang gives their results.
             InstData::Across { .. } | InstData::Shuffle { .. } => return Ok(()),
             InstData::Combined => self.combined,
@@ -407,7 +416,7 @@ impl Item {
         Ok(())
     }
 
-    fn query(&self, range: &super::NdRange, group: &Group, query: Query, dim: u8) -> u64 {
+    fn answer_query(&self, range: &super::NdRange, group: &Group, query: Query, dim: u8) -> u64 {
         let d = usize::from(dim);
         match query {
             Query::GlobalId => self.global_id[d],

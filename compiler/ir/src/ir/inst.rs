@@ -31,15 +31,15 @@ impl Access {
 #[expect(missing_docs, reason = "each variant's text explains its fields")]
 pub enum InstData {
     /// One operand, one result.
-    Unary { op: UnaryOp, fmf: FastMath, arg: Value },
+    Unary { opcode: UnaryOp, fast_math: FastMath, argument: Value },
     /// Two operands and a result of one type.
-    Binary { op: BinaryOp, flags: IntFlags, fmf: FastMath, args: [Value; 2] },
+    Binary { opcode: BinaryOp, flags: IntFlags, fast_math: FastMath, arguments: [Value; 2] },
     /// Three operands, one result.
-    Ternary { op: TernaryOp, fmf: FastMath, args: [Value; 3] },
+    Ternary { opcode: TernaryOp, fast_math: FastMath, arguments: [Value; 3] },
     /// Integer or pointer comparison; the result is `i1`.
-    Icmp { cc: IntCc, args: [Value; 2] },
+    Icmp { comparison: IntCc, arguments: [Value; 2] },
     /// Float comparison; the result is `i1`.
-    Fcmp { cc: FloatCc, fmf: FastMath, args: [Value; 2] },
+    Fcmp { comparison: FloatCc, fast_math: FastMath, arguments: [Value; 2] },
     /// Address plus a byte offset (`i64`, signed); the result has the base's type.
     PtrAdd {
         base: Value,
@@ -49,21 +49,21 @@ pub enum InstData {
     },
     /// Reads as many consecutive elements as there are results, all of one type, from `ptr + offset` bytes.
     /// Elements lie `Type::bytes` apart. An OpenCL vector load is one such instruction.
-    Load { ptr: Value, offset: i64, access: Access },
+    Load { pointer: Value, offset: i64, access: Access },
     /// Writes consecutive elements, all of one type, to `ptr + offset` bytes.
-    Store { ptr: Value, offset: i64, access: Access, args: Vec<Value> },
+    Store { pointer: Value, offset: i64, access: Access, arguments: Vec<Value> },
     /// Copies `len` (`i64`) bytes; the ranges may overlap if `overlap`.
-    MemCopy { dst: Value, src: Value, len: Value, overlap: bool, volatile: bool },
+    MemCopy { destination: Value, source: Value, length: Value, overlap: bool, volatile: bool },
     /// Sets `len` (`i64`) bytes to `byte` (`i8`).
-    MemSet { dst: Value, byte: Value, len: Value, volatile: bool },
+    MemSet { destination: Value, byte: Value, length: Value, volatile: bool },
     /// Atomic read-modify-write; the result is the old value.
-    AtomicRmw { op: AtomicOp, order: Ordering, align: u32, ptr: Value, arg: Value },
+    AtomicRmw { opcode: AtomicOp, order: Ordering, align: u32, pointer: Value, argument: Value },
     /// Atomic compare and exchange; the results are the old value and (`i1`) whether it was stored.
-    AtomicCas { success: Ordering, failure: Ordering, align: u32, ptr: Value, expected: Value, new: Value },
+    AtomicCas { success: Ordering, failure: Ordering, align: u32, pointer: Value, expected: Value, new: Value },
     /// A fence for memory, of a memory order.
     Fence { order: Ordering },
     /// A work-item's place in the NDRange.
-    Query { query: Query, dim: u8 },
+    Query { query: Query, dimension: u8 },
     /// Address of a private slot of the executing work-item (`ptr.private`).
     SlotAddr { slot: Slot },
     /// Address of a `__local` variable of the executing work-group (`ptr.local`).
@@ -75,25 +75,25 @@ pub enum InstData {
     Barrier,
     /// What the operands of all work-items of the group are together, in the order of their numbers. Like a
     /// barrier, it waits until all of them arrive here, and orders memory. Gone after `barriers`.
-    Collective { how: Collect, op: BinaryOp, arg: Value },
+    Collective { collective: Collect, opcode: BinaryOp, argument: Value },
     /// What the region's [`super::Combine`] made of all values together. Only after `barriers`.
     Combined,
     /// Reads the value kept for this work-item. Only after `barriers`.
-    LiveLoad { live: LiveSlot },
+    LiveLoad { live_slot: LiveSlot },
     /// Keeps a value for this work-item's later regions. Only after `barriers`.
-    LiveStore { live: LiveSlot, arg: Value },
+    LiveStore { live_slot: LiveSlot, argument: Value },
     /// Calls a function of the host's C library by name: pure, scalar operands, one scalar result.
-    CallHost { name: Arc<str>, args: Vec<Value> },
+    CallHost { name: Arc<str>, arguments: Vec<Value> },
     /// Whether the condition holds in an active lane: one answer for all lanes, false where none is active.
     /// Only after `normalize`.
-    Any { cond: Value },
+    Any { condition: Value },
     /// The active lanes in which the condition holds, as the bits of an `i64`, lane 0 lowest: one answer for all lanes.
-    Ballot { cond: Value },
+    Ballot { condition: Value },
     /// What the operands of the active lanes are together, in the order of the lanes: of all, or (to a reduction) of as
     /// many neighbours as a cluster has. One answer for all lanes if it is a reduction and the cluster is the gang.
-    Across { how: Collect, op: BinaryOp, cluster: Cluster, arg: Value },
+    Across { collective: Collect, opcode: BinaryOp, cluster: Cluster, argument: Value },
     /// What the lane with this number (`i64`, modulo the gang's width) holds; some value if that lane is not active.
-    Shuffle { arg: Value, lane: Value },
+    Shuffle { argument: Value, lane: Value },
     /// Reads the machine's clock (`i64`, nanoseconds that never go back): one reading for the lanes that arrive together.
     /// Each time counts, and what touches memory stays on its side of it.
     Clock,
@@ -103,11 +103,11 @@ pub enum InstData {
     /// Orders memory between the lanes of a gang, which arrive together, and to others as a fence does.
     GangBarrier,
     /// What an active lane holds, for all lanes; `lane` is its number (`i64`). Only after `normalize`.
-    LaneOf { arg: Value, lane: Value },
+    LaneOf { argument: Value, lane: Value },
     /// `value` in the lane with this number (`i64`), `into` in the others. Only after `normalize`.
     Put { into: Value, lane: Value, value: Value },
     /// Formats and prints; the result is `i32`: 0, or -1 on failure.
-    Printf { format: Format, args: Vec<Value> },
+    Printf { format: Format, arguments: Vec<Value> },
 }
 
 /// A jump target with the values for its block parameters.
@@ -116,7 +116,7 @@ pub struct BlockCall {
     /// The block jumped to.
     pub block: Block,
     /// One value per block parameter.
-    pub args: Vec<Value>,
+    pub arguments: Vec<Value>,
 }
 
 /// How a block ends.
@@ -127,7 +127,7 @@ pub enum Terminator {
     /// By an `i1`.
     Branch {
         /// The condition that decides.
-        cond: Value,
+        condition: Value,
         /// Taken when true.
         then_to: BlockCall,
         /// Taken when false.
@@ -155,26 +155,28 @@ impl InstData {
     pub fn for_each_arg(&self, f: impl FnMut(Value)) {
         let one = std::slice::from_ref;
         let args: [&[Value]; 3] = match self {
-            InstData::Unary { arg, .. }
-            | InstData::LiveStore { arg, .. }
-            | InstData::Collective { arg, .. }
-            | InstData::Across { arg, .. }
-            | InstData::Any { cond: arg }
-            | InstData::Ballot { cond: arg } => [one(arg), &[], &[]],
-            InstData::LaneOf { arg, lane } | InstData::Shuffle { arg, lane } => [one(arg), one(lane), &[]],
-            InstData::Put { into, lane, value } => [one(into), one(lane), one(value)],
-            InstData::Binary { args, .. } | InstData::Icmp { args, .. } | InstData::Fcmp { args, .. } => {
-                [args, &[], &[]]
+            InstData::Unary { argument: arg, .. }
+            | InstData::LiveStore { argument: arg, .. }
+            | InstData::Collective { argument: arg, .. }
+            | InstData::Across { argument: arg, .. }
+            | InstData::Any { condition: arg }
+            | InstData::Ballot { condition: arg } => [one(arg), &[], &[]],
+            InstData::LaneOf { argument: arg, lane } | InstData::Shuffle { argument: arg, lane } => {
+                [one(arg), one(lane), &[]]
             }
-            InstData::Ternary { args, .. } => [args, &[], &[]],
+            InstData::Put { into, lane, value } => [one(into), one(lane), one(value)],
+            InstData::Binary { arguments: args, .. }
+            | InstData::Icmp { arguments: args, .. }
+            | InstData::Fcmp { arguments: args, .. } => [args, &[], &[]],
+            InstData::Ternary { arguments: args, .. } => [args, &[], &[]],
             InstData::PtrAdd { base, offset, .. } => [one(base), one(offset), &[]],
-            InstData::Load { ptr, .. } => [one(ptr), &[], &[]],
-            InstData::Store { ptr, args, .. } => [one(ptr), args, &[]],
-            InstData::MemCopy { dst, src, len, .. } => [one(dst), one(src), one(len)],
-            InstData::MemSet { dst, byte, len, .. } => [one(dst), one(byte), one(len)],
-            InstData::AtomicRmw { ptr, arg, .. } => [one(ptr), one(arg), &[]],
-            InstData::AtomicCas { ptr, expected, new, .. } => [one(ptr), one(expected), one(new)],
-            InstData::CallHost { args, .. } | InstData::Printf { args, .. } => [args, &[], &[]],
+            InstData::Load { pointer: ptr, .. } => [one(ptr), &[], &[]],
+            InstData::Store { pointer: ptr, arguments: args, .. } => [one(ptr), args, &[]],
+            InstData::MemCopy { destination: dst, source: src, length: len, .. } => [one(dst), one(src), one(len)],
+            InstData::MemSet { destination: dst, byte, length: len, .. } => [one(dst), one(byte), one(len)],
+            InstData::AtomicRmw { pointer: ptr, argument: arg, .. } => [one(ptr), one(arg), &[]],
+            InstData::AtomicCas { pointer: ptr, expected, new, .. } => [one(ptr), one(expected), one(new)],
+            InstData::CallHost { arguments: args, .. } | InstData::Printf { arguments: args, .. } => [args, &[], &[]],
             InstData::Fence { .. }
             | InstData::Query { .. }
             | InstData::SlotAddr { .. }
@@ -194,26 +196,30 @@ impl InstData {
     pub fn map_args(&mut self, mut f: impl FnMut(Value) -> Value) {
         let one = std::slice::from_mut;
         let args: [&mut [Value]; 3] = match self {
-            InstData::Unary { arg, .. }
-            | InstData::LiveStore { arg, .. }
-            | InstData::Collective { arg, .. }
-            | InstData::Across { arg, .. }
-            | InstData::Any { cond: arg }
-            | InstData::Ballot { cond: arg } => [one(arg), &mut [], &mut []],
-            InstData::LaneOf { arg, lane } | InstData::Shuffle { arg, lane } => [one(arg), one(lane), &mut []],
+            InstData::Unary { argument: arg, .. }
+            | InstData::LiveStore { argument: arg, .. }
+            | InstData::Collective { argument: arg, .. }
+            | InstData::Across { argument: arg, .. }
+            | InstData::Any { condition: arg }
+            | InstData::Ballot { condition: arg } => [one(arg), &mut [], &mut []],
+            InstData::LaneOf { argument: arg, lane } | InstData::Shuffle { argument: arg, lane } => {
+                [one(arg), one(lane), &mut []]
+            }
             InstData::Put { into, lane, value } => [one(into), one(lane), one(value)],
-            InstData::Binary { args, .. } | InstData::Icmp { args, .. } | InstData::Fcmp { args, .. } => {
+            InstData::Binary { arguments: args, .. }
+            | InstData::Icmp { arguments: args, .. }
+            | InstData::Fcmp { arguments: args, .. } => [args, &mut [], &mut []],
+            InstData::Ternary { arguments: args, .. } => [args, &mut [], &mut []],
+            InstData::PtrAdd { base, offset, .. } => [one(base), one(offset), &mut []],
+            InstData::Load { pointer: ptr, .. } => [one(ptr), &mut [], &mut []],
+            InstData::Store { pointer: ptr, arguments: args, .. } => [one(ptr), args, &mut []],
+            InstData::MemCopy { destination: dst, source: src, length: len, .. } => [one(dst), one(src), one(len)],
+            InstData::MemSet { destination: dst, byte, length: len, .. } => [one(dst), one(byte), one(len)],
+            InstData::AtomicRmw { pointer: ptr, argument: arg, .. } => [one(ptr), one(arg), &mut []],
+            InstData::AtomicCas { pointer: ptr, expected, new, .. } => [one(ptr), one(expected), one(new)],
+            InstData::CallHost { arguments: args, .. } | InstData::Printf { arguments: args, .. } => {
                 [args, &mut [], &mut []]
             }
-            InstData::Ternary { args, .. } => [args, &mut [], &mut []],
-            InstData::PtrAdd { base, offset, .. } => [one(base), one(offset), &mut []],
-            InstData::Load { ptr, .. } => [one(ptr), &mut [], &mut []],
-            InstData::Store { ptr, args, .. } => [one(ptr), args, &mut []],
-            InstData::MemCopy { dst, src, len, .. } => [one(dst), one(src), one(len)],
-            InstData::MemSet { dst, byte, len, .. } => [one(dst), one(byte), one(len)],
-            InstData::AtomicRmw { ptr, arg, .. } => [one(ptr), one(arg), &mut []],
-            InstData::AtomicCas { ptr, expected, new, .. } => [one(ptr), one(expected), one(new)],
-            InstData::CallHost { args, .. } | InstData::Printf { args, .. } => [args, &mut [], &mut []],
             InstData::Fence { .. }
             | InstData::Query { .. }
             | InstData::SlotAddr { .. }
@@ -233,7 +239,7 @@ impl InstData {
     pub fn asks_lanes(&self) -> bool {
         match self {
             InstData::Any { .. } | InstData::Ballot { .. } | InstData::LaneOf { .. } => true,
-            InstData::Across { how, cluster, .. } => *how == Collect::Reduce && cluster.is_gang(),
+            InstData::Across { collective: how, cluster, .. } => *how == Collect::Reduce && cluster.is_gang(),
             _ => false,
         }
     }
@@ -292,7 +298,7 @@ impl Terminator {
     /// The value that chooses the target, if there is a choice.
     pub fn selector(&self) -> Option<Value> {
         match self {
-            Terminator::Branch { cond, .. } => Some(*cond),
+            Terminator::Branch { condition: cond, .. } => Some(*cond),
             Terminator::Switch { value, .. } => Some(*value),
             _ => None,
         }
@@ -301,11 +307,11 @@ impl Terminator {
     /// Replaces every operand `v` (the selector and all block arguments) by `f(v)`.
     pub fn map_args(&mut self, mut f: impl FnMut(Value) -> Value) {
         match self {
-            Terminator::Branch { cond, .. } => *cond = f(*cond),
+            Terminator::Branch { condition: cond, .. } => *cond = f(*cond),
             Terminator::Switch { value, .. } => *value = f(*value),
             _ => {}
         }
-        let mut each = |to: &mut BlockCall| to.args.iter_mut().for_each(|v| *v = f(*v));
+        let mut each = |to: &mut BlockCall| to.arguments.iter_mut().for_each(|v| *v = f(*v));
         match self {
             Terminator::Jump(to) => each(to),
             Terminator::Branch { then_to, else_to, .. } => [then_to, else_to].into_iter().for_each(each),
@@ -321,7 +327,7 @@ impl Terminator {
     pub fn for_each_arg(&self, mut f: impl FnMut(Value)) {
         self.selector().into_iter().for_each(&mut f);
         for to in self.targets() {
-            to.args.iter().copied().for_each(&mut f);
+            to.arguments.iter().copied().for_each(&mut f);
         }
     }
 }

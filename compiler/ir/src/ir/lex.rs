@@ -22,7 +22,7 @@ pub(super) struct Pos {
 }
 
 impl Pos {
-    pub fn error<T>(self, message: impl Into<String>) -> Result<T, ParseError> {
+    pub fn error_at<T>(self, message: impl Into<String>) -> Result<T, ParseError> {
         Err(ParseError { line: self.line, column: self.column, message: message.into() })
     }
 }
@@ -77,7 +77,7 @@ pub(super) fn lex(text: &str) -> Result<Vec<(Token, Pos)>, ParseError> {
                 while !matches!(next(&mut pos).1, None | Some('\n')) {}
                 continue;
             }
-            '"' => Token::Str(string(start, || next(&mut pos).0)?),
+            '"' => Token::Str(lex_string(start, || next(&mut pos).0)?),
             '(' | ')' | '{' | '}' | '[' | ']' | ',' | ':' | '=' | '+' | '@' => {
                 next(&mut pos);
                 Token::Sign(c)
@@ -112,7 +112,7 @@ pub(super) fn lex(text: &str) -> Result<Vec<(Token, Pos)>, ParseError> {
                 }
                 Token::Word(word)
             }
-            c => return start.error(format!("unexpected character `{}`", c.escape_debug())),
+            c => return start.error_at(format!("unexpected character `{}`", c.escape_debug())),
         };
         tokens.push((token, start));
     }
@@ -126,12 +126,12 @@ fn continues_number(word: &str, c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '.' || (matches!(c, '+' | '-') && !hex && word.ends_with(['e', 'E']))
 }
 
-fn string(start: Pos, mut next: impl FnMut() -> Option<char>) -> Result<Vec<u8>, ParseError> {
+fn lex_string(start: Pos, mut next: impl FnMut() -> Option<char>) -> Result<Vec<u8>, ParseError> {
     let mut bytes = Vec::new();
     next();
     loop {
         match next() {
-            None => return start.error("this string has no end"),
+            None => return start.error_at("this string has no end"),
             Some('"') => return Ok(bytes),
             Some('\\') => match next() {
                 Some(c @ ('"' | '\\')) => bytes.push(c as u8),
@@ -140,10 +140,10 @@ fn string(start: Pos, mut next: impl FnMut() -> Option<char>) -> Result<Vec<u8>,
                     let mut digit = || next().and_then(|c| c.to_digit(16));
                     match (digit(), digit()) {
                         (Some(a), Some(b)) => bytes.push((a * 16 + b) as u8),
-                        _ => return start.error("`\\x` needs two hexadecimal digits"),
+                        _ => return start.error_at("`\\x` needs two hexadecimal digits"),
                     }
                 }
-                _ => return start.error("unknown escape in this string"),
+                _ => return start.error_at("unknown escape in this string"),
             },
             Some(c) => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
         }

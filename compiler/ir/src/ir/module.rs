@@ -46,7 +46,7 @@ pub struct Counters {
     /// The kernel's input that leads to the buffer.
     pub input: u32,
     /// What work-items do to each element, atomically and relaxed.
-    pub op: AtomicOp,
+    pub opcode: AtomicOp,
     /// The elements' type.
     pub ty: Type,
 }

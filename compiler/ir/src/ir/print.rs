@@ -41,7 +41,7 @@ use std::fmt::{self, Display, Formatter, Write};
 pub(super) fn operand_type(data: &InstData, results: &[Type], index: usize) -> Option<Type> {
     let result = results.first().copied();
     match data {
-        InstData::Unary { op, .. } => match op {
+        InstData::Unary { opcode: op, .. } => match op {
             UnaryOp::Trunc
             | UnaryOp::Zext
             | UnaryOp::Sext
@@ -66,7 +66,7 @@ pub(super) fn operand_type(data: &InstData, results: &[Type], index: usize) -> O
             1 => Some(Type::I64),
             _ => result,
         },
-        InstData::Ternary { op: TernaryOp::Select, .. } if index == 0 => Some(Type::BOOL),
+        InstData::Ternary { opcode: TernaryOp::Select, .. } if index == 0 => Some(Type::BOOL),
         InstData::Ternary { .. } => result,
         InstData::PtrAdd { .. } => [result, Some(Type::I64)][index.min(1)],
         InstData::MemCopy { .. } if index == 2 => Some(Type::I64),
@@ -78,7 +78,7 @@ pub(super) fn operand_type(data: &InstData, results: &[Type], index: usize) -> O
 }
 
 /// A literal of this type with these bits.
-pub(super) fn literal(ty: Type, bits: u128) -> String {
+pub(super) fn literal_text(ty: Type, bits: u128) -> String {
     match ty {
         Type::Int(1) => (if bits == 0 { "false" } else { "true" }).to_string(),
         Type::Int(w) => {
@@ -88,17 +88,19 @@ pub(super) fn literal(ty: Type, bits: u128) -> String {
         Type::Ptr(_) if bits == 0 => "null".to_string(),
         Type::Ptr(_) => format!("{bits:#x}"),
         Type::F16 => {
-            float(f64::from(f16::from_bits(bits as u16)), || format!("{:?}", f16::from_bits(bits as u16).to_f32()))
+            float_text(f64::from(f16::from_bits(bits as u16)), || format!("{:?}", f16::from_bits(bits as u16).to_f32()))
                 .unwrap_or_else(|| format!("{bits:#06x}"))
         }
-        Type::F32 => float(f64::from(f32::from_bits(bits as u32)), || format!("{:?}", f32::from_bits(bits as u32)))
-            .unwrap_or_else(|| format!("{bits:#010x}")),
-        Type::F64 => float(f64::from_bits(bits as u64), || format!("{:?}", f64::from_bits(bits as u64)))
+        Type::F32 => {
+            float_text(f64::from(f32::from_bits(bits as u32)), || format!("{:?}", f32::from_bits(bits as u32)))
+                .unwrap_or_else(|| format!("{bits:#010x}"))
+        }
+        Type::F64 => float_text(f64::from_bits(bits as u64), || format!("{:?}", f64::from_bits(bits as u64)))
             .unwrap_or_else(|| format!("{bits:#018x}")),
     }
 }
 
-fn float(value: f64, shortest: impl Fn() -> String) -> Option<String> {
+fn float_text(value: f64, shortest: impl Fn() -> String) -> Option<String> {
     if value.is_nan() { None } else { Some(shortest()) }
 }
 
@@ -120,7 +122,7 @@ fn quote_bytes(bytes: &[u8]) -> String {
     out
 }
 
-fn quote(text: &str) -> String {
+fn quote_text(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {
@@ -138,10 +140,10 @@ fn quote(text: &str) -> String {
 }
 
 /// A value as an operand whose type the context gives as `expected`.
-fn operand(f: &Function, value: Value, expected: Option<Type>) -> String {
+fn operand_text(f: &Function, value: Value, expected: Option<Type>) -> String {
     match f.values.get(value) {
-        Some(&ValueData { ty, def: ValueDef::Const(bits) }) => {
-            let text = literal(ty, bits);
+        Some(&ValueData { ty, definition: ValueDef::Const(bits) }) => {
+            let text = literal_text(ty, bits);
             if expected == Some(ty) { text } else { format!("{text}:{ty}") }
         }
         _ => value.to_string(),
@@ -149,31 +151,31 @@ fn operand(f: &Function, value: Value, expected: Option<Type>) -> String {
 }
 
 fn call_text(f: &Function, to: &BlockCall) -> String {
-    if to.args.is_empty() {
+    if to.arguments.is_empty() {
         return to.block.to_string();
     }
     let params: &[Value] = f.blocks.get(to.block).map_or(&[], |b| &b.params);
     let args: Vec<String> = to
-        .args
+        .arguments
         .iter()
         .enumerate()
         .map(|(i, &v)| {
             let expected = params.get(i).and_then(|&p| f.values.get(p)).map(|data| data.ty);
-            operand(f, v, expected)
+            operand_text(f, v, expected)
         })
         .collect();
     format!("{}({})", to.block, args.join(", "))
 }
 
 /// A value with its type, as in `v3: i32`.
-fn typed(f: &Function, value: Value) -> String {
+fn typed_value(f: &Function, value: Value) -> String {
     match f.values.get(value) {
         Some(data) => format!("{value}: {}", data.ty),
         None => format!("{value}: ?"),
     }
 }
 
-fn place(ptr: &str, offset: i64) -> String {
+fn place_text(ptr: &str, offset: i64) -> String {
     match offset {
         0 => ptr.to_string(),
         o if o < 0 => format!("{ptr} - {}", o.unsigned_abs()),
@@ -206,39 +208,39 @@ pub fn inst_text(f: &Function, inst: Inst) -> String {
     let node = &f.insts[inst];
     let mut out = String::new();
     if !node.results.is_empty() {
-        let results: Vec<String> = node.results.iter().map(|&v| typed(f, v)).collect();
+        let results: Vec<String> = node.results.iter().map(|&v| typed_value(f, v)).collect();
         out = format!("{} = ", results.join(", "));
     }
     let types: Vec<Type> = node.results.iter().filter_map(|&v| f.values.get(v).map(|d| d.ty)).collect();
     let mut args = Vec::new();
     node.data.for_each_arg(|v| {
         let expected = operand_type(&node.data, &types, args.len());
-        args.push(operand(f, v, expected));
+        args.push(operand_text(f, v, expected));
     });
     let list = args.join(", ");
     out += &match &node.data {
-        InstData::Unary { op, fmf, .. } => format!("{}{fmf} {list}", op.name()),
-        InstData::Binary { op, flags, fmf, .. } => format!(
+        InstData::Unary { opcode: op, fast_math: fmf, .. } => format!("{}{fmf} {list}", op.name()),
+        InstData::Binary { opcode: op, flags, fast_math: fmf, .. } => format!(
             "{}{}{}{fmf} {list}",
             op.name(),
             if flags.nsw { ".nsw" } else { "" },
             if flags.nuw { ".nuw" } else { "" }
         ),
-        InstData::Ternary { op, fmf, .. } => format!("{}{fmf} {list}", op.name()),
-        InstData::Icmp { cc, .. } => format!("icmp.{} {list}", cc.name()),
-        InstData::Fcmp { cc, fmf, .. } => format!("fcmp.{}{fmf} {list}", cc.name()),
+        InstData::Ternary { opcode: op, fast_math: fmf, .. } => format!("{}{fmf} {list}", op.name()),
+        InstData::Icmp { comparison: cc, .. } => format!("icmp.{} {list}", cc.name()),
+        InstData::Fcmp { comparison: cc, fast_math: fmf, .. } => format!("fcmp.{}{fmf} {list}", cc.name()),
         InstData::PtrAdd { inbounds, .. } => {
             let inbounds = if *inbounds { ".inbounds" } else { "" };
             format!("ptradd{inbounds} {list}")
         }
         InstData::Load { offset, access, .. } => {
-            format!("load{} {} align {}", access_flags(access), place(&args[0], *offset), access.align)
+            format!("load{} {} align {}", access_flags(access), place_text(&args[0], *offset), access.align)
         }
         InstData::Store { offset, access, .. } => format!(
             "store{} {} to {} align {}",
             access_flags(access),
             args[1..].join(", "),
-            place(&args[0], *offset),
+            place_text(&args[0], *offset),
             access.align
         ),
         InstData::MemCopy { overlap, volatile, .. } => format!(
@@ -249,26 +251,28 @@ pub fn inst_text(f: &Function, inst: Inst) -> String {
         InstData::MemSet { volatile, .. } => {
             format!("memset{} {list}", if *volatile { ".volatile" } else { "" })
         }
-        InstData::AtomicRmw { op, order, align, .. } => {
+        InstData::AtomicRmw { opcode: op, order, align, .. } => {
             format!("atomic_rmw.{}.{} {list} align {align}", op.name(), order.name())
         }
         InstData::AtomicCas { success, failure, align, .. } => {
             format!("atomic_cas.{}.{} {list} align {align}", success.name(), failure.name())
         }
         InstData::Fence { order } => format!("fence.{}", order.name()),
-        InstData::Query { query, dim } => format!("query.{} {dim}", query.name()),
+        InstData::Query { query, dimension: dim } => format!("query.{} {dim}", query.name()),
         InstData::SlotAddr { slot } => format!("slot_addr {slot}"),
         InstData::LocalAddr { local } => format!("local_addr {local}"),
         InstData::GlobalAddr { global } => format!("global_addr {global}"),
         InstData::Barrier => "barrier".to_string(),
-        InstData::Collective { how, op, .. } => format!("collective.{}.{} {list}", how.name(), op.name()),
+        InstData::Collective { collective: how, opcode: op, .. } => {
+            format!("collective.{}.{} {list}", how.name(), op.name())
+        }
         InstData::Combined => "combined".to_string(),
-        InstData::LiveLoad { live } => format!("live_load {live}"),
-        InstData::LiveStore { live, .. } => format!("live_store {live}, {list}"),
+        InstData::LiveLoad { live_slot: live } => format!("live_load {live}"),
+        InstData::LiveStore { live_slot: live, .. } => format!("live_store {live}, {list}"),
         InstData::Any { .. } => format!("any {list}"),
         InstData::Ballot { .. } => format!("ballot {list}"),
-        InstData::Across { how, op, cluster, .. } => {
-            let of = cluster.count().map_or_else(String::new, |lanes| format!(".of{lanes}"));
+        InstData::Across { collective: how, opcode: op, cluster, .. } => {
+            let of = cluster.partial_lanes().map_or_else(String::new, |lanes| format!(".of{lanes}"));
             format!("across.{}.{}{of} {list}", how.name(), op.name())
         }
         InstData::Shuffle { .. } => format!("shuffle {list}"),
@@ -277,32 +281,38 @@ pub fn inst_text(f: &Function, inst: Inst) -> String {
         InstData::Yield => "yield".to_string(),
         InstData::LaneOf { .. } => format!("lane_of {list}"),
         InstData::Put { .. } => format!("put {list}"),
-        InstData::CallHost { name, .. } => format!("call_host {}({list})", quote(name)),
+        InstData::CallHost { name, .. } => format!("call_host {}({list})", quote_text(name)),
         InstData::Printf { format, .. } => format!("printf {format}({list})"),
     };
-    if node.loc.line != 0 {
-        let _ = write!(out, " @{}:{}", node.loc.line, node.loc.column);
+    if node.location.line != 0 {
+        let _ = write!(out, " @{}:{}", node.location.line, node.location.column);
     }
     out
 }
 
 /// A block's terminator as a line of text, without indentation.
 pub fn term_text(f: &Function, block: Block) -> String {
-    match &f.blocks[block].term {
+    match &f.blocks[block].terminator {
         Terminator::Jump(to) => format!("jump {}", call_text(f, to)),
-        Terminator::Branch { cond, then_to, else_to } => {
-            format!("br {}, {}, {}", operand(f, *cond, Some(Type::BOOL)), call_text(f, then_to), call_text(f, else_to))
+        Terminator::Branch { condition: cond, then_to, else_to } => {
+            format!(
+                "br {}, {}, {}",
+                operand_text(f, *cond, Some(Type::BOOL)),
+                call_text(f, then_to),
+                call_text(f, else_to)
+            )
         }
         Terminator::Switch { value, cases, default } => {
             let ty = f.values.get(*value).map_or(Type::I64, |d| d.ty);
             let cases: Vec<String> = cases
                 .iter()
                 .map(|(bits, to)| {
-                    let key = if *bits == *bits & ty.mask() { literal(ty, *bits) } else { format!("{bits:#x}") };
+                    let key =
+                        if *bits == *bits & ty.value_mask() { literal_text(ty, *bits) } else { format!("{bits:#x}") };
                     format!("{key}: {}", call_text(f, to))
                 })
                 .collect();
-            format!("switch {} [{}] default {}", operand(f, *value, None), cases.join(", "), call_text(f, default))
+            format!("switch {} [{}] default {}", operand_text(f, *value, None), cases.join(", "), call_text(f, default))
         }
         Terminator::Return => "return".to_string(),
         Terminator::Exit(region) => format!("exit {region}"),
@@ -312,8 +322,8 @@ pub fn term_text(f: &Function, block: Block) -> String {
 
 /// A block's head: its name, parameters and mask.
 pub fn block_text(f: &Function, block: Block) -> String {
-    let params: Vec<String> = f.blocks[block].params.iter().map(|&v| typed(f, v)).collect();
-    let mask = f.masks[block].expand().map(|v| format!(" mask {}", operand(f, v, Some(Type::BOOL))));
+    let params: Vec<String> = f.blocks[block].params.iter().map(|&v| typed_value(f, v)).collect();
+    let mask = f.masks[block].expand().map(|v| format!(" mask {}", operand_text(f, v, Some(Type::BOOL))));
     let params = if params.is_empty() { String::new() } else { format!("({})", params.join(", ")) };
     format!("{block}{params}{}:", mask.unwrap_or_default())
 }
@@ -346,19 +356,19 @@ fn kind_text(kind: ParamKind) -> String {
 pub fn param_text(param: &Param) -> String {
     let mut text = format!(
         "param {} {} {} size {} align {} offset {}",
-        quote(&param.name),
+        quote_text(&param.name),
         kind_text(param.kind),
-        quote(&param.type_name),
+        quote_text(&param.type_name),
         param.size,
         param.align,
         param.offset
     );
     // Writing to a string does not fail.
     if !param.access.is_empty() {
-        let _ = write!(text, " access {}", quote(&param.access));
+        let _ = write!(text, " access {}", quote_text(&param.access));
     }
     if !param.qualifiers.is_empty() {
-        let _ = write!(text, " qualifiers {}", quote(&param.qualifiers));
+        let _ = write!(text, " qualifiers {}", quote_text(&param.qualifiers));
     }
     if param.readonly {
         text.push_str(" readonly");
@@ -388,7 +398,7 @@ impl Display for LiveData {
 
 impl Display for Kernel {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        writeln!(f, "kernel {} {{", quote(&self.name))?;
+        writeln!(f, "kernel {} {{", quote_text(&self.name))?;
         if self.args_size != 0 {
             writeln!(f, "  args {}", self.args_size)?;
         }
@@ -403,13 +413,13 @@ impl Display for Kernel {
             writeln!(f, "  work_group_size_hint({})", size(s))?;
         }
         if let Some(hint) = &self.attrs.vec_type_hint {
-            writeln!(f, "  vec_type_hint {}", quote(hint))?;
+            writeln!(f, "  vec_type_hint {}", quote_text(hint))?;
         }
         if let Some(size) = self.attrs.reqd_sub_group_size {
             writeln!(f, "  reqd_sub_group_size({size})")?;
         }
         if !self.attrs.text.is_empty() {
-            writeln!(f, "  attributes {}", quote(&self.attrs.text))?;
+            writeln!(f, "  attributes {}", quote_text(&self.attrs.text))?;
         }
         for (input, ty) in &self.inputs {
             match input {
@@ -430,7 +440,7 @@ impl Display for Kernel {
         }
         for (region, function) in &self.regions {
             let combine = self.combines[region];
-            let text = combine.map_or(String::new(), |Combine { how, op, live }| {
+            let text = combine.map_or(String::new(), |Combine { collective: how, opcode: op, live_slot: live }| {
                 format!("combines {}.{} {live} ", how.name(), op.name())
             });
             write!(f, "  region {region} {text}{{\n{function}  }}\n")?;
@@ -444,7 +454,7 @@ impl Display for Module {
         let mut first = true;
         for (global, data) in &self.globals {
             first = false;
-            write!(f, "global {global} {} {} align {}", quote(&data.name), data.space.name(), data.align)?;
+            write!(f, "global {global} {} {} align {}", quote_text(&data.name), data.space.name(), data.align)?;
             if data.constant {
                 f.write_str(" constant")?;
             }
@@ -462,7 +472,7 @@ impl Display for Module {
                 let relocs: Vec<String> = data
                     .relocs
                     .iter()
-                    .map(|(at, target, addend)| format!("{at}: {}", place(&target.to_string(), *addend)))
+                    .map(|(at, target, addend)| format!("{at}: {}", place_text(&target.to_string(), *addend)))
                     .collect();
                 write!(f, " relocs [{}]", relocs.join(", "))?;
             }

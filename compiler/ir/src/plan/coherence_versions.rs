@@ -7,12 +7,12 @@
 //! Source: as `transform::unmasked_loops`, `transform::all_true` and `transform::in_turn`.
 
 use super::notes::{branch_place, loop_place};
-use super::region_state::analyse;
-use crate::analysis::cfg::{Cfg, cfg};
+use super::region_state::analyze_region;
+use crate::analysis::cfg::{Cfg, build_cfg};
 use crate::analysis::divergence::{Divergence, Facts};
-use crate::analysis::dominators::{Dominators, dominators};
-use crate::analysis::lines::{Line, lines};
-use crate::analysis::loops::{Loop, Loops, loops};
+use crate::analysis::dominators::{Dominators, compute_dominators};
+use crate::analysis::lines::{NoWrapStride, find_no_wrap_strides};
+use crate::analysis::loops::{Loop, Loops, find_loops};
 use crate::ir::{Block, Function, SourceLoc, Value};
 use crate::report::{Note, Notes};
 use crate::target::Registers;
@@ -31,7 +31,7 @@ const MOST: usize = 600;
 const MOST_VERSIONS: usize = 8;
 
 /// Makes versions of a function's code; the answer is what diverges then.
-pub fn versions(
+pub fn make_versions(
     f: &mut Function,
     facts: &Facts,
     found: Divergence,
@@ -52,21 +52,24 @@ pub fn versions(
         turns_done: EntitySet::new(),
         decided: Vec::new(),
     };
-    let always =
-        [gangs.pass(PassSwitch::UnmaskedLoops), gangs.pass(PassSwitch::AllTrue), gangs.pass(PassSwitch::InTurn)]
-            .contains(&Versions::Always);
+    let always = [
+        gangs.pass_versions(PassSwitch::UnmaskedLoops),
+        gangs.pass_versions(PassSwitch::AllTrue),
+        gangs.pass_versions(PassSwitch::InTurn),
+    ]
+    .contains(&Versions::Always);
     let most = if always { usize::MAX } else { MOST };
     let mut made = 0;
-    while made < MOST_VERSIONS && size(f) <= most && (pass.version_a_loop(f) || pass.copy_a_target(f)) {
+    while made < MOST_VERSIONS && count_instructions(f) <= most && (pass.version_a_loop(f) || pass.copy_a_target(f)) {
         made += 1;
     }
-    while made < MOST_VERSIONS && size(f) <= most && pass.give_turns(f) {
+    while made < MOST_VERSIONS && count_instructions(f) <= most && pass.give_turns(f) {
         made += 1;
     }
-    if size(f) > most && made == 0 && gangs.pass(PassSwitch::UnmaskedLoops) != Versions::Never {
+    if count_instructions(f) > most && made == 0 && gangs.pass_versions(PassSwitch::UnmaskedLoops) != Versions::Never {
         pass.refuse_all(f);
     }
-    pass.note(notes);
+    pass.note_versions(notes);
     pass.found
 }
 
@@ -79,19 +82,23 @@ pub fn loops_in_turn(
     gangs: Gangs,
     registers: Registers,
 ) -> Vec<Loop> {
-    let mode = gangs.pass(PassSwitch::InTurn);
-    let has_versions = gangs.configuration == Configuration::UniCf && mode != Versions::Never && size(f) <= MOST;
+    let mode = gangs.pass_versions(PassSwitch::InTurn);
+    let has_versions =
+        gangs.configuration == Configuration::UniCf && mode != Versions::Never && count_instructions(f) <= MOST;
     if !has_versions || found.divergent_loops.is_empty() {
         return Vec::new();
     }
-    let (tree, lines) = (dominators(graph), lines(f, graph.rpo(), &found.shapes, registers.width));
-    let known = Known { cfg: graph, tree: &tree, forest, found, lines: &lines, registers };
+    let (tree, lines) = (
+        compute_dominators(graph),
+        find_no_wrap_strides(f, graph.reverse_post_order(), &found.shapes, registers.width),
+    );
+    let known = Known { cfg: graph, dominators: &tree, forest, found, lines: &lines, registers };
     let mut in_turn: Vec<Loop> = Vec::new();
     for (l, data) in forest.iter() {
         let is_inner = in_turn.iter().any(|&outer| forest.contains(outer, data.header));
         if found.divergent_loops.contains(l)
             && !is_inner
-            && in_turn::plan(f, known, l, mode == Versions::Always).is_ok_and(|plan| plan.is_for_all())
+            && in_turn::plan_turns(f, known, l, mode == Versions::Always).is_ok_and(|plan| plan.is_for_all())
         {
             in_turn.push(l);
         }
@@ -99,7 +106,7 @@ pub fn loops_in_turn(
     in_turn
 }
 
-fn size(f: &Function) -> usize {
+fn count_instructions(f: &Function) -> usize {
     f.layout.iter().map(|&block| f.blocks[block].insts.len()).sum()
 }
 
@@ -120,29 +127,29 @@ struct Pass<'a> {
 /// A function as it stands between two changes.
 struct Outline {
     graph: Cfg,
-    tree: Dominators,
+    dominators: Dominators,
     forest: Loops,
-    lines: SecondaryMap<Value, Option<Line>>,
+    lines: SecondaryMap<Value, Option<NoWrapStride>>,
 }
 
 impl Outline {
     fn new(f: &Function, found: &Divergence, registers: Registers) -> Outline {
-        let graph = cfg(f);
-        let tree = dominators(&graph);
-        let forest = loops(&graph, &tree);
-        let lines = lines(f, graph.rpo(), &found.shapes, registers.width);
-        Outline { graph, tree, forest, lines }
+        let graph = build_cfg(f);
+        let tree = compute_dominators(&graph);
+        let forest = find_loops(&graph, &tree);
+        let lines = find_no_wrap_strides(f, graph.reverse_post_order(), &found.shapes, registers.width);
+        Outline { graph, dominators: tree, forest, lines }
     }
 
-    fn known<'a>(&'a self, found: &'a Divergence, registers: Registers) -> Known<'a> {
-        let Outline { graph, tree, forest, lines } = self;
-        Known { cfg: graph, tree, forest, found, lines, registers }
+    fn known_of<'a>(&'a self, found: &'a Divergence, registers: Registers) -> Known<'a> {
+        let Outline { graph, dominators: tree, forest, lines } = self;
+        Known { cfg: graph, dominators: tree, forest, found, lines, registers }
     }
 }
 
 /// What was decided of a loop or branch.
 struct Decided {
-    loc: SourceLoc,
+    location: SourceLoc,
     version: Version,
 }
 
@@ -158,7 +165,7 @@ enum Version {
 impl Pass<'_> {
     /// Makes a version of one divergent loop; false if there is none to make.
     fn version_a_loop(&mut self, f: &mut Function) -> bool {
-        let mode = self.gangs.pass(PassSwitch::UnmaskedLoops);
+        let mode = self.gangs.pass_versions(PassSwitch::UnmaskedLoops);
         if mode == Versions::Never {
             return false;
         }
@@ -168,22 +175,22 @@ impl Pass<'_> {
                 continue;
             }
             let loc = loop_place(f, data);
-            let known = outline.known(&self.found, self.registers);
+            let known = outline.known_of(&self.found, self.registers);
             let plan = match known.is_entered_by_all(l) {
-                true => unmasked_loops::plan(f, known, l),
+                true => unmasked_loops::plan_version(f, known, l),
                 false => Err(Refusal::SomeLanes),
             };
             let plan = plan.and_then(|plan| match mode {
-                Versions::WherePays => plan.pays().map(|()| plan),
+                Versions::WherePays => plan.check_profitable().map(|()| plan),
                 _ => Ok(plan),
             });
             let version = match plan {
                 Ok(plan) => {
                     let before = f.clone();
-                    let (header, over) = plan.apply(f);
+                    let (header, over) = plan.make_version(f);
                     // Not all lanes stay there.
                     self.targets_done.extend(over.into_iter().flat_map(|block| [(block, 0), (block, 1)]));
-                    if self.accept(f, before, |forest, found| {
+                    if self.accept_version(f, before, |forest, found| {
                         let uniform = forest.with_header(header).is_some_and(|l| !found.divergent_loops.contains(l));
                         uniform && !found.divergent_blocks.contains(header)
                     }) {
@@ -195,7 +202,7 @@ impl Pass<'_> {
                 Err(refusal) => Version::NoLoop(refusal.to_string()),
             };
             let made = version == Version::Loop;
-            self.decided.push(Decided { loc, version });
+            self.decided.push(Decided { location: loc, version });
             if made {
                 return true;
             }
@@ -205,40 +212,40 @@ impl Pass<'_> {
 
     /// No loop of a large function gets a version.
     fn refuse_all(&mut self, f: &Function) {
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
+        let graph = build_cfg(f);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
         for (_, data) in forest.iter().filter(|&(l, _)| self.found.divergent_loops.contains(l)) {
-            let why = format!("there are {} instructions around it", size(f));
-            self.decided.push(Decided { loc: loop_place(f, data), version: Version::NoLoop(why) });
+            let why = format!("there are {} instructions around it", count_instructions(f));
+            self.decided.push(Decided { location: loop_place(f, data), version: Version::NoLoop(why) });
         }
     }
 
     /// Makes a copy of one target of a divergent branch; false if there is none to make.
     fn copy_a_target(&mut self, f: &mut Function) -> bool {
-        let mode = self.gangs.pass(PassSwitch::AllTrue);
+        let mode = self.gangs.pass_versions(PassSwitch::AllTrue);
         if mode == Versions::Never {
             return false;
         }
         let outline = Outline::new(f, &self.found, self.registers);
-        for &block in outline.graph.rpo() {
+        for &block in outline.graph.reverse_post_order() {
             for target in 0..2 {
-                let known = outline.known(&self.found, self.registers);
-                let loops = self.gangs.pass(PassSwitch::UnmaskedLoops) != Versions::Never;
-                let Some(plan) = all_true::plan(f, known, block, target, loops) else { continue };
-                if !self.targets_done.insert((block, target)) || mode == Versions::WherePays && !plan.pays() {
+                let known = outline.known_of(&self.found, self.registers);
+                let loops = self.gangs.pass_versions(PassSwitch::UnmaskedLoops) != Versions::Never;
+                let Some(plan) = all_true::plan_copy(f, known, block, target, loops) else { continue };
+                if !self.targets_done.insert((block, target)) || mode == Versions::WherePays && !plan.is_profitable() {
                     continue;
                 }
                 let loc = branch_place(f, block);
                 let before = f.clone();
-                let (some, copy) = plan.apply(f);
-                if self.accept(f, before, |_, found| !found.divergent_blocks.contains(copy)) {
+                let (some, copy) = plan.make_copy(f);
+                if self.accept_version(f, before, |_, found| !found.divergent_blocks.contains(copy)) {
                     // The branch has moved.
                     for target in 0..2 {
                         if self.targets_done.contains(&(block, target)) {
                             self.targets_done.insert((some, target));
                         }
                     }
-                    self.decided.push(Decided { loc, version: Version::Copy });
+                    self.decided.push(Decided { location: loc, version: Version::Copy });
                     return true;
                 }
             }
@@ -248,7 +255,7 @@ impl Pass<'_> {
 
     /// Lets lanes run one divergent loop alone where few enter it; false if there is none for that.
     fn give_turns(&mut self, f: &mut Function) -> bool {
-        let mode = self.gangs.pass(PassSwitch::InTurn);
+        let mode = self.gangs.pass_versions(PassSwitch::InTurn);
         if mode == Versions::Never {
             return false;
         }
@@ -257,15 +264,15 @@ impl Pass<'_> {
             if !self.found.divergent_loops.contains(l) || !self.turns_done.insert(data.header) {
                 continue;
             }
-            let known = outline.known(&self.found, self.registers);
-            let Ok(plan) = in_turn::plan(f, known, l, mode == Versions::Always) else { continue };
+            let known = outline.known_of(&self.found, self.registers);
+            let Ok(plan) = in_turn::plan_turns(f, known, l, mode == Versions::Always) else { continue };
             let loc = loop_place(f, data);
             let before = f.clone();
-            let turn = plan.apply(f);
-            if self.accept(f, before, |forest, found| {
+            let turn = plan.make_turns(f);
+            if self.accept_version(f, before, |forest, found| {
                 forest.with_header(turn).is_some_and(|l| !found.divergent_loops.contains(l))
             }) {
-                self.decided.push(Decided { loc, version: Version::Turns(plan.to_string()) });
+                self.decided.push(Decided { location: loc, version: Version::Turns(plan.to_string()) });
                 return true;
             }
         }
@@ -273,10 +280,15 @@ impl Pass<'_> {
     }
 
     /// Keeps what was made of the function if it is as meant.
-    fn accept(&mut self, f: &mut Function, before: Function, meant: impl Fn(&Loops, &Divergence) -> bool) -> bool {
-        let found = analyse(f, self.facts);
-        let graph = cfg(f);
-        let accepted = meant(&loops(&graph, &dominators(&graph)), &found);
+    fn accept_version(
+        &mut self,
+        f: &mut Function,
+        before: Function,
+        meant: impl Fn(&Loops, &Divergence) -> bool,
+    ) -> bool {
+        let found = analyze_region(f, self.facts);
+        let graph = build_cfg(f);
+        let accepted = meant(&find_loops(&graph, &compute_dominators(&graph)), &found);
         if accepted {
             self.found = found;
         } else {
@@ -286,9 +298,9 @@ impl Pass<'_> {
     }
 
     /// Copies of a loop stand at one place in the source; it has a version if one of them has.
-    fn note(&self, notes: &Notes) {
-        for Decided { loc, version } in &self.decided {
-            let made = |other: &Decided| other.loc == *loc && other.version == Version::Loop;
+    fn note_versions(&self, notes: &Notes) {
+        for Decided { location: loc, version } in &self.decided {
+            let made = |other: &Decided| other.location == *loc && other.version == Version::Loop;
             let (class, detail) = match version {
                 Version::Loop => ("unmasked loop", "until a lane leaves".to_owned()),
                 Version::Copy => ("all-true copy", "where all lanes go one way".to_owned()),
@@ -296,7 +308,7 @@ impl Pass<'_> {
                 Version::NoLoop(_) if self.decided.iter().any(made) => continue,
                 Version::NoLoop(why) => ("none", format!("of the loop: {why}")),
             };
-            notes.add(|| Note { loc: *loc, kind: "version", class: class.into(), masked: false, detail });
+            notes.add_note(|| Note { location: *loc, kind: "version", class: class.into(), masked: false, detail });
         }
     }
 }

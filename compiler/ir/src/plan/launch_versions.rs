@@ -1,13 +1,13 @@
 //! Which regions get versions for a condition that the launch decides, and which loops run several rounds at once.
 
 use super::passes::Weighted;
-use super::region_state::{GangContext, RegionState, analyse};
+use super::region_state::{GangContext, RegionState, analyze_region};
 use crate::analysis::divergence::Divergence;
 use crate::ir::{Function, InstData, SourceLoc, Value, ValueDef};
 use crate::report::{Note, Notes};
 use crate::transform::rounds_at_once;
-use crate::transform::uniform_choices::{condition, split, suppose};
-use crate::transform::whole_pieces::{Pieces, pieces};
+use crate::transform::uniform_choices::{find_condition, split_region, suppose_condition};
+use crate::transform::whole_pieces::{Pieces, find_pieces};
 use lockstep_protocol::configuration::{Gangs, Versions};
 use lockstep_protocol::pass_switches::PassSwitch;
 
@@ -23,7 +23,7 @@ const WHOLE_PIECES: u64 = 3;
 /// Whether a region is small enough for versions.
 fn may_split(f: &Function, gangs: Gangs, switch: PassSwitch) -> bool {
     let size: usize = f.layout.iter().map(|&block| f.blocks[block].insts.len()).sum();
-    size <= MOST || gangs.pass(switch) == Versions::Always
+    size <= MOST || gangs.pass_versions(switch) == Versions::Always
 }
 
 /// The pieces of indices for which a region gets a version: where they hold whole gangs, addresses that were varying are
@@ -32,22 +32,23 @@ fn whole_pieces(f: &Function, state: &RegionState, context: &GangContext<'_>) ->
     if !may_split(f, context.gangs, PassSwitch::WholePieces) {
         return None;
     }
-    let (facts, found) = (context.together(), state.together());
-    let asked = pieces(f, &found.shapes, facts.width).filter(|asked| state.share(&asked.asked()))?;
+    let (facts, found) = (context.facts_together(), state.divergence_together());
+    let asked =
+        find_pieces(f, &found.shapes, facts.width).filter(|asked| state.all_lanes_share(&asked.asked_values()))?;
     let mut whole = f.clone();
-    asked.suppose(&mut whole, &found.shapes, facts.width);
-    let after = analyse(&whole, facts);
-    let pays = differing(&whole, &after) < differing(f, found);
-    (pays || context.gangs.pass(PassSwitch::WholePieces) == Versions::Always).then_some(asked)
+    asked.suppose_whole(&mut whole, &found.shapes, facts.width);
+    let after = analyze_region(&whole, facts);
+    let pays = count_differing(&whole, &after) < count_differing(f, found);
+    (pays || context.gangs.pass_versions(PassSwitch::WholePieces) == Versions::Always).then_some(asked)
 }
 
 /// Gives a region a version for launches in which pieces of indices hold whole gangs.
 pub(super) fn split_whole_pieces(f: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
     if let Some(asked) = whole_pieces(f, state, context) {
         let detail = "where no piece of an index ends within a gang, as the launch decides";
-        note_version(context.notes, asked.place(f), "whole pieces", detail.to_owned());
-        asked.split(f, &state.together().shapes, context.together().width);
-        state.analyse(f, context);
+        note_version(context.notes, asked.source_place(f), "whole pieces", detail.to_owned());
+        asked.split_region(f, &state.divergence_together().shapes, context.facts_together().width);
+        state.analyze_region(f, context);
     }
 }
 
@@ -59,29 +60,29 @@ pub(super) fn suppose_whole_pieces(
 ) -> Option<Vec<Weighted>> {
     let asked = whole_pieces(f, state, context)?;
     let mut whole = f.clone();
-    asked.suppose(&mut whole, &state.together().shapes, context.together().width);
+    asked.suppose_whole(&mut whole, &state.divergence_together().shapes, context.facts_together().width);
     Some(vec![(f.clone(), 1), (whole, WHOLE_PIECES)])
 }
 
 /// The condition that chooses between two lines for which a region gets versions.
 fn uniform_choice(f: &Function, state: &RegionState, context: &GangContext<'_>) -> Option<Value> {
     let may_split = may_split(f, context.gangs, PassSwitch::UniformChoices);
-    let condition = may_split.then(|| condition(f, &state.together().shapes)).flatten();
-    condition.filter(|&condition| state.share(&[condition]))
+    let condition = may_split.then(|| find_condition(f, &state.divergence_together().shapes)).flatten();
+    condition.filter(|&condition| state.all_lanes_share(&[condition]))
 }
 
 /// Gives a region versions for conditions that choose between two lines.
 pub(super) fn split_uniform_choices(f: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
     for _ in 0..MOST_CONDITIONS {
         let Some(condition) = uniform_choice(f, state, context) else { break };
-        let loc = match f.values[condition].def {
-            ValueDef::Result(inst, _) => f.insts[inst].loc,
+        let loc = match f.values[condition].definition {
+            ValueDef::Result(inst, _) => f.insts[inst].location,
             _ => SourceLoc::default(),
         };
         let detail = "for each value of the condition, as the launch decides";
         note_version(context.notes, loc, "uniform choice", detail.to_owned());
-        split(f, condition);
-        state.analyse(f, context);
+        split_region(f, condition);
+        state.analyze_region(f, context);
     }
 }
 
@@ -94,7 +95,7 @@ pub(super) fn suppose_uniform_choice(
     let condition = uniform_choice(f, state, context)?;
     let supposed = |holds: bool| {
         let mut version = f.clone();
-        suppose(&mut version, condition, holds);
+        suppose_condition(&mut version, condition, holds);
         (version, 1)
     };
     Some([true, false].map(supposed).into())
@@ -105,25 +106,25 @@ pub(super) fn run_rounds_at_once(f: &mut Function, state: &mut RegionState, cont
     if context.tile.is_some() {
         return;
     }
-    let always = context.gangs.pass(PassSwitch::RoundsAtOnce) == Versions::Always;
-    let Some(plan) = rounds_at_once::plan(f, &state.found, context.facts.width, always) else { return };
-    for (rounds, loc) in plan.rounds(f) {
+    let always = context.gangs.pass_versions(PassSwitch::RoundsAtOnce) == Versions::Always;
+    let Some(plan) = rounds_at_once::plan_rounds(f, &state.found, context.facts.width, always) else { return };
+    for (rounds, loc) in plan.rounds_per_loop(f) {
         let detail = format!("{rounds} at once, as lanes walk along memory in places of their own");
         note_version(context.notes, loc, "rounds", detail);
     }
-    plan.apply(f);
-    state.analyse(f, context);
+    plan.write_out_rounds(f);
+    state.analyze_region(f, context);
 }
 
 fn note_version(notes: &Notes, loc: SourceLoc, class: &'static str, detail: String) {
-    notes.add(|| Note { loc, kind: "version", class: class.into(), masked: false, detail });
+    notes.add_note(|| Note { location: loc, kind: "version", class: class.into(), masked: false, detail });
 }
 
 /// The accesses and branches of which lanes have each their own.
-fn differing(f: &Function, found: &Divergence) -> usize {
+fn count_differing(f: &Function, found: &Divergence) -> usize {
     let insts = f.layout.iter().flat_map(|&block| &f.blocks[block].insts);
     let accesses = insts.filter(|&&inst| match f.insts[inst].data {
-        InstData::Load { ptr, .. } | InstData::Store { ptr, .. } => found.shapes[ptr].is_varying(),
+        InstData::Load { pointer: ptr, .. } | InstData::Store { pointer: ptr, .. } => found.shapes[ptr].is_varying(),
         _ => false,
     });
     accesses.count() + f.layout.iter().filter(|&&block| found.divergent_branches.contains(block)).count()

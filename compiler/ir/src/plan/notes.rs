@@ -2,10 +2,10 @@
 
 use super::value_form::Form;
 use super::{RegionPlan, Widening};
-use crate::analysis::cfg::cfg;
+use crate::analysis::cfg::build_cfg;
 use crate::analysis::divergence::Divergence;
-use crate::analysis::dominators::dominators;
-use crate::analysis::loops::{LoopData, loops};
+use crate::analysis::dominators::compute_dominators;
+use crate::analysis::loops::{LoopData, find_loops};
 use crate::ir::{Block, Function, Inst, InstData, Kernel, SlotLayout, SourceLoc, Terminator, Value, ValueDef};
 use crate::report::{Note, Notes};
 use crate::transform::boscc::Refusal;
@@ -19,13 +19,13 @@ pub struct Control {
 
 struct FoundBranch {
     block: Block,
-    loc: SourceLoc,
+    location: SourceLoc,
     kind: &'static str,
     divergent: bool,
 }
 
 struct FoundLoop {
-    loc: SourceLoc,
+    location: SourceLoc,
     /// The branch at which lanes part; none: they do not.
     parts: Option<SourceLoc>,
     divergent: bool,
@@ -35,28 +35,28 @@ struct FoundLoop {
 impl Control {
     /// The branches and loops of a function in normal form, given what is divergent. Without, everything is
     /// taken to be.
-    pub fn of(f: &Function, found: Option<&Divergence>) -> Control {
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
+    pub fn of_function(f: &Function, found: Option<&Divergence>) -> Control {
+        let graph = build_cfg(f);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
         let divergent = |block: Block| found.is_none_or(|found| found.divergent_branches.contains(block));
         let mut branches = Vec::new();
-        for &block in graph.rpo() {
-            let kind = match f.blocks[block].term {
+        for &block in graph.reverse_post_order() {
+            let kind = match f.blocks[block].terminator {
                 Terminator::Switch { .. } => "switch",
                 Terminator::Branch { .. } => "branch",
                 _ => continue,
             };
-            branches.push(FoundBranch { block, loc: branch_place(f, block), kind, divergent: divergent(block) });
+            branches.push(FoundBranch { block, location: branch_place(f, block), kind, divergent: divergent(block) });
         }
         let mut all = Vec::new();
         for (l, data) in forest.iter() {
             let is_divergent = found.is_none_or(|found| found.divergent_loops.contains(l));
             let leaves = |&&b: &&Block| divergent(b) && data.exits.iter().any(|&(from, _)| from == b);
-            let parts = |&&b: &&Block| divergent(b) && f.blocks[b].term.selector().is_some();
+            let parts = |&&b: &&Block| divergent(b) && f.blocks[b].terminator.selector().is_some();
             let blocks = || data.blocks.iter();
             let branch = blocks().find(leaves).or_else(|| blocks().find(parts)).filter(|_| is_divergent);
             all.push(FoundLoop {
-                loc: loop_place(f, data),
+                location: loop_place(f, data),
                 parts: branch.map(|&block| branch_place(f, block)),
                 divergent: is_divergent,
                 carried: f.blocks[data.header].params.clone(),
@@ -66,26 +66,26 @@ impl Control {
     }
 
     /// Notes what became of them in the linearized function.
-    pub fn note(self, f: &Function, plan: &RegionPlan, notes: &Notes) {
-        for FoundBranch { block, loc, kind, divergent } in self.branches {
+    pub fn note_outcome(self, f: &Function, plan: &RegionPlan, notes: &Notes) {
+        for FoundBranch { block, location: loc, kind, divergent } in self.branches {
             let class = if divergent { "divergent" } else { "uniform" };
             // What a divergent branch leads to may have copies for lanes that agree, but no such branch stays.
-            let stays = !divergent && f.blocks[block].term.selector().is_some();
+            let stays = !divergent && f.blocks[block].terminator.selector().is_some();
             let detail = if stays { "stays a branch" } else { "folded" };
-            notes.add(|| Note { loc, kind, class: class.into(), masked: false, detail: detail.into() });
+            notes.add_note(|| Note { location: loc, kind, class: class.into(), masked: false, detail: detail.into() });
         }
         for l in self.loops {
             let class = if l.divergent { "divergent" } else { "uniform" };
-            let scalars = l.carried.iter().filter(|&&v| plan.form(f, v) != Form::Vector).count();
+            let scalars = l.carried.iter().filter(|&&v| plan.form_of(f, v) != Form::Vector).count();
             let mut detail =
-                format!("carries {} and {}", count(scalars, "scalar"), count(l.carried.len() - scalars, "vector"));
+                format!("carries {} and {}", counted(scalars, "scalar"), counted(l.carried.len() - scalars, "vector"));
             match l.parts {
                 Some(SourceLoc { line, column }) if line != 0 => {
                     detail.insert_str(0, &format!("lanes part at {line}:{column}, "));
                 }
                 _ => {}
             }
-            notes.add(|| Note { loc: l.loc, kind: "loop", class: class.into(), masked: false, detail });
+            notes.add_note(|| Note { location: l.location, kind: "loop", class: class.into(), masked: false, detail });
         }
     }
 }
@@ -94,23 +94,24 @@ impl Control {
 pub fn note_gates(f: &Function, arms: &[(Block, Result<(), Refusal>)], notes: &Notes) {
     for &(first, gate) in arms {
         let insts = &f.blocks[first].insts;
-        let loc = insts.iter().map(|&inst| f.insts[inst].loc).find(|loc| loc.line != 0).unwrap_or_default();
+        let loc = insts.iter().map(|&inst| f.insts[inst].location).find(|loc| loc.line != 0).unwrap_or_default();
         let (class, detail) = match gate {
             Ok(()) => ("put", "skipped where no lane comes".to_owned()),
             Err(refusal) => ("none", format!("runs for every gang: {refusal}")),
         };
-        notes.add(|| Note { loc, kind: "gate", class: class.into(), masked: false, detail });
+        notes.add_note(|| Note { location: loc, kind: "gate", class: class.into(), masked: false, detail });
     }
 }
 
 /// Notes that one work-item after the other runs a region.
-pub fn alone(f: &Function, notes: &Notes) {
+pub fn note_scalar(f: &Function, notes: &Notes) {
     // What ids are computed of may stand far before the barrier.
     let accesses = |&&inst: &&Inst| matches!(f.insts[inst].data, InstData::Load { .. } | InstData::Store { .. });
     let insts = f.layout.iter().flat_map(|&block| &f.blocks[block].insts).filter(accesses);
-    let loc = insts.map(|&inst| f.insts[inst].loc).filter(|loc| loc.line != 0).min_by_key(|loc| (loc.line, loc.column));
-    notes.add(|| Note {
-        loc: loc.unwrap_or_default(),
+    let loc =
+        insts.map(|&inst| f.insts[inst].location).filter(|loc| loc.line != 0).min_by_key(|loc| (loc.line, loc.column));
+    notes.add_note(|| Note {
+        location: loc.unwrap_or_default(),
         kind: "region",
         class: "scalar".into(),
         masked: false,
@@ -119,8 +120,8 @@ pub fn alone(f: &Function, notes: &Notes) {
 }
 
 /// Notes how the lanes' copies of each private variable lie.
-pub fn private(kernel: &Kernel, widening: &Widening, notes: &Notes) {
-    if !notes.wanted() {
+pub fn note_private_layout(kernel: &Kernel, widening: &Widening, notes: &Notes) {
+    if !notes.are_wanted() {
         return;
     }
     let (mut seen, mut shared) = (EntitySet::new(), EntitySet::new());
@@ -142,26 +143,32 @@ pub fn private(kernel: &Kernel, widening: &Widening, notes: &Notes) {
             (false, SlotLayout::Interleaved { element, .. }) => ("interleaved", format!("elements of {element} bytes")),
         };
         let detail = format!("{} bytes, {copies}", data.size);
-        notes.add(|| Note { loc: SourceLoc::default(), kind: "private", class: class.into(), masked: false, detail });
+        notes.add_note(|| Note {
+            location: SourceLoc::default(),
+            kind: "private",
+            class: class.into(),
+            masked: false,
+            detail,
+        });
     }
 }
 
-fn count(n: usize, what: &str) -> String {
+fn counted(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// Where a branch is, or else its condition.
 pub(super) fn branch_place(f: &Function, block: Block) -> SourceLoc {
     let data = &f.blocks[block];
-    let cond = || data.term.selector().map(|value| value_place(f, value, 4)).unwrap_or_default();
+    let cond = || data.terminator.selector().map(|value| value_place(f, value, 4)).unwrap_or_default();
     if f.end_locs[block].line != 0 { f.end_locs[block] } else { cond() }
 }
 
 /// Where a value is computed, or what it is computed of.
 fn value_place(f: &Function, value: Value, depth: u32) -> SourceLoc {
-    let ValueDef::Result(inst, _) = f.values[value].def else { return SourceLoc::default() };
+    let ValueDef::Result(inst, _) = f.values[value].definition else { return SourceLoc::default() };
     let node = &f.insts[inst];
-    let mut place = node.loc;
+    let mut place = node.location;
     node.data.for_each_arg(|arg| {
         if place.line == 0 && depth > 0 {
             place = value_place(f, arg, depth - 1);
@@ -176,6 +183,6 @@ pub(super) fn loop_place(f: &Function, data: &LoopData) -> SourceLoc {
     let exit = data.exits.iter().find(asks).or(data.exits.last()).map(|&(from, _)| from);
     let place = exit.map(|block| branch_place(f, block)).unwrap_or_default();
     let insts = data.blocks.iter().flat_map(|&block| &f.blocks[block].insts);
-    let first = insts.map(|&inst| f.insts[inst].loc).filter(|loc| loc.line != 0);
+    let first = insts.map(|&inst| f.insts[inst].location).filter(|loc| loc.line != 0);
     if place.line != 0 { place } else { first.min_by_key(|loc| (loc.line, loc.column)).unwrap_or_default() }
 }

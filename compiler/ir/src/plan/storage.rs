@@ -9,7 +9,7 @@
 //! are one block, wherever that is; so that every gang has room for all lanes, rows of work-items then have
 //! storage for whole gangs.
 
-use crate::analysis::waiting::waits;
+use crate::analysis::waiting::region_may_wait;
 use crate::ir::{Function, InstData, Kernel, LiveSlot, Slot, SlotLayout, Terminator, UnaryOp};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use lockstep_protocol::kernel_abi::ScratchNeeds;
@@ -66,10 +66,10 @@ pub struct Storage {
 
 impl Storage {
     /// Lays out the scratch memory of a kernel whose gangs have at most `lanes` work-items.
-    pub fn of(kernel: &Kernel, lanes: u32, layout: Layout) -> Storage {
-        let mut needs = ScratchNeeds { dim: layout.dim(), ..ScratchNeeds::default() };
+    pub fn lay_out(kernel: &Kernel, lanes: u32, layout: Layout) -> Storage {
+        let mut needs = ScratchNeeds { dim: layout.lane_dimension(), ..ScratchNeeds::default() };
         let locals =
-            kernel.locals.values().map(|local| place(&mut needs.local_bytes, local.size, local.align)).collect();
+            kernel.locals.values().map(|local| place_next(&mut needs.local_bytes, local.size, local.align)).collect();
         let asks_space = kernel.regions.values().any(asks_space);
         let kept = kept_slots(kernel);
         let in_turns = used_in_turns(kernel);
@@ -80,7 +80,7 @@ impl Storage {
         // Arrays of elements with falling alignment need no gaps between them, however many
         // work-items there are.
         let mut arrays: Vec<(u64, Array)> =
-            apart(kernel).map(|(slot, ty)| (u64::from(ty.bytes()), Array::Live(slot, ty))).collect();
+            apart_values(kernel).map(|(slot, ty)| (u64::from(ty.bytes()), Array::Live(slot, ty))).collect();
         let mut stack = STACK_BYTES;
         let mut by_size: Vec<Slot> = kernel.slots.keys().collect();
         by_size.sort_by_key(|&slot| kernel.slots[slot].size);
@@ -116,7 +116,7 @@ impl Storage {
                     stack -= size;
                     SlotHome::Stack
                 }
-                Use::Passing => SlotHome::Worker(place(&mut needs.worker_bytes, size, align)),
+                Use::Passing => SlotHome::Worker(place_next(&mut needs.worker_bytes, size, align)),
             };
         }
         arrays.sort_by_key(|&(align, _)| std::cmp::Reverse(align));
@@ -130,7 +130,9 @@ impl Storage {
                 Array::Slot(slot) => {
                     let data = kernel.slots[slot];
                     let stride = match data.layout {
-                        SlotLayout::Apart | SlotLayout::Shared => padded(data.size, data.align).next_multiple_of(align),
+                        SlotLayout::Apart | SlotLayout::Shared => {
+                            padded_size(data.size, data.align).next_multiple_of(align)
+                        }
                         SlotLayout::Interleaved { element, lanes } => {
                             // Groups are whole tiles.
                             if layout != Layout::Tile {
@@ -155,7 +157,7 @@ impl Storage {
 }
 
 /// What each work-item keeps for itself; what a group shares is on the worker's stack.
-fn apart(kernel: &Kernel) -> impl Iterator<Item = (LiveSlot, Type)> {
+fn apart_values(kernel: &Kernel) -> impl Iterator<Item = (LiveSlot, Type)> {
     kernel.live.iter().filter(|(_, data)| !data.shared).map(|(slot, data)| (slot, data.ty))
 }
 
@@ -165,22 +167,22 @@ enum Array {
 }
 
 /// The next place for `size` bytes in an area that now has `end` bytes.
-fn place(end: &mut u64, size: u64, align: u32) -> u64 {
+fn place_next(end: &mut u64, size: u64, align: u32) -> u64 {
     let offset = end.next_multiple_of(u64::from(align).clamp(1, SCRATCH_ALIGN));
-    *end = offset + padded(size, align);
+    *end = offset + padded_size(size, align);
     offset
 }
 
 /// A variable's bytes and, where its alignment exceeds that of the scratch memory, what rounding its
 /// address up may take.
-fn padded(size: u64, align: u32) -> u64 {
+fn padded_size(size: u64, align: u32) -> u64 {
     if u64::from(align) > SCRATCH_ALIGN { size + u64::from(align) } else { size }
 }
 
 /// The slots of regions in which work-items wait for others: while one waits others run, so what each uses is its own.
 fn used_in_turns(kernel: &Kernel) -> SecondaryMap<Slot, bool> {
     let mut used = SecondaryMap::new();
-    for body in kernel.regions.values().filter(|body| waits(body)) {
+    for body in kernel.regions.values().filter(|body| region_may_wait(body)) {
         for &inst in body.layout.iter().flat_map(|&block| &body.blocks[block].insts) {
             if let InstData::SlotAddr { slot } = body.insts[inst].data {
                 used[slot] = true;
@@ -192,7 +194,7 @@ fn used_in_turns(kernel: &Kernel) -> SecondaryMap<Slot, bool> {
 
 fn asks_space(body: &Function) -> bool {
     let insts = body.layout.iter().flat_map(|&b| &body.blocks[b].insts);
-    insts.into_iter().any(|&inst| matches!(body.insts[inst].data, InstData::Unary { op: UnaryOp::SpaceOf, .. }))
+    insts.into_iter().any(|&inst| matches!(body.insts[inst].data, InstData::Unary { opcode: UnaryOp::SpaceOf, .. }))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
@@ -236,7 +238,7 @@ fn runs_again(kernel: &Kernel, region: crate::ir::Region) -> bool {
     while let Some(from) = work.pop() {
         let body = &kernel.regions[from];
         for &block in &body.layout {
-            if let Terminator::Exit(to) = body.blocks[block].term {
+            if let Terminator::Exit(to) = body.blocks[block].terminator {
                 if to == region {
                     return true;
                 }
@@ -284,8 +286,8 @@ fn escaping_slots(body: &Function) -> Vec<Slot> {
                     _ => {}
                 }
             }
-            for to in body.blocks[block].term.targets() {
-                for (&param, &arg) in body.blocks[to.block].params.iter().zip(&to.args) {
+            for to in body.blocks[block].terminator.targets() {
+                for (&param, &arg) in body.blocks[to.block].params.iter().zip(&to.arguments) {
                     changed |= add(&mut points, param, arg);
                 }
             }
@@ -298,8 +300,8 @@ fn escaping_slots(body: &Function) -> Vec<Slot> {
             let mut escape = |value| escaped.extend_from_slice(&points[value]);
             match data {
                 InstData::Load { .. } | InstData::MemCopy { .. } | InstData::MemSet { .. } | InstData::Icmp { .. } => {}
-                InstData::Store { args, .. } => args.iter().copied().for_each(escape),
-                InstData::AtomicRmw { arg, .. } => escape(*arg),
+                InstData::Store { arguments: args, .. } => args.iter().copied().for_each(escape),
+                InstData::AtomicRmw { argument: arg, .. } => escape(*arg),
                 InstData::AtomicCas { expected, new, .. } => {
                     escape(*expected);
                     escape(*new);
@@ -318,7 +320,7 @@ fn passes_on(data: &InstData) -> bool {
         data,
         InstData::PtrAdd { .. }
             | InstData::Ternary { .. }
-            | InstData::Unary { op: UnaryOp::SpaceCast | UnaryOp::Freeze, .. }
+            | InstData::Unary { opcode: UnaryOp::SpaceCast | UnaryOp::Freeze, .. }
     )
 }
 
@@ -326,7 +328,7 @@ fn passes_on(data: &InstData) -> bool {
 mod tests {
     use super::*;
     use crate::ir::parse_module;
-    use crate::transform::barriers::barriers;
+    use crate::transform::barriers::cut_at_barriers;
 
     /// The layout of a kernel with these slots (size and alignment) and this code behind its entry.
     fn layout(slots: &[(u64, u32)], code: &str) -> Storage {
@@ -338,8 +340,8 @@ mod tests {
         }
         text += &format!(" region r0 {{\n b0(v0: ptr.global):\n{code}\n return\n }}\n}}\n");
         let mut module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        barriers(&mut module.kernels[0]);
-        Storage::of(&module.kernels[0], 1, Layout::X)
+        cut_at_barriers(&mut module.kernels[0]);
+        Storage::lay_out(&module.kernels[0], 1, Layout::X)
     }
 
     fn homes(storage: &Storage, count: u32) -> Vec<SlotHome> {

@@ -1,6 +1,6 @@
 //! Builds operations of which something simpler may be there already.
 
-use super::{Operands, Simpler, simplest};
+use super::{Operands, Simpler, simplest_form};
 use crate::ir::{
     BinaryOp, Block, FastMath, Function, Inst, InstData, IntCc, IntFlags, SourceLoc, TernaryOp, UnaryOp, Value,
 };
@@ -11,7 +11,7 @@ use lockstep_protocol::types::Type;
 /// Their places in the source are not known.
 pub struct FoldingBuilder<'a> {
     /// The function that grows.
-    pub func: &'a mut Function,
+    pub function: &'a mut Function,
     block: Block,
     operands: Operands,
     own: Option<&'a mut EntitySet<Inst>>,
@@ -19,49 +19,55 @@ pub struct FoldingBuilder<'a> {
 
 impl<'a> FoldingBuilder<'a> {
     /// A builder that appends to a block.
-    pub fn at(func: &'a mut Function, block: Block) -> FoldingBuilder<'a> {
-        FoldingBuilder { func, block, operands: Operands::Any, own: None }
+    pub fn at_end_of(func: &'a mut Function, block: Block) -> FoldingBuilder<'a> {
+        FoldingBuilder { function: func, block, operands: Operands::Any, own: None }
     }
 
     /// A builder of masks: no operand may be poison where code asks it. An instruction at the end of the block is used again
     /// if it is one of those that such builders have appended, which `own` keeps.
     pub fn of_masks(func: &'a mut Function, block: Block, own: &'a mut EntitySet<Inst>) -> FoldingBuilder<'a> {
-        FoldingBuilder { func, block, operands: Operands::OfMasks, own: Some(own) }
+        FoldingBuilder { function: func, block, operands: Operands::OfMasks, own: Some(own) }
     }
 
     /// Any instruction with one result of a type.
-    pub fn operation(&mut self, data: InstData, ty: Type) -> Value {
-        match simplest(self.func, data, ty, self.operands) {
+    pub fn fold_operation(&mut self, data: InstData, ty: Type) -> Value {
+        match simplest_form(self.function, data, ty, self.operands) {
             Simpler::Value(value) => value,
-            Simpler::Operation(data) => self.append(data, ty),
+            Simpler::Operation(data) => self.append_new(data, ty),
         }
     }
 
-    fn append(&mut self, data: InstData, ty: Type) -> Value {
-        let inst =
-            self.find_own(&data).unwrap_or_else(|| self.func.append(self.block, data, &[ty], SourceLoc::default()));
+    fn append_new(&mut self, data: InstData, ty: Type) -> Value {
+        let inst = self
+            .find_own(&data)
+            .unwrap_or_else(|| self.function.append_inst(self.block, data, &[ty], SourceLoc::default()));
         if let Some(own) = &mut self.own {
             own.insert(inst);
         }
-        self.func.result(inst)
+        self.function.single_result(inst)
     }
 
     /// The same instruction, among those at the block's end that builders like this one have appended.
     fn find_own(&self, data: &InstData) -> Option<Inst> {
         let own = self.own.as_deref()?;
-        let mut last = self.func.blocks[self.block].insts.iter().rev().take_while(|&&inst| own.contains(inst));
-        last.find(|&&inst| self.func.insts[inst].data == *data).copied()
+        let mut last = self.function.blocks[self.block].insts.iter().rev().take_while(|&&inst| own.contains(inst));
+        last.find(|&&inst| self.function.insts[inst].data == *data).copied()
     }
 
     /// An operation of one operand; `ty` is the result's type.
     pub fn unary(&mut self, op: UnaryOp, ty: Type, arg: Value) -> Value {
-        self.operation(InstData::Unary { op, fmf: FastMath::default(), arg }, ty)
+        self.fold_operation(InstData::Unary { opcode: op, fast_math: FastMath::default(), argument: arg }, ty)
     }
 
     /// An operation of two operands.
     pub fn binary(&mut self, op: BinaryOp, a: Value, b: Value) -> Value {
-        let data = InstData::Binary { op, flags: IntFlags::default(), fmf: FastMath::default(), args: [a, b] };
-        self.operation(data, self.func.ty(a))
+        let data = InstData::Binary {
+            opcode: op,
+            flags: IntFlags::default(),
+            fast_math: FastMath::default(),
+            arguments: [a, b],
+        };
+        self.fold_operation(data, self.function.ty(a))
     }
 
     /// Both of two conditions.
@@ -76,19 +82,22 @@ impl<'a> FoldingBuilder<'a> {
 
     /// The opposite of a condition.
     pub fn not(&mut self, condition: Value) -> Value {
-        let yes = self.func.constant(Type::BOOL, 1);
+        let yes = self.function.constant(Type::BOOL, 1);
         self.binary(BinaryOp::Xor, condition, yes)
     }
 
     /// One of two values by a condition.
     pub fn select(&mut self, condition: Value, yes: Value, no: Value) -> Value {
         let args = [condition, yes, no];
-        let ty = self.func.ty(yes);
-        self.operation(InstData::Ternary { op: TernaryOp::Select, fmf: FastMath::default(), args }, ty)
+        let ty = self.function.ty(yes);
+        self.fold_operation(
+            InstData::Ternary { opcode: TernaryOp::Select, fast_math: FastMath::default(), arguments: args },
+            ty,
+        )
     }
 
     /// Integer or pointer comparison.
     pub fn icmp(&mut self, cc: IntCc, a: Value, b: Value) -> Value {
-        self.operation(InstData::Icmp { cc, args: [a, b] }, Type::BOOL)
+        self.fold_operation(InstData::Icmp { comparison: cc, arguments: [a, b] }, Type::BOOL)
     }
 }

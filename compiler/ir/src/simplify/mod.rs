@@ -1,6 +1,6 @@
 //! What an operation comes to: a constant, a value that is there, or a simpler operation.
 //!
-//! Operations on constants are evaluated as the interpreter does it (`eval`); the rest is the table [`rules`]. Who makes
+//! Operations on constants are evaluated as the interpreter does it (`eval`); the rest is the table [`applicable_rules`]. Who makes
 //! instructions asks with a [`FoldingBuilder`]; [`simplify`](crate::transform::simplify::simplify) asks for those that are
 //! there, and [`sccp`](crate::analysis::sccp::sccp) with what it knows of values that are no constants yet.
 //!
@@ -41,14 +41,14 @@ pub enum Operands {
 }
 
 impl Operands {
-    fn rules(self) -> impl Iterator<Item = &'static Rule> {
+    fn applicable_rules(self) -> impl Iterator<Item = &'static Rule> {
         let more = if self == Operands::OfMasks { RULES_OF_MASKS } else { &[] };
         RULES.iter().chain(more)
     }
 }
 
 /// The simplest that stands for an operation with a result of a type, which may be itself.
-pub fn simplest(f: &mut Function, data: InstData, ty: Type, operands: Operands) -> Simpler {
+pub fn simplest_form(f: &mut Function, data: InstData, ty: Type, operands: Operands) -> Simpler {
     simplify_operation(f, &data, ty, operands).unwrap_or(Simpler::Operation(data))
 }
 
@@ -95,9 +95,9 @@ pub fn find_simpler<C: Fn(Value) -> Option<u128>>(
     operands: Operands,
     constant: C,
 ) -> impl Iterator<Item = Found> {
-    let matcher = Matcher { f, constant };
+    let matcher = Matcher { function: f, constant };
     let operation = matching::operation_of(data);
-    operands.rules().filter_map(move |rule| matcher.apply(rule, operation?, ty))
+    operands.applicable_rules().filter_map(move |rule| matcher.apply_rule(rule, operation?, ty))
 }
 
 /// The bits of an operation, if those of all its operands are known. Floating-point arithmetic is left to LLVM, which
@@ -121,8 +121,8 @@ pub fn evaluate_constants(
 fn is_exact(f: &Function, data: &InstData, ty: Type) -> bool {
     use UnaryOp::{Bitcast, Fabs, Fneg, Freeze};
     let on_bits = match data {
-        InstData::Unary { op, .. } => matches!(op, Bitcast | Fabs | Fneg | Freeze),
-        InstData::Ternary { op, .. } => *op == TernaryOp::Select,
+        InstData::Unary { opcode: op, .. } => matches!(op, Bitcast | Fabs | Fneg | Freeze),
+        InstData::Ternary { opcode: op, .. } => *op == TernaryOp::Select,
         InstData::Binary { .. } | InstData::Icmp { .. } => false,
         _ => return false,
     };
@@ -144,10 +144,10 @@ fn value_of(f: &mut Function, ty: Type, operand: Operand) -> Option<Value> {
 fn instruction_of(op: Op, [a, b, c]: [Option<Value>; 3]) -> Option<InstData> {
     let (flags, fmf) = (IntFlags::default(), FastMath::default());
     Some(match op {
-        Op::Unary(op) => InstData::Unary { op, fmf, arg: a? },
-        Op::Binary(op) => InstData::Binary { op, flags, fmf, args: [a?, b?] },
-        Op::Ternary(op) => InstData::Ternary { op, fmf, args: [a?, b?, c?] },
-        Op::Icmp(cc) => InstData::Icmp { cc, args: [a?, b?] },
+        Op::Unary(op) => InstData::Unary { opcode: op, fast_math: fmf, argument: a? },
+        Op::Binary(op) => InstData::Binary { opcode: op, flags, fast_math: fmf, arguments: [a?, b?] },
+        Op::Ternary(op) => InstData::Ternary { opcode: op, fast_math: fmf, arguments: [a?, b?, c?] },
+        Op::Icmp(cc) => InstData::Icmp { comparison: cc, arguments: [a?, b?] },
         Op::PtrAdd => InstData::PtrAdd { base: a?, offset: b?, inbounds: false },
     })
 }

@@ -20,7 +20,7 @@ pub enum Op {
 
 impl Op {
     /// The operation with this name in text; a name that is none does not compile.
-    pub const fn named(name: &str) -> Op {
+    pub const fn op_named(name: &str) -> Op {
         if is_same(name, "ptradd") {
             return Op::PtrAdd;
         }
@@ -49,7 +49,7 @@ impl Op {
     }
 
     /// The comparison with this name in text; a name that is none does not compile.
-    pub const fn comparison(name: &str) -> Op {
+    pub const fn comparison_named(name: &str) -> Op {
         let mut i = 0;
         while i < IntCc::ALL.len() {
             if is_same(name, IntCc::ALL[i].name()) {
@@ -61,7 +61,7 @@ impl Op {
     }
 
     /// The operation that computes the same of exchanged operands, if there is one.
-    pub fn exchanged(self) -> Option<Op> {
+    pub fn with_exchanged_operands(self) -> Option<Op> {
         use BinaryOp::{Add, And, Mul, Or, SaddSat, Smax, Smin, UaddSat, Umax, Umin, Xor};
         match self {
             Op::Binary(Add | Mul | And | Or | Xor | Smin | Smax | Umin | Umax | SaddSat | UaddSat) => Some(self),
@@ -102,15 +102,15 @@ pub enum Number {
 
 impl Number {
     /// Its bits as a value of a type, which may have no such number.
-    pub fn bits(self, ty: Type) -> Option<u128> {
+    pub fn bits_as(self, ty: Type) -> Option<u128> {
         let bits = match self {
             Number::True if ty == Type::BOOL => 1,
             Number::False if ty == Type::BOOL => 0,
             Number::Zero if ty.is_int() => 0,
             Number::One if ty.is_int() => 1,
-            Number::Ones if ty.is_int() => ty.mask(),
-            Number::Least if ty.is_int() => ty.mask() ^ ty.mask() >> 1,
-            Number::Greatest if ty.is_int() => ty.mask() >> 1,
+            Number::Ones if ty.is_int() => ty.value_mask(),
+            Number::Least if ty.is_int() => ty.value_mask() ^ ty.value_mask() >> 1,
+            Number::Greatest if ty.is_int() => ty.value_mask() >> 1,
             _ => return None,
         };
         Some(bits)
@@ -183,10 +183,10 @@ macro_rules! pattern {
         Pattern::Number(Number::False)
     };
     ((icmp.$cc:ident $a:tt $b:tt)) => {
-        Pattern::Op(const { Op::comparison(stringify!($cc)) }, &[pattern!($a), pattern!($b)])
+        Pattern::Op(const { Op::comparison_named(stringify!($cc)) }, &[pattern!($a), pattern!($b)])
     };
     (($op:ident $($operand:tt)+)) => {
-        Pattern::Op(const { Op::named(stringify!($op)) }, &[$(pattern!($operand)),+])
+        Pattern::Op(const { Op::op_named(stringify!($op)) }, &[$(pattern!($operand)),+])
     };
 }
 

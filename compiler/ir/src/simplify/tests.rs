@@ -46,7 +46,9 @@ fn typings(pattern: Pattern, ty: Type, names: Names) -> Vec<(Typed, Names)> {
             let fits = *names[name].get_or_insert(ty) == ty;
             if fits { vec![(Typed::Name(name), names)] } else { Vec::new() }
         }
-        Pattern::Number(number) => number.bits(ty).map(|bits| (Typed::Constant(bits, ty), names)).into_iter().collect(),
+        Pattern::Number(number) => {
+            number.bits_as(ty).map(|bits| (Typed::Constant(bits, ty), names)).into_iter().collect()
+        }
         Pattern::Op(op, patterns) => {
             let mut found = Vec::new();
             for types in operand_types(op, ty) {
@@ -95,7 +97,7 @@ fn operand_types(op: Op, ty: Type) -> Vec<Vec<Type>> {
 
 /// A function that computes a side of a rule.
 struct Computed {
-    f: Function,
+    function: Function,
     names: [Option<Value>; NAMES],
 }
 
@@ -104,38 +106,40 @@ impl Computed {
     fn of(types: &Names) -> Computed {
         let mut f = Function::new();
         let given: Vec<Type> = types.iter().flatten().copied().collect();
-        let (_, params) = Builder::entry(&mut f, &given);
+        let (_, params) = Builder::with_entry(&mut f, &given);
         let mut params = params.into_iter();
-        Computed { f, names: types.map(|ty| ty.and_then(|_| params.next())) }
+        Computed { function: f, names: types.map(|ty| ty.and_then(|_| params.next())) }
     }
 
     /// Computes a part; with operands that may be exchanged the other way round if `exchanged`.
     fn make(&mut self, part: &Typed, exchanged: bool) -> Value {
         match part {
             Typed::Name(name) => self.names[*name].expect("it has a type"),
-            Typed::Constant(bits, ty) => self.f.constant(*ty, *bits),
+            Typed::Constant(bits, ty) => self.function.constant(*ty, *bits),
             Typed::Result(op, operands, ty) => {
                 let mut made: Vec<Value> = operands.iter().map(|part| self.make(part, exchanged)).collect();
-                let other = op.exchanged().filter(|_| exchanged);
+                let other = op.with_exchanged_operands().filter(|_| exchanged);
                 if other.is_some() {
                     made.reverse();
                 }
                 let operand = |i: usize| made.get(i).copied();
                 let data = instruction_of(other.unwrap_or(*op), [operand(0), operand(1), operand(2)]);
-                let entry = self.f.entry();
-                Builder::at(&mut self.f, entry).inst(data.expect("it has its operands"), &[*ty]);
-                let inst = *self.f.blocks[entry].insts.last().expect("just made");
-                self.f.result(inst)
+                let entry = self.function.entry_block();
+                Builder::at_end_of(&mut self.function, entry).inst(data.expect("it has its operands"), &[*ty]);
+                let inst = *self.function.blocks[entry].insts.last().expect("just made");
+                self.function.single_result(inst)
             }
         }
     }
 
     /// The bits of a value, given those of the names; nothing where the operation is undefined.
     fn evaluate(&self, value: Value, given: &[u128]) -> Option<u128> {
-        match self.f.values[value].def {
+        match self.function.values[value].definition {
             ValueDef::Const(bits) => Some(bits),
             ValueDef::Param(_, index) => Some(given[index as usize]),
-            ValueDef::Result(inst, _) => self.evaluate_operation(&self.f.insts[inst].data, self.f.ty(value), given),
+            ValueDef::Result(inst, _) => {
+                self.evaluate_operation(&self.function.insts[inst].data, self.function.ty(value), given)
+            }
         }
     }
 
@@ -145,14 +149,14 @@ impl Computed {
         let all: Option<Vec<(Value, u128)>> = bits.into_iter().map(|(value, bits)| Some((value, bits?))).collect();
         let all = all?;
         let of = |value| all.iter().find(|(other, _)| *other == value).expect("an operand").1;
-        evaluate_instruction(data, ty, |value| self.f.ty(value), of)?.ok()
+        evaluate_instruction(data, ty, |value| self.function.ty(value), of)?.ok()
     }
 }
 
 /// Values of a type where mistakes show, and some others.
 fn samples(ty: Type, random: &mut Random) -> Vec<u128> {
-    let least = ty.mask() ^ ty.mask() >> 1;
-    let mut found = vec![0, 1, 2, 3, ty.mask(), ty.mask() - 1, least, least + 1, least - 1];
+    let least = ty.value_mask() ^ ty.value_mask() >> 1;
+    let mut found = vec![0, 1, 2, 3, ty.value_mask(), ty.value_mask() - 1, least, least + 1, least - 1];
     if ty.is_float() {
         let float = |op, x: f64| crate::eval::unary::evaluate_unary(op, Type::F64, ty, x.to_bits().into());
         let op = if ty == Type::F64 { UnaryOp::Bitcast } else { UnaryOp::FpTrunc };
@@ -161,8 +165,8 @@ fn samples(ty: Type, random: &mut Random) -> Vec<u128> {
         // Infinity plus one is a signaling NaN.
         found.push(float(op, f64::INFINITY) + 1);
     }
-    found.extend((0..6).map(|_| u128::from(random.bits()) << 64 | u128::from(random.bits())));
-    found.into_iter().map(|bits| bits & ty.mask()).collect()
+    found.extend((0..6).map(|_| u128::from(random.next_bits()) << 64 | u128::from(random.next_bits())));
+    found.into_iter().map(|bits| bits & ty.value_mask()).collect()
 }
 
 /// Each choice of one of the samples for each of the names.
@@ -181,8 +185,10 @@ fn combinations(types: &Names, random: &mut Random) -> Vec<Vec<u128>> {
 
 /// The operation that a function computes last, and its type.
 fn last(computed: &Computed, value: Value) -> (InstData, Type) {
-    let ValueDef::Result(inst, _) = computed.f.values[value].def else { panic!("a rule replaces an operation") };
-    (computed.f.insts[inst].data.clone(), computed.f.ty(value))
+    let ValueDef::Result(inst, _) = computed.function.values[value].definition else {
+        panic!("a rule replaces an operation")
+    };
+    (computed.function.insts[inst].data.clone(), computed.function.ty(value))
 }
 
 /// Checks a rule where its left side has these types; whether it applies there.
@@ -192,15 +198,15 @@ fn holds(rule: &Rule, left: &Typed, types: &Names, exchanged: bool, random: &mut
     let (data, ty) = last(&computed, value);
     let operation = matching::operation_of(&data).expect("rules tell of it");
     let found = {
-        let f = &computed.f;
-        Matcher { f, constant: |value| f.const_bits(value) }.apply(rule, operation, ty)
+        let f = &computed.function;
+        Matcher { function: f, constant: |value| f.const_bits(value) }.apply_rule(rule, operation, ty)
     };
     let Some(found) = found else { return false };
     let right = match found {
-        Found::Constant(bits) => Simpler::Value(computed.f.constant(ty, bits)),
+        Found::Constant(bits) => Simpler::Value(computed.function.constant(ty, bits)),
         Found::Value(value) => Simpler::Value(value),
         Found::Operation(op, args) => {
-            let args = args.map(|arg| value_of(&mut computed.f, ty, arg));
+            let args = args.map(|arg| value_of(&mut computed.function, ty, arg));
             Simpler::Operation(instruction_of(op, args).expect("it has its operands"))
         }
     };
@@ -237,10 +243,10 @@ fn rules_are_needed() {
             let mut computed = Computed::of(&types);
             let value = computed.make(&left, false);
             let (data, ty) = last(&computed, value);
-            let f = &computed.f;
-            let matcher = Matcher { f, constant: |value| f.const_bits(value) };
+            let f = &computed.function;
+            let matcher = Matcher { function: f, constant: |value| f.const_bits(value) };
             let operation = matching::operation_of(&data).expect("rules tell of it");
-            let first = every_rule().find(|rule| matcher.apply(rule, operation, ty).is_some());
+            let first = every_rule().find(|rule| matcher.apply_rule(rule, operation, ty).is_some());
             first.is_some_and(|first| first.text == rule.text)
         };
         let mut ways = TYPES.iter().flat_map(|&ty| typings(rule.from, ty, [None; NAMES]));
@@ -281,12 +287,12 @@ fn right_sides_are_simpler() {
 #[test]
 fn builders_fold() {
     let mut f = Function::new();
-    let (builder, params) = Builder::entry(&mut f, &[Type::I32, Type::BOOL]);
-    let entry = builder.block();
+    let (builder, params) = Builder::with_entry(&mut f, &[Type::I32, Type::BOOL]);
+    let entry = builder.current_block();
     let (x, c) = (params[0], params[1]);
     let [two, three, six, no] =
         [(Type::I32, 2), (Type::I32, 3), (Type::I32, 6), (Type::BOOL, 0)].map(|(ty, bits)| f.constant(ty, bits));
-    let mut b = FoldingBuilder::at(&mut f, entry);
+    let mut b = FoldingBuilder::at_end_of(&mut f, entry);
     assert_eq!(b.binary(BinaryOp::Mul, two, three), six, "constants are evaluated");
     let same = b.icmp(crate::ir::IntCc::Ne, x, x);
     assert_eq!(same, no, "rules give constants");
@@ -303,16 +309,16 @@ fn builders_fold() {
 #[test]
 fn what_is_undefined_stays() {
     let mut f = Function::new();
-    let (builder, _) = Builder::entry(&mut f, &[]);
-    let entry = builder.block();
+    let (builder, _) = Builder::with_entry(&mut f, &[]);
+    let entry = builder.current_block();
     let [four, none] = [4, 0].map(|bits| f.constant(Type::I32, bits));
-    FoldingBuilder::at(&mut f, entry).binary(BinaryOp::Udiv, four, none);
+    FoldingBuilder::at_end_of(&mut f, entry).binary(BinaryOp::Udiv, four, none);
     assert_eq!(f.blocks[entry].insts.len(), 1);
 }
 
 #[test]
 fn numbers_have_types() {
-    assert_eq!(Number::Least.bits(Type::I8), Some(0x80));
-    assert_eq!(Number::Greatest.bits(Type::Int(128)), Some(u128::MAX >> 1));
-    assert_eq!((Number::True.bits(Type::I8), Number::Ones.bits(Type::F32)), (None, None));
+    assert_eq!(Number::Least.bits_as(Type::I8), Some(0x80));
+    assert_eq!(Number::Greatest.bits_as(Type::Int(128)), Some(u128::MAX >> 1));
+    assert_eq!((Number::True.bits_as(Type::I8), Number::Ones.bits_as(Type::F32)), (None, None));
 }

@@ -13,7 +13,7 @@ mod evaluate;
 mod generate;
 mod source;
 
-pub use evaluate::evaluate;
+pub use evaluate::evaluate_program;
 pub use generate::random_program;
 pub use source::print_source;
 

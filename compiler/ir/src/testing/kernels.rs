@@ -94,7 +94,7 @@ pub(super) struct Around {
 /// The generator's state.
 pub(super) struct Generator {
     pub random: Random,
-    pub f: Function,
+    pub function: Function,
     pub block: Block,
     /// How many statements may still be made.
     pub budget: usize,
@@ -144,7 +144,7 @@ pub fn random_kernel(seed: u64, shape: Shape) -> Generated {
     let words = |random: &mut Random, n: u64| -> Vec<u8> {
         let word = |random: &mut Random| -> u32 {
             match random.below(4) {
-                0 => random.bits() as u32,
+                0 => random.next_bits() as u32,
                 1 => (random.below(200) as f32 - 100.0).to_bits(),
                 _ => random.below(20) as u32,
             }
@@ -168,7 +168,7 @@ pub fn random_kernel(seed: u64, shape: Shape) -> Generated {
         Arg::i32(random.below(12) as i32 - 2),
         Arg::Buffer(4),
     ];
-    let kernel = kernel(random, shape, range.work_dim, group_items, row_words);
+    let kernel = generate_kernel(random, shape, range.work_dim, group_items, row_words);
     Generated { module: Module { kernels: vec![kernel], ..Module::default() }, range, args, buffers }
 }
 
@@ -191,7 +191,7 @@ fn random_range(random: &mut Random) -> NdRange {
     range
 }
 
-fn param(name: &str, type_name: &str, kind: ParamKind, size: u32, offset: u32) -> Param {
+fn make_param(name: &str, type_name: &str, kind: ParamKind, size: u32, offset: u32) -> Param {
     Param {
         name: name.to_string(),
         type_name: type_name.to_string(),
@@ -206,16 +206,16 @@ fn param(name: &str, type_name: &str, kind: ParamKind, size: u32, offset: u32) -
     }
 }
 
-fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64, row_words: u64) -> Kernel {
+fn generate_kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64, row_words: u64) -> Kernel {
     let global = ParamKind::Pointer(Space::Global);
     let params = vec![
-        param("input", "int*", global, 8, 0),
-        param("output", "int*", global, 8, 8),
-        param("counters", "int*", global, 8, 16),
-        param("scratch", "int*", global, 8, 24),
-        param("shared", "int*", ParamKind::Local, 8, 32),
-        param("n", "int", ParamKind::Value, 4, 40),
-        param("rows", "int*", global, 8, 48),
+        make_param("input", "int*", global, 8, 0),
+        make_param("output", "int*", global, 8, 8),
+        make_param("counters", "int*", global, 8, 16),
+        make_param("scratch", "int*", global, 8, 24),
+        make_param("shared", "int*", ParamKind::Local, 8, 32),
+        make_param("n", "int", ParamKind::Value, 4, 40),
+        make_param("rows", "int*", global, 8, 48),
     ];
     let pointer = Type::Ptr(Space::Global);
     let types = [pointer, pointer, pointer, pointer, Type::Ptr(Space::Local), Type::I32, pointer];
@@ -226,7 +226,7 @@ fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64, row_wor
     let local = locals.push(LocalData { size: group_items * 4, align: 16, counters: None });
 
     let mut f = Function::new();
-    let (mut b, inputs_here) = Builder::entry(&mut f, &types);
+    let (mut b, inputs_here) = Builder::with_entry(&mut f, &types);
     let flat = |b: &mut Builder<'_>, id: &dyn Fn(&mut Builder<'_>, u8) -> Value, size: Query| {
         let mut flat = b.int(Type::I64, 0);
         for d in (0..dims as u8).rev() {
@@ -270,7 +270,7 @@ fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64, row_wor
     let uniform_slot = b.slot_addr(slots.push(SlotData::new(UNIFORM_WORDS * 4, 4)));
     for (dst, words) in [(slot, SLOT_WORDS), (uniform_slot, UNIFORM_WORDS)] {
         let (byte, len) = (b.int(Type::I8, 5), b.int(Type::I64, i128::from(words * 4)));
-        b.inst(InstData::MemSet { dst, byte, len, volatile: false }, &[]);
+        b.inst(InstData::MemSet { destination: dst, byte, length: len, volatile: false }, &[]);
     }
 
     let mut uniform_values: SecondaryMap<Value, bool> = SecondaryMap::new();
@@ -295,13 +295,13 @@ fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64, row_wor
         (byte, false),
         (double, false),
     ];
-    let variables = start.map(|(value, uniform)| Variable { ty: b.func.ty(value), uniform, value });
+    let variables = start.map(|(value, uniform)| Variable { ty: b.function.ty(value), uniform, value });
     let shared = [inputs_here[4], local_base, scratch].map(|base| Shared { base, readable: false });
-    let block = b.block();
+    let block = b.current_block();
     let budget = shape.statements / 2 + random.below(shape.statements + 1);
     let mut generator = Generator {
         random,
-        f,
+        function: f,
         block,
         budget,
         shape,
@@ -331,7 +331,7 @@ fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64, row_wor
     if shape.unstructured {
         generator.graph_program();
     } else {
-        generator.program();
+        generator.emit_program();
     }
     Kernel {
         name: "random".to_string(),
@@ -341,7 +341,7 @@ fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64, row_wor
         slots,
         locals,
         live: PrimaryMap::new(),
-        regions: std::iter::once(generator.f).collect(),
+        regions: std::iter::once(generator.function).collect(),
         combines: SecondaryMap::new(),
         attrs: KernelAttrs::default(),
     }

@@ -9,7 +9,7 @@ pub(super) const ROW_WORDS: [u64; 4] = [2, 3, 4, 8];
 
 impl Generator {
     /// Reads or writes some words of the item's row, perhaps a word twice, perhaps another memory between.
-    pub(super) fn neighbours(&mut self) {
+    pub(super) fn access_neighbours(&mut self) {
         let words = self.row_words as usize;
         let turn = self.random.below(words);
         let some = 2 + self.random.below(words);
@@ -21,15 +21,15 @@ impl Generator {
                 if self.random.percent(10) {
                     self.read_neighbour(turn);
                 }
-                let (ptr, offset) = self.neighbour(place);
-                let data = InstData::Store { ptr, offset, access: Access::plain(4), args: vec![value] };
-                self.build().inst(data, &[]);
+                let (ptr, offset) = self.neighbour_address(place);
+                let data = InstData::Store { pointer: ptr, offset, access: Access::plain(4), arguments: vec![value] };
+                self.builder_here().inst(data, &[]);
             }
         } else {
             for place in places {
                 self.read_neighbour(place);
                 if self.random.percent(10) {
-                    self.store();
+                    self.random_store();
                 }
             }
         }
@@ -37,29 +37,29 @@ impl Generator {
 
     fn read_neighbour(&mut self, place: usize) {
         let ty = self.random.pick(&[Type::I32, Type::I32, Type::F32]);
-        let (ptr, offset) = self.neighbour(place);
-        let data = InstData::Load { ptr, offset, access: Access::plain(4) };
-        let load = self.build().inst(data, &[ty]);
-        let value = self.f.result(load);
-        self.see(value, false);
+        let (ptr, offset) = self.neighbour_address(place);
+        let data = InstData::Load { pointer: ptr, offset, access: Access::plain(4) };
+        let load = self.builder_here().inst(data, &[ty]);
+        let value = self.function.single_result(load);
+        self.note_value(value, false);
         if ty == Type::I32 {
-            self.keep(value);
+            self.keep_value(value);
         }
     }
 
     fn word_of_any_type(&mut self) -> Value {
-        let value = self.value(Type::I32, false);
+        let value = self.pick_value(Type::I32, false);
         let real = self.random.percent(30);
-        if real { self.build().unary(UnaryOp::Bitcast, Type::F32, value) } else { value }
+        if real { self.builder_here().unary(UnaryOp::Bitcast, Type::F32, value) } else { value }
     }
 
     /// The address of a word of the row and what is added to it, one or the other.
-    fn neighbour(&mut self, place: usize) -> (Value, i64) {
+    fn neighbour_address(&mut self, place: usize) -> (Value, i64) {
         let (row, bytes) = (self.row, 4 * place as i64);
         if self.random.percent(50) {
             return (row, bytes);
         }
-        let mut b = self.build();
+        let mut b = self.builder_here();
         let offset = b.int(Type::I64, bytes.into());
         (b.ptr_add(row, offset), 0)
     }

@@ -10,7 +10,7 @@
 //! Source: Zeller & Hildebrandt 2002 (one part after the other, as kernels are small).
 
 use super::Generated;
-use crate::analysis::cfg::cfg;
+use crate::analysis::cfg::build_cfg;
 use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::Type;
@@ -29,15 +29,15 @@ enum Step {
 }
 
 /// The smallest kernel found of which `fails` holds, as it must of `generated`.
-pub fn reduce(generated: &Generated, mut fails: impl FnMut(&Generated) -> bool) -> Generated {
+pub fn reduce_kernel(generated: &Generated, mut fails: impl FnMut(&Generated) -> bool) -> Generated {
     let mut smallest = generated.clone();
     loop {
         let mut smaller = false;
-        for step in steps(smallest.module.kernels[0].body()) {
+        for step in possible_steps(smallest.module.kernels[0].body()) {
             let mut next = smallest.clone();
             let f = next.module.kernels[0].body_mut();
-            if apply(f, step) {
-                clean(f);
+            if apply_step(f, step) {
+                remove_unneeded(f);
                 if fails(&next) {
                     smallest = next;
                     smaller = true;
@@ -50,11 +50,11 @@ pub fn reduce(generated: &Generated, mut fails: impl FnMut(&Generated) -> bool) 
     }
 }
 
-fn steps(f: &Function) -> Vec<Step> {
+fn possible_steps(f: &Function) -> Vec<Step> {
     let mut steps = Vec::new();
-    let choices = f.layout.iter().filter(|&&block| f.blocks[block].term.selector().is_some());
+    let choices = f.layout.iter().filter(|&&block| f.blocks[block].terminator.selector().is_some());
     for &block in choices {
-        steps.extend((0..f.blocks[block].term.targets().len()).map(|n| Step::Jump(block, n)));
+        steps.extend((0..f.blocks[block].terminator.targets().len()).map(|n| Step::Jump(block, n)));
     }
     for &block in f.layout[1..].iter().rev() {
         steps.extend(f.blocks[block].insts.iter().rev().map(|&inst| Step::Remove(block, inst)));
@@ -65,37 +65,37 @@ fn steps(f: &Function) -> Vec<Step> {
 }
 
 /// Takes a step, if that is possible now: earlier ones may have been in its way.
-fn apply(f: &mut Function, step: Step) -> bool {
+fn apply_step(f: &mut Function, step: Step) -> bool {
     match step {
         Step::Jump(block, n) => {
             let data = &f.blocks[block];
-            let targets = data.term.targets();
+            let targets = data.terminator.targets();
             let possible = f.layout.contains(&block) && targets.len() > 1 && n < targets.len();
             if possible {
                 let to = targets[n].clone();
-                f.blocks[block].term = Terminator::Jump(to);
+                f.blocks[block].terminator = Terminator::Jump(to);
             }
             possible
         }
         Step::Remove(block, inst) => {
             let data = &f.insts[inst].data;
-            let nan_test = matches!(data, InstData::Fcmp { cc: FloatCc::Uno, .. });
+            let nan_test = matches!(data, InstData::Fcmp { comparison: FloatCc::Uno, .. });
             let here = f.layout.contains(&block) && f.blocks[block].insts.contains(&inst);
             if !here || nan_test || *data == InstData::Barrier || f.insts[inst].results.iter().any(|&v| is_ptr(f, v)) {
                 return false;
             }
             f.blocks[block].insts.retain(|&other| other != inst);
-            f.insts[inst].results.clone().into_iter().for_each(|v| zero(f, v));
+            f.insts[inst].results.clone().into_iter().for_each(|v| put_zero(f, v));
             true
         }
         Step::Zero(block, param) => {
             let possible = f.layout.contains(&block) && f.blocks[block].params.contains(&param) && !is_ptr(f, param);
             if possible {
-                zero(f, param);
+                put_zero(f, param);
             }
             possible
         }
-        Step::Join(block) => join(f, block),
+        Step::Join(block) => join_successor(f, block),
     }
 }
 
@@ -103,71 +103,71 @@ fn is_ptr(f: &Function, value: Value) -> bool {
     matches!(f.ty(value), Type::Ptr(_))
 }
 
-fn zero(f: &mut Function, value: Value) {
+fn put_zero(f: &mut Function, value: Value) {
     let zero = f.constant(f.ty(value), 0);
-    replace(f, &|v| if v == value { zero } else { v });
+    replace_values(f, &|v| if v == value { zero } else { v });
 }
 
-fn replace(f: &mut Function, with: &dyn Fn(Value) -> Value) {
+fn replace_values(f: &mut Function, with: &dyn Fn(Value) -> Value) {
     for &block in &f.layout {
         for &inst in &f.blocks[block].insts {
             f.insts[inst].data.map_args(with);
         }
-        f.blocks[block].term.map_args(with);
+        f.blocks[block].terminator.map_args(with);
     }
 }
 
-fn join(f: &mut Function, block: Block) -> bool {
-    let Terminator::Jump(to) = f.blocks[block].term.clone() else { return false };
-    let graph = cfg(f);
-    if !f.layout.contains(&block) || graph.preds(to.block).len() != 1 || to.block == block {
+fn join_successor(f: &mut Function, block: Block) -> bool {
+    let Terminator::Jump(to) = f.blocks[block].terminator.clone() else { return false };
+    let graph = build_cfg(f);
+    if !f.layout.contains(&block) || graph.predecessors(to.block).len() != 1 || to.block == block {
         return false;
     }
     let next = f.blocks[to.block].clone();
     f.layout.retain(|&b| b != to.block);
     f.blocks[block].insts.extend(next.insts);
-    f.blocks[block].term = next.term;
+    f.blocks[block].terminator = next.terminator;
     // An argument is no parameter of the block that is gone: nothing else leads there.
-    replace(f, &|v| next.params.iter().position(|&param| param == v).map_or(v, |n| to.args[n]));
+    replace_values(f, &|v| next.params.iter().position(|&param| param == v).map_or(v, |n| to.arguments[n]));
     true
 }
 
 /// Removes what is not reached and what is not used.
-fn clean(f: &mut Function) {
-    let graph = cfg(f);
+fn remove_unneeded(f: &mut Function) {
+    let graph = build_cfg(f);
     f.layout.retain(|&block| graph.is_reachable(block));
-    let used = used(f);
+    let used = find_used_values(f);
     for block in f.layout.clone() {
         let insts = std::mem::take(&mut f.blocks[block].insts);
         let needed =
             |inst: &Inst| f.insts[*inst].data.has_effect() || f.insts[*inst].results.iter().any(|&v| used.contains(v));
         f.blocks[block].insts = insts.into_iter().filter(needed).collect();
     }
-    let entry = f.entry();
+    let entry = f.entry_block();
     let mut kept: SecondaryMap<Block, Vec<bool>> = SecondaryMap::new();
     for &block in f.layout.iter().filter(|&&block| block != entry) {
         let params = std::mem::take(&mut f.blocks[block].params);
         kept[block] = params.iter().map(|&v| used.contains(v)).collect();
         f.blocks[block].params = params.into_iter().filter(|&v| used.contains(v)).collect();
         for (n, &param) in f.blocks[block].params.iter().enumerate() {
-            f.values[param].def = ValueDef::Param(block, n as u32);
+            f.values[param].definition = ValueDef::Param(block, n as u32);
         }
     }
     for &block in &f.layout {
-        for to in f.blocks[block].term.targets_mut() {
+        for to in f.blocks[block].terminator.targets_mut() {
             let mut keep = kept[to.block].iter();
-            to.args.retain(|_| keep.next().is_none_or(|&keep| keep));
+            to.arguments.retain(|_| keep.next().is_none_or(|&keep| keep));
         }
     }
 }
 
 /// The values that an effect or a choice depends on.
-fn used(f: &Function) -> EntitySet<Value> {
+fn find_used_values(f: &Function) -> EntitySet<Value> {
     let mut used = EntitySet::new();
     let mut left: Vec<Value> = Vec::new();
     for &block in &f.layout {
         let data = &f.blocks[block];
-        left.extend(data.term.selector());
+        left.extend(data.terminator.selector());
         let effects = data.insts.iter().map(|&inst| &f.insts[inst].data).filter(|data| data.has_effect());
         effects.for_each(|data| data.for_each_arg(|v| left.push(v)));
     }
@@ -175,11 +175,11 @@ fn used(f: &Function) -> EntitySet<Value> {
         if !used.insert(value) {
             continue;
         }
-        match f.values[value].def {
+        match f.values[value].definition {
             ValueDef::Result(inst, _) => f.insts[inst].data.for_each_arg(|v| left.push(v)),
             ValueDef::Param(block, n) => {
-                let edges = f.layout.iter().flat_map(|&from| f.blocks[from].term.targets());
-                left.extend(edges.filter(|to| to.block == block).map(|to| to.args[n as usize]));
+                let edges = f.layout.iter().flat_map(|&from| f.blocks[from].terminator.targets());
+                left.extend(edges.filter(|to| to.block == block).map(|to| to.arguments[n as usize]));
             }
             ValueDef::Const(_) => {}
         }
@@ -189,11 +189,11 @@ fn used(f: &Function) -> EntitySet<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::reduce;
+    use super::reduce_kernel;
     use crate::interp::{Memory, run_limited};
     use crate::ir::{AtomicOp, InstData};
     use crate::testing::{Generated, Shape, random_kernel};
-    use crate::verify::{Stage, verify};
+    use crate::verify::{Stage, verify_module};
 
     /// The mistake: exclusive or is taken for addition.
     fn shows(g: &Generated) -> bool {
@@ -205,7 +205,7 @@ mod tests {
         let f = wrong.module.kernels[0].body_mut();
         for block in f.layout.clone() {
             for &inst in &f.blocks[block].insts {
-                if let InstData::AtomicRmw { op, .. } = &mut f.insts[inst].data
+                if let InstData::AtomicRmw { opcode: op, .. } = &mut f.insts[inst].data
                     && *op == AtomicOp::Xor
                 {
                     *op = AtomicOp::Add;
@@ -226,9 +226,9 @@ mod tests {
         let found: Vec<Generated> = kernels.filter(shows).take(5).collect();
         assert_eq!(found.len(), 5);
         for g in found {
-            let small = reduce(&g, shows);
+            let small = reduce_kernel(&g, shows);
             assert!(shows(&small));
-            verify(&small.module, Stage::Imported).unwrap_or_else(|e| panic!("{}\n{}", e[0], small.module));
+            verify_module(&small.module, Stage::Imported).unwrap_or_else(|e| panic!("{}\n{}", e[0], small.module));
             assert!(
                 size(&small) * 4 < size(&g) && size(&small) < 30,
                 "{} of {}\n{}",

@@ -34,7 +34,7 @@ fn split_list(text: &str) -> Vec<&str> {
 }
 
 /// A number's bytes in memory.
-fn element(text: &str, ty: &str) -> Result<Vec<u8>, String> {
+fn parse_element(text: &str, ty: &str) -> Result<Vec<u8>, String> {
     let bad = || format!("{text:?} is no {ty}");
     let int = || text.parse::<i128>().map_err(|_| bad());
     Ok(match ty {
@@ -50,7 +50,7 @@ fn element(text: &str, ty: &str) -> Result<Vec<u8>, String> {
 }
 
 /// The bytes of `[1, 2]:i32` and the element type.
-fn array(text: &str) -> Result<(Vec<u8>, &str), String> {
+fn parse_array(text: &str) -> Result<(Vec<u8>, &str), String> {
     let bad = || format!("{text:?} is no array");
     let (list, ty) = text.rsplit_once(':').ok_or_else(bad)?;
     let list = list.strip_prefix('[').and_then(|l| l.strip_suffix(']')).ok_or_else(bad)?;
@@ -62,14 +62,14 @@ fn array(text: &str) -> Result<(Vec<u8>, &str), String> {
             None => (part, 1),
         };
         for _ in 0..count {
-            bytes.extend(element(number, ty)?);
+            bytes.extend(parse_element(number, ty)?);
         }
     }
     Ok((bytes, ty))
 }
 
-fn show(bytes: &[u8], ty: &str) -> String {
-    let size = element("0", ty).map_or(1, |b| b.len());
+fn show_elements(bytes: &[u8], ty: &str) -> String {
+    let size = parse_element("0", ty).map_or(1, |b| b.len());
     let parts: Vec<String> = bytes
         .chunks(size)
         .map(|chunk| {
@@ -87,7 +87,7 @@ fn show(bytes: &[u8], ty: &str) -> String {
     format!("[{}]:{ty}", parts.join(", "))
 }
 
-fn sizes(text: &str) -> Result<Vec<u64>, String> {
+fn parse_sizes(text: &str) -> Result<Vec<u64>, String> {
     text.split('x').map(|n| n.parse().map_err(|_| format!("{text:?} is no size"))).collect()
 }
 
@@ -100,7 +100,7 @@ struct Launch<'a> {
     expected: &'a str,
 }
 
-fn parse(line: &str) -> Result<Launch<'_>, String> {
+fn parse_launch(line: &str) -> Result<Launch<'_>, String> {
     let (call, expected) = line.split_once("=>").ok_or("a run needs `=>`")?;
     let open = call.find('(').ok_or("a run needs arguments")?;
     let close = call.rfind(')').ok_or("a run needs `)`")?;
@@ -116,13 +116,13 @@ fn parse(line: &str) -> Result<Launch<'_>, String> {
             buffers.push(vec![0; size as usize]);
             Arg::Buffer(buffers.len() - 1)
         } else if let Some(list) = text.strip_prefix("value") {
-            Arg::Value(array(list)?.0)
+            Arg::Value(parse_array(list)?.0)
         } else if text.starts_with('[') {
-            buffers.push(array(text)?.0);
+            buffers.push(parse_array(text)?.0);
             Arg::Buffer(buffers.len() - 1)
         } else {
             let (number, ty) = text.split_once(':').ok_or_else(|| format!("{text:?} is no argument"))?;
-            Arg::Value(element(number, ty)?)
+            Arg::Value(parse_element(number, ty)?)
         });
     }
     let mut range = NdRange::new(&[1], &[1]);
@@ -130,9 +130,9 @@ fn parse(line: &str) -> Result<Launch<'_>, String> {
     let (mut global, mut local, mut offset) = (vec![1], vec![1], vec![]);
     for option in call[close + 1..].split_whitespace() {
         match option.split_once('=') {
-            Some(("global", text)) => global = sizes(text)?,
-            Some(("local", text)) => local = sizes(text)?,
-            Some(("offset", text)) => offset = sizes(text)?,
+            Some(("global", text)) => global = parse_sizes(text)?,
+            Some(("local", text)) => local = parse_sizes(text)?,
+            Some(("offset", text)) => offset = parse_sizes(text)?,
             Some(("steps", text)) => steps = text.parse().map_err(|_| format!("{text:?} is no number"))?,
             _ => return Err(format!("unknown option {option:?}")),
         }
@@ -149,8 +149,8 @@ pub fn expects_error(line: &str) -> bool {
 }
 
 /// Executes a run line with the interpreter and compares.
-pub fn check(module: &Module, line: &str) -> Result<(), String> {
-    let steps = parse(line)?.steps;
+pub fn check_run_line(module: &Module, line: &str) -> Result<(), String> {
+    let steps = parse_launch(line)?.steps;
     check_with(line, |kernel, range, args, memory| {
         run_limited(module, kernel, range, args, memory, steps).map_err(|e| e.to_string())
     })
@@ -161,7 +161,7 @@ pub fn check_with(
     line: &str,
     execute: impl Fn(&str, &NdRange, &[Arg], &mut Memory) -> Result<Report, String>,
 ) -> Result<(), String> {
-    let Launch { kernel, range, args, mut memory, expected, .. } = parse(line)?;
+    let Launch { kernel, range, args, mut memory, expected, .. } = parse_launch(line)?;
     let outcome = execute(kernel, &range, &args, &mut memory);
     let report = match (outcome, expected.strip_prefix("error: ")) {
         (Ok(report), None) => report,
@@ -190,9 +190,9 @@ pub fn check_with(
         if text == "_" {
             continue;
         }
-        let (bytes, ty) = array(text)?;
+        let (bytes, ty) = parse_array(text)?;
         if bytes != *found {
-            return Err(format!("buffer {i} is {}", show(found, ty)));
+            return Err(format!("buffer {i} is {}", show_elements(found, ty)));
         }
     }
     if events != prints.iter().map(String::as_str).collect::<Vec<_>>() {

@@ -72,7 +72,7 @@ fn add_scripts(folder: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
 }
 
 /// What a filetest says.
-pub fn script(text: &str) -> Script {
+pub fn parse_script(text: &str) -> Script {
     let mut script = Script { tests: Vec::new(), stage: Stage::Imported, directives: Vec::new(), facts: Vec::new() };
     // Behind `; output:` stands what a pass wrote.
     let lines = text.lines().take_while(|line| !line.starts_with("; output: "));

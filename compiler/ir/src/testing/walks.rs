@@ -9,16 +9,16 @@ const MOST_ROUNDS: u64 = 32;
 
 impl Generator {
     /// A sum over some words of the input, perhaps kept in the item's row, which all items that are here run equally often.
-    pub(super) fn walk(&mut self) {
-        let bound = self.value(Type::I32, true);
-        let place = self.value(Type::I32, false);
-        let sum = self.value(Type::I32, false);
+    pub(super) fn emit_walk(&mut self) {
+        let bound = self.pick_value(Type::I32, true);
+        let place = self.pick_value(Type::I32, false);
+        let sum = self.pick_value(Type::I32, false);
         let (input, row, keeps) = (self.input, self.row, self.random.percent(30));
         let step = self.random.pick(&[1, 1, 1, 2]);
         let cc = self.random.pick(&[IntCc::Slt, IntCc::Ult, IntCc::Sle, IntCc::Ne]);
         let cc = if step > 1 && cc == IntCc::Ne { IntCc::Slt } else { cc };
         let flags = IntFlags { nsw: self.random.percent(80), nuw: true };
-        let mut b = self.build();
+        let mut b = self.builder_here();
         let [most, places, one, two] = [MOST_ROUNDS - 2, INPUT_WORDS / 2 - 1, 1, 2].map(|n| b.int(Type::I32, n.into()));
         let bound = b.binary(BinaryOp::And, bound, most);
         let bound = b.binary(BinaryOp::Add, bound, one);
@@ -44,13 +44,14 @@ impl Generator {
             b.store(row, sum);
         }
         let by = if step == 1 { one } else { two };
-        let next = InstData::Binary { op: BinaryOp::Add, flags, fmf: FastMath::default(), args: [counter, by] };
+        let next =
+            InstData::Binary { opcode: BinaryOp::Add, flags, fast_math: FastMath::default(), arguments: [counter, by] };
         let next = b.inst(next, &[Type::I32]);
-        let next = b.func.result(next);
+        let next = b.function.single_result(next);
         let goes_on = b.icmp(cc, next, bound);
         b.branch(goes_on, (body, &[next, sum]), (exit, &[sum]));
         self.block = exit;
-        self.see(results[0], false);
-        self.keep(results[0]);
+        self.note_value(results[0], false);
+        self.keep_value(results[0]);
     }
 }

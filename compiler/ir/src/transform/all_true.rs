@@ -19,8 +19,8 @@ use super::unmasked_loops::{self, Known};
 use crate::analysis::cost;
 use crate::analysis::loops::Loop;
 use crate::ir::*;
-use crate::transform::copy::{Copies, copy};
-use crate::transform::normalize::normalize;
+use crate::transform::copy::{Copies, copy_blocks};
+use crate::transform::normalize::normalize_function;
 use lockstep_protocol::types::Type;
 use std::fmt;
 
@@ -51,12 +51,12 @@ pub struct Plan {
 }
 
 /// How the target of a divergent branch gets a copy, if it can. Loops in the copy get versions if `loops`.
-pub fn plan(f: &Function, known: Known<'_>, from: Block, target: usize, loops: bool) -> Option<Plan> {
-    let Known { cfg, tree, forest, found, registers, .. } = known;
+pub fn plan_copy(f: &Function, known: Known<'_>, from: Block, target: usize, loops: bool) -> Option<Plan> {
+    let Known { cfg, dominators: tree, forest, found, registers, .. } = known;
     if found.divergent_blocks.contains(from) || !found.divergent_branches.contains(from) {
         return None;
     }
-    let Terminator::Branch { then_to, else_to, .. } = &f.blocks[from].term else { return None };
+    let Terminator::Branch { then_to, else_to, .. } = &f.blocks[from].terminator else { return None };
     let to = [then_to, else_to][target].block;
     if forest.with_header(to).is_some() || then_to.block == else_to.block {
         return None;
@@ -70,25 +70,25 @@ pub fn plan(f: &Function, known: Known<'_>, from: Block, target: usize, loops: b
     if !(1..=MOST).contains(&size) {
         return None;
     }
-    let inside: Vec<Block> = cfg.rpo().iter().copied().filter(|block| inside.contains(block)).collect();
+    let inside: Vec<Block> = cfg.reverse_post_order().iter().copied().filter(|block| inside.contains(block)).collect();
     // What is in a loop that lanes leave one by one has masks all the same, unless the loop has a version.
     let divergent = |&l: &Loop| inside.contains(&forest.get(l).header) && found.divergent_loops.contains(l);
-    let around = |block: Block| forest.around(block).filter(divergent).last();
+    let around = |block: Block| forest.loops_around(block).filter(divergent).last();
     let others: Vec<Block> = inside.iter().copied().filter(|&block| around(block).is_none()).collect();
     let params = exits.iter().flat_map(|&exit| &f.blocks[exit].params);
-    let selects: u64 = params.map(|&param| registers.of(f.ty(param))).sum();
+    let selects: u64 = params.map(|&param| registers.registers_for(f.ty(param))).sum();
     let mut gain = selects.saturating_add(known.masks_of(f, to, &others));
     for &header in inside.iter().filter(|&&block| loops && around(block) == forest.with_header(block)) {
         let Some(l) = forest.with_header(header) else { continue };
-        if let Ok(version) = unmasked_loops::plan(f, known, l)
-            && version.pays().is_ok()
+        if let Ok(version) = unmasked_loops::plan_version(f, known, l)
+            && version.check_profitable().is_ok()
         {
-            let often = cost::frequency(forest, header) / cost::frequency(forest, to).max(1);
-            gain = gain.saturating_add(version.saves().saturating_mul(often));
+            let often = cost::estimate_frequency(forest, header) / cost::estimate_frequency(forest, to).max(1);
+            gain = gain.saturating_add(version.saved_per_iteration().saturating_mul(often));
         }
     }
     let cost = gain.saturating_add(known.cost_of(f, to, &inside));
-    let at_place = cost::follows_from_place(f, &f.blocks[from].term, &found.shapes) && registers.bits() < 512;
+    let at_place = cost::follows_from_place(f, &f.blocks[from].terminator, &found.shapes) && registers.bits() < 512;
     let least = if at_place { LEAST_AT_PLACE } else { LEAST };
     Some(Plan { from, target, inside, gain, cost, least })
 }
@@ -101,26 +101,26 @@ impl fmt::Display for Plan {
 
 impl Plan {
     /// Whether the copy is expected to pay.
-    pub fn pays(&self) -> bool {
+    pub fn is_profitable(&self) -> bool {
         self.gain >= self.least && self.gain.saturating_mul(100) >= self.cost.saturating_mul(SHARE)
     }
 
     /// Makes the copy; the answer is the block that ends in the divergent branch now, and the first one of the copy.
-    pub fn apply(&self, f: &mut Function) -> (Block, Block) {
-        let copies = copy(f, &self.inside, &Copies::default());
+    pub fn make_copy(&self, f: &mut Function) -> (Block, Block) {
+        let copies = copy_blocks(f, &self.inside, &Copies::default());
         let some = f.add_block();
         f.end_locs[some] = f.end_locs[self.from];
-        let term = std::mem::replace(&mut f.blocks[self.from].term, Terminator::Unreachable);
-        f.blocks[some].term = term.clone();
-        let first = copies.block(self.inside[0]);
-        let Terminator::Branch { cond, then_to, else_to } = term else { return (some, first) };
+        let term = std::mem::replace(&mut f.blocks[self.from].terminator, Terminator::Unreachable);
+        f.blocks[some].terminator = term.clone();
+        let first = copies.block_copy(self.inside[0]);
+        let Terminator::Branch { condition: cond, then_to, else_to } = term else { return (some, first) };
         let yes = f.constant(Type::BOOL, 1);
         let to = if self.target == 0 { then_to } else { else_to };
-        let mut b = Builder::at(f, self.from);
+        let mut b = Builder::at_end_of(f, self.from);
         let not = if self.target == 0 { b.binary(BinaryOp::Xor, cond, yes) } else { cond };
         let any = b.any(not);
-        b.branch(any, (some, &[]), (first, &to.args));
-        normalize(f);
+        b.branch(any, (some, &[]), (first, &to.arguments));
+        normalize_function(f);
         (some, first)
     }
 }

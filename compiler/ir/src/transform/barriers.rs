@@ -18,8 +18,8 @@ mod live;
 mod merge;
 mod region;
 
-use crate::analysis::cfg::{Cfg, cfg};
-use crate::analysis::liveness::{Liveness, liveness};
+use crate::analysis::cfg::{Cfg, build_cfg};
+use crate::analysis::liveness::{Liveness, compute_liveness};
 use crate::ir::{
     Block, BlockCall, Collect, Combine, Function, InstData, Kernel, LiveSlot, Region, Terminator, Value, ValueDef,
 };
@@ -47,7 +47,7 @@ struct Split {
 }
 
 /// Cuts a kernel at its barriers.
-pub fn barriers(kernel: &mut Kernel) {
+pub fn cut_at_barriers(kernel: &mut Kernel) {
     barriers_within(kernel, Bounds::default());
 }
 
@@ -56,22 +56,22 @@ pub fn barriers_within(kernel: &mut Kernel, bounds: Bounds) {
     debug_assert_eq!(kernel.regions.len(), 1, "cut already");
     let mut body = kernel.body().clone();
     drop_redundant(&mut body);
-    let mut cuts = split(&mut body);
+    let mut cuts = split_at_barriers(&mut body);
     if cuts.starts.len() == 1 {
         *kernel.body_mut() = body;
         return;
     }
-    let mut graph = cfg(&body);
+    let mut graph = build_cfg(&body);
     let regions = if merge::copies_exceed(&body, &graph, &cuts, bounds) {
         split_behind_answers(&mut body, &mut cuts);
-        graph = cfg(&body);
+        graph = build_cfg(&body);
         merge::merged_regions(&graph, &cuts, bounds.most_copies)
     } else {
         merge::separate_regions(&cuts)
     };
-    let split = Split::of(body, graph, cuts, regions);
-    let plan = live::plan(kernel, &split);
-    kernel.regions = split.regions.starts.keys().map(|region| region::build(&split, &plan, region)).collect();
+    let split = Split::split_kernel(body, graph, cuts, regions);
+    let plan = live::plan_live_values(kernel, &split);
+    kernel.regions = split.regions.starts.keys().map(|region| region::build_region(&split, &plan, region)).collect();
     kernel.live = plan.slots;
     kernel.combines = SecondaryMap::new();
     for (region, starts) in &split.regions.starts {
@@ -99,8 +99,8 @@ impl Cuts {
     fn cut_at(&mut self, body: &mut Function, block: Block, position: usize) -> (Block, Start) {
         let rest = body.add_block();
         body.blocks[rest].insts = body.blocks[block].insts.split_off(position);
-        let jump = Terminator::Jump(BlockCall { block: rest, args: Vec::new() });
-        body.blocks[rest].term = std::mem::replace(&mut body.blocks[block].term, jump);
+        let jump = Terminator::Jump(BlockCall { block: rest, arguments: Vec::new() });
+        body.blocks[rest].terminator = std::mem::replace(&mut body.blocks[block].terminator, jump);
         let start = self.starts.push(rest);
         // A cut at the block's old end is one of what is behind now.
         self.cut[rest] = self.cut[block].replace(start);
@@ -120,30 +120,30 @@ fn split_behind_answers(body: &mut Function, cuts: &mut Cuts) {
 
 /// Splits blocks so that each barrier, which goes, ends one. Barriers that no path leads to go without a
 /// region.
-fn split(body: &mut Function) -> Cuts {
+fn split_at_barriers(body: &mut Function) -> Cuts {
     let mut cuts = Cuts::default();
-    cuts.starts.push(body.entry());
-    let reachable = cfg(body);
+    cuts.starts.push(body.entry_block());
+    let reachable = build_cfg(body);
     body.layout.retain(|&block| reachable.is_reachable(block));
     for block in body.layout.clone() {
         let insts = std::mem::take(&mut body.blocks[block].insts);
         let mut block = block;
         for inst in insts {
-            if !separates(&body.insts[inst].data) {
+            if !is_barrier(&body.insts[inst].data) {
                 body.blocks[block].insts.push(inst);
                 continue;
             }
             let (rest, start) = cuts.cut_at(body, block, body.blocks[block].insts.len());
-            if let InstData::Collective { how, op, arg } = body.insts[inst].data {
+            if let InstData::Collective { collective: how, opcode: op, argument: arg } = body.insts[inst].data {
                 let ty = body.ty(arg);
                 let slot = cuts.together.iter().find(|&(_, of)| *of == ty).map(|(slot, _)| slot);
                 let live = slot.unwrap_or_else(|| cuts.together.push(ty));
-                cuts.combines[start] = Some(Combine { how, op, live });
-                let loc = body.insts[inst].loc;
-                body.append(block, InstData::LiveStore { live, arg }, &[], loc);
+                cuts.combines[start] = Some(Combine { collective: how, opcode: op, live_slot: live });
+                let loc = body.insts[inst].location;
+                body.append_inst(block, InstData::LiveStore { live_slot: live, argument: arg }, &[], loc);
                 // The instruction now takes the answer.
                 body.insts[inst].data =
-                    if how == Collect::Reduce { InstData::Combined } else { InstData::LiveLoad { live } };
+                    if how == Collect::Reduce { InstData::Combined } else { InstData::LiveLoad { live_slot: live } };
                 body.blocks[rest].insts.push(inst);
             }
             block = rest;
@@ -153,7 +153,7 @@ fn split(body: &mut Function) -> Cuts {
 }
 
 /// Whether work-items wait here for the others of their group.
-fn separates(data: &InstData) -> bool {
+fn is_barrier(data: &InstData) -> bool {
     matches!(data, InstData::Barrier | InstData::Collective { .. })
 }
 
@@ -161,8 +161,8 @@ fn separates(data: &InstData) -> bool {
 /// kernel's begin, its end, or the next barrier or collective operation, which then does its work. Only straight paths are
 /// followed.
 fn drop_redundant(body: &mut Function) {
-    let graph = cfg(body);
-    for block in graph.rpo().to_vec() {
+    let graph = build_cfg(body);
+    for block in graph.reverse_post_order().to_vec() {
         let mut position = 0;
         while let Some(&inst) = body.blocks[block].insts.get(position) {
             let redundant = body.insts[inst].data == InstData::Barrier
@@ -183,12 +183,12 @@ fn idle_behind(body: &Function, block: Block, position: usize) -> bool {
     for _ in 0..body.layout.len() {
         for &inst in &body.blocks[block].insts[position..] {
             match &body.insts[inst].data {
-                data if separates(data) => return true,
+                data if is_barrier(data) => return true,
                 data if touches_shared(body, data) => return false,
                 _ => {}
             }
         }
-        match &body.blocks[block].term {
+        match &body.blocks[block].terminator {
             Terminator::Return => return true,
             Terminator::Jump(to) => (block, position) = (to.block, 0),
             _ => return false,
@@ -206,8 +206,8 @@ fn idle_before(body: &Function, graph: &Cfg, block: Block, position: usize) -> b
         if insts.iter().any(|&inst| touches_shared(body, &body.insts[inst].data)) {
             return false;
         }
-        match graph.preds(block) {
-            [] => return block == body.entry(),
+        match graph.predecessors(block) {
+            [] => return block == body.entry_block(),
             &[before] => (block, end) = (before, body.blocks[before].insts.len()),
             _ => return false,
         }
@@ -220,21 +220,23 @@ fn touches_shared(body: &Function, data: &InstData) -> bool {
     let own = |ptr: Value| matches!(body.ty(ptr), Type::Ptr(Space::Private));
     let fixed = |ptr: Value| matches!(body.ty(ptr), Type::Ptr(Space::Constant));
     match data {
-        InstData::Load { ptr, access, .. } => access.volatile || !(own(*ptr) || fixed(*ptr)),
-        InstData::Store { ptr, access, .. } => access.volatile || !own(*ptr),
-        InstData::MemCopy { dst, src, volatile, .. } => *volatile || !own(*dst) || !(own(*src) || fixed(*src)),
-        InstData::MemSet { dst, volatile, .. } => *volatile || !own(*dst),
+        InstData::Load { pointer: ptr, access, .. } => access.volatile || !(own(*ptr) || fixed(*ptr)),
+        InstData::Store { pointer: ptr, access, .. } => access.volatile || !own(*ptr),
+        InstData::MemCopy { destination: dst, source: src, volatile, .. } => {
+            *volatile || !own(*dst) || !(own(*src) || fixed(*src))
+        }
+        InstData::MemSet { destination: dst, volatile, .. } => *volatile || !own(*dst),
         data => data.has_effect(),
     }
 }
 
 impl Split {
-    fn of(body: Function, cfg: Cfg, cuts: Cuts, regions: Regions) -> Split {
-        let liveness = liveness(&body, &cfg);
+    fn split_kernel(body: Function, cfg: Cfg, cuts: Cuts, regions: Regions) -> Split {
+        let liveness = compute_liveness(&body, &cfg);
         let mut home: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
         let mut order: SecondaryMap<Value, u32> = SecondaryMap::new();
         let mut count = 0;
-        for &block in cfg.rpo() {
+        for &block in cfg.reverse_post_order() {
             let data = &body.blocks[block];
             let results = data.insts.iter().flat_map(|&inst| &body.insts[inst].results);
             for &value in data.params.iter().chain(results) {
@@ -247,21 +249,21 @@ impl Split {
     }
 
     /// The slot that tells regions of several starts where to go on, if there are such regions.
-    fn which(&self) -> Option<LiveSlot> {
+    fn start_slot(&self) -> Option<LiveSlot> {
         let several = self.regions.starts.values().any(|starts| starts.len() > 1);
         several.then(|| LiveSlot::new(self.cuts.together.len()))
     }
 
     /// Whether a value is one of the kernel's inputs, which every region has.
-    fn input(&self, value: Value) -> Option<usize> {
-        match self.body.values[value].def {
-            ValueDef::Param(block, index) if block == self.body.entry() => Some(index as usize),
+    fn input_index(&self, value: Value) -> Option<usize> {
+        match self.body.values[value].definition {
+            ValueDef::Param(block, index) if block == self.body.entry_block() => Some(index as usize),
             _ => None,
         }
     }
 
     /// The blocks of a region: those that its starts lead to without passing a barrier.
-    fn blocks(&self, region: Region) -> Vec<Block> {
+    fn region_blocks(&self, region: Region) -> Vec<Block> {
         let starts: Vec<Block> = self.regions.starts[region].iter().map(|&start| self.cuts.starts[start]).collect();
         let mut inside: EntitySet<Block> = EntitySet::new();
         let mut found = starts.clone();
@@ -272,7 +274,7 @@ impl Split {
         while let Some(&block) = found.get(next) {
             next += 1;
             if self.cuts.cut[block].is_none() {
-                found.extend(self.cfg.succs(block).iter().copied().filter(|&to| inside.insert(to)));
+                found.extend(self.cfg.successors(block).iter().copied().filter(|&to| inside.insert(to)));
             }
         }
         let mut rest = found.split_off(starts.len());
@@ -287,8 +289,8 @@ mod tests {
     use crate::testing::{Shape, random_kernel};
 
     fn count_barriers(body: &Function) -> usize {
-        let graph = cfg(body);
-        let insts = graph.rpo().iter().flat_map(|&block| &body.blocks[block].insts);
+        let graph = build_cfg(body);
+        let insts = graph.reverse_post_order().iter().flat_map(|&block| &body.blocks[block].insts);
         insts.filter(|&&inst| body.insts[inst].data == InstData::Barrier).count()
     }
 
@@ -304,13 +306,13 @@ mod tests {
             drop_redundant(&mut body);
             let wanted = count_barriers(&body);
             dropped += written - wanted;
-            barriers(&mut kernel);
+            cut_at_barriers(&mut kernel);
             assert_eq!(kernel.regions.len(), 1 + wanted, "seed {seed}");
             let mut arrived = vec![false; kernel.regions.len()];
             arrived[0] = true;
             for body in kernel.regions.values() {
                 for &block in &body.layout {
-                    if let Terminator::Exit(to) = body.blocks[block].term {
+                    if let Terminator::Exit(to) = body.blocks[block].terminator {
                         arrived[to.as_u32() as usize] = true;
                     }
                 }
@@ -326,7 +328,7 @@ mod tests {
         for seed in 0..400 {
             let shape = Shape { unstructured: seed % 2 == 0, ..Shape::default() };
             let mut kernel = random_kernel(seed, shape).module.kernels.swap_remove(0);
-            barriers(&mut kernel);
+            cut_at_barriers(&mut kernel);
             // By region: which slots hold something for sure when a work-item begins it.
             let mut written: Vec<Option<Vec<bool>>> = vec![None; kernel.regions.len()];
             written[0] = Some(vec![false; kernel.live.len()]);
@@ -334,10 +336,10 @@ mod tests {
             while let Some(region) = work.pop() {
                 let body = &kernel.regions[region];
                 for &block in &body.layout {
-                    let Terminator::Exit(to) = body.blocks[block].term else { continue };
+                    let Terminator::Exit(to) = body.blocks[block].terminator else { continue };
                     let mut now = written[region.as_u32() as usize].clone().unwrap();
                     for &inst in &body.blocks[block].insts {
-                        if let InstData::LiveStore { live, .. } = body.insts[inst].data {
+                        if let InstData::LiveStore { live_slot: live, .. } = body.insts[inst].data {
                             now[live.as_u32() as usize] = true;
                         }
                     }
@@ -354,7 +356,7 @@ mod tests {
             }
             for (region, body) in &kernel.regions {
                 for inst in body.layout.iter().flat_map(|&block| &body.blocks[block].insts) {
-                    if let InstData::LiveLoad { live } = body.insts[*inst].data {
+                    if let InstData::LiveLoad { live_slot: live } = body.insts[*inst].data {
                         let written = written[region.as_u32() as usize].as_ref().unwrap();
                         assert!(written[live.as_u32() as usize], "seed {seed}: {live} in {region}");
                     }

@@ -21,7 +21,7 @@
 use crate::analysis::cfg::Cfg;
 use crate::analysis::cost::{self, Lanes};
 use crate::analysis::dominators::Dominators;
-use crate::analysis::lines::lines;
+use crate::analysis::lines::find_no_wrap_strides;
 use crate::analysis::loops::Loops;
 use crate::analysis::predicates::{self, ControlFlow};
 use crate::analysis::shape::Shape;
@@ -81,7 +81,7 @@ pub(super) struct Arm<'a> {
 
 /// Puts gates in front of costly arms. The control flow is as it is then, and divergent branches that lead past arms are
 /// in the set. The answer: each costly arm's first block, and why it has no gate if it has none.
-pub fn boscc(
+pub fn insert_gates(
     f: &mut Function,
     uniform: &mut UniformLoops,
     divergent: &mut EntitySet<Block>,
@@ -95,30 +95,30 @@ pub fn boscc(
         Versions::WherePays => LEAST * (instructions / LONG).max(1) as u64,
         Versions::Always => 0,
     };
-    let flow = &uniform.flow;
-    let lines = lines(f, flow.cfg.rpo(), shapes, registers.width);
+    let flow = &uniform.control_flow;
+    let lines = find_no_wrap_strides(f, flow.cfg.reverse_post_order(), shapes, registers.width);
     let lanes = Lanes { shapes, lines: &lines, rows: None, rewritten: None };
-    let runs = flow.graph(divergent).lanes();
-    let switches = long_switches(f, &flow.graph(divergent));
+    let runs = flow.with_divergent(divergent).lanes_of_blocks();
+    let switches = long_switches(f, &flow.with_divergent(divergent));
     let used = used_elsewhere(f, flow);
     let has_part_of_switch = |first: Block, arm: &Arm<'_>| {
         let leaves = |to: &BlockCall| !flow.dominators.dominates(first, to.block);
         let ways = arm.inside.iter().filter(|&&block| switches.ways[block].is_some());
-        ways.into_iter().any(|&way| f.blocks[way].term.targets().into_iter().any(leaves))
+        ways.into_iter().any(|&way| f.blocks[way].terminator.targets().into_iter().any(leaves))
     };
     let refusal = |first: Block, arm: &Arm<'_>| {
         if arm.inside.iter().any(|&block| used.contains(block)) {
             return Some(Refusal::Used);
         }
-        let is_plain = arm.exits.len() == 1 && flow.cfg.preds(first).len() == 1;
+        let is_plain = arm.exits.len() == 1 && flow.cfg.predecessors(first).len() == 1;
         (!is_plain && has_part_of_switch(first, arm)).then_some(Refusal::PartOfSwitch)
     };
     let mut costs: SecondaryMap<Block, u64> = SecondaryMap::new();
-    for &block in flow.cfg.rpo() {
-        costs[block] = f.blocks[block].insts.iter().map(|&inst| cost::gang(f, inst, lanes, registers)).sum();
+    for &block in flow.cfg.reverse_post_order() {
+        costs[block] = f.blocks[block].insts.iter().map(|&inst| cost::gang_cost(f, inst, lanes, registers)).sum();
     }
     let mut found = Vec::new();
-    for &first in flow.cfg.rpo() {
+    for &first in flow.cfg.reverse_post_order() {
         let is_header = flow.loops.with_header(first).is_some();
         if runs[first] != predicates::Lanes::Of(first) || is_header || uniform.guarded.contains(first) {
             continue;
@@ -126,7 +126,7 @@ pub fn boscc(
         if f.blocks[first].params.iter().any(|param| uniform.tracked.contains_key(param)) {
             continue;
         }
-        let inside = flow.dominators.dominated(first);
+        let inside = flow.dominators.dominated_blocks(first);
         if cost_of(&flow.loops, inside, &costs) < least {
             continue;
         }
@@ -136,10 +136,10 @@ pub fn boscc(
     let mut gates = Gates::default();
     let mut arms = Vec::new();
     for (first, exits) in found {
-        arms.push((first, exits.map(|exits| gates.add(f, &flow.cfg, first, exits, divergent))));
+        arms.push((first, exits.map(|exits| gates.add_gate(f, &flow.cfg, first, exits, divergent))));
     }
-    if gates.lead(f) {
-        uniform.flow = ControlFlow::of(f);
+    if gates.redirect_to_gates(f) {
+        uniform.control_flow = ControlFlow::analyze_function(f);
     }
     arms
 }
@@ -147,13 +147,13 @@ pub fn boscc(
 /// The blocks whose values are used where they need not have run: behind an endless loop, which nobody leaves.
 fn used_elsewhere(f: &Function, flow: &ControlFlow) -> EntitySet<Block> {
     let mut home: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::new();
-    for &block in flow.cfg.rpo() {
+    for &block in flow.cfg.reverse_post_order() {
         f.blocks[block].insts.iter().for_each(|&inst| home[inst] = block.into());
     }
     let mut found = EntitySet::new();
-    for &block in flow.cfg.rpo() {
+    for &block in flow.cfg.reverse_post_order() {
         let mut look = |value: Value| {
-            let from = match f.values[value].def {
+            let from = match f.values[value].definition {
                 ValueDef::Result(inst, _) => home[inst].expand(),
                 ValueDef::Param(from, _) => Some(from),
                 ValueDef::Const(_) => None,
@@ -163,7 +163,7 @@ fn used_elsewhere(f: &Function, flow: &ControlFlow) -> EntitySet<Block> {
             }
         };
         f.blocks[block].insts.iter().for_each(|&inst| f.insts[inst].data.for_each_arg(&mut look));
-        f.blocks[block].term.for_each_arg(&mut look);
+        f.blocks[block].terminator.for_each_arg(&mut look);
     }
     found
 }
@@ -175,15 +175,15 @@ pub(super) fn find_arm<'a>(
     loops: &Loops,
     first: Block,
 ) -> Result<Arm<'a>, Refusal> {
-    let inside = dominators.dominated(first);
+    let inside = dominators.dominated_blocks(first);
     let mut exits = Vec::new();
     for &block in inside {
-        let succs = cfg.succs(block);
+        let succs = cfg.successors(block);
         if succs.is_empty() {
             return Err(Refusal::NoExit);
         }
         for &to in succs.iter().filter(|&&to| !dominators.dominates(first, to)) {
-            if loops.innermost(first) != loops.innermost(to) || loops.with_header(to).is_some() {
+            if loops.innermost_loop(first) != loops.innermost_loop(to) || loops.with_header(to).is_some() {
                 return Err(Refusal::LeavesLoop);
             }
             if !exits.contains(&to) {
@@ -199,8 +199,8 @@ pub(super) fn find_arm<'a>(
 
 /// What blocks cost each time the first of them runs, by what each costs when it runs.
 fn cost_of(forest: &Loops, inside: &[Block], costs: &SecondaryMap<Block, u64>) -> u64 {
-    let outer = inside.first().map_or(1, |&first| cost::frequency(forest, first));
-    let of = |&block: &Block| costs[block].saturating_mul(cost::frequency(forest, block) / outer.max(1));
+    let outer = inside.first().map_or(1, |&first| cost::estimate_frequency(forest, first));
+    let of = |&block: &Block| costs[block].saturating_mul(cost::estimate_frequency(forest, block) / outer.max(1));
     inside.iter().map(of).fold(0, u64::saturating_add)
 }
 
@@ -213,7 +213,14 @@ struct Gates {
 }
 
 impl Gates {
-    fn add(&mut self, f: &mut Function, cfg: &Cfg, first: Block, exits: Vec<Block>, divergent: &mut EntitySet<Block>) {
+    fn add_gate(
+        &mut self,
+        f: &mut Function,
+        cfg: &Cfg,
+        first: Block,
+        exits: Vec<Block>,
+        divergent: &mut EntitySet<Block>,
+    ) {
         let gate = f.add_block();
         // The values of the only way in need not go through the gate.
         let args = match only_way_in(f, cfg, first) {
@@ -225,7 +232,7 @@ impl Gates {
         };
         let yes = f.constant(Type::BOOL, 1);
         let mut past = f.add_block();
-        let mut b = Builder::at(f, gate);
+        let mut b = Builder::at_end_of(f, gate);
         let any = b.any(yes);
         b.branch(any, (first, &args), (past, &[]));
         let Some((&last, others)) = exits.split_last() else { return };
@@ -233,33 +240,33 @@ impl Gates {
             // No edge is critical.
             let [way, next] = [f.add_block(), f.add_block()];
             let no = f.constant(Type::BOOL, 0);
-            Builder::at(f, past).branch(no, (way, &[]), (next, &[]));
+            Builder::at_end_of(f, past).branch(no, (way, &[]), (next, &[]));
             divergent.insert(past);
             let zeros = zeros_for(f, exit);
-            Builder::at(f, way).jump(exit, &zeros);
+            Builder::at_end_of(f, way).jump(exit, &zeros);
             past = next;
         }
         let zeros = zeros_for(f, last);
-        Builder::at(f, past).jump(last, &zeros);
+        Builder::at_end_of(f, past).jump(last, &zeros);
         self.of[first] = gate.into();
         self.all.push(gate);
     }
 
     /// Has all ways into arms lead to their gates; whether there are any.
-    fn lead(self, f: &mut Function) -> bool {
+    fn redirect_to_gates(self, f: &mut Function) -> bool {
         for block in f.layout.clone() {
-            let mut term = f.blocks[block].term.clone();
+            let mut term = f.blocks[block].terminator.clone();
             let mut changed = false;
             for to in term.targets_mut() {
                 let Some(gate) = self.of[to.block].expand().filter(|&gate| gate != block) else { continue };
                 to.block = gate;
                 if f.blocks[gate].params.is_empty() {
-                    to.args.clear();
+                    to.arguments.clear();
                 }
                 changed = true;
             }
             if changed {
-                f.blocks[block].term = term;
+                f.blocks[block].terminator = term;
             }
         }
         !self.all.is_empty()
@@ -268,10 +275,10 @@ impl Gates {
 
 /// What the only edge to a block brings; none: there are several.
 fn only_way_in(f: &Function, cfg: &Cfg, block: Block) -> Option<Vec<Value>> {
-    let &[before] = cfg.preds(block) else { return None };
-    let mut ways = f.blocks[before].term.targets().into_iter().filter(|to| to.block == block);
+    let &[before] = cfg.predecessors(block) else { return None };
+    let mut ways = f.blocks[before].terminator.targets().into_iter().filter(|to| to.block == block);
     let way = ways.next()?;
-    ways.next().is_none().then(|| way.args.clone())
+    ways.next().is_none().then(|| way.arguments.clone())
 }
 
 fn zeros_for(f: &mut Function, block: Block) -> Vec<Value> {

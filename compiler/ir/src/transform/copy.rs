@@ -18,31 +18,31 @@ pub struct Copies {
 
 impl Copies {
     /// Says what stands for a value in the copy.
-    pub fn replace(&mut self, value: Value, by: Value) {
+    pub fn map_value(&mut self, value: Value, by: Value) {
         self.values[value] = Some(by);
     }
 
     /// The copy of a block, or the block itself.
-    pub fn block(&self, block: Block) -> Block {
+    pub fn block_copy(&self, block: Block) -> Block {
         self.blocks[block].unwrap_or(block)
     }
 
     /// The copy of a value, or the value itself.
-    pub fn value(&self, value: Value) -> Value {
+    pub fn value_copy(&self, value: Value) -> Value {
         self.values[value].unwrap_or(value)
     }
 
     /// A block's end as a copy of the block has it.
-    pub fn term(&self, term: &Terminator) -> Terminator {
+    pub fn terminator_copy(&self, term: &Terminator) -> Terminator {
         let mut term = term.clone();
-        term.map_args(|value| self.value(value));
-        term.targets_mut().into_iter().for_each(|to| to.block = self.block(to.block));
+        term.map_args(|value| self.value_copy(value));
+        term.targets_mut().into_iter().for_each(|to| to.block = self.block_copy(to.block));
         term
     }
 }
 
 /// Copies blocks; `values` are those that are used in them under another name.
-pub fn copy(f: &mut Function, blocks: &[Block], values: &Copies) -> Copies {
+pub fn copy_blocks(f: &mut Function, blocks: &[Block], values: &Copies) -> Copies {
     let mut copies = Copies { blocks: SecondaryMap::new(), values: values.values.clone() };
     for &block in blocks {
         let new = f.add_block();
@@ -54,18 +54,18 @@ pub fn copy(f: &mut Function, blocks: &[Block], values: &Copies) -> Copies {
         for inst in f.blocks[block].insts.clone() {
             let node = f.insts[inst].clone();
             let types: Vec<_> = node.results.iter().map(|&result| f.ty(result)).collect();
-            let made = f.append(new, node.data, &types, node.loc);
+            let made = f.append_inst(new, node.data, &types, node.location);
             for (&old, &new) in node.results.iter().zip(&f.insts[made].results) {
                 copies.values[old] = Some(new);
             }
         }
     }
     for &block in blocks {
-        let new = copies.block(block);
+        let new = copies.block_copy(block);
         for inst in f.blocks[new].insts.clone() {
-            f.insts[inst].data.map_args(|value| copies.value(value));
+            f.insts[inst].data.map_args(|value| copies.value_copy(value));
         }
-        f.blocks[new].term = copies.term(&f.blocks[block].term);
+        f.blocks[new].terminator = copies.terminator_copy(&f.blocks[block].terminator);
     }
     copies
 }

@@ -24,7 +24,7 @@
 //! defined before the loop needs no out.
 
 use crate::analysis::block_index::block_index;
-use crate::analysis::cfg::cfg;
+use crate::analysis::cfg::build_cfg;
 use crate::analysis::loops::{Loop, LoopData};
 use crate::analysis::predicates::{ControlFlow, Graph, Lanes};
 use crate::ir::*;
@@ -40,7 +40,7 @@ pub type Tracked = HashMap<Value, Block>;
 /// What later passes have to know.
 pub struct UniformLoops {
     /// The control flow as it is now.
-    pub flow: ControlFlow,
+    pub control_flow: ControlFlow,
     /// Which values count on one edge only.
     pub tracked: Tracked,
     /// Blocks that run for a lane at least, as a branch before them asks.
@@ -55,23 +55,23 @@ pub fn divergent_loops(f: &mut Function, divergent: &mut EntitySet<Block>) -> Un
     for &block in &f.layout {
         f.blocks[block].insts.iter().for_each(|&inst| home[inst] = block.into());
     }
-    let flow = ControlFlow::of(f);
+    let flow = ControlFlow::analyze_function(f);
     let headers: Vec<(Block, u32)> = flow.loops.iter().map(|(_, l)| (l.header, l.depth)).collect();
-    let guarded = gated(f, &flow);
-    let mut pass = Pass { f, divergent, end, home, tracked: HashMap::new(), guarded };
+    let guarded = find_gated_blocks(f, &flow);
+    let mut pass = Pass { function: f, divergent, end, home, tracked: HashMap::new(), guarded };
     let flow = pass.divergent_exits(flow, &headers);
     let flow = pass.empty_entries(flow, &headers);
-    UniformLoops { tracked: pass.tracked, guarded: pass.guarded, flow }
+    UniformLoops { tracked: pass.tracked, guarded: pass.guarded, control_flow: flow }
 }
 
 /// The blocks to which a question for an active lane is the only way.
-fn gated(f: &Function, flow: &ControlFlow) -> EntitySet<Block> {
+fn find_gated_blocks(f: &Function, flow: &ControlFlow) -> EntitySet<Block> {
     let mut found = EntitySet::new();
-    for &block in flow.cfg.rpo() {
-        let Terminator::Branch { cond, then_to, .. } = &f.blocks[block].term else { continue };
-        let ValueDef::Result(inst, _) = f.values[*cond].def else { continue };
-        let InstData::Any { cond } = f.insts[inst].data else { continue };
-        if f.const_bits(cond) == Some(1) && flow.cfg.preds(then_to.block).len() == 1 {
+    for &block in flow.cfg.reverse_post_order() {
+        let Terminator::Branch { condition: cond, then_to, .. } = &f.blocks[block].terminator else { continue };
+        let ValueDef::Result(inst, _) = f.values[*cond].definition else { continue };
+        let InstData::Any { condition: cond } = f.insts[inst].data else { continue };
+        if f.const_bits(cond) == Some(1) && flow.cfg.predecessors(then_to.block).len() == 1 {
             found.insert(then_to.block);
         }
     }
@@ -92,7 +92,9 @@ fn is_divergent(graph: &Graph<'_>, l: Loop, lanes: &mut SecondaryMap<Block, Lane
 /// is in, so values go there as arguments.
 fn expand_switches(f: &mut Function, divergent: &mut EntitySet<Block>) {
     for block in f.layout.clone() {
-        let Terminator::Switch { mut value, mut cases, mut default } = f.blocks[block].term.clone() else { continue };
+        let Terminator::Switch { mut value, mut cases, mut default } = f.blocks[block].terminator.clone() else {
+            continue;
+        };
         let is_divergent = divergent.contains(block);
         let mut here = block;
         cases.reverse();
@@ -101,12 +103,12 @@ fn expand_switches(f: &mut Function, divergent: &mut EntitySet<Block>) {
         }
         while let Some((key, then_to)) = cases.pop() {
             let key = f.constant(f.ty(value), key);
-            let cond = Builder::at(f, here).icmp(IntCc::Eq, value, key);
+            let cond = Builder::at_end_of(f, here).icmp(IntCc::Eq, value, key);
             if is_divergent {
                 divergent.insert(here);
             }
             if cases.is_empty() {
-                f.blocks[here].term = Terminator::Branch { cond, then_to, else_to: default.clone() };
+                f.blocks[here].terminator = Terminator::Branch { condition: cond, then_to, else_to: default.clone() };
                 break;
             }
             let next = f.add_block();
@@ -123,13 +125,13 @@ fn expand_switches(f: &mut Function, divergent: &mut EntitySet<Block>) {
                 }
             };
             pass(&mut value);
-            cases.iter_mut().flat_map(|(_, to)| &mut to.args).chain(&mut default.args).for_each(pass);
-            let else_to = BlockCall { block: next, args: given };
-            f.blocks[here].term = Terminator::Branch { cond, then_to, else_to };
+            cases.iter_mut().flat_map(|(_, to)| &mut to.arguments).chain(&mut default.arguments).for_each(pass);
+            let else_to = BlockCall { block: next, arguments: given };
+            f.blocks[here].terminator = Terminator::Branch { condition: cond, then_to, else_to };
             here = next;
         }
-        if here == block && matches!(f.blocks[block].term, Terminator::Switch { .. }) {
-            f.blocks[block].term = Terminator::Jump(default);
+        if here == block && matches!(f.blocks[block].terminator, Terminator::Switch { .. }) {
+            f.blocks[block].terminator = Terminator::Jump(default);
         }
     }
 }
@@ -137,13 +139,13 @@ fn expand_switches(f: &mut Function, divergent: &mut EntitySet<Block>) {
 /// Lets all ways end in one block. All lanes arrive at the same barrier or none does, so asking one lane
 /// which it was is enough.
 fn join_ends(f: &mut Function) -> Option<Block> {
-    let reachable = cfg(f);
+    let reachable = build_cfg(f);
     f.layout.retain(|&block| reachable.is_reachable(block));
-    let is_end = |f: &Function, b: Block| f.blocks[b].term.targets().is_empty();
+    let is_end = |f: &Function, b: Block| f.blocks[b].terminator.targets().is_empty();
     let ends: Vec<Block> = f.layout.iter().copied().filter(|&b| is_end(f, b)).collect();
     let mut kinds: Vec<Terminator> = Vec::new();
     for &end in &ends {
-        let term = &f.blocks[end].term;
+        let term = &f.blocks[end].terminator;
         if *term != Terminator::Unreachable && !kinds.contains(term) {
             kinds.push(term.clone());
         }
@@ -153,35 +155,35 @@ fn join_ends(f: &mut Function) -> Option<Block> {
     }
     match ends[..] {
         [] => return None,
-        [end] if f.blocks[end].term == kinds[0] => return Some(end),
+        [end] if f.blocks[end].terminator == kinds[0] => return Some(end),
         _ => {}
     }
     let join = f.add_block();
     let which = (kinds.len() > 1).then(|| f.add_param(join, Type::I32));
     for end in ends {
-        let kind = kinds.iter().position(|kind| *kind == f.blocks[end].term).unwrap_or(0);
+        let kind = kinds.iter().position(|kind| *kind == f.blocks[end].terminator).unwrap_or(0);
         let kind = f.constant(Type::I32, kind as u128);
         let args = which.iter().map(|_| kind).collect();
-        f.blocks[end].term = Terminator::Jump(BlockCall { block: join, args });
+        f.blocks[end].terminator = Terminator::Jump(BlockCall { block: join, arguments: args });
     }
     let mut here = join;
     for (i, kind) in kinds.iter().enumerate().skip(1) {
         let Some(which) = which else { break };
         let number = f.constant(Type::I32, i as u128);
         let (end, next) = (f.add_block(), f.add_block());
-        f.blocks[end].term = kind.clone();
-        let mut b = Builder::at(f, here);
+        f.blocks[end].terminator = kind.clone();
+        let mut b = Builder::at_end_of(f, here);
         let is_it = b.icmp(IntCc::Eq, which, number);
         let cond = b.any(is_it);
         b.branch(cond, (end, &[]), (next, &[]));
         here = next;
     }
-    f.blocks[here].term = kinds.swap_remove(0);
+    f.blocks[here].terminator = kinds.swap_remove(0);
     Some(join)
 }
 
 struct Pass<'a> {
-    f: &'a mut Function,
+    function: &'a mut Function,
     divergent: &'a mut EntitySet<Block>,
     /// Where all ways end, if one does.
     end: Option<Block>,
@@ -208,7 +210,7 @@ impl Pass<'_> {
         let mut lanes = SecondaryMap::new();
         let deepest = headers.iter().map(|&(_, depth)| depth).max().unwrap_or(0);
         for depth in (1..=deepest).rev() {
-            let graph = flow.graph(self.divergent);
+            let graph = flow.with_divergent(self.divergent);
             let here = headers.iter().rev().filter(|&&(_, d)| d == depth);
             let found = here.filter_map(|&(header, _)| flow.loops.with_header(header));
             let found: Vec<Loop> = found.filter(|&l| is_divergent(&graph, l, &mut lanes)).collect();
@@ -220,12 +222,12 @@ impl Pass<'_> {
     /// Makes loops uniform that linearized code might enter with no lane, outer ones first: they guard what is in them.
     fn empty_entries(&mut self, mut flow: ControlFlow, headers: &[(Block, u32)]) -> ControlFlow {
         loop {
-            let graph = flow.graph(self.divergent);
-            let lanes = graph.lanes();
+            let graph = flow.with_divergent(self.divergent);
+            let lanes = graph.lanes_of_blocks();
             let (mut found, mut chosen) = (Vec::new(), EntitySet::new());
             for l in headers.iter().filter_map(|&(header, _)| flow.loops.with_header(header)) {
                 let header = flow.loops.get(l).header;
-                let inside = flow.loops.around(header).any(|outer| chosen.contains(outer));
+                let inside = flow.loops.loops_around(header).any(|outer| chosen.contains(outer));
                 if !inside && !self.has_lanes(&graph, &lanes, header) {
                     chosen.insert(l);
                     found.push(l);
@@ -247,7 +249,7 @@ impl Pass<'_> {
         let order = block_index(&flow.cfg, &flow.dominators, &flow.loops);
         order.into_iter().enumerate().for_each(|(i, block)| place[block] = i as u32);
         found.iter().for_each(|&l| self.make_uniform(&flow, &place, l));
-        ControlFlow::of(self.f)
+        ControlFlow::analyze_function(self.function)
     }
 
     /// Whether a lane is active whenever linearized code comes to a loop's header from outside.
@@ -266,23 +268,23 @@ impl Pass<'_> {
         let data = flow.loops.get(l);
         let old_header = data.header;
         let inside = |block: Block| flow.loops.contains(l, block);
-        let f = &mut *self.f;
+        let f = &mut *self.function;
         let [header, guard, latch, leave] = [(); 4].map(|()| f.add_block());
 
         // The header takes the old one's parameters, which keep their names, and new ones.
         let params = std::mem::take(&mut f.blocks[old_header].params);
         for (i, &param) in params.iter().enumerate() {
-            f.values[param].def = ValueDef::Param(header, i as u32);
+            f.values[param].definition = ValueDef::Param(header, i as u32);
         }
         let carried = params.len();
         f.blocks[header].params = params;
         let live = f.add_param(header, Type::BOOL);
-        let invariant = |f: &Function, v: Value| match f.values[v].def {
+        let invariant = |f: &Function, v: Value| match f.values[v].definition {
             ValueDef::Const(_) => true,
             ValueDef::Param(home, _) => home != header && !inside(home),
             ValueDef::Result(inst, _) => self.home[inst].expand().is_none_or(|home| !inside(home)),
         };
-        let exits = exits(f, data, place, header, &invariant);
+        let exits = collect_exits(f, data, place, header, &invariant);
         let head: Vec<Value> = f.blocks[header].params.clone();
         let back: Vec<Value> = head.iter().map(|&v| f.add_param(latch, f.ty(v))).collect();
         let [yes, no] = [1, 0].map(|bit| f.constant(Type::BOOL, bit));
@@ -292,11 +294,11 @@ impl Pass<'_> {
             data.exits.iter().map(|&(from, _)| from).chain(data.latches.iter().copied()).collect();
         ends.dedup();
         for block in ends {
-            let mut term = std::mem::replace(&mut f.blocks[block].term, Terminator::Unreachable);
+            let mut term = std::mem::replace(&mut f.blocks[block].terminator, Terminator::Unreachable);
             for to in term.targets_mut() {
                 let mut args = head.clone();
                 if to.block == old_header {
-                    args[..carried].clone_from_slice(&to.args);
+                    args[..carried].clone_from_slice(&to.arguments);
                     args[carried] = yes;
                     back[..carried].iter().for_each(|&v| {
                         self.tracked.insert(v, block);
@@ -304,7 +306,7 @@ impl Pass<'_> {
                 } else if let Some(exit) = exits.iter().find(|exit| exit.block == to.block) {
                     args[carried] = no;
                     exit.track.iter().for_each(|&i| args[i] = yes);
-                    for (kept, &value) in exit.args.iter().zip(&to.args) {
+                    for (kept, &value) in exit.args.iter().zip(&to.arguments) {
                         if let Err(i) = *kept {
                             args[i] = value;
                         }
@@ -312,16 +314,16 @@ impl Pass<'_> {
                 } else {
                     continue;
                 }
-                *to = BlockCall { block: latch, args };
+                *to = BlockCall { block: latch, arguments: args };
             }
-            f.blocks[block].term = term;
+            f.blocks[block].terminator = term;
         }
         let mut waiting = head.clone();
         waiting[carried] = no;
-        f.blocks[latch].term = Terminator::Jump(BlockCall { block: header, args: back });
+        f.blocks[latch].terminator = Terminator::Jump(BlockCall { block: header, arguments: back });
 
         // The ways in.
-        let outside: Vec<Block> = flow.cfg.preds(old_header).iter().copied().filter(|&p| !inside(p)).collect();
+        let outside: Vec<Block> = flow.cfg.predecessors(old_header).iter().copied().filter(|&p| !inside(p)).collect();
         let zeros: Vec<Value> = head[carried + 1..]
             .iter()
             .map(|&v| f.ty(v))
@@ -330,30 +332,30 @@ impl Pass<'_> {
             .map(|ty| f.constant(ty, 0))
             .collect();
         for block in outside {
-            for to in f.blocks[block].term.targets_mut() {
+            for to in f.blocks[block].terminator.targets_mut() {
                 if to.block == old_header {
                     to.block = header;
-                    to.args.push(yes);
-                    to.args.extend(&zeros);
+                    to.arguments.push(yes);
+                    to.arguments.extend(&zeros);
                 }
             }
         }
-        let mut b = Builder::at(f, header);
+        let mut b = Builder::at_end_of(f, header);
         let any = b.any(live);
         b.branch(any, (guard, &[]), (leave, &[]));
         b.switch_to(guard);
         b.branch(live, (old_header, &[]), (latch, &waiting));
         self.divergent.insert(guard);
         self.guarded.insert(old_header);
-        self.dispatch(leave, &head, &exits);
+        self.dispatch_exits(leave, &head, &exits);
     }
 
     /// Sends each lane on to the exit through which it left.
-    fn dispatch(&mut self, leave: Block, head: &[Value], exits: &[Exit]) {
+    fn dispatch_exits(&mut self, leave: Block, head: &[Value], exits: &[Exit]) {
         let mut here = leave;
         if exits.is_empty() {
             // No lane comes here that wants to go on, but linearized code has to.
-            self.f.blocks[here].term = self.end();
+            self.function.blocks[here].terminator = self.jump_to_end();
             self.end.get_or_insert(here);
         }
         // A block behind a question may lie outside of a loop around this one, so values go there as
@@ -364,37 +366,37 @@ impl Pass<'_> {
             let at = |v: Value| now.get(&v).copied().unwrap_or(v);
             let args: Vec<Value> = of(exit).into_iter().map(at).collect();
             let Some(track) = exit.track else {
-                Builder::at(self.f, here).jump(exit.block, &args);
+                Builder::at_end_of(self.function, here).jump(exit.block, &args);
                 continue;
             };
-            let next = self.f.add_block();
+            let next = self.function.add_block();
             let mut later = Vec::new();
             for exit in &exits[n + 1..] {
                 for value in exit.track.map(|i| head[i]).into_iter().chain(of(exit)) {
-                    if self.f.const_bits(value).is_none() && !later.contains(&value) {
+                    if self.function.const_bits(value).is_none() && !later.contains(&value) {
                         later.push(value);
                     }
                 }
             }
             let given: Vec<Value> = later.iter().map(|&v| at(v)).collect();
-            Builder::at(self.f, here).branch(at(head[track]), (exit.block, &args), (next, &given));
+            Builder::at_end_of(self.function, here).branch(at(head[track]), (exit.block, &args), (next, &given));
             self.divergent.insert(here);
-            now = later.into_iter().map(|v| (v, self.f.add_param(next, self.f.ty(v)))).collect();
+            now = later.into_iter().map(|v| (v, self.function.add_param(next, self.function.ty(v)))).collect();
             here = next;
         }
     }
 
     /// A jump to the block where all ways end; a new end where no way ended.
-    fn end(&mut self) -> Terminator {
+    fn jump_to_end(&mut self) -> Terminator {
         let Some(end) = self.end else { return Terminator::Return };
-        let params = self.f.blocks[end].params.clone();
-        let args = params.into_iter().map(|v| self.f.constant(self.f.ty(v), 0)).collect();
-        Terminator::Jump(BlockCall { block: end, args })
+        let params = self.function.blocks[end].params.clone();
+        let args = params.into_iter().map(|v| self.function.constant(self.function.ty(v), 0)).collect();
+        Terminator::Jump(BlockCall { block: end, arguments: args })
     }
 }
 
 /// The exit blocks of a loop in the order of the function, with new parameters of the header.
-fn exits(
+fn collect_exits(
     f: &mut Function,
     data: &LoopData,
     place: &SecondaryMap<Block, u32>,
@@ -406,8 +408,8 @@ fn exits(
     let mut before = None;
     for &(from, to) in &data.exits {
         if before.replace((from, to)) != Some((from, to)) {
-            let calls = f.blocks[from].term.targets().into_iter().filter(|call| call.block == to);
-            edges.extend(calls.map(|call| (place[to], to, call.args.clone())));
+            let calls = f.blocks[from].terminator.targets().into_iter().filter(|call| call.block == to);
+            edges.extend(calls.map(|call| (place[to], to, call.arguments.clone())));
         }
     }
     edges.sort_by_key(|&(place, ..)| place);

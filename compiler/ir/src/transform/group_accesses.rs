@@ -16,11 +16,11 @@
 //! Source: Nuzman, Rosen & Zaks 2006 (auto-vectorization of interleaved data), for groups of accesses and gaps.
 
 use crate::analysis::addresses::{self, Address, Roots};
-use crate::analysis::cfg::cfg;
-use crate::analysis::lines::{Line, lines};
+use crate::analysis::cfg::build_cfg;
+use crate::analysis::lines::{NoWrapStride, find_no_wrap_strides};
 use crate::analysis::shape::Shape;
 use crate::ir::*;
-use crate::plan::access_lowering::{AccessClass, Direction, classify};
+use crate::plan::access_lowering::{AccessClass, Direction, classify_access};
 use cranelift_entity::SecondaryMap;
 use lockstep_protocol::types::{Space, Type};
 use std::collections::HashMap;
@@ -31,14 +31,14 @@ const MOST_ELEMENTS: i64 = 16;
 /// Merges accesses of a region that runs in gangs of `width` work-items; loads of lanes that lie anywhere if they are
 /// no rows of a tile.
 pub fn group_accesses(f: &mut Function, shapes: &SecondaryMap<Value, Shape>, roots: &Roots, width: u32, in_tile: bool) {
-    let lines = (!in_tile).then(|| lines(f, cfg(f).rpo(), shapes, width));
+    let lines = (!in_tile).then(|| find_no_wrap_strides(f, build_cfg(f).reverse_post_order(), shapes, width));
     for block in f.layout.clone() {
         let (lines, open, changes) = (lines.as_ref(), Vec::new(), Vec::new());
-        let mut grouper = Grouper { f, shapes, lines, roots, width, open, changes };
-        for inst in grouper.f.blocks[block].insts.clone() {
-            grouper.inst(inst);
+        let mut grouper = Grouper { function: f, shapes, lines, roots, width, open, changes };
+        for inst in grouper.function.blocks[block].insts.clone() {
+            grouper.visit_inst(inst);
         }
-        grouper.close(|_| true);
+        grouper.close_groups(|_| true);
         let changes: HashMap<Inst, Vec<Inst>> = grouper.changes.into_iter().collect();
         if !changes.is_empty() {
             let insts = &mut f.blocks[block].insts;
@@ -63,7 +63,7 @@ struct Member {
 }
 
 impl Member {
-    fn bytes(&self, element: u32) -> i64 {
+    fn byte_count(&self, element: u32) -> i64 {
         self.values.len() as i64 * i64::from(element)
     }
 }
@@ -83,22 +83,22 @@ struct Group {
 }
 
 impl Group {
-    fn end(&self, member: &Member) -> i64 {
-        member.start.wrapping_add(member.bytes(self.bytes))
+    fn end_of(&self, member: &Member) -> i64 {
+        member.start.wrapping_add(member.byte_count(self.bytes))
     }
 
     /// Whether an access may be to memory of the members. Other work-items' elements do not matter: nothing orders
     /// their accesses and these.
     fn may_touch(&self, other: &Place, roots: &Roots) -> bool {
-        let members = || self.members.iter().map(|member| (member.start, member.bytes(self.bytes)));
-        match self.relation(other, roots) {
+        let members = || self.members.iter().map(|member| (member.start, member.byte_count(self.bytes)));
+        match self.relation_to(other, roots) {
             Relation::Apart => false,
             Relation::Unknown => true,
-            Relation::Same => members().any(|range| overlap(range, (other.start, other.len))),
+            Relation::Same => members().any(|range| ranges_overlap(range, (other.start, other.len))),
         }
     }
 
-    fn relation(&self, other: &Place, roots: &Roots) -> Relation {
+    fn relation_to(&self, other: &Place, roots: &Roots) -> Relation {
         let in_others = self.space != other.space && self.space != Space::Generic && other.space != Space::Generic;
         if in_others || roots.are_apart(self.address.base, other.address.base) {
             Relation::Apart
@@ -130,16 +130,16 @@ enum Relation {
 }
 
 /// Whether two ranges, of a first byte and a length each, have a byte in common.
-fn overlap((a, a_len): (i64, i64), (b, b_len): (i64, i64)) -> bool {
+fn ranges_overlap((a, a_len): (i64, i64), (b, b_len): (i64, i64)) -> bool {
     let away = b.wrapping_sub(a);
     if away >= 0 { away < a_len } else { away.wrapping_neg() < b_len }
 }
 
 struct Grouper<'a> {
-    f: &'a mut Function,
+    function: &'a mut Function,
     shapes: &'a SecondaryMap<Value, Shape>,
     /// On what lines varying addresses may lie; none: of a tile's rows, which may be the lines of its columns.
-    lines: Option<&'a SecondaryMap<Value, Option<Line>>>,
+    lines: Option<&'a SecondaryMap<Value, Option<NoWrapStride>>>,
     roots: &'a Roots,
     width: u32,
     open: Vec<Group>,
@@ -148,11 +148,15 @@ struct Grouper<'a> {
 }
 
 impl Grouper<'_> {
-    fn inst(&mut self, inst: Inst) {
-        let node = &self.f.insts[inst];
+    fn visit_inst(&mut self, inst: Inst) {
+        let node = &self.function.insts[inst];
         let (ptr, offset, access, direction, values) = match &node.data {
-            &InstData::Load { ptr, offset, access } => (ptr, offset, access, Direction::Load, node.results.clone()),
-            InstData::Store { ptr, offset, access, args } => (*ptr, *offset, *access, Direction::Store, args.clone()),
+            &InstData::Load { pointer: ptr, offset, access } => {
+                (ptr, offset, access, Direction::Load, node.results.clone())
+            }
+            InstData::Store { pointer: ptr, offset, access, arguments: args } => {
+                (*ptr, *offset, *access, Direction::Store, args.clone())
+            }
             InstData::MemCopy { .. }
             | InstData::MemSet { .. }
             | InstData::AtomicRmw { .. }
@@ -163,24 +167,24 @@ impl Grouper<'_> {
             | InstData::Clock
             | InstData::Yield
             | InstData::Collective { .. }
-            | InstData::Printf { .. } => return self.close(|_| true),
+            | InstData::Printf { .. } => return self.close_groups(|_| true),
             _ => return,
         };
         let (Some(&first), false) = (values.first(), access.volatile || access.atomic.is_some()) else {
-            return self.close(|_| true);
+            return self.close_groups(|_| true);
         };
-        let (Type::Ptr(space), ty) = (self.f.ty(ptr), self.f.ty(first)) else { return };
-        let (address, constant) = addresses::of(self.f, ptr);
+        let (Type::Ptr(space), ty) = (self.function.ty(ptr), self.function.ty(first)) else { return };
+        let (address, constant) = addresses::decompose_address(self.function, ptr);
         let len = values.len() as i64 * i64::from(ty.bytes());
         let place = Place { space, address, start: constant.wrapping_add(offset), len };
         // Two reads may change places, and nobody writes constant memory.
         let roots = self.roots;
-        self.close(|group| {
+        self.close_groups(|group| {
             let reads = direction == Direction::Load && group.direction == Direction::Load;
             !reads && group.may_touch(&place, roots)
         });
         if direction == Direction::Store {
-            let near = |group: &&mut Group| group.relation(&place, roots) == Relation::Same;
+            let near = |group: &&mut Group| group.relation_to(&place, roots) == Relation::Same;
             self.open.iter_mut().filter(near).for_each(|group| group.written.push((place.start, len)));
         }
         let stride = self.shapes[ptr].stride();
@@ -190,9 +194,10 @@ impl Grouper<'_> {
                 row >= 2 && stride.unsigned_abs().is_multiple_of(ty.bytes().into())
             }
             None => {
-                let is_row = |line: &Line| {
+                let is_row = |line: &NoWrapStride| {
                     let count = values.len() as u32;
-                    classify(Some(line.stride), ty.bytes(), count, self.width, direction) != AccessClass::Scattered
+                    classify_access(Some(line.stride), ty.bytes(), count, self.width, direction)
+                        != AccessClass::Scattered
                 };
                 direction == Direction::Load && self.lines.is_some_and(|lines| !lines[ptr].as_ref().is_some_and(is_row))
             }
@@ -203,7 +208,7 @@ impl Grouper<'_> {
         let member = Member { inst, ptr, offset, access, start: place.start, values, order: 0 };
         let moves_up = |group: &Group| {
             let range = (place.start, len);
-            direction == Direction::Store || !group.written.iter().any(|&written| overlap(written, range))
+            direction == Direction::Store || !group.written.iter().any(|&written| ranges_overlap(written, range))
         };
         let fits = |group: &&mut Group| {
             group.direction == direction
@@ -225,7 +230,7 @@ impl Grouper<'_> {
     }
 
     /// Merges what is in the groups that must not grow.
-    fn close(&mut self, which: impl Fn(&Group) -> bool) {
+    fn close_groups(&mut self, which: impl Fn(&Group) -> bool) {
         let (closed, open) = std::mem::take(&mut self.open).into_iter().partition(which);
         self.open = open;
         let closed: Vec<Group> = closed;
@@ -233,9 +238,9 @@ impl Grouper<'_> {
             group.members.sort_by_key(|member| member.start);
             let mut rest = &group.members[..];
             while !rest.is_empty() {
-                let count = self.together(&group, rest);
+                let count = self.accesses_together(&group, rest);
                 if count > 1 {
-                    self.merge(&group, &rest[..count]);
+                    self.merge_members(&group, &rest[..count]);
                 }
                 rest = &rest[count.max(1)..];
             }
@@ -243,72 +248,72 @@ impl Grouper<'_> {
     }
 
     /// How many of these accesses, in the order of memory, are to be one.
-    fn together(&self, group: &Group, members: &[Member]) -> usize {
-        let rows = group.stride.map_or(1, |stride| self.row(group, stride, members));
+    fn accesses_together(&self, group: &Group, members: &[Member]) -> usize {
+        let rows = group.stride.map_or(1, |stride| self.accesses_in_row(group, stride, members));
         let is_scattered =
-            |stride| classify(stride, group.bytes, members[0].values.len() as u32, self.width, group.direction);
+            |stride| classify_access(stride, group.bytes, members[0].values.len() as u32, self.width, group.direction);
         if rows == 1 && self.lines.is_some() && is_scattered(group.stride) == AccessClass::Scattered {
-            self.neighbours(group, members)
+            self.adjacent_loads(group, members)
         } else {
             rows
         }
     }
 
     /// How many of these loads, in the order of memory, lie side by side.
-    fn neighbours(&self, group: &Group, members: &[Member]) -> usize {
+    fn adjacent_loads(&self, group: &Group, members: &[Member]) -> usize {
         if group.direction == Direction::Store {
             return 1;
         }
         let start = members[0].start;
         let most = MOST_ELEMENTS * i64::from(group.bytes);
-        let mut end = group.end(&members[0]);
+        let mut end = group.end_of(&members[0]);
         let mut count = 1;
         for member in &members[1..] {
-            let length = group.end(member).checked_sub(start);
+            let length = group.end_of(member).checked_sub(start);
             let so_far = members[..count + 1].iter().flat_map(|member| &member.values);
             let fits = member.start == end && length.is_some_and(|length| length <= most);
-            if !fits || element_type(self.f, so_far).is_none() {
+            if !fits || element_type(self.function, so_far).is_none() {
                 break;
             }
-            end = group.end(member);
+            end = group.end_of(member);
             count += 1;
         }
         count
     }
 
     /// How many of these accesses, in the order of memory, make one row that is worth it.
-    fn row(&self, group: &Group, stride: i64, members: &[Member]) -> usize {
+    fn accesses_in_row(&self, group: &Group, stride: i64, members: &[Member]) -> usize {
         let start = members[0].start;
         let bytes = i64::from(group.bytes);
         let most = (stride.unsigned_abs() / group.bytes as u64).min(MOST_ELEMENTS as u64) as i64 * bytes;
-        let mut end = group.end(&members[0]);
+        let mut end = group.end_of(&members[0]);
         let mut wanted = members[0].values.len();
         let mut count = 1;
         for member in &members[1..] {
             let gap = member.start.wrapping_sub(end);
             let fits = gap == 0 || gap > 0 && gap % bytes == 0 && group.direction == Direction::Load;
-            let length = group.end(member).checked_sub(start);
+            let length = group.end_of(member).checked_sub(start);
             if !fits || length.is_none_or(|length| length > most) {
                 break;
             }
             let so_far = members[..count + 1].iter().flat_map(|member| &member.values);
-            if element_type(self.f, so_far).is_none() {
+            if element_type(self.function, so_far).is_none() {
                 break;
             }
-            end = group.end(member);
+            end = group.end_of(member);
             wanted += member.values.len();
             count += 1;
         }
-        match classify(Some(stride), group.bytes, wanted as u32, self.width, group.direction) {
+        match classify_access(Some(stride), group.bytes, wanted as u32, self.width, group.direction) {
             AccessClass::Rows { .. } => count,
             _ => 1,
         }
     }
 
     /// Makes accesses, in the order of memory, one.
-    fn merge(&mut self, group: &Group, members: &[Member]) {
+    fn merge_members(&mut self, group: &Group, members: &[Member]) {
         let lowest = &members[0];
-        let Some(ty) = element_type(self.f, members.iter().flat_map(|member| &member.values)) else { return };
+        let Some(ty) = element_type(self.function, members.iter().flat_map(|member| &member.values)) else { return };
         // What is known of any of the addresses says something of the lowest.
         let known = |member: &Member| {
             let away = member.start.wrapping_sub(lowest.start) as u64;
@@ -321,49 +326,53 @@ impl Grouper<'_> {
         };
         let Some(place) = place else { return };
         let offset = place.offset.wrapping_add(lowest.start.wrapping_sub(place.start));
-        let (ptr, access, loc) = (place.ptr, Access::plain(align), self.f.insts[place.inst].loc);
+        let (ptr, access, loc) = (place.ptr, Access::plain(align), self.function.insts[place.inst].location);
         let mut insts = Vec::new();
         match group.direction {
             Direction::Load => {
-                let load = self.f.make_inst(InstData::Load { ptr, offset, access }, &[], loc);
+                let load = self.function.make_inst(InstData::Load { pointer: ptr, offset, access }, &[], loc);
                 insts.push(load);
                 let mut end = lowest.start;
                 for member in members {
                     while end < member.start {
                         // Nobody wants this element.
-                        let value = ValueData { ty, def: ValueDef::Result(load, 0) };
-                        let value = self.f.values.push(value);
-                        self.give(load, value);
+                        let value = ValueData { ty, definition: ValueDef::Result(load, 0) };
+                        let value = self.function.values.push(value);
+                        self.give_result(load, value);
                         end += i64::from(group.bytes);
                     }
                     for &value in &member.values {
-                        if self.f.ty(value) == ty {
-                            self.give(load, value);
+                        if self.function.ty(value) == ty {
+                            self.give_result(load, value);
                             continue;
                         }
-                        let bits = self.f.values.push(ValueData { ty, def: ValueDef::Result(load, 0) });
-                        self.give(load, bits);
-                        let cast = cast(bits);
-                        let cast = self.f.make_inst(cast, &[], loc);
-                        self.give(cast, value);
+                        let bits = self.function.values.push(ValueData { ty, definition: ValueDef::Result(load, 0) });
+                        self.give_result(load, bits);
+                        let cast = bitcast_of(bits);
+                        let cast = self.function.make_inst(cast, &[], loc);
+                        self.give_result(cast, value);
                         insts.push(cast);
                     }
-                    end = group.end(member);
-                    self.f.insts[member.inst].results.clear();
+                    end = group.end_of(member);
+                    self.function.insts[member.inst].results.clear();
                 }
             }
             Direction::Store => {
                 let mut args = Vec::new();
                 for &value in members.iter().flat_map(|member| &member.values) {
-                    if self.f.ty(value) == ty {
+                    if self.function.ty(value) == ty {
                         args.push(value);
                         continue;
                     }
-                    let cast = self.f.make_inst(cast(value), &[ty], loc);
+                    let cast = self.function.make_inst(bitcast_of(value), &[ty], loc);
                     insts.push(cast);
-                    args.push(self.f.result(cast));
+                    args.push(self.function.single_result(cast));
                 }
-                insts.push(self.f.make_inst(InstData::Store { ptr, offset, access, args }, &[], loc));
+                insts.push(self.function.make_inst(
+                    InstData::Store { pointer: ptr, offset, access, arguments: args },
+                    &[],
+                    loc,
+                ));
             }
         }
         for member in members {
@@ -373,15 +382,15 @@ impl Grouper<'_> {
     }
 
     /// Makes a value the next result of an instruction.
-    fn give(&mut self, inst: Inst, value: Value) {
-        let results = &mut self.f.insts[inst].results;
-        self.f.values[value].def = ValueDef::Result(inst, results.len() as u32);
+    fn give_result(&mut self, inst: Inst, value: Value) {
+        let results = &mut self.function.insts[inst].results;
+        self.function.values[value].definition = ValueDef::Result(inst, results.len() as u32);
         results.push(value);
     }
 }
 
-fn cast(arg: Value) -> InstData {
-    InstData::Unary { op: UnaryOp::Bitcast, fmf: FastMath::default(), arg }
+fn bitcast_of(arg: Value) -> InstData {
+    InstData::Unary { opcode: UnaryOp::Bitcast, fast_math: FastMath::default(), argument: arg }
 }
 
 /// The type of elements that values of one size have together: theirs, or integers if they are numbers of

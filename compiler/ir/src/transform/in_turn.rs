@@ -24,8 +24,8 @@ use crate::analysis::in_flight;
 use crate::analysis::loops::Loop;
 use crate::analysis::recurrence;
 use crate::ir::*;
-use crate::transform::copy::{Copies, copy};
-use crate::transform::normalize::normalize;
+use crate::transform::copy::{Copies, copy_blocks};
+use crate::transform::normalize::normalize_function;
 use crate::transform::unmasked_loops::Known;
 use lockstep_protocol::types::{Space, Type};
 use std::fmt;
@@ -84,16 +84,16 @@ impl fmt::Display for Plan {
 }
 
 /// Finds out whether lanes run a divergent loop alone, and how many may; at least one if `always`.
-pub fn plan(f: &Function, known: Known<'_>, l: Loop, always: bool) -> Result<Plan, Refusal> {
+pub fn plan_turns(f: &Function, known: Known<'_>, l: Loop, always: bool) -> Result<Plan, Refusal> {
     if known.is_entered_by_all(l) {
         return Err(Refusal::AllLanes);
     }
     let Known { cfg, forest, found, registers, .. } = known;
     let data = forest.get(l);
     let outside = |pred: &&Block| !forest.contains(l, **pred);
-    let preheader = cfg.preds(data.header).iter().find(outside).ok_or(Refusal::AllLanes)?;
+    let preheader = cfg.predecessors(data.header).iter().find(outside).ok_or(Refusal::AllLanes)?;
     let &(_, exit) = data.exits.first().ok_or(Refusal::Exits)?;
-    if data.exits.iter().any(|&(_, to)| to != exit) || !matches!(f.blocks[*preheader].term, Terminator::Jump(_)) {
+    if data.exits.iter().any(|&(_, to)| to != exit) || !matches!(f.blocks[*preheader].terminator, Terminator::Jump(_)) {
         return Err(Refusal::Exits);
     }
     let size = data.blocks.iter().map(|&block| f.blocks[block].insts.len() + 1).sum();
@@ -105,7 +105,7 @@ pub fn plan(f: &Function, known: Known<'_>, l: Loop, always: bool) -> Result<Pla
     if let Some(inst) = insts().find(|&inst| !is_for_one_lane(f, known, inst)) {
         return Err(Refusal::Instruction(inst));
     }
-    let home = |v: Value| match f.values[v].def {
+    let home = |v: Value| match f.values[v].definition {
         ValueDef::Const(_) => None,
         ValueDef::Param(block, _) => Some(forest.contains(l, block)),
         ValueDef::Result(inst, _) => Some(insts().any(|inside| inside == inst)),
@@ -117,8 +117,8 @@ pub fn plan(f: &Function, known: Known<'_>, l: Loop, always: bool) -> Result<Pla
         }
     };
     insts().for_each(|inst| f.insts[inst].data.for_each_arg(&mut uses));
-    data.blocks.iter().for_each(|&block| f.blocks[block].term.for_each_arg(&mut uses));
-    f.blocks[*preheader].term.for_each_arg(&mut uses);
+    data.blocks.iter().for_each(|&block| f.blocks[block].terminator.for_each_arg(&mut uses));
+    f.blocks[*preheader].terminator.for_each_arg(&mut uses);
 
     let header = data.header;
     let masked = |once: Block, blocks: &[Block]| {
@@ -128,8 +128,8 @@ pub fn plan(f: &Function, known: Known<'_>, l: Loop, always: bool) -> Result<Pla
     let by_one = |once: Block, blocks: &[Block]| {
         known.sum_of(once, blocks, |block| {
             let insts = f.blocks[block].insts.iter();
-            let branch = u64::from(f.blocks[block].term.selector().is_some());
-            insts.map(|&inst| cost::scalar(f, inst, shapes)).sum::<u64>() + branch
+            let branch = u64::from(f.blocks[block].terminator.selector().is_some());
+            insts.map(|&inst| cost::scalar_cost(f, inst, shapes)).sum::<u64>() + branch
         })
     };
     // Rounds that wait for the one before take as long for a lane as for some registers, and so do the long chains of one
@@ -138,14 +138,16 @@ pub fn plan(f: &Function, known: Known<'_>, l: Loop, always: bool) -> Result<Pla
     let inner =
         forest.iter().filter(|(m, inner)| forest.contains(l, inner.header) && recurrence::is_innermost(forest, *m));
     for (m, inner) in inner {
-        let often = cost::frequency(forest, inner.header) / cost::frequency(forest, header).max(1);
+        let often = cost::estimate_frequency(forest, inner.header) / cost::estimate_frequency(forest, header).max(1);
         let always: Vec<Block> = match inner.latches.last() {
-            Some(&latch) => inner.blocks.iter().copied().filter(|&block| known.tree.dominates(block, latch)).collect(),
+            Some(&latch) => {
+                inner.blocks.iter().copied().filter(|&block| known.dominators.dominates(block, latch)).collect()
+            }
             None => Vec::new(),
         };
         let waits = |shapes, cost: u64, operations: u64| {
-            let chain = recurrence::CYCLE * recurrence::cycles(f, forest, m, shapes);
-            let round = chain.max(in_flight::passing(f, &always, shapes, operations));
+            let chain = recurrence::CYCLE * recurrence::recurrence_cycles(f, forest, m, shapes);
+            let round = chain.max(in_flight::least_chain_cost(f, &always, shapes, operations));
             often.saturating_mul(round.saturating_sub(cost))
         };
         let (one, gang) = (by_one(inner.header, &inner.blocks), masked(inner.header, &inner.blocks));
@@ -169,7 +171,7 @@ pub fn plan(f: &Function, known: Known<'_>, l: Loop, always: bool) -> Result<Pla
 fn is_for_one_lane(f: &Function, known: Known<'_>, inst: Inst) -> bool {
     let shared = |ptr: Value| matches!(f.ty(ptr), Type::Ptr(Space::Global | Space::Constant | Space::Local));
     match &f.insts[inst].data {
-        InstData::Load { ptr, access, .. } | InstData::Store { ptr, access, .. } => {
+        InstData::Load { pointer: ptr, access, .. } | InstData::Store { pointer: ptr, access, .. } => {
             shared(*ptr) && !access.volatile && access.atomic.is_none()
         }
         InstData::Query { .. } => known.found.shapes[f.insts[inst].results[0]].is_uniform(),
@@ -185,8 +187,8 @@ impl Plan {
     }
 
     /// Makes the copy; the answer is the header of the loop over the lanes.
-    pub fn apply(&self, f: &mut Function) -> Block {
-        let Terminator::Jump(into) = f.blocks[self.preheader].term.clone() else { return self.preheader };
+    pub fn make_turns(&self, f: &mut Function) -> Block {
+        let Terminator::Jump(into) = f.blocks[self.preheader].terminator.clone() else { return self.preheader };
         let types: Vec<Type> = f.blocks[self.exit].params.iter().map(|&param| f.ty(param)).collect();
         let zeros: Vec<Value> = types.iter().map(|&ty| f.constant(ty, 0)).collect();
         let [yes, none] = [(Type::BOOL, 1), (Type::I64, 0)].map(|(ty, bits)| f.constant(ty, bits));
@@ -194,14 +196,14 @@ impl Plan {
 
         // Behind the loop, the gang and the turns meet.
         let results: Vec<Value> = types.iter().map(|&ty| f.add_param(left, ty)).collect();
-        f.blocks[left].term = Terminator::Jump(BlockCall { block: self.exit, args: results });
+        f.blocks[left].terminator = Terminator::Jump(BlockCall { block: self.exit, arguments: results });
         for &block in &self.blocks {
-            let mut term = f.blocks[block].term.clone();
+            let mut term = f.blocks[block].terminator.clone();
             term.targets_mut().into_iter().filter(|to| to.block == self.exit).for_each(|to| to.block = left);
-            f.blocks[block].term = term;
+            f.blocks[block].terminator = term;
         }
 
-        let mut b = Builder::at(f, self.preheader);
+        let mut b = Builder::at_end_of(f, self.preheader);
         let any = b.any(yes);
         b.branch(any, (ask, &[]), (past, &[]));
         b.switch_to(past);
@@ -218,29 +220,30 @@ impl Plan {
             b.branch(few, (turn, &first), (own, &[]));
         }
         b.switch_to(own);
-        b.jump(into.block, &into.args);
+        b.jump(into.block, &into.arguments);
 
         let bits = f.add_param(turn, Type::I64);
         let outs: Vec<Value> = types.iter().map(|&ty| f.add_param(turn, ty)).collect();
-        let mut b = Builder::at(f, turn);
+        let mut b = Builder::at_end_of(f, turn);
         let lane = b.unary(UnaryOp::Ctz, Type::I64, bits);
         let mut of_lane = Copies::default();
         for &value in &self.varying {
             let one = b.lane_of(value, lane);
-            of_lane.replace(value, one);
+            of_lane.map_value(value, one);
         }
-        let copies = copy(f, &self.blocks, &of_lane);
-        let args: Vec<Value> = into.args.iter().map(|&value| of_lane.value(value)).collect();
-        Builder::at(f, turn).jump(copies.block(into.block), &args);
+        let copies = copy_blocks(f, &self.blocks, &of_lane);
+        let args: Vec<Value> = into.arguments.iter().map(|&value| of_lane.value_copy(value)).collect();
+        Builder::at_end_of(f, turn).jump(copies.block_copy(into.block), &args);
         for &block in &self.blocks {
-            let mut term = f.blocks[copies.block(block)].term.clone();
+            let mut term = f.blocks[copies.block_copy(block)].terminator.clone();
             term.targets_mut().into_iter().filter(|to| to.block == left).for_each(|to| to.block = done);
-            f.blocks[copies.block(block)].term = term;
+            f.blocks[copies.block_copy(block)].terminator = term;
         }
 
         let results: Vec<Value> = types.iter().map(|&ty| f.add_param(done, ty)).collect();
-        let mut b = Builder::at(f, done);
-        let outs: Vec<Value> = outs.iter().zip(results).map(|(&out, result)| b.put(out, lane, result)).collect();
+        let mut b = Builder::at_end_of(f, done);
+        let outs: Vec<Value> =
+            outs.iter().zip(results).map(|(&out, result)| b.insert_lane(out, lane, result)).collect();
         let minus_one = b.int(Type::I64, -1);
         let but_one = b.binary(BinaryOp::Add, bits, minus_one);
         let others = b.binary(BinaryOp::And, bits, but_one);
@@ -251,7 +254,7 @@ impl Plan {
         b.jump(turn, &again);
         b.switch_to(leave);
         b.jump(self.exit, &outs);
-        normalize(f);
+        normalize_function(f);
         turn
     }
 }

@@ -15,9 +15,9 @@
 //! Source: Moll 2021, section 6.6, for which objects are not shared; Karrenberg & Hack 2012, section 3.3,
 //! for consecutive accesses.
 
-use crate::analysis::pointees::{Pointees, pointees};
+use crate::analysis::pointees::{Pointees, find_pointees};
 use crate::ir::*;
-use crate::simplify::{Operands, Simpler, simplest};
+use crate::simplify::{Operands, Simpler, simplest_form};
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::Type;
 
@@ -27,9 +27,9 @@ mod uses;
 const LONGEST_COPY: u64 = 32;
 
 /// Lays out the private slots of a kernel for gangs of `lanes` work-items, which share some of them.
-pub fn interleave(kernel: &mut Kernel, lanes: u32, shared: &EntitySet<Slot>) {
-    let pointees: Vec<SecondaryMap<Value, Pointees>> = kernel.regions.values().map(pointees).collect();
-    let elements = uses::elements(kernel, &pointees, shared);
+pub fn interleave_slots(kernel: &mut Kernel, lanes: u32, shared: &EntitySet<Slot>) {
+    let pointees: Vec<SecondaryMap<Value, Pointees>> = kernel.regions.values().map(find_pointees).collect();
+    let elements = uses::element_sizes(kernel, &pointees, shared);
     for (slot, data) in kernel.slots.iter_mut() {
         if shared.contains(slot) {
             data.layout = SlotLayout::Shared;
@@ -39,147 +39,159 @@ pub fn interleave(kernel: &mut Kernel, lanes: u32, shared: &EntitySet<Slot>) {
         }
     }
     for (f, pointees) in kernel.regions.values_mut().zip(&pointees) {
-        let (block, loc) = (f.entry(), SourceLoc::default());
-        Rewriter { f, pointees, elements: &elements, lanes, block, insts: Vec::new(), loc }.run();
+        let (block, loc) = (f.entry_block(), SourceLoc::default());
+        Rewriter { function: f, pointees, elements: &elements, lanes, block, insts: Vec::new(), location: loc }
+            .rewrite_function();
     }
 }
 
 struct Rewriter<'a> {
-    f: &'a mut Function,
+    function: &'a mut Function,
     pointees: &'a SecondaryMap<Value, Pointees>,
     elements: &'a SecondaryMap<Slot, Option<u32>>,
     lanes: u32,
     /// The block that is being made, and its new instructions.
     block: Block,
     insts: Vec<Inst>,
-    loc: SourceLoc,
+    location: SourceLoc,
 }
 
 impl Rewriter<'_> {
-    fn run(&mut self) {
-        for block in self.f.layout.clone() {
+    fn rewrite_function(&mut self) {
+        for block in self.function.layout.clone() {
             self.block = block;
-            for inst in std::mem::take(&mut self.f.blocks[block].insts) {
-                self.loc = self.f.insts[inst].loc;
-                self.inst(inst);
+            for inst in std::mem::take(&mut self.function.blocks[block].insts) {
+                self.location = self.function.insts[inst].location;
+                self.rewrite_inst(inst);
             }
-            self.f.blocks[self.block].insts = std::mem::take(&mut self.insts);
+            self.function.blocks[self.block].insts = std::mem::take(&mut self.insts);
         }
     }
 
     /// The element size of the interleaved slots that an address points into.
-    fn element(&self, ptr: Value) -> Option<u32> {
+    fn element_size(&self, ptr: Value) -> Option<u32> {
         let slot = *self.pointees.get(ptr)?.slots.first()?;
         self.elements[slot]
     }
 
-    fn inst(&mut self, inst: Inst) {
-        let data = self.f.insts[inst].data.clone();
+    fn rewrite_inst(&mut self, inst: Inst) {
+        let data = self.function.insts[inst].data.clone();
         match data {
-            InstData::PtrAdd { base, offset, .. } if self.element(base).is_some() => {
-                let offset = self.scaled(offset);
+            InstData::PtrAdd { base, offset, .. } if self.element_size(base).is_some() => {
+                let offset = self.scale_offset(offset);
                 // The end of a lane's part lies behind the object in all lanes but the first.
-                self.f.insts[inst].data = InstData::PtrAdd { base, offset, inbounds: false };
+                self.function.insts[inst].data = InstData::PtrAdd { base, offset, inbounds: false };
                 self.insts.push(inst);
             }
-            InstData::Load { ptr, offset, .. } => match self.element(ptr) {
-                Some(element) => self.loads(inst, ptr, offset, element),
+            InstData::Load { pointer: ptr, offset, .. } => match self.element_size(ptr) {
+                Some(element) => self.load_results(inst, ptr, offset, element),
                 None => self.insts.push(inst),
             },
-            InstData::Store { ptr, offset, ref args, .. } => match self.element(ptr) {
+            InstData::Store { pointer: ptr, offset, arguments: ref args, .. } => match self.element_size(ptr) {
                 Some(element) => {
                     let mut place = offset;
                     for &arg in args {
-                        for part in self.parts(arg, element) {
-                            self.store(ptr, place, part);
+                        for part in self.split_into_elements(arg, element) {
+                            self.store_element(ptr, place, part);
                             place += i64::from(element);
                         }
                     }
                 }
                 None => self.insts.push(inst),
             },
-            InstData::MemSet { dst, byte, len, .. } => match self.element(dst) {
-                Some(element) => self.fill(dst, byte, len, element),
+            InstData::MemSet { destination: dst, byte, length: len, .. } => match self.element_size(dst) {
+                Some(element) => self.fill_elements(dst, byte, len, element),
                 None => self.insts.push(inst),
             },
-            InstData::MemCopy { dst, src, len, .. } => match self.element(dst).or(self.element(src)) {
-                Some(element) => self.copy(dst, src, len, element),
-                None => self.insts.push(inst),
-            },
+            InstData::MemCopy { destination: dst, source: src, length: len, .. } => {
+                match self.element_size(dst).or(self.element_size(src)) {
+                    Some(element) => self.copy_elements(dst, src, len, element),
+                    None => self.insts.push(inst),
+                }
+            }
             _ => self.insts.push(inst),
         }
     }
 
     /// A new instruction of this block with one result, or what stands for it.
-    fn one(&mut self, data: InstData, ty: Type) -> Value {
-        let data = match simplest(self.f, data, ty, Operands::Any) {
+    fn append_single(&mut self, data: InstData, ty: Type) -> Value {
+        let data = match simplest_form(self.function, data, ty, Operands::Any) {
             Simpler::Value(value) => return value,
             Simpler::Operation(data) => data,
         };
-        let inst = self.f.make_inst(data, &[ty], self.loc);
+        let inst = self.function.make_inst(data, &[ty], self.location);
         self.insts.push(inst);
-        self.f.result(inst)
+        self.function.single_result(inst)
     }
 
     fn unary(&mut self, op: UnaryOp, ty: Type, arg: Value) -> Value {
-        if self.f.ty(arg) == ty {
+        if self.function.ty(arg) == ty {
             return arg;
         }
-        self.one(InstData::Unary { op, fmf: FastMath::default(), arg }, ty)
+        self.append_single(InstData::Unary { opcode: op, fast_math: FastMath::default(), argument: arg }, ty)
     }
 
     fn binary(&mut self, op: BinaryOp, a: Value, b: Value) -> Value {
-        let ty = self.f.ty(a);
-        let data = InstData::Binary { op, flags: IntFlags::default(), fmf: FastMath::default(), args: [a, b] };
-        self.one(data, ty)
+        let ty = self.function.ty(a);
+        let data = InstData::Binary {
+            opcode: op,
+            flags: IntFlags::default(),
+            fast_math: FastMath::default(),
+            arguments: [a, b],
+        };
+        self.append_single(data, ty)
     }
 
     /// A byte offset, as many times as there are lanes.
-    fn scaled(&mut self, offset: Value) -> Value {
-        let ty = self.f.ty(offset);
-        let shift = self.f.constant(ty, self.lanes.trailing_zeros().into());
+    fn scale_offset(&mut self, offset: Value) -> Value {
+        let ty = self.function.ty(offset);
+        let shift = self.function.constant(ty, self.lanes.trailing_zeros().into());
         self.binary(BinaryOp::Shl, offset, shift)
     }
 
     /// Reads an element of one lane, or of other memory.
-    fn load(&mut self, ptr: Value, offset: i64, ty: Type) -> Value {
-        let (offset, access) = self.access(ptr, offset, ty.bytes());
-        self.one(InstData::Load { ptr, offset, access }, ty)
+    fn load_element(&mut self, ptr: Value, offset: i64, ty: Type) -> Value {
+        let (offset, access) = self.place_and_access(ptr, offset, ty.bytes());
+        self.append_single(InstData::Load { pointer: ptr, offset, access }, ty)
     }
 
     /// Writes an element of one lane, or to other memory.
-    fn store(&mut self, ptr: Value, offset: i64, arg: Value) {
-        let (offset, access) = self.access(ptr, offset, self.f.ty(arg).bytes());
-        let inst = self.f.make_inst(InstData::Store { ptr, offset, access, args: vec![arg] }, &[], self.loc);
+    fn store_element(&mut self, ptr: Value, offset: i64, arg: Value) {
+        let (offset, access) = self.place_and_access(ptr, offset, self.function.ty(arg).bytes());
+        let inst = self.function.make_inst(
+            InstData::Store { pointer: ptr, offset, access, arguments: vec![arg] },
+            &[],
+            self.location,
+        );
         self.insts.push(inst);
     }
 
     /// Where bytes are that lie at an offset of a work-item's own copy. Of other memory nothing is known.
-    fn access(&self, ptr: Value, offset: i64, bytes: u32) -> (i64, Access) {
-        match self.element(ptr) {
+    fn place_and_access(&self, ptr: Value, offset: i64, bytes: u32) -> (i64, Access) {
+        match self.element_size(ptr) {
             Some(_) => (offset.wrapping_mul(self.lanes.into()), Access::plain(bytes)),
             None => (offset, Access::plain(1)),
         }
     }
 
-    fn loads(&mut self, inst: Inst, ptr: Value, offset: i64, element: u32) {
-        let results = self.f.insts[inst].results.clone();
+    fn load_results(&mut self, inst: Inst, ptr: Value, offset: i64, element: u32) {
+        let results = self.function.insts[inst].results.clone();
         let mut place = offset;
         for result in results {
-            let ty = self.f.ty(result);
+            let ty = self.function.ty(result);
             if ty.bytes() == element {
-                let (offset, access) = self.access(ptr, place, element);
-                let load = self.f.make_inst(InstData::Load { ptr, offset, access }, &[], self.loc);
-                self.define(load, result);
+                let (offset, access) = self.place_and_access(ptr, place, element);
+                let load = self.function.make_inst(InstData::Load { pointer: ptr, offset, access }, &[], self.location);
+                self.define_result(load, result);
                 place += i64::from(element);
                 continue;
             }
             let whole = Type::Int(8 * ty.bytes() as u16);
             let mut bits = None;
             for part in 0..ty.bytes() / element {
-                let low = self.load(ptr, place, Type::Int(8 * element as u16));
+                let low = self.load_element(ptr, place, Type::Int(8 * element as u16));
                 let low = self.unary(UnaryOp::Zext, whole, low);
-                let shift = self.f.constant(whole, (8 * part * element).into());
+                let shift = self.function.constant(whole, (8 * part * element).into());
                 bits = Some(match bits {
                     None => low,
                     Some(bits) => {
@@ -196,23 +208,23 @@ impl Rewriter<'_> {
             };
             if let Some(arg) = bits {
                 let op = if ty == whole { UnaryOp::Freeze } else { op };
-                let data = InstData::Unary { op, fmf: FastMath::default(), arg };
-                let cast = self.f.make_inst(data, &[], self.loc);
-                self.define(cast, result);
+                let data = InstData::Unary { opcode: op, fast_math: FastMath::default(), argument: arg };
+                let cast = self.function.make_inst(data, &[], self.location);
+                self.define_result(cast, result);
             }
         }
     }
 
     /// Makes an existing value the result of a new instruction.
-    fn define(&mut self, inst: Inst, result: Value) {
-        self.f.insts[inst].results.push(result);
-        self.f.values[result].def = ValueDef::Result(inst, 0);
+    fn define_result(&mut self, inst: Inst, result: Value) {
+        self.function.insts[inst].results.push(result);
+        self.function.values[result].definition = ValueDef::Result(inst, 0);
         self.insts.push(inst);
     }
 
     /// A value as elements in the order of memory.
-    fn parts(&mut self, value: Value, element: u32) -> Vec<Value> {
-        let ty = self.f.ty(value);
+    fn split_into_elements(&mut self, value: Value, element: u32) -> Vec<Value> {
+        let ty = self.function.ty(value);
         if ty.bytes() == element {
             return vec![value];
         }
@@ -223,61 +235,62 @@ impl Rewriter<'_> {
             _ => self.unary(UnaryOp::Bitcast, whole, value),
         };
         let part = |part: u32| {
-            let shift = self.f.constant(whole, (8 * part * element).into());
+            let shift = self.function.constant(whole, (8 * part * element).into());
             let low = self.binary(BinaryOp::Lshr, bits, shift);
             self.unary(UnaryOp::Trunc, Type::Int(8 * element as u16), low)
         };
         (0..ty.bytes() / element).map(part).collect()
     }
 
-    fn fill(&mut self, dst: Value, byte: Value, len: Value, element: u32) {
-        let (byte, len) = (self.f.const_bits(byte).unwrap_or(0), self.f.const_bits(len).unwrap_or(0));
+    fn fill_elements(&mut self, dst: Value, byte: Value, len: Value, element: u32) {
+        let (byte, len) = (self.function.const_bits(byte).unwrap_or(0), self.function.const_bits(len).unwrap_or(0));
         let bits = (0..element).fold(0, |bits, _| bits << 8 | byte);
-        let value = self.f.constant(Type::Int(8 * element as u16), bits);
+        let value = self.function.constant(Type::Int(8 * element as u16), bits);
         if len > u128::from(LONGEST_COPY) * u128::from(element) {
             self.fill_in_loop(dst, value, len, element);
             return;
         }
         for place in (0..len as i64).step_by(element as usize) {
-            self.store(dst, place, value);
+            self.store_element(dst, place, value);
         }
     }
 
     /// Stores a value into all elements of so many bytes, one after the other. What follows in the block gets a block of
     /// its own.
     fn fill_in_loop(&mut self, dst: Value, value: Value, len: u128, element: u32) {
-        let [round, again, behind] = [(); 3].map(|()| self.f.add_block());
+        let [round, again, behind] = [(); 3].map(|()| self.function.add_block());
         let lanes = u128::from(self.lanes);
         let [first, step, end] =
-            [0, u128::from(element) * lanes, len * lanes].map(|bits| self.f.constant(Type::I64, bits));
-        let jump = |block, args: &[Value]| Terminator::Jump(BlockCall { block, args: args.to_vec() });
+            [0, u128::from(element) * lanes, len * lanes].map(|bits| self.function.constant(Type::I64, bits));
+        let jump = |block, args: &[Value]| Terminator::Jump(BlockCall { block, arguments: args.to_vec() });
         let before = self.block;
-        self.f.blocks[behind].term = std::mem::replace(&mut self.f.blocks[before].term, jump(round, &[first]));
-        self.f.blocks[before].insts = std::mem::take(&mut self.insts);
+        self.function.blocks[behind].terminator =
+            std::mem::replace(&mut self.function.blocks[before].terminator, jump(round, &[first]));
+        self.function.blocks[before].insts = std::mem::take(&mut self.insts);
 
-        let place = self.f.add_param(round, Type::I64);
-        let ptr_ty = self.f.ty(dst);
-        let ptr = self.one(InstData::PtrAdd { base: dst, offset: place, inbounds: false }, ptr_ty);
-        let store = InstData::Store { ptr, offset: 0, access: Access::plain(element), args: vec![value] };
-        let store = self.f.make_inst(store, &[], self.loc);
+        let place = self.function.add_param(round, Type::I64);
+        let ptr_ty = self.function.ty(dst);
+        let ptr = self.append_single(InstData::PtrAdd { base: dst, offset: place, inbounds: false }, ptr_ty);
+        let store = InstData::Store { pointer: ptr, offset: 0, access: Access::plain(element), arguments: vec![value] };
+        let store = self.function.make_inst(store, &[], self.location);
         self.insts.push(store);
         let next = self.binary(BinaryOp::Add, place, step);
-        let more = self.one(InstData::Icmp { cc: IntCc::Ult, args: [next, end] }, Type::BOOL);
-        self.f.blocks[round].insts = std::mem::take(&mut self.insts);
-        let [then_to, else_to] = [again, behind].map(|block| BlockCall { block, args: Vec::new() });
-        self.f.blocks[round].term = Terminator::Branch { cond: more, then_to, else_to };
-        self.f.blocks[again].term = jump(round, &[next]);
+        let more = self.append_single(InstData::Icmp { comparison: IntCc::Ult, arguments: [next, end] }, Type::BOOL);
+        self.function.blocks[round].insts = std::mem::take(&mut self.insts);
+        let [then_to, else_to] = [again, behind].map(|block| BlockCall { block, arguments: Vec::new() });
+        self.function.blocks[round].terminator = Terminator::Branch { condition: more, then_to, else_to };
+        self.function.blocks[again].terminator = jump(round, &[next]);
         self.block = behind;
     }
 
-    fn copy(&mut self, dst: Value, src: Value, len: Value, element: u32) {
-        let len = self.f.const_bits(len).unwrap_or(0) as i64;
+    fn copy_elements(&mut self, dst: Value, src: Value, len: Value, element: u32) {
+        let len = self.function.const_bits(len).unwrap_or(0) as i64;
         let places = || (0..len).step_by(element as usize);
         // All is read first, as the ranges may overlap.
         let ty = Type::Int(8 * element as u16);
-        let values: Vec<Value> = places().map(|place| self.load(src, place, ty)).collect();
+        let values: Vec<Value> = places().map(|place| self.load_element(src, place, ty)).collect();
         for (place, value) in places().zip(values) {
-            self.store(dst, place, value);
+            self.store_element(dst, place, value);
         }
     }
 }

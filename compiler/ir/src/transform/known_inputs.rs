@@ -15,50 +15,50 @@
 //!    store v3 to v0
 //! ```
 
-use crate::analysis::sccp::sccp;
+use crate::analysis::sccp::find_constants;
 use crate::ir::{Function, Kernel};
-use crate::transform::dce::dce;
+use crate::transform::dce::remove_dead_code;
 use crate::transform::join_blocks::join_blocks;
 use crate::transform::replacements::Replacements;
 use crate::transform::sccp_apply::sccp_apply;
-use crate::transform::simplify::simplify;
-use lockstep_protocol::launch_facts::{LaunchFacts, Object, objects};
+use crate::transform::simplify::simplify_function;
+use lockstep_protocol::launch_facts::{LaunchFacts, Object, object_params};
 use lockstep_protocol::parameters::Input;
 use lockstep_protocol::types::Type;
 
 /// Puts constants for such arguments.
 pub fn known_inputs(kernel: &mut Kernel, launch: &LaunchFacts) {
     let mut param_objects = vec![Object::Any; kernel.params.len()];
-    for (param, object) in objects(&kernel.params).zip(launch.objects) {
+    for (param, object) in object_params(&kernel.params).zip(launch.objects) {
         param_objects[param] = object;
     }
     let known = |(index, &(input, ty)): (usize, &(Input, Type))| {
         let one = || (index < 32 && launch.ones >> index & 1 == 1).then_some(1);
         let bits = match input {
-            Input::Value { param, offset } if ty == Type::I32 => param_objects[param as usize].word(offset),
+            Input::Value { param, offset } if ty == Type::I32 => param_objects[param as usize].known_word(offset),
             _ => None,
         };
         Some((index, bits.map_or_else(one, |bits| Some(u128::from(bits)))?))
     };
     let known: Vec<(usize, u128)> = kernel.inputs.iter().enumerate().filter_map(known).collect();
     if !known.is_empty() {
-        kernel.regions.values_mut().for_each(|body| put(body, &known));
+        kernel.regions.values_mut().for_each(|body| put_constants(body, &known));
     }
 }
 
-fn put(f: &mut Function, known: &[(usize, u128)]) {
+fn put_constants(f: &mut Function, known: &[(usize, u128)]) {
     let mut constants = Replacements::default();
     for &(input, bits) in known {
-        let param = f.blocks[f.entry()].params[input];
+        let param = f.blocks[f.entry_block()].params[input];
         let constant = f.constant(f.ty(param), bits);
-        constants.replace(param, constant);
+        constants.record_replacement(param, constant);
     }
-    constants.apply(f);
-    let found = sccp(f, |_| None);
+    constants.apply_to(f);
+    let found = find_constants(f, |_| None);
     sccp_apply(f, &found);
     join_blocks(f);
-    simplify(f);
-    dce(f);
+    simplify_function(f);
+    remove_dead_code(f);
 }
 
 #[cfg(test)]
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn formats_and_samplers_are_words() {
         let format = Format { order: CL_RGBA, data_type: CL_UNORM_INT8 };
-        let word = |object: Object, offset| object.word(offset);
+        let word = |object: Object, offset| object.known_word(offset);
         assert_eq!(word(Object::Image(format), 40), Some(4), "bytes of an element");
         assert_eq!(word(Object::Image(format), 44), Some(CL_RGBA));
         assert_eq!(

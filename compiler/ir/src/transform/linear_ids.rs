@@ -19,12 +19,12 @@ use std::collections::HashMap;
 
 /// Rewrites a kernel's ids, for launches of which the facts hold.
 pub fn linear_ids(kernel: &mut Kernel, launch: &LaunchFacts) {
-    kernel.regions.values_mut().for_each(|body| rewrite(body, launch));
+    kernel.regions.values_mut().for_each(|body| rewrite_ids(body, launch));
 }
 
-fn rewrite(f: &mut Function, launch: &LaunchFacts) {
+fn rewrite_ids(f: &mut Function, launch: &LaunchFacts) {
     let asked = |f: &Function, inst: Inst| match f.insts[inst].data {
-        InstData::Query { query: query @ (Query::LocalId | Query::GlobalId), dim } => Some((query, dim)),
+        InstData::Query { query: query @ (Query::LocalId | Query::GlobalId), dimension: dim } => Some((query, dim)),
         _ => None,
     };
     let insts: Vec<Inst> = f.layout.iter().flat_map(|&block| &f.blocks[block].insts).copied().collect();
@@ -33,14 +33,14 @@ fn rewrite(f: &mut Function, launch: &LaunchFacts) {
     if wanted.is_empty() {
         return;
     }
-    let entry = f.entry();
+    let entry = f.entry_block();
     let behind = std::mem::take(&mut f.blocks[entry].insts);
     let mut ids: HashMap<(Query, u8), Value> = HashMap::new();
     for dim in 0..3 {
         if !wanted.iter().any(|&(_, (_, of))| of == dim) {
             continue;
         }
-        let mut b = Builder::at(f, entry);
+        let mut b = Builder::at_end_of(f, entry);
         let local = local_id(&mut b, dim, launch);
         ids.insert((Query::LocalId, dim), local);
         if wanted.iter().any(|&(_, id)| id == (Query::GlobalId, dim)) {
@@ -59,7 +59,7 @@ fn rewrite(f: &mut Function, launch: &LaunchFacts) {
         let kept: Vec<Inst> = f.blocks[block].insts.iter().copied().filter(|&inst| asked(f, inst).is_none()).collect();
         kept.iter().for_each(|&inst| f.insts[inst].data.map_args(now));
         f.blocks[block].insts = kept;
-        f.blocks[block].term.map_args(now);
+        f.blocks[block].terminator.map_args(now);
     }
 }
 

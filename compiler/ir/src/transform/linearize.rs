@@ -22,12 +22,12 @@ use crate::ir::{Block, Function};
 use cranelift_entity::EntitySet;
 
 /// Folds the divergent branches and gives blocks their masks.
-pub fn linearize(f: &mut Function, flow: &ControlFlow, divergent: &EntitySet<Block>, tracked: &Tracked) {
+pub fn linearize_function(f: &mut Function, flow: &ControlFlow, divergent: &EntitySet<Block>, tracked: &Tracked) {
     f.layout.retain(|&block| flow.cfg.is_reachable(block));
-    let graph = flow.graph(divergent);
+    let graph = flow.with_divergent(divergent);
     let switches = long_switches::long_switches(f, &graph);
     let order = switches.move_ways_to_cases(f, block_index(&flow.cfg, &flow.dominators, &flow.loops));
-    let skeleton = skeleton::skeleton(f, &graph, &order);
-    masks::apply(f, &graph, tracked, &switches, &order, &skeleton);
+    let skeleton = skeleton::draw_skeleton(f, &graph, &order);
+    masks::apply_masks(f, &graph, tracked, &switches, &order, &skeleton);
     f.layout = order;
 }

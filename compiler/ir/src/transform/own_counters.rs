@@ -34,22 +34,22 @@ pub fn own_counters(kernel: &mut Kernel, launch: &LaunchFacts) {
         let Some(counters) = counters_of(kernel, input) else { continue };
         let copy = LocalData { size: launch.counters_bytes.into(), align: ALIGN, counters: Some(counters) };
         let local = kernel.locals.push(copy);
-        kernel.regions.values_mut().for_each(|body| redirect(body, input, local));
+        kernel.regions.values_mut().for_each(|body| redirect_input(body, input, local));
     }
 }
 
-fn redirect(f: &mut Function, input: u32, local: LocalVar) {
-    let entry = f.entry();
+fn redirect_input(f: &mut Function, input: u32, local: LocalVar) {
+    let entry = f.entry_block();
     let from = f.blocks[entry].params[input as usize];
     let space = Type::Ptr(Space::Local);
     let address = f.make_inst(InstData::LocalAddr { local }, &[space], SourceLoc::default());
-    let to = f.result(address);
+    let to = f.single_result(address);
     let mut moved = vec![from];
     while let Some(base) = moved.pop() {
         for block in f.layout.clone() {
             for inst in f.blocks[block].insts.clone() {
                 if matches!(f.insts[inst].data, InstData::PtrAdd { base: of, .. } if of == base) {
-                    let result = f.result(inst);
+                    let result = f.single_result(inst);
                     f.values[result].ty = space;
                     moved.push(result);
                 }

@@ -39,7 +39,7 @@ pub fn promote_places(kernel: &Kernel, f: &mut Function, apart: &[Apart]) {
         return;
     }
     while let Some(place) = find_place(kernel, f, apart) {
-        place.promote(f);
+        place.promote_place(f);
     }
 }
 
@@ -81,7 +81,7 @@ impl Access {
         {
             return true;
         }
-        if let (Some(a), Some(b)) = (variable(f, self.root), variable(f, other.root))
+        if let (Some(a), Some(b)) = (variable_at(f, self.root), variable_at(f, other.root))
             && a != b
         {
             return true;
@@ -100,9 +100,9 @@ enum Variable {
     Global(Global),
 }
 
-fn variable(f: &Function, mut address: Value) -> Option<Variable> {
+fn variable_at(f: &Function, mut address: Value) -> Option<Variable> {
     loop {
-        let ValueDef::Result(inst, _) = f.values[address].def else { return None };
+        let ValueDef::Result(inst, _) = f.values[address].definition else { return None };
         match f.insts[inst].data {
             InstData::PtrAdd { base, .. } => address = base,
             InstData::SlotAddr { slot } => return Some(Variable::Slot(slot)),
@@ -116,7 +116,7 @@ fn variable(f: &Function, mut address: Value) -> Option<Variable> {
 /// An address without the constants that were added to it, and these.
 fn root_of(f: &Function, mut address: Value) -> (Value, i64) {
     let mut sum = 0_i64;
-    while let ValueDef::Result(inst, _) = f.values[address].def
+    while let ValueDef::Result(inst, _) = f.values[address].definition
         && let InstData::PtrAdd { base, offset, .. } = f.insts[inst].data
         && let Some(by) = f.signed_constant(offset)
     {
@@ -130,8 +130,8 @@ fn root_of(f: &Function, mut address: Value) -> (Value, i64) {
 fn access_of(f: &Function, origins: &Origins, block: Block, inst: Inst) -> Result<Option<Access>, ()> {
     let data = &f.insts[inst].data;
     let (ptr, offset, access, values) = match data {
-        InstData::Load { ptr, offset, access } => (*ptr, *offset, access, &f.insts[inst].results),
-        InstData::Store { ptr, offset, access, args } => (*ptr, *offset, access, args),
+        InstData::Load { pointer: ptr, offset, access } => (*ptr, *offset, access, &f.insts[inst].results),
+        InstData::Store { pointer: ptr, offset, access, arguments: args } => (*ptr, *offset, access, args),
         data if data.has_effect() => return Err(()),
         _ => return Ok(None),
     };
@@ -164,9 +164,9 @@ struct Place {
 }
 
 fn find_place(kernel: &Kernel, f: &Function, apart: &[Apart]) -> Option<Place> {
-    let flow = ControlFlow::of(f);
+    let flow = ControlFlow::analyze_function(f);
     flow.loops.iter().next()?;
-    let origins = Origins::of(kernel, f, apart);
+    let origins = Origins::trace_addresses(kernel, f, apart);
     let mut all: Vec<Loop> = flow.loops.iter().map(|(l, _)| l).collect();
     all.sort_by_key(|&l| std::cmp::Reverse(flow.loops.get(l).depth));
     all.into_iter().find_map(|l| find_in_loop(f, &flow, &origins, l))
@@ -178,7 +178,7 @@ fn find_in_loop(f: &Function, flow: &ControlFlow, origins: &Origins, l: Loop) ->
     let mut inside = EntitySet::new();
     let mut accesses = Vec::new();
     // Blocks of loops inside come between; what counts is the order of those that dominate one another.
-    for &block in flow.cfg.rpo().iter().filter(|&&block| in_loop(block)) {
+    for &block in flow.cfg.reverse_post_order().iter().filter(|&&block| in_loop(block)) {
         for &inst in &f.blocks[block].insts {
             inside.insert(inst);
             accesses.extend(access_of(f, origins, block, inst).ok()?);
@@ -189,16 +189,17 @@ fn find_in_loop(f: &Function, flow: &ControlFlow, origins: &Origins, l: Loop) ->
         if !exits.contains(&exit) {
             exits.push(exit);
         }
-        if !flow.cfg.preds(exit).iter().all(|&from| in_loop(from)) {
+        if !flow.cfg.predecessors(exit).iter().all(|&from| in_loop(from)) {
             return None;
         }
     }
-    let (outside, latches): (Vec<Block>, Vec<Block>) = flow.cfg.preds(data.header).iter().partition(|&&p| !in_loop(p));
+    let (outside, latches): (Vec<Block>, Vec<Block>) =
+        flow.cfg.predecessors(data.header).iter().partition(|&&p| !in_loop(p));
     let (&[preheader], &[latch]) = (&outside[..], &latches[..]) else { return None };
-    if exits.is_empty() || !matches!(f.blocks[preheader].term, Terminator::Jump(_)) {
+    if exits.is_empty() || !matches!(f.blocks[preheader].terminator, Terminator::Jump(_)) {
         return None;
     }
-    let is_invariant = |value: Value| match f.values[value].def {
+    let is_invariant = |value: Value| match f.values[value].definition {
         ValueDef::Result(inst, _) => !inside.contains(inst),
         ValueDef::Param(block, _) => !in_loop(block),
         ValueDef::Const(_) => true,
@@ -207,11 +208,12 @@ fn find_in_loop(f: &Function, flow: &ControlFlow, origins: &Origins, l: Loop) ->
     let stays_in_its_loops = |value: Value| {
         let home = find_home(f, value);
         let leaves = |around: Loop| exits.iter().any(|&exit| !flow.loops.contains(around, exit));
-        !home.is_some_and(|home| flow.loops.around(home).any(leaves))
+        !home.is_some_and(|home| flow.loops.loops_around(home).any(leaves))
     };
     let is_passed = |block: Block| {
         let ways = data.exits.iter().map(|&(from, _)| from).chain([latch]);
-        flow.loops.innermost(block) == Some(l) && ways.into_iter().all(|from| flow.dominators.dominates(block, from))
+        flow.loops.innermost_loop(block) == Some(l)
+            && ways.into_iter().all(|from| flow.dominators.dominates(block, from))
     };
     let can_stay = |place: &&Access| {
         let of_others = matches!(place.space, Space::Global | Space::Local);
@@ -234,7 +236,7 @@ fn find_in_loop(f: &Function, flow: &ControlFlow, origins: &Origins, l: Loop) ->
 
 /// The block that computes a value; none for constants.
 fn find_home(f: &Function, value: Value) -> Option<Block> {
-    match f.values[value].def {
+    match f.values[value].definition {
         ValueDef::Result(inst, _) => f.layout.iter().copied().find(|&block| f.blocks[block].insts.contains(&inst)),
         ValueDef::Param(block, _) => Some(block),
         ValueDef::Const(_) => None,
@@ -242,7 +244,7 @@ fn find_home(f: &Function, value: Value) -> Option<Block> {
 }
 
 impl Place {
-    fn promote(self, f: &mut Function) {
+    fn promote_place(self, f: &mut Function) {
         let Place { preheader, latch, header, exits, accesses } = self;
         let stores = accesses.iter().any(|access| access.stores);
         let Some(first) = accesses.first().copied() else { return };
@@ -251,13 +253,13 @@ impl Place {
         let carried = (stores && !first.stores).then(|| f.add_param(header, first.ty));
         let mut now = carried;
         if !first.stores {
-            let (data, loc) = (f.insts[first.inst].data.clone(), f.insts[first.inst].loc);
+            let (data, loc) = (f.insts[first.inst].data.clone(), f.insts[first.inst].location);
             let InstData::Load { access, .. } = data else { return };
-            let data = InstData::Load { ptr: first.root, offset: first.offset, access };
-            let load = f.append(preheader, data, &[first.ty], loc);
+            let data = InstData::Load { pointer: first.root, offset: first.offset, access };
+            let load = f.append_inst(preheader, data, &[first.ty], loc);
             let loaded = f.insts[load].results[0];
             match carried {
-                Some(_) => pass(f, preheader, header, loaded),
+                Some(_) => add_edge_argument(f, preheader, header, loaded),
                 None => now = Some(loaded),
             }
         }
@@ -265,7 +267,7 @@ impl Place {
         for access in &accesses {
             f.blocks[access.block].insts.retain(|&inst| inst != access.inst);
             match (&f.insts[access.inst].data, now) {
-                (InstData::Store { args, .. }, _) => {
+                (InstData::Store { arguments: args, .. }, _) => {
                     now = Some(*instead.get(&args[0]).unwrap_or(&args[0]));
                     last_store = Some(access.inst);
                 }
@@ -277,20 +279,20 @@ impl Place {
             for inst in f.blocks[block].insts.clone() {
                 f.insts[inst].data.map_args(|value| *instead.get(&value).unwrap_or(&value));
             }
-            f.blocks[block].term.map_args(|value| *instead.get(&value).unwrap_or(&value));
+            f.blocks[block].terminator.map_args(|value| *instead.get(&value).unwrap_or(&value));
         }
         let (Some(now), Some(store)) = (now, last_store) else { return };
         if carried.is_some() {
-            pass(f, latch, header, now);
+            add_edge_argument(f, latch, header, now);
         }
         for exit in exits {
             let param = f.add_param(exit, first.ty);
             for from in f.layout.clone() {
-                pass(f, from, exit, now);
+                add_edge_argument(f, from, exit, now);
             }
-            let (data, loc) = (f.insts[store].data.clone(), f.insts[store].loc);
+            let (data, loc) = (f.insts[store].data.clone(), f.insts[store].location);
             let InstData::Store { access, .. } = data else { return };
-            let data = InstData::Store { ptr: first.root, offset: first.offset, access, args: vec![param] };
+            let data = InstData::Store { pointer: first.root, offset: first.offset, access, arguments: vec![param] };
             let inst = f.make_inst(data, &[], loc);
             f.blocks[exit].insts.insert(0, inst);
         }
@@ -298,10 +300,10 @@ impl Place {
 }
 
 /// Adds an argument to all edges from one block to another.
-fn pass(f: &mut Function, from: Block, to: Block, value: Value) {
-    for target in f.blocks[from].term.targets_mut() {
+fn add_edge_argument(f: &mut Function, from: Block, to: Block, value: Value) {
+    for target in f.blocks[from].terminator.targets_mut() {
         if target.block == to {
-            target.args.push(value);
+            target.arguments.push(value);
         }
     }
 }

@@ -24,32 +24,32 @@
 //! the new one, then. A definition inside lies behind the last entry on the way, as from there a use can be
 //! reached that came into the cycle just now.
 
-use crate::analysis::cfg::{Cfg, cfg};
-use crate::analysis::dominators::dominators;
-use crate::analysis::loops::loops;
+use crate::analysis::cfg::{Cfg, build_cfg};
+use crate::analysis::dominators::compute_dominators;
+use crate::analysis::loops::find_loops;
 use crate::ir::{Block, BlockCall, Function, Terminator, Value};
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::Type;
 
 /// Gives every cycle one entry; how many headers were added.
 pub fn make_reducible(f: &mut Function) -> usize {
-    let mut graph = cfg(f);
-    if loops(&graph, &dominators(&graph)).irreducible_edges().is_empty() {
+    let mut graph = build_cfg(f);
+    if find_loops(&graph, &compute_dominators(&graph)).irreducible_edges().is_empty() {
         return 0;
     }
     let mut added = 0;
-    let mut parts: Vec<Vec<Block>> = vec![graph.rpo().to_vec()];
+    let mut parts: Vec<Vec<Block>> = vec![graph.reverse_post_order().to_vec()];
     while let Some(part) = parts.pop() {
-        for cycle in cycles(&graph, &part) {
-            let inside = set(&cycle);
-            let from_outside = |&&block: &&Block| graph.preds(block).iter().any(|&pred| !inside.contains(pred));
+        for cycle in find_cycles(&graph, &part) {
+            let inside = block_set(&cycle);
+            let from_outside = |&&block: &&Block| graph.predecessors(block).iter().any(|&pred| !inside.contains(pred));
             let entries: Vec<Block> = cycle.iter().filter(from_outside).copied().collect();
             if let [header] = entries[..] {
                 parts.push(cycle.into_iter().filter(|&block| block != header).collect());
             } else {
                 // All edges to the entries go through a header outside of this list now.
                 add_header(f, &graph, &entries);
-                graph = cfg(f);
+                graph = build_cfg(f);
                 added += 1;
                 parts.push(cycle);
             }
@@ -58,7 +58,7 @@ pub fn make_reducible(f: &mut Function) -> usize {
     added
 }
 
-fn set(blocks: &[Block]) -> EntitySet<Block> {
+fn block_set(blocks: &[Block]) -> EntitySet<Block> {
     let mut set = EntitySet::new();
     blocks.iter().for_each(|&block| {
         set.insert(block);
@@ -67,8 +67,8 @@ fn set(blocks: &[Block]) -> EntitySet<Block> {
 }
 
 /// The strongly connected components with a cycle of a part of the graph, in the order of its blocks.
-fn cycles(graph: &Cfg, part: &[Block]) -> Vec<Vec<Block>> {
-    let here = set(part);
+fn find_cycles(graph: &Cfg, part: &[Block]) -> Vec<Vec<Block>> {
+    let here = block_set(part);
     // Depth-first: blocks in the order in which the search leaves them.
     let mut left: Vec<Block> = Vec::new();
     let mut seen: EntitySet<Block> = EntitySet::new();
@@ -78,7 +78,7 @@ fn cycles(graph: &Cfg, part: &[Block]) -> Vec<Vec<Block>> {
             stack.push((root, 0));
         }
         while let Some((block, next)) = stack.last_mut() {
-            let Some(&to) = graph.succs(*block).get(*next) else {
+            let Some(&to) = graph.successors(*block).get(*next) else {
                 left.push(*block);
                 stack.pop();
                 continue;
@@ -100,10 +100,11 @@ fn cycles(graph: &Cfg, part: &[Block]) -> Vec<Vec<Block>> {
         let mut next = 0;
         while let Some(&block) = component.get(next) {
             next += 1;
-            component
-                .extend(graph.preds(block).iter().copied().filter(|&pred| here.contains(pred) && seen.insert(pred)));
+            component.extend(
+                graph.predecessors(block).iter().copied().filter(|&pred| here.contains(pred) && seen.insert(pred)),
+            );
         }
-        if component.len() > 1 || graph.succs(root).contains(&root) {
+        if component.len() > 1 || graph.successors(root).contains(&root) {
             component.sort_by_key(|&block| graph.rpo_number(block));
             found.push(component);
         }
@@ -152,29 +153,29 @@ fn add_header(f: &mut Function, graph: &Cfg, entries: &[Block]) {
     let unused: Vec<Value> = types.into_iter().map(|ty| f.constant(ty, 0)).collect();
     let mut entry_of: SecondaryMap<Block, Option<usize>> = SecondaryMap::new();
     entries.iter().enumerate().for_each(|(i, &entry)| entry_of[entry] = Some(i));
-    let mut sources: Vec<Block> = entries.iter().flat_map(|&entry| graph.preds(entry)).copied().collect();
+    let mut sources: Vec<Block> = entries.iter().flat_map(|&entry| graph.predecessors(entry)).copied().collect();
     sources.sort_by_key(|&block| graph.rpo_number(block));
     sources.dedup();
     for source in sources {
-        let mut term = f.blocks[source].term.clone();
+        let mut term = f.blocks[source].terminator.clone();
         for to in term.targets_mut() {
             let Some(entry) = entry_of[to.block] else { continue };
             let mut args = unused.clone();
-            for (&position, &arg) in params.of_entry[entry].iter().zip(&to.args) {
+            for (&position, &arg) in params.of_entry[entry].iter().zip(&to.arguments) {
                 args[position] = arg;
             }
             args.insert(0, f.constant(ty, number(entry)));
-            *to = BlockCall { block: header, args };
+            *to = BlockCall { block: header, arguments: args };
         }
-        f.blocks[source].term = term;
+        f.blocks[source].terminator = term;
     }
     let call = |(i, &block): (usize, &Block)| {
         let args = params.of_entry[i].iter().map(|&position| params.all[position]).collect();
-        BlockCall { block, args }
+        BlockCall { block, arguments: args }
     };
     let to: Vec<BlockCall> = entries.iter().enumerate().map(call).collect();
-    f.blocks[header].term = match &to[..] {
-        [first, second] => Terminator::Branch { cond: which, then_to: first.clone(), else_to: second.clone() },
+    f.blocks[header].terminator = match &to[..] {
+        [first, second] => Terminator::Branch { condition: which, then_to: first.clone(), else_to: second.clone() },
         [cases @ .., last] => {
             let cases = cases.iter().enumerate().map(|(i, to)| (number(i), to.clone())).collect();
             Terminator::Switch { value: which, cases, default: last.clone() }

@@ -13,7 +13,7 @@
 //! the regions behind, until there are no new ones; copies with the constants in place.
 //! Source: [`sccp`], over the regions of Karrenberg & Hack 2012, section 2.3, as states.
 
-use crate::analysis::sccp::{Constants, Fact, sccp};
+use crate::analysis::sccp::{Constants, Fact, find_constants};
 use crate::ir::*;
 use crate::transform::sccp_apply::sccp_apply;
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
@@ -36,14 +36,14 @@ const MOST_CODE: u64 = 400;
 const LANES: u64 = 16;
 
 /// Gives rounds regions of their own where the launch tells how many there are.
-pub fn rounds(kernel: &mut Kernel, launch: &LaunchFacts) {
+pub fn separate_rounds(kernel: &mut Kernel, launch: &LaunchFacts) {
     if kernel.regions.len() < 2 || !launch.full_groups {
         return;
     }
     let (Some(items), Some(1), Some(1)) = (launch.local_size(0), launch.local_size(1), launch.local_size(2)) else {
         return;
     };
-    let Some(states) = States::of(kernel, launch, u64::from(items).div_ceil(LANES)) else { return };
+    let Some(states) = States::enumerate_states(kernel, launch, u64::from(items).div_ceil(LANES)) else { return };
     let rounds = |region| states.known.iter().filter(|(known, _)| *known == region).count();
     if kernel.regions.keys().map(rounds).max() < Some(FEWEST_ROUNDS) {
         return;
@@ -67,14 +67,14 @@ struct States {
 
 impl States {
     /// All states, or none if they are too many for groups of so many gangs.
-    fn of(kernel: &Kernel, launch: &LaunchFacts, gangs: u64) -> Option<States> {
+    fn enumerate_states(kernel: &Kernel, launch: &LaunchFacts, gangs: u64) -> Option<States> {
         let nothing = vec![None; kernel.live.len()];
         let mut states = States { known: vec![(Region::new(0), nothing)], bodies: PrimaryMap::new() };
         let mut insts = 0;
         while let Some((region, kept)) = states.known.get(states.bodies.len()).cloned() {
             let nothing = vec![None; kernel.live.len()];
-            let [found, any] = [&kept, &nothing].map(|kept| Begun::with(kernel, launch, region, kept));
-            let body = states.copy(&kernel.regions[region], &found, &any);
+            let [found, any] = [&kept, &nothing].map(|kept| Begun::begin_region(kernel, launch, region, kept));
+            let body = states.copy_region(&kernel.regions[region], &found, &any);
             insts += body.layout.iter().map(|&block| body.blocks[block].insts.len() as u64).sum::<u64>();
             states.bodies.push(body);
             if states.known.len() > MOST_REGIONS || insts > MOST_CODE || insts * gangs > MOST_INSTS {
@@ -85,7 +85,7 @@ impl States {
     }
 
     /// The number of a state, which is a new one if it is not known yet.
-    fn number(&mut self, state: (Region, Kept)) -> Region {
+    fn state_number(&mut self, state: (Region, Kept)) -> Region {
         let place = self.known.iter().position(|known| *known == state).unwrap_or_else(|| {
             self.known.push(state);
             self.known.len() - 1
@@ -95,14 +95,14 @@ impl States {
 
     /// A region with the constants in place that leads to the states it may lead to, given also what is found if it
     /// begins with no constants.
-    fn copy(&mut self, body: &Function, found: &Begun<'_>, any: &Begun<'_>) -> Function {
+    fn copy_region(&mut self, body: &Function, found: &Begun<'_>, any: &Begun<'_>) -> Function {
         let mut f = body.clone();
         sccp_apply(&mut f, &found.constants);
         let several = found.ends.iter().any(|(to, _)| *to != found.ends[0].0);
         for block in f.layout.clone() {
-            if let Terminator::Exit(region) = f.blocks[block].term {
+            if let Terminator::Exit(region) = f.blocks[block].terminator {
                 let kept = if several { any } else { found }.kept_behind(region);
-                f.blocks[block].term = Terminator::Exit(self.number((region, kept)));
+                f.blocks[block].terminator = Terminator::Exit(self.state_number((region, kept)));
             }
         }
         f
@@ -119,21 +119,21 @@ struct Begun<'a> {
 }
 
 impl<'a> Begun<'a> {
-    fn with(kernel: &'a Kernel, launch: &LaunchFacts, region: Region, kept: &'a Kept) -> Begun<'a> {
+    fn begin_region(kernel: &'a Kernel, launch: &LaunchFacts, region: Region, kept: &'a Kept) -> Begun<'a> {
         let body = &kernel.regions[region];
-        let constants = sccp(body, |data| match *data {
-            InstData::Query { query, dim } => query_bits(launch, query, dim),
-            InstData::LiveLoad { live } => kept[live.index()],
+        let constants = find_constants(body, |data| match *data {
+            InstData::Query { query, dimension: dim } => query_bits(launch, query, dim),
+            InstData::LiveLoad { live_slot: live } => kept[live.index()],
             _ => None,
         });
         let mut begun = Begun { kernel, kept, constants, ends: Vec::new() };
-        begun.ends = body.layout.iter().filter_map(|&block| begun.end(body, block)).collect();
+        begun.ends = body.layout.iter().filter_map(|&block| begun.region_end(body, block)).collect();
         begun
     }
 
     /// How a block ends the region, if it does, and what it stores for the next one.
-    fn end(&self, body: &Function, block: Block) -> Option<(Option<Region>, Vec<Option<Fact>>)> {
-        let to = match body.blocks[block].term {
+    fn region_end(&self, body: &Function, block: Block) -> Option<(Option<Region>, Vec<Option<Fact>>)> {
+        let to = match body.blocks[block].terminator {
             _ if !self.constants.reached.contains(block) => return None,
             Terminator::Exit(region) => Some(region),
             Terminator::Return => None,
@@ -141,14 +141,14 @@ impl<'a> Begun<'a> {
         };
         let mut stored = vec![None; self.kept.len()];
         for &inst in &body.blocks[block].insts {
-            if let InstData::LiveStore { live, arg } = body.insts[inst].data {
+            if let InstData::LiveStore { live_slot: live, argument: arg } = body.insts[inst].data {
                 stored[live.index()] = Some(self.constants.values[arg]);
             }
         }
         // What other blocks store may or may not be there.
         let elsewhere = body.layout.iter().filter(|&&other| other != block && self.constants.reached.contains(other));
         for &inst in elsewhere.flat_map(|&other| &body.blocks[other].insts) {
-            if let InstData::LiveStore { live, .. } = body.insts[inst].data {
+            if let InstData::LiveStore { live_slot: live, .. } = body.insts[inst].data {
                 stored[live.index()].get_or_insert(Fact::Varies);
             }
         }

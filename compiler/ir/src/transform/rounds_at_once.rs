@@ -22,15 +22,15 @@
 //! ```
 
 use crate::analysis::addresses;
-use crate::analysis::cfg::{Cfg, cfg};
+use crate::analysis::cfg::{Cfg, build_cfg};
 use crate::analysis::divergence::Divergence;
-use crate::analysis::dominators::dominators;
-use crate::analysis::lines::{Line, lines};
-use crate::analysis::loops::loops;
+use crate::analysis::dominators::compute_dominators;
+use crate::analysis::lines::{NoWrapStride, find_no_wrap_strides};
+use crate::analysis::loops::find_loops;
 use crate::ir::*;
-use crate::plan::access_lowering::{AccessClass, CHUNK_BYTES, Direction, classify};
+use crate::plan::access_lowering::{AccessClass, CHUNK_BYTES, Direction, classify_access};
 use crate::transform::copy::Copies;
-use crate::transform::normalize::normalize;
+use crate::transform::normalize::normalize_function;
 use cranelift_entity::SecondaryMap;
 use lockstep_protocol::types::{Space, Type};
 
@@ -65,7 +65,7 @@ struct Count {
     param: usize,
     /// It, or what it is in the next round.
     compared: Value,
-    cc: IntCc,
+    comparison: IntCc,
     bound: Value,
     step: i64,
 }
@@ -79,40 +79,41 @@ struct Step {
 }
 
 /// Finds the loops for which that pays, or all for which it is possible.
-pub fn plan(f: &Function, found: &Divergence, width: u32, always: bool) -> Option<Plan> {
-    let graph = cfg(f);
-    let forest = loops(&graph, &dominators(&graph));
-    let candidates: Vec<[Block; 2]> = forest.iter().filter_map(|(_, data)| single(f, &data.blocks)).collect();
+pub fn plan_rounds(f: &Function, found: &Divergence, width: u32, always: bool) -> Option<Plan> {
+    let graph = build_cfg(f);
+    let forest = find_loops(&graph, &compute_dominators(&graph));
+    let candidates: Vec<[Block; 2]> =
+        forest.iter().filter_map(|(_, data)| single_block_loop(f, &data.blocks)).collect();
     if candidates.is_empty() {
         return None;
     }
-    let lines = lines(f, graph.rpo(), &found.shapes, width);
-    let known = Known { f, graph: &graph, found, lines: &lines, width };
+    let lines = find_no_wrap_strides(f, graph.reverse_post_order(), &found.shapes, width);
+    let known = Known { function: f, graph: &graph, found, lines: &lines, width };
     let loops: Vec<Walk> =
-        candidates.into_iter().filter_map(|[block, latch]| known.walk(block, latch, always)).collect();
+        candidates.into_iter().filter_map(|[block, latch]| known.plan_walk(block, latch, always)).collect();
     (!loops.is_empty()).then_some(Plan { loops })
 }
 
 /// The block that a loop consists of, and the empty one that leads back to it.
-fn single(f: &Function, blocks: &[Block]) -> Option<[Block; 2]> {
+fn single_block_loop(f: &Function, blocks: &[Block]) -> Option<[Block; 2]> {
     let &[block, latch] = blocks else { return None };
-    let jumps = matches!(f.blocks[latch].term, Terminator::Jump(_));
+    let jumps = matches!(f.blocks[latch].terminator, Terminator::Jump(_));
     (jumps && f.blocks[latch].insts.is_empty() && f.blocks[latch].params.is_empty()).then_some([block, latch])
 }
 
 struct Known<'a> {
-    f: &'a Function,
+    function: &'a Function,
     graph: &'a Cfg,
     found: &'a Divergence,
-    lines: &'a SecondaryMap<Value, Option<Line>>,
+    lines: &'a SecondaryMap<Value, Option<NoWrapStride>>,
     width: u32,
 }
 
 impl Known<'_> {
-    fn walk(&self, block: Block, latch: Block, always: bool) -> Option<Walk> {
-        let Known { f, found, .. } = *self;
-        let Terminator::Branch { cond, then_to, .. } = &f.blocks[block].term else { return None };
-        let Terminator::Jump(again) = &f.blocks[latch].term else { return None };
+    fn plan_walk(&self, block: Block, latch: Block, always: bool) -> Option<Walk> {
+        let Known { function: f, found, .. } = *self;
+        let Terminator::Branch { condition: cond, then_to, .. } = &f.blocks[block].terminator else { return None };
+        let Terminator::Jump(again) = &f.blocks[latch].terminator else { return None };
         if found.divergent_branches.contains(block) {
             return None;
         }
@@ -124,7 +125,7 @@ impl Known<'_> {
             return None;
         }
         let exit_if_true = then_to.block != latch;
-        let count = self.count(block, *cond, again, exit_if_true)?;
+        let count = self.round_counter(block, *cond, again, exit_if_true)?;
         let bytes = insts.iter().filter_map(|&inst| self.bytes_of_walk(block, inst, again)).min();
         let rounds = match bytes {
             Some(bytes) => (u64::from(CHUNK_BYTES) / bytes).clamp(LEAST, MOST),
@@ -132,18 +133,18 @@ impl Known<'_> {
             None => return None,
         };
         let rounds = [rounds, LEAST].into_iter().find(fits)?;
-        let preheader = self.graph.preds(block).iter().copied().find(|&pred| pred != latch)?;
+        let preheader = self.graph.predecessors(block).iter().copied().find(|&pred| pred != latch)?;
         Some(Walk { block, latch, preheader, rounds, count })
     }
 
     /// How a loop's parameter grows from round to round.
-    fn step(&self, block: Block, param: Value, again: &BlockCall) -> Option<Step> {
-        let f = self.f;
+    fn parameter_step(&self, block: Block, param: Value, again: &BlockCall) -> Option<Step> {
+        let f = self.function;
         let place = f.blocks[block].params.iter().position(|&own| own == param)?;
-        let next = again.args[place];
-        let ValueDef::Result(inst, _) = f.values[next].def else { return None };
+        let next = again.arguments[place];
+        let ValueDef::Result(inst, _) = f.values[next].definition else { return None };
         let (by, flags) = match f.insts[inst].data {
-            InstData::Binary { op: BinaryOp::Add, args: [arg, by], flags, .. } if arg == param => (by, flags),
+            InstData::Binary { opcode: BinaryOp::Add, arguments: [arg, by], flags, .. } if arg == param => (by, flags),
             InstData::PtrAdd { base, offset, .. } if base == param => (offset, IntFlags::default()),
             _ => return None,
         };
@@ -152,8 +153,8 @@ impl Known<'_> {
     }
 
     fn is_invariant(&self, block: Block, value: Value) -> bool {
-        let f = self.f;
-        match f.values[value].def {
+        let f = self.function;
+        match f.values[value].definition {
             ValueDef::Param(of, _) => of != block,
             ValueDef::Result(inst, _) => !f.blocks[block].insts.contains(&inst),
             _ => true,
@@ -161,18 +162,18 @@ impl Known<'_> {
     }
 
     /// What counts the rounds, if that is the same for all lanes.
-    fn count(&self, block: Block, cond: Value, again: &BlockCall, exit_if_true: bool) -> Option<Count> {
-        let f = self.f;
-        let ValueDef::Result(inst, _) = f.values[cond].def else { return None };
-        let InstData::Icmp { cc, args: [a, b] } = f.insts[inst].data else { return None };
+    fn round_counter(&self, block: Block, cond: Value, again: &BlockCall, exit_if_true: bool) -> Option<Count> {
+        let f = self.function;
+        let ValueDef::Result(inst, _) = f.values[cond].definition else { return None };
+        let InstData::Icmp { comparison: cc, arguments: [a, b] } = f.insts[inst].data else { return None };
         let (compared, bound, cc) = if self.is_invariant(block, b) { (a, b, cc) } else { (b, a, cc.swapped()) };
-        let cc = if exit_if_true { opposite(cc) } else { cc };
+        let cc = if exit_if_true { opposite_comparison(cc) } else { cc };
         let uniform = |value: Value| self.found.shapes[value].is_uniform();
         if !self.is_invariant(block, bound) || !uniform(compared) || !uniform(bound) || !f.ty(bound).is_int() {
             return None;
         }
         let counts = |(place, &param): (usize, &Value)| {
-            let step = self.step(block, param, again)?;
+            let step = self.parameter_step(block, param, again)?;
             [param, step.next].contains(&compared).then_some((place, step.by))
         };
         let (param, step) = f.blocks[block].params.iter().enumerate().find_map(counts)?;
@@ -182,37 +183,38 @@ impl Known<'_> {
             _ => return None,
         }
         // Numbers of rounds are to fit.
-        (f.ty(bound).bits() >= 16).then_some(Count { param, compared, cc, bound, step })
+        (f.ty(bound).bits() >= 16).then_some(Count { param, compared, comparison: cc, bound, step })
     }
 
     /// The bytes that lanes read in a round, each in a place of its own, if the next round's lie behind them.
     fn bytes_of_walk(&self, block: Block, inst: Inst, again: &BlockCall) -> Option<u64> {
-        let node = &self.f.insts[inst];
-        let InstData::Load { ptr, access, .. } = node.data else { return None };
-        let ty = self.f.ty(*node.results.first()?);
+        let node = &self.function.insts[inst];
+        let InstData::Load { pointer: ptr, access, .. } = node.data else { return None };
+        let ty = self.function.ty(*node.results.first()?);
         let count = node.results.len() as u32;
         let bytes = u64::from(ty.bytes()) * u64::from(count);
         let stride = self.lines[ptr].as_ref().map(|line| line.stride).or(self.found.shapes[ptr].stride());
-        let anywhere = classify(stride, ty.bytes(), count, self.width, Direction::Load) == AccessClass::Scattered;
+        let anywhere =
+            classify_access(stride, ty.bytes(), count, self.width, Direction::Load) == AccessClass::Scattered;
         let plain =
             !access.volatile && access.atomic.is_none() && bytes.is_power_of_two() && bytes < u64::from(CHUNK_BYTES);
-        let private = self.f.ty(ptr) == Type::Ptr(Space::Private);
-        (anywhere && plain && !private && self.advance(block, ptr, again)? == bytes as i64).then_some(bytes)
+        let private = self.function.ty(ptr) == Type::Ptr(Space::Private);
+        (anywhere && plain && !private && self.address_advance(block, ptr, again)? == bytes as i64).then_some(bytes)
     }
 
     /// How many bytes a round's address is behind that of the one before.
-    fn advance(&self, block: Block, ptr: Value, again: &BlockCall) -> Option<i64> {
+    fn address_advance(&self, block: Block, ptr: Value, again: &BlockCall) -> Option<i64> {
         use addresses::Extended;
-        let (address, _) = addresses::of(self.f, ptr);
+        let (address, _) = addresses::decompose_address(self.function, ptr);
         let mut sum = match self.is_invariant(block, address.base) {
             true => 0,
-            false => self.step(block, address.base, again)?.by,
+            false => self.parameter_step(block, address.base, again)?.by,
         };
         for &(value, extended, factor) in &address.terms {
             if self.is_invariant(block, value) {
                 continue;
             }
-            let step = self.step(block, value, again)?;
+            let step = self.parameter_step(block, value, again)?;
             let exact = match extended {
                 Extended::Not => true,
                 Extended::Signed => step.flags.nsw,
@@ -224,7 +226,7 @@ impl Known<'_> {
     }
 }
 
-fn opposite(cc: IntCc) -> IntCc {
+fn opposite_comparison(cc: IntCc) -> IntCc {
     match cc {
         IntCc::Eq => IntCc::Ne,
         IntCc::Ne => IntCc::Eq,
@@ -241,23 +243,23 @@ fn opposite(cc: IntCc) -> IntCc {
 
 impl Plan {
     /// How many rounds the loops run at once, and where they are in the source.
-    pub fn rounds<'a>(&'a self, f: &'a Function) -> impl Iterator<Item = (u64, SourceLoc)> + 'a {
+    pub fn rounds_per_loop<'a>(&'a self, f: &'a Function) -> impl Iterator<Item = (u64, SourceLoc)> + 'a {
         self.loops.iter().map(|walk| (walk.rounds, f.end_locs[walk.block]))
     }
 
     /// Writes the rounds out.
-    pub fn apply(&self, f: &mut Function) {
-        self.loops.iter().for_each(|walk| walk.apply(f));
-        normalize(f);
+    pub fn write_out_rounds(&self, f: &mut Function) {
+        self.loops.iter().for_each(|walk| walk.write_out_rounds(f));
+        normalize_function(f);
     }
 }
 
 impl Walk {
-    fn apply(&self, f: &mut Function) {
+    fn write_out_rounds(&self, f: &mut Function) {
         let Walk { block, latch, preheader, rounds, count } = *self;
-        let Terminator::Jump(enter) = f.blocks[preheader].term.clone() else { return };
-        let Terminator::Jump(again) = f.blocks[latch].term.clone() else { return };
-        let mut term = f.blocks[block].term.clone();
+        let Terminator::Jump(enter) = f.blocks[preheader].terminator.clone() else { return };
+        let Terminator::Jump(again) = f.blocks[latch].terminator.clone() else { return };
+        let mut term = f.blocks[block].terminator.clone();
         term.targets_mut().into_iter().filter(|to| to.block == latch).for_each(|to| *to = again.clone());
         let params = f.blocks[block].params.clone();
         let types: Vec<Type> = params.iter().map(|&param| f.ty(param)).collect();
@@ -269,51 +271,51 @@ impl Walk {
         for _ in 0..rounds {
             round = Copies::default();
             for (&param, &arg) in params.iter().zip(&args) {
-                round.replace(param, arg);
+                round.map_value(param, arg);
             }
             for inst in f.blocks[block].insts.clone() {
                 let mut node = f.insts[inst].clone();
-                node.data.map_args(|value| round.value(value));
+                node.data.map_args(|value| round.value_copy(value));
                 let types: Vec<Type> = node.results.iter().map(|&result| f.ty(result)).collect();
-                let made = f.append(several, node.data, &types, node.loc);
+                let made = f.append_inst(several, node.data, &types, node.location);
                 for (&old, &new) in node.results.iter().zip(&f.insts[made].results) {
-                    round.replace(old, new);
+                    round.map_value(old, new);
                 }
             }
-            args = again.args.iter().map(|&arg| round.value(arg)).collect();
+            args = again.arguments.iter().map(|&arg| round.value_copy(arg)).collect();
         }
         let rest = f.add_block();
         f.end_locs[rest] = f.end_locs[block];
-        f.blocks[rest].term = round.term(&term);
-        let mut b = Builder::at(f, several);
-        let sure = count.goes_on(&mut b, round.value(count.compared), rounds);
+        f.blocks[rest].terminator = round.terminator_copy(&term);
+        let mut b = Builder::at_end_of(f, several);
+        let sure = count.goes_on(&mut b, round.value_copy(count.compared), rounds);
         b.branch(sure, (several, &args), (rest, &[]));
 
         // What is compared first: what comes in, or as much more as it grows by.
-        let mut first = enter.args[count.param];
-        let mut b = Builder::at(f, preheader);
+        let mut first = enter.arguments[count.param];
+        let mut b = Builder::at_end_of(f, preheader);
         if params[count.param] != count.compared {
-            let by = b.int(b.func.ty(first), count.step.into());
+            let by = b.int(b.function.ty(first), count.step.into());
             first = b.binary(BinaryOp::Add, first, by);
         }
         let sure = count.goes_on(&mut b, first, rounds - 1);
-        b.branch(sure, (several, &enter.args), (block, &enter.args));
+        b.branch(sure, (several, &enter.arguments), (block, &enter.arguments));
     }
 }
 
 impl Count {
     /// Whether a loop goes on for so many rounds more, where this is compared after the first of them.
     fn goes_on(self, b: &mut Builder<'_>, compared: Value, rounds: u64) -> Value {
-        let ty = b.func.ty(self.bound);
+        let ty = b.function.ty(self.bound);
         // As far as it is compared in the last one.
         let last = (rounds as i64 - 1) * self.step;
         let left = b.binary(BinaryOp::Sub, self.bound, compared);
-        if self.cc == IntCc::Ne {
+        if self.comparison == IntCc::Ne {
             let wanted = b.int(ty, i128::from(rounds));
             return b.icmp(IntCc::Uge, left, wanted);
         }
-        let goes_on = b.icmp(self.cc, compared, self.bound);
-        let beyond = if matches!(self.cc, IntCc::Slt | IntCc::Ult) { IntCc::Ugt } else { IntCc::Uge };
+        let goes_on = b.icmp(self.comparison, compared, self.bound);
+        let beyond = if matches!(self.comparison, IntCc::Slt | IntCc::Ult) { IntCc::Ugt } else { IntCc::Uge };
         let last = b.int(ty, last.into());
         let far = b.icmp(beyond, left, last);
         b.binary(BinaryOp::And, goes_on, far)

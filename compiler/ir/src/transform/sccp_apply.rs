@@ -13,26 +13,27 @@ use cranelift_entity::EntitySet;
 /// Puts constants in their places, and takes out what is not reached with them.
 pub fn sccp_apply(f: &mut Function, found: &Constants) {
     f.layout.retain(|&block| found.reached.contains(block));
-    let known: Vec<(Value, u128)> = f.values.iter().filter_map(|(value, data)| known(found, value, data.def)).collect();
+    let known: Vec<(Value, u128)> =
+        f.values.iter().filter_map(|(value, data)| known_bits(found, value, data.definition)).collect();
     let mut places = Replacements::default();
     let mut gone: EntitySet<Value> = EntitySet::new();
     for (value, bits) in known {
         let constant = f.constant(f.ty(value), bits);
-        places.replace(value, constant);
+        places.record_replacement(value, constant);
         gone.insert(value);
     }
     for block in f.layout.clone() {
         let is_constant = |inst: &InstNode| inst.results.iter().any(|&result| gone.contains(result));
         f.blocks[block].insts.retain(|&inst| !is_constant(&f.insts[inst]));
         if let Some(only) = found.only_target(f, block) {
-            f.blocks[block].term = Terminator::Jump(only.clone());
+            f.blocks[block].terminator = Terminator::Jump(only.clone());
         }
     }
-    places.apply(f);
+    places.apply_to(f);
 }
 
 /// The bits of a value that is to be put in its place.
-fn known(found: &Constants, value: Value, def: ValueDef) -> Option<(Value, u128)> {
+fn known_bits(found: &Constants, value: Value, def: ValueDef) -> Option<(Value, u128)> {
     match def {
         ValueDef::Result(..) | ValueDef::Param(..) => Some((value, found.values[value].bits()?)),
         ValueDef::Const(_) => None,

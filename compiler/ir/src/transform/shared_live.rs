@@ -11,7 +11,7 @@
 
 use crate::analysis::divergence::Facts;
 use crate::ir::{Kernel, LiveSlot, Module};
-use crate::transform::normalize::normalize;
+use crate::transform::normalize::normalize_function;
 
 /// Marks the live slots that a group keeps once.
 pub fn shared_live(module: &Module, kernel: &mut Kernel) {
@@ -19,10 +19,10 @@ pub fn shared_live(module: &Module, kernel: &mut Kernel) {
         return;
     }
     let mut normal = kernel.clone();
-    normal.regions.values_mut().for_each(normalize);
+    normal.regions.values_mut().for_each(normalize_function);
     let facts = Facts::of_groups(module, &normal).of_kernel(&normal);
     // What work-items put together is taken from a place of each.
-    let together: Vec<LiveSlot> = kernel.combines.values().flatten().map(|combine| combine.live).collect();
+    let together: Vec<LiveSlot> = kernel.combines.values().flatten().map(|combine| combine.live_slot).collect();
     for (slot, data) in kernel.live.iter_mut() {
         data.shared |= facts.live[slot].is_uniform() && !together.contains(&slot);
     }

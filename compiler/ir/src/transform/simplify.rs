@@ -7,14 +7,14 @@
 //! Phases: in reverse post-order, each operation with the operands that are simple by then; operands that come around loops.
 //! Source: see [`crate::simplify`].
 
-use crate::analysis::cfg::cfg;
+use crate::analysis::cfg::build_cfg;
 use crate::ir::{Block, Function, Inst};
 use crate::simplify::{Operands, Simpler, simplify_operation};
 use crate::transform::replacements::Replacements;
 
 /// Simplifies all operations of a function.
-pub fn simplify(f: &mut Function) {
-    let blocks = cfg(f).rpo().to_vec();
+pub fn simplify_function(f: &mut Function) {
+    let blocks = build_cfg(f).reverse_post_order().to_vec();
     simplify_blocks(f, &blocks);
 }
 
@@ -24,8 +24,8 @@ pub fn simplify_blocks(f: &mut Function, blocks: &[Block]) {
     let mut simpler = Replacements::default();
     for &block in blocks {
         for inst in std::mem::take(&mut f.blocks[block].insts) {
-            f.insts[inst].data.map_args(|value| simpler.of(value));
-            if !replace(f, inst, &mut simpler) {
+            f.insts[inst].data.map_args(|value| simpler.value_for(value));
+            if !simplify_inst(f, inst, &mut simpler) {
                 f.blocks[block].insts.push(inst);
             }
         }
@@ -34,12 +34,12 @@ pub fn simplify_blocks(f: &mut Function, blocks: &[Block]) {
 }
 
 /// Simplifies an instruction; whether a value stands for its result from now on.
-fn replace(f: &mut Function, inst: Inst, simpler: &mut Replacements) -> bool {
+fn simplify_inst(f: &mut Function, inst: Inst, simpler: &mut Replacements) -> bool {
     let [result] = f.insts[inst].results[..] else { return false };
     let (data, ty) = (f.insts[inst].data.clone(), f.ty(result));
     match simplify_operation(f, &data, ty, Operands::Any) {
         Some(Simpler::Value(value)) => {
-            simpler.replace(result, value);
+            simpler.record_replacement(result, value);
             return true;
         }
         Some(Simpler::Operation(data)) => f.insts[inst].data = data,

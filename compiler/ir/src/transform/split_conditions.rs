@@ -20,12 +20,12 @@
 //!                            b2: br d, t(x…), e(y…)
 //! ```
 
-use crate::analysis::cfg::cfg;
-use crate::analysis::dominators::dominators;
-use crate::analysis::loops::{Loops, loops};
+use crate::analysis::cfg::build_cfg;
+use crate::analysis::dominators::compute_dominators;
+use crate::analysis::loops::{Loops, find_loops};
 use crate::analysis::shape::Shape;
 use crate::ir::*;
-use crate::transform::normalize::normalize;
+use crate::transform::normalize::normalize_function;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::Type;
 
@@ -50,8 +50,8 @@ struct Condition {
 
 /// Whether a branch asks a condition of several operands.
 pub fn has_joined_condition(f: &Function) -> bool {
-    let is_joined = |&block: &Block| match f.blocks[block].term {
-        Terminator::Branch { cond, .. } => find_connective(f, cond).is_some(),
+    let is_joined = |&block: &Block| match f.blocks[block].terminator {
+        Terminator::Branch { condition: cond, .. } => find_connective(f, cond).is_some(),
         _ => false,
     };
     f.layout.iter().any(is_joined)
@@ -64,10 +64,10 @@ pub fn split_conditions(
     divergent_branches: &EntitySet<Block>,
     always: bool,
 ) {
-    let graph = cfg(f);
-    let forest = loops(&graph, &dominators(&graph));
+    let graph = build_cfg(f);
+    let forest = find_loops(&graph, &compute_dominators(&graph));
     let mut found = Vec::new();
-    for &block in graph.rpo().iter().filter(|&&block| divergent_branches.contains(block)) {
+    for &block in graph.reverse_post_order().iter().filter(|&&block| divergent_branches.contains(block)) {
         if !leaves_loop(f, &forest, block)
             && (always || skips_something(f, block))
             && let Some(condition) = find_condition(f, shapes, block)
@@ -76,30 +76,30 @@ pub fn split_conditions(
         }
     }
     for (block, condition) in &found {
-        split(f, *block, condition);
+        split_branch(f, *block, condition);
     }
     if !found.is_empty() {
-        normalize(f);
+        normalize_function(f);
     }
 }
 
 /// Whether a way out of a block leaves the block's loop or goes round it again: who is still in a loop is asked of all
 /// its exits together.
 fn leaves_loop(f: &Function, forest: &Loops, block: Block) -> bool {
-    let own = forest.innermost(block);
-    let mut targets = f.blocks[block].term.targets().into_iter();
-    targets.any(|to| forest.innermost(to.block) != own || forest.with_header(to.block).is_some())
+    let own = forest.innermost_loop(block);
+    let mut targets = f.blocks[block].terminator.targets().into_iter();
+    targets.any(|to| forest.innermost_loop(to.block) != own || forest.with_header(to.block).is_some())
 }
 
 /// Whether one way of a block's branch has an instruction or a choice of its own before the ways meet.
 fn skips_something(f: &Function, block: Block) -> bool {
-    let mut targets = f.blocks[block].term.targets().into_iter().map(|to| &f.blocks[to.block]);
-    targets.any(|data| !data.insts.is_empty() || !matches!(data.term, Terminator::Jump(_)))
+    let mut targets = f.blocks[block].terminator.targets().into_iter().map(|to| &f.blocks[to.block]);
+    targets.any(|data| !data.insts.is_empty() || !matches!(data.terminator, Terminator::Jump(_)))
 }
 
 /// The condition of a block's branch, if some of its operands are uniform and some are not.
 fn find_condition(f: &Function, shapes: &SecondaryMap<Value, Shape>, block: Block) -> Option<Condition> {
-    let Terminator::Branch { cond, .. } = f.blocks[block].term else { return None };
+    let Terminator::Branch { condition: cond, .. } = f.blocks[block].terminator else { return None };
     let connective = find_connective(f, cond)?;
     let mut operands = Vec::new();
     collect_operands(f, cond, connective, &mut operands);
@@ -116,15 +116,19 @@ fn find_connective(f: &Function, value: Value) -> Option<Connective> {
 
 /// The operands of a value that joins two of them so, in the order of evaluation.
 fn split_operand(f: &Function, value: Value, connective: Connective) -> Option<[Value; 2]> {
-    let ValueDef::Result(inst, _) = f.values[value].def else { return None };
-    let is_constant = |value: Value, bits: u128| f.values[value].def == ValueDef::Const(bits);
+    let ValueDef::Result(inst, _) = f.values[value].definition else { return None };
+    let is_constant = |value: Value, bits: u128| f.values[value].definition == ValueDef::Const(bits);
     match (&f.insts[inst].data, connective) {
-        (&InstData::Binary { op: BinaryOp::And, args, .. }, Connective::And)
-        | (&InstData::Binary { op: BinaryOp::Or, args, .. }, Connective::Or) => Some(args),
-        (&InstData::Ternary { op: TernaryOp::Select, args: [a, b, c], .. }, Connective::And) if is_constant(c, 0) => {
+        (&InstData::Binary { opcode: BinaryOp::And, arguments: args, .. }, Connective::And)
+        | (&InstData::Binary { opcode: BinaryOp::Or, arguments: args, .. }, Connective::Or) => Some(args),
+        (&InstData::Ternary { opcode: TernaryOp::Select, arguments: [a, b, c], .. }, Connective::And)
+            if is_constant(c, 0) =>
+        {
             Some([a, b])
         }
-        (&InstData::Ternary { op: TernaryOp::Select, args: [a, b, c], .. }, Connective::Or) if is_constant(b, 1) => {
+        (&InstData::Ternary { opcode: TernaryOp::Select, arguments: [a, b, c], .. }, Connective::Or)
+            if is_constant(b, 1) =>
+        {
             Some([a, c])
         }
         _ => None,
@@ -141,22 +145,23 @@ fn collect_operands(f: &Function, value: Value, connective: Connective, operands
 }
 
 /// Puts a branch on the uniform operands in front of a block's branch, which asks the others from then on.
-fn split(f: &mut Function, block: Block, condition: &Condition) {
+fn split_branch(f: &mut Function, block: Block, condition: &Condition) {
     let rest = f.add_block();
     f.end_locs[rest] = f.end_locs[block];
-    let Terminator::Branch { then_to, else_to, .. } = f.blocks[block].term.clone() else { return };
+    let Terminator::Branch { then_to, else_to, .. } = f.blocks[block].terminator.clone() else { return };
     let divergent = join_operands(f, rest, condition.connective, &condition.divergent);
-    f.blocks[rest].term = Terminator::Branch { cond: divergent, then_to: then_to.clone(), else_to: else_to.clone() };
+    f.blocks[rest].terminator =
+        Terminator::Branch { condition: divergent, then_to: then_to.clone(), else_to: else_to.clone() };
 
     let uniform = join_operands(f, block, condition.connective, &condition.uniform);
     // An operand may be poison where one that came before it has decided; a branch on it would be undefined.
-    let freeze = InstData::Unary { op: UnaryOp::Freeze, fmf: FastMath::default(), arg: uniform };
-    let frozen = f.append(block, freeze, &[Type::BOOL], f.end_locs[block]);
-    let cond = f.result(frozen);
-    let to_rest = BlockCall { block: rest, args: Vec::new() };
-    f.blocks[block].term = match condition.connective {
-        Connective::And => Terminator::Branch { cond, then_to: to_rest, else_to },
-        Connective::Or => Terminator::Branch { cond, then_to, else_to: to_rest },
+    let freeze = InstData::Unary { opcode: UnaryOp::Freeze, fast_math: FastMath::default(), argument: uniform };
+    let frozen = f.append_inst(block, freeze, &[Type::BOOL], f.end_locs[block]);
+    let cond = f.single_result(frozen);
+    let to_rest = BlockCall { block: rest, arguments: Vec::new() };
+    f.blocks[block].terminator = match condition.connective {
+        Connective::And => Terminator::Branch { condition: cond, then_to: to_rest, else_to },
+        Connective::Or => Terminator::Branch { condition: cond, then_to, else_to: to_rest },
     };
 }
 
@@ -170,9 +175,9 @@ fn join_operands(f: &mut Function, block: Block, connective: Connective, operand
             Connective::And => [joined, operand, constant],
             Connective::Or => [joined, constant, operand],
         };
-        let select = InstData::Ternary { op: TernaryOp::Select, fmf: FastMath::default(), args };
-        let inst = f.append(block, select, &[Type::BOOL], loc);
-        joined = f.result(inst);
+        let select = InstData::Ternary { opcode: TernaryOp::Select, fast_math: FastMath::default(), arguments: args };
+        let inst = f.append_inst(block, select, &[Type::BOOL], loc);
+        joined = f.single_result(inst);
     }
     joined
 }

@@ -20,10 +20,10 @@
 //!    load p + i              f: … load p + b
 //! ```
 
-use crate::analysis::cfg::cfg;
+use crate::analysis::cfg::build_cfg;
 use crate::analysis::shape::Shape;
 use crate::ir::*;
-use crate::transform::copy::{Copies, copy};
+use crate::transform::copy::{Copies, copy_blocks};
 use crate::transform::replacements::Replacements;
 use crate::transform::simplify::simplify_blocks;
 use cranelift_entity::SecondaryMap;
@@ -33,10 +33,10 @@ use lockstep_protocol::types::Type;
 const DEPTH: usize = 8;
 
 /// The condition behind which versions pay, if there is one.
-pub fn condition(f: &Function, shapes: &SecondaryMap<Value, Shape>) -> Option<Value> {
+pub fn find_condition(f: &Function, shapes: &SecondaryMap<Value, Shape>) -> Option<Value> {
     let mut found: Vec<(Value, usize)> = Vec::new();
     for node in f.layout.iter().flat_map(|&block| &f.blocks[block].insts).map(|&inst| &f.insts[inst]) {
-        let (InstData::Load { ptr, .. } | InstData::Store { ptr, .. }) = node.data else { continue };
+        let (InstData::Load { pointer: ptr, .. } | InstData::Store { pointer: ptr, .. }) = node.data else { continue };
         if let Some(condition) = chosen_by(f, shapes, ptr, DEPTH) {
             match found.iter_mut().find(|(other, _)| *other == condition) {
                 Some((_, count)) => *count += 1,
@@ -50,23 +50,25 @@ pub fn condition(f: &Function, shapes: &SecondaryMap<Value, Shape>) -> Option<Va
 
 /// The condition that decides between two lines on which an address depends.
 fn chosen_by(f: &Function, shapes: &SecondaryMap<Value, Shape>, value: Value, depth: usize) -> Option<Value> {
-    let ValueDef::Result(inst, _) = f.values[value].def else { return None };
+    let ValueDef::Result(inst, _) = f.values[value].definition else { return None };
     if depth == 0 || !shapes[value].is_varying() {
         return None;
     }
     match f.insts[inst].data {
-        InstData::Ternary { op: TernaryOp::Select, args: [condition, a, b], .. }
+        InstData::Ternary { opcode: TernaryOp::Select, arguments: [condition, a, b], .. }
             if shapes[condition].is_uniform() && !shapes[a].is_varying() && !shapes[b].is_varying() =>
         {
             is_known_at_entry(f, condition).then_some(condition)
         }
-        InstData::Binary { op: BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Shl, args, .. } => {
-            args.into_iter().find_map(|arg| chosen_by(f, shapes, arg, depth - 1))
-        }
+        InstData::Binary {
+            opcode: BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Shl,
+            arguments: args,
+            ..
+        } => args.into_iter().find_map(|arg| chosen_by(f, shapes, arg, depth - 1)),
         InstData::PtrAdd { base, offset, .. } => {
             [base, offset].into_iter().find_map(|arg| chosen_by(f, shapes, arg, depth - 1))
         }
-        InstData::Unary { op: UnaryOp::Sext | UnaryOp::Zext | UnaryOp::Trunc, arg, .. } => {
+        InstData::Unary { opcode: UnaryOp::Sext | UnaryOp::Zext | UnaryOp::Trunc, argument: arg, .. } => {
             chosen_by(f, shapes, arg, depth - 1)
         }
         _ => None,
@@ -75,18 +77,18 @@ fn chosen_by(f: &Function, shapes: &SecondaryMap<Value, Shape>, value: Value, de
 
 /// Whether a value is there, when a region's entry ends.
 pub fn is_known_at_entry(f: &Function, value: Value) -> bool {
-    match f.values[value].def {
-        ValueDef::Param(block, _) => block == f.entry(),
-        ValueDef::Result(inst, _) => f.blocks[f.entry()].insts.contains(&inst),
+    match f.values[value].definition {
+        ValueDef::Param(block, _) => block == f.entry_block(),
+        ValueDef::Result(inst, _) => f.blocks[f.entry_block()].insts.contains(&inst),
         ValueDef::Const(_) => false,
     }
 }
 
 /// Gives the region a version for each value of a condition that is known at its entry. The answer is the blocks of the
 /// version in which it holds.
-pub fn split(f: &mut Function, condition: Value) -> Vec<Block> {
-    let entry = f.entry();
-    let cut = match f.values[condition].def {
+pub fn split_region(f: &mut Function, condition: Value) -> Vec<Block> {
+    let entry = f.entry_block();
+    let cut = match f.values[condition].definition {
         ValueDef::Result(inst, _) => {
             f.blocks[entry].insts.iter().position(|&other| other == inst).map_or(0, |at| at + 1)
         }
@@ -95,35 +97,37 @@ pub fn split(f: &mut Function, condition: Value) -> Vec<Block> {
     let rest = f.add_block();
     f.end_locs[rest] = f.end_locs[entry];
     f.blocks[rest].insts = f.blocks[entry].insts.split_off(cut);
-    f.blocks[rest].term = f.blocks[entry].term.clone();
-    f.blocks[entry].term = Terminator::Jump(BlockCall { block: rest, args: Vec::new() });
+    f.blocks[rest].terminator = f.blocks[entry].terminator.clone();
+    f.blocks[entry].terminator = Terminator::Jump(BlockCall { block: rest, arguments: Vec::new() });
 
-    let blocks: Vec<Block> = cfg(f).rpo().iter().copied().filter(|&block| block != entry).collect();
-    let copies = copy(f, &blocks, &Copies::default());
-    let copied: Vec<Block> = blocks.iter().map(|&block| copies.block(block)).collect();
-    assume(f, &blocks, condition, true);
-    assume(f, &copied, condition, false);
+    let blocks: Vec<Block> =
+        build_cfg(f).reverse_post_order().iter().copied().filter(|&block| block != entry).collect();
+    let copies = copy_blocks(f, &blocks, &Copies::default());
+    let copied: Vec<Block> = blocks.iter().map(|&block| copies.block_copy(block)).collect();
+    assume_condition(f, &blocks, condition, true);
+    assume_condition(f, &copied, condition, false);
     join_ends(f, &blocks, &copies);
     // A choice by poison is poison, which may never be used; a branch would be undefined.
-    let freeze = InstData::Unary { op: UnaryOp::Freeze, fmf: FastMath::default(), arg: condition };
-    let frozen = f.append(entry, freeze, &[Type::BOOL], f.end_locs[entry]);
-    let condition = f.result(frozen);
-    let to = |block| BlockCall { block, args: Vec::new() };
-    f.blocks[entry].term = Terminator::Branch { cond: condition, then_to: to(rest), else_to: to(copies.block(rest)) };
+    let freeze = InstData::Unary { opcode: UnaryOp::Freeze, fast_math: FastMath::default(), argument: condition };
+    let frozen = f.append_inst(entry, freeze, &[Type::BOOL], f.end_locs[entry]);
+    let condition = f.single_result(frozen);
+    let to = |block| BlockCall { block, arguments: Vec::new() };
+    f.blocks[entry].terminator =
+        Terminator::Branch { condition, then_to: to(rest), else_to: to(copies.block_copy(rest)) };
     blocks
 }
 
 /// What the region would be if the condition had this value; the other version is not made.
-pub fn suppose(f: &mut Function, condition: Value, holds: bool) {
-    let blocks = cfg(f).rpo().to_vec();
-    assume(f, &blocks, condition, holds);
+pub fn suppose_condition(f: &mut Function, condition: Value, holds: bool) {
+    let blocks = build_cfg(f).reverse_post_order().to_vec();
+    assume_condition(f, &blocks, condition, holds);
 }
 
 /// Puts a constant for a condition in blocks, and what it chooses for its choices there.
-fn assume(f: &mut Function, blocks: &[Block], condition: Value, holds: bool) {
+fn assume_condition(f: &mut Function, blocks: &[Block], condition: Value, holds: bool) {
     let mut known = Replacements::default();
     let constant = f.constant(Type::BOOL, holds.into());
-    known.replace(condition, constant);
+    known.record_replacement(condition, constant);
     blocks.iter().for_each(|&block| known.apply_in(f, block));
     simplify_blocks(f, blocks);
 }
@@ -131,15 +135,15 @@ fn assume(f: &mut Function, blocks: &[Block], condition: Value, holds: bool) {
 /// Leads each block that ends the region, and its copy, to one that ends it for both.
 fn join_ends(f: &mut Function, blocks: &[Block], copies: &Copies) {
     for &block in blocks {
-        let term = f.blocks[block].term.clone();
+        let term = f.blocks[block].terminator.clone();
         if !matches!(term, Terminator::Return | Terminator::Exit(_)) {
             continue;
         }
         let end = f.add_block();
         f.end_locs[end] = f.end_locs[block];
-        f.blocks[end].term = term;
-        for from in [block, copies.block(block)] {
-            f.blocks[from].term = Terminator::Jump(BlockCall { block: end, args: Vec::new() });
+        f.blocks[end].terminator = term;
+        for from in [block, copies.block_copy(block)] {
+            f.blocks[from].terminator = Terminator::Jump(BlockCall { block: end, arguments: Vec::new() });
         }
     }
 }

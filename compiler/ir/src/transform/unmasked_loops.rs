@@ -25,13 +25,13 @@ use crate::analysis::cfg::Cfg;
 use crate::analysis::cost::{self, Lanes};
 use crate::analysis::divergence::Divergence;
 use crate::analysis::dominators::Dominators;
-use crate::analysis::lines::Line;
+use crate::analysis::lines::NoWrapStride;
 use crate::analysis::loops::{Loop, Loops};
 use crate::analysis::masking;
 use crate::ir::*;
 use crate::target::Registers;
-use crate::transform::copy::{Copies, copy};
-use crate::transform::normalize::normalize;
+use crate::transform::copy::{Copies, copy_blocks};
+use crate::transform::normalize::normalize_function;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::Type;
 use std::fmt;
@@ -82,13 +82,13 @@ pub struct Known<'a> {
     /// The edges between its blocks.
     pub cfg: &'a Cfg,
     /// The dominators of its blocks.
-    pub tree: &'a Dominators,
+    pub dominators: &'a Dominators,
     /// The loops that its blocks form.
     pub forest: &'a Loops,
     /// What differs between lanes.
     pub found: &'a Divergence,
     /// The lines on which values lie unless an index wraps.
-    pub lines: &'a SecondaryMap<Value, Option<Line>>,
+    pub lines: &'a SecondaryMap<Value, Option<NoWrapStride>>,
     /// What gangs are made of.
     pub registers: Registers,
 }
@@ -118,14 +118,14 @@ enum Over {
 }
 
 impl<'a> Known<'a> {
-    fn lanes(self) -> Lanes<'a> {
+    fn lane_facts(self) -> Lanes<'a> {
         Lanes { shapes: &self.found.shapes, lines: self.lines, rows: None, rewritten: None }
     }
 
     /// Whether all lanes that entered the function enter a loop, and together.
     pub fn is_entered_by_all(self, l: Loop) -> bool {
         let outside = |pred: &&Block| !self.forest.contains(l, **pred);
-        let mut preds = self.cfg.preds(self.forest.get(l).header).iter().filter(outside);
+        let mut preds = self.cfg.predecessors(self.forest.get(l).header).iter().filter(outside);
         preds.all(|&pred| !self.found.divergent_blocks.contains(pred))
     }
 
@@ -133,7 +133,7 @@ impl<'a> Known<'a> {
     pub fn cost_of(self, f: &Function, once: Block, blocks: &[Block]) -> u64 {
         self.sum_of(once, blocks, |block| {
             let insts = f.blocks[block].insts.iter();
-            insts.map(|&inst| cost::gang(f, inst, self.lanes(), self.registers)).sum()
+            insts.map(|&inst| cost::gang_cost(f, inst, self.lane_facts(), self.registers)).sum()
         })
     }
 
@@ -141,24 +141,26 @@ impl<'a> Known<'a> {
     pub fn masks_of(self, f: &Function, once: Block, blocks: &[Block]) -> u64 {
         self.sum_of(once, blocks, |block| {
             let insts = f.blocks[block].insts.iter();
-            insts.map(|&inst| masking::extra(f, inst, self.lanes(), self.registers)).sum()
+            insts.map(|&inst| masking::masking_cost(f, inst, self.lane_facts(), self.registers)).sum()
         })
     }
 
     /// The sum over blocks for each time that one of them, `once`, is run.
     pub fn sum_of(self, once: Block, blocks: &[Block], of: impl Fn(Block) -> u64) -> u64 {
-        let often = |block: Block| cost::frequency(self.forest, block) / cost::frequency(self.forest, once).max(1);
+        let often = |block: Block| {
+            cost::estimate_frequency(self.forest, block) / cost::estimate_frequency(self.forest, once).max(1)
+        };
         blocks.iter().map(|&block| of(block).saturating_mul(often(block))).fold(0, u64::saturating_add)
     }
 }
 
 /// Finds out how a divergent loop gets a version, if all lanes enter it together.
-pub fn plan(f: &Function, known: Known<'_>, l: Loop) -> Result<Plan, Refusal> {
-    let Known { cfg, tree, forest, found, .. } = known;
+pub fn plan_version(f: &Function, known: Known<'_>, l: Loop) -> Result<Plan, Refusal> {
+    let Known { cfg, dominators: tree, forest, found, .. } = known;
     let data = forest.get(l);
     let header = data.header;
     let inside = |block: Block| forest.contains(l, block);
-    let preheader = cfg.preds(header).iter().copied().find(|&pred| !inside(pred)).ok_or(Refusal::SomeLanes)?;
+    let preheader = cfg.predecessors(header).iter().copied().find(|&pred| !inside(pred)).ok_or(Refusal::SomeLanes)?;
     let size = |blocks: &[Block]| blocks.iter().map(|&block| f.blocks[block].insts.len() + 1).sum::<usize>();
     let mut copied = size(&data.blocks);
     let mut exits: Vec<Exit> = Vec::new();
@@ -166,15 +168,15 @@ pub fn plan(f: &Function, known: Known<'_>, l: Loop) -> Result<Plan, Refusal> {
         if !found.divergent_branches.contains(from) || exits.iter().any(|exit| exit.from == from) {
             continue;
         }
-        if !matches!(f.blocks[from].term, Terminator::Branch { .. }) {
+        if !matches!(f.blocks[from].terminator, Terminator::Branch { .. }) {
             return Err(Refusal::Switch(from));
         }
         // Whoever begins an iteration and has not left comes here.
         let all = data.latches.iter().all(|&latch| tree.dominates(from, latch));
-        if !all || forest.innermost(from) != Some(l) {
+        if !all || forest.innermost_loop(from) != Some(l) {
             return Err(Refusal::Exit(from));
         }
-        let rest = behind(cfg, forest, l, from);
+        let rest = blocks_after(cfg, forest, l, from);
         let before: Vec<Block> = data.blocks.iter().copied().filter(|block| !rest.contains(*block)).collect();
         let rest: Vec<Block> = data.blocks.iter().copied().filter(|&block| rest.contains(block)).collect();
         let insts = before.iter().flat_map(|&block| &f.blocks[block].insts);
@@ -193,16 +195,16 @@ pub fn plan(f: &Function, known: Known<'_>, l: Loop) -> Result<Plan, Refusal> {
     if exits.is_empty() {
         return Err(Refusal::Exit(header));
     }
-    Ok(Plan { header, preheader, blocks: data.blocks.clone(), exits, gain: gain(f, known, l) })
+    Ok(Plan { header, preheader, blocks: data.blocks.clone(), exits, gain: mask_and_wait_cost(f, known, l) })
 }
 
 /// The blocks of an iteration that come behind a block.
-fn behind(cfg: &Cfg, forest: &Loops, l: Loop, from: Block) -> EntitySet<Block> {
+fn blocks_after(cfg: &Cfg, forest: &Loops, l: Loop, from: Block) -> EntitySet<Block> {
     let header = forest.get(l).header;
     let mut found = EntitySet::new();
     let mut stack = vec![from];
     while let Some(block) = stack.pop() {
-        for &to in cfg.succs(block) {
+        for &to in cfg.successors(block) {
             if to != header && forest.contains(l, to) && found.insert(to) {
                 stack.push(to);
             }
@@ -212,11 +214,11 @@ fn behind(cfg: &Cfg, forest: &Loops, l: Loop, from: Block) -> EntitySet<Block> {
 }
 
 /// What an iteration of a loop costs more for masks and waiting lanes, and what it costs with that.
-fn gain(f: &Function, known: Known<'_>, l: Loop) -> (u64, u64) {
+fn mask_and_wait_cost(f: &Function, known: Known<'_>, l: Loop) -> (u64, u64) {
     let Known { forest, found, registers, .. } = known;
     let data = forest.get(l);
     // The mask of those in the loop.
-    let mut saved = 2 * registers.of(Type::BOOL);
+    let mut saved = 2 * registers.registers_for(Type::BOOL);
     let mut seen: Vec<Block> = Vec::new();
     for &(from, exit) in &data.exits {
         if found.divergent_branches.contains(from) {
@@ -224,7 +226,7 @@ fn gain(f: &Function, known: Known<'_>, l: Loop) -> (u64, u64) {
         }
         if !seen.contains(&exit) {
             seen.push(exit);
-            saved += f.blocks[exit].params.iter().map(|&param| 2 * registers.of(f.ty(param))).sum::<u64>();
+            saved += f.blocks[exit].params.iter().map(|&param| 2 * registers.registers_for(f.ty(param))).sum::<u64>();
         }
     }
     saved = saved.saturating_add(known.masks_of(f, data.header, &data.blocks));
@@ -250,50 +252,52 @@ impl fmt::Display for Plan {
 
 impl Plan {
     /// What a version saves of an iteration.
-    pub fn saves(&self) -> u64 {
+    pub fn saved_per_iteration(&self) -> u64 {
         self.gain.0
     }
 
     /// Whether the version is expected to pay.
-    pub fn pays(&self) -> Result<(), Refusal> {
+    pub fn check_profitable(&self) -> Result<(), Refusal> {
         let (saved, cost) = self.gain;
         if saved.saturating_mul(100) >= cost.saturating_mul(LEAST) { Ok(()) } else { Err(Refusal::Cost(saved, cost)) }
     }
 
     /// Makes the version; the answer is its header, and the blocks where lanes go over.
-    pub fn apply(&self, f: &mut Function) -> (Block, Vec<Block>) {
-        let copies = copy(f, &self.blocks, &Copies::default());
-        let mut term = f.blocks[self.preheader].term.clone();
+    pub fn make_version(&self, f: &mut Function) -> (Block, Vec<Block>) {
+        let copies = copy_blocks(f, &self.blocks, &Copies::default());
+        let mut term = f.blocks[self.preheader].terminator.clone();
         for to in term.targets_mut() {
-            to.block = copies.block(to.block);
+            to.block = copies.block_copy(to.block);
         }
-        f.blocks[self.preheader].term = term;
+        f.blocks[self.preheader].terminator = term;
         let exits = self.exits.iter();
         let over = exits.map(|Exit { from, over }| self.go_over(f, &copies, *from, over)).collect();
-        normalize(f);
-        (copies.block(self.header), over)
+        normalize_function(f);
+        (copies.block_copy(self.header), over)
     }
 
     /// Leads lanes from the version's copy of an exit into the loop.
     fn go_over(&self, f: &mut Function, copies: &Copies, from: Block, over: &Over) -> Block {
-        let here = copies.block(from);
+        let here = copies.block_copy(from);
         let to = f.add_block();
-        let Terminator::Branch { cond, then_to, else_to } = f.blocks[here].term.clone() else { return to };
-        let leaves_if_true = !self.blocks.iter().any(|&block| copies.block(block) == then_to.block);
-        f.blocks[to].term = match over {
+        let Terminator::Branch { condition: cond, then_to, else_to } = f.blocks[here].terminator.clone() else {
+            return to;
+        };
+        let leaves_if_true = !self.blocks.iter().any(|&block| copies.block_copy(block) == then_to.block);
+        f.blocks[to].terminator = match over {
             Over::Again => {
-                let args = f.blocks[copies.block(self.header)].params.clone();
-                Terminator::Jump(BlockCall { block: self.header, args })
+                let args = f.blocks[copies.block_copy(self.header)].params.clone();
+                Terminator::Jump(BlockCall { block: self.header, arguments: args })
             }
-            Over::Rest(rest) => copy(f, rest, copies).term(&f.blocks[from].term),
+            Over::Rest(rest) => copy_blocks(f, rest, copies).terminator_copy(&f.blocks[from].terminator),
         };
         f.end_locs[to] = f.end_locs[from];
         let yes = f.constant(Type::BOOL, 1);
-        let mut b = Builder::at(f, here);
+        let mut b = Builder::at_end_of(f, here);
         let leaves = if leaves_if_true { cond } else { b.binary(BinaryOp::Xor, cond, yes) };
         let any = b.any(leaves);
         let stays = if leaves_if_true { else_to } else { then_to };
-        b.branch(any, (to, &[]), (stays.block, &stays.args));
+        b.branch(any, (to, &[]), (stays.block, &stays.arguments));
         to
     }
 }

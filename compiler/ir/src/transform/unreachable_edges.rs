@@ -16,7 +16,7 @@
 //! b9: unreachable
 //! ```
 
-use crate::analysis::cfg::cfg;
+use crate::analysis::cfg::build_cfg;
 use crate::ir::{Block, BlockCall, Function, Terminator};
 use cranelift_entity::EntitySet;
 
@@ -28,7 +28,7 @@ pub fn remove_unreachable_edges(f: &mut Function) {
     }
     let is_reached = |to: &BlockCall| !unreachable.contains(to.block);
     for block in f.layout.clone() {
-        let term = &mut f.blocks[block].term;
+        let term = &mut f.blocks[block].terminator;
         if unreachable.contains(block) {
             *term = Terminator::Unreachable;
             continue;
@@ -54,20 +54,24 @@ pub fn remove_unreachable_edges(f: &mut Function) {
             _ => {}
         }
     }
-    let graph = cfg(f);
+    let graph = build_cfg(f);
     f.layout.retain(|&block| graph.is_reachable(block));
 }
 
 /// The blocks without effects from which every way comes to `unreachable`, through blocks without effects.
 fn find_unreachable_blocks(f: &Function) -> EntitySet<Block> {
-    let graph = cfg(f);
+    let graph = build_cfg(f);
     let is_pure = |block: Block| !f.blocks[block].insts.iter().any(|&inst| f.insts[inst].data.has_effect());
     let mut found = EntitySet::new();
-    let ends = graph.rpo().iter().copied().filter(|&block| f.blocks[block].term == Terminator::Unreachable);
+    let ends = graph
+        .reverse_post_order()
+        .iter()
+        .copied()
+        .filter(|&block| f.blocks[block].terminator == Terminator::Unreachable);
     let mut open: Vec<Block> = ends.collect();
     while let Some(block) = open.pop() {
-        if is_pure(block) && graph.succs(block).iter().all(|&to| found.contains(to)) && found.insert(block) {
-            open.extend(graph.preds(block).iter().copied().filter(|&pred| graph.is_reachable(pred)));
+        if is_pure(block) && graph.successors(block).iter().all(|&to| found.contains(to)) && found.insert(block) {
+            open.extend(graph.predecessors(block).iter().copied().filter(|&pred| graph.is_reachable(pred)));
         }
     }
     found

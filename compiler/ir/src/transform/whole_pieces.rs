@@ -22,7 +22,7 @@
 //! y << n    =>  (y << 4) << (n - 4)        whose low bits are zero, then
 //! ```
 
-use super::uniform_choices::{is_known_at_entry, split};
+use super::uniform_choices::{is_known_at_entry, split_region};
 use crate::analysis::shape::Shape;
 use crate::ir::*;
 use crate::simplify::FoldingBuilder;
@@ -63,11 +63,11 @@ enum Form {
 }
 
 /// The operations that would be the same in all lanes, or a line, and what has to hold for that.
-pub fn pieces(f: &Function, shapes: &SecondaryMap<Value, Shape>, width: u32) -> Option<Pieces> {
+pub fn find_pieces(f: &Function, shapes: &SecondaryMap<Value, Shape>, width: u32) -> Option<Pieces> {
     let mut found = Pieces::default();
     for &inst in f.layout.iter().flat_map(|&block| &f.blocks[block].insts) {
-        let Some((_, by, span)) = operation(f, shapes, width, inst) else { continue };
-        let InstData::Binary { op, .. } = f.insts[inst].data else { continue };
+        let Some((_, by, span)) = operation_operands(f, shapes, width, inst) else { continue };
+        let InstData::Binary { opcode: op, .. } = f.insts[inst].data else { continue };
         let list = match op {
             BinaryOp::Lshr | BinaryOp::Ashr => &mut found.amounts,
             BinaryOp::Udiv | BinaryOp::Urem => &mut found.multiples,
@@ -92,13 +92,13 @@ pub fn pieces(f: &Function, shapes: &SecondaryMap<Value, Shape>, width: u32) -> 
 
 /// The operands, if it is an operation of a value whose lanes fill the low bits with one that is known at the entry, and
 /// nothing is known of the result; the first is the one that lanes have; and the span of its lanes.
-fn operation(
+fn operation_operands(
     f: &Function,
     shapes: &SecondaryMap<Value, Shape>,
     width: u32,
     inst: Inst,
 ) -> Option<(Value, Value, u128)> {
-    let InstData::Binary { op, args: [a, b], .. } = f.insts[inst].data else { return None };
+    let InstData::Binary { opcode: op, arguments: [a, b], .. } = f.insts[inst].data else { return None };
     if !shapes[f.insts[inst].results[0]].is_varying() {
         return None;
     }
@@ -106,11 +106,11 @@ fn operation(
         let place = match op {
             BinaryOp::And => shift_in(f, by).map_or(by, |(amount, _)| amount),
             // Whether an argument is a multiple is for the launch to say.
-            BinaryOp::Udiv | BinaryOp::Urem if matches!(f.values[by].def, ValueDef::Param(..)) => return None,
+            BinaryOp::Udiv | BinaryOp::Urem if matches!(f.values[by].definition, ValueDef::Param(..)) => return None,
             _ => by,
         };
         let known = shapes[by].is_uniform() && f.const_bits(by).is_none() && f.ty(x).bits() <= 64;
-        let span = known.then(|| span(shapes[x], width)).flatten()?;
+        let span = known.then(|| lanes_span(shapes[x], width)).flatten()?;
         is_known_at_entry(f, place).then_some((x, by, span))
     };
     match op {
@@ -121,7 +121,7 @@ fn operation(
 }
 
 /// The power of two that the lanes of a strided value reach over within one multiple of it.
-fn span(shape: Shape, width: u32) -> Option<u128> {
+fn lanes_span(shape: Shape, width: u32) -> Option<u128> {
     let Shape::Strided { stride, align } = shape else { return None };
     let last = u128::try_from(stride).ok().filter(|&stride| stride > 0)? * u128::from(width.max(1) - 1);
     let span = (last + 1).next_power_of_two();
@@ -130,14 +130,14 @@ fn span(shape: Shape, width: u32) -> Option<u128> {
 
 /// The amount, if a mask is made by a shift: of all below a bit, or of a bit and those above.
 fn shift_in(f: &Function, mask: Value) -> Option<(Value, Mask)> {
-    let binary = |value: Value| match f.values[value].def {
+    let binary = |value: Value| match f.values[value].definition {
         ValueDef::Result(inst, _) => match f.insts[inst].data {
-            InstData::Binary { op, args, .. } => Some((op, args)),
+            InstData::Binary { opcode: op, arguments: args, .. } => Some((op, args)),
             _ => None,
         },
         _ => None,
     };
-    let is = |value: Value, bits: u128| f.const_bits(value) == Some(bits & f.ty(value).mask());
+    let is = |value: Value, bits: u128| f.const_bits(value) == Some(bits & f.ty(value).value_mask());
     let (op, [a, b]) = binary(mask)?;
     if op == BinaryOp::Shl {
         return Some((b, Mask::From));
@@ -153,56 +153,56 @@ fn shift_in(f: &Function, mask: Value) -> Option<(Value, Mask)> {
 
 impl Pieces {
     /// Gives the region a version for launches in which all of it holds.
-    pub fn split(&self, f: &mut Function, shapes: &SecondaryMap<Value, Shape>, width: u32) {
-        let condition = self.condition(f);
-        let blocks = split(f, condition);
-        self.rewrite(f, &blocks, shapes, width);
+    pub fn split_region(&self, f: &mut Function, shapes: &SecondaryMap<Value, Shape>, width: u32) {
+        let condition = self.emit_condition(f);
+        let blocks = split_region(f, condition);
+        self.rewrite_operations(f, &blocks, shapes, width);
     }
 
     /// What the region would be if it held; the other version is not made.
-    pub fn suppose(&self, f: &mut Function, shapes: &SecondaryMap<Value, Shape>, width: u32) {
-        self.rewrite(f, &f.layout.clone(), shapes, width);
+    pub fn suppose_whole(&self, f: &mut Function, shapes: &SecondaryMap<Value, Shape>, width: u32) {
+        self.rewrite_operations(f, &f.layout.clone(), shapes, width);
     }
 
     /// The values that are asked of.
-    pub fn asked(&self) -> Vec<Value> {
+    pub fn asked_values(&self) -> Vec<Value> {
         self.amounts.iter().chain(&self.masks).chain(&self.multiples).copied().collect()
     }
 
     /// The place in the source of what is asked of.
-    pub fn place(&self, f: &Function) -> SourceLoc {
-        let place = |value: Value| match f.values[value].def {
-            ValueDef::Result(inst, _) => Some(f.insts[inst].loc),
+    pub fn source_place(&self, f: &Function) -> SourceLoc {
+        let place = |value: Value| match f.values[value].definition {
+            ValueDef::Result(inst, _) => Some(f.insts[inst].location),
             _ => None,
         };
-        self.asked().into_iter().find_map(place).unwrap_or_default()
+        self.asked_values().into_iter().find_map(place).unwrap_or_default()
     }
 
-    fn bits(&self) -> u128 {
+    fn span_bits(&self) -> u128 {
         u128::from(self.span.trailing_zeros())
     }
 
     /// Computes at the entry, before anything that does not matter for it, whether all of it holds.
-    fn condition(&self, f: &mut Function) -> Value {
-        let entry = f.entry();
-        let rest = before(f, &self.asked());
+    fn emit_condition(&self, f: &mut Function) -> Value {
+        let entry = f.entry_block();
+        let rest = keep_computation(f, &self.asked_values());
         let mut answer = f.constant(Type::BOOL, 1);
-        let mut b = FoldingBuilder::at(f, entry);
+        let mut b = FoldingBuilder::at_end_of(f, entry);
         let mut also = |b: &mut FoldingBuilder<'_>, holds: Value| {
             // What is poison would make all of it poison, also where nobody uses it.
             let holds = b.unary(UnaryOp::Freeze, Type::BOOL, holds);
             answer = b.and(answer, holds);
         };
         for &amount in &self.amounts {
-            let least = b.func.constant(b.func.ty(amount), self.bits());
+            let least = b.function.constant(b.function.ty(amount), self.span_bits());
             let holds = b.icmp(IntCc::Uge, amount, least);
             also(&mut b, holds);
         }
         let low = self.span - 1;
         for (list, wanted) in [(&self.masks, low), (&self.multiples, 0)] {
             for &value in list {
-                let ty = b.func.ty(value);
-                let [low, wanted] = [low, wanted].map(|bits| b.func.constant(ty, bits));
+                let ty = b.function.ty(value);
+                let [low, wanted] = [low, wanted].map(|bits| b.function.constant(ty, bits));
                 let bits = b.binary(BinaryOp::And, value, low);
                 let holds = b.icmp(IntCc::Eq, bits, wanted);
                 also(&mut b, holds);
@@ -213,17 +213,19 @@ impl Pieces {
     }
 
     /// Writes the operations of blocks in which all of it holds so that shapes are known of them.
-    fn rewrite(&self, f: &mut Function, blocks: &[Block], shapes: &SecondaryMap<Value, Shape>, width: u32) {
+    fn rewrite_operations(&self, f: &mut Function, blocks: &[Block], shapes: &SecondaryMap<Value, Shape>, width: u32) {
         // Masks are recognized by shifts that are to be rewritten.
         let form = |f: &Function, inst: Inst| match f.insts[inst].data {
-            InstData::Binary { op: BinaryOp::Shl, args: [_, amount], .. } => {
+            InstData::Binary { opcode: BinaryOp::Shl, arguments: [_, amount], .. } => {
                 self.amounts.contains(&amount).then_some(Form::LowZeros)
             }
-            InstData::Binary { op, .. } => operation(f, shapes, width, inst).map(|(x, by, _)| match op {
-                BinaryOp::And if shift_in(f, by).is_none_or(|(_, mask)| mask == Mask::Below) => Form::Fine(x, by),
-                BinaryOp::Urem => Form::Fine(x, by),
-                _ => Form::Coarse(x, by),
-            }),
+            InstData::Binary { opcode: op, .. } => {
+                operation_operands(f, shapes, width, inst).map(|(x, by, _)| match op {
+                    BinaryOp::And if shift_in(f, by).is_none_or(|(_, mask)| mask == Mask::Below) => Form::Fine(x, by),
+                    BinaryOp::Urem => Form::Fine(x, by),
+                    _ => Form::Coarse(x, by),
+                })
+            }
             _ => None,
         };
         let mut forms: SecondaryMap<Inst, Option<Form>> = SecondaryMap::new();
@@ -233,7 +235,7 @@ impl Pieces {
         for &block in blocks {
             for inst in std::mem::take(&mut f.blocks[block].insts) {
                 if let Some(form) = forms[inst] {
-                    self.write(f, block, inst, form);
+                    self.write_form(f, block, inst, form);
                 }
                 f.blocks[block].insts.push(inst);
             }
@@ -241,24 +243,33 @@ impl Pieces {
     }
 
     /// Gives an operation another form, and appends to its block what it needs to stand there next.
-    fn write(&self, f: &mut Function, block: Block, inst: Inst, form: Form) {
-        let loc = f.insts[inst].loc;
-        let InstData::Binary { op, flags, fmf, args: [first, second] } = f.insts[inst].data else { return };
+    fn write_form(&self, f: &mut Function, block: Block, inst: Inst, form: Form) {
+        let loc = f.insts[inst].location;
+        let InstData::Binary { opcode: op, flags, fast_math: fmf, arguments: [first, second] } = f.insts[inst].data
+        else {
+            return;
+        };
         let ty = f.ty(second);
         let below = self.span - 1;
-        let [bits, fewer] = [self.bits(), self.bits().wrapping_neg()].map(|bits| f.constant(ty, bits));
+        let [bits, fewer] = [self.span_bits(), self.span_bits().wrapping_neg()].map(|bits| f.constant(ty, bits));
         let [low, high] = [below, !below].map(|bits| f.constant(ty, bits));
-        let mut b = Builder::at(f, block);
+        let mut b = Builder::at_end_of(f, block);
         b.set_loc(loc);
         let data = match form {
             Form::LowZeros => {
-                let shifted = b.inst(InstData::Binary { op, flags, fmf, args: [first, bits] }, &[ty]);
+                let shifted =
+                    b.inst(InstData::Binary { opcode: op, flags, fast_math: fmf, arguments: [first, bits] }, &[ty]);
                 let left = b.binary(BinaryOp::Add, second, fewer);
-                InstData::Binary { op, flags, fmf, args: [b.func.result(shifted), left] }
+                InstData::Binary {
+                    opcode: op,
+                    flags,
+                    fast_math: fmf,
+                    arguments: [b.function.single_result(shifted), left],
+                }
             }
             Form::Coarse(x, by) => {
                 let start = b.binary(BinaryOp::And, x, high);
-                InstData::Binary { op, flags, fmf, args: [start, by] }
+                InstData::Binary { opcode: op, flags, fast_math: fmf, arguments: [start, by] }
             }
             Form::Fine(x, by) => {
                 let start = b.binary(BinaryOp::And, x, high);
@@ -266,7 +277,7 @@ impl Pieces {
                 let lanes = b.binary(BinaryOp::And, x, low);
                 // The first has no low bits.
                 let flags = IntFlags { nuw: true, ..IntFlags::default() };
-                InstData::Binary { op: BinaryOp::Add, flags, fmf, args: [of_start, lanes] }
+                InstData::Binary { opcode: BinaryOp::Add, flags, fast_math: fmf, arguments: [of_start, lanes] }
             }
         };
         f.insts[inst].data = data;
@@ -274,8 +285,8 @@ impl Pieces {
 }
 
 /// Leaves at the entry what values are computed of, and takes the rest away, which stands behind that.
-fn before(f: &mut Function, values: &[Value]) -> Vec<Inst> {
-    let entry = f.entry();
+fn keep_computation(f: &mut Function, values: &[Value]) -> Vec<Inst> {
+    let entry = f.entry_block();
     let mut needed: EntitySet<Value> = EntitySet::new();
     needed.extend(values.iter().copied());
     let insts = std::mem::take(&mut f.blocks[entry].insts);

@@ -4,43 +4,43 @@
 //! interpreter's gangs check it where code runs.
 
 use super::{Code, Verifier};
-use crate::analysis::cfg::cfg;
-use crate::analysis::dominators::dominators;
-use crate::analysis::loops::loops;
+use crate::analysis::cfg::build_cfg;
+use crate::analysis::dominators::compute_dominators;
+use crate::analysis::loops::find_loops;
 use crate::ir::*;
 
 impl Verifier<'_> {
-    pub(super) fn linearized(&mut self, region: Region, code: &Code<'_>) {
-        let f = code.f;
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
+    pub(super) fn check_linearized(&mut self, region: Region, code: &Code<'_>) {
+        let f = code.function;
+        let graph = build_cfg(f);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
         let some_lanes = |block: Block| f.masks[block].expand().is_some_and(|mask| f.const_bits(mask) != Some(1));
-        let same_for_all = |value: Value| match f.values[value].def {
+        let same_for_all = |value: Value| match f.values[value].definition {
             ValueDef::Const(_) => true,
             ValueDef::Result(inst, _) => f.insts[inst].data.asks_lanes(),
             ValueDef::Param(..) => false,
         };
         for &(from, to) in forest.irreducible_edges() {
             self.place = format!("{region}, {from}");
-            self.error(&term_text(f, from), format!("the edge to {to} makes the control flow irreducible"));
+            self.add_error(&term_text(f, from), format!("the edge to {to} makes the control flow irreducible"));
         }
         let mut ends: Vec<&Terminator> = Vec::new();
         for &block in &f.layout {
             self.place = format!("{region}, {block}");
-            let term = &f.blocks[block].term;
+            let term = &f.blocks[block].terminator;
             let line = || term_text(f, block);
             match term {
-                Terminator::Switch { .. } => self.error(&line(), "a switch is left after `linearize`"),
-                Terminator::Unreachable => self.error(&line(), "lanes that are not active come here as well"),
-                Terminator::Branch { cond, .. } if some_lanes(block) && !same_for_all(*cond) => {
-                    self.error(&line(), "lanes that are not active may decide: `any` is missing");
+                Terminator::Switch { .. } => self.add_error(&line(), "a switch is left after `linearize`"),
+                Terminator::Unreachable => self.add_error(&line(), "lanes that are not active come here as well"),
+                Terminator::Branch { condition: cond, .. } if some_lanes(block) && !same_for_all(*cond) => {
+                    self.add_error(&line(), "lanes that are not active may decide: `any` is missing");
                 }
                 Terminator::Return | Terminator::Exit(_) => {
                     if some_lanes(block) {
-                        self.error(&line(), "the region ends for some lanes only");
+                        self.add_error(&line(), "the region ends for some lanes only");
                     }
                     if ends.contains(&term) {
-                        self.error(&line(), "another block ends the same way");
+                        self.add_error(&line(), "another block ends the same way");
                     }
                     ends.push(term);
                 }
@@ -49,12 +49,12 @@ impl Verifier<'_> {
             let Some(l) = forest.with_header(block) else { continue };
             let exits = &forest.get(l).exits;
             if exits.is_empty() {
-                self.error(&block_text(f, block), "the loop has no exit for a gang without active lanes");
+                self.add_error(&block_text(f, block), "the loop has no exit for a gang without active lanes");
             }
             for &(from, _) in exits {
                 if some_lanes(from) && !some_lanes(block) {
                     self.place = format!("{region}, {from}");
-                    self.error(&term_text(f, from), "some lanes leave the loop before the others");
+                    self.add_error(&term_text(f, from), "some lanes leave the loop before the others");
                 }
             }
         }

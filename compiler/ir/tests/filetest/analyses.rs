@@ -1,12 +1,12 @@
 //! Facts that the analyses find.
 
-use lockstep_ir::analysis::cfg::cfg;
-use lockstep_ir::analysis::divergence::{Facts, divergence};
-use lockstep_ir::analysis::dominators::dominators;
+use lockstep_ir::analysis::cfg::build_cfg;
+use lockstep_ir::analysis::divergence::{Facts, analyze_divergence};
+use lockstep_ir::analysis::dominators::compute_dominators;
 use lockstep_ir::analysis::joins::Walks;
-use lockstep_ir::analysis::lines::lines;
-use lockstep_ir::analysis::liveness::liveness;
-use lockstep_ir::analysis::loops::loops;
+use lockstep_ir::analysis::lines::find_no_wrap_strides;
+use lockstep_ir::analysis::liveness::compute_liveness;
+use lockstep_ir::analysis::loops::find_loops;
 use lockstep_ir::analysis::post_dominators::post_dominators;
 use lockstep_ir::analysis::waiting::waiting_loops;
 use lockstep_ir::ir::{Block, Function, Module, Value, block_text, inst_text, term_text};
@@ -35,9 +35,9 @@ pub fn errors(errors: &[VerifyError]) -> Vec<Fact> {
 /// `idom: b2` for every block but the entry.
 pub fn idoms(module: &Module) -> Vec<Fact> {
     each_function(module, |f, found| {
-        let tree = dominators(&cfg(f));
+        let tree = compute_dominators(&build_cfg(f));
         for &block in &f.layout {
-            if let Some(idom) = tree.idom(block) {
+            if let Some(idom) = tree.immediate_dominator(block) {
                 found.push((block_text(f, block), "idom".to_string(), idom.to_string()));
             }
         }
@@ -47,10 +47,10 @@ pub fn idoms(module: &Module) -> Vec<Fact> {
 /// `ipdom: b2`, or `ipdom: end`, for every reachable block.
 pub fn ipdoms(module: &Module) -> Vec<Fact> {
     each_function(module, |f, found| {
-        let graph = cfg(f);
+        let graph = build_cfg(f);
         let tree = post_dominators(&graph);
-        for &block in graph.rpo() {
-            let next = tree.ipdom(block).map_or("end".to_string(), |b| b.to_string());
+        for &block in graph.reverse_post_order() {
+            let next = tree.immediate_post_dominator(block).map_or("end".to_string(), |b| b.to_string());
             found.push((block_text(f, block), "ipdom".to_string(), next));
         }
     })
@@ -60,10 +60,10 @@ pub fn ipdoms(module: &Module) -> Vec<Fact> {
 /// `loop: depth 1, latches b3, exits b2-b4`; at the jump of an irreducible edge `irreducible: b5`.
 pub fn loop_facts(module: &Module) -> Vec<Fact> {
     each_function(module, |f, found| {
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
+        let graph = build_cfg(f);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
         for &block in &f.layout {
-            if let Some(l) = forest.innermost(block) {
+            if let Some(l) = forest.innermost_loop(block) {
                 let header = forest.get(l).header.to_string();
                 found.push((block_text(f, block), "in".to_string(), header));
             }
@@ -85,9 +85,9 @@ pub fn loop_facts(module: &Module) -> Vec<Fact> {
 /// `waits: yes` or `waits: no` for every loop's header.
 pub fn waiting(module: &Module) -> Vec<Fact> {
     each_function(module, |f, found| {
-        let graph = cfg(f);
+        let graph = build_cfg(f);
         let waiting = waiting_loops(f);
-        for (_, data) in loops(&graph, &dominators(&graph)).iter() {
+        for (_, data) in find_loops(&graph, &compute_dominators(&graph)).iter() {
             let waits = if waiting.contains(&data.header) { "yes" } else { "no" };
             found.push((block_text(f, data.header), "waits".to_string(), waits.to_string()));
         }
@@ -97,7 +97,7 @@ pub fn waiting(module: &Module) -> Vec<Fact> {
 /// `live_in: v1, v2` and `live_out: v1` for every block where something is live.
 pub fn live_sets(module: &Module) -> Vec<Fact> {
     each_function(module, |f, found| {
-        let live = liveness(f, &cfg(f));
+        let live = compute_liveness(f, &build_cfg(f));
         for &block in &f.layout {
             let mut fact = |key: &str, values: Vec<Value>| {
                 if !values.is_empty() {
@@ -115,10 +115,10 @@ pub fn live_sets(module: &Module) -> Vec<Fact> {
 /// where they arrive that left a loop at different times; `joins: none` where neither is.
 pub fn control_divergences(module: &Module) -> Vec<Fact> {
     each_function(module, |f, found| {
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
+        let graph = build_cfg(f);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
         let mut walks = Walks::default();
-        for &block in f.layout.iter().filter(|&&block| graph.succs(block).len() > 1) {
+        for &block in f.layout.iter().filter(|&&block| graph.successors(block).len() > 1) {
             let effects = walks.control_divergence(&graph, &forest, block);
             let list = |blocks: &BTreeSet<Block>| blocks.iter().map(Block::to_string).collect::<Vec<_>>().join(" ");
             let joins = list(&effects.joins);
@@ -142,16 +142,16 @@ pub fn versions(module: &Module) -> Vec<Fact> {
     for kernel in &module.kernels {
         let facts = Facts::new(module, kernel, 16).of_kernel(kernel);
         for f in kernel.regions.values() {
-            let graph = cfg(f);
-            let tree = dominators(&graph);
-            let forest = loops(&graph, &tree);
-            let divergent = divergence(f, &facts, &graph, &forest);
+            let graph = build_cfg(f);
+            let tree = compute_dominators(&graph);
+            let forest = find_loops(&graph, &tree);
+            let divergent = analyze_divergence(f, &facts, &graph, &forest);
             let registers = Registers { target: TargetInfo::of_bits(512), width: 16 };
-            let lines = lines(f, graph.rpo(), &divergent.shapes, registers.width);
+            let lines = find_no_wrap_strides(f, graph.reverse_post_order(), &divergent.shapes, registers.width);
             let known =
-                Known { cfg: &graph, tree: &tree, forest: &forest, found: &divergent, lines: &lines, registers };
+                Known { cfg: &graph, dominators: &tree, forest: &forest, found: &divergent, lines: &lines, registers };
             for (l, data) in forest.iter().filter(|&(l, _)| divergent.divergent_loops.contains(l)) {
-                let plan = unmasked_loops::plan(f, known, l).map_err(|refusal| refusal.to_string());
+                let plan = unmasked_loops::plan_version(f, known, l).map_err(|refusal| refusal.to_string());
                 let version = match plan {
                     _ if !known.is_entered_by_all(l) => Refusal::SomeLanes.to_string(),
                     Ok(plan) => plan.to_string(),
@@ -161,7 +161,7 @@ pub fn versions(module: &Module) -> Vec<Fact> {
             }
             for &block in f.layout.iter().filter(|&&block| divergent.divergent_branches.contains(block)) {
                 let copy = |target| {
-                    let plan = all_true::plan(f, known, block, target, true);
+                    let plan = all_true::plan_copy(f, known, block, target, true);
                     plan.map_or("none".to_string(), |plan| plan.to_string())
                 };
                 found.push((term_text(f, block), "copies".to_string(), format!("then {}, else {}", copy(0), copy(1))));
@@ -221,10 +221,10 @@ pub fn divergences(module: &Module, script: &Script) -> Vec<Fact> {
     for kernel in &module.kernels {
         let known = Facts::new(module, kernel, 8).of_launch(kernel, &launch).of_kernel(kernel);
         for f in kernel.regions.values() {
-            let graph = cfg(f);
-            let forest = loops(&graph, &dominators(&graph));
-            let found = divergence(f, &known, &graph, &forest);
-            let lines = lines(f, graph.rpo(), &found.shapes, 8);
+            let graph = build_cfg(f);
+            let forest = find_loops(&graph, &compute_dominators(&graph));
+            let found = analyze_divergence(f, &known, &graph, &forest);
+            let lines = find_no_wrap_strides(f, graph.reverse_post_order(), &found.shapes, 8);
             let mut fact = |line: String, key: &str, value: String| facts.push((line, key.to_string(), value));
             let shapes =
                 |values: &[Value]| values.iter().map(|&v| found.shape(v).to_string()).collect::<Vec<_>>().join(", ");

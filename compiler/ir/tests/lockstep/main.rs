@@ -1,22 +1,22 @@
 //! Random kernels mean the same for single work-items and, linearized, for gangs of every width.
 
 use cranelift_entity::EntitySet;
-use lockstep_ir::analysis::cfg::cfg;
-use lockstep_ir::analysis::divergence::{Facts, divergence};
-use lockstep_ir::analysis::dominators::dominators;
-use lockstep_ir::analysis::loops::loops;
-use lockstep_ir::analysis::pointees::pointees;
-use lockstep_ir::interp::{Memory, STEP_LIMIT, run, run_gangs};
+use lockstep_ir::analysis::cfg::build_cfg;
+use lockstep_ir::analysis::divergence::{Facts, analyze_divergence};
+use lockstep_ir::analysis::dominators::compute_dominators;
+use lockstep_ir::analysis::loops::find_loops;
+use lockstep_ir::analysis::pointees::find_pointees;
+use lockstep_ir::interp::{Memory, STEP_LIMIT, run_gangs, run_kernel};
 use lockstep_ir::ir::{Block, Function, InstData, Kernel, Module, SlotLayout};
 use lockstep_ir::report::Notes;
 use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::plan_gangs;
 use lockstep_ir::testing::{Generated, Shape, random_kernel};
-use lockstep_ir::transform::barriers::barriers;
+use lockstep_ir::transform::barriers::cut_at_barriers;
 use lockstep_ir::transform::divergent_loops::{UniformLoops, divergent_loops};
-use lockstep_ir::transform::linearize::linearize;
-use lockstep_ir::transform::normalize::normalize;
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::transform::linearize::linearize_function;
+use lockstep_ir::transform::normalize::normalize_function;
+use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
@@ -36,7 +36,7 @@ fn seeds(count: u64) -> Range<u64> {
 
 fn every_branch(f: &Function) -> EntitySet<Block> {
     let mut found = EntitySet::new();
-    f.layout.iter().filter(|&&b| f.blocks[b].term.selector().is_some()).for_each(|&b| {
+    f.layout.iter().filter(|&&b| f.blocks[b].terminator.selector().is_some()).for_each(|&b| {
         found.insert(b);
     });
     found
@@ -45,16 +45,16 @@ fn every_branch(f: &Function) -> EntitySet<Block> {
 /// All regions in normal form, then linearized with the divergent branches that `find` tells.
 fn linearized(module: &Module, stage: &mut Module, find: impl Fn(&Module, &Function) -> EntitySet<Block>) -> Module {
     let mut module = module.clone();
-    barriers(&mut module.kernels[0]);
-    module.kernels[0].regions.values_mut().for_each(normalize);
+    cut_at_barriers(&mut module.kernels[0]);
+    module.kernels[0].regions.values_mut().for_each(normalize_function);
     let regions = module.clone();
     for region in module.kernels[0].regions.keys().collect::<Vec<_>>() {
         let f = &mut module.kernels[0].regions[region];
         let mut divergent = find(&regions, f);
-        let UniformLoops { flow, tracked, .. } = divergent_loops(f, &mut divergent);
+        let UniformLoops { control_flow: flow, tracked, .. } = divergent_loops(f, &mut divergent);
         stage.kernels.clone_from(&module.kernels);
         let f = &mut module.kernels[0].regions[region];
-        linearize(f, &flow, &divergent, &tracked);
+        linearize_function(f, &flow, &divergent, &tracked);
     }
     module
 }
@@ -62,7 +62,7 @@ fn linearized(module: &Module, stage: &mut Module, find: impl Fn(&Module, &Funct
 fn result(module: &Module, g: &Generated, width: Option<usize>, what: &str) -> Vec<Vec<u8>> {
     let mut memory = Memory::new(g.buffers.clone());
     let outcome = match width {
-        None => run(module, "random", &g.range, &g.args, &mut memory),
+        None => run_kernel(module, "random", &g.range, &g.args, &mut memory),
         Some(width) => run_gangs(module, "random", &g.range, &g.args, &mut memory, STEP_LIMIT, (width, Layout::X)),
     };
     match outcome {
@@ -77,7 +77,7 @@ fn check(seed: u64, shape: Shape, find: impl Fn(&Module, &Function) -> EntitySet
     let expected = result(&g.module, &g, None, &format!("seed {seed}"));
     let mut looped = g.module.clone();
     let module = linearized(&g.module, &mut looped, find);
-    if let Err(errors) = verify(&module, Stage::Linearized) {
+    if let Err(errors) = verify_module(&module, Stage::Linearized) {
         panic!("seed {seed}: {}\nfrom\n{looped}\nto\n{module}", errors[0]);
     }
     for width in [1, 2, 4, 8, 16] {
@@ -88,10 +88,10 @@ fn check(seed: u64, shape: Shape, find: impl Fn(&Module, &Function) -> EntitySet
 
 /// What the analysis finds.
 fn analysed(module: &Module, f: &Function) -> EntitySet<Block> {
-    let graph = cfg(f);
-    let forest = loops(&graph, &dominators(&graph));
+    let graph = build_cfg(f);
+    let forest = find_loops(&graph, &compute_dominators(&graph));
     let facts = Facts::new(module, &module.kernels[0], 16);
-    divergence(f, &facts, &graph, &forest).divergent_branches
+    analyze_divergence(f, &facts, &graph, &forest).divergent_branches
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn check_slots(seed: u64, shape: Shape) -> usize {
         let versioned = gangs.with_versions(Versions::Always);
         for gangs in [gangs, versioned, Gangs { configuration: Configuration::UniVal, ..gangs }] {
             let mut module = g.module.clone();
-            barriers(&mut module.kernels[0]);
+            cut_at_barriers(&mut module.kernels[0]);
             let planned = plan_gangs(
                 &g.module,
                 &mut module.kernels[0],
@@ -148,7 +148,7 @@ fn check_slots(seed: u64, shape: Shape) -> usize {
                 &Notes::default(),
             );
             planned.unwrap_or_else(|reason| panic!("seed {seed}: {reason}"));
-            if let Err(errors) = verify(&module, Stage::Linearized) {
+            if let Err(errors) = verify_module(&module, Stage::Linearized) {
                 panic!("seed {seed}: {}\nfrom\n{}\nto\n{module}", errors[0], g.module);
             }
             let found = result(&module, &g, Some(width as usize), &format!("seed {seed}, width {width}"));
@@ -163,10 +163,10 @@ fn check_slots(seed: u64, shape: Shape) -> usize {
 fn shared_and_masked(kernel: &Kernel) -> usize {
     let mut written = EntitySet::new();
     for f in kernel.regions.values() {
-        let pointees = pointees(f);
+        let pointees = find_pointees(f);
         for &block in f.layout.iter().filter(|&&block| f.masks[block].is_some()) {
             for &inst in &f.blocks[block].insts {
-                let InstData::Store { ptr, .. } = f.insts[inst].data else { continue };
+                let InstData::Store { pointer: ptr, .. } = f.insts[inst].data else { continue };
                 pointees[ptr].slots.iter().for_each(|&slot| {
                     written.insert(slot);
                 });

@@ -2,13 +2,13 @@
 //! post-dominator.
 
 use cranelift_entity::{EntitySet, SecondaryMap};
-use lockstep_ir::analysis::cfg::cfg;
+use lockstep_ir::analysis::cfg::build_cfg;
 use lockstep_ir::analysis::post_dominators::post_dominators;
 use lockstep_ir::ir::{Block, Function, InstData, Query, Value};
 
 /// The blocks whose branches may send work-items of a group different ways.
 pub fn divergent_branches(f: &Function) -> EntitySet<Block> {
-    let graph = cfg(f);
+    let graph = build_cfg(f);
     let ends = post_dominators(&graph);
     let mut varying: SecondaryMap<Value, bool> = SecondaryMap::new();
     let mut influenced: EntitySet<Block> = EntitySet::new();
@@ -18,7 +18,7 @@ pub fn divergent_branches(f: &Function) -> EntitySet<Block> {
         let mut mark = |v: Value, varying: &mut SecondaryMap<Value, bool>| {
             changed |= !std::mem::replace(&mut varying[v], true);
         };
-        for &block in graph.rpo() {
+        for &block in graph.reverse_post_order() {
             let data = &f.blocks[block];
             if influenced.contains(block) {
                 data.params.iter().for_each(|&v| mark(v, &mut varying));
@@ -39,22 +39,22 @@ pub fn divergent_branches(f: &Function) -> EntitySet<Block> {
                     node.results.iter().for_each(|&v| mark(v, &mut varying));
                 }
             }
-            for to in data.term.targets() {
-                for (&arg, &param) in to.args.iter().zip(&f.blocks[to.block].params) {
+            for to in data.terminator.targets() {
+                for (&arg, &param) in to.arguments.iter().zip(&f.blocks[to.block].params) {
                     if varying[arg] {
                         mark(param, &mut varying);
                     }
                 }
             }
-            if data.term.selector().is_some_and(|v| varying[v]) && divergent.insert(block) {
-                let end = ends.ipdom(block);
+            if data.terminator.selector().is_some_and(|v| varying[v]) && divergent.insert(block) {
+                let end = ends.immediate_post_dominator(block);
                 let mut seen: EntitySet<Block> = EntitySet::new();
-                let mut stack: Vec<Block> = graph.succs(block).to_vec();
+                let mut stack: Vec<Block> = graph.successors(block).to_vec();
                 while let Some(next) = stack.pop() {
                     if seen.insert(next) {
                         influenced.insert(next);
                         if Some(next) != end {
-                            stack.extend(graph.succs(next));
+                            stack.extend(graph.successors(next));
                         }
                     }
                 }

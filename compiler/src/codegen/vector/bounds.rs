@@ -4,8 +4,8 @@
 //! lanes are within the bound is a number of the gang's, though, and which they are a comparison of narrow constants
 //! with it. Ids do not wrap within a gang, except in lanes without a work-item, which nobody asks.
 
-use super::GangCode;
-use super::values::Held;
+use super::VectorEmitter;
+use super::values::LaneValue;
 use crate::codegen::emit::Emitted;
 use inkwell::IntPredicate;
 use inkwell::types::VectorType;
@@ -13,11 +13,13 @@ use inkwell::values::{BasicValueEnum, IntValue, VectorValue};
 use lockstep_ir::ir::{InstData, IntCc, Value, ValueDef};
 use lockstep_protocol::types::Type;
 
-impl<'ctx> GangCode<'_, 'ctx, '_> {
+impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// The lanes for which the comparison holds, if it is one of an id with a bound.
     pub(super) fn compare_with_bound(&self, cc: IntCc, [x, y]: [Value; 2]) -> Emitted<Option<VectorValue<'ctx>>> {
         let (cc, id, bound) = if self.is_id(x) { (cc, x, y) } else { (cc.swapped(), y, x) };
-        let (Held::Affine(first, 1), Held::Affine(bound, 0)) = (self.held(id)?, self.held(bound)?) else {
+        let (LaneValue::Affine(first, 1), LaneValue::Affine(bound, 0)) =
+            (self.held_value(id)?, self.held_value(bound)?)
+        else {
             return Ok(None);
         };
         if !self.is_id(id) {
@@ -28,8 +30,8 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let (end, below) = match cc {
             IntCc::Ult => (bound, true),
             IntCc::Uge => (bound, false),
-            IntCc::Ule => (self.saturating("llvm.uadd.sat", bound, 1)?, true),
-            IntCc::Ugt => (self.saturating("llvm.uadd.sat", bound, 1)?, false),
+            IntCc::Ule => (self.call_saturating("llvm.uadd.sat", bound, 1)?, true),
+            IntCc::Ugt => (self.call_saturating("llvm.uadd.sat", bound, 1)?, false),
             _ => return Ok(None),
         };
         self.lanes_below(first, end, below).map(Some)
@@ -37,24 +39,24 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
 
     /// Whether a value is an id of which each lane's is one more.
     fn is_id(&self, value: Value) -> bool {
-        let ValueDef::Result(inst, _) = self.body.values[value].def else { return false };
-        let InstData::Query { query, dim } = self.body.insts[inst].data else { return false };
-        self.is_lanes(query, dim) && self.ty(value) == Type::I64
+        let ValueDef::Result(inst, _) = self.body.values[value].definition else { return false };
+        let InstData::Query { query, dimension: dim } = self.body.insts[inst].data else { return false };
+        self.is_lanes(query, dim) && self.type_of(value) == Type::I64
     }
 
-    fn saturating(&self, name: &str, value: IntValue<'ctx>, by: u64) -> Emitted<IntValue<'ctx>> {
-        let emit = self.around.emit;
-        let result = emit.intrinsic(name, &[value.get_type().into()], &[value.into(), emit.const64(by).into()])?;
+    fn call_saturating(&self, name: &str, value: IntValue<'ctx>, by: u64) -> Emitted<IntValue<'ctx>> {
+        let emit = self.around.emitter;
+        let result = emit.call_intrinsic(name, &[value.get_type().into()], &[value.into(), emit.const64(by).into()])?;
         Ok(result.into_int_value())
     }
 
     /// The lanes `i` with `first + i < end`, or the others.
     fn lanes_below(&self, first: IntValue<'ctx>, end: IntValue<'ctx>, below: bool) -> Emitted<VectorValue<'ctx>> {
-        let (emit, width) = (self.around.emit, self.around.width());
-        let i64 = emit.i64().into();
-        let left = emit.intrinsic("llvm.usub.sat", &[i64], &[end.into(), first.into()])?;
-        let count = emit.intrinsic("llvm.umin", &[i64], &[left, emit.const64(width.into()).into()])?;
-        let i32 = emit.ctx.i32_type();
+        let (emit, width) = (self.around.emitter, self.around.width());
+        let i64 = emit.i64_type().into();
+        let left = emit.call_intrinsic("llvm.usub.sat", &[i64], &[end.into(), first.into()])?;
+        let count = emit.call_intrinsic("llvm.umin", &[i64], &[left, emit.const64(width.into()).into()])?;
+        let i32 = emit.context.i32_type();
         let count: BasicValueEnum = emit.builder.build_int_truncate(count.into_int_value(), i32, "")?.into();
         let numbers: Vec<IntValue> = (0..width).map(|lane| i32.const_int(lane.into(), false)).collect();
         let predicate = if below { IntPredicate::ULT } else { IntPredicate::UGE };

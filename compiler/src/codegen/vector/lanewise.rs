@@ -1,13 +1,13 @@
 //! What has no vector form: one active lane after the other, in their order.
 
-use super::GangCode;
+use super::VectorEmitter;
 use super::masks::Mask;
 use crate::codegen::emit::Emitted;
 use inkwell::IntPredicate;
 use inkwell::values::{BasicValueEnum, IntValue, PhiValue, VectorValue};
 use lockstep_protocol::types::Type;
 
-impl<'ctx> GangCode<'_, 'ctx, '_> {
+impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// Does `work` for each active lane, given its number (an i64); its values become elements of vectors,
     /// with zeros in the other lanes.
     pub(super) fn each_lane(
@@ -16,7 +16,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         results: &[Type],
         work: impl Fn(IntValue<'ctx>) -> Emitted<Vec<BasicValueEnum<'ctx>>>,
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
-        let emit = self.around.emit;
+        let emit = self.around.emitter;
         let b = &emit.builder;
         let none: Vec<VectorValue> = results.iter().map(|&ty| self.vector_ty(ty).const_zero()).collect();
         let insert = |vectors: Vec<VectorValue<'ctx>>, values: Vec<BasicValueEnum<'ctx>>, lane| {
@@ -32,27 +32,28 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             return Ok(vectors);
         };
 
-        let bits = self.bits(mask.lanes)?;
+        let bits = self.lanes_as_bits(mask.lanes)?;
         let zero = emit.const64(0);
-        let from = emit.here()?;
-        let (head, behind) = (emit.block("lane"), emit.block("lanes.done"));
+        let from = emit.current_block()?;
+        let (head, behind) = (emit.append_block("lane"), emit.append_block("lanes.done"));
         if mask.may_be_empty {
             let any = b.build_int_compare(IntPredicate::NE, bits, zero, "")?;
             b.build_conditional_branch(any, head, behind)?;
         } else {
             b.build_unconditional_branch(head)?;
         }
-        emit.at(head);
-        let left = emit.phi(emit.i64(), &[(&bits, from)], "lanes")?;
+        emit.position_at(head);
+        let left = emit.phi(emit.i64_type(), &[(&bits, from)], "lanes")?;
         let phi = |none: &VectorValue<'ctx>| emit.phi(none.get_type(), &[(none, from)], "");
         let before: Vec<PhiValue> = none.iter().map(phi).collect::<Emitted<_>>()?;
         let vectors = before.iter().map(|phi| phi.as_basic_value().into_vector_value()).collect();
         let here = left.as_basic_value().into_int_value();
-        let poison_for_none = emit.ctx.bool_type().const_int(1, false);
-        let lane = emit.intrinsic("llvm.cttz", &[emit.i64().into()], &[here.into(), poison_for_none.into()])?;
+        let poison_for_none = emit.context.bool_type().const_int(1, false);
+        let lane =
+            emit.call_intrinsic("llvm.cttz", &[emit.i64_type().into()], &[here.into(), poison_for_none.into()])?;
         let lane = lane.into_int_value();
         let vectors = insert(vectors, work(lane)?, lane)?;
-        let end = emit.here()?;
+        let end = emit.current_block()?;
         let lower = b.build_int_sub(here, emit.const64(1), "")?;
         let rest = b.build_and(here, lower, "")?;
         left.add_incoming(&[(&rest, end)]);
@@ -61,7 +62,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         }
         let more = b.build_int_compare(IntPredicate::NE, rest, zero, "")?;
         b.build_conditional_branch(more, head, behind)?;
-        emit.at(behind);
+        emit.position_at(behind);
         let merged = vectors.iter().zip(&none).map(|(vector, none)| {
             let phi = emit.phi(none.get_type(), &[(vector, end)], "")?;
             if mask.may_be_empty {

@@ -5,9 +5,9 @@
 //! on registers as they lie in memory: what was loaded needs not be brought into the lanes' order and back, and what all
 //! elements of a lane have in common is spread.
 
-use super::GangCode;
+use super::VectorEmitter;
 use super::memory::WideCode;
-use super::values::Held;
+use super::values::LaneValue;
 use crate::codegen::emit::Emitted;
 use cranelift_entity::SecondaryMap;
 use inkwell::builder::BuilderError;
@@ -26,17 +26,17 @@ enum Op {
 }
 
 /// How often each value of a region is used.
-pub(super) fn uses(body: &Function) -> SecondaryMap<Value, u32> {
+pub(super) fn count_uses(body: &Function) -> SecondaryMap<Value, u32> {
     let mut uses = SecondaryMap::new();
     let mut see = |value| uses[value] += 1;
     for &block in &body.layout {
         body.blocks[block].insts.iter().for_each(|&inst| body.insts[inst].data.for_each_arg(&mut see));
-        body.blocks[block].term.for_each_arg(&mut see);
+        body.blocks[block].terminator.for_each_arg(&mut see);
     }
     uses
 }
 
-impl<'ctx> GangCode<'_, 'ctx, '_> {
+impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// The elements of rows in memory's order, of all lanes, where computing them so takes fewer shuffles than bringing
     /// them into it.
     pub(super) fn in_memory_order(
@@ -46,13 +46,13 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     ) -> Emitted<Option<VectorValue<'ctx>>> {
         let in_rows = rows.wide.is_dense()
             && !rows.wide.is_reversed()
-            && self.around.emit.memory_ty(rows.ty) == self.around.emit.ty(rows.ty);
-        let pays = || self.shuffles(elements, DEEPEST) < Self::shuffles_of(elements);
+            && self.around.emitter.memory_ty(rows.ty) == self.around.emitter.value_type(rows.ty);
+        let pays = || self.count_shuffles(elements, DEEPEST) < Self::shuffles_of(elements);
         if elements.len() < 2 || !in_rows || !pays() {
             return Ok(None);
         }
-        let registers = self.computed(elements, DEEPEST)?;
-        self.around.emit.joined(&registers, rows.wide.row * self.around.width()).map(Some)
+        let registers = self.compute_vectors(elements, DEEPEST)?;
+        self.around.emitter.concat_vectors(&registers, rows.wide.row * self.around.width()).map(Some)
     }
 
     /// Registers' worth of shuffles that bring elements from the lanes' order into memory's.
@@ -61,7 +61,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     }
 
     /// The same, where what needs none or fewer is looked for behind so many operations.
-    fn shuffles(&self, elements: &[Value], depth: u32) -> usize {
+    fn count_shuffles(&self, elements: &[Value], depth: u32) -> usize {
         if elements.iter().all(|&element| self.is_uniform(element)) {
             return 0;
         }
@@ -72,23 +72,24 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             return 0;
         }
         let most = Self::shuffles_of(elements);
-        match self.operation(elements, depth) {
-            Some((_, operands)) => most.min(operands.iter().map(|each| self.shuffles(each, depth - 1)).sum()),
+        match self.common_operation(elements, depth) {
+            Some((_, operands)) => most.min(operands.iter().map(|each| self.count_shuffles(each, depth - 1)).sum()),
             None => most,
         }
     }
 
     /// As many vectors of a gang's lanes as there are elements of a lane.
-    fn computed(&self, elements: &[Value], depth: u32) -> Emitted<Vec<VectorValue<'ctx>>> {
-        let emit = self.around.emit;
+    fn compute_vectors(&self, elements: &[Value], depth: u32) -> Emitted<Vec<VectorValue<'ctx>>> {
+        let emit = self.around.emitter;
         let (count, width) = (elements.len() as u32, self.around.width());
         let fast = |fmf: FastMath| if self.speculates() { fmf.with_all_values() } else { fmf };
-        if self.shuffles(elements, depth) < Self::shuffles_of(elements)
+        if self.count_shuffles(elements, depth) < Self::shuffles_of(elements)
             && !self.are_loaded(elements)
-            && let Some((op, operands)) = self.operation(elements, depth)
+            && let Some((op, operands)) = self.common_operation(elements, depth)
         {
-            let operands = operands.iter().map(|each| self.computed(each, depth - 1)).collect::<Emitted<Vec<_>>>()?;
-            let ty = self.ty(elements[0]);
+            let operands =
+                operands.iter().map(|each| self.compute_vectors(each, depth - 1)).collect::<Emitted<Vec<_>>>()?;
+            let ty = self.type_of(elements[0]);
             let fmf = elements.iter().fold(FastMath(!0), |all, &element| FastMath(all.0 & self.fast_math(element).0));
             let register = |register: usize| {
                 let args: Vec<BasicValueEnum> = operands.iter().map(|each| each[register].into()).collect();
@@ -104,33 +105,34 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         }
         let alike = elements.iter().all(|&element| element == elements[0]);
         if alike && self.is_uniform(elements[0]) {
-            return Ok(vec![self.vector(elements[0])?; elements.len()]);
+            return Ok(vec![self.as_vector(elements[0])?; elements.len()]);
         }
         let (from, own): (_, fn(u32, u32) -> u32) = if alike {
-            (self.vector(elements[0])?, |_, _| 0)
+            (self.as_vector(elements[0])?, |_, _| 0)
         } else {
             // LLVM sees which of these shuffles undo those behind a load.
-            let values = elements.iter().map(|&element| self.vector(element)).collect::<Emitted<Vec<_>>>()?;
-            let flat = self.one_behind_the_other(self.ty(elements[0]), &values)?;
+            let values = elements.iter().map(|&element| self.as_vector(element)).collect::<Emitted<Vec<_>>>()?;
+            let flat = self.one_behind_the_other(self.type_of(elements[0]), &values)?;
             (flat, |place, count| place % count)
         };
         let place = |place: u32| Some(own(place, count) * width + place / count);
-        let register = |first: u32| emit.shuffle(from, from, &(first..first + width).map(place).collect::<Vec<_>>());
+        let register =
+            |first: u32| emit.shuffle_vectors(from, from, &(first..first + width).map(place).collect::<Vec<_>>());
         (0..count).map(|number| register(number * width)).collect()
     }
 
     /// Whether the elements are those of one load, in its order.
     fn are_loaded(&self, elements: &[Value]) -> bool {
-        let ValueDef::Result(inst, 0) = self.body.values[elements[0]].def else { return false };
+        let ValueDef::Result(inst, 0) = self.body.values[elements[0]].definition else { return false };
         let node = &self.body.insts[inst];
-        let InstData::Load { ptr, .. } = node.data else { return false };
-        let bytes = i64::from(self.ty(elements[0]).bytes()) * elements.len() as i64;
-        let in_rows = matches!(self.held(ptr), Ok(Held::Affine(_, stride)) if stride == bytes);
+        let InstData::Load { pointer: ptr, .. } = node.data else { return false };
+        let bytes = i64::from(self.type_of(elements[0]).bytes()) * elements.len() as i64;
+        let in_rows = matches!(self.held_value(ptr), Ok(LaneValue::Affine(_, stride)) if stride == bytes);
         in_rows && node.results[..] == *elements
     }
 
     /// What computes each of the elements, if it is the same for all, and what of; each of them has no other use.
-    fn operation(&self, elements: &[Value], depth: u32) -> Option<(Op, Vec<Vec<Value>>)> {
+    fn common_operation(&self, elements: &[Value], depth: u32) -> Option<(Op, Vec<Vec<Value>>)> {
         let each = elements.iter().map(|&element| self.operation_of(element)).collect::<Option<Vec<_>>>()?;
         let (op, first) = each.first().filter(|_| depth > 0)?;
         let alike = each.iter().all(|(other, _)| other == op);
@@ -140,16 +142,18 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
 
     fn operation_of(&self, element: Value) -> Option<(Op, Vec<Value>)> {
         use BinaryOp::{Add, And, Fadd, Fmax, Fmin, Fmul, Fsub, Mul, Or, Smax, Smin, Sub, Umax, Umin, Xor};
-        let ValueDef::Result(inst, _) = self.body.values[element].def else { return None };
+        let ValueDef::Result(inst, _) = self.body.values[element].definition else { return None };
         let found = match self.body.insts[inst].data {
-            InstData::Unary { op: op @ (UnaryOp::Fneg | UnaryOp::Fabs), arg, .. } => (Op::Unary(op), vec![arg]),
-            InstData::Binary { op, args, .. } => match op {
+            InstData::Unary { opcode: op @ (UnaryOp::Fneg | UnaryOp::Fabs), argument: arg, .. } => {
+                (Op::Unary(op), vec![arg])
+            }
+            InstData::Binary { opcode: op, arguments: args, .. } => match op {
                 Fadd | Fsub | Fmul | Fmin | Fmax | Add | Sub | Mul | And | Or | Xor | Smin | Smax | Umin | Umax => {
                     (Op::Binary(op), args.to_vec())
                 }
                 _ => return None,
             },
-            InstData::Ternary { op: op @ (TernaryOp::Fma | TernaryOp::FmulAdd), args, .. } => {
+            InstData::Ternary { opcode: op @ (TernaryOp::Fma | TernaryOp::FmulAdd), arguments: args, .. } => {
                 (Op::Ternary(op), args.to_vec())
             }
             _ => return None,
@@ -159,9 +163,11 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
 
     /// What a value's operation may take for granted.
     fn fast_math(&self, value: Value) -> FastMath {
-        let ValueDef::Result(inst, _) = self.body.values[value].def else { return FastMath::default() };
+        let ValueDef::Result(inst, _) = self.body.values[value].definition else { return FastMath::default() };
         match self.body.insts[inst].data {
-            InstData::Unary { fmf, .. } | InstData::Binary { fmf, .. } | InstData::Ternary { fmf, .. } => fmf,
+            InstData::Unary { fast_math: fmf, .. }
+            | InstData::Binary { fast_math: fmf, .. }
+            | InstData::Ternary { fast_math: fmf, .. } => fmf,
             _ => FastMath::default(),
         }
     }

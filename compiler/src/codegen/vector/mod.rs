@@ -1,6 +1,6 @@
 //! The code of one region for a gang: W work-items in the lanes of vectors, in lock-step.
 //!
-//! A value that one lane's tells all others' is a scalar, that of lane 0 ([`values`]), or one a row in tiles ([`runs`]); the
+//! A value that one lane's tells all others' is a scalar, that of lane 0 ([`values`]), or one a row in tiles ([`row_count`]); the
 //! others are vectors.
 //! Blocks become blocks, as all lanes go one way; where not all of them run a block, what has effects does
 //! nothing for the others ([`masks`]), and nothing in it may be poison, since it is computed for lanes that
@@ -25,7 +25,7 @@ mod values;
 pub use gangs::run_gangs;
 pub use turns::take_gangs;
 
-use super::emit::{Emit, Emitted, vector_of};
+use super::emit::{Emitted, Emitter, vector_of};
 use super::frame::Frame;
 use super::groups::{Group, Item};
 use super::region::Exits;
@@ -34,7 +34,7 @@ use inkwell::basic_block::BasicBlock;
 use inkwell::builder::BuilderError;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, PhiValue, PointerValue, VectorValue};
-use lockstep_ir::analysis::cfg::cfg;
+use lockstep_ir::analysis::cfg::build_cfg;
 use lockstep_ir::analysis::origins::Origins;
 use lockstep_ir::ir::{Block, BlockCall, Function, InstData, Kernel, Slot, SourceLoc, Terminator, Value};
 use lockstep_ir::plan::access_lowering::region::GangKind;
@@ -44,13 +44,13 @@ use lockstep_ir::plan::{RegionPlan, Widening};
 use lockstep_ir::report::Notes;
 use lockstep_protocol::types::Type;
 use std::cell::Cell;
-use values::Held;
+use values::LaneValue;
 
 /// What all regions' code has in common.
 #[derive(Clone, Copy)]
-pub struct Around<'a, 'ctx, 'm> {
+pub struct EmitContext<'a, 'ctx, 'm> {
     /// Where the code is emitted to.
-    pub emit: &'a Emit<'ctx, 'm>,
+    pub emitter: &'a Emitter<'ctx, 'm>,
     /// The kernel that the region is of.
     pub kernel: &'a Kernel,
     /// Where the kernel's variables live.
@@ -65,14 +65,14 @@ pub struct Around<'a, 'ctx, 'm> {
     pub notes: &'a Notes,
 }
 
-impl Around<'_, '_, '_> {
+impl EmitContext<'_, '_, '_> {
     /// Work-items of a gang.
     pub fn width(&self) -> u32 {
         self.widening.width
     }
 
     /// Rows of a gang that is a tile.
-    pub fn runs(&self) -> u32 {
+    pub fn row_count(&self) -> u32 {
         self.widening.run.map_or(1, |run| self.width() / run)
     }
 }
@@ -93,15 +93,15 @@ impl Gang<'_> {
 }
 
 /// Emits one region for one gang.
-pub struct GangCode<'a, 'ctx, 'm> {
-    around: Around<'a, 'ctx, 'm>,
+pub struct VectorEmitter<'a, 'ctx, 'm> {
+    around: EmitContext<'a, 'ctx, 'm>,
     gang: &'a Gang<'ctx>,
     body: &'a Function,
     plan: &'a RegionPlan,
     /// The block that is emitted.
     block: Block,
     /// Where the instruction that is emitted comes from.
-    loc: SourceLoc,
+    location: SourceLoc,
     /// Where addresses come from.
     origins: Origins,
     /// Results of atomic operations that something uses.
@@ -112,30 +112,30 @@ pub struct GangCode<'a, 'ctx, 'm> {
     masked: bool,
     /// The elements of the vectors that are emitted: a gang's lanes, or those of a tile's row.
     wide: Cell<u32>,
-    values: SecondaryMap<Value, Option<Held<'ctx>>>,
+    values: SecondaryMap<Value, Option<LaneValue<'ctx>>>,
     blocks: SecondaryMap<Block, Option<BasicBlock<'ctx>>>,
     phis: SecondaryMap<Block, Vec<PhiValue<'ctx>>>,
     slots: SecondaryMap<Slot, Option<PointerValue<'ctx>>>,
 }
 
-impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
+impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
     /// Emits a region's code at the current position.
-    pub fn emit(
-        around: Around<'a, 'ctx, 'm>,
+    pub fn emit_region(
+        around: EmitContext<'a, 'ctx, 'm>,
         gang: &'a Gang<'ctx>,
         body: &'a Function,
         plan: &'a RegionPlan,
     ) -> Emitted<Exits<'ctx>> {
-        let mut code = GangCode {
+        let mut code = VectorEmitter {
             around,
             gang,
             body,
             plan,
-            block: body.entry(),
-            loc: SourceLoc::default(),
-            origins: Origins::of(around.kernel, body, around.emit.scopes.apart()),
+            block: body.entry_block(),
+            location: SourceLoc::default(),
+            origins: Origins::trace_addresses(around.kernel, body, around.emitter.scopes.apart()),
             old_values: atomics::used_old_values(body),
-            uses: memory_order::uses(body),
+            uses: memory_order::count_uses(body),
             masked: gang.entry.is_some() || body.layout.iter().any(|&block| plan.masks[block].is_some()),
             wide: Cell::new(around.width()),
             values: SecondaryMap::new(),
@@ -143,39 +143,41 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
             phis: SecondaryMap::new(),
             slots: SecondaryMap::new(),
         };
-        code.run()
+        code.emit_blocks()
     }
 
-    fn run(&mut self) -> Emitted<Exits<'ctx>> {
-        let emit = self.around.emit;
+    fn emit_blocks(&mut self) -> Emitted<Exits<'ctx>> {
+        let emit = self.around.emitter;
         // Each block before those it dominates, so that values are emitted before their uses.
-        let graph = cfg(self.body);
-        let order = graph.rpo();
+        let graph = build_cfg(self.body);
+        let order = graph.reverse_post_order();
         self.slot_addresses()?;
-        let entry = self.body.entry();
-        self.blocks[entry] = Some(emit.here()?);
+        let entry = self.body.entry_block();
+        self.blocks[entry] = Some(emit.current_block()?);
         for (&param, &input) in self.body.blocks[entry].params.iter().zip(&self.around.frame.inputs) {
-            self.values[param] = Some(self.formed(param, Held::Affine(input, 0))?);
+            self.values[param] = Some(self.in_planned_form(param, LaneValue::Affine(input, 0))?);
         }
         for &block in &order[1..] {
-            let to = emit.block("v");
+            let to = emit.append_block("v");
             self.blocks[block] = Some(to);
-            emit.at(to);
+            emit.position_at(to);
             for &param in &self.body.blocks[block].params {
-                let ty = emit.ty(self.body.ty(param));
+                let ty = emit.value_type(self.body.ty(param));
                 let phis = &mut self.phis[block];
                 let mut phi = |ty: BasicTypeEnum<'ctx>| -> Emitted<BasicValueEnum<'ctx>> {
                     let phi = emit.builder.build_phi(ty, "")?;
                     phis.push(phi);
                     Ok(phi.as_basic_value())
                 };
-                let held = match self.plan.form(self.body, param) {
-                    Form::Affine(stride) => Held::Affine(phi(ty)?, stride),
+                let held = match self.plan.form_of(self.body, param) {
+                    Form::Affine(stride) => LaneValue::Affine(phi(ty)?, stride),
                     Form::Runs(stride) => {
-                        let bases = (0..self.around.runs()).map(|_| phi(ty)).collect::<Emitted<Vec<_>>>()?;
-                        self.runs(bases, stride)?
+                        let bases = (0..self.around.row_count()).map(|_| phi(ty)).collect::<Emitted<Vec<_>>>()?;
+                        self.value_by_row(bases, stride)?
                     }
-                    Form::Vector => Held::Vector(phi(vector_of(ty, self.around.width()).into())?.into_vector_value()),
+                    Form::Vector => {
+                        LaneValue::Vector(phi(vector_of(ty, self.around.width()).into())?.into_vector_value())
+                    }
                 };
                 self.values[param] = Some(held);
             }
@@ -183,29 +185,29 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
         let mut exits = Vec::new();
         for &block in order {
             if let Some(to) = self.blocks[block] {
-                emit.at(to);
+                emit.position_at(to);
             }
             self.block = block;
             for &inst in &self.body.blocks[block].insts {
-                emit.place.set(self.body.insts[inst].loc);
-                self.inst(inst)?;
+                emit.place.set(self.body.insts[inst].location);
+                self.emit_inst(inst)?;
             }
-            self.terminator(&mut exits)?;
+            self.emit_terminator(&mut exits)?;
         }
         Ok(exits)
     }
 
-    fn form(&self, value: Value) -> Form {
-        self.plan.form(self.body, value)
+    fn form_of(&self, value: Value) -> Form {
+        self.plan.form_of(self.body, value)
     }
 
-    fn ty(&self, value: Value) -> Type {
+    fn type_of(&self, value: Value) -> Type {
         self.body.ty(value)
     }
 
     /// Addresses in lane 0 of the slots this region uses; stack variables begin their life here.
     fn slot_addresses(&mut self) -> Emitted<()> {
-        let Around { emit, kernel, storage, frame, .. } = self.around;
+        let EmitContext { emitter: emit, kernel, storage, frame, .. } = self.around;
         for (_, node) in self.body.insts.iter() {
             let InstData::SlotAddr { slot } = node.data else {
                 continue;
@@ -213,9 +215,9 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
             if self.slots[slot].is_some() {
                 continue;
             }
-            let ptr = frame.slot(emit, kernel, storage, slot, &self.gang.first)?;
+            let ptr = frame.slot_address(emit, kernel, storage, slot, &self.gang.first)?;
             if storage.slots[slot] == SlotHome::Stack {
-                emit.intrinsic_call("llvm.lifetime.start", &[emit.ptr().into()], &[ptr.into()])?;
+                emit.intrinsic_call("llvm.lifetime.start", &[emit.pointer_type().into()], &[ptr.into()])?;
             }
             self.slots[slot] = Some(ptr);
         }
@@ -224,47 +226,47 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
 
     /// Ends the life of the stack variables; emitted where a gang leaves the region.
     fn end_slots(&self) -> Emitted<()> {
-        let emit = self.around.emit;
+        let emit = self.around.emitter;
         for (slot, ptr) in self.slots.iter() {
             if let Some(ptr) = *ptr
                 && self.around.storage.slots[slot] == SlotHome::Stack
             {
-                emit.intrinsic_call("llvm.lifetime.end", &[emit.ptr().into()], &[ptr.into()])?;
+                emit.intrinsic_call("llvm.lifetime.end", &[emit.pointer_type().into()], &[ptr.into()])?;
             }
         }
         Ok(())
     }
 
     /// The value that decides where all lanes go: that of those that run the block.
-    fn selector(&self, value: Value) -> Emitted<BasicValueEnum<'ctx>> {
-        if self.plan.masks[self.block].is_some() && self.ty(value) == Type::BOOL && !self.is_uniform(value) {
+    fn branch_selector(&self, value: Value) -> Emitted<BasicValueEnum<'ctx>> {
+        if self.plan.masks[self.block].is_some() && self.type_of(value) == Type::BOOL && !self.is_uniform(value) {
             return Ok(self.any_active(value)?.into());
         }
-        let value = self.first(value)?;
+        let value = self.lane_zero(value)?;
         // A block may be run by no lane, and then nobody meant to compute the value.
-        if self.masked { self.freeze(value) } else { Ok(value) }
+        if self.masked { self.freeze_value(value) } else { Ok(value) }
     }
 
-    fn terminator(&mut self, exits: &mut Exits<'ctx>) -> Emitted<()> {
-        let emit = self.around.emit;
+    fn emit_terminator(&mut self, exits: &mut Exits<'ctx>) -> Emitted<()> {
+        let emit = self.around.emitter;
         let b = &emit.builder;
         let body = self.body;
-        let term = &body.blocks[self.block].term;
-        let selector = term.selector().map(|value| self.selector(value)).transpose()?;
+        let term = &body.blocks[self.block].terminator;
+        let selector = term.selector().map(|value| self.branch_selector(value)).transpose()?;
         // Vectors for the targets' parameters are made here, before the block's end.
         let mut passed = Vec::new();
         for to in term.targets() {
             let params = &body.blocks[to.block].params;
-            let values = params.iter().zip(&to.args).map(|(&param, &arg)| self.passed(param, arg));
+            let values = params.iter().zip(&to.arguments).map(|(&param, &arg)| self.passed_values(param, arg));
             passed.push(values.collect::<Emitted<Vec<_>>>()?.concat());
         }
-        let from = emit.here()?;
+        let from = emit.current_block()?;
         let mut seen: Vec<Block> = Vec::new();
         let mut targets = Vec::new();
         for (to, values) in term.targets().into_iter().zip(passed) {
-            targets.push(self.edge(&mut seen, from, to, &values)?);
+            targets.push(self.edge_block(&mut seen, from, to, &values)?);
         }
-        emit.at(from);
+        emit.position_at(from);
         match (term, selector) {
             (Terminator::Jump(_), _) => {
                 b.build_unconditional_branch(targets[0])?;
@@ -273,7 +275,7 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
                 b.build_conditional_branch(cond.into_int_value(), targets[0], targets[1])?;
             }
             (Terminator::Switch { value, cases, .. }, Some(selector)) => {
-                let ty = self.ty(*value);
+                let ty = self.type_of(*value);
                 let default = targets.pop().ok_or(BuilderError::UnsetPosition)?;
                 let values = cases.iter().map(|(bits, _)| emit.constant(ty, *bits).into_int_value());
                 let cases: Vec<_> = values.zip(targets).collect();
@@ -295,32 +297,32 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
     }
 
     /// An argument in the form of the parameter it is for.
-    fn passed(&self, param: Value, arg: Value) -> Emitted<Vec<BasicValueEnum<'ctx>>> {
-        match self.form(param) {
-            Form::Affine(_) => Ok(vec![self.first(arg)?]),
-            Form::Runs(_) => (0..self.around.runs()).map(|run| self.in_run(arg, run)).collect(),
-            Form::Vector => Ok(vec![self.vector(arg)?.into()]),
+    fn passed_values(&self, param: Value, arg: Value) -> Emitted<Vec<BasicValueEnum<'ctx>>> {
+        match self.form_of(param) {
+            Form::Affine(_) => Ok(vec![self.lane_zero(arg)?]),
+            Form::Runs(_) => (0..self.around.row_count()).map(|run| self.in_run(arg, run)).collect(),
+            Form::Vector => Ok(vec![self.as_vector(arg)?.into()]),
         }
     }
 
     /// The LLVM block that an edge out of `from` leads to. LLVM's phis know edges by their source,
     /// so a second edge between the same blocks gets a block of its own.
-    fn edge(
+    fn edge_block(
         &mut self,
         seen: &mut Vec<Block>,
         from: BasicBlock<'ctx>,
         to: &BlockCall,
         values: &[BasicValueEnum<'ctx>],
     ) -> Emitted<BasicBlock<'ctx>> {
-        let emit = self.around.emit;
+        let emit = self.around.emitter;
         let target = self.blocks[to.block].ok_or(BuilderError::UnsetPosition)?;
         let again = seen.contains(&to.block);
         seen.push(to.block);
         let (mut source, mut entry) = (from, target);
         if again && !values.is_empty() {
-            source = emit.block("edge");
+            source = emit.append_block("edge");
             entry = source;
-            emit.at(source);
+            emit.position_at(source);
             emit.builder.build_unconditional_branch(target)?;
         }
         for (phi, value) in self.phis[to.block].iter().zip(values) {

@@ -8,38 +8,38 @@
 //! (the library's `recip_estimate` and `rsqrt_estimate`). What it takes to be near enough with them is no less than
 //! a root and a division of its registers: a loop of an n-body simulation took 3.2 ms with them and 1.9 without (Zen 3).
 
-use crate::codegen::emit::{Emit, Emitted};
+use crate::codegen::emit::{Emitted, Emitter};
 use crate::codegen::estimates::Estimate;
 use inkwell::FloatPredicate;
 use inkwell::types::VectorType;
 use inkwell::values::VectorValue;
 
 /// Of machines with `TargetInfo::estimates`.
-impl<'ctx> Emit<'ctx, '_> {
+impl<'ctx> Emitter<'ctx, '_> {
     /// One over the square root of each lane's float.
     pub(super) fn reciprocal_root(&self, x: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
         let b = &self.builder;
-        let first = self.estimates(Estimate::Rsqrt, x)?;
+        let first = self.estimate_lanes(Estimate::Rsqrt, x)?;
         let half = self.all_lanes(x, 0.5);
         let root = b.build_float_mul(x, first, "")?;
         let half_of_it = b.build_float_mul(first, half, "")?;
-        let wrong = self.fused(b.build_float_neg(root, "")?, half_of_it, half)?;
+        let wrong = self.fused_multiply_add(b.build_float_neg(root, "")?, half_of_it, half)?;
         // At zero and infinity the estimate is right, and this is 0 times infinity, for which any small number will do. Elsewhere
         // it is smaller.
         let small = self.all_lanes(x, 1.0 / 1024.0);
         let is_smaller = b.build_float_compare(FloatPredicate::OLT, wrong, small, "")?;
         let wrong = b.build_select(is_smaller, wrong, small, "")?.into_vector_value();
-        self.fused(first, wrong, first)
+        self.fused_multiply_add(first, wrong, first)
     }
 
     /// The square root of each lane's float, to about 2 ulp where it is no denormal one.
     pub(super) fn rough_root(&self, x: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
         let b = &self.builder;
-        let first = self.estimates(Estimate::Rsqrt, x)?;
+        let first = self.estimate_lanes(Estimate::Rsqrt, x)?;
         let root = b.build_float_mul(x, first, "")?;
         let half_of_it = b.build_float_mul(first, self.all_lanes(x, 0.5), "")?;
-        let wrong = self.fused(b.build_float_neg(root, "")?, root, x)?;
-        let better = self.fused(half_of_it, wrong, root)?;
+        let wrong = self.fused_multiply_add(b.build_float_neg(root, "")?, root, x)?;
+        let better = self.fused_multiply_add(half_of_it, wrong, root)?;
         // There the first root is 0 times infinity.
         let at = |edge| b.build_float_compare(FloatPredicate::OEQ, x, self.all_lanes(x, edge), "");
         let edge = b.build_or(at(0.0)?, at(f64::INFINITY)?, "")?;
@@ -49,9 +49,9 @@ impl<'ctx> Emit<'ctx, '_> {
     /// Each lane's quotient, to about 2 ulp where the divisor's reciprocal is no denormal number.
     pub(super) fn rough_quotient(&self, x: VectorValue<'ctx>, y: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
         let b = &self.builder;
-        let first = self.estimates(Estimate::Recip, y)?;
-        let wrong = self.fused(b.build_float_neg(y, "")?, first, self.all_lanes(y, 1.0))?;
-        let better = self.fused(first, wrong, first)?;
+        let first = self.estimate_lanes(Estimate::Recip, y)?;
+        let wrong = self.fused_multiply_add(b.build_float_neg(y, "")?, first, self.all_lanes(y, 1.0))?;
+        let better = self.fused_multiply_add(first, wrong, first)?;
         // At zero and infinity the estimate is right, and the step is 0 times infinity.
         let number = b.build_float_compare(FloatPredicate::ORD, better, better, "")?;
         let reciprocal = b.build_select(number, better, first, "")?.into_vector_value();
@@ -60,12 +60,20 @@ impl<'ctx> Emit<'ctx, '_> {
 
     /// A number in as many lanes.
     pub fn all_lanes(&self, like: VectorValue<'ctx>, number: f64) -> VectorValue<'ctx> {
-        VectorType::const_vector(&vec![self.ctx.f32_type().const_float(number); like.get_type().get_size() as usize])
+        VectorType::const_vector(&vec![
+            self.context.f32_type().const_float(number);
+            like.get_type().get_size() as usize
+        ])
     }
 
     /// `a b + c`, rounded once.
-    fn fused(&self, a: VectorValue<'ctx>, b: VectorValue<'ctx>, c: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+    fn fused_multiply_add(
+        &self,
+        a: VectorValue<'ctx>,
+        b: VectorValue<'ctx>,
+        c: VectorValue<'ctx>,
+    ) -> Emitted<VectorValue<'ctx>> {
         let args = [a.into(), b.into(), c.into()];
-        Ok(self.intrinsic("llvm.fma", &[a.get_type().into()], &args)?.into_vector_value())
+        Ok(self.call_intrinsic("llvm.fma", &[a.get_type().into()], &args)?.into_vector_value())
     }
 }

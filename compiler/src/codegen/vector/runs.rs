@@ -3,9 +3,9 @@
 //! What differs between rows and between lanes may still follow from one lane in each row. Such a value is a few scalars,
 //! one per row, and an access at such an address one wide access per row, or a scalar one.
 
-use super::GangCode;
+use super::VectorEmitter;
 use super::masks::Mask;
-use super::values::Held;
+use super::values::LaneValue;
 use crate::codegen::emit::Emitted;
 use inkwell::builder::BuilderError;
 use inkwell::values::{BasicValueEnum, VectorValue};
@@ -14,37 +14,37 @@ use lockstep_ir::ir::{Query, Value};
 /// One scalar per row.
 type Bases<'a, 'ctx> = &'a [BasicValueEnum<'ctx>];
 
-impl<'ctx> GangCode<'_, 'ctx, '_> {
+impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// A value by the first lane of each row, of which the last given one is that of all rows behind it as well.
-    pub(super) fn runs(&self, mut bases: Vec<BasicValueEnum<'ctx>>, stride: i64) -> Emitted<Held<'ctx>> {
+    pub(super) fn value_by_row(&self, mut bases: Vec<BasicValueEnum<'ctx>>, stride: i64) -> Emitted<LaneValue<'ctx>> {
         let &last = bases.last().ok_or(BuilderError::UnsetPosition)?;
-        bases.resize(self.around.runs() as usize, last);
-        Ok(Held::Runs(bases.into(), stride))
+        bases.resize(self.around.row_count() as usize, last);
+        Ok(LaneValue::Runs(bases.into(), stride))
     }
 
     /// Lanes of a row.
-    pub(super) fn row(&self) -> u32 {
-        self.around.width() / self.around.runs()
+    pub(super) fn row_length(&self) -> u32 {
+        self.around.width() / self.around.row_count()
     }
 
     /// A value in the first lane of a row.
     pub(super) fn in_run(&self, value: Value, run: u32) -> Emitted<BasicValueEnum<'ctx>> {
-        let emit = self.around.emit;
-        let lane = u64::from(run * self.row());
-        match self.held(value)? {
-            Held::Affine(base, 0) => Ok(base),
-            Held::Affine(base, stride) => emit.further(base, emit.const64(lane.wrapping_mul(stride as u64))),
-            Held::Runs(bases, _) => Ok(bases[run as usize]),
-            Held::Vector(vector) => emit.builder.build_extract_element(vector, emit.const64(lane), ""),
+        let emit = self.around.emitter;
+        let lane = u64::from(run * self.row_length());
+        match self.held_value(value)? {
+            LaneValue::Affine(base, 0) => Ok(base),
+            LaneValue::Affine(base, stride) => emit.add_bytes(base, emit.const64(lane.wrapping_mul(stride as u64))),
+            LaneValue::Runs(bases, _) => Ok(bases[run as usize]),
+            LaneValue::Vector(vector) => emit.builder.build_extract_element(vector, emit.const64(lane), ""),
         }
     }
 
     /// A value of one scalar per row as a vector.
     pub(super) fn spread_runs(&self, bases: Bases<'_, 'ctx>, stride: i64) -> Emitted<VectorValue<'ctx>> {
-        let emit = self.around.emit;
-        let row = |run: u32| emit.spread(bases[run as usize], stride, self.row());
-        let rows = (0..self.around.runs()).map(row).collect::<Emitted<Vec<_>>>()?;
-        emit.joined(&rows, self.around.width())
+        let emit = self.around.emitter;
+        let row = |run: u32| emit.materialize_affine(bases[run as usize], stride, self.row_length());
+        let rows = (0..self.around.row_count()).map(row).collect::<Emitted<Vec<_>>>()?;
+        emit.concat_vectors(&rows, self.around.width())
     }
 
     /// Whether a query tells the place of a work-item in its tile.
@@ -53,15 +53,15 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     }
 
     /// The answers to such a query.
-    pub(super) fn place_in_tile(&self, query: Query, dim: u8) -> Emitted<Held<'ctx>> {
-        let emit = self.around.emit;
+    pub(super) fn place_in_tile(&self, query: Query, dim: u8) -> Emitted<LaneValue<'ctx>> {
+        let emit = self.around.emitter;
         let first = if query == Query::LocalId { self.gang.first.local } else { self.gang.first.global };
         if dim == 0 {
-            return self.runs(vec![first[0].into()], 1);
+            return self.value_by_row(vec![first[0].into()], 1);
         }
         // Ids may wrap: the offset is any number.
         let row = |run: u32| Ok(emit.builder.build_int_add(first[1], emit.const64(run.into()), "")?.into());
-        self.runs((0..self.around.runs()).map(row).collect::<Emitted<_>>()?, 0)
+        self.value_by_row((0..self.around.row_count()).map(row).collect::<Emitted<_>>()?, 0)
     }
 
     /// One scalar load per row, or one for all; its values.
@@ -72,12 +72,12 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         once: bool,
         count: usize,
         one: impl Fn(BasicValueEnum<'ctx>) -> Emitted<Vec<BasicValueEnum<'ctx>>>,
-    ) -> Emitted<Vec<Held<'ctx>>> {
+    ) -> Emitted<Vec<LaneValue<'ctx>>> {
         let mut rows = Vec::new();
-        for run in 0..if once { 1 } else { self.around.runs() } {
-            rows.push(self.guarded(self.run_mask(mask, run)?, || one(bases[run as usize]))?);
+        for run in 0..if once { 1 } else { self.around.row_count() } {
+            rows.push(self.emit_guarded(self.run_mask(mask, run)?, || one(bases[run as usize]))?);
         }
-        let element = |index: usize| self.runs(rows.iter().map(|row| row[index]).collect(), 0);
+        let element = |index: usize| self.value_by_row(rows.iter().map(|row| row[index]).collect(), 0);
         (0..count).map(element).collect()
     }
 
@@ -90,20 +90,20 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         load: impl Fn(BasicValueEnum<'ctx>, Option<Mask<'ctx>>) -> Emitted<Vec<VectorValue<'ctx>>>,
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
         let mut rows: Vec<Vec<VectorValue<'ctx>>> = Vec::new();
-        for run in 0..self.around.runs() {
+        for run in 0..self.around.row_count() {
             let base = bases[run as usize];
             match rows.last() {
                 Some(last) if once => rows.push(last.clone()),
                 _ => {
                     let mask = self.run_mask(mask, run)?;
-                    rows.push(self.of_lanes(self.row(), || load(base, mask))?);
+                    rows.push(self.of_lanes(self.row_length(), || load(base, mask))?);
                 }
             }
         }
         let count = rows.first().map_or(0, Vec::len);
         let element = |index: usize| {
             let parts: Vec<VectorValue> = rows.iter().map(|row| row[index]).collect();
-            self.around.emit.joined(&parts, self.around.width())
+            self.around.emitter.concat_vectors(&parts, self.around.width())
         };
         (0..count).map(element).collect()
     }
@@ -116,10 +116,10 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         mask: Option<Mask<'ctx>>,
         store: impl Fn(BasicValueEnum<'ctx>, &[VectorValue<'ctx>], Option<Mask<'ctx>>) -> Emitted<Vec<VectorValue<'ctx>>>,
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
-        for run in 0..self.around.runs() {
+        for run in 0..self.around.row_count() {
             let mask = self.run_mask(mask, run)?;
             let own = values.iter().map(|&value| self.lanes_of(value, run)).collect::<Emitted<Vec<_>>>()?;
-            self.of_lanes(self.row(), || store(bases[run as usize], &own, mask))?;
+            self.of_lanes(self.row_length(), || store(bases[run as usize], &own, mask))?;
         }
         Ok(Vec::new())
     }
@@ -134,8 +134,8 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
 
     /// The lanes of one row.
     pub(super) fn lanes_of(&self, vector: VectorValue<'ctx>, run: u32) -> Emitted<VectorValue<'ctx>> {
-        let lanes: Vec<Option<u32>> = (run * self.row()..(run + 1) * self.row()).map(Some).collect();
-        self.around.emit.shuffle(vector, vector, &lanes)
+        let lanes: Vec<Option<u32>> = (run * self.row_length()..(run + 1) * self.row_length()).map(Some).collect();
+        self.around.emitter.shuffle_vectors(vector, vector, &lanes)
     }
 
     fn run_mask(&self, mask: Option<Mask<'ctx>>, run: u32) -> Emitted<Option<Mask<'ctx>>> {

@@ -1,7 +1,7 @@
 //! The gangs of a region that may wait for each other: one after the other as they are taken ([`crate::codegen::turns`]).
 
 use super::gangs::{Rows, first_lanes};
-use super::{Around, Gang, GangCode};
+use super::{EmitContext, Gang, VectorEmitter};
 use crate::codegen::emit::Emitted;
 use crate::codegen::groups::Item;
 use crate::codegen::turns::open_pieces;
@@ -13,17 +13,17 @@ use lockstep_protocol::layout::Layout;
 
 /// Emits the code of the region's function; the answer: where the group may go on.
 pub fn take_gangs<'ctx>(
-    around: Around<'_, 'ctx, '_>,
+    around: EmitContext<'_, 'ctx, '_>,
     body: &Function,
     plan: &RegionPlan,
 ) -> Emitted<Vec<Option<Region>>> {
-    let Around { emit, group, .. } = around;
+    let EmitContext { emitter: emit, group, .. } = around;
     let (b, layout, width) = (&emit.builder, around.widening.layout, u64::from(around.width()));
     // Sub-groups are rows, or have consecutive linear ids.
     if around.widening.run.is_some() {
         return Err(BuilderError::UnsetPosition);
     }
-    let [along, middle, outer] = layout.order();
+    let [along, middle, outer] = layout.loop_order();
     let (mut size, mut rows) = (group.size[along], [group.size[middle], group.size[outer]]);
     if layout == Layout::Linear {
         size = emit.mul(emit.mul(size, rows[0])?, rows[1])?;
@@ -46,9 +46,9 @@ pub fn take_gangs<'ctx>(
         Ok(Item { local, global, number: emit.add(emit.mul(row, size)?, x)? })
     };
 
-    let kinds = Rows::of(&around.frame.launch, around.width(), layout);
+    let kinds = Rows::of_launches(&around.frame.launch, around.width(), layout);
     let left = b.build_int_sub(size, x, "left")?;
-    let [full, partial] = ["gang", "tail"].map(|name| emit.block(name));
+    let [full, partial] = ["gang", "tail"].map(|name| emit.append_block(name));
     let is_full = b.build_int_compare(IntPredicate::UGE, left, emit.const64(width), "")?;
     match kinds {
         Rows { has_full: true, has_partial: true } => b.build_conditional_branch(is_full, full, partial)?,
@@ -57,15 +57,15 @@ pub fn take_gangs<'ctx>(
     };
     let mut nexts = Vec::new();
     for (to, is_there, is_partial) in [(full, kinds.has_full, false), (partial, kinds.has_partial, true)] {
-        emit.at(to);
+        emit.position_at(to);
         if !is_there {
             b.build_unreachable()?;
             continue;
         }
         let entry = is_partial.then(|| first_lanes(around, left)).transpose()?;
-        let exits = GangCode::emit(around, &Gang { first: first()?, entry }, body, plan)?;
-        nexts.extend(pieces.leave(emit, &exits)?);
+        let exits = VectorEmitter::emit_region(around, &Gang { first: first()?, entry }, body, plan)?;
+        nexts.extend(pieces.leave_piece(emit, &exits)?);
     }
-    pieces.close(emit)?;
+    pieces.close_function(emit)?;
     Ok(nexts)
 }

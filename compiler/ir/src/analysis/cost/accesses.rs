@@ -3,8 +3,8 @@
 //! Where private slots lie and which lanes are off is not known then. Lanes that access the same element of their private
 //! arrays are taken to lie side by side ([`is_same_element`]), and all lanes to come.
 
-use super::{Lanes, Rewritten, operation};
-use crate::analysis::lines::Line;
+use super::{Lanes, Rewritten, operation_cost};
+use crate::analysis::lines::NoWrapStride;
 use crate::analysis::shape::Shape;
 use crate::ir::{Function, Inst, InstData, Value, ValueDef};
 use crate::plan::access_lowering::price::Circumstances;
@@ -23,7 +23,7 @@ pub fn estimate_lowering(
     registers: Registers,
     mask: LaneMask,
 ) -> Option<AccessLowering> {
-    let access = MemoryAccess::of(f, &f.insts[inst])?;
+    let access = MemoryAccess::of_inst(f, &f.insts[inst])?;
     let gang = GangAccess {
         target: registers.target,
         width: registers.width,
@@ -31,19 +31,19 @@ pub fn estimate_lowering(
         may_wait: false,
         follows_others: false,
     };
-    Some(AccessLowering::decide(access, &gang, &estimate_addresses(f, access.ptr, known), mask))
+    Some(AccessLowering::decide_lowering(access, &gang, &estimate_addresses(f, access.ptr, known), mask))
 }
 
 fn estimate_addresses(f: &Function, ptr: Value, known: Lanes<'_>) -> LaneAddresses {
-    let line = |lines: &SecondaryMap<Value, Option<Line>>| {
+    let line = |lines: &SecondaryMap<Value, Option<NoWrapStride>>| {
         let line = lines[ptr].as_ref()?;
         Some(LineOfLanes { stride: line.stride, indices: line.extensions.len() })
     };
-    let mut form = Form::of(f.ty(ptr), known.shapes[ptr]);
+    let mut form = Form::of_shape(f.ty(ptr), known.shapes[ptr]);
     let Some(rows) = known.rows else {
         return LaneAddresses { form, line: line(known.lines), ..LaneAddresses::default() };
     };
-    if let (Form::Vector, Form::Affine(stride)) = (form, Form::of(f.ty(ptr), rows.tile.shapes[ptr])) {
+    if let (Form::Vector, Form::Affine(stride)) = (form, Form::of_shape(f.ty(ptr), rows.tile.shapes[ptr])) {
         form = Form::Runs(stride);
     }
     LaneAddresses {
@@ -64,7 +64,7 @@ pub(super) fn price_access(f: &Function, inst: Inst, known: Lanes<'_>, registers
     let is_rewritten = |rewritten: &Rewritten| rewritten.contains(f, ptr);
     Some(lowering.cost(&Circumstances {
         registers,
-        once: operation(f, inst),
+        once: operation_cost(f, inst),
         is_rewritten: known.rewritten.is_some_and(is_rewritten),
         is_same_element: is_same_element(f, ptr, known.shapes),
     }))
@@ -82,7 +82,7 @@ pub(super) fn goes_by_column(f: &Function, inst: Inst, known: Lanes<'_>, registe
 /// Whether all lanes access the same element of their private arrays. Most of these are laid out so that lanes' elements
 /// lie side by side.
 fn is_same_element(f: &Function, mut ptr: Value, shapes: &SecondaryMap<Value, Shape>) -> bool {
-    while let ValueDef::Result(inst, _) = f.values[ptr].def {
+    while let ValueDef::Result(inst, _) = f.values[ptr].definition {
         match f.insts[inst].data {
             InstData::PtrAdd { base, offset, .. } if shapes[offset].is_uniform() => ptr = base,
             InstData::SlotAddr { .. } => return true,

@@ -1,10 +1,10 @@
 //! What instructions, loops and long switches cost beside each other.
 
 use super::*;
-use crate::analysis::cfg::cfg;
-use crate::analysis::divergence::{Facts, divergence};
-use crate::analysis::dominators::dominators;
-use crate::analysis::loops::loops;
+use crate::analysis::cfg::build_cfg;
+use crate::analysis::divergence::{Facts, analyze_divergence};
+use crate::analysis::dominators::compute_dominators;
+use crate::analysis::loops::find_loops;
 use crate::ir::{Module, parse_module};
 use crate::plan::access_lowering::price::{GATHER, REWRITTEN, SCATTER};
 use crate::target::TargetInfo;
@@ -12,7 +12,7 @@ use crate::target::TargetInfo;
 /// What a kernel of two buffers and a number costs a work-item and a gang of 16.
 fn of(code: &str) -> (u64, u64) {
     let costs = of_loops(code, |_| Vec::new());
-    (costs.one, costs.all)
+    (costs.scalar, costs.vector)
 }
 
 /// What such a kernel costs if lanes run some of its loops one after the other.
@@ -28,11 +28,11 @@ fn of_loops(code: &str, in_turn: fn(&Loops) -> Vec<Loop>) -> Costs {
     let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let (kernel, f) = (&module.kernels[0], module.kernels[0].regions.values().next().unwrap());
     let facts = Facts::new(&Module::default(), kernel, 16).of_kernel(kernel);
-    let graph = cfg(f);
-    let forest = loops(&graph, &dominators(&graph));
-    let found = divergence(f, &facts, &graph, &forest);
+    let graph = build_cfg(f);
+    let forest = find_loops(&graph, &compute_dominators(&graph));
+    let found = analyze_divergence(f, &facts, &graph, &forest);
     let registers = Registers { target: TargetInfo::of_bits(512), width: 16 };
-    whole(f, &graph, &forest, &found, None, registers, &in_turn(&forest))
+    function_costs(f, &graph, &forest, &found, None, registers, &in_turn(&forest))
 }
 
 #[test]
@@ -46,9 +46,9 @@ fn a_loop_in_turn_costs_a_gang_what_it_costs_the_work_items_that_enter_it() {
     );
     let [masked, in_turn] =
         [|_: &Loops| Vec::new(), |forest: &Loops| forest.iter().map(|(l, _)| l).collect()].map(|l| of_loops(&code, l));
-    assert_eq!(masked.one, in_turn.one);
-    assert!(masked.all > 2 * in_turn.all, "{} {}", masked.all, in_turn.all);
-    assert!(in_turn.all < 16 * in_turn.one + 16 * TURN, "{in_turn:?}");
+    assert_eq!(masked.scalar, in_turn.scalar);
+    assert!(masked.vector > 2 * in_turn.vector, "{} {}", masked.vector, in_turn.vector);
+    assert!(in_turn.vector < 16 * in_turn.scalar + 16 * TURN, "{in_turn:?}");
     assert!(in_turn.in_turn && !masked.in_turn);
 }
 

@@ -17,7 +17,7 @@
 //! question necessary; there, sharing is sound as every write in divergent control leads to a join.
 
 use super::{Divergence, Graph};
-use crate::analysis::pointees::{Pointees, pointees};
+use crate::analysis::pointees::{Pointees, find_pointees};
 use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};
 
@@ -45,8 +45,8 @@ struct Effect {
 }
 
 /// Per region and slot its states; empty where the region does not use it.
-pub(super) fn states(kernel: &Kernel, graphs: &[Graph<'_>]) -> Vec<SecondaryMap<Slot, States>> {
-    let effects: Vec<Effects> = graphs.iter().map(|graph| effects(kernel, graph.f)).collect();
+pub(super) fn compute_slot_states(kernel: &Kernel, graphs: &[Graph<'_>]) -> Vec<SecondaryMap<Slot, States>> {
+    let effects: Vec<Effects> = graphs.iter().map(|graph| collect_effects(kernel, graph.function)).collect();
     let mut found: Vec<SecondaryMap<Slot, States>> = graphs.iter().map(|_| SecondaryMap::new()).collect();
     for slot in kernel.slots.keys() {
         let mut changed = true;
@@ -54,10 +54,10 @@ pub(super) fn states(kernel: &Kernel, graphs: &[Graph<'_>]) -> Vec<SecondaryMap<
             changed = false;
             for number in 0..graphs.len() {
                 let later = |region: Region| {
-                    let entry = kernel.regions[region].entry();
+                    let entry = kernel.regions[region].entry_block();
                     found[region.as_u32() as usize][slot].live_in.contains(entry)
                 };
-                let (live_in, kept) = liveness(&graphs[number], &effects[number][slot], later);
+                let (live_in, kept) = compute_slot_liveness(&graphs[number], &effects[number][slot], later);
                 let states = &mut found[number][slot];
                 changed |= states.live_in != live_in || states.kept != kept;
                 (states.live_in, states.kept) = (live_in, kept);
@@ -65,12 +65,12 @@ pub(super) fn states(kernel: &Kernel, graphs: &[Graph<'_>]) -> Vec<SecondaryMap<
         }
         for ((graph, effects), found) in graphs.iter().zip(&effects).zip(&mut found) {
             let states = &mut found[slot];
-            for &block in graph.cfg.rpo() {
+            for &block in graph.cfg.reverse_post_order() {
                 if effects[slot][block].writes {
                     states.writes.insert(block);
                 }
             }
-            states.joins = joins(graph, &states.writes);
+            states.joins = find_state_joins(graph, &states.writes);
             let dead: Vec<Block> = states.joins.iter().filter(|&b| !states.live_in.contains(b)).collect();
             dead.into_iter().for_each(|block| {
                 states.joins.remove(block);
@@ -82,8 +82,8 @@ pub(super) fn states(kernel: &Kernel, graphs: &[Graph<'_>]) -> Vec<SecondaryMap<
 
 type Effects = SecondaryMap<Slot, SecondaryMap<Block, Effect>>;
 
-fn effects(kernel: &Kernel, f: &Function) -> Effects {
-    let pointees = pointees(f);
+fn collect_effects(kernel: &Kernel, f: &Function) -> Effects {
+    let pointees = find_pointees(f);
     let mut found = Effects::new();
     for &block in &f.layout {
         for &inst in &f.blocks[block].insts {
@@ -94,15 +94,16 @@ fn effects(kernel: &Kernel, f: &Function) -> Effects {
                 }
             };
             match f.insts[inst].data {
-                InstData::Load { ptr, .. } => read(ptr),
-                InstData::MemCopy { src, .. } => read(src),
+                InstData::Load { pointer: ptr, .. } => read(ptr),
+                InstData::MemCopy { source: src, .. } => read(src),
                 _ => {}
             }
             let (ptr, offset, bytes) = match f.insts[inst].data {
-                InstData::Store { ptr, offset, ref args, .. } => {
+                InstData::Store { pointer: ptr, offset, arguments: ref args, .. } => {
                     (ptr, offset, args.iter().map(|&arg| u64::from(f.ty(arg).bytes())).sum())
                 }
-                InstData::MemCopy { dst, len, .. } | InstData::MemSet { dst, len, .. } => {
+                InstData::MemCopy { destination: dst, length: len, .. }
+                | InstData::MemSet { destination: dst, length: len, .. } => {
                     (dst, 0, f.const_bits(len).map_or(0, |len| len as u64))
                 }
                 _ => continue,
@@ -119,12 +120,12 @@ fn effects(kernel: &Kernel, f: &Function) -> Effects {
 
 /// Whether an address is that of a slot, not one in it or of one of several.
 fn is_start(f: &Function, pointees: &Pointees, ptr: Value) -> bool {
-    let ValueDef::Result(inst, _) = f.values[ptr].def else { return false };
+    let ValueDef::Result(inst, _) = f.values[ptr].definition else { return false };
     matches!(f.insts[inst].data, InstData::SlotAddr { .. }) && pointees.slots.len() == 1
 }
 
 /// The blocks at whose beginning a slot may be read later, and whether that may be in a later region.
-fn liveness(
+fn compute_slot_liveness(
     graph: &Graph<'_>,
     effects: &SecondaryMap<Block, Effect>,
     later: impl Fn(Region) -> bool,
@@ -133,9 +134,9 @@ fn liveness(
     let mut changed = true;
     while changed {
         changed = false;
-        for &block in graph.cfg.rpo().iter().rev() {
-            let mut live = graph.cfg.succs(block).iter().any(|&succ| live_in.contains(succ));
-            if let Terminator::Exit(region) = graph.f.blocks[block].term {
+        for &block in graph.cfg.reverse_post_order().iter().rev() {
+            let mut live = graph.cfg.successors(block).iter().any(|&succ| live_in.contains(succ));
+            if let Terminator::Exit(region) = graph.function.blocks[block].terminator {
                 live |= later(region);
                 kept |= live;
             }
@@ -148,23 +149,27 @@ fn liveness(
 }
 
 /// Blocks where different states meet: the frontiers of the writes and of each other.
-fn joins(graph: &Graph<'_>, writes: &EntitySet<Block>) -> EntitySet<Block> {
+fn find_state_joins(graph: &Graph<'_>, writes: &EntitySet<Block>) -> EntitySet<Block> {
     let mut joins = EntitySet::new();
     if writes.is_empty() {
         return joins;
     }
-    let rpo = graph.cfg.rpo();
+    let rpo = graph.cfg.reverse_post_order();
     loop {
         // The block whose write or join made the state at each block's end; the entry where it is the first.
         let mut out: SecondaryMap<Block, Option<(Block, bool)>> = SecondaryMap::new();
         for &block in rpo {
-            let before = graph.cfg.preds(block).iter().find_map(|&pred| out[pred]);
+            let before = graph.cfg.predecessors(block).iter().find_map(|&pred| out[pred]);
             let start = if joins.contains(block) { None } else { before };
             out[block] = Some(if writes.contains(block) { (block, true) } else { start.unwrap_or((block, false)) });
         }
         let differs = |block: &&Block| {
-            let mut states =
-                graph.cfg.preds(**block).iter().filter(|&&pred| graph.cfg.is_reachable(pred)).map(|&pred| out[pred]);
+            let mut states = graph
+                .cfg
+                .predecessors(**block)
+                .iter()
+                .filter(|&&pred| graph.cfg.is_reachable(pred))
+                .map(|&pred| out[pred]);
             let first = states.next();
             !joins.contains(**block) && states.any(|state| Some(state) != first)
         };
@@ -187,19 +192,23 @@ impl States {
         self.kept
             || self.joins.iter().any(|block| found.joins.contains(block))
             || found.temporal.iter().any(|&(l, exit)| self.live_in.contains(exit) && written(l))
-            || self.disturbs(graph, found, &some)
+            || self.may_disturb(graph, found, &some)
     }
 
     /// Whether lanes may wait for a block, in which they will read the slot, while others write to it.
-    fn disturbs(&self, graph: &Graph<'_>, found: &Divergence, some: &[Block]) -> bool {
+    fn may_disturb(&self, graph: &Graph<'_>, found: &Divergence, some: &[Block]) -> bool {
         if self.live_in.is_empty() {
             return false;
         }
         let writes: Vec<Comparable> = some.iter().map(|&write| Comparable::new(graph, write)).collect();
         found.divergent_branches.iter().any(|branch| {
-            let end = end(graph, branch);
-            let ways: Vec<EntitySet<Block>> =
-                graph.cfg.succs(branch).iter().map(|&succ| influence(graph, found, branch, succ, end)).collect();
+            let end = find_reconvergence(graph, branch);
+            let ways: Vec<EntitySet<Block>> = graph
+                .cfg
+                .successors(branch)
+                .iter()
+                .map(|&succ| find_influenced_blocks(graph, found, branch, succ, end))
+                .collect();
             writes.iter().any(|write| {
                 let here = |way: &EntitySet<Block>| way.contains(write.block);
                 let waits = |way: &EntitySet<Block>| {
@@ -215,28 +224,39 @@ impl States {
 
 /// Where all lanes are together again behind a divergent branch: its post-dominator, unless some lanes may come
 /// there only after another iteration.
-fn end(graph: &Graph<'_>, branch: Block) -> Option<Block> {
-    let end = graph.post.ipdom(branch)?;
-    let before =
-        reachable(graph.cfg.succs(branch).iter().copied(), |block| graph.cfg.succs(block), |block| block == end);
-    let later =
-        graph.loops.around(end).any(|l| graph.loops.contains(l, branch) && before.contains(graph.loops.get(l).header));
+fn find_reconvergence(graph: &Graph<'_>, branch: Block) -> Option<Block> {
+    let end = graph.post.immediate_post_dominator(branch)?;
+    let before = find_reachable(
+        graph.cfg.successors(branch).iter().copied(),
+        |block| graph.cfg.successors(block),
+        |block| block == end,
+    );
+    let later = graph
+        .loops
+        .loops_around(end)
+        .any(|l| graph.loops.contains(l, branch) && before.contains(graph.loops.get(l).header));
     (!later).then_some(end)
 }
 
 /// The blocks to which one way of a divergent branch leads before all lanes are together again.
-fn influence(graph: &Graph<'_>, found: &Divergence, branch: Block, way: Block, end: Option<Block>) -> EntitySet<Block> {
+fn find_influenced_blocks(
+    graph: &Graph<'_>,
+    found: &Divergence,
+    branch: Block,
+    way: Block,
+    end: Option<Block>,
+) -> EntitySet<Block> {
     let together = |block: Block| {
         graph
             .loops
             .with_header(block)
             .is_some_and(|l| graph.loops.contains(l, branch) && !found.divergent_loops.contains(l))
     };
-    reachable([way], |block| graph.cfg.succs(block), |block| Some(block) == end || together(block))
+    find_reachable([way], |block| graph.cfg.successors(block), |block| Some(block) == end || together(block))
 }
 
 /// The blocks that can be reached from some without entering one where `stop` holds.
-fn reachable<'a>(
+fn find_reachable<'a>(
     from: impl IntoIterator<Item = Block>,
     next: impl Fn(Block) -> &'a [Block],
     stop: impl Fn(Block) -> bool,
@@ -260,19 +280,19 @@ struct Comparable {
 
 impl Comparable {
     fn new(graph: &Graph<'_>, block: Block) -> Comparable {
-        let mut around: Vec<_> = graph.loops.around(block).collect();
+        let mut around: Vec<_> = graph.loops.loops_around(block).collect();
         around.reverse();
         let in_iteration = |depth: usize| {
             // Back edges of the first `depth` loops start another iteration.
             let header = |b: Block| around[..depth].iter().any(|&l| graph.loops.get(l).header == b);
-            let after = graph.cfg.succs(block).iter().copied();
-            let mut found = reachable(after, |b| graph.cfg.succs(b), header);
+            let after = graph.cfg.successors(block).iter().copied();
+            let mut found = find_reachable(after, |b| graph.cfg.successors(b), header);
             // Backwards, a header is reached but not passed.
             let mut stack = vec![block];
             let mut before = EntitySet::new();
             while let Some(b) = stack.pop() {
                 if before.insert(b) && !header(b) {
-                    stack.extend(graph.cfg.preds(b));
+                    stack.extend(graph.cfg.predecessors(b));
                 }
             }
             before.iter().for_each(|b| {
@@ -284,7 +304,7 @@ impl Comparable {
     }
 
     fn contains(&self, graph: &Graph<'_>, other: Block) -> bool {
-        let depth = graph.loops.around(self.block).filter(|&l| graph.loops.contains(l, other)).count();
+        let depth = graph.loops.loops_around(self.block).filter(|&l| graph.loops.contains(l, other)).count();
         self.by_depth[depth].contains(other)
     }
 }

@@ -9,7 +9,7 @@
 
 use super::alloca_ssa::States;
 use super::{Divergence, Graph};
-use crate::analysis::pointees::pointees;
+use crate::analysis::pointees::find_pointees;
 use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};
 
@@ -20,7 +20,7 @@ pub fn private_only(kernel: &Kernel, slots: &mut EntitySet<Slot>) {
         slots.insert(slot);
     });
     for f in kernel.regions.values() {
-        let pointees = pointees(f);
+        let pointees = find_pointees(f);
         for &block in &f.layout {
             for &inst in &f.blocks[block].insts {
                 let data = &f.insts[inst].data;
@@ -35,9 +35,9 @@ pub fn private_only(kernel: &Kernel, slots: &mut EntitySet<Slot>) {
                     | InstData::Load { .. }
                     | InstData::MemCopy { .. }
                     | InstData::MemSet { .. }
-                    | InstData::Unary { op: UnaryOp::SpaceCast | UnaryOp::Freeze | UnaryOp::SpaceOf, .. }
-                    | InstData::Ternary { op: TernaryOp::Select, .. } => {}
-                    InstData::Store { args, .. } => args.iter().for_each(|&arg| escapes(arg)),
+                    | InstData::Unary { opcode: UnaryOp::SpaceCast | UnaryOp::Freeze | UnaryOp::SpaceOf, .. }
+                    | InstData::Ternary { opcode: TernaryOp::Select, .. } => {}
+                    InstData::Store { arguments: args, .. } => args.iter().for_each(|&arg| escapes(arg)),
                     _ => data.for_each_arg(escapes),
                 }
             }
@@ -52,22 +52,22 @@ pub(super) fn drop_varying(
     states: &SecondaryMap<Slot, States>,
     slots: &mut EntitySet<Slot>,
 ) -> bool {
-    let f = graph.f;
-    let pointees = pointees(f);
+    let f = graph.function;
+    let pointees = find_pointees(f);
     let mut changed = false;
     for &block in &f.layout {
         for &inst in &f.blocks[block].insts {
             let same = |v: &Value| found.is_uniform(*v);
             let (to, uniform) = match &f.insts[inst].data {
-                InstData::Store { ptr, args, access, .. } => {
+                InstData::Store { pointer: ptr, arguments: args, access, .. } => {
                     (ptr, same(ptr) && args.iter().all(same) && !access.volatile && access.atomic.is_none())
                 }
-                InstData::MemCopy { dst, src, len, overlap, volatile } => {
+                InstData::MemCopy { destination: dst, source: src, length: len, overlap, volatile } => {
                     // What moves within a slot must not do so once per lane.
                     let moves = *overlap && pointees[*dst].slots.iter().any(|slot| pointees[*src].slots.contains(slot));
                     (dst, same(dst) && same(src) && same(len) && !volatile && !moves)
                 }
-                InstData::MemSet { dst, byte, len, volatile } => {
+                InstData::MemSet { destination: dst, byte, length: len, volatile } => {
                     (dst, same(dst) && same(byte) && same(len) && !volatile)
                 }
                 _ => continue,

@@ -2,9 +2,9 @@
 //! loops; and in `earlier` the analyses of the earlier papers for comparison.
 
 use super::*;
-use crate::analysis::cfg::cfg;
-use crate::analysis::dominators::dominators;
-use crate::analysis::loops::loops;
+use crate::analysis::cfg::build_cfg;
+use crate::analysis::dominators::compute_dominators;
+use crate::analysis::loops::find_loops;
 use crate::analysis::testing::{graph, random_dag, random_reducible};
 use crate::ir::Function;
 use crate::testing::Random;
@@ -24,11 +24,11 @@ fn shared_walks_find_what_single_ones_find() {
     for seed in 0..600 {
         let size = 3 + seed as usize % 40;
         let f = if seed % 3 == 0 { random_dag(seed, size) } else { random_reducible(seed, size) };
-        let cfg = cfg(&f);
-        let loops = loops(&cfg, &dominators(&cfg));
+        let cfg = build_cfg(&f);
+        let loops = find_loops(&cfg, &compute_dominators(&cfg));
         let mut walks = Walks::default();
         for _ in 0..2 {
-            for &branch in cfg.rpo().iter().filter(|&&block| cfg.succs(block).len() > 1) {
+            for &branch in cfg.reverse_post_order().iter().filter(|&&block| cfg.successors(block).len() > 1) {
                 let found = walks.control_divergence(&cfg, &loops, branch);
                 assert_eq!(*found, control_divergence(&cfg, &loops, branch), "seed {seed}, {branch}\n{f}");
                 branches += 1;
@@ -41,8 +41,8 @@ fn shared_walks_find_what_single_ones_find() {
 /// `joins` and temporally divergent exits of a branch, by name.
 fn effects(text: &str, branch: &str) -> (String, String) {
     let (f, names) = graph(text);
-    let cfg = cfg(&f);
-    let loops = loops(&cfg, &dominators(&cfg));
+    let cfg = build_cfg(&f);
+    let loops = find_loops(&cfg, &compute_dominators(&cfg));
     let at = names.iter().position(|n| *n == branch).unwrap();
     let found = control_divergence(&cfg, &loops, Block::from_u32(at as u32));
     let name = |block: Block| names[block.as_u32() as usize];
@@ -147,7 +147,7 @@ fn paths(cfg: &Cfg, from: Block, to: Block) -> Vec<Vec<Block>> {
         return vec![vec![to]];
     }
     let mut all = Vec::new();
-    for &next in cfg.succs(from) {
+    for &next in cfg.successors(from) {
         for mut path in paths(cfg, next, to) {
             path.insert(0, from);
             all.push(path);
@@ -160,18 +160,18 @@ fn paths(cfg: &Cfg, from: Block, to: Block) -> Vec<Vec<Block>> {
 /// units of flow through blocks that take one.
 fn two_paths(cfg: &Cfg, branch: Block, to: Block, other: Block) -> bool {
     let number = |block: Block| 2 * block.as_u32() as usize;
-    let sink = 2 * cfg.rpo().iter().map(|b| b.as_u32() as usize + 1).max().unwrap_or(0);
+    let sink = 2 * cfg.reverse_post_order().iter().map(|b| b.as_u32() as usize + 1).max().unwrap_or(0);
     // From, to, how much more may flow.
     let mut arcs: Vec<(usize, usize, usize)> = Vec::new();
     let mut arc = |from: usize, to: usize, room: usize| arcs.extend([(from, to, room), (to, from, 0)]);
-    for &block in cfg.rpo() {
+    for &block in cfg.reverse_post_order() {
         // A block's beginning has an even number, its end the next one.
         if block == to || block == other {
             arc(number(block), sink, if to == other { 2 } else { 1 });
         } else if block != branch {
             arc(number(block), number(block) + 1, 1);
         }
-        cfg.succs(block).iter().for_each(|&succ| arc(number(block) + 1, number(succ), 1));
+        cfg.successors(block).iter().for_each(|&succ| arc(number(block) + 1, number(succ), 1));
     }
     (0..2).all(|_| {
         let mut came: HashMap<usize, usize> = HashMap::new();
@@ -201,11 +201,11 @@ fn labels_differ_where_disjoint_paths_lead() {
     let (mut differ, mut agree) = (0, 0);
     for seed in 0..300 {
         let f = random_dag(seed, 4 + seed as usize % 11);
-        let cfg = cfg(&f);
-        let loops = loops(&cfg, &dominators(&cfg));
-        for &branch in cfg.rpo().iter().filter(|&&b| cfg.succs(b).len() > 1) {
+        let cfg = build_cfg(&f);
+        let loops = find_loops(&cfg, &compute_dominators(&cfg));
+        for &branch in cfg.reverse_post_order().iter().filter(|&&b| cfg.successors(b).len() > 1) {
             let mut joins = BTreeSet::new();
-            let mut labels = vec![None; cfg.rpo().len()];
+            let mut labels = vec![None; cfg.reverse_post_order().len()];
             let mut walk = Walk {
                 cfg: &cfg,
                 loops: &loops,
@@ -217,9 +217,9 @@ fn labels_differ_where_disjoint_paths_lead() {
                 latch: None,
                 joins: &mut joins,
             };
-            cfg.succs(branch).iter().for_each(|&to| walk.push(branch, to, Label::Through(to)));
+            cfg.successors(branch).iter().for_each(|&to| walk.push_label(branch, to, Label::Through(to)));
             walk.run();
-            let labelled = cfg.rpo().iter().zip(&labels);
+            let labelled = cfg.reverse_post_order().iter().zip(&labels);
             let labels: Vec<(Block, Label)> = labelled.filter_map(|(&block, &label)| Some((block, label?))).collect();
             for (i, &(p, here)) in labels.iter().enumerate() {
                 for &(q, there) in &labels[..i] {
@@ -240,11 +240,11 @@ fn joins_are_the_ends_of_disjoint_paths() {
     let (mut joins, mut none) = (0, 0);
     for seed in 0..500 {
         let f = random_dag(seed, 4 + seed as usize % 9);
-        let cfg = cfg(&f);
-        let loops = loops(&cfg, &dominators(&cfg));
-        for &branch in cfg.rpo().iter().filter(|&&b| cfg.succs(b).len() > 1) {
+        let cfg = build_cfg(&f);
+        let loops = find_loops(&cfg, &compute_dominators(&cfg));
+        for &branch in cfg.reverse_post_order().iter().filter(|&&b| cfg.successors(b).len() > 1) {
             let found = control_divergence(&cfg, &loops, branch);
-            for &block in cfg.rpo() {
+            for &block in cfg.reverse_post_order() {
                 let all = paths(&cfg, branch, block);
                 let inner = |p: &[Block]| p[1..p.len().max(2) - 1].iter().copied().collect::<BTreeSet<_>>();
                 // Two edges to one block are two paths.
@@ -265,7 +265,7 @@ fn joins_are_the_ends_of_disjoint_paths() {
 type Instance = (Block, Vec<u32>);
 
 struct World<'a> {
-    f: &'a Function,
+    function: &'a Function,
     loops: &'a Loops,
     branch: Block,
     /// What all lanes choose at an instance of any other branch.
@@ -281,9 +281,10 @@ struct Way {
 impl World<'_> {
     fn walk(&mut self, lane: &mut Random, shared: &mut Random) -> Option<Way> {
         let mut way = Way { from: HashMap::new(), left: HashMap::new() };
-        let mut at: Instance = (self.f.entry(), Vec::new());
+        let mut at: Instance = (self.function.entry_block(), Vec::new());
         for _ in 0..60 {
-            let targets: Vec<Block> = self.f.blocks[at.0].term.targets().iter().map(|to| to.block).collect();
+            let targets: Vec<Block> =
+                self.function.blocks[at.0].terminator.targets().iter().map(|to| to.block).collect();
             if targets.is_empty() {
                 return Some(way);
             }
@@ -293,8 +294,8 @@ impl World<'_> {
                 *self.choices.entry(at.clone()).or_insert_with(|| shared.below(targets.len()))
             };
             let to = targets[taken];
-            let before: Vec<Loop> = self.loops.around(at.0).collect::<Vec<_>>().into_iter().rev().collect();
-            let after: Vec<Loop> = self.loops.around(to).collect::<Vec<_>>().into_iter().rev().collect();
+            let before: Vec<Loop> = self.loops.loops_around(at.0).collect::<Vec<_>>().into_iter().rev().collect();
+            let after: Vec<Loop> = self.loops.loops_around(to).collect::<Vec<_>>().into_iter().rev().collect();
             let mut iterations: Vec<u32> =
                 before.iter().zip(&at.1).filter(|(l, _)| after.contains(l)).map(|(_, &n)| n).collect();
             match self.loops.with_header(to) {
@@ -325,7 +326,7 @@ fn seen(f: &Function, loops: &Loops, branch: Block, seed: u64, trials: u64) -> M
     let mut marks = Marks::default();
     for trial in 0..trials {
         let mut random = Random::new(seed * 1000 + trial);
-        let mut world = World { f, loops, branch, choices: HashMap::new() };
+        let mut world = World { function: f, loops, branch, choices: HashMap::new() };
         let lanes: Vec<Way> =
             (0..2).filter_map(|lane| world.walk(&mut Random::new(trial * 2 + lane), &mut random)).collect();
         let [a, b] = &lanes[..] else { continue };
@@ -343,9 +344,9 @@ fn lanes_meet_only_where_it_is_said() {
     let (mut said_late, mut met_late) = (0, 0);
     for seed in 0..150 {
         let f = random_reducible(seed, 5 + seed as usize % 9);
-        let cfg = cfg(&f);
-        let loops = loops(&cfg, &dominators(&cfg));
-        for &branch in cfg.rpo().iter().filter(|&&b| cfg.succs(b).len() > 1) {
+        let cfg = build_cfg(&f);
+        let loops = find_loops(&cfg, &compute_dominators(&cfg));
+        for &branch in cfg.reverse_post_order().iter().filter(|&&b| cfg.successors(b).len() > 1) {
             let found = control_divergence(&cfg, &loops, branch);
             let seen = seen(&f, &loops, branch, seed, 300);
             assert!(seen.joins.is_subset(&found.joins), "seed {seed}: {branch} joins at {seen:?}\n{f}");

@@ -15,7 +15,7 @@ pub(super) const LITERALS: u32 = 1 << 30;
 pub(super) struct Literal {
     pub text: String,
     pub ty: Option<Type>,
-    pub pos: Pos,
+    pub position: Pos,
 }
 
 /// A function while its text is read.
@@ -34,7 +34,7 @@ pub(super) struct PendingBlock {
     pub params: Vec<Value>,
     pub mask: Option<Value>,
     pub insts: Vec<(InstData, Vec<Value>, SourceLoc)>,
-    pub term: Option<(PendingTerm, Pos)>,
+    pub terminator: Option<(PendingTerm, Pos)>,
 }
 
 pub(super) enum PendingTerm {
@@ -45,29 +45,29 @@ pub(super) enum PendingTerm {
 
 impl Body {
     /// Puts values and blocks at their numbers and gives literals their types.
-    pub fn finish(mut self) -> Result<Function> {
+    pub fn resolve_function(mut self) -> Result<Function> {
         let mut f = Function::new();
         let mut in_layout = HashSet::new();
         for &(value, pos) in &self.value_uses {
             if !self.values.contains_key(&value.as_u32()) {
-                return pos.error(format!("{value} is not defined"));
+                return pos.error_at(format!("{value} is not defined"));
             }
         }
         let count = self.values.keys().max().map_or(0, |n| n + 1);
         for (number, pos, block) in &mut self.blocks {
             let key = Block::from_u32(*number);
             if !in_layout.insert(key) {
-                return pos.error(format!("{key} is defined twice"));
+                return pos.error_at(format!("{key} is defined twice"));
             }
             while f.blocks.len() <= *number as usize {
-                f.blocks.push(BlockData { params: Vec::new(), insts: Vec::new(), term: Terminator::Unreachable });
+                f.blocks.push(BlockData { params: Vec::new(), insts: Vec::new(), terminator: Terminator::Unreachable });
             }
             f.layout.push(key);
             f.blocks[key].params = std::mem::take(&mut block.params);
         }
         for &(block, pos) in &self.block_uses {
             if !in_layout.contains(&block) {
-                return pos.error(format!("{block} is not defined"));
+                return pos.error_at(format!("{block} is not defined"));
             }
         }
         // Instructions and terminators with literals still in place of constants.
@@ -84,11 +84,11 @@ impl Body {
                 for (i, value) in results.iter().enumerate() {
                     defs.insert(value.as_u32(), ValueDef::Result(inst, i as u32));
                 }
-                f.insts.push(InstNode { data, results, loc });
+                f.insts.push(InstNode { data, results, location: loc });
                 f.blocks[key].insts.push(inst);
             }
             masks.extend(block.mask.map(|mask| (key, mask)));
-            terms.extend(block.term.map(|(term, _)| (key, term)));
+            terms.extend(block.terminator.map(|(term, _)| (key, term)));
         }
         let type_of = |f: &Function, value: Value| -> Option<Type> {
             let n = value.as_u32();
@@ -106,9 +106,9 @@ impl Body {
             };
             let literal = &self.literals[index as usize];
             let Some(ty) = literal.ty.or(expected) else {
-                return literal.pos.error(format!("`{}` needs a type here, like `{0}:i32`", literal.text));
+                return literal.position.error_at(format!("`{}` needs a type here, like `{0}:i32`", literal.text));
             };
-            let constant = (ty, literal.bits(ty)?);
+            let constant = (ty, literal.to_bits(ty)?);
             known[index as usize] = Some(constant);
             constants.push(constant);
             Ok(())
@@ -135,8 +135,8 @@ impl Body {
                 PendingTerm::Switch(value, cases, default) => {
                     let ty = type_of(&f, value);
                     let cases = cases.into_iter().map(|(key, to)| match ty {
-                        Some(ty) => Ok((key.bits(ty)?, to)),
-                        None => key.pos.error("the switch's value has no type"),
+                        Some(ty) => Ok((key.to_bits(ty)?, to)),
+                        None => key.position.error_at("the switch's value has no type"),
                     });
                     Terminator::Switch { value, cases: cases.collect::<Result<_>>()?, default }
                 }
@@ -146,7 +146,7 @@ impl Body {
                 resolve(selector, branch.then_some(Type::BOOL))?;
             }
             for to in term.targets() {
-                for (i, &arg) in to.args.iter().enumerate() {
+                for (i, &arg) in to.arguments.iter().enumerate() {
                     let param = f.blocks[to.block].params.get(i);
                     resolve(arg, param.and_then(|&p| type_of(&f, p)))?;
                 }
@@ -157,7 +157,7 @@ impl Body {
         for n in 0..count {
             match (defs.get(&n), self.values.get(&n)) {
                 (Some(&def), Some(&(ty, _))) => {
-                    f.values.push(ValueData { ty, def });
+                    f.values.push(ValueData { ty, definition: def });
                 }
                 _ => {
                     while f.values.len() <= n as usize {
@@ -166,7 +166,7 @@ impl Body {
                                 f.constant(ty, bits);
                             }
                             None => {
-                                f.values.push(ValueData { ty: Type::BOOL, def: ValueDef::Const(0) });
+                                f.values.push(ValueData { ty: Type::BOOL, definition: ValueDef::Const(0) });
                             }
                         }
                     }
@@ -188,7 +188,7 @@ impl Body {
         }
         for (block, mut term) in finished_terms {
             term.map_args(settle);
-            f.blocks[block].term = term;
+            f.blocks[block].terminator = term;
         }
         Ok(f)
     }
@@ -196,12 +196,12 @@ impl Body {
 
 impl Literal {
     /// The bits this literal has as a value of a type.
-    fn bits(&self, ty: Type) -> Result<u128> {
+    fn to_bits(&self, ty: Type) -> Result<u128> {
         let text = self.text.as_str();
-        let bad = || self.pos.error(format!("`{text}` is no {ty}"));
+        let bad = || self.position.error_at(format!("`{text}` is no {ty}"));
         if let Some(digits) = text.strip_prefix("0x") {
             return match u128::from_str_radix(digits, 16) {
-                Ok(bits) if bits & ty.mask() == bits => Ok(bits),
+                Ok(bits) if bits & ty.value_mask() == bits => Ok(bits),
                 _ => bad(),
             };
         }
@@ -219,11 +219,11 @@ impl Literal {
                     return bad();
                 };
                 let negative = magnitude.len() < text.len();
-                let limit = if negative { 1 << (w - 1) } else { ty.mask() };
+                let limit = if negative { 1 << (w - 1) } else { ty.value_mask() };
                 if n > limit {
                     return bad();
                 }
-                Ok(if negative { n.wrapping_neg() & ty.mask() } else { n })
+                Ok(if negative { n.wrapping_neg() & ty.value_mask() } else { n })
             }
             Type::F16 => match text.parse::<f32>() {
                 Ok(x) if !x.is_nan() => Ok(u128::from(f16::from_f32(x).to_bits())),

@@ -40,22 +40,22 @@ fn find_bounds_behind(
     opposite: bool,
     depth: u32,
 ) -> Option<Bounds> {
-    let ValueDef::Result(inst, _) = body.values[cond].def else { return None };
+    let ValueDef::Result(inst, _) = body.values[cond].definition else { return None };
     if depth == 0 {
         return None;
     }
     let is = |value: Value, bits: u128| body.const_bits(value) == Some(bits);
     let (operands, all_hold) = match body.insts[inst].data {
-        InstData::Icmp { args, .. } if args.iter().all(|&arg| !shapes[arg].is_varying()) => {
+        InstData::Icmp { arguments: args, .. } if args.iter().all(|&arg| !shapes[arg].is_varying()) => {
             return Some(Bounds::Side { cond, opposite });
         }
-        InstData::Binary { op: BinaryOp::Xor, args: [arg, one], .. } if is(one, 1) => {
+        InstData::Binary { opcode: BinaryOp::Xor, arguments: [arg, one], .. } if is(one, 1) => {
             return find_bounds_behind(body, shapes, arg, !opposite, depth - 1);
         }
-        InstData::Binary { op: BinaryOp::And, args, .. } => (args, !opposite),
-        InstData::Binary { op: BinaryOp::Or, args, .. } => (args, opposite),
-        InstData::Ternary { args: [a, b, c], .. } if is(c, 0) => ([a, b], !opposite),
-        InstData::Ternary { args: [a, b, c], .. } if is(b, 1) => ([a, c], opposite),
+        InstData::Binary { opcode: BinaryOp::And, arguments: args, .. } => (args, !opposite),
+        InstData::Binary { opcode: BinaryOp::Or, arguments: args, .. } => (args, opposite),
+        InstData::Ternary { arguments: [a, b, c], .. } if is(c, 0) => ([a, b], !opposite),
+        InstData::Ternary { arguments: [a, b, c], .. } if is(b, 1) => ([a, c], opposite),
         _ => return None,
     };
     match operands.map(|operand| find_bounds_behind(body, shapes, operand, opposite, depth - 1)) {

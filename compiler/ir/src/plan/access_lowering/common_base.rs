@@ -42,7 +42,7 @@ pub fn find_common_base(body: &Function, is_uniform: &impl Fn(Value) -> bool, pt
     let (mut base, mut inbounds) = (ptr, true);
     let (mut uniform, mut varying) = (Vec::new(), Vec::new());
     while !is_uniform(base) {
-        let InstData::PtrAdd { base: before, offset, inbounds: stays_inside } = *definition(body, base)? else {
+        let InstData::PtrAdd { base: before, offset, inbounds: stays_inside } = *defining_inst(body, base)? else {
             return None;
         };
         if is_uniform(offset) {
@@ -67,11 +67,13 @@ pub fn find_common_base(body: &Function, is_uniform: &impl Fn(Value) -> bool, pt
 
 /// The 32 bits that are all there is to an offset, whether they are a signed number, and how far they are shifted.
 fn find_narrow_offset(body: &Function, offset: Value) -> Option<(Value, bool, u32)> {
-    match *definition(body, offset)? {
-        InstData::Unary { op: op @ (UnaryOp::Sext | UnaryOp::Zext), arg, .. } if body.ty(arg) == Type::I32 => {
+    match *defining_inst(body, offset)? {
+        InstData::Unary { opcode: op @ (UnaryOp::Sext | UnaryOp::Zext), argument: arg, .. }
+            if body.ty(arg) == Type::I32 =>
+        {
             Some((arg, op == UnaryOp::Sext, 0))
         }
-        InstData::Binary { op: BinaryOp::Shl, args: [offset, by], .. } => {
+        InstData::Binary { opcode: BinaryOp::Shl, arguments: [offset, by], .. } => {
             let by = body.const_bits(by).filter(|&by| by <= MOST_SHIFT)?;
             let (narrow, signed, shift) = find_narrow_offset(body, offset).filter(|&(.., shift)| shift == 0)?;
             Some((narrow, signed, shift + by as u32))
@@ -80,8 +82,8 @@ fn find_narrow_offset(body: &Function, offset: Value) -> Option<(Value, bool, u3
     }
 }
 
-fn definition(body: &Function, value: Value) -> Option<&InstData> {
-    match body.values[value].def {
+fn defining_inst(body: &Function, value: Value) -> Option<&InstData> {
+    match body.values[value].definition {
         ValueDef::Result(inst, _) => Some(&body.insts[inst].data),
         _ => None,
     }
@@ -95,7 +97,7 @@ mod tests {
     /// The common base of what `build` makes of a uniform pointer and a number of 32 bits that is not.
     fn of(space: Space, build: impl Fn(&mut Builder<'_>, Value, Value) -> Value) -> Option<LaneOffsets> {
         let mut f = Function::new();
-        let (mut b, inputs) = Builder::entry(&mut f, &[Type::Ptr(space), Type::I32]);
+        let (mut b, inputs) = Builder::with_entry(&mut f, &[Type::Ptr(space), Type::I32]);
         let ptr = build(&mut b, inputs[0], inputs[1]);
         b.ret();
         let found = find_common_base(&f, &|value| value == inputs[0] || f.const_bits(value).is_some(), ptr)?;

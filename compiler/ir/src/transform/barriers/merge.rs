@@ -51,7 +51,7 @@ pub(super) fn separate_regions(cuts: &Cuts) -> Regions {
 /// Whether regions of their own for all starts copy more than the bounds allow.
 pub(super) fn copies_exceed(body: &Function, cfg: &Cfg, cuts: &Cuts, bounds: Bounds) -> bool {
     let size = |block: Block| body.blocks[block].insts.len() + 1;
-    let kernel: usize = cfg.rpo().iter().map(|&block| size(block)).sum();
+    let kernel: usize = cfg.reverse_post_order().iter().map(|&block| size(block)).sum();
     let most = bounds.few_insts.max(kernel * (bounds.most_copies + 1));
     let mut copied = 0;
     // The last start that was seen to lead to a block.
@@ -67,7 +67,7 @@ pub(super) fn copies_exceed(body: &Function, cfg: &Cfg, cuts: &Cuts, bounds: Bou
             if cuts.cut[block].is_some() {
                 continue;
             }
-            for &to in cfg.succs(block) {
+            for &to in cfg.successors(block) {
                 if seen[to].replace(start) != Some(start) {
                     work.push(to);
                 }
@@ -87,12 +87,12 @@ pub(super) fn merged_regions(cfg: &Cfg, cuts: &Cuts, most_copies: usize) -> Regi
         dirty.extend(cfg.rpo_number(block));
     }
     while let Some(number) = dirty.pop_first() {
-        let block = cfg.rpo()[number as usize];
-        groups.limit(block, most_copies);
+        let block = cfg.reverse_post_order()[number as usize];
+        groups.limit_regions(block, most_copies);
         if cuts.cut[block].is_some() {
             continue;
         }
-        for &to in cfg.succs(block) {
+        for &to in cfg.successors(block) {
             if groups.pass_on(block, to) {
                 dirty.extend(cfg.rpo_number(to));
             }
@@ -101,7 +101,7 @@ pub(super) fn merged_regions(cfg: &Cfg, cuts: &Cuts, most_copies: usize) -> Regi
     let mut regions = Regions { of: SecondaryMap::with_default(Region::new(0)), starts: PrimaryMap::new() };
     let mut region_of: SecondaryMap<Start, Option<Region>> = SecondaryMap::new();
     for start in cuts.starts.keys() {
-        let group = groups.find(start);
+        let group = groups.representative(start);
         let region = *region_of[group].get_or_insert_with(|| regions.starts.push(Vec::new()));
         regions.of[start] = region;
         regions.starts[region].push(start);
@@ -118,7 +118,7 @@ struct Groups {
 
 impl Groups {
     /// The start that stands for a start's group.
-    fn find(&mut self, start: Start) -> Start {
+    fn representative(&mut self, start: Start) -> Start {
         let mut root = start;
         while self.parent[root] != root {
             root = self.parent[root];
@@ -132,14 +132,15 @@ impl Groups {
 
     /// The groups of the starts that lead to a block, each once.
     fn leading_to(&mut self, block: Block) -> Vec<Start> {
-        let mut found: Vec<Start> = self.leading[block].clone().into_iter().map(|start| self.find(start)).collect();
+        let mut found: Vec<Start> =
+            self.leading[block].clone().into_iter().map(|start| self.representative(start)).collect();
         found.sort();
         found.dedup();
         found
     }
 
     /// Makes one group of those that lead to a block if they are too many.
-    fn limit(&mut self, block: Block, most: usize) {
+    fn limit_regions(&mut self, block: Block, most: usize) {
         let mut found = self.leading_to(block);
         if found.len() > most {
             for other in found.split_off(1) {

@@ -18,8 +18,8 @@
 
 use super::live::Plan;
 use super::{Split, Start};
-use crate::analysis::cfg::{Cfg, cfg};
-use crate::analysis::dominators::{Dominators, dominators};
+use crate::analysis::cfg::{Cfg, build_cfg};
+use crate::analysis::dominators::{Dominators, compute_dominators};
 use crate::ir::{Block, BlockCall, Function, Inst, InstData, LiveSlot, Region, SourceLoc, Terminator, Value, ValueDef};
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::Type;
@@ -29,7 +29,7 @@ struct Copy<'a> {
     plan: &'a Plan,
     region: Region,
     /// The new region.
-    f: Function,
+    function: Function,
     /// The copy of each block.
     block: SecondaryMap<Block, Option<Block>>,
     /// The block that each block is a copy of; none: the switch at the begin.
@@ -49,12 +49,12 @@ struct Copy<'a> {
 }
 
 /// Builds the code of a region.
-pub(super) fn build(split: &Split, plan: &Plan, region: Region) -> Function {
+pub(super) fn build_region(split: &Split, plan: &Plan, region: Region) -> Function {
     let mut copy = Copy {
         split,
         plan,
         region,
-        f: Function::new(),
+        function: Function::new(),
         block: SecondaryMap::new(),
         original: SecondaryMap::new(),
         needed: EntitySet::new(),
@@ -65,13 +65,13 @@ pub(super) fn build(split: &Split, plan: &Plan, region: Region) -> Function {
         joins: SecondaryMap::new(),
     };
     copy.find_needed();
-    copy.shapes();
-    let cfg = cfg(&copy.f);
-    let tree = dominators(&cfg);
-    copy.join(&cfg, &tree);
-    copy.operands(&tree);
-    copy.place(&cfg, &tree);
-    copy.f
+    copy.copy_shapes();
+    let cfg = build_cfg(&copy.function);
+    let tree = compute_dominators(&cfg);
+    copy.add_join_params(&cfg, &tree);
+    copy.fill_operands(&tree);
+    copy.place_definitions(&cfg, &tree);
+    copy.function
 }
 
 impl Copy<'_> {
@@ -88,43 +88,43 @@ impl Copy<'_> {
     }
 
     /// Blocks with parameters, instructions with results, and jumps, all without operands.
-    fn shapes(&mut self) {
+    fn copy_shapes(&mut self) {
         let split = self.split;
-        let several = split.which().filter(|_| split.regions.starts[self.region].len() > 1);
-        let dispatch = several.map(|_| self.f.add_block());
-        for old in split.blocks(self.region) {
-            let new = self.f.add_block();
+        let several = split.start_slot().filter(|_| split.regions.starts[self.region].len() > 1);
+        let dispatch = several.map(|_| self.function.add_block());
+        for old in split.region_blocks(self.region) {
+            let new = self.function.add_block();
             self.block[old] = Some(new);
             self.original[new] = Some(old);
         }
-        let entry = self.f.entry();
-        for &param in &split.body.blocks[split.body.entry()].params {
-            self.value[param] = Some(self.f.add_param(entry, split.body.ty(param)));
+        let entry = self.function.entry_block();
+        for &param in &split.body.blocks[split.body.entry_block()].params {
+            self.value[param] = Some(self.function.add_param(entry, split.body.ty(param)));
         }
         if let (Some(which), Some(dispatch)) = (several, dispatch) {
             self.switch_to_starts(which, dispatch);
         }
-        for new in self.f.layout.clone() {
+        for new in self.function.layout.clone() {
             let Some(old) = self.original[new] else { continue };
             let data = &split.body.blocks[old];
             if new != entry {
                 for &param in &data.params {
-                    self.value[param] = Some(self.f.add_param(new, split.body.ty(param)));
+                    self.value[param] = Some(self.function.add_param(new, split.body.ty(param)));
                 }
             }
             for &inst in &data.insts {
                 let node = &split.body.insts[inst];
                 let types: Vec<_> = node.results.iter().map(|&v| split.body.ty(v)).collect();
-                let made = self.f.append(new, node.data.clone(), &types, node.loc);
-                for (&old, &new) in node.results.iter().zip(&self.f.insts[made].results) {
+                let made = self.function.append_inst(new, node.data.clone(), &types, node.location);
+                for (&old, &new) in node.results.iter().zip(&self.function.insts[made].results) {
                     self.value[old] = Some(new);
                 }
             }
-            self.f.end_locs[new] = split.body.end_locs[old];
-            self.f.blocks[new].term = match split.cuts.cut[old] {
+            self.function.end_locs[new] = split.body.end_locs[old];
+            self.function.blocks[new].terminator = match split.cuts.cut[old] {
                 Some(start) => Terminator::Exit(split.regions.of[start]),
                 None => {
-                    let mut term = data.term.clone();
+                    let mut term = data.terminator.clone();
                     for to in term.targets_mut() {
                         // Every target is in the region, as the block is not cut.
                         to.block = self.block[to.block].unwrap_or(to.block);
@@ -138,28 +138,34 @@ impl Copy<'_> {
     /// Has a block lead to the start that a slot tells.
     fn switch_to_starts(&mut self, which: LiveSlot, dispatch: Block) {
         let split = self.split;
-        let load = self.f.append(dispatch, InstData::LiveLoad { live: which }, &[Type::I32], SourceLoc::default());
+        let load = self.function.append_inst(
+            dispatch,
+            InstData::LiveLoad { live_slot: which },
+            &[Type::I32],
+            SourceLoc::default(),
+        );
         let copies = split.regions.starts[self.region].iter().filter_map(|&start| self.block[split.cuts.starts[start]]);
-        let targets = copies.map(|block| BlockCall { block, args: Vec::new() });
+        let targets = copies.map(|block| BlockCall { block, arguments: Vec::new() });
         let mut cases: Vec<(u128, BlockCall)> = (0..).zip(targets).collect();
         if let Some((_, default)) = cases.pop() {
-            self.f.blocks[dispatch].term = Terminator::Switch { value: self.f.result(load), cases, default };
+            self.function.blocks[dispatch].terminator =
+                Terminator::Switch { value: self.function.single_result(load), cases, default };
         }
     }
 
     /// Whether two definitions of a value reach its uses here.
     fn has_both(&self, value: Value) -> bool {
-        self.split.input(value).is_none() && self.value[value].is_some() && self.needed.contains(value)
+        self.split.input_index(value).is_none() && self.value[value].is_some() && self.needed.contains(value)
     }
 
     /// Adds parameters where a value's definition at the begin and its own one meet.
-    fn join(&mut self, cfg: &Cfg, tree: &Dominators) {
+    fn add_join_params(&mut self, cfg: &Cfg, tree: &Dominators) {
         let split = self.split;
         let both: Vec<Value> = self.needed.keys().filter(|&v| self.has_both(v)).collect();
         if both.is_empty() {
             return;
         }
-        let frontier = frontiers(cfg, tree);
+        let frontier = dominance_frontiers(cfg, tree);
         for value in both {
             let home = split.home[value].and_then(|home| self.block[home]);
             let mut work: Vec<Block> = home.into_iter().collect();
@@ -168,7 +174,7 @@ impl Copy<'_> {
                 for &join in &frontier[block] {
                     let needed = self.original[join].is_some_and(|join| split.liveness.is_live_in(value, join));
                     if needed && !std::mem::replace(&mut seen[join], true) {
-                        let param = self.f.add_param(join, split.body.ty(value));
+                        let param = self.function.add_param(join, split.body.ty(value));
                         self.joins[join].push((value, param));
                         work.push(join);
                     }
@@ -178,57 +184,72 @@ impl Copy<'_> {
     }
 
     /// Fills in all operands, and the stores where work-items arrive at barriers.
-    fn operands(&mut self, tree: &Dominators) {
-        for block in self.f.layout.clone() {
+    fn fill_operands(&mut self, tree: &Dominators) {
+        for block in self.function.layout.clone() {
             let Some(original) = self.original[block] else { continue };
-            for inst in self.f.blocks[block].insts.clone() {
-                let mut data = self.f.insts[inst].data.clone();
-                data.map_args(|v| self.reaching(tree, v, block));
-                self.f.insts[inst].data = data;
+            for inst in self.function.blocks[block].insts.clone() {
+                let mut data = self.function.insts[inst].data.clone();
+                data.map_args(|v| self.reaching_value(tree, v, block));
+                self.function.insts[inst].data = data;
             }
             if let Some(next) = self.split.cuts.cut[original] {
-                self.arrive(tree, block, next);
+                self.store_at_barrier(tree, block, next);
                 continue;
             }
-            let mut term = self.f.blocks[block].term.clone();
-            term.map_args(|v| self.reaching(tree, v, block));
+            let mut term = self.function.blocks[block].terminator.clone();
+            term.map_args(|v| self.reaching_value(tree, v, block));
             for to in term.targets_mut() {
                 for (value, _) in self.joins[to.block].clone() {
-                    to.args.push(self.reaching(tree, value, block));
+                    to.arguments.push(self.reaching_value(tree, value, block));
                 }
             }
-            self.f.blocks[block].term = term;
+            self.function.blocks[block].terminator = term;
         }
     }
 
     /// Stores what work-items find where they start next.
-    fn arrive(&mut self, tree: &Dominators, block: Block, next: Start) {
+    fn store_at_barrier(&mut self, tree: &Dominators, block: Block, next: Start) {
         for &value in &self.plan.kept[next] {
             let Some(live) = self.plan.slot[value] else {
                 continue;
             };
-            if self.found(value).is_some() && self.comes_from_begin(tree, value, block) {
+            if self.slot_at_begin(value).is_some() && self.comes_from_begin(tree, value, block) {
                 continue;
             }
-            let arg = self.reaching(tree, value, block);
-            self.f.append(block, InstData::LiveStore { live, arg }, &[], SourceLoc::default());
+            let arg = self.reaching_value(tree, value, block);
+            self.function.append_inst(
+                block,
+                InstData::LiveStore { live_slot: live, argument: arg },
+                &[],
+                SourceLoc::default(),
+            );
         }
         if self.split.regions.starts[self.region].contains(&Start::from_u32(0)) {
             let stored = |live: LiveSlot| self.plan.kept[next].iter().any(|&value| self.plan.slot[value] == Some(live));
             for &live in self.plan.partly.iter().filter(|&&live| !stored(live)) {
-                let arg = self.f.constant(self.plan.slots[live].ty, 0);
-                self.f.append(block, InstData::LiveStore { live, arg }, &[], SourceLoc::default());
+                let arg = self.function.constant(self.plan.slots[live].ty, 0);
+                self.function.append_inst(
+                    block,
+                    InstData::LiveStore { live_slot: live, argument: arg },
+                    &[],
+                    SourceLoc::default(),
+                );
             }
         }
         let starts = &self.split.regions.starts[self.split.regions.of[next]];
-        if let (Some(live), Ok(number), 2..) = (self.split.which(), starts.binary_search(&next), starts.len()) {
-            let arg = self.f.constant(Type::I32, number as u128);
-            self.f.append(block, InstData::LiveStore { live, arg }, &[], SourceLoc::default());
+        if let (Some(live), Ok(number), 2..) = (self.split.start_slot(), starts.binary_search(&next), starts.len()) {
+            let arg = self.function.constant(Type::I32, number as u128);
+            self.function.append_inst(
+                block,
+                InstData::LiveStore { live_slot: live, argument: arg },
+                &[],
+                SourceLoc::default(),
+            );
         }
     }
 
     /// The slot in which this region finds a value.
-    fn found(&self, value: Value) -> Option<LiveSlot> {
+    fn slot_at_begin(&self, value: Value) -> Option<LiveSlot> {
         self.plan.slot[value].filter(|_| self.kept.contains(value))
     }
 
@@ -236,15 +257,15 @@ impl Copy<'_> {
     fn comes_from_begin(&self, tree: &Dominators, value: Value, block: Block) -> bool {
         match self.value[value] {
             None => true,
-            Some(_) => self.has_both(value) && self.definition(tree, value, block).is_none(),
+            Some(_) => self.has_both(value) && self.definition_at_end(tree, value, block).is_none(),
         }
     }
 
     /// The definition of a value that reaches the end of a block (or a use in it), if it is not the one
     /// at the begin: its own one or a parameter where definitions meet.
-    fn definition(&self, tree: &Dominators, value: Value, block: Block) -> Option<Value> {
+    fn definition_at_end(&self, tree: &Dominators, value: Value, block: Block) -> Option<Value> {
         let home = self.split.home[value].and_then(|home| self.block[home]);
-        std::iter::successors(Some(block), |&block| tree.idom(block)).find_map(|at| {
+        std::iter::successors(Some(block), |&block| tree.immediate_dominator(block)).find_map(|at| {
             if Some(at) == home {
                 return self.value[value];
             }
@@ -253,16 +274,16 @@ impl Copy<'_> {
     }
 
     /// The new value for an old one that is used in a block.
-    fn reaching(&mut self, tree: &Dominators, value: Value, block: Block) -> Value {
+    fn reaching_value(&mut self, tree: &Dominators, value: Value, block: Block) -> Value {
         let data = self.split.body.values[value];
-        if let ValueDef::Const(bits) = data.def {
-            return self.f.constant(data.ty, bits);
+        if let ValueDef::Const(bits) = data.definition {
+            return self.function.constant(data.ty, bits);
         }
         if let Some(new) = self.value[value] {
             if !self.has_both(value) {
                 return new;
             }
-            if let Some(definition) = self.definition(tree, value, block) {
+            if let Some(definition) = self.definition_at_end(tree, value, block) {
                 return definition;
             }
         }
@@ -276,30 +297,31 @@ impl Copy<'_> {
         }
         let split = self.split;
         let data = split.body.values[value];
-        if let ValueDef::Const(bits) = data.def {
-            return self.f.constant(data.ty, bits);
+        if let ValueDef::Const(bits) = data.definition {
+            return self.function.constant(data.ty, bits);
         }
-        if let (Some(_), Some(new)) = (split.input(value), self.value[value]) {
+        if let (Some(_), Some(new)) = (split.input_index(value), self.value[value]) {
             return new;
         }
-        let made = match (self.found(value), data.def) {
+        let made = match (self.slot_at_begin(value), data.definition) {
             (None, ValueDef::Result(inst, index)) => {
                 let node = &split.body.insts[inst];
                 let mut data = node.data.clone();
                 data.map_args(|arg| self.at_begin(arg));
                 let types: Vec<_> = node.results.iter().map(|&v| split.body.ty(v)).collect();
-                let made = self.f.make_inst(data, &types, node.loc);
+                let made = self.function.make_inst(data, &types, node.location);
                 self.floating.push(made);
-                for (&old, &new) in node.results.iter().zip(&self.f.insts[made].results) {
+                for (&old, &new) in node.results.iter().zip(&self.function.insts[made].results) {
                     self.begin[old] = Some(new);
                 }
-                self.f.insts[made].results[index as usize]
+                self.function.insts[made].results[index as usize]
             }
             (None, _) => unreachable!("{value} is live here, not kept, and not computed by an instruction"),
             (Some(live), _) => {
-                let made = self.f.make_inst(InstData::LiveLoad { live }, &[data.ty], SourceLoc::default());
+                let made =
+                    self.function.make_inst(InstData::LiveLoad { live_slot: live }, &[data.ty], SourceLoc::default());
                 self.floating.push(made);
-                self.f.result(made)
+                self.function.single_result(made)
             }
         };
         self.begin[value] = Some(made);
@@ -308,42 +330,42 @@ impl Copy<'_> {
 
     /// Puts the definitions at the begin into blocks: the last one outside of cycles that dominates all
     /// uses, before the first of them. Those without uses vanish.
-    fn place(&mut self, cfg: &Cfg, tree: &Dominators) {
+    fn place_definitions(&mut self, cfg: &Cfg, tree: &Dominators) {
         if self.floating.is_empty() {
             return;
         }
         let mut floats: SecondaryMap<Value, bool> = SecondaryMap::new();
         for &inst in &self.floating {
-            self.f.insts[inst].results.iter().for_each(|&v| floats[v] = true);
+            self.function.insts[inst].results.iter().for_each(|&v| floats[v] = true);
         }
         let mut users: SecondaryMap<Value, Vec<Block>> = SecondaryMap::new();
-        for &block in &self.f.layout {
-            let data = &self.f.blocks[block];
+        for &block in &self.function.layout {
+            let data = &self.function.blocks[block];
             let mut used = |v: Value| {
                 if floats[v] && users[v].last() != Some(&block) {
                     users[v].push(block);
                 }
             };
-            data.insts.iter().for_each(|&inst| self.f.insts[inst].data.for_each_arg(&mut used));
-            data.term.for_each_arg(&mut used);
+            data.insts.iter().for_each(|&inst| self.function.insts[inst].data.for_each_arg(&mut used));
+            data.terminator.for_each_arg(&mut used);
         }
         let cyclic = cyclic_blocks(cfg);
         // Users come before their operands, so that these know where they are used.
         for inst in std::mem::take(&mut self.floating).into_iter().rev() {
-            let results = self.f.insts[inst].results.clone();
+            let results = self.function.insts[inst].results.clone();
             let blocks = results.iter().flat_map(|&v| &users[v]).copied();
-            let Some(mut block) = blocks.reduce(|a, b| tree.common(a, b).unwrap_or(a)) else {
+            let Some(mut block) = blocks.reduce(|a, b| tree.common_dominator(a, b).unwrap_or(a)) else {
                 continue;
             };
             while cyclic[block] {
-                match tree.idom(block) {
+                match tree.immediate_dominator(block) {
                     Some(parent) => block = parent,
                     None => break,
                 }
             }
             let position = self.first_use(block, &results);
-            self.f.blocks[block].insts.insert(position, inst);
-            self.f.insts[inst].data.for_each_arg(|arg| {
+            self.function.blocks[block].insts.insert(position, inst);
+            self.function.insts[inst].data.for_each_arg(|arg| {
                 if floats[arg] {
                     users[arg].push(block);
                 }
@@ -354,9 +376,9 @@ impl Copy<'_> {
     /// Where in a block the first use of one of these values stands, or the first store to a live slot,
     /// which may be the one a value is loaded from.
     fn first_use(&self, block: Block, values: &[Value]) -> usize {
-        let insts = &self.f.blocks[block].insts;
+        let insts = &self.function.blocks[block].insts;
         let stop = insts.iter().position(|&inst| {
-            let data = &self.f.insts[inst].data;
+            let data = &self.function.insts[inst].data;
             let mut found = matches!(data, InstData::LiveStore { .. });
             data.for_each_arg(|arg| found |= values.contains(&arg));
             found
@@ -366,19 +388,19 @@ impl Copy<'_> {
 }
 
 /// The dominance frontier of each block: where its dominance ends.
-fn frontiers(cfg: &Cfg, tree: &Dominators) -> SecondaryMap<Block, Vec<Block>> {
+fn dominance_frontiers(cfg: &Cfg, tree: &Dominators) -> SecondaryMap<Block, Vec<Block>> {
     let mut frontiers: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-    for &join in cfg.rpo() {
-        if cfg.preds(join).len() < 2 {
+    for &join in cfg.reverse_post_order() {
+        if cfg.predecessors(join).len() < 2 {
             continue;
         }
-        for &pred in cfg.preds(join) {
+        for &pred in cfg.predecessors(join) {
             let mut runner = Some(pred);
-            while let Some(block) = runner.filter(|&block| Some(block) != tree.idom(join)) {
+            while let Some(block) = runner.filter(|&block| Some(block) != tree.immediate_dominator(join)) {
                 if frontiers[block].last() != Some(&join) {
                     frontiers[block].push(join);
                 }
-                runner = tree.idom(block);
+                runner = tree.immediate_dominator(block);
             }
         }
     }
@@ -391,7 +413,7 @@ fn cyclic_blocks(cfg: &Cfg) -> SecondaryMap<Block, bool> {
     // finds one strongly connected component at a time.
     let mut cyclic: SecondaryMap<Block, bool> = SecondaryMap::new();
     let mut assigned: SecondaryMap<Block, bool> = SecondaryMap::new();
-    for &root in cfg.rpo() {
+    for &root in cfg.reverse_post_order() {
         if std::mem::replace(&mut assigned[root], true) {
             continue;
         }
@@ -399,13 +421,13 @@ fn cyclic_blocks(cfg: &Cfg) -> SecondaryMap<Block, bool> {
         let mut next = 0;
         while let Some(&block) = component.get(next) {
             next += 1;
-            for &pred in cfg.preds(block) {
+            for &pred in cfg.predecessors(block) {
                 if cfg.is_reachable(pred) && !std::mem::replace(&mut assigned[pred], true) {
                     component.push(pred);
                 }
             }
         }
-        let is_cycle = component.len() > 1 || cfg.preds(root).contains(&root);
+        let is_cycle = component.len() > 1 || cfg.predecessors(root).contains(&root);
         component.into_iter().for_each(|block| cyclic[block] = is_cycle);
     }
     cyclic

@@ -4,15 +4,15 @@ use super::divergent_loops;
 use crate::analysis::predicates::ANALYSED;
 use crate::analysis::testing::graph;
 use crate::ir::Function;
-use crate::transform::normalize::normalize;
+use crate::transform::normalize::normalize_function;
 use cranelift_entity::EntitySet;
 
 /// How often the pass analyses a function's control flow if all branches are divergent.
 fn analyses(text: &str) -> usize {
     let (mut f, _): (Function, _) = graph(text);
-    normalize(&mut f);
+    normalize_function(&mut f);
     let mut divergent = EntitySet::new();
-    f.layout.iter().filter(|&&block| f.blocks[block].term.selector().is_some()).for_each(|&block| {
+    f.layout.iter().filter(|&&block| f.blocks[block].terminator.selector().is_some()).for_each(|&block| {
         divergent.insert(block);
     });
     ANALYSED.set(0);

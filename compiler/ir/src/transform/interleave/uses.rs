@@ -37,7 +37,7 @@ impl Default for Uses {
 }
 
 impl Uses {
-    fn element(self) -> Option<u32> {
+    fn element_size(self) -> Option<u32> {
         let element = self.smallest;
         let fits = !self.unfit
             && element <= 8
@@ -49,7 +49,7 @@ impl Uses {
 }
 
 /// The element size of each slot that can be interleaved and is not shared.
-pub fn elements(
+pub fn element_sizes(
     kernel: &Kernel,
     pointees: &[SecondaryMap<Value, Pointees>],
     shared: &EntitySet<Slot>,
@@ -62,12 +62,12 @@ pub fn elements(
     for (f, pointees) in kernel.regions.values().zip(pointees) {
         for &block in &f.layout {
             for &inst in &f.blocks[block].insts {
-                note(kernel, f, pointees, &f.insts[inst], &mut uses);
+                note_uses(kernel, f, pointees, &f.insts[inst], &mut uses);
             }
         }
     }
     let mut elements: SecondaryMap<Slot, Option<u32>> = SecondaryMap::new();
-    kernel.slots.keys().for_each(|slot| elements[slot] = uses[slot].element());
+    kernel.slots.keys().for_each(|slot| elements[slot] = uses[slot].element_size());
     let mut changed = true;
     while changed {
         changed = false;
@@ -81,7 +81,7 @@ pub fn elements(
         // The same of the two sides of a copy.
         for (f, pointees) in kernel.regions.values().zip(pointees) {
             for (_, node) in f.insts.iter() {
-                let InstData::MemCopy { dst, src, .. } = node.data else { continue };
+                let InstData::MemCopy { destination: dst, source: src, .. } = node.data else { continue };
                 let of = |ptr: Value| pointees[ptr].slots.first().copied();
                 if let (Some(a), Some(b)) = (of(dst), of(src))
                     && elements[a] != elements[b]
@@ -99,7 +99,7 @@ pub fn elements(
 }
 
 /// Notes what one instruction does with the addresses of slots.
-fn note(
+fn note_uses(
     kernel: &Kernel,
     f: &Function,
     pointees: &SecondaryMap<Value, Pointees>,
@@ -119,16 +119,16 @@ fn note(
     };
     let unfit = |uses: &mut Uses| uses.unfit = true;
     match &node.data {
-        InstData::Load { ptr, access: how, .. } => {
+        InstData::Load { pointer: ptr, access: how, .. } => {
             node.results.iter().for_each(|&result| access(*ptr, f.ty(result), how));
         }
-        InstData::Store { ptr, access: how, args, .. } => {
+        InstData::Store { pointer: ptr, access: how, arguments: args, .. } => {
             args.iter().for_each(|&arg| access(*ptr, f.ty(arg), how));
             args.iter().for_each(|&arg| at(arg, &unfit));
         }
-        InstData::MemSet { dst, byte, len, volatile } => {
+        InstData::MemSet { destination: dst, byte, length: len, volatile } => {
             let known = f.const_bits(*byte).is_some() && !volatile;
-            let noted = block(kernel, f, *dst, *len, known);
+            let noted = note_block_copy(kernel, f, *dst, *len, known);
             // As long as it likes: long ones are loops.
             at(*dst, &|uses| {
                 let longest = uses.longest;
@@ -136,20 +136,20 @@ fn note(
                 uses.longest = longest;
             });
         }
-        InstData::MemCopy { dst, src, len, volatile, .. } => {
-            at(*dst, &block(kernel, f, *dst, *len, !volatile));
-            at(*src, &block(kernel, f, *src, *len, !volatile));
+        InstData::MemCopy { destination: dst, source: src, length: len, volatile, .. } => {
+            at(*dst, &note_block_copy(kernel, f, *dst, *len, !volatile));
+            at(*src, &note_block_copy(kernel, f, *src, *len, !volatile));
         }
-        InstData::Icmp { .. } | InstData::Unary { op: UnaryOp::SpaceOf, .. } => {}
+        InstData::Icmp { .. } | InstData::Unary { opcode: UnaryOp::SpaceOf, .. } => {}
         data if !passed_on(data).is_empty() => {}
         data => data.for_each_arg(|arg| at(arg, &unfit)),
     }
 }
 
 /// What to note of one side of a copy.
-fn block(kernel: &Kernel, f: &Function, ptr: Value, len: Value, fits: bool) -> impl Fn(&mut Uses) + use<> {
+fn note_block_copy(kernel: &Kernel, f: &Function, ptr: Value, len: Value, fits: bool) -> impl Fn(&mut Uses) + use<> {
     let len = f.const_bits(len).and_then(|len| u64::try_from(len).ok());
-    let aligned = alignment(kernel, f, ptr).min(1 << len.unwrap_or(0).trailing_zeros().min(31));
+    let aligned = address_alignment(kernel, f, ptr).min(1 << len.unwrap_or(0).trailing_zeros().min(31));
     move |uses| {
         uses.unfit |= !fits || len.is_none();
         uses.align = uses.align.min(aligned);
@@ -158,27 +158,29 @@ fn block(kernel: &Kernel, f: &Function, ptr: Value, len: Value, fits: bool) -> i
 }
 
 /// A power of two that divides an address in a slot, as far as can be seen.
-fn alignment(kernel: &Kernel, f: &Function, ptr: Value) -> u32 {
-    let ValueDef::Result(inst, _) = f.values[ptr].def else { return 1 };
+fn address_alignment(kernel: &Kernel, f: &Function, ptr: Value) -> u32 {
+    let ValueDef::Result(inst, _) = f.values[ptr].definition else { return 1 };
     match f.insts[inst].data {
         InstData::SlotAddr { slot } => kernel.slots[slot].align,
-        InstData::PtrAdd { base, offset, .. } => alignment(kernel, f, base).min(multiple(f, offset)),
-        InstData::Unary { op: UnaryOp::SpaceCast | UnaryOp::Freeze, arg, .. } => alignment(kernel, f, arg),
+        InstData::PtrAdd { base, offset, .. } => address_alignment(kernel, f, base).min(known_divisor(f, offset)),
+        InstData::Unary { opcode: UnaryOp::SpaceCast | UnaryOp::Freeze, argument: arg, .. } => {
+            address_alignment(kernel, f, arg)
+        }
         _ => 1,
     }
 }
 
 /// A power of two that divides a number, as far as can be seen.
-fn multiple(f: &Function, value: Value) -> u32 {
+fn known_divisor(f: &Function, value: Value) -> u32 {
     let power = |bits: u128| 1 << bits.trailing_zeros().min(31);
-    match f.values[value].def {
+    match f.values[value].definition {
         ValueDef::Const(bits) => power(bits),
         ValueDef::Param(..) => 1,
         ValueDef::Result(inst, _) => match f.insts[inst].data {
-            InstData::Binary { op: BinaryOp::Shl, args: [_, k], .. } => {
+            InstData::Binary { opcode: BinaryOp::Shl, arguments: [_, k], .. } => {
                 f.const_bits(k).map_or(1, |k| 1 << k.min(31) as u32)
             }
-            InstData::Binary { op: BinaryOp::Mul, args: [_, c], .. } => f.const_bits(c).map_or(1, power),
+            InstData::Binary { opcode: BinaryOp::Mul, arguments: [_, c], .. } => f.const_bits(c).map_or(1, power),
             _ => 1,
         },
     }

@@ -17,8 +17,8 @@
 use super::long_switches::{Key, LongSwitches};
 use super::skeleton::Skeleton;
 use super::variable::{Flow, Variable};
-use crate::analysis::cfg::cfg;
-use crate::analysis::dominators::dominators;
+use crate::analysis::cfg::build_cfg;
+use crate::analysis::dominators::compute_dominators;
 use crate::analysis::predicates::{Graph, Lanes};
 use crate::ir::*;
 use crate::simplify::FoldingBuilder;
@@ -49,7 +49,7 @@ struct Masks<'a> {
 }
 
 /// Gives the function its new terminators, masks and selects.
-pub(super) fn apply(
+pub(super) fn apply_masks(
     f: &mut Function,
     graph: &Graph<'_>,
     tracked: &Tracked,
@@ -59,26 +59,33 @@ pub(super) fn apply(
 ) {
     let mut shape = Function::new();
     for _ in 0..f.blocks.len() {
-        let data = BlockData { params: Vec::new(), insts: Vec::new(), term: Terminator::Unreachable };
+        let data = BlockData { params: Vec::new(), insts: Vec::new(), terminator: Terminator::Unreachable };
         shape.blocks.push(data);
     }
     shape.layout = order.to_vec();
     let cond = f.constant(Type::BOOL, 0);
     for &block in order {
-        let call = |i: usize| BlockCall { block: skeleton.next[block][i], args: Vec::new() };
-        shape.blocks[block].term = match skeleton.next[block].len() {
+        let call = |i: usize| BlockCall { block: skeleton.next[block][i], arguments: Vec::new() };
+        shape.blocks[block].terminator = match skeleton.next[block].len() {
             0 => Terminator::Return,
             1 => Terminator::Jump(call(0)),
-            _ => Terminator::Branch { cond, then_to: call(0), else_to: call(1) },
+            _ => Terminator::Branch { condition: cond, then_to: call(0), else_to: call(1) },
         };
     }
-    let tree = dominators(&cfg(&shape));
+    let tree = compute_dominators(&build_cfg(&shape));
     let mut home: SecondaryMap<Inst, Option<Block>> = SecondaryMap::new();
     for &block in order {
         f.blocks[block].insts.iter().for_each(|&inst| home[inst] = Some(block));
     }
     let mut pass = Masks {
-        flow: Flow { f, skeleton, tree, home, added: EntitySet::new(), extra: Default::default() },
+        flow: Flow {
+            function: f,
+            skeleton,
+            dominators: tree,
+            home,
+            added: EntitySet::new(),
+            extra: Default::default(),
+        },
         graph,
         tracked,
         switches,
@@ -86,59 +93,59 @@ pub(super) fn apply(
         instead: SecondaryMap::new(),
         kept: SecondaryMap::new(),
     };
-    let lanes = graph.lanes();
+    let lanes = graph.lanes_of_blocks();
     for &block in order {
-        pass.mask(block, lanes[block]);
-        pass.params(block);
+        pass.compute_mask(block, lanes[block]);
+        pass.replace_params(block);
     }
-    pass.finish(order);
+    pass.finish_function(order);
 }
 
 impl Masks<'_> {
     /// The edges to a block that are not edges back to a loop header, by their sources' places.
-    fn edges(&self, block: Block) -> Vec<Edge> {
+    fn forward_edges(&self, block: Block) -> Vec<Edge> {
         let index = &self.flow.skeleton.index;
-        let mut sources: Vec<Block> = self.graph.cfg.preds(block).to_vec();
+        let mut sources: Vec<Block> = self.graph.cfg.predecessors(block).to_vec();
         sources.retain(|&from| index[from] < index[block]);
         sources.sort_by_key(|&from| index[from]);
         sources.dedup();
         let mut edges = Vec::new();
         for from in sources {
-            for (target, to) in self.flow.f.blocks[from].term.targets().into_iter().enumerate() {
+            for (target, to) in self.flow.function.blocks[from].terminator.targets().into_iter().enumerate() {
                 if to.block == block {
-                    edges.push(Edge { from, target, args: to.args.clone() });
+                    edges.push(Edge { from, target, args: to.arguments.clone() });
                 }
             }
         }
         edges
     }
 
-    fn now(&self, value: Value) -> Value {
+    fn current_value(&self, value: Value) -> Value {
         self.instead[value].unwrap_or(value)
     }
 
-    fn mask(&mut self, block: Block, lanes: Lanes) {
+    fn compute_mask(&mut self, block: Block, lanes: Lanes) {
         let mask = match lanes {
             Lanes::All => None,
             Lanes::Of(other) if other != block => self.masks[other],
             Lanes::Of(_) => self.own_mask(block),
         };
         self.masks[block] = mask;
-        self.flow.f.masks[block] = mask.into();
+        self.flow.function.masks[block] = mask.into();
     }
 
     fn own_mask(&mut self, block: Block) -> Option<Value> {
         if let Some(mask) = self.mask_before_case(block) {
             return Some(mask);
         }
-        let no = self.flow.f.constant(Type::BOOL, 0);
-        let top = self.graph.dominators.idom(block)?;
+        let no = self.flow.function.constant(Type::BOOL, 0);
+        let top = self.graph.dominators.immediate_dominator(block)?;
         let mut mask = Variable::new(Type::BOOL, top, Some(no));
-        for edge in self.edges(block) {
-            let predicate = self.predicate(&edge);
+        for edge in self.forward_edges(block) {
+            let predicate = self.edge_mask(&edge);
             let before = mask.at_end(&mut self.flow, edge.from).unwrap_or(no);
-            let value = self.build(edge.from, |b| b.or(before, predicate));
-            mask.assign(&self.flow, edge.from, value);
+            let value = self.build_in(edge.from, |b| b.or(before, predicate));
+            mask.assign_at_end(&self.flow, edge.from, value);
         }
         mask.at_begin(&mut self.flow, block)
     }
@@ -147,46 +154,48 @@ impl Masks<'_> {
     fn mask_before_case(&mut self, block: Block) -> Option<Value> {
         let Key { first, value, key } = self.switches.keys[self.switches.ways[block]?]?;
         let &[before] = &self.flow.skeleton.preds[block][..] else { return None };
-        let innermost = |block: Block| self.graph.loops.innermost(block);
+        let innermost = |block: Block| self.graph.loops.innermost_loop(block);
         if innermost(before) != innermost(block) {
             return None;
         }
-        let value = self.now(value);
-        let yes = self.flow.f.constant(Type::BOOL, 1);
+        let value = self.current_value(value);
+        let yes = self.flow.function.constant(Type::BOOL, 1);
         let mask = self.masks[first].unwrap_or(yes);
-        let cond = self.build(before, |b| b.icmp(IntCc::Eq, value, key));
-        Some(self.build(before, |b| b.and(mask, cond)))
+        let cond = self.build_in(before, |b| b.icmp(IntCc::Eq, value, key));
+        Some(self.build_in(before, |b| b.and(mask, cond)))
     }
 
     /// The lanes that take an edge.
-    fn predicate(&mut self, edge: &Edge) -> Value {
-        let yes = self.flow.f.constant(Type::BOOL, 1);
+    fn edge_mask(&mut self, edge: &Edge) -> Value {
+        let yes = self.flow.function.constant(Type::BOOL, 1);
         let mask = self.masks[edge.from].unwrap_or(yes);
-        let Terminator::Branch { cond, .. } = self.flow.f.blocks[edge.from].term else { return mask };
+        let Terminator::Branch { condition: cond, .. } = self.flow.function.blocks[edge.from].terminator else {
+            return mask;
+        };
         if self.is_gate(cond) {
             // Past a gate goes only who was not there.
-            return if edge.target == 0 { mask } else { self.flow.f.constant(Type::BOOL, 0) };
+            return if edge.target == 0 { mask } else { self.flow.function.constant(Type::BOOL, 0) };
         }
-        let cond = self.now(cond);
+        let cond = self.current_value(cond);
         // Keys differ: who has one of a long switch did not go another way before.
         let mask = match self.switches.keys[edge.from] {
             Some(Key { first, .. }) if edge.target == 0 => self.masks[first].unwrap_or(yes),
             _ => mask,
         };
-        let cond = if edge.target == 0 { cond } else { self.build(edge.from, |b| b.not(cond)) };
-        self.build(edge.from, |b| b.and(mask, cond))
+        let cond = if edge.target == 0 { cond } else { self.build_in(edge.from, |b| b.not(cond)) };
+        self.build_in(edge.from, |b| b.and(mask, cond))
     }
 
     /// Whether no lane ever runs a block.
     fn is_idle(&self, block: Block) -> bool {
-        self.masks[block].is_some_and(|mask| self.flow.f.const_bits(mask) == Some(0))
+        self.masks[block].is_some_and(|mask| self.flow.function.const_bits(mask) == Some(0))
     }
 
     /// Whether a condition asks for nothing but an active lane.
     fn is_gate(&self, cond: Value) -> bool {
-        match self.flow.f.values[cond].def {
-            ValueDef::Result(inst, _) => match self.flow.f.insts[inst].data {
-                InstData::Any { cond } => self.flow.f.const_bits(cond) == Some(1),
+        match self.flow.function.values[cond].definition {
+            ValueDef::Result(inst, _) => match self.flow.function.insts[inst].data {
+                InstData::Any { condition: cond } => self.flow.function.const_bits(cond) == Some(1),
                 _ => false,
             },
             _ => false,
@@ -194,13 +203,13 @@ impl Masks<'_> {
     }
 
     /// What a builder gives at the end of a block: an instruction that is added there, or what stands for it.
-    fn build(&mut self, block: Block, build: impl FnOnce(&mut FoldingBuilder<'_>) -> Value) -> Value {
-        let Flow { f, home, added, .. } = &mut self.flow;
+    fn build_in(&mut self, block: Block, build: impl FnOnce(&mut FoldingBuilder<'_>) -> Value) -> Value {
+        let Flow { function: f, home, added, .. } = &mut self.flow;
         let value = build(&mut FoldingBuilder::of_masks(f, block, added));
-        if let ValueDef::Result(inst, _) = f.values[value].def {
+        if let ValueDef::Result(inst, _) = f.values[value].definition {
             home[inst].get_or_insert(block);
         }
-        self.now(value)
+        self.current_value(value)
     }
 
     /// Whether exactly the edges that led to a block before still do.
@@ -214,29 +223,29 @@ impl Masks<'_> {
         preds.len() == edges.len() && edges.iter().all(|edge| preds.contains(&edge.from) && kept(edge))
     }
 
-    fn params(&mut self, block: Block) {
-        let edges = self.edges(block);
+    fn replace_params(&mut self, block: Block) {
+        let edges = self.forward_edges(block);
         let is_header = self.graph.loops.with_header(block).is_some();
-        let top = self.graph.dominators.idom(block);
+        let top = self.graph.dominators.immediate_dominator(block);
         self.kept[block] = is_header || self.keeps_edges(block, &edges);
         let (Some(top), false) = (top, self.kept[block]) else { return };
         // Parameters for masks may have been added behind these.
         let count = edges.first().map_or(0, |edge| edge.args.len());
         for i in 0..count {
-            let param = self.flow.f.blocks[block].params[i];
-            let value = self.blend(block, top, param, i, &edges);
+            let param = self.flow.function.blocks[block].params[i];
+            let value = self.blend_param(block, top, param, i, &edges);
             self.instead[param] = Some(value);
         }
     }
 
     /// The value of a block's parameter.
-    fn blend(&mut self, block: Block, top: Block, param: Value, i: usize, edges: &[Edge]) -> Value {
-        let ty = self.flow.f.ty(param);
+    fn blend_param(&mut self, block: Block, top: Block, param: Value, i: usize, edges: &[Edge]) -> Value {
+        let ty = self.flow.function.ty(param);
         let keeper = self.tracked.get(&param);
         let edges: Vec<(&Edge, Value)> = edges
             .iter()
             .filter(|edge| keeper.is_none_or(|&from| edge.from == from) && !self.is_idle(edge.from))
-            .map(|edge| (edge, self.now(edge.args[i])))
+            .map(|edge| (edge, self.current_value(edge.args[i])))
             .collect();
         let default = self.first_value(top, ty, &edges);
         let mut variable = Variable::new(ty, top, default);
@@ -249,20 +258,20 @@ impl Masks<'_> {
                 None => value,
                 Some(before) if before == value => value,
                 Some(before) => {
-                    let predicate = self.predicate(edge);
-                    self.build(edge.from, |b| b.select(predicate, value, before))
+                    let predicate = self.edge_mask(edge);
+                    self.build_in(edge.from, |b| b.select(predicate, value, before))
                 }
             };
-            variable.assign(&self.flow, edge.from, value);
+            variable.assign_at_end(&self.flow, edge.from, value);
         }
         let value = variable.at_begin(&mut self.flow, block);
-        value.unwrap_or_else(|| self.flow.f.constant(ty, 0))
+        value.unwrap_or_else(|| self.flow.function.constant(ty, 0))
     }
 
     /// The argument that most edges have among those that are there at the end of `top`. Conditions begin
     /// false where an edge has that: then the others are added as to a mask.
     fn first_value(&self, top: Block, ty: Type, edges: &[(&Edge, Value)]) -> Option<Value> {
-        let falsehood = |v: Value| ty == Type::BOOL && self.flow.f.const_bits(v) == Some(0);
+        let falsehood = |v: Value| ty == Type::BOOL && self.flow.function.const_bits(v) == Some(0);
         let early = edges.iter().map(|&(_, v)| v).filter(|&v| self.flow.is_available(v, top));
         let mut counts: HashMap<Value, usize> = HashMap::new();
         edges.iter().for_each(|&(_, v)| *counts.entry(v).or_default() += 1);
@@ -270,29 +279,29 @@ impl Masks<'_> {
     }
 
     /// Terminators, operands and parameters.
-    fn finish(mut self, order: &[Block]) {
-        let terms: Vec<Terminator> = order.iter().map(|&block| self.terminator(block)).collect();
-        let Masks { flow: Flow { f, .. }, instead, kept, .. } = self;
+    fn finish_function(mut self, order: &[Block]) {
+        let terms: Vec<Terminator> = order.iter().map(|&block| self.new_terminator(block)).collect();
+        let Masks { flow: Flow { function: f, .. }, instead, kept, .. } = self;
         let now = |v: Value| instead[v].unwrap_or(v);
         for (&block, term) in order.iter().zip(terms) {
             let data = &mut f.blocks[block];
-            data.term = term;
+            data.terminator = term;
             if !kept[block] {
                 data.params.retain(|&param| instead[param].is_none());
             }
             for (i, &param) in data.params.iter().enumerate() {
-                f.values[param].def = ValueDef::Param(block, i as u32);
+                f.values[param].definition = ValueDef::Param(block, i as u32);
             }
             for &inst in &data.insts {
                 f.insts[inst].data.map_args(now);
             }
-            data.term.map_args(now);
+            data.terminator.map_args(now);
         }
     }
 
-    fn terminator(&mut self, block: Block) -> Terminator {
+    fn new_terminator(&mut self, block: Block) -> Terminator {
         let skeleton = self.flow.skeleton;
-        let term = self.flow.f.blocks[block].term.clone();
+        let term = self.flow.function.blocks[block].terminator.clone();
         let next = &skeleton.next[block];
         let call = |masks: &Masks<'_>, target: usize, to: Block| {
             let targets = term.targets();
@@ -303,30 +312,30 @@ impl Masks<'_> {
                     1 => targets.into_iter().find(|t| t.block == to),
                     _ => Some(targets[target]),
                 };
-                args.extend(old.into_iter().flat_map(|old| old.args.iter().copied()));
+                args.extend(old.into_iter().flat_map(|old| old.arguments.iter().copied()));
             }
             args.extend(masks.flow.extra.get(&(block, to)).into_iter().flatten());
-            BlockCall { block: to, args }
+            BlockCall { block: to, arguments: args }
         };
         match (&term, &next[..]) {
             (_, &[to]) => Terminator::Jump(call(self, 0, to)),
             (_, &[to, other]) if to == other => Terminator::Jump(call(self, 0, to)),
-            (Terminator::Branch { cond, .. }, &[to, other]) => {
+            (Terminator::Branch { condition: cond, .. }, &[to, other]) => {
                 let (then_to, else_to) = (call(self, 0, to), call(self, 1, other));
-                let mut cond = self.now(*cond);
+                let mut cond = self.current_value(*cond);
                 if self.masks[block].is_some() && !self.is_same_for_all(cond) {
                     // Lanes that are not active may hold another value.
-                    cond = self.build(block, |b| b.operation(InstData::Any { cond }, Type::BOOL));
+                    cond = self.build_in(block, |b| b.fold_operation(InstData::Any { condition: cond }, Type::BOOL));
                 }
-                Terminator::Branch { cond, then_to, else_to }
+                Terminator::Branch { condition: cond, then_to, else_to }
             }
             _ => term.clone(),
         }
     }
 
     fn is_same_for_all(&self, value: Value) -> bool {
-        match self.flow.f.values[value].def {
-            ValueDef::Result(inst, _) => self.flow.f.insts[inst].data.asks_lanes(),
+        match self.flow.function.values[value].definition {
+            ValueDef::Result(inst, _) => self.flow.function.insts[inst].data.asks_lanes(),
             ValueDef::Const(_) => true,
             ValueDef::Param(..) => false,
         }

@@ -26,7 +26,7 @@ pub struct Skeleton {
 }
 
 /// Draws new successors.
-pub fn skeleton(f: &Function, graph: &Graph<'_>, order: &[Block]) -> Skeleton {
+pub fn draw_skeleton(f: &Function, graph: &Graph<'_>, order: &[Block]) -> Skeleton {
     let mut index = SecondaryMap::new();
     for (i, &block) in order.iter().enumerate() {
         index[block] = i as u32;
@@ -37,7 +37,7 @@ pub fn skeleton(f: &Function, graph: &Graph<'_>, order: &[Block]) -> Skeleton {
     let mut deferred: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); order.len()];
     for (place, &block) in order.iter().enumerate() {
         let wanted = std::mem::take(&mut deferred[place]);
-        let targets: Vec<u32> = f.blocks[block].term.targets().iter().map(|to| index[to.block]).collect();
+        let targets: Vec<u32> = f.blocks[block].terminator.targets().iter().map(|to| index[to.block]).collect();
         if let &[header] = &targets[..]
             && header <= place as u32
         {
@@ -70,12 +70,12 @@ pub fn skeleton(f: &Function, graph: &Graph<'_>, order: &[Block]) -> Skeleton {
             }
         }
     }
-    let line = lines(order, &next, &preds);
+    let line = first_blocks_of_lines(order, &next, &preds);
     Skeleton { index, next, preds, line }
 }
 
 /// The first block of each block's line.
-fn lines(
+fn first_blocks_of_lines(
     order: &[Block],
     next: &SecondaryMap<Block, Vec<Block>>,
     preds: &SecondaryMap<Block, Vec<Block>>,

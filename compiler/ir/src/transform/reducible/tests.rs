@@ -8,7 +8,7 @@ use super::*;
 use crate::analysis::testing::random_code;
 use crate::ir::{InstData, Kernel, Module, ValueDef, parse_module};
 use crate::testing::Random;
-use crate::verify::{Stage, verify};
+use crate::verify::{Stage, verify_module};
 use std::collections::HashMap;
 
 /// Original blocks after which a walk ends.
@@ -27,7 +27,7 @@ fn module(f: Function) -> Module {
 
 /// A walk through a function of which the first `original` blocks are those of the graph that the choices are for.
 struct Walk<'a> {
-    f: &'a Function,
+    function: &'a Function,
     original: usize,
     choices: Random,
     values: HashMap<Value, u128>,
@@ -35,7 +35,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn value(&self, value: Value) -> u128 {
-        match self.f.values[value].def {
+        match self.function.values[value].definition {
             ValueDef::Const(bits) => bits,
             _ => self.values[&value],
         }
@@ -50,8 +50,8 @@ impl Walk<'_> {
 
     /// The target that an added header leads to.
     fn follow_header(&self, block: Block) -> BlockCall {
-        match &self.f.blocks[block].term {
-            Terminator::Branch { cond, then_to, else_to } => match self.value(*cond) {
+        match &self.function.blocks[block].terminator {
+            Terminator::Branch { condition: cond, then_to, else_to } => match self.value(*cond) {
                 0 => else_to.clone(),
                 1 => then_to.clone(),
                 other => panic!("{block} is told {other:#x}"),
@@ -68,11 +68,11 @@ impl Walk<'_> {
     /// The original blocks of the walk, each with the values of its parameters and results.
     fn trace(mut self) -> Vec<(Block, Vec<u128>)> {
         let mut trace = Vec::new();
-        let mut to = BlockCall { block: self.f.entry(), args: Vec::new() };
+        let mut to = BlockCall { block: self.function.entry_block(), arguments: Vec::new() };
         while trace.len() < STEPS {
             let block = to.block;
-            let data = &self.f.blocks[block];
-            let args: Vec<u128> = to.args.iter().map(|&arg| self.value(arg)).collect();
+            let data = &self.function.blocks[block];
+            let args: Vec<u128> = to.arguments.iter().map(|&arg| self.value(arg)).collect();
             assert_eq!(args.len(), data.params.len(), "{block}");
             self.values.extend(data.params.iter().copied().zip(args.iter().copied()));
             if block.as_u32() as usize >= self.original {
@@ -82,13 +82,15 @@ impl Walk<'_> {
             }
             let mut seen = args;
             for &inst in &data.insts {
-                let InstData::Binary { args, .. } = &self.f.insts[inst].data else { panic!("{block} has no sum") };
+                let InstData::Binary { arguments: args, .. } = &self.function.insts[inst].data else {
+                    panic!("{block} has no sum")
+                };
                 let sum = self.compute_sum(*args);
-                self.values.insert(self.f.result(inst), sum);
+                self.values.insert(self.function.single_result(inst), sum);
                 seen.push(sum);
             }
             trace.push((block, seen));
-            let targets: Vec<BlockCall> = data.term.targets().iter().map(|&to| to.clone()).collect();
+            let targets: Vec<BlockCall> = data.terminator.targets().iter().map(|&to| to.clone()).collect();
             if targets.is_empty() {
                 break;
             }
@@ -99,7 +101,7 @@ impl Walk<'_> {
 }
 
 fn trace(f: &Function, original: usize, choices: u64) -> Vec<(Block, Vec<u128>)> {
-    Walk { f, original, choices: Random::new(choices), values: HashMap::new() }.trace()
+    Walk { function: f, original, choices: Random::new(choices), values: HashMap::new() }.trace()
 }
 
 #[test]
@@ -107,13 +109,13 @@ fn any_graph_becomes_reducible_and_keeps_its_paths() {
     let (mut changed, mut several, mut stayed, mut long) = (0, 0, 0, 0);
     for seed in 0..800 {
         let before = module(random_code(seed, 2 + seed as usize % 40));
-        verify(&before, Stage::Imported).unwrap_or_else(|e| panic!("seed {seed}: {}\n{before}", e[0]));
+        verify_module(&before, Stage::Imported).unwrap_or_else(|e| panic!("seed {seed}: {}\n{before}", e[0]));
         let mut after = before.clone();
         let added = make_reducible(after.kernels[0].body_mut());
-        verify(&after, Stage::Imported).unwrap_or_else(|e| panic!("seed {seed}: {}\n{before}\n{after}", e[0]));
+        verify_module(&after, Stage::Imported).unwrap_or_else(|e| panic!("seed {seed}: {}\n{before}\n{after}", e[0]));
         let (old, new) = (before.kernels[0].body(), after.kernels[0].body());
-        let graph = cfg(new);
-        let left = loops(&graph, &dominators(&graph)).irreducible_edges().to_vec();
+        let graph = build_cfg(new);
+        let left = find_loops(&graph, &compute_dominators(&graph)).irreducible_edges().to_vec();
         assert!(left.is_empty(), "seed {seed}: {left:?}\n{before}\n{after}");
         let original = old.blocks.len();
         assert_eq!(new.blocks.len(), original + added, "seed {seed}");
@@ -151,20 +153,20 @@ fn many_entries_share_one_header() {
     });
     let call = |i: usize| {
         let args = if i.is_multiple_of(2) { vec![value, cond] } else { vec![value] };
-        BlockCall { block: inner[i], args }
+        BlockCall { block: inner[i], arguments: args }
     };
-    let leave = BlockCall { block: *last, args: Vec::new() };
+    let leave = BlockCall { block: *last, arguments: Vec::new() };
     let cases = (0..entries).map(|i| (i as u128, call(i))).collect();
-    f.blocks[*first].term = Terminator::Switch { value, cases, default: leave.clone() };
+    f.blocks[*first].terminator = Terminator::Switch { value, cases, default: leave.clone() };
     for (i, &block) in inner.iter().enumerate() {
         let next = call((i + 1) % entries);
         let else_to = if i == 0 { leave.clone() } else { next.clone() };
-        f.blocks[block].term = Terminator::Branch { cond, then_to: next, else_to };
+        f.blocks[block].terminator = Terminator::Branch { condition: cond, then_to: next, else_to };
     }
-    f.blocks[*last].term = Terminator::Return;
+    f.blocks[*last].terminator = Terminator::Return;
     let added = make_reducible(&mut f);
     assert_eq!(added, 1);
     let header = *f.layout.last().expect("it was added");
     assert_eq!(f.blocks[header].params.len(), 3);
-    verify(&module(f), Stage::Imported).unwrap_or_else(|e| panic!("{}", e[0]));
+    verify_module(&module(f), Stage::Imported).unwrap_or_else(|e| panic!("{}", e[0]));
 }

@@ -4,9 +4,9 @@
 //! are one load, and registers of them are transposed in parts of sixteen bytes, which costs a shuffle of two operands for
 //! an element and a register, and on the way another one or none.
 
-use super::super::GangCode;
+use super::super::VectorEmitter;
 use super::super::masks::Mask;
-use super::super::values::Held;
+use super::super::values::LaneValue;
 use crate::codegen::emit::{Emitted, vector_of};
 use inkwell::builder::BuilderError;
 use inkwell::types::VectorType;
@@ -16,21 +16,21 @@ use lockstep_ir::ir::Value;
 use lockstep_ir::plan::access_lowering::{CHUNK_BYTES, Direction, NARROWEST_SHUFFLED};
 use lockstep_protocol::types::Type;
 
-impl<'ctx> GangCode<'_, 'ctx, '_> {
+impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// Each lane's chunk at the places that are so many bytes on and so aligned; the answer are all lanes' first elements, all their
     /// second ones, and so on.
     pub(super) fn load_chunks(
         &self,
         ty: Type,
-        (ptr, held): (Value, &Held<'ctx>),
+        (ptr, held): (Value, &LaneValue<'ctx>),
         (bytes, align): (i64, u32),
         mask: Option<Mask<'ctx>>,
         mark: impl Fn(InstructionValue<'ctx>),
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
-        let emit = self.around.emit;
+        let emit = self.around.emitter;
         let width = self.wide.get();
         let number = match ty.bytes() {
-            bytes if bytes < NARROWEST_SHUFFLED => emit.int(8 * NARROWEST_SHUFFLED).into(),
+            bytes if bytes < NARROWEST_SHUFFLED => emit.int_type(8 * NARROWEST_SHUFFLED).into(),
             _ => emit.memory_ty(ty),
         };
         let together = (NARROWEST_SHUFFLED / ty.bytes()).max(1);
@@ -50,11 +50,11 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         // Of each part of a register, the first row has the first lane's chunk, the second row the second one's.
         let row = |first: u32| {
             let own: Vec<_> = loaded.iter().skip(first as usize).step_by(numbers as usize).copied().collect();
-            emit.joined(&own, width)
+            emit.concat_vectors(&own, width)
         };
         let rows = (0..numbers).map(row).collect::<Emitted<Vec<_>>>()?;
         let elements =
-            emit.transposed(rows, numbers)?.into_iter().map(|numbers| self.elements_of(ty, together, numbers));
+            emit.transpose_rows(rows, numbers)?.into_iter().map(|numbers| self.elements_of(ty, together, numbers));
         Ok(elements.collect::<Emitted<Vec<_>>>()?.concat())
     }
 
@@ -62,11 +62,11 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     fn places_of_chunks(
         &self,
         ptr: Value,
-        held: &Held<'ctx>,
+        held: &LaneValue<'ctx>,
         bytes: i64,
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<Vec<PointerValue<'ctx>>> {
-        let emit = self.around.emit;
+        let emit = self.around.emitter;
         let lanes = || (0..u64::from(self.wide.get())).map(|lane| emit.const64(lane));
         let each = |vector: VectorValue<'ctx>| {
             let one = |lane| Ok(emit.builder.build_extract_element(vector, lane, "")?.into_pointer_value());
@@ -77,27 +77,27 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
                 let places = self.places_of_elements(held, bytes)?;
                 each(emit.redirect(Direction::Load, places, mask.lanes)?.0)
             }
-            (None, Held::Affine(..)) => {
-                let place = |lane| emit.away(self.lane(ptr, lane)?.into_pointer_value(), bytes);
+            (None, LaneValue::Affine(..)) => {
+                let place = |lane| emit.offset_constant(self.read_lane(ptr, lane)?.into_pointer_value(), bytes);
                 lanes().map(place).collect()
             }
-            (None, _) => self.apart(ptr, bytes),
+            (None, _) => self.split_addresses(ptr, bytes),
         }
     }
 
     /// The lanes' addresses so many bytes on, as sums of what differs between lanes and of what does not. In a loop the
     /// former is often what does not change: addresses that registers keep.
-    fn apart(&self, ptr: Value, bytes: i64) -> Emitted<Vec<PointerValue<'ctx>>> {
-        let emit = self.around.emit;
-        let (address, constant) = addresses::of(self.body, ptr);
+    fn split_addresses(&self, ptr: Value, bytes: i64) -> Emitted<Vec<PointerValue<'ctx>>> {
+        let emit = self.around.emitter;
+        let (address, constant) = addresses::decompose_address(self.body, ptr);
         let (uniform, varying): (Vec<_>, Vec<_>) =
             address.terms.iter().partition(|(value, ..)| self.is_uniform(*value));
         let wide = |&(value, extended, factor): &(Value, Extended, i64), held: BasicValueEnum<'ctx>| {
-            self.multiple(held, self.ty(value), extended, factor)
+            self.extended_multiple(held, self.type_of(value), extended, factor)
         };
         let mut same: Option<IntValue<'ctx>> = None;
         for term in uniform {
-            let one = wide(&term, self.first(term.0)?)?.into_int_value();
+            let one = wide(&term, self.lane_zero(term.0)?)?.into_int_value();
             same = Some(match same {
                 Some(same) => emit.builder.build_int_add(same, one, "")?,
                 None => one,
@@ -105,7 +105,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         }
         let mut own: Option<VectorValue<'ctx>> = None;
         for term in varying {
-            let one = wide(&term, self.vector(term.0)?.into())?.into_vector_value();
+            let one = wide(&term, self.as_vector(term.0)?.into())?.into_vector_value();
             own = Some(match own {
                 Some(own) => emit.builder.build_int_add(own, one, "")?,
                 None => one,
@@ -114,28 +114,31 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let bytes = constant.wrapping_add(bytes);
         let place = |lane: u64| {
             let lane = emit.const64(lane);
-            let mut place = self.lane(address.base, lane)?.into_pointer_value();
+            let mut place = self.read_lane(address.base, lane)?.into_pointer_value();
             if let Some(own) = own {
-                place =
-                    emit.offset(place, emit.builder.build_extract_element(own, lane, "")?.into_int_value(), false)?;
+                place = emit.offset_address(
+                    place,
+                    emit.builder.build_extract_element(own, lane, "")?.into_int_value(),
+                    false,
+                )?;
             }
             if let Some(same) = same {
-                place = emit.offset(place, same, false)?;
+                place = emit.offset_address(place, same, false)?;
             }
-            emit.away(place, bytes)
+            emit.offset_constant(place, bytes)
         };
         (0..u64::from(self.wide.get())).map(place).collect()
     }
 
     /// A number or a vector of numbers, extended to 64 bits and multiplied.
-    fn multiple(
+    fn extended_multiple(
         &self,
         held: BasicValueEnum<'ctx>,
         ty: Type,
         extended: Extended,
         factor: i64,
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        let emit = self.around.emit;
+        let emit = self.around.emitter;
         let to = emit.ty_like(Type::I64, held);
         let wide = match (extended, ty.bits()) {
             (_, 64..) => held,

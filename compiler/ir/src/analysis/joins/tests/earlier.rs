@@ -28,7 +28,7 @@ impl Said {
 
 /// Where a branch ends up, with the analyses' other needs.
 struct Of<'a> {
-    f: &'a Function,
+    function: &'a Function,
     cfg: &'a Cfg,
     loops: &'a Loops,
     branch: Block,
@@ -41,7 +41,7 @@ impl Of<'_> {
     }
 
     fn seen(&self, seed: u64) -> Said {
-        let seen = seen(self.f, self.loops, self.branch, seed, 600);
+        let seen = seen(self.function, self.loops, self.branch, seed, 600);
         Said::of(seen.joins, &seen.exits)
     }
 
@@ -49,12 +49,12 @@ impl Of<'_> {
     /// exits of a loop around it with disjoint paths to the exit and to the latch (3). Paths go anywhere.
     fn definition_1(&self) -> Said {
         let mut said = Said::default();
-        for &block in self.cfg.rpo().iter().filter(|&&b| b != self.branch) {
+        for &block in self.cfg.reverse_post_order().iter().filter(|&&b| b != self.branch) {
             if two_paths(self.cfg, self.branch, block, block) {
                 said.joins.insert(block);
             }
         }
-        for l in self.loops.around(self.branch) {
+        for l in self.loops.loops_around(self.branch) {
             let data = self.loops.get(l);
             let late = |&&(_, exit): &&(Block, Block)| {
                 data.latches.iter().any(|&latch| two_paths(self.cfg, self.branch, exit, latch))
@@ -68,11 +68,11 @@ impl Of<'_> {
     /// branch; there, too, what is defined in a loop that the branch is in and used behind it is divergent.
     fn gated(&self) -> Said {
         let mut said = Said::default();
-        if let Some(end) = post_dominators(self.cfg).ipdom(self.branch) {
-            if self.cfg.preds(end).len() > 1 {
+        if let Some(end) = post_dominators(self.cfg).immediate_post_dominator(self.branch) {
+            if self.cfg.predecessors(end).len() > 1 {
                 said.joins.insert(end);
             }
-            if self.loops.around(self.branch).any(|l| !self.loops.contains(l, end)) {
+            if self.loops.loops_around(self.branch).any(|l| !self.loops.contains(l, end)) {
                 said.exits.insert(end);
             }
         }
@@ -121,10 +121,10 @@ fn the_earlier_analyses_miss_joins_or_add_some() {
     let mut table = String::from("| graph, branch | Definition 1 | gated phi |\n| --- | --- | --- |\n");
     for &(name, text, branch) in GRAPHS {
         let (f, names) = graph(text);
-        let cfg = cfg(&f);
-        let loops = loops(&cfg, &dominators(&cfg));
+        let cfg = build_cfg(&f);
+        let loops = find_loops(&cfg, &compute_dominators(&cfg));
         let at = names.iter().position(|n| *n == branch).unwrap();
-        let of = Of { f: &f, cfg: &cfg, loops: &loops, branch: Block::from_u32(at as u32) };
+        let of = Of { function: &f, cfg: &cfg, loops: &loops, branch: Block::from_u32(at as u32) };
         let (here, seen) = (of.here(), of.seen(1));
         // Two edges to one block cannot be seen; these graphs have none.
         assert_eq!(difference(&here, &seen, |b| names[b.as_u32() as usize].to_string()), "the same", "{name}");
@@ -136,10 +136,10 @@ fn the_earlier_analyses_miss_joins_or_add_some() {
     let mut counts = [[0; 3]; 2];
     for seed in 0..150 {
         let f = random_reducible(seed, 5 + seed as usize % 9);
-        let cfg = cfg(&f);
-        let loops = loops(&cfg, &dominators(&cfg));
-        for &branch in cfg.rpo().iter().filter(|&&b| cfg.succs(b).len() > 1) {
-            let of = Of { f: &f, cfg: &cfg, loops: &loops, branch };
+        let cfg = build_cfg(&f);
+        let loops = find_loops(&cfg, &compute_dominators(&cfg));
+        for &branch in cfg.reverse_post_order().iter().filter(|&&b| cfg.successors(b).len() > 1) {
+            let of = Of { function: &f, cfg: &cfg, loops: &loops, branch };
             let (here, mut seen) = (of.here(), None);
             branches += 1;
             marks += here.count();

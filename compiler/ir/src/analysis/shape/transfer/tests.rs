@@ -6,7 +6,7 @@ use crate::eval::integer;
 const TY: Type = Type::Int(5);
 
 fn lanes(ty: Type, base: u128, stride: i64, width: u32) -> Vec<u128> {
-    (0..width).map(|i| base.wrapping_add((i128::from(stride) * i128::from(i)) as u128) & ty.mask()).collect()
+    (0..width).map(|i| base.wrapping_add((i128::from(stride) * i128::from(i)) as u128) & ty.value_mask()).collect()
 }
 
 /// Whether the lanes are as described.
@@ -19,7 +19,7 @@ fn holds(known: Known, ty: Type, lanes: &[u128]) -> bool {
     lanes[0].is_multiple_of(u128::from(align))
         && lanes.iter().enumerate().all(|(i, &lane)| {
             let step = i128::from(stride) * i as i128;
-            lane == lanes[0].wrapping_add(step as u128) & ty.mask()
+            lane == lanes[0].wrapping_add(step as u128) & ty.value_mask()
                 && (!known.signed || sign(lane) == sign(lanes[0]) + step)
                 && (!known.unsigned || lane as i128 == lanes[0] as i128 + step)
         })
@@ -31,15 +31,18 @@ fn all(ty: Type, width: u32) -> Vec<(Known, Vec<Vec<u128>>)> {
     for stride in [-16, -4, -3, -1, 0, 1, 2, 3, 4, 6, 8, 12] {
         for log in 0..=ty.bits() {
             let align = 1u64 << log;
-            for (signed, unsigned, max) in
-                [(false, false, ty.mask()), (true, false, ty.mask()), (false, true, ty.mask()), (false, false, 13)]
-            {
+            for (signed, unsigned, max) in [
+                (false, false, ty.value_mask()),
+                (true, false, ty.value_mask()),
+                (false, true, ty.value_mask()),
+                (false, false, 13),
+            ] {
                 let shape = Shape::Strided { stride, align };
-                let known = Known { shape, signed, unsigned, max, bits: None }.settle(ty, width);
+                let known = Known { shape, signed, unsigned, max, bits: None }.into_canonical(ty, width);
                 if known.shape.is_varying() || known.shape.stride() != Some(stride) {
                     continue;
                 }
-                let bases = (0..=ty.mask()).filter(|base| base.is_multiple_of(u128::from(align)));
+                let bases = (0..=ty.value_mask()).filter(|base| base.is_multiple_of(u128::from(align)));
                 let values = bases.map(|base| lanes(ty, base, stride, width));
                 found.push((known, values.filter(|v| holds(known, ty, v)).collect()));
             }
@@ -49,7 +52,7 @@ fn all(ty: Type, width: u32) -> Vec<(Known, Vec<Vec<u128>>)> {
 }
 
 fn constants(ty: Type) -> impl Iterator<Item = (Known, Vec<u128>)> {
-    (0..=ty.mask()).map(move |bits| (Known::constant(ty, bits), vec![bits]))
+    (0..=ty.value_mask()).map(move |bits| (Known::constant(ty, bits), vec![bits]))
 }
 
 /// The lanes of an operation, unless it is undefined or poison in one.
@@ -62,7 +65,7 @@ fn apply(op: BinaryOp, flags: IntFlags, a: &[u128], b: &[u128]) -> Option<Vec<u1
             if matches!(op, BinaryOp::Shl | BinaryOp::Lshr | BinaryOp::Ashr) && b >= u128::from(bits) {
                 return None;
             }
-            let result = integer::evaluate_binary(op, bits, a, b)?.ok()? & TY.mask();
+            let result = integer::evaluate_binary(op, bits, a, b)?.ok()? & TY.value_mask();
             let (exact, exact_signed) = match op {
                 BinaryOp::Add => ((a + b) as i128, sign(a) + sign(b)),
                 BinaryOp::Sub => (a as i128 - b as i128, sign(a) - sign(b)),
@@ -112,7 +115,8 @@ fn binary_operations_with_constants_are_sound() {
                 let b_lanes = vec![bits[0]; width as usize];
                 for op in OPS {
                     for flags in [plain, IntFlags { nsw: true, nuw: false }, IntFlags { nsw: false, nuw: true }] {
-                        let (ab, ba) = (binary(op, flags, TY, a, b, width), binary(op, flags, TY, b, a, width));
+                        let (ab, ba) =
+                            (transfer_binary(op, flags, TY, a, b, width), transfer_binary(op, flags, TY, b, a, width));
                         for value in &values {
                             check(op, flags, (a, value), (b, &b_lanes), width, ab);
                             check(op, flags, (b, &b_lanes), (a, value), width, ba);
@@ -132,7 +136,7 @@ fn binary_operations_of_strided_values_are_sound() {
         for (b, others) in every.iter().skip(i % 3).step_by(3) {
             for op in OPS {
                 for flags in [IntFlags::default(), IntFlags { nsw: true, nuw: true }] {
-                    let result = binary(op, flags, TY, *a, *b, width);
+                    let result = transfer_binary(op, flags, TY, *a, *b, width);
                     for value in values.iter().step_by(2) {
                         for other in others.iter().step_by(2) {
                             check(op, flags, (*a, value), (*b, other), width, result);
@@ -150,31 +154,34 @@ fn ids_with_a_bound() {
     let (long, int, width) = (Type::I64, Type::I32, 8);
     let plain = IntFlags::default();
     let nsw = IntFlags { nsw: true, nuw: false };
-    let constant = |ty: Type, n: i128| Known::constant(ty, n as u128 & ty.mask());
+    let constant = |ty: Type, n: i128| Known::constant(ty, n as u128 & ty.value_mask());
     for align in [1, 8] {
         let id = Known { max: 0x7fff_fffe, unsigned: true, ..Known::of_shape(long, Shape::contiguous(align), width) };
-        let cut = unary(UnaryOp::Trunc, long, int, id, width);
+        let cut = transfer_unary(UnaryOp::Trunc, long, int, id, width);
         assert!(cut.signed && cut.unsigned);
-        let sext = |known| unary(UnaryOp::Sext, int, long, known, width).shape;
-        let zext = |known| unary(UnaryOp::Zext, int, long, known, width).shape;
+        let sext = |known| transfer_unary(UnaryOp::Sext, int, long, known, width).shape;
+        let zext = |known| transfer_unary(UnaryOp::Zext, int, long, known, width).shape;
         assert_eq!(sext(cut), Shape::contiguous(align));
         assert_eq!(zext(cut), Shape::contiguous(align));
-        assert_eq!(sext(binary(BinaryOp::Add, nsw, int, cut, constant(int, -1), width)), Shape::contiguous(1));
-        assert_eq!(zext(binary(BinaryOp::Add, plain, int, cut, constant(int, 1), width)), Shape::contiguous(1));
+        assert_eq!(sext(transfer_binary(BinaryOp::Add, nsw, int, cut, constant(int, -1), width)), Shape::contiguous(1));
+        assert_eq!(
+            zext(transfer_binary(BinaryOp::Add, plain, int, cut, constant(int, 1), width)),
+            Shape::contiguous(1)
+        );
         // In an unsigned int, the lane with id 0 wraps.
-        assert!(zext(binary(BinaryOp::Add, plain, int, cut, constant(int, -1), width)).is_varying());
-        let times = binary(BinaryOp::Shl, nsw, int, cut, constant(int, 2), width);
+        assert!(zext(transfer_binary(BinaryOp::Add, plain, int, cut, constant(int, -1), width)).is_varying());
+        let times = transfer_binary(BinaryOp::Shl, nsw, int, cut, constant(int, 2), width);
         assert_eq!(sext(times), Shape::Strided { stride: 4, align: 4 * align });
-        let up = binary(BinaryOp::Shl, plain, long, id, constant(long, 32), width);
-        let down = binary(BinaryOp::Ashr, plain, long, up, constant(long, 32), width);
+        let up = transfer_binary(BinaryOp::Shl, plain, long, id, constant(long, 32), width);
+        let down = transfer_binary(BinaryOp::Ashr, plain, long, up, constant(long, 32), width);
         assert_eq!((down.shape, down.max), (Shape::contiguous(align), 0x7fff_fffe));
-        let masked = binary(BinaryOp::And, plain, long, id, constant(long, 0xffff_ffff), width);
+        let masked = transfer_binary(BinaryOp::And, plain, long, id, constant(long, 0xffff_ffff), width);
         assert_eq!(masked.shape, Shape::contiguous(align));
-        let column = binary(BinaryOp::Srem, plain, int, cut, Known::uniform(int, 8), width);
+        let column = transfer_binary(BinaryOp::Srem, plain, int, cut, Known::uniform(int, 8), width);
         assert!(column.shape.is_varying(), "the divisor may be negative");
-        let divisor = Known { max: int.mask() >> 1, ..Known::uniform(int, 8) };
+        let divisor = Known { max: int.value_mask() >> 1, ..Known::uniform(int, 8) };
         let [column, row] =
-            [BinaryOp::Srem, BinaryOp::Sdiv].map(|op| binary(op, plain, int, cut, divisor, width).shape);
+            [BinaryOp::Srem, BinaryOp::Sdiv].map(|op| transfer_binary(op, plain, int, cut, divisor, width).shape);
         let proved = align == 8;
         assert_eq!((column == Shape::contiguous(8), row.is_uniform()), (proved, proved));
     }
@@ -195,11 +202,11 @@ fn casts_are_sound() {
                     if !fits {
                         continue;
                     }
-                    let result = unary(op, TY, to, a, width);
+                    let result = transfer_unary(op, TY, to, a, width);
                     for value in &values {
                         let cast = |&bits: &u128| match op {
-                            UnaryOp::Sext => integer::sign_extend(bits, TY.bits()) as u128 & to.mask(),
-                            _ => bits & to.mask(),
+                            UnaryOp::Sext => integer::sign_extend(bits, TY.bits()) as u128 & to.value_mask(),
+                            _ => bits & to.value_mask(),
                         };
                         let lanes: Vec<u128> = value.iter().map(cast).collect();
                         assert!(holds(result, to, &lanes), "{op:?} to {to} of {a:?} {value:?}: {result:?}, {lanes:?}");
@@ -218,7 +225,7 @@ fn comparisons_are_sound_and_prove_what_they_can() {
         for (a, values) in &every {
             for (b, others) in &every {
                 for &cc in IntCc::ALL {
-                    if !icmp(cc, *a, *b, width).shape.is_uniform() {
+                    if !transfer_icmp(cc, *a, *b, width).shape.is_uniform() {
                         continue;
                     }
                     proved += usize::from(a.shape.stride() != b.shape.stride());
@@ -241,11 +248,11 @@ fn the_examples_of_the_paper() {
     let (ty, width) = (Type::I32, 8);
     let plain = IntFlags::default();
     let id = Known::of_shape(ty, Shape::contiguous(8), width);
-    let constant = |n: u128| Known::constant(ty, n & ty.mask());
-    let shape = |op, a, b| binary(op, plain, ty, a, b, width).shape;
+    let constant = |n: u128| Known::constant(ty, n & ty.value_mask());
+    let shape = |op, a, b| transfer_binary(op, plain, ty, a, b, width).shape;
     let strided = |stride, align| Shape::Strided { stride, align };
     assert_eq!(shape(BinaryOp::Mul, constant(-2i128 as u128), id), strided(-2, 16));
-    let twice = binary(BinaryOp::Shl, plain, ty, id, constant(1), width);
+    let twice = transfer_binary(BinaryOp::Shl, plain, ty, id, constant(1), width);
     assert_eq!(twice.shape, strided(2, 16));
     assert_eq!(shape(BinaryOp::Or, twice, constant(1)), strided(2, 1));
     assert_eq!(shape(BinaryOp::Sdiv, twice, constant(2)), Shape::contiguous(8));
@@ -254,21 +261,21 @@ fn the_examples_of_the_paper() {
     assert_eq!(shape(BinaryOp::Lshr, id, constant(3)), Shape::uniform(1));
     assert_eq!(shape(BinaryOp::Xor, id, constant(7)), strided(-1, 1));
     let aligned = Known::uniform(ty, 8);
-    assert!(icmp(IntCc::Sge, id, aligned, width).shape.is_uniform());
-    assert!(icmp(IntCc::Slt, id, aligned, width).shape.is_uniform());
-    assert!(icmp(IntCc::Sgt, id, aligned, width).shape.is_varying());
-    assert!(icmp(IntCc::Sge, id, Known::uniform(ty, 4), width).shape.is_varying());
+    assert!(transfer_icmp(IntCc::Sge, id, aligned, width).shape.is_uniform());
+    assert!(transfer_icmp(IntCc::Slt, id, aligned, width).shape.is_uniform());
+    assert!(transfer_icmp(IntCc::Sgt, id, aligned, width).shape.is_varying());
+    assert!(transfer_icmp(IntCc::Sge, id, Known::uniform(ty, 4), width).shape.is_varying());
     // An id that was cut to 32 bits and extended again.
     let wide = Known::of_shape(Type::I64, Shape::contiguous(8), width);
-    let up = binary(BinaryOp::Shl, plain, Type::I64, wide, Known::constant(Type::I64, 32), width);
-    let down = binary(BinaryOp::Ashr, plain, Type::I64, up, Known::constant(Type::I64, 32), width);
+    let up = transfer_binary(BinaryOp::Shl, plain, Type::I64, wide, Known::constant(Type::I64, 32), width);
+    let down = transfer_binary(BinaryOp::Ashr, plain, Type::I64, up, Known::constant(Type::I64, 32), width);
     assert_eq!(down.shape, Shape::contiguous(8));
-    let cut = unary(UnaryOp::Trunc, Type::I64, ty, wide, width);
-    assert_eq!(unary(UnaryOp::Sext, ty, Type::I64, cut, width).shape, Shape::contiguous(8));
+    let cut = transfer_unary(UnaryOp::Trunc, Type::I64, ty, wide, width);
+    assert_eq!(transfer_unary(UnaryOp::Sext, ty, Type::I64, cut, width).shape, Shape::contiguous(8));
     let loose = Known::of_shape(ty, Shape::contiguous(1), width);
-    assert!(unary(UnaryOp::Zext, ty, Type::I64, loose, width).shape.is_varying());
+    assert!(transfer_unary(UnaryOp::Zext, ty, Type::I64, loose, width).shape.is_varying());
     let bounded = Known { max: 1000, ..Known::of_shape(Type::I64, Shape::contiguous(1), width) };
     let bounded = Known { unsigned: true, ..bounded };
-    let cut = unary(UnaryOp::Trunc, Type::I64, ty, bounded, width);
-    assert_eq!(unary(UnaryOp::Zext, ty, Type::I64, cut, width).shape, Shape::contiguous(1));
+    let cut = transfer_unary(UnaryOp::Trunc, Type::I64, ty, bounded, width);
+    assert_eq!(transfer_unary(UnaryOp::Zext, ty, Type::I64, cut, width).shape, Shape::contiguous(1));
 }

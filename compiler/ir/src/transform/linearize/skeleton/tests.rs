@@ -6,11 +6,11 @@
 //! control-dependent on, and `uni(k)` says that all of them, and those that they depend on in turn, leave
 //! blocks with uniform branches. An index l marks relations of the linearized graph.
 
-use super::{Skeleton, skeleton};
+use super::{Skeleton, draw_skeleton};
 use crate::analysis::block_index::block_index;
-use crate::analysis::cfg::{Cfg, cfg};
-use crate::analysis::dominators::{Dominators, dominators};
-use crate::analysis::loops::{Loops, loops};
+use crate::analysis::cfg::{Cfg, build_cfg};
+use crate::analysis::dominators::{Dominators, compute_dominators};
+use crate::analysis::loops::{Loops, find_loops};
 use crate::analysis::predicates::{Graph, Iterations};
 use crate::analysis::testing::{graph, random_dag, random_reducible};
 use crate::ir::{Block, BlockCall, BlockData, Function, Terminator};
@@ -22,9 +22,9 @@ use std::collections::BTreeSet;
 
 /// A function with what linearization wants to know.
 struct Case {
-    f: Function,
+    function: Function,
     cfg: Cfg,
-    tree: Dominators,
+    dominators: Dominators,
     forest: Loops,
     divergent: EntitySet<Block>,
     order: Vec<Block>,
@@ -32,11 +32,11 @@ struct Case {
 
 impl Case {
     fn new(f: Function, divergent: EntitySet<Block>) -> Case {
-        let cfg = cfg(&f);
-        let tree = dominators(&cfg);
-        let forest = loops(&cfg, &tree);
+        let cfg = build_cfg(&f);
+        let tree = compute_dominators(&cfg);
+        let forest = find_loops(&cfg, &tree);
         let order = block_index(&cfg, &tree, &forest);
-        Case { f, cfg, tree, forest, divergent, order }
+        Case { function: f, cfg, dominators: tree, forest, divergent, order }
     }
 
     /// A random graph without cycles; every other branch is divergent.
@@ -52,16 +52,16 @@ impl Case {
         let mut f = random_reducible(seed, 4 + seed as usize % 9);
         let mut divergent = some_branches(&f, &mut Random::new(!seed));
         divergent_loops(&mut f, &mut divergent);
-        let reachable = cfg(&f);
+        let reachable = build_cfg(&f);
         f.layout.retain(|&block| reachable.is_reachable(block));
         Case::new(f, divergent)
     }
 
     fn skeleton(&self) -> Skeleton {
         let iterations = Iterations::new(&self.cfg, &self.forest);
-        let Case { f, cfg, tree, forest, divergent, order } = self;
+        let Case { function: f, cfg, dominators: tree, forest, divergent, order } = self;
         let graph = Graph { cfg, dominators: tree, loops: forest, iterations: &iterations, divergent };
-        skeleton(f, &graph, order)
+        draw_skeleton(f, &graph, order)
     }
 
     fn place(&self, block: Block) -> usize {
@@ -72,7 +72,7 @@ impl Case {
     fn numbers(&self) -> Numbers {
         let mut succs = Vec::new();
         for (place, &block) in self.order.iter().enumerate() {
-            let to: Vec<usize> = self.cfg.succs(block).iter().map(|&to| self.place(to)).collect();
+            let to: Vec<usize> = self.cfg.successors(block).iter().map(|&to| self.place(to)).collect();
             succs.push(if to.iter().any(|&to| to <= place) { Vec::new() } else { to });
         }
         let divergent = self.order.iter().map(|&block| self.divergent.contains(block)).collect();
@@ -89,15 +89,15 @@ impl Case {
     fn linearized(&self) -> Function {
         let skeleton = self.skeleton();
         let mut new = Function::new();
-        for _ in 0..self.f.blocks.len() {
-            new.blocks.push(BlockData { params: vec![], insts: vec![], term: Terminator::Return });
+        for _ in 0..self.function.blocks.len() {
+            new.blocks.push(BlockData { params: vec![], insts: vec![], terminator: Terminator::Return });
         }
         new.layout.clone_from(&self.order);
         let cond = new.constant(Type::BOOL, 0);
         for &block in &self.order {
-            let mut to = skeleton.next[block].iter().map(|&block| BlockCall { block, args: vec![] });
-            new.blocks[block].term = match (to.next(), to.next()) {
-                (Some(then_to), Some(else_to)) => Terminator::Branch { cond, then_to, else_to },
+            let mut to = skeleton.next[block].iter().map(|&block| BlockCall { block, arguments: vec![] });
+            new.blocks[block].terminator = match (to.next(), to.next()) {
+                (Some(then_to), Some(else_to)) => Terminator::Branch { condition: cond, then_to, else_to },
                 (Some(only), None) => Terminator::Jump(only),
                 (None, _) => Terminator::Return,
             };
@@ -109,7 +109,7 @@ impl Case {
 fn some_branches(f: &Function, random: &mut Random) -> EntitySet<Block> {
     let mut set = EntitySet::new();
     for &block in &f.layout {
-        if f.blocks[block].term.selector().is_some() && random.percent(50) {
+        if f.blocks[block].terminator.selector().is_some() && random.percent(50) {
             set.insert(block);
         }
     }
@@ -233,7 +233,7 @@ fn embeds(path: &[(usize, usize)], next: &[Vec<usize>]) -> bool {
 #[test]
 fn listing_8_word_by_word() {
     for (seed, case) in dags() {
-        assert_eq!(case.next(), listing_8(&case.numbers()).next, "seed {seed}\n{}", case.f);
+        assert_eq!(case.next(), listing_8(&case.numbers()).next, "seed {seed}\n{}", case.function);
     }
 }
 
@@ -244,10 +244,10 @@ fn no_branch_is_added() {
         let (graph, next) = (case.numbers(), case.next());
         for (b, to) in next.iter().enumerate() {
             let count = if graph.divergent[b] { 1 } else { graph.succs[b].len() };
-            assert_eq!(to.len(), count, "seed {seed}: {}\n{}", case.order[b], case.f);
+            assert_eq!(to.len(), count, "seed {seed}: {}\n{}", case.order[b], case.function);
         }
-        let new = cfg(&case.linearized());
-        assert_eq!(new.rpo().len(), case.order.len(), "seed {seed}\n{}", case.f);
+        let new = build_cfg(&case.linearized());
+        assert_eq!(new.reverse_post_order().len(), case.order.len(), "seed {seed}\n{}", case.function);
     }
 }
 
@@ -266,7 +266,7 @@ fn lemma_1_successors_stay_in_reach() {
                 let deferred = after.iter().filter(|&&(from, _)| from == p && p != b).map(|&(_, to)| to);
                 reach[p] = new.chain(deferred).fold(0, |all, to| all | 1 << to | reach[to]);
                 let all = p > b || graph.succs[p].iter().all(|&s| has(reach[p], s));
-                assert!(all, "seed {seed}: {p} behind {b}\n{}", case.f);
+                assert!(all, "seed {seed}: {p} behind {b}\n{}", case.function);
             }
         }
     }
@@ -279,7 +279,7 @@ fn theorem_3_every_path_is_part_of_one() {
     for (seed, case) in dags() {
         let (graph, next) = (case.numbers(), case.next());
         for path in all_paths(&graph.succs, 0) {
-            assert!(embeds(&path, &next), "seed {seed}: {path:?} in {next:?}\n{}", case.f);
+            assert!(embeds(&path, &next), "seed {seed}: {path:?} in {next:?}\n{}", case.function);
         }
         folded += graph.divergent.iter().filter(|&&d| d).count();
     }
@@ -297,8 +297,8 @@ fn lemmas_7_and_8_what_is_deferred_comes() {
         for (b, targets) in found.deferred.iter().enumerate() {
             for &c in targets {
                 let further = |&s: &usize| s == c || found.after[b].contains(&(s, c));
-                assert!(found.next[b].iter().all(further), "Lemma 7, seed {seed}: {b} {c}\n{}", case.f);
-                assert!(c != b && has(pd[b], c), "Lemma 8, seed {seed}: {b} {c}\n{}", case.f);
+                assert!(found.next[b].iter().all(further), "Lemma 7, seed {seed}: {b} {c}\n{}", case.function);
+                assert!(c != b && has(pd[b], c), "Lemma 8, seed {seed}: {b} {c}\n{}", case.function);
                 count += 1;
             }
         }
@@ -317,8 +317,8 @@ fn lemmas_9_and_14_post_dominance_is_kept() {
         for x in 0..pd.len() {
             for (a, &uni) in uni.iter().enumerate() {
                 let (before, after) = (has(pd[x], a), has(pdl[x], a));
-                assert!(!before || after, "Lemma 9, seed {seed}: {a} {x}\n{}", case.f);
-                assert!(!uni || before == after, "Lemma 14, seed {seed}: {a} {x}\n{}", case.f);
+                assert!(!before || after, "Lemma 9, seed {seed}: {a} {x}\n{}", case.function);
+                assert!(!uni || before == after, "Lemma 14, seed {seed}: {a} {x}\n{}", case.function);
                 kept += usize::from(before);
                 new += usize::from(after && !before);
             }
@@ -338,14 +338,14 @@ fn lemmas_10_to_12_nothing_is_deferred_around_uniform_blocks() {
         let (pd, uni) = (post_dominators(&graph.succs), uniform(&graph));
         let deferred = listing_8(&graph).deferred;
         for k in (0..pd.len()).filter(|&k| uni[k]) {
-            assert!(deferred[k].is_empty(), "Lemma 10, seed {seed}: {k}\n{}", case.f);
+            assert!(deferred[k].is_empty(), "Lemma 10, seed {seed}: {k}\n{}", case.function);
             for (b, targets) in deferred.iter().enumerate() {
                 let mut behind = targets.iter().map(|&t| has(pd[t], k));
                 if has(pd[b], k) {
-                    assert!(behind.all(|is| is), "Lemma 11, seed {seed}: {k} {b}\n{}", case.f);
+                    assert!(behind.all(|is| is), "Lemma 11, seed {seed}: {k} {b}\n{}", case.function);
                     count += targets.len();
                 } else {
-                    assert!(!behind.any(|is| is), "Lemma 12, seed {seed}: {k} {b}\n{}", case.f);
+                    assert!(!behind.any(|is| is), "Lemma 12, seed {seed}: {k} {b}\n{}", case.function);
                 }
             }
         }
@@ -364,10 +364,10 @@ fn lemmas_2_and_13_uniform_control_dependences_are_kept() {
         let (before, after) = (control_dependences(&graph.succs), control_dependences(&next));
         for k in (0..uni.len()).filter(|&k| uni[k]) {
             if !graph.divergent[k] {
-                assert_eq!(graph.succs[k], next[k], "Lemma 13, seed {seed}: {k}\n{}", case.f);
+                assert_eq!(graph.succs[k], next[k], "Lemma 13, seed {seed}: {k}\n{}", case.function);
                 edges += usize::from(next[k].len() > 1);
             }
-            assert_eq!(before[k], after[k], "Lemma 2, seed {seed}: {k}\n{}", case.f);
+            assert_eq!(before[k], after[k], "Lemma 2, seed {seed}: {k}\n{}", case.function);
             dependent += before[k].len();
         }
     }
@@ -408,12 +408,16 @@ fn theorem_4_uniform_blocks_run_only_for_lanes() {
             }
             for way in &lanes {
                 let mut rest = gang.iter();
-                assert!(way.iter().all(|b| rest.any(|g| g == b)), "seed {seed}: {way:?} in {gang:?}\n{}", case.f);
+                assert!(
+                    way.iter().all(|b| rest.any(|g| g == b)),
+                    "seed {seed}: {way:?} in {gang:?}\n{}",
+                    case.function
+                );
             }
             for k in (0..uni.len()).filter(|&k| uni[k]) {
                 let here = gang.contains(&k);
                 let same = lanes.iter().all(|way| way.contains(&k) == here);
-                assert!(same, "seed {seed}: {k}, {lanes:?}, {gang:?}\n{}", case.f);
+                assert!(same, "seed {seed}: {k}, {lanes:?}, {gang:?}\n{}", case.function);
                 run += usize::from(here);
                 passed_by += usize::from(!here);
             }
@@ -426,7 +430,7 @@ fn theorem_4_uniform_blocks_run_only_for_lanes() {
 fn dominance_region(case: &Case, graph: &Numbers, d: usize) -> Numbers {
     let mut region = graph.clone();
     for (b, succs) in region.succs.iter_mut().enumerate() {
-        if !case.tree.dominates(case.order[d], case.order[b]) {
+        if !case.dominators.dominates(case.order[d], case.order[b]) {
             succs.clear();
         }
     }
@@ -447,20 +451,25 @@ fn theorems_5_and_8_branches_uniform_in_relation_to_a_dominator_stay() {
             let region = dominance_region(&case, &graph, d);
             let part = listing_8(&region);
             let uni = uniform(&region);
-            let dominates = |b: usize| case.tree.dominates(case.order[d], case.order[b]);
+            let dominates = |b: usize| case.dominators.dominates(case.order[d], case.order[b]);
             let strictly = |b: usize| b != d && dominates(b);
             for b in (0..next.len()).filter(|&b| dominates(b)) {
                 let own = |to: &BTreeSet<usize>| to.iter().copied().filter(|&t| strictly(t)).collect::<Vec<_>>();
                 let (here, there) = (own(&whole.deferred[b]), own(&part.deferred[b]));
-                assert_eq!(here, there, "Theorem 8, seed {seed}: {d} {b}\n{}", case.f);
+                assert_eq!(here, there, "Theorem 8, seed {seed}: {d} {b}\n{}", case.function);
                 deferred += here.len();
                 for (i, &y) in graph.succs[b].iter().enumerate() {
                     let new = next[b].get(i).copied();
                     if strictly(y) || new.is_some_and(strictly) {
-                        assert_eq!(new, part.next[b].get(i).copied(), "Theorem 8, seed {seed}: {d} {b}\n{}", case.f);
+                        assert_eq!(
+                            new,
+                            part.next[b].get(i).copied(),
+                            "Theorem 8, seed {seed}: {d} {b}\n{}",
+                            case.function
+                        );
                     }
                     if uni[b] && !graph.divergent[b] && strictly(y) {
-                        assert_eq!(new, Some(y), "Theorem 5, seed {seed}: {d} {b} {y}\n{}", case.f);
+                        assert_eq!(new, Some(y), "Theorem 5, seed {seed}: {d} {b} {y}\n{}", case.function);
                         stay += 1;
                         more += usize::from(!absolute[b] && graph.succs[b].len() > 1);
                     }
@@ -476,11 +485,11 @@ fn theorems_5_and_8_branches_uniform_in_relation_to_a_dominator_stay() {
 fn dominance_is_kept() {
     let cases = dags().chain((0..400).map(|seed| (seed, Case::with_loops(seed))));
     for (seed, case) in cases {
-        let new = dominators(&cfg(&case.linearized()));
+        let new = compute_dominators(&build_cfg(&case.linearized()));
         for &a in &case.order {
             for &b in &case.order {
-                let kept = !case.tree.dominates(a, b) || new.dominates(a, b);
-                assert!(kept, "seed {seed}: {a} {b}\n{}", case.f);
+                let kept = !case.dominators.dominates(a, b) || new.dominates(a, b);
+                assert!(kept, "seed {seed}: {a} {b}\n{}", case.function);
             }
         }
     }
@@ -493,21 +502,21 @@ fn loops_stay_loops() {
     let mut count = 0;
     for seed in 0..400 {
         let case = Case::with_loops(seed);
-        let new = cfg(&case.linearized());
-        let forest = loops(&new, &dominators(&new));
-        assert!(forest.irreducible_edges().is_empty(), "seed {seed}\n{}", case.f);
-        assert_eq!(forest.iter().count(), case.forest.iter().count(), "seed {seed}\n{}", case.f);
+        let new = build_cfg(&case.linearized());
+        let forest = find_loops(&new, &compute_dominators(&new));
+        assert!(forest.irreducible_edges().is_empty(), "seed {seed}\n{}", case.function);
+        assert_eq!(forest.iter().count(), case.forest.iter().count(), "seed {seed}\n{}", case.function);
         let deferred = listing_8(&case.numbers()).deferred;
         for (_, data) in case.forest.iter() {
             let same = forest.with_header(data.header).map(|l| forest.get(l).blocks.iter().collect::<BTreeSet<_>>());
-            assert_eq!(same, Some(data.blocks.iter().collect()), "seed {seed}: {}\n{}", data.header, case.f);
+            assert_eq!(same, Some(data.blocks.iter().collect()), "seed {seed}: {}\n{}", data.header, case.function);
             let header = case.place(data.header);
             let mut places: Vec<usize> = data.blocks.iter().map(|&b| case.place(b)).collect();
             places.sort_unstable();
-            assert_eq!(places, (header..header + places.len()).collect::<Vec<_>>(), "seed {seed}\n{}", case.f);
+            assert_eq!(places, (header..header + places.len()).collect::<Vec<_>>(), "seed {seed}\n{}", case.function);
             let latch = case.place(data.latches[0]);
-            assert_eq!(places.last(), Some(&latch), "seed {seed}\n{}", case.f);
-            assert!(deferred[latch].is_subset(&deferred[header]), "seed {seed}: {}\n{}", data.header, case.f);
+            assert_eq!(places.last(), Some(&latch), "seed {seed}\n{}", case.function);
+            assert!(deferred[latch].is_subset(&deferred[header]), "seed {seed}: {}\n{}", data.header, case.function);
             count += 1;
         }
     }
@@ -526,14 +535,14 @@ fn walks_around_loops_are_part_of_walks() {
             let mut block = case.order[0];
             let mut path = Vec::new();
             for _ in 0..40 {
-                let succs = case.cfg.succs(block);
+                let succs = case.cfg.successors(block);
                 let target = random.below(succs.len());
                 path.push((case.place(block), target));
                 let Some(&to) = succs.get(target) else { break };
                 around += usize::from(case.forest.with_header(to).is_some_and(|l| case.forest.contains(l, block)));
                 block = to;
             }
-            assert!(embeds(&path, &next), "seed {seed}: {path:?} in {next:?}\n{}", case.f);
+            assert!(embeds(&path, &next), "seed {seed}: {path:?} in {next:?}\n{}", case.function);
         }
     }
     assert!(around > 500, "{around}");
