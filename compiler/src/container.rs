@@ -198,11 +198,11 @@ mod tests {
     fn every_damaged_byte_and_every_cut_is_found() {
         for binary in [Binary::Object(object()), Binary::Program(image())] {
             let bytes = binary.to_bytes(BUILD);
-            for i in 0..bytes.len() {
+            for index in 0..bytes.len() {
                 let mut damaged = bytes.clone();
-                damaged[i] ^= 0x10;
-                assert!(Binary::from_bytes(&damaged, BUILD).is_err(), "byte {i}");
-                assert!(Binary::from_bytes(&bytes[..i], BUILD).is_err(), "cut at {i}");
+                damaged[index] ^= 0x10;
+                assert!(Binary::from_bytes(&damaged, BUILD).is_err(), "byte {index}");
+                assert!(Binary::from_bytes(&bytes[..index], BUILD).is_err(), "cut at {index}");
             }
             assert!(Binary::from_bytes(&[&bytes[..], &[0]].concat(), BUILD).is_err());
         }

@@ -121,13 +121,13 @@ pub enum CompileError {
 }
 
 impl fmt::Display for CompileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoKernel(index) => write!(f, "the program has no kernel {index}"),
-            Self::Import(error) => error.fmt(f),
-            Self::Internal(error) => error.fmt(f),
-            Self::Jit(error) => error.fmt(f),
-            Self::GivenUp(words) => write!(f, "internal error of LLVM: {words}"),
+            Self::NoKernel(index) => write!(formatter, "the program has no kernel {index}"),
+            Self::Import(error) => error.fmt(formatter),
+            Self::Internal(error) => error.fmt(formatter),
+            Self::Jit(error) => error.fmt(formatter),
+            Self::GivenUp(words) => write!(formatter, "internal error of LLVM: {words}"),
         }
     }
 }
@@ -341,7 +341,7 @@ impl Compilation<'_> {
         let (launch, reason) = (state.launch, state.reason);
         let (kernel, widening) = state.finish();
 
-        let ctx = Context::create();
+        let context = Context::create();
         let code = CodeOptions {
             launch: &launch,
             target: jit::host_target(options.simd),
@@ -349,7 +349,7 @@ impl Compilation<'_> {
             place: Cell::default(),
         };
         let mut steps = Steps { record, kernel: &name, place: &code.place };
-        let generate = || codegen::generate_kernel(&ctx, module, &kernel, widening.as_ref(), &code, &notes);
+        let generate = || codegen::generate_kernel(&context, module, &kernel, widening.as_ref(), &code, &notes);
         let generated = steps.run(CODEGEN, generate)?.map_err(|error| steps.mistake_in(CODEGEN, error.to_string()))?;
         code.place.take();
         let number = table.len() + 1;

@@ -38,11 +38,11 @@ mod tests {
         let bytes = seal(MARK, &value);
         assert_eq!(open(MARK, &bytes), Some(value));
         let read = |bytes: &[u8]| open::<(u32, String, Vec<u8>)>(MARK, bytes);
-        for i in 0..bytes.len() {
+        for index in 0..bytes.len() {
             let mut damaged = bytes.clone();
-            damaged[i] ^= 0x10;
-            assert_eq!(read(&damaged), None, "byte {i}");
-            assert_eq!(read(&bytes[..i]), None, "cut at {i}");
+            damaged[index] ^= 0x10;
+            assert_eq!(read(&damaged), None, "byte {index}");
+            assert_eq!(read(&bytes[..index]), None, "cut at {index}");
         }
         assert_eq!(read(&[&bytes[..], &[0]].concat()), None);
         assert_eq!(open::<(u32, String, Vec<u8>)>(b"another ", &bytes), None);

@@ -41,7 +41,7 @@ fn lines_to_run(script: &Script) -> Vec<(usize, String)> {
 
 /// Runs all lines of a file.
 fn run_lines(text: &str, lines: &[(usize, String)]) -> Result<(), String> {
-    let module = parse_module(text).map_err(|e| format!("does not parse: {e}"))?;
+    let module = parse_module(text).map_err(|error| format!("does not parse: {error}"))?;
     for (number, line) in lines {
         check(&module, line, false).map_err(|e| format!("line {number}, compiled: {e}"))?;
         check(&module, line, true).map_err(|e| format!("line {number}, compiled without optimisation: {e}"))?;
@@ -51,8 +51,8 @@ fn run_lines(text: &str, lines: &[(usize, String)]) -> Result<(), String> {
 
 /// Runs a line as machine code and compares. `opt_disable` is the build option.
 fn check(module: &Module, line: &str, opt_disable: bool) -> Result<(), String> {
-    let run = |kernel: &str, range: &NdRange, args: &[Arg], memory: &mut Memory| -> Result<Report, String> {
-        machine::run(module, kernel, range, args, memory, opt_disable)
+    let run = |kernel: &str, range: &NdRange, arguments: &[Arg], memory: &mut Memory| -> Result<Report, String> {
+        machine::run(module, kernel, range, arguments, memory, opt_disable)
     };
     run_line::check_with(line, run)
 }

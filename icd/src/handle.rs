@@ -336,10 +336,10 @@ fn find<T: Object>(handle: *mut c_void) -> Option<Arc<T>> {
 pub unsafe fn list<T: Object>(count: cl_uint, handles: *const *mut c_void, code: cl_int) -> Result<Vec<Arc<T>>> {
     check_list(count, T::NAME, handles, code)?;
     (0..count as usize)
-        .map(|i| {
+        .map(|index| {
             // SAFETY: not null, and the caller vouches for `count` elements.
-            let object = get(unsafe { handles.add(i).read() });
-            object.map_err(|error| error.with_subject(format_args!("{} {i} of {count}", T::NAME)))
+            let object = get(unsafe { handles.add(index).read() });
+            object.map_err(|error| error.with_subject(format_args!("{} {index} of {count}", T::NAME)))
         })
         .collect()
 }

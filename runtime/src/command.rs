@@ -83,8 +83,8 @@ pub struct Command {
 }
 
 impl fmt::Debug for Work {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
             Work::Nothing => "Nothing",
             Work::Once(_) => "Once",
             Work::Shared(_) => "Shared",

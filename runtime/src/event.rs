@@ -129,7 +129,7 @@ impl Event {
 
     /// When the command was queued, submitted, started and ended, once it has ended.
     pub fn profiling_times(&self) -> Option<[u64; 4]> {
-        self.has_ended().then(|| std::array::from_fn(|i| self.times[i].load(Ordering::Relaxed)))
+        self.has_ended().then(|| std::array::from_fn(|index| self.times[index].load(Ordering::Relaxed)))
     }
 
     /// Moves the status of a command forward to submitted or running.
@@ -153,8 +153,8 @@ impl Event {
 
     /// Has the command begin when the first of these did, which have ended.
     pub(crate) fn begin_with(&self, parts: &[Arc<Event>]) {
-        for (i, time) in self.times[..3].iter().enumerate() {
-            let first = parts.iter().map(|part| part.times[i].load(Ordering::Relaxed)).min();
+        for (index, time) in self.times[..3].iter().enumerate() {
+            let first = parts.iter().map(|part| part.times[index].load(Ordering::Relaxed)).min();
             time.fetch_min(first.unwrap_or(u64::MAX), Ordering::Relaxed);
         }
     }
@@ -262,7 +262,11 @@ fn run_callbacks(callbacks: Vec<(cl_int, Callback)>, status: cl_int) {
 }
 
 impl fmt::Debug for Event {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Event").field("kind", &self.kind).field("status", &self.status()).finish_non_exhaustive()
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Event")
+            .field("kind", &self.kind)
+            .field("status", &self.status())
+            .finish_non_exhaustive()
     }
 }

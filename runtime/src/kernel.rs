@@ -84,22 +84,22 @@ impl Kernel {
         let count = outline.params.len();
         let mut block = ArgBlock::default();
         block.reset_to_size(outline.args_size as usize);
-        let args = Args {
+        let arguments = Args {
             block,
             set: vec![false; count],
             buffers: vec![None; count],
             extents: vec![None; count],
             locals: vec![0; count],
         };
-        Kernel::with_args(program, executable, index, args)
+        Kernel::with_args(program, executable, index, arguments)
     }
 
-    fn with_args(program: &Arc<Program>, executable: &Arc<Executable>, index: usize, args: Args) -> Arc<Kernel> {
+    fn with_args(program: &Arc<Program>, executable: &Arc<Executable>, index: usize, arguments: Args) -> Arc<Kernel> {
         Arc::new(Kernel {
             program: program.clone(),
             executable: executable.clone(),
             index,
-            args: Mutex::new(args),
+            args: Mutex::new(arguments),
             launches: Arc::default(),
             _attached: program.attach_kernel(),
             api: ApiHandle::default(),
@@ -108,8 +108,8 @@ impl Kernel {
 
     /// A new kernel object with the same arguments (`clCloneKernel`).
     pub fn clone_kernel(&self) -> Arc<Kernel> {
-        let args = self.args.lock().clone();
-        Kernel::with_args(&self.program, &self.executable, self.index, args)
+        let arguments = self.args.lock().clone();
+        Kernel::with_args(&self.program, &self.executable, self.index, arguments)
     }
 
     /// The program it is of.
@@ -163,9 +163,9 @@ impl Kernel {
     pub fn set_value(&self, index: usize, value: &[u8]) -> Result<()> {
         let param = self.param_for(index, "a plain value", |param| param.kind == ParamKind::Value)?;
         self.check_size(index, value.len(), param.size as usize)?;
-        let mut args = self.args.lock();
-        args.block.write_at(param.offset as usize, value);
-        args.set[index] = true;
+        let mut arguments = self.args.lock();
+        arguments.block.write_at(param.offset as usize, value);
+        arguments.set[index] = true;
         Ok(())
     }
 
@@ -186,11 +186,11 @@ impl Kernel {
     pub fn set_buffer(&self, index: usize, buffer: Option<&Arc<Memory>>) -> Result<()> {
         let param = self.param_for(index, "a pointer", |param| matches!(param.kind, ParamKind::Pointer(_)))?;
         let address = buffer.map_or(0, |buffer| buffer.start() as u64);
-        let mut args = self.args.lock();
-        args.block.write_at(param.offset as usize, &address.to_le_bytes());
-        args.set[index] = true;
-        args.buffers[index] = buffer.map(Arc::downgrade);
-        args.extents[index] = Some(buffer.map_or(0..0, |buffer| byte_range(buffer)));
+        let mut arguments = self.args.lock();
+        arguments.block.write_at(param.offset as usize, &address.to_le_bytes());
+        arguments.set[index] = true;
+        arguments.buffers[index] = buffer.map(Arc::downgrade);
+        arguments.extents[index] = Some(buffer.map_or(0..0, |buffer| byte_range(buffer)));
         Ok(())
     }
 
@@ -201,12 +201,12 @@ impl Kernel {
     pub fn set_pointer(&self, index: usize, address: u64) -> Result<()> {
         let is_pointer = |param: &Param| matches!(param.kind, ParamKind::Pointer(_)) && !param.is_pipe();
         let param = self.param_for(index, "a pointer", is_pointer)?;
-        let mut args = self.args.lock();
-        args.block.write_at(param.offset as usize, &address.to_le_bytes());
-        args.set[index] = true;
-        args.buffers[index] = None;
+        let mut arguments = self.args.lock();
+        arguments.block.write_at(param.offset as usize, &address.to_le_bytes());
+        arguments.set[index] = true;
+        arguments.buffers[index] = None;
         // What lies behind the address is not known.
-        args.extents[index] = (address == 0).then_some(0..0);
+        arguments.extents[index] = (address == 0).then_some(0..0);
         Ok(())
     }
 
@@ -219,11 +219,11 @@ impl Kernel {
         let other =
             || error!(CL_INVALID_ARG_VALUE, "{} is an image, and arg_value is none", self.describe_argument(index));
         let image = object.image().ok_or_else(other)?;
-        let mut args = self.args.lock();
-        args.block.write_at(param.offset as usize, &image.descriptor(object.start()));
-        args.set[index] = true;
-        args.buffers[index] = Some(Arc::downgrade(object));
-        args.extents[index] = Some(byte_range(object));
+        let mut arguments = self.args.lock();
+        arguments.block.write_at(param.offset as usize, &image.descriptor(object.start()));
+        arguments.set[index] = true;
+        arguments.buffers[index] = Some(Arc::downgrade(object));
+        arguments.extents[index] = Some(byte_range(object));
         Ok(())
     }
 
@@ -233,9 +233,9 @@ impl Kernel {
     /// `CL_INVALID_ARG_INDEX`, or `CL_INVALID_ARG_VALUE` for an argument of another kind.
     pub fn set_sampler(&self, index: usize, sampler: &Sampler) -> Result<()> {
         let param = self.param_for(index, "a sampler", |param| param.kind == ParamKind::Sampler)?;
-        let mut args = self.args.lock();
-        args.block.write_at(param.offset as usize, &sampler.bits().to_le_bytes());
-        args.set[index] = true;
+        let mut arguments = self.args.lock();
+        arguments.block.write_at(param.offset as usize, &sampler.bits().to_le_bytes());
+        arguments.set[index] = true;
         Ok(())
     }
 
@@ -246,9 +246,9 @@ impl Kernel {
     pub fn set_local(&self, index: usize, size: u64) -> Result<()> {
         self.param_for(index, "local memory", |param| param.kind == ParamKind::Local)?;
         ensure!(size > 0, CL_INVALID_ARG_SIZE, "{} is local memory; arg_size is 0", self.describe_argument(index));
-        let mut args = self.args.lock();
-        args.locals[index] = size;
-        args.set[index] = true;
+        let mut arguments = self.args.lock();
+        arguments.locals[index] = size;
+        arguments.set[index] = true;
         Ok(())
     }
 
@@ -262,11 +262,11 @@ impl Kernel {
 
     /// Calls `f` with the arguments; `CL_INVALID_KERNEL_ARGS` while some are not set.
     pub(crate) fn with_set_args<R>(&self, f: impl FnOnce(&Args) -> Result<R>) -> Result<R> {
-        let args = self.args.lock();
-        if let Some(index) = args.set.iter().position(|set| !set) {
+        let arguments = self.args.lock();
+        if let Some(index) = arguments.set.iter().position(|set| !set) {
             return Err(error!(CL_INVALID_KERNEL_ARGS, "{} was never set", self.describe_argument(index)));
         }
-        f(&args)
+        f(&arguments)
     }
 
     /// Bytes of local memory a work-group uses: CL_KERNEL_LOCAL_MEM_SIZE.
@@ -315,12 +315,12 @@ pub struct Argument<'a> {
 }
 
 impl fmt::Display for Argument<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "argument {}", self.index)?;
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "argument {}", self.index)?;
         if let Some(Param { name, type_name, .. }) = self.kernel.params.get(self.index).filter(|p| !p.name.is_empty()) {
-            write!(f, " '{name}' ({type_name})")?;
+            write!(formatter, " '{name}' ({type_name})")?;
         }
-        write!(f, " of kernel '{}'", self.kernel.name)
+        write!(formatter, " of kernel '{}'", self.kernel.name)
     }
 }
 
@@ -338,7 +338,7 @@ fn kind_of(param: &Param) -> &'static str {
 }
 
 impl fmt::Debug for Kernel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kernel").field("name", &self.outline().name).finish_non_exhaustive()
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Kernel").field("name", &self.outline().name).finish_non_exhaustive()
     }
 }

@@ -358,8 +358,8 @@ impl Drop for Memory {
 }
 
 impl fmt::Debug for Memory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Memory").field("start", &self.start).field("size", &self.size).finish_non_exhaustive()
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Memory").field("start", &self.start).field("size", &self.size).finish_non_exhaustive()
     }
 }
 

@@ -467,7 +467,7 @@ impl Notifications {
 }
 
 impl fmt::Debug for Queue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Queue").field("properties", &self.properties()).finish_non_exhaustive()
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Queue").field("properties", &self.properties()).finish_non_exhaustive()
     }
 }

@@ -96,14 +96,14 @@ pub fn allocate_shared(context: &Arc<Context>, kind: Kind, flags: u64, size: usi
 /// The allocation that an address lies in.
 pub fn find_allocation(address: usize) -> Option<Arc<Shared>> {
     let allocations = ALLOCATIONS.read();
-    let (_, found) = allocations.range(..=address).next_back()?;
-    found.contains_range(address, 1).then(|| found.clone())
+    let (_, shared) = allocations.range(..=address).next_back()?;
+    shared.contains_range(address, 1).then(|| shared.clone())
 }
 
 /// Frees the allocation of a context that begins at an address; whether there is one that is as `wanted` says.
 pub fn free_allocation(context: &Arc<Context>, address: usize, wanted: impl Fn(&Shared) -> bool) -> bool {
     let mut allocations = ALLOCATIONS.write();
-    let is_it = |found: &&Arc<Shared>| Arc::ptr_eq(&found.context, context) && wanted(found);
+    let is_it = |shared: &&Arc<Shared>| Arc::ptr_eq(&shared.context, context) && wanted(shared);
     if allocations.get(&address).filter(is_it).is_none() {
         return false;
     }

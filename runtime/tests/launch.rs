@@ -176,7 +176,7 @@ fn barriers_and_local_memory() {
     kernel.set_local(1, 32 * 4).unwrap();
     fixture.launch(&kernel, &[512], Some(&[32]));
     drop((buffer, kernel));
-    let expected: Vec<u32> = (0..512).map(|i| i / 32 * 32 + 31 - i % 32).collect();
+    let expected: Vec<u32> = (0..512).map(|index| index / 32 * 32 + 31 - index % 32).collect();
     assert_eq!(data, expected);
 }
 
@@ -275,13 +275,13 @@ fn large_private_arrays_have_room() {
     );
     for name in ["alone", "across"] {
         let kernel = Kernel::new(&program, name).unwrap();
-        let mut data: Vec<u32> = (0..64).map(|i| i * 600).collect();
+        let mut data: Vec<u32> = (0..64).map(|index| index * 600).collect();
         let buffer = fixture.over(&mut data);
         kernel.set_buffer(0, Some(&buffer)).unwrap();
         kernel.set_value(1, &9_u32.to_le_bytes()).unwrap();
         fixture.launch(&kernel, &[64], Some(&[16]));
         drop((buffer, kernel));
-        let expected: Vec<u32> = (0..64).map(|i| i * 600 * i + 9).collect();
+        let expected: Vec<u32> = (0..64).map(|index| index * 600 * index + 9).collect();
         assert_eq!(data, expected, "{name}");
     }
 }

@@ -378,7 +378,7 @@ fn random_graphs_keep_their_order() {
                         0 => Vec::new(),
                         n => (0..random(3)).map(|_| n - 1 - random(n.min(20))).collect(),
                     };
-                    let waits: Vec<_> = dependencies.iter().map(|&i| &nodes[i].0).collect();
+                    let waits: Vec<_> = dependencies.iter().map(|&index| &nodes[index].0).collect();
                     let time = Arc::new(AtomicUsize::new(0));
                     let (clock, slot) = (clock.clone(), time.clone());
                     let work = Work::once(move || {

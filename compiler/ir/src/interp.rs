@@ -216,10 +216,10 @@ pub fn run_kernel(
     module: &Module,
     kernel: &str,
     range: &NdRange,
-    args: &[Arg],
+    arguments: &[Arg],
     memory: &mut Memory,
 ) -> Result<Report, InterpError> {
-    run_limited(module, kernel, range, args, memory, STEP_LIMIT)
+    run_limited(module, kernel, range, arguments, memory, STEP_LIMIT)
 }
 
 /// Runs a kernel over a range for at most so many steps of all work-items together.
@@ -227,11 +227,11 @@ pub fn run_limited(
     module: &Module,
     kernel: &str,
     range: &NdRange,
-    args: &[Arg],
+    arguments: &[Arg],
     memory: &mut Memory,
     step_limit: u64,
 ) -> Result<Report, InterpError> {
-    launch_kernel(module, kernel, range, args, memory, (step_limit, None), None)
+    launch_kernel(module, kernel, range, arguments, memory, (step_limit, None), None)
 }
 
 /// Runs a kernel over a range under observation.
@@ -239,11 +239,11 @@ pub fn run_observed(
     module: &Module,
     kernel: &str,
     range: &NdRange,
-    args: &[Arg],
+    arguments: &[Arg],
     memory: &mut Memory,
     observer: &mut dyn Observer,
 ) -> Result<Report, InterpError> {
-    launch_kernel(module, kernel, range, args, memory, (STEP_LIMIT, None), Some(observer))
+    launch_kernel(module, kernel, range, arguments, memory, (STEP_LIMIT, None), Some(observer))
 }
 
 /// Runs a linearized kernel in gangs of `width` work-items, in lock-step, for at most so many steps of all gangs
@@ -252,12 +252,12 @@ pub fn run_gangs(
     module: &Module,
     kernel: &str,
     range: &NdRange,
-    args: &[Arg],
+    arguments: &[Arg],
     memory: &mut Memory,
     step_limit: u64,
     (width, layout): (usize, Layout),
 ) -> Result<Report, InterpError> {
-    launch_kernel(module, kernel, range, args, memory, (step_limit, Some((width.max(1), layout))), None)
+    launch_kernel(module, kernel, range, arguments, memory, (step_limit, Some((width.max(1), layout))), None)
 }
 
 /// Runs for at most so many steps, in gangs of some width if there is one.
@@ -265,7 +265,7 @@ fn launch_kernel<'a>(
     module: &'a Module,
     kernel: &str,
     range: &'a NdRange,
-    args: &[Arg],
+    arguments: &[Arg],
     memory: &mut Memory,
     (step_limit, gangs): (u64, Option<(usize, Layout)>),
     observer: Option<&'a mut (dyn Observer + 'a)>,
@@ -279,15 +279,15 @@ fn launch_kernel<'a>(
     }
     memory.begin_launch(module)?;
     let mut block = vec![0; kernel.args_size as usize];
-    if args.len() != kernel.params.len() {
-        let message = format!("{} arguments for {} parameters", args.len(), kernel.params.len());
+    if arguments.len() != kernel.params.len() {
+        let message = format!("{} arguments for {} parameters", arguments.len(), kernel.params.len());
         return Err(Fault::BadLaunch(message).into());
     }
     let mut local_args = Vec::new();
-    for (i, (param, arg)) in kernel.params.iter().zip(args).enumerate() {
-        let bytes = match (param.kind, arg) {
+    for (position, (param, argument)) in kernel.params.iter().zip(arguments).enumerate() {
+        let bytes = match (param.kind, argument) {
             (ParamKind::Local, Arg::Local(size)) => {
-                local_args.push((i, *size));
+                local_args.push((position, *size));
                 vec![0; 8]
             }
             (ParamKind::Local, _) | (_, Arg::Local(_)) => Vec::new(),
@@ -298,7 +298,7 @@ fn launch_kernel<'a>(
         let start = param.offset as usize;
         match block.get_mut(start..start + param.size as usize) {
             Some(place) if place.len() == bytes.len() => place.copy_from_slice(&bytes),
-            _ => return Err(Fault::BadLaunch(format!("argument {i} does not fit its parameter")).into()),
+            _ => return Err(Fault::BadLaunch(format!("argument {position} does not fit its parameter")).into()),
         }
     }
     let converge = gangs.is_none() && needs_sub_groups(kernel);
@@ -346,14 +346,14 @@ impl Run<'_> {
     fn run_group(
         &mut self,
         id: [u64; 3],
-        args: &[u8],
+        arguments: &[u8],
         local_args: &[(usize, u64)],
         memory: &mut Memory,
     ) -> Result<(), InterpError> {
         let range = self.range;
         let size: [u64; 3] =
             std::array::from_fn(|d| range.local_size[d].min(range.global_size[d] - id[d] * range.local_size[d]));
-        let group = Group::new(self.kernel, id, size, args, local_args, memory)?;
+        let group = Group::new(self.kernel, id, size, arguments, local_args, memory)?;
         let mut gangs = Vec::new();
         let [along, middle, outer] = self.layout.loop_order();
         let mut id = [0; 3];
@@ -407,7 +407,7 @@ impl Run<'_> {
     fn compare_shared(&self, gangs: &[Gang]) -> Result<(), InterpError> {
         let mut items = gangs.iter().flat_map(|gang| &gang.lanes);
         let Some(first) = items.next() else { return Ok(()) };
-        for (slot, _) in self.kernel.live.iter().filter(|(_, data)| data.shared) {
+        for (slot, _) in self.kernel.live.iter().filter(|(_, live_data)| live_data.shared) {
             if let Some(other) = items.clone().find(|item| item.kept_value(slot) != first.kept_value(slot)) {
                 return Err(
                     other.error_at(self, Fault::Undefined(format!("work-items keep different values in {slot}")))

@@ -96,25 +96,27 @@ fn sort_key(note: &Note) -> (bool, u32, u32, &str, &str, bool, &str) {
 }
 
 impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Report { kernel, configuration, width, layout, why, notes } = self;
         match width {
-            1 => writeln!(f, "kernel {kernel}: work-items one after the other ({why})")?,
-            _ => writeln!(f, "kernel {kernel}: {width} work-items at a time {layout}, {configuration} ({why})")?,
+            1 => writeln!(formatter, "kernel {kernel}: work-items one after the other ({why})")?,
+            _ => {
+                writeln!(formatter, "kernel {kernel}: {width} work-items at a time {layout}, {configuration} ({why})")?
+            }
         }
-        notes.iter().try_for_each(|note| writeln!(f, "{note}"))
+        notes.iter().try_for_each(|note| writeln!(formatter, "{note}"))
     }
 }
 
 impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.location {
-            SourceLoc { line: 0, .. } => f.write_str("-")?,
-            SourceLoc { line, column } => write!(f, "{line}:{column}")?,
+            SourceLoc { line: 0, .. } => formatter.write_str("-")?,
+            SourceLoc { line, column } => write!(formatter, "{line}:{column}")?,
         }
         let masked = if self.masked { ", masked" } else { "" };
-        write!(f, " {} {}{masked}", self.kind, self.class)?;
-        if self.detail.is_empty() { Ok(()) } else { write!(f, ": {}", self.detail) }
+        write!(formatter, " {} {}{masked}", self.kind, self.class)?;
+        if self.detail.is_empty() { Ok(()) } else { write!(formatter, ": {}", self.detail) }
     }
 }
 

@@ -47,14 +47,14 @@ pub struct VerifyError {
 }
 
 impl fmt::Display for VerifyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.kernel.is_empty() {
-            write!(f, "kernel {:?}", self.kernel)?;
+            write!(formatter, "kernel {:?}", self.kernel)?;
         }
         if !self.place.is_empty() {
-            write!(f, ", {}", self.place)?;
+            write!(formatter, ", {}", self.place)?;
         }
-        write!(f, ": {}\n  {}", self.message, self.line)
+        write!(formatter, ": {}\n  {}", self.message, self.line)
     }
 }
 
@@ -132,15 +132,15 @@ impl Verifier<'_> {
     }
 
     fn check_tables(&mut self) {
-        for (global, data) in &self.module.globals {
-            let line = first_line(Module { globals: [data.clone()].into_iter().collect(), ..Module::default() })
+        for (global, global_data) in &self.module.globals {
+            let line = first_line(Module { globals: [global_data.clone()].into_iter().collect(), ..Module::default() })
                 .replacen("g0", &global.to_string(), 1);
-            self.check_align(&line, data.align);
-            if !matches!(data.space, Space::Global | Space::Constant) {
-                self.add_error(&line, format!("no program-scope variable is in {}", data.space.name()));
+            self.check_align(&line, global_data.align);
+            if !matches!(global_data.space, Space::Global | Space::Constant) {
+                self.add_error(&line, format!("no program-scope variable is in {}", global_data.space.name()));
             }
-            for &(at, target, _) in &data.relocs {
-                if at.checked_add(8).is_none_or(|end| end > data.init.len() as u64) {
+            for &(at, target, _) in &global_data.relocs {
+                if at.checked_add(8).is_none_or(|end| end > global_data.init.len() as u64) {
                     self.add_error(&line, format!("the address at {at} is out of bounds"));
                 }
                 if !self.module.globals.is_valid(target) {
@@ -178,11 +178,11 @@ impl Verifier<'_> {
                 self.add_error(&line, format!("an address cannot be {ty}"));
             }
         }
-        for (slot, data) in &kernel.slots {
-            let line = format!("slot {slot} {data}");
-            self.check_align(&line, data.align);
-            if let SlotLayout::Interleaved { element, lanes } = data.layout {
-                if !element.is_power_of_two() || element > data.align {
+        for (slot, slot_data) in &kernel.slots {
+            let line = format!("slot {slot} {slot_data}");
+            self.check_align(&line, slot_data.align);
+            if let SlotLayout::Interleaved { element, lanes } = slot_data.layout {
+                if !element.is_power_of_two() || element > slot_data.align {
                     self.add_error(&line, "elements must be as large as a power of two, and aligned");
                 }
                 if !lanes.is_power_of_two() {
@@ -190,9 +190,9 @@ impl Verifier<'_> {
                 }
             }
         }
-        for (local, data) in &kernel.locals {
-            let line = format!("local {local} size {} align {}", data.size, data.align);
-            self.check_align(&line, data.align);
+        for (local, local_data) in &kernel.locals {
+            let line = format!("local {local} size {} align {}", local_data.size, local_data.align);
+            self.check_align(&line, local_data.align);
         }
         match (self.stage, kernel.regions.len()) {
             (_, 0) => self.add_error(&head, "the kernel has no code"),
@@ -200,26 +200,26 @@ impl Verifier<'_> {
             _ => {}
         }
         for (region, combine) in kernel.combines.iter() {
-            let Some(Combine { opcode: op, live_slot: live, .. }) = *combine else { continue };
-            match kernel.live.get(live) {
-                None => self.add_error(&head, format!("{live} does not exist")),
-                Some(data) if op.identity(data.ty).is_none() => {
-                    self.add_error(&head, format!("{region} combines {} by {}", data.ty, op.name()));
+            let Some(Combine { opcode, live_slot, .. }) = *combine else { continue };
+            match kernel.live.get(live_slot) {
+                None => self.add_error(&head, format!("{live_slot} does not exist")),
+                Some(live_data) if opcode.identity(live_data.ty).is_none() => {
+                    self.add_error(&head, format!("{region} combines {} by {}", live_data.ty, opcode.name()));
                 }
-                Some(data) if data.shared => {
-                    self.add_error(&head, format!("{region} combines {live}, of which the group has one"));
+                Some(live_data) if live_data.shared => {
+                    self.add_error(&head, format!("{region} combines {live_slot}, of which the group has one"));
                 }
                 Some(_) => {}
             }
         }
-        for (region, f) in &kernel.regions {
+        for (region, function) in &kernel.regions {
             self.place = region.to_string();
             let before = self.errors.len();
-            let code = Code { kernel, region, function: f };
+            let code = Code { kernel, region, function };
             self.check_structure(region, &code);
             if self.errors.len() == before {
                 self.code_types(region, &code);
-                self.check_dominance(region, f);
+                self.check_dominance(region, function);
             }
             if self.errors.len() == before {
                 match self.stage {
@@ -232,14 +232,14 @@ impl Verifier<'_> {
     }
 
     fn check_structure(&mut self, region: Region, code: &Code<'_>) {
-        let f = code.function;
+        let function = code.function;
         let head = format!("region {region} {{");
-        if f.layout.is_empty() {
+        if function.layout.is_empty() {
             return self.add_error(&head, "the region has no block");
         }
         let mut block_seen: SecondaryMap<Block, bool> = SecondaryMap::new();
-        for &block in &f.layout {
-            if !f.blocks.is_valid(block) {
+        for &block in &function.layout {
+            if !function.blocks.is_valid(block) {
                 return self.add_error(&head, format!("{block} does not exist"));
             }
             if std::mem::replace(&mut block_seen[block], true) {
@@ -247,63 +247,68 @@ impl Verifier<'_> {
             }
         }
         let mut inst_seen: SecondaryMap<Inst, bool> = SecondaryMap::new();
-        for &block in &f.layout {
+        for &block in &function.layout {
             self.place = format!("{region}, {block}");
-            let data = &f.blocks[block];
-            for (i, &param) in data.params.iter().enumerate() {
-                self.check_definition(f, || block_text(f, block), param, ValueDef::Param(block, i as u32));
+            let block_data = &function.blocks[block];
+            for (index, &param) in block_data.params.iter().enumerate() {
+                self.check_definition(
+                    function,
+                    || block_text(function, block),
+                    param,
+                    ValueDef::Param(block, index as u32),
+                );
             }
-            if let Some(mask) = f.masks[block].expand() {
+            if let Some(mask) = function.masks[block].expand() {
                 if self.stage != Stage::Linearized {
-                    self.add_error(&block_text(f, block), "masks come only with `linearize`");
-                } else if !f.values.is_valid(mask) {
+                    self.add_error(&block_text(function, block), "masks come only with `linearize`");
+                } else if !function.values.is_valid(mask) {
                     self.add_error(&head, format!("{mask} does not exist"));
-                } else if f.ty(mask) != Type::BOOL {
-                    self.add_error(&block_text(f, block), format!("a mask cannot be {}", f.ty(mask)));
+                } else if function.ty(mask) != Type::BOOL {
+                    self.add_error(&block_text(function, block), format!("a mask cannot be {}", function.ty(mask)));
                 }
             }
-            for &inst in &data.insts {
-                if !f.insts.is_valid(inst) {
+            for &inst in &block_data.insts {
+                if !function.insts.is_valid(inst) {
                     self.add_error(&head, format!("{inst} does not exist"));
                     continue;
                 }
                 if std::mem::replace(&mut inst_seen[inst], true) {
-                    self.add_error(&inst_text(f, inst), "the instruction stands in two places");
+                    self.add_error(&inst_text(function, inst), "the instruction stands in two places");
                 }
-                let node = &f.insts[inst];
-                for (i, &result) in node.results.iter().enumerate() {
-                    let def = ValueDef::Result(inst, i as u32);
-                    self.check_definition(f, || inst_text(f, inst), result, def);
+                let node = &function.insts[inst];
+                for (index, &result) in node.results.iter().enumerate() {
+                    let definition = ValueDef::Result(inst, index as u32);
+                    self.check_definition(function, || inst_text(function, inst), result, definition);
                 }
-                node.data.for_each_arg(|v| {
-                    if !f.values.is_valid(v) {
-                        self.add_error(&inst_text(f, inst), format!("{v} does not exist"));
+                node.data.for_each_arg(|value| {
+                    if !function.values.is_valid(value) {
+                        self.add_error(&inst_text(function, inst), format!("{value} does not exist"));
                     }
                 });
                 self.check_references(code, inst);
             }
-            let line = || term_text(f, block);
-            data.terminator.for_each_arg(|v| {
-                if !f.values.is_valid(v) {
-                    self.add_error(&line(), format!("{v} does not exist"));
+            let line = || term_text(function, block);
+            block_data.terminator.for_each_arg(|value| {
+                if !function.values.is_valid(value) {
+                    self.add_error(&line(), format!("{value} does not exist"));
                 }
             });
-            for to in data.terminator.targets() {
-                if !f.blocks.is_valid(to.block) || !block_seen[to.block] {
-                    self.add_error(&line(), format!("{} is not in the layout", to.block));
-                } else if to.block == f.entry_block() {
+            for target in block_data.terminator.targets() {
+                if !function.blocks.is_valid(target.block) || !block_seen[target.block] {
+                    self.add_error(&line(), format!("{} is not in the layout", target.block));
+                } else if target.block == function.entry_block() {
                     self.add_error(&line(), "the entry block has a predecessor");
-                } else if to.arguments.len() != f.blocks[to.block].params.len() {
+                } else if target.arguments.len() != function.blocks[target.block].params.len() {
                     let message = format!(
                         "{} has {} parameters, here are {}",
-                        to.block,
-                        f.blocks[to.block].params.len(),
-                        to.arguments.len()
+                        target.block,
+                        function.blocks[target.block].params.len(),
+                        target.arguments.len()
                     );
                     self.add_error(&line(), message);
                 }
             }
-            if let Terminator::Exit(to) = data.terminator {
+            if let Terminator::Exit(to) = block_data.terminator {
                 if self.stage == Stage::Imported {
                     self.add_error(&line(), "exits come only with `barriers`");
                 } else if !code.kernel.regions.is_valid(to) {
@@ -313,11 +318,17 @@ impl Verifier<'_> {
         }
     }
 
-    fn check_definition(&mut self, f: &Function, line: impl FnOnce() -> String, value: Value, def: ValueDef) {
-        let message = match f.values.get(value) {
+    fn check_definition(
+        &mut self,
+        function: &Function,
+        line: impl FnOnce() -> String,
+        value: Value,
+        definition: ValueDef,
+    ) {
+        let message = match function.values.get(value) {
             None => format!("{value} does not exist"),
-            Some(data) if data.definition != def => format!("{value} is defined elsewhere"),
-            Some(data) if matches!(data.ty, Type::Int(w) if !(1..=128).contains(&w)) => {
+            Some(value_data) if value_data.definition != definition => format!("{value} is defined elsewhere"),
+            Some(value_data) if matches!(value_data.ty, Type::Int(w) if !(1..=128).contains(&w)) => {
                 format!("{value} has no possible type")
             }
             Some(_) => return,
@@ -332,15 +343,15 @@ impl Verifier<'_> {
             InstData::LocalAddr { local } if !code.kernel.locals.is_valid(local) => local.to_string(),
             InstData::GlobalAddr { global } if !self.module.globals.is_valid(global) => global.to_string(),
             InstData::Printf { format, .. } if !self.module.formats.is_valid(format) => format.to_string(),
-            InstData::LiveLoad { live_slot: live } | InstData::LiveStore { live_slot: live, .. } => {
+            InstData::LiveLoad { live_slot } | InstData::LiveStore { live_slot, .. } => {
                 if self.stage == Stage::Imported {
                     let line = inst_text(code.function, inst);
                     return self.add_error(&line, "live slots come only with `barriers`");
                 }
-                if code.kernel.live.is_valid(live) {
+                if code.kernel.live.is_valid(live_slot) {
                     return;
                 }
-                live.to_string()
+                live_slot.to_string()
             }
             InstData::Any { .. } | InstData::LaneOf { .. } | InstData::Put { .. }
                 if !matches!(self.stage, Stage::Versioned | Stage::Linearized) =>
@@ -357,48 +368,48 @@ impl Verifier<'_> {
         self.add_error(&inst_text(code.function, inst), format!("{missing} does not exist"));
     }
 
-    fn check_dominance(&mut self, region: Region, f: &Function) {
-        let cfg = build_cfg(f);
-        let tree = compute_dominators(&cfg);
+    fn check_dominance(&mut self, region: Region, function: &Function) {
+        let cfg = build_cfg(function);
+        let dominators = compute_dominators(&cfg);
         // Where in its block each instruction stands, from 1; 0 for those no block holds.
         let mut order: SecondaryMap<Inst, u32> = SecondaryMap::new();
         let mut home: SecondaryMap<Inst, Option<Block>> = SecondaryMap::new();
-        for &block in &f.layout {
-            for (i, &inst) in f.blocks[block].insts.iter().enumerate() {
-                order[inst] = i as u32 + 1;
+        for &block in &function.layout {
+            for (index, &inst) in function.blocks[block].insts.iter().enumerate() {
+                order[inst] = index as u32 + 1;
                 home[inst] = Some(block);
             }
         }
-        let available = |value: Value, block: Block, position: u32| match f.values[value].definition {
+        let available = |value: Value, block: Block, position: u32| match function.values[value].definition {
             ValueDef::Const(_) => true,
-            ValueDef::Param(def, _) => tree.dominates(def, block),
+            ValueDef::Param(definition, _) => dominators.dominates(definition, block),
             ValueDef::Result(inst, _) => match home[inst] {
-                Some(def) if def == block => order[inst] < position,
-                Some(def) => tree.dominates(def, block),
+                Some(definition) if definition == block => order[inst] < position,
+                Some(definition) => dominators.dominates(definition, block),
                 None => false,
             },
         };
-        for &block in &f.layout {
+        for &block in &function.layout {
             self.place = format!("{region}, {block}");
             if !cfg.is_reachable(block) {
-                self.add_error(&block_text(f, block), "no path leads to this block");
+                self.add_error(&block_text(function, block), "no path leads to this block");
                 continue;
             }
-            if let Some(mask) = f.masks[block].expand()
+            if let Some(mask) = function.masks[block].expand()
                 && !available(mask, block, 0)
             {
-                self.add_error(&block_text(f, block), format!("{mask} is not defined on every path to here"));
+                self.add_error(&block_text(function, block), format!("{mask} is not defined on every path to here"));
             }
-            for &inst in &f.blocks[block].insts {
-                f.insts[inst].data.for_each_arg(|v| {
+            for &inst in &function.blocks[block].insts {
+                function.insts[inst].data.for_each_arg(|v| {
                     if !available(v, block, order[inst]) {
-                        self.add_error(&inst_text(f, inst), format!("{v} is not defined on every path to here"));
+                        self.add_error(&inst_text(function, inst), format!("{v} is not defined on every path to here"));
                     }
                 });
             }
-            f.blocks[block].terminator.for_each_arg(|v| {
+            function.blocks[block].terminator.for_each_arg(|v| {
                 if !available(v, block, u32::MAX) {
-                    self.add_error(&term_text(f, block), format!("{v} is not defined on every path to here"));
+                    self.add_error(&term_text(function, block), format!("{v} is not defined on every path to here"));
                 }
             });
         }
@@ -419,12 +430,12 @@ mod tests {
     }
 
     fn add() -> InstData {
-        let args = [Value::from_u32(90); 2];
+        let arguments = [Value::from_u32(90); 2];
         InstData::Binary {
             opcode: BinaryOp::Add,
             flags: IntFlags::default(),
             fast_math: FastMath::default(),
-            arguments: args,
+            arguments,
         }
     }
 
@@ -435,20 +446,21 @@ mod tests {
         assert_eq!(kernel(|f| f.layout.push(entry)), ["b0 stands twice in the layout"]);
         assert_eq!(kernel(|f| f.blocks[entry].insts.push(Inst::from_u32(4))), ["i4 does not exist"]);
         assert_eq!(kernel(|f| f.blocks[entry].params.push(Value::from_u32(4))), ["v4 does not exist"]);
-        let missing = kernel(|f| {
-            f.append_inst(entry, add(), &[Type::I32], SourceLoc::default());
+        let missing = kernel(|function| {
+            function.append_inst(entry, add(), &[Type::I32], SourceLoc::default());
         });
         assert_eq!(missing, ["v90 does not exist"; 2]);
-        let off_layout = kernel(|f| {
-            let block = f.add_block();
-            f.layout.pop();
-            f.blocks[entry].terminator = Terminator::Jump(BlockCall { block, arguments: vec![] });
+        let off_layout = kernel(|function| {
+            let block = function.add_block();
+            function.layout.pop();
+            function.blocks[entry].terminator = Terminator::Jump(BlockCall { block, arguments: vec![] });
         });
         assert_eq!(off_layout, ["b1 is not in the layout"]);
-        let selector = kernel(|f| {
-            let to = BlockCall { block: f.add_block(), arguments: vec![] };
-            let cond = Value::from_u32(50);
-            f.blocks[entry].terminator = Terminator::Branch { condition: cond, then_to: to.clone(), else_to: to };
+        let selector = kernel(|function| {
+            let target = BlockCall { block: function.add_block(), arguments: vec![] };
+            let condition = Value::from_u32(50);
+            function.blocks[entry].terminator =
+                Terminator::Branch { condition, then_to: target.clone(), else_to: target };
         });
         assert_eq!(selector, ["v50 does not exist"]);
     }
@@ -456,26 +468,26 @@ mod tests {
     #[test]
     fn each_thing_stands_in_one_place() {
         let entry = Block::from_u32(0);
-        let twice = kernel(|f| {
-            let one = f.constant(Type::I32, 1);
-            let inst = f.append_inst(entry, add(), &[Type::I32], SourceLoc::default());
-            f.insts[inst].data.map_args(|_| one);
-            f.blocks[entry].insts.push(inst);
+        let twice = kernel(|function| {
+            let one = function.constant(Type::I32, 1);
+            let inst = function.append_inst(entry, add(), &[Type::I32], SourceLoc::default());
+            function.insts[inst].data.map_args(|_| one);
+            function.blocks[entry].insts.push(inst);
         });
         assert_eq!(twice, ["the instruction stands in two places"]);
-        let elsewhere = kernel(|f| {
-            let one = f.constant(Type::I32, 1);
-            f.blocks[entry].params.push(one);
+        let elsewhere = kernel(|function| {
+            let one = function.constant(Type::I32, 1);
+            function.blocks[entry].params.push(one);
         });
         assert_eq!(elsewhere, ["v0 is defined elsewhere"]);
-        let dropped = kernel(|f| {
-            let one = f.constant(Type::I32, 1);
-            let gone = f.append_inst(entry, add(), &[Type::I32], SourceLoc::default());
-            f.insts[gone].data.map_args(|_| one);
-            f.blocks[entry].insts.clear();
-            let user = f.append_inst(entry, add(), &[Type::I32], SourceLoc::default());
-            let gone = f.single_result(gone);
-            f.insts[user].data.map_args(|_| gone);
+        let dropped = kernel(|function| {
+            let one = function.constant(Type::I32, 1);
+            let gone = function.append_inst(entry, add(), &[Type::I32], SourceLoc::default());
+            function.insts[gone].data.map_args(|_| one);
+            function.blocks[entry].insts.clear();
+            let user = function.append_inst(entry, add(), &[Type::I32], SourceLoc::default());
+            let gone = function.single_result(gone);
+            function.insts[user].data.map_args(|_| gone);
         });
         assert_eq!(dropped, ["v1 is not defined on every path to here"; 2]);
     }
@@ -483,8 +495,8 @@ mod tests {
     #[test]
     fn types_and_cases_are_in_range() {
         let entry = Block::from_u32(0);
-        let typeless = kernel(|f| {
-            f.append_inst(
+        let typeless = kernel(|function| {
+            function.append_inst(
                 entry,
                 InstData::Query { query: Query::GlobalId, dimension: 0 },
                 &[Type::Int(0)],
@@ -492,10 +504,11 @@ mod tests {
             );
         });
         assert_eq!(typeless, ["v0 has no possible type"]);
-        let case = kernel(|f| {
-            let value = f.constant(Type::I8, 1);
-            let to = BlockCall { block: f.add_block(), arguments: vec![] };
-            f.blocks[entry].terminator = Terminator::Switch { value, cases: vec![(256, to.clone())], default: to };
+        let case = kernel(|function| {
+            let value = function.constant(Type::I8, 1);
+            let target = BlockCall { block: function.add_block(), arguments: vec![] };
+            function.blocks[entry].terminator =
+                Terminator::Switch { value, cases: vec![(256, target.clone())], default: target };
         });
         assert_eq!(case, ["case 0x100 is no i8"]);
     }
@@ -503,10 +516,10 @@ mod tests {
     #[test]
     fn messages_name_the_place_and_show_the_line() {
         let mut module = parse_module("kernel \"k\" { region r0 { b0: return } }").unwrap();
-        let f = module.kernels[0].body_mut();
-        let one = f.constant(Type::I32, 1);
-        let inst = f.append_inst(f.entry_block(), add(), &[Type::I64], SourceLoc { line: 3, column: 4 });
-        f.insts[inst].data.map_args(|_| one);
+        let function = module.kernels[0].body_mut();
+        let one = function.constant(Type::I32, 1);
+        let inst = function.append_inst(function.entry_block(), add(), &[Type::I64], SourceLoc { line: 3, column: 4 });
+        function.insts[inst].data.map_args(|_| one);
         let errors = verify_module(&module, Stage::Imported).unwrap_err();
         let expected = "kernel \"k\", r0, b0: the operand must be i64, not i32\n  v1: i64 = add 1:i32, 1:i32 @3:4";
         assert_eq!(errors[0].to_string(), expected);

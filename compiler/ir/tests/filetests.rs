@@ -40,7 +40,7 @@ fn test_of_file(root: &Path, path: PathBuf) -> Trial {
 }
 
 fn run_file(path: &Path) -> Result<(), String> {
-    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
     let script = parse_script(&text);
     if script.tests.is_empty() {
         return Err("no `; test:` line".to_string());
@@ -48,7 +48,7 @@ fn run_file(path: &Path) -> Result<(), String> {
     if script.tests == ["parse_error"] {
         return parse_error(&text, &script);
     }
-    let module = parse_module(&text).map_err(|e| format!("does not parse: {e}"))?;
+    let module = parse_module(&text).map_err(|error| format!("does not parse: {error}"))?;
     survives_printing(&module)?;
     if !script.tests.iter().any(|t| t == "verify" || t == "print") {
         verify_module(&module, script.stage).map_err(|e| format!("does not verify: {}", e[0]))?;
@@ -118,7 +118,7 @@ fn canonical(text: &str, module: &Module) -> Result<(), String> {
 
 fn survives_printing(module: &Module) -> Result<(), String> {
     let printed = module.to_string();
-    let again = parse_module(&printed).map_err(|e| format!("does not parse when printed: {e}\n{printed}"))?;
+    let again = parse_module(&printed).map_err(|error| format!("does not parse when printed: {error}\n{printed}"))?;
     if again.to_string() == printed { Ok(()) } else { Err("printing changed it".to_string()) }
 }
 
@@ -130,7 +130,7 @@ fn parse_error(text: &str, script: &Script) -> Result<(), String> {
     };
     match parse_module(text) {
         Ok(_) => Err("parses".to_string()),
-        Err(e) if e.to_string() == *expected => Ok(()),
-        Err(e) => Err(format!("fails otherwise: {e}")),
+        Err(error) if error.to_string() == *expected => Ok(()),
+        Err(error) => Err(format!("fails otherwise: {error}")),
     }
 }

@@ -32,10 +32,10 @@ fn pieces(text: &str) -> Vec<&str> {
         }
     };
     let mut last = None;
-    for (i, c) in text.char_indices() {
-        if i > start && (last != Some(kind(c)) || kind(c) == 2) {
-            pieces.push(&text[start..i]);
-            start = i;
+    for (index, c) in text.char_indices() {
+        if index > start && (last != Some(kind(c)) || kind(c) == 2) {
+            pieces.push(&text[start..index]);
+            start = index;
         }
         last = Some(kind(c));
     }
@@ -76,7 +76,7 @@ fn mutated_texts_never_panic() {
             parsed += 1;
             let printed = module.to_string();
             let again = parse_module(&printed);
-            let again = again.unwrap_or_else(|e| panic!("{}: {e}\n{printed}", path.display()));
+            let again = again.unwrap_or_else(|error| panic!("{}: {error}\n{printed}", path.display()));
             assert_eq!(again.to_string(), printed, "{}", path.display());
             for stage in [Stage::Imported, Stage::Regions] {
                 verified += usize::from(verify_module(&module, stage).is_ok());

@@ -38,7 +38,7 @@ fn result(module: &Module, g: &Generated, what: &str) -> Vec<Vec<u8>> {
     let mut memory = Memory::new(g.buffers.clone());
     match run_kernel(module, "random", &g.range, &g.args, &mut memory) {
         Ok(_) => memory.buffers,
-        Err(e) => panic!("{what}: {e}\n{:?}\n{module}", g.range),
+        Err(error) => panic!("{what}: {error}\n{:?}\n{module}", g.range),
     }
 }
 
@@ -120,7 +120,7 @@ fn interleaving_keeps_the_meaning() {
         }
         let found = result(&module, &g, &format!("seed {seed}, interleaved"));
         assert!(found == expected, "seed {seed}: other results\nfrom\n{}\nto\n{module}", g.module);
-        laid_out += u64::from(module.kernels[0].slots.values().any(|data| data.layout != SlotLayout::Apart));
+        laid_out += u64::from(module.kernels[0].slots.values().any(|slot_data| slot_data.layout != SlotLayout::Apart));
     }
     assert!(count < 100 || laid_out > count / 2, "only {laid_out} of {count} kernels have interleaved slots");
 }
@@ -138,9 +138,9 @@ fn reducible_graphs_keep_the_meaning() {
         if stage == Stage::Regions {
             cut_at_barriers(&mut module.kernels[0]);
         }
-        for f in module.kernels[0].regions.values_mut() {
-            changed += make_reducible(f);
-            let graph = build_cfg(f);
+        for function in module.kernels[0].regions.values_mut() {
+            changed += make_reducible(function);
+            let graph = build_cfg(function);
             let left = find_loops(&graph, &compute_dominators(&graph)).irreducible_edges().to_vec();
             assert!(left.is_empty(), "seed {seed}: {left:?}\nfrom\n{}", g.module);
         }
@@ -169,21 +169,22 @@ fn constants_keep_the_meaning() {
         let params = module.kernels[0].body().blocks[module.kernels[0].body().entry_block()].params.clone();
         let body = module.kernels[0].body_mut();
         let mut numbers = Replacements::default();
-        for (&param, arg) in params.iter().zip(&g.args) {
-            let Arg::Value(bytes) = arg else { continue };
+        for (&param, argument) in params.iter().zip(&g.args) {
+            let Arg::Value(bytes) = argument else { continue };
             let bits = bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte));
             let number = body.constant(body.ty(param), bits);
             numbers.record_replacement(param, number);
         }
         numbers.apply_to(body);
-        let choices =
-            |f: &Function| f.layout.iter().filter(|&&block| f.blocks[block].terminator.selector().is_some()).count();
+        let choices = |function: &Function| {
+            function.layout.iter().filter(|&&block| function.blocks[block].terminator.selector().is_some()).count()
+        };
         let before = (choices(body), body.layout.len());
-        let found = find_constants(body, |data| match data {
+        let constants = find_constants(body, |inst_data| match inst_data {
             InstData::Query { query: Query::GlobalId | Query::LocalId | Query::GroupId, .. } if alone => Some(0),
             _ => None,
         });
-        sccp_apply(body, &found);
+        sccp_apply(body, &constants);
         join_blocks(body);
         simplify_function(body);
         remove_dead_code(body);
@@ -209,15 +210,17 @@ fn simpler_kernels_keep_the_meaning() {
         let mut module = g.module.clone();
         let stage = if seed % 2 == 0 { Stage::Imported } else { Stage::Normalized };
         if stage == Stage::Normalized {
-            module.kernels[0].regions.values_mut().for_each(|f| _ = make_reducible(f));
+            module.kernels[0].regions.values_mut().for_each(|function| _ = make_reducible(function));
             cut_at_barriers(&mut module.kernels[0]);
             module.kernels[0].regions.values_mut().for_each(normalize_function);
         }
-        for f in module.kernels[0].regions.values_mut() {
-            let insts = |f: &Function| f.layout.iter().map(|&block| f.blocks[block].insts.len()).sum::<usize>();
-            let before = insts(f);
-            simplify_function(f);
-            gone += before - insts(f);
+        for function in module.kernels[0].regions.values_mut() {
+            let insts = |function: &Function| {
+                function.layout.iter().map(|&block| function.blocks[block].insts.len()).sum::<usize>()
+            };
+            let before = insts(function);
+            simplify_function(function);
+            gone += before - insts(function);
         }
         if let Err(errors) = verify_module(&module, stage) {
             panic!("seed {seed}: {}\nfrom\n{}\nto\n{module}", errors[0], g.module);
@@ -233,7 +236,7 @@ fn text_keeps_the_meaning() {
     for seed in 0..200 {
         let g = random_kernel(seed, Shape::default());
         let printed = g.module.to_string();
-        let again = parse_module(&printed).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{printed}"));
+        let again = parse_module(&printed).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{printed}"));
         assert_eq!(again.to_string(), printed, "seed {seed}");
         assert_eq!(result(&again, &g, "parsed"), result(&g.module, &g, "original"), "seed {seed}");
     }
@@ -245,16 +248,23 @@ fn kernels_have_every_shape() {
     let (mut exits, mut nested, mut in_loops, mut returns, mut switches) = (0, 0, 0, 0, 0);
     for seed in 0..300 {
         let g = random_kernel(seed, Shape::default());
-        let f = g.module.kernels[0].body();
-        let graph = build_cfg(f);
+        let function = g.module.kernels[0].body();
+        let graph = build_cfg(function);
         let forest = find_loops(&graph, &compute_dominators(&graph));
         assert!(forest.irreducible_edges().is_empty());
-        exits += usize::from(forest.iter().any(|(_, l)| l.exits.len() > 1));
-        nested += usize::from(forest.iter().any(|(_, l)| l.depth > 1));
-        let has_barrier = |b| f.blocks[b].insts.iter().any(|&i: &_| f.insts[i].data == InstData::Barrier);
-        in_loops += usize::from(f.layout.iter().any(|&b| forest.loop_depth(b) > 0 && has_barrier(b)));
-        returns += usize::from(f.layout.iter().filter(|&&b| f.blocks[b].terminator == Terminator::Return).count() > 1);
-        switches += usize::from(f.layout.iter().any(|&b| matches!(f.blocks[b].terminator, Terminator::Switch { .. })));
+        exits += usize::from(forest.iter().any(|(_, loop_data)| loop_data.exits.len() > 1));
+        nested += usize::from(forest.iter().any(|(_, loop_data)| loop_data.depth > 1));
+        let has_barrier =
+            |block| function.blocks[block].insts.iter().any(|&i: &_| function.insts[i].data == InstData::Barrier);
+        in_loops +=
+            usize::from(function.layout.iter().any(|&block| forest.loop_depth(block) > 0 && has_barrier(block)));
+        returns += usize::from(
+            function.layout.iter().filter(|&&block| function.blocks[block].terminator == Terminator::Return).count()
+                > 1,
+        );
+        switches += usize::from(
+            function.layout.iter().any(|&block| matches!(function.blocks[block].terminator, Terminator::Switch { .. })),
+        );
     }
     let counts = [exits, nested, in_loops, returns, switches];
     assert!(counts.iter().all(|&n| n > 30), "{counts:?}");
@@ -267,10 +277,11 @@ fn barriers_matter() {
     for seed in 0..300 {
         let g = random_kernel(seed, Shape::default());
         let mut module = g.module.clone();
-        let f = module.kernels[0].body_mut();
-        for block in f.layout.clone() {
-            let insts = std::mem::take(&mut f.blocks[block].insts);
-            f.blocks[block].insts = insts.into_iter().filter(|&i| f.insts[i].data != InstData::Barrier).collect();
+        let function = module.kernels[0].body_mut();
+        for block in function.layout.clone() {
+            let insts = std::mem::take(&mut function.blocks[block].insts);
+            function.blocks[block].insts =
+                insts.into_iter().filter(|&i| function.insts[i].data != InstData::Barrier).collect();
         }
         differ += usize::from(result(&module, &g, "without barriers") != result(&g.module, &g, "original"));
     }

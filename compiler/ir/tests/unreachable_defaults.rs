@@ -63,7 +63,8 @@ fn widened_size(count: usize, unreachable_default: bool) -> usize {
     let widened =
         plan_gangs(&module, &mut kernel, gangs, TargetInfo::of_bits(512), &LaunchFacts::default(), &Notes::new(false));
     assert!(widened.is_ok(), "{:?}", widened.err());
-    let size = kernel.regions.values().flat_map(|body| body.layout.iter().map(|&b| body.blocks[b].insts.len())).sum();
+    let size =
+        kernel.regions.values().flat_map(|body| body.layout.iter().map(|&block| body.blocks[block].insts.len())).sum();
     module.kernels.push(kernel);
     verify_module(&module, Stage::Linearized).unwrap_or_else(|errors| panic!("{}", errors[0]));
     size

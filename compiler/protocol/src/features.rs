@@ -177,7 +177,8 @@ pub fn macros_unknown_to_clang(version: LanguageVersion) -> Vec<String> {
     let is_old = version < LanguageVersion::Cl20;
     let features = FEATURES.iter().map(|f| f.name).filter(|name| name.starts_with(UNKNOWN_FEATURES));
     let features = features.filter(|_| version >= LanguageVersion::Cl30);
-    let sub_groups = EXTENSIONS.iter().map(|e| e.name).filter(|name| is_old && name.starts_with(SUB_GROUPS));
+    let sub_groups =
+        EXTENSIONS.iter().map(|extension| extension.name).filter(|name| is_old && name.starts_with(SUB_GROUPS));
     let names = UNKNOWN_TO_CLANG.iter().copied().chain(sub_groups).chain(features);
     let functions = OLD_NAMES.iter().filter(|_| is_old).map(|function| function.to_string());
     names.map(|name| format!("{name}=1")).chain(functions).collect()
@@ -188,18 +189,18 @@ const ALWAYS_DEFINED: &[&str] = &["__opencl_c_int64"];
 
 /// `CL_DEVICE_EXTENSIONS`: the names with a space between them.
 pub fn device_extensions() -> String {
-    join_names(EXTENSIONS.iter().map(|e| e.name), " ")
+    join_names(EXTENSIONS.iter().map(|extension| extension.name), " ")
 }
 
 /// `CL_PLATFORM_EXTENSIONS`: the names with a space between them.
 pub fn platform_extensions() -> String {
-    join_names(EXTENSIONS.iter().filter(|e| e.platform).map(|e| e.name), " ")
+    join_names(EXTENSIONS.iter().filter(|extension| extension.platform).map(|extension| extension.name), " ")
 }
 
 /// The argument of clang's `-cl-ext=`: everything off, then ours on.
 pub fn clang_extension_list() -> String {
-    let known = |e: &&Extension| e.language && !UNKNOWN_TO_CLANG.contains(&e.name);
-    let extensions = EXTENSIONS.iter().filter(known).map(|e| e.name);
+    let known = |extension: &&Extension| extension.language && !UNKNOWN_TO_CLANG.contains(&extension.name);
+    let extensions = EXTENSIONS.iter().filter(known).map(|extension| extension.name);
     let known = |name: &&str| !(ALWAYS_DEFINED.contains(name) || name.starts_with(UNKNOWN_FEATURES));
     let features = FEATURES.iter().map(|f| f.name).filter(known);
     let mut list = String::from("-all");

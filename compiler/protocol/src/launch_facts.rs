@@ -148,9 +148,9 @@ impl LaunchFacts {
     }
 
     /// get_enqueued_local_size in a dimension, if it is known.
-    pub fn local_size(&self, dim: usize) -> Option<u32> {
+    pub fn local_size(&self, dimension: usize) -> Option<u32> {
         match self.local {
-            LocalSize::Exactly(size) => Some(size.get(dim).copied().unwrap_or(1)),
+            LocalSize::Exactly(size) => Some(size.get(dimension).copied().unwrap_or(1)),
             _ => None,
         }
     }
@@ -172,11 +172,11 @@ impl LaunchFacts {
     }
 
     /// A power of two that divides get_enqueued_local_size along a dimension.
-    pub fn align_along(&self, dim: usize) -> u64 {
+    pub fn align_along(&self, dimension: usize) -> u64 {
         match self.local {
-            LocalSize::Rows if dim == 0 => ROW,
+            LocalSize::Rows if dimension == 0 => ROW,
             LocalSize::Any | LocalSize::Rows => 1,
-            LocalSize::Exactly(size) => 1 << size.get(dim).map_or(0, |size| size.trailing_zeros().min(31)),
+            LocalSize::Exactly(size) => 1 << size.get(dimension).map_or(0, |size| size.trailing_zeros().min(31)),
         }
     }
 

@@ -54,7 +54,7 @@ impl Layout {
 
     /// Whether gangs one after the other have the work-items of every group in the order of their numbers.
     pub fn keeps_order(self, launch: &LaunchFacts) -> bool {
-        (0..self.lane_dimension()).all(|dim| launch.local_size(dim) == Some(1))
+        (0..self.lane_dimension()).all(|dimension| launch.local_size(dimension) == Some(1))
     }
 
     /// How sub-groups of `size` work-items lie: these have consecutive numbers in the group. Along x where rows are whole
@@ -103,8 +103,8 @@ impl Layout {
 }
 
 impl fmt::Display for Layout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.describe())
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.describe())
     }
 }
 

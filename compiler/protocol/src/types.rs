@@ -108,13 +108,13 @@ impl Type {
 }
 
 impl fmt::Display for Type {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Type::Int(w) => write!(f, "i{w}"),
-            Type::F16 => f.write_str("f16"),
-            Type::F32 => f.write_str("f32"),
-            Type::F64 => f.write_str("f64"),
-            Type::Ptr(space) => write!(f, "ptr.{}", space.name()),
+            Type::Int(w) => write!(formatter, "i{w}"),
+            Type::F16 => formatter.write_str("f16"),
+            Type::F32 => formatter.write_str("f32"),
+            Type::F64 => formatter.write_str("f64"),
+            Type::Ptr(space) => write!(formatter, "ptr.{}", space.name()),
         }
     }
 }

@@ -20,35 +20,35 @@ impl<'ctx> Emitter<'ctx, '_> {
     /// Atomic read-modify-write of a place of a work-group's own or of any; yields the old value.
     pub fn atomic_rmw(
         &self,
-        op: AtomicOp,
+        opcode: AtomicOp,
         order: Ordering,
         ty: Type,
-        ptr: PointerValue<'ctx>,
+        pointer: PointerValue<'ctx>,
         space: Space,
-        arg: BasicValueEnum<'ctx>,
+        argument: BasicValueEnum<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         if space != Space::Local {
-            return Ok(self.shared_rmw(op, order, ty, ptr, space, arg));
+            return Ok(self.shared_rmw(opcode, order, ty, pointer, space, argument));
         }
-        let old = self.load_elements(ptr, space, 0, ty, 1, aligned_access(ty))?[0];
-        let new = match op.binary() {
-            Some(op) => self.binary(op, IntFlags::default(), FastMath::default(), [old, arg])?,
-            None => arg,
+        let old = self.load_elements(pointer, space, 0, ty, 1, aligned_access(ty))?[0];
+        let new = match opcode.binary() {
+            Some(opcode) => self.binary(opcode, IntFlags::default(), FastMath::default(), [old, argument])?,
+            None => argument,
         };
-        self.store_elements(ptr, space, 0, ty, &[new], aligned_access(ty))?;
+        self.store_elements(pointer, space, 0, ty, &[new], aligned_access(ty))?;
         Ok(old)
     }
 
     fn shared_rmw(
         &self,
-        op: AtomicOp,
+        opcode: AtomicOp,
         order: Ordering,
         ty: Type,
-        ptr: PointerValue<'ctx>,
+        pointer: PointerValue<'ctx>,
         space: Space,
-        arg: BasicValueEnum<'ctx>,
+        argument: BasicValueEnum<'ctx>,
     ) -> BasicValueEnum<'ctx> {
-        let op = match op {
+        let op = match opcode {
             AtomicOp::Xchg => Rmw::LLVMAtomicRMWBinOpXchg,
             AtomicOp::Add => Rmw::LLVMAtomicRMWBinOpAdd,
             AtomicOp::Sub => Rmw::LLVMAtomicRMWBinOpSub,
@@ -64,20 +64,20 @@ impl<'ctx> Emitter<'ctx, '_> {
             AtomicOp::Fmax => Rmw::LLVMAtomicRMWBinOpFMax,
             AtomicOp::Fmin => Rmw::LLVMAtomicRMWBinOpFMin,
         };
-        // SAFETY: the builder has a position; the verifier has checked that `arg` suits `op`. The
+        // SAFETY: the builder has a position; the verifier has checked that `argument` suits `opcode`. The
         // result has the operand's type. OpenCL's atomic objects are aligned to their size.
         unsafe {
-            let inst = llvm_sys::core::LLVMBuildAtomicRMW(
+            let instruction = llvm_sys::core::LLVMBuildAtomicRMW(
                 self.builder.as_mut_ptr(),
                 op,
-                ptr.as_value_ref(),
-                arg.as_value_ref(),
+                pointer.as_value_ref(),
+                argument.as_value_ref(),
                 raw_ordering(llvm_ordering(order)),
                 0,
             );
-            llvm_sys::core::LLVMSetAlignment(inst, ty.bytes());
-            self.scopes.mark_parts(InstructionValue::new(inst), &[Part::Space(space)]);
-            BasicValueEnum::new(inst)
+            llvm_sys::core::LLVMSetAlignment(instruction, ty.bytes());
+            self.scopes.mark_parts(InstructionValue::new(instruction), &[Part::Space(space)]);
+            BasicValueEnum::new(instruction)
         }
     }
 
@@ -86,14 +86,14 @@ impl<'ctx> Emitter<'ctx, '_> {
         &self,
         orders: [Ordering; 2],
         ty: Type,
-        ptr: PointerValue<'ctx>,
+        pointer: PointerValue<'ctx>,
         space: Space,
         [expected, new]: [BasicValueEnum<'ctx>; 2],
     ) -> Emitted<[BasicValueEnum<'ctx>; 2]> {
         if space != Space::Local {
-            return self.shared_cas(orders, ty, ptr, space, [expected, new]);
+            return self.shared_cas(orders, ty, pointer, space, [expected, new]);
         }
-        let old = self.load_elements(ptr, space, 0, ty, 1, aligned_access(ty))?[0];
+        let old = self.load_elements(pointer, space, 0, ty, 1, aligned_access(ty))?[0];
         let equal = match self.bits_of(old, ty)? {
             BasicValueEnum::PointerValue(old) => {
                 let expected = expected.into_pointer_value();
@@ -105,7 +105,7 @@ impl<'ctx> Emitter<'ctx, '_> {
             }
         };
         let stored = self.builder.build_select(equal, new, old, "")?;
-        self.store_elements(ptr, space, 0, ty, &[stored], aligned_access(ty))?;
+        self.store_elements(pointer, space, 0, ty, &[stored], aligned_access(ty))?;
         Ok([old, equal.into()])
     }
 
@@ -121,34 +121,34 @@ impl<'ctx> Emitter<'ctx, '_> {
         &self,
         [success, failure]: [Ordering; 2],
         ty: Type,
-        ptr: PointerValue<'ctx>,
+        pointer: PointerValue<'ctx>,
         space: Space,
         [expected, new]: [BasicValueEnum<'ctx>; 2],
     ) -> Emitted<[BasicValueEnum<'ctx>; 2]> {
-        let b = &self.builder;
+        let builder = &self.builder;
         // LLVM compares the bits of integers and addresses only.
         let (expected, new) = (self.bits_of(expected, ty)?, self.bits_of(new, ty)?);
         // SAFETY: the builder has a position; both values have one type, an integer or address. The
         // result is a pair of that type and i1.
         let pair = unsafe {
-            let inst = llvm_sys::core::LLVMBuildAtomicCmpXchg(
-                b.as_mut_ptr(),
-                ptr.as_value_ref(),
+            let instruction = llvm_sys::core::LLVMBuildAtomicCmpXchg(
+                builder.as_mut_ptr(),
+                pointer.as_value_ref(),
                 expected.as_value_ref(),
                 new.as_value_ref(),
                 raw_ordering(llvm_ordering(success)),
                 raw_ordering(load_ordering(failure)),
                 0,
             );
-            llvm_sys::core::LLVMSetAlignment(inst, ty.bytes());
-            self.scopes.mark_parts(InstructionValue::new(inst), &[Part::Space(space)]);
-            inkwell::values::StructValue::new(inst)
+            llvm_sys::core::LLVMSetAlignment(instruction, ty.bytes());
+            self.scopes.mark_parts(InstructionValue::new(instruction), &[Part::Space(space)]);
+            inkwell::values::StructValue::new(instruction)
         };
-        let mut old = b.build_extract_value(pair, 0, "")?;
+        let mut old = builder.build_extract_value(pair, 0, "")?;
         if ty.is_float() {
-            old = b.build_bit_cast(old, self.value_type(ty), "")?;
+            old = builder.build_bit_cast(old, self.value_type(ty), "")?;
         }
-        Ok([old, b.build_extract_value(pair, 1, "")?])
+        Ok([old, builder.build_extract_value(pair, 1, "")?])
     }
 }
 

@@ -14,14 +14,14 @@ impl<'ctx> Emitter<'ctx, '_> {
     pub fn call_host(
         &self,
         name: &str,
-        args: &[(Type, BasicValueEnum<'ctx>)],
+        arguments: &[(Type, BasicValueEnum<'ctx>)],
         result: Type,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let function = match self.module.get_function(name) {
             Some(function) => function,
             None => {
                 let params: Vec<BasicMetadataTypeEnum> =
-                    args.iter().map(|&(ty, _)| self.value_type(ty).into()).collect();
+                    arguments.iter().map(|&(ty, _)| self.value_type(ty).into()).collect();
                 let ty = self.value_type(result).fn_type(&params, false);
                 let function = self.module.add_function(name, ty, None);
                 for attribute in ["nounwind", "willreturn", "nofree", "nosync", "memory"] {
@@ -32,7 +32,7 @@ impl<'ctx> Emitter<'ctx, '_> {
                 function
             }
         };
-        let values: Vec<BasicMetadataValueEnum> = args.iter().map(|&(_, value)| value.into()).collect();
+        let values: Vec<BasicMetadataValueEnum> = arguments.iter().map(|&(_, value)| value.into()).collect();
         let call = self.builder.build_call(function, &values, "")?;
         call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)
     }
@@ -71,26 +71,32 @@ impl<'ctx> Emitter<'ctx, '_> {
         &self,
         frame: &Frame<'ctx>,
         format: u32,
-        args: &[(Type, BasicValueEnum<'ctx>)],
+        arguments: &[(Type, BasicValueEnum<'ctx>)],
     ) -> Emitted<IntValue<'ctx>> {
-        let b = &self.builder;
+        let builder = &self.builder;
         let area = frame.printf_args.ok_or(BuilderError::UnsetPosition)?;
-        for (index, &(ty, value)) in args.iter().enumerate() {
+        for (index, &(ty, value)) in arguments.iter().enumerate() {
             let packed = match ty {
                 Type::F64 => value,
-                Type::F16 | Type::F32 => b.build_cast(InstructionOpcode::FPExt, value, self.context.f64_type(), "")?,
-                Type::Int(bits) if bits < 64 => b.build_cast(InstructionOpcode::ZExt, value, self.i64_type(), "")?,
-                Type::Int(bits) if bits > 64 => b.build_cast(InstructionOpcode::Trunc, value, self.i64_type(), "")?,
+                Type::F16 | Type::F32 => {
+                    builder.build_cast(InstructionOpcode::FPExt, value, self.context.f64_type(), "")?
+                }
+                Type::Int(bits) if bits < 64 => {
+                    builder.build_cast(InstructionOpcode::ZExt, value, self.i64_type(), "")?
+                }
+                Type::Int(bits) if bits > 64 => {
+                    builder.build_cast(InstructionOpcode::Trunc, value, self.i64_type(), "")?
+                }
                 Type::Int(_) | Type::Ptr(_) => value,
             };
-            b.build_store(self.offset_inside(area, 8 * index as u64)?, packed)?;
+            builder.build_store(self.offset_inside(area, 8 * index as u64)?, packed)?;
         }
-        let (i32, ptr) = (self.context.i32_type(), self.pointer_type());
-        let ty = i32.fn_type(&[ptr.into(), i32.into(), ptr.into()], false);
+        let (i32, pointer_type) = (self.context.i32_type(), self.pointer_type());
+        let ty = i32.fn_type(&[pointer_type.into(), i32.into(), pointer_type.into()], false);
         let (function, context) = frame.printf;
         let format = i32.const_int(format.into(), false);
-        let args = [context.into(), format.into(), area.into()];
-        let call = b.build_indirect_call(ty, function, &args, "")?;
+        let arguments = [context.into(), format.into(), area.into()];
+        let call = builder.build_indirect_call(ty, function, &arguments, "")?;
         let nounwind = Attribute::get_named_enum_kind_id("nounwind");
         let nounwind = self.context.create_enum_attribute(nounwind, 0);
         call.add_attribute(AttributeLoc::Function, nounwind);

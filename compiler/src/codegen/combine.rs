@@ -20,23 +20,23 @@ const ROW_BYTES: u32 = 64;
 
 /// Emits what a region begins with; the answer is what a reduction gave.
 pub fn emit_combine<'ctx>(
-    emit: &Emitter<'ctx, '_>,
+    emitter: &Emitter<'ctx, '_>,
     frame: &Frame<'ctx>,
     kernel: &Kernel,
     group: &Group<'ctx>,
     region: Region,
 ) -> Emitted<Option<BasicValueEnum<'ctx>>> {
-    let Some(Combine { collective: how, opcode: op, live_slot: live }) = kernel.combines[region] else {
+    let Some(Combine { collective, opcode, live_slot }) = kernel.combines[region] else {
         return Ok(None);
     };
-    let ty = kernel.live[live].ty;
+    let ty = kernel.live[live_slot].ty;
     let [x, y, z] = group.size;
-    let count = emit.mul(emit.mul(x, y)?, z)?;
+    let count = emitter.mul(emitter.mul(x, y)?, z)?;
     let width = (ROW_BYTES / ty.bytes()).max(1);
-    let start = frame.live_address(emit, live, ty, emit.const64(0))?;
-    let values = Values { emitter: emit, opcode: op, ty, start, width };
-    let result = values.emit_loops(how, count)?;
-    Ok((how == Collect::Reduce).then_some(result))
+    let start = frame.live_address(emitter, live_slot, ty, emitter.const64(0))?;
+    let values = Values { emitter, opcode, ty, start, width };
+    let result = values.emit_loops(collective, count)?;
+    Ok((collective == Collect::Reduce).then_some(result))
 }
 
 /// The values of a group.
@@ -51,79 +51,79 @@ struct Values<'a, 'ctx, 'm> {
 
 impl<'ctx> Values<'_, 'ctx, '_> {
     /// Emits the loops over rows and over what is left; the answer is what all values are together.
-    fn emit_loops(&self, how: Collect, count: IntValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        let Values { emitter: emit, opcode: op, ty, width, .. } = *self;
-        let b = &emit.builder;
-        let identity = op.identity(ty).ok_or(BuilderError::NotSameType)?;
-        let identity = emit.constant(ty, identity);
-        let identities = emit.splat(identity, width)?;
-        let [zero, one, step] = [0, 1, width.into()].map(|n| emit.const64(n));
-        let full = b.build_and(count, emit.const64(u64::from(width).wrapping_neg()), "")?;
+    fn emit_loops(&self, collective: Collect, count: IntValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        let Values { emitter, opcode, ty, width, .. } = *self;
+        let builder = &emitter.builder;
+        let identity = opcode.identity(ty).ok_or(BuilderError::NotSameType)?;
+        let identity = emitter.constant(ty, identity);
+        let identities = emitter.splat(identity, width)?;
+        let [zero, one, step] = [0, 1, width.into()].map(|n| emitter.const64(n));
+        let full = builder.build_and(count, emitter.const64(u64::from(width).wrapping_neg()), "")?;
 
         // Rows: a reduction carries what each column is together, a scan what all values so far are.
-        let before = emit.current_block()?;
+        let before = emitter.current_block()?;
         let [rows, columns, left, item, done] =
-            ["rows", "columns", "left", "value", "combined"].map(|name| emit.append_block(name));
-        let any = b.build_int_compare(IntPredicate::NE, full, zero, "")?;
-        b.build_conditional_branch(any, rows, columns)?;
-        emit.position_at(rows);
-        let place = emit.phi(emit.i64_type(), &[(&zero, before)], "")?;
+            ["rows", "columns", "left", "value", "combined"].map(|name| emitter.append_block(name));
+        let any = builder.build_int_compare(IntPredicate::NE, full, zero, "")?;
+        builder.build_conditional_branch(any, rows, columns)?;
+        emitter.position_at(rows);
+        let place = emitter.phi(emitter.i64_type(), &[(&zero, before)], "")?;
         let at = place.as_basic_value().into_int_value();
-        let sums = emit.phi(identities.get_type(), &[(&identities, before)], "")?;
+        let sums = emitter.phi(identities.get_type(), &[(&identities, before)], "")?;
         let so_far = sums.as_basic_value();
-        let row = self.load_at(at, vector_of(emit.value_type(ty), width).into())?;
-        let next = match how {
+        let row = self.load_at(at, vector_of(emitter.value_type(ty), width).into())?;
+        let next = match collective {
             Collect::Reduce => self.combine_two(so_far, row)?,
             Collect::Inclusive | Collect::Exclusive => {
                 let own = self.scan_row(row.into_vector_value(), identities)?;
                 let sums = self.combine_two(so_far, own.into())?.into_vector_value();
-                let answer = match how {
+                let answer = match collective {
                     Collect::Exclusive => self.shift_row(sums, so_far.into_vector_value(), 1)?,
                     _ => sums,
                 };
                 self.store_at(answer.into(), at)?;
-                emit.shuffle_vectors(sums, sums, &vec![Some(width - 1); width as usize])?.into()
+                emitter.shuffle_vectors(sums, sums, &vec![Some(width - 1); width as usize])?.into()
             }
         };
-        let following = emit.add(at, step)?;
+        let following = emitter.add(at, step)?;
         place.add_incoming(&[(&following, rows)]);
         sums.add_incoming(&[(&next, rows)]);
-        let more = b.build_int_compare(IntPredicate::NE, following, full, "")?;
-        b.build_conditional_branch(more, rows, columns)?;
+        let more = builder.build_int_compare(IntPredicate::NE, following, full, "")?;
+        builder.build_conditional_branch(more, rows, columns)?;
 
-        emit.position_at(columns);
-        let sums = emit.phi(identities.get_type(), &[(&identities, before), (&next, rows)], "")?;
+        emitter.position_at(columns);
+        let sums = emitter.phi(identities.get_type(), &[(&identities, before), (&next, rows)], "")?;
         let sums = sums.as_basic_value().into_vector_value();
-        let first = match how {
+        let first = match collective {
             Collect::Reduce => self.combine_row(sums)?,
-            Collect::Inclusive | Collect::Exclusive => b.build_extract_element(sums, zero, "")?,
+            Collect::Inclusive | Collect::Exclusive => builder.build_extract_element(sums, zero, "")?,
         };
-        b.build_unconditional_branch(left)?;
+        builder.build_unconditional_branch(left)?;
 
-        emit.position_at(left);
-        let place = emit.phi(emit.i64_type(), &[(&full, columns)], "")?;
+        emitter.position_at(left);
+        let place = emitter.phi(emitter.i64_type(), &[(&full, columns)], "")?;
         let at = place.as_basic_value().into_int_value();
-        let sum = emit.phi(emit.value_type(ty), &[(&first, columns)], "")?;
+        let sum = emitter.phi(emitter.value_type(ty), &[(&first, columns)], "")?;
         let so_far = sum.as_basic_value();
-        let more = b.build_int_compare(IntPredicate::NE, at, count, "")?;
-        b.build_conditional_branch(more, item, done)?;
-        emit.position_at(item);
-        let next = self.combine_two(so_far, self.load_at(at, emit.value_type(ty))?)?;
-        match how {
+        let more = builder.build_int_compare(IntPredicate::NE, at, count, "")?;
+        builder.build_conditional_branch(more, item, done)?;
+        emitter.position_at(item);
+        let next = self.combine_two(so_far, self.load_at(at, emitter.value_type(ty))?)?;
+        match collective {
             Collect::Reduce => {}
             Collect::Inclusive => self.store_at(next, at)?,
             Collect::Exclusive => self.store_at(so_far, at)?,
         }
-        let following = emit.add(at, one)?;
+        let following = emitter.add(at, one)?;
         place.add_incoming(&[(&following, item)]);
         sum.add_incoming(&[(&next, item)]);
-        b.build_unconditional_branch(left)?;
-        emit.position_at(done);
+        builder.build_unconditional_branch(left)?;
+        emitter.position_at(done);
         Ok(so_far)
     }
 
-    fn combine_two(&self, a: BasicValueEnum<'ctx>, b: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        self.emitter.binary(self.opcode, IntFlags::default(), FastMath(0), [a, b])
+    fn combine_two(&self, left: BasicValueEnum<'ctx>, right: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        self.emitter.binary(self.opcode, IntFlags::default(), FastMath(0), [left, right])
     }
 
     /// What a row's values are together.

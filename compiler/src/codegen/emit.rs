@@ -91,16 +91,18 @@ impl<'ctx> Emitter<'ctx, '_> {
     /// A constant by its bits.
     pub fn constant(&self, ty: Type, bits: u128) -> BasicValueEnum<'ctx> {
         let words = [bits as u64, (bits >> 64) as u64];
-        let int = self.int_type(ty.bits());
-        let int = int.const_int_arbitrary_precision(&words[..ty.bits().div_ceil(64) as usize]);
+        let int_type = self.int_type(ty.bits());
+        let integer = int_type.const_int_arbitrary_precision(&words[..ty.bits().div_ceil(64) as usize]);
         match ty {
-            Type::Int(_) => int.into(),
+            Type::Int(_) => integer.into(),
             Type::Ptr(_) if bits == 0 => self.pointer_type().const_null().into(),
-            Type::Ptr(_) => int.const_to_pointer(self.pointer_type()).into(),
+            Type::Ptr(_) => integer.const_to_pointer(self.pointer_type()).into(),
             Type::F16 | Type::F32 | Type::F64 => {
                 let to = self.value_type(ty);
                 // SAFETY: both are of one width, and the result is a constant of type `to`.
-                unsafe { BasicValueEnum::new(llvm_sys::core::LLVMConstBitCast(int.as_value_ref(), to.as_type_ref())) }
+                unsafe {
+                    BasicValueEnum::new(llvm_sys::core::LLVMConstBitCast(integer.as_value_ref(), to.as_type_ref()))
+                }
             }
         }
     }
@@ -130,9 +132,9 @@ impl<'ctx> Emitter<'ctx, '_> {
         &self,
         name: &str,
         types: &[BasicTypeEnum<'ctx>],
-        args: &[BasicValueEnum<'ctx>],
+        arguments: &[BasicValueEnum<'ctx>],
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        let call = self.intrinsic_call(name, types, args)?;
+        let call = self.intrinsic_call(name, types, arguments)?;
         call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)
     }
 
@@ -141,13 +143,13 @@ impl<'ctx> Emitter<'ctx, '_> {
         &self,
         name: &str,
         types: &[BasicTypeEnum<'ctx>],
-        args: &[BasicValueEnum<'ctx>],
+        arguments: &[BasicValueEnum<'ctx>],
     ) -> Emitted<inkwell::values::CallSiteValue<'ctx>> {
         let function = Intrinsic::find(name)
             .and_then(|intrinsic| intrinsic.get_declaration(self.module, types))
             .ok_or(BuilderError::UnsetPosition)?;
-        let args: Vec<BasicMetadataValueEnum> = args.iter().map(|&arg| arg.into()).collect();
-        self.builder.build_call(function, &args, "")
+        let arguments: Vec<BasicMetadataValueEnum> = arguments.iter().map(|&argument| argument.into()).collect();
+        self.builder.build_call(function, &arguments, "")
     }
 
     /// The address `offset` bytes behind `base`.
@@ -177,25 +179,25 @@ impl<'ctx> Emitter<'ctx, '_> {
     }
 
     /// An address rounded up to an alignment.
-    pub fn align_up(&self, ptr: PointerValue<'ctx>, align: u64) -> Emitted<PointerValue<'ctx>> {
-        let end = self.offset_inside(ptr, align - 1)?;
+    pub fn align_up(&self, pointer: PointerValue<'ctx>, align: u64) -> Emitted<PointerValue<'ctx>> {
+        let end = self.offset_inside(pointer, align - 1)?;
         let mask = self.i64_type().const_int(align.wrapping_neg(), false);
         let types = [self.pointer_type().into(), self.i64_type().into()];
         let masked = self.call_intrinsic("llvm.ptrmask", &types, &[end.into(), mask.into()])?;
         Ok(masked.into_pointer_value())
     }
 
-    /// Reads a value that has its memory form at `ptr`.
+    /// Reads a value that has its memory form at `pointer`.
     pub fn load(
         &self,
         ty: Type,
-        ptr: PointerValue<'ctx>,
+        pointer: PointerValue<'ctx>,
         align: u32,
     ) -> Emitted<(BasicValueEnum<'ctx>, Option<InstructionValue<'ctx>>)> {
-        let loaded = self.builder.build_load(self.memory_ty(ty), ptr, "")?;
+        let loaded = self.builder.build_load(self.memory_ty(ty), pointer, "")?;
         let inst = loaded.as_instruction_value();
-        if let Some(inst) = inst {
-            inst.set_alignment(align).map_err(|_| BuilderError::BitwidthError)?;
+        if let Some(instruction) = inst {
+            instruction.set_alignment(align).map_err(|_| BuilderError::BitwidthError)?;
         }
         let narrow = matches!(ty, Type::Int(bits) if u32::from(bits) != ty.bytes() * 8);
         if !narrow {
@@ -205,12 +207,12 @@ impl<'ctx> Emitter<'ctx, '_> {
         Ok((value.into(), inst))
     }
 
-    /// Writes a value in its memory form to `ptr`.
+    /// Writes a value in its memory form to `pointer`.
     pub fn store(
         &self,
         ty: Type,
         value: BasicValueEnum<'ctx>,
-        ptr: PointerValue<'ctx>,
+        pointer: PointerValue<'ctx>,
         align: u32,
     ) -> Emitted<InstructionValue<'ctx>> {
         let value = match ty {
@@ -219,9 +221,9 @@ impl<'ctx> Emitter<'ctx, '_> {
             }
             _ => value,
         };
-        let inst = self.builder.build_store(ptr, value)?;
-        inst.set_alignment(align).map_err(|_| BuilderError::BitwidthError)?;
-        Ok(inst)
+        let instruction = self.builder.build_store(pointer, value)?;
+        instruction.set_alignment(align).map_err(|_| BuilderError::BitwidthError)?;
+        Ok(instruction)
     }
 
     /// Marks a load whose memory does not change while the kernel runs.
@@ -258,52 +260,52 @@ impl<'ctx> Emitter<'ctx, '_> {
     /// Puts fast-math flags on what the builder has just made, unless it was folded away.
     pub fn put_fast_math(&self, value: BasicValueEnum<'ctx>, flags: FastMath) -> BasicValueEnum<'ctx> {
         if flags.0 != 0
-            && let Some(inst) = value.as_instruction_value()
+            && let Some(instruction) = value.as_instruction_value()
         {
             // Refused only for what takes no such flags.
-            let _ = inst.set_fast_math_flags(FastMathFlags::from_bits_retain(flags.0.into()));
+            let _ = instruction.set_fast_math_flags(FastMathFlags::from_bits_retain(flags.0.into()));
         }
         value
     }
 
     /// Puts overflow promises on what the builder has just made, unless it was folded away.
     pub fn put_wrap_flags(&self, value: BasicValueEnum<'ctx>, flags: IntFlags) -> BasicValueEnum<'ctx> {
-        if let Some(inst) = value.as_instruction_value() {
+        if let Some(instruction) = value.as_instruction_value() {
             if flags.nsw {
-                let _ = inst.set_no_signed_wrap_flag(true);
+                let _ = instruction.set_no_signed_wrap_flag(true);
             }
             if flags.nuw {
-                let _ = inst.set_no_unsigned_wrap_flag(true);
+                let _ = instruction.set_no_unsigned_wrap_flag(true);
             }
         }
         value
     }
 
     /// Integer addition that cannot wrap, for counters and places within memory.
-    pub fn add(&self, a: IntValue<'ctx>, b: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
-        let sum = self.builder.build_int_add(a, b, "")?;
+    pub fn add(&self, left: IntValue<'ctx>, right: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
+        let sum = self.builder.build_int_add(left, right, "")?;
         let flags = IntFlags { nsw: true, nuw: true };
         Ok(self.put_wrap_flags(sum.into(), flags).into_int_value())
     }
 
     /// Integer product that cannot wrap, for places within memory.
-    pub fn mul(&self, a: IntValue<'ctx>, b: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
-        let product = self.builder.build_int_mul(a, b, "")?;
+    pub fn mul(&self, left: IntValue<'ctx>, right: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
+        let product = self.builder.build_int_mul(left, right, "")?;
         let flags = IntFlags { nsw: true, nuw: true };
         Ok(self.put_wrap_flags(product.into(), flags).into_int_value())
     }
 
-    /// Whether `low <= ptr < low + len`.
+    /// Whether `low <= pointer < low + length`.
     pub fn in_range(
         &self,
-        ptr: PointerValue<'ctx>,
+        pointer: PointerValue<'ctx>,
         low: PointerValue<'ctx>,
-        len: IntValue<'ctx>,
+        length: IntValue<'ctx>,
     ) -> Emitted<IntValue<'ctx>> {
-        let ptr = self.builder.build_ptr_to_int(ptr, self.i64_type(), "")?;
+        let ptr = self.builder.build_ptr_to_int(pointer, self.i64_type(), "")?;
         let low = self.builder.build_ptr_to_int(low, self.i64_type(), "")?;
         let place = self.builder.build_int_sub(ptr, low, "")?;
-        self.builder.build_int_compare(IntPredicate::ULT, place, len, "")
+        self.builder.build_int_compare(IntPredicate::ULT, place, length, "")
     }
 
     /// A phi of values that arrive from blocks.

@@ -80,8 +80,8 @@ impl<'ctx> Emitter<'ctx, '_> {
             let part = if count == lanes { x } else { self.shuffle_vectors(x, x, &own)? };
             let all = self.int_type(lanes.max(8)).const_all_ones();
             let masked = [part.into(), part.into(), all.into()];
-            let args = if of_all_floats { &masked[..] } else { &masked[..1] };
-            Ok(self.call_intrinsic(name, &[], args)?.into_vector_value())
+            let arguments = if of_all_floats { &masked[..] } else { &masked[..1] };
+            Ok(self.call_intrinsic(name, &[], arguments)?.into_vector_value())
         };
         let parts = (0..count).step_by(lanes as usize).map(estimate).collect::<Emitted<Vec<_>>>()?;
         self.concat_vectors(&parts, count)
@@ -96,13 +96,13 @@ impl<'ctx> Emitter<'ctx, '_> {
     /// is no more than the reciprocal of a divisor below one, and below one for other divisors, so that the dividend's
     /// product overflows only where the quotient does.
     pub fn quotient_estimate(&self, x: BasicValueEnum<'ctx>, y: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        let b = &self.builder;
+        let builder = &self.builder;
         let word = |bits| self.in_all_lanes(Type::I32, bits, x);
-        let bits = |x: BasicValueEnum<'ctx>| b.build_bit_cast(x, self.ty_like(Type::I32, x), "");
-        let both = |op, x, y| self.binary(op, IntFlags::default(), FastMath::default(), [x, y]);
+        let bits = |x: BasicValueEnum<'ctx>| builder.build_bit_cast(x, self.ty_like(Type::I32, x), "");
+        let both = |opcode, x, y| self.binary(opcode, IntFlags::default(), FastMath::default(), [x, y]);
         if self.target.estimates {
             let exponent = both(BinaryOp::And, bits(x)?, word(0x7f80_0000)?)?;
-            let zero = b.build_bit_cast(both(BinaryOp::And, bits(x)?, word(0x8000_0000)?)?, x.get_type(), "")?;
+            let zero = builder.build_bit_cast(both(BinaryOp::And, bits(x)?, word(0x8000_0000)?)?, x.get_type(), "")?;
             let x = self.ternary(
                 TernaryOp::Select,
                 FastMath::default(),
@@ -112,7 +112,7 @@ impl<'ctx> Emitter<'ctx, '_> {
             return both(BinaryOp::Fmul, x, self.estimate(Estimate::Recip, y)?);
         }
         let negated = both(BinaryOp::And, both(BinaryOp::Xor, bits(y)?, word(u32::MAX.into())?)?, word(0x7f80_0000)?)?;
-        let scale = b.build_bit_cast(self.mean_of_halves(negated, 0x3e80_0000)?, x.get_type(), "")?;
+        let scale = builder.build_bit_cast(self.mean_of_halves(negated, 0x3e80_0000)?, x.get_type(), "")?;
         let recip = self.estimate(Estimate::Recip, both(BinaryOp::Fmul, y, scale)?)?;
         both(BinaryOp::Fmul, both(BinaryOp::Fmul, x, scale)?, recip)
     }
@@ -120,15 +120,18 @@ impl<'ctx> Emitter<'ctx, '_> {
     /// The means of the 16-bit halves of words and of a number, rounded up: an instruction of vectors, `pavgw`, that LLVM finds
     /// in a sum that does not overflow and a shift. The halves are at most 0x7fff.
     fn mean_of_halves(&self, words: BasicValueEnum<'ctx>, number: u32) -> Emitted<BasicValueEnum<'ctx>> {
-        let b = &self.builder;
+        let builder = &self.builder;
         let lanes = if let BasicValueEnum::VectorValue(words) = words { words.get_type().get_size() } else { 1 };
         let short = self.context.i16_type();
         let halves = [number & 0xffff, number >> 16].map(|half| short.const_int(u64::from(half) + 1, false));
         let number = VectorType::const_vector(&halves.repeat(lanes as usize));
         let one = VectorType::const_vector(&vec![short.const_int(1, false); 2 * lanes as usize]);
-        let sum =
-            b.build_int_nuw_add(b.build_bit_cast(words, number.get_type(), "")?.into_vector_value(), number, "")?;
-        b.build_bit_cast(b.build_right_shift(sum, one, false, "")?, words.get_type(), "")
+        let sum = builder.build_int_nuw_add(
+            builder.build_bit_cast(words, number.get_type(), "")?.into_vector_value(),
+            number,
+            "",
+        )?;
+        builder.build_bit_cast(builder.build_right_shift(sum, one, false, "")?, words.get_type(), "")
     }
 
     /// One over the square root of a float to 14 bits: AVX-512's estimate, with no steps, as exact reciprocal roots take one
@@ -139,15 +142,15 @@ impl<'ctx> Emitter<'ctx, '_> {
         if self.target.estimates {
             return Ok(estimate);
         }
-        let (b, exact) = (&self.builder, FastMath::default());
+        let (builder, exact) = (&self.builder, FastMath::default());
         let number = |number: f32| self.in_all_lanes(Type::F32, number.to_bits().into(), x);
-        let both = |op, x, y| self.binary(op, IntFlags::default(), exact, [x, y]);
+        let both = |opcode, x, y| self.binary(opcode, IntFlags::default(), exact, [x, y]);
         let root = both(BinaryOp::Fmul, x, estimate)?;
         let half = both(BinaryOp::Fmul, estimate, number(-0.5)?)?;
         let factor = self.ternary(TernaryOp::FmulAdd, exact, Type::F32, [root, half, number(1.5)?])?;
-        let factor = b.build_bit_cast(factor, self.ty_like(Type::I32, x), "")?;
+        let factor = builder.build_bit_cast(factor, self.ty_like(Type::I32, x), "")?;
         let factor = both(BinaryOp::Umin, factor, self.in_all_lanes(Type::I32, 0x3f80_2000, x)?)?;
-        both(BinaryOp::Fmul, estimate, b.build_bit_cast(factor, x.get_type(), "")?)
+        both(BinaryOp::Fmul, estimate, builder.build_bit_cast(factor, x.get_type(), "")?)
     }
 
     /// A constant in as many lanes.
@@ -162,16 +165,16 @@ impl<'ctx> Emitter<'ctx, '_> {
     /// One over the square root of normal positive doubles, to 13 bits: halving the exponent gives four, a step of Halley's
     /// iteration the rest.
     fn root_by_exponent(&self, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        let (b, exact) = (&self.builder, FastMath::default());
+        let (builder, exact) = (&self.builder, FastMath::default());
         let number = |number: f64| self.in_all_lanes(Type::F64, number.to_bits().into(), x);
         let word = |bits| self.in_all_lanes(Type::I64, bits, x);
-        let fused = |args| self.ternary(TernaryOp::FmulAdd, exact, Type::F64, args);
-        let both = |op, x, y| self.binary(op, IntFlags::default(), exact, [x, y]);
+        let fused = |arguments| self.ternary(TernaryOp::FmulAdd, exact, Type::F64, arguments);
+        let both = |opcode, x, y| self.binary(opcode, IntFlags::default(), exact, [x, y]);
 
-        let of_bits = b.build_bit_cast(x, self.ty_like(Type::I64, x), "")?;
+        let of_bits = builder.build_bit_cast(x, self.ty_like(Type::I64, x), "")?;
         let half = both(BinaryOp::Lshr, of_bits, word(1)?)?;
         let rough = both(BinaryOp::Sub, word(0x5fe6_eb50_c7b5_37a9)?, half)?;
-        let rough = b.build_bit_cast(rough, x.get_type(), "")?;
+        let rough = builder.build_bit_cast(rough, x.get_type(), "")?;
         let minus = both(BinaryOp::Fmul, both(BinaryOp::Fmul, x, number(-1.0)?)?, rough)?;
         let wrong = fused([minus, rough, number(1.0)?])?;
         let step = fused([wrong, number(0.375)?, number(0.5)?])?;

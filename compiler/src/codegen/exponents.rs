@@ -148,14 +148,14 @@ impl<'ctx> Emitter<'ctx, '_> {
     /// An instruction on eight numbers of 64 bits, for as many as there are.
     fn by_widest(
         &self,
-        arg: VectorValue<'ctx>,
+        argument: VectorValue<'ctx>,
         instruction: impl Fn(VectorValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        let count = arg.get_type().get_size();
+        let count = argument.get_type().get_size();
         let part = |begin: u32| -> Emitted<VectorValue<'ctx>> {
             // Behind the last lane there is any one.
             let own: Vec<_> = (begin..begin + 8).map(|lane| Some(lane).filter(|&lane| lane < count)).collect();
-            Ok(instruction(self.shuffle_vectors(arg, arg, &own)?)?.into_vector_value())
+            Ok(instruction(self.shuffle_vectors(argument, argument, &own)?)?.into_vector_value())
         };
         let parts = (0..count).step_by(8).map(part).collect::<Emitted<Vec<_>>>()?;
         Ok(self.concat_vectors(&parts, count)?.into())
@@ -220,11 +220,11 @@ impl<'ctx> Emitter<'ctx, '_> {
 
     fn binary_plain(
         &self,
-        op: BinaryOp,
+        opcode: BinaryOp,
         x: BasicValueEnum<'ctx>,
         y: BasicValueEnum<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        self.binary(op, IntFlags::default(), FastMath::default(), [x, y])
+        self.binary(opcode, IntFlags::default(), FastMath::default(), [x, y])
     }
 
     fn select_double(
@@ -249,27 +249,29 @@ impl<'ctx> Emitter<'ctx, '_> {
     fn by_register(
         &self,
         ty: Type,
-        args: [BasicValueEnum<'ctx>; 2],
+        arguments: [BasicValueEnum<'ctx>; 2],
         instruction: impl Fn(&str, bool, [BasicValueEnum<'ctx>; 2], BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let first = self.const64(0);
         let least = 128 / ty.bits();
-        if !args[0].is_vector_value() {
+        if !arguments[0].is_vector_value() {
             let alone = super::emit::vector_of(self.value_type(ty), least).get_poison();
-            let [x, y] = args.map(|arg| self.builder.build_insert_element(alone, arg, first, ""));
+            let [x, y] = arguments.map(|argument| self.builder.build_insert_element(alone, argument, first, ""));
             let vectors = [x?.into(), y?.into()];
             let result = self.by_register(ty, vectors, instruction)?;
             return self.builder.build_extract_element(result.into_vector_value(), first, "");
         }
-        let args = args.map(|arg| arg.into_vector_value());
-        let count = args[0].get_type().get_size();
+        let arguments = arguments.map(|argument| argument.into_vector_value());
+        let count = arguments[0].get_type().get_size();
         let lanes = [512, 256].map(|bits| bits / ty.bits()).into_iter().find(|&lanes| count >= lanes).unwrap_or(least);
         let name = (lanes * ty.bits()).to_string();
         let mask = self.int_type(lanes.max(8)).const_all_ones().into();
         let part = |begin: u32| -> Emitted<VectorValue<'ctx>> {
             // Behind the last lane there is any one.
             let own: Vec<_> = (begin..begin + lanes).map(|lane| Some(lane.min(count - 1))).collect();
-            let [x, y] = args.map(|arg| if count == lanes { Ok(arg) } else { self.shuffle_vectors(arg, arg, &own) });
+            let [x, y] = arguments.map(|argument| {
+                if count == lanes { Ok(argument) } else { self.shuffle_vectors(argument, argument, &own) }
+            });
             Ok(instruction(&name, lanes * ty.bits() == 512, [x?.into(), y?.into()], mask)?.into_vector_value())
         };
         let parts = (0..count).step_by(lanes as usize).map(part).collect::<Emitted<Vec<_>>>()?;
@@ -278,7 +280,10 @@ impl<'ctx> Emitter<'ctx, '_> {
 }
 
 /// The widest registers' instructions are told how to round: as the thread does.
-fn with_rounding<'ctx, const N: usize>(widest: bool, args: [BasicValueEnum<'ctx>; N]) -> Vec<BasicValueEnum<'ctx>> {
-    let as_is = args[N - 1].into_int_value().get_type().get_context().i32_type().const_int(4, false).into();
-    args.into_iter().chain(widest.then_some(as_is)).collect()
+fn with_rounding<'ctx, const N: usize>(
+    widest: bool,
+    arguments: [BasicValueEnum<'ctx>; N],
+) -> Vec<BasicValueEnum<'ctx>> {
+    let as_is = arguments[N - 1].into_int_value().get_type().get_context().i32_type().const_int(4, false).into();
+    arguments.into_iter().chain(widest.then_some(as_is)).collect()
 }

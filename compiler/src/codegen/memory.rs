@@ -77,9 +77,9 @@ impl<'ctx> Emitter<'ctx, '_> {
     /// Copies a run of bytes between two addresses.
     pub fn copy_bytes(
         &self,
-        dst: BasicValueEnum<'ctx>,
-        src: BasicValueEnum<'ctx>,
-        len: BasicValueEnum<'ctx>,
+        destination: BasicValueEnum<'ctx>,
+        source: BasicValueEnum<'ctx>,
+        length: BasicValueEnum<'ctx>,
         [to, from]: [Space; 2],
         overlap: bool,
         volatile: bool,
@@ -87,7 +87,7 @@ impl<'ctx> Emitter<'ctx, '_> {
         let name = if overlap { "llvm.memmove" } else { "llvm.memcpy" };
         let types = [self.pointer_type().into(), self.pointer_type().into(), self.i64_type().into()];
         let volatile = self.context.bool_type().const_int(volatile.into(), false);
-        let call = self.intrinsic_call(name, &types, &[dst, src, len, volatile.into()])?;
+        let call = self.intrinsic_call(name, &types, &[destination, source, length, volatile.into()])?;
         if let ValueKind::Instruction(call) = call.try_as_basic_value() {
             self.scopes.mark_parts(call, &[Part::Space(to), Part::Space(from)]);
         }
@@ -97,15 +97,15 @@ impl<'ctx> Emitter<'ctx, '_> {
     /// Sets a run of bytes to one value.
     pub fn set_bytes(
         &self,
-        dst: BasicValueEnum<'ctx>,
+        destination: BasicValueEnum<'ctx>,
         byte: BasicValueEnum<'ctx>,
-        len: BasicValueEnum<'ctx>,
+        length: BasicValueEnum<'ctx>,
         space: Space,
         volatile: bool,
     ) -> Emitted<()> {
         let types = [self.pointer_type().into(), self.i64_type().into()];
         let volatile = self.context.bool_type().const_int(volatile.into(), false);
-        let call = self.intrinsic_call("llvm.memset", &types, &[dst, byte, len, volatile.into()])?;
+        let call = self.intrinsic_call("llvm.memset", &types, &[destination, byte, length, volatile.into()])?;
         if let ValueKind::Instruction(call) = call.try_as_basic_value() {
             self.scopes.mark_parts(call, &[Part::Space(space)]);
         }
@@ -121,18 +121,18 @@ impl<'ctx> Emitter<'ctx, '_> {
     }
 
     /// The address space a generic address is in, as SPIR's number.
-    pub fn space_of(&self, frame: &Frame<'ctx>, ptr: PointerValue<'ctx>) -> Emitted<IntValue<'ctx>> {
+    pub fn space_of(&self, frame: &Frame<'ctx>, pointer: PointerValue<'ctx>) -> Emitted<IntValue<'ctx>> {
         let number = |space: Space| self.context.i32_type().const_int(space.spir_number().into(), false);
         let choose = |yes, space, no| -> Emitted<IntValue<'ctx>> {
             let chosen = self.builder.build_select(yes, number(space), no, "")?;
             Ok(chosen.into_int_value())
         };
         let mut space = number(Space::Global);
-        for &(start, len) in &frame.private {
-            let inside = self.in_range(ptr, start, len)?;
+        for &(start, length) in &frame.private {
+            let inside = self.in_range(pointer, start, length)?;
             space = choose(inside, Space::Private, space)?;
         }
-        let inside = self.in_range(ptr, frame.local.0, frame.local.1)?;
+        let inside = self.in_range(pointer, frame.local.0, frame.local.1)?;
         choose(inside, Space::Local, space)
     }
 }

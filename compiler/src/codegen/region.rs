@@ -47,7 +47,7 @@ pub type Exits<'ctx> = Vec<(Option<Region>, BasicBlock<'ctx>)>;
 impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
     /// Emits a region's code at the current position.
     pub fn emit_region(
-        emit: &'a Emitter<'ctx, 'm>,
+        emitter: &'a Emitter<'ctx, 'm>,
         kernel: &'a Kernel,
         storage: &'a Storage,
         frame: &'a Frame<'ctx>,
@@ -56,14 +56,14 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
         body: &'a Function,
     ) -> Emitted<Exits<'ctx>> {
         let mut code = ScalarEmitter {
-            emitter: emit,
+            emitter,
             kernel,
             storage,
             frame,
             group,
             item,
             body,
-            origins: Origins::trace_addresses(kernel, body, emit.scopes.apart()),
+            origins: Origins::trace_addresses(kernel, body, emitter.scopes.apart()),
             values: SecondaryMap::new(),
             blocks: SecondaryMap::new(),
             phis: SecondaryMap::new(),
@@ -117,15 +117,15 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
                 continue;
             }
             let (kernel, storage) = (self.kernel, self.storage);
-            let ptr = self.frame.slot_address(self.emitter, kernel, storage, slot, self.item)?;
+            let pointer = self.frame.slot_address(self.emitter, kernel, storage, slot, self.item)?;
             if storage.slots[slot] == SlotHome::Stack {
                 self.emitter.intrinsic_call(
                     "llvm.lifetime.start",
                     &[self.emitter.pointer_type().into()],
-                    &[ptr.into()],
+                    &[pointer.into()],
                 )?;
             }
-            self.slots[slot] = Some(ptr);
+            self.slots[slot] = Some(pointer);
         }
         Ok(())
     }
@@ -133,13 +133,13 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
     /// Ends the life of the stack variables; emitted where a work-item leaves the region.
     fn end_slots(&self) -> Emitted<()> {
         for (slot, ptr) in self.slots.iter() {
-            if let Some(ptr) = *ptr
+            if let Some(pointer) = *ptr
                 && self.storage.slots[slot] == SlotHome::Stack
             {
                 self.emitter.intrinsic_call(
                     "llvm.lifetime.end",
                     &[self.emitter.pointer_type().into()],
-                    &[ptr.into()],
+                    &[pointer.into()],
                 )?;
             }
         }
@@ -147,23 +147,23 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
     }
 
     fn llvm_value(&self, value: Value) -> Emitted<BasicValueEnum<'ctx>> {
-        let data = self.body.values[value];
-        match data.definition {
-            ValueDef::Const(bits) => Ok(self.emitter.constant(data.ty, bits)),
+        let value_data = self.body.values[value];
+        match value_data.definition {
+            ValueDef::Const(bits) => Ok(self.emitter.constant(value_data.ty, bits)),
             _ => self.values[value].ok_or(BuilderError::UnsetPosition),
         }
     }
 
-    fn llvm_values<const N: usize>(&self, args: [Value; N]) -> Emitted<[BasicValueEnum<'ctx>; N]> {
+    fn llvm_values<const N: usize>(&self, arguments: [Value; N]) -> Emitted<[BasicValueEnum<'ctx>; N]> {
         let mut values = [self.emitter.i64_type().const_zero().into(); N];
-        for (value, arg) in values.iter_mut().zip(args) {
-            *value = self.llvm_value(arg)?;
+        for (value, argument) in values.iter_mut().zip(arguments) {
+            *value = self.llvm_value(argument)?;
         }
         Ok(values)
     }
 
-    fn typed_values(&self, args: &[Value]) -> Emitted<Vec<(Type, BasicValueEnum<'ctx>)>> {
-        args.iter().map(|&arg| Ok((self.body.ty(arg), self.llvm_value(arg)?))).collect()
+    fn typed_values(&self, arguments: &[Value]) -> Emitted<Vec<(Type, BasicValueEnum<'ctx>)>> {
+        arguments.iter().map(|&argument| Ok((self.body.ty(argument), self.llvm_value(argument)?))).collect()
     }
 
     fn pointer_value(&self, value: Value) -> Emitted<PointerValue<'ctx>> {
@@ -175,69 +175,70 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
         let ty = |value| self.body.ty(value);
         // The type of the only result.
         let result = || node.results.first().map_or(Type::BOOL, |&r| ty(r));
-        let emit = self.emitter;
-        emit.scopes.come_from(self.origins.of_access(&node.data));
+        let emitter = self.emitter;
+        emitter.scopes.come_from(self.origins.of_access(&node.data));
         let value: BasicValueEnum = match &node.data {
-            InstData::Unary { opcode: UnaryOp::SpaceOf, argument: arg, .. } => {
-                emit.space_of(self.frame, self.pointer_value(*arg)?)?.into()
+            InstData::Unary { opcode: UnaryOp::SpaceOf, argument, .. } => {
+                emitter.space_of(self.frame, self.pointer_value(*argument)?)?.into()
             }
-            InstData::Unary { opcode: op, fast_math: fmf, argument: arg } => {
-                emit.unary(*op, *fmf, ty(*arg), result(), self.llvm_value(*arg)?)?
+            InstData::Unary { opcode, fast_math, argument } => {
+                emitter.unary(*opcode, *fast_math, ty(*argument), result(), self.llvm_value(*argument)?)?
             }
-            InstData::Binary { opcode: op, flags, fast_math: fmf, arguments: args } => {
-                emit.binary(*op, *flags, *fmf, self.llvm_values(*args)?)?
+            InstData::Binary { opcode, flags, fast_math, arguments } => {
+                emitter.binary(*opcode, *flags, *fast_math, self.llvm_values(*arguments)?)?
             }
-            InstData::Ternary { opcode: op, fast_math: fmf, arguments: args } => {
-                emit.ternary(*op, *fmf, result(), self.llvm_values(*args)?)?
+            InstData::Ternary { opcode, fast_math, arguments } => {
+                emitter.ternary(*opcode, *fast_math, result(), self.llvm_values(*arguments)?)?
             }
-            InstData::Icmp { comparison: cc, arguments: args } => emit.icmp(*cc, self.llvm_values(*args)?)?,
-            InstData::Fcmp { comparison: cc, fast_math: fmf, arguments: args } => {
-                emit.fcmp(*cc, *fmf, self.llvm_values(*args)?)?
+            InstData::Icmp { comparison, arguments } => emitter.icmp(*comparison, self.llvm_values(*arguments)?)?,
+            InstData::Fcmp { comparison, fast_math, arguments } => {
+                emitter.fcmp(*comparison, *fast_math, self.llvm_values(*arguments)?)?
             }
             InstData::PtrAdd { base, offset, inbounds } => {
                 let offset = self.llvm_value(*offset)?.into_int_value();
-                emit.offset_address(self.pointer_value(*base)?, offset, *inbounds)?.into()
+                emitter.offset_address(self.pointer_value(*base)?, offset, *inbounds)?.into()
             }
-            InstData::Load { pointer: ptr, offset, access } => {
-                let space = self.space_of(*ptr);
+            InstData::Load { pointer, offset, access } => {
+                let space = self.space_of(*pointer);
                 let count = node.results.len();
-                let values = emit.load_elements(self.pointer_value(*ptr)?, space, *offset, result(), count, *access)?;
+                let values =
+                    emitter.load_elements(self.pointer_value(*pointer)?, space, *offset, result(), count, *access)?;
                 return self.define_results(inst, &values);
             }
-            InstData::Store { pointer: ptr, offset, access, arguments: args } => {
-                let Some(&first) = args.first() else {
+            InstData::Store { pointer, offset, access, arguments } => {
+                let Some(&first) = arguments.first() else {
                     return Ok(());
                 };
-                let values = args.iter().map(|&arg| self.llvm_value(arg));
+                let values = arguments.iter().map(|&argument| self.llvm_value(argument));
                 let values = values.collect::<Emitted<Vec<_>>>()?;
-                let space = self.space_of(*ptr);
-                let ptr = self.pointer_value(*ptr)?;
-                return emit.store_elements(ptr, space, *offset, ty(first), &values, *access);
+                let space = self.space_of(*pointer);
+                let pointer = self.pointer_value(*pointer)?;
+                return emitter.store_elements(pointer, space, *offset, ty(first), &values, *access);
             }
-            InstData::MemCopy { destination: dst, source: src, length: len, overlap, volatile } => {
-                let spaces = [self.space_of(*dst), self.space_of(*src)];
-                let [dst, src, len] = self.llvm_values([*dst, *src, *len])?;
-                return emit.copy_bytes(dst, src, len, spaces, *overlap, *volatile);
+            InstData::MemCopy { destination, source, length, overlap, volatile } => {
+                let spaces = [self.space_of(*destination), self.space_of(*source)];
+                let [destination, source, length] = self.llvm_values([*destination, *source, *length])?;
+                return emitter.copy_bytes(destination, source, length, spaces, *overlap, *volatile);
             }
-            InstData::MemSet { destination: dst, byte, length: len, volatile } => {
-                let space = self.space_of(*dst);
-                let [dst, byte, len] = self.llvm_values([*dst, *byte, *len])?;
-                return emit.set_bytes(dst, byte, len, space, *volatile);
+            InstData::MemSet { destination, byte, length, volatile } => {
+                let space = self.space_of(*destination);
+                let [destination, byte, length] = self.llvm_values([*destination, *byte, *length])?;
+                return emitter.set_bytes(destination, byte, length, space, *volatile);
             }
-            InstData::AtomicRmw { opcode: op, order, pointer: ptr, argument: arg, .. } => {
-                let (space, ptr) = (self.space_of(*ptr), self.pointer_value(*ptr)?);
-                emit.atomic_rmw(*op, *order, result(), ptr, space, self.llvm_value(*arg)?)?
+            InstData::AtomicRmw { opcode, order, pointer, argument, .. } => {
+                let (space, pointer) = (self.space_of(*pointer), self.pointer_value(*pointer)?);
+                emitter.atomic_rmw(*opcode, *order, result(), pointer, space, self.llvm_value(*argument)?)?
             }
-            InstData::AtomicCas { success, failure, pointer: ptr, expected, new, .. } => {
+            InstData::AtomicCas { success, failure, pointer, expected, new, .. } => {
                 let operands = self.llvm_values([*expected, *new])?;
                 let orders = [*success, *failure];
-                let (space, ptr) = (self.space_of(*ptr), self.pointer_value(*ptr)?);
-                let values = emit.atomic_cas(orders, result(), ptr, space, operands)?;
+                let (space, pointer) = (self.space_of(*pointer), self.pointer_value(*pointer)?);
+                let values = emitter.atomic_cas(orders, result(), pointer, space, operands)?;
                 return self.define_results(inst, &values);
             }
-            InstData::Fence { order } => return emit.fence(*order),
-            InstData::Query { query, dimension: dim } => {
-                groups::answer_query(emit, self.frame, self.group, self.item, *query, *dim).into()
+            InstData::Fence { order } => return emitter.fence(*order),
+            InstData::Query { query, dimension } => {
+                groups::answer_query(emitter, self.frame, self.group, self.item, *query, *dimension).into()
             }
             InstData::SlotAddr { slot } => {
                 let address = self.slots[*slot];
@@ -260,30 +261,30 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
             | InstData::Put { .. } => {
                 return Err(BuilderError::UnsetPosition);
             }
-            InstData::Clock => emit.read_clock()?.into(),
-            InstData::Yield => return emit.let_others_go_on(),
+            InstData::Clock => emitter.read_clock()?.into(),
+            InstData::Yield => return emitter.let_others_go_on(),
             InstData::Combined => self.group.combined.ok_or(BuilderError::UnsetPosition)?,
-            InstData::LiveLoad { live_slot: live } if let Some(value) = self.frame.shared[*live] => value,
-            InstData::LiveLoad { live_slot: live } => {
-                let ptr = self.frame.live_address(emit, *live, result(), self.item.number)?;
-                let (value, load) = emit.load(result(), ptr, result().bytes())?;
+            InstData::LiveLoad { live_slot } if let Some(value) = self.frame.shared[*live_slot] => value,
+            InstData::LiveLoad { live_slot } => {
+                let pointer = self.frame.live_address(emitter, *live_slot, result(), self.item.number)?;
+                let (value, load) = emitter.load(result(), pointer, result().bytes())?;
                 if let Some(load) = load {
-                    emit.scopes.mark_parts(load, &[Part::Kept]);
+                    emitter.scopes.mark_parts(load, &[Part::Kept]);
                 }
                 value
             }
-            InstData::LiveStore { live_slot: live, argument: arg } => {
-                let kept = ty(*arg);
-                let ptr = self.frame.live_address(emit, *live, kept, self.item.number)?;
-                let store = emit.store(kept, self.llvm_value(*arg)?, ptr, kept.bytes())?;
-                emit.scopes.mark_parts(store, &[Part::Kept]);
+            InstData::LiveStore { live_slot, argument } => {
+                let kept = ty(*argument);
+                let pointer = self.frame.live_address(emitter, *live_slot, kept, self.item.number)?;
+                let store = emitter.store(kept, self.llvm_value(*argument)?, pointer, kept.bytes())?;
+                emitter.scopes.mark_parts(store, &[Part::Kept]);
                 return Ok(());
             }
-            InstData::CallHost { name, arguments: args } => {
-                emit.call_host(name, &self.typed_values(args)?, result())?
+            InstData::CallHost { name, arguments } => {
+                emitter.call_host(name, &self.typed_values(arguments)?, result())?
             }
-            InstData::Printf { format, arguments: args } => {
-                emit.call_printf(self.frame, format.as_u32(), &self.typed_values(args)?)?.into()
+            InstData::Printf { format, arguments } => {
+                emitter.call_printf(self.frame, format.as_u32(), &self.typed_values(arguments)?)?.into()
             }
         };
         self.define_results(inst, &[value])
@@ -296,41 +297,41 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
         Ok(())
     }
 
-    fn space_of(&self, ptr: Value) -> Space {
-        match self.body.ty(ptr) {
+    fn space_of(&self, pointer: Value) -> Space {
+        match self.body.ty(pointer) {
             Type::Ptr(space) => space,
             _ => Space::Generic,
         }
     }
 
     fn emit_terminator(&mut self, block: Block, exits: &mut Exits<'ctx>) -> Emitted<()> {
-        let emit = self.emitter;
-        let b = &emit.builder;
-        let from = emit.current_block()?;
+        let emitter = self.emitter;
+        let builder = &emitter.builder;
+        let from = emitter.current_block()?;
         let mut edges = Edges::default();
         match &self.body.blocks[block].terminator {
-            Terminator::Jump(to) => {
-                let to = self.edge_block(&mut edges, from, to)?;
-                b.build_unconditional_branch(to)?;
+            Terminator::Jump(target) => {
+                let to = self.edge_block(&mut edges, from, target)?;
+                builder.build_unconditional_branch(to)?;
             }
-            Terminator::Branch { condition: cond, then_to, else_to } => {
-                let cond = self.llvm_value(*cond)?.into_int_value();
+            Terminator::Branch { condition, then_to, else_to } => {
+                let condition = self.llvm_value(*condition)?.into_int_value();
                 let yes = self.edge_block(&mut edges, from, then_to)?;
                 let no = self.edge_block(&mut edges, from, else_to)?;
-                emit.position_at(from);
-                b.build_conditional_branch(cond, yes, no)?;
+                emitter.position_at(from);
+                builder.build_conditional_branch(condition, yes, no)?;
             }
             Terminator::Switch { value, cases, default } => {
                 let ty = self.body.ty(*value);
                 let value = self.llvm_value(*value)?.into_int_value();
                 let mut targets = Vec::new();
-                for (bits, to) in cases {
-                    let case = emit.constant(ty, *bits).into_int_value();
-                    targets.push((case, self.edge_block(&mut edges, from, to)?));
+                for (bits, target) in cases {
+                    let case = emitter.constant(ty, *bits).into_int_value();
+                    targets.push((case, self.edge_block(&mut edges, from, target)?));
                 }
                 let default = self.edge_block(&mut edges, from, default)?;
-                emit.position_at(from);
-                b.build_switch(value, default, &targets)?;
+                emitter.position_at(from);
+                builder.build_switch(value, default, &targets)?;
             }
             Terminator::Return => {
                 self.end_slots()?;
@@ -341,7 +342,7 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
                 exits.push((Some(*region), from));
             }
             Terminator::Unreachable => {
-                b.build_unreachable()?;
+                builder.build_unreachable()?;
             }
         }
         Ok(())
@@ -366,8 +367,8 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
             self.emitter.position_at(source);
             self.emitter.builder.build_unconditional_branch(target)?;
         }
-        for (index, &arg) in to.arguments.iter().enumerate() {
-            let value = self.llvm_value(arg)?;
+        for (index, &argument) in to.arguments.iter().enumerate() {
+            let value = self.llvm_value(argument)?;
             self.phis[to.block][index].add_incoming(&[(&value, source)]);
         }
         Ok(entry)

@@ -228,7 +228,7 @@ unsafe extern "C" {
 /// work-items do touch it; a fence is what LLVM moves no access across. It costs no instruction.
 fn fence_barriers(module: &Module<'_>) {
     let barriers: Vec<LLVMValueRef> = calls_in(module)
-        .filter(|(_, call)| called_function(*call).is_some_and(|f| f.get_name().to_bytes() == BARRIER))
+        .filter(|(_, call)| called_function(*call).is_some_and(|function| function.get_name().to_bytes() == BARRIER))
         .map(|(_, call)| raw_value(call))
         .collect();
     if barriers.is_empty() {

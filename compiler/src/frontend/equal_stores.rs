@@ -136,9 +136,9 @@ unsafe fn computed_alike(
         if depth == 0 || !inside(a, sides[0]) || !inside(b, sides[1]) {
             return false;
         }
-        let op = LLVMGetInstructionOpcode(a);
-        let wraps = |inst| (LLVMGetNSW(inst), LLVMGetNUW(inst));
-        let same_flags = match op {
+        let opcode = LLVMGetInstructionOpcode(a);
+        let wraps = |instruction| (LLVMGetNSW(instruction), LLVMGetNUW(instruction));
+        let same_flags = match opcode {
             LLVMAdd | LLVMSub | LLVMMul | LLVMShl => wraps(a) == wraps(b),
             LLVMGetElementPtr => {
                 LLVMGetGEPSourceElementType(a) == LLVMGetGEPSourceElementType(b)
@@ -149,11 +149,11 @@ unsafe fn computed_alike(
             _ => false,
         };
         let count = LLVMGetNumOperands(a);
-        let known = LLVMGetInstructionOpcode(b) == op
+        let known = LLVMGetInstructionOpcode(b) == opcode
             && same_flags
             && LLVMTypeOf(a) == LLVMTypeOf(b)
             && LLVMGetNumOperands(b) == count;
-        let operands = |inst| (0..count as u32).map(move |number| LLVMGetOperand(inst, number));
+        let operands = |instruction| (0..count as u32).map(move |number| LLVMGetOperand(instruction, number));
         // A step of one side must not stand for two of the other.
         let new = !steps.iter().any(|&(x, y)| x == a || y == b);
         if !known || !new || !operands(a).zip(operands(b)).all(|(a, b)| computed_alike(a, b, sides, depth - 1, steps)) {

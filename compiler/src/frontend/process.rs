@@ -60,7 +60,12 @@ pub(crate) struct Outcome {
 pub(crate) const STACK: u64 = 8 << 20;
 
 /// Runs `program` with `input` as its standard input.
-pub(crate) fn run_program(program: &Path, args: &[OsString], input: &[u8], limits: &Limits) -> io::Result<Outcome> {
+pub(crate) fn run_program(
+    program: &Path,
+    arguments: &[OsString],
+    input: &[u8],
+    limits: &Limits,
+) -> io::Result<Outcome> {
     let mut stdin = memory_file(c"lockstep-in")?;
     stdin.write_all(input)?;
     io::Seek::rewind(&mut stdin)?;
@@ -70,7 +75,7 @@ pub(crate) fn run_program(program: &Path, args: &[OsString], input: &[u8], limit
     // An empty environment: neither the language of messages nor search paths shall depend on the application.
     let mut command = Command::new(program);
     command
-        .args(args)
+        .args(arguments)
         .env_clear()
         .env("LC_ALL", "C")
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")

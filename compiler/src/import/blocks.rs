@@ -74,9 +74,10 @@ fn fill_body<'m>(body: &mut Body<'_, 'm>, function: LlvmValue<'m>, params: &[Par
         }
     }
     for &block in &order {
-        let term = if trapped.contains(&block) { Terminator::Return } else { import_terminator(body, block, &phis)? };
+        let terminator =
+            if trapped.contains(&block) { Terminator::Return } else { import_terminator(body, block, &phis)? };
         let ours = body.blocks[&block];
-        body.function.blocks[ours].terminator = term;
+        body.function.blocks[ours].terminator = terminator;
         body.function.end_locs[ours] = body.location;
     }
     let prelude = std::mem::take(&mut body.prelude);
@@ -90,14 +91,14 @@ fn reverse_postorder(function: LlvmValue<'_>) -> Vec<LlvmBlock<'_>> {
     let Some(entry) = function.entry_block() else {
         return Vec::new();
     };
-    let mut seen = HashSet::from([entry]);
+    let mut visited = HashSet::from([entry]);
     let mut order = Vec::new();
     // The last successor is followed first, so that the blocks come in the order of the source.
     let mut stack = vec![(entry, entry.successors().into_iter().rev())];
     while let Some((block, successors)) = stack.last_mut() {
         match successors.next() {
             Some(next) => {
-                if seen.insert(next) {
+                if visited.insert(next) {
                     stack.push((next, next.successors().into_iter().rev()));
                 }
             }
@@ -119,30 +120,30 @@ fn add_inputs<'m>(
     entry: Block,
 ) -> Attempt<Vec<(Input, Type)>> {
     let mut inputs = Vec::new();
-    for (i, argument) in function.params().into_iter().enumerate() {
+    for (index, argument) in function.params().into_iter().enumerate() {
         if !argument.is_used() {
             continue;
         }
-        let param = i as u32;
-        if params[i].kind == ParamKind::Image {
+        let param = index as u32;
+        if params[index].kind == ParamKind::Image {
             // Its fields become inputs where they are asked for.
             body.images.insert(argument, param);
             continue;
         }
         if function.byval_type(param).is_some() {
             let [ty] = body.leaf_types(argument.ty())?[..] else {
-                refuse!("argument {i} by value is not a pointer");
+                refuse!("argument {index} by value is not a pointer");
             };
             let address = body.function.add_param(entry, ty);
             inputs.push((Input::Address { param }, ty));
-            let address = memory::argument_copy(body, argument, address, &params[i])?;
+            let address = memory::argument_copy(body, argument, address, &params[index])?;
             body.values.insert(argument, Lanes::from([address]));
             continue;
         }
         let mut lanes = Vec::new();
         for leaf in leaf_scalars(body.module.llvm, argument.ty())? {
             if !leaf.is_plain() {
-                refuse!("argument {i} is of type {}", argument.ty().spelling());
+                refuse!("argument {index} is of type {}", argument.ty().spelling());
             }
             lanes.push(body.function.add_param(entry, leaf.ty));
             let offset = leaf.offset() as u32;
@@ -173,8 +174,8 @@ fn add_parameters<'m>(body: &mut Body<'_, 'm>, block: LlvmBlock<'m>) -> Attempt<
 }
 
 /// An instruction's place in the source.
-pub(super) fn source_location(inst: LlvmValue<'_>) -> SourceLoc {
-    let (line, column) = inst.debug_location();
+pub(super) fn source_location(instruction: LlvmValue<'_>) -> SourceLoc {
+    let (line, column) = instruction.debug_location();
     SourceLoc { line, column }
 }
 
@@ -195,7 +196,7 @@ fn import_terminator<'m>(
             entry.insert(import_jump(body, block, to, &phis[&to])?);
         }
     }
-    let call = |i: usize| match successors.get(i) {
+    let call = |index: usize| match successors.get(index) {
         Some(to) => Ok(calls[to].clone()),
         None => Err(Reason(format!("{} without a target", inst.text()))),
     };
@@ -204,16 +205,16 @@ fn import_terminator<'m>(
         Some(LLVMOpcode::LLVMUnreachable) => Ok(Terminator::Unreachable),
         Some(LLVMOpcode::LLVMBr) => match inst.branch_condition() {
             None => Ok(Terminator::Jump(call(0)?)),
-            Some(cond) => {
-                Ok(Terminator::Branch { condition: body.scalar_of(cond)?, then_to: call(0)?, else_to: call(1)? })
+            Some(condition) => {
+                Ok(Terminator::Branch { condition: body.scalar_of(condition)?, then_to: call(0)?, else_to: call(1)? })
             }
         },
         Some(LLVMOpcode::LLVMSwitch) => {
             let mut cases = Vec::new();
-            for i in 1..successors.len() {
-                let bits = inst.switch_case(i as u32).and_then(|v| v.int_bits());
+            for index in 1..successors.len() {
+                let bits = inst.switch_case(index as u32).and_then(|value| value.int_bits());
                 match bits {
-                    Some(bits) => cases.push((bits, call(i)?)),
+                    Some(bits) => cases.push((bits, call(index)?)),
                     None => refuse!("a switch on an integer of more than 128 bits"),
                 }
             }
@@ -230,12 +231,12 @@ fn import_jump<'m>(
     to: LlvmBlock<'m>,
     phis: &Phis<'m>,
 ) -> Attempt<BlockCall> {
-    let mut args = Vec::new();
+    let mut arguments = Vec::new();
     for incoming in phis {
         match incoming.get(&from) {
-            Some(&value) => args.extend_from_slice(&body.lanes_of(value)?),
+            Some(&value) => arguments.extend_from_slice(&body.lanes_of(value)?),
             None => refuse!("a phi misses a predecessor"),
         }
     }
-    Ok(BlockCall { block: body.blocks[&to], arguments: args })
+    Ok(BlockCall { block: body.blocks[&to], arguments })
 }

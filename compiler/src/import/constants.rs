@@ -93,7 +93,7 @@ fn evaluate_expression<'m>(
     opcode: LLVMOpcode,
     depth: u32,
 ) -> Attempt<Scalar<'m>> {
-    let operand = |i: u32| match value.operand(i) {
+    let operand = |index: u32| match value.operand(index) {
         Some(v) if !matches!(v.ty().kind(), TypeKind::Vector(..)) => evaluate_constant(module, v, depth + 1),
         _ => Err(super::Reason(format!("the constant {}", value.text()))),
     };
@@ -120,20 +120,20 @@ fn evaluate_expression<'m>(
             address => Some(address),
         },
         LLVMOpcode::LLVMAdd => match (operand(0)?, operand(1)?) {
-            (Bits(a), Bits(b)) => Some(Bits(a.wrapping_add(b) & ty.value_mask())),
-            (Address(base, at), Bits(b)) | (Bits(b), Address(base, at)) => {
-                Some(Address(base, at.wrapping_add(b as i64)))
+            (Bits(left), Bits(right)) => Some(Bits(left.wrapping_add(right) & ty.value_mask())),
+            (Address(base, at), Bits(right)) | (Bits(right), Address(base, at)) => {
+                Some(Address(base, at.wrapping_add(right as i64)))
             }
             (Address(..), Address(..)) => None,
         },
         LLVMOpcode::LLVMSub => match (operand(0)?, operand(1)?) {
-            (Bits(a), Bits(b)) => Some(Bits(a.wrapping_sub(b) & ty.value_mask())),
-            (Address(base, at), Bits(b)) => Some(Address(base, at.wrapping_sub(b as i64))),
+            (Bits(left), Bits(right)) => Some(Bits(left.wrapping_sub(right) & ty.value_mask())),
+            (Address(base, at), Bits(right)) => Some(Address(base, at.wrapping_sub(right as i64))),
             (Address(a, x), Address(b, y)) if a == b => Some(Bits(x.wrapping_sub(y) as u128 & ty.value_mask())),
             _ => None,
         },
         LLVMOpcode::LLVMXor => match (operand(0)?, operand(1)?) {
-            (Bits(a), Bits(b)) => Some(Bits(a ^ b)),
+            (Bits(left), Bits(right)) => Some(Bits(left ^ right)),
             _ => None,
         },
         _ => None,
@@ -222,7 +222,7 @@ impl<'m> GepSteps<'m> {
                 TypeKind::Struct(_) => {
                     let ty = self.ty;
                     let field = constant_index(index).and_then(|i| u32::try_from(i).ok());
-                    match field.and_then(|i| ty.field_type(i)) {
+                    match field.and_then(|position| ty.field_type(position)) {
                         Some(field) => self.ty = field,
                         None => refuse!("an index into {}", ty.spelling()),
                     }

@@ -53,11 +53,11 @@ pub(super) struct Body<'a, 'm> {
 impl<'a, 'm> Body<'a, 'm> {
     /// A function with an empty entry block.
     pub fn new(module: &'a mut ModuleBuilder<'m>) -> Body<'a, 'm> {
-        let mut func = Function::new();
-        let entry = func.add_block();
+        let mut function = Function::new();
+        let entry = function.add_block();
         Body {
             module,
-            function: func,
+            function,
             slots: PrimaryMap::new(),
             locals: PrimaryMap::new(),
             values: HashMap::new(),
@@ -120,14 +120,14 @@ impl<'a, 'm> Body<'a, 'm> {
     }
 
     /// The scalars of an operand.
-    pub fn operand_lanes(&mut self, inst: LlvmValue<'m>, index: u32) -> Attempt<Lanes> {
-        let operand = operand_of(inst, index)?;
+    pub fn operand_lanes(&mut self, instruction: LlvmValue<'m>, index: u32) -> Attempt<Lanes> {
+        let operand = operand_of(instruction, index)?;
         self.lanes_of(operand)
     }
 
     /// The only scalar of an operand.
-    pub fn scalar_operand(&mut self, inst: LlvmValue<'m>, index: u32) -> Attempt<Value> {
-        let operand = operand_of(inst, index)?;
+    pub fn scalar_operand(&mut self, instruction: LlvmValue<'m>, index: u32) -> Attempt<Value> {
+        let operand = operand_of(instruction, index)?;
         self.scalar_of(operand)
     }
 
@@ -155,11 +155,11 @@ impl<'a, 'm> Body<'a, 'm> {
 
     /// Puts what is made where it serves the whole function; it has no place in the source.
     fn at_the_start<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> T {
-        let loc = std::mem::take(&mut self.location);
+        let location = std::mem::take(&mut self.location);
         let outside = std::mem::replace(&mut self.in_prelude, true);
         let made = make(self);
         self.in_prelude = outside;
-        self.location = loc;
+        self.location = location;
         made
     }
 
@@ -168,23 +168,23 @@ impl<'a, 'm> Body<'a, 'm> {
             TypeKind::Ptr(number) => Space::from_number(number),
             _ => None,
         };
-        let (data, base_ty, size) = if space == Some(Space::Local) {
+        let (inst_data, base_ty, size) = if space == Some(Space::Local) {
             let local = self.local_var(base)?;
             let size = self.locals[local].size;
             (InstData::LocalAddr { local }, Type::Ptr(Space::Local), size)
         } else {
             let ModuleBuilder { globals, out, .. } = &mut *self.module;
             let global = globals.global_of(out, base)?;
-            let data = &out.globals[global];
-            let size = data.init.len() as u64;
-            let ty = Type::Ptr(data.space);
+            let global_data = &out.globals[global];
+            let size = global_data.init.len() as u64;
+            let ty = Type::Ptr(global_data.space);
             (InstData::GlobalAddr { global }, ty, size)
         };
         // One instruction for the variable itself, shared by all of its uses.
         let start = match self.addresses.get(&(base, 0, base_ty)) {
             Some(&start) => start,
             None => {
-                let start = self.append_single(data, base_ty);
+                let start = self.append_single(inst_data, base_ty);
                 self.addresses.insert((base, 0, base_ty), start);
                 start
             }
@@ -211,7 +211,7 @@ impl<'a, 'm> Body<'a, 'm> {
         let Some(ty) = variable.value_type() else {
             refuse!("{name} is not a variable");
         };
-        if variable.initial_value().is_none_or(|init| !init.is_undef() && !init.is_zero()) {
+        if variable.initial_value().is_none_or(|initial| !initial.is_undef() && !initial.is_zero()) {
             refuse!("the local variable {name} has an initialiser or no definition");
         }
         let size = super::types::size_of(self.module.llvm, ty)?;
@@ -226,31 +226,31 @@ impl<'a, 'm> Body<'a, 'm> {
 
     // Instructions.
 
-    fn append_inst(&mut self, data: InstData, types: &[Type]) -> Inst {
-        let inst = self.function.make_inst(data, types, self.location);
+    fn append_inst(&mut self, inst_data: InstData, types: &[Type]) -> Inst {
+        let inst = self.function.make_inst(inst_data, types, self.location);
         let list = if self.in_prelude { &mut self.prelude } else { &mut self.function.blocks[self.at].insts };
         list.push(inst);
         inst
     }
 
     /// An instruction without a result.
-    pub fn append_effect(&mut self, data: InstData) {
-        self.append_inst(data, &[]);
+    pub fn append_effect(&mut self, inst_data: InstData) {
+        self.append_inst(inst_data, &[]);
     }
 
     /// An instruction with one result, or what stands for it.
-    pub fn append_single(&mut self, data: InstData, ty: Type) -> Value {
-        let data = match simplest_form(&mut self.function, data, ty, Operands::Any) {
+    pub fn append_single(&mut self, inst_data: InstData, ty: Type) -> Value {
+        let inst_data = match simplest_form(&mut self.function, inst_data, ty, Operands::Any) {
             Simpler::Value(value) => return value,
-            Simpler::Operation(data) => data,
+            Simpler::Operation(inst_data) => inst_data,
         };
-        let inst = self.append_inst(data, &[ty]);
+        let inst = self.append_inst(inst_data, &[ty]);
         self.function.single_result(inst)
     }
 
     /// An instruction with several results.
-    pub fn append_many(&mut self, data: InstData, types: &[Type]) -> Vec<Value> {
-        let inst = self.append_inst(data, types);
+    pub fn append_many(&mut self, inst_data: InstData, types: &[Type]) -> Vec<Value> {
+        let inst = self.append_inst(inst_data, types);
         self.function.insts[inst].results.clone()
     }
 
@@ -264,13 +264,13 @@ impl<'a, 'm> Body<'a, 'm> {
         self.function.ty(value)
     }
 
-    /// The number of whose square root `b` a quotient of floats `a / b` is the reciprocal.
-    pub fn reciprocal_of_root(&self, a: Value, b: Value) -> Option<Value> {
-        let one = self.function.const_bits(a) == Some(1_f32.to_bits().into());
-        let ValueDef::Result(inst, _) = self.function.values[b].definition else { return None };
+    /// The number of whose square root `right` a quotient of floats `left / right` is the reciprocal.
+    pub fn reciprocal_of_root(&self, left: Value, right: Value) -> Option<Value> {
+        let one = self.function.const_bits(left) == Some(1_f32.to_bits().into());
+        let ValueDef::Result(inst, _) = self.function.values[right].definition else { return None };
         match self.function.insts[inst].data {
-            InstData::Unary { opcode: UnaryOp::Sqrt, argument: arg, .. } if one && self.type_of(b) == Type::F32 => {
-                Some(arg)
+            InstData::Unary { opcode: UnaryOp::Sqrt, argument, .. } if one && self.type_of(right) == Type::F32 => {
+                Some(argument)
             }
             _ => None,
         }
@@ -278,18 +278,17 @@ impl<'a, 'm> Body<'a, 'm> {
 
     /// A product of `c x` for a constant `c` and a negated `y` as what it equals: the factors `-c x` and `y`. That is the
     /// form of the product for `y` itself, which may be there already.
-    pub fn without_negation(&mut self, a: Value, b: Value) -> Option<[Value; 2]> {
+    pub fn without_negation(&mut self, left: Value, right: Value) -> Option<[Value; 2]> {
         let made_by = |value: Value| match self.function.values[value].definition {
             ValueDef::Result(inst, _) => Some(self.function.insts[inst].data.clone()),
             _ => None,
         };
         let negated = |value| match made_by(value) {
-            Some(InstData::Unary { opcode: UnaryOp::Fneg, argument: arg, .. }) => Some(arg),
+            Some(InstData::Unary { opcode: UnaryOp::Fneg, argument, .. }) => Some(argument),
             _ => None,
         };
-        let (y, product) = negated(b).map(|y| (y, a)).or_else(|| negated(a).map(|y| (y, b)))?;
-        let Some(InstData::Binary { opcode: BinaryOp::Fmul, flags, fast_math: fmf, arguments: [p, q] }) =
-            made_by(product)
+        let (y, product) = negated(right).map(|y| (y, left)).or_else(|| negated(left).map(|y| (y, right)))?;
+        let Some(InstData::Binary { opcode: BinaryOp::Fmul, flags, fast_math, arguments: [p, q] }) = made_by(product)
         else {
             return None;
         };
@@ -297,63 +296,70 @@ impl<'a, 'm> Body<'a, 'm> {
         let (x, bits) = constant(q).map(|bits| (p, bits)).or_else(|| constant(p).map(|bits| (q, bits)))?;
         let ty = self.type_of(x);
         let opposite = self.function.constant(ty, bits ^ (1 << (ty.bits() - 1)));
-        Some([self.binary_with(BinaryOp::Fmul, flags, fmf, x, opposite), y])
+        Some([self.binary_with(BinaryOp::Fmul, flags, fast_math, x, opposite), y])
     }
 
     /// A unary operation without freedoms.
-    pub fn unary(&mut self, op: UnaryOp, ty: Type, arg: Value) -> Value {
-        self.unary_fast(op, ty, FastMath::default(), arg)
+    pub fn unary(&mut self, opcode: UnaryOp, ty: Type, argument: Value) -> Value {
+        self.unary_fast(opcode, ty, FastMath::default(), argument)
     }
 
     /// A unary operation with floating-point freedoms.
-    pub fn unary_fast(&mut self, op: UnaryOp, ty: Type, fmf: FastMath, arg: Value) -> Value {
-        self.append_single(InstData::Unary { opcode: op, fast_math: fmf, argument: arg }, ty)
+    pub fn unary_fast(&mut self, opcode: UnaryOp, ty: Type, fast_math: FastMath, argument: Value) -> Value {
+        self.append_single(InstData::Unary { opcode, fast_math, argument }, ty)
     }
 
     /// A binary operation without promises or freedoms.
-    pub fn binary(&mut self, op: BinaryOp, a: Value, b: Value) -> Value {
-        self.binary_with(op, IntFlags::default(), FastMath::default(), a, b)
+    pub fn binary(&mut self, opcode: BinaryOp, left: Value, right: Value) -> Value {
+        self.binary_with(opcode, IntFlags::default(), FastMath::default(), left, right)
     }
 
     /// A binary operation.
-    pub fn binary_with(&mut self, op: BinaryOp, flags: IntFlags, fmf: FastMath, a: Value, b: Value) -> Value {
-        let args = [a, b];
-        let ty = self.type_of(a);
-        self.append_single(InstData::Binary { opcode: op, flags, fast_math: fmf, arguments: args }, ty)
+    pub fn binary_with(
+        &mut self,
+        opcode: BinaryOp,
+        flags: IntFlags,
+        fast_math: FastMath,
+        left: Value,
+        right: Value,
+    ) -> Value {
+        let arguments = [left, right];
+        let ty = self.type_of(left);
+        self.append_single(InstData::Binary { opcode, flags, fast_math, arguments }, ty)
     }
 
     /// A binary operation with an integer constant on the right.
-    pub fn binary_int(&mut self, op: BinaryOp, a: Value, b: u128) -> Value {
-        let b = self.int_constant(self.type_of(a), b);
-        self.binary(op, a, b)
+    pub fn binary_int(&mut self, opcode: BinaryOp, left: Value, right: u128) -> Value {
+        let right = self.int_constant(self.type_of(left), right);
+        self.binary(opcode, left, right)
     }
 
     /// An operation of three operands; the result has the type of the last.
-    pub fn ternary(&mut self, op: TernaryOp, fmf: FastMath, args: [Value; 3]) -> Value {
-        let ty = self.type_of(args[2]);
-        self.append_single(InstData::Ternary { opcode: op, fast_math: fmf, arguments: args }, ty)
+    pub fn ternary(&mut self, opcode: TernaryOp, fast_math: FastMath, arguments: [Value; 3]) -> Value {
+        let ty = self.type_of(arguments[2]);
+        self.append_single(InstData::Ternary { opcode, fast_math, arguments }, ty)
     }
 
-    /// `cond ? a : b`.
-    pub fn select(&mut self, cond: Value, a: Value, b: Value) -> Value {
-        self.ternary(TernaryOp::Select, FastMath::default(), [cond, a, b])
+    /// `condition ? left : right`.
+    pub fn select(&mut self, condition: Value, left: Value, right: Value) -> Value {
+        self.ternary(TernaryOp::Select, FastMath::default(), [condition, left, right])
     }
 
     /// An integer comparison.
-    pub fn icmp(&mut self, cc: IntCc, a: Value, b: Value) -> Value {
-        self.append_single(InstData::Icmp { comparison: cc, arguments: [a, b] }, Type::BOOL)
+    pub fn icmp(&mut self, comparison: IntCc, left: Value, right: Value) -> Value {
+        self.append_single(InstData::Icmp { comparison, arguments: [left, right] }, Type::BOOL)
     }
 
     /// An integer comparison with a constant.
-    pub fn icmp_int(&mut self, cc: IntCc, a: Value, b: u128) -> Value {
-        let b = self.int_constant(self.type_of(a), b);
-        self.icmp(cc, a, b)
+    pub fn icmp_int(&mut self, comparison: IntCc, left: Value, right: u128) -> Value {
+        let right = self.int_constant(self.type_of(left), right);
+        self.icmp(comparison, left, right)
     }
 
     /// A float comparison without freedoms.
-    pub fn fcmp(&mut self, cc: FloatCc, a: Value, b: Value) -> Value {
-        let (fmf, args) = (FastMath::default(), [a, b]);
-        self.append_single(InstData::Fcmp { comparison: cc, fast_math: fmf, arguments: args }, Type::BOOL)
+    pub fn fcmp(&mut self, comparison: FloatCc, left: Value, right: Value) -> Value {
+        let (fast_math, arguments) = (FastMath::default(), [left, right]);
+        self.append_single(InstData::Fcmp { comparison, fast_math, arguments }, Type::BOOL)
     }
 
     /// An address plus bytes.
@@ -410,9 +416,9 @@ impl<'a, 'm> Body<'a, 'm> {
 }
 
 /// An instruction's operand.
-pub(super) fn operand_of<'m>(inst: LlvmValue<'m>, index: u32) -> Attempt<LlvmValue<'m>> {
-    match inst.operand(index) {
+pub(super) fn operand_of<'m>(instruction: LlvmValue<'m>, index: u32) -> Attempt<LlvmValue<'m>> {
+    match instruction.operand(index) {
         Some(operand) => Ok(operand),
-        None => refuse!("{} without operand {index}", inst.text()),
+        None => refuse!("{} without operand {index}", instruction.text()),
     }
 }

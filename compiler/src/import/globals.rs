@@ -84,9 +84,9 @@ impl<'m> Globals<'m> {
                 bytes: std::mem::take(&mut out.globals[global].init),
                 addresses: Vec::new(),
             };
-            if let Some(init) = variable.initial_value() {
+            if let Some(initial) = variable.initial_value() {
                 let name = variable.name();
-                let written = contents.write_constant(value_type(variable)?, init, 0, 0);
+                let written = contents.write_constant(value_type(variable)?, initial, 0, 0);
                 written.map_err(|Reason(r)| Reason(format!("the initialiser of {name}: {r}")))?;
             }
             let mut relocs = Vec::new();
@@ -156,8 +156,8 @@ impl<'m> Contents<'m> {
 
     /// A vector's elements lie bit by bit behind one another.
     fn write_vector(&mut self, ty: LlvmType<'m>, value: Value<'m>, at: u64) -> Attempt<()> {
-        for (i, leaf) in leaf_scalars(self.llvm, ty)?.into_iter().enumerate() {
-            let Some(element) = value.element_at(i as u32) else {
+        for (index, leaf) in leaf_scalars(self.llvm, ty)?.into_iter().enumerate() {
+            let Some(element) = value.element_at(index as u32) else {
                 refuse!("the constant {}", value.text());
             };
             match evaluate_constant(self.llvm, element, 0)? {
@@ -199,8 +199,8 @@ pub(super) fn text_at<'m>(module: Module<'m>, variable: Value<'m>, offset: i64) 
         return None;
     }
     let mut contents = Contents { llvm: module, bytes: vec![0; size], addresses: Vec::new() };
-    let init = variable.initial_value()?;
-    contents.write_constant(variable.value_type()?, init, 0, 0).ok()?;
+    let initial = variable.initial_value()?;
+    contents.write_constant(variable.value_type()?, initial, 0, 0).ok()?;
     let bytes = contents.bytes.get(usize::try_from(offset).ok()?..)?;
     let end = bytes.iter().position(|&b| b == 0)?;
     Some(bytes[..end].to_vec())

@@ -68,13 +68,13 @@ fn take_message(message: *mut c_char) -> String {
     }
 }
 
-/// Copies `len` bytes that LLVM keeps.
-fn copy_bytes(data: *const c_char, len: usize) -> Vec<u8> {
-    if data.is_null() || len == 0 {
+/// Copies `length` bytes that LLVM keeps.
+fn copy_bytes(data: *const c_char, length: usize) -> Vec<u8> {
+    if data.is_null() || length == 0 {
         return Vec::new();
     }
     // SAFETY: LLVM gave this pointer together with its length, and the module is alive.
-    unsafe { std::slice::from_raw_parts(data.cast::<u8>(), len) }.to_vec()
+    unsafe { std::slice::from_raw_parts(data.cast::<u8>(), length) }.to_vec()
 }
 
 impl<'m> Module<'m> {
@@ -150,8 +150,8 @@ impl<'m> Module<'m> {
             let mut count = 0;
             let entries = LLVMGlobalCopyAllMetadata(function.0, &mut count);
             let found = (0..count as u32)
-                .find(|&i| LLVMValueMetadataEntriesGetKind(entries, i) == id)
-                .map(|i| LLVMValueMetadataEntriesGetMetadata(entries, i));
+                .find(|&index| LLVMValueMetadataEntriesGetKind(entries, index) == id)
+                .map(|index| LLVMValueMetadataEntriesGetMetadata(entries, index));
             LLVMDisposeValueMetadataEntries(entries);
             found.map(|node| Value::wrap(LLVMMetadataAsValue(context, node))).and_then(Value::node_operands)
         }
@@ -269,7 +269,7 @@ impl<'m> Block<'m> {
             if term.is_null() {
                 return Vec::new();
             }
-            (0..LLVMGetNumSuccessors(term)).map(|i| Block(LLVMGetSuccessor(term, i), PhantomData)).collect()
+            (0..LLVMGetNumSuccessors(term)).map(|index| Block(LLVMGetSuccessor(term, index), PhantomData)).collect()
         }
     }
 }
@@ -291,10 +291,10 @@ impl<'m> Value<'m> {
 
     /// Its name, empty if it has none.
     pub fn name(self) -> String {
-        let mut len = 0;
+        let mut length = 0;
         // SAFETY: the value is alive; the name comes with its length.
-        let data = unsafe { LLVMGetValueName2(self.0, &mut len) };
-        String::from_utf8_lossy(&copy_bytes(data, len)).into_owned()
+        let data = unsafe { LLVMGetValueName2(self.0, &mut length) };
+        String::from_utf8_lossy(&copy_bytes(data, length)).into_owned()
     }
 
     /// LLVM's spelling, for messages; long ones are cut.
@@ -458,9 +458,9 @@ impl<'m> Value<'m> {
             if LLVMIsAConstantDataSequential(self.0).is_null() || LLVMIsConstantString(self.0) == 0 {
                 return None;
             }
-            let mut len = 0;
-            let data = LLVMGetAsString(self.0, &mut len);
-            Some(copy_bytes(data, len))
+            let mut length = 0;
+            let data = LLVMGetAsString(self.0, &mut length);
+            Some(copy_bytes(data, length))
         }
     }
 
@@ -496,9 +496,9 @@ impl<'m> Value<'m> {
     /// The alignment of a global variable, alloca, load, store or atomic operation; 0 if not given.
     pub fn align(self) -> u32 {
         let has = self.is_global_variable()
-            || self.opcode().is_some_and(|op| {
+            || self.opcode().is_some_and(|opcode| {
                 matches!(
-                    op,
+                    opcode,
                     LLVMOpcode::LLVMAlloca
                         | LLVMOpcode::LLVMLoad
                         | LLVMOpcode::LLVMStore
@@ -531,7 +531,7 @@ impl<'m> Value<'m> {
             return Vec::new();
         }
         // SAFETY: arguments are asked within their count.
-        unsafe { (0..LLVMCountParams(self.0)).map(|i| Value::wrap(LLVMGetParam(self.0, i))).collect() }
+        unsafe { (0..LLVMCountParams(self.0)).map(|index| Value::wrap(LLVMGetParam(self.0, index))).collect() }
     }
 
     /// A function's entry block.
@@ -605,9 +605,9 @@ impl<'m> Value<'m> {
 
     /// The text of a metadata string.
     pub fn metadata_string(self) -> Option<String> {
-        let mut len = 0;
+        let mut length = 0;
         // SAFETY: LLVM answers null for anything but a metadata string.
-        let data = unsafe { LLVMGetMDString(self.0, &mut len) };
-        (!data.is_null()).then(|| String::from_utf8_lossy(&copy_bytes(data, len as usize)).into_owned())
+        let data = unsafe { LLVMGetMDString(self.0, &mut length) };
+        (!data.is_null()).then(|| String::from_utf8_lossy(&copy_bytes(data, length as usize)).into_owned())
     }
 }

@@ -11,8 +11,8 @@ use lockstep_protocol::types::{Space, Type};
 use lockstep_protocol::variables::FormatData;
 
 /// Imports a call of printf.
-pub(super) fn import_printf<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
-    let arguments = inst.call_args();
+pub(super) fn import_printf<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>) -> Attempt<Lanes> {
+    let arguments = instruction.call_args();
     let Some((&format, arguments)) = arguments.split_first() else {
         refuse!("printf without a format");
     };
@@ -31,7 +31,7 @@ pub(super) fn import_printf<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) ->
     let conversions = conversion_letters(&text);
     let mut types = Vec::with_capacity(arguments.len());
     let mut args = Vec::new();
-    for (i, &argument) in arguments.iter().enumerate() {
+    for (index, &argument) in arguments.iter().enumerate() {
         let ty = argument.ty();
         let (element, count) = match ty.kind() {
             TypeKind::Vector(n, element) => (element, n),
@@ -41,20 +41,20 @@ pub(super) fn import_printf<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) ->
             refuse!("printf of a value of type {}", ty.spelling());
         };
         let lanes = body.lanes_of(argument)?;
-        if element.is_ptr() && conversions.get(i) == Some(&b's') {
+        if element.is_ptr() && conversions.get(index) == Some(&b's') {
             element = Type::Ptr(Space::Constant);
-            args.extend(lanes.iter().map(|&v| body.space_cast(element, v)));
+            args.extend(lanes.iter().map(|&value| body.space_cast(element, value)));
         } else {
             args.extend_from_slice(&lanes);
         }
         types.push((element, count));
     }
-    let data = FormatData { text, args: types };
+    let format_data = FormatData { text, args: types };
     let formats = &mut body.module.out.formats;
-    let known = formats.iter().find(|(_, known)| **known == data);
+    let known = formats.iter().find(|(_, known)| **known == format_data);
     let format = match known.map(|(format, _)| format) {
         Some(format) => format,
-        None => formats.push(data),
+        None => formats.push(format_data),
     };
     let result = body.append_single(InstData::Printf { format, arguments: args }, Type::I32);
     Ok(Lanes::from([result]))

@@ -90,9 +90,9 @@ fn add_leaves<'m>(module: Module<'m>, ty: LlvmType<'m>, bit: u64, depth: u32, ou
             }
         }
         TypeKind::Struct(n) => {
-            for i in 0..n {
-                let Some(field) = ty.field_type(i) else { continue };
-                let at = bit.saturating_add(module.field_offset(ty, i).saturating_mul(8));
+            for index in 0..n {
+                let Some(field) = ty.field_type(index) else { continue };
+                let at = bit.saturating_add(module.field_offset(ty, index).saturating_mul(8));
                 add_leaves(module, field, at, depth + 1, out)?;
             }
         }

@@ -12,16 +12,16 @@ use std::ops::Range;
 const MAX_DYNAMIC: usize = 64;
 
 /// The scalars of one element of a vector (or an aggregate) whose index is not known.
-pub(super) fn extract_element<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
-    let vector = body.operand_lanes(inst, 0)?;
-    let index = body.scalar_operand(inst, 1)?;
+pub(super) fn extract_element<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>) -> Attempt<Lanes> {
+    let vector = body.operand_lanes(instruction, 0)?;
+    let index = body.scalar_operand(instruction, 1)?;
     let lane = match body.function.const_bits(index) {
-        Some(i) => match usize::try_from(i).ok().and_then(|i| vector.get(i)) {
+        Some(i) => match usize::try_from(i).ok().and_then(|position| vector.get(position)) {
             Some(&lane) => lane,
             // An element outside the vector is poison.
-            None => match body.leaf_types(inst.ty())?[..] {
+            None => match body.leaf_types(instruction.ty())?[..] {
                 [ty] => body.int_constant(ty, 0),
-                _ => refuse!("the instruction `{}`", inst.text()),
+                _ => refuse!("the instruction `{}`", instruction.text()),
             },
         },
         None if vector.is_empty() || vector.len() > MAX_DYNAMIC => {
@@ -38,11 +38,11 @@ fn select_element(body: &mut Body<'_, '_>, vector: &[Value], index: Value) -> Va
     let mut bit = 0;
     while level.len() > 1 {
         let shifted = body.binary_int(BinaryOp::Lshr, index, bit);
-        let cond = body.zext_or_trunc(Type::BOOL, shifted);
+        let condition = body.zext_or_trunc(Type::BOOL, shifted);
         level = level
             .chunks(2)
             .map(|pair| match *pair {
-                [even, odd] => body.select(cond, odd, even),
+                [even, odd] => body.select(condition, odd, even),
                 _ => pair[0],
             })
             .collect();
@@ -52,12 +52,12 @@ fn select_element(body: &mut Body<'_, '_>, vector: &[Value], index: Value) -> Va
 }
 
 /// A vector with one element replaced.
-pub(super) fn insert_element<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
-    let mut vector = body.operand_lanes(inst, 0)?.to_vec();
-    let element = body.scalar_operand(inst, 1)?;
-    let index = body.scalar_operand(inst, 2)?;
+pub(super) fn insert_element<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>) -> Attempt<Lanes> {
+    let mut vector = body.operand_lanes(instruction, 0)?.to_vec();
+    let element = body.scalar_operand(instruction, 1)?;
+    let index = body.scalar_operand(instruction, 2)?;
     if let Some(i) = body.function.const_bits(index) {
-        if let Some(lane) = usize::try_from(i).ok().and_then(|i| vector.get_mut(i)) {
+        if let Some(lane) = usize::try_from(i).ok().and_then(|position| vector.get_mut(position)) {
             *lane = element;
         }
         return Ok(vector.into());
@@ -65,25 +65,25 @@ pub(super) fn insert_element<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -
     if vector.len() > MAX_DYNAMIC {
         refuse!("a dynamic index into a vector of {} elements", vector.len());
     }
-    for (i, lane) in vector.iter_mut().enumerate() {
-        let here = body.icmp_int(IntCc::Eq, index, i as u128);
+    for (position, lane) in vector.iter_mut().enumerate() {
+        let here = body.icmp_int(IntCc::Eq, index, position as u128);
         *lane = body.select(here, element, *lane);
     }
     Ok(vector.into())
 }
 
 /// Elements of two vectors in a new order.
-pub(super) fn import_shuffle<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
-    let mut both = body.operand_lanes(inst, 0)?.to_vec();
-    both.extend_from_slice(&body.operand_lanes(inst, 1)?);
-    let types = body.leaf_types(inst.ty())?;
-    let mask = inst.shuffle_mask();
+pub(super) fn import_shuffle<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>) -> Attempt<Lanes> {
+    let mut both = body.operand_lanes(instruction, 0)?.to_vec();
+    both.extend_from_slice(&body.operand_lanes(instruction, 1)?);
+    let types = body.leaf_types(instruction.ty())?;
+    let mask = instruction.shuffle_mask();
     if mask.len() != types.len() {
-        refuse!("the instruction `{}`", inst.text());
+        refuse!("the instruction `{}`", instruction.text());
     }
     let lanes = mask.into_iter().zip(types);
     Ok(lanes
-        .map(|(from, ty)| match from.and_then(|i| both.get(i as usize)) {
+        .map(|(from, ty)| match from.and_then(|index| both.get(index as usize)) {
             Some(&lane) => lane,
             None => body.int_constant(ty, 0),
         })
@@ -97,8 +97,8 @@ fn field_range<'m>(body: &Body<'_, 'm>, mut ty: LlvmType<'m>, indices: &[u32]) -
     for &index in indices {
         match ty.kind() {
             TypeKind::Struct(_) => {
-                for i in 0..index {
-                    if let Some(field) = ty.field_type(i) {
+                for position in 0..index {
+                    if let Some(field) = ty.field_type(position) {
                         start += leaf_types(llvm, field)?.len();
                     }
                 }
@@ -118,51 +118,51 @@ fn field_range<'m>(body: &Body<'_, 'm>, mut ty: LlvmType<'m>, indices: &[u32]) -
 }
 
 /// A part of an aggregate.
-pub(super) fn extract_value<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
-    let aggregate = operand_of(inst, 0)?;
-    let range = field_range(body, aggregate.ty(), &inst.indices())?;
+pub(super) fn extract_value<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>) -> Attempt<Lanes> {
+    let aggregate = operand_of(instruction, 0)?;
+    let range = field_range(body, aggregate.ty(), &instruction.indices())?;
     match body.lanes_of(aggregate)?.get(range) {
         Some(part) => Ok(part.into()),
-        None => refuse!("the instruction `{}`", inst.text()),
+        None => refuse!("the instruction `{}`", instruction.text()),
     }
 }
 
 /// An aggregate with a part replaced.
-pub(super) fn insert_value<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
-    let range = field_range(body, inst.ty(), &inst.indices())?;
-    let mut lanes = body.operand_lanes(inst, 0)?.to_vec();
-    let part = body.operand_lanes(inst, 1)?;
+pub(super) fn insert_value<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>) -> Attempt<Lanes> {
+    let range = field_range(body, instruction.ty(), &instruction.indices())?;
+    let mut lanes = body.operand_lanes(instruction, 0)?.to_vec();
+    let part = body.operand_lanes(instruction, 1)?;
     match lanes.get_mut(range) {
         Some(place) if place.len() == part.len() => place.copy_from_slice(&part),
-        _ => refuse!("the instruction `{}`", inst.text()),
+        _ => refuse!("the instruction `{}`", instruction.text()),
     }
     Ok(lanes.into())
 }
 
 /// The same bits as scalars of other types, the first element in the lowest bits. Bits beyond those of
 /// the new types are dropped; missing ones are zero.
-pub(super) fn bitcast_lanes(body: &mut Body<'_, '_>, args: &[Value], types: &[Type]) -> Attempt<Vec<Value>> {
-    let (Some(&first), Some(&to)) = (args.first(), types.first()) else {
+pub(super) fn bitcast_lanes(body: &mut Body<'_, '_>, arguments: &[Value], types: &[Type]) -> Attempt<Vec<Value>> {
+    let (Some(&first), Some(&to)) = (arguments.first(), types.first()) else {
         return Ok(Vec::new());
     };
     let from = body.type_of(first);
-    let uniform =
-        args.iter().all(|&v| body.type_of(v).bits() == from.bits()) && types.iter().all(|ty| ty.bits() == to.bits());
+    let uniform = arguments.iter().all(|&value| body.type_of(value).bits() == from.bits())
+        && types.iter().all(|ty| ty.bits() == to.bits());
     if !uniform {
         refuse!("a reinterpretation of a mixed aggregate");
     }
-    if from == to && args.len() == types.len() {
-        return Ok(args.to_vec());
+    if from == to && arguments.len() == types.len() {
+        return Ok(arguments.to_vec());
     }
-    let ints: Vec<Value> = args.iter().map(|&v| body.bits_of(v)).collect();
+    let ints: Vec<Value> = arguments.iter().map(|&value| body.bits_of(value)).collect();
     let (have, want) = (from.bits(), to.bits());
     let ints = if let ([one], [_]) = (&ints[..], types) {
         vec![body.zext_or_trunc(Type::Int(want as u16), *one)]
     } else {
         let piece = gcd(have, want);
         let mut pieces = Vec::new();
-        for int in ints {
-            split_integer(body, int, piece, &mut pieces);
+        for integer in ints {
+            split_integer(body, integer, piece, &mut pieces);
         }
         let zero = body.int_constant(Type::Int(piece as u16), 0);
         let per = (want / piece) as usize;
@@ -170,22 +170,22 @@ pub(super) fn bitcast_lanes(body: &mut Body<'_, '_>, args: &[Value], types: &[Ty
         pieces.chunks(per).map(|chunk| join_integers(body, chunk)).collect()
     };
     let lanes = ints.into_iter().zip(types);
-    Ok(lanes.map(|(int, &ty)| body.with_bits(ty, int)).collect())
+    Ok(lanes.map(|(integer, &ty)| body.with_bits(ty, integer)).collect())
 }
 
-fn gcd(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { gcd(b, a % b) }
+fn gcd(left: u32, right: u32) -> u32 {
+    if right == 0 { left } else { gcd(right, left % right) }
 }
 
 /// Cuts an integer into pieces, the lowest first.
-fn split_integer(body: &mut Body<'_, '_>, int: Value, piece: u32, out: &mut Vec<Value>) {
-    let bits = body.type_of(int).bits();
+fn split_integer(body: &mut Body<'_, '_>, integer: Value, piece: u32, out: &mut Vec<Value>) {
+    let bits = body.type_of(integer).bits();
     if bits == piece {
-        out.push(int);
+        out.push(integer);
         return;
     }
-    for i in 0..bits / piece {
-        let shifted = body.binary_int(BinaryOp::Lshr, int, u128::from(i * piece));
+    for index in 0..bits / piece {
+        let shifted = body.binary_int(BinaryOp::Lshr, integer, u128::from(index * piece));
         out.push(body.unary(UnaryOp::Trunc, Type::Int(piece as u16), shifted));
     }
 }
@@ -198,9 +198,9 @@ fn join_integers(body: &mut Body<'_, '_>, pieces: &[Value]) -> Value {
     }
     let ty = Type::Int((piece * pieces.len() as u32) as u16);
     let mut joined = body.unary(UnaryOp::Zext, ty, pieces[0]);
-    for (i, &high) in pieces.iter().enumerate().skip(1) {
+    for (index, &high) in pieces.iter().enumerate().skip(1) {
         let high = body.unary(UnaryOp::Zext, ty, high);
-        let high = body.binary_int(BinaryOp::Shl, high, u128::from(piece) * i as u128);
+        let high = body.binary_int(BinaryOp::Shl, high, u128::from(piece) * index as u128);
         joined = body.binary(BinaryOp::Or, joined, high);
     }
     joined

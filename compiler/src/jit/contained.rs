@@ -129,9 +129,9 @@ mod tests {
         run_contained(move || {
             let context = Context::create();
             let module = context.create_module("m");
-            let int = context.i32_type();
-            let callee = module.add_function(intrinsic, int.fn_type(&[int.into()], false), None);
-            let function = module.add_function("f", int.fn_type(&[int.into()], false), None);
+            let int_type = context.i32_type();
+            let callee = module.add_function(intrinsic, int_type.fn_type(&[int_type.into()], false), None);
+            let function = module.add_function("f", int_type.fn_type(&[int_type.into()], false), None);
             let builder = context.create_builder();
             builder.position_at_end(context.append_basic_block(function, "entry"));
             let argument = function.get_first_param().ok_or("no parameter")?;

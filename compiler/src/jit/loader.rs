@@ -60,8 +60,8 @@ impl JitCode {
 }
 
 impl fmt::Debug for JitCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "JitCode({:#x}, object of {} bytes)", self.address, self.object_size)
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "JitCode({:#x}, object of {} bytes)", self.address, self.object_size)
     }
 }
 

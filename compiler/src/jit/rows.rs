@@ -95,12 +95,12 @@ struct Rows<'ctx> {
 
 impl<'ctx> Rows<'ctx> {
     fn new(module: &Module<'ctx>) -> Rows<'ctx> {
-        let ctx = module.get_context();
+        let context = module.get_context();
         Rows {
-            builder: ctx.create_builder(),
-            scope_kind: ctx.get_kind_id("alias.scope"),
-            noalias: ctx.get_kind_id("noalias"),
-            invariant: ctx.get_kind_id("invariant.load"),
+            builder: context.create_builder(),
+            scope_kind: context.get_kind_id("alias.scope"),
+            noalias: context.get_kind_id("noalias"),
+            invariant: context.get_kind_id("invariant.load"),
             memory: Attribute::get_named_enum_kind_id("memory"),
         }
     }
@@ -119,9 +119,9 @@ impl<'ctx> Rows<'ctx> {
                 _ => State::new(),
             };
             let mut next = block.get_first_instruction();
-            while let Some(inst) = next {
-                next = inst.get_next_instruction();
-                changed |= self.step(&mut state, inst).is_some();
+            while let Some(instruction) = next {
+                next = instruction.get_next_instruction();
+                changed |= self.step(&mut state, instruction).is_some();
             }
             ends.insert(block, state);
         }
@@ -132,22 +132,22 @@ impl<'ctx> Rows<'ctx> {
     }
 
     /// Takes an instruction into account; something if it was a load that is no more.
-    fn step(&self, state: &mut State<'ctx>, inst: InstructionValue<'ctx>) -> Option<()> {
-        let touches = self.touches(inst);
-        if let (Some(access), Touches::Only(_)) = (self.load(inst), touches) {
-            let value = self.known(state, &access, inst)?;
+    fn step(&self, state: &mut State<'ctx>, instruction: InstructionValue<'ctx>) -> Option<()> {
+        let touches = self.touches(instruction);
+        if let (Some(access), Touches::Only(_)) = (self.load(instruction), touches) {
+            let value = self.known(state, &access, instruction)?;
             // SAFETY: both are of one type, and the value is computed before the load.
-            unsafe { LLVMReplaceAllUsesWith(inst.as_value_ref(), value.as_value_ref()) };
-            inst.erase_from_basic_block();
+            unsafe { LLVMReplaceAllUsesWith(instruction.as_value_ref(), value.as_value_ref()) };
+            instruction.erase_from_basic_block();
             return Some(());
         }
-        if !self.writes(inst) {
+        if !self.writes(instruction) {
             return None;
         }
         match touches {
             Touches::Other => {}
             Touches::Any => state.clear(),
-            Touches::Only(part) => match self.store(inst) {
+            Touches::Only(part) => match self.store(instruction) {
                 Some((access, value)) => note(state, part, &access, value),
                 None => state.retain(|_, known| known.part != part),
             },
@@ -155,17 +155,17 @@ impl<'ctx> Rows<'ctx> {
         None
     }
 
-    fn touches(&self, inst: InstructionValue<'ctx>) -> Touches {
-        if inst.get_metadata(self.invariant).is_some() {
+    fn touches(&self, instruction: InstructionValue<'ctx>) -> Touches {
+        if instruction.get_metadata(self.invariant).is_some() {
             return Touches::Other;
         }
-        let own = self.scopes(inst, self.scope_kind);
+        let own = self.scopes(instruction, self.scope_kind);
         match own.iter().map(Vec::as_slice).collect::<Vec<_>>()[..] {
             [] => Touches::Any,
             [b"local"] => Touches::Only(Part::Local),
             [b"kept"] => Touches::Only(Part::Kept),
             _ => {
-                let not = self.scopes(inst, self.noalias);
+                let not = self.scopes(instruction, self.noalias);
                 let both = [b"local".as_slice(), b"kept"];
                 if both.iter().all(|part| not.iter().any(|name| name == part)) { Touches::Other } else { Touches::Any }
             }
@@ -173,7 +173,7 @@ impl<'ctx> Rows<'ctx> {
     }
 
     /// The names of an instruction's scopes for parts of memory.
-    fn scopes(&self, inst: InstructionValue<'ctx>, kind: u32) -> Vec<Vec<u8>> {
+    fn scopes(&self, instruction: InstructionValue<'ctx>, kind: u32) -> Vec<Vec<u8>> {
         let node = |value: BasicMetadataValueEnum<'ctx>| match value {
             BasicMetadataValueEnum::MetadataValue(node) if !node.is_string() => node.get_node_values(),
             _ => None,
@@ -182,7 +182,9 @@ impl<'ctx> Rows<'ctx> {
             BasicMetadataValueEnum::MetadataValue(text) => text.get_string_value().map(<[u8]>::to_vec),
             _ => None,
         };
-        let Some(scopes) = inst.get_metadata(kind).and_then(|list| list.get_node_values()) else { return Vec::new() };
+        let Some(scopes) = instruction.get_metadata(kind).and_then(|list| list.get_node_values()) else {
+            return Vec::new();
+        };
         let of_part = |scope: BasicMetadataValueEnum<'ctx>| {
             let fields = node(scope)?;
             let domain = node(*fields.get(1)?)?;
@@ -191,40 +193,40 @@ impl<'ctx> Rows<'ctx> {
         scopes.into_iter().filter_map(of_part).collect()
     }
 
-    fn load(&self, inst: InstructionValue<'ctx>) -> Option<Access<'ctx>> {
-        let ty = BasicTypeEnum::try_from(inst.get_type()).ok()?;
-        match inst.get_opcode() {
+    fn load(&self, instruction: InstructionValue<'ctx>) -> Option<Access<'ctx>> {
+        let ty = BasicTypeEnum::try_from(instruction.get_type()).ok()?;
+        match instruction.get_opcode() {
             InstructionOpcode::Load => {
-                plain(inst)?;
-                self.access(operand(inst, 0)?.into_pointer_value(), ty, None)
+                plain(instruction)?;
+                self.access(operand(instruction, 0)?.into_pointer_value(), ty, None)
             }
-            InstructionOpcode::Call if callee(inst)?.starts_with("llvm.masked.load.") => {
-                let mask = operand(inst, 1)?.into_vector_value();
-                let access = self.access(operand(inst, 0)?.into_pointer_value(), ty, Some(mask))?;
+            InstructionOpcode::Call if callee(instruction)?.starts_with("llvm.masked.load.") => {
+                let mask = operand(instruction, 1)?.into_vector_value();
+                let access = self.access(operand(instruction, 0)?.into_pointer_value(), ty, Some(mask))?;
                 access.lanes.is_some().then_some(access)
             }
             _ => None,
         }
     }
 
-    fn store(&self, inst: InstructionValue<'ctx>) -> Option<(Access<'ctx>, BasicValueEnum<'ctx>)> {
-        let mask = match inst.get_opcode() {
+    fn store(&self, instruction: InstructionValue<'ctx>) -> Option<(Access<'ctx>, BasicValueEnum<'ctx>)> {
+        let mask = match instruction.get_opcode() {
             InstructionOpcode::Store => {
-                plain(inst)?;
+                plain(instruction)?;
                 None
             }
-            InstructionOpcode::Call if callee(inst)?.starts_with("llvm.masked.store.") => {
-                Some(operand(inst, 2)?.into_vector_value())
+            InstructionOpcode::Call if callee(instruction)?.starts_with("llvm.masked.store.") => {
+                Some(operand(instruction, 2)?.into_vector_value())
             }
             _ => return None,
         };
-        let value = operand(inst, 0)?;
-        Some((self.access(operand(inst, 1)?.into_pointer_value(), value.get_type(), mask)?, value))
+        let value = operand(instruction, 0)?;
+        Some((self.access(operand(instruction, 1)?.into_pointer_value(), value.get_type(), mask)?, value))
     }
 
     fn access(
         &self,
-        ptr: PointerValue<'ctx>,
+        pointer: PointerValue<'ctx>,
         ty: BasicTypeEnum<'ctx>,
         mask: Option<VectorValue<'ctx>>,
     ) -> Option<Access<'ctx>> {
@@ -233,7 +235,9 @@ impl<'ctx> Rows<'ctx> {
             _ => (ty, 1),
         };
         let bytes = match element {
-            BasicTypeEnum::IntType(int) => [8, 16, 32, 64].into_iter().find(|&bits| bits == int.get_bit_width())? / 8,
+            BasicTypeEnum::IntType(int_type) => {
+                [8, 16, 32, 64].into_iter().find(|&bits| bits == int_type.get_bit_width())? / 8
+            }
             BasicTypeEnum::FloatType(float) => {
                 [16, 32, 64].into_iter().find(|&bits| bits == float.get_bit_width())? / 8
             }
@@ -243,7 +247,7 @@ impl<'ctx> Rows<'ctx> {
             Some(mask) => constant_lanes(mask),
             None => Some(vec![true; count as usize]),
         };
-        let (base, offset) = place(ptr);
+        let (base, offset) = place(pointer);
         if offset.unsigned_abs() > FARTHEST {
             return None;
         }
@@ -251,14 +255,14 @@ impl<'ctx> Rows<'ctx> {
     }
 
     /// Whether an instruction may change memory that the parts belong to.
-    fn writes(&self, inst: InstructionValue<'ctx>) -> bool {
-        match inst.get_opcode() {
+    fn writes(&self, instruction: InstructionValue<'ctx>) -> bool {
+        match instruction.get_opcode() {
             InstructionOpcode::Store
             | InstructionOpcode::AtomicRMW
             | InstructionOpcode::AtomicCmpXchg
             | InstructionOpcode::Invoke
             | InstructionOpcode::VAArg => true,
-            InstructionOpcode::Call => self.effects(inst) & CHANGES != 0,
+            InstructionOpcode::Call => self.effects(instruction) & CHANGES != 0,
             _ => false,
         }
     }
@@ -336,17 +340,17 @@ impl<'ctx> Rows<'ctx> {
         }
         let i32 = vector.get_type().get_context().i32_type();
         let length = vector.get_type().get_size();
-        let shuffle = |a: VectorValue<'ctx>, b: VectorValue<'ctx>, lanes: Vec<Option<u32>>| {
-            let identity = a.get_type().get_size() as usize == lanes.len()
+        let shuffle = |left: VectorValue<'ctx>, right: VectorValue<'ctx>, lanes: Vec<Option<u32>>| {
+            let identity = left.get_type().get_size() as usize == lanes.len()
                 && lanes.iter().enumerate().all(|(index, lane)| lane.is_none_or(|lane| lane == index as u32));
             if identity {
-                return Some(a);
+                return Some(left);
             }
             let lanes: Vec<_> = lanes
                 .into_iter()
                 .map(|lane| lane.map_or(i32.get_poison(), |lane| i32.const_int(lane.into(), false)))
                 .collect();
-            self.builder.build_shuffle_vector(a, b, VectorType::const_vector(&lanes), "").ok()
+            self.builder.build_shuffle_vector(left, right, VectorType::const_vector(&lanes), "").ok()
         };
         // Two sources give a row at once; each further one puts its elements into that.
         let second = vectors.get(1).copied();
@@ -377,17 +381,21 @@ impl<'ctx> Rows<'ctx> {
     /// Drops the stores to a part of memory if nothing reads it.
     fn drop_unread(&self, blocks: &[BasicBlock<'ctx>], part: Part) -> bool {
         let all = || blocks.iter().flat_map(|block| block.get_instructions());
-        let may_touch = |inst| matches!(self.touches(inst), Touches::Any) || self.touches(inst) == Touches::Only(part);
-        let is_store = |inst: InstructionValue<'ctx>| self.store(inst).is_some();
-        let reads = |inst: InstructionValue<'ctx>| match inst.get_opcode() {
-            InstructionOpcode::Call => self.effects(inst) != 0,
-            InstructionOpcode::Load => true,
-            _ => self.writes(inst),
+        let may_touch = |instruction| {
+            matches!(self.touches(instruction), Touches::Any) || self.touches(instruction) == Touches::Only(part)
         };
-        if all().any(|inst| !is_store(inst) && reads(inst) && may_touch(inst)) {
+        let is_store = |instruction: InstructionValue<'ctx>| self.store(instruction).is_some();
+        let reads = |instruction: InstructionValue<'ctx>| match instruction.get_opcode() {
+            InstructionOpcode::Call => self.effects(instruction) != 0,
+            InstructionOpcode::Load => true,
+            _ => self.writes(instruction),
+        };
+        if all().any(|instruction| !is_store(instruction) && reads(instruction) && may_touch(instruction)) {
             return false;
         }
-        let dead = |&inst: &InstructionValue<'ctx>| is_store(inst) && self.touches(inst) == Touches::Only(part);
+        let dead = |&instruction: &InstructionValue<'ctx>| {
+            is_store(instruction) && self.touches(instruction) == Touches::Only(part)
+        };
         let dead: Vec<_> = all().filter(dead).collect();
         dead.iter().for_each(|store| store.erase_from_basic_block());
         !dead.is_empty()
@@ -402,12 +410,12 @@ fn successors<'ctx>(block: BasicBlock<'ctx>) -> impl Iterator<Item = BasicBlock<
 /// The blocks that can be reached, each behind those that dominate it.
 fn in_order(function: FunctionValue<'_>) -> Vec<BasicBlock<'_>> {
     let Some(entry) = function.get_first_basic_block() else { return Vec::new() };
-    let mut seen = HashSet::from([entry]);
+    let mut visited = HashSet::from([entry]);
     let mut order = Vec::new();
     let mut path = vec![(entry, successors(entry).collect::<Vec<_>>())];
     while let Some((block, left)) = path.last_mut() {
         match left.pop() {
-            Some(next) if seen.insert(next) => path.push((next, successors(next).collect())),
+            Some(next) if visited.insert(next) => path.push((next, successors(next).collect())),
             Some(_) => {}
             None => {
                 order.push(*block);
@@ -449,36 +457,36 @@ fn note<'ctx>(state: &mut State<'ctx>, part: Part, access: &Access<'ctx>, value:
 }
 
 /// A base and the bytes behind it.
-fn place(ptr: PointerValue<'_>) -> (LLVMValueRef, i64) {
-    let (mut ptr, mut offset) = (ptr, 0_i64);
-    while let Some((base, bytes)) = step_back(ptr) {
-        ptr = base;
+fn place(pointer: PointerValue<'_>) -> (LLVMValueRef, i64) {
+    let (mut pointer, mut offset) = (pointer, 0_i64);
+    while let Some((base, bytes)) = step_back(pointer) {
+        pointer = base;
         offset = offset.wrapping_add(bytes);
     }
-    (ptr.as_value_ref(), offset)
+    (pointer.as_value_ref(), offset)
 }
 
 /// The address that this one is a constant behind.
-fn step_back(ptr: PointerValue<'_>) -> Option<(PointerValue<'_>, i64)> {
-    let inst = ptr.as_instruction().filter(|inst| inst.get_opcode() == InstructionOpcode::GetElementPtr)?;
-    let of_bytes =
-        matches!(inst.get_gep_source_element_type(), Ok(BasicTypeEnum::IntType(int)) if int.get_bit_width() == 8);
-    if !of_bytes || inst.get_num_operands() != 2 {
+fn step_back(pointer: PointerValue<'_>) -> Option<(PointerValue<'_>, i64)> {
+    let instruction =
+        pointer.as_instruction().filter(|instruction| instruction.get_opcode() == InstructionOpcode::GetElementPtr)?;
+    let of_bytes = matches!(instruction.get_gep_source_element_type(), Ok(BasicTypeEnum::IntType(int)) if int.get_bit_width() == 8);
+    if !of_bytes || instruction.get_num_operands() != 2 {
         return None;
     }
-    let BasicValueEnum::IntValue(bytes) = operand(inst, 1)? else { return None };
+    let BasicValueEnum::IntValue(bytes) = operand(instruction, 1)? else { return None };
     let bytes = bytes.get_sign_extended_constant()?;
-    Some((operand(inst, 0)?.into_pointer_value(), bytes))
+    Some((operand(instruction, 0)?.into_pointer_value(), bytes))
 }
 
-pub(super) fn operand<'ctx>(inst: InstructionValue<'ctx>, index: u32) -> Option<BasicValueEnum<'ctx>> {
-    inst.get_operand(index)?.value()
+pub(super) fn operand<'ctx>(instruction: InstructionValue<'ctx>, index: u32) -> Option<BasicValueEnum<'ctx>> {
+    instruction.get_operand(index)?.value()
 }
 
 /// Only for accesses that are neither volatile nor atomic.
-fn plain(inst: InstructionValue<'_>) -> Option<()> {
-    let plain = inst.get_volatile() == Ok(false)
-        && inst.get_atomic_ordering().is_ok_and(|order| order == inkwell::AtomicOrdering::NotAtomic);
+fn plain(instruction: InstructionValue<'_>) -> Option<()> {
+    let plain = instruction.get_volatile() == Ok(false)
+        && instruction.get_atomic_ordering().is_ok_and(|order| order == inkwell::AtomicOrdering::NotAtomic);
     plain.then_some(())
 }
 

@@ -30,7 +30,7 @@ use super::rows::{callee, constant_lanes, operand};
 pub fn split_single_lane_stores(module: &Module<'_>) {
     let builder = module.get_context().create_builder();
     for block in module.get_functions().flat_map(|function| function.get_basic_blocks()) {
-        let is_call = |inst: &InstructionValue| inst.get_opcode() == InstructionOpcode::Call;
+        let is_call = |instruction: &InstructionValue| instruction.get_opcode() == InstructionOpcode::Call;
         for call in block.get_instructions().filter(is_call).collect::<Vec<_>>() {
             if store_single_lane(&builder, call).is_some() {
                 call.erase_from_basic_block();
@@ -60,8 +60,8 @@ fn store_single_lane<'ctx>(builder: &Builder<'ctx>, call: InstructionValue<'ctx>
     let element = builder.build_extract_element(value, index, "").ok()?;
     let start = operand(call, 1)?.into_pointer_value();
     // SAFETY: the lane is on, so its element is part of an object.
-    let place = unsafe { builder.build_gep(element.get_type(), start, &[index], "").ok()? };
-    let store = builder.build_store(place, element).ok()?;
+    let address = unsafe { builder.build_gep(element.get_type(), start, &[index], "").ok()? };
+    let store = builder.build_store(address, element).ok()?;
     store.set_alignment(u32::try_from(align).ok()?).ok()?;
     for kind in ["alias.scope", "noalias", "nontemporal"] {
         let kind = value.get_type().get_context().get_kind_id(kind);
@@ -75,7 +75,7 @@ fn store_single_lane<'ctx>(builder: &Builder<'ctx>, call: InstructionValue<'ctx>
 /// Bytes of an element in memory.
 fn element_bytes(element: BasicTypeEnum<'_>) -> Option<u64> {
     let bits = match element {
-        BasicTypeEnum::IntType(int) => int.get_bit_width(),
+        BasicTypeEnum::IntType(int_type) => int_type.get_bit_width(),
         BasicTypeEnum::FloatType(float) => float.get_bit_width(),
         BasicTypeEnum::PointerType(_) => 64,
         _ => return None,

@@ -22,7 +22,7 @@ const REGISTER: u32 = 512;
 pub fn choose_thirds(module: &Module<'_>) {
     let builder = module.get_context().create_builder();
     for block in module.get_functions().flat_map(|function| function.get_basic_blocks()) {
-        let is_shuffle = |inst: &InstructionValue| inst.get_opcode() == InstructionOpcode::ShuffleVector;
+        let is_shuffle = |instruction: &InstructionValue| instruction.get_opcode() == InstructionOpcode::ShuffleVector;
         for shuffle in block.get_instructions().filter(is_shuffle).collect::<Vec<_>>() {
             if let Some(chosen) = chosen(&builder, shuffle) {
                 // SAFETY: both are of one type, and the choice stands before the shuffle.

@@ -170,18 +170,18 @@ fn copies_of_counters() {
 }}
 "
                 );
-            let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
             let range = NdRange::new(&[101], &[25]);
             let buffers = [noise(8 * bytes), noise(101 * bytes)];
-            let args = [Arg::Buffer(0), Arg::Buffer(1)];
+            let arguments = [Arg::Buffer(0), Arg::Buffer(1)];
             let mut expected = Memory::new(buffers.to_vec());
-            run_kernel(&module, "k", &range, &args, &mut expected).unwrap();
+            run_kernel(&module, "k", &range, &arguments, &mut expected).unwrap();
             let launch = LaunchFacts { counters: 1, counters_bytes: 256, ..LaunchFacts::default() };
             let gangs = Vectorize::Gangs(Gangs::of_width(WIDTHS[n % WIDTHS.len()]));
             for vectorize in [Vectorize::Scalar, gangs] {
                 let options = CompileOptions { vectorize, launch, ..CompileOptions::default() };
                 let mut found = Memory::new(buffers.to_vec());
-                let (_, reason) = machine::run_with(options, &module, "k", &range, &args, &mut found).unwrap();
+                let (_, reason) = machine::run_with(options, &module, "k", &range, &arguments, &mut found).unwrap();
                 assert_eq!(reason, None, "{text}");
                 assert!(found.buffers == expected.buffers, "other results\n{text}");
             }

@@ -51,11 +51,11 @@ pub fn header(source: &str) -> [&str; 3] {
 /// What an argument section says, and the buffers. `resize` is asked how many elements of a role there are to be where
 /// the file has so many.
 pub fn arguments_of(section: &str, resize: impl Fn(&str, usize) -> usize) -> (Vec<Arg>, Vec<Vec<u8>>) {
-    let (mut args, mut buffers) = (vec![], vec![]);
+    let (mut arguments, mut buffers) = (vec![], vec![]);
     for argument in section.trim_start_matches("// args:").split_whitespace() {
         let (role, rest) = argument.split_once(':').unwrap();
         let count = || resize(role, rest.split(['[', ']']).nth(1).unwrap().parse::<usize>().unwrap());
-        args.push(match role {
+        arguments.push(match role {
             "int" => Arg::i32(rest.parse().unwrap()),
             "local" => Arg::Local(4 * count() as u64),
             _ => {
@@ -67,7 +67,7 @@ pub fn arguments_of(section: &str, resize: impl Fn(&str, usize) -> usize) -> (Ve
             }
         });
     }
-    (args, buffers)
+    (arguments, buffers)
 }
 
 fn read(path: &Path) -> Case {

@@ -27,14 +27,14 @@ fn check(module: &Module, name: &str) {
     let buffers = vec![input(ITEMS + 9), input(3 * ITEMS)];
     for (items, first, apart) in [(ITEMS, 0, APART), (1, 1, 0)] {
         let range = NdRange::new(&[items], &[items.min(15)]);
-        let args = [Arg::Buffer(first), Arg::Buffer(1), Arg::i32(7)];
+        let arguments = [Arg::Buffer(first), Arg::Buffer(1), Arg::i32(7)];
         let mut expected = Memory::new(buffers.clone());
-        interp::run_kernel(module, name, &range, &args, &mut expected).unwrap();
+        interp::run_kernel(module, name, &range, &arguments, &mut expected).unwrap();
         for width in [2, 4, 16, 32] {
             let vectorize = Vectorize::Gangs(Gangs::of_width(width));
             let options = CompileOptions { vectorize, launch: launch(&range, apart), ..CompileOptions::default() };
             let mut found = Memory::new(buffers.clone());
-            machine::run_with(options, module, name, &range, &args, &mut found).unwrap();
+            machine::run_with(options, module, name, &range, &arguments, &mut found).unwrap();
             assert!(found.buffers == expected.buffers, "{name}, width {width}, apart {apart}: other results");
         }
     }

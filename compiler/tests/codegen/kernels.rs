@@ -11,9 +11,9 @@ fn run_on(text: &str, range: NdRange, buffers: &mut [&mut [u32]], locals: &[u64]
     verify_module(&module, Stage::Imported).unwrap_or_else(|errors| panic!("{}", errors[0]));
     let bytes = |words: &[u32]| words.iter().flat_map(|w| w.to_ne_bytes()).collect();
     let mut memory = Memory::new(buffers.iter().map(|words| bytes(words)).collect());
-    let args = (0..buffers.len()).map(Arg::Buffer).chain(locals.iter().map(|&size| Arg::Local(size)));
-    let args: Vec<Arg> = args.collect();
-    machine::run(&module, &module.kernels[0].name, &range, &args, &mut memory, false).unwrap();
+    let arguments = (0..buffers.len()).map(Arg::Buffer).chain(locals.iter().map(|&size| Arg::Local(size)));
+    let arguments: Vec<Arg> = arguments.collect();
+    machine::run(&module, &module.kernels[0].name, &range, &arguments, &mut memory, false).unwrap();
     for (buffer, bytes) in buffers.iter_mut().zip(&memory.buffers) {
         for (word, bytes) in buffer.iter_mut().zip(bytes.chunks_exact(4)) {
             *word = u32::from_ne_bytes(bytes.try_into().unwrap());
@@ -24,12 +24,12 @@ fn run_on(text: &str, range: NdRange, buffers: &mut [&mut [u32]], locals: &[u64]
 /// The beginning of a kernel with pointer parameters of these kinds.
 fn head(name: &str, kinds: &[&str]) -> String {
     let mut text = format!("kernel \"{name}\" {{\n args {}\n", 8 * kinds.len());
-    for (i, kind) in kinds.iter().enumerate() {
+    for (index, kind) in kinds.iter().enumerate() {
         let kind = if *kind == "local" { "local".to_string() } else { format!("pointer.{kind}") };
-        text += &format!(" param \"p{i}\" {kind} \"uint*\" size 8 align 8 offset {}\n", 8 * i);
+        text += &format!(" param \"p{index}\" {kind} \"uint*\" size 8 align 8 offset {}\n", 8 * index);
     }
-    for (i, kind) in kinds.iter().enumerate() {
-        text += &format!(" input value({i}, 0): ptr.{kind}\n");
+    for (index, kind) in kinds.iter().enumerate() {
+        text += &format!(" input value({index}, 0): ptr.{kind}\n");
     }
     text
 }
@@ -75,8 +75,8 @@ fn every_query_in_three_dimensions_with_partial_groups() {
     let row = next;
     next += 2;
     text += &format!(" store v{} to v{row} + 96 align 4\n", row + 1);
-    for (i, value) in rows.iter().enumerate() {
-        text += &format!(" v{next}: i32 = trunc v{value}\n store v{next} to v{row} + {} align 4\n", 4 * i);
+    for (index, value) in rows.iter().enumerate() {
+        text += &format!(" v{next}: i32 = trunc v{value}\n store v{next} to v{row} + {} align 4\n", 4 * index);
         next += 1;
     }
     text += " return\n }\n}\n";

@@ -62,13 +62,13 @@ fn options(strict: bool) -> CompileOptions {
 /// Compiles a kernel by a table and compares what it does with the interpreter.
 fn check_results(table: &[Pass], module: &Module, name: &str, options: &CompileOptions) -> String {
     let range = NdRange::new(&[64], &[LOCAL]);
-    let args = [Arg::Buffer(0), Arg::Buffer(1)];
+    let arguments = [Arg::Buffer(0), Arg::Buffer(1)];
     let buffers = vec![input(64), vec![0; 4 * 64]];
     let mut expected = Memory::new(buffers.clone());
-    interp::run_kernel(module, name, &range, &args, &mut expected).unwrap_or_else(|error| panic!("{error}"));
+    interp::run_kernel(module, name, &range, &arguments, &mut expected).unwrap_or_else(|error| panic!("{error}"));
     let code = Code::compile_by(table, module, name, options).unwrap_or_else(|error| panic!("{error}"));
     let mut found = Memory::new(buffers);
-    code.run(name, &range, &args, &mut found, Side::Rear).unwrap_or_else(|error| panic!("{error}"));
+    code.run(name, &range, &arguments, &mut found, Side::Rear).unwrap_or_else(|error| panic!("{error}"));
     assert!(found.buffers == expected.buffers, "{name}: other results");
     code.variant.mistake().map(ToString::to_string).unwrap_or_default()
 }

@@ -28,13 +28,13 @@ fn check(name: &str, lengths: &[u32]) -> usize {
         plan_gangs(&module, &mut planned, gangs, TargetInfo::of_bits(512), &launch, &notes).unwrap();
         versions += usize::from(format!("{notes:?}").contains("whole pieces"));
         for &length in lengths {
-            let args = [Arg::Buffer(0), Arg::i32(length as i32)];
+            let arguments = [Arg::Buffer(0), Arg::i32(length as i32)];
             let buffers = vec![(0..1024u32).flat_map(|i| (i * 7 + 3).to_le_bytes()).collect::<Vec<u8>>()];
             let mut expected = Memory::new(buffers.clone());
-            interp::run_kernel(&module, name, &range, &args, &mut expected).unwrap();
+            interp::run_kernel(&module, name, &range, &arguments, &mut expected).unwrap();
             let options = CompileOptions { vectorize: Vectorize::Gangs(gangs), launch, ..CompileOptions::default() };
             let mut found = Memory::new(buffers);
-            machine::run_with(options, &module, name, &range, &args, &mut found).unwrap();
+            machine::run_with(options, &module, name, &range, &arguments, &mut found).unwrap();
             assert!(found.buffers == expected.buffers, "{name}, pieces of {length}, width {width}: other results");
         }
     }

@@ -20,7 +20,7 @@ fn machine_code_does_what_the_interpreter_does() {
         let g = random_kernel(seed, Shape { unstructured: seed % 3 == 0, ..Shape::default() });
         let mut expected = Memory::new(g.buffers.clone());
         run_kernel(&g.module, "random", &g.range, &g.args, &mut expected)
-            .unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+            .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         for opt_disable in [false, true] {
             let mut found = Memory::new(g.buffers.clone());
             machine::run(&g.module, "random", &g.range, &g.args, &mut found, opt_disable)

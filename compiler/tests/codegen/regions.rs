@@ -49,16 +49,16 @@ fn regions_are_chosen_one_by_one() {
         let range = NdRange::new(&[global], &[local]);
         let known = LaunchFacts::of_range(range.global_offset, range.global_size, range.local_size);
         for launch in [known, LaunchFacts::default()] {
-            let args = [Arg::Buffer(0), Arg::Local(64 * local), Arg::Buffer(1), Arg::i32(24)];
+            let arguments = [Arg::Buffer(0), Arg::Local(64 * local), Arg::Buffer(1), Arg::i32(24)];
             let value = |i: u64| (i.wrapping_mul(2_654_435_761) >> 9) as u32 % 1000;
             let values: Vec<u8> = (0..global + 64).flat_map(|i| value(i).to_le_bytes()).collect();
             let buffers = vec![values, vec![0; 4 * global as usize]];
             let mut expected = Memory::new(buffers.clone());
-            interp::run_kernel(&module, "counted", &range, &args, &mut expected).unwrap();
+            interp::run_kernel(&module, "counted", &range, &arguments, &mut expected).unwrap();
             let vectorize = Vectorize::Gangs(Gangs::default());
             let options = CompileOptions { vectorize, launch, ..CompileOptions::default() };
             let mut found = Memory::new(buffers);
-            machine::run_with(options, &module, "counted", &range, &args, &mut found).unwrap();
+            machine::run_with(options, &module, "counted", &range, &arguments, &mut found).unwrap();
             assert!(found.buffers == expected.buffers, "{global} by {local}: other results");
         }
     }

@@ -54,11 +54,11 @@ fn check_size(name: &str, asked: Option<u32>, locals: &[&[u64]]) {
         let global: Vec<u64> = (0..local.len()).map(size).collect();
         let range = NdRange::new(&global, local);
         let count: u64 = global.iter().product();
-        let args = [Arg::Buffer(0), Arg::Buffer(1)];
+        let arguments = [Arg::Buffer(0), Arg::Buffer(1)];
         let buffers = vec![input(count), vec![0; 4 * count as usize]];
         let mut expected = Memory::new(buffers.clone());
-        interp::run_kernel(&module, name, &range, &args, &mut expected)
-            .unwrap_or_else(|e| panic!("{name} by {local:?}: {e}"));
+        interp::run_kernel(&module, name, &range, &arguments, &mut expected)
+            .unwrap_or_else(|error| panic!("{name} by {local:?}: {error}"));
         // Not every way for each size: compiling takes its time.
         for (vectorize, simd) in ways.iter().skip(case % 3).step_by(3).copied() {
             let known = LaunchFacts::of_range(range.global_offset, range.global_size, range.local_size);
@@ -66,7 +66,7 @@ fn check_size(name: &str, asked: Option<u32>, locals: &[&[u64]]) {
             let options = CompileOptions { vectorize, launch, simd, ..CompileOptions::default() };
             let mut found = Memory::new(buffers.clone());
             let what = format!("{name} by {local:?}, {vectorize:?}, sub-groups of {asked:?}");
-            let (_, reason) = machine::run_with(options, &module, name, &range, &args, &mut found)
+            let (_, reason) = machine::run_with(options, &module, name, &range, &arguments, &mut found)
                 .unwrap_or_else(|e| panic!("{what}: {e}"));
             assert_eq!(reason, None);
             assert!(found.buffers == expected.buffers, "{what}: other results");

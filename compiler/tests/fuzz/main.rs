@@ -66,7 +66,8 @@ fn buffers_of_their_own(g: &Generated) -> u32 {
         },
         _ => None,
     };
-    let count = |index| g.args.iter().filter(|arg| matches!(arg, Arg::Buffer(other) if *other == index)).count();
+    let count =
+        |index| g.args.iter().filter(|argument| matches!(argument, Arg::Buffer(other) if *other == index)).count();
     let inputs = (0..32).zip(&g.module.kernels[0].inputs);
     let own = inputs.filter(|(_, input)| buffer(input).is_some_and(|index| count(index) == 1));
     own.map(|(bit, _)| 1 << bit).sum()

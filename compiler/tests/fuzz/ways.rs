@@ -113,7 +113,7 @@ pub fn expected(g: &Generated) -> Result<Vec<Vec<u8>>, String> {
     let mut memory = Memory::new(g.buffers.clone());
     let name = &g.module.kernels[0].name;
     let ran = run_limited(&g.module, name, &g.range, &g.args, &mut memory, STEPS);
-    ran.map(|_| memory.buffers).map_err(|e| e.to_string())
+    ran.map(|_| memory.buffers).map_err(|error| error.to_string())
 }
 
 /// What becomes of a kernel in gangs, with versions wherever it can have some.
@@ -146,9 +146,9 @@ pub fn planned(g: &Generated) -> Planned {
     plan(Versions::Always, &notes);
     let (planned, widening) = plan(Versions::Never, &Notes::default());
     let on_lines = |(region, plan): (Region, &RegionPlan)| {
-        let f = &planned.regions[region];
-        let lines = find_no_wrap_strides(f, build_cfg(f).reverse_post_order(), &plan.shapes, WIDTH);
-        accesses(f).filter(|&(ptr, _)| lines[ptr].is_some()).count()
+        let function = &planned.regions[region];
+        let lines = find_no_wrap_strides(function, build_cfg(function).reverse_post_order(), &plan.shapes, WIDTH);
+        accesses(function).filter(|&(pointer, _)| lines[pointer].is_some()).count()
     };
     Planned {
         report: Report::new("", "", (WIDTH, "along x"), String::new(), notes).unwrap().to_string(),
@@ -158,11 +158,11 @@ pub fn planned(g: &Generated) -> Planned {
 }
 
 /// The addresses of a region's loads and stores, and how many elements each moves.
-fn accesses(f: &Function) -> impl Iterator<Item = (Value, usize)> {
-    let insts = f.layout.iter().flat_map(|&block| &f.blocks[block].insts);
-    insts.filter_map(|&inst| match &f.insts[inst].data {
-        InstData::Load { pointer: ptr, .. } => Some((*ptr, f.insts[inst].results.len())),
-        InstData::Store { pointer: ptr, arguments: args, .. } => Some((*ptr, args.len())),
+fn accesses(function: &Function) -> impl Iterator<Item = (Value, usize)> {
+    let insts = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
+    insts.filter_map(|&inst| match &function.insts[inst].data {
+        InstData::Load { pointer, .. } => Some((*pointer, function.insts[inst].results.len())),
+        InstData::Store { pointer, arguments, .. } => Some((*pointer, arguments.len())),
         _ => None,
     })
 }
@@ -204,5 +204,5 @@ fn lockstep(
     let module = Module { kernels: vec![kernel], ..g.module.clone() };
     let mut memory = Memory::new(g.buffers.clone());
     let ran = run_gangs(&module, &module.kernels[0].name, &g.range, &g.args, &mut memory, STEPS, (lanes, layout));
-    ran.map(|_| memory.buffers).map_err(|e| format!("{e}\n{module}"))
+    ran.map(|_| memory.buffers).map_err(|error| format!("{error}\n{module}"))
 }

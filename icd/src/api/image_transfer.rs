@@ -105,7 +105,7 @@ pub unsafe fn enqueue_write_image(
     region: *const usize,
     input_row_pitch: usize,
     input_slice_pitch: usize,
-    ptr: *const c_void,
+    pointer: *const c_void,
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
@@ -113,8 +113,8 @@ pub unsafe fn enqueue_write_image(
     let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
     let queue = handle::get::<Queue>(command_queue)?;
     let pitches = [input_row_pitch, input_slice_pitch];
-    let write = HostBox { image, origin, region, pitches, pointer: ptr.cast_mut() };
-    // SAFETY: the same contract; the bytes at `ptr` are only read.
+    let write = HostBox { image, origin, region, pitches, pointer: pointer.cast_mut() };
+    // SAFETY: the same contract; the bytes at `pointer` are only read.
     unsafe { order.enqueue_transfer(&queue, blocking_write != CL_FALSE, write.check(queue.context(), true)?) }
 }
 

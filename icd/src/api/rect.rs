@@ -108,11 +108,11 @@ impl HostRect {
             let region = region_of(self.region)?;
             let [row, slice] = self.buffer_pitches;
             let inside = box_layout(read_three("buffer_origin", self.buffer_origin)?, region, row, slice)
-                .map_err(|e| e.with_subject("buffer"))?;
+                .map_err(|error| error.with_subject("buffer"))?;
             check_within(&memory, inside, region)?;
             let [row, slice] = self.host_pitches;
             let outside = box_layout(read_three("host_origin", self.host_origin)?, region, row, slice)
-                .map_err(|e| e.with_subject("host"))?;
+                .map_err(|error| error.with_subject("host"))?;
             // "CL_INVALID_VALUE [...] if ptr is NULL."
             ensure!(!self.pointer.is_null(), CL_INVALID_VALUE, "ptr is NULL");
             // "CL_INVALID_OPERATION if clEnqueueReadBufferRect is called on buffer which has been created with
@@ -178,7 +178,7 @@ pub unsafe fn enqueue_write_buffer_rect(
     buffer_slice_pitch: usize,
     host_row_pitch: usize,
     host_slice_pitch: usize,
-    ptr: *const c_void,
+    pointer: *const c_void,
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
@@ -191,9 +191,9 @@ pub unsafe fn enqueue_write_buffer_rect(
         region,
         buffer_pitches: [buffer_row_pitch, buffer_slice_pitch],
         host_pitches: [host_row_pitch, host_slice_pitch],
-        pointer: ptr.cast_mut(),
+        pointer: pointer.cast_mut(),
     };
-    // SAFETY: the same contract; the bytes at `ptr` are only read.
+    // SAFETY: the same contract; the bytes at `pointer` are only read.
     unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
         let write = rect.check(queue.context(), true)?;

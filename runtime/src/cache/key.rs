@@ -14,8 +14,8 @@ pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("LOCKSTEP_B
 pub struct Key([u8; blake3::OUT_LEN]);
 
 impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&blake3::Hash::from(self.0).to_hex())
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&blake3::Hash::from(self.0).to_hex())
     }
 }
 
@@ -58,8 +58,9 @@ mod tests {
 
     #[test]
     fn parts_cannot_run_into_each_other() {
-        let key =
-            |parts: &[&str]| parts.iter().fold(KeyBuilder::new("test"), |key, part| key.add_text(part)).into_key();
+        let key = |parts: &[&str]| {
+            parts.iter().fold(KeyBuilder::new("test"), |key_builder, part| key_builder.add_text(part)).into_key()
+        };
         assert_eq!(key(&["a", "b"]), key(&["a", "b"]));
         for other in [&["ab"][..], &["a", "b", ""], &["", "a", "b"], &["b", "a"], &[]] {
             assert_ne!(key(&["a", "b"]), key(other), "{other:?}");

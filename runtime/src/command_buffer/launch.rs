@@ -178,8 +178,8 @@ impl RecordedLaunch {
 }
 
 impl fmt::Debug for RecordedLaunch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RecordedLaunch").field("kernel", &**self.original).finish_non_exhaustive()
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("RecordedLaunch").field("kernel", &**self.original).finish_non_exhaustive()
     }
 }
 

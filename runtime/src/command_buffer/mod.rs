@@ -219,8 +219,8 @@ impl CommandBuffer {
 }
 
 impl fmt::Debug for CommandBuffer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CommandBuffer").field("is_finalized", &self.is_finalized()).finish_non_exhaustive()
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("CommandBuffer").field("is_finalized", &self.is_finalized()).finish_non_exhaustive()
     }
 }
 

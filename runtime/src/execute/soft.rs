@@ -109,24 +109,24 @@ pub(super) extern "C" fn truncate_double_to_bfloat(value: f64) -> HalfRegister {
     half_register(f32_to_bfloat(odd))
 }
 
-pub(super) extern "C" fn divide_unsigned(a: u128, b: u128) -> u128 {
-    a.checked_div(b).unwrap_or(0)
+pub(super) extern "C" fn divide_unsigned(left: u128, right: u128) -> u128 {
+    left.checked_div(right).unwrap_or(0)
 }
 
-pub(super) extern "C" fn remainder_unsigned(a: u128, b: u128) -> u128 {
-    a.checked_rem(b).unwrap_or(0)
+pub(super) extern "C" fn remainder_unsigned(left: u128, right: u128) -> u128 {
+    left.checked_rem(right).unwrap_or(0)
 }
 
-pub(super) extern "C" fn divide_signed(a: i128, b: i128) -> i128 {
-    if b == 0 { 0 } else { a.wrapping_div(b) }
+pub(super) extern "C" fn divide_signed(left: i128, right: i128) -> i128 {
+    if right == 0 { 0 } else { left.wrapping_div(right) }
 }
 
-pub(super) extern "C" fn remainder_signed(a: i128, b: i128) -> i128 {
-    if b == 0 { 0 } else { a.wrapping_rem(b) }
+pub(super) extern "C" fn remainder_signed(left: i128, right: i128) -> i128 {
+    if right == 0 { 0 } else { left.wrapping_rem(right) }
 }
 
-pub(super) extern "C" fn multiply_wide(a: i128, b: i128) -> i128 {
-    a.wrapping_mul(b)
+pub(super) extern "C" fn multiply_wide(left: i128, right: i128) -> i128 {
+    left.wrapping_mul(right)
 }
 
 pub(super) extern "C" fn shift_left(a: i128, by: i32) -> i128 {
@@ -143,8 +143,8 @@ pub(super) extern "C" fn shift_right_unsigned(a: u128, by: i32) -> u128 {
 
 /// # Safety
 /// `overflow` must be valid for a write; generated code passes the address of a variable of its own.
-pub(super) unsafe extern "C" fn multiply_with_overflow(a: i128, b: i128, overflow: *mut i32) -> i128 {
-    let (product, overflowed) = a.overflowing_mul(b);
+pub(super) unsafe extern "C" fn multiply_with_overflow(left: i128, right: i128, overflow: *mut i32) -> i128 {
+    let (product, overflowed) = left.overflowing_mul(right);
     // SAFETY: the caller vouches for the pointer.
     unsafe { overflow.write(i32::from(overflowed)) };
     product

@@ -40,8 +40,8 @@ struct State {
 }
 
 impl Late {
-    pub(super) fn new(call: &Call, range: NdRange, facts: LaunchFacts, args: &Args) -> Result<Late> {
-        let held = argument_objects(args).collect::<Result<_>>()?;
+    pub(super) fn new(call: &Call, range: NdRange, facts: LaunchFacts, arguments: &Args) -> Result<Late> {
+        let held = argument_objects(arguments).collect::<Result<_>>()?;
         Ok(Late {
             executable: call.executable.clone(),
             index: call.index,
@@ -49,7 +49,7 @@ impl Late {
             scratch_limit: call.scratch_limit,
             range,
             facts,
-            args: args.clone(),
+            args: arguments.clone(),
             state: Mutex::new(State { held, launch: None }),
         })
     }

@@ -87,7 +87,7 @@ impl CheckedLaunch {
         let named = |error| name_kernel(&kernel.outline().name, error);
         let (executable, index) = (kernel.executable(), kernel.index());
         let call = Call { executable, index, pool: &kernel.launches, scratch_limit: kernel.scratch_limit() };
-        kernel.with_set_args(|args| call.prepare_call(kernel, *range, args).map_err(named))
+        kernel.with_set_args(|arguments| call.prepare_call(kernel, *range, arguments).map_err(named))
     }
 
     /// Checks that all arguments are set, and their objects still there.
@@ -95,7 +95,7 @@ impl CheckedLaunch {
     /// # Errors
     /// `CL_INVALID_KERNEL_ARGS` otherwise.
     pub fn check_arguments(&self) -> Result<()> {
-        self.kernel.with_set_args(|args| argument_objects(args).try_for_each(|object| object.map(drop)))
+        self.kernel.with_set_args(|arguments| argument_objects(arguments).try_for_each(|object| object.map(drop)))
     }
 }
 
@@ -120,41 +120,42 @@ struct Call<'a> {
 
 impl Call<'_> {
     /// Makes a launch ready to run, or finds that its code has to be waited for.
-    fn prepare_call(&self, kernel: &Kernel, range: NdRange, args: &Args) -> Result<Prepared> {
-        let facts = (range.group_count() > 0).then(|| facts::collect_facts(kernel, &range, args));
+    fn prepare_call(&self, kernel: &Kernel, range: NdRange, arguments: &Args) -> Result<Prepared> {
+        let facts = (range.group_count() > 0).then(|| facts::collect_facts(kernel, &range, arguments));
         let context = kernel.program().context();
         let variant = match facts.and_then(|facts| self.executable.lookup(self.index, facts, context)) {
             Some(found) => found?,
             None => {
                 if let Some(facts) = facts
                     && pipeline::has_compiled()
-                    && self.surely_fits(&range, args)?
+                    && self.surely_fits(&range, arguments)?
                 {
-                    let late = Late::new(self, range, facts, args)?;
+                    let late = Late::new(self, range, facts, arguments)?;
                     let code = self.executable.make_later(self.index, facts, context);
                     return Ok(Prepared { work: Work::Shared(Arc::new(late)), code: Some(code) });
                 }
                 self.executable.get_or_compile(self.index, facts)?
             }
         };
-        Ok(Prepared { work: Work::Shared(self.fill_record(variant, range, args)?), code: None })
+        Ok(Prepared { work: Work::Shared(self.fill_record(variant, range, arguments)?), code: None })
     }
 
     /// Whether the scratch memory suffices, whatever the code turns out to need. If it may not, the launch waits for its
     /// code, so that the application learns at once.
-    fn surely_fits(&self, range: &NdRange, args: &Args) -> Result<bool> {
+    fn surely_fits(&self, range: &NdRange, arguments: &Args) -> Result<bool> {
         let kernel = self.executable.kernel_outline(self.index);
-        let local_end = place_locals(&kernel.params, args, kernel.local_bytes(), |_, _| {})?;
-        let most = |dim| {
+        let local_end = place_locals(&kernel.params, arguments, kernel.local_bytes(), |_, _| {})?;
+        let most = |dimension| {
             let item_bytes = kernel.private_bytes.saturating_add(KEPT);
-            let needs = ScratchNeeds { local_bytes: local_end, worker_bytes: KEPT, item_bytes, row: ROW, dim };
+            let needs =
+                ScratchNeeds { local_bytes: local_end, worker_bytes: KEPT, item_bytes, row: ROW, dim: dimension };
             record::scratch_layout(local_end, &needs, range.local, self.scratch_limit / 2)
         };
-        Ok((0..3).all(|dim| most(dim).is_ok()))
+        Ok((0..3).all(|dimension| most(dimension).is_ok()))
     }
 
     /// A record of the launch.
-    fn fill_record(&self, variant: Arc<Variant>, range: NdRange, args: &Args) -> Result<Arc<Launch>> {
+    fn fill_record(&self, variant: Arc<Variant>, range: NdRange, arguments: &Args) -> Result<Arc<Launch>> {
         let needs = variant.needs();
         let spare = self.pool.take_free();
         let mut launch = spare.unwrap_or_else(|| Arc::new(Launch::new(self.executable.clone(), variant.clone())));
@@ -164,12 +165,12 @@ impl Call<'_> {
         record.variant = variant;
         record.range = range;
         record.flush_denormals = self.executable.linked().options.math.denorms_are_zero;
-        record.args.copy_from(&args.block);
-        for object in argument_objects(args) {
+        record.args.copy_from(&arguments.block);
+        for object in argument_objects(arguments) {
             record.held.push(object?);
         }
         let params = &self.executable.kernel_outline(self.index).params;
-        let local_end = place_locals(params, args, needs.local_bytes, |param, start| {
+        let local_end = place_locals(params, arguments, needs.local_bytes, |param, start| {
             record.args.write_at(param.offset as usize, &start.to_le_bytes());
         })?;
         (record.items_offset, record.scratch) =
@@ -179,8 +180,8 @@ impl Call<'_> {
 }
 
 /// The memory objects that arguments point to.
-fn argument_objects(args: &Args) -> impl Iterator<Item = Result<Arc<Memory>>> {
-    let objects = args.buffers.iter().enumerate().filter_map(|(index, object)| Some((index, object.as_ref()?)));
+fn argument_objects(arguments: &Args) -> impl Iterator<Item = Result<Arc<Memory>>> {
+    let objects = arguments.buffers.iter().enumerate().filter_map(|(index, object)| Some((index, object.as_ref()?)));
     objects.map(|(index, object)| {
         let gone = || error!(CL_INVALID_KERNEL_ARGS, "the memory object of argument {index} has been released");
         object.upgrade().ok_or_else(gone)
@@ -188,16 +189,16 @@ fn argument_objects(args: &Args) -> impl Iterator<Item = Result<Arc<Memory>>> {
 }
 
 /// Places the `__local` arguments behind the kernel's own `__local` variables, which end at `end`; the end of all.
-fn place_locals(params: &[Param], args: &Args, mut end: u64, mut place: impl FnMut(&Param, u64)) -> Result<u64> {
+fn place_locals(params: &[Param], arguments: &Args, mut end: u64, mut place: impl FnMut(&Param, u64)) -> Result<u64> {
     let own = end;
     let too_much = || {
-        let sizes = &args.locals;
+        let sizes = &arguments.locals;
         error!(
             CL_OUT_OF_RESOURCES,
             "{own} bytes of local memory and arguments of {sizes:?}; {LOCAL_MEMORY} are allowed"
         )
     };
-    for (param, size) in params.iter().zip(&args.locals) {
+    for (param, size) in params.iter().zip(&arguments.locals) {
         if param.kind == ParamKind::Local {
             // The application's sizes may be any.
             let start = end.checked_next_multiple_of(LOCAL_ALIGN).ok_or_else(too_much)?;

@@ -193,11 +193,11 @@ mod tests {
 
     const FREE: Rules = Rules { required: None, max_group: 4096, non_uniform: false };
 
-    fn make(dims: u32, offset: &[usize], global: &[usize], local: &[usize], rules: Rules) -> Result<NdRange> {
+    fn make(dimensions: u32, offset: &[usize], global: &[usize], local: &[usize], rules: Rules) -> Result<NdRange> {
         fn list(values: &[usize]) -> Option<&[usize]> {
             (!values.is_empty()).then_some(values)
         }
-        let request = Request { dimensions: dims, offset: list(offset), global: list(global), local: list(local) };
+        let request = Request { dimensions, offset: list(offset), global: list(global), local: list(local) };
         NdRange::new(&request, &rules)
     }
 
@@ -220,9 +220,9 @@ mod tests {
             (1, &[], &[12], &[], required, CL_INVALID_WORK_GROUP_SIZE),
             (3, &[], &[usize::MAX; 3], &[1; 3], FREE, CL_INVALID_GLOBAL_WORK_SIZE),
         ];
-        for &(dims, offset, global, local, rules, code) in table {
-            let error = make(dims, offset, global, local, rules).unwrap_err();
-            assert_eq!(error.code(), code, "{dims} {offset:?} {global:?} {local:?}");
+        for &(dimensions, offset, global, local, rules, code) in table {
+            let error = make(dimensions, offset, global, local, rules).unwrap_err();
+            assert_eq!(error.code(), code, "{dimensions} {offset:?} {global:?} {local:?}");
         }
     }
 

@@ -14,11 +14,11 @@ unsafe extern "C" {
 /// Longest text that one conversion may produce, in bytes; width and precision are cut to it.
 const LONGEST: usize = 1 << 16;
 
-/// Formats one call and prints it. `args` holds the elements of all arguments, 8 bytes each, as
+/// Formats one call and prints it. `arguments` holds the elements of all arguments, 8 bytes each, as
 /// `kernel_abi::PrintfFn` packs them; `string` gives the text at a `%s` argument's address.
 /// The result is printf's: 0, or -1.
-pub fn print_call(format: &FormatData, args: &[u64], string: impl Fn(u64) -> Vec<u8>) -> i32 {
-    let Some(text) = render_call(format, args, string) else {
+pub fn print_call(format: &FormatData, arguments: &[u64], string: impl Fn(u64) -> Vec<u8>) -> i32 {
+    let Some(text) = render_call(format, arguments, string) else {
         return -1;
     };
     // SAFETY: `stdout` is the C library's open stream and `text` is readable for its length.
@@ -44,11 +44,11 @@ struct Conversion {
 }
 
 /// The text of one call; `None` where the format asks for what the arguments do not have.
-fn render_call(format: &FormatData, args: &[u64], string: impl Fn(u64) -> Vec<u8>) -> Option<Vec<u8>> {
+fn render_call(format: &FormatData, arguments: &[u64], string: impl Fn(u64) -> Vec<u8>) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(format.text.len() + 32);
     let mut rest = format.text.as_slice();
     let mut types = format.args.iter();
-    let mut values = args;
+    let mut values = arguments;
     while let Some((&byte, tail)) = rest.split_first() {
         rest = tail;
         if byte != b'%' {
@@ -205,8 +205,8 @@ mod tests {
     use super::*;
     use lockstep_protocol::types::Space;
 
-    fn text(format: &str, args: &[(Type, u8)], values: &[u64]) -> Option<String> {
-        let format = FormatData { text: format.as_bytes().to_vec(), args: args.to_vec() };
+    fn text(format: &str, arguments: &[(Type, u8)], values: &[u64]) -> Option<String> {
+        let format = FormatData { text: format.as_bytes().to_vec(), args: arguments.to_vec() };
         render_call(&format, values, |at| format!("text{at}").into_bytes())
             .map(|bytes| String::from_utf8(bytes).unwrap())
     }

@@ -138,7 +138,7 @@ impl GroupWork for Launch {
 }
 
 /// What code calls for printf: a `kernel_abi::PrintfFn`.
-unsafe extern "C" fn print_from_kernel(context: *const c_void, format: u32, args: *const u64) -> i32 {
+unsafe extern "C" fn print_from_kernel(context: *const c_void, format: u32, arguments: *const u64) -> i32 {
     // SAFETY: the frame was made by `Launch::launch_frame`, whose launch lives while its code runs.
     let launch = unsafe { &*context.cast::<Launch>() };
     let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
@@ -146,9 +146,9 @@ unsafe extern "C" fn print_from_kernel(context: *const c_void, format: u32, args
         let count = format.args.iter().map(|(_, lanes)| usize::from(*lanes)).sum();
         // SAFETY: the code packs one word per element of each argument of the format; there is no
         // pointer to read where there are none.
-        let args = if count == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(args, count) } };
+        let arguments = if count == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(arguments, count) } };
         launch.printed.store(true, Ordering::Relaxed);
-        Some(printf::print_call(format, args, |address| {
+        Some(printf::print_call(format, arguments, |address| {
             // SAFETY: the argument of `%s` is a string constant of the program: not null (the caller
             // looks), and it ends in a null.
             unsafe { CStr::from_ptr(address as *const c_char) }.to_bytes().to_vec()

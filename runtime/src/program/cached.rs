@@ -57,10 +57,16 @@ impl Source<'_> {
     fn cache_place(&self, kind: &str) -> Option<Place> {
         let cache = process_cache()?;
         let config = format!("{} {}", self.config.source_lines, self.config.fast_fma);
-        let key = KeyBuilder::new(kind).add_text(&compiler_identity(self.config)?).add_text(&config);
-        let key = key.add_text(&format!("{:?}", self.options.stage)).add_text(&self.options.text).add_bytes(self.text);
-        let key = self.headers.iter().fold(key, |key, header| key.add_text(header.name).add_bytes(header.source));
-        Some(Place { cache, key: key.into_key() })
+        let key_builder = KeyBuilder::new(kind).add_text(&compiler_identity(self.config)?).add_text(&config);
+        let key_builder = key_builder
+            .add_text(&format!("{:?}", self.options.stage))
+            .add_text(&self.options.text)
+            .add_bytes(self.text);
+        let key_builder = self
+            .headers
+            .iter()
+            .fold(key_builder, |key_builder, header| key_builder.add_text(header.name).add_bytes(header.source));
+        Some(Place { cache, key: key_builder.into_key() })
     }
 
     fn all_texts(&self) -> impl Iterator<Item = &[u8]> {
@@ -131,10 +137,12 @@ pub(super) fn compile_program(source: &Source<'_>) -> Result<Linked> {
 pub(super) fn link_objects(objects: &[&CompiledObject], options: &BuildOptions) -> Result<Linked> {
     let make = || import_linked(frontend::link_program(objects, options)?, String::new());
     let Some(cache) = process_cache() else { return make() };
-    let key = KeyBuilder::new("link").add_text(&format!("{:?}", options.stage)).add_text(&options.text);
+    let key_builder = KeyBuilder::new("link").add_text(&format!("{:?}", options.stage)).add_text(&options.text);
     let key = objects
         .iter()
-        .fold(key, |key, object| key.add_text(&object.options.running_options()).add_bytes(&object.bitcode))
+        .fold(key_builder, |key_builder, object| {
+            key_builder.add_text(&object.options.running_options()).add_bytes(&object.bitcode)
+        })
         .into_key();
     if let Some((linked, outline, log)) = cache.get(&key) {
         return Ok(Linked { linked, outline, module: None, log });

@@ -95,8 +95,9 @@ impl Executable {
         code: Vec<KernelCode>,
     ) -> Result<Executable> {
         let variables = outline.globals.iter().enumerate();
-        let globals = Globals::new(variables.map(|(number, data)| (Global::from_u32(number as u32), data)))
-            .ok_or_else(|| error!(CL_OUT_OF_HOST_MEMORY, "there is no memory for the program's variables"))?;
+        let globals =
+            Globals::new(variables.map(|(number, global_data)| (Global::from_u32(number as u32), global_data)))
+                .ok_or_else(|| error!(CL_OUT_OF_HOST_MEMORY, "there is no memory for the program's variables"))?;
         let module = module.map_or_else(OnceLock::new, |module| OnceLock::from(Ok(Arc::new(module))));
         let mut ready: Vec<Vec<Ready>> = outline.kernels.iter().map(|_| Vec::new()).collect();
         let settings = compile_settings(&linked, &LaunchFacts::default()).settings_text();
@@ -318,9 +319,9 @@ impl Executable {
 
     fn code_key(&self, index: usize, settings: &CompileOptions) -> Key {
         let identity = self.identity.get_or_init(|| key::hash_bytes(&self.linked.bitcode));
-        let key = KeyBuilder::new("code").add_bytes(identity).add_text(&self.linked.options.running_options());
-        let key = key.add_bytes(&(index as u64).to_le_bytes()).add_text(&settings.settings_text());
-        key.add_text(&format!("{:?}", settings.launch)).into_key()
+        let key_builder = KeyBuilder::new("code").add_bytes(identity).add_text(&self.linked.options.running_options());
+        let key_builder = key_builder.add_bytes(&(index as u64).to_le_bytes()).add_text(&settings.settings_text());
+        key_builder.add_text(&format!("{:?}", settings.launch)).into_key()
     }
 
     /// The program in our IR.

@@ -220,8 +220,8 @@ impl Drop for Attached {
 }
 
 impl fmt::Debug for Program {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Program").field("status", &self.state.lock().status).finish_non_exhaustive()
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Program").field("status", &self.state.lock().status).finish_non_exhaustive()
     }
 }
 

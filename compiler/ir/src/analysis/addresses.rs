@@ -44,18 +44,18 @@ pub struct Roots {
 
 impl Roots {
     /// Whether addresses with these bases are never of the same memory.
-    pub fn are_apart(&self, a: Value, b: Value) -> bool {
+    pub fn are_apart(&self, left: Value, right: Value) -> bool {
         let known = |value: Value| self.pointers.contains(&value);
-        a != b && known(a) && known(b) && [a, b].iter().any(|value| self.apart.contains(value))
+        left != right && known(left) && known(right) && [left, right].iter().any(|value| self.apart.contains(value))
     }
 }
 
 /// An address and the constant that is added to it.
-pub fn decompose_address(f: &Function, ptr: Value) -> (Address, i64) {
-    let mut sum = Sum { function: f, terms: Vec::new(), constant: 0, steps: STEPS };
-    let mut base = ptr;
-    while let ValueDef::Result(inst, _) = f.values[base].definition
-        && let InstData::PtrAdd { base: from, offset, .. } = f.insts[inst].data
+pub fn decompose_address(function: &Function, pointer: Value) -> (Address, i64) {
+    let mut sum = Sum { function, terms: Vec::new(), constant: 0, steps: STEPS };
+    let mut base = pointer;
+    while let ValueDef::Result(inst, _) = function.values[base].definition
+        && let InstData::PtrAdd { base: from, offset, .. } = function.insts[inst].data
         && sum.expand_term()
     {
         sum.add(offset, Extended::Not, 1);
@@ -109,33 +109,33 @@ impl Sum<'_> {
     fn take_apart(&mut self, value: Value, extended: Extended, factor: i64) -> bool {
         let ValueDef::Result(inst, _) = self.function.values[value].definition else { return false };
         match self.function.insts[inst].data {
-            InstData::Unary { opcode: UnaryOp::Sext, argument: arg, .. } if extended != Extended::Unsigned => {
-                self.add(arg, Extended::Signed, factor);
+            InstData::Unary { opcode: UnaryOp::Sext, argument, .. } if extended != Extended::Unsigned => {
+                self.add(argument, Extended::Signed, factor);
             }
-            InstData::Unary { opcode: UnaryOp::Zext, argument: arg, .. } => self.add(arg, Extended::Unsigned, factor),
-            InstData::Binary { opcode: op, flags, arguments: [a, b], .. } => {
+            InstData::Unary { opcode: UnaryOp::Zext, argument, .. } => self.add(argument, Extended::Unsigned, factor),
+            InstData::Binary { opcode, flags, arguments: [left, right], .. } => {
                 let exact = match extended {
                     Extended::Not => true,
                     Extended::Signed => flags.nsw,
                     Extended::Unsigned => flags.nuw,
                 };
-                let by = self.constant_of(b, extended);
-                match (op, by) {
+                let by = self.constant_of(right, extended);
+                match (opcode, by) {
                     (BinaryOp::Add, _) if exact => {
-                        self.add(a, extended, factor);
-                        self.add(b, extended, factor);
+                        self.add(left, extended, factor);
+                        self.add(right, extended, factor);
                     }
                     (BinaryOp::Sub, _) if exact => {
-                        self.add(a, extended, factor);
-                        self.add(b, extended, factor.wrapping_neg());
+                        self.add(left, extended, factor);
+                        self.add(right, extended, factor.wrapping_neg());
                     }
-                    (BinaryOp::Mul, Some(by)) if exact => self.add(a, extended, factor.wrapping_mul(by)),
+                    (BinaryOp::Mul, Some(by)) if exact => self.add(left, extended, factor.wrapping_mul(by)),
                     (BinaryOp::Shl, Some(by @ 0..=62)) if exact => {
-                        self.add(a, extended, factor.wrapping_mul(1 << by));
+                        self.add(left, extended, factor.wrapping_mul(1 << by));
                     }
                     // No bit is in both.
-                    (BinaryOp::Or, Some(by)) if by >= 0 && by < 1 << self.low_zeros(a) => {
-                        self.add(a, extended, factor);
+                    (BinaryOp::Or, Some(by)) if by >= 0 && by < 1 << self.low_zeros(left) => {
+                        self.add(left, extended, factor);
                         self.constant = self.constant.wrapping_add(by.wrapping_mul(factor));
                     }
                     _ => return false,
@@ -149,8 +149,8 @@ impl Sum<'_> {
     /// How many of the low bits of a product or shifted value are zero; not more than a few.
     fn low_zeros(&self, value: Value) -> u32 {
         let ValueDef::Result(inst, _) = self.function.values[value].definition else { return 0 };
-        let InstData::Binary { opcode: op, arguments: [_, by], .. } = self.function.insts[inst].data else { return 0 };
-        let zeros = match (op, self.function.const_bits(by)) {
+        let InstData::Binary { opcode, arguments: [_, by], .. } = self.function.insts[inst].data else { return 0 };
+        let zeros = match (opcode, self.function.const_bits(by)) {
             (BinaryOp::Shl, Some(by)) => by.min(8) as u32,
             (BinaryOp::Mul, Some(by)) => by.trailing_zeros(),
             _ => 0,
@@ -171,31 +171,31 @@ mod tests {
     /// same.
     fn away(extend: UnaryOp, f: impl Fn(&mut Builder<'_>, Value) -> [Value; 2]) -> Option<i64> {
         let mut function = Function::new();
-        let (mut b, inputs) = Builder::with_entry(&mut function, &[Type::Ptr(Space::Global), Type::I32]);
-        let indices = f(&mut b, inputs[1]);
+        let (mut builder, inputs) = Builder::with_entry(&mut function, &[Type::Ptr(Space::Global), Type::I32]);
+        let indices = f(&mut builder, inputs[1]);
         let [first, second] = indices.map(|index| {
-            let wide = b.unary(extend, Type::I64, index);
-            let four = b.int(Type::I64, 4);
-            let bytes = b.binary(BinaryOp::Mul, wide, four);
-            b.ptr_add(inputs[0], bytes)
+            let wide = builder.unary(extend, Type::I64, index);
+            let four = builder.int(Type::I64, 4);
+            let bytes = builder.binary(BinaryOp::Mul, wide, four);
+            builder.ptr_add(inputs[0], bytes)
         });
         let (first, second) = (decompose_address(&function, first), decompose_address(&function, second));
         (first.0 == second.0).then(|| second.1 - first.1)
     }
 
-    fn binary(b: &mut Builder<'_>, op: BinaryOp, flags: IntFlags, x: Value, by: i128) -> Value {
-        let by = b.int(Type::I32, by);
-        let data = InstData::Binary { opcode: op, flags, fast_math: Default::default(), arguments: [x, by] };
-        let inst = b.inst(data, &[Type::I32]);
-        b.function.single_result(inst)
+    fn binary(builder: &mut Builder<'_>, opcode: BinaryOp, flags: IntFlags, x: Value, by: i128) -> Value {
+        let by = builder.int(Type::I32, by);
+        let inst_data = InstData::Binary { opcode, flags, fast_math: Default::default(), arguments: [x, by] };
+        let inst = builder.inst(inst_data, &[Type::I32]);
+        builder.function.single_result(inst)
     }
 
     #[test]
     fn sums_that_do_not_wrap_are_taken_apart() {
         let next = |flags: IntFlags| {
-            move |b: &mut Builder<'_>, x: Value| {
-                let three = binary(b, BinaryOp::Mul, flags, x, 3);
-                [three, binary(b, BinaryOp::Add, flags, three, 2)]
+            move |builder: &mut Builder<'_>, x: Value| {
+                let three = binary(builder, BinaryOp::Mul, flags, x, 3);
+                [three, binary(builder, BinaryOp::Add, flags, three, 2)]
             }
         };
         assert_eq!(away(UnaryOp::Sext, next(NSW)), Some(8));
@@ -206,16 +206,16 @@ mod tests {
 
     #[test]
     fn negative_constants_have_a_sign_where_the_sum_has() {
-        let before = |b: &mut Builder<'_>, x: Value| [x, binary(b, BinaryOp::Add, NSW, x, -1)];
+        let before = |builder: &mut Builder<'_>, x: Value| [x, binary(builder, BinaryOp::Add, NSW, x, -1)];
         assert_eq!(away(UnaryOp::Sext, before), Some(-4));
     }
 
     #[test]
     fn bits_that_are_free_are_added() {
         let or = |times: i128, bits: i128| {
-            move |b: &mut Builder<'_>, x: Value| {
-                let product = binary(b, BinaryOp::Mul, IntFlags::default(), x, times);
-                [product, binary(b, BinaryOp::Or, IntFlags::default(), product, bits)]
+            move |builder: &mut Builder<'_>, x: Value| {
+                let product = binary(builder, BinaryOp::Mul, IntFlags::default(), x, times);
+                [product, binary(builder, BinaryOp::Or, IntFlags::default(), product, bits)]
             }
         };
         assert_eq!(away(UnaryOp::Zext, or(4, 3)), Some(12));
@@ -227,17 +227,17 @@ mod tests {
     #[test]
     fn parts_meet_again() {
         // 2 * x + x and 3 * x + 1.
-        let twice = |b: &mut Builder<'_>, x: Value| {
-            let two = binary(b, BinaryOp::Shl, NSW, x, 1);
+        let twice = |builder: &mut Builder<'_>, x: Value| {
+            let two = binary(builder, BinaryOp::Shl, NSW, x, 1);
             let sum = InstData::Binary {
                 opcode: BinaryOp::Add,
                 flags: NSW,
                 fast_math: Default::default(),
                 arguments: [two, x],
             };
-            let sum = b.inst(sum, &[Type::I32]);
-            let three = binary(b, BinaryOp::Mul, NSW, x, 3);
-            [b.function.single_result(sum), binary(b, BinaryOp::Add, NSW, three, 1)]
+            let sum = builder.inst(sum, &[Type::I32]);
+            let three = binary(builder, BinaryOp::Mul, NSW, x, 3);
+            [builder.function.single_result(sum), binary(builder, BinaryOp::Add, NSW, three, 1)]
         };
         assert_eq!(away(UnaryOp::Sext, twice), Some(4));
     }

@@ -67,43 +67,43 @@ pub fn to_be_apart(kernel: &Kernel) -> u32 {
         let forest = find_loops(&graph, &compute_dominators(&graph));
         let has = |block: Block, access: fn(&InstData) -> Option<Value>| {
             let mut insts = body.blocks[block].insts.iter();
-            insts.any(|&inst| access(&body.insts[inst].data).is_some_and(|ptr| is_shared(body, ptr)))
+            insts.any(|&inst| access(&body.insts[inst].data).is_some_and(|pointer| is_shared(body, pointer)))
         };
         let mut written = false;
         let straight = graph.reverse_post_order().iter().any(|&block| {
             body.blocks[block].insts.iter().any(|&inst| {
-                let data = &body.insts[inst].data;
-                written |= stored_pointer(data).is_some_and(|ptr| is_shared(body, ptr));
-                written && loaded_pointer(data).is_some_and(|ptr| is_shared(body, ptr))
+                let inst_data = &body.insts[inst].data;
+                written |= stored_pointer(inst_data).is_some_and(|pointer| is_shared(body, pointer));
+                written && loaded_pointer(inst_data).is_some_and(|pointer| is_shared(body, pointer))
             })
         });
         let in_loop = |blocks: &[Block]| {
             blocks.iter().any(|&block| has(block, stored_pointer))
                 && blocks.iter().any(|&block| has(block, loaded_pointer))
         };
-        straight || forest.iter().any(|(_, data)| in_loop(&data.blocks))
+        straight || forest.iter().any(|(_, loop_data)| in_loop(&loop_data.blocks))
     };
     if pointers.count_ones() > 1 && kernel.regions.values().any(rereads) { pointers } else { 0 }
 }
 
-fn stored_pointer(data: &InstData) -> Option<Value> {
-    match *data {
-        InstData::Store { pointer: ptr, .. } => Some(ptr),
-        InstData::MemCopy { destination: dst, .. } | InstData::MemSet { destination: dst, .. } => Some(dst),
+fn stored_pointer(inst_data: &InstData) -> Option<Value> {
+    match *inst_data {
+        InstData::Store { pointer, .. } => Some(pointer),
+        InstData::MemCopy { destination, .. } | InstData::MemSet { destination, .. } => Some(destination),
         _ => None,
     }
 }
 
-fn loaded_pointer(data: &InstData) -> Option<Value> {
-    match *data {
-        InstData::Load { pointer: ptr, .. } => Some(ptr),
+fn loaded_pointer(inst_data: &InstData) -> Option<Value> {
+    match *inst_data {
+        InstData::Load { pointer, .. } => Some(pointer),
         _ => None,
     }
 }
 
 /// Whether a pointer is one to memory that arguments reach.
-fn is_shared(body: &Function, ptr: Value) -> bool {
-    matches!(body.ty(ptr), Type::Ptr(Space::Global | Space::Generic))
+fn is_shared(body: &Function, pointer: Value) -> bool {
+    matches!(body.ty(pointer), Type::Ptr(Space::Global | Space::Generic))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
@@ -135,9 +135,9 @@ fn trace_origins(body: &Function) -> SecondaryMap<Value, Origin> {
                     changed |= learn_origin(&mut origins[result], new);
                 }
             }
-            for to in body.blocks[block].terminator.targets() {
-                for (&param, &arg) in body.blocks[to.block].params.iter().zip(&to.arguments) {
-                    let of_id = origins[arg].of_id;
+            for target in body.blocks[block].terminator.targets() {
+                for (&param, &argument) in body.blocks[target.block].params.iter().zip(&target.arguments) {
+                    let of_id = origins[argument].of_id;
                     changed |= learn_origin(&mut origins[param], Origin { of_id, ..Origin::default() });
                 }
             }
@@ -153,7 +153,7 @@ fn divisors_in(body: &Function) -> u32 {
         for &inst in &body.blocks[block].insts {
             let (x, y) = match body.insts[inst].data {
                 InstData::Icmp { arguments: [x, y], .. } => (origins[x], origins[y]),
-                InstData::Binary { opcode: op, arguments: [x, y], .. } if is_division(op) => (origins[x], origins[y]),
+                InstData::Binary { opcode, arguments: [x, y], .. } if is_division(opcode) => (origins[x], origins[y]),
                 _ => continue,
             };
             for (id, bound) in [(x, y), (y, x)] {
@@ -166,8 +166,8 @@ fn divisors_in(body: &Function) -> u32 {
     found
 }
 
-fn is_division(op: BinaryOp) -> bool {
-    matches!(op, BinaryOp::Udiv | BinaryOp::Urem | BinaryOp::Sdiv | BinaryOp::Srem)
+fn is_division(opcode: BinaryOp) -> bool {
+    matches!(opcode, BinaryOp::Udiv | BinaryOp::Urem | BinaryOp::Sdiv | BinaryOp::Srem)
 }
 
 fn learn_origin(known: &mut Origin, new: Origin) -> bool {
@@ -179,26 +179,26 @@ fn learn_origin(known: &mut Origin, new: Origin) -> bool {
     std::mem::replace(known, joined) != joined
 }
 
-fn origin_of_result(data: &InstData, origins: &SecondaryMap<Value, Origin>) -> Origin {
-    match *data {
+fn origin_of_result(inst_data: &InstData, origins: &SecondaryMap<Value, Origin>) -> Origin {
+    match *inst_data {
         InstData::Query { query: Query::GlobalId | Query::LocalId, dimension: 0 } => {
             Origin { of_id: true, ..Origin::default() }
         }
-        InstData::Unary { opcode: op, argument: arg, .. } => {
-            let keeps = matches!(op, UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Sext | UnaryOp::Freeze);
-            let Origin { of_id, input, itself } = origins[arg];
+        InstData::Unary { opcode, argument, .. } => {
+            let keeps = matches!(opcode, UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Sext | UnaryOp::Freeze);
+            let Origin { of_id, input, itself } = origins[argument];
             Origin { of_id, input: input.filter(|_| keeps), itself: itself.filter(|_| keeps) }
         }
-        InstData::Binary { opcode: op, arguments: [x, y], .. } => {
-            let input = match op {
+        InstData::Binary { opcode, arguments: [x, y], .. } => {
+            let input = match opcode {
                 BinaryOp::Mul => origins[x].input.or(origins[y].input),
                 BinaryOp::Shl => origins[x].input,
                 _ => None,
             };
             Origin { of_id: origins[x].of_id || origins[y].of_id, input, itself: None }
         }
-        InstData::Ternary { arguments: args, .. } => {
-            Origin { of_id: args.iter().any(|&arg| origins[arg].of_id), ..Origin::default() }
+        InstData::Ternary { arguments, .. } => {
+            Origin { of_id: arguments.iter().any(|&argument| origins[argument].of_id), ..Origin::default() }
         }
         _ => Origin::default(),
     }
@@ -222,7 +222,7 @@ mod tests {
         (0..4).for_each(|i| text += &format!(" input value({i}, 0): i32\n"));
         text += " region r0 {\n b0(v0: i32, v1: i32, v2: i32, v3: i32):\n v4: i64 = query.global_id 0\n";
         text += &format!(" v5: i32 = trunc v4\n{code}\n return\n }}\n}}\n");
-        let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         module.kernels[0].clone()
     }
 

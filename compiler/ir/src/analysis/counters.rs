@@ -81,10 +81,10 @@ fn collect_operations(body: &Function, input: u32, found: &mut Option<Counters>)
         let node = &body.insts[inst];
         match node.data {
             InstData::PtrAdd { base, .. } if addresses.contains(base) => {}
-            InstData::AtomicRmw { opcode: op, pointer: ptr, argument: arg, .. } if addresses.contains(ptr) => {
-                let ty = body.ty(arg);
-                let own = Counters { input, opcode: op, ty };
-                let suits = matches!(ty, Type::I32 | Type::I64) && find_neutral_operand(op, ty).is_some();
+            InstData::AtomicRmw { opcode, pointer, argument, .. } if addresses.contains(pointer) => {
+                let ty = body.ty(argument);
+                let own = Counters { input, opcode, ty };
+                let suits = matches!(ty, Type::I32 | Type::I64) && find_neutral_operand(opcode, ty).is_some();
                 if !suits || found.is_some_and(|known| known != own) {
                     return None;
                 }
@@ -105,9 +105,9 @@ fn collect_operations(body: &Function, input: u32, found: &mut Option<Counters>)
 }
 
 /// The bits of the operand that changes nothing, of operations that may be done in any order.
-pub fn find_neutral_operand(op: AtomicOp, ty: Type) -> Option<u128> {
+pub fn find_neutral_operand(opcode: AtomicOp, ty: Type) -> Option<u128> {
     let top = 1 << (ty.bits() - 1);
-    match op {
+    match opcode {
         AtomicOp::Add | AtomicOp::Sub | AtomicOp::Or | AtomicOp::Xor | AtomicOp::Umax => Some(0),
         AtomicOp::And | AtomicOp::Umin => Some(ty.value_mask()),
         AtomicOp::Smax => Some(top),
@@ -129,7 +129,7 @@ mod tests {
         (0..2).for_each(|i| text += &format!(" input value({i}, 0): ptr.global\n"));
         text += " region r0 {\n b0(v0: ptr.global, v1: ptr.global):\n v2: i64 = query.global_id 0\n";
         text += &format!(" v3: ptr.global = ptradd v0, v2\n{code}\n return\n }}\n}}\n");
-        let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         find_counters(&module.kernels[0])
     }
 

@@ -110,8 +110,8 @@ impl Facts {
             globals: SecondaryMap::with_default(1),
         };
         facts.see_slots(kernel);
-        kernel.locals.iter().for_each(|(local, data)| facts.locals[local] = data.align.into());
-        module.globals.iter().for_each(|(global, data)| facts.globals[global] = data.align.into());
+        kernel.locals.iter().for_each(|(local, local_data)| facts.locals[local] = local_data.align.into());
+        module.globals.iter().for_each(|(global, global_data)| facts.globals[global] = global_data.align.into());
         facts
     }
 
@@ -147,12 +147,12 @@ impl Facts {
 
     /// Takes note of how private slots lie.
     pub fn see_slots(&mut self, kernel: &Kernel) {
-        for (slot, data) in &kernel.slots {
-            let element = match data.layout {
+        for (slot, slot_data) in &kernel.slots {
+            let element = match slot_data.layout {
                 SlotLayout::Interleaved { element, lanes } if lanes == self.width => Some(element),
                 _ => None,
             };
-            self.slots[slot] = SlotFacts { align: data.align.into(), element };
+            self.slots[slot] = SlotFacts { align: slot_data.align.into(), element };
         }
     }
 
@@ -183,8 +183,8 @@ impl Facts {
     }
 
     /// The greatest local id in a dimension.
-    fn max_local_id(&self, dim: usize) -> u64 {
-        u64::from(self.launch.local_size(dim).unwrap_or(MAX_GROUP_SIZE)) - 1
+    fn max_local_id(&self, dimension: usize) -> u64 {
+        u64::from(self.launch.local_size(dimension).unwrap_or(MAX_GROUP_SIZE)) - 1
     }
 
     /// The facts with what the code of all regions, in normal form, says about slots and kept values.
@@ -196,8 +196,8 @@ impl Facts {
             return self;
         }
         let graphs: Vec<Graph<'_>> = kernel.regions.values().map(Graph::of_function).collect();
-        kernel.live.keys().for_each(|live| {
-            self.unseen.insert(live);
+        kernel.live.keys().for_each(|live_slot| {
+            self.unseen.insert(live_slot);
         });
         // Each work-item finds another value than the one that it put there.
         for combine in kernel.combines.values().flatten().filter(|combine| combine.collective != Collect::Reduce) {
@@ -208,9 +208,9 @@ impl Facts {
         loop {
             let mut changed = false;
             for (graph, states) in graphs.iter().zip(&states) {
-                let found = solve_divergence(graph, &self);
-                changed |= slots::drop_varying(graph, &found, states, &mut self.uniform_slots);
-                changed |= self.see_stores(kernel, graph.function, &found);
+                let divergence = solve_divergence(graph, &self);
+                changed |= slots::drop_varying(graph, &divergence, states, &mut self.uniform_slots);
+                changed |= self.see_stores(kernel, graph.function, &divergence);
             }
             if !changed {
                 self.unseen.clear();
@@ -220,20 +220,20 @@ impl Facts {
     }
 
     /// Adds what a region keeps for others.
-    fn see_stores(&mut self, kernel: &Kernel, f: &Function, found: &Divergence) -> bool {
+    fn see_stores(&mut self, kernel: &Kernel, function: &Function, divergence: &Divergence) -> bool {
         let mut changed = false;
-        for &block in &f.layout {
-            for &inst in &f.blocks[block].insts {
-                let InstData::LiveStore { live_slot: live, argument: arg } = f.insts[inst].data else { continue };
+        for &block in &function.layout {
+            for &inst in &function.blocks[block].insts {
+                let InstData::LiveStore { live_slot, argument } = function.insts[inst].data else { continue };
                 // Where only some lanes store, the others keep another value.
-                let some = found.divergent_blocks.contains(block);
-                let stored = if some { Shape::Varying } else { found.shapes[arg] };
+                let some = divergence.divergent_blocks.contains(block);
+                let stored = if some { Shape::Varying } else { divergence.shapes[argument] };
                 // Work-items that have arrived at a barrier agree on which one.
-                let agreed = kernel.live[live].shared && !self.all_vary && !stored.is_uniform();
+                let agreed = kernel.live[live_slot].shared && !self.all_vary && !stored.is_uniform();
                 let stored = if agreed { Shape::uniform(1) } else { stored };
-                let joined = if self.unseen.contains(live) { stored } else { self.live[live].join(stored) };
-                changed |= self.unseen.remove(live) || joined != self.live[live];
-                self.live[live] = joined;
+                let joined = if self.unseen.contains(live_slot) { stored } else { self.live[live_slot].join(stored) };
+                changed |= self.unseen.remove(live_slot) || joined != self.live[live_slot];
+                self.live[live_slot] = joined;
             }
         }
         changed
@@ -281,8 +281,8 @@ impl Divergence {
 }
 
 /// Computes the divergence of a function.
-pub fn analyze_divergence(f: &Function, facts: &Facts, cfg: &Cfg, loops: &Loops) -> Divergence {
-    let graph = Graph::new(f, cfg.clone(), loops.clone());
+pub fn analyze_divergence(function: &Function, facts: &Facts, cfg: &Cfg, loops: &Loops) -> Divergence {
+    let graph = Graph::new(function, cfg.clone(), loops.clone());
     solve_divergence(&graph, facts)
 }
 
@@ -297,22 +297,22 @@ struct Graph<'a> {
 }
 
 impl Graph<'_> {
-    fn of_function(f: &Function) -> Graph<'_> {
-        let cfg = build_cfg(f);
+    fn of_function(function: &Function) -> Graph<'_> {
+        let cfg = build_cfg(function);
         let loops = find_loops(&cfg, &compute_dominators(&cfg));
-        Graph::new(f, cfg, loops)
+        Graph::new(function, cfg, loops)
     }
 
-    fn new(f: &Function, cfg: Cfg, loops: Loops) -> Graph<'_> {
-        Graph { function: f, post: post_dominators(&cfg), cfg, loops, walks: RefCell::default() }
+    fn new(function: &Function, cfg: Cfg, loops: Loops) -> Graph<'_> {
+        Graph { function, post: post_dominators(&cfg), cfg, loops, walks: RefCell::default() }
     }
 }
 
 fn solve_divergence(graph: &Graph<'_>, facts: &Facts) -> Divergence {
-    let f = graph.function;
+    let function = graph.function;
     let mut solver = Solver {
         graph,
-        function: f,
+        function,
         facts,
         known: SecondaryMap::new(),
         home: SecondaryMap::new(),
@@ -351,30 +351,30 @@ struct Solver<'a> {
 
 impl Solver<'_> {
     fn mark_used_values(&mut self) {
-        for (value, data) in &self.function.values {
-            if let ValueDef::Const(bits) = data.definition {
-                self.known[value] = Some(Known::constant(data.ty, bits));
+        for (value, value_data) in &self.function.values {
+            if let ValueDef::Const(bits) = value_data.definition {
+                self.known[value] = Some(Known::constant(value_data.ty, bits));
             }
         }
         for &block in self.graph.cfg.reverse_post_order() {
-            let data = &self.function.blocks[block];
-            data.params.iter().for_each(|&param| self.home[param] = Some(block));
-            for &inst in &data.insts {
+            let block_data = &self.function.blocks[block];
+            block_data.params.iter().for_each(|&param| self.home[param] = Some(block));
+            for &inst in &block_data.insts {
                 let node = &self.function.insts[inst];
                 node.results.iter().for_each(|&result| self.home[result] = Some(block));
-                node.data.for_each_arg(|arg| self.note_use(arg, block));
+                node.data.for_each_arg(|argument| self.note_use(argument, block));
             }
-            if let Some(selector) = data.terminator.selector() {
+            if let Some(selector) = block_data.terminator.selector() {
                 self.note_use(selector, block);
             }
-            for to in data.terminator.targets() {
-                to.arguments.iter().for_each(|&arg| self.note_use(arg, to.block));
+            for target in block_data.terminator.targets() {
+                target.arguments.iter().for_each(|&argument| self.note_use(argument, target.block));
             }
         }
         let entry = self.function.entry_block();
-        for (i, &param) in self.function.blocks[entry].params.iter().enumerate() {
+        for (index, &param) in self.function.blocks[entry].params.iter().enumerate() {
             let ty = self.function.ty(param);
-            let known = self.facts.inputs.get(i).copied().unwrap_or(Known::uniform(ty, 1));
+            let known = self.facts.inputs.get(index).copied().unwrap_or(Known::uniform(ty, 1));
             self.known[param] = Some(if self.facts.all_vary { Known::varying(ty) } else { known });
         }
     }
@@ -394,22 +394,24 @@ impl Solver<'_> {
         let joined = self.known[value].map_or(new, |old| old.join(new));
         if self.known[value] != Some(joined) {
             self.known[value] = Some(joined);
-            for i in 0..self.users[value].len() {
-                self.queue_block(self.users[value][i]);
+            for index in 0..self.users[value].len() {
+                self.queue_block(self.users[value][index]);
             }
         }
     }
 
     fn visit_block(&mut self, block: Block) {
-        let f = self.function;
-        if block != f.entry_block() {
+        let function = self.function;
+        if block != function.entry_block() {
             self.visit_params(block);
         }
-        for &inst in &f.blocks[block].insts {
+        for &inst in &function.blocks[block].insts {
             self.visit_inst(inst);
         }
-        let varies = |v: Value| self.known[v].is_some_and(|known| !known.shape.is_uniform());
-        if f.blocks[block].terminator.selector().is_some_and(varies) && self.found.divergent_branches.insert(block) {
+        let varies = |value: Value| self.known[value].is_some_and(|known| !known.shape.is_uniform());
+        if function.blocks[block].terminator.selector().is_some_and(varies)
+            && self.found.divergent_branches.insert(block)
+        {
             self.visit_divergent_branch(block);
         }
     }
@@ -423,19 +425,19 @@ impl Solver<'_> {
                 self.queue_block(block);
             }
         }
-        for &(l, exit) in &effects.temporal {
-            if self.found.temporal.insert((l, exit)) {
-                self.temporal.entry(exit).or_default().push(l);
+        for &(loop_id, exit) in &effects.temporal {
+            if self.found.temporal.insert((loop_id, exit)) {
+                self.temporal.entry(exit).or_default().push(loop_id);
                 self.queue_block(exit);
             }
         }
         let mut stack = vec![branch];
-        for &l in &effects.loops {
-            if !self.found.divergent_loops.insert(l) {
+        for &loop_id in &effects.loops {
+            if !self.found.divergent_loops.insert(loop_id) {
                 continue;
             }
             // Also what all lanes come through, if in different iterations.
-            for &block in &self.graph.loops.get(l).blocks {
+            for &block in &self.graph.loops.get(loop_id).blocks {
                 if self.found.divergent_blocks.insert(block) && self.graph.cfg.successors(block).len() > 1 {
                     stack.push(block);
                 }
@@ -443,8 +445,8 @@ impl Solver<'_> {
         }
         while let Some(from) = stack.pop() {
             let end = self.graph.post.immediate_post_dominator(from);
-            for &succ in self.graph.cfg.successors(from) {
-                let mut next = Some(succ);
+            for &successor in self.graph.cfg.successors(from) {
+                let mut next = Some(successor);
                 while let Some(block) = next.filter(|_| next != end) {
                     if self.found.divergent_blocks.insert(block) && self.graph.cfg.successors(block).len() > 1 {
                         stack.push(block);
@@ -456,27 +458,29 @@ impl Solver<'_> {
     }
 
     fn visit_params(&mut self, block: Block) {
-        let f = self.function;
+        let function = self.function;
         let join = self.found.joins.contains(block);
-        for (i, &param) in f.blocks[block].params.iter().enumerate() {
+        for (index, &param) in function.blocks[block].params.iter().enumerate() {
             let mut result: Option<Known> = None;
             let mut first = None;
             let mut same = true;
-            let mut preds = self.graph.cfg.predecessors(block).to_vec();
-            preds.dedup();
-            for pred in preds {
-                if !self.graph.cfg.is_reachable(pred) {
+            let mut predecessors = self.graph.cfg.predecessors(block).to_vec();
+            predecessors.dedup();
+            for predecessor in predecessors {
+                if !self.graph.cfg.is_reachable(predecessor) {
                     continue;
                 }
-                for to in f.blocks[pred].terminator.targets().into_iter().filter(|to| to.block == block) {
-                    let arg = to.arguments[i];
-                    let Some(known) = self.passed_along(pred, block, arg) else { continue };
-                    same &= *first.get_or_insert(arg) == arg;
+                for target in
+                    function.blocks[predecessor].terminator.targets().into_iter().filter(|target| target.block == block)
+                {
+                    let argument = target.arguments[index];
+                    let Some(known) = self.passed_along(predecessor, block, argument) else { continue };
+                    same &= *first.get_or_insert(argument) == argument;
                     result = Some(result.map_or(known, |r| r.join(known)));
                 }
             }
             let Some(mut known) = result else { continue };
-            let ty = f.ty(param);
+            let ty = function.ty(param);
             if join && !same {
                 known = Known::varying(ty);
             }
@@ -489,62 +493,65 @@ impl Solver<'_> {
     }
 
     /// An argument as lanes see it behind an edge.
-    fn passed_along(&self, from: Block, to: Block, arg: Value) -> Option<Known> {
-        let known = self.known[arg]?;
-        let Some(home) = self.home[arg] else { return Some(known) };
+    fn passed_along(&self, from: Block, to: Block, argument: Value) -> Option<Known> {
+        let known = self.known[argument]?;
+        let Some(home) = self.home[argument] else { return Some(known) };
         let left = self.temporal.get(&to).into_iter().flatten();
         let loops = &self.graph.loops;
-        let late = left.copied().any(|l| loops.contains(l, from) && loops.contains(l, home));
-        Some(if late { Known { max: known.max, ..Known::varying(self.function.ty(arg)) } } else { known })
+        let late = left.copied().any(|loop_id| loops.contains(loop_id, from) && loops.contains(loop_id, home));
+        Some(if late { Known { max: known.max, ..Known::varying(self.function.ty(argument)) } } else { known })
     }
 
     fn visit_inst(&mut self, inst: Inst) {
-        let f = self.function;
-        let node = &f.insts[inst];
+        let function = self.function;
+        let node = &function.insts[inst];
         let mut ready = true;
-        node.data.for_each_arg(|arg| ready &= self.known[arg].is_some());
+        node.data.for_each_arg(|argument| ready &= self.known[argument].is_some());
         if !ready {
             return;
         }
         let Some(&result) = node.results.first() else { return };
-        let ty = f.ty(result);
+        let ty = function.ty(result);
         if self.facts.all_vary && !node.data.asks_lanes() {
-            return node.results.iter().for_each(|&each| self.update_value(each, Known::varying(f.ty(each))));
+            return node.results.iter().for_each(|&each| self.update_value(each, Known::varying(function.ty(each))));
         }
         let width = self.facts.width;
-        let of = |v: Value| self.known[v].unwrap_or(Known::varying(f.ty(v)));
+        let of = |value: Value| self.known[value].unwrap_or(Known::varying(function.ty(value)));
         let known = match &node.data {
             // Code has these as vectors.
             InstData::CallHost { .. } | InstData::Unary { opcode: UnaryOp::SpaceOf, .. } if self.facts.of_runs => {
                 Known::varying(ty)
             }
-            InstData::Unary { opcode: op, argument: arg, .. } => {
-                transfer::transfer_unary(*op, f.ty(*arg), ty, of(*arg), width)
+            InstData::Unary { opcode, argument, .. } => {
+                transfer::transfer_unary(*opcode, function.ty(*argument), ty, of(*argument), width)
             }
-            InstData::Binary { opcode: op, flags, arguments: [a, b], .. } => {
-                let masked = self.home[result].is_some_and(|block| f.masks[block].is_some());
+            InstData::Binary { opcode, flags, arguments: [left, right], .. } => {
+                let masked = self.home[result].is_some_and(|block| function.masks[block].is_some());
                 let flags = if masked && !self.facts.promises_bind { IntFlags::default() } else { *flags };
-                transfer::transfer_binary(*op, flags, ty, of(*a), of(*b), width)
+                transfer::transfer_binary(*opcode, flags, ty, of(*left), of(*right), width)
             }
-            InstData::Ternary { opcode: TernaryOp::Select, arguments: [c, a, b], .. } => {
-                let either = of(*a).join(of(*b));
-                match of(*c).shape.is_uniform() || a == b {
+            InstData::Ternary { opcode: TernaryOp::Select, arguments: [c, left, right], .. } => {
+                let either = of(*left).join(of(*right));
+                match of(*c).shape.is_uniform() || left == right {
                     true => either,
                     false => Known { max: either.max, ..Known::varying(ty) },
                 }
             }
-            InstData::Icmp { comparison: cc, arguments: [a, b] } => transfer::transfer_icmp(*cc, of(*a), of(*b), width),
+            InstData::Icmp { comparison, arguments: [left, right] } => {
+                transfer::transfer_icmp(*comparison, of(*left), of(*right), width)
+            }
             InstData::PtrAdd { base, offset, .. } => transfer::ptr_add(of(*base), of(*offset), width),
-            InstData::Load { pointer: ptr, access, .. } => {
+            InstData::Load { pointer, access, .. } => {
                 // Whoever waits for others finds what they wrote, and others of the group may have found something else.
-                let may_change = self.facts.in_turns && !matches!(f.ty(*ptr), Type::Ptr(Space::Constant));
-                let same = of(*ptr).shape.is_uniform() && !access.volatile && access.atomic.is_none() && !may_change;
+                let may_change = self.facts.in_turns && !matches!(function.ty(*pointer), Type::Ptr(Space::Constant));
+                let same =
+                    of(*pointer).shape.is_uniform() && !access.volatile && access.atomic.is_none() && !may_change;
                 for &each in &node.results {
                     self.update_value(each, if same { Known::uniform(ty, 1) } else { Known::varying(ty) });
                 }
                 return;
             }
-            InstData::Query { query, dimension: dim } => self.known_of_query(*query, *dim, ty),
+            InstData::Query { query, dimension } => self.known_of_query(*query, *dimension, ty),
             InstData::SlotAddr { slot } if self.facts.uniform_slots.contains(*slot) => {
                 Known::uniform(ty, self.facts.slots[*slot].align)
             }
@@ -557,26 +564,30 @@ impl Solver<'_> {
             },
             InstData::LocalAddr { local } => Known::uniform(ty, self.facts.locals[*local]),
             InstData::GlobalAddr { global } => Known::uniform(ty, self.facts.globals[*global]),
-            InstData::LiveLoad { live_slot: live } if self.facts.unseen.contains(*live) => return,
-            InstData::LiveLoad { live_slot: live } => Known::of_shape(ty, self.facts.live[*live], width),
-            InstData::Ternary { arguments: args, .. } => transfer::transfer_generic(ty, &args.map(of)),
-            InstData::Fcmp { arguments: args, .. } => transfer::transfer_generic(ty, &args.map(of)),
-            InstData::CallHost { arguments: args, .. } => {
-                transfer::transfer_generic(ty, &args.iter().map(|&arg| of(arg)).collect::<Vec<_>>())
+            InstData::LiveLoad { live_slot } if self.facts.unseen.contains(*live_slot) => return,
+            InstData::LiveLoad { live_slot } => Known::of_shape(ty, self.facts.live[*live_slot], width),
+            InstData::Ternary { arguments, .. } => transfer::transfer_generic(ty, &arguments.map(of)),
+            InstData::Fcmp { arguments, .. } => transfer::transfer_generic(ty, &arguments.map(of)),
+            InstData::CallHost { arguments, .. } => {
+                transfer::transfer_generic(ty, &arguments.iter().map(|&argument| of(argument)).collect::<Vec<_>>())
             }
             // Each lane gets its own answer.
             InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } | InstData::Printf { .. } => Known::varying(ty),
             // Gangs of a group answer differently, and look at the clock at different times.
-            data if self.facts.whole_group && (data.needs_lanes() || matches!(data, InstData::Clock)) => {
+            inst_data
+                if self.facts.whole_group && (inst_data.needs_lanes() || matches!(inst_data, InstData::Clock)) =>
+            {
                 Known::varying(ty)
             }
             // One answer for all lanes.
             InstData::Any { .. } | InstData::Ballot { .. } | InstData::LaneOf { .. } => Known::uniform(ty, 1),
             InstData::Clock | InstData::Combined => Known::uniform(ty, 1),
-            InstData::Shuffle { argument: arg, lane } if [*arg, *lane].iter().any(|&v| of(v).shape.is_uniform()) => {
-                Known { max: of(*arg).max, ..Known::uniform(ty, 1) }
+            InstData::Shuffle { argument, lane }
+                if [*argument, *lane].iter().any(|&value| of(value).shape.is_uniform()) =>
+            {
+                Known { max: of(*argument).max, ..Known::uniform(ty, 1) }
             }
-            data @ InstData::Across { .. } if data.asks_lanes() => Known::uniform(ty, 1),
+            inst_data @ InstData::Across { .. } if inst_data.asks_lanes() => Known::uniform(ty, 1),
             InstData::Shuffle { .. } | InstData::Across { .. } => Known::varying(ty),
             InstData::Put { .. } => Known::varying(ty),
             // No results.
@@ -592,14 +603,14 @@ impl Solver<'_> {
         };
         self.update_value(result, known);
         for &other in &node.results[1..] {
-            self.update_value(other, Known::varying(f.ty(other)));
+            self.update_value(other, Known::varying(function.ty(other)));
         }
     }
 
-    fn known_of_query(&self, query: Query, dim: u8, ty: Type) -> Known {
+    fn known_of_query(&self, query: Query, dimension: u8, ty: Type) -> Known {
         let facts = self.facts;
         let width = u64::from(facts.width);
-        let d = usize::from(dim);
+        let d = usize::from(dimension);
         let id = |align: u64, max: u64| {
             let known = Known::of_shape(ty, Shape::contiguous(align), facts.width);
             Known { max: max.into(), unsigned: true, signed: known.signed || max <= i64::MAX as u64, ..known }

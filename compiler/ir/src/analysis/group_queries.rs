@@ -11,7 +11,7 @@ use lockstep_protocol::parameters::ParamKind;
 
 /// Whether what a work-item does depends on the others of its sub-group, so that these have to run in the lanes of a gang.
 pub fn needs_sub_groups(kernel: &Kernel) -> bool {
-    let asks = |data: &InstData| match data {
+    let asks = |inst_data: &InstData| match inst_data {
         InstData::Ballot { .. } | InstData::Across { .. } | InstData::Shuffle { .. } | InstData::GangBarrier => true,
         // What passes add for gangs means the same for a work-item alone.
         _ => false,
@@ -28,8 +28,8 @@ pub fn needs_groups(kernel: &Kernel) -> bool {
         || instructions().any(|inst| tells_groups(&inst.data))
 }
 
-fn tells_groups(data: &InstData) -> bool {
-    match data {
+fn tells_groups(inst_data: &InstData) -> bool {
+    match inst_data {
         InstData::Barrier | InstData::Collective { .. } | InstData::LocalAddr { .. } | InstData::Yield => true,
         InstData::Query { query, .. } => match query {
             Query::GlobalId | Query::GlobalSize | Query::GlobalOffset | Query::WorkDim => false,
@@ -40,7 +40,7 @@ fn tells_groups(data: &InstData) -> bool {
             | Query::EnqueuedLocalSize
             | Query::NumGroups => true,
         },
-        data => data.needs_lanes(),
+        inst_data => inst_data.needs_lanes(),
     }
 }
 
@@ -51,7 +51,7 @@ mod tests {
 
     fn of(declared: &str, code: &str) -> bool {
         let text = format!("kernel \"k\" {{\n{declared} region r0 {{\n b0:\n{code}\n return\n }}\n}}\n");
-        let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         needs_groups(&module.kernels[0])
     }
 

@@ -25,26 +25,28 @@ const WINDOW: u64 = 100;
 /// What a gang takes for the rounds of its innermost loops, or for the whole function if it has none, without the blocks
 /// that run at times only.
 pub fn steady_state_cost(
-    f: &Function,
+    function: &Function,
     graph: &Cfg,
     loops: &Loops,
     shapes: &SecondaryMap<Value, Shape>,
     cost: &SecondaryMap<Block, u64>,
 ) -> u64 {
-    let tree = compute_dominators(graph);
+    let dominators = compute_dominators(graph);
     let of = |blocks: &[Block], last: Block| {
-        let always: Vec<Block> = blocks.iter().copied().filter(|&block| tree.dominates(block, last)).collect();
+        let always: Vec<Block> = blocks.iter().copied().filter(|&block| dominators.dominates(block, last)).collect();
         let cost = always.iter().map(|&block| cost[block]).fold(0, u64::saturating_add);
-        least_chain_cost(f, &always, Some(shapes), cost / VECTOR).max(cost)
+        least_chain_cost(function, &always, Some(shapes), cost / VECTOR).max(cost)
     };
-    let innermost = loops.iter().filter(|&(l, _)| is_innermost(loops, l));
-    let rounds = innermost.filter_map(|(_, data)| {
-        let round = of(&data.blocks, *data.latches.last()?);
-        Some(estimate_frequency(loops, data.header).saturating_mul(round))
+    let innermost = loops.iter().filter(|&(loop_id, _)| is_innermost(loops, loop_id));
+    let rounds = innermost.filter_map(|(_, loop_data)| {
+        let round = of(&loop_data.blocks, *loop_data.latches.last()?);
+        Some(estimate_frequency(loops, loop_data.header).saturating_mul(round))
     });
     let whole = || {
-        let last =
-            graph.reverse_post_order().iter().find(|&&block| matches!(f.blocks[block].terminator, Terminator::Return));
+        let last = graph
+            .reverse_post_order()
+            .iter()
+            .find(|&&block| matches!(function.blocks[block].terminator, Terminator::Return));
         last.map_or(0, |&last| of(graph.reverse_post_order(), last))
     };
     if loops.iter().next().is_some() { rounds.fold(0, u64::saturating_add) } else { whole() }
@@ -54,34 +56,34 @@ pub fn steady_state_cost(
 /// passes while as many operations as can be under way are. In a gang, whose values have these shapes, or for one
 /// work-item.
 pub fn least_chain_cost(
-    f: &Function,
+    function: &Function,
     always: &[Block],
     shapes: Option<&SecondaryMap<Value, Shape>>,
     operations: u64,
 ) -> u64 {
-    let cycles = longest_chain(f, always, shapes).saturating_mul(operations) / operations.max(WINDOW);
+    let cycles = longest_chain(function, always, shapes).saturating_mul(operations) / operations.max(WINDOW);
     cycles.saturating_mul(CYCLE)
 }
 
 /// The cycles of the longest chain of values that lanes have of their own, or of all values for one work-item.
-fn longest_chain(f: &Function, blocks: &[Block], shapes: Option<&SecondaryMap<Value, Shape>>) -> u64 {
+fn longest_chain(function: &Function, blocks: &[Block], shapes: Option<&SecondaryMap<Value, Shape>>) -> u64 {
     let mut behind: SecondaryMap<Value, u64> = SecondaryMap::new();
     let mut longest = 0;
     for &block in blocks {
-        for &inst in &f.blocks[block].insts {
-            let node = &f.insts[inst];
+        for &inst in &function.blocks[block].insts {
+            let node = &function.insts[inst];
             if shapes.is_some_and(|shapes| !node.results.iter().any(|&result| shapes[result].is_varying())) {
                 continue;
             }
             let mut before = 0;
-            node.data.for_each_arg(|arg| before = before.max(behind[arg]));
-            let end = before + operation_latency(f, inst, shapes);
+            node.data.for_each_arg(|argument| before = before.max(behind[argument]));
+            let end = before + operation_latency(function, inst, shapes);
             node.results.iter().for_each(|&result| behind[result] = end);
             longest = longest.max(end);
         }
-        for to in f.blocks[block].terminator.targets() {
-            for (&arg, &param) in to.arguments.iter().zip(&f.blocks[to.block].params) {
-                behind[param] = behind[param].max(behind[arg]);
+        for target in function.blocks[block].terminator.targets() {
+            for (&argument, &param) in target.arguments.iter().zip(&function.blocks[target.block].params) {
+                behind[param] = behind[param].max(behind[argument]);
             }
         }
     }
@@ -109,15 +111,15 @@ mod tests {
             writeln!(text, " v{}: f32 = fmul v{before}, v4", 5 + product).unwrap();
         }
         text += branch;
-        let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let (kernel, facts) = (&module.kernels[0], Facts::new(&module, &module.kernels[0], 16));
-        let f = kernel.regions.values().next().unwrap();
-        let graph = build_cfg(f);
+        let function = kernel.regions.values().next().unwrap();
+        let graph = build_cfg(function);
         let forest = find_loops(&graph, &compute_dominators(&graph));
-        let shapes = analyze_divergence(f, &facts, &graph, &forest).shapes;
+        let shapes = analyze_divergence(function, &facts, &graph, &forest).shapes;
         let mut cost: SecondaryMap<Block, u64> = SecondaryMap::new();
-        f.layout.iter().for_each(|&block| cost[block] = VECTOR * f.blocks[block].insts.len() as u64);
-        (steady_state_cost(f, &graph, &forest, &shapes, &cost), cost[f.layout[0]])
+        function.layout.iter().for_each(|&block| cost[block] = VECTOR * function.blocks[block].insts.len() as u64);
+        (steady_state_cost(function, &graph, &forest, &shapes, &cost), cost[function.layout[0]])
     }
 
     const END: &str = " return\n }\n}\n";

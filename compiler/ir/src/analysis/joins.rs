@@ -83,13 +83,14 @@ struct Walk<'a> {
 
 /// Finds what follows when the lanes at the end of `branch` go different ways.
 fn control_divergence(cfg: &Cfg, loops: &Loops, branch: Block, labels: &mut [Option<Label>]) -> ControlDivergence {
-    let mut found = ControlDivergence::default();
-    let succs = cfg.successors(branch);
+    let mut divergence = ControlDivergence::default();
+    let successors = cfg.successors(branch);
     // Two edges to one block: which of them was taken shows in its parameters.
     let mut targets = BTreeSet::new();
-    found.joins.extend(succs.iter().filter(|&&to| !targets.insert(to)));
+    divergence.joins.extend(successors.iter().filter(|&&to| !targets.insert(to)));
     let mut around = loops.innermost_loop(branch);
-    let mut starts: Vec<(Block, Block, Label)> = succs.iter().map(|&to| (branch, to, Label::Through(to))).collect();
+    let mut starts: Vec<(Block, Block, Label)> =
+        successors.iter().map(|&to| (branch, to, Label::Through(to))).collect();
     loop {
         let mut walk = Walk {
             cfg,
@@ -100,27 +101,27 @@ fn control_divergence(cfg: &Cfg, loops: &Loops, branch: Block, labels: &mut [Opt
             pending: BinaryHeap::new(),
             exits: BTreeMap::new(),
             latch: None,
-            joins: &mut found.joins,
+            joins: &mut divergence.joins,
         };
         starts.drain(..).for_each(|(from, to, label)| walk.push_label(from, to, label));
         walk.run();
         walk.clear_labels();
-        let Some(l) = around else { break };
+        let Some(loop_id) = around else { break };
         let (exits, latch) = (walk.exits, walk.latch);
         let divergent: BTreeSet<Block> =
             exits.iter().filter(|&(_, &label)| Some(label) != latch).map(|(&exit, _)| exit).collect();
         if divergent.is_empty() {
             break;
         }
-        found.loops.insert(l);
-        found.temporal.extend(divergent.iter().map(|&exit| (l, exit)));
-        for &(from, to) in &loops.get(l).exits {
+        divergence.loops.insert(loop_id);
+        divergence.temporal.extend(divergent.iter().map(|&exit| (loop_id, exit)));
+        for &(from, to) in &loops.get(loop_id).exits {
             let label = if divergent.contains(&to) { Label::Through(to) } else { Label::Together };
             starts.push((from, to, label));
         }
-        around = loops.get(l).parent;
+        around = loops.get(loop_id).parent;
     }
-    found
+    divergence
 }
 
 impl Walk<'_> {
@@ -130,8 +131,8 @@ impl Walk<'_> {
             let Some(label) = self.labels[number as usize] else { continue };
             // Whatever is reached from here on carries this label.
             if self.pending.is_empty() && self.exits.is_empty() && self.latch.is_none() {
-                if let Some(l) = self.around {
-                    self.reach_latch(self.loops.get(l).header, label);
+                if let Some(loop_id) = self.around {
+                    self.reach_latch(self.loops.get(loop_id).header, label);
                 }
                 return;
             }
@@ -142,11 +143,11 @@ impl Walk<'_> {
     }
 
     fn push_label(&mut self, from: Block, to: Block, label: Label) {
-        if let Some(l) = self.around {
-            if to == self.loops.get(l).header {
+        if let Some(loop_id) = self.around {
+            if to == self.loops.get(loop_id).header {
                 return self.reach_latch(to, label);
             }
-            if !self.loops.contains(l, to) {
+            if !self.loops.contains(loop_id, to) {
                 let merged = merge_labels(self.exits.get(&to).copied(), label, to, self.joins);
                 self.exits.insert(to, merged);
                 return;

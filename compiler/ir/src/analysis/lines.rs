@@ -38,18 +38,18 @@ pub struct NoWrapStride {
 /// The values that are varying, but lie on a line if nothing wraps.
 /// `order` has each block before those it dominates.
 pub fn find_no_wrap_strides(
-    f: &Function,
+    function: &Function,
     order: &[Block],
     shapes: &SecondaryMap<Value, Shape>,
     width: u32,
 ) -> SecondaryMap<Value, Option<NoWrapStride>> {
     let mut found: SecondaryMap<Value, Option<NoWrapStride>> = SecondaryMap::new();
     for &block in order {
-        for &inst in &f.blocks[block].insts {
-            let node = &f.insts[inst];
+        for &inst in &function.blocks[block].insts {
+            let node = &function.insts[inst];
             let [result] = node.results[..] else { continue };
-            if shapes[result].is_varying() && matches!(f.ty(result), Type::I64 | Type::Ptr(_)) {
-                let line = derive_stride(f, shapes, &found, &node.data, result, width);
+            if shapes[result].is_varying() && matches!(function.ty(result), Type::I64 | Type::Ptr(_)) {
+                let line = derive_stride(function, shapes, &found, &node.data, result, width);
                 found[result] = line.filter(|line| line.stride != 0 && line.steps <= MOST_STEPS);
             }
         }
@@ -58,22 +58,22 @@ pub fn find_no_wrap_strides(
 }
 
 fn derive_stride(
-    f: &Function,
+    function: &Function,
     shapes: &SecondaryMap<Value, Shape>,
     found: &SecondaryMap<Value, Option<NoWrapStride>>,
-    data: &InstData,
+    inst_data: &InstData,
     result: Value,
     width: u32,
 ) -> Option<NoWrapStride> {
-    let of = |v: Value| match shapes[v] {
+    let of = |value: Value| match shapes[value] {
         Shape::Strided { stride, .. } => Some(NoWrapStride { stride, extensions: Vec::new(), steps: 0 }),
-        Shape::Varying => found[v].clone(),
+        Shape::Varying => found[value].clone(),
     };
-    let scaled = |v: Value, by: i64| {
-        of(v).map(|line| NoWrapStride { stride: line.stride.wrapping_mul(by), steps: line.steps + 1, ..line })
+    let scaled = |value: Value, by: i64| {
+        of(value).map(|line| NoWrapStride { stride: line.stride.wrapping_mul(by), steps: line.steps + 1, ..line })
     };
-    let sum = |a: Value, b: Value, sign: i64| {
-        let (a, b) = (of(a)?, scaled(b, sign)?);
+    let sum = |left: Value, right: Value, sign: i64| {
+        let (a, b) = (of(left)?, scaled(right, sign)?);
         let steps = a.steps + b.steps;
         let mut extensions = a.extensions;
         extensions.extend(b.extensions);
@@ -82,21 +82,27 @@ fn derive_stride(
         let stride = a.stride.wrapping_add(b.stride);
         (extensions.len() <= MOST_EXTENSIONS).then_some(NoWrapStride { stride, extensions, steps })
     };
-    let constant = |v: Value| f.const_bits(v).map(|bits| bits as i64);
-    match *data {
-        InstData::Unary { opcode: UnaryOp::Zext | UnaryOp::Sext, argument: arg, .. } => {
-            let stride = shapes[arg].stride()?;
-            first_indices(f, shapes, result, width).map(|_| NoWrapStride { stride, extensions: vec![result], steps: 1 })
+    let constant = |value: Value| function.const_bits(value).map(|bits| bits as i64);
+    match *inst_data {
+        InstData::Unary { opcode: UnaryOp::Zext | UnaryOp::Sext, argument, .. } => {
+            let stride = shapes[argument].stride()?;
+            first_indices(function, shapes, result, width).map(|_| NoWrapStride {
+                stride,
+                extensions: vec![result],
+                steps: 1,
+            })
         }
-        InstData::Binary { opcode: BinaryOp::Add, arguments: [a, b], .. } => sum(a, b, 1),
-        InstData::Binary { opcode: BinaryOp::Sub, arguments: [a, b], .. } => sum(a, b, -1),
-        InstData::Binary { opcode: BinaryOp::Mul, arguments: [a, b], .. } => match (constant(a), constant(b)) {
-            (_, Some(by)) => scaled(a, by),
-            (Some(by), _) => scaled(b, by),
-            _ => None,
-        },
-        InstData::Binary { opcode: BinaryOp::Shl, arguments: [a, b], .. } => match constant(b) {
-            Some(by @ 0..=62) => scaled(a, 1 << by),
+        InstData::Binary { opcode: BinaryOp::Add, arguments: [left, right], .. } => sum(left, right, 1),
+        InstData::Binary { opcode: BinaryOp::Sub, arguments: [left, right], .. } => sum(left, right, -1),
+        InstData::Binary { opcode: BinaryOp::Mul, arguments: [left, right], .. } => {
+            match (constant(left), constant(right)) {
+                (_, Some(by)) => scaled(left, by),
+                (Some(by), _) => scaled(right, by),
+                _ => None,
+            }
+        }
+        InstData::Binary { opcode: BinaryOp::Shl, arguments: [left, right], .. } => match constant(right) {
+            Some(by @ 0..=62) => scaled(left, 1 << by),
             _ => None,
         },
         InstData::PtrAdd { base, offset, .. } => sum(base, offset, 1),
@@ -107,19 +113,19 @@ fn derive_stride(
 /// The numbers in lane 0, read as signed or as unsigned ones, with which no lane of an extension's operand wraps; none
 /// if some lane always does.
 pub fn first_indices(
-    f: &Function,
+    function: &Function,
     shapes: &SecondaryMap<Value, Shape>,
     extension: Value,
     width: u32,
 ) -> Option<RangeInclusive<i128>> {
-    let ValueDef::Result(inst, _) = f.values[extension].definition else { return None };
-    let InstData::Unary { opcode: op, argument: arg, .. } = f.insts[inst].data else { return None };
-    let bits = f.ty(arg).bits();
+    let ValueDef::Result(inst, _) = function.values[extension].definition else { return None };
+    let InstData::Unary { opcode, argument, .. } = function.insts[inst].data else { return None };
+    let bits = function.ty(argument).bits();
     if bits >= 64 {
         return None;
     }
-    let span = i128::from(shapes[arg].stride()?) * i128::from(width.max(1) - 1);
-    let (low, high) = match op {
+    let span = i128::from(shapes[argument].stride()?) * i128::from(width.max(1) - 1);
+    let (low, high) = match opcode {
         UnaryOp::Zext => (0, (1 << bits) - 1),
         UnaryOp::Sext => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
         _ => return None,
@@ -135,21 +141,21 @@ mod tests {
     use lockstep_protocol::types::Space;
 
     /// The line of `p + extend(i) * 4`, and the first indices of the extension, of `i` with a stride.
-    fn of(op: UnaryOp, ty: Type, stride: i64) -> Option<(i64, RangeInclusive<i128>)> {
-        let mut f = Function::new();
-        let (mut b, inputs) = Builder::with_entry(&mut f, &[Type::Ptr(Space::Global), ty]);
-        let wide = b.unary(op, Type::I64, inputs[1]);
-        let four = b.int(Type::I64, 4);
-        let bytes = b.binary(BinaryOp::Mul, wide, four);
-        let place = b.ptr_add(inputs[0], bytes);
-        b.ret();
+    fn of(opcode: UnaryOp, ty: Type, stride: i64) -> Option<(i64, RangeInclusive<i128>)> {
+        let mut function = Function::new();
+        let (mut builder, inputs) = Builder::with_entry(&mut function, &[Type::Ptr(Space::Global), ty]);
+        let wide = builder.unary(opcode, Type::I64, inputs[1]);
+        let four = builder.int(Type::I64, 4);
+        let bytes = builder.binary(BinaryOp::Mul, wide, four);
+        let place = builder.ptr_add(inputs[0], bytes);
+        builder.ret();
         let mut shapes = SecondaryMap::new();
         shapes[inputs[0]] = Shape::uniform(1);
         shapes[four] = Shape::uniform(4);
         shapes[inputs[1]] = Shape::Strided { stride, align: 1 };
-        let line = find_no_wrap_strides(&f, &f.layout, &shapes, 16)[place].clone()?;
+        let line = find_no_wrap_strides(&function, &function.layout, &shapes, 16)[place].clone()?;
         assert_eq!(line.extensions, [wide]);
-        Some((line.stride, first_indices(&f, &shapes, wide, 16)?))
+        Some((line.stride, first_indices(&function, &shapes, wide, 16)?))
     }
 
     #[test]
@@ -166,19 +172,19 @@ mod tests {
     #[test]
     fn what_takes_long_to_compute_is_no_line() {
         let line_after = |rounds: u32| {
-            let mut f = Function::new();
-            let (mut b, inputs) = Builder::with_entry(&mut f, &[Type::I32, Type::I64]);
-            let mut value = b.unary(UnaryOp::Zext, Type::I64, inputs[0]);
+            let mut function = Function::new();
+            let (mut builder, inputs) = Builder::with_entry(&mut function, &[Type::I32, Type::I64]);
+            let mut value = builder.unary(UnaryOp::Zext, Type::I64, inputs[0]);
             for _ in 0..rounds {
-                let more = b.binary(BinaryOp::Add, value, inputs[1]);
-                let sum = b.binary(BinaryOp::Add, more, value);
-                value = b.binary(BinaryOp::Sub, sum, value);
+                let more = builder.binary(BinaryOp::Add, value, inputs[1]);
+                let sum = builder.binary(BinaryOp::Add, more, value);
+                value = builder.binary(BinaryOp::Sub, sum, value);
             }
-            b.ret();
+            builder.ret();
             let mut shapes = SecondaryMap::new();
             shapes[inputs[0]] = Shape::contiguous(1);
             shapes[inputs[1]] = Shape::uniform(1);
-            find_no_wrap_strides(&f, &f.layout, &shapes, 16)[value].clone().map(|line| line.stride)
+            find_no_wrap_strides(&function, &function.layout, &shapes, 16)[value].clone().map(|line| line.stride)
         };
         assert_eq!((line_after(1), line_after(2)), (Some(1), Some(1)));
         assert_eq!((line_after(5), line_after(100)), (None, None));

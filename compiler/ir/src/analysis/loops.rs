@@ -51,8 +51,8 @@ impl Loops {
     }
 
     /// A loop's data.
-    pub fn get(&self, l: Loop) -> &LoopData {
-        &self.loops[l]
+    pub fn get(&self, loop_id: Loop) -> &LoopData {
+        &self.loops[loop_id]
     }
 
     /// The innermost loop a block is in.
@@ -62,22 +62,22 @@ impl Loops {
 
     /// How many loops a block is in.
     pub fn loop_depth(&self, block: Block) -> u32 {
-        self.innermost[block].map_or(0, |l| self.loops[l].depth)
+        self.innermost[block].map_or(0, |loop_id| self.loops[loop_id].depth)
     }
 
     /// Whether a block is in this loop or one inside it.
-    pub fn contains(&self, l: Loop, block: Block) -> bool {
-        self.loops_around(block).any(|m| m == l)
+    pub fn contains(&self, loop_id: Loop, block: Block) -> bool {
+        self.loops_around(block).any(|other_loop| other_loop == loop_id)
     }
 
     /// The loops a block is in, innermost first.
     pub fn loops_around(&self, block: Block) -> impl Iterator<Item = Loop> {
-        std::iter::successors(self.innermost[block], |&l| self.loops[l].parent)
+        std::iter::successors(self.innermost[block], |&loop_id| self.loops[loop_id].parent)
     }
 
     /// The loop with this header.
     pub fn with_header(&self, block: Block) -> Option<Loop> {
-        self.innermost[block].filter(|&l| self.loops[l].header == block)
+        self.innermost[block].filter(|&loop_id| self.loops[loop_id].header == block)
     }
 
     /// Edges back in the order that do not lead to a dominator; none in reducible functions.
@@ -153,11 +153,11 @@ pub fn find_loops(cfg: &Cfg, dominators: &Dominators) -> Loops {
     }
     for &block in cfg.reverse_post_order() {
         let around: Vec<Loop> = forest.loops_around(block).collect();
-        for l in around {
-            forest.loops[l].blocks.push(block);
+        for loop_id in around {
+            forest.loops[loop_id].blocks.push(block);
             for &to in cfg.successors(block) {
-                if !forest.contains(l, to) && forest.loops[l].exits.last() != Some(&(block, to)) {
-                    forest.loops[l].exits.push((block, to));
+                if !forest.contains(loop_id, to) && forest.loops[loop_id].exits.last() != Some(&(block, to)) {
+                    forest.loops[loop_id].exits.push((block, to));
                 }
             }
         }
@@ -177,65 +177,78 @@ mod tests {
     fn agree_with_the_definition_of_natural_loops() {
         let mut irreducible_seen = 0;
         for seed in 0..400 {
-            let f = random_graph(seed, 2 + (seed as usize % 19));
-            let cfg = build_cfg(&f);
-            let tree = compute_dominators(&cfg);
-            let forest = find_loops(&cfg, &tree);
+            let function = random_graph(seed, 2 + (seed as usize % 19));
+            let cfg = build_cfg(&function);
+            let dominators = compute_dominators(&cfg);
+            let forest = find_loops(&cfg, &dominators);
             let mut expected = Vec::new();
             for &header in cfg.reverse_post_order() {
                 let latches: BTreeSet<Block> =
-                    cfg.predecessors(header).iter().copied().filter(|&p| tree.dominates(header, p)).collect();
+                    cfg.predecessors(header).iter().copied().filter(|&p| dominators.dominates(header, p)).collect();
                 if latches.is_empty() {
                     continue;
                 }
-                let reaches_latch = |b: Block| latches.iter().any(|&latch| reaches_without(&f, b, latch, Some(header)));
-                let body: BTreeSet<Block> =
-                    cfg.reverse_post_order().iter().copied().filter(|&b| b == header || reaches_latch(b)).collect();
+                let reaches_latch =
+                    |other: Block| latches.iter().any(|&latch| reaches_without(&function, other, latch, Some(header)));
+                let body: BTreeSet<Block> = cfg
+                    .reverse_post_order()
+                    .iter()
+                    .copied()
+                    .filter(|&other| other == header || reaches_latch(other))
+                    .collect();
                 expected.push((header, latches, body));
             }
-            assert_eq!(forest.iter().count(), expected.len(), "seed {seed}\n{f}");
+            assert_eq!(forest.iter().count(), expected.len(), "seed {seed}\n{function}");
             for (header, latches, body) in &expected {
-                let l = forest.with_header(*header).unwrap();
-                let data = forest.get(l);
-                assert_eq!(data.header, *header);
-                assert_eq!(data.blocks[0], *header);
-                assert_eq!(data.blocks.iter().copied().collect::<BTreeSet<_>>(), *body, "seed {seed}\n{f}");
-                assert_eq!(data.latches.iter().copied().collect::<BTreeSet<_>>(), *latches);
+                let loop_id = forest.with_header(*header).unwrap();
+                let loop_data = forest.get(loop_id);
+                assert_eq!(loop_data.header, *header);
+                assert_eq!(loop_data.blocks[0], *header);
+                assert_eq!(loop_data.blocks.iter().copied().collect::<BTreeSet<_>>(), *body, "seed {seed}\n{function}");
+                assert_eq!(loop_data.latches.iter().copied().collect::<BTreeSet<_>>(), *latches);
                 let outer = expected.iter().filter(|(h, _, b)| h != header && b.contains(header));
-                assert_eq!(data.depth as usize, outer.clone().count() + 1);
+                assert_eq!(loop_data.depth as usize, outer.clone().count() + 1);
                 let parent = outer.min_by_key(|(_, _, b)| b.len());
-                assert_eq!(data.parent.map(|p| forest.get(p).header), parent.map(|(h, _, _)| *h));
-                for &b in body {
-                    for &to in cfg.successors(b) {
-                        assert_eq!(data.exits.contains(&(b, to)), !body.contains(&to));
+                assert_eq!(loop_data.parent.map(|p| forest.get(p).header), parent.map(|(h, _, _)| *h));
+                for &other in body {
+                    for &to in cfg.successors(other) {
+                        assert_eq!(loop_data.exits.contains(&(other, to)), !body.contains(&to));
                     }
                 }
-                assert!(data.exits.iter().all(|(from, to)| body.contains(from) && !body.contains(to)));
+                assert!(loop_data.exits.iter().all(|(from, to)| body.contains(from) && !body.contains(to)));
             }
             // Reducible: without back edges nothing is cyclic.
-            let mut forward = f.clone();
-            for &block in &f.layout {
-                let mut term = f.blocks[block].terminator.clone();
-                if term.targets().iter().any(|to| tree.dominates(to.block, block)) {
-                    let keep: Vec<_> =
-                        term.targets().into_iter().filter(|to| !tree.dominates(to.block, block)).cloned().collect();
+            let mut forward = function.clone();
+            for &block in &function.layout {
+                let mut terminator = function.blocks[block].terminator.clone();
+                if terminator.targets().iter().any(|target| dominators.dominates(target.block, block)) {
+                    let keep: Vec<_> = terminator
+                        .targets()
+                        .into_iter()
+                        .filter(|target| !dominators.dominates(target.block, block))
+                        .cloned()
+                        .collect();
                     let mut keep = keep.into_iter();
-                    term = match (keep.next(), keep.next()) {
+                    terminator = match (keep.next(), keep.next()) {
                         (None, _) => crate::ir::Terminator::Return,
-                        (Some(to), None) => crate::ir::Terminator::Jump(to),
+                        (Some(target), None) => crate::ir::Terminator::Jump(target),
                         (Some(a), Some(b)) => crate::ir::Terminator::Branch {
-                            condition: f.values.keys().next().unwrap(),
+                            condition: function.values.keys().next().unwrap(),
                             then_to: a,
                             else_to: b,
                         },
                     };
                 }
-                forward.blocks[block].terminator = term;
+                forward.blocks[block].terminator = terminator;
             }
-            let cyclic = cfg.reverse_post_order().iter().any(|&b| {
-                forward.blocks[b].terminator.targets().iter().any(|to| reaches_without(&forward, to.block, b, None))
+            let cyclic = cfg.reverse_post_order().iter().any(|&other| {
+                forward.blocks[other]
+                    .terminator
+                    .targets()
+                    .iter()
+                    .any(|target| reaches_without(&forward, target.block, other, None))
             });
-            assert_eq!(!forest.irreducible_edges().is_empty(), cyclic, "seed {seed}\n{f}");
+            assert_eq!(!forest.irreducible_edges().is_empty(), cyclic, "seed {seed}\n{function}");
             irreducible_seen += usize::from(cyclic);
         }
         assert!((20..380).contains(&irreducible_seen));

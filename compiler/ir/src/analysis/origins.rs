@@ -98,12 +98,12 @@ impl Origins {
 
     /// Where the address of a plain load or store comes from. Atomic accesses speak to other work-items, and
     /// copies have two addresses.
-    pub fn of_access(&self, data: &InstData) -> Origin {
-        match data {
-            InstData::Load { pointer: ptr, access, .. } | InstData::Store { pointer: ptr, access, .. }
+    pub fn of_access(&self, inst_data: &InstData) -> Origin {
+        match inst_data {
+            InstData::Load { pointer, access, .. } | InstData::Store { pointer, access, .. }
                 if access.atomic.is_none() && !access.volatile =>
             {
-                self.0[*ptr].unwrap_or_default()
+                self.0[*pointer].unwrap_or_default()
             }
             _ => Origin::Unknown,
         }
@@ -125,13 +125,13 @@ impl Origins {
             for &inst in &body.blocks[block].insts {
                 let node = &body.insts[inst];
                 match node.data {
-                    InstData::PtrAdd { base: arg, .. }
-                    | InstData::Unary { opcode: UnaryOp::SpaceCast | UnaryOp::Freeze, argument: arg, .. } => {
-                        let from = self.of_operand(body, arg);
+                    InstData::PtrAdd { base: argument, .. }
+                    | InstData::Unary { opcode: UnaryOp::SpaceCast | UnaryOp::Freeze, argument, .. } => {
+                        let from = self.of_operand(body, argument);
                         learn(self, node.results[0], from);
                     }
-                    InstData::Ternary { opcode: TernaryOp::Select, arguments: [_, a, b], .. } => {
-                        for from in [a, b].map(|arg| self.of_operand(body, arg)) {
+                    InstData::Ternary { opcode: TernaryOp::Select, arguments: [_, left, right], .. } => {
+                        for from in [left, right].map(|argument| self.of_operand(body, argument)) {
                             learn(self, node.results[0], from);
                         }
                     }
@@ -141,9 +141,9 @@ impl Origins {
                     _ => node.results.iter().for_each(|&result| learn(self, result, Some(Origin::Unknown))),
                 }
             }
-            for to in body.blocks[block].terminator.targets() {
-                for (&param, &arg) in body.blocks[to.block].params.iter().zip(&to.arguments) {
-                    let from = self.of_operand(body, arg);
+            for target in body.blocks[block].terminator.targets() {
+                for (&param, &argument) in body.blocks[target.block].params.iter().zip(&target.arguments) {
+                    let from = self.of_operand(body, argument);
                     learn(self, param, from);
                 }
             }

@@ -29,29 +29,29 @@ impl Pointees {
 }
 
 /// The pointees of each value of a region. Constants point nowhere.
-pub fn find_pointees(f: &Function) -> SecondaryMap<Value, Pointees> {
+pub fn find_pointees(function: &Function) -> SecondaryMap<Value, Pointees> {
     let mut found: SecondaryMap<Value, Pointees> = SecondaryMap::new();
-    f.blocks[f.entry_block()].params.iter().for_each(|&param| found[param].other = true);
+    function.blocks[function.entry_block()].params.iter().for_each(|&param| found[param].other = true);
     // Where addresses go: from, to.
     let mut flows: Vec<(Value, Value)> = Vec::new();
-    for &block in &f.layout {
-        for &inst in &f.blocks[block].insts {
-            let node = &f.insts[inst];
+    for &block in &function.layout {
+        for &inst in &function.blocks[block].insts {
+            let node = &function.insts[inst];
             match node.data {
                 InstData::SlotAddr { slot } => {
                     found[node.results[0]].slots.insert(slot);
                 }
-                ref data if !passed_on(data).is_empty() => {
-                    flows.extend(passed_on(data).into_iter().map(|arg| (arg, node.results[0])));
+                ref inst_data if !passed_on(inst_data).is_empty() => {
+                    flows.extend(passed_on(inst_data).into_iter().map(|argument| (argument, node.results[0])));
                 }
                 _ => node.results.iter().for_each(|&result| found[result].other = true),
             }
         }
-        for BlockCall { block, arguments: args } in f.blocks[block].terminator.targets() {
-            flows.extend(args.iter().copied().zip(f.blocks[*block].params.iter().copied()));
+        for BlockCall { block, arguments } in function.blocks[block].terminator.targets() {
+            flows.extend(arguments.iter().copied().zip(function.blocks[*block].params.iter().copied()));
         }
     }
-    flows.retain(|&(_, to)| f.ty(to).is_ptr());
+    flows.retain(|&(_, to)| function.ty(to).is_ptr());
     let mut changed = true;
     while changed {
         changed = false;
@@ -64,11 +64,11 @@ pub fn find_pointees(f: &Function) -> SecondaryMap<Value, Pointees> {
 }
 
 /// The operands of which the result may be the address, or that of the same object.
-pub fn passed_on(data: &InstData) -> Vec<Value> {
-    match *data {
+pub fn passed_on(inst_data: &InstData) -> Vec<Value> {
+    match *inst_data {
         InstData::PtrAdd { base, .. } => vec![base],
-        InstData::Unary { opcode: UnaryOp::SpaceCast | UnaryOp::Freeze, argument: arg, .. } => vec![arg],
-        InstData::Ternary { opcode: TernaryOp::Select, arguments: [_, a, b], .. } => vec![a, b],
+        InstData::Unary { opcode: UnaryOp::SpaceCast | UnaryOp::Freeze, argument, .. } => vec![argument],
+        InstData::Ternary { opcode: TernaryOp::Select, arguments: [_, left, right], .. } => vec![left, right],
         _ => Vec::new(),
     }
 }

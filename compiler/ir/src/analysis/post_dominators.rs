@@ -35,15 +35,15 @@ impl PostDominators {
         Some(self.order[node.checked_sub(1)? as usize])
     }
 
-    /// Whether every path from `b` to the end goes through `a` (`a` may be `b`). False where one of them
+    /// Whether every path from `other` to the end goes through `block` (`block` may be `other`). False where one of them
     /// cannot be reached from the entry.
-    pub fn post_dominates(&self, a: Block, b: Block) -> bool {
-        let (a, b) = (self.number[a], self.number[b]);
-        if a == 0 || b == 0 {
+    pub fn post_dominates(&self, block: Block, other: Block) -> bool {
+        let (left, right) = (self.number[block], self.number[other]);
+        if left == 0 || right == 0 {
             return false;
         }
-        let (first, last) = self.span[a as usize];
-        (first..=last).contains(&self.span[b as usize].0)
+        let (first, last) = self.span[left as usize];
+        (first..=last).contains(&self.span[right as usize].0)
     }
 }
 
@@ -61,11 +61,11 @@ pub fn post_dominators(cfg: &Cfg) -> PostDominators {
         }
         while let Some((block, next)) = stack.last_mut() {
             match cfg.predecessors(*block).get(*next) {
-                Some(&pred) => {
+                Some(&predecessor) => {
                     *next += 1;
-                    if number[pred] == 0 && cfg.is_reachable(pred) {
-                        number[pred] = 1;
-                        stack.push((pred, 0));
+                    if number[predecessor] == 0 && cfg.is_reachable(predecessor) {
+                        number[predecessor] = 1;
+                        stack.push((predecessor, 0));
                     }
                 }
                 None => {
@@ -76,8 +76,8 @@ pub fn post_dominators(cfg: &Cfg) -> PostDominators {
         }
     }
     order.reverse();
-    for (i, &block) in order.iter().enumerate() {
-        number[block] = i as u32 + 1;
+    for (index, &block) in order.iter().enumerate() {
+        number[block] = index as u32 + 1;
     }
     let mut is_end: SecondaryMap<Block, bool> = SecondaryMap::new();
     ends.iter().for_each(|&end| is_end[end] = true);
@@ -86,7 +86,7 @@ pub fn post_dominators(cfg: &Cfg) -> PostDominators {
         if is_end[block] {
             each(0);
         }
-        cfg.successors(block).iter().for_each(|&succ| each(number[succ]));
+        cfg.successors(block).iter().for_each(|&successor| each(number[successor]));
     });
     PostDominators { order, span: compute_preorder_spans(&ipdom), ipdom, number }
 }
@@ -126,14 +126,14 @@ mod tests {
     #[test]
     fn agree_with_removal_of_each_block() {
         for seed in 0..400 {
-            let f = random_graph(seed, 2 + (seed as usize % 23));
-            let cfg = build_cfg(&f);
+            let function = random_graph(seed, 2 + (seed as usize % 23));
+            let cfg = build_cfg(&function);
             let tree = post_dominators(&cfg);
             let ends = find_path_ends(&cfg);
-            // Whether a path leads from `b` to an end without `a`.
-            let escapes = |b: Block, a: Block| {
-                let mut seen = vec![a];
-                let mut stack = vec![b];
+            // Whether a path leads from `other` to an end without `first`.
+            let escapes = |other: Block, first: Block| {
+                let mut seen = vec![first];
+                let mut stack = vec![other];
                 while let Some(block) = stack.pop() {
                     if seen.contains(&block) {
                         continue;
@@ -146,19 +146,24 @@ mod tests {
                 }
                 false
             };
-            for &a in cfg.reverse_post_order() {
-                for &b in cfg.reverse_post_order() {
-                    assert_eq!(tree.post_dominates(a, b), !escapes(b, a), "seed {seed}: {a} under {b}\n{f}");
+            for &first in cfg.reverse_post_order() {
+                for &other in cfg.reverse_post_order() {
+                    assert_eq!(
+                        tree.post_dominates(first, other),
+                        !escapes(other, first),
+                        "seed {seed}: {first} under {other}\n{function}"
+                    );
                 }
-                if let Some(next) = tree.immediate_post_dominator(a) {
-                    assert!(next != a && tree.post_dominates(next, a));
+                if let Some(next) = tree.immediate_post_dominator(first) {
+                    assert!(next != first && tree.post_dominates(next, first));
                     for &c in cfg.reverse_post_order() {
-                        let between = c != a && tree.post_dominates(c, a);
-                        assert!(!between || tree.post_dominates(c, next), "seed {seed}: {next} is not next to {a}");
+                        let between = c != first && tree.post_dominates(c, first);
+                        assert!(!between || tree.post_dominates(c, next), "seed {seed}: {next} is not next to {first}");
                     }
                 } else {
-                    let others = cfg.reverse_post_order().iter().filter(|&&c| c != a && tree.post_dominates(c, a));
-                    assert_eq!(others.count(), 0, "seed {seed}: {a}");
+                    let others =
+                        cfg.reverse_post_order().iter().filter(|&&c| c != first && tree.post_dominates(c, first));
+                    assert_eq!(others.count(), 0, "seed {seed}: {first}");
                 }
             }
         }

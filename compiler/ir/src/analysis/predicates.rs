@@ -36,14 +36,14 @@ impl Iterations {
     pub fn new(edges: &Cfg, loops: &Loops) -> Iterations {
         let mut inner: Vec<(Block, Block)> = Vec::with_capacity(2 * edges.reverse_post_order().len());
         for &block in edges.reverse_post_order() {
-            let succs = edges.successors(block).iter().copied();
-            let Some(l) = loops.innermost_loop(block) else {
-                inner.extend(succs.map(|to| (block, to)));
+            let successors = edges.successors(block).iter().copied();
+            let Some(loop_id) = loops.innermost_loop(block) else {
+                inner.extend(successors.map(|to| (block, to)));
                 continue;
             };
-            let LoopData { header, parent, exits, .. } = loops.get(l);
-            let stays = |&to: &Block| to != *header && loops.contains(l, to);
-            inner.extend(succs.filter(stays).map(|to| (block, to)));
+            let LoopData { header, parent, exits, .. } = loops.get(loop_id);
+            let stays = |&to: &Block| to != *header && loops.contains(loop_id, to);
+            inner.extend(successors.filter(stays).map(|to| (block, to)));
             if edges.successors(block).contains(header) {
                 let next = |&exit: &Block| parent.is_none_or(|p| loops.contains(p, exit));
                 inner.extend(exits.iter().map(|&(_, exit)| exit).filter(next).map(|exit| (block, exit)));
@@ -79,10 +79,10 @@ pub struct ControlFlow {
 
 impl ControlFlow {
     /// Analyses the control flow of a function.
-    pub fn analyze_function(f: &Function) -> ControlFlow {
+    pub fn analyze_function(function: &Function) -> ControlFlow {
         #[cfg(test)]
         ANALYSED.set(ANALYSED.get() + 1);
-        let cfg = build_cfg(f);
+        let cfg = build_cfg(function);
         let dominators = compute_dominators(&cfg);
         let loops = find_loops(&cfg, &dominators);
         let iterations = Iterations::new(&cfg, &loops);
@@ -119,22 +119,22 @@ impl Graph<'_> {
     }
 
     /// Writes the lanes of each block of a loop, among those that are in its header.
-    pub fn lanes_in(&self, l: Loop, lanes: &mut SecondaryMap<Block, Lanes>) {
-        self.lanes_of(&self.loops.get(l).blocks, lanes);
+    pub fn lanes_in(&self, loop_id: Loop, lanes: &mut SecondaryMap<Block, Lanes>) {
+        self.lanes_of(&self.loops.get(loop_id).blocks, lanes);
     }
 
     /// The block before `block` that runs for the same lanes, if the graph tells of one.
     pub fn same_as(&self, block: Block) -> Option<Block> {
         let before = self.dominators.immediate_dominator(block)?;
-        if let Some(l) = self.loops.with_header(block) {
-            let outside = |p: &Block| !self.loops.contains(l, *p);
+        if let Some(loop_id) = self.loops.with_header(block) {
+            let outside = |p: &Block| !self.loops.contains(loop_id, *p);
             return self.cfg.predecessors(block).iter().copied().find(outside);
         }
-        let left = self.loops.loops_around(before).take_while(|&l| !self.loops.contains(l, block)).last();
-        if let Some(l) = left {
+        let left = self.loops.loops_around(before).take_while(|&loop_id| !self.loops.contains(loop_id, block)).last();
+        if let Some(loop_id) = left {
             // All lanes in the loop leave it together, so whoever was in its header comes here.
-            let header = self.loops.get(l).header;
-            let inside = self.cfg.predecessors(block).iter().all(|&p| self.loops.contains(l, p));
+            let header = self.loops.get(loop_id).header;
+            let inside = self.cfg.predecessors(block).iter().all(|&p| self.loops.contains(loop_id, p));
             return (inside || self.iterations.ends.post_dominates(block, header)).then_some(header);
         }
         self.iterations.ends.post_dominates(block, before).then_some(before)

@@ -24,61 +24,68 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 type Told = (Option<Value>, Value);
 
 /// The blocks with a mask that run for a lane at least.
-pub fn run_by_some(f: &Function) -> EntitySet<Block> {
+pub fn run_by_some(function: &Function) -> EntitySet<Block> {
     let mut found = EntitySet::new();
-    if f.layout.iter().all(|&block| f.masks[block].is_none()) {
+    if function.layout.iter().all(|&block| function.masks[block].is_none()) {
         return found;
     }
-    let graph = build_cfg(f);
-    let tree = compute_dominators(&graph);
+    let graph = build_cfg(function);
+    let dominators = compute_dominators(&graph);
     let mut home: SecondaryMap<Inst, Option<Block>> = SecondaryMap::new();
-    for &block in &f.layout {
-        f.blocks[block].insts.iter().for_each(|&inst| home[inst] = Some(block));
+    for &block in &function.layout {
+        function.blocks[block].insts.iter().for_each(|&inst| home[inst] = Some(block));
     }
     // For each block the nearest one that dominates it, itself included, and of which a branch tells something.
     let mut told: SecondaryMap<Block, Option<(Block, Told)>> = SecondaryMap::new();
     let mut nearest: SecondaryMap<Block, Option<Block>> = SecondaryMap::new();
     for &block in graph.reverse_post_order() {
-        told[block] = way_in(f, &home, graph.predecessors(block), block).map(|some| (block, some));
+        told[block] = way_in(function, &home, graph.predecessors(block), block).map(|some| (block, some));
         nearest[block] = match told[block] {
             Some(_) => Some(block),
-            None => tree.immediate_dominator(block).and_then(|before| nearest[before]),
+            None => dominators.immediate_dominator(block).and_then(|before| nearest[before]),
         };
-        let Some(mask) = f.masks[block].expand() else { continue };
+        let Some(mask) = function.masks[block].expand() else { continue };
         let mut next = nearest[block];
         while let Some((at, some)) = next.and_then(|at| told[at]) {
-            if implies_mask(f, some, mask) {
+            if implies_mask(function, some, mask) {
                 found.insert(block);
                 break;
             }
-            next = tree.immediate_dominator(at).and_then(|before| nearest[before]);
+            next = dominators.immediate_dominator(at).and_then(|before| nearest[before]);
         }
     }
     found
 }
 
 /// What the only way into a block says.
-fn way_in(f: &Function, home: &SecondaryMap<Inst, Option<Block>>, preds: &[Block], block: Block) -> Option<Told> {
-    let &[from] = preds else { return None };
-    let Terminator::Branch { condition: cond, then_to, else_to } = &f.blocks[from].terminator else { return None };
+fn way_in(
+    function: &Function,
+    home: &SecondaryMap<Inst, Option<Block>>,
+    predecessors: &[Block],
+    block: Block,
+) -> Option<Told> {
+    let &[from] = predecessors else { return None };
+    let Terminator::Branch { condition, then_to, else_to } = &function.blocks[from].terminator else { return None };
     if then_to.block != block || else_to.block == block {
         return None;
     }
-    let ValueDef::Result(inst, _) = f.values[*cond].definition else { return None };
-    let InstData::Any { condition: cond } = f.insts[inst].data else { return None };
-    Some((f.masks[home[inst]?].expand(), cond))
+    let ValueDef::Result(inst, _) = function.values[*condition].definition else { return None };
+    let InstData::Any { condition } = function.insts[inst].data else { return None };
+    Some((function.masks[home[inst]?].expand(), condition))
 }
 
 /// Whether a mask holds where this does.
-fn implies_mask(f: &Function, (of, cond): Told, mask: Value) -> bool {
-    let always = |value: Value| f.const_bits(value) == Some(1);
-    if mask == cond || Some(mask) == of || always(mask) {
+fn implies_mask(function: &Function, (of, condition): Told, mask: Value) -> bool {
+    let always = |value: Value| function.const_bits(value) == Some(1);
+    if mask == condition || Some(mask) == of || always(mask) {
         return true;
     }
-    let ValueDef::Result(inst, _) = f.values[mask].definition else { return false };
-    let InstData::Binary { opcode: BinaryOp::And, arguments: [a, b], .. } = f.insts[inst].data else { return false };
-    let holds = |value: Value| value == cond || Some(value) == of || always(value);
-    holds(a) && holds(b)
+    let ValueDef::Result(inst, _) = function.values[mask].definition else { return false };
+    let InstData::Binary { opcode: BinaryOp::And, arguments: [left, right], .. } = function.insts[inst].data else {
+        return false;
+    };
+    let holds = |value: Value| value == condition || Some(value) == of || always(value);
+    holds(left) && holds(right)
 }
 
 #[cfg(test)]
@@ -113,9 +120,10 @@ mod tests {
 }
 ";
         let module = parse_module(text).unwrap_or_else(|error| panic!("{error}"));
-        let f = &module.kernels[0].regions[Region::from_u32(0)];
-        let found = run_by_some(f);
-        let blocks: Vec<String> = f.layout.iter().filter(|&&b| found.contains(b)).map(ToString::to_string).collect();
+        let function = &module.kernels[0].regions[Region::from_u32(0)];
+        let found = run_by_some(function);
+        let blocks: Vec<String> =
+            function.layout.iter().filter(|&&block| found.contains(block)).map(ToString::to_string).collect();
         assert_eq!(blocks, ["b1", "b2"], "b3 and b4 may be passed by: their masks hold in no lane then");
     }
 }

@@ -54,35 +54,35 @@ pub struct Constants {
 
 /// The constants of a function, given what is known of single instructions' results beforehand.
 pub fn find_constants(body: &Function, known: impl Fn(&InstData) -> Option<u128>) -> Constants {
-    let mut found = Constants { values: SecondaryMap::new(), reached: EntitySet::new() };
-    for (value, data) in body.values.iter() {
-        if let ValueDef::Const(bits) = data.definition {
-            found.values[value] = Fact::Always(bits);
+    let mut constants = Constants { values: SecondaryMap::new(), reached: EntitySet::new() };
+    for (value, value_data) in body.values.iter() {
+        if let ValueDef::Const(bits) = value_data.definition {
+            constants.values[value] = Fact::Always(bits);
         }
     }
-    found.reached.insert(body.entry_block());
+    constants.reached.insert(body.entry_block());
     for &param in &body.blocks[body.entry_block()].params {
-        found.values[param] = Fact::Varies;
+        constants.values[param] = Fact::Varies;
     }
     let graph = build_cfg(body);
     let mut changed = true;
     while std::mem::take(&mut changed) {
         for &block in graph.reverse_post_order() {
-            changed |= found.visit_block(body, block, &known);
+            changed |= constants.visit_block(body, block, &known);
         }
     }
-    found
+    constants
 }
 
 impl Constants {
     /// Where a choice leads that is a constant.
     pub fn only_target<'f>(&self, body: &'f Function, block: Block) -> Option<&'f BlockCall> {
-        let term = &body.blocks[block].terminator;
-        let Fact::Always(bits) = self.values[term.selector()?] else { return None };
-        match term {
+        let terminator = &body.blocks[block].terminator;
+        let Fact::Always(bits) = self.values[terminator.selector()?] else { return None };
+        match terminator {
             Terminator::Branch { then_to, else_to, .. } => Some(if bits != 0 { then_to } else { else_to }),
             Terminator::Switch { cases, default, .. } => {
-                Some(cases.iter().find(|(case, _)| *case == bits).map_or(default, |(_, to)| to))
+                Some(cases.iter().find(|(case, _)| *case == bits).map_or(default, |(_, target)| target))
             }
             _ => None,
         }
@@ -106,13 +106,13 @@ impl Constants {
         if undecided {
             return changed;
         }
-        for to in body.blocks[block].terminator.targets() {
-            if only.is_some_and(|only| !std::ptr::eq(only, to)) {
+        for target in body.blocks[block].terminator.targets() {
+            if only.is_some_and(|only| !std::ptr::eq(only, target)) {
                 continue;
             }
-            changed |= self.reached.insert(to.block);
-            for (&param, &arg) in body.blocks[to.block].params.iter().zip(&to.arguments) {
-                changed |= self.learn_fact(param, self.values[arg]);
+            changed |= self.reached.insert(target.block);
+            for (&param, &argument) in body.blocks[target.block].params.iter().zip(&target.arguments) {
+                changed |= self.learn_fact(param, self.values[argument]);
             }
         }
         changed
@@ -126,12 +126,12 @@ impl Constants {
     /// What is known of an instruction's results.
     fn fact_of_result(&self, body: &Function, node: &InstNode) -> Fact {
         let fact = |value: Value| self.values[value];
-        if let InstData::Ternary { opcode: TernaryOp::Select, arguments: [by, a, b], .. } = node.data {
+        if let InstData::Ternary { opcode: TernaryOp::Select, arguments: [by, left, right], .. } = node.data {
             return match fact(by) {
                 Fact::Never => Fact::Never,
-                Fact::Always(0) => fact(b),
-                Fact::Always(_) => fact(a),
-                Fact::Varies => fact(a).meet(fact(b)),
+                Fact::Always(0) => fact(right),
+                Fact::Always(_) => fact(left),
+                Fact::Varies => fact(left).meet(fact(right)),
             };
         }
         let [result] = node.results[..] else { return Fact::Varies };

@@ -30,14 +30,14 @@ pub fn find_streams(kernel: &Kernel) -> Streams {
 fn of_body(body: &Function, pointers: u32) -> Option<Streams> {
     let graph = build_cfg(body);
     let forest = find_loops(&graph, &compute_dominators(&graph));
-    let is_in_loop = |block: Block| forest.iter().any(|(_, data)| data.blocks.contains(&block));
+    let is_in_loop = |block: Block| forest.iter().any(|(_, loop_data)| loop_data.blocks.contains(&block));
     let (mut once, mut otherwise, mut bytes) = (0, 0, 0_u32);
     for &block in graph.reverse_post_order() {
         for &inst in &body.blocks[block].insts {
             let node = &body.insts[inst];
-            let (ptr, access, elements, writes) = match &node.data {
-                InstData::Load { pointer: ptr, access, .. } => (*ptr, *access, &node.results, false),
-                InstData::Store { pointer: ptr, access, arguments: args, .. } => (*ptr, *access, args, true),
+            let (pointer, access, elements, writes) = match &node.data {
+                InstData::Load { pointer, access, .. } => (*pointer, *access, &node.results, false),
+                InstData::Store { pointer, access, arguments, .. } => (*pointer, *access, arguments, true),
                 InstData::MemCopy { .. }
                 | InstData::MemSet { .. }
                 | InstData::AtomicRmw { .. }
@@ -51,11 +51,11 @@ fn of_body(body: &Function, pointers: u32) -> Option<Streams> {
                 | InstData::Printf { .. } => return None,
                 _ => continue,
             };
-            if !matches!(body.ty(ptr), Type::Ptr(Space::Global | Space::Generic)) {
+            if !matches!(body.ty(pointer), Type::Ptr(Space::Global | Space::Generic)) {
                 continue;
             }
             let Access { atomic: None, volatile: false, .. } = access else { return None };
-            let input = 1_u32.checked_shl(input_of_address(body, ptr)?)?;
+            let input = 1_u32.checked_shl(input_of_address(body, pointer)?)?;
             let touched = elements.iter().map(|&element| body.ty(element).bytes()).sum();
             bytes = bytes.saturating_add(touched);
             let known = if writes && !is_in_loop(block) { &mut once } else { &mut otherwise };
@@ -66,13 +66,13 @@ fn of_body(body: &Function, pointers: u32) -> Option<Streams> {
 }
 
 /// The number of the input that an address is computed of.
-fn input_of_address(body: &Function, mut ptr: Value) -> Option<u32> {
+fn input_of_address(body: &Function, mut pointer: Value) -> Option<u32> {
     loop {
-        match body.values[ptr].definition {
+        match body.values[pointer].definition {
             ValueDef::Param(block, number) if block == body.entry_block() => return Some(number),
             ValueDef::Result(inst, _) => match body.insts[inst].data {
-                InstData::PtrAdd { base, .. } => ptr = base,
-                InstData::Unary { opcode: UnaryOp::SpaceCast | UnaryOp::Freeze, argument: arg, .. } => ptr = arg,
+                InstData::PtrAdd { base, .. } => pointer = base,
+                InstData::Unary { opcode: UnaryOp::SpaceCast | UnaryOp::Freeze, argument, .. } => pointer = argument,
                 _ => return None,
             },
             _ => return None,

@@ -57,9 +57,9 @@ impl Orders {
     fn of_kernel(module: &Module, kernel: &Kernel) -> Option<Orders> {
         let mut regions = kernel.regions.values();
         let (Some(body), None) = (regions.next(), regions.next()) else { return None };
-        let asks = |dim: u8| {
+        let asks = |dimension: u8| {
             let mut data = body.insts.values().map(|node| &node.data);
-            data.any(|data| matches!(data, InstData::Query { query: Query::GlobalId, dimension: of } if *of == dim))
+            data.any(|inst_data| matches!(inst_data, InstData::Query { query: Query::GlobalId, dimension: of } if *of == dimension))
         };
         if !asks(0) || !asks(1) {
             return None;
@@ -67,17 +67,16 @@ impl Orders {
         let [rows, columns] = [Layout::X, Layout::Y].map(|layout| Along::of_region(module, kernel, body, layout));
         let accesses = || {
             body.insts.values().filter_map(|node| match &node.data {
-                InstData::Load { pointer: ptr, .. } => {
-                    Some((*ptr, body.ty(*node.results.first()?), node.results.len()))
-                }
-                InstData::Store { pointer: ptr, arguments: args, .. } => {
-                    Some((*ptr, body.ty(*args.first()?), args.len()))
+                InstData::Load { pointer, .. } => Some((*pointer, body.ty(*node.results.first()?), node.results.len())),
+                InstData::Store { pointer, arguments, .. } => {
+                    Some((*pointer, body.ty(*arguments.first()?), arguments.len()))
                 }
                 _ => None,
             })
         };
         let only = |one: &Along, other: &Along| {
-            accesses().any(|(ptr, ty, count)| one.is_plain(ptr, ty, count) && other.stride_of(ptr).is_none())
+            accesses()
+                .any(|(pointer, ty, count)| one.is_plain(pointer, ty, count) && other.stride_of(pointer).is_none())
         };
         Some(Orders { rows: only(&rows, &columns), columns: only(&columns, &rows) })
     }
@@ -93,17 +92,17 @@ impl Along {
     fn of_region(module: &Module, kernel: &Kernel, body: &Function, layout: Layout) -> Along {
         let facts = Facts::new(module, kernel, LANES).laid_out(layout).of_kernel(kernel);
         let graph = build_cfg(body);
-        let found = analyze_divergence(body, &facts, &graph, &find_loops(&graph, &compute_dominators(&graph)));
-        let lines = find_no_wrap_strides(body, graph.reverse_post_order(), &found.shapes, LANES);
-        Along { found, lines }
+        let divergence = analyze_divergence(body, &facts, &graph, &find_loops(&graph, &compute_dominators(&graph)));
+        let lines = find_no_wrap_strides(body, graph.reverse_post_order(), &divergence.shapes, LANES);
+        Along { found: divergence, lines }
     }
 
-    fn stride_of(&self, ptr: Value) -> Option<i64> {
-        self.found.shape(ptr).stride().or(self.lines[ptr].as_ref().map(|line| line.stride))
+    fn stride_of(&self, pointer: Value) -> Option<i64> {
+        self.found.shape(pointer).stride().or(self.lines[pointer].as_ref().map(|line| line.stride))
     }
 
-    fn is_plain(&self, ptr: Value, ty: Type, count: usize) -> bool {
-        self.stride_of(ptr).is_some_and(|stride| is_plain(stride, ty, count))
+    fn is_plain(&self, pointer: Value, ty: Type, count: usize) -> bool {
+        self.stride_of(pointer).is_some_and(|stride| is_plain(stride, ty, count))
     }
 }
 

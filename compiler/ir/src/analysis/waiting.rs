@@ -24,40 +24,42 @@ use cranelift_entity::EntitySet;
 use lockstep_protocol::types::{Space, Type};
 
 /// The headers of these loops, inner loops before those around them.
-pub fn waiting_loops(f: &Function) -> Vec<Block> {
-    let is_way_to_wait =
-        |data: &InstData| is_read_of_others(data) || matches!(data, InstData::Fence { .. } | InstData::GangBarrier);
-    if !f.insts.values().any(|node| is_way_to_wait(&node.data)) {
+pub fn waiting_loops(function: &Function) -> Vec<Block> {
+    let is_way_to_wait = |inst_data: &InstData| {
+        is_read_of_others(inst_data) || matches!(inst_data, InstData::Fence { .. } | InstData::GangBarrier)
+    };
+    if !function.insts.values().any(|node| is_way_to_wait(&node.data)) {
         return Vec::new();
     }
-    let graph = build_cfg(f);
-    let tree = compute_dominators(&graph);
-    let forest = find_loops(&graph, &tree);
+    let graph = build_cfg(function);
+    let dominators = compute_dominators(&graph);
+    let forest = find_loops(&graph, &dominators);
     let mut found: Vec<Block> = Vec::new();
-    for (l, data) in forest.iter().rev() {
+    for (loop_id, loop_data) in forest.iter().rev() {
         // What an inner loop waits for it waits for there.
-        let inner = |block: Block| forest.loops_around(block).any(|m| found.contains(&forest.get(m).header));
-        let own: Vec<Block> = data.blocks.iter().copied().filter(|&block| !inner(block)).collect();
+        let inner =
+            |block: Block| forest.loops_around(block).any(|other_loop| found.contains(&forest.get(other_loop).header));
+        let own: Vec<Block> = loop_data.blocks.iter().copied().filter(|&block| !inner(block)).collect();
         let mut inside = EntitySet::new();
-        data.blocks.iter().flat_map(|&block| &f.blocks[block].insts).for_each(|&inst| {
+        loop_data.blocks.iter().flat_map(|&block| &function.blocks[block].insts).for_each(|&inst| {
             inside.insert(inst);
         });
-        let (graph, tree, forest) = (&graph, &tree, &forest);
+        let (graph, dominators, forest) = (&graph, &dominators, &forest);
         let [known, moving] = [EntitySet::new(), EntitySet::new()];
         let waiting = Waiting {
-            function: f,
+            function,
             graph,
-            dominators: tree,
+            dominators,
             forest,
-            loop_id: l,
-            data,
+            loop_id,
+            data: loop_data,
             inside,
             moving,
             known,
             learnt: false,
         };
         if waiting.leaves_by(&own) {
-            found.push(data.header);
+            found.push(loop_data.header);
         }
     }
     found
@@ -75,8 +77,8 @@ pub fn region_may_wait(body: &Function) -> bool {
 }
 
 /// Whether an instruction reads what others may write meanwhile, as far as the program says so.
-fn is_read_of_others(data: &InstData) -> bool {
-    match data {
+fn is_read_of_others(inst_data: &InstData) -> bool {
+    match inst_data {
         InstData::Load { access, .. } => is_said_to_change(*access),
         InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => true,
         _ => false,
@@ -112,8 +114,8 @@ impl Waiting<'_> {
             return false;
         }
         self.find_moving();
-        let f = self.function;
-        let insts = || own.iter().flat_map(|&block| &f.blocks[block].insts).map(|&inst| &f.insts[inst]);
+        let function = self.function;
+        let insts = || own.iter().flat_map(|&block| &function.blocks[block].insts).map(|&inst| &function.insts[inst]);
         // Where fences order plain accesses, these are how one waits.
         let fenced = insts().any(|node| matches!(node.data, InstData::Fence { .. } | InstData::GangBarrier));
         for node in insts() {
@@ -154,23 +156,23 @@ impl Waiting<'_> {
 
     /// Whether a branch goes on in `to` if such an exchange failed, and elsewhere otherwise.
     fn fails_into(&self, block: Block, to: Block) -> bool {
-        let Terminator::Branch { condition: cond, then_to, else_to } = &self.function.blocks[block].terminator else {
+        let Terminator::Branch { condition, then_to, else_to } = &self.function.blocks[block].terminator else {
             return false;
         };
-        self.failure_value(*cond).is_some_and(|failed| {
+        self.failure_value(*condition).is_some_and(|failed| {
             let (side, other) = if failed { (then_to, else_to) } else { (else_to, then_to) };
             side.block == to && other.block != to
         })
     }
 
     /// Which value of a condition says that such an exchange failed.
-    fn failure_value(&self, cond: Value) -> Option<bool> {
-        let ValueDef::Result(inst, result) = self.function.values[cond].definition else { return None };
+    fn failure_value(&self, condition: Value) -> Option<bool> {
+        let ValueDef::Result(inst, result) = self.function.values[condition].definition else { return None };
         match &self.function.insts[inst].data {
-            data @ InstData::AtomicCas { .. } if result == 1 && self.is_retry(data) => Some(false),
-            InstData::Icmp { comparison: cc @ (IntCc::Eq | IntCc::Ne), arguments: [a, b] } => {
-                let retry = self.is_tried_again(*a, *b) || self.is_tried_again(*b, *a);
-                retry.then_some(*cc == IntCc::Ne)
+            inst_data @ InstData::AtomicCas { .. } if result == 1 && self.is_retry(inst_data) => Some(false),
+            InstData::Icmp { comparison: comparison @ (IntCc::Eq | IntCc::Ne), arguments: [left, right] } => {
+                let retry = self.is_tried_again(*left, *right) || self.is_tried_again(*right, *left);
+                retry.then_some(*comparison == IntCc::Ne)
             }
             _ => None,
         }
@@ -179,21 +181,22 @@ impl Waiting<'_> {
     /// Whether the loop is left from a block, or one way on from there may leave it in this round and another one may not.
     fn leads_out_or_not(&self, block: Block) -> bool {
         let leads_out = |first: Block| {
-            let mut seen = EntitySet::new();
-            let mut work = vec![first];
-            while let Some(at) = work.pop() {
+            let mut visited = EntitySet::new();
+            let mut worklist = vec![first];
+            while let Some(at) = worklist.pop() {
                 if !self.forest.contains(self.loop_id, at) {
                     return true;
                 }
-                if at != self.data.header && seen.insert(at) {
-                    work.extend_from_slice(self.graph.successors(at));
+                if at != self.data.header && visited.insert(at) {
+                    worklist.extend_from_slice(self.graph.successors(at));
                 }
             }
             false
         };
-        let succs = self.graph.successors(block);
-        let out = succs.iter().filter(|&&succ| leads_out(succ)).count();
-        succs.iter().any(|&succ| !self.forest.contains(self.loop_id, succ)) || out > 0 && out < succs.len()
+        let successors = self.graph.successors(block);
+        let out = successors.iter().filter(|&&successor| leads_out(successor)).count();
+        successors.iter().any(|&successor| !self.forest.contains(self.loop_id, successor))
+            || out > 0 && out < successors.len()
     }
 
     /// The loop's instructions.
@@ -209,36 +212,36 @@ impl Waiting<'_> {
     }
 
     /// Whether a loop may wait for what this instruction reads.
-    fn begins_dependence(&self, data: &InstData, fenced: bool) -> bool {
-        match data {
-            InstData::Load { pointer: ptr, access, .. } => {
-                self.is_shared(*ptr) && (fenced || is_said_to_change(*access)) && !self.moves_on(*ptr)
+    fn begins_dependence(&self, inst_data: &InstData, fenced: bool) -> bool {
+        match inst_data {
+            InstData::Load { pointer, access, .. } => {
+                self.is_shared(*pointer) && (fenced || is_said_to_change(*access)) && !self.moves_on(*pointer)
             }
             // Whoever adds something has changed it, unless that is undone.
-            InstData::AtomicRmw { opcode: AtomicOp::Add | AtomicOp::Sub, argument: arg, pointer: ptr, .. } => {
-                self.function.const_bits(*arg) == Some(0) || self.counts_both_ways(*ptr)
+            InstData::AtomicRmw { opcode: AtomicOp::Add | AtomicOp::Sub, argument, pointer, .. } => {
+                self.function.const_bits(*argument) == Some(0) || self.counts_both_ways(*pointer)
             }
-            InstData::AtomicRmw { pointer: ptr, .. } => !self.moves_on(*ptr),
-            InstData::AtomicCas { pointer: ptr, .. } => !self.is_retry(data) && !self.moves_on(*ptr),
+            InstData::AtomicRmw { pointer, .. } => !self.moves_on(*pointer),
+            InstData::AtomicCas { pointer, .. } => !self.is_retry(inst_data) && !self.moves_on(*pointer),
             _ => false,
         }
     }
 
     /// Whether something is added at a place in two ways.
     fn counts_both_ways(&self, place: Value) -> bool {
-        let counts = |data: &InstData| match data {
-            InstData::AtomicRmw { opcode: AtomicOp::Add | AtomicOp::Sub, pointer: ptr, .. } => *ptr == place,
+        let counts = |inst_data: &InstData| match inst_data {
+            InstData::AtomicRmw { opcode: AtomicOp::Add | AtomicOp::Sub, pointer, .. } => *pointer == place,
             _ => false,
         };
-        self.loop_instructions().filter(|data| counts(data)).count() > 1
+        self.loop_instructions().filter(|inst_data| counts(inst_data)).count() > 1
     }
 
     /// Whether an address is another one in every round, as far as that shows: that of this round or of the next.
-    fn moves_on(&self, ptr: Value) -> bool {
-        let mut seen = EntitySet::new();
-        let mut work = vec![ptr];
-        while let Some(value) = work.pop() {
-            if !seen.insert(value) {
+    fn moves_on(&self, pointer: Value) -> bool {
+        let mut visited = EntitySet::new();
+        let mut worklist = vec![pointer];
+        while let Some(value) = worklist.pop() {
+            if !visited.insert(value) {
                 continue;
             }
             if self.moving.contains(value) {
@@ -249,7 +252,7 @@ impl Waiting<'_> {
             {
                 match &self.function.insts[inst].data {
                     InstData::Load { .. } | InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => {}
-                    data => data.for_each_arg(|arg| work.push(arg)),
+                    inst_data => inst_data.for_each_arg(|argument| worklist.push(argument)),
                 }
             }
         }
@@ -262,8 +265,8 @@ impl Waiting<'_> {
         for (place, &param) in (0..).zip(&self.function.blocks[header].params) {
             let back =
                 self.incoming_values(header, place).filter(|&(from, _)| self.forest.contains(self.loop_id, from));
-            let back: Vec<Value> = back.map(|(_, arg)| arg).collect();
-            if back.iter().all(|&arg| self.is_step(param, arg, &mut Vec::new())) {
+            let back: Vec<Value> = back.map(|(_, argument)| argument).collect();
+            if back.iter().all(|&argument| self.is_step(param, argument, &mut Vec::new())) {
                 self.moving.insert(param);
                 self.moving.extend(back);
             }
@@ -280,26 +283,28 @@ impl Waiting<'_> {
         let constant = |value: Value| self.function.const_bits(value);
         match self.function.values[value].definition {
             ValueDef::Param(block, place) if block != self.data.header && self.forest.contains(self.loop_id, block) => {
-                self.incoming_values(block, place).all(|(_, arg)| self.is_step(param, arg, seen))
+                self.incoming_values(block, place).all(|(_, argument)| self.is_step(param, argument, seen))
             }
             ValueDef::Result(inst, 0) => match &self.function.insts[inst].data {
-                InstData::Binary { opcode: Add, arguments: [a, b], .. } if self.is_found_and_done(*a, *b, param) => {
+                InstData::Binary { opcode: Add, arguments: [left, right], .. }
+                    if self.is_found_and_done(*left, *right, param) =>
+                {
                     true
                 }
-                InstData::Binary { opcode: Add | Sub, arguments: [a, b], .. } => {
+                InstData::Binary { opcode: Add | Sub, arguments: [left, right], .. } => {
                     let is_param = |value: Value| value == param;
-                    is_param(*a) && constant(*b).is_some_and(|by| by != 0)
-                        || is_param(*b) && constant(*a).is_some_and(|by| by != 0)
+                    is_param(*left) && constant(*right).is_some_and(|by| by != 0)
+                        || is_param(*right) && constant(*left).is_some_and(|by| by != 0)
                 }
                 InstData::PtrAdd { base, offset, .. } => *base == param && constant(*offset).is_some_and(|by| by != 0),
-                InstData::Binary { opcode: And | Urem, arguments: [a, _], .. } => self.is_step(param, *a, seen),
+                InstData::Binary { opcode: And | Urem, arguments: [left, _], .. } => self.is_step(param, *left, seen),
                 InstData::Unary {
                     opcode: UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Sext | UnaryOp::Freeze,
-                    argument: arg,
+                    argument,
                     ..
-                } => self.is_step(param, *arg, seen),
-                InstData::Ternary { opcode: TernaryOp::Select, arguments: [_, a, b], .. } => {
-                    self.is_step(param, *a, seen) && self.is_step(param, *b, seen)
+                } => self.is_step(param, *argument, seen),
+                InstData::Ternary { opcode: TernaryOp::Select, arguments: [_, left, right], .. } => {
+                    self.is_step(param, *left, seen) && self.is_step(param, *right, seen)
                 }
                 InstData::AtomicCas { expected, .. } => *expected == param,
                 _ => false,
@@ -313,24 +318,25 @@ impl Waiting<'_> {
         let ValueDef::Result(exchange, 0) = self.function.values[found].definition else { return false };
         let InstData::AtomicCas { expected: own, .. } = self.function.insts[exchange].data else { return false };
         let ValueDef::Result(widened, 0) = self.function.values[done].definition else { return false };
-        let InstData::Unary { opcode: UnaryOp::Zext, argument: arg, .. } = self.function.insts[widened].data else {
+        let InstData::Unary { opcode: UnaryOp::Zext, argument, .. } = self.function.insts[widened].data else {
             return false;
         };
-        own == expected && self.function.values[arg].definition == ValueDef::Result(exchange, 1)
+        own == expected && self.function.values[argument].definition == ValueDef::Result(exchange, 1)
     }
 
     /// What edges give a block's parameter, with the blocks that they come from.
     fn incoming_values(&self, block: Block, place: u32) -> impl Iterator<Item = (Block, Value)> {
-        self.graph.predecessors(block).iter().flat_map(move |&pred| {
-            let targets = self.function.blocks[pred].terminator.targets();
-            let args = targets.iter().filter(|to| to.block == block).map(|to| to.arguments[place as usize]);
-            args.map(|arg| (pred, arg)).collect::<Vec<_>>()
+        self.graph.predecessors(block).iter().flat_map(move |&predecessor| {
+            let targets = self.function.blocks[predecessor].terminator.targets();
+            let arguments =
+                targets.iter().filter(|target| target.block == block).map(|target| target.arguments[place as usize]);
+            arguments.map(|argument| (predecessor, argument)).collect::<Vec<_>>()
         })
     }
 
     /// Whether a compare-and-exchange that fails shows that others got on: it expects what was read in the loop.
-    fn is_retry(&self, data: &InstData) -> bool {
-        let InstData::AtomicCas { expected, .. } = data else { return false };
+    fn is_retry(&self, inst_data: &InstData) -> bool {
+        let InstData::AtomicCas { expected, .. } = inst_data else { return false };
         self.is_computed_here(*expected) && self.is_as_read(*expected, *expected, &mut Vec::new())
     }
 
@@ -342,34 +348,35 @@ impl Waiting<'_> {
         seen.push(value);
         match self.function.values[value].definition {
             ValueDef::Const(_) => false,
-            ValueDef::Param(block, place) => self.incoming_values(block, place).all(|(from, arg)| {
+            ValueDef::Param(block, place) => self.incoming_values(block, place).all(|(from, argument)| {
                 // What the first round expects is a guess.
-                block == self.data.header && !self.forest.contains(self.loop_id, from) || self.is_as_read(of, arg, seen)
+                block == self.data.header && !self.forest.contains(self.loop_id, from)
+                    || self.is_as_read(of, argument, seen)
             }),
             ValueDef::Result(inst, result) => match &self.function.insts[inst].data {
                 InstData::Load { .. } => true,
                 InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => result == 0,
-                InstData::Unary { opcode: UnaryOp::Bitcast | UnaryOp::Freeze, argument: arg, .. } => {
-                    self.is_as_read(of, *arg, seen)
+                InstData::Unary { opcode: UnaryOp::Bitcast | UnaryOp::Freeze, argument, .. } => {
+                    self.is_as_read(of, *argument, seen)
                 }
-                InstData::Ternary { opcode: TernaryOp::Select, arguments: [_, a, b], .. } => {
-                    self.is_as_read(of, *a, seen) && self.is_as_read(of, *b, seen)
+                InstData::Ternary { opcode: TernaryOp::Select, arguments: [_, left, right], .. } => {
+                    self.is_as_read(of, *left, seen) && self.is_as_read(of, *right, seen)
                 }
-                InstData::Binary { opcode: BinaryOp::Add, arguments: [a, b], .. }
-                    if self.is_found_and_done(*a, *b, of) =>
+                InstData::Binary { opcode: BinaryOp::Add, arguments: [left, right], .. }
+                    if self.is_found_and_done(*left, *right, of) =>
                 {
                     true
                 }
-                InstData::Binary { opcode: BinaryOp::Add, arguments: [a, b], .. } => {
-                    *a == of && self.function.const_bits(*b).is_some_and(|by| by != 0)
+                InstData::Binary { opcode: BinaryOp::Add, arguments: [left, right], .. } => {
+                    *left == of && self.function.const_bits(*right).is_some_and(|by| by != 0)
                 }
                 _ => false,
             },
         }
     }
 
-    fn is_shared(&self, ptr: Value) -> bool {
-        !matches!(self.function.ty(ptr), Type::Ptr(Space::Private | Space::Constant))
+    fn is_shared(&self, pointer: Value) -> bool {
+        !matches!(self.function.ty(pointer), Type::Ptr(Space::Private | Space::Constant))
     }
 
     /// Whether a value is computed in the loop.
@@ -384,8 +391,8 @@ impl Waiting<'_> {
     /// Whether a compare-and-exchange whose result this is was such a one.
     fn is_tried_again(&self, old: Value, with: Value) -> bool {
         let ValueDef::Result(inst, 0) = self.function.values[old].definition else { return false };
-        let data = &self.function.insts[inst].data;
-        matches!(data, InstData::AtomicCas { expected, .. } if *expected == with) && self.is_retry(data)
+        let inst_data = &self.function.insts[inst].data;
+        matches!(inst_data, InstData::AtomicCas { expected, .. } if *expected == with) && self.is_retry(inst_data)
     }
 
     /// Whether what is known to depend on others decides where a block goes on.
@@ -395,17 +402,17 @@ impl Waiting<'_> {
 
     /// One walk over the loop.
     fn spread_once(&mut self) {
-        let f = self.function;
+        let function = self.function;
         let in_private = self.keeps_known_in_private();
         for &block in &self.data.blocks {
-            for node in f.blocks[block].insts.iter().map(|&inst| &f.insts[inst]) {
+            for node in function.blocks[block].insts.iter().map(|&inst| &function.insts[inst]) {
                 if self.result_depends(&node.data, in_private) {
                     self.mark_dependent(&node.results);
                 }
             }
-            for to in f.blocks[block].terminator.targets() {
-                for (&param, &arg) in f.blocks[to.block].params.iter().zip(&to.arguments) {
-                    if self.known.contains(arg) {
+            for target in function.blocks[block].terminator.targets() {
+                for (&param, &argument) in function.blocks[target.block].params.iter().zip(&target.arguments) {
+                    if self.known.contains(argument) {
                         self.mark_dependent(&[param]);
                     }
                 }
@@ -417,27 +424,29 @@ impl Waiting<'_> {
     }
 
     /// Whether a result depends on what is known to; `in_private`: what is read from private memory does.
-    fn result_depends(&self, data: &InstData, in_private: bool) -> bool {
-        match data {
-            InstData::Icmp { arguments: [a, b], .. } if self.is_tried_again(*a, *b) || self.is_tried_again(*b, *a) => {
+    fn result_depends(&self, inst_data: &InstData, in_private: bool) -> bool {
+        match inst_data {
+            InstData::Icmp { arguments: [left, right], .. }
+                if self.is_tried_again(*left, *right) || self.is_tried_again(*right, *left) =>
+            {
                 false
             }
             // Of an exchange that is tried again, only a new try depends on what was found before.
-            InstData::AtomicCas { .. } if self.is_retry(data) => false,
+            InstData::AtomicCas { .. } if self.is_retry(inst_data) => false,
             // What was put into private memory may be read again from there.
-            InstData::Load { pointer: ptr, .. } if !self.is_shared(*ptr) => in_private,
-            data => {
+            InstData::Load { pointer, .. } if !self.is_shared(*pointer) => in_private,
+            inst_data => {
                 let mut any = false;
-                data.for_each_arg(|arg| any |= self.known.contains(arg));
+                inst_data.for_each_arg(|argument| any |= self.known.contains(argument));
                 any
             }
         }
     }
 
     fn keeps_known_in_private(&self) -> bool {
-        self.loop_instructions().any(|data| match data {
-            InstData::Store { pointer: ptr, arguments: args, .. } => {
-                !self.is_shared(*ptr) && args.iter().any(|&arg| self.known.contains(arg))
+        self.loop_instructions().any(|inst_data| match inst_data {
+            InstData::Store { pointer, arguments, .. } => {
+                !self.is_shared(*pointer) && arguments.iter().any(|&argument| self.known.contains(argument))
             }
             _ => false,
         })
@@ -445,14 +454,14 @@ impl Waiting<'_> {
 
     /// The way that a branch took shows in the parameters of blocks behind it that are reached in different ways.
     fn meet_behind(&mut self, branch: Block) {
-        let mut seen = EntitySet::new();
-        let mut work = vec![branch];
-        while let Some(block) = work.pop() {
+        let mut visited = EntitySet::new();
+        let mut worklist = vec![branch];
+        while let Some(block) = worklist.pop() {
             for &to in self.graph.successors(block) {
-                if to == self.data.header || !self.forest.contains(self.loop_id, to) || !seen.insert(to) {
+                if to == self.data.header || !self.forest.contains(self.loop_id, to) || !visited.insert(to) {
                     continue;
                 }
-                work.push(to);
+                worklist.push(to);
                 // What an inner loop counts changes from round to round all by itself.
                 if self.graph.predecessors(to).len() > 1 && self.forest.with_header(to).is_none() {
                     self.mark_dependent(&self.function.blocks[to].params);

@@ -58,26 +58,26 @@ macro_rules! in_type {
 }
 
 /// The result's bits; `None` for operations on integers.
-pub fn evaluate_binary(op: BinaryOp, ty: Type, a: u128, b: u128) -> Option<u128> {
+pub fn evaluate_binary(opcode: BinaryOp, ty: Type, left: u128, right: u128) -> Option<u128> {
     let sign = 1u128 << (ty.bits() - 1);
-    Some(match op {
-        BinaryOp::Fadd => in_type!(ty, [a, b], a + b),
-        BinaryOp::Fsub => in_type!(ty, [a, b], a - b),
-        BinaryOp::Fmul => in_type!(ty, [a, b], a * b),
-        BinaryOp::Fdiv | BinaryOp::QuotientEstimate => in_type!(ty, [a, b], a / b),
-        BinaryOp::Frem => in_type!(ty, [a, b], a % b),
-        BinaryOp::Fmin => in_type!(ty, [a, b], a.min(b)),
-        BinaryOp::Fmax => in_type!(ty, [a, b], a.max(b)),
-        BinaryOp::Copysign => (a & !sign) | (b & sign),
-        BinaryOp::Powered => scale_powered(f64::from_bits(a as u64), f64::from_bits(b as u64)).to_bits().into(),
+    Some(match opcode {
+        BinaryOp::Fadd => in_type!(ty, [left, right], left + right),
+        BinaryOp::Fsub => in_type!(ty, [left, right], left - right),
+        BinaryOp::Fmul => in_type!(ty, [left, right], left * right),
+        BinaryOp::Fdiv | BinaryOp::QuotientEstimate => in_type!(ty, [left, right], left / right),
+        BinaryOp::Frem => in_type!(ty, [left, right], left % right),
+        BinaryOp::Fmin => in_type!(ty, [left, right], left.min(right)),
+        BinaryOp::Fmax => in_type!(ty, [left, right], left.max(right)),
+        BinaryOp::Copysign => (left & !sign) | (right & sign),
+        BinaryOp::Powered => scale_powered(f64::from_bits(left as u64), f64::from_bits(right as u64)).to_bits().into(),
         _ => return None,
     })
 }
 
 /// The result's bits for operations from a float type to itself; `None` for all others.
-pub fn evaluate_unary(op: UnaryOp, ty: Type, a: u128) -> Option<u128> {
+pub fn evaluate_unary(opcode: UnaryOp, ty: Type, a: u128) -> Option<u128> {
     let sign = 1u128 << (ty.bits() - 1);
-    Some(match op {
+    Some(match opcode {
         UnaryOp::Fneg => a ^ sign,
         UnaryOp::Fabs => a & !sign,
         UnaryOp::Sqrt => in_type!(ty, [a], a.sqrt()),
@@ -118,30 +118,30 @@ fn quiet_bit(ty: Type) -> u128 {
 }
 
 /// (a + b) 2^n for the n that c counts, as `TernaryOp::Scaled` has it.
-pub fn evaluate_scaled(ty: Type, a: u128, b: u128, c: u128) -> u128 {
+pub fn evaluate_scaled(ty: Type, left: u128, right: u128, c: u128) -> u128 {
     let counted = to_binary64(ty, c);
     let n = counted - if ty == Type::F32 { 12_583_166.0 } else { 6_755_399_441_057_790.0 };
     let half = (n / 2.0).floor();
     let power = |n: f64| from_binary64(ty, n.exp2());
     let [one, other] = [power(half), power(n - half)];
-    in_type!(ty, [a, b, one, other], (a + b) * one * other)
+    in_type!(ty, [left, right, one, other], (left + right) * one * other)
 }
 
 /// (1 + a) 2^n for the sixteenths n that b counts, as `BinaryOp::Powered` has it.
-fn scale_powered(a: f64, b: f64) -> f64 {
-    let n = b - COUNTS_SIXTEENTHS;
+fn scale_powered(left: f64, right: f64) -> f64 {
+    let n = right - COUNTS_SIXTEENTHS;
     if n.is_nan() {
         return n;
     }
-    let root = f64::from_bits(ROOTS[(b.to_bits() % 16) as usize]);
-    libm::ldexp(root.mul_add(a, root), n.floor() as i32)
+    let root = f64::from_bits(ROOTS[(right.to_bits() % 16) as usize]);
+    libm::ldexp(root.mul_add(left, root), n.floor() as i32)
 }
 
 /// a * b + c, rounded once.
-pub fn evaluate_fma(ty: Type, a: u128, b: u128, c: u128) -> u128 {
+pub fn evaluate_fma(ty: Type, left: u128, right: u128, c: u128) -> u128 {
     if ty == Type::F16 {
         // The product is exact in binary64; the sum is made odd where it is not.
-        let product = to_binary64(ty, a) * to_binary64(ty, b);
+        let product = to_binary64(ty, left) * to_binary64(ty, right);
         let c = to_binary64(ty, c);
         let sum = product + c;
         let back = sum - product;
@@ -154,28 +154,28 @@ pub fn evaluate_fma(ty: Type, a: u128, b: u128, c: u128) -> u128 {
         };
         return from_binary64(ty, odd);
     }
-    in_type!(ty, [a, b, c], a.mul_add(b, c))
+    in_type!(ty, [left, right, c], left.mul_add(right, c))
 }
 
 /// Whether a comparison of two floats of a type holds.
-pub fn evaluate_compare(cc: FloatCc, ty: Type, a: u128, b: u128) -> bool {
-    let (a, b) = (to_binary64(ty, a), to_binary64(ty, b));
-    let unordered = a.is_nan() || b.is_nan();
-    match cc {
-        FloatCc::Oeq => a == b,
-        FloatCc::Ogt => a > b,
-        FloatCc::Oge => a >= b,
-        FloatCc::Olt => a < b,
-        FloatCc::Ole => a <= b,
-        FloatCc::One => !unordered && a != b,
+pub fn evaluate_compare(comparison: FloatCc, ty: Type, left: u128, right: u128) -> bool {
+    let (left, right) = (to_binary64(ty, left), to_binary64(ty, right));
+    let unordered = left.is_nan() || right.is_nan();
+    match comparison {
+        FloatCc::Oeq => left == right,
+        FloatCc::Ogt => left > right,
+        FloatCc::Oge => left >= right,
+        FloatCc::Olt => left < right,
+        FloatCc::Ole => left <= right,
+        FloatCc::One => !unordered && left != right,
         FloatCc::Ord => !unordered,
         FloatCc::Uno => unordered,
-        FloatCc::Ueq => unordered || a == b,
-        FloatCc::Ugt => unordered || a > b,
-        FloatCc::Uge => unordered || a >= b,
-        FloatCc::Ult => unordered || a < b,
-        FloatCc::Ule => unordered || a <= b,
-        FloatCc::Une => unordered || a != b,
+        FloatCc::Ueq => unordered || left == right,
+        FloatCc::Ugt => unordered || left > right,
+        FloatCc::Uge => unordered || left >= right,
+        FloatCc::Ult => unordered || left < right,
+        FloatCc::Ule => unordered || left <= right,
+        FloatCc::Une => unordered || left != right,
     }
 }
 

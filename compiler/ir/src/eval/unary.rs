@@ -5,14 +5,14 @@ use super::integer::sign_extend;
 use crate::ir::UnaryOp;
 use lockstep_protocol::types::Type;
 
-/// The bits of `op` on `a` of type `from` with a result of type `to`. Not for `space_of`, which needs
+/// The bits of `opcode` on `a` of type `from` with a result of type `to`. Not for `space_of`, which needs
 /// memory: it gives 0 here.
-pub fn evaluate_unary(op: UnaryOp, from: Type, to: Type, a: u128) -> u128 {
-    if let Some(bits) = float::evaluate_unary(op, from, a) {
+pub fn evaluate_unary(opcode: UnaryOp, from: Type, to: Type, a: u128) -> u128 {
+    if let Some(bits) = float::evaluate_unary(opcode, from, a) {
         return bits;
     }
     let width = from.bits();
-    let result = match op {
+    let result = match opcode {
         UnaryOp::Freeze
         | UnaryOp::Trunc
         | UnaryOp::Zext
@@ -79,7 +79,7 @@ mod tests {
             [0.0f64, -0.0, 0.5, -0.5, 1.5, -1.5, 127.9, -128.9, 255.9, 1e10, -1e10, 1e30, f64::NAN, f64::INFINITY];
         for x in numbers {
             let bits = u128::from(x.to_bits());
-            let cast = |op, to| evaluate_unary(op, Type::F64, to, bits);
+            let cast = |opcode, to| evaluate_unary(opcode, Type::F64, to, bits);
             assert_eq!(cast(UnaryOp::FpToSiSat, Type::I8), u128::from(x as i8 as u8), "{x}");
             assert_eq!(cast(UnaryOp::FpToUiSat, Type::I8), u128::from(x as u8), "{x}");
             assert_eq!(cast(UnaryOp::FpToSiSat, Type::I64), u128::from(x as i64 as u64), "{x}");
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn bit_operations_count_in_their_width() {
         for n in 0..=u8::MAX {
-            let of = |op| evaluate_unary(op, Type::I8, Type::I8, n.into()) as u8;
+            let of = |opcode| evaluate_unary(opcode, Type::I8, Type::I8, n.into()) as u8;
             assert_eq!(u32::from(of(UnaryOp::Clz)), n.leading_zeros());
             assert_eq!(u32::from(of(UnaryOp::Ctz)), n.trailing_zeros());
             assert_eq!(u32::from(of(UnaryOp::Popcount)), n.count_ones());

@@ -18,12 +18,12 @@ use crate::ir::{Block, Function, InstData};
 use cranelift_entity::SecondaryMap;
 
 /// The places of a region's blocks in the order in which lanes go on.
-pub(super) fn compute_order(f: &Function) -> SecondaryMap<Block, usize> {
-    let graph = build_cfg(f);
-    let tree = compute_dominators(&graph);
-    let forest = find_loops(&graph, &tree);
+pub(super) fn compute_order(function: &Function) -> SecondaryMap<Block, usize> {
+    let graph = build_cfg(function);
+    let dominators = compute_dominators(&graph);
+    let forest = find_loops(&graph, &dominators);
     let blocks = match forest.irreducible_edges() {
-        [] => block_index(&graph, &tree, &forest),
+        [] => block_index(&graph, &dominators, &forest),
         _ => graph.reverse_post_order().to_vec(),
     };
     let mut places = SecondaryMap::new();
@@ -45,29 +45,29 @@ impl Gang {
             let waiting = self.lanes.iter().zip(&arrivals).filter(|(_, arrival)| arrival.is_none());
             let next = waiting.map(|(lane, _)| (run.orders[lane.region][lane.block], lane.block, lane.position)).min();
             let Some((_, block, position)) = next else { break };
-            let f = &kernel.regions[self.lanes[0].region];
+            let function = &kernel.regions[self.lanes[0].region];
             let here = |arrival: &Option<Arrival>, lane: &super::Item| {
                 arrival.is_none() && lane.block == block && lane.position == position
             };
             let active: Vec<bool> = self.lanes.iter().zip(&arrivals).map(|(lane, at)| here(at, lane)).collect();
-            let inst = f.blocks[block].insts.get(position).copied();
+            let inst = function.blocks[block].insts.get(position).copied();
             let answers = match inst {
-                Some(inst) => self.answer_lanes(run, f, &f.insts[inst].data, &active)?,
+                Some(inst) => self.answer_lanes(run, function, &function.insts[inst].data, &active)?,
                 None => None,
             };
             self.step_lanes(run)?;
             for (n, lane) in self.lanes.iter_mut().enumerate().filter(|(n, _)| active[*n]) {
                 match (inst, &answers) {
                     (Some(inst), Some(answers)) => {
-                        let result = f.insts[inst].results[0];
-                        lane.values[result.as_u32() as usize] = answers[n] & f.ty(result).value_mask();
+                        let result = function.insts[inst].results[0];
+                        lane.values[result.as_u32() as usize] = answers[n] & function.ty(result).value_mask();
                         lane.position += 1;
                     }
                     (Some(inst), None) => {
-                        if matches!(f.insts[inst].data, InstData::Barrier | InstData::Collective { .. }) {
+                        if matches!(function.insts[inst].data, InstData::Barrier | InstData::Collective { .. }) {
                             arrivals[n] = Some(Arrival::Barrier(lane.region, inst));
                         } else {
-                            lane.execute_inst(run, group, memory, f, inst)
+                            lane.execute_inst(run, group, memory, function, inst)
                                 .map_err(|fault| lane.error_at(run, fault))?;
                         }
                         lane.position += 1;

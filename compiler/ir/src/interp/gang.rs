@@ -30,32 +30,32 @@ impl Gang {
         let kernel = run.kernel;
         loop {
             let (region, block) = (self.lanes[0].region, self.lanes[0].block);
-            let f = &kernel.regions[region];
-            let mask = f.masks[block].expand();
+            let function = &kernel.regions[region];
+            let mask = function.masks[block].expand();
             let active: Vec<bool> =
                 self.lanes.iter().map(|lane| mask.is_none_or(|m| lane.value_bits(m) != 0)).collect();
-            for &inst in &f.blocks[block].insts {
+            for &inst in &function.blocks[block].insts {
                 self.step_lanes(run)?;
-                let data = &f.insts[inst].data;
-                let answers = self.answer_lanes(run, f, data, &active)?;
+                let inst_data = &function.insts[inst].data;
+                let answers = self.answer_lanes(run, function, inst_data, &active)?;
                 for (n, (lane, &active)) in self.lanes.iter_mut().zip(&active).enumerate() {
-                    let results = &f.insts[inst].results;
+                    let results = &function.insts[inst].results;
                     if let Some(answers) = &answers {
-                        lane.values[results[0].as_u32() as usize] = answers[n] & f.ty(results[0]).value_mask();
-                    } else if active || is_total(data) {
-                        let done = lane.execute_inst(run, group, memory, f, inst);
+                        lane.values[results[0].as_u32() as usize] = answers[n] & function.ty(results[0]).value_mask();
+                    } else if active || is_total(inst_data) {
+                        let done = lane.execute_inst(run, group, memory, function, inst);
                         done.map_err(|fault| lane.error_at(run, fault))?;
                     } else {
                         for &result in results {
-                            lane.values[result.as_u32() as usize] = GARBAGE & f.ty(result).value_mask();
+                            lane.values[result.as_u32() as usize] = GARBAGE & function.ty(result).value_mask();
                         }
                     }
                     lane.position += 1;
                 }
             }
             self.step_lanes(run)?;
-            let term = &f.blocks[block].terminator;
-            match term {
+            let terminator = &function.blocks[block].terminator;
+            match terminator {
                 Terminator::Return => return Ok(Arrival::End),
                 Terminator::Exit(region) => {
                     for lane in &mut self.lanes {
@@ -70,13 +70,13 @@ impl Gang {
                 }
                 Terminator::Jump(_) | Terminator::Branch { .. } | Terminator::Switch { .. } => {}
             }
-            let to = self.branch_target(run, term, &active)?;
+            let target = self.branch_target(run, terminator, &active)?;
             for lane in &mut self.lanes {
-                let args: Vec<u128> = to.arguments.iter().map(|&v| lane.value_bits(v)).collect();
-                for (&param, bits) in f.blocks[to.block].params.iter().zip(args) {
+                let arguments: Vec<u128> = target.arguments.iter().map(|&value| lane.value_bits(value)).collect();
+                for (&param, bits) in function.blocks[target.block].params.iter().zip(arguments) {
                     lane.values[param.as_u32() as usize] = bits;
                 }
-                lane.block = to.block;
+                lane.block = target.block;
                 lane.position = 0;
             }
         }
@@ -86,17 +86,17 @@ impl Gang {
     pub(super) fn answer_lanes(
         &self,
         run: &mut Run<'_>,
-        f: &Function,
-        data: &InstData,
+        function: &Function,
+        inst_data: &InstData,
         active: &[bool],
     ) -> Result<Option<Vec<u128>>, Fault> {
-        match *data {
+        match *inst_data {
             InstData::Clock => Ok(Some(vec![run.read_clock().into(); self.lanes.len()])),
-            InstData::Shuffle { argument: arg, lane } => {
+            InstData::Shuffle { argument, lane } => {
                 let held = |from: &Item| {
                     let number = from.value_bits(lane) as usize % self.width;
                     let there = active.get(number).is_some_and(|&active| active);
-                    if there { self.lanes[number].value_bits(arg) } else { GARBAGE }
+                    if there { self.lanes[number].value_bits(argument) } else { GARBAGE }
                 };
                 Ok(Some(self.lanes.iter().map(held).collect()))
             }
@@ -106,34 +106,37 @@ impl Gang {
                 };
                 Ok(Some(self.lanes.iter().enumerate().map(held).collect()))
             }
-            InstData::Across { collective: how, opcode: op, cluster, argument: arg } => {
-                let ty = f.ty(arg);
-                let identity = op.identity(ty).unwrap_or(0);
-                let value = |(lane, &active): (&Item, &bool)| if active { lane.value_bits(arg) } else { identity };
+            InstData::Across { collective, opcode, cluster, argument } => {
+                let ty = function.ty(argument);
+                let identity = opcode.identity(ty).unwrap_or(0);
+                let value = |(lane, &active): (&Item, &bool)| if active { lane.value_bits(argument) } else { identity };
                 let values: Vec<u128> = self.lanes.iter().zip(active).map(value).collect();
                 let size = cluster.lane_count(self.width as u32) as usize;
-                let parts = values.chunks(size).map(|values| compute_answers(how, op, ty, values));
+                let parts = values.chunks(size).map(|values| compute_answers(collective, opcode, ty, values));
                 Ok(Some(parts.collect::<Result<Vec<_>, Fault>>()?.concat()))
             }
-            _ => Ok(self.common_answer(data, active).map(|answer| vec![answer; self.lanes.len()])),
+            _ => Ok(self.common_answer(inst_data, active).map(|answer| vec![answer; self.lanes.len()])),
         }
     }
 
     /// What all lanes get together from an instruction that asks all of them.
-    fn common_answer(&self, data: &InstData, active: &[bool]) -> Option<u128> {
-        let holds = |cond| {
-            self.lanes.iter().zip(active).map(move |(lane, &active): (&Item, _)| active && lane.value_bits(cond) != 0)
+    fn common_answer(&self, inst_data: &InstData, active: &[bool]) -> Option<u128> {
+        let holds = |condition| {
+            self.lanes
+                .iter()
+                .zip(active)
+                .map(move |(lane, &active): (&Item, _)| active && lane.value_bits(condition) != 0)
         };
-        match *data {
-            InstData::Any { condition: cond } => Some(holds(cond).any(|holds| holds).into()),
-            InstData::Ballot { condition: cond } => {
-                Some(holds(cond).enumerate().map(|(n, holds)| u128::from(holds) << n).sum())
+        match *inst_data {
+            InstData::Any { condition } => Some(holds(condition).any(|holds| holds).into()),
+            InstData::Ballot { condition } => {
+                Some(holds(condition).enumerate().map(|(n, holds)| u128::from(holds) << n).sum())
             }
-            InstData::LaneOf { argument: arg, lane } => {
+            InstData::LaneOf { argument, lane } => {
                 // The active lanes agree on the number.
                 let asks = self.lanes.iter().zip(active).find(|(_, active)| **active)?.0;
                 let number = usize::try_from(asks.value_bits(lane)).ok()?;
-                Some(self.lanes.get(number).map_or(GARBAGE, |lane| lane.value_bits(arg)))
+                Some(self.lanes.get(number).map_or(GARBAGE, |lane| lane.value_bits(argument)))
             }
             _ => None,
         }
@@ -152,12 +155,12 @@ impl Gang {
     fn branch_target<'t>(
         &self,
         run: &mut Run<'_>,
-        term: &'t Terminator,
+        terminator: &'t Terminator,
         active: &[bool],
     ) -> Result<&'t BlockCall, InterpError> {
-        let targets = term.targets();
-        let chosen = |lane: &Item| match term {
-            Terminator::Branch { condition: cond, .. } => usize::from(lane.value_bits(*cond) == 0),
+        let targets = terminator.targets();
+        let chosen = |lane: &Item| match terminator {
+            Terminator::Branch { condition, .. } => usize::from(lane.value_bits(*condition) == 0),
             Terminator::Switch { value, cases, .. } => {
                 let value = lane.value_bits(*value);
                 cases.iter().position(|(key, _)| *key == value).unwrap_or(cases.len())
@@ -181,10 +184,10 @@ impl Gang {
 }
 
 /// Whether all lanes may execute an instruction, whatever its operands are: it has no effect and cannot fail.
-fn is_total(data: &InstData) -> bool {
-    match data {
-        InstData::Binary { opcode: op, .. } => {
-            !matches!(op, BinaryOp::Udiv | BinaryOp::Sdiv | BinaryOp::Urem | BinaryOp::Srem)
+fn is_total(inst_data: &InstData) -> bool {
+    match inst_data {
+        InstData::Binary { opcode, .. } => {
+            !matches!(opcode, BinaryOp::Udiv | BinaryOp::Sdiv | BinaryOp::Urem | BinaryOp::Srem)
         }
         InstData::Unary { .. }
         | InstData::Ternary { .. }

@@ -40,7 +40,7 @@ impl Group {
         let locals = kernel
             .locals
             .iter()
-            .map(|(local, data)| memory.add_object(Kind::Local(local.as_u32()), poison(data.size), true))
+            .map(|(local, local_data)| memory.add_object(Kind::Local(local.as_u32()), poison(local_data.size), true))
             .collect::<Result<_, _>>()?;
         let arguments = memory.add_object(Kind::Arguments, block, false)?;
         Ok(Group { id, size, locals, arguments })
@@ -59,11 +59,11 @@ pub(super) enum Arrival {
 }
 
 impl fmt::Display for Arrival {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Arrival::Barrier(region, inst) => write!(f, "waits at the barrier {inst} of {region}"),
-            Arrival::Region(region) => write!(f, "waits before {region}"),
-            Arrival::End => f.write_str("has finished"),
+            Arrival::Barrier(region, inst) => write!(formatter, "waits at the barrier {inst} of {region}"),
+            Arrival::Region(region) => write!(formatter, "waits before {region}"),
+            Arrival::End => formatter.write_str("has finished"),
         }
     }
 }
@@ -108,18 +108,18 @@ impl Item {
         let range = run.range;
         let kernel = run.kernel;
         let mut slots = Vec::new();
-        for (slot, data) in &kernel.slots {
-            if data.size >= 1 << 31 {
+        for (slot, slot_data) in &kernel.slots {
+            if slot_data.size >= 1 << 31 {
                 return Err(Fault::BadLaunch("a private variable is too large".to_string()).into());
             }
             let kind = Kind::Slot(slot.as_u32(), number);
-            slots.push(match data.layout {
-                SlotLayout::Apart => memory.add_object(kind, vec![UNWRITTEN; data.size as usize], true)?,
+            slots.push(match slot_data.layout {
+                SlotLayout::Apart => memory.add_object(kind, vec![UNWRITTEN; slot_data.size as usize], true)?,
                 SlotLayout::Shared => match gang {
                     Some(first) => first.slots[slot.as_u32() as usize],
                     None => memory.add_object(
                         kind.of_gang(run.width.is_some()),
-                        vec![UNWRITTEN; data.size as usize],
+                        vec![UNWRITTEN; slot_data.size as usize],
                         true,
                     )?,
                 },
@@ -130,7 +130,7 @@ impl Item {
                         layout => local_id[layout.lane_dimension()],
                     };
                     let own = Interleaved { element, lanes, lane: place % lanes };
-                    memory.add_interleaved(kind, data.size, own, UNWRITTEN)?
+                    memory.add_interleaved(kind, slot_data.size, own, UNWRITTEN)?
                 }
             });
         }
@@ -157,29 +157,29 @@ impl Item {
 
     /// A fault with this work-item's place.
     pub fn error_at(&self, run: &Run<'_>, fault: Fault) -> InterpError {
-        let f = &run.kernel.regions[self.region];
-        let inst = f.blocks[self.block].insts.get(self.position);
+        let function = &run.kernel.regions[self.region];
+        let inst = function.blocks[self.block].insts.get(self.position);
         InterpError {
             fault,
             global_id: Some(self.global_id),
             place: Some((self.region, self.block)),
-            line: inst.map_or_else(|| term_text(f, self.block), |&inst| inst_text(f, inst)),
-            location: inst.map(|&inst| f.insts[inst].location).unwrap_or_default(),
+            line: inst.map_or_else(|| term_text(function, self.block), |&inst| inst_text(function, inst)),
+            location: inst.map(|&inst| function.insts[inst].location).unwrap_or_default(),
         }
     }
 
     /// Goes to a region's beginning.
     pub fn enter_region(&mut self, run: &Run<'_>, group: &Group, region: Region, memory: &Memory) -> Result<(), Fault> {
-        let f = &run.kernel.regions[region];
+        let function = &run.kernel.regions[region];
         self.region = region;
-        self.block = f.entry_block();
+        self.block = function.entry_block();
         self.position = 0;
         self.values.clear();
-        self.values.extend(f.values.values().map(|data| match data.definition {
+        self.values.extend(function.values.values().map(|value_data| match value_data.definition {
             ValueDef::Const(bits) => bits,
             _ => 0,
         }));
-        for (&param, &(input, ty)) in f.blocks[self.block].params.iter().zip(&run.kernel.inputs) {
+        for (&param, &(input, ty)) in function.blocks[self.block].params.iter().zip(&run.kernel.inputs) {
             self.values[param.as_u32() as usize] = match input {
                 Input::Value { param, offset } => {
                     let offset = run.kernel.params[param as usize].offset + offset;
@@ -210,15 +210,15 @@ impl Item {
         loop {
             self.steps += 1;
             run.step_limit = run.step_limit.checked_sub(1).ok_or(Fault::StepLimit)?;
-            let f = &kernel.regions[self.region];
-            let block = &f.blocks[self.block];
+            let function = &kernel.regions[self.region];
+            let block = &function.blocks[self.block];
             if let Some(&inst) = block.insts.get(self.position) {
-                let data = &f.insts[inst].data;
-                if matches!(data, InstData::Barrier | InstData::Collective { .. }) {
+                let inst_data = &function.insts[inst].data;
+                if matches!(inst_data, InstData::Barrier | InstData::Collective { .. }) {
                     self.position += 1;
                     return Ok(Arrival::Barrier(self.region, inst));
                 }
-                self.execute_inst(run, group, memory, f, inst)?;
+                self.execute_inst(run, group, memory, function, inst)?;
                 self.position += 1;
                 continue;
             }
@@ -231,14 +231,14 @@ impl Item {
     /// Takes the way out of the block, all of whose instructions have run; the answer is where the work-item stops, if it
     /// does.
     pub fn leave_block(&mut self, run: &mut Run<'_>, group: &Group, memory: &Memory) -> Result<Option<Arrival>, Fault> {
-        let f = &run.kernel.regions[self.region];
-        let block = &f.blocks[self.block];
+        let function = &run.kernel.regions[self.region];
+        let block = &function.blocks[self.block];
         if let Some(observer) = &mut run.observer {
             observer.after_block(group.id, self.local_id, self.region, self.block, &self.values);
         }
-        let (index, to) = match &block.terminator {
-            Terminator::Jump(to) => (0, to),
-            Terminator::Branch { condition: cond, then_to, else_to } => match self.value_bits(*cond) {
+        let (index, target) = match &block.terminator {
+            Terminator::Jump(target) => (0, target),
+            Terminator::Branch { condition, then_to, else_to } => match self.value_bits(*condition) {
                 0 => (1, else_to),
                 _ => (0, then_to),
             },
@@ -259,11 +259,11 @@ impl Item {
             }
         };
         *run.report.branches.entry((self.region, self.block, index as u32)).or_default() += 1;
-        let args: Vec<u128> = to.arguments.iter().map(|&v| self.value_bits(v)).collect();
-        for (&param, bits) in f.blocks[to.block].params.iter().zip(args) {
+        let arguments: Vec<u128> = target.arguments.iter().map(|&v| self.value_bits(v)).collect();
+        for (&param, bits) in function.blocks[target.block].params.iter().zip(arguments) {
             self.values[param.as_u32() as usize] = bits;
         }
-        self.block = to.block;
+        self.block = target.block;
         self.position = 0;
         Ok(None)
     }
@@ -277,17 +277,17 @@ impl Item {
     }
 
     fn read_value(&self, memory: &Memory, address: u64, ty: Type, align: u32) -> Result<u128, Fault> {
-        let len = ty.bits().div_ceil(8);
-        let place = memory.check_access(address, len.into(), align, false, self.number)?;
+        let length = ty.bits().div_ceil(8);
+        let place = memory.check_access(address, length.into(), align, false, self.number)?;
         let mut bytes = [0; 16];
-        bytes[..len as usize].copy_from_slice(memory.bytes_at(place, len as usize));
+        bytes[..length as usize].copy_from_slice(memory.bytes_at(place, length as usize));
         Ok(u128::from_le_bytes(bytes) & ty.value_mask())
     }
 
     fn write_value(&self, memory: &mut Memory, address: u64, ty: Type, align: u32, bits: u128) -> Result<(), Fault> {
-        let len = ty.bits().div_ceil(8);
-        let place = memory.check_access(address, len.into(), align, true, self.number)?;
-        memory.bytes_at_mut(place, len as usize).copy_from_slice(&bits.to_le_bytes()[..len as usize]);
+        let length = ty.bits().div_ceil(8);
+        let place = memory.check_access(address, length.into(), align, true, self.number)?;
+        memory.bytes_at_mut(place, length as usize).copy_from_slice(&bits.to_le_bytes()[..length as usize]);
         Ok(())
     }
 
@@ -296,29 +296,30 @@ impl Item {
         run: &mut Run<'_>,
         group: &Group,
         memory: &mut Memory,
-        f: &Function,
+        function: &Function,
         inst: Inst,
     ) -> Result<(), Fault> {
-        let node = &f.insts[inst];
+        let node = &function.insts[inst];
         // The first result's type; instructions without results do not ask.
-        let ty = node.results.first().map_or(Type::BOOL, |&v| f.ty(v));
+        let ty = node.results.first().map_or(Type::BOOL, |&v| function.ty(v));
         let bits = match &node.data {
-            InstData::Unary { opcode: UnaryOp::SpaceOf, argument: arg, .. } => {
-                let space = memory.space_of(self.address_of(*arg, 0));
+            InstData::Unary { opcode: UnaryOp::SpaceOf, argument, .. } => {
+                let space = memory.space_of(self.address_of(*argument, 0));
                 u128::from(space.unwrap_or(Space::Global).spir_number())
             }
-            data @ (InstData::Unary { .. }
+            inst_data @ (InstData::Unary { .. }
             | InstData::Binary { .. }
             | InstData::Ternary { .. }
             | InstData::Icmp { .. }
             | InstData::Fcmp { .. }
             | InstData::PtrAdd { .. }) => {
-                let computed = evaluate_instruction(data, ty, |value| f.ty(value), |value| self.value_bits(value));
+                let computed =
+                    evaluate_instruction(inst_data, ty, |value| function.ty(value), |value| self.value_bits(value));
                 computed.unwrap_or(Ok(0))?
             }
-            InstData::Load { pointer: ptr, offset, access } => {
+            InstData::Load { pointer, offset, access } => {
                 let mut align = access.align;
-                let mut address = self.address_of(*ptr, *offset);
+                let mut address = self.address_of(*pointer, *offset);
                 for &result in &node.results {
                     self.values[result.as_u32() as usize] = self.read_value(memory, address, ty, align)?;
                     address = address.wrapping_add(ty.bytes().into());
@@ -326,51 +327,51 @@ impl Item {
                 }
                 return Ok(());
             }
-            InstData::Store { pointer: ptr, offset, access, arguments: args } => {
-                let ty = f.ty(args[0]);
+            InstData::Store { pointer, offset, access, arguments } => {
+                let ty = function.ty(arguments[0]);
                 let mut align = access.align;
-                let mut address = self.address_of(*ptr, *offset);
-                for &arg in args {
-                    self.write_value(memory, address, ty, align, self.value_bits(arg))?;
+                let mut address = self.address_of(*pointer, *offset);
+                for &argument in arguments {
+                    self.write_value(memory, address, ty, align, self.value_bits(argument))?;
                     address = address.wrapping_add(ty.bytes().into());
                     align = align.min(ty.bytes());
                 }
                 return Ok(());
             }
-            InstData::MemCopy { destination: dst, source: src, length: len, overlap, .. } => {
-                let len = self.value_bits(*len) as u64;
-                let (dst, src) = (self.address_of(*dst, 0), self.address_of(*src, 0));
-                if len != 0 {
-                    if !overlap && dst != src && dst.abs_diff(src) < len {
+            InstData::MemCopy { destination, source, length, overlap, .. } => {
+                let length = self.value_bits(*length) as u64;
+                let (destination, source) = (self.address_of(*destination, 0), self.address_of(*source, 0));
+                if length != 0 {
+                    if !overlap && destination != source && destination.abs_diff(source) < length {
                         return Err(Fault::Undefined("memcpy of overlapping ranges".to_string()));
                     }
-                    let from = memory.check_access(src, len, 1, false, self.number)?;
-                    let to = memory.check_access(dst, len, 1, true, self.number)?;
-                    let bytes = memory.bytes_at(from, len as usize).to_vec();
-                    memory.bytes_at_mut(to, len as usize).copy_from_slice(&bytes);
+                    let from = memory.check_access(source, length, 1, false, self.number)?;
+                    let to = memory.check_access(destination, length, 1, true, self.number)?;
+                    let bytes = memory.bytes_at(from, length as usize).to_vec();
+                    memory.bytes_at_mut(to, length as usize).copy_from_slice(&bytes);
                 }
                 return Ok(());
             }
-            InstData::MemSet { destination: dst, byte, length: len, .. } => {
-                let len = self.value_bits(*len) as u64;
-                if len != 0 {
-                    let to = memory.check_access(self.address_of(*dst, 0), len, 1, true, self.number)?;
-                    memory.bytes_at_mut(to, len as usize).fill(self.value_bits(*byte) as u8);
+            InstData::MemSet { destination, byte, length, .. } => {
+                let length = self.value_bits(*length) as u64;
+                if length != 0 {
+                    let to = memory.check_access(self.address_of(*destination, 0), length, 1, true, self.number)?;
+                    memory.bytes_at_mut(to, length as usize).fill(self.value_bits(*byte) as u8);
                 }
                 return Ok(());
             }
-            InstData::AtomicRmw { opcode: op, align, pointer: ptr, argument: arg, .. } => {
-                let address = self.address_of(*ptr, 0);
+            InstData::AtomicRmw { opcode, align, pointer, argument, .. } => {
+                let address = self.address_of(*pointer, 0);
                 let old = self.read_value(memory, address, ty, *align)?;
-                let new = match op.binary() {
-                    Some(op) => evaluate_binary(op, ty, old, self.value_bits(*arg))?,
-                    None => self.value_bits(*arg),
+                let new = match opcode.binary() {
+                    Some(opcode) => evaluate_binary(opcode, ty, old, self.value_bits(*argument))?,
+                    None => self.value_bits(*argument),
                 };
                 self.write_value(memory, address, ty, *align, new)?;
                 old
             }
-            InstData::AtomicCas { align, pointer: ptr, expected, new, .. } => {
-                let address = self.address_of(*ptr, 0);
+            InstData::AtomicCas { align, pointer, expected, new, .. } => {
+                let address = self.address_of(*pointer, 0);
                 let old = self.read_value(memory, address, ty, *align)?;
                 let equal = old == self.value_bits(*expected);
                 let stored = if equal { self.value_bits(*new) } else { old };
@@ -378,31 +379,33 @@ impl Item {
                 self.values[node.results[1].as_u32() as usize] = equal.into();
                 old
             }
-            InstData::Query { query, dimension: dim } => self.answer_query(run.range, group, *query, *dim).into(),
+            InstData::Query { query, dimension } => self.answer_query(run.range, group, *query, *dimension).into(),
             InstData::SlotAddr { slot } => self.slots[slot.as_u32() as usize].into(),
             InstData::LocalAddr { local } => group.locals[local.as_u32() as usize].into(),
             InstData::GlobalAddr { global } => global_address(global.as_u32()).into(),
-            InstData::LiveLoad { live_slot: live } => {
-                let kept = self.live[live.as_u32() as usize];
-                kept.ok_or_else(|| Fault::Undefined(format!("{live} was never stored")))?
+            InstData::LiveLoad { live_slot } => {
+                let kept = self.live[live_slot.as_u32() as usize];
+                kept.ok_or_else(|| Fault::Undefined(format!("{live_slot} was never stored")))?
             }
-            InstData::LiveStore { live_slot: live, argument: arg } => {
-                self.live[live.as_u32() as usize] = Some(self.value_bits(*arg));
+            InstData::LiveStore { live_slot, argument } => {
+                self.live[live_slot.as_u32() as usize] = Some(self.value_bits(*argument));
                 return Ok(());
             }
-            InstData::CallHost { name, arguments: args } => {
-                let args: Vec<(Type, u128)> = args.iter().map(|&v| (f.ty(v), self.value_bits(v))).collect();
-                host::call_host_function(name, ty, &args).ok_or_else(|| Fault::UnknownHostFunction(name.to_string()))?
+            InstData::CallHost { name, arguments } => {
+                let arguments: Vec<(Type, u128)> =
+                    arguments.iter().map(|&v| (function.ty(v), self.value_bits(v))).collect();
+                host::call_host_function(name, ty, &arguments)
+                    .ok_or_else(|| Fault::UnknownHostFunction(name.to_string()))?
             }
-            InstData::Printf { format, arguments: args } => {
-                let args = args.iter().map(|&v| self.value_bits(v)).collect();
-                run.report.printf.push(PrintfEvent { format: *format, args, global_id: self.global_id });
+            InstData::Printf { format, arguments } => {
+                let arguments = arguments.iter().map(|&v| self.value_bits(v)).collect();
+                run.report.printf.push(PrintfEvent { format: *format, args: arguments, global_id: self.global_id });
                 0
             }
             InstData::Clock => run.read_clock().into(),
             // Alone, a work-item is the only lane.
-            InstData::Any { condition: cond } | InstData::Ballot { condition: cond } => self.value_bits(*cond),
-            InstData::LaneOf { argument: arg, .. } | InstData::Put { value: arg, .. } => self.value_bits(*arg),
+            InstData::Any { condition } | InstData::Ballot { condition } => self.value_bits(*condition),
+            InstData::LaneOf { argument, .. } | InstData::Put { value: argument, .. } => self.value_bits(*argument),
             // A gang gives their results.
             InstData::Across { .. } | InstData::Shuffle { .. } => return Ok(()),
             InstData::Combined => self.combined,
@@ -416,8 +419,8 @@ impl Item {
         Ok(())
     }
 
-    fn answer_query(&self, range: &super::NdRange, group: &Group, query: Query, dim: u8) -> u64 {
-        let d = usize::from(dim);
+    fn answer_query(&self, range: &super::NdRange, group: &Group, query: Query, dimension: u8) -> u64 {
+        let d = usize::from(dimension);
         match query {
             Query::GlobalId => self.global_id[d],
             Query::LocalId => self.local_id[d],

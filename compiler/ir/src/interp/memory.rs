@@ -65,9 +65,9 @@ pub(super) struct Interleaved {
 }
 
 impl Interleaved {
-    /// Whether `len` bytes at an offset are an element of this lane, or part of one.
-    fn contains_bytes(self, offset: u64, len: u64) -> bool {
-        offset / self.element % self.lanes == self.lane && offset % self.element + len <= self.element
+    /// Whether `length` bytes at an offset are an element of this lane, or part of one.
+    fn contains_bytes(self, offset: u64, length: u64) -> bool {
+        offset / self.element % self.lanes == self.lane && offset % self.element + length <= self.element
     }
 }
 
@@ -124,14 +124,14 @@ impl Memory {
         if self.globals.len() != module.globals.len() {
             self.globals.clear();
             self.global_constant.clear();
-            for data in module.globals.values() {
-                let mut bytes = data.init.clone();
-                for &(at, target, addend) in &data.relocs {
+            for global_data in module.globals.values() {
+                let mut bytes = global_data.init.clone();
+                for &(at, target, addend) in &global_data.relocs {
                     let address = global_address(target.as_u32()).wrapping_add_signed(addend);
                     bytes[at as usize..][..8].copy_from_slice(&address.to_le_bytes());
                 }
                 self.globals.push(bytes);
-                self.global_constant.push(data.constant || data.space == Space::Constant);
+                self.global_constant.push(global_data.constant || global_data.space == Space::Constant);
             }
         }
         Ok(())
@@ -195,21 +195,21 @@ impl Memory {
         self.object_index(object).and_then(|index| self.group[index].own)
     }
 
-    /// Checks an access of `len` bytes by work-item `item` of the running group.
+    /// Checks an access of `length` bytes by work-item `item` of the running group.
     pub(super) fn check_access(
         &self,
         address: u64,
-        len: u64,
+        length: u64,
         align: u32,
         write: bool,
         item: u32,
     ) -> Result<Place, Fault> {
         let (object, offset) = split_address(address);
         let Some((kind, size, writable)) = self.find_object(object) else {
-            return Err(Fault::OutOfBounds(format!("{len} bytes at {address:#x}, where nothing is")));
+            return Err(Fault::OutOfBounds(format!("{length} bytes at {address:#x}, where nothing is")));
         };
-        let place = || format!("{len} bytes at offset {offset} of {} ({size} bytes)", kind.describe());
-        let inside = offset >= 0 && (offset as u64).checked_add(len).is_some_and(|end| end <= size as u64);
+        let place = || format!("{length} bytes at offset {offset} of {} ({size} bytes)", kind.describe());
+        let inside = offset >= 0 && (offset as u64).checked_add(length).is_some_and(|end| end <= size as u64);
         if !inside {
             return Err(Fault::OutOfBounds(place()));
         }
@@ -219,7 +219,7 @@ impl Memory {
         if write && !writable {
             return Err(Fault::ReadOnly(place()));
         }
-        let foreign = self.own_interleaved(object).is_some_and(|own| !own.contains_bytes(offset as u64, len));
+        let foreign = self.own_interleaved(object).is_some_and(|own| !own.contains_bytes(offset as u64, length));
         if foreign || matches!(kind, Kind::Slot(_, owner) if owner != item && owner != GANG) {
             return Err(Fault::NotShared(place()));
         }
@@ -242,12 +242,12 @@ impl Memory {
         }
     }
 
-    pub(super) fn bytes_at(&self, place: Place, len: usize) -> &[u8] {
-        &self.object_bytes(place.object)[place.offset..][..len]
+    pub(super) fn bytes_at(&self, place: Place, length: usize) -> &[u8] {
+        &self.object_bytes(place.object)[place.offset..][..length]
     }
 
-    pub(super) fn bytes_at_mut(&mut self, place: Place, len: usize) -> &mut [u8] {
-        &mut self.bytes_mut(place.object)[place.offset..][..len]
+    pub(super) fn bytes_at_mut(&mut self, place: Place, length: usize) -> &mut [u8] {
+        &mut self.bytes_mut(place.object)[place.offset..][..length]
     }
 
     /// The address space an address lies in.

@@ -14,15 +14,15 @@ pub struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     /// A builder that appends to a block.
-    pub fn at_end_of(func: &'a mut Function, block: Block) -> Builder<'a> {
-        Builder { function: func, block, location: SourceLoc::default() }
+    pub fn at_end_of(function: &'a mut Function, block: Block) -> Builder<'a> {
+        Builder { function, block, location: SourceLoc::default() }
     }
 
     /// A builder for a new, empty function: makes its entry block with these parameters.
-    pub fn with_entry(func: &'a mut Function, params: &[Type]) -> (Builder<'a>, Vec<Value>) {
-        let block = func.add_block();
-        let params = params.iter().map(|&ty| func.add_param(block, ty)).collect();
-        (Builder::at_end_of(func, block), params)
+    pub fn with_entry(function: &'a mut Function, params: &[Type]) -> (Builder<'a>, Vec<Value>) {
+        let block = function.add_block();
+        let params = params.iter().map(|&ty| function.add_param(block, ty)).collect();
+        (Builder::at_end_of(function, block), params)
     }
 
     /// The block that grows.
@@ -36,8 +36,8 @@ impl<'a> Builder<'a> {
     }
 
     /// Gives this place to the instructions from here on.
-    pub fn set_loc(&mut self, loc: SourceLoc) {
-        self.location = loc;
+    pub fn set_loc(&mut self, location: SourceLoc) {
+        self.location = location;
     }
 
     /// A new block at the end of the layout with parameters of these types.
@@ -48,12 +48,12 @@ impl<'a> Builder<'a> {
     }
 
     /// Appends any instruction, with results of these types.
-    pub fn inst(&mut self, data: InstData, results: &[Type]) -> Inst {
-        self.function.append_inst(self.block, data, results, self.location)
+    pub fn inst(&mut self, inst_data: InstData, results: &[Type]) -> Inst {
+        self.function.append_inst(self.block, inst_data, results, self.location)
     }
 
-    fn append_single(&mut self, data: InstData, ty: Type) -> Value {
-        let inst = self.inst(data, &[ty]);
+    fn append_single(&mut self, inst_data: InstData, ty: Type) -> Value {
+        let inst = self.inst(inst_data, &[ty]);
         self.function.single_result(inst)
     }
 
@@ -73,37 +73,40 @@ impl<'a> Builder<'a> {
     }
 
     /// An operation of one operand; `ty` is the result's type.
-    pub fn unary(&mut self, op: UnaryOp, ty: Type, arg: Value) -> Value {
-        self.append_single(InstData::Unary { opcode: op, fast_math: FastMath::default(), argument: arg }, ty)
+    pub fn unary(&mut self, opcode: UnaryOp, ty: Type, argument: Value) -> Value {
+        self.append_single(InstData::Unary { opcode, fast_math: FastMath::default(), argument }, ty)
     }
 
     /// An operation of two operands.
-    pub fn binary(&mut self, op: BinaryOp, a: Value, b: Value) -> Value {
-        let ty = self.function.ty(a);
-        let data = InstData::Binary {
-            opcode: op,
+    pub fn binary(&mut self, opcode: BinaryOp, left: Value, right: Value) -> Value {
+        let ty = self.function.ty(left);
+        let inst_data = InstData::Binary {
+            opcode,
             flags: IntFlags::default(),
             fast_math: FastMath::default(),
-            arguments: [a, b],
+            arguments: [left, right],
         };
-        self.append_single(data, ty)
+        self.append_single(inst_data, ty)
     }
 
     /// An operation of three operands.
-    pub fn ternary(&mut self, op: TernaryOp, a: Value, b: Value, c: Value) -> Value {
+    pub fn ternary(&mut self, opcode: TernaryOp, left: Value, right: Value, c: Value) -> Value {
         let ty = self.function.ty(c);
-        self.append_single(InstData::Ternary { opcode: op, fast_math: FastMath::default(), arguments: [a, b, c] }, ty)
+        self.append_single(
+            InstData::Ternary { opcode, fast_math: FastMath::default(), arguments: [left, right, c] },
+            ty,
+        )
     }
 
     /// Integer or pointer comparison.
-    pub fn icmp(&mut self, cc: IntCc, a: Value, b: Value) -> Value {
-        self.append_single(InstData::Icmp { comparison: cc, arguments: [a, b] }, Type::BOOL)
+    pub fn icmp(&mut self, comparison: IntCc, left: Value, right: Value) -> Value {
+        self.append_single(InstData::Icmp { comparison, arguments: [left, right] }, Type::BOOL)
     }
 
     /// A comparison of two floats.
-    pub fn fcmp(&mut self, cc: FloatCc, a: Value, b: Value) -> Value {
+    pub fn fcmp(&mut self, comparison: FloatCc, left: Value, right: Value) -> Value {
         self.append_single(
-            InstData::Fcmp { comparison: cc, fast_math: FastMath::default(), arguments: [a, b] },
+            InstData::Fcmp { comparison, fast_math: FastMath::default(), arguments: [left, right] },
             Type::BOOL,
         )
     }
@@ -115,20 +118,20 @@ impl<'a> Builder<'a> {
     }
 
     /// A load of one element, naturally aligned.
-    pub fn load(&mut self, ty: Type, ptr: Value) -> Value {
-        self.append_single(InstData::Load { pointer: ptr, offset: 0, access: Access::plain(ty.bytes()) }, ty)
+    pub fn load(&mut self, ty: Type, pointer: Value) -> Value {
+        self.append_single(InstData::Load { pointer, offset: 0, access: Access::plain(ty.bytes()) }, ty)
     }
 
     /// A store of one element, naturally aligned.
-    pub fn store(&mut self, ptr: Value, arg: Value) {
-        let access = Access::plain(self.function.ty(arg).bytes());
-        self.inst(InstData::Store { pointer: ptr, offset: 0, access, arguments: vec![arg] }, &[]);
+    pub fn store(&mut self, pointer: Value, argument: Value) {
+        let access = Access::plain(self.function.ty(argument).bytes());
+        self.inst(InstData::Store { pointer, offset: 0, access, arguments: vec![argument] }, &[]);
     }
 
     /// A work-item's place in the NDRange.
-    pub fn query(&mut self, query: Query, dim: u8) -> Value {
+    pub fn query(&mut self, query: Query, dimension: u8) -> Value {
         let ty = if query == Query::WorkDim { Type::I32 } else { Type::I64 };
-        self.append_single(InstData::Query { query, dimension: dim }, ty)
+        self.append_single(InstData::Query { query, dimension }, ty)
     }
 
     /// Address of a private slot.
@@ -147,19 +150,19 @@ impl<'a> Builder<'a> {
     }
 
     /// Whether a condition holds in an active lane.
-    pub fn any(&mut self, cond: Value) -> Value {
-        self.append_single(InstData::Any { condition: cond }, Type::BOOL)
+    pub fn any(&mut self, condition: Value) -> Value {
+        self.append_single(InstData::Any { condition }, Type::BOOL)
     }
 
     /// The active lanes in which a condition holds.
-    pub fn ballot(&mut self, cond: Value) -> Value {
-        self.append_single(InstData::Ballot { condition: cond }, Type::I64)
+    pub fn ballot(&mut self, condition: Value) -> Value {
+        self.append_single(InstData::Ballot { condition }, Type::I64)
     }
 
     /// What one lane holds, for all.
-    pub fn lane_of(&mut self, arg: Value, lane: Value) -> Value {
-        let ty = self.function.ty(arg);
-        self.append_single(InstData::LaneOf { argument: arg, lane }, ty)
+    pub fn lane_of(&mut self, argument: Value, lane: Value) -> Value {
+        let ty = self.function.ty(argument);
+        self.append_single(InstData::LaneOf { argument, lane }, ty)
     }
 
     /// A value in one lane of another.
@@ -169,24 +172,24 @@ impl<'a> Builder<'a> {
     }
 
     /// A function of the host's C library.
-    pub fn call_host(&mut self, name: &str, ty: Type, args: &[Value]) -> Value {
-        self.append_single(InstData::CallHost { name: Arc::from(name), arguments: args.to_vec() }, ty)
+    pub fn call_host(&mut self, name: &str, ty: Type, arguments: &[Value]) -> Value {
+        self.append_single(InstData::CallHost { name: Arc::from(name), arguments: arguments.to_vec() }, ty)
     }
 
     /// Ends the block.
-    pub fn terminate(&mut self, term: Terminator) {
-        self.function.blocks[self.block].terminator = term;
+    pub fn terminate(&mut self, terminator: Terminator) {
+        self.function.blocks[self.block].terminator = terminator;
     }
 
     /// Ends the block with a jump.
-    pub fn jump(&mut self, block: Block, args: &[Value]) {
-        self.terminate(Terminator::Jump(BlockCall { block, arguments: args.to_vec() }));
+    pub fn jump(&mut self, block: Block, arguments: &[Value]) {
+        self.terminate(Terminator::Jump(BlockCall { block, arguments: arguments.to_vec() }));
     }
 
     /// Ends the block with a choice between two blocks.
-    pub fn branch(&mut self, cond: Value, then_to: (Block, &[Value]), else_to: (Block, &[Value])) {
-        let call = |(block, args): (Block, &[Value])| BlockCall { block, arguments: args.to_vec() };
-        self.terminate(Terminator::Branch { condition: cond, then_to: call(then_to), else_to: call(else_to) });
+    pub fn branch(&mut self, condition: Value, then_to: (Block, &[Value]), else_to: (Block, &[Value])) {
+        let call = |(block, arguments): (Block, &[Value])| BlockCall { block, arguments: arguments.to_vec() };
+        self.terminate(Terminator::Branch { condition, then_to: call(then_to), else_to: call(else_to) });
     }
 
     /// Ends the block and the work-item.

@@ -149,8 +149,8 @@ impl Function {
     }
 
     /// A new instruction that no block holds yet, with one result per type.
-    pub fn make_inst(&mut self, data: InstData, types: &[Type], loc: SourceLoc) -> Inst {
-        let inst = self.insts.push(InstNode { data, results: Vec::new(), location: loc });
+    pub fn make_inst(&mut self, inst_data: InstData, types: &[Type], location: SourceLoc) -> Inst {
+        let inst = self.insts.push(InstNode { data: inst_data, results: Vec::new(), location });
         for (index, &ty) in types.iter().enumerate() {
             let value = self.values.push(ValueData { ty, definition: ValueDef::Result(inst, index as u32) });
             self.insts[inst].results.push(value);
@@ -159,8 +159,8 @@ impl Function {
     }
 
     /// A new instruction at the end of a block.
-    pub fn append_inst(&mut self, block: Block, data: InstData, types: &[Type], loc: SourceLoc) -> Inst {
-        let inst = self.make_inst(data, types, loc);
+    pub fn append_inst(&mut self, block: Block, inst_data: InstData, types: &[Type], location: SourceLoc) -> Inst {
+        let inst = self.make_inst(inst_data, types, location);
         self.blocks[block].insts.push(inst);
         inst
     }

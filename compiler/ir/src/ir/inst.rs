@@ -154,29 +154,29 @@ impl InstData {
     /// Calls `f` on every operand.
     pub fn for_each_arg(&self, f: impl FnMut(Value)) {
         let one = std::slice::from_ref;
-        let args: [&[Value]; 3] = match self {
-            InstData::Unary { argument: arg, .. }
-            | InstData::LiveStore { argument: arg, .. }
-            | InstData::Collective { argument: arg, .. }
-            | InstData::Across { argument: arg, .. }
-            | InstData::Any { condition: arg }
-            | InstData::Ballot { condition: arg } => [one(arg), &[], &[]],
-            InstData::LaneOf { argument: arg, lane } | InstData::Shuffle { argument: arg, lane } => {
-                [one(arg), one(lane), &[]]
+        let arguments: [&[Value]; 3] = match self {
+            InstData::Unary { argument, .. }
+            | InstData::LiveStore { argument, .. }
+            | InstData::Collective { argument, .. }
+            | InstData::Across { argument, .. }
+            | InstData::Any { condition: argument }
+            | InstData::Ballot { condition: argument } => [one(argument), &[], &[]],
+            InstData::LaneOf { argument, lane } | InstData::Shuffle { argument, lane } => {
+                [one(argument), one(lane), &[]]
             }
             InstData::Put { into, lane, value } => [one(into), one(lane), one(value)],
-            InstData::Binary { arguments: args, .. }
-            | InstData::Icmp { arguments: args, .. }
-            | InstData::Fcmp { arguments: args, .. } => [args, &[], &[]],
-            InstData::Ternary { arguments: args, .. } => [args, &[], &[]],
+            InstData::Binary { arguments, .. }
+            | InstData::Icmp { arguments, .. }
+            | InstData::Fcmp { arguments, .. } => [arguments, &[], &[]],
+            InstData::Ternary { arguments, .. } => [arguments, &[], &[]],
             InstData::PtrAdd { base, offset, .. } => [one(base), one(offset), &[]],
-            InstData::Load { pointer: ptr, .. } => [one(ptr), &[], &[]],
-            InstData::Store { pointer: ptr, arguments: args, .. } => [one(ptr), args, &[]],
-            InstData::MemCopy { destination: dst, source: src, length: len, .. } => [one(dst), one(src), one(len)],
-            InstData::MemSet { destination: dst, byte, length: len, .. } => [one(dst), one(byte), one(len)],
-            InstData::AtomicRmw { pointer: ptr, argument: arg, .. } => [one(ptr), one(arg), &[]],
-            InstData::AtomicCas { pointer: ptr, expected, new, .. } => [one(ptr), one(expected), one(new)],
-            InstData::CallHost { arguments: args, .. } | InstData::Printf { arguments: args, .. } => [args, &[], &[]],
+            InstData::Load { pointer, .. } => [one(pointer), &[], &[]],
+            InstData::Store { pointer, arguments, .. } => [one(pointer), arguments, &[]],
+            InstData::MemCopy { destination, source, length, .. } => [one(destination), one(source), one(length)],
+            InstData::MemSet { destination, byte, length, .. } => [one(destination), one(byte), one(length)],
+            InstData::AtomicRmw { pointer, argument, .. } => [one(pointer), one(argument), &[]],
+            InstData::AtomicCas { pointer, expected, new, .. } => [one(pointer), one(expected), one(new)],
+            InstData::CallHost { arguments, .. } | InstData::Printf { arguments, .. } => [arguments, &[], &[]],
             InstData::Fence { .. }
             | InstData::Query { .. }
             | InstData::SlotAddr { .. }
@@ -189,37 +189,35 @@ impl InstData {
             | InstData::Combined
             | InstData::LiveLoad { .. } => [&[]; 3],
         };
-        args.into_iter().flatten().copied().for_each(f);
+        arguments.into_iter().flatten().copied().for_each(f);
     }
 
     /// Replaces every operand `v` by `f(v)`.
     pub fn map_args(&mut self, mut f: impl FnMut(Value) -> Value) {
         let one = std::slice::from_mut;
-        let args: [&mut [Value]; 3] = match self {
-            InstData::Unary { argument: arg, .. }
-            | InstData::LiveStore { argument: arg, .. }
-            | InstData::Collective { argument: arg, .. }
-            | InstData::Across { argument: arg, .. }
-            | InstData::Any { condition: arg }
-            | InstData::Ballot { condition: arg } => [one(arg), &mut [], &mut []],
-            InstData::LaneOf { argument: arg, lane } | InstData::Shuffle { argument: arg, lane } => {
-                [one(arg), one(lane), &mut []]
+        let arguments: [&mut [Value]; 3] = match self {
+            InstData::Unary { argument, .. }
+            | InstData::LiveStore { argument, .. }
+            | InstData::Collective { argument, .. }
+            | InstData::Across { argument, .. }
+            | InstData::Any { condition: argument }
+            | InstData::Ballot { condition: argument } => [one(argument), &mut [], &mut []],
+            InstData::LaneOf { argument, lane } | InstData::Shuffle { argument, lane } => {
+                [one(argument), one(lane), &mut []]
             }
             InstData::Put { into, lane, value } => [one(into), one(lane), one(value)],
-            InstData::Binary { arguments: args, .. }
-            | InstData::Icmp { arguments: args, .. }
-            | InstData::Fcmp { arguments: args, .. } => [args, &mut [], &mut []],
-            InstData::Ternary { arguments: args, .. } => [args, &mut [], &mut []],
+            InstData::Binary { arguments, .. }
+            | InstData::Icmp { arguments, .. }
+            | InstData::Fcmp { arguments, .. } => [arguments, &mut [], &mut []],
+            InstData::Ternary { arguments, .. } => [arguments, &mut [], &mut []],
             InstData::PtrAdd { base, offset, .. } => [one(base), one(offset), &mut []],
-            InstData::Load { pointer: ptr, .. } => [one(ptr), &mut [], &mut []],
-            InstData::Store { pointer: ptr, arguments: args, .. } => [one(ptr), args, &mut []],
-            InstData::MemCopy { destination: dst, source: src, length: len, .. } => [one(dst), one(src), one(len)],
-            InstData::MemSet { destination: dst, byte, length: len, .. } => [one(dst), one(byte), one(len)],
-            InstData::AtomicRmw { pointer: ptr, argument: arg, .. } => [one(ptr), one(arg), &mut []],
-            InstData::AtomicCas { pointer: ptr, expected, new, .. } => [one(ptr), one(expected), one(new)],
-            InstData::CallHost { arguments: args, .. } | InstData::Printf { arguments: args, .. } => {
-                [args, &mut [], &mut []]
-            }
+            InstData::Load { pointer, .. } => [one(pointer), &mut [], &mut []],
+            InstData::Store { pointer, arguments, .. } => [one(pointer), arguments, &mut []],
+            InstData::MemCopy { destination, source, length, .. } => [one(destination), one(source), one(length)],
+            InstData::MemSet { destination, byte, length, .. } => [one(destination), one(byte), one(length)],
+            InstData::AtomicRmw { pointer, argument, .. } => [one(pointer), one(argument), &mut []],
+            InstData::AtomicCas { pointer, expected, new, .. } => [one(pointer), one(expected), one(new)],
+            InstData::CallHost { arguments, .. } | InstData::Printf { arguments, .. } => [arguments, &mut [], &mut []],
             InstData::Fence { .. }
             | InstData::Query { .. }
             | InstData::SlotAddr { .. }
@@ -232,14 +230,14 @@ impl InstData {
             | InstData::Combined
             | InstData::LiveLoad { .. } => return,
         };
-        args.into_iter().flatten().for_each(|v| *v = f(*v));
+        arguments.into_iter().flatten().for_each(|v| *v = f(*v));
     }
 
     /// Whether all lanes get one answer, for which all active ones are asked.
     pub fn asks_lanes(&self) -> bool {
         match self {
             InstData::Any { .. } | InstData::Ballot { .. } | InstData::LaneOf { .. } => true,
-            InstData::Across { collective: how, cluster, .. } => *how == Collect::Reduce && cluster.is_gang(),
+            InstData::Across { collective, cluster, .. } => *collective == Collect::Reduce && cluster.is_gang(),
             _ => false,
         }
     }
@@ -276,10 +274,10 @@ impl Terminator {
     /// The jump targets, in order.
     pub fn targets(&self) -> Targets<'_> {
         match self {
-            Terminator::Jump(to) => Targets::One([to]),
+            Terminator::Jump(target) => Targets::One([target]),
             Terminator::Branch { then_to, else_to, .. } => Targets::Two([then_to, else_to]),
             Terminator::Switch { cases, default, .. } => {
-                Targets::Many(cases.iter().map(|(_, to)| to).chain([default]).collect())
+                Targets::Many(cases.iter().map(|(_, target)| target).chain([default]).collect())
             }
             Terminator::Return | Terminator::Exit(_) | Terminator::Unreachable => Targets::None,
         }
@@ -288,9 +286,11 @@ impl Terminator {
     /// The jump targets, in order, to change.
     pub fn targets_mut(&mut self) -> Vec<&mut BlockCall> {
         match self {
-            Terminator::Jump(to) => vec![to],
+            Terminator::Jump(target) => vec![target],
             Terminator::Branch { then_to, else_to, .. } => vec![then_to, else_to],
-            Terminator::Switch { cases, default, .. } => cases.iter_mut().map(|(_, to)| to).chain([default]).collect(),
+            Terminator::Switch { cases, default, .. } => {
+                cases.iter_mut().map(|(_, target)| target).chain([default]).collect()
+            }
             Terminator::Return | Terminator::Exit(_) | Terminator::Unreachable => vec![],
         }
     }
@@ -298,7 +298,7 @@ impl Terminator {
     /// The value that chooses the target, if there is a choice.
     pub fn selector(&self) -> Option<Value> {
         match self {
-            Terminator::Branch { condition: cond, .. } => Some(*cond),
+            Terminator::Branch { condition, .. } => Some(*condition),
             Terminator::Switch { value, .. } => Some(*value),
             _ => None,
         }
@@ -307,16 +307,16 @@ impl Terminator {
     /// Replaces every operand `v` (the selector and all block arguments) by `f(v)`.
     pub fn map_args(&mut self, mut f: impl FnMut(Value) -> Value) {
         match self {
-            Terminator::Branch { condition: cond, .. } => *cond = f(*cond),
+            Terminator::Branch { condition, .. } => *condition = f(*condition),
             Terminator::Switch { value, .. } => *value = f(*value),
             _ => {}
         }
-        let mut each = |to: &mut BlockCall| to.arguments.iter_mut().for_each(|v| *v = f(*v));
+        let mut each = |target: &mut BlockCall| target.arguments.iter_mut().for_each(|v| *v = f(*v));
         match self {
-            Terminator::Jump(to) => each(to),
+            Terminator::Jump(target) => each(target),
             Terminator::Branch { then_to, else_to, .. } => [then_to, else_to].into_iter().for_each(each),
             Terminator::Switch { cases, default, .. } => {
-                cases.iter_mut().for_each(|(_, to)| each(to));
+                cases.iter_mut().for_each(|(_, target)| each(target));
                 each(default);
             }
             Terminator::Return | Terminator::Exit(_) | Terminator::Unreachable => {}
@@ -326,8 +326,8 @@ impl Terminator {
     /// Calls `f` on every operand.
     pub fn for_each_arg(&self, mut f: impl FnMut(Value)) {
         self.selector().into_iter().for_each(&mut f);
-        for to in self.targets() {
-            to.arguments.iter().copied().for_each(&mut f);
+        for target in self.targets() {
+            target.arguments.iter().copied().for_each(&mut f);
         }
     }
 }

@@ -41,12 +41,12 @@ pub(super) enum Token {
 }
 
 impl fmt::Display for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Token::Word(w) | Token::Number(w) => write!(f, "`{w}`"),
-            Token::Str(_) => f.write_str("a string"),
-            Token::Sign(c) => write!(f, "`{c}`"),
-            Token::End => f.write_str("the end"),
+            Token::Word(w) | Token::Number(w) => write!(formatter, "`{w}`"),
+            Token::Str(_) => formatter.write_str("a string"),
+            Token::Sign(c) => write!(formatter, "`{c}`"),
+            Token::End => formatter.write_str("the end"),
         }
     }
 }
@@ -55,39 +55,39 @@ impl fmt::Display for Token {
 pub(super) fn lex(text: &str) -> Result<Vec<(Token, Pos)>, ParseError> {
     let mut tokens = Vec::new();
     let mut chars = text.chars().peekable();
-    let mut pos = Pos { line: 1, column: 1 };
+    let mut position = Pos { line: 1, column: 1 };
     while let Some(&c) = chars.peek() {
-        let start = pos;
-        let mut next = |pos: &mut Pos| {
+        let start = position;
+        let mut next = |position: &mut Pos| {
             let c = chars.next();
             if c == Some('\n') {
-                pos.line += 1;
-                pos.column = 1;
+                position.line += 1;
+                position.column = 1;
             } else {
-                pos.column += 1;
+                position.column += 1;
             }
             (c, chars.peek().copied())
         };
         let token = match c {
             ' ' | '\t' | '\r' | '\n' => {
-                next(&mut pos);
+                next(&mut position);
                 continue;
             }
             ';' => {
-                while !matches!(next(&mut pos).1, None | Some('\n')) {}
+                while !matches!(next(&mut position).1, None | Some('\n')) {}
                 continue;
             }
-            '"' => Token::Str(lex_string(start, || next(&mut pos).0)?),
+            '"' => Token::Str(lex_string(start, || next(&mut position).0)?),
             '(' | ')' | '{' | '}' | '[' | ']' | ',' | ':' | '=' | '+' | '@' => {
-                next(&mut pos);
+                next(&mut position);
                 Token::Sign(c)
             }
             '-' => {
                 let mut word = String::from('-');
-                let mut peek = next(&mut pos).1;
+                let mut peek = next(&mut position).1;
                 while let Some(d) = peek.filter(|&d| continues_number(&word, d)) {
                     word.push(d);
-                    peek = next(&mut pos).1;
+                    peek = next(&mut position).1;
                 }
                 match word.len() {
                     1 => Token::Sign('-'),
@@ -96,19 +96,19 @@ pub(super) fn lex(text: &str) -> Result<Vec<(Token, Pos)>, ParseError> {
             }
             c if c.is_ascii_digit() => {
                 let mut word = String::from(c);
-                let mut peek = next(&mut pos).1;
+                let mut peek = next(&mut position).1;
                 while let Some(d) = peek.filter(|&d| continues_number(&word, d)) {
                     word.push(d);
-                    peek = next(&mut pos).1;
+                    peek = next(&mut position).1;
                 }
                 Token::Number(word)
             }
             c if c.is_ascii_alphabetic() => {
                 let mut word = String::from(c);
-                let mut peek = next(&mut pos).1;
+                let mut peek = next(&mut position).1;
                 while let Some(d) = peek.filter(|&d| d.is_ascii_alphanumeric() || d == '_' || d == '.') {
                     word.push(d);
-                    peek = next(&mut pos).1;
+                    peek = next(&mut position).1;
                 }
                 Token::Word(word)
             }
@@ -116,7 +116,7 @@ pub(super) fn lex(text: &str) -> Result<Vec<(Token, Pos)>, ParseError> {
         };
         tokens.push((token, start));
     }
-    tokens.push((Token::End, pos));
+    tokens.push((Token::End, position));
     Ok(tokens)
 }
 
@@ -139,7 +139,7 @@ fn lex_string(start: Pos, mut next: impl FnMut() -> Option<char>) -> Result<Vec<
                 Some('x') => {
                     let mut digit = || next().and_then(|c| c.to_digit(16));
                     match (digit(), digit()) {
-                        (Some(a), Some(b)) => bytes.push((a * 16 + b) as u8),
+                        (Some(left), Some(right)) => bytes.push((left * 16 + right) as u8),
                         _ => return start.error_at("`\\x` needs two hexadecimal digits"),
                     }
                 }

@@ -49,7 +49,7 @@ impl Parser {
     fn expect_sign(&mut self, c: char) -> Result<()> {
         match self.next() {
             (Token::Sign(d), _) if c == d => Ok(()),
-            (token, pos) => pos.error_at(format!("expected `{c}`, found {token}")),
+            (token, position) => position.error_at(format!("expected `{c}`, found {token}")),
         }
     }
 
@@ -63,8 +63,8 @@ impl Parser {
 
     fn expect_word(&mut self, what: &str) -> Result<(String, Pos)> {
         match self.next() {
-            (Token::Word(word), pos) => Ok((word, pos)),
-            (token, pos) => pos.error_at(format!("expected {what}, found {token}")),
+            (Token::Word(word), position) => Ok((word, position)),
+            (token, position) => position.error_at(format!("expected {what}, found {token}")),
         }
     }
 
@@ -84,54 +84,54 @@ impl Parser {
     }
 
     fn expect_keyword(&mut self, keyword: &str) -> Result<()> {
-        let (word, pos) = self.expect_word(&format!("`{keyword}`"))?;
-        if word == keyword { Ok(()) } else { pos.error_at(format!("expected `{keyword}`, found `{word}`")) }
+        let (word, position) = self.expect_word(&format!("`{keyword}`"))?;
+        if word == keyword { Ok(()) } else { position.error_at(format!("expected `{keyword}`, found `{word}`")) }
     }
 
     fn parse_number<T: TryFrom<i128>>(&mut self) -> Result<T> {
         match self.next() {
-            (Token::Number(text), pos) => {
+            (Token::Number(text), position) => {
                 let number = parse_integer(&text).and_then(|n| T::try_from(n).ok());
-                number.map_or_else(|| pos.error_at(format!("`{text}` is no number for this place")), Ok)
+                number.map_or_else(|| position.error_at(format!("`{text}` is no number for this place")), Ok)
             }
-            (token, pos) => pos.error_at(format!("expected a number, found {token}")),
+            (token, position) => position.error_at(format!("expected a number, found {token}")),
         }
     }
 
     fn parse_bytes(&mut self) -> Result<Vec<u8>> {
         match self.next() {
             (Token::Str(bytes), _) => Ok(bytes),
-            (token, pos) => pos.error_at(format!("expected a string, found {token}")),
+            (token, position) => position.error_at(format!("expected a string, found {token}")),
         }
     }
 
     fn parse_string(&mut self) -> Result<String> {
-        let pos = self.pos();
-        String::from_utf8(self.parse_bytes()?).or_else(|_| pos.error_at("this string is not UTF-8"))
+        let position = self.pos();
+        String::from_utf8(self.parse_bytes()?).or_else(|_| position.error_at("this string is not UTF-8"))
     }
 
     fn parse_type(&mut self) -> Result<Type> {
-        let (word, pos) = self.expect_word("a type")?;
-        type_from_name(&word).map_or_else(|| pos.error_at(format!("`{word}` is no type")), Ok)
+        let (word, position) = self.expect_word("a type")?;
+        type_from_name(&word).map_or_else(|| position.error_at(format!("`{word}` is no type")), Ok)
     }
 
     /// A word `prefix` + number, as entities are written.
     fn parse_entity(&mut self, prefix: &str, what: &str) -> Result<(u32, Pos)> {
-        let (word, pos) = self.expect_word(what)?;
+        let (word, position) = self.expect_word(what)?;
         match entity_number(&word, prefix) {
-            Some(n) if n < MAX_NUMBER => Ok((n, pos)),
-            Some(_) => pos.error_at(format!("the number of `{word}` is too large")),
-            None => pos.error_at(format!("expected {what}, found `{word}`")),
+            Some(n) if n < MAX_NUMBER => Ok((n, position)),
+            Some(_) => position.error_at(format!("the number of `{word}` is too large")),
+            None => position.error_at(format!("expected {what}, found `{word}`")),
         }
     }
 
     /// An entity whose number must be the next one of its kind.
     fn next_entity(&mut self, prefix: &str, what: &str, count: usize) -> Result<()> {
-        let (n, pos) = self.parse_entity(prefix, what)?;
+        let (n, position) = self.parse_entity(prefix, what)?;
         if n as usize == count {
             Ok(())
         } else {
-            pos.error_at(format!("expected `{prefix}{count}`, found `{prefix}{n}`"))
+            position.error_at(format!("expected `{prefix}{count}`, found `{prefix}{n}`"))
         }
     }
 
@@ -151,7 +151,7 @@ impl Parser {
 
     /// ` + 4`, ` - 4` or nothing.
     fn parse_offset(&mut self) -> Result<i64> {
-        let pos = self.pos();
+        let position = self.pos();
         let n = if self.take_sign('+') {
             i128::from(self.parse_number::<u64>()?)
         } else if self.take_sign('-') {
@@ -159,7 +159,7 @@ impl Parser {
         } else {
             0
         };
-        i64::try_from(n).or_else(|_| pos.error_at("this offset is too large"))
+        i64::try_from(n).or_else(|_| position.error_at("this offset is too large"))
     }
 
     fn parse_align(&mut self) -> Result<u32> {
@@ -195,18 +195,18 @@ impl Parser {
                     self.next_entity("fmt", "a format", module.formats.len())?;
                     let text = self.parse_bytes()?;
                     self.expect_sign('(')?;
-                    let args = self.parse_list(')', |p| {
-                        let ty = p.parse_type()?;
-                        Ok((ty, if p.take_word("x") { p.parse_number()? } else { 1 }))
+                    let arguments = self.parse_list(')', |parser| {
+                        let ty = parser.parse_type()?;
+                        Ok((ty, if parser.take_word("x") { parser.parse_number()? } else { 1 }))
                     })?;
-                    module.formats.push(FormatData { text, args });
+                    module.formats.push(FormatData { text, args: arguments });
                 }
                 (Token::Word(word), _) if word == "kernel" => {
                     let kernel = self.parse_kernel()?;
                     module.kernels.push(kernel);
                 }
-                (token, pos) => {
-                    return pos.error_at(format!("expected `global`, `format` or `kernel`, found {token}"));
+                (token, position) => {
+                    return position.error_at(format!("expected `global`, `format` or `kernel`, found {token}"));
                 }
             }
         }
@@ -214,44 +214,44 @@ impl Parser {
 
     fn parse_global(&mut self, init_left: &mut u64) -> Result<GlobalData> {
         let name = self.parse_string()?;
-        let (word, pos) = self.expect_word("an address space")?;
+        let (word, position) = self.expect_word("an address space")?;
         let Some(space) = space_from_name(&word) else {
-            return pos.error_at(format!("`{word}` is no address space"));
+            return position.error_at(format!("`{word}` is no address space"));
         };
         let align = self.parse_align()?;
         let constant = self.take_word("constant");
         self.expect_keyword("size")?;
-        let pos = self.pos();
+        let position = self.pos();
         let size: u64 = self.parse_number()?;
         if size > *init_left {
-            return pos.error_at("globals larger than 256 MiB have no text form");
+            return position.error_at("globals larger than 256 MiB have no text form");
         }
         *init_left -= size;
-        let mut init = vec![0; size as usize];
+        let mut initial = vec![0; size as usize];
         if self.take_word("init") {
-            let (token, pos) = self.next();
+            let (token, position) = self.next();
             let Token::Number(text) = token else {
-                return pos.error_at(format!("expected hexadecimal bytes, found {token}"));
+                return position.error_at(format!("expected hexadecimal bytes, found {token}"));
             };
             let Some(bytes) = hex_bytes(&text) else {
-                return pos.error_at("expected `0x` and two hexadecimal digits per byte");
+                return position.error_at("expected `0x` and two hexadecimal digits per byte");
             };
-            if bytes.len() > init.len() {
-                return pos.error_at("more bytes than the global's size");
+            if bytes.len() > initial.len() {
+                return position.error_at("more bytes than the global's size");
             }
-            init[..bytes.len()].copy_from_slice(&bytes);
+            initial[..bytes.len()].copy_from_slice(&bytes);
         }
         let mut relocs = Vec::new();
         if self.take_word("relocs") {
             self.expect_sign('[')?;
-            relocs = self.parse_list(']', |p| {
-                let at = p.parse_number()?;
-                p.expect_sign(':')?;
-                let (target, _) = p.parse_entity("g", "a global")?;
-                Ok((at, Global::from_u32(target), p.parse_offset()?))
+            relocs = self.parse_list(']', |parser| {
+                let at = parser.parse_number()?;
+                parser.expect_sign(':')?;
+                let (target, _) = parser.parse_entity("g", "a global")?;
+                Ok((at, Global::from_u32(target), parser.parse_offset()?))
             })?;
         }
-        Ok(GlobalData { name, space, align, init, relocs, constant })
+        Ok(GlobalData { name, space, align, init: initial, relocs, constant })
     }
 
     fn parse_size3(&mut self) -> Result<[u32; 3]> {
@@ -283,7 +283,7 @@ impl Parser {
             if self.take_sign('}') {
                 return Ok(kernel);
             }
-            let (word, pos) = self.expect_word("a part of the kernel or `}`")?;
+            let (word, position) = self.expect_word("a part of the kernel or `}`")?;
             match word.as_str() {
                 "args" => kernel.args_size = self.parse_number()?,
                 "param" => {
@@ -300,7 +300,7 @@ impl Parser {
                 }
                 "attributes" => kernel.attrs.text = self.parse_string()?,
                 "input" => {
-                    let (kind, pos) = self.expect_word("`value` or `address`")?;
+                    let (kind, position) = self.expect_word("`value` or `address`")?;
                     self.expect_sign('(')?;
                     let param = self.parse_number()?;
                     let input = match kind.as_str() {
@@ -310,7 +310,7 @@ impl Parser {
                             Input::Value { param, offset }
                         }
                         "address" => Input::Address { param },
-                        _ => return pos.error_at(format!("`{kind}` is no kind of input")),
+                        _ => return position.error_at(format!("`{kind}` is no kind of input")),
                     };
                     self.expect_sign(')')?;
                     self.expect_sign(':')?;
@@ -349,24 +349,24 @@ impl Parser {
                         kernel.combines[region] = combine;
                     }
                 }
-                _ => return pos.error_at(format!("`{word}` is no part of a kernel")),
+                _ => return position.error_at(format!("`{word}` is no part of a kernel")),
             }
         }
     }
 
     fn parse_combine(&mut self) -> Result<Combine> {
-        let (word, pos) = self.expect_word("a collective operation")?;
+        let (word, position) = self.expect_word("a collective operation")?;
         let parts = word.split_once('.').map(|(how, op)| (Collect::from_name(how), BinaryOp::from_name(op)));
-        let Some((Some(how), Some(op))) = parts else {
-            return pos.error_at(format!("`{word}` is no collective operation"));
+        let Some((Some(collective), Some(opcode))) = parts else {
+            return position.error_at(format!("`{word}` is no collective operation"));
         };
-        let live = LiveSlot::from_u32(self.parse_entity("ls", "a live slot")?.0);
-        Ok(Combine { collective: how, opcode: op, live_slot: live })
+        let live_slot = LiveSlot::from_u32(self.parse_entity("ls", "a live slot")?.0);
+        Ok(Combine { collective, opcode, live_slot })
     }
 
     fn parse_param(&mut self) -> Result<Param> {
         let name = self.parse_string()?;
-        let (word, pos) = self.expect_word("a kind of parameter")?;
+        let (word, position) = self.expect_word("a kind of parameter")?;
         let kind = match word.as_str() {
             "value" => ParamKind::Value,
             "local" => ParamKind::Local,
@@ -374,7 +374,7 @@ impl Parser {
             "sampler" => ParamKind::Sampler,
             _ => match word.strip_prefix("pointer.").and_then(space_from_name) {
                 Some(space) => ParamKind::Pointer(space),
-                None => return pos.error_at(format!("`{word}` is no kind of parameter")),
+                None => return position.error_at(format!("`{word}` is no kind of parameter")),
             },
         };
         let type_name = self.parse_string()?;

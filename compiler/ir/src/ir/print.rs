@@ -38,10 +38,10 @@ use std::fmt::{self, Display, Formatter, Write};
 
 /// The type an operand must have by what else the text says of the instruction (its operation and its
 /// result types); `None` where a literal needs a suffix. Operands count as `InstData::map_args` walks.
-pub(super) fn operand_type(data: &InstData, results: &[Type], index: usize) -> Option<Type> {
+pub(super) fn operand_type(inst_data: &InstData, results: &[Type], index: usize) -> Option<Type> {
     let result = results.first().copied();
-    match data {
-        InstData::Unary { opcode: op, .. } => match op {
+    match inst_data {
+        InstData::Unary { opcode, .. } => match opcode {
             UnaryOp::Trunc
             | UnaryOp::Zext
             | UnaryOp::Sext
@@ -140,8 +140,8 @@ fn quote_text(text: &str) -> String {
 }
 
 /// A value as an operand whose type the context gives as `expected`.
-fn operand_text(f: &Function, value: Value, expected: Option<Type>) -> String {
-    match f.values.get(value) {
+fn operand_text(function: &Function, value: Value, expected: Option<Type>) -> String {
+    match function.values.get(value) {
         Some(&ValueData { ty, definition: ValueDef::Const(bits) }) => {
             let text = literal_text(ty, bits);
             if expected == Some(ty) { text } else { format!("{text}:{ty}") }
@@ -150,27 +150,27 @@ fn operand_text(f: &Function, value: Value, expected: Option<Type>) -> String {
     }
 }
 
-fn call_text(f: &Function, to: &BlockCall) -> String {
-    if to.arguments.is_empty() {
-        return to.block.to_string();
+fn call_text(function: &Function, target: &BlockCall) -> String {
+    if target.arguments.is_empty() {
+        return target.block.to_string();
     }
-    let params: &[Value] = f.blocks.get(to.block).map_or(&[], |b| &b.params);
-    let args: Vec<String> = to
+    let params: &[Value] = function.blocks.get(target.block).map_or(&[], |b| &b.params);
+    let arguments: Vec<String> = target
         .arguments
         .iter()
         .enumerate()
-        .map(|(i, &v)| {
-            let expected = params.get(i).and_then(|&p| f.values.get(p)).map(|data| data.ty);
-            operand_text(f, v, expected)
+        .map(|(index, &value)| {
+            let expected = params.get(index).and_then(|&p| function.values.get(p)).map(|value_data| value_data.ty);
+            operand_text(function, value, expected)
         })
         .collect();
-    format!("{}({})", to.block, args.join(", "))
+    format!("{}({})", target.block, arguments.join(", "))
 }
 
 /// A value with its type, as in `v3: i32`.
-fn typed_value(f: &Function, value: Value) -> String {
-    match f.values.get(value) {
-        Some(data) => format!("{value}: {}", data.ty),
+fn typed_value(function: &Function, value: Value) -> String {
+    match function.values.get(value) {
+        Some(value_data) => format!("{value}: {}", value_data.ty),
         None => format!("{value}: ?"),
     }
 }
@@ -193,10 +193,10 @@ fn access_flags(access: &Access) -> String {
 
 impl Display for FastMath {
     /// The flags as text: `.nnan.ninf`.
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         for (bit, name) in FastMath::NAMES.iter().enumerate() {
             if self.0 >> bit & 1 != 0 {
-                write!(f, ".{name}")?;
+                write!(formatter, ".{name}")?;
             }
         }
         Ok(())
@@ -204,43 +204,44 @@ impl Display for FastMath {
 }
 
 /// One instruction as a line of text, without indentation.
-pub fn inst_text(f: &Function, inst: Inst) -> String {
-    let node = &f.insts[inst];
+pub fn inst_text(function: &Function, inst: Inst) -> String {
+    let node = &function.insts[inst];
     let mut out = String::new();
     if !node.results.is_empty() {
-        let results: Vec<String> = node.results.iter().map(|&v| typed_value(f, v)).collect();
+        let results: Vec<String> = node.results.iter().map(|&value| typed_value(function, value)).collect();
         out = format!("{} = ", results.join(", "));
     }
-    let types: Vec<Type> = node.results.iter().filter_map(|&v| f.values.get(v).map(|d| d.ty)).collect();
-    let mut args = Vec::new();
-    node.data.for_each_arg(|v| {
-        let expected = operand_type(&node.data, &types, args.len());
-        args.push(operand_text(f, v, expected));
+    let types: Vec<Type> =
+        node.results.iter().filter_map(|&value| function.values.get(value).map(|value_data| value_data.ty)).collect();
+    let mut arguments = Vec::new();
+    node.data.for_each_arg(|value| {
+        let expected = operand_type(&node.data, &types, arguments.len());
+        arguments.push(operand_text(function, value, expected));
     });
-    let list = args.join(", ");
+    let list = arguments.join(", ");
     out += &match &node.data {
-        InstData::Unary { opcode: op, fast_math: fmf, .. } => format!("{}{fmf} {list}", op.name()),
-        InstData::Binary { opcode: op, flags, fast_math: fmf, .. } => format!(
-            "{}{}{}{fmf} {list}",
-            op.name(),
+        InstData::Unary { opcode, fast_math, .. } => format!("{}{fast_math} {list}", opcode.name()),
+        InstData::Binary { opcode, flags, fast_math, .. } => format!(
+            "{}{}{}{fast_math} {list}",
+            opcode.name(),
             if flags.nsw { ".nsw" } else { "" },
             if flags.nuw { ".nuw" } else { "" }
         ),
-        InstData::Ternary { opcode: op, fast_math: fmf, .. } => format!("{}{fmf} {list}", op.name()),
-        InstData::Icmp { comparison: cc, .. } => format!("icmp.{} {list}", cc.name()),
-        InstData::Fcmp { comparison: cc, fast_math: fmf, .. } => format!("fcmp.{}{fmf} {list}", cc.name()),
+        InstData::Ternary { opcode, fast_math, .. } => format!("{}{fast_math} {list}", opcode.name()),
+        InstData::Icmp { comparison, .. } => format!("icmp.{} {list}", comparison.name()),
+        InstData::Fcmp { comparison, fast_math, .. } => format!("fcmp.{}{fast_math} {list}", comparison.name()),
         InstData::PtrAdd { inbounds, .. } => {
             let inbounds = if *inbounds { ".inbounds" } else { "" };
             format!("ptradd{inbounds} {list}")
         }
         InstData::Load { offset, access, .. } => {
-            format!("load{} {} align {}", access_flags(access), place_text(&args[0], *offset), access.align)
+            format!("load{} {} align {}", access_flags(access), place_text(&arguments[0], *offset), access.align)
         }
         InstData::Store { offset, access, .. } => format!(
             "store{} {} to {} align {}",
             access_flags(access),
-            args[1..].join(", "),
-            place_text(&args[0], *offset),
+            arguments[1..].join(", "),
+            place_text(&arguments[0], *offset),
             access.align
         ),
         InstData::MemCopy { overlap, volatile, .. } => format!(
@@ -251,29 +252,29 @@ pub fn inst_text(f: &Function, inst: Inst) -> String {
         InstData::MemSet { volatile, .. } => {
             format!("memset{} {list}", if *volatile { ".volatile" } else { "" })
         }
-        InstData::AtomicRmw { opcode: op, order, align, .. } => {
-            format!("atomic_rmw.{}.{} {list} align {align}", op.name(), order.name())
+        InstData::AtomicRmw { opcode, order, align, .. } => {
+            format!("atomic_rmw.{}.{} {list} align {align}", opcode.name(), order.name())
         }
         InstData::AtomicCas { success, failure, align, .. } => {
             format!("atomic_cas.{}.{} {list} align {align}", success.name(), failure.name())
         }
         InstData::Fence { order } => format!("fence.{}", order.name()),
-        InstData::Query { query, dimension: dim } => format!("query.{} {dim}", query.name()),
+        InstData::Query { query, dimension } => format!("query.{} {dimension}", query.name()),
         InstData::SlotAddr { slot } => format!("slot_addr {slot}"),
         InstData::LocalAddr { local } => format!("local_addr {local}"),
         InstData::GlobalAddr { global } => format!("global_addr {global}"),
         InstData::Barrier => "barrier".to_string(),
-        InstData::Collective { collective: how, opcode: op, .. } => {
-            format!("collective.{}.{} {list}", how.name(), op.name())
+        InstData::Collective { collective, opcode, .. } => {
+            format!("collective.{}.{} {list}", collective.name(), opcode.name())
         }
         InstData::Combined => "combined".to_string(),
-        InstData::LiveLoad { live_slot: live } => format!("live_load {live}"),
-        InstData::LiveStore { live_slot: live, .. } => format!("live_store {live}, {list}"),
+        InstData::LiveLoad { live_slot } => format!("live_load {live_slot}"),
+        InstData::LiveStore { live_slot, .. } => format!("live_store {live_slot}, {list}"),
         InstData::Any { .. } => format!("any {list}"),
         InstData::Ballot { .. } => format!("ballot {list}"),
-        InstData::Across { collective: how, opcode: op, cluster, .. } => {
+        InstData::Across { collective, opcode, cluster, .. } => {
             let of = cluster.partial_lanes().map_or_else(String::new, |lanes| format!(".of{lanes}"));
-            format!("across.{}.{}{of} {list}", how.name(), op.name())
+            format!("across.{}.{}{of} {list}", collective.name(), opcode.name())
         }
         InstData::Shuffle { .. } => format!("shuffle {list}"),
         InstData::GangBarrier => "gang_barrier".to_string(),
@@ -291,28 +292,33 @@ pub fn inst_text(f: &Function, inst: Inst) -> String {
 }
 
 /// A block's terminator as a line of text, without indentation.
-pub fn term_text(f: &Function, block: Block) -> String {
-    match &f.blocks[block].terminator {
-        Terminator::Jump(to) => format!("jump {}", call_text(f, to)),
-        Terminator::Branch { condition: cond, then_to, else_to } => {
+pub fn term_text(function: &Function, block: Block) -> String {
+    match &function.blocks[block].terminator {
+        Terminator::Jump(target) => format!("jump {}", call_text(function, target)),
+        Terminator::Branch { condition, then_to, else_to } => {
             format!(
                 "br {}, {}, {}",
-                operand_text(f, *cond, Some(Type::BOOL)),
-                call_text(f, then_to),
-                call_text(f, else_to)
+                operand_text(function, *condition, Some(Type::BOOL)),
+                call_text(function, then_to),
+                call_text(function, else_to)
             )
         }
         Terminator::Switch { value, cases, default } => {
-            let ty = f.values.get(*value).map_or(Type::I64, |d| d.ty);
+            let ty = function.values.get(*value).map_or(Type::I64, |value_data| value_data.ty);
             let cases: Vec<String> = cases
                 .iter()
-                .map(|(bits, to)| {
+                .map(|(bits, target)| {
                     let key =
                         if *bits == *bits & ty.value_mask() { literal_text(ty, *bits) } else { format!("{bits:#x}") };
-                    format!("{key}: {}", call_text(f, to))
+                    format!("{key}: {}", call_text(function, target))
                 })
                 .collect();
-            format!("switch {} [{}] default {}", operand_text(f, *value, None), cases.join(", "), call_text(f, default))
+            format!(
+                "switch {} [{}] default {}",
+                operand_text(function, *value, None),
+                cases.join(", "),
+                call_text(function, default)
+            )
         }
         Terminator::Return => "return".to_string(),
         Terminator::Exit(region) => format!("exit {region}"),
@@ -321,9 +327,11 @@ pub fn term_text(f: &Function, block: Block) -> String {
 }
 
 /// A block's head: its name, parameters and mask.
-pub fn block_text(f: &Function, block: Block) -> String {
-    let params: Vec<String> = f.blocks[block].params.iter().map(|&v| typed_value(f, v)).collect();
-    let mask = f.masks[block].expand().map(|v| format!(" mask {}", operand_text(f, v, Some(Type::BOOL))));
+pub fn block_text(function: &Function, block: Block) -> String {
+    let params: Vec<String> = function.blocks[block].params.iter().map(|&value| typed_value(function, value)).collect();
+    let mask = function.masks[block]
+        .expand()
+        .map(|value| format!(" mask {}", operand_text(function, value, Some(Type::BOOL))));
     let params = if params.is_empty() { String::new() } else { format!("({})", params.join(", ")) };
     format!("{block}{params}{}:", mask.unwrap_or_default())
 }
@@ -380,107 +388,113 @@ pub fn param_text(param: &Param) -> String {
 }
 
 impl Display for SlotData {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "size {} align {}", self.size, self.align)?;
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        write!(formatter, "size {} align {}", self.size, self.align)?;
         match self.layout {
             SlotLayout::Apart => Ok(()),
-            SlotLayout::Shared => f.write_str(" shared"),
-            SlotLayout::Interleaved { element, lanes } => write!(f, " interleaved {element} lanes {lanes}"),
+            SlotLayout::Shared => formatter.write_str(" shared"),
+            SlotLayout::Interleaved { element, lanes } => write!(formatter, " interleaved {element} lanes {lanes}"),
         }
     }
 }
 
 impl Display for LiveData {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.ty, if self.shared { " shared" } else { "" })
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}{}", self.ty, if self.shared { " shared" } else { "" })
     }
 }
 
 impl Display for Kernel {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        writeln!(f, "kernel {} {{", quote_text(&self.name))?;
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(formatter, "kernel {} {{", quote_text(&self.name))?;
         if self.args_size != 0 {
-            writeln!(f, "  args {}", self.args_size)?;
+            writeln!(formatter, "  args {}", self.args_size)?;
         }
         for param in &self.params {
-            writeln!(f, "  {}", param_text(param))?;
+            writeln!(formatter, "  {}", param_text(param))?;
         }
         let size = |[x, y, z]: [u32; 3]| format!("{x}, {y}, {z}");
         if let Some(s) = self.attrs.reqd_work_group_size {
-            writeln!(f, "  reqd_work_group_size({})", size(s))?;
+            writeln!(formatter, "  reqd_work_group_size({})", size(s))?;
         }
         if let Some(s) = self.attrs.work_group_size_hint {
-            writeln!(f, "  work_group_size_hint({})", size(s))?;
+            writeln!(formatter, "  work_group_size_hint({})", size(s))?;
         }
         if let Some(hint) = &self.attrs.vec_type_hint {
-            writeln!(f, "  vec_type_hint {}", quote_text(hint))?;
+            writeln!(formatter, "  vec_type_hint {}", quote_text(hint))?;
         }
         if let Some(size) = self.attrs.reqd_sub_group_size {
-            writeln!(f, "  reqd_sub_group_size({size})")?;
+            writeln!(formatter, "  reqd_sub_group_size({size})")?;
         }
         if !self.attrs.text.is_empty() {
-            writeln!(f, "  attributes {}", quote_text(&self.attrs.text))?;
+            writeln!(formatter, "  attributes {}", quote_text(&self.attrs.text))?;
         }
         for (input, ty) in &self.inputs {
             match input {
                 Input::Value { param, offset } => {
-                    writeln!(f, "  input value({param}, {offset}): {ty}")?;
+                    writeln!(formatter, "  input value({param}, {offset}): {ty}")?;
                 }
-                Input::Address { param } => writeln!(f, "  input address({param}): {ty}")?,
+                Input::Address { param } => writeln!(formatter, "  input address({param}): {ty}")?,
             }
         }
-        for (slot, data) in &self.slots {
-            writeln!(f, "  slot {slot} {data}")?;
+        for (slot, slot_data) in &self.slots {
+            writeln!(formatter, "  slot {slot} {slot_data}")?;
         }
-        for (local, data) in &self.locals {
-            writeln!(f, "  local {local} size {} align {}", data.size, data.align)?;
+        for (local, local_data) in &self.locals {
+            writeln!(formatter, "  local {local} size {} align {}", local_data.size, local_data.align)?;
         }
-        for (live, data) in &self.live {
-            writeln!(f, "  live {live}: {data}")?;
+        for (live_slot, live_data) in &self.live {
+            writeln!(formatter, "  live {live_slot}: {live_data}")?;
         }
         for (region, function) in &self.regions {
             let combine = self.combines[region];
-            let text = combine.map_or(String::new(), |Combine { collective: how, opcode: op, live_slot: live }| {
-                format!("combines {}.{} {live} ", how.name(), op.name())
+            let text = combine.map_or(String::new(), |Combine { collective, opcode, live_slot }| {
+                format!("combines {}.{} {live_slot} ", collective.name(), opcode.name())
             });
-            write!(f, "  region {region} {text}{{\n{function}  }}\n")?;
+            write!(formatter, "  region {region} {text}{{\n{function}  }}\n")?;
         }
-        f.write_str("}\n")
+        formatter.write_str("}\n")
     }
 }
 
 impl Display for Module {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         let mut first = true;
-        for (global, data) in &self.globals {
+        for (global, global_data) in &self.globals {
             first = false;
-            write!(f, "global {global} {} {} align {}", quote_text(&data.name), data.space.name(), data.align)?;
-            if data.constant {
-                f.write_str(" constant")?;
+            write!(
+                formatter,
+                "global {global} {} {} align {}",
+                quote_text(&global_data.name),
+                global_data.space.name(),
+                global_data.align
+            )?;
+            if global_data.constant {
+                formatter.write_str(" constant")?;
             }
             // Zeros at the end need no text, however many they are.
-            let len = data.init.len();
-            let written = data.init.iter().rposition(|&b| b != 0).map_or(0, |p| p + 1);
-            write!(f, " size {len}")?;
+            let length = global_data.init.len();
+            let written = global_data.init.iter().rposition(|&b| b != 0).map_or(0, |p| p + 1);
+            write!(formatter, " size {length}")?;
             if written != 0 {
-                f.write_str(" init 0x")?;
-                for b in &data.init[..written] {
-                    write!(f, "{b:02x}")?;
+                formatter.write_str(" init 0x")?;
+                for b in &global_data.init[..written] {
+                    write!(formatter, "{b:02x}")?;
                 }
             }
-            if !data.relocs.is_empty() {
-                let relocs: Vec<String> = data
+            if !global_data.relocs.is_empty() {
+                let relocs: Vec<String> = global_data
                     .relocs
                     .iter()
                     .map(|(at, target, addend)| format!("{at}: {}", place_text(&target.to_string(), *addend)))
                     .collect();
-                write!(f, " relocs [{}]", relocs.join(", "))?;
+                write!(formatter, " relocs [{}]", relocs.join(", "))?;
             }
-            f.write_char('\n')?;
+            formatter.write_char('\n')?;
         }
-        for (format, data) in &self.formats {
+        for (format, format_data) in &self.formats {
             first = false;
-            let args: Vec<String> = data
+            let arguments: Vec<String> = format_data
                 .args
                 .iter()
                 .map(|(ty, n)| match n {
@@ -488,14 +502,14 @@ impl Display for Module {
                     n => format!("{ty} x {n}"),
                 })
                 .collect();
-            writeln!(f, "format {format} {} ({})", quote_bytes(&data.text), args.join(", "))?;
+            writeln!(formatter, "format {format} {} ({})", quote_bytes(&format_data.text), arguments.join(", "))?;
         }
         for kernel in &self.kernels {
             if !first {
-                f.write_char('\n')?;
+                formatter.write_char('\n')?;
             }
             first = false;
-            write!(f, "{kernel}")?;
+            write!(formatter, "{kernel}")?;
         }
         Ok(())
     }

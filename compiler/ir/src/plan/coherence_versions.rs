@@ -32,19 +32,19 @@ const MOST_VERSIONS: usize = 8;
 
 /// Makes versions of a function's code; the answer is what diverges then.
 pub fn make_versions(
-    f: &mut Function,
+    function: &mut Function,
     facts: &Facts,
-    found: Divergence,
+    divergence: Divergence,
     gangs: Gangs,
     registers: Registers,
     notes: &Notes,
 ) -> Divergence {
-    if found.divergent_branches.is_empty() {
-        return found;
+    if divergence.divergent_branches.is_empty() {
+        return divergence;
     }
     let mut pass = Pass {
         facts,
-        found,
+        found: divergence,
         gangs,
         registers,
         loops_done: EntitySet::new(),
@@ -60,14 +60,20 @@ pub fn make_versions(
     .contains(&Versions::Always);
     let most = if always { usize::MAX } else { MOST };
     let mut made = 0;
-    while made < MOST_VERSIONS && count_instructions(f) <= most && (pass.version_a_loop(f) || pass.copy_a_target(f)) {
+    while made < MOST_VERSIONS
+        && count_instructions(function) <= most
+        && (pass.version_a_loop(function) || pass.copy_a_target(function))
+    {
         made += 1;
     }
-    while made < MOST_VERSIONS && count_instructions(f) <= most && pass.give_turns(f) {
+    while made < MOST_VERSIONS && count_instructions(function) <= most && pass.give_turns(function) {
         made += 1;
     }
-    if count_instructions(f) > most && made == 0 && gangs.pass_versions(PassSwitch::UnmaskedLoops) != Versions::Never {
-        pass.refuse_all(f);
+    if count_instructions(function) > most
+        && made == 0
+        && gangs.pass_versions(PassSwitch::UnmaskedLoops) != Versions::Never
+    {
+        pass.refuse_all(function);
     }
     pass.note_versions(notes);
     pass.found
@@ -75,39 +81,40 @@ pub fn make_versions(
 
 /// The outermost divergent loops that lanes of a gang would run one after the other, however many enter them.
 pub fn loops_in_turn(
-    f: &Function,
+    function: &Function,
     graph: &Cfg,
     forest: &Loops,
-    found: &Divergence,
+    divergence: &Divergence,
     gangs: Gangs,
     registers: Registers,
 ) -> Vec<Loop> {
     let mode = gangs.pass_versions(PassSwitch::InTurn);
     let has_versions =
-        gangs.configuration == Configuration::UniCf && mode != Versions::Never && count_instructions(f) <= MOST;
-    if !has_versions || found.divergent_loops.is_empty() {
+        gangs.configuration == Configuration::UniCf && mode != Versions::Never && count_instructions(function) <= MOST;
+    if !has_versions || divergence.divergent_loops.is_empty() {
         return Vec::new();
     }
-    let (tree, lines) = (
+    let (dominators, lines) = (
         compute_dominators(graph),
-        find_no_wrap_strides(f, graph.reverse_post_order(), &found.shapes, registers.width),
+        find_no_wrap_strides(function, graph.reverse_post_order(), &divergence.shapes, registers.width),
     );
-    let known = Known { cfg: graph, dominators: &tree, forest, found, lines: &lines, registers };
+    let known = Known { cfg: graph, dominators: &dominators, forest, found: divergence, lines: &lines, registers };
     let mut in_turn: Vec<Loop> = Vec::new();
-    for (l, data) in forest.iter() {
-        let is_inner = in_turn.iter().any(|&outer| forest.contains(outer, data.header));
-        if found.divergent_loops.contains(l)
+    for (loop_id, loop_data) in forest.iter() {
+        let is_inner = in_turn.iter().any(|&outer| forest.contains(outer, loop_data.header));
+        if divergence.divergent_loops.contains(loop_id)
             && !is_inner
-            && in_turn::plan_turns(f, known, l, mode == Versions::Always).is_ok_and(|plan| plan.is_for_all())
+            && in_turn::plan_turns(function, known, loop_id, mode == Versions::Always)
+                .is_ok_and(|plan| plan.is_for_all())
         {
-            in_turn.push(l);
+            in_turn.push(loop_id);
         }
     }
     in_turn
 }
 
-fn count_instructions(f: &Function) -> usize {
-    f.layout.iter().map(|&block| f.blocks[block].insts.len()).sum()
+fn count_instructions(function: &Function) -> usize {
+    function.layout.iter().map(|&block| function.blocks[block].insts.len()).sum()
 }
 
 struct Pass<'a> {
@@ -133,17 +140,17 @@ struct Outline {
 }
 
 impl Outline {
-    fn new(f: &Function, found: &Divergence, registers: Registers) -> Outline {
-        let graph = build_cfg(f);
-        let tree = compute_dominators(&graph);
-        let forest = find_loops(&graph, &tree);
-        let lines = find_no_wrap_strides(f, graph.reverse_post_order(), &found.shapes, registers.width);
-        Outline { graph, dominators: tree, forest, lines }
+    fn new(function: &Function, divergence: &Divergence, registers: Registers) -> Outline {
+        let graph = build_cfg(function);
+        let dominators = compute_dominators(&graph);
+        let forest = find_loops(&graph, &dominators);
+        let lines = find_no_wrap_strides(function, graph.reverse_post_order(), &divergence.shapes, registers.width);
+        Outline { graph, dominators, forest, lines }
     }
 
-    fn known_of<'a>(&'a self, found: &'a Divergence, registers: Registers) -> Known<'a> {
-        let Outline { graph, dominators: tree, forest, lines } = self;
-        Known { cfg: graph, dominators: tree, forest, found, lines, registers }
+    fn known_of<'a>(&'a self, divergence: &'a Divergence, registers: Registers) -> Known<'a> {
+        let Outline { graph, dominators, forest, lines } = self;
+        Known { cfg: graph, dominators, forest, found: divergence, lines, registers }
     }
 }
 
@@ -164,20 +171,20 @@ enum Version {
 
 impl Pass<'_> {
     /// Makes a version of one divergent loop; false if there is none to make.
-    fn version_a_loop(&mut self, f: &mut Function) -> bool {
+    fn version_a_loop(&mut self, function: &mut Function) -> bool {
         let mode = self.gangs.pass_versions(PassSwitch::UnmaskedLoops);
         if mode == Versions::Never {
             return false;
         }
-        let outline = Outline::new(f, &self.found, self.registers);
-        for (l, data) in outline.forest.iter() {
-            if !self.found.divergent_loops.contains(l) || !self.loops_done.insert(data.header) {
+        let outline = Outline::new(function, &self.found, self.registers);
+        for (loop_id, loop_data) in outline.forest.iter() {
+            if !self.found.divergent_loops.contains(loop_id) || !self.loops_done.insert(loop_data.header) {
                 continue;
             }
-            let loc = loop_place(f, data);
+            let location = loop_place(function, loop_data);
             let known = outline.known_of(&self.found, self.registers);
-            let plan = match known.is_entered_by_all(l) {
-                true => unmasked_loops::plan_version(f, known, l),
+            let plan = match known.is_entered_by_all(loop_id) {
+                true => unmasked_loops::plan_version(function, known, loop_id),
                 false => Err(Refusal::SomeLanes),
             };
             let plan = plan.and_then(|plan| match mode {
@@ -186,13 +193,15 @@ impl Pass<'_> {
             });
             let version = match plan {
                 Ok(plan) => {
-                    let before = f.clone();
-                    let (header, over) = plan.make_version(f);
+                    let before = function.clone();
+                    let (header, over) = plan.make_version(function);
                     // Not all lanes stay there.
                     self.targets_done.extend(over.into_iter().flat_map(|block| [(block, 0), (block, 1)]));
-                    if self.accept_version(f, before, |forest, found| {
-                        let uniform = forest.with_header(header).is_some_and(|l| !found.divergent_loops.contains(l));
-                        uniform && !found.divergent_blocks.contains(header)
+                    if self.accept_version(function, before, |forest, divergence| {
+                        let uniform = forest
+                            .with_header(header)
+                            .is_some_and(|loop_id| !divergence.divergent_loops.contains(loop_id));
+                        uniform && !divergence.divergent_blocks.contains(header)
                     }) {
                         Version::Loop
                     } else {
@@ -202,7 +211,7 @@ impl Pass<'_> {
                 Err(refusal) => Version::NoLoop(refusal.to_string()),
             };
             let made = version == Version::Loop;
-            self.decided.push(Decided { location: loc, version });
+            self.decided.push(Decided { location, version });
             if made {
                 return true;
             }
@@ -211,41 +220,41 @@ impl Pass<'_> {
     }
 
     /// No loop of a large function gets a version.
-    fn refuse_all(&mut self, f: &Function) {
-        let graph = build_cfg(f);
+    fn refuse_all(&mut self, function: &Function) {
+        let graph = build_cfg(function);
         let forest = find_loops(&graph, &compute_dominators(&graph));
-        for (_, data) in forest.iter().filter(|&(l, _)| self.found.divergent_loops.contains(l)) {
-            let why = format!("there are {} instructions around it", count_instructions(f));
-            self.decided.push(Decided { location: loop_place(f, data), version: Version::NoLoop(why) });
+        for (_, loop_data) in forest.iter().filter(|&(loop_id, _)| self.found.divergent_loops.contains(loop_id)) {
+            let why = format!("there are {} instructions around it", count_instructions(function));
+            self.decided.push(Decided { location: loop_place(function, loop_data), version: Version::NoLoop(why) });
         }
     }
 
     /// Makes a copy of one target of a divergent branch; false if there is none to make.
-    fn copy_a_target(&mut self, f: &mut Function) -> bool {
+    fn copy_a_target(&mut self, function: &mut Function) -> bool {
         let mode = self.gangs.pass_versions(PassSwitch::AllTrue);
         if mode == Versions::Never {
             return false;
         }
-        let outline = Outline::new(f, &self.found, self.registers);
+        let outline = Outline::new(function, &self.found, self.registers);
         for &block in outline.graph.reverse_post_order() {
             for target in 0..2 {
                 let known = outline.known_of(&self.found, self.registers);
                 let loops = self.gangs.pass_versions(PassSwitch::UnmaskedLoops) != Versions::Never;
-                let Some(plan) = all_true::plan_copy(f, known, block, target, loops) else { continue };
+                let Some(plan) = all_true::plan_copy(function, known, block, target, loops) else { continue };
                 if !self.targets_done.insert((block, target)) || mode == Versions::WherePays && !plan.is_profitable() {
                     continue;
                 }
-                let loc = branch_place(f, block);
-                let before = f.clone();
-                let (some, copy) = plan.make_copy(f);
-                if self.accept_version(f, before, |_, found| !found.divergent_blocks.contains(copy)) {
+                let location = branch_place(function, block);
+                let before = function.clone();
+                let (some, copy) = plan.make_copy(function);
+                if self.accept_version(function, before, |_, divergence| !divergence.divergent_blocks.contains(copy)) {
                     // The branch has moved.
                     for target in 0..2 {
                         if self.targets_done.contains(&(block, target)) {
                             self.targets_done.insert((some, target));
                         }
                     }
-                    self.decided.push(Decided { location: loc, version: Version::Copy });
+                    self.decided.push(Decided { location, version: Version::Copy });
                     return true;
                 }
             }
@@ -254,25 +263,25 @@ impl Pass<'_> {
     }
 
     /// Lets lanes run one divergent loop alone where few enter it; false if there is none for that.
-    fn give_turns(&mut self, f: &mut Function) -> bool {
+    fn give_turns(&mut self, function: &mut Function) -> bool {
         let mode = self.gangs.pass_versions(PassSwitch::InTurn);
         if mode == Versions::Never {
             return false;
         }
-        let outline = Outline::new(f, &self.found, self.registers);
-        for (l, data) in outline.forest.iter() {
-            if !self.found.divergent_loops.contains(l) || !self.turns_done.insert(data.header) {
+        let outline = Outline::new(function, &self.found, self.registers);
+        for (loop_id, loop_data) in outline.forest.iter() {
+            if !self.found.divergent_loops.contains(loop_id) || !self.turns_done.insert(loop_data.header) {
                 continue;
             }
             let known = outline.known_of(&self.found, self.registers);
-            let Ok(plan) = in_turn::plan_turns(f, known, l, mode == Versions::Always) else { continue };
-            let loc = loop_place(f, data);
-            let before = f.clone();
-            let turn = plan.make_turns(f);
-            if self.accept_version(f, before, |forest, found| {
-                forest.with_header(turn).is_some_and(|l| !found.divergent_loops.contains(l))
+            let Ok(plan) = in_turn::plan_turns(function, known, loop_id, mode == Versions::Always) else { continue };
+            let location = loop_place(function, loop_data);
+            let before = function.clone();
+            let turn = plan.make_turns(function);
+            if self.accept_version(function, before, |forest, divergence| {
+                forest.with_header(turn).is_some_and(|loop_id| !divergence.divergent_loops.contains(loop_id))
             }) {
-                self.decided.push(Decided { location: loc, version: Version::Turns(plan.to_string()) });
+                self.decided.push(Decided { location, version: Version::Turns(plan.to_string()) });
                 return true;
             }
         }
@@ -282,25 +291,25 @@ impl Pass<'_> {
     /// Keeps what was made of the function if it is as meant.
     fn accept_version(
         &mut self,
-        f: &mut Function,
+        function: &mut Function,
         before: Function,
         meant: impl Fn(&Loops, &Divergence) -> bool,
     ) -> bool {
-        let found = analyze_region(f, self.facts);
-        let graph = build_cfg(f);
-        let accepted = meant(&find_loops(&graph, &compute_dominators(&graph)), &found);
+        let divergence = analyze_region(function, self.facts);
+        let graph = build_cfg(function);
+        let accepted = meant(&find_loops(&graph, &compute_dominators(&graph)), &divergence);
         if accepted {
-            self.found = found;
+            self.found = divergence;
         } else {
-            *f = before;
+            *function = before;
         }
         accepted
     }
 
     /// Copies of a loop stand at one place in the source; it has a version if one of them has.
     fn note_versions(&self, notes: &Notes) {
-        for Decided { location: loc, version } in &self.decided {
-            let made = |other: &Decided| other.location == *loc && other.version == Version::Loop;
+        for Decided { location, version } in &self.decided {
+            let made = |other: &Decided| other.location == *location && other.version == Version::Loop;
             let (class, detail) = match version {
                 Version::Loop => ("unmasked loop", "until a lane leaves".to_owned()),
                 Version::Copy => ("all-true copy", "where all lanes go one way".to_owned()),
@@ -308,7 +317,13 @@ impl Pass<'_> {
                 Version::NoLoop(_) if self.decided.iter().any(made) => continue,
                 Version::NoLoop(why) => ("none", format!("of the loop: {why}")),
             };
-            notes.add_note(|| Note { location: *loc, kind: "version", class: class.into(), masked: false, detail });
+            notes.add_note(|| Note {
+                location: *location,
+                kind: "version",
+                class: class.into(),
+                masked: false,
+                detail,
+            });
         }
     }
 }

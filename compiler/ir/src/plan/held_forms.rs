@@ -113,9 +113,9 @@ impl Finder<'_> {
         self.held_form(value).is_uniform()
     }
 
-    fn all_args(&self, data: &InstData, holds: impl Fn(Value) -> bool) -> bool {
+    fn all_args(&self, inst_data: &InstData, holds: impl Fn(Value) -> bool) -> bool {
         let mut all = true;
-        data.for_each_arg(|arg| all &= holds(arg));
+        inst_data.for_each_arg(|argument| all &= holds(argument));
         all
     }
 
@@ -125,7 +125,7 @@ impl Finder<'_> {
         let Some(&first) = node.results.first() else { return };
         let (form, alike) = match &node.data {
             InstData::Load { .. } => self.form_of_load(block, node),
-            data => self.form_of_result(first, data),
+            inst_data => self.form_of_result(first, inst_data),
         };
         for &result in &node.results {
             self.set_form(result, form, alike);
@@ -144,21 +144,21 @@ impl Finder<'_> {
         }
     }
 
-    fn form_of_result(&self, result: Value, data: &InstData) -> (Form, bool) {
+    fn form_of_result(&self, result: Value, inst_data: &InstData) -> (Form, bool) {
         let HeldContext { kernel, storage, layout, is_tile, .. } = self.context;
-        let form = match data {
-            InstData::LiveLoad { live_slot: live } if kernel.live[*live].shared => Form::Affine(0),
+        let form = match inst_data {
+            InstData::LiveLoad { live_slot } if kernel.live[*live_slot].shared => Form::Affine(0),
             InstData::LiveLoad { .. } | InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => Form::Vector,
             InstData::Printf { .. } | InstData::Put { .. } => Form::Vector,
-            InstData::CallHost { arguments: args, .. } if args.iter().all(|&arg| self.is_uniform(arg)) => {
+            InstData::CallHost { arguments, .. } if arguments.iter().all(|&argument| self.is_uniform(argument)) => {
                 Form::Affine(0)
             }
             InstData::CallHost { .. } => Form::Vector,
-            InstData::Query { query: Query::GlobalId | Query::LocalId, dimension: dim @ 0..2 } if is_tile => {
-                return (Form::Runs(i64::from(*dim == 0)), *dim == 0);
+            InstData::Query { query: Query::GlobalId | Query::LocalId, dimension: dimension @ 0..2 } if is_tile => {
+                return (Form::Runs(i64::from(*dimension == 0)), *dimension == 0);
             }
-            InstData::Query { query, dimension: dim } => {
-                Form::Affine(tells_lanes(*query, *dim, layout, is_tile).into())
+            InstData::Query { query, dimension } => {
+                Form::Affine(tells_lanes(*query, *dimension, layout, is_tile).into())
             }
             InstData::SlotAddr { slot } => Form::Affine(storage.strides[*slot] as i64),
             InstData::LocalAddr { .. } | InstData::GlobalAddr { .. } | InstData::Clock | InstData::Combined => {
@@ -167,40 +167,40 @@ impl Finder<'_> {
             InstData::Any { .. } | InstData::Ballot { .. } | InstData::LaneOf { .. } => Form::Affine(0),
             InstData::Across { collective: Collect::Reduce, cluster, .. } if cluster.is_gang() => Form::Affine(0),
             InstData::Across { .. } => Form::Vector,
-            InstData::Shuffle { argument: arg, lane } if self.is_uniform(*arg) || self.is_uniform(*lane) => {
+            InstData::Shuffle { argument, lane } if self.is_uniform(*argument) || self.is_uniform(*lane) => {
                 Form::Affine(0)
             }
             InstData::Shuffle { .. } => Form::Vector,
-            InstData::Unary { opcode: UnaryOp::SpaceOf, argument: arg, .. } if self.is_uniform(*arg) => Form::Affine(0),
+            InstData::Unary { opcode: UnaryOp::SpaceOf, argument, .. } if self.is_uniform(*argument) => Form::Affine(0),
             InstData::Unary { opcode: UnaryOp::SpaceOf, .. } => Form::Vector,
             InstData::PtrAdd { base, offset, .. } => match (self.held_form(*base), self.held_form(*offset)) {
                 (Form::Affine(base), Form::Affine(offset)) => Form::Affine(base.wrapping_add(offset)),
-                _ => return self.form_of_operation(result, data),
+                _ => return self.form_of_operation(result, inst_data),
             },
-            data => return self.form_of_operation(result, data),
+            inst_data => return self.form_of_operation(result, inst_data),
         };
         (form, false)
     }
 
     /// The form of what is computed of values alone.
-    fn form_of_operation(&self, result: Value, data: &InstData) -> (Form, bool) {
+    fn form_of_operation(&self, result: Value, inst_data: &InstData) -> (Form, bool) {
         match self.plan.form_of(self.body, result) {
             Form::Runs(stride) => {
-                let is_alike = |arg| match self.held_form(arg) {
+                let is_alike = |argument| match self.held_form(argument) {
                     Form::Affine(stride) => stride == 0,
-                    Form::Runs(_) => self.found.has_alike_rows(arg),
+                    Form::Runs(_) => self.found.has_alike_rows(argument),
                     Form::Vector => false,
                 };
-                (Form::Runs(stride), self.all_args(data, is_alike))
+                (Form::Runs(stride), self.all_args(inst_data, is_alike))
             }
-            Form::Vector if self.all_args(data, |arg| self.is_uniform(arg)) => (Form::Affine(0), false),
+            Form::Vector if self.all_args(inst_data, |argument| self.is_uniform(argument)) => (Form::Affine(0), false),
             form => (form, false),
         }
     }
 }
 
 /// Whether a query tells each lane one more than the one before.
-pub fn tells_lanes(query: Query, dim: u8, layout: Layout, is_tile: bool) -> bool {
-    let along = usize::from(dim) == layout.lane_dimension();
+pub fn tells_lanes(query: Query, dimension: u8, layout: Layout, is_tile: bool) -> bool {
+    let along = usize::from(dimension) == layout.lane_dimension();
     query == Query::LinearId || along && !is_tile && matches!(query, Query::GlobalId | Query::LocalId)
 }

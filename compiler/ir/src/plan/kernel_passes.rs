@@ -117,8 +117,8 @@ pub(super) fn split_conditions(state: &mut KernelState<'_>) {
     let always = state.gangs.is_some_and(|gangs| gangs.pass_versions(PassSwitch::SplitConditions) == Versions::Always);
     let facts = Facts::of_groups(state.module, kernel).of_kernel(kernel);
     for body in kernel.regions.values_mut() {
-        let found = analyze_region(body, &facts);
-        transform::split_conditions::split_conditions(body, &found.shapes, &found.divergent_branches, always);
+        let divergence = analyze_region(body, &facts);
+        transform::split_conditions::split_conditions(body, &divergence.shapes, &divergence.divergent_branches, always);
     }
 }
 

@@ -21,80 +21,80 @@ const MOST_CONDITIONS: usize = 2;
 const WHOLE_PIECES: u64 = 3;
 
 /// Whether a region is small enough for versions.
-fn may_split(f: &Function, gangs: Gangs, switch: PassSwitch) -> bool {
-    let size: usize = f.layout.iter().map(|&block| f.blocks[block].insts.len()).sum();
+fn may_split(function: &Function, gangs: Gangs, switch: PassSwitch) -> bool {
+    let size: usize = function.layout.iter().map(|&block| function.blocks[block].insts.len()).sum();
     size <= MOST || gangs.pass_versions(switch) == Versions::Always
 }
 
 /// The pieces of indices for which a region gets a version: where they hold whole gangs, addresses that were varying are
 /// lines, or branches uniform.
-fn whole_pieces(f: &Function, state: &RegionState, context: &GangContext<'_>) -> Option<Pieces> {
-    if !may_split(f, context.gangs, PassSwitch::WholePieces) {
+fn whole_pieces(function: &Function, state: &RegionState, context: &GangContext<'_>) -> Option<Pieces> {
+    if !may_split(function, context.gangs, PassSwitch::WholePieces) {
         return None;
     }
-    let (facts, found) = (context.facts_together(), state.divergence_together());
-    let asked =
-        find_pieces(f, &found.shapes, facts.width).filter(|asked| state.all_lanes_share(&asked.asked_values()))?;
-    let mut whole = f.clone();
-    asked.suppose_whole(&mut whole, &found.shapes, facts.width);
+    let (facts, divergence) = (context.facts_together(), state.divergence_together());
+    let asked = find_pieces(function, &divergence.shapes, facts.width)
+        .filter(|asked| state.all_lanes_share(&asked.asked_values()))?;
+    let mut whole = function.clone();
+    asked.suppose_whole(&mut whole, &divergence.shapes, facts.width);
     let after = analyze_region(&whole, facts);
-    let pays = count_differing(&whole, &after) < count_differing(f, found);
+    let pays = count_differing(&whole, &after) < count_differing(function, divergence);
     (pays || context.gangs.pass_versions(PassSwitch::WholePieces) == Versions::Always).then_some(asked)
 }
 
 /// Gives a region a version for launches in which pieces of indices hold whole gangs.
-pub(super) fn split_whole_pieces(f: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
-    if let Some(asked) = whole_pieces(f, state, context) {
+pub(super) fn split_whole_pieces(function: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
+    if let Some(asked) = whole_pieces(function, state, context) {
         let detail = "where no piece of an index ends within a gang, as the launch decides";
-        note_version(context.notes, asked.source_place(f), "whole pieces", detail.to_owned());
-        asked.split_region(f, &state.divergence_together().shapes, context.facts_together().width);
-        state.analyze_region(f, context);
+        note_version(context.notes, asked.source_place(function), "whole pieces", detail.to_owned());
+        asked.split_region(function, &state.divergence_together().shapes, context.facts_together().width);
+        state.analyze_region(function, context);
     }
 }
 
 /// The region as it is, and for such launches.
 pub(super) fn suppose_whole_pieces(
-    f: &Function,
+    function: &Function,
     state: &RegionState,
     context: &GangContext<'_>,
 ) -> Option<Vec<Weighted>> {
-    let asked = whole_pieces(f, state, context)?;
-    let mut whole = f.clone();
+    let asked = whole_pieces(function, state, context)?;
+    let mut whole = function.clone();
     asked.suppose_whole(&mut whole, &state.divergence_together().shapes, context.facts_together().width);
-    Some(vec![(f.clone(), 1), (whole, WHOLE_PIECES)])
+    Some(vec![(function.clone(), 1), (whole, WHOLE_PIECES)])
 }
 
 /// The condition that chooses between two lines for which a region gets versions.
-fn uniform_choice(f: &Function, state: &RegionState, context: &GangContext<'_>) -> Option<Value> {
-    let may_split = may_split(f, context.gangs, PassSwitch::UniformChoices);
-    let condition = may_split.then(|| find_condition(f, &state.divergence_together().shapes)).flatten();
+fn uniform_choice(function: &Function, state: &RegionState, context: &GangContext<'_>) -> Option<Value> {
+    let may_split = may_split(function, context.gangs, PassSwitch::UniformChoices);
+    let condition = may_split.then(|| find_condition(function, &state.divergence_together().shapes)).flatten();
     condition.filter(|&condition| state.all_lanes_share(&[condition]))
 }
 
 /// Gives a region versions for conditions that choose between two lines.
-pub(super) fn split_uniform_choices(f: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
+pub(super) fn split_uniform_choices(function: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
     for _ in 0..MOST_CONDITIONS {
-        let Some(condition) = uniform_choice(f, state, context) else { break };
-        let loc = match f.values[condition].definition {
-            ValueDef::Result(inst, _) => f.insts[inst].location,
+        let Some(condition) = uniform_choice(function, state, context) else { break };
+        let location = match function.values[condition].definition {
+            ValueDef::Result(inst, _) => function.insts[inst].location,
             _ => SourceLoc::default(),
         };
         let detail = "for each value of the condition, as the launch decides";
-        note_version(context.notes, loc, "uniform choice", detail.to_owned());
-        split_region(f, condition);
-        state.analyze_region(f, context);
+        note_version(context.notes, location, "uniform choice", detail.to_owned());
+        split_region(function, condition);
+        state.analyze_region(function, context);
     }
 }
 
 /// The region for each value of such a condition.
 pub(super) fn suppose_uniform_choice(
-    f: &Function,
+    function: &Function,
     state: &RegionState,
     context: &GangContext<'_>,
 ) -> Option<Vec<Weighted>> {
-    let condition = uniform_choice(f, state, context)?;
+    let condition = uniform_choice(function, state, context)?;
     let supposed = |holds: bool| {
-        let mut version = f.clone();
+        let mut version = function.clone();
         suppose_condition(&mut version, condition, holds);
         (version, 1)
     };
@@ -102,30 +102,30 @@ pub(super) fn suppose_uniform_choice(
 }
 
 /// Has loops run several rounds at once. In tiles, whose rows and columns have accesses of their own, they stay as they are.
-pub(super) fn run_rounds_at_once(f: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
+pub(super) fn run_rounds_at_once(function: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
     if context.tile.is_some() {
         return;
     }
     let always = context.gangs.pass_versions(PassSwitch::RoundsAtOnce) == Versions::Always;
-    let Some(plan) = rounds_at_once::plan_rounds(f, &state.found, context.facts.width, always) else { return };
-    for (rounds, loc) in plan.rounds_per_loop(f) {
+    let Some(plan) = rounds_at_once::plan_rounds(function, &state.found, context.facts.width, always) else { return };
+    for (rounds, location) in plan.rounds_per_loop(function) {
         let detail = format!("{rounds} at once, as lanes walk along memory in places of their own");
-        note_version(context.notes, loc, "rounds", detail);
+        note_version(context.notes, location, "rounds", detail);
     }
-    plan.write_out_rounds(f);
-    state.analyze_region(f, context);
+    plan.write_out_rounds(function);
+    state.analyze_region(function, context);
 }
 
-fn note_version(notes: &Notes, loc: SourceLoc, class: &'static str, detail: String) {
-    notes.add_note(|| Note { location: loc, kind: "version", class: class.into(), masked: false, detail });
+fn note_version(notes: &Notes, location: SourceLoc, class: &'static str, detail: String) {
+    notes.add_note(|| Note { location, kind: "version", class: class.into(), masked: false, detail });
 }
 
 /// The accesses and branches of which lanes have each their own.
-fn count_differing(f: &Function, found: &Divergence) -> usize {
-    let insts = f.layout.iter().flat_map(|&block| &f.blocks[block].insts);
-    let accesses = insts.filter(|&&inst| match f.insts[inst].data {
-        InstData::Load { pointer: ptr, .. } | InstData::Store { pointer: ptr, .. } => found.shapes[ptr].is_varying(),
+fn count_differing(function: &Function, divergence: &Divergence) -> usize {
+    let insts = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
+    let accesses = insts.filter(|&&inst| match function.insts[inst].data {
+        InstData::Load { pointer, .. } | InstData::Store { pointer, .. } => divergence.shapes[pointer].is_varying(),
         _ => false,
     });
-    accesses.count() + f.layout.iter().filter(|&&block| found.divergent_branches.contains(block)).count()
+    accesses.count() + function.layout.iter().filter(|&&block| divergence.divergent_branches.contains(block)).count()
 }

@@ -34,13 +34,13 @@ pub struct InternalError {
 }
 
 impl fmt::Display for InternalError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let InternalError { pass, kernel, location: loc, what } = self;
-        write!(f, "internal error in {pass} of kernel {kernel:?}")?;
-        if loc.line != 0 {
-            write!(f, ", line {}", loc.line)?;
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let InternalError { pass, kernel, location, what } = self;
+        write!(formatter, "internal error in {pass} of kernel {kernel:?}")?;
+        if location.line != 0 {
+            write!(formatter, ", line {}", location.line)?;
         }
-        write!(f, ": {what}")
+        write!(formatter, ": {what}")
     }
 }
 
@@ -110,18 +110,21 @@ fn check_after(pass: &Pass, module: &Module, kernel: &Kernel) -> Result<(), Inte
         return Ok(());
     }
     verify_kernel(module, kernel, pass.after).map_err(|errors| {
-        let loc = errors.first().and_then(|error| error.source_loc()).unwrap_or_default();
+        let location = errors.first().and_then(|error| error.source_loc()).unwrap_or_default();
         let first = errors.first().map(ToString::to_string).unwrap_or_default();
         let what = format!("{} rules are broken, the first: {first}", errors.len());
-        InternalError { pass: pass.name, kernel: kernel.name.clone(), location: loc, what }
+        InternalError { pass: pass.name, kernel: kernel.name.clone(), location, what }
     })
 }
 
 fn panic_error(pass: &Pass, kernel: &Kernel, panic: &(dyn Any + Send)) -> InternalError {
     // Of a panic it is known no more exactly.
-    let locs = kernel.regions.values().flat_map(|body| body.insts.values().map(|node| node.location));
-    let loc = locs.filter(|loc| loc.line != 0).min_by_key(|loc| (loc.line, loc.column)).unwrap_or_default();
-    InternalError { pass: pass.name, kernel: kernel.name.clone(), location: loc, what: describe_panic(panic) }
+    let locations = kernel.regions.values().flat_map(|body| body.insts.values().map(|node| node.location));
+    let location = locations
+        .filter(|location| location.line != 0)
+        .min_by_key(|location| (location.line, location.column))
+        .unwrap_or_default();
+    InternalError { pass: pass.name, kernel: kernel.name.clone(), location, what: describe_panic(panic) }
 }
 
 /// A panic's message.

@@ -26,8 +26,8 @@ pub(super) fn control_notes(body: &mut Function, state: &mut RegionState, contex
 }
 
 pub(super) fn coherence_versions(body: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
-    let found = std::mem::take(&mut state.found);
-    state.found = make_versions(body, &context.facts, found, context.gangs, context.registers, context.notes);
+    let divergence = std::mem::take(&mut state.found);
+    state.found = make_versions(body, &context.facts, divergence, context.gangs, context.registers, context.notes);
 }
 
 pub(super) fn divergent_loops(body: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {

@@ -65,12 +65,12 @@ pub(super) fn plan_region(body: &Function, context: &GangContext<'_>) -> RegionP
 }
 
 /// Whether lane 0 of the operands gives lane 0 of the result wherever lanes wrap.
-fn wraps_alike(data: &InstData) -> bool {
+fn wraps_alike(inst_data: &InstData) -> bool {
     use BinaryOp::{Add, Mul, Shl, Sub};
-    match data {
-        InstData::Binary { opcode: op, .. } => matches!(op, Add | Sub | Mul | Shl),
-        InstData::Unary { opcode: op, .. } => matches!(op, UnaryOp::Trunc | UnaryOp::Freeze | UnaryOp::SpaceCast),
-        _ => matches!(data, InstData::PtrAdd { .. }),
+    match inst_data {
+        InstData::Binary { opcode, .. } => matches!(opcode, Add | Sub | Mul | Shl),
+        InstData::Unary { opcode, .. } => matches!(opcode, UnaryOp::Trunc | UnaryOp::Freeze | UnaryOp::SpaceCast),
+        _ => matches!(inst_data, InstData::PtrAdd { .. }),
     }
 }
 

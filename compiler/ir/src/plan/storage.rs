@@ -85,19 +85,19 @@ impl Storage {
         let mut by_size: Vec<Slot> = kernel.slots.keys().collect();
         by_size.sort_by_key(|&slot| kernel.slots[slot].size);
         for slot in by_size {
-            let data = kernel.slots[slot];
-            strides[slot] = match data.layout {
-                SlotLayout::Apart => data.size.next_multiple_of(data.align.max(1).into()),
+            let slot_data = kernel.slots[slot];
+            strides[slot] = match slot_data.layout {
+                SlotLayout::Apart => slot_data.size.next_multiple_of(slot_data.align.max(1).into()),
                 SlotLayout::Shared => 0,
                 SlotLayout::Interleaved { element, .. } => element.into(),
             };
-            let (size, align) = match data.layout {
+            let (size, align) = match slot_data.layout {
                 SlotLayout::Interleaved { element, lanes } => {
-                    let size = data.size.next_multiple_of(element.into()) * u64::from(lanes);
-                    (size, data.align.max(ROW_ALIGN.min(element * lanes)))
+                    let size = slot_data.size.next_multiple_of(element.into()) * u64::from(lanes);
+                    (size, slot_data.align.max(ROW_ALIGN.min(element * lanes)))
                 }
-                SlotLayout::Apart if lanes > 1 => (strides[slot] * u64::from(lanes), data.align),
-                SlotLayout::Apart | SlotLayout::Shared => (data.size, data.align),
+                SlotLayout::Apart if lanes > 1 => (strides[slot] * u64::from(lanes), slot_data.align),
+                SlotLayout::Apart | SlotLayout::Shared => (slot_data.size, slot_data.align),
             };
             blocks[slot] = (size, align);
             // The address of a stack variable tells nothing about its address space.
@@ -109,7 +109,7 @@ impl Storage {
             slots[slot] = match used {
                 Use::None => SlotHome::Unused,
                 Use::Kept => {
-                    arrays.push((u64::from(data.align).min(SCRATCH_ALIGN), Array::Slot(slot)));
+                    arrays.push((u64::from(slot_data.align).min(SCRATCH_ALIGN), Array::Slot(slot)));
                     SlotHome::Unused
                 }
                 Use::Passing if on_stack => {
@@ -128,20 +128,20 @@ impl Storage {
                     u64::from(ty.bytes())
                 }
                 Array::Slot(slot) => {
-                    let data = kernel.slots[slot];
-                    let stride = match data.layout {
+                    let slot_data = kernel.slots[slot];
+                    let stride = match slot_data.layout {
                         SlotLayout::Apart | SlotLayout::Shared => {
-                            padded_size(data.size, data.align).next_multiple_of(align)
+                            padded_size(slot_data.size, slot_data.align).next_multiple_of(align)
                         }
                         SlotLayout::Interleaved { element, lanes } => {
                             // Groups are whole tiles.
                             if layout != Layout::Tile {
                                 needs.row = needs.row.max(lanes.into());
                             }
-                            data.size.next_multiple_of(element.into()).next_multiple_of(align)
+                            slot_data.size.next_multiple_of(element.into()).next_multiple_of(align)
                         }
                     };
-                    if data.layout == SlotLayout::Apart {
+                    if slot_data.layout == SlotLayout::Apart {
                         strides[slot] = stride;
                     }
                     slots[slot] = SlotHome::Item { offset, stride };
@@ -158,7 +158,7 @@ impl Storage {
 
 /// What each work-item keeps for itself; what a group shares is on the worker's stack.
 fn apart_values(kernel: &Kernel) -> impl Iterator<Item = (LiveSlot, Type)> {
-    kernel.live.iter().filter(|(_, data)| !data.shared).map(|(slot, data)| (slot, data.ty))
+    kernel.live.iter().filter(|(_, live_data)| !live_data.shared).map(|(slot, live_data)| (slot, live_data.ty))
 }
 
 enum Array {
@@ -193,7 +193,7 @@ fn used_in_turns(kernel: &Kernel) -> SecondaryMap<Slot, bool> {
 }
 
 fn asks_space(body: &Function) -> bool {
-    let insts = body.layout.iter().flat_map(|&b| &body.blocks[b].insts);
+    let insts = body.layout.iter().flat_map(|&block| &body.blocks[block].insts);
     insts.into_iter().any(|&inst| matches!(body.insts[inst].data, InstData::Unary { opcode: UnaryOp::SpaceOf, .. }))
 }
 
@@ -234,8 +234,8 @@ fn kept_slots(kernel: &Kernel) -> SecondaryMap<Slot, Use> {
 /// Whether a work-item that leaves this region can come back to it.
 fn runs_again(kernel: &Kernel, region: crate::ir::Region) -> bool {
     let mut seen = vec![false; kernel.regions.len()];
-    let mut work = vec![region];
-    while let Some(from) = work.pop() {
+    let mut worklist = vec![region];
+    while let Some(from) = worklist.pop() {
         let body = &kernel.regions[from];
         for &block in &body.layout {
             if let Terminator::Exit(to) = body.blocks[block].terminator {
@@ -243,7 +243,7 @@ fn runs_again(kernel: &Kernel, region: crate::ir::Region) -> bool {
                     return true;
                 }
                 if !std::mem::replace(&mut seen[to.index()], true) {
-                    work.push(to);
+                    worklist.push(to);
                 }
             }
         }
@@ -280,15 +280,15 @@ fn escaping_slots(body: &Function) -> Vec<Slot> {
                             changed = true;
                         }
                     }
-                    data if passes_on(data) => data.for_each_arg(|arg| {
-                        changed |= add(&mut points, node.results[0], arg);
+                    inst_data if passes_on(inst_data) => inst_data.for_each_arg(|argument| {
+                        changed |= add(&mut points, node.results[0], argument);
                     }),
                     _ => {}
                 }
             }
-            for to in body.blocks[block].terminator.targets() {
-                for (&param, &arg) in body.blocks[to.block].params.iter().zip(&to.arguments) {
-                    changed |= add(&mut points, param, arg);
+            for target in body.blocks[block].terminator.targets() {
+                for (&param, &argument) in body.blocks[target.block].params.iter().zip(&target.arguments) {
+                    changed |= add(&mut points, param, argument);
                 }
             }
         }
@@ -296,18 +296,18 @@ fn escaping_slots(body: &Function) -> Vec<Slot> {
     let mut escaped = Vec::new();
     for &block in &body.layout {
         for &inst in &body.blocks[block].insts {
-            let data = &body.insts[inst].data;
+            let inst_data = &body.insts[inst].data;
             let mut escape = |value| escaped.extend_from_slice(&points[value]);
-            match data {
+            match inst_data {
                 InstData::Load { .. } | InstData::MemCopy { .. } | InstData::MemSet { .. } | InstData::Icmp { .. } => {}
-                InstData::Store { arguments: args, .. } => args.iter().copied().for_each(escape),
-                InstData::AtomicRmw { argument: arg, .. } => escape(*arg),
+                InstData::Store { arguments, .. } => arguments.iter().copied().for_each(escape),
+                InstData::AtomicRmw { argument, .. } => escape(*argument),
                 InstData::AtomicCas { expected, new, .. } => {
                     escape(*expected);
                     escape(*new);
                 }
-                data if passes_on(data) => {}
-                data => data.for_each_arg(escape),
+                inst_data if passes_on(inst_data) => {}
+                inst_data => inst_data.for_each_arg(escape),
             }
         }
     }
@@ -315,9 +315,9 @@ fn escaping_slots(body: &Function) -> Vec<Slot> {
 }
 
 /// Whether the result may be an address that one of the operands is.
-fn passes_on(data: &InstData) -> bool {
+fn passes_on(inst_data: &InstData) -> bool {
     matches!(
-        data,
+        inst_data,
         InstData::PtrAdd { .. }
             | InstData::Ternary { .. }
             | InstData::Unary { opcode: UnaryOp::SpaceCast | UnaryOp::Freeze, .. }
@@ -339,7 +339,7 @@ mod tests {
             text += &format!(" slot ss{index} size {size} align {align}\n");
         }
         text += &format!(" region r0 {{\n b0(v0: ptr.global):\n{code}\n return\n }}\n}}\n");
-        let mut module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let mut module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         cut_at_barriers(&mut module.kernels[0]);
         Storage::lay_out(&module.kernels[0], 1, Layout::X)
     }

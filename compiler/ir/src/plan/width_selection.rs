@@ -129,17 +129,17 @@ impl Choice {
 }
 
 impl fmt::Display for Choice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Choice { width, layout, scalar, gang, alone, other, .. } = self;
         let apart = scalar.saturating_mul(u64::from(*width));
-        write!(f, "a gang of {width} {layout} is expected to cost {gang}, {width} work-items alone {apart}")?;
+        write!(formatter, "a gang of {width} {layout} is expected to cost {gang}, {width} work-items alone {apart}")?;
         if *alone != 0 {
             let regions: Vec<String> =
                 (0..64).filter(|&region| bit_of(region) & alone != 0).map(|region| format!("r{region}")).collect();
-            write!(f, ", with {} one work-item after the other", regions.join(", "))?;
+            write!(formatter, ", with {} one work-item after the other", regions.join(", "))?;
         }
         match other {
-            Some(Other { layout, width, gang }) => write!(f, ", a gang of {width} {layout} {gang}"),
+            Some(Other { layout, width, gang }) => write!(formatter, ", a gang of {width} {layout} {gang}"),
             None => Ok(()),
         }
     }
@@ -266,8 +266,8 @@ fn tall_tile(kernel: &Kernel, gangs: Gangs, launch: &LaunchFacts, bits: u32) -> 
     }
     let data = kernel.regions.values().flat_map(|body| body.insts.iter().map(move |(_, node)| (body, node)));
     let moved = data.filter_map(|(body, node)| match &node.data {
-        InstData::Load { .. } => node.results.first().map(|&v| body.ty(v).bytes()),
-        InstData::Store { arguments: args, .. } => args.first().map(|&v| body.ty(v).bytes()),
+        InstData::Load { .. } => node.results.first().map(|&value| body.ty(value).bytes()),
+        InstData::Store { arguments, .. } => arguments.first().map(|&value| body.ty(value).bytes()),
         _ => None,
     });
     let widest = moved.max()?;
@@ -281,12 +281,12 @@ fn tall_tile(kernel: &Kernel, gangs: Gangs, launch: &LaunchFacts, bits: u32) -> 
 
 /// Whether a region only computes and accesses memory, all work-items the same.
 fn is_plain(body: &Function) -> bool {
-    let plain = |data: &InstData| match data {
+    let plain = |inst_data: &InstData| match inst_data {
         InstData::Load { access, .. } | InstData::Store { access, .. } => !access.volatile && access.atomic.is_none(),
-        InstData::Unary { .. } | InstData::Binary { .. } => !cost::per_lane(data),
+        InstData::Unary { .. } | InstData::Binary { .. } => !cost::per_lane(inst_data),
         InstData::Ternary { .. } | InstData::Icmp { .. } | InstData::Fcmp { .. } | InstData::PtrAdd { .. } => true,
         InstData::LocalAddr { .. } | InstData::GlobalAddr { .. } | InstData::Query { .. } => true,
-        data => matches!(data, InstData::LiveLoad { .. } | InstData::LiveStore { .. }),
+        inst_data => matches!(inst_data, InstData::LiveLoad { .. } | InstData::LiveStore { .. }),
     };
     body.layout.len() == 1 && body.blocks[body.entry_block()].insts.iter().all(|&inst| plain(&body.insts[inst].data))
 }
@@ -340,7 +340,7 @@ fn best_width(candidate: &Candidate<'_>, layout: Layout) -> Choice {
 /// The bytes of private variables that each lane has of its own.
 fn own_bytes(kernel: &Kernel, facts: &Facts) -> u64 {
     let own = kernel.slots.iter().filter(|(slot, _)| !facts.uniform_slots.contains(*slot));
-    own.map(|(_, data)| data.size).sum()
+    own.map(|(_, slot_data)| slot_data.size).sum()
 }
 
 /// What the regions of a kernel cost gangs of which the same facts hold.
@@ -415,16 +415,17 @@ impl<'a> Estimates<'a> {
 /// same in all lanes. The region stays as it is, so it has to be of the form that linearized ones have.
 fn may_be_alone(region: Region, body: &Function, layout: Layout) -> bool {
     let of_lanes = |&inst: &Inst| {
-        let data = &body.insts[inst].data;
-        data.needs_lanes() || matches!(data, InstData::SlotAddr { .. } | InstData::Clock)
+        let inst_data = &body.insts[inst].data;
+        inst_data.needs_lanes() || matches!(inst_data, InstData::SlotAddr { .. } | InstData::Clock)
     };
     let other_form = |&block: &Block| {
-        let data = &body.blocks[block];
-        matches!(data.terminator, Terminator::Switch { .. } | Terminator::Unreachable)
-            || data.insts.iter().any(of_lanes)
+        let block_data = &body.blocks[block];
+        matches!(block_data.terminator, Terminator::Switch { .. } | Terminator::Unreachable)
+            || block_data.insts.iter().any(of_lanes)
     };
     let graph = build_cfg(body);
-    let endless = || find_loops(&graph, &compute_dominators(&graph)).iter().any(|(_, data)| data.exits.is_empty());
+    let endless =
+        || find_loops(&graph, &compute_dominators(&graph)).iter().any(|(_, loop_data)| loop_data.exits.is_empty());
     layout == Layout::X && bit_of(region.index()) != 0 && !body.layout.iter().any(other_form) && !endless()
 }
 

@@ -19,28 +19,28 @@ pub struct FoldingBuilder<'a> {
 
 impl<'a> FoldingBuilder<'a> {
     /// A builder that appends to a block.
-    pub fn at_end_of(func: &'a mut Function, block: Block) -> FoldingBuilder<'a> {
-        FoldingBuilder { function: func, block, operands: Operands::Any, own: None }
+    pub fn at_end_of(function: &'a mut Function, block: Block) -> FoldingBuilder<'a> {
+        FoldingBuilder { function, block, operands: Operands::Any, own: None }
     }
 
     /// A builder of masks: no operand may be poison where code asks it. An instruction at the end of the block is used again
     /// if it is one of those that such builders have appended, which `own` keeps.
-    pub fn of_masks(func: &'a mut Function, block: Block, own: &'a mut EntitySet<Inst>) -> FoldingBuilder<'a> {
-        FoldingBuilder { function: func, block, operands: Operands::OfMasks, own: Some(own) }
+    pub fn of_masks(function: &'a mut Function, block: Block, own: &'a mut EntitySet<Inst>) -> FoldingBuilder<'a> {
+        FoldingBuilder { function, block, operands: Operands::OfMasks, own: Some(own) }
     }
 
     /// Any instruction with one result of a type.
-    pub fn fold_operation(&mut self, data: InstData, ty: Type) -> Value {
-        match simplest_form(self.function, data, ty, self.operands) {
+    pub fn fold_operation(&mut self, inst_data: InstData, ty: Type) -> Value {
+        match simplest_form(self.function, inst_data, ty, self.operands) {
             Simpler::Value(value) => value,
-            Simpler::Operation(data) => self.append_new(data, ty),
+            Simpler::Operation(inst_data) => self.append_new(inst_data, ty),
         }
     }
 
-    fn append_new(&mut self, data: InstData, ty: Type) -> Value {
+    fn append_new(&mut self, inst_data: InstData, ty: Type) -> Value {
         let inst = self
-            .find_own(&data)
-            .unwrap_or_else(|| self.function.append_inst(self.block, data, &[ty], SourceLoc::default()));
+            .find_own(&inst_data)
+            .unwrap_or_else(|| self.function.append_inst(self.block, inst_data, &[ty], SourceLoc::default()));
         if let Some(own) = &mut self.own {
             own.insert(inst);
         }
@@ -48,36 +48,36 @@ impl<'a> FoldingBuilder<'a> {
     }
 
     /// The same instruction, among those at the block's end that builders like this one have appended.
-    fn find_own(&self, data: &InstData) -> Option<Inst> {
+    fn find_own(&self, inst_data: &InstData) -> Option<Inst> {
         let own = self.own.as_deref()?;
         let mut last = self.function.blocks[self.block].insts.iter().rev().take_while(|&&inst| own.contains(inst));
-        last.find(|&&inst| self.function.insts[inst].data == *data).copied()
+        last.find(|&&inst| self.function.insts[inst].data == *inst_data).copied()
     }
 
     /// An operation of one operand; `ty` is the result's type.
-    pub fn unary(&mut self, op: UnaryOp, ty: Type, arg: Value) -> Value {
-        self.fold_operation(InstData::Unary { opcode: op, fast_math: FastMath::default(), argument: arg }, ty)
+    pub fn unary(&mut self, opcode: UnaryOp, ty: Type, argument: Value) -> Value {
+        self.fold_operation(InstData::Unary { opcode, fast_math: FastMath::default(), argument }, ty)
     }
 
     /// An operation of two operands.
-    pub fn binary(&mut self, op: BinaryOp, a: Value, b: Value) -> Value {
-        let data = InstData::Binary {
-            opcode: op,
+    pub fn binary(&mut self, opcode: BinaryOp, left: Value, right: Value) -> Value {
+        let inst_data = InstData::Binary {
+            opcode,
             flags: IntFlags::default(),
             fast_math: FastMath::default(),
-            arguments: [a, b],
+            arguments: [left, right],
         };
-        self.fold_operation(data, self.function.ty(a))
+        self.fold_operation(inst_data, self.function.ty(left))
     }
 
     /// Both of two conditions.
-    pub fn and(&mut self, a: Value, b: Value) -> Value {
-        self.binary(BinaryOp::And, a, b)
+    pub fn and(&mut self, left: Value, right: Value) -> Value {
+        self.binary(BinaryOp::And, left, right)
     }
 
     /// One of two conditions, or both.
-    pub fn or(&mut self, a: Value, b: Value) -> Value {
-        self.binary(BinaryOp::Or, a, b)
+    pub fn or(&mut self, left: Value, right: Value) -> Value {
+        self.binary(BinaryOp::Or, left, right)
     }
 
     /// The opposite of a condition.
@@ -88,16 +88,16 @@ impl<'a> FoldingBuilder<'a> {
 
     /// One of two values by a condition.
     pub fn select(&mut self, condition: Value, yes: Value, no: Value) -> Value {
-        let args = [condition, yes, no];
+        let arguments = [condition, yes, no];
         let ty = self.function.ty(yes);
         self.fold_operation(
-            InstData::Ternary { opcode: TernaryOp::Select, fast_math: FastMath::default(), arguments: args },
+            InstData::Ternary { opcode: TernaryOp::Select, fast_math: FastMath::default(), arguments },
             ty,
         )
     }
 
     /// Integer or pointer comparison.
-    pub fn icmp(&mut self, cc: IntCc, a: Value, b: Value) -> Value {
-        self.fold_operation(InstData::Icmp { comparison: cc, arguments: [a, b] }, Type::BOOL)
+    pub fn icmp(&mut self, comparison: IntCc, left: Value, right: Value) -> Value {
+        self.fold_operation(InstData::Icmp { comparison, arguments: [left, right] }, Type::BOOL)
     }
 }

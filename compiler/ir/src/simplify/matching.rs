@@ -9,12 +9,16 @@ use lockstep_protocol::types::Type;
 pub(super) type Operation = (Op, [Option<Value>; 3]);
 
 /// The operation of an instruction, if rules may tell of it.
-pub(super) fn operation_of(data: &InstData) -> Option<Operation> {
-    Some(match *data {
-        InstData::Unary { opcode: op, argument: arg, .. } => (Op::Unary(op), [Some(arg), None, None]),
-        InstData::Binary { opcode: op, arguments: [a, b], .. } => (Op::Binary(op), [Some(a), Some(b), None]),
-        InstData::Ternary { opcode: op, arguments: args, .. } => (Op::Ternary(op), args.map(Some)),
-        InstData::Icmp { comparison: cc, arguments: [a, b] } => (Op::Icmp(cc), [Some(a), Some(b), None]),
+pub(super) fn operation_of(inst_data: &InstData) -> Option<Operation> {
+    Some(match *inst_data {
+        InstData::Unary { opcode, argument, .. } => (Op::Unary(opcode), [Some(argument), None, None]),
+        InstData::Binary { opcode, arguments: [left, right], .. } => {
+            (Op::Binary(opcode), [Some(left), Some(right), None])
+        }
+        InstData::Ternary { opcode, arguments, .. } => (Op::Ternary(opcode), arguments.map(Some)),
+        InstData::Icmp { comparison, arguments: [left, right] } => {
+            (Op::Icmp(comparison), [Some(left), Some(right), None])
+        }
         InstData::PtrAdd { base, offset, .. } => (Op::PtrAdd, [Some(base), Some(offset), None]),
         _ => return None,
     })
@@ -82,15 +86,15 @@ pub(super) struct Matcher<'f, C> {
 impl<C: Fn(Value) -> Option<u128>> Matcher<'_, C> {
     /// What a rule puts for an operation with a result of a type, if the operation has its form.
     pub fn apply_rule(&self, rule: &Rule, operation: Operation, ty: Type) -> Option<Found> {
-        let Pattern::Op(op, patterns) = rule.from else { return None };
-        let bindings = self.compare_operation(op, patterns, operation, None, Bindings::default())?;
+        let Pattern::Op(opcode, patterns) = rule.from else { return None };
+        let bindings = self.compare_operation(opcode, patterns, operation, None, Bindings::default())?;
         if let Some(value) = bindings.bound_value(rule.to).filter(|&value| self.function.ty(value) == ty) {
             return Some(Found::Value(value));
         }
         match rule.to {
             Pattern::Any(_) => None,
             Pattern::Number(number) => number.bits_as(ty).map(Found::Constant),
-            Pattern::Op(op, patterns) => {
+            Pattern::Op(opcode, patterns) => {
                 let mut operands = [Operand::Missing; 3];
                 for (operand, &pattern) in operands.iter_mut().zip(patterns) {
                     *operand = match pattern {
@@ -98,24 +102,24 @@ impl<C: Fn(Value) -> Option<u128>> Matcher<'_, C> {
                         _ => Operand::Value(bindings.bound_value(pattern)?),
                     };
                 }
-                self.has_type(op, &operands, ty).then_some(Found::Operation(op, operands))
+                self.has_type(opcode, &operands, ty).then_some(Found::Operation(opcode, operands))
             }
         }
     }
 
     /// Whether the operands of what a rule would put fit a result of a type.
-    fn has_type(&self, op: Op, operands: &[Operand], ty: Type) -> bool {
+    fn has_type(&self, opcode: Op, operands: &[Operand], ty: Type) -> bool {
         let fits = |operand: &Operand| match operand {
             Operand::Value(value) => self.function.ty(*value) == ty,
             Operand::Constant(_) | Operand::Missing => true,
         };
-        !matches!(op, Op::Binary(_)) || operands.iter().all(fits)
+        !matches!(opcode, Op::Binary(_)) || operands.iter().all(fits)
     }
 
     /// Compares an operation, and the rest, in each order in which its operands may stand.
     fn compare_operation(
         &self,
-        op: Op,
+        opcode: Op,
         patterns: &[Pattern],
         (found, [a, b, c]): Operation,
         then: Option<&Rest<'_>>,
@@ -123,8 +127,8 @@ impl<C: Fn(Value) -> Option<u128>> Matcher<'_, C> {
     ) -> Option<Bindings> {
         let as_written = || self.compare_operands(patterns, &[a, b, c], then, bindings);
         let exchanged = || self.compare_operands(patterns, &[b, a, c], then, bindings);
-        let first = if op == found { as_written() } else { None };
-        first.or_else(|| if op.with_exchanged_operands() == Some(found) { exchanged() } else { None })
+        let first = if opcode == found { as_written() } else { None };
+        first.or_else(|| if opcode.with_exchanged_operands() == Some(found) { exchanged() } else { None })
     }
 
     fn compare_operands(
@@ -152,10 +156,10 @@ impl<C: Fn(Value) -> Option<u128>> Matcher<'_, C> {
                     None
                 }
             }
-            Pattern::Op(op, patterns) => {
+            Pattern::Op(opcode, patterns) => {
                 let ValueDef::Result(inst, _) = self.function.values[value].definition else { return None };
                 let operation = operation_of(&self.function.insts[inst].data)?;
-                self.compare_operation(op, patterns, operation, then, bindings.keep_result(pattern, value))
+                self.compare_operation(opcode, patterns, operation, then, bindings.keep_result(pattern, value))
             }
         }
     }

@@ -24,38 +24,38 @@ impl Op {
         if is_same(name, "ptradd") {
             return Op::PtrAdd;
         }
-        let mut i = 0;
-        while i < UnaryOp::ALL.len() {
-            if is_same(name, UnaryOp::ALL[i].name()) {
-                return Op::Unary(UnaryOp::ALL[i]);
+        let mut index = 0;
+        while index < UnaryOp::ALL.len() {
+            if is_same(name, UnaryOp::ALL[index].name()) {
+                return Op::Unary(UnaryOp::ALL[index]);
             }
-            i += 1;
+            index += 1;
         }
-        let mut i = 0;
-        while i < BinaryOp::ALL.len() {
-            if is_same(name, BinaryOp::ALL[i].name()) {
-                return Op::Binary(BinaryOp::ALL[i]);
+        let mut index = 0;
+        while index < BinaryOp::ALL.len() {
+            if is_same(name, BinaryOp::ALL[index].name()) {
+                return Op::Binary(BinaryOp::ALL[index]);
             }
-            i += 1;
+            index += 1;
         }
-        let mut i = 0;
-        while i < TernaryOp::ALL.len() {
-            if is_same(name, TernaryOp::ALL[i].name()) {
-                return Op::Ternary(TernaryOp::ALL[i]);
+        let mut index = 0;
+        while index < TernaryOp::ALL.len() {
+            if is_same(name, TernaryOp::ALL[index].name()) {
+                return Op::Ternary(TernaryOp::ALL[index]);
             }
-            i += 1;
+            index += 1;
         }
         panic!("no operation has this name")
     }
 
     /// The comparison with this name in text; a name that is none does not compile.
     pub const fn comparison_named(name: &str) -> Op {
-        let mut i = 0;
-        while i < IntCc::ALL.len() {
-            if is_same(name, IntCc::ALL[i].name()) {
-                return Op::Icmp(IntCc::ALL[i]);
+        let mut index = 0;
+        while index < IntCc::ALL.len() {
+            if is_same(name, IntCc::ALL[index].name()) {
+                return Op::Icmp(IntCc::ALL[index]);
             }
-            i += 1;
+            index += 1;
         }
         panic!("no comparison has this name")
     }
@@ -65,7 +65,7 @@ impl Op {
         use BinaryOp::{Add, And, Mul, Or, SaddSat, Smax, Smin, UaddSat, Umax, Umin, Xor};
         match self {
             Op::Binary(Add | Mul | And | Or | Xor | Smin | Smax | Umin | Umax | SaddSat | UaddSat) => Some(self),
-            Op::Icmp(cc) => Some(Op::Icmp(cc.swapped())),
+            Op::Icmp(comparison) => Some(Op::Icmp(comparison.swapped())),
             _ => None,
         }
     }
@@ -74,11 +74,11 @@ impl Op {
 /// Whether two names are one, which `==` does not tell yet where constants are computed.
 const fn is_same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
-    let mut i = 0;
-    while i < a.len() && i < b.len() && a[i] == b[i] {
-        i += 1;
+    let mut index = 0;
+    while index < a.len() && index < b.len() && a[index] == b[index] {
+        index += 1;
     }
-    i == a.len() && i == b.len()
+    index == a.len() && index == b.len()
 }
 
 /// A number of whatever integer type stands there.

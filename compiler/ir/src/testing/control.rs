@@ -26,32 +26,36 @@ impl Generator {
     fn fold_jumps(&mut self) {
         let blocks = self.function.layout.clone();
         for &block in &blocks[1..] {
-            let data = &self.function.blocks[block];
-            let Terminator::Jump(to) = data.terminator.clone() else { continue };
-            if !data.insts.is_empty() || !data.params.is_empty() || to.block == block || self.random.percent(40) {
+            let block_data = &self.function.blocks[block];
+            let Terminator::Jump(target) = block_data.terminator.clone() else { continue };
+            if !block_data.insts.is_empty()
+                || !block_data.params.is_empty()
+                || target.block == block
+                || self.random.percent(40)
+            {
                 continue;
             }
             for &from in &self.function.layout {
                 for edge in self.function.blocks[from].terminator.targets_mut() {
                     if edge.block == block {
-                        edge.clone_from(&to);
+                        edge.clone_from(&target);
                     }
                 }
             }
-            self.function.layout.retain(|&b| b != block);
+            self.function.layout.retain(|&other| other != block);
         }
     }
 
     /// Stores all variables and ends the item.
     pub(super) fn finish_item(&mut self) {
         let output = self.output;
-        for i in 0..self.variables.len() {
-            let value = self.variables[i].value;
+        for index in 0..self.variables.len() {
+            let value = self.variables[index].value;
             let word = self.value_as_word(value);
-            let mut b = self.builder_here();
-            let offset = b.int(Type::I64, i128::from((FREE_WORDS + i as u64) * 4));
-            let place = b.ptr_add(output, offset);
-            b.store(place, word);
+            let mut builder = self.builder_here();
+            let offset = builder.int(Type::I64, i128::from((FREE_WORDS + index as u64) * 4));
+            let place = builder.ptr_add(output, offset);
+            builder.store(place, word);
         }
         self.builder_here().ret();
     }
@@ -96,10 +100,10 @@ impl Generator {
 
     /// A variable takes a new value. Where not all items are here, uniform ones stay as they are.
     fn assign_variable(&mut self) {
-        let i = self.random.below(self.variables.len());
-        let variable = self.variables[i];
+        let index = self.random.below(self.variables.len());
+        let variable = self.variables[index];
         let around = self.loops.last();
-        let fixed = around.is_some_and(|l| !l.variables.contains(&i));
+        let fixed = around.is_some_and(|l| !l.variables.contains(&index));
         if fixed || (variable.uniform && !self.uniform_here) {
             return self.random_store();
         }
@@ -108,14 +112,14 @@ impl Generator {
             Some(value) if self.function.ty(value) == variable.ty => value,
             _ => self.random_expression(variable.ty, variable.uniform),
         };
-        self.variables[i].value = value;
+        self.variables[index].value = value;
     }
 
     /// Mixes an `i32` into a variable or, where none may change, into a word of the item's own.
     pub(super) fn keep_value(&mut self, value: Value) {
-        let may = |i: &usize| {
-            let variable = &self.variables[*i];
-            let free = self.loops.last().is_none_or(|l| l.variables.contains(i));
+        let may = |position: &usize| {
+            let variable = &self.variables[*position];
+            let free = self.loops.last().is_none_or(|l| l.variables.contains(position));
             variable.ty == Type::I32 && !variable.uniform && free
         };
         let free: Vec<usize> = (0..self.variables.len()).filter(may).collect();
@@ -126,9 +130,9 @@ impl Generator {
             let index = self.pick_value(Type::I64, false);
             self.atomic_to_output(index, value);
         } else {
-            let i = self.random.pick(&free);
-            let old = self.variables[i].value;
-            self.variables[i].value = self.builder_here().binary(BinaryOp::Add, old, value);
+            let position = self.random.pick(&free);
+            let old = self.variables[position].value;
+            self.variables[position].value = self.builder_here().binary(BinaryOp::Add, old, value);
         }
     }
 
@@ -138,7 +142,7 @@ impl Generator {
     }
 
     fn variable_values(&self, variables: &[usize]) -> Vec<Value> {
-        variables.iter().map(|&i| self.variables[i].value).collect()
+        variables.iter().map(|&index| self.variables[index].value).collect()
     }
 
     /// Gives every variable on which the ends of arms differ a parameter of a new block where they meet.
@@ -148,19 +152,19 @@ impl Generator {
         }
         let join = self.function.add_block();
         let mut changed = Vec::new();
-        for i in 0..self.variables.len() {
-            if ends.iter().any(|(_, values)| values[i] != ends[0].1[i]) {
-                let param = self.function.add_param(join, self.variables[i].ty);
-                self.uniform_values[param] = self.variables[i].uniform;
-                self.variables[i].value = param;
-                changed.push(i);
+        for index in 0..self.variables.len() {
+            if ends.iter().any(|(_, values)| values[index] != ends[0].1[index]) {
+                let param = self.function.add_param(join, self.variables[index].ty);
+                self.uniform_values[param] = self.variables[index].uniform;
+                self.variables[index].value = param;
+                changed.push(index);
             } else {
-                self.variables[i].value = ends[0].1[i];
+                self.variables[index].value = ends[0].1[index];
             }
         }
         for (block, values) in ends {
-            let args = changed.iter().map(|&i| values[i]).collect();
-            self.function.blocks[block].terminator = Terminator::Jump(BlockCall { block: join, arguments: args });
+            let arguments = changed.iter().map(|&index| values[index]).collect();
+            self.function.blocks[block].terminator = Terminator::Jump(BlockCall { block: join, arguments });
         }
         self.block = join;
         true
@@ -176,7 +180,7 @@ impl Generator {
             self.block = block;
             self.variables.clone_from(&before);
             if self.emit_statements(depth + 1) {
-                ends.push((self.block, self.variables.iter().map(|v| v.value).collect()));
+                ends.push((self.block, self.variables.iter().map(|variable| variable.value).collect()));
             }
         }
         self.variables = before;
@@ -186,16 +190,16 @@ impl Generator {
 
     fn emit_choice(&mut self, depth: usize) -> bool {
         let uniform = self.uniform_choice();
-        let cond = self.random_condition(uniform);
+        let condition = self.random_condition(uniform);
         let then_block = self.function.add_block();
         let other = self.function.add_block();
-        self.builder_here().branch(cond, (then_block, &[]), (other, &[]));
+        self.builder_here().branch(condition, (then_block, &[]), (other, &[]));
         if self.random.percent(50) {
             let ends = self.emit_arms(depth, &[then_block, other], uniform);
             return self.join_arms(ends);
         }
         // Without an else: the edge goes to where the arm ends.
-        let unchanged = self.variables.iter().map(|v| v.value).collect();
+        let unchanged = self.variables.iter().map(|variable| variable.value).collect();
         let mut ends = self.emit_arms(depth, &[then_block], uniform);
         ends.push((other, unchanged));
         self.join_arms(ends)
@@ -205,12 +209,12 @@ impl Generator {
         let uniform = self.uniform_choice();
         let value = self.pick_value(Type::I32, uniform);
         let count = 2 + self.random.below(3);
-        let mut b = self.builder_here();
-        let mask = b.int(Type::I32, 3);
-        let value = b.binary(BinaryOp::And, value, mask);
+        let mut builder = self.builder_here();
+        let mask = builder.int(Type::I32, 3);
+        let value = builder.binary(BinaryOp::And, value, mask);
         let blocks: Vec<Block> = (0..count).map(|_| self.function.add_block()).collect();
         let to = |block: Block| BlockCall { block, arguments: Vec::new() };
-        let cases = blocks[1..].iter().enumerate().map(|(i, &block)| (i as u128, to(block))).collect();
+        let cases = blocks[1..].iter().enumerate().map(|(index, &block)| (index as u128, to(block))).collect();
         self.builder_here().terminate(Terminator::Switch { value, cases, default: to(blocks[0]) });
         let ends = self.emit_arms(depth, &blocks, uniform);
         self.join_arms(ends)
@@ -222,35 +226,35 @@ impl Generator {
         let was_uniform = self.uniform_here;
         let outer = self.loops.last().map(|l| l.variables.clone());
         let mut variables = Vec::new();
-        for i in 0..self.variables.len() {
-            let may = outer.as_ref().is_none_or(|o| o.contains(&i)) && (uniform || !self.variables[i].uniform);
+        for index in 0..self.variables.len() {
+            let may = outer.as_ref().is_none_or(|o| o.contains(&index)) && (uniform || !self.variables[index].uniform);
             if may && self.random.percent(70) {
-                variables.push(i);
+                variables.push(index);
             }
         }
         // At most five times: the bound's low bits.
         let bound = self.pick_value(Type::I32, uniform);
-        let mut b = self.builder_here();
-        let (mask, one) = (b.int(Type::I32, 3), b.int(Type::I32, 1));
-        let bound = b.binary(BinaryOp::And, bound, mask);
-        let bound = b.binary(BinaryOp::Add, bound, one);
+        let mut builder = self.builder_here();
+        let (mask, one) = (builder.int(Type::I32, 3), builder.int(Type::I32, 1));
+        let bound = builder.binary(BinaryOp::And, bound, mask);
+        let bound = builder.binary(BinaryOp::Add, bound, one);
 
         let [header, latch, exit] = [(); 3].map(|()| self.function.add_block());
         let zero = self.function.constant(Type::I32, 0);
         let counter = self.function.add_param(header, Type::I32);
         let latch_counter = self.function.add_param(latch, Type::I32);
-        let mut args = vec![zero];
-        args.extend(self.variable_values(&variables));
-        self.builder_here().jump(header, &args);
+        let mut arguments = vec![zero];
+        arguments.extend(self.variable_values(&variables));
+        self.builder_here().jump(header, &arguments);
         self.uniform_here = uniform;
         self.block = header;
         let seen = self.visible.len();
         self.note_value(counter, uniform);
         self.take_params(header, &variables);
         let latch_params: Vec<Value> =
-            variables.iter().map(|&i| self.function.add_param(latch, self.variables[i].ty)).collect();
-        for &i in &variables {
-            self.function.add_param(exit, self.variables[i].ty);
+            variables.iter().map(|&index| self.function.add_param(latch, self.variables[index].ty)).collect();
+        for &index in &variables {
+            self.function.add_param(exit, self.variables[index].ty);
         }
         self.loops.push(Around {
             uniform,
@@ -266,10 +270,10 @@ impl Generator {
             if self.random.percent(30) {
                 self.assign_variable();
             }
-            let cond = self.builder_here().icmp(IntCc::Slt, counter, bound);
+            let condition = self.builder_here().icmp(IntCc::Slt, counter, bound);
             let body = self.function.add_block();
-            let args = self.variable_values(&variables);
-            self.builder_here().branch(cond, (body, &[]), (exit, &args));
+            let arguments = self.variable_values(&variables);
+            self.builder_here().branch(condition, (body, &[]), (exit, &arguments));
             self.loops.last_mut().expect("just pushed").exit_used = true;
             self.block = body;
         }
@@ -281,18 +285,18 @@ impl Generator {
         let around = self.loops.pop().expect("pushed above");
         if around.latch_used {
             self.block = latch;
-            for (&i, &param) in variables.iter().zip(&latch_params) {
-                self.uniform_values[param] = self.variables[i].uniform;
+            for (&index, &param) in variables.iter().zip(&latch_params) {
+                self.uniform_values[param] = self.variables[index].uniform;
             }
-            let mut b = self.builder_here();
-            let next = b.binary(BinaryOp::Add, latch_counter, one);
+            let mut builder = self.builder_here();
+            let next = builder.binary(BinaryOp::Add, latch_counter, one);
             let mut again = vec![next];
             again.extend(&latch_params);
             if bottom_tested {
-                let cond = b.icmp(IntCc::Slt, next, bound);
-                b.branch(cond, (header, &again), (exit, &latch_params));
+                let condition = builder.icmp(IntCc::Slt, next, bound);
+                builder.branch(condition, (header, &again), (exit, &latch_params));
             } else {
-                b.jump(header, &again);
+                builder.jump(header, &again);
             }
         } else {
             self.function.layout.retain(|&block| block != latch);
@@ -301,8 +305,8 @@ impl Generator {
         self.visible.truncate(if bottom_tested { seen } else { in_header });
         if !uniform {
             // Items leave at different times: what was the same in an iteration is not behind the loop.
-            for &v in &self.visible[seen..] {
-                self.uniform_values[v] = false;
+            for &value in &self.visible[seen..] {
+                self.uniform_values[value] = false;
             }
         }
         let leaves_at_bottom = bottom_tested && around.latch_used;
@@ -312,28 +316,28 @@ impl Generator {
         }
         self.block = exit;
         let params = self.function.blocks[exit].params.clone();
-        for (&i, param) in variables.iter().zip(params) {
-            self.uniform_values[param] = self.variables[i].uniform;
-            self.variables[i].value = param;
+        for (&index, param) in variables.iter().zip(params) {
+            self.uniform_values[param] = self.variables[index].uniform;
+            self.variables[index].value = param;
         }
         true
     }
 
     /// New parameters of a block for variables, which are their values from here on.
     fn take_params(&mut self, block: Block, variables: &[usize]) {
-        for &i in variables {
-            let param = self.function.add_param(block, self.variables[i].ty);
-            self.uniform_values[param] = self.variables[i].uniform;
-            self.variables[i].value = param;
+        for &index in variables {
+            let param = self.function.add_param(block, self.variables[index].ty);
+            self.uniform_values[param] = self.variables[index].uniform;
+            self.variables[index].value = param;
         }
     }
 
     /// Jumps to a loop's latch with the variables' values.
     fn jump_to_latch(&mut self, l: usize) {
         let around = self.loops[l].clone();
-        let mut args = vec![around.counter];
-        args.extend(self.variable_values(&around.variables));
-        self.builder_here().jump(around.latch, &args);
+        let mut arguments = vec![around.counter];
+        arguments.extend(self.variable_values(&around.variables));
+        self.builder_here().jump(around.latch, &arguments);
         self.loops[l].latch_used = true;
     }
 
@@ -358,8 +362,8 @@ impl Generator {
             self.jump_to_latch(l);
         } else {
             let around = self.loops[l].clone();
-            let args = self.variable_values(&around.variables);
-            self.builder_here().jump(around.exit, &args);
+            let arguments = self.variable_values(&around.variables);
+            self.builder_here().jump(around.exit, &arguments);
             self.loops[l].exit_used = true;
         }
         false
@@ -367,7 +371,7 @@ impl Generator {
 
     /// Each item writes its word of some shared memory; behind a barrier, all read; then a barrier again.
     fn emit_exchange(&mut self, depth: usize) -> bool {
-        let free: Vec<usize> = (0..self.shared.len()).filter(|&i| !self.shared[i].readable).collect();
+        let free: Vec<usize> = (0..self.shared.len()).filter(|&index| !self.shared[index].readable).collect();
         if free.is_empty() {
             self.assign_variable();
             return true;
@@ -375,10 +379,10 @@ impl Generator {
         let which = self.random.pick(&free);
         let value = self.pick_value(Type::I32, false);
         let (base, offset) = (self.shared[which].base, self.own_word);
-        let mut b = self.builder_here();
-        let place = b.ptr_add(base, offset);
-        b.store(place, value);
-        b.barrier();
+        let mut builder = self.builder_here();
+        let place = builder.ptr_add(base, offset);
+        builder.store(place, value);
+        builder.barrier();
         self.shared[which].readable = true;
         // Whoever left from here would miss the second barrier.
         let floor = std::mem::replace(&mut self.loops_floor, self.loops.len());

@@ -22,8 +22,8 @@ impl Generator {
         }
         let fuel = self.random.below(14) as i128 + 2;
         let fuel = self.builder_here().int(Type::I32, fuel);
-        let args = self.all_values(fuel);
-        self.builder_here().jump(nodes[0].0, &args);
+        let arguments = self.all_values(fuel);
+        self.builder_here().jump(nodes[0].0, &arguments);
         let seen = self.visible.len();
         let (last, inner) = nodes.split_last().expect("there is one more than `count`");
         for (block, params) in inner {
@@ -48,32 +48,32 @@ impl Generator {
     }
 
     fn all_values(&self, fuel: Value) -> Vec<Value> {
-        std::iter::once(fuel).chain(self.variables.iter().map(|v| v.value)).collect()
+        std::iter::once(fuel).chain(self.variables.iter().map(|variable| variable.value)).collect()
     }
 
     /// To some other node, or to the last one when the fuel is used up.
     fn move_on(&mut self, fuel: Value, nodes: &[(Block, Vec<Value>)]) {
-        let cond = self.random_condition(true);
+        let condition = self.random_condition(true);
         let value = self.pick_value(Type::I32, true);
-        let mut b = self.builder_here();
-        let one = b.int(Type::I32, 1);
-        let fuel = b.binary(BinaryOp::Sub, fuel, one);
-        let three = b.int(Type::I32, 3);
-        let value = b.binary(BinaryOp::And, value, three);
-        let zero = b.int(Type::I32, 0);
-        let more = b.icmp(IntCc::Sgt, fuel, zero);
-        let go_on = b.new_block(&[]).0;
-        let args = self.all_values(fuel);
+        let mut builder = self.builder_here();
+        let one = builder.int(Type::I32, 1);
+        let fuel = builder.binary(BinaryOp::Sub, fuel, one);
+        let three = builder.int(Type::I32, 3);
+        let value = builder.binary(BinaryOp::And, value, three);
+        let zero = builder.int(Type::I32, 0);
+        let more = builder.icmp(IntCc::Sgt, fuel, zero);
+        let go_on = builder.new_block(&[]).0;
+        let arguments = self.all_values(fuel);
         let last = nodes[nodes.len() - 1].0;
-        self.builder_here().branch(more, (go_on, &[]), (last, &args));
+        self.builder_here().branch(more, (go_on, &[]), (last, &arguments));
         self.block = go_on;
         let [x, y, z] = [(); 3].map(|()| nodes[self.random.below(nodes.len() - 1)].0);
-        let to = |block: Block| BlockCall { block, arguments: args.clone() };
-        let term = match self.random.below(8) {
+        let to = |block: Block| BlockCall { block, arguments: arguments.clone() };
+        let terminator = match self.random.below(8) {
             0 => Terminator::Jump(to(x)),
             1..=3 => Terminator::Switch { value, cases: vec![(0, to(x)), (2, to(y))], default: to(z) },
-            _ => Terminator::Branch { condition: cond, then_to: to(x), else_to: to(y) },
+            _ => Terminator::Branch { condition, then_to: to(x), else_to: to(y) },
         };
-        self.builder_here().terminate(term);
+        self.builder_here().terminate(terminator);
     }
 }

@@ -14,16 +14,16 @@ impl Generator {
         let turn = self.random.below(words);
         let some = 2 + self.random.below(words);
         let step = if words == 3 { self.random.pick(&[1, 2]) } else { self.random.pick(&[1, 3]) };
-        let places: Vec<usize> = (0..some).map(|i| (turn + step * i) % words).collect();
+        let places: Vec<usize> = (0..some).map(|index| (turn + step * index) % words).collect();
         if self.random.percent(50) {
             let values: Vec<Value> = places.iter().map(|_| self.word_of_any_type()).collect();
             for (place, value) in places.into_iter().zip(values) {
                 if self.random.percent(10) {
                     self.read_neighbour(turn);
                 }
-                let (ptr, offset) = self.neighbour_address(place);
-                let data = InstData::Store { pointer: ptr, offset, access: Access::plain(4), arguments: vec![value] };
-                self.builder_here().inst(data, &[]);
+                let (pointer, offset) = self.neighbour_address(place);
+                let inst_data = InstData::Store { pointer, offset, access: Access::plain(4), arguments: vec![value] };
+                self.builder_here().inst(inst_data, &[]);
             }
         } else {
             for place in places {
@@ -37,9 +37,9 @@ impl Generator {
 
     fn read_neighbour(&mut self, place: usize) {
         let ty = self.random.pick(&[Type::I32, Type::I32, Type::F32]);
-        let (ptr, offset) = self.neighbour_address(place);
-        let data = InstData::Load { pointer: ptr, offset, access: Access::plain(4) };
-        let load = self.builder_here().inst(data, &[ty]);
+        let (pointer, offset) = self.neighbour_address(place);
+        let inst_data = InstData::Load { pointer, offset, access: Access::plain(4) };
+        let load = self.builder_here().inst(inst_data, &[ty]);
         let value = self.function.single_result(load);
         self.note_value(value, false);
         if ty == Type::I32 {
@@ -59,8 +59,8 @@ impl Generator {
         if self.random.percent(50) {
             return (row, bytes);
         }
-        let mut b = self.builder_here();
-        let offset = b.int(Type::I64, bytes.into());
-        (b.ptr_add(row, offset), 0)
+        let mut builder = self.builder_here();
+        let offset = builder.int(Type::I64, bytes.into());
+        (builder.ptr_add(row, offset), 0)
     }
 }

@@ -16,8 +16,8 @@ impl Generator {
     /// Reads or writes a private array.
     pub(super) fn access_private_array(&mut self) {
         if self.scratch_used > 0 && self.random.percent(75) {
-            let i = self.random.below(self.scratch_used);
-            let base = self.scratch[i];
+            let position = self.random.below(self.scratch_used);
+            let base = self.scratch[position];
             self.scratch_access(base);
         } else if self.uniform_here && self.random.percent(50) {
             let (value, index) = (self.pick_value(Type::I32, true), self.pick_value(Type::I64, true));
@@ -54,9 +54,9 @@ impl Generator {
 
     /// Overwrites an array as a whole.
     fn fill_scratch(&mut self, base: Value, uniform: bool) {
-        let args = (0..SCRATCH_WORDS).map(|_| self.pick_value(Type::I32, uniform)).collect();
+        let arguments = (0..SCRATCH_WORDS).map(|_| self.pick_value(Type::I32, uniform)).collect();
         self.builder_here()
-            .inst(InstData::Store { pointer: base, offset: 0, access: Access::plain(4), arguments: args }, &[]);
+            .inst(InstData::Store { pointer: base, offset: 0, access: Access::plain(4), arguments }, &[]);
     }
 
     /// Statements with an array of their own.

@@ -17,13 +17,13 @@ use crate::ir::Module;
 fn split_list(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut depth, mut start) = (0, 0);
-    for (i, c) in text.char_indices() {
+    for (index, c) in text.char_indices() {
         match c {
             '[' | '(' => depth += 1,
             ']' | ')' => depth -= 1,
             ',' if depth == 0 => {
-                parts.push(text[start..i].trim());
-                start = i + 1;
+                parts.push(text[start..index].trim());
+                start = index + 1;
             }
             _ => {}
         }
@@ -104,11 +104,11 @@ fn parse_launch(line: &str) -> Result<Launch<'_>, String> {
     let (call, expected) = line.split_once("=>").ok_or("a run needs `=>`")?;
     let open = call.find('(').ok_or("a run needs arguments")?;
     let close = call.rfind(')').ok_or("a run needs `)`")?;
-    let mut args = Vec::new();
+    let mut arguments = Vec::new();
     let mut buffers = Vec::new();
     for text in split_list(&call[open + 1..close]) {
         let number = |prefix: &str| -> Option<u64> { text.strip_prefix(prefix)?.strip_suffix(')')?.parse().ok() };
-        args.push(if text == "null" {
+        arguments.push(if text == "null" {
             Arg::Null
         } else if let Some(size) = number("local(") {
             Arg::Local(size)
@@ -140,7 +140,7 @@ fn parse_launch(line: &str) -> Result<Launch<'_>, String> {
     range = NdRange { global_offset: range.global_offset, ..NdRange::new(&global, &local) };
     offset.iter().enumerate().for_each(|(d, &n)| range.global_offset[d] = n);
     let memory = Memory::new(buffers);
-    Ok(Launch { kernel: call[..open].trim(), range, args, memory, steps, expected: expected.trim() })
+    Ok(Launch { kernel: call[..open].trim(), range, args: arguments, memory, steps, expected: expected.trim() })
 }
 
 /// Whether a run line expects an error.
@@ -151,8 +151,8 @@ pub fn expects_error(line: &str) -> bool {
 /// Executes a run line with the interpreter and compares.
 pub fn check_run_line(module: &Module, line: &str) -> Result<(), String> {
     let steps = parse_launch(line)?.steps;
-    check_with(line, |kernel, range, args, memory| {
-        run_limited(module, kernel, range, args, memory, steps).map_err(|e| e.to_string())
+    check_with(line, |kernel, range, arguments, memory| {
+        run_limited(module, kernel, range, arguments, memory, steps).map_err(|error| error.to_string())
     })
 }
 
@@ -176,8 +176,8 @@ pub fn check_with(
         .printf
         .iter()
         .map(|event| {
-            let args: Vec<String> = event.args.iter().map(u128::to_string).collect();
-            format!("printf {}({})", event.format, args.join(", "))
+            let arguments: Vec<String> = event.args.iter().map(u128::to_string).collect();
+            format!("printf {}({})", event.format, arguments.join(", "))
         })
         .collect();
     let expected = split_list(expected);
@@ -186,13 +186,13 @@ pub fn check_with(
     if contents.len() != memory.buffers.len() {
         return Err(format!("{} buffers, {} expected contents", memory.buffers.len(), contents.len()));
     }
-    for (i, (&text, found)) in contents.iter().zip(&memory.buffers).enumerate() {
+    for (index, (&text, found)) in contents.iter().zip(&memory.buffers).enumerate() {
         if text == "_" {
             continue;
         }
         let (bytes, ty) = parse_array(text)?;
         if bytes != *found {
-            return Err(format!("buffer {i} is {}", show_elements(found, ty)));
+            return Err(format!("buffer {index} is {}", show_elements(found, ty)));
         }
     }
     if events != prints.iter().map(String::as_str).collect::<Vec<_>>() {

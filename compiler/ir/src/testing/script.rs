@@ -23,12 +23,12 @@ pub struct Script {
 fn split_comment(line: &str) -> (&str, Option<&str>) {
     let mut in_string = false;
     let mut escaped = false;
-    for (i, c) in line.char_indices() {
+    for (index, c) in line.char_indices() {
         match c {
             _ if escaped => escaped = false,
             '\\' if in_string => escaped = true,
             '"' => in_string = !in_string,
-            ';' if !in_string => return (&line[..i], Some(&line[i + 1..])),
+            ';' if !in_string => return (&line[..index], Some(&line[index + 1..])),
             _ => {}
         }
     }

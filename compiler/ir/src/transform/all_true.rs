@@ -51,51 +51,53 @@ pub struct Plan {
 }
 
 /// How the target of a divergent branch gets a copy, if it can. Loops in the copy get versions if `loops`.
-pub fn plan_copy(f: &Function, known: Known<'_>, from: Block, target: usize, loops: bool) -> Option<Plan> {
-    let Known { cfg, dominators: tree, forest, found, registers, .. } = known;
+pub fn plan_copy(function: &Function, known: Known<'_>, from: Block, target: usize, loops: bool) -> Option<Plan> {
+    let Known { cfg, dominators, forest, found, registers, .. } = known;
     if found.divergent_blocks.contains(from) || !found.divergent_branches.contains(from) {
         return None;
     }
-    let Terminator::Branch { then_to, else_to, .. } = &f.blocks[from].terminator else { return None };
+    let Terminator::Branch { then_to, else_to, .. } = &function.blocks[from].terminator else { return None };
     let to = [then_to, else_to][target].block;
     if forest.with_header(to).is_some() || then_to.block == else_to.block {
         return None;
     }
-    let boscc::Arm { inside, exits } = boscc::find_arm(cfg, tree, forest, to).ok()?;
+    let boscc::Arm { inside, exits } = boscc::find_arm(cfg, dominators, forest, to).ok()?;
     // Where both ways of the branch meet there is no arm.
     if inside.contains(&from) || exits.contains(&from) {
         return None;
     }
-    let size: usize = inside.iter().map(|&block| f.blocks[block].insts.len()).sum();
+    let size: usize = inside.iter().map(|&block| function.blocks[block].insts.len()).sum();
     if !(1..=MOST).contains(&size) {
         return None;
     }
     let inside: Vec<Block> = cfg.reverse_post_order().iter().copied().filter(|block| inside.contains(block)).collect();
     // What is in a loop that lanes leave one by one has masks all the same, unless the loop has a version.
-    let divergent = |&l: &Loop| inside.contains(&forest.get(l).header) && found.divergent_loops.contains(l);
+    let divergent =
+        |&loop_id: &Loop| inside.contains(&forest.get(loop_id).header) && found.divergent_loops.contains(loop_id);
     let around = |block: Block| forest.loops_around(block).filter(divergent).last();
     let others: Vec<Block> = inside.iter().copied().filter(|&block| around(block).is_none()).collect();
-    let params = exits.iter().flat_map(|&exit| &f.blocks[exit].params);
-    let selects: u64 = params.map(|&param| registers.registers_for(f.ty(param))).sum();
-    let mut gain = selects.saturating_add(known.masks_of(f, to, &others));
+    let params = exits.iter().flat_map(|&exit| &function.blocks[exit].params);
+    let selects: u64 = params.map(|&param| registers.registers_for(function.ty(param))).sum();
+    let mut gain = selects.saturating_add(known.masks_of(function, to, &others));
     for &header in inside.iter().filter(|&&block| loops && around(block) == forest.with_header(block)) {
-        let Some(l) = forest.with_header(header) else { continue };
-        if let Ok(version) = unmasked_loops::plan_version(f, known, l)
+        let Some(loop_id) = forest.with_header(header) else { continue };
+        if let Ok(version) = unmasked_loops::plan_version(function, known, loop_id)
             && version.check_profitable().is_ok()
         {
             let often = cost::estimate_frequency(forest, header) / cost::estimate_frequency(forest, to).max(1);
             gain = gain.saturating_add(version.saved_per_iteration().saturating_mul(often));
         }
     }
-    let cost = gain.saturating_add(known.cost_of(f, to, &inside));
-    let at_place = cost::follows_from_place(f, &f.blocks[from].terminator, &found.shapes) && registers.bits() < 512;
+    let cost = gain.saturating_add(known.cost_of(function, to, &inside));
+    let at_place =
+        cost::follows_from_place(function, &function.blocks[from].terminator, &found.shapes) && registers.bits() < 512;
     let least = if at_place { LEAST_AT_PLACE } else { LEAST };
     Some(Plan { from, target, inside, gain, cost, least })
 }
 
 impl fmt::Display for Plan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "saves {} of {}", self.gain, self.cost)
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "saves {} of {}", self.gain, self.cost)
     }
 }
 
@@ -106,21 +108,21 @@ impl Plan {
     }
 
     /// Makes the copy; the answer is the block that ends in the divergent branch now, and the first one of the copy.
-    pub fn make_copy(&self, f: &mut Function) -> (Block, Block) {
-        let copies = copy_blocks(f, &self.inside, &Copies::default());
-        let some = f.add_block();
-        f.end_locs[some] = f.end_locs[self.from];
-        let term = std::mem::replace(&mut f.blocks[self.from].terminator, Terminator::Unreachable);
-        f.blocks[some].terminator = term.clone();
+    pub fn make_copy(&self, function: &mut Function) -> (Block, Block) {
+        let copies = copy_blocks(function, &self.inside, &Copies::default());
+        let some = function.add_block();
+        function.end_locs[some] = function.end_locs[self.from];
+        let terminator = std::mem::replace(&mut function.blocks[self.from].terminator, Terminator::Unreachable);
+        function.blocks[some].terminator = terminator.clone();
         let first = copies.block_copy(self.inside[0]);
-        let Terminator::Branch { condition: cond, then_to, else_to } = term else { return (some, first) };
-        let yes = f.constant(Type::BOOL, 1);
-        let to = if self.target == 0 { then_to } else { else_to };
-        let mut b = Builder::at_end_of(f, self.from);
-        let not = if self.target == 0 { b.binary(BinaryOp::Xor, cond, yes) } else { cond };
-        let any = b.any(not);
-        b.branch(any, (some, &[]), (first, &to.arguments));
-        normalize_function(f);
+        let Terminator::Branch { condition, then_to, else_to } = terminator else { return (some, first) };
+        let yes = function.constant(Type::BOOL, 1);
+        let target = if self.target == 0 { then_to } else { else_to };
+        let mut builder = Builder::at_end_of(function, self.from);
+        let not = if self.target == 0 { builder.binary(BinaryOp::Xor, condition, yes) } else { condition };
+        let any = builder.any(not);
+        builder.branch(any, (some, &[]), (first, &target.arguments));
+        normalize_function(function);
         (some, first)
     }
 }

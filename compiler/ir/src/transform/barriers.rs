@@ -134,16 +134,16 @@ fn split_at_barriers(body: &mut Function) -> Cuts {
                 continue;
             }
             let (rest, start) = cuts.cut_at(body, block, body.blocks[block].insts.len());
-            if let InstData::Collective { collective: how, opcode: op, argument: arg } = body.insts[inst].data {
-                let ty = body.ty(arg);
+            if let InstData::Collective { collective, opcode, argument } = body.insts[inst].data {
+                let ty = body.ty(argument);
                 let slot = cuts.together.iter().find(|&(_, of)| *of == ty).map(|(slot, _)| slot);
-                let live = slot.unwrap_or_else(|| cuts.together.push(ty));
-                cuts.combines[start] = Some(Combine { collective: how, opcode: op, live_slot: live });
-                let loc = body.insts[inst].location;
-                body.append_inst(block, InstData::LiveStore { live_slot: live, argument: arg }, &[], loc);
+                let live_slot = slot.unwrap_or_else(|| cuts.together.push(ty));
+                cuts.combines[start] = Some(Combine { collective, opcode, live_slot });
+                let location = body.insts[inst].location;
+                body.append_inst(block, InstData::LiveStore { live_slot, argument }, &[], location);
                 // The instruction now takes the answer.
                 body.insts[inst].data =
-                    if how == Collect::Reduce { InstData::Combined } else { InstData::LiveLoad { live_slot: live } };
+                    if collective == Collect::Reduce { InstData::Combined } else { InstData::LiveLoad { live_slot } };
                 body.blocks[rest].insts.push(inst);
             }
             block = rest;
@@ -153,8 +153,8 @@ fn split_at_barriers(body: &mut Function) -> Cuts {
 }
 
 /// Whether work-items wait here for the others of their group.
-fn is_barrier(data: &InstData) -> bool {
-    matches!(data, InstData::Barrier | InstData::Collective { .. })
+fn is_barrier(inst_data: &InstData) -> bool {
+    matches!(inst_data, InstData::Barrier | InstData::Collective { .. })
 }
 
 /// Drops barriers that separate nothing: no work-item touches shared memory between the barrier and the
@@ -183,14 +183,14 @@ fn idle_behind(body: &Function, block: Block, position: usize) -> bool {
     for _ in 0..body.layout.len() {
         for &inst in &body.blocks[block].insts[position..] {
             match &body.insts[inst].data {
-                data if is_barrier(data) => return true,
-                data if touches_shared(body, data) => return false,
+                inst_data if is_barrier(inst_data) => return true,
+                inst_data if touches_shared(body, inst_data) => return false,
                 _ => {}
             }
         }
         match &body.blocks[block].terminator {
             Terminator::Return => return true,
-            Terminator::Jump(to) => (block, position) = (to.block, 0),
+            Terminator::Jump(target) => (block, position) = (target.block, 0),
             _ => return false,
         }
     }
@@ -216,17 +216,17 @@ fn idle_before(body: &Function, graph: &Cfg, block: Block, position: usize) -> b
 }
 
 /// Whether other work-items could tell when this instruction happens.
-fn touches_shared(body: &Function, data: &InstData) -> bool {
-    let own = |ptr: Value| matches!(body.ty(ptr), Type::Ptr(Space::Private));
-    let fixed = |ptr: Value| matches!(body.ty(ptr), Type::Ptr(Space::Constant));
-    match data {
-        InstData::Load { pointer: ptr, access, .. } => access.volatile || !(own(*ptr) || fixed(*ptr)),
-        InstData::Store { pointer: ptr, access, .. } => access.volatile || !own(*ptr),
-        InstData::MemCopy { destination: dst, source: src, volatile, .. } => {
-            *volatile || !own(*dst) || !(own(*src) || fixed(*src))
+fn touches_shared(body: &Function, inst_data: &InstData) -> bool {
+    let own = |pointer: Value| matches!(body.ty(pointer), Type::Ptr(Space::Private));
+    let fixed = |pointer: Value| matches!(body.ty(pointer), Type::Ptr(Space::Constant));
+    match inst_data {
+        InstData::Load { pointer, access, .. } => access.volatile || !(own(*pointer) || fixed(*pointer)),
+        InstData::Store { pointer, access, .. } => access.volatile || !own(*pointer),
+        InstData::MemCopy { destination, source, volatile, .. } => {
+            *volatile || !own(*destination) || !(own(*source) || fixed(*source))
         }
-        InstData::MemSet { destination: dst, volatile, .. } => *volatile || !own(*dst),
-        data => data.has_effect(),
+        InstData::MemSet { destination, volatile, .. } => *volatile || !own(*destination),
+        inst_data => inst_data.has_effect(),
     }
 }
 
@@ -237,9 +237,9 @@ impl Split {
         let mut order: SecondaryMap<Value, u32> = SecondaryMap::new();
         let mut count = 0;
         for &block in cfg.reverse_post_order() {
-            let data = &body.blocks[block];
-            let results = data.insts.iter().flat_map(|&inst| &body.insts[inst].results);
-            for &value in data.params.iter().chain(results) {
+            let block_data = &body.blocks[block];
+            let results = block_data.insts.iter().flat_map(|&inst| &body.insts[inst].results);
+            for &value in block_data.params.iter().chain(results) {
                 home[value] = Some(block);
                 order[value] = count;
                 count += 1;
@@ -332,15 +332,15 @@ mod tests {
             // By region: which slots hold something for sure when a work-item begins it.
             let mut written: Vec<Option<Vec<bool>>> = vec![None; kernel.regions.len()];
             written[0] = Some(vec![false; kernel.live.len()]);
-            let mut work = vec![Region::from_u32(0)];
-            while let Some(region) = work.pop() {
+            let mut worklist = vec![Region::from_u32(0)];
+            while let Some(region) = worklist.pop() {
                 let body = &kernel.regions[region];
                 for &block in &body.layout {
                     let Terminator::Exit(to) = body.blocks[block].terminator else { continue };
                     let mut now = written[region.as_u32() as usize].clone().unwrap();
                     for &inst in &body.blocks[block].insts {
-                        if let InstData::LiveStore { live_slot: live, .. } = body.insts[inst].data {
-                            now[live.as_u32() as usize] = true;
+                        if let InstData::LiveStore { live_slot, .. } = body.insts[inst].data {
+                            now[live_slot.as_u32() as usize] = true;
                         }
                     }
                     let old = &mut written[to.as_u32() as usize];
@@ -350,15 +350,15 @@ mod tests {
                     };
                     if old.as_ref() != Some(&new) {
                         *old = Some(new);
-                        work.push(to);
+                        worklist.push(to);
                     }
                 }
             }
             for (region, body) in &kernel.regions {
                 for inst in body.layout.iter().flat_map(|&block| &body.blocks[block].insts) {
-                    if let InstData::LiveLoad { live_slot: live } = body.insts[*inst].data {
+                    if let InstData::LiveLoad { live_slot } = body.insts[*inst].data {
                         let written = written[region.as_u32() as usize].as_ref().unwrap();
-                        assert!(written[live.as_u32() as usize], "seed {seed}: {live} in {region}");
+                        assert!(written[live_slot.as_u32() as usize], "seed {seed}: {live_slot} in {region}");
                     }
                 }
             }

@@ -33,39 +33,39 @@ impl Copies {
     }
 
     /// A block's end as a copy of the block has it.
-    pub fn terminator_copy(&self, term: &Terminator) -> Terminator {
-        let mut term = term.clone();
-        term.map_args(|value| self.value_copy(value));
-        term.targets_mut().into_iter().for_each(|to| to.block = self.block_copy(to.block));
-        term
+    pub fn terminator_copy(&self, terminator: &Terminator) -> Terminator {
+        let mut terminator = terminator.clone();
+        terminator.map_args(|value| self.value_copy(value));
+        terminator.targets_mut().into_iter().for_each(|target| target.block = self.block_copy(target.block));
+        terminator
     }
 }
 
 /// Copies blocks; `values` are those that are used in them under another name.
-pub fn copy_blocks(f: &mut Function, blocks: &[Block], values: &Copies) -> Copies {
+pub fn copy_blocks(function: &mut Function, blocks: &[Block], values: &Copies) -> Copies {
     let mut copies = Copies { blocks: SecondaryMap::new(), values: values.values.clone() };
     for &block in blocks {
-        let new = f.add_block();
+        let new = function.add_block();
         copies.blocks[block] = Some(new);
-        f.end_locs[new] = f.end_locs[block];
-        for param in f.blocks[block].params.clone() {
-            copies.values[param] = Some(f.add_param(new, f.ty(param)));
+        function.end_locs[new] = function.end_locs[block];
+        for param in function.blocks[block].params.clone() {
+            copies.values[param] = Some(function.add_param(new, function.ty(param)));
         }
-        for inst in f.blocks[block].insts.clone() {
-            let node = f.insts[inst].clone();
-            let types: Vec<_> = node.results.iter().map(|&result| f.ty(result)).collect();
-            let made = f.append_inst(new, node.data, &types, node.location);
-            for (&old, &new) in node.results.iter().zip(&f.insts[made].results) {
+        for inst in function.blocks[block].insts.clone() {
+            let node = function.insts[inst].clone();
+            let types: Vec<_> = node.results.iter().map(|&result| function.ty(result)).collect();
+            let made = function.append_inst(new, node.data, &types, node.location);
+            for (&old, &new) in node.results.iter().zip(&function.insts[made].results) {
                 copies.values[old] = Some(new);
             }
         }
     }
     for &block in blocks {
         let new = copies.block_copy(block);
-        for inst in f.blocks[new].insts.clone() {
-            f.insts[inst].data.map_args(|value| copies.value_copy(value));
+        for inst in function.blocks[new].insts.clone() {
+            function.insts[inst].data.map_args(|value| copies.value_copy(value));
         }
-        f.blocks[new].terminator = copies.terminator_copy(&f.blocks[block].terminator);
+        function.blocks[new].terminator = copies.terminator_copy(&function.blocks[block].terminator);
     }
     copies
 }

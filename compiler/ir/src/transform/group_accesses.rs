@@ -30,18 +30,25 @@ const MOST_ELEMENTS: i64 = 16;
 
 /// Merges accesses of a region that runs in gangs of `width` work-items; loads of lanes that lie anywhere if they are
 /// no rows of a tile.
-pub fn group_accesses(f: &mut Function, shapes: &SecondaryMap<Value, Shape>, roots: &Roots, width: u32, in_tile: bool) {
-    let lines = (!in_tile).then(|| find_no_wrap_strides(f, build_cfg(f).reverse_post_order(), shapes, width));
-    for block in f.layout.clone() {
+pub fn group_accesses(
+    function: &mut Function,
+    shapes: &SecondaryMap<Value, Shape>,
+    roots: &Roots,
+    width: u32,
+    in_tile: bool,
+) {
+    let lines =
+        (!in_tile).then(|| find_no_wrap_strides(function, build_cfg(function).reverse_post_order(), shapes, width));
+    for block in function.layout.clone() {
         let (lines, open, changes) = (lines.as_ref(), Vec::new(), Vec::new());
-        let mut grouper = Grouper { function: f, shapes, lines, roots, width, open, changes };
+        let mut grouper = Grouper { function, shapes, lines, roots, width, open, changes };
         for inst in grouper.function.blocks[block].insts.clone() {
             grouper.visit_inst(inst);
         }
         grouper.close_groups(|_| true);
         let changes: HashMap<Inst, Vec<Inst>> = grouper.changes.into_iter().collect();
         if !changes.is_empty() {
-            let insts = &mut f.blocks[block].insts;
+            let insts = &mut function.blocks[block].insts;
             *insts = insts.iter().flat_map(|inst| changes.get(inst).cloned().unwrap_or(vec![*inst])).collect();
         }
     }
@@ -130,8 +137,8 @@ enum Relation {
 }
 
 /// Whether two ranges, of a first byte and a length each, have a byte in common.
-fn ranges_overlap((a, a_len): (i64, i64), (b, b_len): (i64, i64)) -> bool {
-    let away = b.wrapping_sub(a);
+fn ranges_overlap((left, a_len): (i64, i64), (right, b_len): (i64, i64)) -> bool {
+    let away = right.wrapping_sub(left);
     if away >= 0 { away < a_len } else { away.wrapping_neg() < b_len }
 }
 
@@ -150,12 +157,12 @@ struct Grouper<'a> {
 impl Grouper<'_> {
     fn visit_inst(&mut self, inst: Inst) {
         let node = &self.function.insts[inst];
-        let (ptr, offset, access, direction, values) = match &node.data {
-            &InstData::Load { pointer: ptr, offset, access } => {
-                (ptr, offset, access, Direction::Load, node.results.clone())
+        let (pointer, offset, access, direction, values) = match &node.data {
+            &InstData::Load { pointer, offset, access } => {
+                (pointer, offset, access, Direction::Load, node.results.clone())
             }
-            InstData::Store { pointer: ptr, offset, access, arguments: args } => {
-                (*ptr, *offset, *access, Direction::Store, args.clone())
+            InstData::Store { pointer, offset, access, arguments } => {
+                (*pointer, *offset, *access, Direction::Store, arguments.clone())
             }
             InstData::MemCopy { .. }
             | InstData::MemSet { .. }
@@ -173,10 +180,10 @@ impl Grouper<'_> {
         let (Some(&first), false) = (values.first(), access.volatile || access.atomic.is_some()) else {
             return self.close_groups(|_| true);
         };
-        let (Type::Ptr(space), ty) = (self.function.ty(ptr), self.function.ty(first)) else { return };
-        let (address, constant) = addresses::decompose_address(self.function, ptr);
-        let len = values.len() as i64 * i64::from(ty.bytes());
-        let place = Place { space, address, start: constant.wrapping_add(offset), len };
+        let (Type::Ptr(space), ty) = (self.function.ty(pointer), self.function.ty(first)) else { return };
+        let (address, constant) = addresses::decompose_address(self.function, pointer);
+        let length = values.len() as i64 * i64::from(ty.bytes());
+        let place = Place { space, address, start: constant.wrapping_add(offset), len: length };
         // Two reads may change places, and nobody writes constant memory.
         let roots = self.roots;
         self.close_groups(|group| {
@@ -185,9 +192,9 @@ impl Grouper<'_> {
         });
         if direction == Direction::Store {
             let near = |group: &&mut Group| group.relation_to(&place, roots) == Relation::Same;
-            self.open.iter_mut().filter(near).for_each(|group| group.written.push((place.start, len)));
+            self.open.iter_mut().filter(near).for_each(|group| group.written.push((place.start, length)));
         }
-        let stride = self.shapes[ptr].stride();
+        let stride = self.shapes[pointer].stride();
         let fits = match stride {
             Some(stride) => {
                 let row = stride.unsigned_abs() / u64::from(ty.bytes());
@@ -199,15 +206,16 @@ impl Grouper<'_> {
                     classify_access(Some(line.stride), ty.bytes(), count, self.width, direction)
                         != AccessClass::Scattered
                 };
-                direction == Direction::Load && self.lines.is_some_and(|lines| !lines[ptr].as_ref().is_some_and(is_row))
+                direction == Direction::Load
+                    && self.lines.is_some_and(|lines| !lines[pointer].as_ref().is_some_and(is_row))
             }
         };
         if !fits || ty.bytes() > 8 {
             return;
         }
-        let member = Member { inst, ptr, offset, access, start: place.start, values, order: 0 };
+        let member = Member { inst, ptr: pointer, offset, access, start: place.start, values, order: 0 };
         let moves_up = |group: &Group| {
-            let range = (place.start, len);
+            let range = (place.start, length);
             direction == Direction::Store || !group.written.iter().any(|&written| ranges_overlap(written, range))
         };
         let fits = |group: &&mut Group| {
@@ -326,11 +334,11 @@ impl Grouper<'_> {
         };
         let Some(place) = place else { return };
         let offset = place.offset.wrapping_add(lowest.start.wrapping_sub(place.start));
-        let (ptr, access, loc) = (place.ptr, Access::plain(align), self.function.insts[place.inst].location);
+        let (pointer, access, location) = (place.ptr, Access::plain(align), self.function.insts[place.inst].location);
         let mut insts = Vec::new();
         match group.direction {
             Direction::Load => {
-                let load = self.function.make_inst(InstData::Load { pointer: ptr, offset, access }, &[], loc);
+                let load = self.function.make_inst(InstData::Load { pointer, offset, access }, &[], location);
                 insts.push(load);
                 let mut end = lowest.start;
                 for member in members {
@@ -349,7 +357,7 @@ impl Grouper<'_> {
                         let bits = self.function.values.push(ValueData { ty, definition: ValueDef::Result(load, 0) });
                         self.give_result(load, bits);
                         let cast = bitcast_of(bits);
-                        let cast = self.function.make_inst(cast, &[], loc);
+                        let cast = self.function.make_inst(cast, &[], location);
                         self.give_result(cast, value);
                         insts.push(cast);
                     }
@@ -358,20 +366,20 @@ impl Grouper<'_> {
                 }
             }
             Direction::Store => {
-                let mut args = Vec::new();
+                let mut arguments = Vec::new();
                 for &value in members.iter().flat_map(|member| &member.values) {
                     if self.function.ty(value) == ty {
-                        args.push(value);
+                        arguments.push(value);
                         continue;
                     }
-                    let cast = self.function.make_inst(bitcast_of(value), &[ty], loc);
+                    let cast = self.function.make_inst(bitcast_of(value), &[ty], location);
                     insts.push(cast);
-                    args.push(self.function.single_result(cast));
+                    arguments.push(self.function.single_result(cast));
                 }
                 insts.push(self.function.make_inst(
-                    InstData::Store { pointer: ptr, offset, access, arguments: args },
+                    InstData::Store { pointer, offset, access, arguments },
                     &[],
-                    loc,
+                    location,
                 ));
             }
         }
@@ -389,19 +397,19 @@ impl Grouper<'_> {
     }
 }
 
-fn bitcast_of(arg: Value) -> InstData {
-    InstData::Unary { opcode: UnaryOp::Bitcast, fast_math: FastMath::default(), argument: arg }
+fn bitcast_of(argument: Value) -> InstData {
+    InstData::Unary { opcode: UnaryOp::Bitcast, fast_math: FastMath::default(), argument }
 }
 
 /// The type of elements that values of one size have together: theirs, or integers if they are numbers of
 /// several types that fill their bytes.
-fn element_type<'a>(f: &Function, mut values: impl Iterator<Item = &'a Value>) -> Option<Type> {
-    let first = f.ty(*values.next()?);
+fn element_type<'a>(function: &Function, mut values: impl Iterator<Item = &'a Value>) -> Option<Type> {
+    let first = function.ty(*values.next()?);
     let bits = 8 * first.bytes();
     let full = |ty: Type| !ty.is_ptr() && ty.bits() == bits;
     let mut ty = first;
     for &value in values {
-        let other = f.ty(value);
+        let other = function.ty(value);
         if other != ty {
             if !full(other) || !full(ty) {
                 return None;

@@ -52,13 +52,13 @@ pub enum Refusal {
 }
 
 impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::AllLanes => f.write_str("all lanes enter it together"),
-            Refusal::Exits => f.write_str("it is left to several blocks"),
-            Refusal::Size(insts) => write!(f, "it has {insts} instructions"),
-            Refusal::Instruction(_) => f.write_str("it does what is not for one lane"),
-            Refusal::Cost => f.write_str("the gang costs no more than one lane"),
+            Refusal::AllLanes => formatter.write_str("all lanes enter it together"),
+            Refusal::Exits => formatter.write_str("it is left to several blocks"),
+            Refusal::Size(insts) => write!(formatter, "it has {insts} instructions"),
+            Refusal::Instruction(_) => formatter.write_str("it does what is not for one lane"),
+            Refusal::Cost => formatter.write_str("the gang costs no more than one lane"),
         }
     }
 }
@@ -78,66 +78,69 @@ pub struct Plan {
 }
 
 impl fmt::Display for Plan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.all { f.write_str("every lane") } else { write!(f, "up to {}", self.most) }
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.all { formatter.write_str("every lane") } else { write!(formatter, "up to {}", self.most) }
     }
 }
 
 /// Finds out whether lanes run a divergent loop alone, and how many may; at least one if `always`.
-pub fn plan_turns(f: &Function, known: Known<'_>, l: Loop, always: bool) -> Result<Plan, Refusal> {
-    if known.is_entered_by_all(l) {
+pub fn plan_turns(function: &Function, known: Known<'_>, loop_id: Loop, always: bool) -> Result<Plan, Refusal> {
+    if known.is_entered_by_all(loop_id) {
         return Err(Refusal::AllLanes);
     }
     let Known { cfg, forest, found, registers, .. } = known;
-    let data = forest.get(l);
-    let outside = |pred: &&Block| !forest.contains(l, **pred);
-    let preheader = cfg.predecessors(data.header).iter().find(outside).ok_or(Refusal::AllLanes)?;
-    let &(_, exit) = data.exits.first().ok_or(Refusal::Exits)?;
-    if data.exits.iter().any(|&(_, to)| to != exit) || !matches!(f.blocks[*preheader].terminator, Terminator::Jump(_)) {
+    let loop_data = forest.get(loop_id);
+    let outside = |predecessor: &&Block| !forest.contains(loop_id, **predecessor);
+    let preheader = cfg.predecessors(loop_data.header).iter().find(outside).ok_or(Refusal::AllLanes)?;
+    let &(_, exit) = loop_data.exits.first().ok_or(Refusal::Exits)?;
+    if loop_data.exits.iter().any(|&(_, to)| to != exit)
+        || !matches!(function.blocks[*preheader].terminator, Terminator::Jump(_))
+    {
         return Err(Refusal::Exits);
     }
-    let size = data.blocks.iter().map(|&block| f.blocks[block].insts.len() + 1).sum();
+    let size = loop_data.blocks.iter().map(|&block| function.blocks[block].insts.len() + 1).sum();
     if size > MOST {
         return Err(Refusal::Size(size));
     }
     let shapes = &found.shapes;
-    let insts = || data.blocks.iter().flat_map(|&block| &f.blocks[block].insts).copied();
-    if let Some(inst) = insts().find(|&inst| !is_for_one_lane(f, known, inst)) {
+    let insts = || loop_data.blocks.iter().flat_map(|&block| &function.blocks[block].insts).copied();
+    if let Some(inst) = insts().find(|&inst| !is_for_one_lane(function, known, inst)) {
         return Err(Refusal::Instruction(inst));
     }
-    let home = |v: Value| match f.values[v].definition {
+    let home = |value: Value| match function.values[value].definition {
         ValueDef::Const(_) => None,
-        ValueDef::Param(block, _) => Some(forest.contains(l, block)),
+        ValueDef::Param(block, _) => Some(forest.contains(loop_id, block)),
         ValueDef::Result(inst, _) => Some(insts().any(|inside| inside == inst)),
     };
     let mut varying: Vec<Value> = Vec::new();
-    let mut uses = |v: Value| {
-        if !shapes[v].is_uniform() && !varying.contains(&v) && home(v) == Some(false) {
-            varying.push(v);
+    let mut uses = |value: Value| {
+        if !shapes[value].is_uniform() && !varying.contains(&value) && home(value) == Some(false) {
+            varying.push(value);
         }
     };
-    insts().for_each(|inst| f.insts[inst].data.for_each_arg(&mut uses));
-    data.blocks.iter().for_each(|&block| f.blocks[block].terminator.for_each_arg(&mut uses));
-    f.blocks[*preheader].terminator.for_each_arg(&mut uses);
+    insts().for_each(|inst| function.insts[inst].data.for_each_arg(&mut uses));
+    loop_data.blocks.iter().for_each(|&block| function.blocks[block].terminator.for_each_arg(&mut uses));
+    function.blocks[*preheader].terminator.for_each_arg(&mut uses);
 
-    let header = data.header;
+    let header = loop_data.header;
     let masked = |once: Block, blocks: &[Block]| {
-        let cost = known.cost_of(f, once, blocks).saturating_add(known.masks_of(f, once, blocks));
-        cost::waiting_in(f, forest, l, found, cost)
+        let cost = known.cost_of(function, once, blocks).saturating_add(known.masks_of(function, once, blocks));
+        cost::waiting_in(function, forest, loop_id, found, cost)
     };
     let by_one = |once: Block, blocks: &[Block]| {
         known.sum_of(once, blocks, |block| {
-            let insts = f.blocks[block].insts.iter();
-            let branch = u64::from(f.blocks[block].terminator.selector().is_some());
-            insts.map(|&inst| cost::scalar_cost(f, inst, shapes)).sum::<u64>() + branch
+            let insts = function.blocks[block].insts.iter();
+            let branch = u64::from(function.blocks[block].terminator.selector().is_some());
+            insts.map(|&inst| cost::scalar_cost(function, inst, shapes)).sum::<u64>() + branch
         })
     };
     // Rounds that wait for the one before take as long for a lane as for some registers, and so do the long chains of one
     // round, of which a processor sees only a part at once.
-    let (mut alone, mut together) = (by_one(header, &data.blocks), masked(header, &data.blocks));
-    let inner =
-        forest.iter().filter(|(m, inner)| forest.contains(l, inner.header) && recurrence::is_innermost(forest, *m));
-    for (m, inner) in inner {
+    let (mut alone, mut together) = (by_one(header, &loop_data.blocks), masked(header, &loop_data.blocks));
+    let inner = forest.iter().filter(|(other_loop, inner)| {
+        forest.contains(loop_id, inner.header) && recurrence::is_innermost(forest, *other_loop)
+    });
+    for (other_loop, inner) in inner {
         let often = cost::estimate_frequency(forest, inner.header) / cost::estimate_frequency(forest, header).max(1);
         let always: Vec<Block> = match inner.latches.last() {
             Some(&latch) => {
@@ -146,16 +149,16 @@ pub fn plan_turns(f: &Function, known: Known<'_>, l: Loop, always: bool) -> Resu
             None => Vec::new(),
         };
         let waits = |shapes, cost: u64, operations: u64| {
-            let chain = recurrence::CYCLE * recurrence::recurrence_cycles(f, forest, m, shapes);
-            let round = chain.max(in_flight::least_chain_cost(f, &always, shapes, operations));
+            let chain = recurrence::CYCLE * recurrence::recurrence_cycles(function, forest, other_loop, shapes);
+            let round = chain.max(in_flight::least_chain_cost(function, &always, shapes, operations));
             often.saturating_mul(round.saturating_sub(cost))
         };
         let (one, gang) = (by_one(inner.header, &inner.blocks), masked(inner.header, &inner.blocks));
         alone = alone.saturating_add(waits(None, one, by_one(inner.header, &always)));
-        let operations = known.cost_of(f, inner.header, &always) / cost::VECTOR;
+        let operations = known.cost_of(function, inner.header, &always) / cost::VECTOR;
         together = together.saturating_add(waits(Some(shapes), gang, operations));
     }
-    let values = varying.len() + f.blocks[exit].params.len();
+    let values = varying.len() + function.blocks[exit].params.len();
     let turn = cost::ROUNDS.saturating_mul(alone).saturating_add(cost::TURN + VALUE * values as u64);
     let most = cost::ROUNDS.saturating_mul(together) / turn.max(1);
     let most = if always { most.max(1) } else { most };
@@ -163,20 +166,21 @@ pub fn plan_turns(f: &Function, known: Known<'_>, l: Loop, always: bool) -> Resu
         return Err(Refusal::Cost);
     }
     let all = most >= u64::from(registers.width);
-    Ok(Plan { preheader: *preheader, blocks: data.blocks.clone(), exit, varying, most, all })
+    Ok(Plan { preheader: *preheader, blocks: loop_data.blocks.clone(), exit, varying, most, all })
 }
 
 /// Whether an instruction does for all lanes, given one lane's operands, what that lane alone would do. Stores store the
 /// same more than once at most. What a lane has of its own, its place and its private memory, is not the others'.
-fn is_for_one_lane(f: &Function, known: Known<'_>, inst: Inst) -> bool {
-    let shared = |ptr: Value| matches!(f.ty(ptr), Type::Ptr(Space::Global | Space::Constant | Space::Local));
-    match &f.insts[inst].data {
-        InstData::Load { pointer: ptr, access, .. } | InstData::Store { pointer: ptr, access, .. } => {
-            shared(*ptr) && !access.volatile && access.atomic.is_none()
+fn is_for_one_lane(function: &Function, known: Known<'_>, inst: Inst) -> bool {
+    let shared =
+        |pointer: Value| matches!(function.ty(pointer), Type::Ptr(Space::Global | Space::Constant | Space::Local));
+    match &function.insts[inst].data {
+        InstData::Load { pointer, access, .. } | InstData::Store { pointer, access, .. } => {
+            shared(*pointer) && !access.volatile && access.atomic.is_none()
         }
-        InstData::Query { .. } => known.found.shapes[f.insts[inst].results[0]].is_uniform(),
+        InstData::Query { .. } => known.found.shapes[function.insts[inst].results[0]].is_uniform(),
         InstData::SlotAddr { .. } | InstData::LiveLoad { .. } => false,
-        data => !data.has_effect() && !data.needs_lanes(),
+        inst_data => !inst_data.has_effect() && !inst_data.needs_lanes(),
     }
 }
 
@@ -187,74 +191,82 @@ impl Plan {
     }
 
     /// Makes the copy; the answer is the header of the loop over the lanes.
-    pub fn make_turns(&self, f: &mut Function) -> Block {
-        let Terminator::Jump(into) = f.blocks[self.preheader].terminator.clone() else { return self.preheader };
-        let types: Vec<Type> = f.blocks[self.exit].params.iter().map(|&param| f.ty(param)).collect();
-        let zeros: Vec<Value> = types.iter().map(|&ty| f.constant(ty, 0)).collect();
-        let [yes, none] = [(Type::BOOL, 1), (Type::I64, 0)].map(|(ty, bits)| f.constant(ty, bits));
-        let [ask, own, past, turn, done, next, leave, left] = [(); 8].map(|()| f.add_block());
+    pub fn make_turns(&self, function: &mut Function) -> Block {
+        let Terminator::Jump(into) = function.blocks[self.preheader].terminator.clone() else { return self.preheader };
+        let types: Vec<Type> = function.blocks[self.exit].params.iter().map(|&param| function.ty(param)).collect();
+        let zeros: Vec<Value> = types.iter().map(|&ty| function.constant(ty, 0)).collect();
+        let [yes, none] = [(Type::BOOL, 1), (Type::I64, 0)].map(|(ty, bits)| function.constant(ty, bits));
+        let [ask, own, past, turn, done, next, leave, left] = [(); 8].map(|()| function.add_block());
 
         // Behind the loop, the gang and the turns meet.
-        let results: Vec<Value> = types.iter().map(|&ty| f.add_param(left, ty)).collect();
-        f.blocks[left].terminator = Terminator::Jump(BlockCall { block: self.exit, arguments: results });
+        let results: Vec<Value> = types.iter().map(|&ty| function.add_param(left, ty)).collect();
+        function.blocks[left].terminator = Terminator::Jump(BlockCall { block: self.exit, arguments: results });
         for &block in &self.blocks {
-            let mut term = f.blocks[block].terminator.clone();
-            term.targets_mut().into_iter().filter(|to| to.block == self.exit).for_each(|to| to.block = left);
-            f.blocks[block].terminator = term;
+            let mut terminator = function.blocks[block].terminator.clone();
+            terminator
+                .targets_mut()
+                .into_iter()
+                .filter(|target| target.block == self.exit)
+                .for_each(|target| target.block = left);
+            function.blocks[block].terminator = terminator;
         }
 
-        let mut b = Builder::at_end_of(f, self.preheader);
-        let any = b.any(yes);
-        b.branch(any, (ask, &[]), (past, &[]));
-        b.switch_to(past);
-        b.jump(self.exit, &zeros);
-        b.switch_to(ask);
-        let bits = b.ballot(yes);
+        let mut builder = Builder::at_end_of(function, self.preheader);
+        let any = builder.any(yes);
+        builder.branch(any, (ask, &[]), (past, &[]));
+        builder.switch_to(past);
+        builder.jump(self.exit, &zeros);
+        builder.switch_to(ask);
+        let bits = builder.ballot(yes);
         let first: Vec<Value> = [bits].into_iter().chain(zeros).collect();
         if self.all {
-            b.jump(turn, &first);
+            builder.jump(turn, &first);
         } else {
-            let count = b.unary(UnaryOp::Popcount, Type::I64, bits);
-            let most = b.int(Type::I64, self.most.into());
-            let few = b.icmp(IntCc::Ule, count, most);
-            b.branch(few, (turn, &first), (own, &[]));
+            let count = builder.unary(UnaryOp::Popcount, Type::I64, bits);
+            let most = builder.int(Type::I64, self.most.into());
+            let few = builder.icmp(IntCc::Ule, count, most);
+            builder.branch(few, (turn, &first), (own, &[]));
         }
-        b.switch_to(own);
-        b.jump(into.block, &into.arguments);
+        builder.switch_to(own);
+        builder.jump(into.block, &into.arguments);
 
-        let bits = f.add_param(turn, Type::I64);
-        let outs: Vec<Value> = types.iter().map(|&ty| f.add_param(turn, ty)).collect();
-        let mut b = Builder::at_end_of(f, turn);
-        let lane = b.unary(UnaryOp::Ctz, Type::I64, bits);
+        let bits = function.add_param(turn, Type::I64);
+        let outs: Vec<Value> = types.iter().map(|&ty| function.add_param(turn, ty)).collect();
+        let mut builder = Builder::at_end_of(function, turn);
+        let lane = builder.unary(UnaryOp::Ctz, Type::I64, bits);
         let mut of_lane = Copies::default();
         for &value in &self.varying {
-            let one = b.lane_of(value, lane);
+            let one = builder.lane_of(value, lane);
             of_lane.map_value(value, one);
         }
-        let copies = copy_blocks(f, &self.blocks, &of_lane);
-        let args: Vec<Value> = into.arguments.iter().map(|&value| of_lane.value_copy(value)).collect();
-        Builder::at_end_of(f, turn).jump(copies.block_copy(into.block), &args);
+        let copies = copy_blocks(function, &self.blocks, &of_lane);
+        let arguments: Vec<Value> = into.arguments.iter().map(|&value| of_lane.value_copy(value)).collect();
+        Builder::at_end_of(function, turn).jump(copies.block_copy(into.block), &arguments);
         for &block in &self.blocks {
-            let mut term = f.blocks[copies.block_copy(block)].terminator.clone();
-            term.targets_mut().into_iter().filter(|to| to.block == left).for_each(|to| to.block = done);
-            f.blocks[copies.block_copy(block)].terminator = term;
+            let mut terminator = function.blocks[copies.block_copy(block)].terminator.clone();
+            terminator
+                .targets_mut()
+                .into_iter()
+                .filter(|target| target.block == left)
+                .for_each(|target| target.block = done);
+            function.blocks[copies.block_copy(block)].terminator = terminator;
         }
 
-        let results: Vec<Value> = types.iter().map(|&ty| f.add_param(done, ty)).collect();
-        let mut b = Builder::at_end_of(f, done);
+        let results: Vec<Value> = types.iter().map(|&ty| function.add_param(done, ty)).collect();
+        let mut builder = Builder::at_end_of(function, done);
         let outs: Vec<Value> =
-            outs.iter().zip(results).map(|(&out, result)| b.insert_lane(out, lane, result)).collect();
-        let minus_one = b.int(Type::I64, -1);
-        let but_one = b.binary(BinaryOp::Add, bits, minus_one);
-        let others = b.binary(BinaryOp::And, bits, but_one);
-        let more = b.icmp(IntCc::Ne, others, none);
-        b.branch(more, (next, &[]), (leave, &[]));
-        b.switch_to(next);
+            outs.iter().zip(results).map(|(&out, result)| builder.insert_lane(out, lane, result)).collect();
+        let minus_one = builder.int(Type::I64, -1);
+        let but_one = builder.binary(BinaryOp::Add, bits, minus_one);
+        let others = builder.binary(BinaryOp::And, bits, but_one);
+        let more = builder.icmp(IntCc::Ne, others, none);
+        builder.branch(more, (next, &[]), (leave, &[]));
+        builder.switch_to(next);
         let again: Vec<Value> = [others].into_iter().chain(outs.iter().copied()).collect();
-        b.jump(turn, &again);
-        b.switch_to(leave);
-        b.jump(self.exit, &outs);
-        normalize_function(f);
+        builder.jump(turn, &again);
+        builder.switch_to(leave);
+        builder.jump(self.exit, &outs);
+        normalize_function(function);
         turn
     }
 }

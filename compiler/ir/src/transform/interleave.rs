@@ -30,17 +30,17 @@ const LONGEST_COPY: u64 = 32;
 pub fn interleave_slots(kernel: &mut Kernel, lanes: u32, shared: &EntitySet<Slot>) {
     let pointees: Vec<SecondaryMap<Value, Pointees>> = kernel.regions.values().map(find_pointees).collect();
     let elements = uses::element_sizes(kernel, &pointees, shared);
-    for (slot, data) in kernel.slots.iter_mut() {
+    for (slot, slot_data) in kernel.slots.iter_mut() {
         if shared.contains(slot) {
-            data.layout = SlotLayout::Shared;
+            slot_data.layout = SlotLayout::Shared;
         }
         if let Some(element) = elements[slot] {
-            data.layout = SlotLayout::Interleaved { element, lanes };
+            slot_data.layout = SlotLayout::Interleaved { element, lanes };
         }
     }
-    for (f, pointees) in kernel.regions.values_mut().zip(&pointees) {
-        let (block, loc) = (f.entry_block(), SourceLoc::default());
-        Rewriter { function: f, pointees, elements: &elements, lanes, block, insts: Vec::new(), location: loc }
+    for (function, pointees) in kernel.regions.values_mut().zip(&pointees) {
+        let (block, location) = (function.entry_block(), SourceLoc::default());
+        Rewriter { function, pointees, elements: &elements, lanes, block, insts: Vec::new(), location }
             .rewrite_function();
     }
 }
@@ -69,43 +69,43 @@ impl Rewriter<'_> {
     }
 
     /// The element size of the interleaved slots that an address points into.
-    fn element_size(&self, ptr: Value) -> Option<u32> {
-        let slot = *self.pointees.get(ptr)?.slots.first()?;
+    fn element_size(&self, pointer: Value) -> Option<u32> {
+        let slot = *self.pointees.get(pointer)?.slots.first()?;
         self.elements[slot]
     }
 
     fn rewrite_inst(&mut self, inst: Inst) {
-        let data = self.function.insts[inst].data.clone();
-        match data {
+        let inst_data = self.function.insts[inst].data.clone();
+        match inst_data {
             InstData::PtrAdd { base, offset, .. } if self.element_size(base).is_some() => {
                 let offset = self.scale_offset(offset);
                 // The end of a lane's part lies behind the object in all lanes but the first.
                 self.function.insts[inst].data = InstData::PtrAdd { base, offset, inbounds: false };
                 self.insts.push(inst);
             }
-            InstData::Load { pointer: ptr, offset, .. } => match self.element_size(ptr) {
-                Some(element) => self.load_results(inst, ptr, offset, element),
+            InstData::Load { pointer, offset, .. } => match self.element_size(pointer) {
+                Some(element) => self.load_results(inst, pointer, offset, element),
                 None => self.insts.push(inst),
             },
-            InstData::Store { pointer: ptr, offset, arguments: ref args, .. } => match self.element_size(ptr) {
+            InstData::Store { pointer, offset, ref arguments, .. } => match self.element_size(pointer) {
                 Some(element) => {
                     let mut place = offset;
-                    for &arg in args {
-                        for part in self.split_into_elements(arg, element) {
-                            self.store_element(ptr, place, part);
+                    for &argument in arguments {
+                        for part in self.split_into_elements(argument, element) {
+                            self.store_element(pointer, place, part);
                             place += i64::from(element);
                         }
                     }
                 }
                 None => self.insts.push(inst),
             },
-            InstData::MemSet { destination: dst, byte, length: len, .. } => match self.element_size(dst) {
-                Some(element) => self.fill_elements(dst, byte, len, element),
+            InstData::MemSet { destination, byte, length, .. } => match self.element_size(destination) {
+                Some(element) => self.fill_elements(destination, byte, length, element),
                 None => self.insts.push(inst),
             },
-            InstData::MemCopy { destination: dst, source: src, length: len, .. } => {
-                match self.element_size(dst).or(self.element_size(src)) {
-                    Some(element) => self.copy_elements(dst, src, len, element),
+            InstData::MemCopy { destination, source, length, .. } => {
+                match self.element_size(destination).or(self.element_size(source)) {
+                    Some(element) => self.copy_elements(destination, source, length, element),
                     None => self.insts.push(inst),
                 }
             }
@@ -114,32 +114,32 @@ impl Rewriter<'_> {
     }
 
     /// A new instruction of this block with one result, or what stands for it.
-    fn append_single(&mut self, data: InstData, ty: Type) -> Value {
-        let data = match simplest_form(self.function, data, ty, Operands::Any) {
+    fn append_single(&mut self, inst_data: InstData, ty: Type) -> Value {
+        let inst_data = match simplest_form(self.function, inst_data, ty, Operands::Any) {
             Simpler::Value(value) => return value,
-            Simpler::Operation(data) => data,
+            Simpler::Operation(inst_data) => inst_data,
         };
-        let inst = self.function.make_inst(data, &[ty], self.location);
+        let inst = self.function.make_inst(inst_data, &[ty], self.location);
         self.insts.push(inst);
         self.function.single_result(inst)
     }
 
-    fn unary(&mut self, op: UnaryOp, ty: Type, arg: Value) -> Value {
-        if self.function.ty(arg) == ty {
-            return arg;
+    fn unary(&mut self, opcode: UnaryOp, ty: Type, argument: Value) -> Value {
+        if self.function.ty(argument) == ty {
+            return argument;
         }
-        self.append_single(InstData::Unary { opcode: op, fast_math: FastMath::default(), argument: arg }, ty)
+        self.append_single(InstData::Unary { opcode, fast_math: FastMath::default(), argument }, ty)
     }
 
-    fn binary(&mut self, op: BinaryOp, a: Value, b: Value) -> Value {
-        let ty = self.function.ty(a);
-        let data = InstData::Binary {
-            opcode: op,
+    fn binary(&mut self, opcode: BinaryOp, left: Value, right: Value) -> Value {
+        let ty = self.function.ty(left);
+        let inst_data = InstData::Binary {
+            opcode,
             flags: IntFlags::default(),
             fast_math: FastMath::default(),
-            arguments: [a, b],
+            arguments: [left, right],
         };
-        self.append_single(data, ty)
+        self.append_single(inst_data, ty)
     }
 
     /// A byte offset, as many times as there are lanes.
@@ -150,16 +150,16 @@ impl Rewriter<'_> {
     }
 
     /// Reads an element of one lane, or of other memory.
-    fn load_element(&mut self, ptr: Value, offset: i64, ty: Type) -> Value {
-        let (offset, access) = self.place_and_access(ptr, offset, ty.bytes());
-        self.append_single(InstData::Load { pointer: ptr, offset, access }, ty)
+    fn load_element(&mut self, pointer: Value, offset: i64, ty: Type) -> Value {
+        let (offset, access) = self.place_and_access(pointer, offset, ty.bytes());
+        self.append_single(InstData::Load { pointer, offset, access }, ty)
     }
 
     /// Writes an element of one lane, or to other memory.
-    fn store_element(&mut self, ptr: Value, offset: i64, arg: Value) {
-        let (offset, access) = self.place_and_access(ptr, offset, self.function.ty(arg).bytes());
+    fn store_element(&mut self, pointer: Value, offset: i64, argument: Value) {
+        let (offset, access) = self.place_and_access(pointer, offset, self.function.ty(argument).bytes());
         let inst = self.function.make_inst(
-            InstData::Store { pointer: ptr, offset, access, arguments: vec![arg] },
+            InstData::Store { pointer, offset, access, arguments: vec![argument] },
             &[],
             self.location,
         );
@@ -167,21 +167,21 @@ impl Rewriter<'_> {
     }
 
     /// Where bytes are that lie at an offset of a work-item's own copy. Of other memory nothing is known.
-    fn place_and_access(&self, ptr: Value, offset: i64, bytes: u32) -> (i64, Access) {
-        match self.element_size(ptr) {
+    fn place_and_access(&self, pointer: Value, offset: i64, bytes: u32) -> (i64, Access) {
+        match self.element_size(pointer) {
             Some(_) => (offset.wrapping_mul(self.lanes.into()), Access::plain(bytes)),
             None => (offset, Access::plain(1)),
         }
     }
 
-    fn load_results(&mut self, inst: Inst, ptr: Value, offset: i64, element: u32) {
+    fn load_results(&mut self, inst: Inst, pointer: Value, offset: i64, element: u32) {
         let results = self.function.insts[inst].results.clone();
         let mut place = offset;
         for result in results {
             let ty = self.function.ty(result);
             if ty.bytes() == element {
-                let (offset, access) = self.place_and_access(ptr, place, element);
-                let load = self.function.make_inst(InstData::Load { pointer: ptr, offset, access }, &[], self.location);
+                let (offset, access) = self.place_and_access(pointer, place, element);
+                let load = self.function.make_inst(InstData::Load { pointer, offset, access }, &[], self.location);
                 self.define_result(load, result);
                 place += i64::from(element);
                 continue;
@@ -189,7 +189,7 @@ impl Rewriter<'_> {
             let whole = Type::Int(8 * ty.bytes() as u16);
             let mut bits = None;
             for part in 0..ty.bytes() / element {
-                let low = self.load_element(ptr, place, Type::Int(8 * element as u16));
+                let low = self.load_element(pointer, place, Type::Int(8 * element as u16));
                 let low = self.unary(UnaryOp::Zext, whole, low);
                 let shift = self.function.constant(whole, (8 * part * element).into());
                 bits = Some(match bits {
@@ -201,15 +201,15 @@ impl Rewriter<'_> {
                 });
                 place += i64::from(element);
             }
-            let op = match ty {
+            let opcode = match ty {
                 Type::Int(_) => UnaryOp::Trunc,
                 Type::Ptr(_) => UnaryOp::IntToPtr,
                 _ => UnaryOp::Bitcast,
             };
-            if let Some(arg) = bits {
-                let op = if ty == whole { UnaryOp::Freeze } else { op };
-                let data = InstData::Unary { opcode: op, fast_math: FastMath::default(), argument: arg };
-                let cast = self.function.make_inst(data, &[], self.location);
+            if let Some(argument) = bits {
+                let opcode = if ty == whole { UnaryOp::Freeze } else { opcode };
+                let inst_data = InstData::Unary { opcode, fast_math: FastMath::default(), argument };
+                let cast = self.function.make_inst(inst_data, &[], self.location);
                 self.define_result(cast, result);
             }
         }
@@ -242,36 +242,38 @@ impl Rewriter<'_> {
         (0..ty.bytes() / element).map(part).collect()
     }
 
-    fn fill_elements(&mut self, dst: Value, byte: Value, len: Value, element: u32) {
-        let (byte, len) = (self.function.const_bits(byte).unwrap_or(0), self.function.const_bits(len).unwrap_or(0));
+    fn fill_elements(&mut self, destination: Value, byte: Value, length: Value, element: u32) {
+        let (byte, length) =
+            (self.function.const_bits(byte).unwrap_or(0), self.function.const_bits(length).unwrap_or(0));
         let bits = (0..element).fold(0, |bits, _| bits << 8 | byte);
         let value = self.function.constant(Type::Int(8 * element as u16), bits);
-        if len > u128::from(LONGEST_COPY) * u128::from(element) {
-            self.fill_in_loop(dst, value, len, element);
+        if length > u128::from(LONGEST_COPY) * u128::from(element) {
+            self.fill_in_loop(destination, value, length, element);
             return;
         }
-        for place in (0..len as i64).step_by(element as usize) {
-            self.store_element(dst, place, value);
+        for place in (0..length as i64).step_by(element as usize) {
+            self.store_element(destination, place, value);
         }
     }
 
     /// Stores a value into all elements of so many bytes, one after the other. What follows in the block gets a block of
     /// its own.
-    fn fill_in_loop(&mut self, dst: Value, value: Value, len: u128, element: u32) {
+    fn fill_in_loop(&mut self, destination: Value, value: Value, length: u128, element: u32) {
         let [round, again, behind] = [(); 3].map(|()| self.function.add_block());
         let lanes = u128::from(self.lanes);
         let [first, step, end] =
-            [0, u128::from(element) * lanes, len * lanes].map(|bits| self.function.constant(Type::I64, bits));
-        let jump = |block, args: &[Value]| Terminator::Jump(BlockCall { block, arguments: args.to_vec() });
+            [0, u128::from(element) * lanes, length * lanes].map(|bits| self.function.constant(Type::I64, bits));
+        let jump = |block, arguments: &[Value]| Terminator::Jump(BlockCall { block, arguments: arguments.to_vec() });
         let before = self.block;
         self.function.blocks[behind].terminator =
             std::mem::replace(&mut self.function.blocks[before].terminator, jump(round, &[first]));
         self.function.blocks[before].insts = std::mem::take(&mut self.insts);
 
         let place = self.function.add_param(round, Type::I64);
-        let ptr_ty = self.function.ty(dst);
-        let ptr = self.append_single(InstData::PtrAdd { base: dst, offset: place, inbounds: false }, ptr_ty);
-        let store = InstData::Store { pointer: ptr, offset: 0, access: Access::plain(element), arguments: vec![value] };
+        let ptr_ty = self.function.ty(destination);
+        let pointer =
+            self.append_single(InstData::PtrAdd { base: destination, offset: place, inbounds: false }, ptr_ty);
+        let store = InstData::Store { pointer, offset: 0, access: Access::plain(element), arguments: vec![value] };
         let store = self.function.make_inst(store, &[], self.location);
         self.insts.push(store);
         let next = self.binary(BinaryOp::Add, place, step);
@@ -283,14 +285,14 @@ impl Rewriter<'_> {
         self.block = behind;
     }
 
-    fn copy_elements(&mut self, dst: Value, src: Value, len: Value, element: u32) {
-        let len = self.function.const_bits(len).unwrap_or(0) as i64;
-        let places = || (0..len).step_by(element as usize);
+    fn copy_elements(&mut self, destination: Value, source: Value, length: Value, element: u32) {
+        let length = self.function.const_bits(length).unwrap_or(0) as i64;
+        let places = || (0..length).step_by(element as usize);
         // All is read first, as the ranges may overlap.
         let ty = Type::Int(8 * element as u16);
-        let values: Vec<Value> = places().map(|place| self.load_element(src, place, ty)).collect();
+        let values: Vec<Value> = places().map(|place| self.load_element(source, place, ty)).collect();
         for (place, value) in places().zip(values) {
-            self.store_element(dst, place, value);
+            self.store_element(destination, place, value);
         }
     }
 }

@@ -46,19 +46,19 @@ pub fn known_inputs(kernel: &mut Kernel, launch: &LaunchFacts) {
     }
 }
 
-fn put_constants(f: &mut Function, known: &[(usize, u128)]) {
+fn put_constants(function: &mut Function, known: &[(usize, u128)]) {
     let mut constants = Replacements::default();
     for &(input, bits) in known {
-        let param = f.blocks[f.entry_block()].params[input];
-        let constant = f.constant(f.ty(param), bits);
+        let param = function.blocks[function.entry_block()].params[input];
+        let constant = function.constant(function.ty(param), bits);
         constants.record_replacement(param, constant);
     }
-    constants.apply_to(f);
-    let found = find_constants(f, |_| None);
-    sccp_apply(f, &found);
-    join_blocks(f);
-    simplify_function(f);
-    remove_dead_code(f);
+    constants.apply_to(function);
+    let found = find_constants(function, |_| None);
+    sccp_apply(function, &found);
+    join_blocks(function);
+    simplify_function(function);
+    remove_dead_code(function);
 }
 
 #[cfg(test)]

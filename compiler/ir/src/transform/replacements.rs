@@ -26,17 +26,17 @@ impl Replacements {
     }
 
     /// Puts them in their places: in the operands of the function's blocks.
-    pub fn apply_to(&self, f: &mut Function) {
+    pub fn apply_to(&self, function: &mut Function) {
         if self.any {
-            f.layout.clone().into_iter().for_each(|block| self.apply_in(f, block));
+            function.layout.clone().into_iter().for_each(|block| self.apply_in(function, block));
         }
     }
 
     /// Puts them in their places in one block.
-    pub fn apply_in(&self, f: &mut Function, block: Block) {
-        for &inst in &f.blocks[block].insts {
-            f.insts[inst].data.map_args(|value| self.value_for(value));
+    pub fn apply_in(&self, function: &mut Function, block: Block) {
+        for &inst in &function.blocks[block].insts {
+            function.insts[inst].data.map_args(|value| self.value_for(value));
         }
-        f.blocks[block].terminator.map_args(|value| self.value_for(value));
+        function.blocks[block].terminator.map_args(|value| self.value_for(value));
     }
 }

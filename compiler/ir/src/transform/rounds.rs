@@ -96,16 +96,16 @@ impl States {
     /// A region with the constants in place that leads to the states it may lead to, given also what is found if it
     /// begins with no constants.
     fn copy_region(&mut self, body: &Function, found: &Begun<'_>, any: &Begun<'_>) -> Function {
-        let mut f = body.clone();
-        sccp_apply(&mut f, &found.constants);
+        let mut function = body.clone();
+        sccp_apply(&mut function, &found.constants);
         let several = found.ends.iter().any(|(to, _)| *to != found.ends[0].0);
-        for block in f.layout.clone() {
-            if let Terminator::Exit(region) = f.blocks[block].terminator {
+        for block in function.layout.clone() {
+            if let Terminator::Exit(region) = function.blocks[block].terminator {
                 let kept = if several { any } else { found }.kept_behind(region);
-                f.blocks[block].terminator = Terminator::Exit(self.state_number((region, kept)));
+                function.blocks[block].terminator = Terminator::Exit(self.state_number((region, kept)));
             }
         }
-        f
+        function
     }
 }
 
@@ -121,9 +121,9 @@ struct Begun<'a> {
 impl<'a> Begun<'a> {
     fn begin_region(kernel: &'a Kernel, launch: &LaunchFacts, region: Region, kept: &'a Kept) -> Begun<'a> {
         let body = &kernel.regions[region];
-        let constants = find_constants(body, |data| match *data {
-            InstData::Query { query, dimension: dim } => query_bits(launch, query, dim),
-            InstData::LiveLoad { live_slot: live } => kept[live.index()],
+        let constants = find_constants(body, |inst_data| match *inst_data {
+            InstData::Query { query, dimension } => query_bits(launch, query, dimension),
+            InstData::LiveLoad { live_slot } => kept[live_slot.index()],
             _ => None,
         });
         let mut begun = Begun { kernel, kept, constants, ends: Vec::new() };
@@ -141,15 +141,15 @@ impl<'a> Begun<'a> {
         };
         let mut stored = vec![None; self.kept.len()];
         for &inst in &body.blocks[block].insts {
-            if let InstData::LiveStore { live_slot: live, argument: arg } = body.insts[inst].data {
-                stored[live.index()] = Some(self.constants.values[arg]);
+            if let InstData::LiveStore { live_slot, argument } = body.insts[inst].data {
+                stored[live_slot.index()] = Some(self.constants.values[argument]);
             }
         }
         // What other blocks store may or may not be there.
         let elsewhere = body.layout.iter().filter(|&&other| other != block && self.constants.reached.contains(other));
         for &inst in elsewhere.flat_map(|&other| &body.blocks[other].insts) {
-            if let InstData::LiveStore { live_slot: live, .. } = body.insts[inst].data {
-                stored[live.index()].get_or_insert(Fact::Varies);
+            if let InstData::LiveStore { live_slot, .. } = body.insts[inst].data {
+                stored[live_slot.index()].get_or_insert(Fact::Varies);
             }
         }
         Some((to, stored))
@@ -158,12 +158,12 @@ impl<'a> Begun<'a> {
     /// What the group keeps where it goes on in a region: constants that are stored at all such ends, and what nobody
     /// touches.
     fn kept_behind(&self, to: Region) -> Kept {
-        let of_slot = |(live, data): (LiveSlot, &LiveData)| {
-            let before = self.kept[live.index()].map_or(Fact::Varies, Fact::Always);
-            let stored = |(_, stored): &(_, Vec<Option<Fact>>)| stored[live.index()].unwrap_or(before);
+        let of_slot = |(live_slot, live_data): (LiveSlot, &LiveData)| {
+            let before = self.kept[live_slot.index()].map_or(Fact::Varies, Fact::Always);
+            let stored = |(_, stored): &(_, Vec<Option<Fact>>)| stored[live_slot.index()].unwrap_or(before);
             let ends = self.ends.iter().filter(|(end, _)| *end == Some(to));
             match ends.map(stored).fold(Fact::Never, Fact::meet) {
-                Fact::Always(bits) if data.shared => Some(bits),
+                Fact::Always(bits) if live_data.shared => Some(bits),
                 _ => None,
             }
         };
@@ -172,8 +172,8 @@ impl<'a> Begun<'a> {
 }
 
 /// What a launch says of a query's answer.
-fn query_bits(launch: &LaunchFacts, query: Query, dim: u8) -> Option<u128> {
-    match (query, launch.local_size(dim.into())) {
+fn query_bits(launch: &LaunchFacts, query: Query, dimension: u8) -> Option<u128> {
+    match (query, launch.local_size(dimension.into())) {
         (Query::LocalSize | Query::EnqueuedLocalSize, Some(size)) => Some(size.into()),
         (Query::LocalId, Some(1)) => Some(0),
         _ => None,

@@ -79,26 +79,27 @@ struct Step {
 }
 
 /// Finds the loops for which that pays, or all for which it is possible.
-pub fn plan_rounds(f: &Function, found: &Divergence, width: u32, always: bool) -> Option<Plan> {
-    let graph = build_cfg(f);
+pub fn plan_rounds(function: &Function, divergence: &Divergence, width: u32, always: bool) -> Option<Plan> {
+    let graph = build_cfg(function);
     let forest = find_loops(&graph, &compute_dominators(&graph));
     let candidates: Vec<[Block; 2]> =
-        forest.iter().filter_map(|(_, data)| single_block_loop(f, &data.blocks)).collect();
+        forest.iter().filter_map(|(_, loop_data)| single_block_loop(function, &loop_data.blocks)).collect();
     if candidates.is_empty() {
         return None;
     }
-    let lines = find_no_wrap_strides(f, graph.reverse_post_order(), &found.shapes, width);
-    let known = Known { function: f, graph: &graph, found, lines: &lines, width };
+    let lines = find_no_wrap_strides(function, graph.reverse_post_order(), &divergence.shapes, width);
+    let known = Known { function, graph: &graph, found: divergence, lines: &lines, width };
     let loops: Vec<Walk> =
         candidates.into_iter().filter_map(|[block, latch]| known.plan_walk(block, latch, always)).collect();
     (!loops.is_empty()).then_some(Plan { loops })
 }
 
 /// The block that a loop consists of, and the empty one that leads back to it.
-fn single_block_loop(f: &Function, blocks: &[Block]) -> Option<[Block; 2]> {
+fn single_block_loop(function: &Function, blocks: &[Block]) -> Option<[Block; 2]> {
     let &[block, latch] = blocks else { return None };
-    let jumps = matches!(f.blocks[latch].terminator, Terminator::Jump(_));
-    (jumps && f.blocks[latch].insts.is_empty() && f.blocks[latch].params.is_empty()).then_some([block, latch])
+    let jumps = matches!(function.blocks[latch].terminator, Terminator::Jump(_));
+    (jumps && function.blocks[latch].insts.is_empty() && function.blocks[latch].params.is_empty())
+        .then_some([block, latch])
 }
 
 struct Known<'a> {
@@ -111,21 +112,23 @@ struct Known<'a> {
 
 impl Known<'_> {
     fn plan_walk(&self, block: Block, latch: Block, always: bool) -> Option<Walk> {
-        let Known { function: f, found, .. } = *self;
-        let Terminator::Branch { condition: cond, then_to, .. } = &f.blocks[block].terminator else { return None };
-        let Terminator::Jump(again) = &f.blocks[latch].terminator else { return None };
+        let Known { function, found, .. } = *self;
+        let Terminator::Branch { condition, then_to, .. } = &function.blocks[block].terminator else { return None };
+        let Terminator::Jump(again) = &function.blocks[latch].terminator else { return None };
         if found.divergent_branches.contains(block) {
             return None;
         }
-        let insts = &f.blocks[block].insts;
+        let insts = &function.blocks[block].insts;
         let fits = |&rounds: &u64| always || rounds as usize * insts.len() <= MOST_INSTS;
         if !fits(&LEAST)
-            || insts.iter().any(|&inst| f.insts[inst].data.asks_lanes() || f.insts[inst].data.needs_lanes())
+            || insts
+                .iter()
+                .any(|&inst| function.insts[inst].data.asks_lanes() || function.insts[inst].data.needs_lanes())
         {
             return None;
         }
         let exit_if_true = then_to.block != latch;
-        let count = self.round_counter(block, *cond, again, exit_if_true)?;
+        let count = self.round_counter(block, *condition, again, exit_if_true)?;
         let bytes = insts.iter().filter_map(|&inst| self.bytes_of_walk(block, inst, again)).min();
         let rounds = match bytes {
             Some(bytes) => (u64::from(CHUNK_BYTES) / bytes).clamp(LEAST, MOST),
@@ -133,79 +136,85 @@ impl Known<'_> {
             None => return None,
         };
         let rounds = [rounds, LEAST].into_iter().find(fits)?;
-        let preheader = self.graph.predecessors(block).iter().copied().find(|&pred| pred != latch)?;
+        let preheader = self.graph.predecessors(block).iter().copied().find(|&predecessor| predecessor != latch)?;
         Some(Walk { block, latch, preheader, rounds, count })
     }
 
     /// How a loop's parameter grows from round to round.
     fn parameter_step(&self, block: Block, param: Value, again: &BlockCall) -> Option<Step> {
-        let f = self.function;
-        let place = f.blocks[block].params.iter().position(|&own| own == param)?;
+        let function = self.function;
+        let place = function.blocks[block].params.iter().position(|&own| own == param)?;
         let next = again.arguments[place];
-        let ValueDef::Result(inst, _) = f.values[next].definition else { return None };
-        let (by, flags) = match f.insts[inst].data {
-            InstData::Binary { opcode: BinaryOp::Add, arguments: [arg, by], flags, .. } if arg == param => (by, flags),
+        let ValueDef::Result(inst, _) = function.values[next].definition else { return None };
+        let (by, flags) = match function.insts[inst].data {
+            InstData::Binary { opcode: BinaryOp::Add, arguments: [argument, by], flags, .. } if argument == param => {
+                (by, flags)
+            }
             InstData::PtrAdd { base, offset, .. } if base == param => (offset, IntFlags::default()),
             _ => return None,
         };
-        let by = f.signed_constant(by)?;
+        let by = function.signed_constant(by)?;
         (0..=MOST_STEP).contains(&by).then_some(Step { next, by, flags })
     }
 
     fn is_invariant(&self, block: Block, value: Value) -> bool {
-        let f = self.function;
-        match f.values[value].definition {
+        let function = self.function;
+        match function.values[value].definition {
             ValueDef::Param(of, _) => of != block,
-            ValueDef::Result(inst, _) => !f.blocks[block].insts.contains(&inst),
+            ValueDef::Result(inst, _) => !function.blocks[block].insts.contains(&inst),
             _ => true,
         }
     }
 
     /// What counts the rounds, if that is the same for all lanes.
-    fn round_counter(&self, block: Block, cond: Value, again: &BlockCall, exit_if_true: bool) -> Option<Count> {
-        let f = self.function;
-        let ValueDef::Result(inst, _) = f.values[cond].definition else { return None };
-        let InstData::Icmp { comparison: cc, arguments: [a, b] } = f.insts[inst].data else { return None };
-        let (compared, bound, cc) = if self.is_invariant(block, b) { (a, b, cc) } else { (b, a, cc.swapped()) };
-        let cc = if exit_if_true { opposite_comparison(cc) } else { cc };
+    fn round_counter(&self, block: Block, condition: Value, again: &BlockCall, exit_if_true: bool) -> Option<Count> {
+        let function = self.function;
+        let ValueDef::Result(inst, _) = function.values[condition].definition else { return None };
+        let InstData::Icmp { comparison, arguments: [left, right] } = function.insts[inst].data else { return None };
+        let (compared, bound, comparison) = if self.is_invariant(block, right) {
+            (left, right, comparison)
+        } else {
+            (right, left, comparison.swapped())
+        };
+        let comparison = if exit_if_true { opposite_comparison(comparison) } else { comparison };
         let uniform = |value: Value| self.found.shapes[value].is_uniform();
-        if !self.is_invariant(block, bound) || !uniform(compared) || !uniform(bound) || !f.ty(bound).is_int() {
+        if !self.is_invariant(block, bound) || !uniform(compared) || !uniform(bound) || !function.ty(bound).is_int() {
             return None;
         }
         let counts = |(place, &param): (usize, &Value)| {
             let step = self.parameter_step(block, param, again)?;
             [param, step.next].contains(&compared).then_some((place, step.by))
         };
-        let (param, step) = f.blocks[block].params.iter().enumerate().find_map(counts)?;
-        match cc {
+        let (param, step) = function.blocks[block].params.iter().enumerate().find_map(counts)?;
+        match comparison {
             IntCc::Ne if step == 1 => {}
             IntCc::Slt | IntCc::Sle | IntCc::Ult | IntCc::Ule if step > 0 => {}
             _ => return None,
         }
         // Numbers of rounds are to fit.
-        (f.ty(bound).bits() >= 16).then_some(Count { param, compared, comparison: cc, bound, step })
+        (function.ty(bound).bits() >= 16).then_some(Count { param, compared, comparison, bound, step })
     }
 
     /// The bytes that lanes read in a round, each in a place of its own, if the next round's lie behind them.
     fn bytes_of_walk(&self, block: Block, inst: Inst, again: &BlockCall) -> Option<u64> {
         let node = &self.function.insts[inst];
-        let InstData::Load { pointer: ptr, access, .. } = node.data else { return None };
+        let InstData::Load { pointer, access, .. } = node.data else { return None };
         let ty = self.function.ty(*node.results.first()?);
         let count = node.results.len() as u32;
         let bytes = u64::from(ty.bytes()) * u64::from(count);
-        let stride = self.lines[ptr].as_ref().map(|line| line.stride).or(self.found.shapes[ptr].stride());
+        let stride = self.lines[pointer].as_ref().map(|line| line.stride).or(self.found.shapes[pointer].stride());
         let anywhere =
             classify_access(stride, ty.bytes(), count, self.width, Direction::Load) == AccessClass::Scattered;
         let plain =
             !access.volatile && access.atomic.is_none() && bytes.is_power_of_two() && bytes < u64::from(CHUNK_BYTES);
-        let private = self.function.ty(ptr) == Type::Ptr(Space::Private);
-        (anywhere && plain && !private && self.address_advance(block, ptr, again)? == bytes as i64).then_some(bytes)
+        let private = self.function.ty(pointer) == Type::Ptr(Space::Private);
+        (anywhere && plain && !private && self.address_advance(block, pointer, again)? == bytes as i64).then_some(bytes)
     }
 
     /// How many bytes a round's address is behind that of the one before.
-    fn address_advance(&self, block: Block, ptr: Value, again: &BlockCall) -> Option<i64> {
+    fn address_advance(&self, block: Block, pointer: Value, again: &BlockCall) -> Option<i64> {
         use addresses::Extended;
-        let (address, _) = addresses::decompose_address(self.function, ptr);
+        let (address, _) = addresses::decompose_address(self.function, pointer);
         let mut sum = match self.is_invariant(block, address.base) {
             true => 0,
             false => self.parameter_step(block, address.base, again)?.by,
@@ -226,8 +235,8 @@ impl Known<'_> {
     }
 }
 
-fn opposite_comparison(cc: IntCc) -> IntCc {
-    match cc {
+fn opposite_comparison(comparison: IntCc) -> IntCc {
+    match comparison {
         IntCc::Eq => IntCc::Ne,
         IntCc::Ne => IntCc::Eq,
         IntCc::Slt => IntCc::Sge,
@@ -243,81 +252,85 @@ fn opposite_comparison(cc: IntCc) -> IntCc {
 
 impl Plan {
     /// How many rounds the loops run at once, and where they are in the source.
-    pub fn rounds_per_loop<'a>(&'a self, f: &'a Function) -> impl Iterator<Item = (u64, SourceLoc)> + 'a {
-        self.loops.iter().map(|walk| (walk.rounds, f.end_locs[walk.block]))
+    pub fn rounds_per_loop<'a>(&'a self, function: &'a Function) -> impl Iterator<Item = (u64, SourceLoc)> + 'a {
+        self.loops.iter().map(|walk| (walk.rounds, function.end_locs[walk.block]))
     }
 
     /// Writes the rounds out.
-    pub fn write_out_rounds(&self, f: &mut Function) {
-        self.loops.iter().for_each(|walk| walk.write_out_rounds(f));
-        normalize_function(f);
+    pub fn write_out_rounds(&self, function: &mut Function) {
+        self.loops.iter().for_each(|walk| walk.write_out_rounds(function));
+        normalize_function(function);
     }
 }
 
 impl Walk {
-    fn write_out_rounds(&self, f: &mut Function) {
+    fn write_out_rounds(&self, function: &mut Function) {
         let Walk { block, latch, preheader, rounds, count } = *self;
-        let Terminator::Jump(enter) = f.blocks[preheader].terminator.clone() else { return };
-        let Terminator::Jump(again) = f.blocks[latch].terminator.clone() else { return };
-        let mut term = f.blocks[block].terminator.clone();
-        term.targets_mut().into_iter().filter(|to| to.block == latch).for_each(|to| *to = again.clone());
-        let params = f.blocks[block].params.clone();
-        let types: Vec<Type> = params.iter().map(|&param| f.ty(param)).collect();
+        let Terminator::Jump(enter) = function.blocks[preheader].terminator.clone() else { return };
+        let Terminator::Jump(again) = function.blocks[latch].terminator.clone() else { return };
+        let mut terminator = function.blocks[block].terminator.clone();
+        terminator
+            .targets_mut()
+            .into_iter()
+            .filter(|target| target.block == latch)
+            .for_each(|target| *target = again.clone());
+        let params = function.blocks[block].params.clone();
+        let types: Vec<Type> = params.iter().map(|&param| function.ty(param)).collect();
 
-        let several = f.add_block();
-        f.end_locs[several] = f.end_locs[block];
-        let mut args: Vec<Value> = types.iter().map(|&ty| f.add_param(several, ty)).collect();
+        let several = function.add_block();
+        function.end_locs[several] = function.end_locs[block];
+        let mut arguments: Vec<Value> = types.iter().map(|&ty| function.add_param(several, ty)).collect();
         let mut round = Copies::default();
         for _ in 0..rounds {
             round = Copies::default();
-            for (&param, &arg) in params.iter().zip(&args) {
-                round.map_value(param, arg);
+            for (&param, &argument) in params.iter().zip(&arguments) {
+                round.map_value(param, argument);
             }
-            for inst in f.blocks[block].insts.clone() {
-                let mut node = f.insts[inst].clone();
+            for inst in function.blocks[block].insts.clone() {
+                let mut node = function.insts[inst].clone();
                 node.data.map_args(|value| round.value_copy(value));
-                let types: Vec<Type> = node.results.iter().map(|&result| f.ty(result)).collect();
-                let made = f.append_inst(several, node.data, &types, node.location);
-                for (&old, &new) in node.results.iter().zip(&f.insts[made].results) {
+                let types: Vec<Type> = node.results.iter().map(|&result| function.ty(result)).collect();
+                let made = function.append_inst(several, node.data, &types, node.location);
+                for (&old, &new) in node.results.iter().zip(&function.insts[made].results) {
                     round.map_value(old, new);
                 }
             }
-            args = again.arguments.iter().map(|&arg| round.value_copy(arg)).collect();
+            arguments = again.arguments.iter().map(|&argument| round.value_copy(argument)).collect();
         }
-        let rest = f.add_block();
-        f.end_locs[rest] = f.end_locs[block];
-        f.blocks[rest].terminator = round.terminator_copy(&term);
-        let mut b = Builder::at_end_of(f, several);
-        let sure = count.goes_on(&mut b, round.value_copy(count.compared), rounds);
-        b.branch(sure, (several, &args), (rest, &[]));
+        let rest = function.add_block();
+        function.end_locs[rest] = function.end_locs[block];
+        function.blocks[rest].terminator = round.terminator_copy(&terminator);
+        let mut builder = Builder::at_end_of(function, several);
+        let sure = count.goes_on(&mut builder, round.value_copy(count.compared), rounds);
+        builder.branch(sure, (several, &arguments), (rest, &[]));
 
         // What is compared first: what comes in, or as much more as it grows by.
         let mut first = enter.arguments[count.param];
-        let mut b = Builder::at_end_of(f, preheader);
+        let mut builder = Builder::at_end_of(function, preheader);
         if params[count.param] != count.compared {
-            let by = b.int(b.function.ty(first), count.step.into());
-            first = b.binary(BinaryOp::Add, first, by);
+            let by = builder.int(builder.function.ty(first), count.step.into());
+            first = builder.binary(BinaryOp::Add, first, by);
         }
-        let sure = count.goes_on(&mut b, first, rounds - 1);
-        b.branch(sure, (several, &enter.arguments), (block, &enter.arguments));
+        let sure = count.goes_on(&mut builder, first, rounds - 1);
+        builder.branch(sure, (several, &enter.arguments), (block, &enter.arguments));
     }
 }
 
 impl Count {
     /// Whether a loop goes on for so many rounds more, where this is compared after the first of them.
-    fn goes_on(self, b: &mut Builder<'_>, compared: Value, rounds: u64) -> Value {
-        let ty = b.function.ty(self.bound);
+    fn goes_on(self, builder: &mut Builder<'_>, compared: Value, rounds: u64) -> Value {
+        let ty = builder.function.ty(self.bound);
         // As far as it is compared in the last one.
         let last = (rounds as i64 - 1) * self.step;
-        let left = b.binary(BinaryOp::Sub, self.bound, compared);
+        let left = builder.binary(BinaryOp::Sub, self.bound, compared);
         if self.comparison == IntCc::Ne {
-            let wanted = b.int(ty, i128::from(rounds));
-            return b.icmp(IntCc::Uge, left, wanted);
+            let wanted = builder.int(ty, i128::from(rounds));
+            return builder.icmp(IntCc::Uge, left, wanted);
         }
-        let goes_on = b.icmp(self.comparison, compared, self.bound);
+        let goes_on = builder.icmp(self.comparison, compared, self.bound);
         let beyond = if matches!(self.comparison, IntCc::Slt | IntCc::Ult) { IntCc::Ugt } else { IntCc::Uge };
-        let last = b.int(ty, last.into());
-        let far = b.icmp(beyond, left, last);
-        b.binary(BinaryOp::And, goes_on, far)
+        let last = builder.int(ty, last.into());
+        let far = builder.icmp(beyond, left, last);
+        builder.binary(BinaryOp::And, goes_on, far)
     }
 }

@@ -23,7 +23,7 @@ pub fn shared_live(module: &Module, kernel: &mut Kernel) {
     let facts = Facts::of_groups(module, &normal).of_kernel(&normal);
     // What work-items put together is taken from a place of each.
     let together: Vec<LiveSlot> = kernel.combines.values().flatten().map(|combine| combine.live_slot).collect();
-    for (slot, data) in kernel.live.iter_mut() {
-        data.shared |= facts.live[slot].is_uniform() && !together.contains(&slot);
+    for (slot, live_data) in kernel.live.iter_mut() {
+        live_data.shared |= facts.live[slot].is_uniform() && !together.contains(&slot);
     }
 }

@@ -33,11 +33,13 @@ use lockstep_protocol::types::Type;
 const DEPTH: usize = 8;
 
 /// The condition behind which versions pay, if there is one.
-pub fn find_condition(f: &Function, shapes: &SecondaryMap<Value, Shape>) -> Option<Value> {
+pub fn find_condition(function: &Function, shapes: &SecondaryMap<Value, Shape>) -> Option<Value> {
     let mut found: Vec<(Value, usize)> = Vec::new();
-    for node in f.layout.iter().flat_map(|&block| &f.blocks[block].insts).map(|&inst| &f.insts[inst]) {
-        let (InstData::Load { pointer: ptr, .. } | InstData::Store { pointer: ptr, .. }) = node.data else { continue };
-        if let Some(condition) = chosen_by(f, shapes, ptr, DEPTH) {
+    for node in
+        function.layout.iter().flat_map(|&block| &function.blocks[block].insts).map(|&inst| &function.insts[inst])
+    {
+        let (InstData::Load { pointer, .. } | InstData::Store { pointer, .. }) = node.data else { continue };
+        if let Some(condition) = chosen_by(function, shapes, pointer, DEPTH) {
             match found.iter_mut().find(|(other, _)| *other == condition) {
                 Some((_, count)) => *count += 1,
                 None => found.push((condition, 1)),
@@ -49,101 +51,99 @@ pub fn find_condition(f: &Function, shapes: &SecondaryMap<Value, Shape>) -> Opti
 }
 
 /// The condition that decides between two lines on which an address depends.
-fn chosen_by(f: &Function, shapes: &SecondaryMap<Value, Shape>, value: Value, depth: usize) -> Option<Value> {
-    let ValueDef::Result(inst, _) = f.values[value].definition else { return None };
+fn chosen_by(function: &Function, shapes: &SecondaryMap<Value, Shape>, value: Value, depth: usize) -> Option<Value> {
+    let ValueDef::Result(inst, _) = function.values[value].definition else { return None };
     if depth == 0 || !shapes[value].is_varying() {
         return None;
     }
-    match f.insts[inst].data {
-        InstData::Ternary { opcode: TernaryOp::Select, arguments: [condition, a, b], .. }
-            if shapes[condition].is_uniform() && !shapes[a].is_varying() && !shapes[b].is_varying() =>
+    match function.insts[inst].data {
+        InstData::Ternary { opcode: TernaryOp::Select, arguments: [condition, left, right], .. }
+            if shapes[condition].is_uniform() && !shapes[left].is_varying() && !shapes[right].is_varying() =>
         {
-            is_known_at_entry(f, condition).then_some(condition)
+            is_known_at_entry(function, condition).then_some(condition)
         }
         InstData::Binary {
-            opcode: BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Shl,
-            arguments: args,
-            ..
-        } => args.into_iter().find_map(|arg| chosen_by(f, shapes, arg, depth - 1)),
+            opcode: BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Shl, arguments, ..
+        } => arguments.into_iter().find_map(|argument| chosen_by(function, shapes, argument, depth - 1)),
         InstData::PtrAdd { base, offset, .. } => {
-            [base, offset].into_iter().find_map(|arg| chosen_by(f, shapes, arg, depth - 1))
+            [base, offset].into_iter().find_map(|argument| chosen_by(function, shapes, argument, depth - 1))
         }
-        InstData::Unary { opcode: UnaryOp::Sext | UnaryOp::Zext | UnaryOp::Trunc, argument: arg, .. } => {
-            chosen_by(f, shapes, arg, depth - 1)
+        InstData::Unary { opcode: UnaryOp::Sext | UnaryOp::Zext | UnaryOp::Trunc, argument, .. } => {
+            chosen_by(function, shapes, argument, depth - 1)
         }
         _ => None,
     }
 }
 
 /// Whether a value is there, when a region's entry ends.
-pub fn is_known_at_entry(f: &Function, value: Value) -> bool {
-    match f.values[value].definition {
-        ValueDef::Param(block, _) => block == f.entry_block(),
-        ValueDef::Result(inst, _) => f.blocks[f.entry_block()].insts.contains(&inst),
+pub fn is_known_at_entry(function: &Function, value: Value) -> bool {
+    match function.values[value].definition {
+        ValueDef::Param(block, _) => block == function.entry_block(),
+        ValueDef::Result(inst, _) => function.blocks[function.entry_block()].insts.contains(&inst),
         ValueDef::Const(_) => false,
     }
 }
 
 /// Gives the region a version for each value of a condition that is known at its entry. The answer is the blocks of the
 /// version in which it holds.
-pub fn split_region(f: &mut Function, condition: Value) -> Vec<Block> {
-    let entry = f.entry_block();
-    let cut = match f.values[condition].definition {
+pub fn split_region(function: &mut Function, condition: Value) -> Vec<Block> {
+    let entry = function.entry_block();
+    let cut = match function.values[condition].definition {
         ValueDef::Result(inst, _) => {
-            f.blocks[entry].insts.iter().position(|&other| other == inst).map_or(0, |at| at + 1)
+            function.blocks[entry].insts.iter().position(|&other| other == inst).map_or(0, |at| at + 1)
         }
         _ => 0,
     };
-    let rest = f.add_block();
-    f.end_locs[rest] = f.end_locs[entry];
-    f.blocks[rest].insts = f.blocks[entry].insts.split_off(cut);
-    f.blocks[rest].terminator = f.blocks[entry].terminator.clone();
-    f.blocks[entry].terminator = Terminator::Jump(BlockCall { block: rest, arguments: Vec::new() });
+    let rest = function.add_block();
+    function.end_locs[rest] = function.end_locs[entry];
+    function.blocks[rest].insts = function.blocks[entry].insts.split_off(cut);
+    function.blocks[rest].terminator = function.blocks[entry].terminator.clone();
+    function.blocks[entry].terminator = Terminator::Jump(BlockCall { block: rest, arguments: Vec::new() });
 
     let blocks: Vec<Block> =
-        build_cfg(f).reverse_post_order().iter().copied().filter(|&block| block != entry).collect();
-    let copies = copy_blocks(f, &blocks, &Copies::default());
+        build_cfg(function).reverse_post_order().iter().copied().filter(|&block| block != entry).collect();
+    let copies = copy_blocks(function, &blocks, &Copies::default());
     let copied: Vec<Block> = blocks.iter().map(|&block| copies.block_copy(block)).collect();
-    assume_condition(f, &blocks, condition, true);
-    assume_condition(f, &copied, condition, false);
-    join_ends(f, &blocks, &copies);
+    assume_condition(function, &blocks, condition, true);
+    assume_condition(function, &copied, condition, false);
+    join_ends(function, &blocks, &copies);
     // A choice by poison is poison, which may never be used; a branch would be undefined.
     let freeze = InstData::Unary { opcode: UnaryOp::Freeze, fast_math: FastMath::default(), argument: condition };
-    let frozen = f.append_inst(entry, freeze, &[Type::BOOL], f.end_locs[entry]);
-    let condition = f.single_result(frozen);
+    let frozen = function.append_inst(entry, freeze, &[Type::BOOL], function.end_locs[entry]);
+    let condition = function.single_result(frozen);
     let to = |block| BlockCall { block, arguments: Vec::new() };
-    f.blocks[entry].terminator =
+    function.blocks[entry].terminator =
         Terminator::Branch { condition, then_to: to(rest), else_to: to(copies.block_copy(rest)) };
     blocks
 }
 
 /// What the region would be if the condition had this value; the other version is not made.
-pub fn suppose_condition(f: &mut Function, condition: Value, holds: bool) {
-    let blocks = build_cfg(f).reverse_post_order().to_vec();
-    assume_condition(f, &blocks, condition, holds);
+pub fn suppose_condition(function: &mut Function, condition: Value, holds: bool) {
+    let blocks = build_cfg(function).reverse_post_order().to_vec();
+    assume_condition(function, &blocks, condition, holds);
 }
 
 /// Puts a constant for a condition in blocks, and what it chooses for its choices there.
-fn assume_condition(f: &mut Function, blocks: &[Block], condition: Value, holds: bool) {
+fn assume_condition(function: &mut Function, blocks: &[Block], condition: Value, holds: bool) {
     let mut known = Replacements::default();
-    let constant = f.constant(Type::BOOL, holds.into());
+    let constant = function.constant(Type::BOOL, holds.into());
     known.record_replacement(condition, constant);
-    blocks.iter().for_each(|&block| known.apply_in(f, block));
-    simplify_blocks(f, blocks);
+    blocks.iter().for_each(|&block| known.apply_in(function, block));
+    simplify_blocks(function, blocks);
 }
 
 /// Leads each block that ends the region, and its copy, to one that ends it for both.
-fn join_ends(f: &mut Function, blocks: &[Block], copies: &Copies) {
+fn join_ends(function: &mut Function, blocks: &[Block], copies: &Copies) {
     for &block in blocks {
-        let term = f.blocks[block].terminator.clone();
-        if !matches!(term, Terminator::Return | Terminator::Exit(_)) {
+        let terminator = function.blocks[block].terminator.clone();
+        if !matches!(terminator, Terminator::Return | Terminator::Exit(_)) {
             continue;
         }
-        let end = f.add_block();
-        f.end_locs[end] = f.end_locs[block];
-        f.blocks[end].terminator = term;
+        let end = function.add_block();
+        function.end_locs[end] = function.end_locs[block];
+        function.blocks[end].terminator = terminator;
         for from in [block, copies.block_copy(block)] {
-            f.blocks[from].terminator = Terminator::Jump(BlockCall { block: end, arguments: Vec::new() });
+            function.blocks[from].terminator = Terminator::Jump(BlockCall { block: end, arguments: Vec::new() });
         }
     }
 }

@@ -63,15 +63,15 @@ enum Form {
 }
 
 /// The operations that would be the same in all lanes, or a line, and what has to hold for that.
-pub fn find_pieces(f: &Function, shapes: &SecondaryMap<Value, Shape>, width: u32) -> Option<Pieces> {
+pub fn find_pieces(function: &Function, shapes: &SecondaryMap<Value, Shape>, width: u32) -> Option<Pieces> {
     let mut found = Pieces::default();
-    for &inst in f.layout.iter().flat_map(|&block| &f.blocks[block].insts) {
-        let Some((_, by, span)) = operation_operands(f, shapes, width, inst) else { continue };
-        let InstData::Binary { opcode: op, .. } = f.insts[inst].data else { continue };
-        let list = match op {
+    for &inst in function.layout.iter().flat_map(|&block| &function.blocks[block].insts) {
+        let Some((_, by, span)) = operation_operands(function, shapes, width, inst) else { continue };
+        let InstData::Binary { opcode, .. } = function.insts[inst].data else { continue };
+        let list = match opcode {
             BinaryOp::Lshr | BinaryOp::Ashr => &mut found.amounts,
             BinaryOp::Udiv | BinaryOp::Urem => &mut found.multiples,
-            _ => match shift_in(f, by) {
+            _ => match shift_in(function, by) {
                 Some((amount, _)) => {
                     found.amounts.push(amount);
                     found.span = found.span.max(span);
@@ -93,29 +93,31 @@ pub fn find_pieces(f: &Function, shapes: &SecondaryMap<Value, Shape>, width: u32
 /// The operands, if it is an operation of a value whose lanes fill the low bits with one that is known at the entry, and
 /// nothing is known of the result; the first is the one that lanes have; and the span of its lanes.
 fn operation_operands(
-    f: &Function,
+    function: &Function,
     shapes: &SecondaryMap<Value, Shape>,
     width: u32,
     inst: Inst,
 ) -> Option<(Value, Value, u128)> {
-    let InstData::Binary { opcode: op, arguments: [a, b], .. } = f.insts[inst].data else { return None };
-    if !shapes[f.insts[inst].results[0]].is_varying() {
+    let InstData::Binary { opcode, arguments: [left, right], .. } = function.insts[inst].data else { return None };
+    if !shapes[function.insts[inst].results[0]].is_varying() {
         return None;
     }
     let pair = |x: Value, by: Value| {
-        let place = match op {
-            BinaryOp::And => shift_in(f, by).map_or(by, |(amount, _)| amount),
+        let place = match opcode {
+            BinaryOp::And => shift_in(function, by).map_or(by, |(amount, _)| amount),
             // Whether an argument is a multiple is for the launch to say.
-            BinaryOp::Udiv | BinaryOp::Urem if matches!(f.values[by].definition, ValueDef::Param(..)) => return None,
+            BinaryOp::Udiv | BinaryOp::Urem if matches!(function.values[by].definition, ValueDef::Param(..)) => {
+                return None;
+            }
             _ => by,
         };
-        let known = shapes[by].is_uniform() && f.const_bits(by).is_none() && f.ty(x).bits() <= 64;
+        let known = shapes[by].is_uniform() && function.const_bits(by).is_none() && function.ty(x).bits() <= 64;
         let span = known.then(|| lanes_span(shapes[x], width)).flatten()?;
-        is_known_at_entry(f, place).then_some((x, by, span))
+        is_known_at_entry(function, place).then_some((x, by, span))
     };
-    match op {
-        BinaryOp::Lshr | BinaryOp::Ashr | BinaryOp::Udiv | BinaryOp::Urem => pair(a, b),
-        BinaryOp::And => pair(a, b).or_else(|| pair(b, a)),
+    match opcode {
+        BinaryOp::Lshr | BinaryOp::Ashr | BinaryOp::Udiv | BinaryOp::Urem => pair(left, right),
+        BinaryOp::And => pair(left, right).or_else(|| pair(right, left)),
         _ => None,
     }
 }
@@ -129,23 +131,23 @@ fn lanes_span(shape: Shape, width: u32) -> Option<u128> {
 }
 
 /// The amount, if a mask is made by a shift: of all below a bit, or of a bit and those above.
-fn shift_in(f: &Function, mask: Value) -> Option<(Value, Mask)> {
-    let binary = |value: Value| match f.values[value].definition {
-        ValueDef::Result(inst, _) => match f.insts[inst].data {
-            InstData::Binary { opcode: op, arguments: args, .. } => Some((op, args)),
+fn shift_in(function: &Function, mask: Value) -> Option<(Value, Mask)> {
+    let binary = |value: Value| match function.values[value].definition {
+        ValueDef::Result(inst, _) => match function.insts[inst].data {
+            InstData::Binary { opcode, arguments, .. } => Some((opcode, arguments)),
             _ => None,
         },
         _ => None,
     };
-    let is = |value: Value, bits: u128| f.const_bits(value) == Some(bits & f.ty(value).value_mask());
-    let (op, [a, b]) = binary(mask)?;
-    if op == BinaryOp::Shl {
-        return Some((b, Mask::From));
+    let is = |value: Value, bits: u128| function.const_bits(value) == Some(bits & function.ty(value).value_mask());
+    let (opcode, [left, right]) = binary(mask)?;
+    if opcode == BinaryOp::Shl {
+        return Some((right, Mask::From));
     }
-    let (BinaryOp::Shl, [base, amount]) = binary(a)? else { return None };
-    let below = match op {
-        BinaryOp::Add => is(base, 1) && is(b, u128::MAX),
-        BinaryOp::Xor => is(base, u128::MAX) && is(b, u128::MAX),
+    let (BinaryOp::Shl, [base, amount]) = binary(left)? else { return None };
+    let below = match opcode {
+        BinaryOp::Add => is(base, 1) && is(right, u128::MAX),
+        BinaryOp::Xor => is(base, u128::MAX) && is(right, u128::MAX),
         _ => false,
     };
     below.then_some((amount, Mask::Below))
@@ -153,15 +155,15 @@ fn shift_in(f: &Function, mask: Value) -> Option<(Value, Mask)> {
 
 impl Pieces {
     /// Gives the region a version for launches in which all of it holds.
-    pub fn split_region(&self, f: &mut Function, shapes: &SecondaryMap<Value, Shape>, width: u32) {
-        let condition = self.emit_condition(f);
-        let blocks = split_region(f, condition);
-        self.rewrite_operations(f, &blocks, shapes, width);
+    pub fn split_region(&self, function: &mut Function, shapes: &SecondaryMap<Value, Shape>, width: u32) {
+        let condition = self.emit_condition(function);
+        let blocks = split_region(function, condition);
+        self.rewrite_operations(function, &blocks, shapes, width);
     }
 
     /// What the region would be if it held; the other version is not made.
-    pub fn suppose_whole(&self, f: &mut Function, shapes: &SecondaryMap<Value, Shape>, width: u32) {
-        self.rewrite_operations(f, &f.layout.clone(), shapes, width);
+    pub fn suppose_whole(&self, function: &mut Function, shapes: &SecondaryMap<Value, Shape>, width: u32) {
+        self.rewrite_operations(function, &function.layout.clone(), shapes, width);
     }
 
     /// The values that are asked of.
@@ -170,9 +172,9 @@ impl Pieces {
     }
 
     /// The place in the source of what is asked of.
-    pub fn source_place(&self, f: &Function) -> SourceLoc {
-        let place = |value: Value| match f.values[value].definition {
-            ValueDef::Result(inst, _) => Some(f.insts[inst].location),
+    pub fn source_place(&self, function: &Function) -> SourceLoc {
+        let place = |value: Value| match function.values[value].definition {
+            ValueDef::Result(inst, _) => Some(function.insts[inst].location),
             _ => None,
         };
         self.asked_values().into_iter().find_map(place).unwrap_or_default()
@@ -183,45 +185,53 @@ impl Pieces {
     }
 
     /// Computes at the entry, before anything that does not matter for it, whether all of it holds.
-    fn emit_condition(&self, f: &mut Function) -> Value {
-        let entry = f.entry_block();
-        let rest = keep_computation(f, &self.asked_values());
-        let mut answer = f.constant(Type::BOOL, 1);
-        let mut b = FoldingBuilder::at_end_of(f, entry);
-        let mut also = |b: &mut FoldingBuilder<'_>, holds: Value| {
+    fn emit_condition(&self, function: &mut Function) -> Value {
+        let entry = function.entry_block();
+        let rest = keep_computation(function, &self.asked_values());
+        let mut answer = function.constant(Type::BOOL, 1);
+        let mut builder = FoldingBuilder::at_end_of(function, entry);
+        let mut also = |builder: &mut FoldingBuilder<'_>, holds: Value| {
             // What is poison would make all of it poison, also where nobody uses it.
-            let holds = b.unary(UnaryOp::Freeze, Type::BOOL, holds);
-            answer = b.and(answer, holds);
+            let holds = builder.unary(UnaryOp::Freeze, Type::BOOL, holds);
+            answer = builder.and(answer, holds);
         };
         for &amount in &self.amounts {
-            let least = b.function.constant(b.function.ty(amount), self.span_bits());
-            let holds = b.icmp(IntCc::Uge, amount, least);
-            also(&mut b, holds);
+            let least = builder.function.constant(builder.function.ty(amount), self.span_bits());
+            let holds = builder.icmp(IntCc::Uge, amount, least);
+            also(&mut builder, holds);
         }
         let low = self.span - 1;
         for (list, wanted) in [(&self.masks, low), (&self.multiples, 0)] {
             for &value in list {
-                let ty = b.function.ty(value);
-                let [low, wanted] = [low, wanted].map(|bits| b.function.constant(ty, bits));
-                let bits = b.binary(BinaryOp::And, value, low);
-                let holds = b.icmp(IntCc::Eq, bits, wanted);
-                also(&mut b, holds);
+                let ty = builder.function.ty(value);
+                let [low, wanted] = [low, wanted].map(|bits| builder.function.constant(ty, bits));
+                let bits = builder.binary(BinaryOp::And, value, low);
+                let holds = builder.icmp(IntCc::Eq, bits, wanted);
+                also(&mut builder, holds);
             }
         }
-        f.blocks[entry].insts.extend(rest);
+        function.blocks[entry].insts.extend(rest);
         answer
     }
 
     /// Writes the operations of blocks in which all of it holds so that shapes are known of them.
-    fn rewrite_operations(&self, f: &mut Function, blocks: &[Block], shapes: &SecondaryMap<Value, Shape>, width: u32) {
+    fn rewrite_operations(
+        &self,
+        function: &mut Function,
+        blocks: &[Block],
+        shapes: &SecondaryMap<Value, Shape>,
+        width: u32,
+    ) {
         // Masks are recognized by shifts that are to be rewritten.
-        let form = |f: &Function, inst: Inst| match f.insts[inst].data {
+        let form = |function: &Function, inst: Inst| match function.insts[inst].data {
             InstData::Binary { opcode: BinaryOp::Shl, arguments: [_, amount], .. } => {
                 self.amounts.contains(&amount).then_some(Form::LowZeros)
             }
-            InstData::Binary { opcode: op, .. } => {
-                operation_operands(f, shapes, width, inst).map(|(x, by, _)| match op {
-                    BinaryOp::And if shift_in(f, by).is_none_or(|(_, mask)| mask == Mask::Below) => Form::Fine(x, by),
+            InstData::Binary { opcode, .. } => {
+                operation_operands(function, shapes, width, inst).map(|(x, by, _)| match opcode {
+                    BinaryOp::And if shift_in(function, by).is_none_or(|(_, mask)| mask == Mask::Below) => {
+                        Form::Fine(x, by)
+                    }
                     BinaryOp::Urem => Form::Fine(x, by),
                     _ => Form::Coarse(x, by),
                 })
@@ -229,84 +239,85 @@ impl Pieces {
             _ => None,
         };
         let mut forms: SecondaryMap<Inst, Option<Form>> = SecondaryMap::new();
-        for &inst in blocks.iter().flat_map(|&block| &f.blocks[block].insts) {
-            forms[inst] = form(f, inst);
+        for &inst in blocks.iter().flat_map(|&block| &function.blocks[block].insts) {
+            forms[inst] = form(function, inst);
         }
         for &block in blocks {
-            for inst in std::mem::take(&mut f.blocks[block].insts) {
+            for inst in std::mem::take(&mut function.blocks[block].insts) {
                 if let Some(form) = forms[inst] {
-                    self.write_form(f, block, inst, form);
+                    self.write_form(function, block, inst, form);
                 }
-                f.blocks[block].insts.push(inst);
+                function.blocks[block].insts.push(inst);
             }
         }
     }
 
     /// Gives an operation another form, and appends to its block what it needs to stand there next.
-    fn write_form(&self, f: &mut Function, block: Block, inst: Inst, form: Form) {
-        let loc = f.insts[inst].location;
-        let InstData::Binary { opcode: op, flags, fast_math: fmf, arguments: [first, second] } = f.insts[inst].data
+    fn write_form(&self, function: &mut Function, block: Block, inst: Inst, form: Form) {
+        let location = function.insts[inst].location;
+        let InstData::Binary { opcode, flags, fast_math, arguments: [first, second] } = function.insts[inst].data
         else {
             return;
         };
-        let ty = f.ty(second);
+        let ty = function.ty(second);
         let below = self.span - 1;
-        let [bits, fewer] = [self.span_bits(), self.span_bits().wrapping_neg()].map(|bits| f.constant(ty, bits));
-        let [low, high] = [below, !below].map(|bits| f.constant(ty, bits));
-        let mut b = Builder::at_end_of(f, block);
-        b.set_loc(loc);
-        let data = match form {
+        let [bits, fewer] = [self.span_bits(), self.span_bits().wrapping_neg()].map(|bits| function.constant(ty, bits));
+        let [low, high] = [below, !below].map(|bits| function.constant(ty, bits));
+        let mut builder = Builder::at_end_of(function, block);
+        builder.set_loc(location);
+        let inst_data = match form {
             Form::LowZeros => {
                 let shifted =
-                    b.inst(InstData::Binary { opcode: op, flags, fast_math: fmf, arguments: [first, bits] }, &[ty]);
-                let left = b.binary(BinaryOp::Add, second, fewer);
+                    builder.inst(InstData::Binary { opcode, flags, fast_math, arguments: [first, bits] }, &[ty]);
+                let left = builder.binary(BinaryOp::Add, second, fewer);
                 InstData::Binary {
-                    opcode: op,
+                    opcode,
                     flags,
-                    fast_math: fmf,
-                    arguments: [b.function.single_result(shifted), left],
+                    fast_math,
+                    arguments: [builder.function.single_result(shifted), left],
                 }
             }
             Form::Coarse(x, by) => {
-                let start = b.binary(BinaryOp::And, x, high);
-                InstData::Binary { opcode: op, flags, fast_math: fmf, arguments: [start, by] }
+                let start = builder.binary(BinaryOp::And, x, high);
+                InstData::Binary { opcode, flags, fast_math, arguments: [start, by] }
             }
             Form::Fine(x, by) => {
-                let start = b.binary(BinaryOp::And, x, high);
-                let of_start = b.binary(op, start, by);
-                let lanes = b.binary(BinaryOp::And, x, low);
+                let start = builder.binary(BinaryOp::And, x, high);
+                let of_start = builder.binary(opcode, start, by);
+                let lanes = builder.binary(BinaryOp::And, x, low);
                 // The first has no low bits.
                 let flags = IntFlags { nuw: true, ..IntFlags::default() };
-                InstData::Binary { opcode: BinaryOp::Add, flags, fast_math: fmf, arguments: [of_start, lanes] }
+                InstData::Binary { opcode: BinaryOp::Add, flags, fast_math, arguments: [of_start, lanes] }
             }
         };
-        f.insts[inst].data = data;
+        function.insts[inst].data = inst_data;
     }
 }
 
 /// Leaves at the entry what values are computed of, and takes the rest away, which stands behind that.
-fn keep_computation(f: &mut Function, values: &[Value]) -> Vec<Inst> {
-    let entry = f.entry_block();
+fn keep_computation(function: &mut Function, values: &[Value]) -> Vec<Inst> {
+    let entry = function.entry_block();
     let mut needed: EntitySet<Value> = EntitySet::new();
     needed.extend(values.iter().copied());
-    let insts = std::mem::take(&mut f.blocks[entry].insts);
+    let insts = std::mem::take(&mut function.blocks[entry].insts);
     for &inst in insts.iter().rev() {
-        let node = &f.insts[inst];
+        let node = &function.insts[inst];
         if node.results.iter().any(|&result| needed.contains(result)) {
-            node.data.for_each_arg(|arg| {
-                needed.insert(arg);
+            node.data.for_each_arg(|argument| {
+                needed.insert(argument);
             });
         }
     }
-    let is_needed = |f: &Function, inst: Inst| f.insts[inst].results.iter().any(|&result| needed.contains(result));
-    let moves = |data: &InstData| {
+    let is_needed =
+        |function: &Function, inst: Inst| function.insts[inst].results.iter().any(|&result| needed.contains(result));
+    let moves = |inst_data: &InstData| {
         use InstData::{Binary, Icmp, Query, Ternary, Unary};
-        matches!(data, Binary { .. } | Icmp { .. } | Query { .. } | Ternary { .. } | Unary { .. })
+        matches!(inst_data, Binary { .. } | Icmp { .. } | Query { .. } | Ternary { .. } | Unary { .. })
     };
     // Nothing passes what has an effect.
-    let fixed = insts.iter().rposition(|&inst| is_needed(f, inst) && !moves(&f.insts[inst].data));
+    let fixed = insts.iter().rposition(|&inst| is_needed(function, inst) && !moves(&function.insts[inst].data));
     let (first, later) = insts.split_at(fixed.map_or(0, |at| at + 1));
-    let (asked, rest): (Vec<Inst>, Vec<Inst>) = later.iter().partition(|&&inst| is_needed(f, inst));
-    f.blocks[entry].insts = [first, &asked].concat();
+    let (asked, rest): (Vec<Inst>, Vec<Inst>) = later.iter().partition(|&&inst| is_needed(function, inst));
+    function.blocks[entry].insts = [first, &asked].concat();
     rest
 }

@@ -11,50 +11,51 @@ use crate::ir::*;
 
 impl Verifier<'_> {
     pub(super) fn check_linearized(&mut self, region: Region, code: &Code<'_>) {
-        let f = code.function;
-        let graph = build_cfg(f);
+        let function = code.function;
+        let graph = build_cfg(function);
         let forest = find_loops(&graph, &compute_dominators(&graph));
-        let some_lanes = |block: Block| f.masks[block].expand().is_some_and(|mask| f.const_bits(mask) != Some(1));
-        let same_for_all = |value: Value| match f.values[value].definition {
+        let some_lanes =
+            |block: Block| function.masks[block].expand().is_some_and(|mask| function.const_bits(mask) != Some(1));
+        let same_for_all = |value: Value| match function.values[value].definition {
             ValueDef::Const(_) => true,
-            ValueDef::Result(inst, _) => f.insts[inst].data.asks_lanes(),
+            ValueDef::Result(inst, _) => function.insts[inst].data.asks_lanes(),
             ValueDef::Param(..) => false,
         };
         for &(from, to) in forest.irreducible_edges() {
             self.place = format!("{region}, {from}");
-            self.add_error(&term_text(f, from), format!("the edge to {to} makes the control flow irreducible"));
+            self.add_error(&term_text(function, from), format!("the edge to {to} makes the control flow irreducible"));
         }
         let mut ends: Vec<&Terminator> = Vec::new();
-        for &block in &f.layout {
+        for &block in &function.layout {
             self.place = format!("{region}, {block}");
-            let term = &f.blocks[block].terminator;
-            let line = || term_text(f, block);
-            match term {
+            let terminator = &function.blocks[block].terminator;
+            let line = || term_text(function, block);
+            match terminator {
                 Terminator::Switch { .. } => self.add_error(&line(), "a switch is left after `linearize`"),
                 Terminator::Unreachable => self.add_error(&line(), "lanes that are not active come here as well"),
-                Terminator::Branch { condition: cond, .. } if some_lanes(block) && !same_for_all(*cond) => {
+                Terminator::Branch { condition, .. } if some_lanes(block) && !same_for_all(*condition) => {
                     self.add_error(&line(), "lanes that are not active may decide: `any` is missing");
                 }
                 Terminator::Return | Terminator::Exit(_) => {
                     if some_lanes(block) {
                         self.add_error(&line(), "the region ends for some lanes only");
                     }
-                    if ends.contains(&term) {
+                    if ends.contains(&terminator) {
                         self.add_error(&line(), "another block ends the same way");
                     }
-                    ends.push(term);
+                    ends.push(terminator);
                 }
                 Terminator::Jump(_) | Terminator::Branch { .. } => {}
             }
-            let Some(l) = forest.with_header(block) else { continue };
-            let exits = &forest.get(l).exits;
+            let Some(loop_id) = forest.with_header(block) else { continue };
+            let exits = &forest.get(loop_id).exits;
             if exits.is_empty() {
-                self.add_error(&block_text(f, block), "the loop has no exit for a gang without active lanes");
+                self.add_error(&block_text(function, block), "the loop has no exit for a gang without active lanes");
             }
             for &(from, _) in exits {
                 if some_lanes(from) && !some_lanes(block) {
                     self.place = format!("{region}, {from}");
-                    self.add_error(&term_text(f, from), "some lanes leave the loop before the others");
+                    self.add_error(&term_text(function, from), "some lanes leave the loop before the others");
                 }
             }
         }

@@ -14,8 +14,8 @@ fn check_that(holds: bool, message: impl Display) -> Check {
     if holds { Ok(()) } else { Err(message.to_string()) }
 }
 
-fn check_same(what: &str, a: Type, b: Type) -> Check {
-    check_that(a == b, format_args!("{what} must be {a}, not {b}"))
+fn check_same(what: &str, left: Type, right: Type) -> Check {
+    check_that(left == right, format_args!("{what} must be {left}, not {right}"))
 }
 
 fn check_int(ty: Type) -> Check {
@@ -45,94 +45,94 @@ fn check_count<const N: usize>(results: &[Type]) -> Result<[Type; N], String> {
 
 impl Verifier<'_> {
     pub(super) fn code_types(&mut self, region: Region, code: &Code<'_>) {
-        let (kernel, f) = (code.kernel, code.function);
-        let entry = f.entry_block();
+        let (kernel, function) = (code.kernel, code.function);
+        let entry = function.entry_block();
         self.place = format!("{region}, {entry}");
-        let params: Vec<Type> = f.blocks[entry].params.iter().map(|&v| f.ty(v)).collect();
+        let params: Vec<Type> = function.blocks[entry].params.iter().map(|&value| function.ty(value)).collect();
         let inputs: Vec<Type> = kernel.inputs.iter().map(|&(_, ty)| ty).collect();
         if params != inputs {
-            self.add_error(&block_text(f, entry), "the entry's parameters are not the kernel's inputs");
+            self.add_error(&block_text(function, entry), "the entry's parameters are not the kernel's inputs");
         }
-        for &block in &f.layout {
+        for &block in &function.layout {
             self.place = format!("{region}, {block}");
-            for &inst in &f.blocks[block].insts {
+            for &inst in &function.blocks[block].insts {
                 if let Err(message) = self.check_inst(code, inst) {
-                    self.add_error(&inst_text(f, inst), message);
+                    self.add_error(&inst_text(function, inst), message);
                 }
             }
-            if let Err(message) = check_terminator(f, &f.blocks[block].terminator) {
-                self.add_error(&term_text(f, block), message);
+            if let Err(message) = check_terminator(function, &function.blocks[block].terminator) {
+                self.add_error(&term_text(function, block), message);
             }
         }
     }
 
     fn check_inst(&self, code: &Code<'_>, inst: Inst) -> Check {
-        let f = code.function;
-        let node = &f.insts[inst];
-        let results: Vec<Type> = node.results.iter().map(|&v| f.ty(v)).collect();
+        let function = code.function;
+        let node = &function.insts[inst];
+        let results: Vec<Type> = node.results.iter().map(|&v| function.ty(v)).collect();
         match &node.data {
-            InstData::Unary { opcode: op, fast_math: fmf, argument: arg } => {
+            InstData::Unary { opcode, fast_math: fmf, argument } => {
                 let [to] = check_count(&results)?;
-                check_unary(*op, f.ty(*arg), to)?;
+                check_unary(*opcode, function.ty(*argument), to)?;
                 fast_math(*fmf, to)
             }
-            InstData::Binary { opcode: op, flags, fast_math: fmf, arguments: args } => {
+            InstData::Binary { opcode, flags, fast_math: fmf, arguments } => {
                 let [ty] = check_count(&results)?;
-                if is_float_op(*op) { check_float(ty) } else { check_int(ty) }?;
-                check_that(*op != BinaryOp::QuotientEstimate || ty == Type::F32, format_args!("{ty} is not f32"))?;
-                check_that(*op != BinaryOp::Powered || ty == Type::F64, format_args!("{ty} is not f64"))?;
-                args.iter().try_for_each(|&arg| check_same("the operand", ty, f.ty(arg)))?;
+                if is_float_op(*opcode) { check_float(ty) } else { check_int(ty) }?;
+                check_that(*opcode != BinaryOp::QuotientEstimate || ty == Type::F32, format_args!("{ty} is not f32"))?;
+                check_that(*opcode != BinaryOp::Powered || ty == Type::F64, format_args!("{ty} is not f64"))?;
+                arguments.iter().try_for_each(|&argument| check_same("the operand", ty, function.ty(argument)))?;
                 fast_math(*fmf, ty)?;
                 use BinaryOp::{Add, Mul, Shl, Sub};
                 check_that(
-                    *flags == IntFlags::default() || matches!(op, Add | Sub | Mul | Shl),
-                    format_args!("{} takes no nsw or nuw", op.name()),
+                    *flags == IntFlags::default() || matches!(opcode, Add | Sub | Mul | Shl),
+                    format_args!("{} takes no nsw or nuw", opcode.name()),
                 )
             }
-            InstData::Ternary { opcode: op, fast_math: fmf, arguments: args } => {
+            InstData::Ternary { opcode, fast_math: fmf, arguments } => {
                 let [ty] = check_count(&results)?;
-                let operands = match op {
+                let operands = match opcode {
                     TernaryOp::Select => {
-                        check_same("the condition", Type::BOOL, f.ty(args[0]))?;
-                        &args[1..]
+                        check_same("the condition", Type::BOOL, function.ty(arguments[0]))?;
+                        &arguments[1..]
                     }
                     TernaryOp::Fma | TernaryOp::FmulAdd => {
                         check_float(ty)?;
-                        &args[..]
+                        &arguments[..]
                     }
                     TernaryOp::Scaled => {
                         check_that(matches!(ty, Type::F32 | Type::F64), format_args!("{ty} is not f32 or f64"))?;
-                        &args[..]
+                        &arguments[..]
                     }
                     TernaryOp::Fshl | TernaryOp::Fshr => {
                         check_int(ty)?;
-                        &args[..]
+                        &arguments[..]
                     }
                 };
                 fast_math(*fmf, ty)?;
-                operands.iter().try_for_each(|&arg| check_same("the operand", ty, f.ty(arg)))
+                operands.iter().try_for_each(|&argument| check_same("the operand", ty, function.ty(argument)))
             }
-            InstData::Icmp { arguments: args, .. } => {
+            InstData::Icmp { arguments, .. } => {
                 let [ty] = check_count(&results)?;
                 check_same("the result", Type::BOOL, ty)?;
-                let operand = f.ty(args[0]);
+                let operand = function.ty(arguments[0]);
                 check_that(!operand.is_float(), format_args!("icmp does not compare {operand}"))?;
-                check_same("the second operand", operand, f.ty(args[1]))
+                check_same("the second operand", operand, function.ty(arguments[1]))
             }
-            InstData::Fcmp { arguments: args, .. } => {
+            InstData::Fcmp { arguments, .. } => {
                 let [ty] = check_count(&results)?;
                 check_same("the result", Type::BOOL, ty)?;
-                check_float(f.ty(args[0]))?;
-                check_same("the second operand", f.ty(args[0]), f.ty(args[1]))
+                check_float(function.ty(arguments[0]))?;
+                check_same("the second operand", function.ty(arguments[0]), function.ty(arguments[1]))
             }
             InstData::PtrAdd { base, offset, .. } => {
                 let [ty] = check_count(&results)?;
                 check_ptr(ty)?;
-                check_same("the base", ty, f.ty(*base))?;
-                check_same("the offset", Type::I64, f.ty(*offset))
+                check_same("the base", ty, function.ty(*base))?;
+                check_same("the offset", Type::I64, function.ty(*offset))
             }
             InstData::Load { pointer: place, access, .. } => {
-                check_ptr(f.ty(*place))?;
+                check_ptr(function.ty(*place))?;
                 check_that(!results.is_empty(), "a load has at least one result")?;
                 check_that(
                     !matches!(access.atomic, Some(Ordering::Release | Ordering::AcqRel)),
@@ -140,35 +140,35 @@ impl Verifier<'_> {
                 )?;
                 check_elements(&results, access)
             }
-            InstData::Store { pointer: place, access, arguments: args, .. } => {
+            InstData::Store { pointer: place, access, arguments, .. } => {
                 check_count::<0>(&results)?;
-                check_ptr(f.ty(*place))?;
-                check_that(!args.is_empty(), "a store has at least one value")?;
+                check_ptr(function.ty(*place))?;
+                check_that(!arguments.is_empty(), "a store has at least one value")?;
                 check_that(
                     !matches!(access.atomic, Some(Ordering::Acquire | Ordering::AcqRel)),
                     "a store does not acquire",
                 )?;
-                let types: Vec<Type> = args.iter().map(|&v| f.ty(v)).collect();
+                let types: Vec<Type> = arguments.iter().map(|&v| function.ty(v)).collect();
                 check_elements(&types, access)
             }
-            InstData::MemCopy { destination: dst, source: src, length: len, .. } => {
+            InstData::MemCopy { destination, source, length, .. } => {
                 check_count::<0>(&results)?;
-                check_ptr(f.ty(*dst))?;
-                check_ptr(f.ty(*src))?;
-                check_same("the length", Type::I64, f.ty(*len))
+                check_ptr(function.ty(*destination))?;
+                check_ptr(function.ty(*source))?;
+                check_same("the length", Type::I64, function.ty(*length))
             }
-            InstData::MemSet { destination: dst, byte, length: len, .. } => {
+            InstData::MemSet { destination, byte, length, .. } => {
                 check_count::<0>(&results)?;
-                check_ptr(f.ty(*dst))?;
-                check_same("the byte", Type::I8, f.ty(*byte))?;
-                check_same("the length", Type::I64, f.ty(*len))
+                check_ptr(function.ty(*destination))?;
+                check_same("the byte", Type::I8, function.ty(*byte))?;
+                check_same("the length", Type::I64, function.ty(*length))
             }
-            InstData::AtomicRmw { opcode: op, align, pointer: place, argument: arg, .. } => {
+            InstData::AtomicRmw { opcode, align, pointer: place, argument, .. } => {
                 let [ty] = check_count(&results)?;
-                check_ptr(f.ty(*place))?;
-                check_same("the operand", ty, f.ty(*arg))?;
+                check_ptr(function.ty(*place))?;
+                check_same("the operand", ty, function.ty(*argument))?;
                 use AtomicOp::{Fadd, Fmax, Fmin, Fsub, Xchg};
-                match op {
+                match opcode {
                     Xchg => Ok(()),
                     Fadd | Fsub | Fmax | Fmin => check_float(ty),
                     _ => check_int(ty),
@@ -177,11 +177,11 @@ impl Verifier<'_> {
             }
             InstData::AtomicCas { failure, align, pointer: place, expected, new, .. } => {
                 let [ty, stored] = check_count(&results)?;
-                check_ptr(f.ty(*place))?;
+                check_ptr(function.ty(*place))?;
                 check_same("the second result", Type::BOOL, stored)?;
                 check_that(!ty.is_float(), format_args!("atomic_cas does not compare {ty}"))?;
-                check_same("the expected value", ty, f.ty(*expected))?;
-                check_same("the new value", ty, f.ty(*new))?;
+                check_same("the expected value", ty, function.ty(*expected))?;
+                check_same("the new value", ty, function.ty(*new))?;
                 check_that(
                     !matches!(failure, Ordering::Release | Ordering::AcqRel),
                     "a failure stores nothing and so cannot release",
@@ -192,14 +192,14 @@ impl Verifier<'_> {
                 check_count::<0>(&results)?;
                 check_that(*order != Ordering::Relaxed, "a relaxed fence orders nothing")
             }
-            InstData::Query { query, dimension: dim } => {
+            InstData::Query { query, dimension } => {
                 let [ty] = check_count(&results)?;
                 if *query == Query::WorkDim {
-                    check_that(*dim == 0, "work_dim has no dimension but 0")?;
+                    check_that(*dimension == 0, "work_dim has no dimension but 0")?;
                     check_same("the result", Type::I32, ty)
                 } else {
-                    check_that(*query != Query::LinearId || *dim == 0, "linear_id has no dimension but 0")?;
-                    check_that(*dim < 3, format_args!("there is no dimension {dim}"))?;
+                    check_that(*query != Query::LinearId || *dimension == 0, "linear_id has no dimension but 0")?;
+                    check_that(*dimension < 3, format_args!("there is no dimension {dimension}"))?;
                     check_same("the result", Type::I64, ty)
                 }
             }
@@ -216,33 +216,32 @@ impl Verifier<'_> {
                 let space = self.module.globals[*global].space;
                 check_same("the result", Type::Ptr(space), ty)
             }
-            InstData::Any { condition: cond } => {
+            InstData::Any { condition } => {
                 let [ty] = check_count(&results)?;
                 check_same("the result", Type::BOOL, ty)?;
-                check_same("the condition", Type::BOOL, f.ty(*cond))
+                check_same("the condition", Type::BOOL, function.ty(*condition))
             }
-            InstData::Ballot { condition: cond } => {
+            InstData::Ballot { condition } => {
                 let [ty] = check_count(&results)?;
                 check_same("the result", Type::I64, ty)?;
-                check_same("the condition", Type::BOOL, f.ty(*cond))
+                check_same("the condition", Type::BOOL, function.ty(*condition))
             }
-            InstData::LaneOf { argument: arg, lane } | InstData::Shuffle { argument: arg, lane } => {
+            InstData::LaneOf { argument, lane } | InstData::Shuffle { argument, lane } => {
                 let [ty] = check_count(&results)?;
-                check_same("the operand", ty, f.ty(*arg))?;
-                check_same("the lane", Type::I64, f.ty(*lane))
+                check_same("the operand", ty, function.ty(*argument))?;
+                check_same("the lane", Type::I64, function.ty(*lane))
             }
             InstData::Put { into, lane, value } => {
                 let [ty] = check_count(&results)?;
-                check_same("the operand", ty, f.ty(*into))?;
-                check_same("the lane", Type::I64, f.ty(*lane))?;
-                check_same("the value", ty, f.ty(*value))
+                check_same("the operand", ty, function.ty(*into))?;
+                check_same("the lane", Type::I64, function.ty(*lane))?;
+                check_same("the value", ty, function.ty(*value))
             }
             InstData::Barrier | InstData::GangBarrier | InstData::Yield => check_count::<0>(&results).map(drop),
-            InstData::Collective { opcode: op, argument: arg, .. }
-            | InstData::Across { opcode: op, argument: arg, .. } => {
+            InstData::Collective { opcode, argument, .. } | InstData::Across { opcode, argument, .. } => {
                 let [ty] = check_count(&results)?;
-                check_same("the operand", ty, f.ty(*arg))?;
-                check_that(op.identity(ty).is_some(), format_args!("{} of {ty} is not collective", op.name()))
+                check_same("the operand", ty, function.ty(*argument))?;
+                check_that(opcode.identity(ty).is_some(), format_args!("{} of {ty} is not collective", opcode.name()))
             }
             InstData::Clock => {
                 let [ty] = check_count(&results)?;
@@ -252,23 +251,23 @@ impl Verifier<'_> {
                 let [ty] = check_count(&results)?;
                 let combine = code.kernel.combines[code.region];
                 let of = combine.filter(|combine| combine.collective == Collect::Reduce);
-                let of = of.and_then(|combine| code.kernel.live.get(combine.live_slot).map(|data| data.ty));
+                let of = of.and_then(|combine| code.kernel.live.get(combine.live_slot).map(|live_data| live_data.ty));
                 check_that(of == Some(ty), "the region does not begin with a reduction of this type")
             }
-            InstData::LiveLoad { live_slot: live } => {
+            InstData::LiveLoad { live_slot } => {
                 let [ty] = check_count(&results)?;
-                check_same("the result", code.kernel.live[*live].ty, ty)
+                check_same("the result", code.kernel.live[*live_slot].ty, ty)
             }
-            InstData::LiveStore { live_slot: live, argument: arg } => {
+            InstData::LiveStore { live_slot, argument } => {
                 check_count::<0>(&results)?;
-                check_same("the operand", code.kernel.live[*live].ty, f.ty(*arg))
+                check_same("the operand", code.kernel.live[*live_slot].ty, function.ty(*argument))
             }
-            InstData::CallHost { arguments: args, .. } => {
+            InstData::CallHost { arguments, .. } => {
                 let [ty] = check_count(&results)?;
-                let mut types = args.iter().map(|&v| f.ty(v)).chain([ty]);
+                let mut types = arguments.iter().map(|&v| function.ty(v)).chain([ty]);
                 check_that(types.all(|ty| !ty.is_ptr()), "a host function takes and gives no pointers")
             }
-            InstData::Printf { format, arguments: args } => {
+            InstData::Printf { format, arguments } => {
                 let [ty] = check_count(&results)?;
                 check_same("the result", Type::I32, ty)?;
                 let needed: Vec<Type> = self.module.formats[*format]
@@ -276,18 +275,24 @@ impl Verifier<'_> {
                     .iter()
                     .flat_map(|&(ty, n)| std::iter::repeat_n(ty, usize::from(n)))
                     .collect();
-                check_that(needed.len() == args.len(), format_args!("the format takes {} operands", needed.len()))?;
-                args.iter().zip(needed).try_for_each(|(&arg, ty)| check_same("the operand", ty, f.ty(arg)))
+                check_that(
+                    needed.len() == arguments.len(),
+                    format_args!("the format takes {} operands", needed.len()),
+                )?;
+                arguments
+                    .iter()
+                    .zip(needed)
+                    .try_for_each(|(&argument, ty)| check_same("the operand", ty, function.ty(argument)))
             }
         }
     }
 }
 
-fn check_terminator(f: &Function, term: &Terminator) -> Check {
-    match term {
-        Terminator::Branch { condition: cond, .. } => check_same("the condition", Type::BOOL, f.ty(*cond))?,
+fn check_terminator(function: &Function, terminator: &Terminator) -> Check {
+    match terminator {
+        Terminator::Branch { condition, .. } => check_same("the condition", Type::BOOL, function.ty(*condition))?,
         Terminator::Switch { value, cases, .. } => {
-            let ty = f.ty(*value);
+            let ty = function.ty(*value);
             check_int(ty)?;
             let mut keys = HashSet::new();
             for &(key, _) in cases {
@@ -297,16 +302,16 @@ fn check_terminator(f: &Function, term: &Terminator) -> Check {
         }
         _ => {}
     }
-    for to in term.targets() {
-        for (&arg, &param) in to.arguments.iter().zip(&f.blocks[to.block].params) {
-            check_same(&format!("{}'s {param}", to.block), f.ty(param), f.ty(arg))?;
+    for target in terminator.targets() {
+        for (&argument, &param) in target.arguments.iter().zip(&function.blocks[target.block].params) {
+            check_same(&format!("{}'s {param}", target.block), function.ty(param), function.ty(argument))?;
         }
     }
     Ok(())
 }
 
-fn fast_math(fmf: FastMath, ty: Type) -> Check {
-    check_that(fmf == FastMath::default() || ty.is_float(), format_args!("fast-math flags mean nothing for {ty}"))
+fn fast_math(fast_math: FastMath, ty: Type) -> Check {
+    check_that(fast_math == FastMath::default() || ty.is_float(), format_args!("fast-math flags mean nothing for {ty}"))
 }
 
 fn check_elements(types: &[Type], access: &Access) -> Check {
@@ -319,20 +324,20 @@ fn check_elements(types: &[Type], access: &Access) -> Check {
     Ok(())
 }
 
-fn is_float_op(op: BinaryOp) -> bool {
+fn is_float_op(opcode: BinaryOp) -> bool {
     use BinaryOp::*;
-    match op {
+    match opcode {
         Fadd | Fsub | Fmul | Fdiv | QuotientEstimate | Frem | Fmin | Fmax | Copysign | Powered => true,
         Add | Sub | Mul | Udiv | Sdiv | Urem | Srem | And | Or | Xor | Shl | Lshr | Ashr | Smin | Smax | Umin
         | Umax | SaddSat | UaddSat | SsubSat | UsubSat => false,
     }
 }
 
-fn check_unary(op: UnaryOp, from: Type, to: Type) -> Check {
+fn check_unary(opcode: UnaryOp, from: Type, to: Type) -> Check {
     use UnaryOp::*;
     let narrower = || check_that(to.bits() < from.bits(), format_args!("{to} is not below {from}"));
     let wider = || check_that(to.bits() > from.bits(), format_args!("{to} is not above {from}"));
-    match op {
+    match opcode {
         Freeze => check_same("the operand", to, from),
         Fneg | Fabs | Sqrt | Floor | Ceil | Ftrunc | Rint | Round | Canonicalize => {
             check_float(to)?;

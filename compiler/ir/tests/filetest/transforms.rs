@@ -42,9 +42,9 @@ const PARTS: [(&str, Part); 4] = [
     ("dce", remove_dead_code),
 ];
 
-fn put_constants(f: &mut Function) {
-    let found = find_constants(f, |_| None);
-    sccp_apply(f, &found);
+fn put_constants(function: &mut Function) {
+    let constants = find_constants(function, |_| None);
+    sccp_apply(function, &constants);
 }
 
 /// What a test runs.
@@ -136,8 +136,9 @@ fn check_run(test: &str, module: &Module, line: &str) -> Result<(), String> {
         return run_line::check_run_line(module, line);
     }
     [1, 2, 4, 8, 16].into_iter().try_for_each(|width| {
-        let gangs = |kernel: &str, range: &NdRange, args: &[Arg], memory: &mut Memory| {
-            run_gangs(module, kernel, range, args, memory, STEP_LIMIT, (width, Layout::X)).map_err(|e| e.to_string())
+        let gangs = |kernel: &str, range: &NdRange, arguments: &[Arg], memory: &mut Memory| {
+            run_gangs(module, kernel, range, arguments, memory, STEP_LIMIT, (width, Layout::X))
+                .map_err(|error| error.to_string())
         };
         run_line::check_with(line, gangs).map_err(|e| format!("width {width}: {e}"))
     })
@@ -171,7 +172,7 @@ fn check_output(
         return Ok(());
     }
     if std::env::var_os("BLESS").is_some() {
-        return std::fs::write(path, expected).map_err(|e| e.to_string());
+        return std::fs::write(path, expected).map_err(|error| error.to_string());
     }
     let differs = text.lines().zip(expected.lines()).find(|(a, b)| a != b);
     let (written, found) = differs.unwrap_or(("nothing", "more"));

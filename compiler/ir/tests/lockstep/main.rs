@@ -34,11 +34,13 @@ fn seeds(count: u64) -> Range<u64> {
     range.unwrap_or(0..count)
 }
 
-fn every_branch(f: &Function) -> EntitySet<Block> {
+fn every_branch(function: &Function) -> EntitySet<Block> {
     let mut found = EntitySet::new();
-    f.layout.iter().filter(|&&b| f.blocks[b].terminator.selector().is_some()).for_each(|&b| {
-        found.insert(b);
-    });
+    function.layout.iter().filter(|&&block| function.blocks[block].terminator.selector().is_some()).for_each(
+        |&block| {
+            found.insert(block);
+        },
+    );
     found
 }
 
@@ -49,12 +51,12 @@ fn linearized(module: &Module, stage: &mut Module, find: impl Fn(&Module, &Funct
     module.kernels[0].regions.values_mut().for_each(normalize_function);
     let regions = module.clone();
     for region in module.kernels[0].regions.keys().collect::<Vec<_>>() {
-        let f = &mut module.kernels[0].regions[region];
-        let mut divergent = find(&regions, f);
-        let UniformLoops { control_flow: flow, tracked, .. } = divergent_loops(f, &mut divergent);
+        let function = &mut module.kernels[0].regions[region];
+        let mut divergent = find(&regions, function);
+        let UniformLoops { control_flow, tracked, .. } = divergent_loops(function, &mut divergent);
         stage.kernels.clone_from(&module.kernels);
-        let f = &mut module.kernels[0].regions[region];
-        linearize_function(f, &flow, &divergent, &tracked);
+        let function = &mut module.kernels[0].regions[region];
+        linearize_function(function, &control_flow, &divergent, &tracked);
     }
     module
 }
@@ -67,7 +69,7 @@ fn result(module: &Module, g: &Generated, width: Option<usize>, what: &str) -> V
     };
     match outcome {
         Ok(_) => memory.buffers,
-        Err(e) => panic!("{what}: {e}\n{:?}\n{module}\nfrom\n{}", g.range, g.module),
+        Err(error) => panic!("{what}: {error}\n{:?}\n{module}\nfrom\n{}", g.range, g.module),
     }
 }
 
@@ -87,17 +89,17 @@ fn check(seed: u64, shape: Shape, find: impl Fn(&Module, &Function) -> EntitySet
 }
 
 /// What the analysis finds.
-fn analysed(module: &Module, f: &Function) -> EntitySet<Block> {
-    let graph = build_cfg(f);
+fn analysed(module: &Module, function: &Function) -> EntitySet<Block> {
+    let graph = build_cfg(function);
     let forest = find_loops(&graph, &compute_dominators(&graph));
     let facts = Facts::new(module, &module.kernels[0], 16);
-    analyze_divergence(f, &facts, &graph, &forest).divergent_branches
+    analyze_divergence(function, &facts, &graph, &forest).divergent_branches
 }
 
 #[test]
 fn everything_divergent() {
     let shape = Shape { statements: 20, ..Shape::default() };
-    seeds(300).for_each(|seed| check(seed, shape, |_, f| every_branch(f)));
+    seeds(300).for_each(|seed| check(seed, shape, |_, function| every_branch(function)));
 }
 
 #[test]
@@ -116,13 +118,13 @@ fn without_barriers() {
 fn any_graph() {
     let shape = Shape { unstructured: true, depth: 3, ..Shape::default() };
     seeds(200).for_each(|seed| check(seed, shape, analysed));
-    seeds(100).for_each(|seed| check(seed, shape, |_, f| every_branch(f)));
+    seeds(100).for_each(|seed| check(seed, shape, |_, function| every_branch(function)));
 }
 
 /// Uniform branches stay branches in kernels that have them.
 #[test]
 fn uniform_branches_stay() {
-    let find = |_: &Module, f: &Function| uniform::divergent_branches(f);
+    let find = |_: &Module, function: &Function| uniform::divergent_branches(function);
     seeds(500).for_each(|seed| check(seed, Shape::default(), find));
 }
 
@@ -162,18 +164,22 @@ fn check_slots(seed: u64, shape: Shape) -> usize {
 /// How many shared slots are written in blocks with a mask.
 fn shared_and_masked(kernel: &Kernel) -> usize {
     let mut written = EntitySet::new();
-    for f in kernel.regions.values() {
-        let pointees = find_pointees(f);
-        for &block in f.layout.iter().filter(|&&block| f.masks[block].is_some()) {
-            for &inst in &f.blocks[block].insts {
-                let InstData::Store { pointer: ptr, .. } = f.insts[inst].data else { continue };
-                pointees[ptr].slots.iter().for_each(|&slot| {
+    for function in kernel.regions.values() {
+        let pointees = find_pointees(function);
+        for &block in function.layout.iter().filter(|&&block| function.masks[block].is_some()) {
+            for &inst in &function.blocks[block].insts {
+                let InstData::Store { pointer, .. } = function.insts[inst].data else { continue };
+                pointees[pointer].slots.iter().for_each(|&slot| {
                     written.insert(slot);
                 });
             }
         }
     }
-    kernel.slots.iter().filter(|(slot, data)| data.layout == SlotLayout::Shared && written.contains(*slot)).count()
+    kernel
+        .slots
+        .iter()
+        .filter(|(slot, slot_data)| slot_data.layout == SlotLayout::Shared && written.contains(*slot))
+        .count()
 }
 
 #[test]

@@ -19,29 +19,31 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// What the operands of the active lanes are together.
     pub(super) fn combine_active(
         &self,
-        how: Collect,
-        op: BinaryOp,
+        collective: Collect,
+        opcode: BinaryOp,
         cluster: Cluster,
-        arg: Value,
+        argument: Value,
     ) -> Emitted<LaneValue<'ctx>> {
-        let (emit, width, ty) = (self.around.emitter, self.around.width(), self.type_of(arg));
-        let identity = op.identity(ty).ok_or(BuilderError::NotSameType)?;
-        let identities = emit.splat(emit.constant(ty, identity), width)?;
-        let mut values = self.as_vector(arg)?;
+        let (emitter, width, ty) = (self.around.emitter, self.around.width(), self.type_of(argument));
+        let identity = opcode.identity(ty).ok_or(BuilderError::NotSameType)?;
+        let identities = emitter.splat(emitter.constant(ty, identity), width)?;
+        let mut values = self.as_vector(argument)?;
         if let Some(mask) = self.block_mask()? {
-            values = emit.builder.build_select(mask.lanes, values, identities, "")?.into_vector_value();
+            values = emitter.builder.build_select(mask.lanes, values, identities, "")?.into_vector_value();
         }
-        let both = |a: VectorValue<'ctx>, b: VectorValue<'ctx>| -> Emitted<VectorValue<'ctx>> {
-            Ok(emit.binary(op, IntFlags::default(), FastMath(0), [a.into(), b.into()])?.into_vector_value())
+        let both = |left: VectorValue<'ctx>, right: VectorValue<'ctx>| -> Emitted<VectorValue<'ctx>> {
+            Ok(emitter
+                .binary(opcode, IntFlags::default(), FastMath(0), [left.into(), right.into()])?
+                .into_vector_value())
         };
-        let shuffled = |a, b, place: &dyn Fn(u32) -> u32| {
-            emit.shuffle_vectors(a, b, &(0..width).map(|lane| Some(place(lane))).collect::<Vec<_>>())
+        let shuffled = |left, right, place: &dyn Fn(u32) -> u32| {
+            emitter.shuffle_vectors(left, right, &(0..width).map(|lane| Some(place(lane))).collect::<Vec<_>>())
         };
         // Lane `i` gets lane `i - by`'s value.
         let moved = |values, by: u32| {
             shuffled(identities, values, &|lane| lane.checked_sub(by).map_or(lane, |from| width + from))
         };
-        match how {
+        match collective {
             Collect::Reduce => {
                 let mut half = cluster.lane_count(width) / 2;
                 while half > 0 {
@@ -49,7 +51,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                     half /= 2;
                 }
                 if cluster.is_gang() {
-                    let one = emit.builder.build_extract_element(values, emit.const64(0), "")?;
+                    let one = emitter.builder.build_extract_element(values, emitter.const64(0), "")?;
                     return Ok(LaneValue::Affine(one, 0));
                 }
             }
@@ -59,7 +61,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                     values = both(moved(values, by)?, values)?;
                     by *= 2;
                 }
-                if how == Collect::Exclusive {
+                if collective == Collect::Exclusive {
                     values = moved(values, 1)?;
                 }
             }
@@ -68,20 +70,20 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     }
 
     /// What other lanes hold.
-    pub(super) fn lanes_at(&self, arg: Value, lane: Value) -> Emitted<LaneValue<'ctx>> {
-        let (emit, width) = (self.around.emitter, self.around.width());
-        let b = &emit.builder;
-        if self.is_uniform(arg) {
-            return Ok(LaneValue::Affine(self.lane_zero(arg)?, 0));
+    pub(super) fn lanes_at(&self, argument: Value, lane: Value) -> Emitted<LaneValue<'ctx>> {
+        let (emitter, width) = (self.around.emitter, self.around.width());
+        let builder = &emitter.builder;
+        if self.is_uniform(argument) {
+            return Ok(LaneValue::Affine(self.lane_zero(argument)?, 0));
         }
-        let last = emit.const64(u64::from(width) - 1);
+        let last = emitter.const64(u64::from(width) - 1);
         if self.is_uniform(lane) {
-            let lane = b.build_and(self.lane_zero(lane)?.into_int_value(), last, "")?;
-            return Ok(LaneValue::Affine(self.read_lane(arg, lane)?, 0));
+            let lane = builder.build_and(self.lane_zero(lane)?.into_int_value(), last, "")?;
+            return Ok(LaneValue::Affine(self.read_lane(argument, lane)?, 0));
         }
-        let values = self.as_vector(arg)?;
-        let numbers = b.build_and(self.as_vector(lane)?, emit.splat(last.into(), width)?, "")?;
-        let ty = self.type_of(arg);
+        let values = self.as_vector(argument)?;
+        let numbers = builder.build_and(self.as_vector(lane)?, emitter.splat(last.into(), width)?, "")?;
+        let ty = self.type_of(argument);
         let is_number = !matches!(ty, Type::Ptr(_)) && ty.bits() <= 64;
         let moved = match self.around.emitter.target.permutes && width == PERMUTED && is_number {
             true => self.permute_elements(ty, values, numbers)?,
@@ -97,33 +99,34 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         values: VectorValue<'ctx>,
         numbers: VectorValue<'ctx>,
     ) -> Emitted<VectorValue<'ctx>> {
-        let emit = self.around.emitter;
-        let b = &emit.builder;
+        let emitter = self.around.emitter;
+        let builder = &emitter.builder;
         let cast = |opcode, vector: VectorValue<'ctx>, bits| -> Emitted<VectorValue<'ctx>> {
-            let to = vector_of(emit.int_type(bits).into(), PERMUTED);
+            let to = vector_of(emitter.int_type(bits).into(), PERMUTED);
             if vector.get_type() == to {
                 return Ok(vector);
             }
-            Ok(b.build_cast(opcode, vector, to, "")?.into_vector_value())
+            Ok(builder.build_cast(opcode, vector, to, "")?.into_vector_value())
         };
         let ints = cast(InstructionOpcode::BitCast, values, ty.bits())?;
         let moved = if ty.bits() <= 32 {
             let wide = cast(InstructionOpcode::ZExt, ints, 32)?;
             let numbers = cast(InstructionOpcode::Trunc, numbers, 32)?;
-            let moved = emit.call_intrinsic("llvm.x86.avx512.permvar.si.512", &[], &[wide.into(), numbers.into()])?;
+            let moved =
+                emitter.call_intrinsic("llvm.x86.avx512.permvar.si.512", &[], &[wide.into(), numbers.into()])?;
             cast(InstructionOpcode::Trunc, moved.into_vector_value(), ty.bits())?
         } else {
             // Either half of the result from both halves of the values.
             let half =
-                |vector, at: u32| emit.shuffle_vectors(vector, vector, &(at..at + 8).map(Some).collect::<Vec<_>>());
+                |vector, at: u32| emitter.shuffle_vectors(vector, vector, &(at..at + 8).map(Some).collect::<Vec<_>>());
             let [low, high] = [half(ints, 0)?, half(ints, 8)?];
             let part = |at| -> Emitted<VectorValue<'ctx>> {
-                let args = [low.into(), half(numbers, at)?.into(), high.into()];
-                Ok(emit.call_intrinsic("llvm.x86.avx512.vpermi2var.q.512", &[], &args)?.into_vector_value())
+                let arguments = [low.into(), half(numbers, at)?.into(), high.into()];
+                Ok(emitter.call_intrinsic("llvm.x86.avx512.vpermi2var.q.512", &[], &arguments)?.into_vector_value())
             };
-            emit.concat_vectors(&[part(0)?, part(8)?], PERMUTED)?
+            emitter.concat_vectors(&[part(0)?, part(8)?], PERMUTED)?
         };
-        Ok(b.build_bit_cast(moved, values.get_type(), "")?.into_vector_value())
+        Ok(builder.build_bit_cast(moved, values.get_type(), "")?.into_vector_value())
     }
 
     /// Elements by their numbers, which are those of elements.
@@ -133,28 +136,28 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         values: VectorValue<'ctx>,
         numbers: VectorValue<'ctx>,
     ) -> Emitted<VectorValue<'ctx>> {
-        let emit = self.around.emitter;
-        let b = &emit.builder;
+        let emitter = self.around.emitter;
+        let builder = &emitter.builder;
         let whole = values.get_type();
         // In the entry block, so that loops around do not make the stack grow.
-        let here = emit.current_block()?;
-        let entry = emit.function.get_first_basic_block().ok_or(BuilderError::UnsetPosition)?;
+        let here = emitter.current_block()?;
+        let entry = emitter.function.get_first_basic_block().ok_or(BuilderError::UnsetPosition)?;
         match entry.get_first_instruction() {
-            Some(first) => b.position_before(&first),
-            None => b.position_at_end(entry),
+            Some(first) => builder.position_before(&first),
+            None => builder.position_at_end(entry),
         }
-        let place = b.build_alloca(whole, "lanes")?;
-        emit.position_at(here);
-        emit.intrinsic_call("llvm.lifetime.start", &[emit.pointer_type().into()], &[place.into()])?;
-        b.build_store(place, values)?;
+        let address = builder.build_alloca(whole, "lanes")?;
+        emitter.position_at(here);
+        emitter.intrinsic_call("llvm.lifetime.start", &[emitter.pointer_type().into()], &[address.into()])?;
+        builder.build_store(address, values)?;
         let mut result = whole.get_poison();
         for lane in 0..u64::from(whole.get_size()) {
-            let from = b.build_extract_element(numbers, emit.const64(lane), "")?.into_int_value();
-            let at = emit.offset_address(place, emit.mul(from, emit.const64(ty.bytes().into()))?, true)?;
-            let value = b.build_load(emit.value_type(ty), at, "")?;
-            result = b.build_insert_element(result, value, emit.const64(lane), "")?;
+            let from = builder.build_extract_element(numbers, emitter.const64(lane), "")?.into_int_value();
+            let at = emitter.offset_address(address, emitter.mul(from, emitter.const64(ty.bytes().into()))?, true)?;
+            let value = builder.build_load(emitter.value_type(ty), at, "")?;
+            result = builder.build_insert_element(result, value, emitter.const64(lane), "")?;
         }
-        emit.intrinsic_call("llvm.lifetime.end", &[emit.pointer_type().into()], &[place.into()])?;
+        emitter.intrinsic_call("llvm.lifetime.end", &[emitter.pointer_type().into()], &[address.into()])?;
         Ok(result)
     }
 }

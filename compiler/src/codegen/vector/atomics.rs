@@ -51,10 +51,10 @@ struct Combine {
 }
 
 impl Combine {
-    fn of_atomic(op: AtomicOp, ty: Type) -> Option<Combine> {
+    fn of_atomic(opcode: AtomicOp, ty: Type) -> Option<Combine> {
         let Type::Int(bits @ ..=64) = ty else { return None };
         let top = 1 << (bits - 1);
-        let (op, reduce, neutral) = match op {
+        let (opcode, reduce, neutral) = match opcode {
             AtomicOp::Add | AtomicOp::Sub => (BinaryOp::Add, "llvm.vector.reduce.add", 0),
             AtomicOp::And => (BinaryOp::And, "llvm.vector.reduce.and", ty.value_mask()),
             AtomicOp::Or => (BinaryOp::Or, "llvm.vector.reduce.or", 0),
@@ -65,7 +65,7 @@ impl Combine {
             AtomicOp::Umin => (BinaryOp::Umin, "llvm.vector.reduce.umin", ty.value_mask()),
             AtomicOp::Xchg | AtomicOp::Fadd | AtomicOp::Fsub | AtomicOp::Fmax | AtomicOp::Fmin => return None,
         };
-        Some(Combine { opcode: op, reduce, neutral })
+        Some(Combine { opcode, reduce, neutral })
     }
 }
 
@@ -73,19 +73,19 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     pub(super) fn atomic_rmw(
         &self,
         node: &InstNode,
-        op: AtomicOp,
+        opcode: AtomicOp,
         order: Ordering,
-        ptr: Value,
-        arg: Value,
+        pointer: Value,
+        argument: Value,
     ) -> Emitted<Vec<LaneValue<'ctx>>> {
-        let (emit, ty, space) = (self.around.emitter, self.type_of(arg), self.space_of(ptr));
-        let combine = match Combine::of_atomic(op, ty) {
-            Some(combine) if self.is_uniform(ptr) => combine,
+        let (emitter, ty, space) = (self.around.emitter, self.type_of(argument), self.space_of(pointer));
+        let combine = match Combine::of_atomic(opcode, ty) {
+            Some(combine) if self.is_uniform(pointer) => combine,
             combine => {
                 self.note_lanes("atomic", if combine.is_none() { "no reduction" } else { "addresses differ" });
                 let change = |lane| {
-                    let target = self.lane_address(ptr, lane)?;
-                    Ok(vec![emit.atomic_rmw(op, order, ty, target, space, self.read_lane(arg, lane)?)?])
+                    let target = self.lane_address(pointer, lane)?;
+                    Ok(vec![emitter.atomic_rmw(opcode, order, ty, target, space, self.read_lane(argument, lane)?)?])
                 };
                 return self.emit_by_lane(node, change);
             }
@@ -93,26 +93,37 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let used = node.results.iter().any(|&result| self.old_values.contains(result));
         let mask = self.block_mask()?;
         let change = |operand| -> Emitted<BasicValueEnum<'ctx>> {
-            emit.atomic_rmw(op, order, ty, self.lane_zero(ptr)?.into_pointer_value(), space, operand)
+            emitter.atomic_rmw(opcode, order, ty, self.lane_zero(pointer)?.into_pointer_value(), space, operand)
         };
         if !used {
             self.note_access("atomic", "uniform", "reduced");
-            let old = self.emit_guarded(mask, || Ok(vec![change(self.reduce_operands(&combine, ty, arg, mask)?)?]))?;
+            let old =
+                self.emit_guarded(mask, || Ok(vec![change(self.reduce_operands(&combine, ty, argument, mask)?)?]))?;
             return Ok(old.into_iter().map(|old| LaneValue::Affine(old, 0)).collect());
         }
         self.note_access("atomic", "uniform", "reduced, lanes' old values by a scan");
         let old = self.emit_guarded(mask, || {
-            let before = self.scan_operands(&combine, ty, arg, mask)?;
-            let base = change(self.reduce_operands(&combine, ty, arg, mask)?)?;
-            let base = emit.splat(base, self.around.width())?;
-            let op = if op == AtomicOp::Sub { BinaryOp::Sub } else { combine.opcode };
-            Ok(vec![self.combine_vectors(op, base, before)?.into()])
+            let before = self.scan_operands(&combine, ty, argument, mask)?;
+            let base = change(self.reduce_operands(&combine, ty, argument, mask)?)?;
+            let base = emitter.splat(base, self.around.width())?;
+            let opcode = if opcode == AtomicOp::Sub { BinaryOp::Sub } else { combine.opcode };
+            Ok(vec![self.combine_vectors(opcode, base, before)?.into()])
         })?;
         Ok(old.into_iter().map(|old| LaneValue::Vector(old.into_vector_value())).collect())
     }
 
-    fn combine_vectors(&self, op: BinaryOp, a: VectorValue<'ctx>, b: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
-        let result = self.around.emitter.binary(op, IntFlags::default(), FastMath::default(), [a.into(), b.into()])?;
+    fn combine_vectors(
+        &self,
+        opcode: BinaryOp,
+        left: VectorValue<'ctx>,
+        right: VectorValue<'ctx>,
+    ) -> Emitted<VectorValue<'ctx>> {
+        let result = self.around.emitter.binary(
+            opcode,
+            IntFlags::default(),
+            FastMath::default(),
+            [left.into(), right.into()],
+        )?;
         Ok(result.into_vector_value())
     }
 
@@ -121,28 +132,30 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         &self,
         combine: &Combine,
         ty: Type,
-        arg: Value,
+        argument: Value,
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         match combine.opcode {
             // So many times the same.
-            BinaryOp::Add if self.is_uniform(arg) => {
+            BinaryOp::Add if self.is_uniform(argument) => {
                 let count = match mask {
-                    None => emit.const64(self.around.width().into()),
+                    None => emitter.const64(self.around.width().into()),
                     Some(mask) => {
                         let bits = self.lanes_as_bits(mask.lanes)?.into();
-                        emit.call_intrinsic("llvm.ctpop", &[emit.i64_type().into()], &[bits])?.into_int_value()
+                        emitter.call_intrinsic("llvm.ctpop", &[emitter.i64_type().into()], &[bits])?.into_int_value()
                     }
                 };
-                let count = emit.builder.build_int_cast(count, emit.value_type(ty).into_int_type(), "")?;
-                Ok(emit.builder.build_int_mul(self.lane_zero(arg)?.into_int_value(), count, "")?.into())
+                let count = emitter.builder.build_int_cast(count, emitter.value_type(ty).into_int_type(), "")?;
+                Ok(emitter.builder.build_int_mul(self.lane_zero(argument)?.into_int_value(), count, "")?.into())
             }
             // The same once more changes nothing.
-            op if op != BinaryOp::Add && op != BinaryOp::Xor && self.is_uniform(arg) => self.lane_zero(arg),
+            opcode if opcode != BinaryOp::Add && opcode != BinaryOp::Xor && self.is_uniform(argument) => {
+                self.lane_zero(argument)
+            }
             _ => {
-                let operands = self.masked_operands(combine, ty, arg, mask)?;
-                emit.call_intrinsic(combine.reduce, &[operands.get_type().into()], &[operands.into()])
+                let operands = self.masked_operands(combine, ty, argument, mask)?;
+                emitter.call_intrinsic(combine.reduce, &[operands.get_type().into()], &[operands.into()])
             }
         }
     }
@@ -152,10 +165,10 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         &self,
         combine: &Combine,
         ty: Type,
-        arg: Value,
+        argument: Value,
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<VectorValue<'ctx>> {
-        let operands = self.as_vector(arg)?;
+        let operands = self.as_vector(argument)?;
         let Some(mask) = mask else { return Ok(operands) };
         let neutral = self.neutral_vector(combine, ty)?;
         Ok(self.around.emitter.builder.build_select(mask.lanes, operands, neutral, "")?.into_vector_value())
@@ -170,21 +183,21 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         &self,
         combine: &Combine,
         ty: Type,
-        arg: Value,
+        argument: Value,
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<VectorValue<'ctx>> {
-        let (emit, width) = (self.around.emitter, self.around.width());
-        if combine.opcode == BinaryOp::Add && self.is_uniform(arg) {
+        let (emitter, width) = (self.around.emitter, self.around.width());
+        if combine.opcode == BinaryOp::Add && self.is_uniform(argument) {
             let counts = self.lanes_before(ty, mask)?;
-            return emit.builder.build_int_mul(counts, self.as_vector(arg)?, "");
+            return emitter.builder.build_int_mul(counts, self.as_vector(argument)?, "");
         }
         let neutral = self.neutral_vector(combine, ty)?;
         // Lane `i` gets lane `i - by`'s element.
         let moved = |vector: VectorValue<'ctx>, by: u32| {
             let place = |lane: u32| Some(if lane < by { width } else { lane - by });
-            emit.shuffle_vectors(vector, neutral, &(0..width).map(place).collect::<Vec<_>>())
+            emitter.shuffle_vectors(vector, neutral, &(0..width).map(place).collect::<Vec<_>>())
         };
-        let mut sums = moved(self.masked_operands(combine, ty, arg, mask)?, 1)?;
+        let mut sums = moved(self.masked_operands(combine, ty, argument, mask)?, 1)?;
         let mut by = 1;
         while by < width {
             sums = self.combine_vectors(combine.opcode, sums, moved(sums, by)?)?;
@@ -195,25 +208,25 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
 
     /// How many active lanes are before each lane.
     fn lanes_before(&self, ty: Type, mask: Option<Mask<'ctx>>) -> Emitted<VectorValue<'ctx>> {
-        let (emit, width) = (self.around.emitter, self.around.width());
-        let to = emit.value_type(ty).into_int_type();
+        let (emitter, width) = (self.around.emitter, self.around.width());
+        let to = emitter.value_type(ty).into_int_type();
         let Some(mask) = mask else {
             let numbers: Vec<_> = (0..width).map(|lane| to.const_int(lane.into(), false)).collect();
             return Ok(VectorType::const_vector(&numbers));
         };
         // Counts in the narrowest elements that have a bit for each lane.
-        let small = emit.int_type(width.max(16));
-        let bits = emit.builder.build_int_cast(self.lanes_as_bits(mask.lanes)?, small, "")?;
+        let small = emitter.int_type(width.max(16));
+        let bits = emitter.builder.build_int_cast(self.lanes_as_bits(mask.lanes)?, small, "")?;
         let before: Vec<_> = (0..width).map(|lane| small.const_int((1 << lane) - 1, false)).collect();
-        let lower = emit.splat(bits.into(), width)?;
-        let lower = emit.builder.build_and(lower, VectorType::const_vector(&before), "")?;
-        let counts = emit.call_intrinsic("llvm.ctpop", &[lower.get_type().into()], &[lower.into()])?;
+        let lower = emitter.splat(bits.into(), width)?;
+        let lower = emitter.builder.build_and(lower, VectorType::const_vector(&before), "")?;
+        let counts = emitter.call_intrinsic("llvm.ctpop", &[lower.get_type().into()], &[lower.into()])?;
         let opcode = match to.get_bit_width().cmp(&small.get_bit_width()) {
             std::cmp::Ordering::Equal => return Ok(counts.into_vector_value()),
             std::cmp::Ordering::Less => InstructionOpcode::Trunc,
             std::cmp::Ordering::Greater => InstructionOpcode::ZExt,
         };
-        let counts = emit.builder.build_cast(opcode, counts, vector_of(to.into(), width), "")?;
+        let counts = emitter.builder.build_cast(opcode, counts, vector_of(to.into(), width), "")?;
         Ok(counts.into_vector_value())
     }
 }

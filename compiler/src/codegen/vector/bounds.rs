@@ -15,8 +15,12 @@ use lockstep_protocol::types::Type;
 
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// The lanes for which the comparison holds, if it is one of an id with a bound.
-    pub(super) fn compare_with_bound(&self, cc: IntCc, [x, y]: [Value; 2]) -> Emitted<Option<VectorValue<'ctx>>> {
-        let (cc, id, bound) = if self.is_id(x) { (cc, x, y) } else { (cc.swapped(), y, x) };
+    pub(super) fn compare_with_bound(
+        &self,
+        comparison: IntCc,
+        [x, y]: [Value; 2],
+    ) -> Emitted<Option<VectorValue<'ctx>>> {
+        let (comparison, id, bound) = if self.is_id(x) { (comparison, x, y) } else { (comparison.swapped(), y, x) };
         let (LaneValue::Affine(first, 1), LaneValue::Affine(bound, 0)) =
             (self.held_value(id)?, self.held_value(bound)?)
         else {
@@ -27,7 +31,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         }
         let (first, bound) = (first.into_int_value(), bound.into_int_value());
         // `id < bound` or its opposite; no id is the greatest number.
-        let (end, below) = match cc {
+        let (end, below) = match comparison {
             IntCc::Ult => (bound, true),
             IntCc::Uge => (bound, false),
             IntCc::Ule => (self.call_saturating("llvm.uadd.sat", bound, 1)?, true),
@@ -40,26 +44,32 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// Whether a value is an id of which each lane's is one more.
     fn is_id(&self, value: Value) -> bool {
         let ValueDef::Result(inst, _) = self.body.values[value].definition else { return false };
-        let InstData::Query { query, dimension: dim } = self.body.insts[inst].data else { return false };
-        self.is_lanes(query, dim) && self.type_of(value) == Type::I64
+        let InstData::Query { query, dimension } = self.body.insts[inst].data else { return false };
+        self.is_lanes(query, dimension) && self.type_of(value) == Type::I64
     }
 
     fn call_saturating(&self, name: &str, value: IntValue<'ctx>, by: u64) -> Emitted<IntValue<'ctx>> {
-        let emit = self.around.emitter;
-        let result = emit.call_intrinsic(name, &[value.get_type().into()], &[value.into(), emit.const64(by).into()])?;
+        let emitter = self.around.emitter;
+        let result =
+            emitter.call_intrinsic(name, &[value.get_type().into()], &[value.into(), emitter.const64(by).into()])?;
         Ok(result.into_int_value())
     }
 
     /// The lanes `i` with `first + i < end`, or the others.
     fn lanes_below(&self, first: IntValue<'ctx>, end: IntValue<'ctx>, below: bool) -> Emitted<VectorValue<'ctx>> {
-        let (emit, width) = (self.around.emitter, self.around.width());
-        let i64 = emit.i64_type().into();
-        let left = emit.call_intrinsic("llvm.usub.sat", &[i64], &[end.into(), first.into()])?;
-        let count = emit.call_intrinsic("llvm.umin", &[i64], &[left, emit.const64(width.into()).into()])?;
-        let i32 = emit.context.i32_type();
-        let count: BasicValueEnum = emit.builder.build_int_truncate(count.into_int_value(), i32, "")?.into();
+        let (emitter, width) = (self.around.emitter, self.around.width());
+        let i64 = emitter.i64_type().into();
+        let left = emitter.call_intrinsic("llvm.usub.sat", &[i64], &[end.into(), first.into()])?;
+        let count = emitter.call_intrinsic("llvm.umin", &[i64], &[left, emitter.const64(width.into()).into()])?;
+        let i32 = emitter.context.i32_type();
+        let count: BasicValueEnum = emitter.builder.build_int_truncate(count.into_int_value(), i32, "")?.into();
         let numbers: Vec<IntValue> = (0..width).map(|lane| i32.const_int(lane.into(), false)).collect();
         let predicate = if below { IntPredicate::ULT } else { IntPredicate::UGE };
-        emit.builder.build_int_compare(predicate, VectorType::const_vector(&numbers), emit.splat(count, width)?, "")
+        emitter.builder.build_int_compare(
+            predicate,
+            VectorType::const_vector(&numbers),
+            emitter.splat(count, width)?,
+            "",
+        )
     }
 }

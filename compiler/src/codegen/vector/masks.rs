@@ -44,36 +44,37 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
 
     /// The lanes as the bits of a number, lane 0 lowest.
     pub(super) fn lanes_as_bits(&self, lanes: VectorValue<'ctx>) -> Emitted<IntValue<'ctx>> {
-        let emit = self.around.emitter;
-        let bits = emit.builder.build_bit_cast(lanes, emit.int_type(lanes.get_type().get_size()), "")?;
-        emit.builder.build_int_z_extend(bits.into_int_value(), emit.i64_type(), "")
+        let emitter = self.around.emitter;
+        let bits = emitter.builder.build_bit_cast(lanes, emitter.int_type(lanes.get_type().get_size()), "")?;
+        emitter.builder.build_int_z_extend(bits.into_int_value(), emitter.i64_type(), "")
     }
 
     /// Whether any lane is on.
     pub(super) fn any_lane(&self, lanes: VectorValue<'ctx>) -> Emitted<IntValue<'ctx>> {
-        let emit = self.around.emitter;
-        let bits = emit.builder.build_bit_cast(lanes, emit.int_type(lanes.get_type().get_size()), "")?.into_int_value();
-        emit.builder.build_int_compare(IntPredicate::NE, bits, bits.get_type().const_zero(), "")
+        let emitter = self.around.emitter;
+        let bits =
+            emitter.builder.build_bit_cast(lanes, emitter.int_type(lanes.get_type().get_size()), "")?.into_int_value();
+        emitter.builder.build_int_compare(IntPredicate::NE, bits, bits.get_type().const_zero(), "")
     }
 
     /// Whether an i1 is true in a lane that runs the current block.
-    pub(super) fn any_active(&self, cond: Value) -> Emitted<IntValue<'ctx>> {
+    pub(super) fn any_active(&self, condition: Value) -> Emitted<IntValue<'ctx>> {
         let mask = self.block_mask()?;
-        match (self.is_uniform(cond), mask) {
+        match (self.is_uniform(condition), mask) {
             (true, Some(Mask { lanes, may_be_empty: true })) => {
                 // In a block that no lane runs, the condition may be poison. Which lanes run it, often stays as it is.
-                let (any, holds) = (self.any_lane(lanes)?, self.lane_zero(cond)?.into_int_value());
+                let (any, holds) = (self.any_lane(lanes)?, self.lane_zero(condition)?.into_int_value());
                 let no = self.around.emitter.context.bool_type().const_zero();
                 Ok(self.around.emitter.builder.build_select(any, holds, no, "")?.into_int_value())
             }
-            (true, _) => Ok(self.lane_zero(cond)?.into_int_value()),
-            (false, _) => self.any_lane(self.lanes_where(cond)?),
+            (true, _) => Ok(self.lane_zero(condition)?.into_int_value()),
+            (false, _) => self.any_lane(self.lanes_where(condition)?),
         }
     }
 
     /// The lanes that run the current block and in which an i1 is true.
-    pub(super) fn lanes_where(&self, cond: Value) -> Emitted<VectorValue<'ctx>> {
-        let lanes = self.as_vector(cond)?;
+    pub(super) fn lanes_where(&self, condition: Value) -> Emitted<VectorValue<'ctx>> {
+        let lanes = self.as_vector(condition)?;
         match self.block_mask()? {
             // Not a logical and: in other lanes the condition may be poison.
             Some(mask) => self.choose_lanes(mask.lanes, lanes),
@@ -89,29 +90,32 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
 
     /// The number (an i64) of the last lane that is on; some lane must be.
     pub(super) fn last_lane(&self, mask: Option<Mask<'ctx>>) -> Emitted<IntValue<'ctx>> {
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         let Some(mask) = mask else {
-            return Ok(emit.const64(u64::from(self.around.width()) - 1));
+            return Ok(emitter.const64(u64::from(self.around.width()) - 1));
         };
         let bits = self.lanes_as_bits(mask.lanes)?;
-        let poison_for_none = emit.context.bool_type().const_int(1, false);
-        let zeros =
-            emit.call_intrinsic("llvm.ctlz", &[emit.i64_type().into()], &[bits.into(), poison_for_none.into()])?;
-        emit.builder.build_int_sub(emit.const64(63), zeros.into_int_value(), "")
+        let poison_for_none = emitter.context.bool_type().const_int(1, false);
+        let zeros = emitter.call_intrinsic(
+            "llvm.ctlz",
+            &[emitter.i64_type().into()],
+            &[bits.into(), poison_for_none.into()],
+        )?;
+        emitter.builder.build_int_sub(emitter.const64(63), zeros.into_int_value(), "")
     }
 
     /// The number (an i64) of a lane that runs the current block; 0 if none does.
     pub(super) fn active_lane(&self) -> Emitted<IntValue<'ctx>> {
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         // Without a mask of its own, a block is run by lane 0.
         let lanes = match (self.plan.masks[self.block].expand(), self.block_mask()?) {
             (Some(_), Some(Mask { lanes, .. })) => lanes,
-            _ => return Ok(emit.const64(0)),
+            _ => return Ok(emitter.const64(0)),
         };
-        let bits = emit.builder.build_or(self.lanes_as_bits(lanes)?, emit.const64(1), "")?;
-        let never = emit.context.bool_type().const_int(1, false);
-        let zeros = emit.call_intrinsic("llvm.ctlz", &[emit.i64_type().into()], &[bits.into(), never.into()])?;
-        emit.builder.build_int_sub(emit.const64(63), zeros.into_int_value(), "")
+        let bits = emitter.builder.build_or(self.lanes_as_bits(lanes)?, emitter.const64(1), "")?;
+        let never = emitter.context.bool_type().const_int(1, false);
+        let zeros = emitter.call_intrinsic("llvm.ctlz", &[emitter.i64_type().into()], &[bits.into(), never.into()])?;
+        emitter.builder.build_int_sub(emitter.const64(63), zeros.into_int_value(), "")
     }
 
     /// Does what `work` emits only if a lane is on. Its values are zeros otherwise.
@@ -123,19 +127,19 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let Some(Mask { lanes, may_be_empty: true }) = mask else {
             return work();
         };
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         let any = self.any_lane(lanes)?;
-        let from = emit.current_block()?;
-        let (some, behind) = (emit.append_block("some"), emit.append_block("behind"));
-        emit.builder.build_conditional_branch(any, some, behind)?;
-        emit.position_at(some);
+        let from = emitter.current_block()?;
+        let (some, behind) = (emitter.append_block("some"), emitter.append_block("behind"));
+        emitter.builder.build_conditional_branch(any, some, behind)?;
+        emitter.position_at(some);
         let values = work()?;
-        let end = emit.current_block()?;
-        emit.builder.build_unconditional_branch(behind)?;
-        emit.position_at(behind);
+        let end = emitter.current_block()?;
+        emitter.builder.build_unconditional_branch(behind)?;
+        emitter.position_at(behind);
         let merged = values.into_iter().map(|value| {
             let zero = value.get_type().const_zero();
-            Ok(emit.phi(value.get_type(), &[(&value, end), (&zero, from)], "")?.as_basic_value())
+            Ok(emitter.phi(value.get_type(), &[(&value, end), (&zero, from)], "")?.as_basic_value())
         });
         merged.collect()
     }

@@ -80,23 +80,26 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
 
     /// As many vectors of a gang's lanes as there are elements of a lane.
     fn compute_vectors(&self, elements: &[Value], depth: u32) -> Emitted<Vec<VectorValue<'ctx>>> {
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         let (count, width) = (elements.len() as u32, self.around.width());
-        let fast = |fmf: FastMath| if self.speculates() { fmf.with_all_values() } else { fmf };
+        let fast = |fast_math: FastMath| if self.speculates() { fast_math.with_all_values() } else { fast_math };
         if self.count_shuffles(elements, depth) < Self::shuffles_of(elements)
             && !self.are_loaded(elements)
-            && let Some((op, operands)) = self.common_operation(elements, depth)
+            && let Some((opcode, operands)) = self.common_operation(elements, depth)
         {
             let operands =
                 operands.iter().map(|each| self.compute_vectors(each, depth - 1)).collect::<Emitted<Vec<_>>>()?;
             let ty = self.type_of(elements[0]);
-            let fmf = elements.iter().fold(FastMath(!0), |all, &element| FastMath(all.0 & self.fast_math(element).0));
+            let fast_math =
+                elements.iter().fold(FastMath(!0), |all, &element| FastMath(all.0 & self.fast_math(element).0));
             let register = |register: usize| {
-                let args: Vec<BasicValueEnum> = operands.iter().map(|each| each[register].into()).collect();
-                let result = match (op, &args[..]) {
-                    (Op::Unary(op), &[x]) => emit.unary(op, fast(fmf), ty, ty, x),
-                    (Op::Binary(op), &[x, y]) => emit.binary(op, IntFlags::default(), fast(fmf), [x, y]),
-                    (Op::Ternary(op), &[x, y, z]) => emit.ternary(op, fast(fmf), ty, [x, y, z]),
+                let arguments: Vec<BasicValueEnum> = operands.iter().map(|each| each[register].into()).collect();
+                let result = match (opcode, &arguments[..]) {
+                    (Op::Unary(opcode), &[x]) => emitter.unary(opcode, fast(fast_math), ty, ty, x),
+                    (Op::Binary(opcode), &[x, y]) => {
+                        emitter.binary(opcode, IntFlags::default(), fast(fast_math), [x, y])
+                    }
+                    (Op::Ternary(opcode), &[x, y, z]) => emitter.ternary(opcode, fast(fast_math), ty, [x, y, z]),
                     _ => Err(BuilderError::UnsetPosition),
                 };
                 Ok(result?.into_vector_value())
@@ -117,7 +120,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         };
         let place = |place: u32| Some(own(place, count) * width + place / count);
         let register =
-            |first: u32| emit.shuffle_vectors(from, from, &(first..first + width).map(place).collect::<Vec<_>>());
+            |first: u32| emitter.shuffle_vectors(from, from, &(first..first + width).map(place).collect::<Vec<_>>());
         (0..count).map(|number| register(number * width)).collect()
     }
 
@@ -125,36 +128,37 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     fn are_loaded(&self, elements: &[Value]) -> bool {
         let ValueDef::Result(inst, 0) = self.body.values[elements[0]].definition else { return false };
         let node = &self.body.insts[inst];
-        let InstData::Load { pointer: ptr, .. } = node.data else { return false };
+        let InstData::Load { pointer, .. } = node.data else { return false };
         let bytes = i64::from(self.type_of(elements[0]).bytes()) * elements.len() as i64;
-        let in_rows = matches!(self.held_value(ptr), Ok(LaneValue::Affine(_, stride)) if stride == bytes);
+        let in_rows = matches!(self.held_value(pointer), Ok(LaneValue::Affine(_, stride)) if stride == bytes);
         in_rows && node.results[..] == *elements
     }
 
     /// What computes each of the elements, if it is the same for all, and what of; each of them has no other use.
     fn common_operation(&self, elements: &[Value], depth: u32) -> Option<(Op, Vec<Vec<Value>>)> {
         let each = elements.iter().map(|&element| self.operation_of(element)).collect::<Option<Vec<_>>>()?;
-        let (op, first) = each.first().filter(|_| depth > 0)?;
-        let alike = each.iter().all(|(other, _)| other == op);
-        let operands = || (0..first.len()).map(|index| each.iter().map(|(_, args)| args[index]).collect()).collect();
-        alike.then(|| (*op, operands()))
+        let (opcode, first) = each.first().filter(|_| depth > 0)?;
+        let alike = each.iter().all(|(other, _)| other == opcode);
+        let operands =
+            || (0..first.len()).map(|index| each.iter().map(|(_, arguments)| arguments[index]).collect()).collect();
+        alike.then(|| (*opcode, operands()))
     }
 
     fn operation_of(&self, element: Value) -> Option<(Op, Vec<Value>)> {
         use BinaryOp::{Add, And, Fadd, Fmax, Fmin, Fmul, Fsub, Mul, Or, Smax, Smin, Sub, Umax, Umin, Xor};
         let ValueDef::Result(inst, _) = self.body.values[element].definition else { return None };
         let found = match self.body.insts[inst].data {
-            InstData::Unary { opcode: op @ (UnaryOp::Fneg | UnaryOp::Fabs), argument: arg, .. } => {
-                (Op::Unary(op), vec![arg])
+            InstData::Unary { opcode: opcode @ (UnaryOp::Fneg | UnaryOp::Fabs), argument, .. } => {
+                (Op::Unary(opcode), vec![argument])
             }
-            InstData::Binary { opcode: op, arguments: args, .. } => match op {
+            InstData::Binary { opcode, arguments, .. } => match opcode {
                 Fadd | Fsub | Fmul | Fmin | Fmax | Add | Sub | Mul | And | Or | Xor | Smin | Smax | Umin | Umax => {
-                    (Op::Binary(op), args.to_vec())
+                    (Op::Binary(opcode), arguments.to_vec())
                 }
                 _ => return None,
             },
-            InstData::Ternary { opcode: op @ (TernaryOp::Fma | TernaryOp::FmulAdd), arguments: args, .. } => {
-                (Op::Ternary(op), args.to_vec())
+            InstData::Ternary { opcode: opcode @ (TernaryOp::Fma | TernaryOp::FmulAdd), arguments, .. } => {
+                (Op::Ternary(opcode), arguments.to_vec())
             }
             _ => return None,
         };
@@ -165,9 +169,9 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     fn fast_math(&self, value: Value) -> FastMath {
         let ValueDef::Result(inst, _) = self.body.values[value].definition else { return FastMath::default() };
         match self.body.insts[inst].data {
-            InstData::Unary { fast_math: fmf, .. }
-            | InstData::Binary { fast_math: fmf, .. }
-            | InstData::Ternary { fast_math: fmf, .. } => fmf,
+            InstData::Unary { fast_math, .. }
+            | InstData::Binary { fast_math, .. }
+            | InstData::Ternary { fast_math, .. } => fast_math,
             _ => FastMath::default(),
         }
     }

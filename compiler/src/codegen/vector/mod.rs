@@ -147,25 +147,25 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
     }
 
     fn emit_blocks(&mut self) -> Emitted<Exits<'ctx>> {
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         // Each block before those it dominates, so that values are emitted before their uses.
         let graph = build_cfg(self.body);
         let order = graph.reverse_post_order();
         self.slot_addresses()?;
         let entry = self.body.entry_block();
-        self.blocks[entry] = Some(emit.current_block()?);
+        self.blocks[entry] = Some(emitter.current_block()?);
         for (&param, &input) in self.body.blocks[entry].params.iter().zip(&self.around.frame.inputs) {
             self.values[param] = Some(self.in_planned_form(param, LaneValue::Affine(input, 0))?);
         }
         for &block in &order[1..] {
-            let to = emit.append_block("v");
+            let to = emitter.append_block("v");
             self.blocks[block] = Some(to);
-            emit.position_at(to);
+            emitter.position_at(to);
             for &param in &self.body.blocks[block].params {
-                let ty = emit.value_type(self.body.ty(param));
+                let ty = emitter.value_type(self.body.ty(param));
                 let phis = &mut self.phis[block];
                 let mut phi = |ty: BasicTypeEnum<'ctx>| -> Emitted<BasicValueEnum<'ctx>> {
-                    let phi = emit.builder.build_phi(ty, "")?;
+                    let phi = emitter.builder.build_phi(ty, "")?;
                     phis.push(phi);
                     Ok(phi.as_basic_value())
                 };
@@ -185,11 +185,11 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
         let mut exits = Vec::new();
         for &block in order {
             if let Some(to) = self.blocks[block] {
-                emit.position_at(to);
+                emitter.position_at(to);
             }
             self.block = block;
             for &inst in &self.body.blocks[block].insts {
-                emit.place.set(self.body.insts[inst].location);
+                emitter.place.set(self.body.insts[inst].location);
                 self.emit_inst(inst)?;
             }
             self.emit_terminator(&mut exits)?;
@@ -207,7 +207,7 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
 
     /// Addresses in lane 0 of the slots this region uses; stack variables begin their life here.
     fn slot_addresses(&mut self) -> Emitted<()> {
-        let EmitContext { emitter: emit, kernel, storage, frame, .. } = self.around;
+        let EmitContext { emitter, kernel, storage, frame, .. } = self.around;
         for (_, node) in self.body.insts.iter() {
             let InstData::SlotAddr { slot } = node.data else {
                 continue;
@@ -215,23 +215,23 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
             if self.slots[slot].is_some() {
                 continue;
             }
-            let ptr = frame.slot_address(emit, kernel, storage, slot, &self.gang.first)?;
+            let pointer = frame.slot_address(emitter, kernel, storage, slot, &self.gang.first)?;
             if storage.slots[slot] == SlotHome::Stack {
-                emit.intrinsic_call("llvm.lifetime.start", &[emit.pointer_type().into()], &[ptr.into()])?;
+                emitter.intrinsic_call("llvm.lifetime.start", &[emitter.pointer_type().into()], &[pointer.into()])?;
             }
-            self.slots[slot] = Some(ptr);
+            self.slots[slot] = Some(pointer);
         }
         Ok(())
     }
 
     /// Ends the life of the stack variables; emitted where a gang leaves the region.
     fn end_slots(&self) -> Emitted<()> {
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         for (slot, ptr) in self.slots.iter() {
-            if let Some(ptr) = *ptr
+            if let Some(pointer) = *ptr
                 && self.around.storage.slots[slot] == SlotHome::Stack
             {
-                emit.intrinsic_call("llvm.lifetime.end", &[emit.pointer_type().into()], &[ptr.into()])?;
+                emitter.intrinsic_call("llvm.lifetime.end", &[emitter.pointer_type().into()], &[pointer.into()])?;
             }
         }
         Ok(())
@@ -248,38 +248,39 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
     }
 
     fn emit_terminator(&mut self, exits: &mut Exits<'ctx>) -> Emitted<()> {
-        let emit = self.around.emitter;
-        let b = &emit.builder;
+        let emitter = self.around.emitter;
+        let builder = &emitter.builder;
         let body = self.body;
-        let term = &body.blocks[self.block].terminator;
-        let selector = term.selector().map(|value| self.branch_selector(value)).transpose()?;
+        let terminator = &body.blocks[self.block].terminator;
+        let selector = terminator.selector().map(|value| self.branch_selector(value)).transpose()?;
         // Vectors for the targets' parameters are made here, before the block's end.
         let mut passed = Vec::new();
-        for to in term.targets() {
-            let params = &body.blocks[to.block].params;
-            let values = params.iter().zip(&to.arguments).map(|(&param, &arg)| self.passed_values(param, arg));
+        for target in terminator.targets() {
+            let params = &body.blocks[target.block].params;
+            let values =
+                params.iter().zip(&target.arguments).map(|(&param, &argument)| self.passed_values(param, argument));
             passed.push(values.collect::<Emitted<Vec<_>>>()?.concat());
         }
-        let from = emit.current_block()?;
+        let from = emitter.current_block()?;
         let mut seen: Vec<Block> = Vec::new();
         let mut targets = Vec::new();
-        for (to, values) in term.targets().into_iter().zip(passed) {
-            targets.push(self.edge_block(&mut seen, from, to, &values)?);
+        for (target, values) in terminator.targets().into_iter().zip(passed) {
+            targets.push(self.edge_block(&mut seen, from, target, &values)?);
         }
-        emit.position_at(from);
-        match (term, selector) {
+        emitter.position_at(from);
+        match (terminator, selector) {
             (Terminator::Jump(_), _) => {
-                b.build_unconditional_branch(targets[0])?;
+                builder.build_unconditional_branch(targets[0])?;
             }
-            (Terminator::Branch { .. }, Some(cond)) => {
-                b.build_conditional_branch(cond.into_int_value(), targets[0], targets[1])?;
+            (Terminator::Branch { .. }, Some(condition)) => {
+                builder.build_conditional_branch(condition.into_int_value(), targets[0], targets[1])?;
             }
             (Terminator::Switch { value, cases, .. }, Some(selector)) => {
                 let ty = self.type_of(*value);
                 let default = targets.pop().ok_or(BuilderError::UnsetPosition)?;
-                let values = cases.iter().map(|(bits, _)| emit.constant(ty, *bits).into_int_value());
+                let values = cases.iter().map(|(bits, _)| emitter.constant(ty, *bits).into_int_value());
                 let cases: Vec<_> = values.zip(targets).collect();
-                b.build_switch(selector.into_int_value(), default, &cases)?;
+                builder.build_switch(selector.into_int_value(), default, &cases)?;
             }
             (Terminator::Return, _) => {
                 self.end_slots()?;
@@ -290,18 +291,18 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
                 exits.push((Some(*region), from));
             }
             (Terminator::Unreachable | Terminator::Branch { .. } | Terminator::Switch { .. }, _) => {
-                b.build_unreachable()?;
+                builder.build_unreachable()?;
             }
         }
         Ok(())
     }
 
     /// An argument in the form of the parameter it is for.
-    fn passed_values(&self, param: Value, arg: Value) -> Emitted<Vec<BasicValueEnum<'ctx>>> {
+    fn passed_values(&self, param: Value, argument: Value) -> Emitted<Vec<BasicValueEnum<'ctx>>> {
         match self.form_of(param) {
-            Form::Affine(_) => Ok(vec![self.lane_zero(arg)?]),
-            Form::Runs(_) => (0..self.around.row_count()).map(|run| self.in_run(arg, run)).collect(),
-            Form::Vector => Ok(vec![self.as_vector(arg)?.into()]),
+            Form::Affine(_) => Ok(vec![self.lane_zero(argument)?]),
+            Form::Runs(_) => (0..self.around.row_count()).map(|run| self.in_run(argument, run)).collect(),
+            Form::Vector => Ok(vec![self.as_vector(argument)?.into()]),
         }
     }
 
@@ -314,16 +315,16 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
         to: &BlockCall,
         values: &[BasicValueEnum<'ctx>],
     ) -> Emitted<BasicBlock<'ctx>> {
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         let target = self.blocks[to.block].ok_or(BuilderError::UnsetPosition)?;
         let again = seen.contains(&to.block);
         seen.push(to.block);
         let (mut source, mut entry) = (from, target);
         if again && !values.is_empty() {
-            source = emit.append_block("edge");
+            source = emitter.append_block("edge");
             entry = source;
-            emit.position_at(source);
-            emit.builder.build_unconditional_branch(target)?;
+            emitter.position_at(source);
+            emitter.builder.build_unconditional_branch(target)?;
         }
         for (phi, value) in self.phis[to.block].iter().zip(values) {
             phi.add_incoming(&[(value, source)]);

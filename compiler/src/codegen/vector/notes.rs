@@ -9,8 +9,8 @@ impl VectorEmitter<'_, '_, '_> {
     /// Notes what becomes of the instruction that is emitted. The gang at the end of a row does the same.
     pub(super) fn note_access(&self, kind: &'static str, class: impl Into<Cow<'static, str>>, detail: &str) {
         if self.gang.entry.is_none() {
-            let (loc, class, masked) = (self.location, class.into(), self.speculates());
-            self.around.notes.add_note(|| Note { location: loc, kind, class, masked, detail: detail.to_owned() });
+            let (location, class, masked) = (self.location, class.into(), self.speculates());
+            self.around.notes.add_note(|| Note { location, kind, class, masked, detail: detail.to_owned() });
         }
     }
 

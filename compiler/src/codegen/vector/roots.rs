@@ -18,44 +18,44 @@ use inkwell::values::VectorValue;
 impl<'ctx> Emitter<'ctx, '_> {
     /// One over the square root of each lane's float.
     pub(super) fn reciprocal_root(&self, x: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
-        let b = &self.builder;
+        let builder = &self.builder;
         let first = self.estimate_lanes(Estimate::Rsqrt, x)?;
         let half = self.all_lanes(x, 0.5);
-        let root = b.build_float_mul(x, first, "")?;
-        let half_of_it = b.build_float_mul(first, half, "")?;
-        let wrong = self.fused_multiply_add(b.build_float_neg(root, "")?, half_of_it, half)?;
+        let root = builder.build_float_mul(x, first, "")?;
+        let half_of_it = builder.build_float_mul(first, half, "")?;
+        let wrong = self.fused_multiply_add(builder.build_float_neg(root, "")?, half_of_it, half)?;
         // At zero and infinity the estimate is right, and this is 0 times infinity, for which any small number will do. Elsewhere
         // it is smaller.
         let small = self.all_lanes(x, 1.0 / 1024.0);
-        let is_smaller = b.build_float_compare(FloatPredicate::OLT, wrong, small, "")?;
-        let wrong = b.build_select(is_smaller, wrong, small, "")?.into_vector_value();
+        let is_smaller = builder.build_float_compare(FloatPredicate::OLT, wrong, small, "")?;
+        let wrong = builder.build_select(is_smaller, wrong, small, "")?.into_vector_value();
         self.fused_multiply_add(first, wrong, first)
     }
 
     /// The square root of each lane's float, to about 2 ulp where it is no denormal one.
     pub(super) fn rough_root(&self, x: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
-        let b = &self.builder;
+        let builder = &self.builder;
         let first = self.estimate_lanes(Estimate::Rsqrt, x)?;
-        let root = b.build_float_mul(x, first, "")?;
-        let half_of_it = b.build_float_mul(first, self.all_lanes(x, 0.5), "")?;
-        let wrong = self.fused_multiply_add(b.build_float_neg(root, "")?, root, x)?;
+        let root = builder.build_float_mul(x, first, "")?;
+        let half_of_it = builder.build_float_mul(first, self.all_lanes(x, 0.5), "")?;
+        let wrong = self.fused_multiply_add(builder.build_float_neg(root, "")?, root, x)?;
         let better = self.fused_multiply_add(half_of_it, wrong, root)?;
         // There the first root is 0 times infinity.
-        let at = |edge| b.build_float_compare(FloatPredicate::OEQ, x, self.all_lanes(x, edge), "");
-        let edge = b.build_or(at(0.0)?, at(f64::INFINITY)?, "")?;
-        Ok(b.build_select(edge, x, better, "")?.into_vector_value())
+        let at = |edge| builder.build_float_compare(FloatPredicate::OEQ, x, self.all_lanes(x, edge), "");
+        let edge = builder.build_or(at(0.0)?, at(f64::INFINITY)?, "")?;
+        Ok(builder.build_select(edge, x, better, "")?.into_vector_value())
     }
 
     /// Each lane's quotient, to about 2 ulp where the divisor's reciprocal is no denormal number.
     pub(super) fn rough_quotient(&self, x: VectorValue<'ctx>, y: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
-        let b = &self.builder;
+        let builder = &self.builder;
         let first = self.estimate_lanes(Estimate::Recip, y)?;
-        let wrong = self.fused_multiply_add(b.build_float_neg(y, "")?, first, self.all_lanes(y, 1.0))?;
+        let wrong = self.fused_multiply_add(builder.build_float_neg(y, "")?, first, self.all_lanes(y, 1.0))?;
         let better = self.fused_multiply_add(first, wrong, first)?;
         // At zero and infinity the estimate is right, and the step is 0 times infinity.
-        let number = b.build_float_compare(FloatPredicate::ORD, better, better, "")?;
-        let reciprocal = b.build_select(number, better, first, "")?.into_vector_value();
-        b.build_float_mul(x, reciprocal, "")
+        let number = builder.build_float_compare(FloatPredicate::ORD, better, better, "")?;
+        let reciprocal = builder.build_select(number, better, first, "")?.into_vector_value();
+        builder.build_float_mul(x, reciprocal, "")
     }
 
     /// A number in as many lanes.
@@ -66,14 +66,14 @@ impl<'ctx> Emitter<'ctx, '_> {
         ])
     }
 
-    /// `a b + c`, rounded once.
+    /// `left right + c`, rounded once.
     fn fused_multiply_add(
         &self,
-        a: VectorValue<'ctx>,
-        b: VectorValue<'ctx>,
+        left: VectorValue<'ctx>,
+        right: VectorValue<'ctx>,
         c: VectorValue<'ctx>,
     ) -> Emitted<VectorValue<'ctx>> {
-        let args = [a.into(), b.into(), c.into()];
-        Ok(self.call_intrinsic("llvm.fma", &[a.get_type().into()], &args)?.into_vector_value())
+        let arguments = [left.into(), right.into(), c.into()];
+        Ok(self.call_intrinsic("llvm.fma", &[left.get_type().into()], &arguments)?.into_vector_value())
     }
 }

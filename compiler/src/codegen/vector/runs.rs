@@ -29,38 +29,40 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
 
     /// A value in the first lane of a row.
     pub(super) fn in_run(&self, value: Value, run: u32) -> Emitted<BasicValueEnum<'ctx>> {
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         let lane = u64::from(run * self.row_length());
         match self.held_value(value)? {
             LaneValue::Affine(base, 0) => Ok(base),
-            LaneValue::Affine(base, stride) => emit.add_bytes(base, emit.const64(lane.wrapping_mul(stride as u64))),
+            LaneValue::Affine(base, stride) => {
+                emitter.add_bytes(base, emitter.const64(lane.wrapping_mul(stride as u64)))
+            }
             LaneValue::Runs(bases, _) => Ok(bases[run as usize]),
-            LaneValue::Vector(vector) => emit.builder.build_extract_element(vector, emit.const64(lane), ""),
+            LaneValue::Vector(vector) => emitter.builder.build_extract_element(vector, emitter.const64(lane), ""),
         }
     }
 
     /// A value of one scalar per row as a vector.
     pub(super) fn spread_runs(&self, bases: Bases<'_, 'ctx>, stride: i64) -> Emitted<VectorValue<'ctx>> {
-        let emit = self.around.emitter;
-        let row = |run: u32| emit.materialize_affine(bases[run as usize], stride, self.row_length());
+        let emitter = self.around.emitter;
+        let row = |run: u32| emitter.materialize_affine(bases[run as usize], stride, self.row_length());
         let rows = (0..self.around.row_count()).map(row).collect::<Emitted<Vec<_>>>()?;
-        emit.concat_vectors(&rows, self.around.width())
+        emitter.concat_vectors(&rows, self.around.width())
     }
 
     /// Whether a query tells the place of a work-item in its tile.
-    pub(super) fn is_in_tile(&self, query: Query, dim: u8) -> bool {
-        self.around.widening.run.is_some() && dim < 2 && matches!(query, Query::GlobalId | Query::LocalId)
+    pub(super) fn is_in_tile(&self, query: Query, dimension: u8) -> bool {
+        self.around.widening.run.is_some() && dimension < 2 && matches!(query, Query::GlobalId | Query::LocalId)
     }
 
     /// The answers to such a query.
-    pub(super) fn place_in_tile(&self, query: Query, dim: u8) -> Emitted<LaneValue<'ctx>> {
-        let emit = self.around.emitter;
+    pub(super) fn place_in_tile(&self, query: Query, dimension: u8) -> Emitted<LaneValue<'ctx>> {
+        let emitter = self.around.emitter;
         let first = if query == Query::LocalId { self.gang.first.local } else { self.gang.first.global };
-        if dim == 0 {
+        if dimension == 0 {
             return self.value_by_row(vec![first[0].into()], 1);
         }
         // Ids may wrap: the offset is any number.
-        let row = |run: u32| Ok(emit.builder.build_int_add(first[1], emit.const64(run.into()), "")?.into());
+        let row = |run: u32| Ok(emitter.builder.build_int_add(first[1], emitter.const64(run.into()), "")?.into());
         self.value_by_row((0..self.around.row_count()).map(row).collect::<Emitted<_>>()?, 0)
     }
 

@@ -34,9 +34,9 @@ impl<'ctx> LaneValue<'ctx> {
 
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     pub(super) fn held_value(&self, value: Value) -> Emitted<LaneValue<'ctx>> {
-        let data = self.body.values[value];
-        match data.definition {
-            ValueDef::Const(bits) => Ok(LaneValue::Affine(self.around.emitter.constant(data.ty, bits), 0)),
+        let value_data = self.body.values[value];
+        match value_data.definition {
+            ValueDef::Const(bits) => Ok(LaneValue::Affine(self.around.emitter.constant(value_data.ty, bits), 0)),
             _ => self.values[value].clone().ok_or(BuilderError::UnsetPosition),
         }
     }
@@ -67,22 +67,22 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
 
     /// A value in one lane, of which the number is known at run time (an i64).
     pub(super) fn read_lane(&self, value: Value, lane: IntValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         match self.held_value(value)? {
             LaneValue::Affine(base, 0) => Ok(base),
             LaneValue::Affine(base, stride) => {
-                emit.add_bytes(base, emit.builder.build_int_mul(lane, emit.const64(stride as u64), "")?)
+                emitter.add_bytes(base, emitter.builder.build_int_mul(lane, emitter.const64(stride as u64), "")?)
             }
             held @ LaneValue::Runs(..) => match lane.get_zero_extended_constant() {
                 Some(lane) => {
                     let row = u64::from(self.around.width() / self.around.row_count());
                     let base = self.in_run(value, (lane / row) as u32)?;
                     let LaneValue::Runs(_, stride) = held else { return Ok(base) };
-                    emit.add_bytes(base, emit.const64((lane % row).wrapping_mul(stride as u64)))
+                    emitter.add_bytes(base, emitter.const64((lane % row).wrapping_mul(stride as u64)))
                 }
-                None => emit.builder.build_extract_element(self.materialize(&held)?, lane, ""),
+                None => emitter.builder.build_extract_element(self.materialize(&held)?, lane, ""),
             },
-            LaneValue::Vector(vector) => emit.builder.build_extract_element(vector, lane, ""),
+            LaneValue::Vector(vector) => emitter.builder.build_extract_element(vector, lane, ""),
         }
     }
 
@@ -93,9 +93,9 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         lane: IntValue<'ctx>,
         stride: i64,
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        let emit = self.around.emitter;
-        let back = emit.const64(stride.wrapping_neg() as u64);
-        if stride == 0 { Ok(value) } else { emit.add_bytes(value, emit.builder.build_int_mul(lane, back, "")?) }
+        let emitter = self.around.emitter;
+        let back = emitter.const64(stride.wrapping_neg() as u64);
+        if stride == 0 { Ok(value) } else { emitter.add_bytes(value, emitter.builder.build_int_mul(lane, back, "")?) }
     }
 
     /// The value, or any one where it is poison.
@@ -192,14 +192,14 @@ impl<'ctx> Emitter<'ctx, '_> {
     /// Elements of two vectors by their place in both together; any value where there is none.
     pub(in crate::codegen) fn shuffle_vectors(
         &self,
-        a: VectorValue<'ctx>,
-        b: VectorValue<'ctx>,
+        left: VectorValue<'ctx>,
+        right: VectorValue<'ctx>,
         places: &[Option<u32>],
     ) -> Emitted<VectorValue<'ctx>> {
         let i32 = self.context.i32_type();
         let place = |place: &Option<u32>| place.map_or(i32.get_poison(), |place| i32.const_int(place.into(), false));
         let places: Vec<IntValue> = places.iter().map(place).collect();
-        self.builder.build_shuffle_vector(a, b, VectorType::const_vector(&places), "")
+        self.builder.build_shuffle_vector(left, right, VectorType::const_vector(&places), "")
     }
 
     /// Vectors one behind the other, cut to `count` lanes.

@@ -29,8 +29,8 @@ impl<'m> Value<'m> {
 
     /// No-signed-wrap and no-unsigned-wrap of an integer operation that can have them.
     pub fn wrap_flags(self) -> (bool, bool) {
-        let has = self.opcode().is_some_and(|op| {
-            matches!(op, LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMMul | LLVMOpcode::LLVMShl)
+        let has = self.opcode().is_some_and(|opcode| {
+            matches!(opcode, LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMMul | LLVMOpcode::LLVMShl)
         });
         if !has {
             return (false, false);
@@ -82,9 +82,9 @@ impl<'m> Value<'m> {
 
     /// Whether a load, store or atomic operation is volatile.
     pub fn is_volatile(self) -> bool {
-        let has = self.opcode().is_some_and(|op| {
+        let has = self.opcode().is_some_and(|opcode| {
             matches!(
-                op,
+                opcode,
                 LLVMOpcode::LLVMLoad
                     | LLVMOpcode::LLVMStore
                     | LLVMOpcode::LLVMAtomicRMW
@@ -97,9 +97,9 @@ impl<'m> Value<'m> {
 
     /// The memory order of a load, store, fence or read-modify-write.
     pub fn memory_order(self) -> Option<LLVMAtomicOrdering> {
-        let has = self.opcode().is_some_and(|op| {
+        let has = self.opcode().is_some_and(|opcode| {
             matches!(
-                op,
+                opcode,
                 LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMStore | LLVMOpcode::LLVMFence | LLVMOpcode::LLVMAtomicRMW
             )
         });
@@ -155,7 +155,9 @@ impl<'m> Value<'m> {
         }
         // SAFETY: a shuffle; elements are asked within their count.
         unsafe {
-            (0..LLVMGetNumMaskElements(self.0)).map(|i| u32::try_from(LLVMGetMaskValue(self.0, i)).ok()).collect()
+            (0..LLVMGetNumMaskElements(self.0))
+                .map(|index| u32::try_from(LLVMGetMaskValue(self.0, index)).ok())
+                .collect()
         }
     }
 
@@ -179,8 +181,11 @@ impl<'m> Value<'m> {
         // SAFETY: a phi; incoming values are asked within their count.
         unsafe {
             (0..LLVMCountIncoming(self.0))
-                .map(|i| {
-                    (Block(LLVMGetIncomingBlock(self.0, i), PhantomData), Value::wrap(LLVMGetIncomingValue(self.0, i)))
+                .map(|index| {
+                    (
+                        Block(LLVMGetIncomingBlock(self.0, index), PhantomData),
+                        Value::wrap(LLVMGetIncomingValue(self.0, index)),
+                    )
                 })
                 .collect()
         }
@@ -217,12 +222,12 @@ impl<'m> Value<'m> {
         }
         // SAFETY: a call; its arguments are its first operands.
         let count = unsafe { LLVMGetNumArgOperands(self.0) };
-        (0..count).filter_map(|i| self.operand(i)).collect()
+        (0..count).filter_map(|index| self.operand(index)).collect()
     }
 
     /// The alignment that a call promises for an argument; 0 if none.
-    pub fn arg_align(self, arg: u32) -> u32 {
-        if arg as usize >= self.call_args().len() {
+    pub fn arg_align(self, argument: u32) -> u32 {
+        if argument as usize >= self.call_args().len() {
             return 0;
         }
         let name = "align";
@@ -230,7 +235,7 @@ impl<'m> Value<'m> {
         // carries an integer. The name is given with its length.
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
-            let attribute = LLVMGetCallSiteEnumAttribute(self.0, arg + 1, kind);
+            let attribute = LLVMGetCallSiteEnumAttribute(self.0, argument + 1, kind);
             if attribute.is_null() { 0 } else { LLVMGetEnumAttributeValue(attribute) as u32 }
         }
     }
@@ -240,15 +245,15 @@ impl<'m> Value<'m> {
         if !self.is_function() {
             return None;
         }
-        let mut len = 0;
+        let mut length = 0;
         // SAFETY: a function; an id that is not zero has a name with a length.
         unsafe {
             let id = LLVMGetIntrinsicID(self.0);
             if id == 0 {
                 return None;
             }
-            let data = LLVMIntrinsicGetName(id, &mut len);
-            Some(String::from_utf8_lossy(&copy_bytes(data, len)).into_owned())
+            let data = LLVMIntrinsicGetName(id, &mut length);
+            Some(String::from_utf8_lossy(&copy_bytes(data, length)).into_owned())
         }
     }
 }

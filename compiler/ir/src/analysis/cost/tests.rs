@@ -25,14 +25,14 @@ fn of_loops(code: &str, in_turn: fn(&Loops) -> Vec<Loop>) -> Costs {
     (0..3).for_each(|i| text += &format!(" input value({i}, 0): {}\n", if i < 2 { "ptr.global" } else { "i32" }));
     text += " region r0 {\n b0(v0: ptr.global, v1: ptr.global, v2: i32):\n";
     text += &format!(" v3: i64 = query.global_id 0\n v4: i32 = trunc v3\n{code}\n }}\n}}\n");
-    let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let (kernel, f) = (&module.kernels[0], module.kernels[0].regions.values().next().unwrap());
+    let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let (kernel, function) = (&module.kernels[0], module.kernels[0].regions.values().next().unwrap());
     let facts = Facts::new(&Module::default(), kernel, 16).of_kernel(kernel);
-    let graph = build_cfg(f);
+    let graph = build_cfg(function);
     let forest = find_loops(&graph, &compute_dominators(&graph));
-    let found = analyze_divergence(f, &facts, &graph, &forest);
+    let divergence = analyze_divergence(function, &facts, &graph, &forest);
     let registers = Registers { target: TargetInfo::of_bits(512), width: 16 };
-    function_costs(f, &graph, &forest, &found, None, registers, &in_turn(&forest))
+    function_costs(function, &graph, &forest, &divergence, None, registers, &in_turn(&forest))
 }
 
 #[test]
@@ -45,7 +45,8 @@ fn a_loop_in_turn_costs_a_gang_what_it_costs_the_work_items_that_enter_it() {
          v18: i1 = icmp.slt v17, v14\n br v18, b2(v17), b3\n b3:\n jump b4\n b4:\n return"
     );
     let [masked, in_turn] =
-        [|_: &Loops| Vec::new(), |forest: &Loops| forest.iter().map(|(l, _)| l).collect()].map(|l| of_loops(&code, l));
+        [|_: &Loops| Vec::new(), |forest: &Loops| forest.iter().map(|(loop_id, _)| loop_id).collect()]
+            .map(|l| of_loops(&code, l));
     assert_eq!(masked.scalar, in_turn.scalar);
     assert!(masked.vector > 2 * in_turn.vector, "{} {}", masked.vector, in_turn.vector);
     assert!(in_turn.vector < 16 * in_turn.scalar + 16 * TURN, "{in_turn:?}");

@@ -23,14 +23,14 @@ fn shared_walks_find_what_single_ones_find() {
     let mut branches = 0;
     for seed in 0..600 {
         let size = 3 + seed as usize % 40;
-        let f = if seed % 3 == 0 { random_dag(seed, size) } else { random_reducible(seed, size) };
-        let cfg = build_cfg(&f);
+        let function = if seed % 3 == 0 { random_dag(seed, size) } else { random_reducible(seed, size) };
+        let cfg = build_cfg(&function);
         let loops = find_loops(&cfg, &compute_dominators(&cfg));
         let mut walks = Walks::default();
         for _ in 0..2 {
             for &branch in cfg.reverse_post_order().iter().filter(|&&block| cfg.successors(block).len() > 1) {
                 let found = walks.control_divergence(&cfg, &loops, branch);
-                assert_eq!(*found, control_divergence(&cfg, &loops, branch), "seed {seed}, {branch}\n{f}");
+                assert_eq!(*found, control_divergence(&cfg, &loops, branch), "seed {seed}, {branch}\n{function}");
                 branches += 1;
             }
         }
@@ -40,14 +40,14 @@ fn shared_walks_find_what_single_ones_find() {
 
 /// `joins` and temporally divergent exits of a branch, by name.
 fn effects(text: &str, branch: &str) -> (String, String) {
-    let (f, names) = graph(text);
-    let cfg = build_cfg(&f);
+    let (function, names) = graph(text);
+    let cfg = build_cfg(&function);
     let loops = find_loops(&cfg, &compute_dominators(&cfg));
     let at = names.iter().position(|n| *n == branch).unwrap();
-    let found = control_divergence(&cfg, &loops, Block::from_u32(at as u32));
+    let divergence = control_divergence(&cfg, &loops, Block::from_u32(at as u32));
     let name = |block: Block| names[block.as_u32() as usize];
-    let joins: BTreeSet<&str> = found.joins.iter().map(|&b| name(b)).collect();
-    let exits: BTreeSet<&str> = found.temporal.iter().map(|&(_, b)| name(b)).collect();
+    let joins: BTreeSet<&str> = divergence.joins.iter().map(|&other| name(other)).collect();
+    let exits: BTreeSet<&str> = divergence.temporal.iter().map(|&(_, other)| name(other)).collect();
     (joins.into_iter().collect::<Vec<_>>().join(" "), exits.into_iter().collect::<Vec<_>>().join(" "))
 }
 
@@ -160,7 +160,8 @@ fn paths(cfg: &Cfg, from: Block, to: Block) -> Vec<Vec<Block>> {
 /// units of flow through blocks that take one.
 fn two_paths(cfg: &Cfg, branch: Block, to: Block, other: Block) -> bool {
     let number = |block: Block| 2 * block.as_u32() as usize;
-    let sink = 2 * cfg.reverse_post_order().iter().map(|b| b.as_u32() as usize + 1).max().unwrap_or(0);
+    let sink =
+        2 * cfg.reverse_post_order().iter().map(|other_block| other_block.as_u32() as usize + 1).max().unwrap_or(0);
     // From, to, how much more may flow.
     let mut arcs: Vec<(usize, usize, usize)> = Vec::new();
     let mut arc = |from: usize, to: usize, room: usize| arcs.extend([(from, to, room), (to, from, 0)]);
@@ -171,24 +172,24 @@ fn two_paths(cfg: &Cfg, branch: Block, to: Block, other: Block) -> bool {
         } else if block != branch {
             arc(number(block), number(block) + 1, 1);
         }
-        cfg.successors(block).iter().for_each(|&succ| arc(number(block) + 1, number(succ), 1));
+        cfg.successors(block).iter().for_each(|&successor| arc(number(block) + 1, number(successor), 1));
     }
     (0..2).all(|_| {
         let mut came: HashMap<usize, usize> = HashMap::new();
         let mut stack = vec![number(branch) + 1];
         while let Some(at) = stack.pop() {
-            for (i, &(from, to, room)) in arcs.iter().enumerate() {
+            for (index, &(from, to, room)) in arcs.iter().enumerate() {
                 if from == at && room > 0 && to != number(branch) + 1 && !came.contains_key(&to) {
-                    came.insert(to, i);
+                    came.insert(to, index);
                     stack.push(to);
                 }
             }
         }
         let mut at = sink;
-        while let Some(&i) = came.get(&at) {
-            arcs[i].2 -= 1;
-            arcs[i ^ 1].2 += 1;
-            at = arcs[i].0;
+        while let Some(&index) = came.get(&at) {
+            arcs[index].2 -= 1;
+            arcs[index ^ 1].2 += 1;
+            at = arcs[index].0;
         }
         at != sink
     })
@@ -200,10 +201,10 @@ fn two_paths(cfg: &Cfg, branch: Block, to: Block, other: Block) -> bool {
 fn labels_differ_where_disjoint_paths_lead() {
     let (mut differ, mut agree) = (0, 0);
     for seed in 0..300 {
-        let f = random_dag(seed, 4 + seed as usize % 11);
-        let cfg = build_cfg(&f);
+        let function = random_dag(seed, 4 + seed as usize % 11);
+        let cfg = build_cfg(&function);
         let loops = find_loops(&cfg, &compute_dominators(&cfg));
-        for &branch in cfg.reverse_post_order().iter().filter(|&&b| cfg.successors(b).len() > 1) {
+        for &branch in cfg.reverse_post_order().iter().filter(|&&other| cfg.successors(other).len() > 1) {
             let mut joins = BTreeSet::new();
             let mut labels = vec![None; cfg.reverse_post_order().len()];
             let mut walk = Walk {
@@ -221,10 +222,10 @@ fn labels_differ_where_disjoint_paths_lead() {
             walk.run();
             let labelled = cfg.reverse_post_order().iter().zip(&labels);
             let labels: Vec<(Block, Label)> = labelled.filter_map(|(&block, &label)| Some((block, label?))).collect();
-            for (i, &(p, here)) in labels.iter().enumerate() {
-                for &(q, there) in &labels[..i] {
+            for (index, &(p, here)) in labels.iter().enumerate() {
+                for &(q, there) in &labels[..index] {
                     let disjoint = two_paths(&cfg, branch, p, q);
-                    assert_eq!(here != there, disjoint, "seed {seed}: {branch} to {p} and {q}\n{f}");
+                    assert_eq!(here != there, disjoint, "seed {seed}: {branch} to {p} and {q}\n{function}");
                     differ += usize::from(disjoint);
                     agree += usize::from(!disjoint);
                 }
@@ -239,18 +240,18 @@ fn labels_differ_where_disjoint_paths_lead() {
 fn joins_are_the_ends_of_disjoint_paths() {
     let (mut joins, mut none) = (0, 0);
     for seed in 0..500 {
-        let f = random_dag(seed, 4 + seed as usize % 9);
-        let cfg = build_cfg(&f);
+        let function = random_dag(seed, 4 + seed as usize % 9);
+        let cfg = build_cfg(&function);
         let loops = find_loops(&cfg, &compute_dominators(&cfg));
-        for &branch in cfg.reverse_post_order().iter().filter(|&&b| cfg.successors(b).len() > 1) {
-            let found = control_divergence(&cfg, &loops, branch);
+        for &branch in cfg.reverse_post_order().iter().filter(|&&other| cfg.successors(other).len() > 1) {
+            let divergence = control_divergence(&cfg, &loops, branch);
             for &block in cfg.reverse_post_order() {
                 let all = paths(&cfg, branch, block);
                 let inner = |p: &[Block]| p[1..p.len().max(2) - 1].iter().copied().collect::<BTreeSet<_>>();
                 // Two edges to one block are two paths.
                 let disjoint = branch != block
-                    && (0..all.len()).any(|i| (0..i).any(|j| inner(&all[i]).is_disjoint(&inner(&all[j]))));
-                assert_eq!(found.joins.contains(&block), disjoint, "seed {seed}: {branch} at {block}\n{f}");
+                    && (0..all.len()).any(|index| (0..index).any(|j| inner(&all[index]).is_disjoint(&inner(&all[j]))));
+                assert_eq!(divergence.joins.contains(&block), disjoint, "seed {seed}: {branch} at {block}\n{function}");
                 joins += usize::from(disjoint);
                 none += usize::from(!disjoint);
             }
@@ -284,7 +285,7 @@ impl World<'_> {
         let mut at: Instance = (self.function.entry_block(), Vec::new());
         for _ in 0..60 {
             let targets: Vec<Block> =
-                self.function.blocks[at.0].terminator.targets().iter().map(|to| to.block).collect();
+                self.function.blocks[at.0].terminator.targets().iter().map(|target| target.block).collect();
             if targets.is_empty() {
                 return Some(way);
             }
@@ -297,15 +298,15 @@ impl World<'_> {
             let before: Vec<Loop> = self.loops.loops_around(at.0).collect::<Vec<_>>().into_iter().rev().collect();
             let after: Vec<Loop> = self.loops.loops_around(to).collect::<Vec<_>>().into_iter().rev().collect();
             let mut iterations: Vec<u32> =
-                before.iter().zip(&at.1).filter(|(l, _)| after.contains(l)).map(|(_, &n)| n).collect();
+                before.iter().zip(&at.1).filter(|(loop_id, _)| after.contains(loop_id)).map(|(_, &n)| n).collect();
             match self.loops.with_header(to) {
-                Some(l) if before.contains(&l) => *iterations.last_mut().unwrap() += 1,
+                Some(loop_id) if before.contains(&loop_id) => *iterations.last_mut().unwrap() += 1,
                 Some(_) => iterations.push(0),
                 None => {}
             }
             let next = (to, iterations);
-            for (&l, &n) in before.iter().zip(&at.1).filter(|(l, _)| !after.contains(l)) {
-                way.left.insert((l, next.clone()), n);
+            for (&loop_id, &n) in before.iter().zip(&at.1).filter(|(loop_id, _)| !after.contains(loop_id)) {
+                way.left.insert((loop_id, next.clone()), n);
             }
             way.from.insert(next.clone(), at.0);
             at = next;
@@ -322,18 +323,18 @@ struct Marks {
 }
 
 /// Where two lanes that `branch` sends different ways are seen to meet, in so many random runs.
-fn seen(f: &Function, loops: &Loops, branch: Block, seed: u64, trials: u64) -> Marks {
+fn seen(function: &Function, loops: &Loops, branch: Block, seed: u64, trials: u64) -> Marks {
     let mut marks = Marks::default();
     for trial in 0..trials {
         let mut random = Random::new(seed * 1000 + trial);
-        let mut world = World { function: f, loops, branch, choices: HashMap::new() };
+        let mut world = World { function, loops, branch, choices: HashMap::new() };
         let lanes: Vec<Way> =
             (0..2).filter_map(|lane| world.walk(&mut Random::new(trial * 2 + lane), &mut random)).collect();
         let [a, b] = &lanes[..] else { continue };
         let other = |(instance, from): &(&Instance, &Block)| b.from.get(*instance).is_some_and(|other| other != *from);
         marks.joins.extend(a.from.iter().filter(other).map(|(instance, _)| instance.0));
         let later = |(at, n): &(&(Loop, Instance), &u32)| b.left.get(*at).is_some_and(|other| other != *n);
-        marks.exits.extend(a.left.iter().filter(later).map(|((l, instance), _)| (*l, instance.0)));
+        marks.exits.extend(a.left.iter().filter(later).map(|((loop_id, instance), _)| (*loop_id, instance.0)));
     }
     marks
 }
@@ -343,17 +344,17 @@ fn lanes_meet_only_where_it_is_said() {
     let (mut said, mut met) = (0, 0);
     let (mut said_late, mut met_late) = (0, 0);
     for seed in 0..150 {
-        let f = random_reducible(seed, 5 + seed as usize % 9);
-        let cfg = build_cfg(&f);
+        let function = random_reducible(seed, 5 + seed as usize % 9);
+        let cfg = build_cfg(&function);
         let loops = find_loops(&cfg, &compute_dominators(&cfg));
-        for &branch in cfg.reverse_post_order().iter().filter(|&&b| cfg.successors(b).len() > 1) {
-            let found = control_divergence(&cfg, &loops, branch);
-            let seen = seen(&f, &loops, branch, seed, 300);
-            assert!(seen.joins.is_subset(&found.joins), "seed {seed}: {branch} joins at {seen:?}\n{f}");
-            assert!(seen.exits.is_subset(&found.temporal), "seed {seed}: {branch} leaves at {seen:?}\n{f}");
-            said += found.joins.len();
+        for &branch in cfg.reverse_post_order().iter().filter(|&&block| cfg.successors(block).len() > 1) {
+            let divergence = control_divergence(&cfg, &loops, branch);
+            let seen = seen(&function, &loops, branch, seed, 300);
+            assert!(seen.joins.is_subset(&divergence.joins), "seed {seed}: {branch} joins at {seen:?}\n{function}");
+            assert!(seen.exits.is_subset(&divergence.temporal), "seed {seed}: {branch} leaves at {seen:?}\n{function}");
+            said += divergence.joins.len();
             met += seen.joins.len();
-            said_late += found.temporal.len();
+            said_late += divergence.temporal.len();
             met_late += seen.exits.len();
         }
     }

@@ -121,14 +121,14 @@ impl Known {
 }
 
 /// All uniform gives uniform, anything else varying.
-pub fn transfer_generic(ty: Type, args: &[Known]) -> Known {
-    if args.iter().all(|a| a.shape.is_uniform()) { Known::uniform(ty, 1) } else { Known::varying(ty) }
+pub fn transfer_generic(ty: Type, arguments: &[Known]) -> Known {
+    if arguments.iter().all(|a| a.shape.is_uniform()) { Known::uniform(ty, 1) } else { Known::varying(ty) }
 }
 
 /// Operations of one operand.
-pub fn transfer_unary(op: UnaryOp, from: Type, to: Type, a: Known, width: u32) -> Known {
+pub fn transfer_unary(opcode: UnaryOp, from: Type, to: Type, a: Known, width: u32) -> Known {
     let Shape::Strided { stride, align } = a.shape else {
-        let max = match op {
+        let max = match opcode {
             UnaryOp::Zext => a.max,
             UnaryOp::Trunc if a.max <= to.value_mask() => a.max,
             UnaryOp::Sext if a.max <= signed_half(from) => a.max,
@@ -142,7 +142,7 @@ pub fn transfer_unary(op: UnaryOp, from: Type, to: Type, a: Known, width: u32) -
         Known { shape: Shape::Strided { stride, align }, signed, unsigned, max, bits }.into_canonical(to, width)
     };
     let uniform = stride == 0;
-    match op {
+    match opcode {
         UnaryOp::Freeze => a,
         UnaryOp::Trunc | UnaryOp::PtrToInt | UnaryOp::IntToPtr | UnaryOp::Zext if to.bits() <= from.bits() => {
             let fits = a.max <= to.value_mask();
@@ -162,71 +162,76 @@ pub fn transfer_unary(op: UnaryOp, from: Type, to: Type, a: Known, width: u32) -
 }
 
 /// Addition of strides and alignments, as for addresses.
-pub fn ptr_add(a: Known, b: Known, width: u32) -> Known {
+pub fn ptr_add(left: Known, right: Known, width: u32) -> Known {
     let ty = Type::I64;
-    transfer_binary(BinaryOp::Add, IntFlags::default(), ty, a, b, width)
+    transfer_binary(BinaryOp::Add, IntFlags::default(), ty, left, right, width)
 }
 
 /// Operations of two operands.
-pub fn transfer_binary(op: BinaryOp, flags: IntFlags, ty: Type, a: Known, b: Known, width: u32) -> Known {
-    let max = greatest_result(op, flags, ty, a, b);
-    let (Shape::Strided { stride: s, align: m }, Shape::Strided { stride: t, align: n }) = (a.shape, b.shape) else {
+pub fn transfer_binary(opcode: BinaryOp, flags: IntFlags, ty: Type, left: Known, right: Known, width: u32) -> Known {
+    let max = greatest_result(opcode, flags, ty, left, right);
+    let (Shape::Strided { stride: s, align: m }, Shape::Strided { stride: t, align: n }) = (left.shape, right.shape)
+    else {
         return Known { max, ..Known::varying(ty) };
     };
     let both = Known { shape: Shape::Varying, signed: false, unsigned: false, max, bits: None };
     let fits = |sum: Option<u128>| sum.is_some_and(|sum| sum <= ty.value_mask());
     let (s, t) = (i128::from(s), i128::from(t));
-    let found = match op {
+    let found = match opcode {
         BinaryOp::Add => Known {
-            signed: flags.nsw && a.signed && b.signed,
-            unsigned: (flags.nuw || fits(a.max.checked_add(b.max))) && a.unsigned && b.unsigned,
+            signed: flags.nsw && left.signed && right.signed,
+            unsigned: (flags.nuw || fits(left.max.checked_add(right.max))) && left.unsigned && right.unsigned,
             ..both
         }
         .with_shape(s + t, m.min(n)),
-        BinaryOp::Sub => {
-            Known { signed: flags.nsw && a.signed && b.signed, unsigned: flags.nuw && a.unsigned && b.unsigned, ..both }
-                .with_shape(s - t, m.min(n))
+        BinaryOp::Sub => Known {
+            signed: flags.nsw && left.signed && right.signed,
+            unsigned: flags.nuw && left.unsigned && right.unsigned,
+            ..both
         }
-        BinaryOp::Mul => match (a.bits, b.bits) {
-            (_, Some(c)) => scale_strided(both, ty, flags, a, signed_factor(ty, c), fits(a.max.checked_mul(c))),
-            (Some(c), _) => scale_strided(both, ty, flags, b, signed_factor(ty, c), fits(b.max.checked_mul(c))),
+        .with_shape(s - t, m.min(n)),
+        BinaryOp::Mul => match (left.bits, right.bits) {
+            (_, Some(c)) => scale_strided(both, ty, flags, left, signed_factor(ty, c), fits(left.max.checked_mul(c))),
+            (Some(c), _) => scale_strided(both, ty, flags, right, signed_factor(ty, c), fits(right.max.checked_mul(c))),
             _ if s == 0 && t == 0 => both.with_shape(0, product_align(m, n)),
             _ => both,
         },
-        BinaryOp::Shl => match b.bits {
+        BinaryOp::Shl => match right.bits {
             Some(k) if k < u128::from(ty.bits()).min(126) => {
                 let c = 1u128 << k;
-                scale_strided(both, ty, flags, a, c as i128, fits(a.max.checked_mul(c)))
+                scale_strided(both, ty, flags, left, c as i128, fits(left.max.checked_mul(c)))
             }
             _ if s == 0 && t == 0 => both.with_shape(0, m),
             _ => both,
         },
-        BinaryOp::Smin | BinaryOp::Smax if s == t && a.signed && b.signed => {
+        BinaryOp::Smin | BinaryOp::Smax if s == t && left.signed && right.signed => {
             Known { signed: true, ..both }.with_shape(s, m.min(n))
         }
-        BinaryOp::Umin | BinaryOp::Umax if s == t && a.unsigned && b.unsigned => {
+        BinaryOp::Umin | BinaryOp::Umax if s == t && left.unsigned && right.unsigned => {
             Known { unsigned: true, ..both }.with_shape(s, m.min(n))
         }
-        _ if s == 0 && t == 0 => both.with_shape(0, uniform_align(op, m, n, b)),
-        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor if s == 0 => transfer_bits(op, ty, both, b, a, width),
-        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor if t == 0 => transfer_bits(op, ty, both, a, b, width),
-        BinaryOp::Lshr | BinaryOp::Ashr => match b.bits {
-            Some(k) if k < u128::from(ty.bits()) => shift_right(op, both, a, k as u32, width),
+        _ if s == 0 && t == 0 => both.with_shape(0, uniform_align(opcode, m, n, right)),
+        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor if s == 0 => transfer_bits(opcode, ty, both, right, left, width),
+        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor if t == 0 => transfer_bits(opcode, ty, both, left, right, width),
+        BinaryOp::Lshr | BinaryOp::Ashr => match right.bits {
+            Some(k) if k < u128::from(ty.bits()) => shift_right(opcode, both, left, k as u32, width),
             _ => both,
         },
-        BinaryOp::Udiv | BinaryOp::Urem => match b.bits {
+        BinaryOp::Udiv | BinaryOp::Urem => match right.bits {
             Some(c) if c != 0 && c <= i64::MAX as u128 => {
-                transfer_division(op == BinaryOp::Udiv, both, a, c as i64, width)
+                transfer_division(opcode == BinaryOp::Udiv, both, left, c as i64, width)
             }
-            None if t == 0 => divide_by_multiple(op == BinaryOp::Udiv, both, a, n, width),
+            None if t == 0 => divide_by_multiple(opcode == BinaryOp::Udiv, both, left, n, width),
             _ => both,
         },
-        BinaryOp::Sdiv | BinaryOp::Srem if t == 0 && b.bits.is_none() && a.max.max(b.max) <= signed_half(ty) => {
-            divide_by_multiple(op == BinaryOp::Sdiv, both, a, n, width)
+        BinaryOp::Sdiv | BinaryOp::Srem
+            if t == 0 && right.bits.is_none() && left.max.max(right.max) <= signed_half(ty) =>
+        {
+            divide_by_multiple(opcode == BinaryOp::Sdiv, both, left, n, width)
         }
-        BinaryOp::Sdiv | BinaryOp::Srem => match b.bits {
+        BinaryOp::Sdiv | BinaryOp::Srem => match right.bits {
             Some(c) if c != 0 && c <= signed_half(ty) && c <= i64::MAX as u128 => {
-                signed_divide(op == BinaryOp::Sdiv, ty, both, a, c as i64, width)
+                signed_divide(opcode == BinaryOp::Sdiv, ty, both, left, c as i64, width)
             }
             _ => both,
         },
@@ -236,38 +241,38 @@ pub fn transfer_binary(op: BinaryOp, flags: IntFlags, ty: Type, a: Known, b: Kno
 }
 
 /// The greatest result, read as unsigned integer.
-fn greatest_result(op: BinaryOp, flags: IntFlags, ty: Type, a: Known, b: Known) -> u128 {
+fn greatest_result(opcode: BinaryOp, flags: IntFlags, ty: Type, left: Known, right: Known) -> u128 {
     let any = ty.value_mask();
     let below = |n: Option<u128>| n.filter(|&n| n <= any).unwrap_or(any);
-    match op {
-        BinaryOp::Add => below(a.max.checked_add(b.max)),
-        BinaryOp::Sub if flags.nuw => a.max,
-        BinaryOp::Mul => below(a.max.checked_mul(b.max)),
-        BinaryOp::Shl => match b.bits {
-            Some(k) if k < 127 => below(a.max.checked_mul(1 << k)),
+    match opcode {
+        BinaryOp::Add => below(left.max.checked_add(right.max)),
+        BinaryOp::Sub if flags.nuw => left.max,
+        BinaryOp::Mul => below(left.max.checked_mul(right.max)),
+        BinaryOp::Shl => match right.bits {
+            Some(k) if k < 127 => below(left.max.checked_mul(1 << k)),
             _ => any,
         },
-        BinaryOp::And | BinaryOp::Umin => a.max.min(b.max),
-        BinaryOp::Umax => a.max.max(b.max),
-        BinaryOp::Smin | BinaryOp::Smax if a.max.max(b.max) <= signed_half(ty) => a.max.max(b.max),
-        BinaryOp::Or | BinaryOp::Xor => match a.max.max(b.max) {
+        BinaryOp::And | BinaryOp::Umin => left.max.min(right.max),
+        BinaryOp::Umax => left.max.max(right.max),
+        BinaryOp::Smin | BinaryOp::Smax if left.max.max(right.max) <= signed_half(ty) => left.max.max(right.max),
+        BinaryOp::Or | BinaryOp::Xor => match left.max.max(right.max) {
             0 => 0,
             n => (u128::MAX >> n.leading_zeros()).min(any),
         },
-        BinaryOp::Ashr if a.max > signed_half(ty) => any,
-        BinaryOp::Lshr | BinaryOp::Ashr => match b.bits {
-            Some(k) if k < 128 => a.max >> k,
-            _ => a.max,
+        BinaryOp::Ashr if left.max > signed_half(ty) => any,
+        BinaryOp::Lshr | BinaryOp::Ashr => match right.bits {
+            Some(k) if k < 128 => left.max >> k,
+            _ => left.max,
         },
-        BinaryOp::Udiv => match b.bits {
-            Some(c) if c != 0 => a.max / c,
-            _ => a.max,
+        BinaryOp::Udiv => match right.bits {
+            Some(c) if c != 0 => left.max / c,
+            _ => left.max,
         },
-        BinaryOp::Urem => match b.bits {
-            Some(c) if c != 0 => a.max.min(c - 1),
-            _ => a.max,
+        BinaryOp::Urem => match right.bits {
+            Some(c) if c != 0 => left.max.min(c - 1),
+            _ => left.max,
         },
-        BinaryOp::Sdiv | BinaryOp::Srem if a.max.max(b.max) <= signed_half(ty) => a.max,
+        BinaryOp::Sdiv | BinaryOp::Srem if left.max.max(right.max) <= signed_half(ty) => left.max,
         _ => any,
     }
 }
@@ -277,8 +282,8 @@ fn product_align(m: u64, n: u64) -> u64 {
 }
 
 /// The alignment of a uniform result of uniform operands.
-fn uniform_align(op: BinaryOp, m: u64, n: u64, b: Known) -> u64 {
-    match (op, b.bits) {
+fn uniform_align(opcode: BinaryOp, m: u64, n: u64, b: Known) -> u64 {
+    match (opcode, b.bits) {
         (BinaryOp::And, _) => m.max(n),
         (BinaryOp::Or | BinaryOp::Xor, _) => m.min(n),
         (BinaryOp::Smin | BinaryOp::Smax | BinaryOp::Umin | BinaryOp::Umax, _) => m.min(n),
@@ -327,28 +332,28 @@ fn fit_stride(width: u32, stride: u128, of: impl Fn(u128) -> u128) -> Option<i12
 }
 
 /// Bit operations of a strided value with a uniform one.
-fn transfer_bits(op: BinaryOp, ty: Type, both: Known, a: Known, b: Known, width: u32) -> Known {
-    let Shape::Strided { stride, align } = a.shape else { return both };
+fn transfer_bits(opcode: BinaryOp, ty: Type, both: Known, left: Known, right: Known, width: u32) -> Known {
+    let Shape::Strided { stride, align } = left.shape else { return both };
     // Bits below `low` are the same in all lanes, and zero in them if lane 0 is aligned.
     let low = power_in(stride as u128);
-    if op != BinaryOp::And && b.max < u128::from(low.min(align)) {
-        let align = b.bits.map_or(1, power_in).min(align).max(if b.bits == Some(0) { align } else { 1 });
-        return Known { signed: a.signed, unsigned: a.unsigned, ..both }.with_shape(stride.into(), align);
+    if opcode != BinaryOp::And && right.max < u128::from(low.min(align)) {
+        let align = right.bits.map_or(1, power_in).min(align).max(if right.bits == Some(0) { align } else { 1 });
+        return Known { signed: left.signed, unsigned: left.unsigned, ..both }.with_shape(stride.into(), align);
     }
-    let Some(c) = b.bits else { return both };
-    let reach = u128::MAX.checked_shr(a.max.leading_zeros()).unwrap_or(0);
-    if op == BinaryOp::And && c & reach == reach {
+    let Some(c) = right.bits else { return both };
+    let reach = u128::MAX.checked_shr(left.max.leading_zeros()).unwrap_or(0);
+    if opcode == BinaryOp::And && c & reach == reach {
         // No lane has a bit that is dropped.
-        return Known { signed: a.signed, unsigned: a.unsigned, ..both }.with_shape(stride.into(), align);
+        return Known { signed: left.signed, unsigned: left.unsigned, ..both }.with_shape(stride.into(), align);
     }
-    if a.unsigned && a.lane_span(width).is_some() {
-        let apply = |x: u128| match op {
+    if left.unsigned && left.lane_span(width).is_some() {
+        let apply = |x: u128| match opcode {
             BinaryOp::And => x & c,
             BinaryOp::Or => x | (c & u128::from(align - 1)),
             _ => x ^ (c & u128::from(align - 1)),
         };
         let high = c & !u128::from(align - 1);
-        let align = match op {
+        let align = match opcode {
             BinaryOp::And => align.max(power_in(high & ty.value_mask())),
             _ => align.min(power_in(c)),
         };
@@ -357,7 +362,7 @@ fn transfer_bits(op: BinaryOp, ty: Type, both: Known, a: Known, b: Known, width:
             None => both,
         };
     }
-    if op != BinaryOp::And {
+    if opcode != BinaryOp::And {
         return both;
     }
     if (c + 1).is_power_of_two() && c < u128::from(low) {
@@ -366,19 +371,19 @@ fn transfer_bits(op: BinaryOp, ty: Type, both: Known, a: Known, b: Known, width:
     let dropped = ty.value_mask() & !c;
     if (dropped + 1).is_power_of_two() && dropped < u128::from(low) {
         // Each lane loses the same.
-        return Known { signed: a.signed, unsigned: a.unsigned, ..both }
+        return Known { signed: left.signed, unsigned: left.unsigned, ..both }
             .with_shape(stride.into(), align.max(power_in(c)));
     }
     both
 }
 
-fn shift_right(op: BinaryOp, both: Known, a: Known, k: u32, width: u32) -> Known {
+fn shift_right(opcode: BinaryOp, both: Known, a: Known, k: u32, width: u32) -> Known {
     let Shape::Strided { stride, align } = a.shape else { return both };
-    let linear = if op == BinaryOp::Lshr { a.unsigned } else { a.signed };
+    let linear = if opcode == BinaryOp::Lshr { a.unsigned } else { a.signed };
     if !linear || k > 62 {
         return both;
     }
-    let shifted = Known { signed: op == BinaryOp::Ashr, unsigned: op == BinaryOp::Lshr, ..both };
+    let shifted = Known { signed: opcode == BinaryOp::Ashr, unsigned: opcode == BinaryOp::Lshr, ..both };
     if stride % (1 << k) == 0 {
         return shifted.with_shape((stride >> k).into(), (align >> k).max(1));
     }
@@ -455,19 +460,20 @@ fn signed_divide(quotient: bool, ty: Type, both: Known, a: Known, c: i64, width:
 }
 
 /// Integer and pointer comparisons.
-pub fn transfer_icmp(cc: IntCc, a: Known, b: Known, width: u32) -> Known {
+pub fn transfer_icmp(comparison: IntCc, left: Known, right: Known, width: u32) -> Known {
     let uniform = Known::uniform(Type::BOOL, 1);
     let varying = Known::varying(Type::BOOL);
-    let (Shape::Strided { stride: s, align: m }, Shape::Strided { stride: t, align: n }) = (a.shape, b.shape) else {
+    let (Shape::Strided { stride: s, align: m }, Shape::Strided { stride: t, align: n }) = (left.shape, right.shape)
+    else {
         return varying;
     };
     if s == 0 && t == 0 {
         return uniform;
     }
-    let linear = match cc {
+    let linear = match comparison {
         IntCc::Eq | IntCc::Ne => return if s == t { uniform } else { varying },
-        IntCc::Slt | IntCc::Sle | IntCc::Sgt | IntCc::Sge => a.signed && b.signed,
-        IntCc::Ult | IntCc::Ule | IntCc::Ugt | IntCc::Uge => a.unsigned && b.unsigned,
+        IntCc::Slt | IntCc::Sle | IntCc::Sgt | IntCc::Sge => left.signed && right.signed,
+        IntCc::Ult | IntCc::Ule | IntCc::Ugt | IntCc::Uge => left.unsigned && right.unsigned,
     };
     if !linear {
         return varying;
@@ -476,7 +482,7 @@ pub fn transfer_icmp(cc: IntCc, a: Known, b: Known, width: u32) -> Known {
     // the side where the answer changes.
     let drift = (i128::from(s) - i128::from(t)) * i128::from(width.max(1) - 1);
     let step = i128::from(m.min(n));
-    let same = match cc {
+    let same = match comparison {
         IntCc::Slt | IntCc::Sge | IntCc::Ult | IntCc::Uge => (0..step).contains(&drift),
         _ => (0..step).contains(&-drift),
     };

@@ -14,10 +14,10 @@ impl Parser {
             if self.take_sign('}') {
                 return body.resolve_function();
             }
-            let (number, pos) = self.parse_entity("b", "a block or `}`")?;
+            let (number, position) = self.parse_entity("b", "a block or `}`")?;
             let mut block = PendingBlock::default();
             if self.take_sign('(') {
-                block.params = self.parse_list(')', |p| p.parse_definition(&mut body))?;
+                block.params = self.parse_list(')', |parser| parser.parse_definition(&mut body))?;
             }
             if self.take_word("mask") {
                 block.mask = Some(self.parse_operand(&mut body)?);
@@ -26,17 +26,17 @@ impl Parser {
             while block.terminator.is_none() {
                 self.parse_line(&mut body, &mut block)?;
             }
-            body.blocks.push((number, pos, block));
+            body.blocks.push((number, position, block));
         }
     }
 
     /// `v3: i32`, a value's definition.
     fn parse_definition(&mut self, body: &mut Body) -> Result<Value> {
-        let (n, pos) = self.parse_entity("v", "a value")?;
+        let (n, position) = self.parse_entity("v", "a value")?;
         self.expect_sign(':')?;
         let ty = self.parse_type()?;
-        if body.values.insert(n, (ty, pos)).is_some() {
-            return pos.error_at(format!("v{n} is defined twice"));
+        if body.values.insert(n, (ty, position)).is_some() {
+            return position.error_at(format!("v{n} is defined twice"));
         }
         Ok(Value::from_u32(n))
     }
@@ -51,91 +51,92 @@ impl Parser {
             }
             self.expect_sign('=')?;
         }
-        let (word, pos) = self.expect_word("an instruction")?;
+        let (word, position) = self.expect_word("an instruction")?;
         if results.is_empty()
-            && let Some(term) = self.parse_terminator(&word, body)?
+            && let Some(terminator) = self.parse_terminator(&word, body)?
         {
-            block.terminator = Some((term, pos));
+            block.terminator = Some((terminator, position));
             return Ok(());
         }
-        let data = self.parse_instruction(&word, pos, body)?;
-        let mut loc = SourceLoc::default();
+        let inst_data = self.parse_instruction(&word, position, body)?;
+        let mut location = SourceLoc::default();
         if self.take_sign('@') {
-            loc.line = self.parse_number()?;
+            location.line = self.parse_number()?;
             self.expect_sign(':')?;
-            loc.column = self.parse_number()?;
+            location.column = self.parse_number()?;
         }
-        block.insts.push((data, results, loc));
+        block.insts.push((inst_data, results, location));
         Ok(())
     }
 
     fn parse_operand(&mut self, body: &mut Body) -> Result<Value> {
-        let (token, pos) = self.next();
+        let (token, position) = self.next();
         let text = match token {
             Token::Word(word) => {
                 if let Some(n) = entity_number(&word, "v") {
                     if n >= MAX_NUMBER {
-                        return pos.error_at(format!("the number of `{word}` is too large"));
+                        return position.error_at(format!("the number of `{word}` is too large"));
                     }
                     let value = Value::from_u32(n);
-                    body.value_uses.push((value, pos));
+                    body.value_uses.push((value, position));
                     return Ok(value);
                 }
                 if !matches!(word.as_str(), "true" | "false" | "null" | "inf") {
-                    return pos.error_at(format!("expected an operand, found `{word}`"));
+                    return position.error_at(format!("expected an operand, found `{word}`"));
                 }
                 word
             }
             Token::Number(text) => text,
-            token => return pos.error_at(format!("expected an operand, found {token}")),
+            token => return position.error_at(format!("expected an operand, found {token}")),
         };
         let ty = if self.take_sign(':') { Some(self.parse_type()?) } else { None };
-        body.literals.push(Literal { text, ty, position: pos });
+        body.literals.push(Literal { text, ty, position });
         Ok(Value::from_u32(LITERALS + body.literals.len() as u32 - 1))
     }
 
     fn parse_operands<const N: usize>(&mut self, body: &mut Body) -> Result<[Value; N]> {
-        let mut args = [Value::from_u32(0); N];
-        for (i, arg) in args.iter_mut().enumerate() {
-            if i > 0 {
+        let mut arguments = [Value::from_u32(0); N];
+        for (index, argument) in arguments.iter_mut().enumerate() {
+            if index > 0 {
                 self.expect_sign(',')?;
             }
-            *arg = self.parse_operand(body)?;
+            *argument = self.parse_operand(body)?;
         }
-        Ok(args)
+        Ok(arguments)
     }
 
     fn block_call(&mut self, body: &mut Body) -> Result<BlockCall> {
-        let (n, pos) = self.parse_entity("b", "a block")?;
+        let (n, position) = self.parse_entity("b", "a block")?;
         let block = Block::from_u32(n);
-        body.block_uses.push((block, pos));
-        let args = if self.take_sign('(') { self.parse_list(')', |p| p.parse_operand(body))? } else { Vec::new() };
-        Ok(BlockCall { block, arguments: args })
+        body.block_uses.push((block, position));
+        let arguments =
+            if self.take_sign('(') { self.parse_list(')', |parser| parser.parse_operand(body))? } else { Vec::new() };
+        Ok(BlockCall { block, arguments })
     }
 
     fn parse_terminator(&mut self, word: &str, body: &mut Body) -> Result<Option<PendingTerm>> {
         Ok(Some(PendingTerm::Ready(match word {
             "jump" => Terminator::Jump(self.block_call(body)?),
             "br" => {
-                let cond = self.parse_operand(body)?;
+                let condition = self.parse_operand(body)?;
                 self.expect_sign(',')?;
                 let then_to = self.block_call(body)?;
                 self.expect_sign(',')?;
                 let else_to = self.block_call(body)?;
-                Terminator::Branch { condition: cond, then_to, else_to }
+                Terminator::Branch { condition, then_to, else_to }
             }
             "switch" => {
                 let value = self.parse_operand(body)?;
                 self.expect_sign('[')?;
-                let cases = self.parse_list(']', |p| {
-                    let (token, pos) = p.next();
+                let cases = self.parse_list(']', |parser| {
+                    let (token, position) = parser.next();
                     let text = match token {
                         Token::Number(text) | Token::Word(text) => text,
-                        token => return pos.error_at(format!("expected a case, found {token}")),
+                        token => return position.error_at(format!("expected a case, found {token}")),
                     };
-                    let key = Literal { text, ty: None, position: pos };
-                    p.expect_sign(':')?;
-                    Ok((key, p.block_call(body)?))
+                    let key = Literal { text, ty: None, position };
+                    parser.expect_sign(':')?;
+                    Ok((key, parser.block_call(body)?))
                 })?;
                 self.expect_keyword("default")?;
                 let default = self.block_call(body)?;
@@ -148,43 +149,39 @@ impl Parser {
         })))
     }
 
-    fn parse_instruction(&mut self, word: &str, pos: Pos, body: &mut Body) -> Result<InstData> {
+    fn parse_instruction(&mut self, word: &str, position: Pos, body: &mut Body) -> Result<InstData> {
         let mut parts = word.split('.');
         let name = parts.next().unwrap_or_default();
         let mut flags = Flags(parts.collect());
-        let unknown = || pos.error_at(format!("`{word}` is no instruction"));
-        let data = if let Some(op) = UnaryOp::from_name(name) {
-            let fmf = flags.fast_math();
-            let [arg] = self.parse_operands(body)?;
-            InstData::Unary { opcode: op, fast_math: fmf, argument: arg }
-        } else if let Some(op) = BinaryOp::from_name(name) {
+        let unknown = || position.error_at(format!("`{word}` is no instruction"));
+        let inst_data = if let Some(opcode) = UnaryOp::from_name(name) {
+            let fast_math = flags.fast_math();
+            let [argument] = self.parse_operands(body)?;
+            InstData::Unary { opcode, fast_math, argument }
+        } else if let Some(opcode) = BinaryOp::from_name(name) {
             let int_flags = IntFlags { nsw: flags.take_flag("nsw"), nuw: flags.take_flag("nuw") };
             InstData::Binary {
-                opcode: op,
+                opcode,
                 flags: int_flags,
                 fast_math: flags.fast_math(),
                 arguments: self.parse_operands(body)?,
             }
-        } else if let Some(op) = TernaryOp::from_name(name) {
-            InstData::Ternary { opcode: op, fast_math: flags.fast_math(), arguments: self.parse_operands(body)? }
+        } else if let Some(opcode) = TernaryOp::from_name(name) {
+            InstData::Ternary { opcode, fast_math: flags.fast_math(), arguments: self.parse_operands(body)? }
         } else {
             match name {
                 "icmp" => {
-                    let Some(cc) = flags.take_named(IntCc::from_name) else {
+                    let Some(comparison) = flags.take_named(IntCc::from_name) else {
                         return unknown();
                     };
-                    let args = self.parse_operands(body)?;
-                    InstData::Icmp { comparison: cc, arguments: args }
+                    let arguments = self.parse_operands(body)?;
+                    InstData::Icmp { comparison, arguments }
                 }
                 "fcmp" => {
-                    let Some(cc) = flags.take_named(FloatCc::from_name) else {
+                    let Some(comparison) = flags.take_named(FloatCc::from_name) else {
                         return unknown();
                     };
-                    InstData::Fcmp {
-                        comparison: cc,
-                        fast_math: flags.fast_math(),
-                        arguments: self.parse_operands(body)?,
-                    }
+                    InstData::Fcmp { comparison, fast_math: flags.fast_math(), arguments: self.parse_operands(body)? }
                 }
                 "ptradd" => {
                     let inbounds = flags.take_flag("inbounds");
@@ -194,47 +191,41 @@ impl Parser {
                 "load" | "store" => {
                     let volatile = flags.take_flag("volatile");
                     let atomic = flags.take_named(Ordering::from_name);
-                    let mut args = Vec::new();
+                    let mut arguments = Vec::new();
                     if name == "store" {
-                        args.push(self.parse_operand(body)?);
+                        arguments.push(self.parse_operand(body)?);
                         while self.take_sign(',') {
-                            args.push(self.parse_operand(body)?);
+                            arguments.push(self.parse_operand(body)?);
                         }
                         self.expect_keyword("to")?;
                     }
-                    let ptr = self.parse_operand(body)?;
+                    let pointer = self.parse_operand(body)?;
                     let offset = self.parse_offset()?;
                     let access = Access { align: self.parse_align()?, volatile, atomic };
                     if name == "load" {
-                        InstData::Load { pointer: ptr, offset, access }
+                        InstData::Load { pointer, offset, access }
                     } else {
-                        InstData::Store { pointer: ptr, offset, access, arguments: args }
+                        InstData::Store { pointer, offset, access, arguments }
                     }
                 }
                 "memcpy" | "memmove" => {
                     let volatile = flags.take_flag("volatile");
-                    let [dst, src, len] = self.parse_operands(body)?;
-                    InstData::MemCopy {
-                        destination: dst,
-                        source: src,
-                        length: len,
-                        overlap: name == "memmove",
-                        volatile,
-                    }
+                    let [destination, source, length] = self.parse_operands(body)?;
+                    InstData::MemCopy { destination, source, length, overlap: name == "memmove", volatile }
                 }
                 "memset" => {
                     let volatile = flags.take_flag("volatile");
-                    let [dst, byte, len] = self.parse_operands(body)?;
-                    InstData::MemSet { destination: dst, byte, length: len, volatile }
+                    let [destination, byte, length] = self.parse_operands(body)?;
+                    InstData::MemSet { destination, byte, length, volatile }
                 }
                 "atomic_rmw" => {
-                    let (Some(op), Some(order)) =
+                    let (Some(opcode), Some(order)) =
                         (flags.take_named(AtomicOp::from_name), flags.take_named(Ordering::from_name))
                     else {
                         return unknown();
                     };
-                    let [ptr, arg] = self.parse_operands(body)?;
-                    InstData::AtomicRmw { opcode: op, order, align: self.parse_align()?, pointer: ptr, argument: arg }
+                    let [pointer, argument] = self.parse_operands(body)?;
+                    InstData::AtomicRmw { opcode, order, align: self.parse_align()?, pointer, argument }
                 }
                 "atomic_cas" => {
                     let (Some(success), Some(failure)) =
@@ -242,8 +233,8 @@ impl Parser {
                     else {
                         return unknown();
                     };
-                    let [ptr, expected, new] = self.parse_operands(body)?;
-                    InstData::AtomicCas { success, failure, align: self.parse_align()?, pointer: ptr, expected, new }
+                    let [pointer, expected, new] = self.parse_operands(body)?;
+                    InstData::AtomicCas { success, failure, align: self.parse_align()?, pointer, expected, new }
                 }
                 "fence" => match flags.take_named(Ordering::from_name) {
                     Some(order) => InstData::Fence { order },
@@ -262,26 +253,26 @@ impl Parser {
                 }
                 "barrier" => InstData::Barrier,
                 "collective" => {
-                    let (Some(how), Some(op)) =
+                    let (Some(collective), Some(opcode)) =
                         (flags.take_named(Collect::from_name), flags.take_named(BinaryOp::from_name))
                     else {
                         return unknown();
                     };
-                    InstData::Collective { collective: how, opcode: op, argument: self.parse_operand(body)? }
+                    InstData::Collective { collective, opcode, argument: self.parse_operand(body)? }
                 }
                 "across" => {
-                    let (Some(how), Some(op)) =
+                    let (Some(collective), Some(opcode)) =
                         (flags.take_named(Collect::from_name), flags.take_named(BinaryOp::from_name))
                     else {
                         return unknown();
                     };
                     let clusters = |flag: &str| Cluster::with_lanes(flag.strip_prefix("of")?.parse().ok()?);
                     let cluster = flags.take_named(clusters).unwrap_or_default();
-                    InstData::Across { collective: how, opcode: op, cluster, argument: self.parse_operand(body)? }
+                    InstData::Across { collective, opcode, cluster, argument: self.parse_operand(body)? }
                 }
                 "shuffle" => {
-                    let [arg, lane] = self.parse_operands(body)?;
-                    InstData::Shuffle { argument: arg, lane }
+                    let [argument, lane] = self.parse_operands(body)?;
+                    InstData::Shuffle { argument, lane }
                 }
                 "gang_barrier" => InstData::GangBarrier,
                 "clock" => InstData::Clock,
@@ -291,16 +282,16 @@ impl Parser {
                     InstData::LiveLoad { live_slot: LiveSlot::from_u32(self.parse_entity("ls", "a live slot")?.0) }
                 }
                 "live_store" => {
-                    let live = LiveSlot::from_u32(self.parse_entity("ls", "a live slot")?.0);
+                    let live_slot = LiveSlot::from_u32(self.parse_entity("ls", "a live slot")?.0);
                     self.expect_sign(',')?;
-                    let arg = self.parse_operand(body)?;
-                    InstData::LiveStore { live_slot: live, argument: arg }
+                    let argument = self.parse_operand(body)?;
+                    InstData::LiveStore { live_slot, argument }
                 }
                 "any" => InstData::Any { condition: self.parse_operand(body)? },
                 "ballot" => InstData::Ballot { condition: self.parse_operand(body)? },
                 "lane_of" => {
-                    let [arg, lane] = self.parse_operands(body)?;
-                    InstData::LaneOf { argument: arg, lane }
+                    let [argument, lane] = self.parse_operands(body)?;
+                    InstData::LaneOf { argument, lane }
                 }
                 "put" => {
                     let [into, lane, value] = self.parse_operands(body)?;
@@ -309,22 +300,22 @@ impl Parser {
                 "call_host" => {
                     let name = Arc::from(self.parse_string()?);
                     self.expect_sign('(')?;
-                    let args = self.parse_list(')', |p| p.parse_operand(body))?;
-                    InstData::CallHost { name, arguments: args }
+                    let arguments = self.parse_list(')', |parser| parser.parse_operand(body))?;
+                    InstData::CallHost { name, arguments }
                 }
                 "printf" => {
                     let format = Format::from_u32(self.parse_entity("fmt", "a format")?.0);
                     self.expect_sign('(')?;
-                    let args = self.parse_list(')', |p| p.parse_operand(body))?;
-                    InstData::Printf { format, arguments: args }
+                    let arguments = self.parse_list(')', |parser| parser.parse_operand(body))?;
+                    InstData::Printf { format, arguments }
                 }
                 _ => return unknown(),
             }
         };
         if let Some(left) = flags.0.first() {
-            return pos.error_at(format!("`{name}` takes no `.{left}` here"));
+            return position.error_at(format!("`{name}` takes no `.{left}` here"));
         }
-        Ok(data)
+        Ok(inst_data)
     }
 }
 

@@ -46,28 +46,32 @@ pub(super) enum PendingTerm {
 impl Body {
     /// Puts values and blocks at their numbers and gives literals their types.
     pub fn resolve_function(mut self) -> Result<Function> {
-        let mut f = Function::new();
+        let mut function = Function::new();
         let mut in_layout = HashSet::new();
-        for &(value, pos) in &self.value_uses {
+        for &(value, position) in &self.value_uses {
             if !self.values.contains_key(&value.as_u32()) {
-                return pos.error_at(format!("{value} is not defined"));
+                return position.error_at(format!("{value} is not defined"));
             }
         }
         let count = self.values.keys().max().map_or(0, |n| n + 1);
-        for (number, pos, block) in &mut self.blocks {
+        for (number, position, block) in &mut self.blocks {
             let key = Block::from_u32(*number);
             if !in_layout.insert(key) {
-                return pos.error_at(format!("{key} is defined twice"));
+                return position.error_at(format!("{key} is defined twice"));
             }
-            while f.blocks.len() <= *number as usize {
-                f.blocks.push(BlockData { params: Vec::new(), insts: Vec::new(), terminator: Terminator::Unreachable });
+            while function.blocks.len() <= *number as usize {
+                function.blocks.push(BlockData {
+                    params: Vec::new(),
+                    insts: Vec::new(),
+                    terminator: Terminator::Unreachable,
+                });
             }
-            f.layout.push(key);
-            f.blocks[key].params = std::mem::take(&mut block.params);
+            function.layout.push(key);
+            function.blocks[key].params = std::mem::take(&mut block.params);
         }
-        for &(block, pos) in &self.block_uses {
+        for &(block, position) in &self.block_uses {
             if !in_layout.contains(&block) {
-                return pos.error_at(format!("{block} is not defined"));
+                return position.error_at(format!("{block} is not defined"));
             }
         }
         // Instructions and terminators with literals still in place of constants.
@@ -76,25 +80,29 @@ impl Body {
         let mut defs: HashMap<u32, ValueDef> = HashMap::new();
         for (number, _, block) in self.blocks.drain(..) {
             let key = Block::from_u32(number);
-            for (i, value) in f.blocks[key].params.iter().enumerate() {
+            for (i, value) in function.blocks[key].params.iter().enumerate() {
                 defs.insert(value.as_u32(), ValueDef::Param(key, i as u32));
             }
-            for (data, results, loc) in block.insts {
-                let inst = f.insts.next_key();
+            for (inst_data, results, location) in block.insts {
+                let inst = function.insts.next_key();
                 for (i, value) in results.iter().enumerate() {
                     defs.insert(value.as_u32(), ValueDef::Result(inst, i as u32));
                 }
-                f.insts.push(InstNode { data, results, location: loc });
-                f.blocks[key].insts.push(inst);
+                function.insts.push(InstNode { data: inst_data, results, location });
+                function.blocks[key].insts.push(inst);
             }
             masks.extend(block.mask.map(|mask| (key, mask)));
-            terms.extend(block.terminator.map(|(term, _)| (key, term)));
+            terms.extend(block.terminator.map(|(terminator, _)| (key, terminator)));
         }
-        let type_of = |f: &Function, value: Value| -> Option<Type> {
+        let type_of = |function: &Function, value: Value| -> Option<Type> {
             let n = value.as_u32();
             match n.checked_sub(LITERALS) {
                 Some(literal) => self.literals[literal as usize].ty,
-                None => self.values.get(&n).map(|v| v.0).or_else(|| f.values.get(value).map(|d| d.ty)),
+                None => self
+                    .values
+                    .get(&n)
+                    .map(|v| v.0)
+                    .or_else(|| function.values.get(value).map(|value_data| value_data.ty)),
             }
         };
         // The constants in the order of their first use.
@@ -116,8 +124,8 @@ impl Body {
         for &(_, mask) in &masks {
             resolve(mask, Some(Type::BOOL))?;
         }
-        for node in f.insts.values() {
-            let types: Vec<Type> = node.results.iter().filter_map(|&v| type_of(&f, v)).collect();
+        for node in function.insts.values() {
+            let types: Vec<Type> = node.results.iter().filter_map(|&v| type_of(&function, v)).collect();
             let mut index = 0;
             let mut outcome = Ok(());
             node.data.for_each_arg(|v| {
@@ -129,44 +137,44 @@ impl Body {
             outcome?;
         }
         let mut finished_terms = Vec::new();
-        for (block, term) in terms {
-            let term = match term {
-                PendingTerm::Ready(term) => term,
+        for (block, terminator) in terms {
+            let terminator = match terminator {
+                PendingTerm::Ready(terminator) => terminator,
                 PendingTerm::Switch(value, cases, default) => {
-                    let ty = type_of(&f, value);
-                    let cases = cases.into_iter().map(|(key, to)| match ty {
-                        Some(ty) => Ok((key.to_bits(ty)?, to)),
+                    let ty = type_of(&function, value);
+                    let cases = cases.into_iter().map(|(key, target)| match ty {
+                        Some(ty) => Ok((key.to_bits(ty)?, target)),
                         None => key.position.error_at("the switch's value has no type"),
                     });
                     Terminator::Switch { value, cases: cases.collect::<Result<_>>()?, default }
                 }
             };
-            if let Some(selector) = term.selector() {
-                let branch = matches!(term, Terminator::Branch { .. });
+            if let Some(selector) = terminator.selector() {
+                let branch = matches!(terminator, Terminator::Branch { .. });
                 resolve(selector, branch.then_some(Type::BOOL))?;
             }
-            for to in term.targets() {
-                for (i, &arg) in to.arguments.iter().enumerate() {
-                    let param = f.blocks[to.block].params.get(i);
-                    resolve(arg, param.and_then(|&p| type_of(&f, p)))?;
+            for target in terminator.targets() {
+                for (i, &argument) in target.arguments.iter().enumerate() {
+                    let param = function.blocks[target.block].params.get(i);
+                    resolve(argument, param.and_then(|&p| type_of(&function, p)))?;
                 }
             }
-            finished_terms.push((block, term));
+            finished_terms.push((block, terminator));
         }
         let mut constants = constants.into_iter();
         for n in 0..count {
             match (defs.get(&n), self.values.get(&n)) {
-                (Some(&def), Some(&(ty, _))) => {
-                    f.values.push(ValueData { ty, definition: def });
+                (Some(&definition), Some(&(ty, _))) => {
+                    function.values.push(ValueData { ty, definition });
                 }
                 _ => {
-                    while f.values.len() <= n as usize {
+                    while function.values.len() <= n as usize {
                         match constants.next() {
                             Some((ty, bits)) => {
-                                f.constant(ty, bits);
+                                function.constant(ty, bits);
                             }
                             None => {
-                                f.values.push(ValueData { ty: Type::BOOL, definition: ValueDef::Const(0) });
+                                function.values.push(ValueData { ty: Type::BOOL, definition: ValueDef::Const(0) });
                             }
                         }
                     }
@@ -176,21 +184,21 @@ impl Body {
         let mut constant_of: HashMap<u32, Value> = HashMap::new();
         for (i, constant) in known.iter().enumerate() {
             if let Some((ty, bits)) = *constant {
-                constant_of.insert(LITERALS + i as u32, f.constant(ty, bits));
+                constant_of.insert(LITERALS + i as u32, function.constant(ty, bits));
             }
         }
         let settle = |v: Value| constant_of.get(&v.as_u32()).copied().unwrap_or(v);
-        for node in f.insts.values_mut() {
+        for node in function.insts.values_mut() {
             node.data.map_args(settle);
         }
         for (block, mask) in masks {
-            f.masks[block] = settle(mask).into();
+            function.masks[block] = settle(mask).into();
         }
-        for (block, mut term) in finished_terms {
-            term.map_args(settle);
-            f.blocks[block].terminator = term;
+        for (block, mut terminator) in finished_terms {
+            terminator.map_args(settle);
+            function.blocks[block].terminator = terminator;
         }
-        Ok(f)
+        Ok(function)
     }
 }
 

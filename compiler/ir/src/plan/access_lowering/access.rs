@@ -40,22 +40,22 @@ pub enum Together {
 impl MemoryAccess {
     /// The load or store that an instruction is, if it is one of any elements.
     pub fn of_inst(body: &Function, node: &InstNode) -> Option<MemoryAccess> {
-        let (direction, ptr, offset, access, first, count) = match &node.data {
-            &InstData::Load { pointer: ptr, offset, access } => {
-                (Direction::Load, ptr, offset, access, *node.results.first()?, node.results.len())
+        let (direction, pointer, offset, access, first, count) = match &node.data {
+            &InstData::Load { pointer, offset, access } => {
+                (Direction::Load, pointer, offset, access, *node.results.first()?, node.results.len())
             }
-            InstData::Store { pointer: ptr, offset, access, arguments: args } => {
-                (Direction::Store, *ptr, *offset, *access, *args.first()?, args.len())
+            InstData::Store { pointer, offset, access, arguments } => {
+                (Direction::Store, *pointer, *offset, *access, *arguments.first()?, arguments.len())
             }
             _ => return None,
         };
-        let space = match body.ty(ptr) {
+        let space = match body.ty(pointer) {
             Type::Ptr(space) => space,
             _ => Space::Generic,
         };
         Some(MemoryAccess {
             direction,
-            ptr,
+            ptr: pointer,
             offset,
             ty: body.ty(first),
             count: count as u32,

@@ -111,28 +111,28 @@ impl Lowerer<'_> {
 
     fn find_addresses(&self) -> LaneAddresses {
         let Lowerer { body, accesses, .. } = self;
-        let ptr = self.access.ptr;
+        let pointer = self.access.ptr;
         let is_uniform = |value: Value| accesses.forms.is_uniform(body, value);
         let line = |lines: &SecondaryMap<Value, Option<NoWrapStride>>| {
-            let line = lines[ptr].as_ref()?;
+            let line = lines[pointer].as_ref()?;
             Some(LineOfLanes { stride: line.stride, indices: line.extensions.len() })
         };
-        let data = &body.insts[self.inst].data;
-        let stores_uniform = match data {
-            InstData::Store { arguments: args, .. } => args.iter().all(|&arg| is_uniform(arg)),
+        let inst_data = &body.insts[self.inst].data;
+        let stores_uniform = match inst_data {
+            InstData::Store { arguments, .. } => arguments.iter().all(|&argument| is_uniform(argument)),
             _ => false,
         };
         let has_pairs = self.context.gang.width >= 2;
         LaneAddresses {
-            form: accesses.forms.form_of(body, ptr),
-            rows_alike: accesses.forms.has_alike_rows(ptr),
+            form: accesses.forms.form_of(body, pointer),
+            rows_alike: accesses.forms.has_alike_rows(pointer),
             line: line(&accesses.lines),
             row_line: line(&accesses.row_lines),
             column_line: line(&accesses.column_lines),
-            column_stride: self.plan.columns[ptr].stride(),
-            common_base: if has_pairs { find_common_base(body, &is_uniform, ptr) } else { None },
+            column_stride: self.plan.columns[pointer].stride(),
+            common_base: if has_pairs { find_common_base(body, &is_uniform, pointer) } else { None },
             stores_uniform,
-            is_streamed: match self.origins.of_access(data) {
+            is_streamed: match self.origins.of_access(inst_data) {
                 Origin::Argument(number) => self.context.apart[number].streamed,
                 _ => false,
             },
@@ -155,8 +155,8 @@ impl Lowerer<'_> {
     }
 
     /// Whether an address is in each lane so far into a private variable of which all lanes of the gang have a copy.
-    fn is_in_own_copy(&self, ptr: Value) -> bool {
-        let ValueDef::Result(inst, _) = self.body.values[ptr].definition else { return false };
+    fn is_in_own_copy(&self, pointer: Value) -> bool {
+        let ValueDef::Result(inst, _) = self.body.values[pointer].definition else { return false };
         match self.body.insts[inst].data {
             InstData::SlotAddr { slot } => {
                 matches!(self.context.held.storage.slots[slot], SlotHome::Stack | SlotHome::Worker(_))

@@ -75,8 +75,8 @@ fn run_items(operations: &[Operation<'_>], fuel: u32, items: &mut [Item]) -> boo
                     item.bins[bin] = item.bins[bin].wrapping_add(value.value_with(&item.variables));
                 }
             }
-            Operation::AssignIf(when, variable, value) => {
-                for item in items.iter_mut().filter(|item| when.holds_with(&item.variables)) {
+            Operation::AssignIf(condition, variable, value) => {
+                for item in items.iter_mut().filter(|item| condition.holds_with(&item.variables)) {
                     item.variables[*variable] = value.value_with(&item.variables);
                 }
             }
@@ -88,8 +88,8 @@ fn run_items(operations: &[Operation<'_>], fuel: u32, items: &mut [Item]) -> boo
                 }
             }
             Operation::Jump(to) => at = *to,
-            Operation::JumpIf(when, to) if decide_together(when, items) => at = *to,
-            Operation::JumpUnless(when, to) if !decide_together(when, items) => at = *to,
+            Operation::JumpIf(condition, to) if decide_together(condition, items) => at = *to,
+            Operation::JumpUnless(condition, to) if !decide_together(condition, items) => at = *to,
             Operation::JumpIf(..) | Operation::JumpUnless(..) => {}
             Operation::Dispatch(value, targets) => {
                 let selected = |item: &Item| value.value_with(&item.variables) as usize % targets.len();
@@ -103,7 +103,7 @@ fn run_items(operations: &[Operation<'_>], fuel: u32, items: &mut [Item]) -> boo
                     return false;
                 }
             }
-            Operation::ReturnIf(when) if decide_together(when, items) => return true,
+            Operation::ReturnIf(condition) if decide_together(condition, items) => return true,
             Operation::ReturnIf(_) => {}
         }
     }
@@ -111,9 +111,12 @@ fn run_items(operations: &[Operation<'_>], fuel: u32, items: &mut [Item]) -> boo
 }
 
 /// Whether a condition holds for all work-items, or for none.
-fn decide_together(when: &Condition, items: &[Item]) -> bool {
-    let first = when.holds_with(&items[0].variables);
-    assert!(items.iter().all(|item| when.holds_with(&item.variables) == first), "work-items of a uniform kernel part");
+fn decide_together(condition: &Condition, items: &[Item]) -> bool {
+    let first = condition.holds_with(&items[0].variables);
+    assert!(
+        items.iter().all(|item| condition.holds_with(&item.variables) == first),
+        "work-items of a uniform kernel part"
+    );
     first
 }
 
@@ -122,15 +125,15 @@ impl Expression {
         match self {
             Expression::Variable(variable) => variables[*variable],
             Expression::Constant(bits) => *bits,
-            Expression::Binary(operator, a, b) => {
-                let (a, b) = (a.value_with(variables), b.value_with(variables));
+            Expression::Binary(operator, left, right) => {
+                let (left, right) = (left.value_with(variables), right.value_with(variables));
                 match operator {
-                    Operator::Add => a.wrapping_add(b),
-                    Operator::Subtract => a.wrapping_sub(b),
-                    Operator::Multiply => a.wrapping_mul(b),
-                    Operator::Xor => a ^ b,
-                    Operator::And => a & b,
-                    Operator::ShiftRight => a >> (b & 31),
+                    Operator::Add => left.wrapping_add(right),
+                    Operator::Subtract => left.wrapping_sub(right),
+                    Operator::Multiply => left.wrapping_mul(right),
+                    Operator::Xor => left ^ right,
+                    Operator::And => left & right,
+                    Operator::ShiftRight => left >> (right & 31),
                 }
             }
         }
@@ -202,12 +205,12 @@ impl<'a> Lowering<'a> {
         match statement {
             Statement::Assign(variable, value) => drop(self.push_operation(Operation::Assign(*variable, value))),
             Statement::Accumulate(value, bin) => drop(self.push_operation(Operation::Accumulate(value, bin))),
-            Statement::AssignIf(when, variable, value) => {
-                self.push_operation(Operation::AssignIf(when, *variable, value));
+            Statement::AssignIf(condition, variable, value) => {
+                self.push_operation(Operation::AssignIf(condition, *variable, value));
             }
             Statement::Exchange(variable) => drop(self.push_operation(Operation::Exchange(*variable))),
-            Statement::If(when, then, otherwise) => {
-                let past_then = self.push_operation(Operation::JumpUnless(when, LATER));
+            Statement::If(condition, then, otherwise) => {
+                let past_then = self.push_operation(Operation::JumpUnless(condition, LATER));
                 self.lower_statements(then);
                 let past_else = self.push_operation(Operation::Jump(LATER));
                 self.land_jumps(vec![past_then]);
@@ -215,28 +218,28 @@ impl<'a> Lowering<'a> {
                 self.land_jumps(vec![past_else]);
             }
             Statement::Switch(value, modulus, arms) => self.lower_switch(value, *modulus, arms),
-            Statement::Loop(kind, when, body) => self.lower_loop(*kind, when, body),
+            Statement::Loop(kind, condition, body) => self.lower_loop(*kind, condition, body),
             Statement::Label(label) => {
                 self.labels.insert(*label, self.operations.len());
                 self.push_operation(Operation::TakeFuel);
             }
             Statement::Goto(when, label) => {
                 let position = match when {
-                    Some(when) => self.push_operation(Operation::JumpIf(when, LATER)),
+                    Some(condition) => self.push_operation(Operation::JumpIf(condition, LATER)),
                     None => self.push_operation(Operation::Jump(LATER)),
                 };
                 self.gotos.push((position, *label));
             }
-            Statement::Break(when) => {
-                let position = self.push_operation(Operation::JumpIf(when, LATER));
+            Statement::Break(condition) => {
+                let position = self.push_operation(Operation::JumpIf(condition, LATER));
                 self.around.last_mut().expect("a break is in a loop or switch").breaks.push(position);
             }
-            Statement::Continue(when) => {
-                let position = self.push_operation(Operation::JumpIf(when, LATER));
+            Statement::Continue(condition) => {
+                let position = self.push_operation(Operation::JumpIf(condition, LATER));
                 let around = self.around.iter_mut().rev().find(|around| around.is_loop);
                 around.expect("a continue is in a loop").continues.push(position);
             }
-            Statement::Return(when) => drop(self.push_operation(Operation::ReturnIf(when))),
+            Statement::Return(condition) => drop(self.push_operation(Operation::ReturnIf(condition))),
         }
     }
 
@@ -263,17 +266,17 @@ impl<'a> Lowering<'a> {
         self.land_jumps(breaks);
     }
 
-    fn lower_loop(&mut self, kind: LoopKind, when: &'a Condition, body: &'a [Statement]) {
+    fn lower_loop(&mut self, kind: LoopKind, condition: &'a Condition, body: &'a [Statement]) {
         let begin = self.operations.len();
         self.around.push(Breakable { is_loop: true, continues: Vec::new(), breaks: Vec::new() });
-        let leave = (kind == LoopKind::While).then(|| self.push_operation(Operation::JumpUnless(when, LATER)));
+        let leave = (kind == LoopKind::While).then(|| self.push_operation(Operation::JumpUnless(condition, LATER)));
         self.push_operation(Operation::TakeFuel);
         self.lower_statements(body);
         let Breakable { continues, mut breaks, .. } = self.around.pop().expect("the loop is around");
         // Each iteration begins with the question of a `while`, or ends with that of a `do`.
         self.land_jumps(continues);
         match kind {
-            LoopKind::DoWhile => drop(self.push_operation(Operation::JumpIf(when, begin))),
+            LoopKind::DoWhile => drop(self.push_operation(Operation::JumpIf(condition, begin))),
             LoopKind::While | LoopKind::Endless => drop(self.push_operation(Operation::Jump(begin))),
         }
         breaks.extend(leave);

@@ -90,15 +90,15 @@ impl Generator {
 
     fn if_statement(&mut self, context: Context) -> Statement {
         let inside = context.nested_context(false, false);
-        let (when, then) = (self.random_condition(), self.random_block(inside));
+        let (condition, then) = (self.random_condition(), self.random_block(inside));
         let otherwise = if self.random.percent(50) { self.random_block(inside) } else { Vec::new() };
-        Statement::If(when, then, otherwise)
+        Statement::If(condition, then, otherwise)
     }
 
     fn loop_statement(&mut self, context: Context) -> Statement {
         let kind = self.random.pick(&[LoopKind::While, LoopKind::DoWhile, LoopKind::Endless]);
-        let when = self.random_condition();
-        Statement::Loop(kind, when, self.random_block(context.nested_context(true, true)))
+        let condition = self.random_condition();
+        Statement::Loop(kind, condition, self.random_block(context.nested_context(true, true)))
     }
 
     fn switch_statement(&mut self, context: Context) -> Statement {
@@ -216,8 +216,8 @@ impl Generator {
             Operator::And,
             Operator::ShiftRight,
         ]);
-        let [a, b] = [(); 2].map(|()| Box::new(self.random_expression(variables, depth - 1)));
-        Expression::Binary(operator, a, b)
+        let [left, right] = [(); 2].map(|()| Box::new(self.random_expression(variables, depth - 1)));
+        Expression::Binary(operator, left, right)
     }
 }
 

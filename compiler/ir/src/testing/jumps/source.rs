@@ -63,11 +63,15 @@ impl Printer {
                 let (value, bin) = (expression_text(value), expression_text(bin));
                 self.print_line(&format!("out[i * {OUTPUTS} + {VARIABLES} + ({bin} & {})] += {value};", BINS - 1));
             }
-            Statement::AssignIf(when, variable, value) => {
-                self.print_line(&format!("if ({}) v{variable} = {};", condition_text(when), expression_text(value)));
+            Statement::AssignIf(condition, variable, value) => {
+                self.print_line(&format!(
+                    "if ({}) v{variable} = {};",
+                    condition_text(condition),
+                    expression_text(value)
+                ));
             }
-            Statement::If(when, then, otherwise) => {
-                self.print_line(&format!("if ({}) {{", condition_text(when)));
+            Statement::If(condition, then, otherwise) => {
+                self.print_line(&format!("if ({}) {{", condition_text(condition)));
                 self.print_nested(then);
                 if !otherwise.is_empty() {
                     self.print_line("} else {");
@@ -80,9 +84,9 @@ impl Printer {
                 arms.iter().for_each(|arm| self.print_arm(arm));
                 self.print_line("}");
             }
-            Statement::Loop(kind, when, body) => {
+            Statement::Loop(kind, condition, body) => {
                 match kind {
-                    LoopKind::While => self.print_line(&format!("while ({}) {{", condition_text(when))),
+                    LoopKind::While => self.print_line(&format!("while ({}) {{", condition_text(condition))),
                     LoopKind::DoWhile => self.print_line("do {"),
                     LoopKind::Endless => self.print_line("for (;;) {"),
                 }
@@ -92,7 +96,7 @@ impl Printer {
                 self.depth -= 1;
                 self.print_nested(body);
                 match kind {
-                    LoopKind::DoWhile => self.print_line(&format!("}} while ({});", condition_text(when))),
+                    LoopKind::DoWhile => self.print_line(&format!("}} while ({});", condition_text(condition))),
                     _ => self.print_line("}"),
                 }
             }
@@ -101,12 +105,12 @@ impl Printer {
                 self.print_line(&format!("L{label}: {fuel}"));
             }
             Statement::Goto(None, label) => self.print_line(&format!("goto L{label};")),
-            Statement::Goto(Some(when), label) => {
-                self.print_line(&format!("if ({}) goto L{label};", condition_text(when)))
+            Statement::Goto(Some(condition), label) => {
+                self.print_line(&format!("if ({}) goto L{label};", condition_text(condition)))
             }
-            Statement::Break(when) => self.print_line(&format!("if ({}) break;", condition_text(when))),
-            Statement::Continue(when) => self.print_line(&format!("if ({}) continue;", condition_text(when))),
-            Statement::Return(when) => self.print_line(&format!("if ({}) return;", condition_text(when))),
+            Statement::Break(condition) => self.print_line(&format!("if ({}) break;", condition_text(condition))),
+            Statement::Continue(condition) => self.print_line(&format!("if ({}) continue;", condition_text(condition))),
+            Statement::Return(condition) => self.print_line(&format!("if ({}) return;", condition_text(condition))),
             Statement::Exchange(variable) => {
                 self.print_line(&format!("shared[l] = v{variable};"));
                 self.print_line("barrier(CLK_LOCAL_MEM_FENCE);");
@@ -132,8 +136,8 @@ fn expression_text(value: &Expression) -> String {
     match value {
         Expression::Variable(variable) => format!("v{variable}"),
         Expression::Constant(bits) => format!("{bits}u"),
-        Expression::Binary(operator, a, b) => {
-            let (a, b) = (expression_text(a), expression_text(b));
+        Expression::Binary(operator, left, right) => {
+            let (a, b) = (expression_text(left), expression_text(right));
             match operator {
                 Operator::Add => format!("({a} + {b})"),
                 Operator::Subtract => format!("({a} - {b})"),
@@ -146,7 +150,7 @@ fn expression_text(value: &Expression) -> String {
     }
 }
 
-fn condition_text(when: &Condition) -> String {
-    let Condition { value, shift, modulus, limit } = when;
+fn condition_text(condition: &Condition) -> String {
+    let Condition { value, shift, modulus, limit } = condition;
     format!("({} >> {shift}) % {modulus}u < {limit}u", expression_text(value))
 }

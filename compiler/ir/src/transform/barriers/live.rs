@@ -59,9 +59,9 @@ pub(super) fn plan_live_values(kernel: &Kernel, split: &Split) -> Plan {
     let all = split.body.values.keys().filter(|&value| !starts_of[value].is_empty()).collect();
     for value in in_order(split, all) {
         let ty = split.body.ty(value);
-        let free = slots.iter().skip(taken_by_others).find(|&(candidate, data)| {
+        let free = slots.iter().skip(taken_by_others).find(|&(candidate, live_data)| {
             let taken = || starts_of[value].iter().any(|&start| taken[candidate][start]);
-            data.ty == ty && varies[candidate] == by_data[value] && !taken()
+            live_data.ty == ty && varies[candidate] == by_data[value] && !taken()
         });
         let chosen = match free {
             Some((slot, _)) => slot,
@@ -103,7 +103,9 @@ fn partly_needed(split: &Split, kept: &SecondaryMap<Start, Vec<Value>>) -> Vec<V
     for starts in split.regions.starts.values() {
         let mut values: Vec<Value> = starts.iter().flat_map(|&start| &kept[start]).copied().collect();
         values.sort();
-        found.extend(values.chunk_by(|a, b| a == b).filter(|same| same.len() < starts.len()).map(|same| same[0]));
+        found.extend(
+            values.chunk_by(|left, right| left == right).filter(|same| same.len() < starts.len()).map(|same| same[0]),
+        );
     }
     found
 }
@@ -133,14 +135,14 @@ fn varying_by_data(split: &Split) -> SecondaryMap<Value, bool> {
                     | InstData::Printf { .. } => true,
                     _ => node.data.needs_lanes(),
                 };
-                node.data.for_each_arg(|arg| found |= varies[arg]);
+                node.data.for_each_arg(|argument| found |= varies[argument]);
                 if found {
                     node.results.iter().for_each(|&result| learn(&mut varies, result));
                 }
             }
-            for to in body.blocks[block].terminator.targets() {
-                for (&param, &arg) in body.blocks[to.block].params.iter().zip(&to.arguments) {
-                    if varies[arg] {
+            for target in body.blocks[block].terminator.targets() {
+                for (&param, &argument) in body.blocks[target.block].params.iter().zip(&target.arguments) {
+                    if varies[argument] {
                         learn(&mut varies, param);
                     }
                 }
@@ -193,36 +195,36 @@ impl<'a> Again<'a> {
         if self.insts.contains(&inst) {
             return true;
         }
-        let data = &self.split.body.insts[inst].data;
-        let Some(cost) = self.recompute_cost(data) else {
+        let inst_data = &self.split.body.insts[inst].data;
+        let Some(cost) = self.recompute_cost(inst_data) else {
             return false;
         };
         self.insts.push(inst);
         self.cost += cost;
         let mut fits = self.cost <= if self.from_kept { FROM_KEPT } else { FROM_NOTHING };
-        data.for_each_arg(|arg| fits = fits && self.add_needed(arg));
+        inst_data.for_each_arg(|argument| fits = fits && self.add_needed(argument));
         fits
     }
 
     /// The cost of one operation, if it gives the same result every time.
-    fn recompute_cost(&self, data: &InstData) -> Option<usize> {
-        match data {
+    fn recompute_cost(&self, inst_data: &InstData) -> Option<usize> {
+        match inst_data {
             InstData::Query { .. }
             | InstData::SlotAddr { .. }
             | InstData::LocalAddr { .. }
             | InstData::GlobalAddr { .. } => Some(0),
-            InstData::Load { pointer: ptr, access, .. } => {
+            InstData::Load { pointer, access, .. } => {
                 let fixed = !access.volatile && access.atomic.is_none();
-                (fixed && in_arguments(self.kernel, self.split, *ptr)).then_some(1)
+                (fixed && in_arguments(self.kernel, self.split, *pointer)).then_some(1)
             }
-            InstData::Binary { opcode: op, arguments: args, .. } => match op {
+            InstData::Binary { opcode, arguments, .. } => match opcode {
                 BinaryOp::Udiv | BinaryOp::Sdiv | BinaryOp::Urem | BinaryOp::Srem => {
-                    self.split.body.const_bits(args[1]).map(|_| 3)
+                    self.split.body.const_bits(arguments[1]).map(|_| 3)
                 }
                 BinaryOp::Fdiv | BinaryOp::QuotientEstimate | BinaryOp::Frem | BinaryOp::Powered => None,
                 _ => Some(1),
             },
-            InstData::Unary { opcode: op, .. } => match op {
+            InstData::Unary { opcode, .. } => match opcode {
                 UnaryOp::Freeze | UnaryOp::Sqrt | UnaryOp::Rsqrt | UnaryOp::SpaceOf | UnaryOp::Round => None,
                 UnaryOp::SpaceCast => Some(0),
                 _ => Some(1),
@@ -237,16 +239,16 @@ impl<'a> Again<'a> {
 }
 
 /// Whether an address is one of bytes in the argument block, which nothing writes to.
-fn in_arguments(kernel: &Kernel, split: &Split, ptr: Value) -> bool {
-    if let Some(index) = split.input_index(ptr) {
+fn in_arguments(kernel: &Kernel, split: &Split, pointer: Value) -> bool {
+    if let Some(index) = split.input_index(pointer) {
         return matches!(kernel.inputs[index].0, Input::Address { .. });
     }
-    match split.body.values[ptr].definition {
+    match split.body.values[pointer].definition {
         ValueDef::Result(inst, _) => match split.body.insts[inst].data {
             InstData::PtrAdd { base, offset, .. } => {
                 split.body.const_bits(offset).is_some() && in_arguments(kernel, split, base)
             }
-            InstData::Unary { opcode: UnaryOp::SpaceCast, argument: arg, .. } => in_arguments(kernel, split, arg),
+            InstData::Unary { opcode: UnaryOp::SpaceCast, argument, .. } => in_arguments(kernel, split, argument),
             _ => false,
         },
         _ => false,

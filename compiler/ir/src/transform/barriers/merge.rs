@@ -57,9 +57,9 @@ pub(super) fn copies_exceed(body: &Function, cfg: &Cfg, cuts: &Cuts, bounds: Bou
     // The last start that was seen to lead to a block.
     let mut seen: SecondaryMap<Block, Option<Start>> = SecondaryMap::new();
     for (start, &first) in &cuts.starts {
-        let mut work = vec![first];
+        let mut worklist = vec![first];
         seen[first] = Some(start);
-        while let Some(block) = work.pop() {
+        while let Some(block) = worklist.pop() {
             copied += size(block);
             if copied > most {
                 return true;
@@ -69,7 +69,7 @@ pub(super) fn copies_exceed(body: &Function, cfg: &Cfg, cuts: &Cuts, bounds: Bou
             }
             for &to in cfg.successors(block) {
                 if seen[to].replace(start) != Some(start) {
-                    work.push(to);
+                    worklist.push(to);
                 }
             }
         }

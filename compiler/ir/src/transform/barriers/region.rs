@@ -67,10 +67,10 @@ pub(super) fn build_region(split: &Split, plan: &Plan, region: Region) -> Functi
     copy.find_needed();
     copy.copy_shapes();
     let cfg = build_cfg(&copy.function);
-    let tree = compute_dominators(&cfg);
-    copy.add_join_params(&cfg, &tree);
-    copy.fill_operands(&tree);
-    copy.place_definitions(&cfg, &tree);
+    let dominators = compute_dominators(&cfg);
+    copy.add_join_params(&cfg, &dominators);
+    copy.fill_operands(&dominators);
+    copy.place_definitions(&cfg, &dominators);
     copy.function
 }
 
@@ -106,15 +106,15 @@ impl Copy<'_> {
         }
         for new in self.function.layout.clone() {
             let Some(old) = self.original[new] else { continue };
-            let data = &split.body.blocks[old];
+            let block_data = &split.body.blocks[old];
             if new != entry {
-                for &param in &data.params {
+                for &param in &block_data.params {
                     self.value[param] = Some(self.function.add_param(new, split.body.ty(param)));
                 }
             }
-            for &inst in &data.insts {
+            for &inst in &block_data.insts {
                 let node = &split.body.insts[inst];
-                let types: Vec<_> = node.results.iter().map(|&v| split.body.ty(v)).collect();
+                let types: Vec<_> = node.results.iter().map(|&value| split.body.ty(value)).collect();
                 let made = self.function.append_inst(new, node.data.clone(), &types, node.location);
                 for (&old, &new) in node.results.iter().zip(&self.function.insts[made].results) {
                     self.value[old] = Some(new);
@@ -124,12 +124,12 @@ impl Copy<'_> {
             self.function.blocks[new].terminator = match split.cuts.cut[old] {
                 Some(start) => Terminator::Exit(split.regions.of[start]),
                 None => {
-                    let mut term = data.terminator.clone();
-                    for to in term.targets_mut() {
+                    let mut terminator = block_data.terminator.clone();
+                    for target in terminator.targets_mut() {
                         // Every target is in the region, as the block is not cut.
-                        to.block = self.block[to.block].unwrap_or(to.block);
+                        target.block = self.block[target.block].unwrap_or(target.block);
                     }
-                    term
+                    terminator
                 }
             };
         }
@@ -159,24 +159,24 @@ impl Copy<'_> {
     }
 
     /// Adds parameters where a value's definition at the begin and its own one meet.
-    fn add_join_params(&mut self, cfg: &Cfg, tree: &Dominators) {
+    fn add_join_params(&mut self, cfg: &Cfg, dominators: &Dominators) {
         let split = self.split;
         let both: Vec<Value> = self.needed.keys().filter(|&v| self.has_both(v)).collect();
         if both.is_empty() {
             return;
         }
-        let frontier = dominance_frontiers(cfg, tree);
+        let frontier = dominance_frontiers(cfg, dominators);
         for value in both {
             let home = split.home[value].and_then(|home| self.block[home]);
-            let mut work: Vec<Block> = home.into_iter().collect();
-            let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
-            while let Some(block) = work.pop() {
+            let mut worklist: Vec<Block> = home.into_iter().collect();
+            let mut visited: SecondaryMap<Block, bool> = SecondaryMap::new();
+            while let Some(block) = worklist.pop() {
                 for &join in &frontier[block] {
                     let needed = self.original[join].is_some_and(|join| split.liveness.is_live_in(value, join));
-                    if needed && !std::mem::replace(&mut seen[join], true) {
+                    if needed && !std::mem::replace(&mut visited[join], true) {
                         let param = self.function.add_param(join, split.body.ty(value));
                         self.joins[join].push((value, param));
-                        work.push(join);
+                        worklist.push(join);
                     }
                 }
             }
@@ -184,67 +184,60 @@ impl Copy<'_> {
     }
 
     /// Fills in all operands, and the stores where work-items arrive at barriers.
-    fn fill_operands(&mut self, tree: &Dominators) {
+    fn fill_operands(&mut self, dominators: &Dominators) {
         for block in self.function.layout.clone() {
             let Some(original) = self.original[block] else { continue };
             for inst in self.function.blocks[block].insts.clone() {
-                let mut data = self.function.insts[inst].data.clone();
-                data.map_args(|v| self.reaching_value(tree, v, block));
-                self.function.insts[inst].data = data;
+                let mut inst_data = self.function.insts[inst].data.clone();
+                inst_data.map_args(|v| self.reaching_value(dominators, v, block));
+                self.function.insts[inst].data = inst_data;
             }
             if let Some(next) = self.split.cuts.cut[original] {
-                self.store_at_barrier(tree, block, next);
+                self.store_at_barrier(dominators, block, next);
                 continue;
             }
-            let mut term = self.function.blocks[block].terminator.clone();
-            term.map_args(|v| self.reaching_value(tree, v, block));
-            for to in term.targets_mut() {
-                for (value, _) in self.joins[to.block].clone() {
-                    to.arguments.push(self.reaching_value(tree, value, block));
+            let mut terminator = self.function.blocks[block].terminator.clone();
+            terminator.map_args(|v| self.reaching_value(dominators, v, block));
+            for target in terminator.targets_mut() {
+                for (value, _) in self.joins[target.block].clone() {
+                    target.arguments.push(self.reaching_value(dominators, value, block));
                 }
             }
-            self.function.blocks[block].terminator = term;
+            self.function.blocks[block].terminator = terminator;
         }
     }
 
     /// Stores what work-items find where they start next.
-    fn store_at_barrier(&mut self, tree: &Dominators, block: Block, next: Start) {
+    fn store_at_barrier(&mut self, dominators: &Dominators, block: Block, next: Start) {
         for &value in &self.plan.kept[next] {
-            let Some(live) = self.plan.slot[value] else {
+            let Some(live_slot) = self.plan.slot[value] else {
                 continue;
             };
-            if self.slot_at_begin(value).is_some() && self.comes_from_begin(tree, value, block) {
+            if self.slot_at_begin(value).is_some() && self.comes_from_begin(dominators, value, block) {
                 continue;
             }
-            let arg = self.reaching_value(tree, value, block);
-            self.function.append_inst(
-                block,
-                InstData::LiveStore { live_slot: live, argument: arg },
-                &[],
-                SourceLoc::default(),
-            );
+            let argument = self.reaching_value(dominators, value, block);
+            self.function.append_inst(block, InstData::LiveStore { live_slot, argument }, &[], SourceLoc::default());
         }
         if self.split.regions.starts[self.region].contains(&Start::from_u32(0)) {
-            let stored = |live: LiveSlot| self.plan.kept[next].iter().any(|&value| self.plan.slot[value] == Some(live));
-            for &live in self.plan.partly.iter().filter(|&&live| !stored(live)) {
-                let arg = self.function.constant(self.plan.slots[live].ty, 0);
+            let stored = |live_slot: LiveSlot| {
+                self.plan.kept[next].iter().any(|&value| self.plan.slot[value] == Some(live_slot))
+            };
+            for &live_slot in self.plan.partly.iter().filter(|&&live_slot| !stored(live_slot)) {
+                let argument = self.function.constant(self.plan.slots[live_slot].ty, 0);
                 self.function.append_inst(
                     block,
-                    InstData::LiveStore { live_slot: live, argument: arg },
+                    InstData::LiveStore { live_slot, argument },
                     &[],
                     SourceLoc::default(),
                 );
             }
         }
         let starts = &self.split.regions.starts[self.split.regions.of[next]];
-        if let (Some(live), Ok(number), 2..) = (self.split.start_slot(), starts.binary_search(&next), starts.len()) {
-            let arg = self.function.constant(Type::I32, number as u128);
-            self.function.append_inst(
-                block,
-                InstData::LiveStore { live_slot: live, argument: arg },
-                &[],
-                SourceLoc::default(),
-            );
+        if let (Some(live_slot), Ok(number), 2..) = (self.split.start_slot(), starts.binary_search(&next), starts.len())
+        {
+            let argument = self.function.constant(Type::I32, number as u128);
+            self.function.append_inst(block, InstData::LiveStore { live_slot, argument }, &[], SourceLoc::default());
         }
     }
 
@@ -254,18 +247,18 @@ impl Copy<'_> {
     }
 
     /// Whether the definition of a value that reaches the end of a block is the one at the begin.
-    fn comes_from_begin(&self, tree: &Dominators, value: Value, block: Block) -> bool {
+    fn comes_from_begin(&self, dominators: &Dominators, value: Value, block: Block) -> bool {
         match self.value[value] {
             None => true,
-            Some(_) => self.has_both(value) && self.definition_at_end(tree, value, block).is_none(),
+            Some(_) => self.has_both(value) && self.definition_at_end(dominators, value, block).is_none(),
         }
     }
 
     /// The definition of a value that reaches the end of a block (or a use in it), if it is not the one
     /// at the begin: its own one or a parameter where definitions meet.
-    fn definition_at_end(&self, tree: &Dominators, value: Value, block: Block) -> Option<Value> {
+    fn definition_at_end(&self, dominators: &Dominators, value: Value, block: Block) -> Option<Value> {
         let home = self.split.home[value].and_then(|home| self.block[home]);
-        std::iter::successors(Some(block), |&block| tree.immediate_dominator(block)).find_map(|at| {
+        std::iter::successors(Some(block), |&block| dominators.immediate_dominator(block)).find_map(|at| {
             if Some(at) == home {
                 return self.value[value];
             }
@@ -274,16 +267,16 @@ impl Copy<'_> {
     }
 
     /// The new value for an old one that is used in a block.
-    fn reaching_value(&mut self, tree: &Dominators, value: Value, block: Block) -> Value {
-        let data = self.split.body.values[value];
-        if let ValueDef::Const(bits) = data.definition {
-            return self.function.constant(data.ty, bits);
+    fn reaching_value(&mut self, dominators: &Dominators, value: Value, block: Block) -> Value {
+        let value_data = self.split.body.values[value];
+        if let ValueDef::Const(bits) = value_data.definition {
+            return self.function.constant(value_data.ty, bits);
         }
         if let Some(new) = self.value[value] {
             if !self.has_both(value) {
                 return new;
             }
-            if let Some(definition) = self.definition_at_end(tree, value, block) {
+            if let Some(definition) = self.definition_at_end(dominators, value, block) {
                 return definition;
             }
         }
@@ -296,20 +289,20 @@ impl Copy<'_> {
             return made;
         }
         let split = self.split;
-        let data = split.body.values[value];
-        if let ValueDef::Const(bits) = data.definition {
-            return self.function.constant(data.ty, bits);
+        let value_data = split.body.values[value];
+        if let ValueDef::Const(bits) = value_data.definition {
+            return self.function.constant(value_data.ty, bits);
         }
         if let (Some(_), Some(new)) = (split.input_index(value), self.value[value]) {
             return new;
         }
-        let made = match (self.slot_at_begin(value), data.definition) {
+        let made = match (self.slot_at_begin(value), value_data.definition) {
             (None, ValueDef::Result(inst, index)) => {
                 let node = &split.body.insts[inst];
-                let mut data = node.data.clone();
-                data.map_args(|arg| self.at_begin(arg));
+                let mut inst_data = node.data.clone();
+                inst_data.map_args(|argument| self.at_begin(argument));
                 let types: Vec<_> = node.results.iter().map(|&v| split.body.ty(v)).collect();
-                let made = self.function.make_inst(data, &types, node.location);
+                let made = self.function.make_inst(inst_data, &types, node.location);
                 self.floating.push(made);
                 for (&old, &new) in node.results.iter().zip(&self.function.insts[made].results) {
                     self.begin[old] = Some(new);
@@ -317,9 +310,9 @@ impl Copy<'_> {
                 self.function.insts[made].results[index as usize]
             }
             (None, _) => unreachable!("{value} is live here, not kept, and not computed by an instruction"),
-            (Some(live), _) => {
+            (Some(live_slot), _) => {
                 let made =
-                    self.function.make_inst(InstData::LiveLoad { live_slot: live }, &[data.ty], SourceLoc::default());
+                    self.function.make_inst(InstData::LiveLoad { live_slot }, &[value_data.ty], SourceLoc::default());
                 self.floating.push(made);
                 self.function.single_result(made)
             }
@@ -330,44 +323,46 @@ impl Copy<'_> {
 
     /// Puts the definitions at the begin into blocks: the last one outside of cycles that dominates all
     /// uses, before the first of them. Those without uses vanish.
-    fn place_definitions(&mut self, cfg: &Cfg, tree: &Dominators) {
+    fn place_definitions(&mut self, cfg: &Cfg, dominators: &Dominators) {
         if self.floating.is_empty() {
             return;
         }
         let mut floats: SecondaryMap<Value, bool> = SecondaryMap::new();
         for &inst in &self.floating {
-            self.function.insts[inst].results.iter().for_each(|&v| floats[v] = true);
+            self.function.insts[inst].results.iter().for_each(|&value| floats[value] = true);
         }
         let mut users: SecondaryMap<Value, Vec<Block>> = SecondaryMap::new();
         for &block in &self.function.layout {
-            let data = &self.function.blocks[block];
-            let mut used = |v: Value| {
-                if floats[v] && users[v].last() != Some(&block) {
-                    users[v].push(block);
+            let block_data = &self.function.blocks[block];
+            let mut used = |value: Value| {
+                if floats[value] && users[value].last() != Some(&block) {
+                    users[value].push(block);
                 }
             };
-            data.insts.iter().for_each(|&inst| self.function.insts[inst].data.for_each_arg(&mut used));
-            data.terminator.for_each_arg(&mut used);
+            block_data.insts.iter().for_each(|&inst| self.function.insts[inst].data.for_each_arg(&mut used));
+            block_data.terminator.for_each_arg(&mut used);
         }
         let cyclic = cyclic_blocks(cfg);
         // Users come before their operands, so that these know where they are used.
         for inst in std::mem::take(&mut self.floating).into_iter().rev() {
             let results = self.function.insts[inst].results.clone();
-            let blocks = results.iter().flat_map(|&v| &users[v]).copied();
-            let Some(mut block) = blocks.reduce(|a, b| tree.common_dominator(a, b).unwrap_or(a)) else {
+            let blocks = results.iter().flat_map(|&value| &users[value]).copied();
+            let Some(mut block) =
+                blocks.reduce(|first, other| dominators.common_dominator(first, other).unwrap_or(first))
+            else {
                 continue;
             };
             while cyclic[block] {
-                match tree.immediate_dominator(block) {
+                match dominators.immediate_dominator(block) {
                     Some(parent) => block = parent,
                     None => break,
                 }
             }
             let position = self.first_use(block, &results);
             self.function.blocks[block].insts.insert(position, inst);
-            self.function.insts[inst].data.for_each_arg(|arg| {
-                if floats[arg] {
-                    users[arg].push(block);
+            self.function.insts[inst].data.for_each_arg(|argument| {
+                if floats[argument] {
+                    users[argument].push(block);
                 }
             });
         }
@@ -378,9 +373,9 @@ impl Copy<'_> {
     fn first_use(&self, block: Block, values: &[Value]) -> usize {
         let insts = &self.function.blocks[block].insts;
         let stop = insts.iter().position(|&inst| {
-            let data = &self.function.insts[inst].data;
-            let mut found = matches!(data, InstData::LiveStore { .. });
-            data.for_each_arg(|arg| found |= values.contains(&arg));
+            let inst_data = &self.function.insts[inst].data;
+            let mut found = matches!(inst_data, InstData::LiveStore { .. });
+            inst_data.for_each_arg(|argument| found |= values.contains(&argument));
             found
         });
         stop.unwrap_or(insts.len())
@@ -388,19 +383,19 @@ impl Copy<'_> {
 }
 
 /// The dominance frontier of each block: where its dominance ends.
-fn dominance_frontiers(cfg: &Cfg, tree: &Dominators) -> SecondaryMap<Block, Vec<Block>> {
+fn dominance_frontiers(cfg: &Cfg, dominators: &Dominators) -> SecondaryMap<Block, Vec<Block>> {
     let mut frontiers: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
     for &join in cfg.reverse_post_order() {
         if cfg.predecessors(join).len() < 2 {
             continue;
         }
-        for &pred in cfg.predecessors(join) {
-            let mut runner = Some(pred);
-            while let Some(block) = runner.filter(|&block| Some(block) != tree.immediate_dominator(join)) {
+        for &predecessor in cfg.predecessors(join) {
+            let mut runner = Some(predecessor);
+            while let Some(block) = runner.filter(|&block| Some(block) != dominators.immediate_dominator(join)) {
                 if frontiers[block].last() != Some(&join) {
                     frontiers[block].push(join);
                 }
-                runner = tree.immediate_dominator(block);
+                runner = dominators.immediate_dominator(block);
             }
         }
     }
@@ -421,9 +416,9 @@ fn cyclic_blocks(cfg: &Cfg) -> SecondaryMap<Block, bool> {
         let mut next = 0;
         while let Some(&block) = component.get(next) {
             next += 1;
-            for &pred in cfg.predecessors(block) {
-                if cfg.is_reachable(pred) && !std::mem::replace(&mut assigned[pred], true) {
-                    component.push(pred);
+            for &predecessor in cfg.predecessors(block) {
+                if cfg.is_reachable(predecessor) && !std::mem::replace(&mut assigned[predecessor], true) {
+                    component.push(predecessor);
                 }
             }
         }

@@ -55,14 +55,15 @@ pub fn element_sizes(
     shared: &EntitySet<Slot>,
 ) -> SecondaryMap<Slot, Option<u32>> {
     let mut uses: SecondaryMap<Slot, Uses> = SecondaryMap::new();
-    for (slot, data) in &kernel.slots {
-        uses[slot].align = data.align;
-        uses[slot].unfit = shared.contains(slot) || data.layout != SlotLayout::Apart || data.align > SLOT_ALIGN;
+    for (slot, slot_data) in &kernel.slots {
+        uses[slot].align = slot_data.align;
+        uses[slot].unfit =
+            shared.contains(slot) || slot_data.layout != SlotLayout::Apart || slot_data.align > SLOT_ALIGN;
     }
-    for (f, pointees) in kernel.regions.values().zip(pointees) {
-        for &block in &f.layout {
-            for &inst in &f.blocks[block].insts {
-                note_uses(kernel, f, pointees, &f.insts[inst], &mut uses);
+    for (function, pointees) in kernel.regions.values().zip(pointees) {
+        for &block in &function.layout {
+            for &inst in &function.blocks[block].insts {
+                note_uses(kernel, function, pointees, &function.insts[inst], &mut uses);
             }
         }
     }
@@ -79,11 +80,11 @@ pub fn element_sizes(
             }
         }
         // The same of the two sides of a copy.
-        for (f, pointees) in kernel.regions.values().zip(pointees) {
-            for (_, node) in f.insts.iter() {
-                let InstData::MemCopy { destination: dst, source: src, .. } = node.data else { continue };
-                let of = |ptr: Value| pointees[ptr].slots.first().copied();
-                if let (Some(a), Some(b)) = (of(dst), of(src))
+        for (function, pointees) in kernel.regions.values().zip(pointees) {
+            for (_, node) in function.insts.iter() {
+                let InstData::MemCopy { destination, source, .. } = node.data else { continue };
+                let of = |pointer: Value| pointees[pointer].slots.first().copied();
+                if let (Some(a), Some(b)) = (of(destination), of(source))
                     && elements[a] != elements[b]
                     && elements[a].is_some()
                     && elements[b].is_some()
@@ -101,16 +102,16 @@ pub fn element_sizes(
 /// Notes what one instruction does with the addresses of slots.
 fn note_uses(
     kernel: &Kernel,
-    f: &Function,
+    function: &Function,
     pointees: &SecondaryMap<Value, Pointees>,
     node: &InstNode,
     uses: &mut SecondaryMap<Slot, Uses>,
 ) {
-    let mut at = |ptr: Value, change: &dyn Fn(&mut Uses)| {
-        pointees[ptr].slots.iter().for_each(|&slot| change(&mut uses[slot]));
+    let mut at = |pointer: Value, change: &dyn Fn(&mut Uses)| {
+        pointees[pointer].slots.iter().for_each(|&slot| change(&mut uses[slot]));
     };
-    let mut access = |ptr: Value, ty: Type, access: &Access| {
-        at(ptr, &|uses| {
+    let mut access = |pointer: Value, ty: Type, access: &Access| {
+        at(pointer, &|uses| {
             uses.unfit |= access.volatile || access.atomic.is_some();
             uses.smallest = uses.smallest.min(ty.bytes());
             uses.largest = uses.largest.max(ty.bytes());
@@ -119,68 +120,78 @@ fn note_uses(
     };
     let unfit = |uses: &mut Uses| uses.unfit = true;
     match &node.data {
-        InstData::Load { pointer: ptr, access: how, .. } => {
-            node.results.iter().for_each(|&result| access(*ptr, f.ty(result), how));
+        InstData::Load { pointer, access: how, .. } => {
+            node.results.iter().for_each(|&result| access(*pointer, function.ty(result), how));
         }
-        InstData::Store { pointer: ptr, access: how, arguments: args, .. } => {
-            args.iter().for_each(|&arg| access(*ptr, f.ty(arg), how));
-            args.iter().for_each(|&arg| at(arg, &unfit));
+        InstData::Store { pointer, access: how, arguments, .. } => {
+            arguments.iter().for_each(|&argument| access(*pointer, function.ty(argument), how));
+            arguments.iter().for_each(|&argument| at(argument, &unfit));
         }
-        InstData::MemSet { destination: dst, byte, length: len, volatile } => {
-            let known = f.const_bits(*byte).is_some() && !volatile;
-            let noted = note_block_copy(kernel, f, *dst, *len, known);
+        InstData::MemSet { destination, byte, length, volatile } => {
+            let known = function.const_bits(*byte).is_some() && !volatile;
+            let noted = note_block_copy(kernel, function, *destination, *length, known);
             // As long as it likes: long ones are loops.
-            at(*dst, &|uses| {
+            at(*destination, &|uses| {
                 let longest = uses.longest;
                 noted(uses);
                 uses.longest = longest;
             });
         }
-        InstData::MemCopy { destination: dst, source: src, length: len, volatile, .. } => {
-            at(*dst, &note_block_copy(kernel, f, *dst, *len, !volatile));
-            at(*src, &note_block_copy(kernel, f, *src, *len, !volatile));
+        InstData::MemCopy { destination, source, length, volatile, .. } => {
+            at(*destination, &note_block_copy(kernel, function, *destination, *length, !volatile));
+            at(*source, &note_block_copy(kernel, function, *source, *length, !volatile));
         }
         InstData::Icmp { .. } | InstData::Unary { opcode: UnaryOp::SpaceOf, .. } => {}
-        data if !passed_on(data).is_empty() => {}
-        data => data.for_each_arg(|arg| at(arg, &unfit)),
+        inst_data if !passed_on(inst_data).is_empty() => {}
+        inst_data => inst_data.for_each_arg(|argument| at(argument, &unfit)),
     }
 }
 
 /// What to note of one side of a copy.
-fn note_block_copy(kernel: &Kernel, f: &Function, ptr: Value, len: Value, fits: bool) -> impl Fn(&mut Uses) + use<> {
-    let len = f.const_bits(len).and_then(|len| u64::try_from(len).ok());
-    let aligned = address_alignment(kernel, f, ptr).min(1 << len.unwrap_or(0).trailing_zeros().min(31));
+fn note_block_copy(
+    kernel: &Kernel,
+    function: &Function,
+    pointer: Value,
+    length: Value,
+    fits: bool,
+) -> impl Fn(&mut Uses) + use<> {
+    let length = function.const_bits(length).and_then(|length| u64::try_from(length).ok());
+    let aligned = address_alignment(kernel, function, pointer).min(1 << length.unwrap_or(0).trailing_zeros().min(31));
     move |uses| {
-        uses.unfit |= !fits || len.is_none();
+        uses.unfit |= !fits || length.is_none();
         uses.align = uses.align.min(aligned);
-        uses.longest = uses.longest.max(len.unwrap_or(0));
+        uses.longest = uses.longest.max(length.unwrap_or(0));
     }
 }
 
 /// A power of two that divides an address in a slot, as far as can be seen.
-fn address_alignment(kernel: &Kernel, f: &Function, ptr: Value) -> u32 {
-    let ValueDef::Result(inst, _) = f.values[ptr].definition else { return 1 };
-    match f.insts[inst].data {
+fn address_alignment(kernel: &Kernel, function: &Function, pointer: Value) -> u32 {
+    let ValueDef::Result(inst, _) = function.values[pointer].definition else { return 1 };
+    match function.insts[inst].data {
         InstData::SlotAddr { slot } => kernel.slots[slot].align,
-        InstData::PtrAdd { base, offset, .. } => address_alignment(kernel, f, base).min(known_divisor(f, offset)),
-        InstData::Unary { opcode: UnaryOp::SpaceCast | UnaryOp::Freeze, argument: arg, .. } => {
-            address_alignment(kernel, f, arg)
+        InstData::PtrAdd { base, offset, .. } => {
+            address_alignment(kernel, function, base).min(known_divisor(function, offset))
+        }
+        InstData::Unary { opcode: UnaryOp::SpaceCast | UnaryOp::Freeze, argument, .. } => {
+            address_alignment(kernel, function, argument)
         }
         _ => 1,
     }
 }
 
 /// A power of two that divides a number, as far as can be seen.
-fn known_divisor(f: &Function, value: Value) -> u32 {
+fn known_divisor(function: &Function, value: Value) -> u32 {
     let power = |bits: u128| 1 << bits.trailing_zeros().min(31);
-    match f.values[value].definition {
+    match function.values[value].definition {
         ValueDef::Const(bits) => power(bits),
         ValueDef::Param(..) => 1,
-        ValueDef::Result(inst, _) => match f.insts[inst].data {
+        ValueDef::Result(inst, _) => match function.insts[inst].data {
             InstData::Binary { opcode: BinaryOp::Shl, arguments: [_, k], .. } => {
-                f.const_bits(k).map_or(1, |k| 1 << k.min(31) as u32)
+                function.const_bits(k).map_or(1, |k| 1 << k.min(31) as u32)
             }
-            InstData::Binary { opcode: BinaryOp::Mul, arguments: [_, c], .. } => f.const_bits(c).map_or(1, power),
+            InstData::Binary { opcode: BinaryOp::Mul, arguments: [_, c], .. } => {
+                function.const_bits(c).map_or(1, power)
+            }
             _ => 1,
         },
     }

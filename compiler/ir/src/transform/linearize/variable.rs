@@ -109,10 +109,10 @@ impl Variable {
 
     fn at_begin_of_line(&mut self, flow: &mut Flow<'_>, line: Block) -> Option<Value> {
         let mut between = Vec::new();
-        let mut seen = HashSet::new();
+        let mut visited = HashSet::new();
         let mut stack = vec![line];
         while let Some(first) = stack.pop() {
-            if self.at_begin.contains_key(&first) || !seen.insert(first) {
+            if self.at_begin.contains_key(&first) || !visited.insert(first) {
                 continue;
             }
             between.push(first);
@@ -130,8 +130,9 @@ impl Variable {
     }
 
     fn meet_predecessors(&self, flow: &mut Flow<'_>, block: Block) -> Option<Value> {
-        let preds = &flow.skeleton.preds[block];
-        let values: Vec<Option<Value>> = preds.iter().map(|&p| self.known_at_end(flow.skeleton, p).flatten()).collect();
+        let predecessors = &flow.skeleton.preds[block];
+        let values: Vec<Option<Value>> =
+            predecessors.iter().map(|&p| self.known_at_end(flow.skeleton, p).flatten()).collect();
         let mut given = values.iter().flatten();
         let first = *given.next()?;
         let same = given.all(|&v| v == first);
@@ -139,8 +140,8 @@ impl Variable {
             return Some(first);
         }
         let zero = flow.function.constant(self.ty, 0);
-        for (&pred, value) in preds.iter().zip(&values) {
-            flow.extra.entry((pred, block)).or_default().push(value.unwrap_or(zero));
+        for (&predecessor, value) in predecessors.iter().zip(&values) {
+            flow.extra.entry((predecessor, block)).or_default().push(value.unwrap_or(zero));
         }
         Some(flow.function.add_param(block, self.ty))
     }
@@ -159,16 +160,17 @@ mod tests {
     /// How many lines questions walk, and how many masks are joined, where a switch of so many cases that fall through is
     /// folded.
     fn folded(cases: usize) -> (usize, usize) {
-        let (mut f, _) = fall_through_switch(cases);
-        normalize_function(&mut f);
+        let (mut function, _) = fall_through_switch(cases);
+        normalize_function(&mut function);
         let mut divergent = EntitySet::new();
-        divergent.insert(f.entry_block());
-        let loops = divergent_loops(&mut f, &mut divergent);
+        divergent.insert(function.entry_block());
+        let loops = divergent_loops(&mut function, &mut divergent);
         let before = WALKED.get();
-        linearize_function(&mut f, &loops.control_flow, &divergent, &loops.tracked);
-        let insts = f.layout.iter().flat_map(|&block| &f.blocks[block].insts);
-        let joined =
-            insts.filter(|&&inst| matches!(f.insts[inst].data, InstData::Binary { opcode: BinaryOp::Or, .. })).count();
+        linearize_function(&mut function, &loops.control_flow, &divergent, &loops.tracked);
+        let insts = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
+        let joined = insts
+            .filter(|&&inst| matches!(function.insts[inst].data, InstData::Binary { opcode: BinaryOp::Or, .. }))
+            .count();
         (WALKED.get() - before, joined)
     }
 

@@ -22,27 +22,27 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     pub(super) fn load_chunks(
         &self,
         ty: Type,
-        (ptr, held): (Value, &LaneValue<'ctx>),
+        (pointer, held): (Value, &LaneValue<'ctx>),
         (bytes, align): (i64, u32),
         mask: Option<Mask<'ctx>>,
         mark: impl Fn(InstructionValue<'ctx>),
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         let width = self.wide.get();
         let number = match ty.bytes() {
-            bytes if bytes < NARROWEST_SHUFFLED => emit.int_type(8 * NARROWEST_SHUFFLED).into(),
-            _ => emit.memory_ty(ty),
+            bytes if bytes < NARROWEST_SHUFFLED => emitter.int_type(8 * NARROWEST_SHUFFLED).into(),
+            _ => emitter.memory_ty(ty),
         };
         let together = (NARROWEST_SHUFFLED / ty.bytes()).max(1);
         let numbers = CHUNK_BYTES / (together * ty.bytes());
         let chunk = vector_of(number, numbers);
-        let places = self.places_of_chunks(ptr, held, bytes, mask)?;
-        let load = |&place: &PointerValue<'ctx>| {
-            let loaded = emit.builder.build_load(chunk, place, "")?;
+        let places = self.places_of_chunks(pointer, held, bytes, mask)?;
+        let load = |&address: &PointerValue<'ctx>| {
+            let loaded = emitter.builder.build_load(chunk, address, "")?;
             use inkwell::values::BasicValue;
-            if let Some(inst) = loaded.as_instruction_value() {
-                inst.set_alignment(align).map_err(|_| BuilderError::BitwidthError)?;
-                mark(inst);
+            if let Some(instruction) = loaded.as_instruction_value() {
+                instruction.set_alignment(align).map_err(|_| BuilderError::BitwidthError)?;
+                mark(instruction);
             }
             Ok(loaded.into_vector_value())
         };
@@ -50,46 +50,46 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         // Of each part of a register, the first row has the first lane's chunk, the second row the second one's.
         let row = |first: u32| {
             let own: Vec<_> = loaded.iter().skip(first as usize).step_by(numbers as usize).copied().collect();
-            emit.concat_vectors(&own, width)
+            emitter.concat_vectors(&own, width)
         };
         let rows = (0..numbers).map(row).collect::<Emitted<Vec<_>>>()?;
         let elements =
-            emit.transpose_rows(rows, numbers)?.into_iter().map(|numbers| self.elements_of(ty, together, numbers));
+            emitter.transpose_rows(rows, numbers)?.into_iter().map(|numbers| self.elements_of(ty, together, numbers));
         Ok(elements.collect::<Emitted<Vec<_>>>()?.concat())
     }
 
     /// The address of each lane's chunk; of lanes that are off, that of sixteen bytes that nobody writes.
     fn places_of_chunks(
         &self,
-        ptr: Value,
+        pointer: Value,
         held: &LaneValue<'ctx>,
         bytes: i64,
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<Vec<PointerValue<'ctx>>> {
-        let emit = self.around.emitter;
-        let lanes = || (0..u64::from(self.wide.get())).map(|lane| emit.const64(lane));
+        let emitter = self.around.emitter;
+        let lanes = || (0..u64::from(self.wide.get())).map(|lane| emitter.const64(lane));
         let each = |vector: VectorValue<'ctx>| {
-            let one = |lane| Ok(emit.builder.build_extract_element(vector, lane, "")?.into_pointer_value());
+            let one = |lane| Ok(emitter.builder.build_extract_element(vector, lane, "")?.into_pointer_value());
             lanes().map(one).collect::<Emitted<Vec<_>>>()
         };
         match (mask, held) {
             (Some(mask), _) => {
                 let places = self.places_of_elements(held, bytes)?;
-                each(emit.redirect(Direction::Load, places, mask.lanes)?.0)
+                each(emitter.redirect(Direction::Load, places, mask.lanes)?.0)
             }
             (None, LaneValue::Affine(..)) => {
-                let place = |lane| emit.offset_constant(self.read_lane(ptr, lane)?.into_pointer_value(), bytes);
+                let place = |lane| emitter.offset_constant(self.read_lane(pointer, lane)?.into_pointer_value(), bytes);
                 lanes().map(place).collect()
             }
-            (None, _) => self.split_addresses(ptr, bytes),
+            (None, _) => self.split_addresses(pointer, bytes),
         }
     }
 
     /// The lanes' addresses so many bytes on, as sums of what differs between lanes and of what does not. In a loop the
     /// former is often what does not change: addresses that registers keep.
-    fn split_addresses(&self, ptr: Value, bytes: i64) -> Emitted<Vec<PointerValue<'ctx>>> {
-        let emit = self.around.emitter;
-        let (address, constant) = addresses::decompose_address(self.body, ptr);
+    fn split_addresses(&self, pointer: Value, bytes: i64) -> Emitted<Vec<PointerValue<'ctx>>> {
+        let emitter = self.around.emitter;
+        let (address, constant) = addresses::decompose_address(self.body, pointer);
         let (uniform, varying): (Vec<_>, Vec<_>) =
             address.terms.iter().partition(|(value, ..)| self.is_uniform(*value));
         let wide = |&(value, extended, factor): &(Value, Extended, i64), held: BasicValueEnum<'ctx>| {
@@ -99,7 +99,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         for term in uniform {
             let one = wide(&term, self.lane_zero(term.0)?)?.into_int_value();
             same = Some(match same {
-                Some(same) => emit.builder.build_int_add(same, one, "")?,
+                Some(same) => emitter.builder.build_int_add(same, one, "")?,
                 None => one,
             });
         }
@@ -107,25 +107,25 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         for term in varying {
             let one = wide(&term, self.as_vector(term.0)?.into())?.into_vector_value();
             own = Some(match own {
-                Some(own) => emit.builder.build_int_add(own, one, "")?,
+                Some(own) => emitter.builder.build_int_add(own, one, "")?,
                 None => one,
             });
         }
         let bytes = constant.wrapping_add(bytes);
         let place = |lane: u64| {
-            let lane = emit.const64(lane);
+            let lane = emitter.const64(lane);
             let mut place = self.read_lane(address.base, lane)?.into_pointer_value();
             if let Some(own) = own {
-                place = emit.offset_address(
+                place = emitter.offset_address(
                     place,
-                    emit.builder.build_extract_element(own, lane, "")?.into_int_value(),
+                    emitter.builder.build_extract_element(own, lane, "")?.into_int_value(),
                     false,
                 )?;
             }
             if let Some(same) = same {
-                place = emit.offset_address(place, same, false)?;
+                place = emitter.offset_address(place, same, false)?;
             }
-            emit.offset_constant(place, bytes)
+            emitter.offset_constant(place, bytes)
         };
         (0..u64::from(self.wide.get())).map(place).collect()
     }
@@ -138,20 +138,20 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         extended: Extended,
         factor: i64,
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        let emit = self.around.emitter;
-        let to = emit.ty_like(Type::I64, held);
+        let emitter = self.around.emitter;
+        let to = emitter.ty_like(Type::I64, held);
         let wide = match (extended, ty.bits()) {
             (_, 64..) => held,
-            (Extended::Unsigned, _) => emit.builder.build_cast(InstructionOpcode::ZExt, held, to, "")?,
-            _ => emit.builder.build_cast(InstructionOpcode::SExt, held, to, "")?,
+            (Extended::Unsigned, _) => emitter.builder.build_cast(InstructionOpcode::ZExt, held, to, "")?,
+            _ => emitter.builder.build_cast(InstructionOpcode::SExt, held, to, "")?,
         };
-        let factor = emit.const64(factor as u64);
+        let factor = emitter.const64(factor as u64);
         Ok(match wide {
             BasicValueEnum::VectorValue(wide) => {
                 let factor = VectorType::const_vector(&vec![factor; wide.get_type().get_size() as usize]);
-                emit.builder.build_int_mul(wide, factor, "")?.into()
+                emitter.builder.build_int_mul(wide, factor, "")?.into()
             }
-            wide => emit.builder.build_int_mul(wide.into_int_value(), factor, "")?.into(),
+            wide => emitter.builder.build_int_mul(wide.into_int_value(), factor, "")?.into(),
         })
     }
 }

@@ -11,8 +11,8 @@ use lockstep_ir::ir::Value;
 
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// The addresses of the first lane of each column.
-    pub(super) fn column_bases(&self, ptr: Value) -> Emitted<Vec<BasicValueEnum<'ctx>>> {
-        let first = |column| Ok(self.lane_address(ptr, self.around.emitter.const64(column))?.into());
+    pub(super) fn column_bases(&self, pointer: Value) -> Emitted<Vec<BasicValueEnum<'ctx>>> {
+        let first = |column| Ok(self.lane_address(pointer, self.around.emitter.const64(column))?.into());
         (0..u64::from(self.row_length())).map(first).collect()
     }
 
@@ -24,8 +24,10 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
         let columns = bases.iter().map(|&base| self.of_lanes(self.around.row_count(), || load(base)));
         let columns = columns.collect::<Emitted<Vec<_>>>()?.concat();
-        let emit = self.around.emitter;
-        Ok(vec![emit.concat_vectors(&emit.transpose_rows(columns, self.around.row_count())?, self.around.width())?])
+        let emitter = self.around.emitter;
+        Ok(vec![
+            emitter.concat_vectors(&emitter.transpose_rows(columns, self.around.row_count())?, self.around.width())?,
+        ])
     }
 
     /// Stores the lanes of each column.
@@ -35,13 +37,13 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         value: VectorValue<'ctx>,
         store: impl Fn(BasicValueEnum<'ctx>, VectorValue<'ctx>) -> Emitted<Vec<VectorValue<'ctx>>>,
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         let rows = (0..self.around.row_count()).map(|run| self.lanes_of(value, run)).collect::<Emitted<Vec<_>>>()?;
-        let all = emit.concat_vectors(&emit.transpose_rows(rows, self.row_length())?, self.around.width())?;
+        let all = emitter.concat_vectors(&emitter.transpose_rows(rows, self.row_length())?, self.around.width())?;
         for (&base, column) in bases.iter().zip(0..) {
             let own: Vec<Option<u32>> =
                 (0..self.around.row_count()).map(|lane| Some(column * self.around.row_count() + lane)).collect();
-            let own = emit.shuffle_vectors(all, all, &own)?;
+            let own = emitter.shuffle_vectors(all, all, &own)?;
             self.of_lanes(self.around.row_count(), || store(base, own))?;
         }
         Ok(Vec::new())
@@ -61,10 +63,10 @@ impl<'ctx> Emitter<'ctx, '_> {
         let (count, lanes) = (rows.len(), rows[0].get_type().get_size());
         for _ in 0..count.ilog2() {
             let mut next = Vec::new();
-            for (&a, &b) in rows.iter().zip(&rows[count / 2..]) {
+            for (&left, &right) in rows.iter().zip(&rows[count / 2..]) {
                 for half in [0, part / 2] {
                     let place = |lane: u32| Some(lane / part * part + half + lane % part / 2 + lane % 2 * lanes);
-                    next.push(self.shuffle_vectors(a, b, &(0..lanes).map(place).collect::<Vec<_>>())?);
+                    next.push(self.shuffle_vectors(left, right, &(0..lanes).map(place).collect::<Vec<_>>())?);
                 }
             }
             rows = next;

@@ -28,12 +28,12 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             &LaneOffsets::Narrow { offset, signed, shift } => (self.as_vector(offset)?, signed, shift),
             LaneOffsets::Sum(parts) => (self.sum_of(parts)?, true, 0),
         };
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         let mut base = self.lane_zero(common.base)?.into_pointer_value();
         for &uniform in &common.uniform {
-            base = emit.offset_address(base, self.lane_zero(uniform)?.into_int_value(), false)?;
+            base = emitter.offset_address(base, self.lane_zero(uniform)?.into_int_value(), false)?;
         }
-        Ok(Near { base: emit.offset_constant(base, bytes)?, offsets, signed, shift })
+        Ok(Near { base: emitter.offset_constant(base, bytes)?, offsets, signed, shift })
     }
 
     /// The lowest 32 bits of the lanes' sums.
@@ -57,19 +57,19 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         near: &Near<'ctx>,
         mut access: impl FnMut(u32, PointerValue<'ctx>) -> Emitted<()>,
     ) -> Emitted<()> {
-        let emit = self.around.emitter;
-        let (i32, i64) = (emit.context.i32_type(), emit.i64_type());
+        let emitter = self.around.emitter;
+        let (i32, i64) = (emitter.context.i32_type(), emitter.i64_type());
         let width = self.wide.get();
-        let pairs = emit.builder.build_bit_cast(near.offsets, i64.vec_type(width / 2), "")?.into_vector_value();
+        let pairs = emitter.builder.build_bit_cast(near.offsets, i64.vec_type(width / 2), "")?.into_vector_value();
         let half = i64.const_int(32, false);
         for pair in 0..width / 2 {
-            let both = emit.builder.build_extract_element(pairs, emit.const64(pair.into()), "")?.into_int_value();
-            let low = emit.builder.build_int_truncate(both, i32, "")?;
+            let both = emitter.builder.build_extract_element(pairs, emitter.const64(pair.into()), "")?.into_int_value();
+            let low = emitter.builder.build_int_truncate(both, i32, "")?;
             let low = match near.signed {
-                true => emit.builder.build_int_s_extend(low, i64, "")?,
-                false => emit.builder.build_int_z_extend(low, i64, "")?,
+                true => emitter.builder.build_int_s_extend(low, i64, "")?,
+                false => emitter.builder.build_int_z_extend(low, i64, "")?,
             };
-            let high = emit.builder.build_right_shift(both, half, near.signed, "")?;
+            let high = emitter.builder.build_right_shift(both, half, near.signed, "")?;
             access(2 * pair, self.place_near(near, low)?)?;
             access(2 * pair + 1, self.place_near(near, high)?)?;
         }
@@ -77,10 +77,10 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     }
 
     fn place_near(&self, near: &Near<'ctx>, offset: IntValue<'ctx>) -> Emitted<PointerValue<'ctx>> {
-        let emit = self.around.emitter;
-        let element: BasicTypeEnum<'ctx> = emit.value_type(Type::Int(8 << near.shift));
+        let emitter = self.around.emitter;
+        let element: BasicTypeEnum<'ctx> = emitter.value_type(Type::Int(8 << near.shift));
         // SAFETY: a number has no inner indices, and nothing is promised of where the place is.
-        unsafe { emit.builder.build_gep(element, near.base, &[offset], "") }
+        unsafe { emitter.builder.build_gep(element, near.base, &[offset], "") }
     }
 
     /// The elements of a type, as memory has it, that lie there.
@@ -90,10 +90,10 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         ty: Type,
         mut load: impl FnMut(PointerValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>>,
     ) -> Emitted<VectorValue<'ctx>> {
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         let mut all = self.memory_vector(ty, self.wide.get()).get_poison();
-        self.each_near(near, |lane, place| {
-            all = emit.builder.build_insert_element(all, load(place)?, emit.const64(lane.into()), "")?;
+        self.each_near(near, |lane, address| {
+            all = emitter.builder.build_insert_element(all, load(address)?, emitter.const64(lane.into()), "")?;
             Ok(())
         })?;
         Ok(all)

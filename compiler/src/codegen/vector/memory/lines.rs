@@ -35,15 +35,15 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// Does what `access` emits for addresses on a line if no lane wraps, and for any addresses if one does.
     pub(super) fn on_line_or_not(
         &self,
-        ptr: Value,
+        pointer: Value,
         straight: Straight<'_>,
         access: impl Fn(Whereabouts<'ctx>) -> Emitted<Vec<VectorValue<'ctx>>>,
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         let none_wraps = self.none_wraps(straight)?;
-        let blocks = [emit.append_block("line"), emit.append_block("wrapped")];
-        let behind = emit.append_block("behind");
-        let branch = emit.builder.build_conditional_branch(none_wraps, blocks[0], blocks[1])?;
+        let blocks = [emitter.append_block("line"), emitter.append_block("wrapped")];
+        let behind = emitter.append_block("behind");
+        let branch = emitter.builder.build_conditional_branch(none_wraps, blocks[0], blocks[1])?;
         self.expect_first(branch)?;
         let is_on_line = |value: Value| match straight.along {
             Along::Gang => self.plan.accesses.lines[value].is_some(),
@@ -52,23 +52,24 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         };
         let mut ends = Vec::new();
         for (block, on_line) in blocks.into_iter().zip([true, false]) {
-            emit.position_at(block);
+            emitter.position_at(block);
             // Computed here, so that what is needed for the one way is not for the other.
             let whereabouts = if on_line {
-                let first = |line: u32| self.recompute(ptr, &is_on_line, &|value| self.first_on(straight, value, line));
+                let first =
+                    |line: u32| self.recompute(pointer, &is_on_line, &|value| self.first_on(straight, value, line));
                 Whereabouts::OnLine((0..self.lines_of(straight)).map(first).collect::<Emitted<_>>()?)
             } else {
-                let each = self.recompute(ptr, &is_on_line, &|value| self.as_vector(value).map(Into::into))?;
+                let each = self.recompute(pointer, &is_on_line, &|value| self.as_vector(value).map(Into::into))?;
                 Whereabouts::Wrapped(each.into_vector_value())
             };
             let values = access(whereabouts)?;
-            ends.push((values, emit.current_block()?));
-            emit.builder.build_unconditional_branch(behind)?;
+            ends.push((values, emitter.current_block()?));
+            emitter.builder.build_unconditional_branch(behind)?;
         }
-        emit.position_at(behind);
+        emitter.position_at(behind);
         let [(on_line, line_end), (off, off_end)] = &ends[..] else { return Err(BuilderError::UnsetPosition) };
-        let merged = on_line.iter().zip(off).map(|(a, b)| {
-            let phi = emit.phi(a.get_type(), &[(a, *line_end), (b, *off_end)], "")?;
+        let merged = on_line.iter().zip(off).map(|(left, right)| {
+            let phi = emitter.phi(left.get_type(), &[(left, *line_end), (right, *off_end)], "")?;
             Ok(phi.as_basic_value().into_vector_value())
         });
         merged.collect()
@@ -94,7 +95,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
 
     /// Whether no lane's index wraps.
     fn none_wraps(&self, straight: Straight<'_>) -> Emitted<IntValue<'ctx>> {
-        let b = &self.around.emitter.builder;
+        let builder = &self.around.emitter.builder;
         let (shapes, width) = match straight.along {
             Along::Gang => (&self.plan.shapes, self.around.width()),
             Along::Rows => (&self.plan.runs, self.row_length()),
@@ -102,14 +103,14 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         };
         let mut all = self.around.emitter.context.bool_type().const_int(1, false);
         for &extension in &straight.line.extensions {
-            let (op, arg) = self.extension_operand(extension)?;
+            let (opcode, argument) = self.extension_operand(extension)?;
             let range = first_indices(self.body, shapes, extension, width).ok_or(BuilderError::UnsetPosition)?;
-            let (below, above) = match op {
+            let (below, above) = match opcode {
                 UnaryOp::Sext => (IntPredicate::SGE, IntPredicate::SLE),
                 _ => (IntPredicate::UGE, IntPredicate::ULE),
             };
             for line in 0..self.lines_of(straight) {
-                let mut index = self.first_on(straight, arg, line)?;
+                let mut index = self.first_on(straight, argument, line)?;
                 if self.masked {
                     // A block may be run by no lane, and then nobody meant to compute the index.
                     index = self.freeze_value(index)?;
@@ -118,8 +119,8 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                 let ty = index.get_type();
                 for (predicate, end) in [(below, *range.start()), (above, *range.end())] {
                     // Where the end is that of the type, LLVM sees that it always holds.
-                    let holds = b.build_int_compare(predicate, index, ty.const_int(end as u64, true), "")?;
-                    all = b.build_and(all, holds, "")?;
+                    let holds = builder.build_int_compare(predicate, index, ty.const_int(end as u64, true), "")?;
+                    all = builder.build_and(all, holds, "")?;
                 }
             }
         }
@@ -128,7 +129,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
 
     fn extension_operand(&self, extension: Value) -> Emitted<(UnaryOp, Value)> {
         match self.computing_inst(extension) {
-            Some(InstData::Unary { opcode: op, argument: arg, .. }) => Ok((*op, *arg)),
+            Some(InstData::Unary { opcode, argument, .. }) => Ok((*opcode, *argument)),
             _ => Err(BuilderError::UnsetPosition),
         }
     }
@@ -144,7 +145,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// only the numbers are needed, which often come from memory and can be read there one by one.
     pub(in crate::codegen::vector) fn lane_address(
         &self,
-        ptr: Value,
+        pointer: Value,
         lane: IntValue<'ctx>,
     ) -> Emitted<PointerValue<'ctx>> {
         let makes_addresses = |value: Value| {
@@ -161,7 +162,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                     _ => false,
                 }
         };
-        Ok(self.recompute(ptr, &makes_addresses, &|value| self.read_lane(value, lane))?.into_pointer_value())
+        Ok(self.recompute(pointer, &makes_addresses, &|value| self.read_lane(value, lane))?.into_pointer_value())
     }
 
     /// Computes a value again as far as `further` says, for one lane or for all, from what `held` gives.
@@ -171,32 +172,37 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         further: &dyn Fn(Value) -> bool,
         held: &dyn Fn(Value) -> Emitted<BasicValueEnum<'ctx>>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         if !further(value) {
             return held(value);
         }
-        let again = |arg| self.recompute(arg, further, held);
+        let again = |argument| self.recompute(argument, further, held);
         match *self.computing_inst(value).ok_or(BuilderError::UnsetPosition)? {
-            InstData::Unary { opcode: op, argument: arg, .. } => {
-                emit.unary(op, FastMath::default(), self.type_of(arg), self.type_of(value), again(arg)?)
-            }
-            InstData::Binary { opcode: op, arguments: [x, y], .. } => {
-                emit.binary(op, IntFlags::default(), FastMath::default(), [again(x)?, again(y)?])
+            InstData::Unary { opcode, argument, .. } => emitter.unary(
+                opcode,
+                FastMath::default(),
+                self.type_of(argument),
+                self.type_of(value),
+                again(argument)?,
+            ),
+            InstData::Binary { opcode, arguments: [x, y], .. } => {
+                emitter.binary(opcode, IntFlags::default(), FastMath::default(), [again(x)?, again(y)?])
             }
             InstData::PtrAdd { base, offset, .. } => match (again(base)?, again(offset)?) {
                 (BasicValueEnum::PointerValue(base), BasicValueEnum::IntValue(offset)) => {
-                    Ok(emit.offset_address(base, offset, false)?.into())
+                    Ok(emitter.offset_address(base, offset, false)?.into())
                 }
-                (base, offset) => emit.offset_addresses(base, offset, false),
+                (base, offset) => emitter.offset_addresses(base, offset, false),
             },
             _ => Err(BuilderError::UnsetPosition),
         }
     }
 
     fn expect_first(&self, branch: inkwell::values::InstructionValue<'ctx>) -> Emitted<()> {
-        let ctx = self.around.emitter.context;
-        let weight = |n: u64| ctx.i32_type().const_int(n, false).into();
-        let weights = ctx.metadata_node(&[ctx.metadata_string("branch_weights").into(), weight(OFTEN), weight(1)]);
-        branch.set_metadata(weights, ctx.get_kind_id("prof")).map_err(|_| BuilderError::UnsetPosition)
+        let context = self.around.emitter.context;
+        let weight = |n: u64| context.i32_type().const_int(n, false).into();
+        let weights =
+            context.metadata_node(&[context.metadata_string("branch_weights").into(), weight(OFTEN), weight(1)]);
+        branch.set_metadata(weights, context.get_kind_id("prof")).map_err(|_| BuilderError::UnsetPosition)
     }
 }

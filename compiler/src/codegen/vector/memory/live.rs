@@ -14,11 +14,11 @@ use lockstep_protocol::types::Type;
 
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// Loads a kept value.
-    pub(in crate::codegen::vector) fn live_load(&self, live: LiveSlot, ty: Type) -> Emitted<LaneValue<'ctx>> {
-        if let Some(value) = self.around.frame.shared[live] {
+    pub(in crate::codegen::vector) fn live_load(&self, live_slot: LiveSlot, ty: Type) -> Emitted<LaneValue<'ctx>> {
+        if let Some(value) = self.around.frame.shared[live_slot] {
             return Ok(LaneValue::Affine(value, 0));
         }
-        let start = self.kept_address(live, ty)?;
+        let start = self.kept_address(live_slot, ty)?;
         let mask = self.block_mask()?;
         let code = self.live_row(start, ty, mask, Direction::Load);
         let vectors = self.load_rows(code, mask, false)?;
@@ -26,26 +26,26 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     }
 
     /// Stores a value that is kept.
-    pub(in crate::codegen::vector) fn live_store(&self, live: LiveSlot, arg: Value) -> Emitted<()> {
-        let ty = self.type_of(arg);
-        if self.around.kernel.live[live].shared {
-            let place = self.kept_address(live, ty)?;
+    pub(in crate::codegen::vector) fn live_store(&self, live_slot: LiveSlot, argument: Value) -> Emitted<()> {
+        let ty = self.type_of(argument);
+        if self.around.kernel.live[live_slot].shared {
+            let address = self.kept_address(live_slot, ty)?;
             let keep = || {
-                let store = self.around.emitter.store(ty, self.lane_zero(arg)?, place, ty.bytes())?;
+                let store = self.around.emitter.store(ty, self.lane_zero(argument)?, address, ty.bytes())?;
                 self.around.emitter.scopes.mark_parts(store, &[Part::Kept]);
                 Ok(Vec::new())
             };
             return self.emit_guarded(self.block_mask()?, keep).map(drop);
         }
-        let start = self.kept_address(live, ty)?;
+        let start = self.kept_address(live_slot, ty)?;
         let mask = self.block_mask()?;
         let code = self.live_row(start, ty, mask, Direction::Store);
-        self.store_rows(code, mask, &[self.as_vector(arg)?], None)
+        self.store_rows(code, mask, &[self.as_vector(argument)?], None)
     }
 
     /// The place of a kept value, of lane 0 if each work-item has one.
-    fn kept_address(&self, live: LiveSlot, ty: Type) -> Emitted<PointerValue<'ctx>> {
-        self.around.frame.live_address(self.around.emitter, live, ty, self.gang.first.number)
+    fn kept_address(&self, live_slot: LiveSlot, ty: Type) -> Emitted<PointerValue<'ctx>> {
+        self.around.frame.live_address(self.around.emitter, live_slot, ty, self.gang.first.number)
     }
 
     /// The access to a value that each work-item keeps: no pointer of the kernel reaches it.

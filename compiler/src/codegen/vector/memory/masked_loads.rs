@@ -29,16 +29,17 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         lanes: VectorValue<'ctx>,
         align: u32,
     ) -> Emitted<(VectorValue<'ctx>, Vec<InstructionValue<'ctx>>)> {
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         let bits = element_bits(ty);
         if self.around.emitter.target.masks_in_vectors && AVX.iter().any(|&(_, theirs, _)| theirs == bits) {
-            return emit.avx_load(ty, start, lanes, bits);
+            return emitter.avx_load(ty, start, lanes, bits);
         }
-        let args = [start.into(), lanes.into(), ty.const_zero().into()];
-        let call = emit.intrinsic_call("llvm.masked.load", &[ty.into(), emit.pointer_type().into()], &args)?;
+        let arguments = [start.into(), lanes.into(), ty.const_zero().into()];
+        let call =
+            emitter.intrinsic_call("llvm.masked.load", &[ty.into(), emitter.pointer_type().into()], &arguments)?;
         self.set_align(call, 0, align);
-        let (loaded, inst) = load_result(call)?;
-        Ok((loaded, vec![inst]))
+        let (loaded, instruction) = load_result(call)?;
+        Ok((loaded, vec![instruction]))
     }
 
     /// Tells the alignment of the addresses that a call takes.
@@ -69,9 +70,9 @@ impl<'ctx> Emitter<'ctx, '_> {
             let address = self.offset_constant(start, i64::from(done * bits / 8))?;
             let call =
                 self.intrinsic_call(name, &[], &[address.into(), self.sign_vector(lanes, done, width, bits)?.into()])?;
-            let (part, inst) = load_result(call)?;
+            let (part, instruction) = load_result(call)?;
             parts.push(part);
-            insts.push(inst);
+            insts.push(instruction);
             done += width;
         }
         let whole = self.concat_vectors(&parts, count)?;
@@ -97,14 +98,14 @@ impl<'ctx> Emitter<'ctx, '_> {
 
 fn load_result<'ctx>(call: CallSiteValue<'ctx>) -> Emitted<(VectorValue<'ctx>, InstructionValue<'ctx>)> {
     let value = call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)?;
-    let inst = value.as_instruction_value().ok_or(BuilderError::NotSameType)?;
-    Ok((value.into_vector_value(), inst))
+    let instruction = value.as_instruction_value().ok_or(BuilderError::NotSameType)?;
+    Ok((value.into_vector_value(), instruction))
 }
 
 /// Bits of an element in memory.
 fn element_bits(ty: VectorType<'_>) -> u32 {
     match ty.get_element_type() {
-        BasicTypeEnum::IntType(int) => int.get_bit_width(),
+        BasicTypeEnum::IntType(int_type) => int_type.get_bit_width(),
         BasicTypeEnum::FloatType(float) => float.get_bit_width(),
         _ => u64::BITS,
     }

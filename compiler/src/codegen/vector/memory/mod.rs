@@ -52,18 +52,18 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
 
     /// Emits a load. The values are in the forms that the plan says.
     pub(super) fn emit_load(&self, inst: Inst) -> Emitted<Vec<LaneValue<'ctx>>> {
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         let Some(lowering) = self.lowering(inst) else { return Ok(Vec::new()) };
         self.note_access(lowering);
         let access = &lowering.access;
-        let (ptr, count) = (access.ptr, access.count as usize);
+        let (pointer, count) = (access.ptr, access.count as usize);
         let mask = self.mask_of(lowering)?;
-        let held = self.held_value(ptr)?;
+        let held = self.held_value(pointer)?;
         let one = |address: BasicValueEnum<'ctx>| {
             let address = address.into_pointer_value();
-            emit.load_elements(address, access.space, access.offset, access.ty, count, access.access)
+            emitter.load_elements(address, access.space, access.offset, access.ty, count, access.access)
         };
-        let invariant = access.space == Space::Constant || emit.scopes.is_invariant();
+        let invariant = access.space == Space::Constant || emitter.scopes.is_invariant();
         let code = AccessCode { access, invariant };
         let vectors = match (&lowering.form, held) {
             (AccessForm::Uniform(_), LaneValue::Affine(address, _)) => {
@@ -74,7 +74,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                 return self.load_of_runs(&bases, mask, once, count, one);
             }
             (AccessForm::PerLane(_), _) => {
-                self.each_lane(mask, &vec![access.ty; count], |lane| one(self.read_lane(ptr, lane)?))?
+                self.each_lane(mask, &vec![access.ty; count], |lane| one(self.read_lane(pointer, lane)?))?
             }
             (AccessForm::Gang(form), held) => self.load_lanes(code, form, &held, mask)?,
             (AccessForm::Rows { once, row }, LaneValue::Runs(bases, stride)) => {
@@ -83,11 +83,11 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                 })?
             }
             (AccessForm::Columns(wide), _) => {
-                self.load_columns(&self.column_bases(ptr)?, |base| self.load_wide(code, wide, base, None))?
+                self.load_columns(&self.column_bases(pointer)?, |base| self.load_wide(code, wide, base, None))?
             }
             (AccessForm::UnlessWraps { along, on_line, wrapped, .. }, _) => {
-                let straight = self.straight(ptr, *along)?;
-                self.on_line_or_not(ptr, straight, |whereabouts| match whereabouts {
+                let straight = self.straight(pointer, *along)?;
+                self.on_line_or_not(pointer, straight, |whereabouts| match whereabouts {
                     Whereabouts::Wrapped(places) => self.load_lanes(code, wrapped, &LaneValue::Vector(places), mask),
                     Whereabouts::OnLine(firsts) => match along {
                         Along::Gang => self.load_wide(code, on_line, firsts[0], mask),
@@ -119,27 +119,27 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     }
 
     /// Emits a store of values.
-    pub(super) fn emit_store(&self, inst: Inst, args: &[Value]) -> Emitted<()> {
+    pub(super) fn emit_store(&self, inst: Inst, arguments: &[Value]) -> Emitted<()> {
         let Some(lowering) = self.lowering(inst) else { return Ok(()) };
         self.note_access(lowering);
-        let ptr = lowering.access.ptr;
+        let pointer = lowering.access.ptr;
         let mask = self.mask_of(lowering)?;
-        let held = self.held_value(ptr)?;
+        let held = self.held_value(pointer)?;
         match lowering.form {
             AccessForm::Uniform(lane) => {
                 let stored = || match lane {
                     StoredLane::Any => Ok(self.around.emitter.const64(0)),
                     StoredLane::LastActive => self.last_lane(mask),
                 };
-                return self.emit_guarded(mask, || self.store_one(&lowering.access, args, stored()?)).map(drop);
+                return self.emit_guarded(mask, || self.store_one(&lowering.access, arguments, stored()?)).map(drop);
             }
             AccessForm::PerLane(_) => {
-                return self.each_lane(mask, &[], |lane| self.store_one(&lowering.access, args, lane)).map(drop);
+                return self.each_lane(mask, &[], |lane| self.store_one(&lowering.access, arguments, lane)).map(drop);
             }
             _ => {}
         }
-        let values = args.iter().map(|&arg| self.as_vector(arg)).collect::<Emitted<Vec<_>>>()?;
-        let code = StoreCode { access: AccessCode { access: &lowering.access, invariant: false }, args };
+        let values = arguments.iter().map(|&argument| self.as_vector(argument)).collect::<Emitted<Vec<_>>>()?;
+        let code = StoreCode { access: AccessCode { access: &lowering.access, invariant: false }, args: arguments };
         match (&lowering.form, held) {
             (AccessForm::Gang(form), held) => self.store_lanes(code, form, &held, &values, mask).map(drop),
             (AccessForm::Rows { row, .. }, LaneValue::Runs(bases, stride)) => self
@@ -148,13 +148,13 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                 })
                 .map(drop),
             (AccessForm::Columns(wide), _) => self
-                .store_columns(&self.column_bases(ptr)?, values[0], |base, column| {
+                .store_columns(&self.column_bases(pointer)?, values[0], |base, column| {
                     self.store_wide(code, wide, base, &[column], None)
                 })
                 .map(drop),
             (AccessForm::UnlessWraps { along, on_line, wrapped, .. }, _) => {
-                let straight = self.straight(ptr, *along)?;
-                let stored = self.on_line_or_not(ptr, straight, |whereabouts| match whereabouts {
+                let straight = self.straight(pointer, *along)?;
+                let stored = self.on_line_or_not(pointer, straight, |whereabouts| match whereabouts {
                     Whereabouts::Wrapped(places) => {
                         self.store_lanes(code, wrapped, &LaneValue::Vector(places), &values, mask)
                     }
@@ -178,13 +178,13 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     fn store_one(
         &self,
         access: &MemoryAccess,
-        args: &[Value],
+        arguments: &[Value],
         lane: IntValue<'ctx>,
     ) -> Emitted<Vec<BasicValueEnum<'ctx>>> {
-        let values = args.iter().map(|&arg| self.read_lane(arg, lane)).collect::<Emitted<Vec<_>>>()?;
+        let values = arguments.iter().map(|&argument| self.read_lane(argument, lane)).collect::<Emitted<Vec<_>>>()?;
         let address = self.read_lane(access.ptr, lane)?.into_pointer_value();
-        let emit = self.around.emitter;
-        emit.store_elements(address, access.space, access.offset, access.ty, &values, access.access)?;
+        let emitter = self.around.emitter;
+        emitter.store_elements(address, access.space, access.offset, access.ty, &values, access.access)?;
         Ok(Vec::new())
     }
 
@@ -209,13 +209,13 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     }
 
     /// The line on which an address's lanes lie unless an index wraps.
-    fn straight(&self, ptr: Value, along: Along) -> Emitted<Straight<'_>> {
+    fn straight(&self, pointer: Value, along: Along) -> Emitted<Straight<'_>> {
         let lines = match along {
             Along::Gang => &self.plan.accesses.lines,
             Along::Rows => &self.plan.accesses.row_lines,
             Along::Columns => &self.plan.accesses.column_lines,
         };
-        let line = lines[ptr].as_ref().ok_or(BuilderError::UnsetPosition)?;
+        let line = lines[pointer].as_ref().ok_or(BuilderError::UnsetPosition)?;
         Ok(Straight { line, along })
     }
 }

@@ -18,24 +18,24 @@ use lockstep_ir::plan::access_lowering::{CACHE_LINE, WideAccess};
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// Stores rows past the caches if they begin where a line does, and as others if not.
     pub(super) fn store_past_caches(&self, rows: WideCode<'ctx>, value: VectorValue<'ctx>) -> Emitted<()> {
-        let emit = self.around.emitter;
-        let b = &emit.builder;
-        let address = b.build_ptr_to_int(rows.start, emit.i64_type(), "")?;
-        let beyond = b.build_and(address, emit.const64(u64::from(CACHE_LINE) - 1), "")?;
-        let aligned = b.build_int_compare(IntPredicate::EQ, beyond, emit.const64(0), "")?;
+        let emitter = self.around.emitter;
+        let builder = &emitter.builder;
+        let address = builder.build_ptr_to_int(rows.start, emitter.i64_type(), "")?;
+        let beyond = builder.build_and(address, emitter.const64(u64::from(CACHE_LINE) - 1), "")?;
+        let aligned = builder.build_int_compare(IntPredicate::EQ, beyond, emitter.const64(0), "")?;
         let (past, through, behind) =
-            (emit.append_block("past"), emit.append_block("through"), emit.append_block("behind"));
-        b.build_conditional_branch(aligned, past, through)?;
-        emit.position_at(past);
+            (emitter.append_block("past"), emitter.append_block("through"), emitter.append_block("behind"));
+        builder.build_conditional_branch(aligned, past, through)?;
+        emitter.position_at(past);
         let whole_line = WideAccess { align: CACHE_LINE, ..rows.wide };
         let store = self.store_row(WideCode { wide: whole_line, ..rows }, value)?;
-        let one = emit.context.metadata_node(&[emit.context.i32_type().const_int(1, false).into()]);
-        store.set_metadata(one, emit.context.get_kind_id("nontemporal")).map_err(|_| BuilderError::NotSameType)?;
-        b.build_unconditional_branch(behind)?;
-        emit.position_at(through);
+        let one = emitter.context.metadata_node(&[emitter.context.i32_type().const_int(1, false).into()]);
+        store.set_metadata(one, emitter.context.get_kind_id("nontemporal")).map_err(|_| BuilderError::NotSameType)?;
+        builder.build_unconditional_branch(behind)?;
+        emitter.position_at(through);
         self.store_row(rows, value)?;
-        b.build_unconditional_branch(behind)?;
-        emit.position_at(behind);
+        builder.build_unconditional_branch(behind)?;
+        emitter.position_at(behind);
         Ok(())
     }
 }

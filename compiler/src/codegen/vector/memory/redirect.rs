@@ -24,13 +24,13 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         start: PointerValue<'ctx>,
         lanes: VectorValue<'ctx>,
     ) -> Emitted<(VectorValue<'ctx>, VectorValue<'ctx>)> {
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         let count = lanes.get_type().get_size();
-        let offset = |lane| emit.const64(u64::from(lane * bytes));
+        let offset = |lane| emitter.const64(u64::from(lane * bytes));
         let offsets = VectorType::const_vector(&(0..count).map(offset).collect::<Vec<_>>());
-        let starts = emit.splat(start.into(), count)?;
-        let places = emit.offset_addresses(starts.into(), offsets.into(), false)?.into_vector_value();
-        emit.redirect(direction, places, lanes)
+        let starts = emitter.splat(start.into(), count)?;
+        let places = emitter.offset_addresses(starts.into(), offsets.into(), false)?.into_vector_value();
+        emitter.redirect(direction, places, lanes)
     }
 }
 
@@ -68,8 +68,8 @@ impl<'ctx> Emitter<'ctx, '_> {
 
     /// As many bytes that nobody reads.
     fn dummy_slot(&self) -> Emitted<PointerValue<'ctx>> {
-        if let Some(&place) = self.nowhere.get() {
-            return Ok(place);
+        if let Some(&address) = self.nowhere.get() {
+            return Ok(address);
         }
         let entry = self.function.get_first_basic_block().ok_or(BuilderError::UnsetPosition)?;
         let builder = self.context.create_builder();
@@ -77,9 +77,9 @@ impl<'ctx> Emitter<'ctx, '_> {
             Some(first) => builder.position_before(&first),
             None => builder.position_at_end(entry),
         }
-        let place = builder.build_alloca(self.context.i128_type(), "nowhere")?;
-        let inst = place.as_instruction().ok_or(BuilderError::NotSameType)?;
-        inst.set_alignment(WIDEST).map_err(|_| BuilderError::BitwidthError)?;
-        Ok(*self.nowhere.get_or_init(|| place))
+        let address = builder.build_alloca(self.context.i128_type(), "nowhere")?;
+        let instruction = address.as_instruction().ok_or(BuilderError::NotSameType)?;
+        instruction.set_alignment(WIDEST).map_err(|_| BuilderError::BitwidthError)?;
+        Ok(*self.nowhere.get_or_init(|| address))
     }
 }

@@ -32,12 +32,12 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         held: &LaneValue<'ctx>,
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<Vectors<'ctx>> {
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         let access = code.access;
         let (bytes, align) = access.element_place(piece.first);
-        let mark = |inst| {
-            emit.scopes.mark_parts(inst, &[Part::Space(access.space)]);
-            emit.mark_invariant(code.invariant.then_some(inst));
+        let mark = |instruction| {
+            emitter.scopes.mark_parts(instruction, &[Part::Space(access.space)]);
+            emitter.mark_invariant(code.invariant.then_some(instruction));
         };
         // Neighbouring elements come as one number, or as several in a register.
         let number = number_of(access.ty, piece.count);
@@ -46,11 +46,11 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             PieceForm::Chunk { .. } => {
                 return self.load_chunks(access.ty, (access.ptr, held), (bytes, align), mask, mark);
             }
-            PieceForm::CommonBase(base) => self.load_near(&self.near_addresses(base, bytes)?, number, |place| {
-                let loaded = emit.builder.build_load(result.get_element_type(), place, "")?;
-                if let Some(inst) = loaded.as_instruction_value() {
-                    inst.set_alignment(align).map_err(|_| BuilderError::BitwidthError)?;
-                    mark(inst);
+            PieceForm::CommonBase(base) => self.load_near(&self.near_addresses(base, bytes)?, number, |address| {
+                let loaded = emitter.builder.build_load(result.get_element_type(), address, "")?;
+                if let Some(instruction) = loaded.as_instruction_value() {
+                    instruction.set_alignment(align).map_err(|_| BuilderError::BitwidthError)?;
+                    mark(instruction);
                 }
                 Ok(loaded)
             })?,
@@ -88,18 +88,18 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         values: &[VectorValue<'ctx>],
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<()> {
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         let access = code.access;
         let part = Part::Space(access.space);
         let own = &values[piece.first as usize..(piece.first + piece.count) as usize];
         let value = self.as_numbers(access.ty, own)?;
         let (bytes, align) = access.element_place(piece.first);
         match &piece.form {
-            PieceForm::CommonBase(base) => self.each_near(&self.near_addresses(base, bytes)?, |lane, place| {
-                let value = emit.builder.build_extract_element(value, emit.const64(lane.into()), "")?;
-                let store = emit.builder.build_store(place, value)?;
+            PieceForm::CommonBase(base) => self.each_near(&self.near_addresses(base, bytes)?, |lane, address| {
+                let value = emitter.builder.build_extract_element(value, emitter.const64(lane.into()), "")?;
+                let store = emitter.builder.build_store(address, value)?;
                 store.set_alignment(align).map_err(|_| BuilderError::BitwidthError)?;
-                emit.scopes.mark_parts(store, &[part]);
+                emitter.scopes.mark_parts(store, &[part]);
                 Ok(())
             }),
             &PieceForm::Anywhere { redirected } => {
@@ -134,9 +134,9 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         lanes: VectorValue<'ctx>,
         align: u32,
     ) -> Emitted<(VectorValue<'ctx>, Vec<InstructionValue<'ctx>>)> {
-        let args = [places.into(), lanes.into(), ty.const_zero().into()];
+        let arguments = [places.into(), lanes.into(), ty.const_zero().into()];
         let types = [ty.into(), places.get_type().into()];
-        let call = self.around.emitter.intrinsic_call("llvm.masked.gather", &types, &args)?;
+        let call = self.around.emitter.intrinsic_call("llvm.masked.gather", &types, &arguments)?;
         self.set_align(call, 0, align);
         let loaded = call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)?;
         Ok((loaded.into_vector_value(), loaded.as_instruction_value().into_iter().collect()))
@@ -151,9 +151,9 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         align: u32,
         part: Part,
     ) -> Emitted<()> {
-        let args = [value.into(), places.into(), lanes.into()];
+        let arguments = [value.into(), places.into(), lanes.into()];
         let types = [value.get_type().into(), places.get_type().into()];
-        let call = self.around.emitter.intrinsic_call("llvm.masked.scatter", &types, &args)?;
+        let call = self.around.emitter.intrinsic_call("llvm.masked.scatter", &types, &arguments)?;
         self.set_align(call, 1, align);
         self.mark_call(call, part);
         Ok(())
@@ -161,39 +161,39 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
 
     /// The elements of each lane that it holds as one number.
     pub(super) fn elements_of(&self, ty: Type, together: u32, numbers: VectorValue<'ctx>) -> Emitted<Vectors<'ctx>> {
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         let width = self.wide.get();
         let flat = self.memory_vector(ty, together * width);
-        let flat = emit.builder.build_bit_cast(numbers, flat, "")?.into_vector_value();
+        let flat = emitter.builder.build_bit_cast(numbers, flat, "")?.into_vector_value();
         let element = |index: u32| {
             let own: Vec<Option<u32>> = (0..width).map(|lane| Some(lane * together + index)).collect();
-            self.from_memory_form(ty, if together == 1 { flat } else { emit.shuffle_vectors(flat, flat, &own)? })
+            self.from_memory_form(ty, if together == 1 { flat } else { emitter.shuffle_vectors(flat, flat, &own)? })
         };
         (0..together).map(element).collect()
     }
 
     /// The reverse of `elements_of`.
     fn as_numbers(&self, ty: Type, elements: &[VectorValue<'ctx>]) -> Emitted<VectorValue<'ctx>> {
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         let (flat, width) = (self.one_behind_the_other(ty, elements)?, self.wide.get());
         let together = elements.len() as u32;
         if together == 1 {
             return Ok(flat);
         }
         let lane_by_lane = (0..together * width).map(|place| Some(place % together * width + place / together));
-        let flat = emit.shuffle_vectors(flat, flat, &lane_by_lane.collect::<Vec<_>>())?;
+        let flat = emitter.shuffle_vectors(flat, flat, &lane_by_lane.collect::<Vec<_>>())?;
         let numbers = self.memory_vector(number_of(ty, together), width);
-        Ok(emit.builder.build_bit_cast(flat, numbers, "")?.into_vector_value())
+        Ok(emitter.builder.build_bit_cast(flat, numbers, "")?.into_vector_value())
     }
 
     /// The addresses of all lanes' elements, so many bytes on.
     pub(super) fn places_of_elements(&self, held: &LaneValue<'ctx>, bytes: i64) -> Emitted<VectorValue<'ctx>> {
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         let places = self.materialize(held)?;
         if bytes == 0 {
             return Ok(places);
         }
-        Ok(emit.offset_addresses(places.into(), emit.const64(bytes as u64).into(), false)?.into_vector_value())
+        Ok(emitter.offset_addresses(places.into(), emitter.const64(bytes as u64).into(), false)?.into_vector_value())
     }
 }
 

@@ -154,16 +154,16 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         mask: Option<Mask<'ctx>>,
         invariant: bool,
     ) -> Emitted<Vectors<'ctx>> {
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         let WideCode { ty, wide, .. } = rows;
-        let mark = |inst| {
-            emit.scopes.mark_parts(inst, &[rows.part]);
-            emit.mark_invariant(invariant.then_some(inst));
+        let mark = |instruction| {
+            emitter.scopes.mark_parts(instruction, &[rows.part]);
+            emitter.mark_invariant(invariant.then_some(instruction));
         };
         let loaded = match self.element_mask(&wide, mask, Direction::Load)? {
             None => {
-                let (loaded, inst) = self.load_row(rows)?;
-                mark(inst);
+                let (loaded, instruction) = self.load_row(rows)?;
+                mark(instruction);
                 loaded
             }
             Some((lanes, guard)) => {
@@ -183,7 +183,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             let own = if wide.row == 1 && !wide.is_reversed() {
                 loaded
             } else {
-                emit.shuffle_vectors(loaded, loaded, &(0..wide.lanes).map(place).collect::<Vec<_>>())?
+                emitter.shuffle_vectors(loaded, loaded, &(0..wide.lanes).map(place).collect::<Vec<_>>())?
             };
             self.from_memory_form(ty, own)
         };
@@ -255,10 +255,13 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             let (places, all) = self.redirect_row(Direction::Store, ty.bytes(), start, lanes)?;
             return self.scatter_elements(value, places, all, ty.bytes().min(wide.align), part);
         }
-        let emit = self.around.emitter;
-        let args = [value.into(), start.into(), lanes.into()];
-        let call =
-            emit.intrinsic_call("llvm.masked.store", &[value.get_type().into(), emit.pointer_type().into()], &args)?;
+        let emitter = self.around.emitter;
+        let arguments = [value.into(), start.into(), lanes.into()];
+        let call = emitter.intrinsic_call(
+            "llvm.masked.store",
+            &[value.get_type().into(), emitter.pointer_type().into()],
+            &arguments,
+        )?;
         self.set_align(call, 1, wide.align);
         self.mark_call(call, part);
         Ok(())
@@ -275,23 +278,23 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let WideCode { ty, wide, start, .. } = rows;
         let ty = self.memory_vector(ty, wide.row * wide.lanes);
         let loaded = self.around.emitter.builder.build_load(ty, start, "")?;
-        let inst = loaded.as_instruction_value().ok_or(BuilderError::NotSameType)?;
-        inst.set_alignment(wide.align).map_err(|_| BuilderError::BitwidthError)?;
+        let instruction = loaded.as_instruction_value().ok_or(BuilderError::NotSameType)?;
+        instruction.set_alignment(wide.align).map_err(|_| BuilderError::BitwidthError)?;
         if wide.volatile {
-            inst.set_volatile(true).map_err(|_| BuilderError::UnsetPosition)?;
+            instruction.set_volatile(true).map_err(|_| BuilderError::UnsetPosition)?;
         }
-        Ok((loaded.into_vector_value(), inst))
+        Ok((loaded.into_vector_value(), instruction))
     }
 
     /// Stores whole rows of elements in memory's order.
     pub(super) fn store_row(&self, rows: WideCode<'ctx>, value: VectorValue<'ctx>) -> Emitted<InstructionValue<'ctx>> {
-        let emit = self.around.emitter;
-        let store = emit.builder.build_store(rows.start, value)?;
+        let emitter = self.around.emitter;
+        let store = emitter.builder.build_store(rows.start, value)?;
         store.set_alignment(rows.wide.align).map_err(|_| BuilderError::BitwidthError)?;
         if rows.wide.volatile {
             store.set_volatile(true).map_err(|_| BuilderError::UnsetPosition)?;
         }
-        emit.scopes.mark_parts(store, &[rows.part]);
+        emitter.scopes.mark_parts(store, &[rows.part]);
         Ok(store)
     }
 
@@ -301,14 +304,14 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         ty: Type,
         values: &[VectorValue<'ctx>],
     ) -> Emitted<VectorValue<'ctx>> {
-        let emit = self.around.emitter;
+        let emitter = self.around.emitter;
         let mut parts = values.iter().map(|&value| self.to_memory_form(ty, value)).collect::<Emitted<Vec<_>>>()?;
         let mut length = self.wide.get();
         while parts.len() > 1 {
             let all: Vec<Option<u32>> = (0..2 * length).map(Some).collect();
             let poison = parts[0].get_type().get_poison();
             let join = |pair: &[VectorValue<'ctx>]| {
-                emit.shuffle_vectors(pair[0], pair.get(1).copied().unwrap_or(poison), &all)
+                emitter.shuffle_vectors(pair[0], pair.get(1).copied().unwrap_or(poison), &all)
             };
             parts = parts.chunks(2).map(join).collect::<Emitted<Vec<_>>>()?;
             length *= 2;

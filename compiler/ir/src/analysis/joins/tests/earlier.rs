@@ -36,8 +36,8 @@ struct Of<'a> {
 
 impl Of<'_> {
     fn here(&self) -> Said {
-        let found = control_divergence(self.cfg, self.loops, self.branch);
-        Said::of(found.joins, &found.temporal)
+        let divergence = control_divergence(self.cfg, self.loops, self.branch);
+        Said::of(divergence.joins, &divergence.temporal)
     }
 
     fn seen(&self, seed: u64) -> Said {
@@ -54,12 +54,12 @@ impl Of<'_> {
                 said.joins.insert(block);
             }
         }
-        for l in self.loops.loops_around(self.branch) {
-            let data = self.loops.get(l);
+        for loop_id in self.loops.loops_around(self.branch) {
+            let loop_data = self.loops.get(loop_id);
             let late = |&&(_, exit): &&(Block, Block)| {
-                data.latches.iter().any(|&latch| two_paths(self.cfg, self.branch, exit, latch))
+                loop_data.latches.iter().any(|&latch| two_paths(self.cfg, self.branch, exit, latch))
             };
-            said.exits.extend(data.exits.iter().filter(late).map(|&(_, exit)| exit));
+            said.exits.extend(loop_data.exits.iter().filter(late).map(|&(_, exit)| exit));
         }
         said
     }
@@ -72,7 +72,7 @@ impl Of<'_> {
             if self.cfg.predecessors(end).len() > 1 {
                 said.joins.insert(end);
             }
-            if self.loops.loops_around(self.branch).any(|l| !self.loops.contains(l, end)) {
+            if self.loops.loops_around(self.branch).any(|loop_id| !self.loops.contains(loop_id, end)) {
                 said.exits.insert(end);
             }
         }
@@ -120,11 +120,11 @@ const GRAPHS: &[(&str, &str, &str)] = &[
 fn the_earlier_analyses_miss_joins_or_add_some() {
     let mut table = String::from("| graph, branch | Definition 1 | gated phi |\n| --- | --- | --- |\n");
     for &(name, text, branch) in GRAPHS {
-        let (f, names) = graph(text);
-        let cfg = build_cfg(&f);
+        let (function, names) = graph(text);
+        let cfg = build_cfg(&function);
         let loops = find_loops(&cfg, &compute_dominators(&cfg));
         let at = names.iter().position(|n| *n == branch).unwrap();
-        let of = Of { function: &f, cfg: &cfg, loops: &loops, branch: Block::from_u32(at as u32) };
+        let of = Of { function: &function, cfg: &cfg, loops: &loops, branch: Block::from_u32(at as u32) };
         let (here, seen) = (of.here(), of.seen(1));
         // Two edges to one block cannot be seen; these graphs have none.
         assert_eq!(difference(&here, &seen, |b| names[b.as_u32() as usize].to_string()), "the same", "{name}");
@@ -135,11 +135,11 @@ fn the_earlier_analyses_miss_joins_or_add_some() {
     // Missed, of these seen, added.
     let mut counts = [[0; 3]; 2];
     for seed in 0..150 {
-        let f = random_reducible(seed, 5 + seed as usize % 9);
-        let cfg = build_cfg(&f);
+        let function = random_reducible(seed, 5 + seed as usize % 9);
+        let cfg = build_cfg(&function);
         let loops = find_loops(&cfg, &compute_dominators(&cfg));
         for &branch in cfg.reverse_post_order().iter().filter(|&&b| cfg.successors(b).len() > 1) {
-            let of = Of { function: &f, cfg: &cfg, loops: &loops, branch };
+            let of = Of { function: &function, cfg: &cfg, loops: &loops, branch };
             let (here, mut seen) = (of.here(), None);
             branches += 1;
             marks += here.count();

@@ -6,7 +6,9 @@ use crate::eval::integer;
 const TY: Type = Type::Int(5);
 
 fn lanes(ty: Type, base: u128, stride: i64, width: u32) -> Vec<u128> {
-    (0..width).map(|i| base.wrapping_add((i128::from(stride) * i128::from(i)) as u128) & ty.value_mask()).collect()
+    (0..width)
+        .map(|index| base.wrapping_add((i128::from(stride) * i128::from(index)) as u128) & ty.value_mask())
+        .collect()
 }
 
 /// Whether the lanes are as described.
@@ -17,8 +19,8 @@ fn holds(known: Known, ty: Type, lanes: &[u128]) -> bool {
     let Shape::Strided { stride, align } = known.shape else { return true };
     let sign = |bits: u128| integer::sign_extend(bits, ty.bits());
     lanes[0].is_multiple_of(u128::from(align))
-        && lanes.iter().enumerate().all(|(i, &lane)| {
-            let step = i128::from(stride) * i as i128;
+        && lanes.iter().enumerate().all(|(index, &lane)| {
+            let step = i128::from(stride) * index as i128;
             lane == lanes[0].wrapping_add(step as u128) & ty.value_mask()
                 && (!known.signed || sign(lane) == sign(lanes[0]) + step)
                 && (!known.unsigned || lane as i128 == lanes[0] as i128 + step)
@@ -56,21 +58,21 @@ fn constants(ty: Type) -> impl Iterator<Item = (Known, Vec<u128>)> {
 }
 
 /// The lanes of an operation, unless it is undefined or poison in one.
-fn apply(op: BinaryOp, flags: IntFlags, a: &[u128], b: &[u128]) -> Option<Vec<u128>> {
+fn apply(opcode: BinaryOp, flags: IntFlags, a: &[u128], b: &[u128]) -> Option<Vec<u128>> {
     let bits = TY.bits();
     let sign = |n: u128| integer::sign_extend(n, bits);
     a.iter()
         .zip(b)
-        .map(|(&a, &b)| {
-            if matches!(op, BinaryOp::Shl | BinaryOp::Lshr | BinaryOp::Ashr) && b >= u128::from(bits) {
+        .map(|(&left, &right)| {
+            if matches!(opcode, BinaryOp::Shl | BinaryOp::Lshr | BinaryOp::Ashr) && right >= u128::from(bits) {
                 return None;
             }
-            let result = integer::evaluate_binary(op, bits, a, b)?.ok()? & TY.value_mask();
-            let (exact, exact_signed) = match op {
-                BinaryOp::Add => ((a + b) as i128, sign(a) + sign(b)),
-                BinaryOp::Sub => (a as i128 - b as i128, sign(a) - sign(b)),
-                BinaryOp::Mul => ((a * b) as i128, sign(a) * sign(b)),
-                BinaryOp::Shl => ((a << b) as i128, sign(a) << b),
+            let result = integer::evaluate_binary(opcode, bits, left, right)?.ok()? & TY.value_mask();
+            let (exact, exact_signed) = match opcode {
+                BinaryOp::Add => ((left + right) as i128, sign(left) + sign(right)),
+                BinaryOp::Sub => (left as i128 - right as i128, sign(left) - sign(right)),
+                BinaryOp::Mul => ((left * right) as i128, sign(left) * sign(right)),
+                BinaryOp::Shl => ((left << right) as i128, sign(left) << right),
                 _ => (result as i128, sign(result)),
             };
             let poison = flags.nuw && exact != result as i128 || flags.nsw && exact_signed != sign(result);
@@ -100,9 +102,12 @@ const OPS: [BinaryOp; 18] = [
     BinaryOp::UaddSat,
 ];
 
-fn check(op: BinaryOp, flags: IntFlags, a: (Known, &[u128]), b: (Known, &[u128]), width: u32, result: Known) {
-    if let Some(lanes) = apply(op, flags, a.1, b.1) {
-        assert!(holds(result, TY, &lanes), "{op:?} {flags:?} of {a:?} and {b:?} at {width}: {result:?} but {lanes:?}");
+fn check(opcode: BinaryOp, flags: IntFlags, a: (Known, &[u128]), b: (Known, &[u128]), width: u32, result: Known) {
+    if let Some(lanes) = apply(opcode, flags, a.1, b.1) {
+        assert!(
+            holds(result, TY, &lanes),
+            "{opcode:?} {flags:?} of {a:?} and {b:?} at {width}: {result:?} but {lanes:?}"
+        );
     }
 }
 
@@ -110,16 +115,18 @@ fn check(op: BinaryOp, flags: IntFlags, a: (Known, &[u128]), b: (Known, &[u128])
 fn binary_operations_with_constants_are_sound() {
     let plain = IntFlags::default();
     for width in [1, 2, 4, 8] {
-        for (a, values) in all(TY, width) {
-            for (b, bits) in constants(TY) {
+        for (left, values) in all(TY, width) {
+            for (right, bits) in constants(TY) {
                 let b_lanes = vec![bits[0]; width as usize];
-                for op in OPS {
+                for opcode in OPS {
                     for flags in [plain, IntFlags { nsw: true, nuw: false }, IntFlags { nsw: false, nuw: true }] {
-                        let (ab, ba) =
-                            (transfer_binary(op, flags, TY, a, b, width), transfer_binary(op, flags, TY, b, a, width));
+                        let (ab, ba) = (
+                            transfer_binary(opcode, flags, TY, left, right, width),
+                            transfer_binary(opcode, flags, TY, right, left, width),
+                        );
                         for value in &values {
-                            check(op, flags, (a, value), (b, &b_lanes), width, ab);
-                            check(op, flags, (b, &b_lanes), (a, value), width, ba);
+                            check(opcode, flags, (left, value), (right, &b_lanes), width, ab);
+                            check(opcode, flags, (right, &b_lanes), (left, value), width, ba);
                         }
                     }
                 }
@@ -132,14 +139,14 @@ fn binary_operations_with_constants_are_sound() {
 fn binary_operations_of_strided_values_are_sound() {
     let width = 4;
     let every = all(TY, width);
-    for (i, (a, values)) in every.iter().enumerate() {
-        for (b, others) in every.iter().skip(i % 3).step_by(3) {
-            for op in OPS {
+    for (index, (left, values)) in every.iter().enumerate() {
+        for (right, others) in every.iter().skip(index % 3).step_by(3) {
+            for opcode in OPS {
                 for flags in [IntFlags::default(), IntFlags { nsw: true, nuw: true }] {
-                    let result = transfer_binary(op, flags, TY, *a, *b, width);
+                    let result = transfer_binary(opcode, flags, TY, *left, *right, width);
                     for value in values.iter().step_by(2) {
                         for other in others.iter().step_by(2) {
-                            check(op, flags, (*a, value), (*b, other), width, result);
+                            check(opcode, flags, (*left, value), (*right, other), width, result);
                         }
                     }
                 }
@@ -180,8 +187,8 @@ fn ids_with_a_bound() {
         let column = transfer_binary(BinaryOp::Srem, plain, int, cut, Known::uniform(int, 8), width);
         assert!(column.shape.is_varying(), "the divisor may be negative");
         let divisor = Known { max: int.value_mask() >> 1, ..Known::uniform(int, 8) };
-        let [column, row] =
-            [BinaryOp::Srem, BinaryOp::Sdiv].map(|op| transfer_binary(op, plain, int, cut, divisor, width).shape);
+        let [column, row] = [BinaryOp::Srem, BinaryOp::Sdiv]
+            .map(|opcode| transfer_binary(opcode, plain, int, cut, divisor, width).shape);
         let proved = align == 8;
         assert_eq!((column == Shape::contiguous(8), row.is_uniform()), (proved, proved));
     }
@@ -192,9 +199,9 @@ fn casts_are_sound() {
     for width in [1, 2, 4, 8] {
         for (a, values) in all(TY, width) {
             for to in [2, 3, 4, 5, 6, 9].map(Type::Int) {
-                for op in [UnaryOp::Trunc, UnaryOp::Zext, UnaryOp::Sext, UnaryOp::Freeze] {
+                for opcode in [UnaryOp::Trunc, UnaryOp::Zext, UnaryOp::Sext, UnaryOp::Freeze] {
                     let widens = to.bits() > TY.bits();
-                    let fits = match op {
+                    let fits = match opcode {
                         UnaryOp::Trunc => to.bits() < TY.bits(),
                         UnaryOp::Freeze => to == TY,
                         _ => widens,
@@ -202,14 +209,17 @@ fn casts_are_sound() {
                     if !fits {
                         continue;
                     }
-                    let result = transfer_unary(op, TY, to, a, width);
+                    let result = transfer_unary(opcode, TY, to, a, width);
                     for value in &values {
-                        let cast = |&bits: &u128| match op {
+                        let cast = |&bits: &u128| match opcode {
                             UnaryOp::Sext => integer::sign_extend(bits, TY.bits()) as u128 & to.value_mask(),
                             _ => bits & to.value_mask(),
                         };
                         let lanes: Vec<u128> = value.iter().map(cast).collect();
-                        assert!(holds(result, to, &lanes), "{op:?} to {to} of {a:?} {value:?}: {result:?}, {lanes:?}");
+                        assert!(
+                            holds(result, to, &lanes),
+                            "{opcode:?} to {to} of {a:?} {value:?}: {result:?}, {lanes:?}"
+                        );
                     }
                 }
             }
@@ -222,18 +232,20 @@ fn comparisons_are_sound_and_prove_what_they_can() {
     for width in [1, 2, 4] {
         let every = all(TY, width);
         let mut proved = 0;
-        for (a, values) in &every {
-            for (b, others) in &every {
-                for &cc in IntCc::ALL {
-                    if !transfer_icmp(cc, *a, *b, width).shape.is_uniform() {
+        for (left, values) in &every {
+            for (right, others) in &every {
+                for &comparison in IntCc::ALL {
+                    if !transfer_icmp(comparison, *left, *right, width).shape.is_uniform() {
                         continue;
                     }
-                    proved += usize::from(a.shape.stride() != b.shape.stride());
+                    proved += usize::from(left.shape.stride() != right.shape.stride());
                     for (value, other) in values.iter().flat_map(|v| others.iter().map(move |o| (v, o))) {
-                        let first = integer::evaluate_compare(cc, TY, value[0], other[0]);
-                        let same =
-                            value.iter().zip(other).all(|(&x, &y)| integer::evaluate_compare(cc, TY, x, y) == first);
-                        assert!(same, "{cc:?} of {a:?} {value:?} and {b:?} {other:?}");
+                        let first = integer::evaluate_compare(comparison, TY, value[0], other[0]);
+                        let same = value
+                            .iter()
+                            .zip(other)
+                            .all(|(&x, &y)| integer::evaluate_compare(comparison, TY, x, y) == first);
+                        assert!(same, "{comparison:?} of {left:?} {value:?} and {right:?} {other:?}");
                     }
                 }
             }
@@ -249,7 +261,7 @@ fn the_examples_of_the_paper() {
     let plain = IntFlags::default();
     let id = Known::of_shape(ty, Shape::contiguous(8), width);
     let constant = |n: u128| Known::constant(ty, n & ty.value_mask());
-    let shape = |op, a, b| transfer_binary(op, plain, ty, a, b, width).shape;
+    let shape = |opcode, left, right| transfer_binary(opcode, plain, ty, left, right, width).shape;
     let strided = |stride, align| Shape::Strided { stride, align };
     assert_eq!(shape(BinaryOp::Mul, constant(-2i128 as u128), id), strided(-2, 16));
     let twice = transfer_binary(BinaryOp::Shl, plain, ty, id, constant(1), width);

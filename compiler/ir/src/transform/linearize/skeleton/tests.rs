@@ -31,37 +31,37 @@ struct Case {
 }
 
 impl Case {
-    fn new(f: Function, divergent: EntitySet<Block>) -> Case {
-        let cfg = build_cfg(&f);
-        let tree = compute_dominators(&cfg);
-        let forest = find_loops(&cfg, &tree);
-        let order = block_index(&cfg, &tree, &forest);
-        Case { function: f, cfg, dominators: tree, forest, divergent, order }
+    fn new(function: Function, divergent: EntitySet<Block>) -> Case {
+        let cfg = build_cfg(&function);
+        let dominators = compute_dominators(&cfg);
+        let forest = find_loops(&cfg, &dominators);
+        let order = block_index(&cfg, &dominators, &forest);
+        Case { function, cfg, dominators, forest, divergent, order }
     }
 
     /// A random graph without cycles; every other branch is divergent.
     fn random(seed: u64) -> Case {
-        let f = random_dag(seed, 4 + seed as usize % 11);
+        let function = random_dag(seed, 4 + seed as usize % 11);
         let mut random = Random::new(!seed);
-        let divergent = some_branches(&f, &mut random);
-        Case::new(f, divergent)
+        let divergent = some_branches(&function, &mut random);
+        Case::new(function, divergent)
     }
 
     /// A random reducible graph whose loops are uniform.
     fn with_loops(seed: u64) -> Case {
-        let mut f = random_reducible(seed, 4 + seed as usize % 9);
-        let mut divergent = some_branches(&f, &mut Random::new(!seed));
-        divergent_loops(&mut f, &mut divergent);
-        let reachable = build_cfg(&f);
-        f.layout.retain(|&block| reachable.is_reachable(block));
-        Case::new(f, divergent)
+        let mut function = random_reducible(seed, 4 + seed as usize % 9);
+        let mut divergent = some_branches(&function, &mut Random::new(!seed));
+        divergent_loops(&mut function, &mut divergent);
+        let reachable = build_cfg(&function);
+        function.layout.retain(|&block| reachable.is_reachable(block));
+        Case::new(function, divergent)
     }
 
     fn skeleton(&self) -> Skeleton {
         let iterations = Iterations::new(&self.cfg, &self.forest);
-        let Case { function: f, cfg, dominators: tree, forest, divergent, order } = self;
-        let graph = Graph { cfg, dominators: tree, loops: forest, iterations: &iterations, divergent };
-        draw_skeleton(f, &graph, order)
+        let Case { function, cfg, dominators, forest, divergent, order } = self;
+        let graph = Graph { cfg, dominators, loops: forest, iterations: &iterations, divergent };
+        draw_skeleton(function, &graph, order)
     }
 
     fn place(&self, block: Block) -> usize {
@@ -70,13 +70,13 @@ impl Case {
 
     /// The graph in numbers, without edges back to loop headers.
     fn numbers(&self) -> Numbers {
-        let mut succs = Vec::new();
+        let mut successors = Vec::new();
         for (place, &block) in self.order.iter().enumerate() {
             let to: Vec<usize> = self.cfg.successors(block).iter().map(|&to| self.place(to)).collect();
-            succs.push(if to.iter().any(|&to| to <= place) { Vec::new() } else { to });
+            successors.push(if to.iter().any(|&to| to <= place) { Vec::new() } else { to });
         }
         let divergent = self.order.iter().map(|&block| self.divergent.contains(block)).collect();
-        Numbers { succs, divergent }
+        Numbers { succs: successors, divergent }
     }
 
     /// The new successors by number, with the edges back.
@@ -93,11 +93,11 @@ impl Case {
             new.blocks.push(BlockData { params: vec![], insts: vec![], terminator: Terminator::Return });
         }
         new.layout.clone_from(&self.order);
-        let cond = new.constant(Type::BOOL, 0);
+        let condition = new.constant(Type::BOOL, 0);
         for &block in &self.order {
             let mut to = skeleton.next[block].iter().map(|&block| BlockCall { block, arguments: vec![] });
             new.blocks[block].terminator = match (to.next(), to.next()) {
-                (Some(then_to), Some(else_to)) => Terminator::Branch { condition: cond, then_to, else_to },
+                (Some(then_to), Some(else_to)) => Terminator::Branch { condition, then_to, else_to },
                 (Some(only), None) => Terminator::Jump(only),
                 (None, _) => Terminator::Return,
             };
@@ -106,10 +106,10 @@ impl Case {
     }
 }
 
-fn some_branches(f: &Function, random: &mut Random) -> EntitySet<Block> {
+fn some_branches(function: &Function, random: &mut Random) -> EntitySet<Block> {
     let mut set = EntitySet::new();
-    for &block in &f.layout {
-        if f.blocks[block].terminator.selector().is_some() && random.percent(50) {
+    for &block in &function.layout {
+        if function.blocks[block].terminator.selector().is_some() && random.percent(50) {
             set.insert(block);
         }
     }
@@ -135,11 +135,11 @@ struct Listing8 {
 fn listing_8(graph: &Numbers) -> Listing8 {
     let mut relation: BTreeSet<(usize, usize)> = BTreeSet::new();
     let mut result = Listing8 { next: Vec::new(), deferred: Vec::new(), after: Vec::new() };
-    for (b, succs) in graph.succs.iter().enumerate() {
+    for (b, successors) in graph.succs.iter().enumerate() {
         let targets: BTreeSet<usize> = relation.iter().filter(|&&(from, _)| from == b).map(|&(_, to)| to).collect();
         let groups: Vec<Vec<usize>> = match graph.divergent[b] {
-            true => vec![succs.clone()],
-            false => succs.iter().map(|&s| vec![s]).collect(),
+            true => vec![successors.clone()],
+            false => successors.iter().map(|&s| vec![s]).collect(),
         };
         let mut next = Vec::new();
         for group in groups {
@@ -158,10 +158,10 @@ fn listing_8(graph: &Numbers) -> Listing8 {
 }
 
 /// Per block the blocks that post-dominate it, as bits.
-fn post_dominators(succs: &[Vec<usize>]) -> Vec<u64> {
-    let mut pd = vec![0; succs.len()];
-    for b in (0..succs.len()).rev() {
-        let all = succs[b].iter().map(|&s| pd[s]).reduce(|x, y| x & y).unwrap_or(0);
+fn post_dominators(successors: &[Vec<usize>]) -> Vec<u64> {
+    let mut pd = vec![0; successors.len()];
+    for b in (0..successors.len()).rev() {
+        let all = successors[b].iter().map(|&s| pd[s]).reduce(|x, y| x & y).unwrap_or(0);
         pd[b] = all | 1 << b;
     }
     pd
@@ -172,11 +172,11 @@ fn has(bits: u64, b: usize) -> bool {
 }
 
 /// Per block the edges that it is control-dependent on.
-fn control_dependences(succs: &[Vec<usize>]) -> Vec<BTreeSet<(usize, usize)>> {
-    let pd = post_dominators(succs);
+fn control_dependences(successors: &[Vec<usize>]) -> Vec<BTreeSet<(usize, usize)>> {
+    let pd = post_dominators(successors);
     let depends = |k: usize, a: usize, b: usize| has(pd[b], k) && (k == a || !has(pd[a], k));
-    let edges = || succs.iter().enumerate().flat_map(|(a, to)| to.iter().map(move |&b| (a, b)));
-    (0..succs.len()).map(|k| edges().filter(|&(a, b)| depends(k, a, b)).collect()).collect()
+    let edges = || successors.iter().enumerate().flat_map(|(a, to)| to.iter().map(move |&b| (a, b)));
+    (0..successors.len()).map(|k| edges().filter(|&(a, b)| depends(k, a, b)).collect()).collect()
 }
 
 /// Per block whether its predicate is uniform.
@@ -194,14 +194,14 @@ fn dags() -> impl Iterator<Item = (u64, Case)> {
 }
 
 /// All paths from the first block to the end, as blocks with the targets taken.
-fn all_paths(succs: &[Vec<usize>], from: usize) -> Vec<Vec<(usize, usize)>> {
-    if succs[from].is_empty() {
+fn all_paths(successors: &[Vec<usize>], from: usize) -> Vec<Vec<(usize, usize)>> {
+    if successors[from].is_empty() {
         return vec![vec![(from, 0)]];
     }
     let mut all = Vec::new();
-    for (i, &to) in succs[from].iter().enumerate() {
-        for mut path in all_paths(succs, to) {
-            path.insert(0, (from, i));
+    for (index, &to) in successors[from].iter().enumerate() {
+        for mut path in all_paths(successors, to) {
+            path.insert(0, (from, index));
             all.push(path);
         }
     }
@@ -429,9 +429,9 @@ fn theorem_4_uniform_blocks_run_only_for_lanes() {
 /// Definition 22: the edges from blocks that `d` dominates.
 fn dominance_region(case: &Case, graph: &Numbers, d: usize) -> Numbers {
     let mut region = graph.clone();
-    for (b, succs) in region.succs.iter_mut().enumerate() {
+    for (b, successors) in region.succs.iter_mut().enumerate() {
         if !case.dominators.dominates(case.order[d], case.order[b]) {
-            succs.clear();
+            successors.clear();
         }
     }
     region
@@ -458,12 +458,12 @@ fn theorems_5_and_8_branches_uniform_in_relation_to_a_dominator_stay() {
                 let (here, there) = (own(&whole.deferred[b]), own(&part.deferred[b]));
                 assert_eq!(here, there, "Theorem 8, seed {seed}: {d} {b}\n{}", case.function);
                 deferred += here.len();
-                for (i, &y) in graph.succs[b].iter().enumerate() {
-                    let new = next[b].get(i).copied();
+                for (index, &y) in graph.succs[b].iter().enumerate() {
+                    let new = next[b].get(index).copied();
                     if strictly(y) || new.is_some_and(strictly) {
                         assert_eq!(
                             new,
-                            part.next[b].get(i).copied(),
+                            part.next[b].get(index).copied(),
                             "Theorem 8, seed {seed}: {d} {b}\n{}",
                             case.function
                         );
@@ -507,16 +507,29 @@ fn loops_stay_loops() {
         assert!(forest.irreducible_edges().is_empty(), "seed {seed}\n{}", case.function);
         assert_eq!(forest.iter().count(), case.forest.iter().count(), "seed {seed}\n{}", case.function);
         let deferred = listing_8(&case.numbers()).deferred;
-        for (_, data) in case.forest.iter() {
-            let same = forest.with_header(data.header).map(|l| forest.get(l).blocks.iter().collect::<BTreeSet<_>>());
-            assert_eq!(same, Some(data.blocks.iter().collect()), "seed {seed}: {}\n{}", data.header, case.function);
-            let header = case.place(data.header);
-            let mut places: Vec<usize> = data.blocks.iter().map(|&b| case.place(b)).collect();
+        for (_, loop_data) in case.forest.iter() {
+            let same = forest
+                .with_header(loop_data.header)
+                .map(|loop_id| forest.get(loop_id).blocks.iter().collect::<BTreeSet<_>>());
+            assert_eq!(
+                same,
+                Some(loop_data.blocks.iter().collect()),
+                "seed {seed}: {}\n{}",
+                loop_data.header,
+                case.function
+            );
+            let header = case.place(loop_data.header);
+            let mut places: Vec<usize> = loop_data.blocks.iter().map(|&b| case.place(b)).collect();
             places.sort_unstable();
             assert_eq!(places, (header..header + places.len()).collect::<Vec<_>>(), "seed {seed}\n{}", case.function);
-            let latch = case.place(data.latches[0]);
+            let latch = case.place(loop_data.latches[0]);
             assert_eq!(places.last(), Some(&latch), "seed {seed}\n{}", case.function);
-            assert!(deferred[latch].is_subset(&deferred[header]), "seed {seed}: {}\n{}", data.header, case.function);
+            assert!(
+                deferred[latch].is_subset(&deferred[header]),
+                "seed {seed}: {}\n{}",
+                loop_data.header,
+                case.function
+            );
             count += 1;
         }
     }
@@ -535,11 +548,13 @@ fn walks_around_loops_are_part_of_walks() {
             let mut block = case.order[0];
             let mut path = Vec::new();
             for _ in 0..40 {
-                let succs = case.cfg.successors(block);
-                let target = random.below(succs.len());
+                let successors = case.cfg.successors(block);
+                let target = random.below(successors.len());
                 path.push((case.place(block), target));
-                let Some(&to) = succs.get(target) else { break };
-                around += usize::from(case.forest.with_header(to).is_some_and(|l| case.forest.contains(l, block)));
+                let Some(&to) = successors.get(target) else { break };
+                around += usize::from(
+                    case.forest.with_header(to).is_some_and(|loop_id| case.forest.contains(loop_id, block)),
+                );
                 block = to;
             }
             assert!(embeds(&path, &next), "seed {seed}: {path:?} in {next:?}\n{}", case.function);
@@ -550,13 +565,13 @@ fn walks_around_loops_are_part_of_walks() {
 
 /// The new edges of a graph by name.
 fn edges(text: &str, divergent: &str, order: Option<&str>) -> String {
-    let (f, names) = graph(text);
+    let (function, names) = graph(text);
     let block = |name: &str| Block::from_u32(names.iter().position(|n| *n == name).unwrap() as u32);
     let mut set = EntitySet::new();
     divergent.split_whitespace().for_each(|name| {
         set.insert(block(name));
     });
-    let mut case = Case::new(f, set);
+    let mut case = Case::new(function, set);
     if let Some(order) = order {
         case.order = order.split_whitespace().map(block).collect();
     }
