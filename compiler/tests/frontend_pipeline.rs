@@ -81,7 +81,8 @@ fn failure(result: Result<LinkedProgram, FrontendError>) -> String {
 
 /// The body of one function in a module's text.
 fn body<'a>(text: &'a str, name: &str) -> &'a str {
-    let start = text.lines().scan(0, |at, line| Some((std::mem::replace(at, *at + line.len() + 1), line)));
+    let start =
+        text.lines().scan(0, |position, line| Some((std::mem::replace(position, *position + line.len() + 1), line)));
     let mut lines = start.filter(|(_, line)| line.starts_with("define") && line.contains(&format!("@{name}(")));
     let (from, _) = lines.next().unwrap_or_else(|| panic!("no {name} in {text}"));
     let length = text[from..].find("\n}").unwrap();
@@ -158,10 +159,10 @@ fn a_program_allows_uneven_groups_when_all_its_objects_do() {
         let options = BuildOptions::parse("", Stage::Link).unwrap();
         link_program(objects, &options).unwrap().options.allows_non_uniform_groups()
     };
-    let (new, newer, old) = (kernel("-cl-std=CL2.0"), helper("-cl-std=CL3.0"), helper(""));
+    let (new, newer, previous) = (kernel("-cl-std=CL2.0"), helper("-cl-std=CL3.0"), helper(""));
     let strict = helper("-cl-std=CL3.0 -cl-uniform-work-group-size");
     assert!(allowed(&[&new]) && allowed(&[&new, &newer]));
-    assert!(!allowed(&[&new, &old]) && !allowed(&[&new, &strict]));
+    assert!(!allowed(&[&new, &previous]) && !allowed(&[&new, &strict]));
 }
 
 #[test]
@@ -469,9 +470,9 @@ fn spir_takes_the_same_road() {
         }
     }
     // Every byte of the first part damaged in turn: an error or a program, and this process lives.
-    for at in (0..spir.len().min(2000)).step_by(97) {
+    for position in (0..spir.len().min(2000)).step_by(97) {
         let mut damaged = spir.clone();
-        damaged[at] ^= 0x55;
+        damaged[position] ^= 0x55;
         if let Ok(object) = compile_source(&config, &damaged, &[], &options("-x spir")) {
             let _ = link_objects(&[&object], "");
         }

@@ -119,11 +119,12 @@ fn agree(text: &str) {
                 panic!("{name}, round {round}: {error}\n{}", kernel_text(&printed, name));
             }
             if memory.buffers[1] != expected.0 {
-                let at = (0..BYTES).find(|&index| memory.buffers[1][index] != expected.0[index]).unwrap_or(0) / 8 * 8;
+                let position =
+                    (0..BYTES).find(|&index| memory.buffers[1][index] != expected.0[index]).unwrap_or(0) / 8 * 8;
                 panic!(
-                    "{name}, round {round}: at {at} LLVM has {:02x?}, we have {:02x?}, given {:02x?}\n{}",
-                    &expected.0[at..at + 8],
-                    &memory.buffers[1][at..at + 8],
+                    "{name}, round {round}: at {position} LLVM has {:02x?}, we have {:02x?}, given {:02x?}\n{}",
+                    &expected.0[position..position + 8],
+                    &memory.buffers[1][position..position + 8],
                     &given.0[..64],
                     kernel_text(&printed, name)
                 );

@@ -95,9 +95,9 @@ fn arguments_we_do_not_have() {
     refused(empty, "reqd_work_group_size(8,0,1) asks for empty work-groups");
     let of_four = "define spir_kernel void @k() !intel_reqd_sub_group_size !0 {\n  ret void\n}\n!0 = !{i32 4}";
     refused(of_four, "intel_reqd_sub_group_size(4) asks for sub-groups that are not of 8, 16 or 32 work-items");
-    let old = "define spir_kernel void @k(ptr addrspace(1) %a) !kernel_arg_base_type !0 {\n  ret void\n}\n";
-    refused(&format!("{old}!0 = !{{!\"image2d_t\"}}"), "argument 0 is an image in the form of SPIR 1.2");
-    refused(&format!("{old}!0 = !{{!\"sampler_t\"}}"), "argument 0 is an image or a sampler of another form");
+    let previous = "define spir_kernel void @k(ptr addrspace(1) %a) !kernel_arg_base_type !0 {\n  ret void\n}\n";
+    refused(&format!("{previous}!0 = !{{!\"image2d_t\"}}"), "argument 0 is an image in the form of SPIR 1.2");
+    refused(&format!("{previous}!0 = !{{!\"sampler_t\"}}"), "argument 0 is an image or a sampler of another form");
 }
 
 #[test]

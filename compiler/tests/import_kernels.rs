@@ -55,7 +55,8 @@ fn arguments_lie_at_their_natural_alignment() {
         "-cl-kernel-arg-info",
     );
     let kernel = kernel(&module, "k");
-    let found: Vec<(&str, u32, u32)> = kernel.params.iter().map(|p| (p.name.as_str(), p.size, p.offset)).collect();
+    let found: Vec<(&str, u32, u32)> =
+        kernel.params.iter().map(|parameter| (parameter.name.as_str(), parameter.size, parameter.offset)).collect();
     let expected = [
         ("a", 1, 0),
         ("b", 4, 4),
@@ -70,7 +71,7 @@ fn arguments_lie_at_their_natural_alignment() {
     ];
     assert_eq!(found, expected);
     assert_eq!(kernel.args_size, 256);
-    let kinds: Vec<ParamKind> = kernel.params.iter().map(|p| p.kind).collect();
+    let kinds: Vec<ParamKind> = kernel.params.iter().map(|parameter| parameter.kind).collect();
     assert_eq!(kinds[3], ParamKind::Pointer(Space::Global));
     assert_eq!(kinds[4], ParamKind::Local);
     assert_eq!(kinds[5], ParamKind::Value);
@@ -97,7 +98,7 @@ fn only_pointers_that_are_written_through_are_writable() {
         "-cl-kernel-arg-info",
     );
     let readonly: Vec<(&str, bool)> =
-        kernel(&module, "k").params.iter().map(|p| (p.name.as_str(), p.readonly)).collect();
+        kernel(&module, "k").params.iter().map(|parameter| (parameter.name.as_str(), parameter.readonly)).collect();
     let expected = [("in", true), ("out", false), ("both", false), ("escapes", false), ("unused", true)];
     assert_eq!(readonly, expected);
 }
@@ -202,8 +203,9 @@ fn vectors_keep_their_elements() {
     let (c, d) = (floats(&memory.buffers[2]), ints(&memory.buffers[3]));
     for index in 0..16 {
         let x = &a[index * 4..index * 4 + 4];
-        let old = &b[index * 8..index * 8 + 8];
-        let y = [old[7], old[1], old[5], old[3], old[3], old[5], old[1], old[7]];
+        let previous = &b[index * 8..index * 8 + 8];
+        let y =
+            [previous[7], previous[1], previous[5], previous[3], previous[3], previous[5], previous[1], previous[7]];
         let f = |v: u8| f32::from(v);
         assert_eq!(c[index * 4..index * 4 + 3], [f(x[2]), f(x[1]) * 0.5, f(x[0]) * 2.0]);
         let z = i32::from(y[4] as u16) | i32::from(y[5]) << 16;

@@ -30,23 +30,24 @@ fn imported(text: &str) -> String {
 /// The text with its values numbered as they appear, so that constants do not count.
 fn renumbered(text: &str) -> String {
     let mut numbers = std::collections::HashMap::new();
-    let mut out = String::new();
+    let mut output = String::new();
     let mut rest = text;
-    while let Some(at) = rest.find('v') {
-        let starts_word = !rest[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
-        let digits = rest[at + 1..].bytes().take_while(u8::is_ascii_digit).count();
-        let (word, behind) = rest.split_at(at + 1 + digits);
+    while let Some(position) = rest.find('v') {
+        let starts_word =
+            !rest[..position].ends_with(|character: char| character.is_alphanumeric() || character == '_');
+        let digits = rest[position + 1..].bytes().take_while(u8::is_ascii_digit).count();
+        let (word, behind) = rest.split_at(position + 1 + digits);
         rest = behind;
         if starts_word && digits > 0 {
             let next = numbers.len();
-            let number = numbers.entry(word[at..].to_string()).or_insert(next);
-            out.push_str(&word[..at]);
-            out.push_str(&format!("v{number}"));
+            let number = numbers.entry(word[position..].to_string()).or_insert(next);
+            output.push_str(&word[..position]);
+            output.push_str(&format!("v{number}"));
         } else {
-            out.push_str(word);
+            output.push_str(word);
         }
     }
-    out + rest
+    output + rest
 }
 
 fn is(text: &str, expected: &str) {

@@ -23,10 +23,10 @@ fn main() -> ExitCode {
 }
 
 /// A file's test, called as the file is, if it has lines to run.
-fn test_of_file(root: &Path, path: &Path) -> Option<Trial> {
+fn test_of_file(root_folder: &Path, path: &Path) -> Option<Trial> {
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let lines = lines_to_run(&parse_script(&text));
-    let name = path.strip_prefix(root).unwrap().display().to_string();
+    let name = path.strip_prefix(root_folder).unwrap().display().to_string();
     (!lines.is_empty()).then(|| Trial::test(name, move || run_lines(&text, &lines).map_err(Failed::from)))
 }
 

@@ -223,8 +223,8 @@ impl Slots {
         // Growing happens under the lock, so `used` has one writer at a time.
         let index = self.used.load(Ordering::Relaxed);
         if index >= self.capacity {
-            let most = self.capacity;
-            let full = || error!(CL_OUT_OF_HOST_MEMORY, "there are {most} objects, and there can be no more");
+            let maximum = self.capacity;
+            let full = || error!(CL_OUT_OF_HOST_MEMORY, "there are {maximum} objects, and there can be no more");
             let slot = free.pop_front().and_then(|handle| self.at(handle)).ok_or_else(full)?;
             *slot.state.lock() = state;
             return Ok(std::ptr::from_ref(slot) as usize);

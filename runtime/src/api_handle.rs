@@ -44,14 +44,14 @@ impl ApiHandle {
 
     /// The handle, or 0 for an object the application never got.
     pub fn get(&self) -> usize {
-        self.published.get().map_or(0, |p| p.handle)
+        self.published.get().map_or(0, |published| published.handle)
     }
 }
 
 impl Drop for ApiHandle {
     fn drop(&mut self) {
-        if let Some(p) = self.published.get() {
-            (p.operations.recycle)(p.handle);
+        if let Some(published) = self.published.get() {
+            (published.operations.recycle)(published.handle);
         }
     }
 }

@@ -37,18 +37,18 @@ struct Mount {
 }
 
 impl ControlGroups {
-    /// The groups of this process. `root` is the folder with `proc` and all mount points: `/`, except in tests.
-    pub fn of_this_process(root: &Path) -> Self {
-        let memberships = read_memberships(root);
-        let mounts = fs::read_to_string(root.join("proc/self/mountinfo")).unwrap_or_default();
+    /// The groups of this process. `root_folder` is the folder with `proc` and all mount points: `/`, except in tests.
+    pub fn of_this_process(root_folder: &Path) -> Self {
+        let memberships = read_memberships(root_folder);
+        let mounts = fs::read_to_string(root_folder.join("proc/self/mountinfo")).unwrap_or_default();
         let mounts: Vec<Mount> = mounts.lines().filter_map(parse_mount).collect();
-        let folders = |controller: &str| find_folders(root, &memberships, &mounts, controller);
+        let folders = |controller: &str| find_folders(root_folder, &memberships, &mounts, controller);
         Self { memory: folders("memory"), processors: folders("cpu"), memberships }
     }
 
     /// Whether the process still is in these groups.
-    pub fn are_current(&self, root: &Path) -> bool {
-        read_memberships(root) == self.memberships
+    pub fn are_current(&self, root_folder: &Path) -> bool {
+        read_memberships(root_folder) == self.memberships
     }
 
     /// The least limit of memory, in bytes; none if there is no limit.
@@ -70,12 +70,12 @@ impl ControlGroups {
     }
 }
 
-fn read_memberships(root: &Path) -> String {
-    fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default()
+fn read_memberships(root_folder: &Path) -> String {
+    fs::read_to_string(root_folder.join("proc/self/cgroup")).unwrap_or_default()
 }
 
 /// Folders of the process's group and those above it in the hierarchies that may have this controller.
-fn find_folders(root: &Path, memberships: &str, mounts: &[Mount], controller: &str) -> Vec<PathBuf> {
+fn find_folders(root_folder: &Path, memberships: &str, mounts: &[Mount], controller: &str) -> Vec<PathBuf> {
     let mut folders = Vec::new();
     for line in memberships.lines() {
         // "hierarchy:controllers:group"; version 2 is hierarchy 0, without a list.
@@ -96,7 +96,7 @@ fn find_folders(root: &Path, memberships: &str, mounts: &[Mount], controller: &s
         // A mount that does not show the group by its name was made for a group above it, in another namespace.
         let points = || mounts.iter().map(|mount| mount.point.clone()).collect();
         let shown = if shown.is_empty() { points() } else { shown };
-        folders.extend(shown.iter().map(|folder| path_below(root, folder)));
+        folders.extend(shown.iter().map(|folder| path_below(root_folder, folder)));
     }
     folders.sort();
     folders.dedup();
@@ -112,9 +112,9 @@ fn shown_folders(mount: &Mount, group: &Path) -> Vec<PathBuf> {
     name.ancestors().map(|name| mount.point.join(name)).collect()
 }
 
-/// An absolute path, taken to begin at `root`.
-fn path_below(root: &Path, path: &Path) -> PathBuf {
-    root.join(path.strip_prefix("/").unwrap_or(path))
+/// An absolute path, taken to begin at `root_folder`.
+fn path_below(root_folder: &Path, path: &Path) -> PathBuf {
+    root_folder.join(path.strip_prefix("/").unwrap_or(path))
 }
 
 /// A line of `/proc/self/mountinfo` (proc_pid_mountinfo(5)), if it is about control groups.

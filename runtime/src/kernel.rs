@@ -317,7 +317,9 @@ pub struct Argument<'a> {
 impl fmt::Display for Argument<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "argument {}", self.index)?;
-        if let Some(Param { name, type_name, .. }) = self.kernel.params.get(self.index).filter(|p| !p.name.is_empty()) {
+        if let Some(Param { name, type_name, .. }) =
+            self.kernel.params.get(self.index).filter(|parameter| !parameter.name.is_empty())
+        {
             write!(formatter, " '{name}' ({type_name})")?;
         }
         write!(formatter, " of kernel '{}'", self.kernel.name)

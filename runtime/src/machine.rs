@@ -70,7 +70,7 @@ pub fn affine_processors() -> Vec<usize> {
 /// How many processors this thread may run on.
 pub fn allowed_processors() -> usize {
     // More processors than a set has room for: the standard library knows how many there are.
-    let count = rustix::thread::sched_getaffinity(None).map(|set| set.count() as usize);
+    let count = rustix::thread::sched_getaffinity(None).map(|processors| processors.count() as usize);
     count.unwrap_or_else(|_| std::thread::available_parallelism().map_or(1, NonZeroUsize::get)).max(1)
 }
 

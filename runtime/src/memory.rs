@@ -84,9 +84,9 @@ impl Memory {
         host: *mut u8,
         properties: Vec<cl_mem_properties>,
     ) -> Result<Arc<Self>> {
-        let most = context.devices().iter().map(|device| device.max_allocation()).max().unwrap_or(0);
+        let maximum = context.devices().iter().map(|device| device.max_allocation()).max().unwrap_or(0);
         ensure!(size > 0, CL_INVALID_BUFFER_SIZE, "a buffer of 0 bytes");
-        ensure!(size as u64 <= most, CL_INVALID_BUFFER_SIZE, "a buffer of {size} bytes; {most} are allowed");
+        ensure!(size as u64 <= maximum, CL_INVALID_BUFFER_SIZE, "a buffer of {size} bytes; {maximum} are allowed");
         // SAFETY: the same contract.
         let (start, storage) = unsafe { allocate_storage(&context, flags, size, host)? };
         Ok(Self::with_storage(context, flags, start, size, storage, Contents::Bytes, properties))
@@ -107,8 +107,12 @@ impl Memory {
         properties: Vec<cl_mem_properties>,
     ) -> Result<Arc<Self>> {
         let size = image.byte_size();
-        let most = context.devices().iter().map(|device| device.max_allocation()).max().unwrap_or(0);
-        ensure!(size as u64 <= most, CL_MEM_OBJECT_ALLOCATION_FAILURE, "an image of {size} bytes; {most} are allowed");
+        let maximum = context.devices().iter().map(|device| device.max_allocation()).max().unwrap_or(0);
+        ensure!(
+            size as u64 <= maximum,
+            CL_MEM_OBJECT_ALLOCATION_FAILURE,
+            "an image of {size} bytes; {maximum} are allowed"
+        );
         // SAFETY: the same contract.
         let (start, storage) = unsafe { allocate_storage(&context, flags, size, host)? };
         Ok(Self::with_storage(context, flags, start, size, storage, Contents::Image(image), properties))
@@ -119,11 +123,11 @@ impl Memory {
     /// # Errors
     /// `CL_MEM_OBJECT_ALLOCATION_FAILURE` for more bytes than a buffer may have or than there are.
     pub fn new_pipe(context: Arc<Context>, flags: cl_mem_flags, pipe: Pipe) -> Result<Arc<Self>> {
-        let most = context.devices().iter().map(|device| device.max_allocation()).max().unwrap_or(0);
+        let maximum = context.devices().iter().map(|device| device.max_allocation()).max().unwrap_or(0);
         let Pipe { packet_size, max_packets } = pipe;
-        let size = pipe.byte_size().filter(|&size| size as u64 <= most).ok_or_else(|| {
+        let size = pipe.byte_size().filter(|&size| size as u64 <= maximum).ok_or_else(|| {
             let what = format_args!("a pipe of {max_packets} packets of {packet_size} bytes");
-            error!(CL_MEM_OBJECT_ALLOCATION_FAILURE, "{what} takes more than the {most} bytes that are allowed")
+            error!(CL_MEM_OBJECT_ALLOCATION_FAILURE, "{what} takes more than the {maximum} bytes that are allowed")
         })?;
         let allocation = Allocation::new(size, context.global_memory())?;
         let start = allocation.start();
@@ -402,8 +406,8 @@ mod tests {
 
     #[test]
     fn sizes_that_cannot_be() {
-        let most = usize::try_from(Platform::get().device().max_allocation()).unwrap();
-        for size in [0, most + 1, usize::MAX] {
+        let maximum = usize::try_from(Platform::get().device().max_allocation()).unwrap();
+        for size in [0, maximum + 1, usize::MAX] {
             assert_eq!(buffer(size).unwrap_err().code(), CL_INVALID_BUFFER_SIZE, "{size}");
         }
     }

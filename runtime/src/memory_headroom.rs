@@ -128,10 +128,10 @@ fn resident_bytes(start: usize, size: usize) -> u64 {
 /// process's control groups.
 fn bytes_left() -> Option<u64> {
     static GROUPS: Mutex<Option<ControlGroups>> = Mutex::new(None);
-    let root = Path::new("/");
+    let root_folder = Path::new("/");
     let mut groups = GROUPS.lock();
-    let known = groups.take().filter(|groups| groups.are_current(root));
-    let groups = groups.insert(known.unwrap_or_else(|| ControlGroups::of_this_process(root)));
+    let known = groups.take().filter(|groups| groups.are_current(root_folder));
+    let groups = groups.insert(known.unwrap_or_else(|| ControlGroups::of_this_process(root_folder)));
     [available_memory(), groups.memory_left()].into_iter().flatten().min()
 }
 

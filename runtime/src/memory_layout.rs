@@ -42,14 +42,14 @@ impl Layout {
 }
 
 /// Whether two ranges have an element in common.
-pub fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
-    a.start < b.end && b.start < a.end
+pub fn overlap(left: &Range<usize>, right: &Range<usize>) -> bool {
+    left.start < right.end && right.start < left.end
 }
 
 /// Whether two boxes share a byte. Both must have a span.
 pub fn boxes_overlap(a: (Layout, Region), b: (Layout, Region)) -> bool {
-    if let (Some(a), Some(b)) = (a.0.byte_span(a.1), b.0.byte_span(b.1))
-        && !overlap(&a, &b)
+    if let (Some(left), Some(right)) = (a.0.byte_span(a.1), b.0.byte_span(b.1))
+        && !overlap(&left, &right)
     {
         return false;
     }

@@ -212,12 +212,12 @@ impl Queue {
                 break;
             }
         }
-        let old = self.properties();
-        let new = if enable { old | properties } else { old & !properties };
+        let previous = self.properties();
+        let new = if enable { previous | properties } else { previous & !properties };
         self.properties.store(new, Ordering::Relaxed);
         state.out_of_order = new & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0;
         state.barrier = None;
-        old
+        previous
     }
 
     /// Puts a command at the end of the queue.
@@ -356,12 +356,12 @@ impl Queue {
             // They wait for something in this queue anyway, and hand on what they leave behind.
             self.changed.notify_all();
         }
-        let most = if state.out_of_order {
+        let maximum = if state.out_of_order {
             (self.device.compute_units() as usize).max(2).saturating_sub(state.running)
         } else {
             1
         };
-        let wanted = runnable.saturating_sub(state.waiting + looking).min(most);
+        let wanted = runnable.saturating_sub(state.waiting + looking).min(maximum);
         while state.scheduled < wanted {
             state.scheduled += 1;
             let queue = self.clone();

@@ -79,20 +79,21 @@ impl State {
 
     /// The first pair that lacks something, or a new one.
     fn open_pair(&mut self, lacks: impl Fn(&Pair) -> bool) -> &mut Pair {
-        let at = self.pairs.iter().position(lacks).unwrap_or(self.pairs.len());
-        if at == self.pairs.len() {
+        let position = self.pairs.iter().position(lacks).unwrap_or(self.pairs.len());
+        if position == self.pairs.len() {
             self.pairs.push_back(Pair::default());
         }
-        &mut self.pairs[at]
+        &mut self.pairs[position]
     }
 
     /// Takes out a pair whose both commands have run: the event that ends now.
-    fn settle_pair(&mut self, at: usize) -> Option<Arc<Event>> {
-        let Pair { signal: Some(Signal { given: true, .. }), wait: Some(Wait { arrived: true, .. }) } = &self.pairs[at]
+    fn settle_pair(&mut self, position: usize) -> Option<Arc<Event>> {
+        let Pair { signal: Some(Signal { given: true, .. }), wait: Some(Wait { arrived: true, .. }) } =
+            &self.pairs[position]
         else {
             return None;
         };
-        Some(self.pairs.remove(at)?.wait?.event)
+        Some(self.pairs.remove(position)?.wait?.event)
     }
 }
 
@@ -147,11 +148,11 @@ impl Semaphore {
     fn signal_pair(&self, number: u64) {
         let mut state = self.state.lock();
         // Not there when its wait failed and another signal took its place.
-        let Some(at) = state.pairs.iter().position(|pair| pair.has_signal(number)) else { return };
-        if let Some(signal) = &mut state.pairs[at].signal {
+        let Some(position) = state.pairs.iter().position(|pair| pair.has_signal(number)) else { return };
+        if let Some(signal) = &mut state.pairs[position].signal {
             signal.given = true;
         }
-        let event = state.settle_pair(at);
+        let event = state.settle_pair(position);
         drop(state);
         end_event(event, CL_COMPLETE);
     }
@@ -160,11 +161,11 @@ impl Semaphore {
     fn wait_pair(&self, number: u64) {
         let mut state = self.state.lock();
         // Not there when its signal failed.
-        let Some(at) = state.pairs.iter().position(|pair| pair.has_wait(number)) else { return };
-        if let Some(wait) = &mut state.pairs[at].wait {
+        let Some(position) = state.pairs.iter().position(|pair| pair.has_wait(number)) else { return };
+        if let Some(wait) = &mut state.pairs[position].wait {
             wait.arrived = true;
         }
-        let event = state.settle_pair(at);
+        let event = state.settle_pair(position);
         drop(state);
         end_event(event, CL_COMPLETE);
     }
@@ -173,8 +174,8 @@ impl Semaphore {
     /// is for the next wait.
     fn no_signal(&self, number: u64) {
         let mut state = self.state.lock();
-        let Some(at) = state.pairs.iter().position(|pair| pair.has_signal(number)) else { return };
-        let pair = state.pairs.remove(at);
+        let Some(position) = state.pairs.iter().position(|pair| pair.has_signal(number)) else { return };
+        let pair = state.pairs.remove(position);
         drop(state);
         end_event(pair.and_then(|pair| pair.wait).map(|wait| wait.event), FAILED);
     }
@@ -183,15 +184,15 @@ impl Semaphore {
     /// has none; a signal enqueued after it takes its place.
     fn no_wait(&self, number: u64) {
         let mut state = self.state.lock();
-        let Some(at) = state.pairs.iter().position(|pair| pair.has_wait(number)) else { return };
-        let failed = state.pairs[at].wait.take();
+        let Some(position) = state.pairs.iter().position(|pair| pair.has_wait(number)) else { return };
+        let failed = state.pairs[position].wait.take();
         let mut event = None;
-        let next = state.pairs.get(at + 1).map(|pair| pair.signal.is_some());
-        if state.pairs[at].signal.is_none() || next == Some(true) {
-            state.pairs.remove(at);
+        let next = state.pairs.get(position + 1).map(|pair| pair.signal.is_some());
+        if state.pairs[position].signal.is_none() || next == Some(true) {
+            state.pairs.remove(position);
         } else if next == Some(false) {
-            state.pairs[at].wait = state.pairs.remove(at + 1).and_then(|pair| pair.wait);
-            event = state.settle_pair(at);
+            state.pairs[position].wait = state.pairs.remove(position + 1).and_then(|pair| pair.wait);
+            event = state.settle_pair(position);
         }
         drop(state);
         end_event(failed.map(|wait| wait.event), FAILED);

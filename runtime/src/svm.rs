@@ -83,9 +83,9 @@ impl Shared {
 /// "CL_INVALID_BUFFER_SIZE if size is zero or greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for any OpenCL device in context";
 /// `CL_MEM_OBJECT_ALLOCATION_FAILURE` where there is no memory left.
 pub fn allocate_shared(context: &Arc<Context>, kind: Kind, flags: u64, size: usize) -> Result<*mut u8> {
-    let most = context.devices().iter().map(|device| device.max_allocation()).min().unwrap_or(0);
+    let maximum = context.devices().iter().map(|device| device.max_allocation()).min().unwrap_or(0);
     ensure!(size > 0, CL_INVALID_BUFFER_SIZE, "an allocation of 0 bytes");
-    ensure!(size as u64 <= most, CL_INVALID_BUFFER_SIZE, "an allocation of {size} bytes; {most} are allowed");
+    ensure!(size as u64 <= maximum, CL_INVALID_BUFFER_SIZE, "an allocation of {size} bytes; {maximum} are allowed");
     let bytes = Allocation::new(size, context.global_memory())?;
     let start = bytes.start();
     let shared = Shared { context: context.clone(), kind, flags, bytes };

@@ -41,14 +41,14 @@ struct Cell(Vec<UnsafeCell<u64>>);
 unsafe impl Sync for Cell {}
 
 impl Cell {
-    fn get(&self, at: usize) -> u64 {
+    fn get(&self, position: usize) -> u64 {
         // SAFETY: nobody writes this value meanwhile, which is what is tested.
-        unsafe { self.0[at].get().read() }
+        unsafe { self.0[position].get().read() }
     }
 
-    fn set(&self, at: usize, value: u64) {
+    fn set(&self, position: usize, value: u64) {
         // SAFETY: nobody else touches this value meanwhile, which is what is tested.
-        unsafe { self.0[at].get().write(value) };
+        unsafe { self.0[position].get().write(value) };
     }
 }
 
@@ -77,8 +77,8 @@ impl Run for Launch {
 impl GroupWork for Launch {
     fn run(&self, groups: Range<u64>) {
         for group in groups {
-            let at = group as usize;
-            self.own.set(at, step(self.own.get(at), self.other.get(at)));
+            let position = group as usize;
+            self.own.set(position, step(self.own.get(position), self.other.get(position)));
             if self.slow {
                 // Long enough to be shared with other threads.
                 let start = Instant::now();
@@ -162,8 +162,8 @@ impl Host<'_> {
             self.gates.push(gate);
         }
         let groups = [1, 7, GROUPS][self.random.below(3)];
-        for at in 0..groups {
-            self.model[own][at] = step(self.model[own][at], self.model[other][at]);
+        for position in 0..groups {
+            self.model[own][position] = step(self.model[own][position], self.model[other][position]);
         }
         let slow = self.random.below(8) == 0;
         let launch = Arc::new(Launch { own: self.cells[own].clone(), other: self.cells[other].clone(), groups, slow });
@@ -232,7 +232,7 @@ impl Host<'_> {
         self.open_gates();
         self.last.iter().flatten().for_each(|event| event.wait_until_ended());
         for (cell, model) in self.cells.iter().zip(&self.model) {
-            let values: Vec<u64> = (0..GROUPS).map(|at| cell.get(at)).collect();
+            let values: Vec<u64> = (0..GROUPS).map(|position| cell.get(position)).collect();
             assert_eq!(&values, model);
         }
         self.shared.commands.fetch_add(COMMANDS, Ordering::Relaxed);

@@ -51,7 +51,7 @@ pub struct NdRange {
 impl NdRange {
     /// A range without offset of as many dimensions as `global` has (1 to 3).
     pub fn new(global: &[u64], local: &[u64]) -> NdRange {
-        let pad = |sizes: &[u64]| std::array::from_fn(|d| sizes.get(d).copied().unwrap_or(1));
+        let pad = |sizes: &[u64]| std::array::from_fn(|dimension| sizes.get(dimension).copied().unwrap_or(1));
         NdRange {
             work_dim: global.len() as u32,
             global_size: pad(global),
@@ -62,7 +62,7 @@ impl NdRange {
 
     /// Groups per dimension.
     pub fn num_groups(&self) -> [u64; 3] {
-        std::array::from_fn(|d| self.global_size[d].div_ceil(self.local_size[d]))
+        std::array::from_fn(|dimension| self.global_size[dimension].div_ceil(self.local_size[dimension]))
     }
 }
 
@@ -351,8 +351,9 @@ impl Run<'_> {
         memory: &mut Memory,
     ) -> Result<(), InterpError> {
         let range = self.range;
-        let size: [u64; 3] =
-            std::array::from_fn(|d| range.local_size[d].min(range.global_size[d] - id[d] * range.local_size[d]));
+        let size: [u64; 3] = std::array::from_fn(|dimension| {
+            range.local_size[dimension].min(range.global_size[dimension] - id[dimension] * range.local_size[dimension])
+        });
         let group = Group::new(self.kernel, id, size, arguments, local_args, memory)?;
         let mut gangs = Vec::new();
         let [along, middle, outer] = self.layout.loop_order();

@@ -74,13 +74,13 @@ impl Report {
         kernel: &str,
         configuration: &'static str,
         (width, layout): (u32, &'static str),
-        why: String,
+        reason: String,
         notes: Notes,
     ) -> Option<Report> {
         let mut notes = notes.0?.into_inner();
         notes.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
         notes.dedup();
-        Some(Report { kernel: kernel.to_owned(), configuration, width, layout, why, notes })
+        Some(Report { kernel: kernel.to_owned(), configuration, width, layout, why: reason, notes })
     }
 
     /// The report as JSON.

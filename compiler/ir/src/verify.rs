@@ -139,9 +139,9 @@ impl Verifier<'_> {
             if !matches!(global_data.space, Space::Global | Space::Constant) {
                 self.add_error(&line, format!("no program-scope variable is in {}", global_data.space.name()));
             }
-            for &(at, target, _) in &global_data.relocs {
-                if at.checked_add(8).is_none_or(|end| end > global_data.init.len() as u64) {
-                    self.add_error(&line, format!("the address at {at} is out of bounds"));
+            for &(offset, target, _) in &global_data.relocs {
+                if offset.checked_add(8).is_none_or(|end| end > global_data.init.len() as u64) {
+                    self.add_error(&line, format!("the address at {offset} is out of bounds"));
                 }
                 if !self.module.globals.is_valid(target) {
                     self.add_error(&line, format!("{target} does not exist"));
@@ -369,21 +369,21 @@ impl Verifier<'_> {
     }
 
     fn check_dominance(&mut self, region: Region, function: &Function) {
-        let cfg = build_cfg(function);
-        let dominators = compute_dominators(&cfg);
+        let graph = build_cfg(function);
+        let dominators = compute_dominators(&graph);
         // Where in its block each instruction stands, from 1; 0 for those no block holds.
         let mut order: SecondaryMap<Inst, u32> = SecondaryMap::new();
-        let mut home: SecondaryMap<Inst, Option<Block>> = SecondaryMap::new();
+        let mut home_blocks: SecondaryMap<Inst, Option<Block>> = SecondaryMap::new();
         for &block in &function.layout {
             for (index, &inst) in function.blocks[block].insts.iter().enumerate() {
                 order[inst] = index as u32 + 1;
-                home[inst] = Some(block);
+                home_blocks[inst] = Some(block);
             }
         }
         let available = |value: Value, block: Block, position: u32| match function.values[value].definition {
             ValueDef::Const(_) => true,
             ValueDef::Param(definition, _) => dominators.dominates(definition, block),
-            ValueDef::Result(inst, _) => match home[inst] {
+            ValueDef::Result(inst, _) => match home_blocks[inst] {
                 Some(definition) if definition == block => order[inst] < position,
                 Some(definition) => dominators.dominates(definition, block),
                 None => false,
@@ -391,7 +391,7 @@ impl Verifier<'_> {
         };
         for &block in &function.layout {
             self.place = format!("{region}, {block}");
-            if !cfg.is_reachable(block) {
+            if !graph.is_reachable(block) {
                 self.add_error(&block_text(function, block), "no path leads to this block");
                 continue;
             }

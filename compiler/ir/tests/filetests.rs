@@ -34,8 +34,8 @@ fn main() -> ExitCode {
 }
 
 /// A file's test, called as the file is: `transforms/masks.pir`.
-fn test_of_file(root: &Path, path: PathBuf) -> Trial {
-    let name = path.strip_prefix(root).unwrap().display().to_string();
+fn test_of_file(root_folder: &Path, path: PathBuf) -> Trial {
+    let name = path.strip_prefix(root_folder).unwrap().display().to_string();
     Trial::test(name, move || run_file(&path).map_err(Failed::from))
 }
 

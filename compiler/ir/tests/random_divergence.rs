@@ -83,8 +83,8 @@ impl Observer for Check<'_> {
             loops.reverse();
             loops
         };
-        if let Some(from) = way.at {
-            let (before, after) = (around(from), around(block));
+        if let Some(source) = way.at {
+            let (before, after) = (around(source), around(block));
             for (index, &loop_id) in before.iter().enumerate().filter(|(_, loop_id)| !after.contains(loop_id)) {
                 if !divergence.divergent_loops.contains(loop_id) {
                     let how = (way.iterations[index], block);
@@ -144,7 +144,7 @@ fn check(g: &Generated, module: &Module, width: u32, seed: u64) -> u64 {
     if g.range.global_offset[0].is_multiple_of(w) && (one_group || g.range.local_size[0].is_multiple_of(w)) {
         facts.group_align = w;
     }
-    let last = |d: usize| g.range.global_offset[d] + g.range.global_size[d] - 1;
+    let last = |dimension: usize| g.range.global_offset[dimension] + g.range.global_size[dimension] - 1;
     facts.max_global_id = last(0).max(last(1)).max(last(2));
     let facts = facts.of_kernel(kernel);
     let found = kernel.regions.values().map(|function| {

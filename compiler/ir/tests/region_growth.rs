@@ -77,7 +77,7 @@ fn numbered(text: &str) -> String {
     const VALUES: [&str; 7] = ["x", "f", "c", "y", "z", "w", "t"];
     const OTHER_VALUES: [&str; 11] = ["p", "n", "ix", "by", "q", "l", "m", "a", "e", "g", "h"];
     let rename = |word: &str| -> String {
-        let digits = word.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+        let digits = word.trim_start_matches(|character: char| character.is_ascii_alphabetic());
         let name = &word[..word.len() - digits.len()];
         let at = |names: &[&str]| names.iter().position(|&other| other == name);
         match (digits.parse::<usize>(), at(&BLOCKS), at(&VALUES)) {
@@ -91,17 +91,17 @@ fn numbered(text: &str) -> String {
             },
         }
     };
-    let mut out = String::new();
+    let mut output = String::new();
     let mut word = String::new();
-    for c in text.chars() {
-        if c.is_ascii_alphanumeric() {
-            word.push(c);
+    for character in text.chars() {
+        if character.is_ascii_alphanumeric() {
+            word.push(character);
         } else {
-            out += &rename(&std::mem::take(&mut word));
-            out.push(c);
+            output += &rename(&std::mem::take(&mut word));
+            output.push(character);
         }
     }
-    out
+    output
 }
 
 fn size(kernel: &Kernel) -> usize {
@@ -130,8 +130,8 @@ fn regions_copy_a_constant_times_the_kernel() {
             let (kernel, regions) = sizes(count, around);
             let Bounds { few_insts, most_copies } = Bounds::default();
             // What regions load and store of kept values comes on top of what they copy.
-            let most = few_insts.max((most_copies + 1) * kernel) * 2;
-            assert!(regions <= most, "{around:?}, {count}: {kernel} instructions become {regions}");
+            let maximum = few_insts.max((most_copies + 1) * kernel) * 2;
+            assert!(regions <= maximum, "{around:?}, {count}: {kernel} instructions become {regions}");
         }
     }
 }

@@ -407,14 +407,14 @@ fn split_words(text: &str, stage: Stage) -> Result<Vec<String>, OptionError> {
     let mut word: Option<String> = None;
     let mut quote: Option<char> = None;
     let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match (c, quote) {
+    while let Some(character) = chars.next() {
+        match (character, quote) {
             ('\0', _) => {
                 return Err(OptionError::invalid(stage, text.trim_end_matches('\0'), "contains a null character"));
             }
-            (_, Some(open)) if c == open => quote = None,
+            (_, Some(open)) if character == open => quote = None,
             ('"' | '\'', None) => {
-                quote = Some(c);
+                quote = Some(character);
                 word.get_or_insert_default();
             }
             ('\\', None | Some('"')) => {
@@ -423,8 +423,8 @@ fn split_words(text: &str, stage: Stage) -> Result<Vec<String>, OptionError> {
                 });
                 word.get_or_insert_default().push(escaped.unwrap_or('\\'));
             }
-            (_, None) if c.is_whitespace() => words.extend(word.take()),
-            _ => word.get_or_insert_default().push(c),
+            (_, None) if character.is_whitespace() => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(character),
         }
     }
     if quote.is_some() {

@@ -101,7 +101,7 @@ pub fn closest_name<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Opt
 /// which it is the beginning or the end.
 fn nearest_option(stage: Stage, word: &str) -> Option<String> {
     let (name, value) = match word.find('=') {
-        Some(at) => word.split_at(at + 1),
+        Some(position) => word.split_at(position + 1),
         None => (word, ""),
     };
     let tail = name.strip_prefix('-').filter(|tail| tail.len() > 2)?;

@@ -22,12 +22,12 @@ impl<'ctx> Emitter<'ctx, '_> {
         &self,
         opcode: UnaryOp,
         fast_math: FastMath,
-        from: Type,
-        to: Type,
+        from_type: Type,
+        to_type: Type,
         argument: BasicValueEnum<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let builder = &self.builder;
-        let ty = self.ty_like(to, argument);
+        let ty = self.ty_like(to_type, argument);
         let cast = |opcode| builder.build_cast(opcode, argument, ty, "");
         let call = |name| self.call_intrinsic(name, &[ty], &[argument]);
         let to_int = |name| self.call_intrinsic(name, &[ty, argument.get_type()], &[argument]);
@@ -48,24 +48,24 @@ impl<'ctx> Emitter<'ctx, '_> {
                 BasicValueEnum::VectorValue(argument) => builder.build_float_neg(argument, "")?.into(),
                 argument => builder.build_float_neg(argument.into_float_value(), "")?.into(),
             },
-            UnaryOp::Trunc if from != to => cast(Op::Trunc)?,
-            UnaryOp::Zext if from != to => cast(Op::ZExt)?,
-            UnaryOp::Sext if from != to => cast(Op::SExt)?,
-            UnaryOp::FpTrunc if from != to => cast(Op::FPTrunc)?,
-            UnaryOp::FpExt if from != to => cast(Op::FPExt)?,
+            UnaryOp::Trunc if from_type != to_type => cast(Op::Trunc)?,
+            UnaryOp::Zext if from_type != to_type => cast(Op::ZExt)?,
+            UnaryOp::Sext if from_type != to_type => cast(Op::SExt)?,
+            UnaryOp::FpTrunc if from_type != to_type => cast(Op::FPTrunc)?,
+            UnaryOp::FpExt if from_type != to_type => cast(Op::FPExt)?,
             UnaryOp::FpToSi => cast(Op::FPToSI)?,
             UnaryOp::FpToUi => cast(Op::FPToUI)?,
-            UnaryOp::FpToSiSat | UnaryOp::FpToUiSat if from == Type::F16 => {
+            UnaryOp::FpToSiSat | UnaryOp::FpToUiSat if from_type == Type::F16 => {
                 // LLVM 22 turns NaN into the lowest i16 where the host has instructions for binary16.
-                let single = self.unary(UnaryOp::FpExt, FastMath(0), from, Type::F32, argument)?;
-                self.unary(opcode, fast_math, Type::F32, to, single)?
+                let single = self.unary(UnaryOp::FpExt, FastMath(0), from_type, Type::F32, argument)?;
+                self.unary(opcode, fast_math, Type::F32, to_type, single)?
             }
             UnaryOp::FpToSiSat => to_int("llvm.fptosi.sat")?,
             UnaryOp::FpToUiSat => to_int("llvm.fptoui.sat")?,
-            UnaryOp::SiToFp | UnaryOp::UiToFp if to == Type::F16 && from.bits() > 64 => {
+            UnaryOp::SiToFp | UnaryOp::UiToFp if to_type == Type::F16 && from_type.bits() > 64 => {
                 // binary64 rounds only integers that are far too large for binary16.
-                let double = self.unary(opcode, FastMath(0), from, Type::F64, argument)?;
-                self.unary(UnaryOp::FpTrunc, fast_math, Type::F64, to, double)?
+                let double = self.unary(opcode, FastMath(0), from_type, Type::F64, argument)?;
+                self.unary(UnaryOp::FpTrunc, fast_math, Type::F64, to_type, double)?
             }
             UnaryOp::SiToFp => cast(Op::SIToFP)?,
             UnaryOp::UiToFp => cast(Op::UIToFP)?,
@@ -90,7 +90,7 @@ impl<'ctx> Emitter<'ctx, '_> {
                 builder.build_binop(Op::FDiv, one, root, "")?
             }
             UnaryOp::RecipEstimate => return self.estimate(Estimate::Recip, argument),
-            UnaryOp::RsqrtEstimate if to == Type::F64 => return self.estimate(Estimate::RsqrtOfDouble, argument),
+            UnaryOp::RsqrtEstimate if to_type == Type::F64 => return self.estimate(Estimate::RsqrtOfDouble, argument),
             UnaryOp::RsqrtEstimate => return self.estimate(Estimate::Rsqrt, argument),
             UnaryOp::RsqrtNative => return self.native_rsqrt(argument),
             UnaryOp::Logb => return self.emit_logb(argument),
@@ -100,7 +100,7 @@ impl<'ctx> Emitter<'ctx, '_> {
             UnaryOp::Ftrunc => call("llvm.trunc")?,
             UnaryOp::Rint => call("llvm.roundeven")?,
             UnaryOp::Round => call("llvm.round")?,
-            UnaryOp::Canonicalize if to == Type::F16 && !self.target.halves => self.quiet_half(argument)?,
+            UnaryOp::Canonicalize if to_type == Type::F16 && !self.target.halves => self.quiet_half(argument)?,
             UnaryOp::Canonicalize => call("llvm.canonicalize")?,
             // What changes nothing: casts between equal types, and all spaces are one memory.
             UnaryOp::Trunc
@@ -121,17 +121,19 @@ impl<'ctx> Emitter<'ctx, '_> {
         opcode: BinaryOp,
         flags: IntFlags,
         fast_math: FastMath,
-        [x, y]: [BasicValueEnum<'ctx>; 2],
+        [left, right]: [BasicValueEnum<'ctx>; 2],
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let fast_math = if opcode == BinaryOp::Fdiv { fast_math.with_exact_reciprocals() } else { fast_math };
-        let plain = |opcode| self.builder.build_binop(opcode, x, y, "");
-        let call = |name| self.call_intrinsic(name, &[x.get_type()], &[x, y]);
+        let plain = |opcode| self.builder.build_binop(opcode, left, right, "");
+        let call = |name| self.call_intrinsic(name, &[left.get_type()], &[left, right]);
         let divide = |opcode, signed| {
-            let y = match (x, y) {
-                (BasicValueEnum::VectorValue(x), BasicValueEnum::VectorValue(y)) => self.safe_divisors(signed, x, y)?,
-                (x, y) => self.safe_divisor(signed, x.into_int_value(), y.into_int_value())?.into(),
+            let right = match (left, right) {
+                (BasicValueEnum::VectorValue(left), BasicValueEnum::VectorValue(right)) => {
+                    self.safe_divisors(signed, left, right)?
+                }
+                (left, right) => self.safe_divisor(signed, left.into_int_value(), right.into_int_value())?.into(),
             };
-            self.builder.build_binop(opcode, x, y, "")
+            self.builder.build_binop(opcode, left, right, "")
         };
         let value = match opcode {
             BinaryOp::Add => plain(Op::Add)?,
@@ -159,8 +161,8 @@ impl<'ctx> Emitter<'ctx, '_> {
             BinaryOp::Fsub => plain(Op::FSub)?,
             BinaryOp::Fmul => plain(Op::FMul)?,
             BinaryOp::Fdiv => plain(Op::FDiv)?,
-            BinaryOp::QuotientEstimate => return self.quotient_estimate(x, y),
-            BinaryOp::Powered => return self.emit_powered(x, y),
+            BinaryOp::QuotientEstimate => return self.quotient_estimate(left, right),
+            BinaryOp::Powered => return self.emit_powered(left, right),
             BinaryOp::Frem => plain(Op::FRem)?,
             BinaryOp::Fmin => call("llvm.minnum")?,
             BinaryOp::Fmax => call("llvm.maxnum")?,
@@ -173,37 +175,42 @@ impl<'ctx> Emitter<'ctx, '_> {
 
     /// A divisor with which the machine's division does not trap: OpenCL leaves the quotient by 0 and
     /// of MIN / -1 open, but rules out an exception.
-    fn safe_divisor(&self, signed: bool, x: IntValue<'ctx>, y: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
+    fn safe_divisor(&self, signed: bool, left: IntValue<'ctx>, right: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
         let builder = &self.builder;
-        let ty = y.get_type();
+        let ty = right.get_type();
         let (zero, one, all_ones) = (ty.const_zero(), ty.const_int(1, false), ty.const_all_ones());
-        if y.is_const() && y != zero && (y != all_ones || !signed) {
-            return Ok(y);
+        if right.is_const() && right != zero && (right != all_ones || !signed) {
+            return Ok(right);
         }
-        let mut bad = builder.build_int_compare(IntPredicate::EQ, y, zero, "")?;
+        let mut bad = builder.build_int_compare(IntPredicate::EQ, right, zero, "")?;
         if signed {
-            let smallest = builder.build_int_compare(IntPredicate::EQ, x, lowest_signed(ty), "")?;
-            let minus_one = builder.build_int_compare(IntPredicate::EQ, y, all_ones, "")?;
+            let smallest = builder.build_int_compare(IntPredicate::EQ, left, lowest_signed(ty), "")?;
+            let minus_one = builder.build_int_compare(IntPredicate::EQ, right, all_ones, "")?;
             let overflow = builder.build_and(smallest, minus_one, "")?;
             bad = builder.build_or(bad, overflow, "")?;
         }
-        Ok(builder.build_select(bad, one, y, "")?.into_int_value())
+        Ok(builder.build_select(bad, one, right, "")?.into_int_value())
     }
 
     /// As [`Emit::safe_divisor`], lane by lane.
-    fn safe_divisors(&self, signed: bool, x: VectorValue<'ctx>, y: VectorValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+    fn safe_divisors(
+        &self,
+        signed: bool,
+        left: VectorValue<'ctx>,
+        right: VectorValue<'ctx>,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
         let builder = &self.builder;
-        let ty = y.get_type();
+        let ty = right.get_type();
         let element = ty.get_element_type().into_int_type();
         let all = |value: IntValue<'ctx>| VectorType::const_vector(&vec![value; ty.get_size() as usize]);
-        let mut bad = builder.build_int_compare(IntPredicate::EQ, y, ty.const_zero(), "")?;
+        let mut bad = builder.build_int_compare(IntPredicate::EQ, right, ty.const_zero(), "")?;
         if signed {
-            let smallest = builder.build_int_compare(IntPredicate::EQ, x, all(lowest_signed(element)), "")?;
-            let minus_one = builder.build_int_compare(IntPredicate::EQ, y, all(element.const_all_ones()), "")?;
+            let smallest = builder.build_int_compare(IntPredicate::EQ, left, all(lowest_signed(element)), "")?;
+            let minus_one = builder.build_int_compare(IntPredicate::EQ, right, all(element.const_all_ones()), "")?;
             let overflow = builder.build_and(smallest, minus_one, "")?;
             bad = builder.build_or(bad, overflow, "")?;
         }
-        builder.build_select(bad, all(element.const_int(1, false)), y, "").map(|y| y.as_basic_value_enum())
+        builder.build_select(bad, all(element.const_int(1, false)), right, "").map(|right| right.as_basic_value_enum())
     }
 
     /// An operation of three operands.
@@ -212,27 +219,27 @@ impl<'ctx> Emitter<'ctx, '_> {
         opcode: TernaryOp,
         fast_math: FastMath,
         ty: Type,
-        [x, y, z]: [BasicValueEnum<'ctx>; 3],
+        [left, right, z]: [BasicValueEnum<'ctx>; 3],
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let builder = &self.builder;
-        let call = |name| self.call_intrinsic(name, &[z.get_type()], &[x, y, z]);
+        let call = |name| self.call_intrinsic(name, &[z.get_type()], &[left, right, z]);
         let value = match opcode {
-            TernaryOp::Select => match x {
-                BasicValueEnum::VectorValue(x) => builder.build_select(x, y, z, "")?,
-                x => builder.build_select(x.into_int_value(), y, z, "")?,
+            TernaryOp::Select => match left {
+                BasicValueEnum::VectorValue(left) => builder.build_select(left, right, z, "")?,
+                left => builder.build_select(left.into_int_value(), right, z, "")?,
             },
             TernaryOp::Fma if ty == Type::F16 && !self.target.halves => {
-                return self.half_fma([x, y, z], fast_math);
+                return self.half_fma([left, right, z], fast_math);
             }
             TernaryOp::FmulAdd if ty == Type::F16 && !self.target.halves => {
-                let product = builder.build_binop(Op::FMul, x, y, "")?;
+                let product = builder.build_binop(Op::FMul, left, right, "")?;
                 builder.build_binop(Op::FAdd, self.put_fast_math(product, fast_math), z, "")?
             }
             TernaryOp::Fma => call("llvm.fma")?,
             TernaryOp::FmulAdd => call("llvm.fmuladd")?,
-            TernaryOp::Scaled => return self.emit_scaled(ty, [x, y, z]),
-            TernaryOp::Fshl | TernaryOp::Fshr if x != y && x.is_vector_value() => {
-                return self.funnel_shift(opcode == TernaryOp::Fshl, ty, [x, y, z]);
+            TernaryOp::Scaled => return self.emit_scaled(ty, [left, right, z]),
+            TernaryOp::Fshl | TernaryOp::Fshr if left != right && left.is_vector_value() => {
+                return self.funnel_shift(opcode == TernaryOp::Fshl, ty, [left, right, z]);
             }
             TernaryOp::Fshl => call("llvm.fshl")?,
             TernaryOp::Fshr => call("llvm.fshr")?,
@@ -248,7 +255,7 @@ impl<'ctx> Emitter<'ctx, '_> {
         &self,
         left: bool,
         ty: Type,
-        [x, y, amount]: [BasicValueEnum<'ctx>; 3],
+        [operand, right, amount]: [BasicValueEnum<'ctx>; 3],
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let builder = &self.builder;
         let lanes = amount.into_vector_value().get_type().get_size();
@@ -262,10 +269,11 @@ impl<'ctx> Emitter<'ctx, '_> {
         // What comes from the other side is shifted once and then by one less, as no shift may be as wide as a lane.
         let rest = builder.build_binop(Op::Sub, splat(bits - 1)?, by, "")?;
         let (one, [upper, lower]) = (splat(1)?, if left { [by, rest] } else { [rest, by] });
-        let x = if left { x } else { builder.build_binop(Op::Shl, x, one, "")? };
-        let y = if left { builder.build_binop(Op::LShr, y, one, "")? } else { y };
-        let (x, y) = (builder.build_binop(Op::Shl, x, upper, "")?, builder.build_binop(Op::LShr, y, lower, "")?);
-        builder.build_binop(Op::Or, x, y, "")
+        let operand = if left { operand } else { builder.build_binop(Op::Shl, operand, one, "")? };
+        let right = if left { builder.build_binop(Op::LShr, right, one, "")? } else { right };
+        let (operand, right) =
+            (builder.build_binop(Op::Shl, operand, upper, "")?, builder.build_binop(Op::LShr, right, lower, "")?);
+        builder.build_binop(Op::Or, operand, right, "")
     }
 
     /// A number in binary16 with NaN made quiet, on hosts that do not compute in it: LLVM 22 has no instructions for that
@@ -303,7 +311,7 @@ impl<'ctx> Emitter<'ctx, '_> {
     }
 
     /// An integer or pointer comparison.
-    pub fn icmp(&self, comparison: IntCc, [x, y]: [BasicValueEnum<'ctx>; 2]) -> Emitted<BasicValueEnum<'ctx>> {
+    pub fn icmp(&self, comparison: IntCc, [left, right]: [BasicValueEnum<'ctx>; 2]) -> Emitted<BasicValueEnum<'ctx>> {
         let predicate = match comparison {
             IntCc::Eq => IntPredicate::EQ,
             IntCc::Ne => IntPredicate::NE,
@@ -316,14 +324,14 @@ impl<'ctx> Emitter<'ctx, '_> {
             IntCc::Ugt => IntPredicate::UGT,
             IntCc::Uge => IntPredicate::UGE,
         };
-        Ok(match (x, y) {
+        Ok(match (left, right) {
             (BasicValueEnum::PointerValue(x), BasicValueEnum::PointerValue(y)) => {
                 self.builder.build_int_compare(predicate, x, y, "")?.into()
             }
-            (BasicValueEnum::VectorValue(x), BasicValueEnum::VectorValue(y)) => {
-                self.builder.build_int_compare(predicate, x, y, "")?.into()
+            (BasicValueEnum::VectorValue(left), BasicValueEnum::VectorValue(right)) => {
+                self.builder.build_int_compare(predicate, left, right, "")?.into()
             }
-            _ => self.builder.build_int_compare(predicate, x.into_int_value(), y.into_int_value(), "")?.into(),
+            _ => self.builder.build_int_compare(predicate, left.into_int_value(), right.into_int_value(), "")?.into(),
         })
     }
 
@@ -332,7 +340,7 @@ impl<'ctx> Emitter<'ctx, '_> {
         &self,
         comparison: FloatCc,
         fast_math: FastMath,
-        [x, y]: [BasicValueEnum<'ctx>; 2],
+        [left, right]: [BasicValueEnum<'ctx>; 2],
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let predicate = match comparison {
             FloatCc::Oeq => FloatPredicate::OEQ,
@@ -350,13 +358,13 @@ impl<'ctx> Emitter<'ctx, '_> {
             FloatCc::Ule => FloatPredicate::ULE,
             FloatCc::Une => FloatPredicate::UNE,
         };
-        let value = match (x, y) {
-            (BasicValueEnum::VectorValue(x), BasicValueEnum::VectorValue(y)) => {
-                self.builder.build_float_compare(predicate, x, y, "")?.as_basic_value_enum()
+        let value = match (left, right) {
+            (BasicValueEnum::VectorValue(left), BasicValueEnum::VectorValue(right)) => {
+                self.builder.build_float_compare(predicate, left, right, "")?.as_basic_value_enum()
             }
-            (x, y) => {
-                let (x, y) = (x.into_float_value(), y.into_float_value());
-                self.builder.build_float_compare(predicate, x, y, "")?.as_basic_value_enum()
+            (left, right) => {
+                let (operand, y) = (left.into_float_value(), right.into_float_value());
+                self.builder.build_float_compare(predicate, operand, y, "")?.as_basic_value_enum()
             }
         };
         Ok(self.put_fast_math(value, fast_math))

@@ -30,13 +30,13 @@ impl<'ctx> Emitter<'ctx, '_> {
         if space != Space::Local {
             return Ok(self.shared_rmw(opcode, order, ty, pointer, space, argument));
         }
-        let old = self.load_elements(pointer, space, 0, ty, 1, aligned_access(ty))?[0];
-        let new = match opcode.binary() {
-            Some(opcode) => self.binary(opcode, IntFlags::default(), FastMath::default(), [old, argument])?,
+        let old_value = self.load_elements(pointer, space, 0, ty, 1, aligned_access(ty))?[0];
+        let new_value = match opcode.binary() {
+            Some(opcode) => self.binary(opcode, IntFlags::default(), FastMath::default(), [old_value, argument])?,
             None => argument,
         };
-        self.store_elements(pointer, space, 0, ty, &[new], aligned_access(ty))?;
-        Ok(old)
+        self.store_elements(pointer, space, 0, ty, &[new_value], aligned_access(ty))?;
+        Ok(old_value)
     }
 
     fn shared_rmw(
@@ -88,25 +88,25 @@ impl<'ctx> Emitter<'ctx, '_> {
         ty: Type,
         pointer: PointerValue<'ctx>,
         space: Space,
-        [expected, new]: [BasicValueEnum<'ctx>; 2],
+        [expected, new_value]: [BasicValueEnum<'ctx>; 2],
     ) -> Emitted<[BasicValueEnum<'ctx>; 2]> {
         if space != Space::Local {
-            return self.shared_cas(orders, ty, pointer, space, [expected, new]);
+            return self.shared_cas(orders, ty, pointer, space, [expected, new_value]);
         }
-        let old = self.load_elements(pointer, space, 0, ty, 1, aligned_access(ty))?[0];
-        let equal = match self.bits_of(old, ty)? {
-            BasicValueEnum::PointerValue(old) => {
+        let old_value = self.load_elements(pointer, space, 0, ty, 1, aligned_access(ty))?[0];
+        let equal = match self.bits_of(old_value, ty)? {
+            BasicValueEnum::PointerValue(previous) => {
                 let expected = expected.into_pointer_value();
-                self.builder.build_int_compare(IntPredicate::EQ, old, expected, "")?
+                self.builder.build_int_compare(IntPredicate::EQ, previous, expected, "")?
             }
-            old => {
+            old_value => {
                 let expected = self.bits_of(expected, ty)?.into_int_value();
-                self.builder.build_int_compare(IntPredicate::EQ, old.into_int_value(), expected, "")?
+                self.builder.build_int_compare(IntPredicate::EQ, old_value.into_int_value(), expected, "")?
             }
         };
-        let stored = self.builder.build_select(equal, new, old, "")?;
+        let stored = self.builder.build_select(equal, new_value, old_value, "")?;
         self.store_elements(pointer, space, 0, ty, &[stored], aligned_access(ty))?;
-        Ok([old, equal.into()])
+        Ok([old_value, equal.into()])
     }
 
     /// A float's bits; of other values nothing changes.
@@ -123,11 +123,11 @@ impl<'ctx> Emitter<'ctx, '_> {
         ty: Type,
         pointer: PointerValue<'ctx>,
         space: Space,
-        [expected, new]: [BasicValueEnum<'ctx>; 2],
+        [expected, new_value]: [BasicValueEnum<'ctx>; 2],
     ) -> Emitted<[BasicValueEnum<'ctx>; 2]> {
         let builder = &self.builder;
         // LLVM compares the bits of integers and addresses only.
-        let (expected, new) = (self.bits_of(expected, ty)?, self.bits_of(new, ty)?);
+        let (expected, new_value) = (self.bits_of(expected, ty)?, self.bits_of(new_value, ty)?);
         // SAFETY: the builder has a position; both values have one type, an integer or address. The
         // result is a pair of that type and i1.
         let pair = unsafe {
@@ -135,7 +135,7 @@ impl<'ctx> Emitter<'ctx, '_> {
                 builder.as_mut_ptr(),
                 pointer.as_value_ref(),
                 expected.as_value_ref(),
-                new.as_value_ref(),
+                new_value.as_value_ref(),
                 raw_ordering(llvm_ordering(success)),
                 raw_ordering(load_ordering(failure)),
                 0,
@@ -144,11 +144,11 @@ impl<'ctx> Emitter<'ctx, '_> {
             self.scopes.mark_parts(InstructionValue::new(instruction), &[Part::Space(space)]);
             inkwell::values::StructValue::new(instruction)
         };
-        let mut old = builder.build_extract_value(pair, 0, "")?;
+        let mut old_value = builder.build_extract_value(pair, 0, "")?;
         if ty.is_float() {
-            old = builder.build_bit_cast(old, self.value_type(ty), "")?;
+            old_value = builder.build_bit_cast(old_value, self.value_type(ty), "")?;
         }
-        Ok([old, builder.build_extract_value(pair, 1, "")?])
+        Ok([old_value, builder.build_extract_value(pair, 1, "")?])
     }
 }
 

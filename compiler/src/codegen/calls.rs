@@ -33,8 +33,8 @@ impl<'ctx> Emitter<'ctx, '_> {
             }
         };
         let values: Vec<BasicMetadataValueEnum> = arguments.iter().map(|&(_, value)| value.into()).collect();
-        let call = self.builder.build_call(function, &values, "")?;
-        call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)
+        let call_site = self.builder.build_call(function, &values, "")?;
+        call_site.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)
     }
 
     /// Reads the clock. LLVM is not told what the function does to memory, so it takes the call for one that may do
@@ -96,11 +96,11 @@ impl<'ctx> Emitter<'ctx, '_> {
         let (function, context) = frame.printf;
         let format = i32.const_int(format.into(), false);
         let arguments = [context.into(), format.into(), area.into()];
-        let call = builder.build_indirect_call(ty, function, &arguments, "")?;
+        let call_site = builder.build_indirect_call(ty, function, &arguments, "")?;
         let nounwind = Attribute::get_named_enum_kind_id("nounwind");
         let nounwind = self.context.create_enum_attribute(nounwind, 0);
-        call.add_attribute(AttributeLoc::Function, nounwind);
-        let result = call.try_as_basic_value().basic();
+        call_site.add_attribute(AttributeLoc::Function, nounwind);
+        let result = call_site.try_as_basic_value().basic();
         Ok(result.ok_or(BuilderError::NotSameType)?.into_int_value())
     }
 }

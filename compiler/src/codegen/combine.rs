@@ -30,8 +30,8 @@ pub fn emit_combine<'ctx>(
         return Ok(None);
     };
     let ty = kernel.live[live_slot].ty;
-    let [x, y, z] = group.size;
-    let count = emitter.mul(emitter.mul(x, y)?, z)?;
+    let [left, right, z] = group.size;
+    let count = emitter.mul(emitter.mul(left, right)?, z)?;
     let width = (ROW_BYTES / ty.bytes()).max(1);
     let start = frame.live_address(emitter, live_slot, ty, emitter.const64(0))?;
     let values = Values { emitter, opcode, ty, start, width };
@@ -64,14 +64,14 @@ impl<'ctx> Values<'_, 'ctx, '_> {
         let before = emitter.current_block()?;
         let [rows, columns, left, item, done] =
             ["rows", "columns", "left", "value", "combined"].map(|name| emitter.append_block(name));
-        let any = builder.build_int_compare(IntPredicate::NE, full, zero, "")?;
-        builder.build_conditional_branch(any, rows, columns)?;
+        let any_lane = builder.build_int_compare(IntPredicate::NE, full, zero, "")?;
+        builder.build_conditional_branch(any_lane, rows, columns)?;
         emitter.position_at(rows);
         let place = emitter.phi(emitter.i64_type(), &[(&zero, before)], "")?;
-        let at = place.as_basic_value().into_int_value();
+        let index = place.as_basic_value().into_int_value();
         let sums = emitter.phi(identities.get_type(), &[(&identities, before)], "")?;
         let so_far = sums.as_basic_value();
-        let row = self.load_at(at, vector_of(emitter.value_type(ty), width).into())?;
+        let row = self.load_at(index, vector_of(emitter.value_type(ty), width).into())?;
         let next = match collective {
             Collect::Reduce => self.combine_two(so_far, row)?,
             Collect::Inclusive | Collect::Exclusive => {
@@ -81,11 +81,11 @@ impl<'ctx> Values<'_, 'ctx, '_> {
                     Collect::Exclusive => self.shift_row(sums, so_far.into_vector_value(), 1)?,
                     _ => sums,
                 };
-                self.store_at(answer.into(), at)?;
+                self.store_at(answer.into(), index)?;
                 emitter.shuffle_vectors(sums, sums, &vec![Some(width - 1); width as usize])?.into()
             }
         };
-        let following = emitter.add(at, step)?;
+        let following = emitter.add(index, step)?;
         place.add_incoming(&[(&following, rows)]);
         sums.add_incoming(&[(&next, rows)]);
         let more = builder.build_int_compare(IntPredicate::NE, following, full, "")?;
@@ -102,19 +102,19 @@ impl<'ctx> Values<'_, 'ctx, '_> {
 
         emitter.position_at(left);
         let place = emitter.phi(emitter.i64_type(), &[(&full, columns)], "")?;
-        let at = place.as_basic_value().into_int_value();
+        let index = place.as_basic_value().into_int_value();
         let sum = emitter.phi(emitter.value_type(ty), &[(&first, columns)], "")?;
         let so_far = sum.as_basic_value();
-        let more = builder.build_int_compare(IntPredicate::NE, at, count, "")?;
+        let more = builder.build_int_compare(IntPredicate::NE, index, count, "")?;
         builder.build_conditional_branch(more, item, done)?;
         emitter.position_at(item);
-        let next = self.combine_two(so_far, self.load_at(at, emitter.value_type(ty))?)?;
+        let next = self.combine_two(so_far, self.load_at(index, emitter.value_type(ty))?)?;
         match collective {
             Collect::Reduce => {}
-            Collect::Inclusive => self.store_at(next, at)?,
-            Collect::Exclusive => self.store_at(so_far, at)?,
+            Collect::Inclusive => self.store_at(next, index)?,
+            Collect::Exclusive => self.store_at(so_far, index)?,
         }
-        let following = emitter.add(at, one)?;
+        let following = emitter.add(index, one)?;
         place.add_incoming(&[(&following, item)]);
         sum.add_incoming(&[(&next, item)]);
         builder.build_unconditional_branch(left)?;
@@ -155,19 +155,19 @@ impl<'ctx> Values<'_, 'ctx, '_> {
         self.emitter.shuffle_vectors(low, row, &(0..self.width).map(place).collect::<Vec<_>>())
     }
 
-    fn element_address(&self, at: IntValue<'ctx>) -> Emitted<PointerValue<'ctx>> {
-        let place = self.emitter.mul(at, self.emitter.const64(self.ty.bytes().into()))?;
+    fn element_address(&self, index: IntValue<'ctx>) -> Emitted<PointerValue<'ctx>> {
+        let place = self.emitter.mul(index, self.emitter.const64(self.ty.bytes().into()))?;
         self.emitter.offset_address(self.start, place, true)
     }
 
-    fn load_at(&self, at: IntValue<'ctx>, ty: inkwell::types::BasicTypeEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        let loaded = self.emitter.builder.build_load(ty, self.element_address(at)?, "")?;
+    fn load_at(&self, index: IntValue<'ctx>, ty: inkwell::types::BasicTypeEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        let loaded = self.emitter.builder.build_load(ty, self.element_address(index)?, "")?;
         self.mark_access(loaded.as_instruction_value().ok_or(BuilderError::NotSameType)?)?;
         Ok(loaded)
     }
 
-    fn store_at(&self, value: BasicValueEnum<'ctx>, at: IntValue<'ctx>) -> Emitted<()> {
-        self.mark_access(self.emitter.builder.build_store(self.element_address(at)?, value)?)
+    fn store_at(&self, value: BasicValueEnum<'ctx>, index: IntValue<'ctx>) -> Emitted<()> {
+        self.mark_access(self.emitter.builder.build_store(self.element_address(index)?, value)?)
     }
 
     fn mark_access(&self, access: InstructionValue<'ctx>) -> Emitted<()> {

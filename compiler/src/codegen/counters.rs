@@ -30,13 +30,13 @@ pub fn merge_copies<'ctx>(emitter: &Emitter<'ctx, '_>, frame: &Frame<'ctx>, kern
         let changed = builder.build_int_compare(IntPredicate::NE, found, unchanged, "")?;
         let bits = builder.build_bit_cast(changed, emitter.int_type(ty.get_size()), "")?.into_int_value();
         let bits = builder.build_int_z_extend(bits, emitter.i64_type(), "")?;
-        let (here, head, behind) =
+        let (current_block, head, behind) =
             (emitter.current_block()?, emitter.append_block("counter"), emitter.append_block("counters.next"));
         let zero = emitter.const64(0);
-        let any = builder.build_int_compare(IntPredicate::NE, bits, zero, "")?;
-        builder.build_conditional_branch(any, head, behind)?;
+        let any_lane = builder.build_int_compare(IntPredicate::NE, bits, zero, "")?;
+        builder.build_conditional_branch(any_lane, head, behind)?;
         emitter.position_at(head);
-        let left = emitter.phi(emitter.i64_type(), &[(&bits, here)], "changed")?;
+        let left = emitter.phi(emitter.i64_type(), &[(&bits, current_block)], "changed")?;
         let now = left.as_basic_value().into_int_value();
         let not_none = emitter.context.bool_type().const_int(1, false);
         let number =
@@ -74,14 +74,14 @@ fn each_piece<'ctx>(
         let bits = find_neutral_operand(counters.opcode, counters.ty).ok_or(BuilderError::UnsetPosition)?;
         let unchanged = emitter.splat(emitter.constant(counters.ty, bits), count)?;
         debug_assert_eq!(unchanged.get_type(), vector_of(emitter.value_type(counters.ty), count));
-        let (here, head, behind) =
+        let (current_block, head, behind) =
             (emitter.current_block()?, emitter.append_block("counters"), emitter.append_block("counters.done"));
         builder.build_unconditional_branch(head)?;
         emitter.position_at(head);
-        let offset = emitter.phi(emitter.i64_type(), &[(&emitter.const64(0), here)], "offset")?;
-        let at = offset.as_basic_value().into_int_value();
-        body(counters, emitter.offset_address(*copy, at, false)?, unchanged, at)?;
-        let next = emitter.add(at, emitter.const64(PIECE))?;
+        let offset = emitter.phi(emitter.i64_type(), &[(&emitter.const64(0), current_block)], "offset")?;
+        let index = offset.as_basic_value().into_int_value();
+        body(counters, emitter.offset_address(*copy, index, false)?, unchanged, index)?;
+        let next = emitter.add(index, emitter.const64(PIECE))?;
         offset.add_incoming(&[(&next, emitter.current_block()?)]);
         let more = builder.build_int_compare(IntPredicate::ULT, next, emitter.const64(local_data.size), "")?;
         builder.build_conditional_branch(more, head, behind)?;

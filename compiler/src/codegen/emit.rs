@@ -134,8 +134,8 @@ impl<'ctx> Emitter<'ctx, '_> {
         types: &[BasicTypeEnum<'ctx>],
         arguments: &[BasicValueEnum<'ctx>],
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        let call = self.intrinsic_call(name, types, arguments)?;
-        call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)
+        let call_site = self.intrinsic_call(name, types, arguments)?;
+        call_site.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)
     }
 
     /// Calls an intrinsic, overloaded on `types`.
@@ -237,9 +237,9 @@ impl<'ctx> Emitter<'ctx, '_> {
 
     /// Keeps LLVM from making a second copy of the current position.
     pub fn only_once(&self) -> Emitted<()> {
-        let call = self.intrinsic_call("llvm.sideeffect", &[], &[])?;
+        let call_site = self.intrinsic_call("llvm.sideeffect", &[], &[])?;
         let kind = Attribute::get_named_enum_kind_id("noduplicate");
-        call.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind, 0));
+        call_site.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind, 0));
         Ok(())
     }
 

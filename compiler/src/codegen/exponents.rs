@@ -20,98 +20,108 @@ const BIASES: u128 = 2046;
 
 impl<'ctx> Emitter<'ctx, '_> {
     /// The significand of a float (`UnaryOp::Significand`).
-    pub fn emit_significand(&self, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+    pub fn emit_significand(&self, operand: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         if self.target.estimates {
             let interval = self.context.i32_type().const_int(INTERVAL, false).into();
-            return self.by_register(Type::F64, [x, x], |name, part, [x, _], mask| {
+            return self.by_register(Type::F64, [operand, operand], |name, part, [operand, _], mask| {
                 self.call_intrinsic(
                     &format!("llvm.x86.avx512.mask.getmant.pd.{name}"),
                     &[],
-                    &with_rounding(part, [x, interval, x, mask]),
+                    &with_rounding(part, [operand, interval, operand, mask]),
                 )
             });
         }
-        let (of_bits, places) = self.split_exponent(x)?;
+        let (of_bits, places) = self.split_exponent(operand)?;
         let significand = self.binary_plain(
             BinaryOp::Sub,
             of_bits,
-            self.binary_plain(BinaryOp::Shl, places, self.word_like(EXPONENT, x)?)?,
+            self.binary_plain(BinaryOp::Shl, places, self.word_like(EXPONENT, operand)?)?,
         )?;
-        let significand = self.builder.build_bit_cast(significand, x.get_type(), "")?;
-        let positive = self.fcmp(FloatCc::Oge, FastMath::default(), [x, self.double_like(0.0, x)?])?;
-        self.select_double(positive, significand, self.double_like(f64::NAN, x)?)
+        let significand = self.builder.build_bit_cast(significand, operand.get_type(), "")?;
+        let positive = self.fcmp(FloatCc::Oge, FastMath::default(), [operand, self.double_like(0.0, operand)?])?;
+        self.select_double(positive, significand, self.double_like(f64::NAN, operand)?)
     }
 
     /// The exponent of a float (`UnaryOp::Logb`).
-    pub fn emit_logb(&self, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+    pub fn emit_logb(&self, operand: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         let exact = FastMath::default();
         if self.target.estimates {
-            let exponent = self.by_register(Type::F64, [x, x], |name, part, [x, _], mask| {
+            let exponent = self.by_register(Type::F64, [operand, operand], |name, part, [operand, _], mask| {
                 self.call_intrinsic(
                     &format!("llvm.x86.avx512.mask.getexp.pd.{name}"),
                     &[],
-                    &with_rounding(part, [x, x, mask]),
+                    &with_rounding(part, [operand, operand, mask]),
                 )
             })?;
             // The instruction's significand would be from 1 up to 2.
-            let below = self.fcmp(FloatCc::Olt, exact, [self.emit_significand(x)?, self.double_like(1.0, x)?])?;
-            let more = self.binary_plain(BinaryOp::Fadd, exponent, self.double_like(1.0, x)?)?;
+            let below =
+                self.fcmp(FloatCc::Olt, exact, [self.emit_significand(operand)?, self.double_like(1.0, operand)?])?;
+            let more = self.binary_plain(BinaryOp::Fadd, exponent, self.double_like(1.0, operand)?)?;
             return self.select_double(below, more, exponent);
         }
-        let (_, places) = self.split_exponent(x)?;
+        let (_, places) = self.split_exponent(operand)?;
         // An integer of few bits over the pattern of 1.5 * 2^52, as not every machine converts it in lanes.
-        let rounder = self.double_like(6_755_399_441_055_744.0, x)?;
+        let rounder = self.double_like(6_755_399_441_055_744.0, operand)?;
         let pattern = self.builder.build_bit_cast(rounder, places.get_type(), "")?;
         let pattern =
-            self.builder.build_bit_cast(self.binary_plain(BinaryOp::Add, places, pattern)?, x.get_type(), "")?;
+            self.builder.build_bit_cast(self.binary_plain(BinaryOp::Add, places, pattern)?, operand.get_type(), "")?;
         let exponent = self.binary_plain(BinaryOp::Fsub, pattern, rounder)?;
-        let denormal = self.is_denormal(x)?;
-        let less = self.binary_plain(BinaryOp::Fsub, exponent, self.double_like(54.0, x)?)?;
+        let denormal = self.is_denormal(operand)?;
+        let less = self.binary_plain(BinaryOp::Fsub, exponent, self.double_like(54.0, operand)?)?;
         let mut exponent = self.select_double(denormal, less, exponent)?;
         for (number, of_it) in [(0.0, f64::NEG_INFINITY), (f64::INFINITY, f64::INFINITY)] {
-            let is_it = self.fcmp(FloatCc::Oeq, exact, [x, self.double_like(number, x)?])?;
-            exponent = self.select_double(is_it, self.double_like(of_it, x)?, exponent)?;
+            let is_it = self.fcmp(FloatCc::Oeq, exact, [operand, self.double_like(number, operand)?])?;
+            exponent = self.select_double(is_it, self.double_like(of_it, operand)?, exponent)?;
         }
         Ok(exponent)
     }
 
     /// A float times a power of two (`TernaryOp::Scaled`).
-    pub fn emit_scaled(&self, ty: Type, [x, y, counted]: [BasicValueEnum<'ctx>; 3]) -> Emitted<BasicValueEnum<'ctx>> {
+    pub fn emit_scaled(
+        &self,
+        ty: Type,
+        [left, right, counted]: [BasicValueEnum<'ctx>; 3],
+    ) -> Emitted<BasicValueEnum<'ctx>> {
         // Both factors' biases are in the low bits of what counts, and what is above them is shifted out.
-        let (zero, int) = match ty {
+        let (zero, int_type) = match ty {
             Type::F32 => (u128::from(12_583_166_f32.to_bits()), Type::I32),
             _ => (6_755_399_441_057_790_f64.to_bits().into(), Type::I64),
         };
-        let alone = match y {
-            BasicValueEnum::VectorValue(y) => y.is_null(),
-            y => y.into_float_value().is_null(),
+        let alone = match right {
+            BasicValueEnum::VectorValue(right) => right.is_null(),
+            right => right.into_float_value().is_null(),
         };
         if self.target.estimates {
-            let sum = if alone { x } else { self.binary_plain(BinaryOp::Fadd, x, y)? };
-            let n = self.binary_plain(BinaryOp::Fsub, counted, self.in_all_lanes(ty, zero, x)?)?;
+            let sum = if alone { left } else { self.binary_plain(BinaryOp::Fadd, left, right)? };
+            let n = self.binary_plain(BinaryOp::Fsub, counted, self.in_all_lanes(ty, zero, left)?)?;
             return self.by_power(ty, sum, n);
         }
-        let both = self.builder.build_bit_cast(counted, self.ty_like(int, x), "")?;
-        self.by_two_powers(ty, x, (!alone).then_some(y), both)
+        let both = self.builder.build_bit_cast(counted, self.ty_like(int_type, left), "")?;
+        self.by_two_powers(ty, left, (!alone).then_some(right), both)
     }
 
     /// A number times a power of sixteenths of two (`BinaryOp::Powered`).
     pub fn emit_powered(
         &self,
-        x: BasicValueEnum<'ctx>,
+        operand: BasicValueEnum<'ctx>,
         counted: BasicValueEnum<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let exact = FastMath::default();
-        let bits = self.builder.build_bit_cast(counted, self.ty_like(Type::I64, x), "")?;
-        let root = self.root_of_two(bits, x)?;
-        let sum = self.ternary(TernaryOp::FmulAdd, exact, Type::F64, [root, x, root])?;
+        let bits = self.builder.build_bit_cast(counted, self.ty_like(Type::I64, operand), "")?;
+        let root = self.root_of_two(bits, operand)?;
+        let sum = self.ternary(TernaryOp::FmulAdd, exact, Type::F64, [root, operand, root])?;
         if self.target.estimates {
             // The instruction takes the whole part.
-            let n = self.binary_plain(BinaryOp::Fsub, counted, self.double_like(COUNTS_SIXTEENTHS, x)?)?;
+            let n = self.binary_plain(BinaryOp::Fsub, counted, self.double_like(COUNTS_SIXTEENTHS, operand)?)?;
             return self.by_power(Type::F64, sum, n);
         }
-        let whole = self.binary_plain(BinaryOp::Lshr, bits, self.word_like(4, x)?)?;
-        self.by_two_powers(Type::F64, sum, None, self.binary_plain(BinaryOp::Add, whole, self.word_like(BIASES, x)?)?)
+        let whole = self.binary_plain(BinaryOp::Lshr, bits, self.word_like(4, operand)?)?;
+        self.by_two_powers(
+            Type::F64,
+            sum,
+            None,
+            self.binary_plain(BinaryOp::Add, whole, self.word_like(BIASES, operand)?)?,
+        )
     }
 
     /// The root of two that the last four bits of a number stand for: from two registers that hold all of them, or from
@@ -162,13 +172,18 @@ impl<'ctx> Emitter<'ctx, '_> {
     }
 
     /// x 2^n by the machine's instruction, which takes the whole part of n.
-    fn by_power(&self, ty: Type, x: BasicValueEnum<'ctx>, n: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+    fn by_power(
+        &self,
+        ty: Type,
+        operand: BasicValueEnum<'ctx>,
+        n: BasicValueEnum<'ctx>,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
         let kind = if ty == Type::F32 { "ps" } else { "pd" };
-        self.by_register(ty, [x, n], |name, part, [x, n], mask| {
+        self.by_register(ty, [operand, n], |name, part, [operand, n], mask| {
             self.call_intrinsic(
                 &format!("llvm.x86.avx512.mask.scalef.{kind}.{name}"),
                 &[],
-                &with_rounding(part, [x, n, x, mask]),
+                &with_rounding(part, [operand, n, operand, mask]),
             )
         })
     }
@@ -178,62 +193,66 @@ impl<'ctx> Emitter<'ctx, '_> {
     fn by_two_powers(
         &self,
         ty: Type,
-        x: BasicValueEnum<'ctx>,
+        left: BasicValueEnum<'ctx>,
         y: Option<BasicValueEnum<'ctx>>,
         both: BasicValueEnum<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let exact = FastMath::default();
-        let (int, place) = if ty == Type::F32 { (Type::I32, 23) } else { (Type::I64, EXPONENT) };
-        let number = |bits| self.in_all_lanes(int, bits, x);
+        let (int_type, place) = if ty == Type::F32 { (Type::I32, 23) } else { (Type::I64, EXPONENT) };
+        let number = |bits| self.in_all_lanes(int_type, bits, left);
         let one = self.binary_plain(BinaryOp::Lshr, both, number(1)?)?;
         let other = self.binary_plain(BinaryOp::Sub, both, one)?;
         let power = |half| {
             let bits = self.binary_plain(BinaryOp::Shl, half, number(place)?)?;
-            self.builder.build_bit_cast(bits, x.get_type(), "")
+            self.builder.build_bit_cast(bits, left.get_type(), "")
         };
         let scale = power(one)?;
         let scaled = match y {
-            None => self.binary_plain(BinaryOp::Fmul, x, scale)?,
-            Some(y) => {
-                self.ternary(TernaryOp::FmulAdd, exact, ty, [x, scale, self.binary_plain(BinaryOp::Fmul, y, scale)?])?
-            }
+            None => self.binary_plain(BinaryOp::Fmul, left, scale)?,
+            Some(right) => self.ternary(
+                TernaryOp::FmulAdd,
+                exact,
+                ty,
+                [left, scale, self.binary_plain(BinaryOp::Fmul, right, scale)?],
+            )?,
         };
         self.binary_plain(BinaryOp::Fmul, scaled, power(other)?)
     }
 
     /// The bits of a positive double, of a denormal one 54 places further on, and how many powers of two it is away from
     /// its significand.
-    fn split_exponent(&self, x: BasicValueEnum<'ctx>) -> Emitted<(BasicValueEnum<'ctx>, BasicValueEnum<'ctx>)> {
-        let normal = self.binary_plain(BinaryOp::Fmul, x, self.double_like(18_014_398_509_481_984.0, x)?)?;
-        let normal = self.select_double(self.is_denormal(x)?, normal, x)?;
-        let of_bits = self.builder.build_bit_cast(normal, self.ty_like(Type::I64, x), "")?;
-        let away = self.binary_plain(BinaryOp::Sub, of_bits, self.word_like(THREE_QUARTERS, x)?)?;
+    fn split_exponent(&self, operand: BasicValueEnum<'ctx>) -> Emitted<(BasicValueEnum<'ctx>, BasicValueEnum<'ctx>)> {
+        let normal =
+            self.binary_plain(BinaryOp::Fmul, operand, self.double_like(18_014_398_509_481_984.0, operand)?)?;
+        let normal = self.select_double(self.is_denormal(operand)?, normal, operand)?;
+        let of_bits = self.builder.build_bit_cast(normal, self.ty_like(Type::I64, operand), "")?;
+        let away = self.binary_plain(BinaryOp::Sub, of_bits, self.word_like(THREE_QUARTERS, operand)?)?;
         // Not every machine shifts in signs: 2048 more, and less behind it.
-        let up = self.binary_plain(BinaryOp::Add, away, self.word_like(1 << 63, x)?)?;
-        let places = self.binary_plain(BinaryOp::Lshr, up, self.word_like(EXPONENT, x)?)?;
-        Ok((of_bits, self.binary_plain(BinaryOp::Sub, places, self.word_like(2048, x)?)?))
+        let up = self.binary_plain(BinaryOp::Add, away, self.word_like(1 << 63, operand)?)?;
+        let places = self.binary_plain(BinaryOp::Lshr, up, self.word_like(EXPONENT, operand)?)?;
+        Ok((of_bits, self.binary_plain(BinaryOp::Sub, places, self.word_like(2048, operand)?)?))
     }
 
-    fn is_denormal(&self, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        self.fcmp(FloatCc::Olt, FastMath::default(), [x, self.double_like(f64::MIN_POSITIVE, x)?])
+    fn is_denormal(&self, operand: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        self.fcmp(FloatCc::Olt, FastMath::default(), [operand, self.double_like(f64::MIN_POSITIVE, operand)?])
     }
 
     fn binary_plain(
         &self,
         opcode: BinaryOp,
-        x: BasicValueEnum<'ctx>,
-        y: BasicValueEnum<'ctx>,
+        left: BasicValueEnum<'ctx>,
+        right: BasicValueEnum<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        self.binary(opcode, IntFlags::default(), FastMath::default(), [x, y])
+        self.binary(opcode, IntFlags::default(), FastMath::default(), [left, right])
     }
 
     fn select_double(
         &self,
         which: BasicValueEnum<'ctx>,
-        x: BasicValueEnum<'ctx>,
-        y: BasicValueEnum<'ctx>,
+        left: BasicValueEnum<'ctx>,
+        right: BasicValueEnum<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        self.ternary(TernaryOp::Select, FastMath::default(), Type::F64, [which, x, y])
+        self.ternary(TernaryOp::Select, FastMath::default(), Type::F64, [which, left, right])
     }
 
     fn double_like(&self, number: f64, like: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {

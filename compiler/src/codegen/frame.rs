@@ -99,7 +99,7 @@ pub fn enter_kernel<'ctx>(
     let pointer =
         |offset| -> Emitted<PointerValue<'ctx>> { Ok(field(offset, Type::Ptr(Space::Global))?.into_pointer_value()) };
     let triple = |offset: usize| -> Emitted<Triple<'ctx>> {
-        let at = |d: usize| -> Emitted<_> { Ok(field(offset + 8 * d, Type::I64)?.into_int_value()) };
+        let at = |dimension: usize| -> Emitted<_> { Ok(field(offset + 8 * dimension, Type::I64)?.into_int_value()) };
         Ok([at(0)?, at(1)?, at(2)?])
     };
 

@@ -45,21 +45,21 @@ pub fn open_groups<'ctx>(
     let head = emitter.append_block("group");
     let latch = emitter.append_block("group.next");
     let done = emitter.append_block("done");
-    let any = builder.build_int_compare(IntPredicate::ULT, first, last, "")?;
-    builder.build_conditional_branch(any, start, done)?;
+    let any_lane = builder.build_int_compare(IntPredicate::ULT, first, last, "")?;
+    builder.build_conditional_branch(any_lane, start, done)?;
 
     emitter.position_at(start);
-    let x = builder.build_int_unsigned_rem(first, nx, "")?;
+    let left = builder.build_int_unsigned_rem(first, nx, "")?;
     let rows = builder.build_int_unsigned_div(first, nx, "")?;
-    let y = builder.build_int_unsigned_rem(rows, ny, "")?;
+    let right = builder.build_int_unsigned_rem(rows, ny, "")?;
     let z = builder.build_int_unsigned_div(rows, ny, "")?;
     builder.build_unconditional_branch(head)?;
 
     emitter.position_at(head);
     let number = emitter.phi(emitter.i64_type(), &[(&first, start)], "group")?;
     let id = [
-        emitter.phi(emitter.i64_type(), &[(&x, start)], "group.x")?,
-        emitter.phi(emitter.i64_type(), &[(&y, start)], "group.y")?,
+        emitter.phi(emitter.i64_type(), &[(&left, start)], "group.x")?,
+        emitter.phi(emitter.i64_type(), &[(&right, start)], "group.y")?,
         emitter.phi(emitter.i64_type(), &[(&z, start)], "group.z")?,
     ];
     let group = group_at(emitter, frame, id.map(|phi| phi.as_basic_value().into_int_value()))?;
@@ -70,20 +70,20 @@ pub fn open_groups<'ctx>(
 pub fn group_at<'ctx>(emitter: &Emitter<'ctx, '_>, frame: &Frame<'ctx>, id: Triple<'ctx>) -> Emitted<Group<'ctx>> {
     let builder = &emitter.builder;
     let mut group = Group { id, size: frame.local_size, first: frame.global_offset, combined: None };
-    for d in 0..3 {
-        let before = emitter.mul(group.id[d], frame.local_size[d])?;
+    for dimension in 0..3 {
+        let before = emitter.mul(group.id[dimension], frame.local_size[dimension])?;
         if !frame.launch.full_groups {
-            let left = builder.build_int_sub(frame.global_size[d], before, "")?;
+            let left = builder.build_int_sub(frame.global_size[dimension], before, "")?;
             let size = emitter.call_intrinsic(
                 "llvm.umin",
                 &[emitter.i64_type().into()],
-                &[left.into(), frame.local_size[d].into()],
+                &[left.into(), frame.local_size[dimension].into()],
             )?;
-            group.size[d] = size.into_int_value();
+            group.size[dimension] = size.into_int_value();
         }
-        group.first[d] = match frame.launch.zero_offset {
+        group.first[dimension] = match frame.launch.zero_offset {
             true => before,
-            false => builder.build_int_add(before, frame.global_offset[d], "")?,
+            false => builder.build_int_add(before, frame.global_offset[dimension], "")?,
         };
     }
     Ok(group)
@@ -98,17 +98,17 @@ impl<'ctx> GroupLoop<'ctx> {
         let number = emitter.add(self.number.as_basic_value().into_int_value(), one)?;
         self.number.add_incoming(&[(&number, self.latch)]);
         // Dimension 0 counts; a dimension that is through starts anew and moves the next one.
-        let x = emitter.add(self.group.id[0], one)?;
-        let row_done = builder.build_int_compare(IntPredicate::EQ, x, frame.num_groups[0], "")?;
-        let x = builder.build_select(row_done, zero, x, "")?;
+        let left = emitter.add(self.group.id[0], one)?;
+        let row_done = builder.build_int_compare(IntPredicate::EQ, left, frame.num_groups[0], "")?;
+        let left = builder.build_select(row_done, zero, left, "")?;
         let carry = builder.build_int_z_extend(row_done, emitter.i64_type(), "")?;
-        let y = emitter.add(self.group.id[1], carry)?;
-        let plane_done = builder.build_int_compare(IntPredicate::EQ, y, frame.num_groups[1], "")?;
-        let y = builder.build_select(plane_done, zero, y, "")?;
+        let right = emitter.add(self.group.id[1], carry)?;
+        let plane_done = builder.build_int_compare(IntPredicate::EQ, right, frame.num_groups[1], "")?;
+        let right = builder.build_select(plane_done, zero, right, "")?;
         let carry = builder.build_int_z_extend(plane_done, emitter.i64_type(), "")?;
         let z = emitter.add(self.group.id[2], carry)?;
-        self.id[0].add_incoming(&[(&x, self.latch)]);
-        self.id[1].add_incoming(&[(&y, self.latch)]);
+        self.id[0].add_incoming(&[(&left, self.latch)]);
+        self.id[1].add_incoming(&[(&right, self.latch)]);
         self.id[2].add_incoming(&[(&z, self.latch)]);
         let more = builder.build_int_compare(IntPredicate::NE, number, self.last, "")?;
         builder.build_conditional_branch(more, self.head, self.done)?;
@@ -212,10 +212,10 @@ impl<'ctx> Level<'ctx> {
     /// Ends the loop of `size` rounds, given the number of the work-item that comes next; emission goes on
     /// behind it.
     pub fn close_loop(self, emitter: &Emitter<'ctx, '_>, size: IntValue<'ctx>, next: IntValue<'ctx>) -> Emitted<()> {
-        let here = emitter.current_block()?;
+        let current_block = emitter.current_block()?;
         let counter = emitter.add(self.local_id(), emitter.const64(1))?;
-        self.counter.add_incoming(&[(&counter, here)]);
-        self.number.add_incoming(&[(&next, here)]);
+        self.counter.add_incoming(&[(&counter, current_block)]);
+        self.number.add_incoming(&[(&next, current_block)]);
         let more = emitter.builder.build_int_compare(IntPredicate::NE, counter, size, "")?;
         let behind = emitter.append_block("behind");
         emitter.builder.build_conditional_branch(more, self.head, behind)?;

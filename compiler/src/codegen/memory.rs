@@ -87,9 +87,9 @@ impl<'ctx> Emitter<'ctx, '_> {
         let name = if overlap { "llvm.memmove" } else { "llvm.memcpy" };
         let types = [self.pointer_type().into(), self.pointer_type().into(), self.i64_type().into()];
         let volatile = self.context.bool_type().const_int(volatile.into(), false);
-        let call = self.intrinsic_call(name, &types, &[destination, source, length, volatile.into()])?;
-        if let ValueKind::Instruction(call) = call.try_as_basic_value() {
-            self.scopes.mark_parts(call, &[Part::Space(to), Part::Space(from)]);
+        let call_site = self.intrinsic_call(name, &types, &[destination, source, length, volatile.into()])?;
+        if let ValueKind::Instruction(call_inst) = call_site.try_as_basic_value() {
+            self.scopes.mark_parts(call_inst, &[Part::Space(to), Part::Space(from)]);
         }
         Ok(())
     }
@@ -105,9 +105,9 @@ impl<'ctx> Emitter<'ctx, '_> {
     ) -> Emitted<()> {
         let types = [self.pointer_type().into(), self.i64_type().into()];
         let volatile = self.context.bool_type().const_int(volatile.into(), false);
-        let call = self.intrinsic_call("llvm.memset", &types, &[destination, byte, length, volatile.into()])?;
-        if let ValueKind::Instruction(call) = call.try_as_basic_value() {
-            self.scopes.mark_parts(call, &[Part::Space(space)]);
+        let call_site = self.intrinsic_call("llvm.memset", &types, &[destination, byte, length, volatile.into()])?;
+        if let ValueKind::Instruction(call_inst) = call_site.try_as_basic_value() {
+            self.scopes.mark_parts(call_inst, &[Part::Space(space)]);
         }
         Ok(())
     }
@@ -123,8 +123,8 @@ impl<'ctx> Emitter<'ctx, '_> {
     /// The address space a generic address is in, as SPIR's number.
     pub fn space_of(&self, frame: &Frame<'ctx>, pointer: PointerValue<'ctx>) -> Emitted<IntValue<'ctx>> {
         let number = |space: Space| self.context.i32_type().const_int(space.spir_number().into(), false);
-        let choose = |yes, space, no| -> Emitted<IntValue<'ctx>> {
-            let chosen = self.builder.build_select(yes, number(space), no, "")?;
+        let choose = |if_true, space, if_false| -> Emitted<IntValue<'ctx>> {
+            let chosen = self.builder.build_select(if_true, number(space), if_false, "")?;
             Ok(chosen.into_int_value())
         };
         let mut space = number(Space::Global);

@@ -264,8 +264,8 @@ fn run_items<'ctx>(
 ) -> Emitted<Nexts<'ctx>> {
     let items = groups::open_items(emitter, group)?;
     let exits = region::ScalarEmitter::emit_region(emitter, kernel, storage, frame, group, &items.item, body)?;
-    for &(_, from) in &exits {
-        emitter.position_at(from);
+    for &(_, source) in &exits {
+        emitter.position_at(source);
         emitter.builder.build_unconditional_branch(items.latch)?;
     }
     emitter.position_at(items.latch);
@@ -274,8 +274,8 @@ fn run_items<'ctx>(
     nexts.dedup();
     let chosen = if nexts.len() > 1 {
         let next = emitter.builder.build_phi(emitter.context.i32_type(), "next")?;
-        for &(to, from) in &exits {
-            next.add_incoming(&[(&region_number(emitter, to), from)]);
+        for &(to, source) in &exits {
+            next.add_incoming(&[(&region_number(emitter, to), source)]);
         }
         Some(next.as_basic_value().into_int_value())
     } else {

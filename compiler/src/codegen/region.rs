@@ -83,9 +83,9 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
             self.values[param] = Some(input);
         }
         for &block in &order[1..] {
-            let to = self.emitter.append_block("b");
-            self.blocks[block] = Some(to);
-            self.emitter.position_at(to);
+            let target = self.emitter.append_block("b");
+            self.blocks[block] = Some(target);
+            self.emitter.position_at(target);
             for &param in &self.body.blocks[block].params {
                 let phi = self.emitter.builder.build_phi(self.emitter.value_type(self.body.ty(param)), "")?;
                 self.values[param] = Some(phi.as_basic_value());
@@ -94,8 +94,8 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
         }
         let mut exits = Vec::new();
         for &block in order {
-            if let Some(to) = self.blocks[block] {
-                self.emitter.position_at(to);
+            if let Some(target) = self.blocks[block] {
+                self.emitter.position_at(target);
             }
             for &inst in &self.body.blocks[block].insts {
                 self.emitter.place.set(self.body.insts[inst].location);
@@ -307,18 +307,18 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
     fn emit_terminator(&mut self, block: Block, exits: &mut Exits<'ctx>) -> Emitted<()> {
         let emitter = self.emitter;
         let builder = &emitter.builder;
-        let from = emitter.current_block()?;
+        let source = emitter.current_block()?;
         let mut edges = Edges::default();
         match &self.body.blocks[block].terminator {
             Terminator::Jump(target) => {
-                let to = self.edge_block(&mut edges, from, target)?;
+                let to = self.edge_block(&mut edges, source, target)?;
                 builder.build_unconditional_branch(to)?;
             }
             Terminator::Branch { condition, then_to, else_to } => {
                 let condition = self.llvm_value(*condition)?.into_int_value();
-                let yes = self.edge_block(&mut edges, from, then_to)?;
-                let no = self.edge_block(&mut edges, from, else_to)?;
-                emitter.position_at(from);
+                let yes = self.edge_block(&mut edges, source, then_to)?;
+                let no = self.edge_block(&mut edges, source, else_to)?;
+                emitter.position_at(source);
                 builder.build_conditional_branch(condition, yes, no)?;
             }
             Terminator::Switch { value, cases, default } => {
@@ -327,19 +327,19 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
                 let mut targets = Vec::new();
                 for (bits, target) in cases {
                     let case = emitter.constant(ty, *bits).into_int_value();
-                    targets.push((case, self.edge_block(&mut edges, from, target)?));
+                    targets.push((case, self.edge_block(&mut edges, source, target)?));
                 }
-                let default = self.edge_block(&mut edges, from, default)?;
-                emitter.position_at(from);
+                let default = self.edge_block(&mut edges, source, default)?;
+                emitter.position_at(source);
                 builder.build_switch(value, default, &targets)?;
             }
             Terminator::Return => {
                 self.end_slots()?;
-                exits.push((None, from));
+                exits.push((None, source));
             }
             Terminator::Exit(region) => {
                 self.end_slots()?;
-                exits.push((Some(*region), from));
+                exits.push((Some(*region), source));
             }
             Terminator::Unreachable => {
                 builder.build_unreachable()?;

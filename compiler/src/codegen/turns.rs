@@ -73,8 +73,8 @@ impl<'ctx> Pieces<'ctx> {
     /// Ends a way through the piece that leads to a region.
     pub fn leave_piece(&self, emitter: &Emitter<'ctx, '_>, exits: &Exits<'ctx>) -> Emitted<Vec<Option<Region>>> {
         let mut nexts = Vec::new();
-        for &(region, from) in exits {
-            emitter.position_at(from);
+        for &(region, source) in exits {
+            emitter.position_at(source);
             emitter.builder.build_store(self.next, super::region_number(emitter, region))?;
             emitter.builder.build_unconditional_branch(self.head)?;
             nexts.push(region);
@@ -100,19 +100,19 @@ pub fn run_items<'ctx>(
     body: &Function,
 ) -> Emitted<Vec<Option<Region>>> {
     let builder = &emitter.builder;
-    let [x, y, z] = group.size;
-    let plane = emitter.mul(x, y)?;
+    let [left, right, z] = group.size;
+    let plane = emitter.mul(left, right)?;
     let pieces = open_pieces(emitter, emitter.mul(plane, z)?)?;
     let number = pieces.number;
-    let row = builder.build_int_unsigned_div(number, x, "")?;
+    let row = builder.build_int_unsigned_div(number, left, "")?;
     let local = [
-        builder.build_int_unsigned_rem(number, x, "")?,
-        builder.build_int_unsigned_rem(row, y, "")?,
-        builder.build_int_unsigned_div(row, y, "")?,
+        builder.build_int_unsigned_rem(number, left, "")?,
+        builder.build_int_unsigned_rem(row, right, "")?,
+        builder.build_int_unsigned_div(row, right, "")?,
     ];
     let mut global = local;
-    for (d, global) in global.iter_mut().enumerate() {
-        *global = builder.build_int_add(group.first[d], local[d], "")?;
+    for (dimension, global) in global.iter_mut().enumerate() {
+        *global = builder.build_int_add(group.first[dimension], local[dimension], "")?;
     }
     let item = Item { local, global, number };
     let exits = ScalarEmitter::emit_region(emitter, kernel, storage, frame, group, &item, body)?;

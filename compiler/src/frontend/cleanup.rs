@@ -158,8 +158,10 @@ fn keep_barriers_single(module: &Module<'_>) {
 /// Makes the size of sub-groups a constant in each kernel.
 fn fix_sub_group_sizes(module: &Module<'_>) {
     let mut calls: HashMap<FunctionValue<'_>, Vec<LLVMValueRef>> = HashMap::new();
-    for (function, call) in calls_in(module).filter(|(_, call)| called_function(*call).is_some_and(is_sub_group_size)) {
-        calls.entry(function).or_default().push(raw_value(call));
+    for (function, call_inst) in
+        calls_in(module).filter(|(_, call_inst)| called_function(*call_inst).is_some_and(is_sub_group_size))
+    {
+        calls.entry(function).or_default().push(raw_value(call_inst));
     }
     calls.iter().for_each(|(function, calls)| fix_sub_group_size(*function, calls));
 }
@@ -228,8 +230,10 @@ unsafe extern "C" {
 /// work-items do touch it; a fence is what LLVM moves no access across. It costs no instruction.
 fn fence_barriers(module: &Module<'_>) {
     let barriers: Vec<LLVMValueRef> = calls_in(module)
-        .filter(|(_, call)| called_function(*call).is_some_and(|function| function.get_name().to_bytes() == BARRIER))
-        .map(|(_, call)| raw_value(call))
+        .filter(|(_, call_inst)| {
+            called_function(*call_inst).is_some_and(|function| function.get_name().to_bytes() == BARRIER)
+        })
+        .map(|(_, call_inst)| raw_value(call_inst))
         .collect();
     if barriers.is_empty() {
         return;
@@ -266,8 +270,8 @@ fn internalize_functions(module: &Module<'_>) {
             function.set_linkage(Linkage::Internal);
         }
     }
-    for (_, call) in calls_in(module) {
-        if let Ok(site) = CallSiteValue::try_from(call) {
+    for (_, call_inst) in calls_in(module) {
+        if let Ok(site) = CallSiteValue::try_from(call_inst) {
             site.remove_enum_attribute(AttributeLoc::Function, no_inline);
         }
     }
@@ -356,11 +360,11 @@ fn check_defined(module: &Module<'_>) -> Result<(), FrontendError> {
 
 /// No call may be left that the importer could not follow.
 fn check_inlined(module: &Module<'_>) -> Result<(), FrontendError> {
-    for (caller, call) in calls_in(module) {
-        let reason = match called_function(call) {
+    for (caller, call_inst) in calls_in(module) {
+        let reason = match called_function(call_inst) {
             Some(function) if function.count_basic_blocks() == 0 => continue,
             Some(function) => format!("the call of '{}' cannot be inlined", shown_name(function)),
-            None if is_inline_assembly(call) => "inline assembly is not supported".to_owned(),
+            None if is_inline_assembly(call_inst) => "inline assembly is not supported".to_owned(),
             None => "calls through pointers are not supported".to_owned(),
         };
         return Err(FrontendError::link_failure(format!("error: in '{}': {reason}\n", shown_name(caller))));
@@ -484,13 +488,13 @@ fn calls_in<'ctx>(module: &Module<'ctx>) -> impl Iterator<Item = (FunctionValue<
     })
 }
 
-fn called_function<'ctx>(call: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
-    CallSiteValue::try_from(call).ok()?.get_called_fn_value()
+fn called_function<'ctx>(call_inst: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
+    CallSiteValue::try_from(call_inst).ok()?.get_called_fn_value()
 }
 
-fn is_inline_assembly(call: InstructionValue<'_>) -> bool {
+fn is_inline_assembly(call_inst: InstructionValue<'_>) -> bool {
     // SAFETY: the instruction is a call of a live module.
-    unsafe { !llvm_sys::core::LLVMIsAInlineAsm(llvm_sys::core::LLVMGetCalledValue(raw_value(call))).is_null() }
+    unsafe { !llvm_sys::core::LLVMIsAInlineAsm(llvm_sys::core::LLVMGetCalledValue(raw_value(call_inst))).is_null() }
 }
 
 fn raw_value(instruction: InstructionValue<'_>) -> LLVMValueRef {

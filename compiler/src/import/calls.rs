@@ -49,7 +49,7 @@ fn source_name(name: &str) -> &str {
     let Some(rest) = name.strip_prefix("_Z") else {
         return name;
     };
-    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let digits = rest.len() - rest.trim_start_matches(|character: char| character.is_ascii_digit()).len();
     let (count, text) = rest.split_at(digits);
     let plain = count.parse().ok().and_then(|count: usize| text.get(..count));
     plain.unwrap_or(name)

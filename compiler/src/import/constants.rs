@@ -20,19 +20,24 @@ const MAX_DEPTH: u32 = 256;
 
 /// The scalars of a constant, in the order of [`leaf_types`].
 pub(super) fn constant_lanes<'m>(module: Module<'m>, value: Value<'m>) -> Attempt<Vec<(Type, Scalar<'m>)>> {
-    let mut out = Vec::new();
-    add_lanes(module, value, 0, &mut out)?;
-    Ok(out)
+    let mut output = Vec::new();
+    add_lanes(module, value, 0, &mut output)?;
+    Ok(output)
 }
 
-fn add_lanes<'m>(module: Module<'m>, value: Value<'m>, depth: u32, out: &mut Vec<(Type, Scalar<'m>)>) -> Attempt<()> {
+fn add_lanes<'m>(
+    module: Module<'m>,
+    value: Value<'m>,
+    depth: u32,
+    output: &mut Vec<(Type, Scalar<'m>)>,
+) -> Attempt<()> {
     if depth > MAX_DEPTH {
         refuse!("constants nested too deeply");
     }
     let ty = value.ty();
     if value.is_undef() || value.is_zero() {
         let types = leaf_types(module, ty)?;
-        out.extend(types.into_iter().map(|ty| (ty, Scalar::Bits(0))));
+        output.extend(types.into_iter().map(|ty| (ty, Scalar::Bits(0))));
         return Ok(());
     }
     let count = match ty.kind() {
@@ -43,7 +48,7 @@ fn add_lanes<'m>(module: Module<'m>, value: Value<'m>, depth: u32, out: &mut Vec
             let Some(scalar_ty) = scalar_type(ty) else {
                 refuse!("{}", super::types::unsupported_reason(ty));
             };
-            out.push((scalar_ty, evaluate_constant(module, value, depth)?));
+            output.push((scalar_ty, evaluate_constant(module, value, depth)?));
             return Ok(());
         }
     };
@@ -51,7 +56,7 @@ fn add_lanes<'m>(module: Module<'m>, value: Value<'m>, depth: u32, out: &mut Vec
     leaf_types(module, ty)?;
     for i in 0..count {
         match value.element_at(i as u32) {
-            Some(element) => add_lanes(module, element, depth + 1, out)?,
+            Some(element) => add_lanes(module, element, depth + 1, output)?,
             None => refuse!("the constant {}", value.text()),
         }
     }
@@ -106,7 +111,7 @@ fn evaluate_expression<'m>(
             let offset = gep_offset(module, value)?;
             match operand(0)? {
                 Bits(bits) => Some(Bits((bits as u64).wrapping_add(offset as u64).into())),
-                Address(base, at) => Some(Address(base, at.wrapping_add(offset))),
+                Address(base, position) => Some(Address(base, position.wrapping_add(offset))),
             }
         }
         LLVMOpcode::LLVMAddrSpaceCast | LLVMOpcode::LLVMBitCast => Some(operand(0)?),
@@ -121,14 +126,14 @@ fn evaluate_expression<'m>(
         },
         LLVMOpcode::LLVMAdd => match (operand(0)?, operand(1)?) {
             (Bits(left), Bits(right)) => Some(Bits(left.wrapping_add(right) & ty.value_mask())),
-            (Address(base, at), Bits(right)) | (Bits(right), Address(base, at)) => {
-                Some(Address(base, at.wrapping_add(right as i64)))
+            (Address(base, position), Bits(right)) | (Bits(right), Address(base, position)) => {
+                Some(Address(base, position.wrapping_add(right as i64)))
             }
             (Address(..), Address(..)) => None,
         },
         LLVMOpcode::LLVMSub => match (operand(0)?, operand(1)?) {
             (Bits(left), Bits(right)) => Some(Bits(left.wrapping_sub(right) & ty.value_mask())),
-            (Address(base, at), Bits(right)) => Some(Address(base, at.wrapping_sub(right as i64))),
+            (Address(base, position), Bits(right)) => Some(Address(base, position.wrapping_sub(right as i64))),
             (Address(a, x), Address(b, y)) if a == b => Some(Bits(x.wrapping_sub(y) as u128 & ty.value_mask())),
             _ => None,
         },

@@ -276,7 +276,7 @@ impl<'a, 'm> Body<'a, 'm> {
         }
     }
 
-    /// A product of `c x` for a constant `c` and a negated `y` as what it equals: the factors `-c x` and `y`. That is the
+    /// A product of `c operand` for a constant `c` and a negated `y` as what it equals: the factors `-c operand` and `y`. That is the
     /// form of the product for `y` itself, which may be there already.
     pub fn without_negation(&mut self, left: Value, right: Value) -> Option<[Value; 2]> {
         let made_by = |value: Value| match self.function.values[value].definition {
@@ -293,10 +293,10 @@ impl<'a, 'm> Body<'a, 'm> {
             return None;
         };
         let constant = |value| self.function.const_bits(value);
-        let (x, bits) = constant(q).map(|bits| (p, bits)).or_else(|| constant(p).map(|bits| (q, bits)))?;
-        let ty = self.type_of(x);
+        let (operand, bits) = constant(q).map(|bits| (p, bits)).or_else(|| constant(p).map(|bits| (q, bits)))?;
+        let ty = self.type_of(operand);
         let opposite = self.function.constant(ty, bits ^ (1 << (ty.bits() - 1)));
-        Some([self.binary_with(BinaryOp::Fmul, flags, fast_math, x, opposite), y])
+        Some([self.binary_with(BinaryOp::Fmul, flags, fast_math, operand, opposite), y])
     }
 
     /// A unary operation without freedoms.
@@ -397,11 +397,11 @@ impl<'a, 'm> Body<'a, 'm> {
     /// A scalar's bits as an integer of its width.
     pub fn bits_of(&mut self, value: Value) -> Value {
         let ty = self.type_of(value);
-        let int = Type::Int(ty.bits() as u16);
+        let int_type = Type::Int(ty.bits() as u16);
         match ty {
             Type::Int(_) => value,
-            Type::Ptr(_) => self.unary(UnaryOp::PtrToInt, int, value),
-            _ => self.unary(UnaryOp::Bitcast, int, value),
+            Type::Ptr(_) => self.unary(UnaryOp::PtrToInt, int_type, value),
+            _ => self.unary(UnaryOp::Bitcast, int_type, value),
         }
     }
 

@@ -58,8 +58,8 @@ fn minimum_or_maximum(body: &mut Body<'_, '_>, left: Value, right: Value, max: b
     // Equal numbers differ at most in the sign of zero: the minimum has it if one has, the maximum if
     // both have.
     let opcode = if max { BinaryOp::And } else { BinaryOp::Or };
-    let (x, y) = (body.bits_of(left), body.bits_of(right));
-    let bits = body.binary(opcode, x, y);
+    let (operand, y) = (body.bits_of(left), body.bits_of(right));
+    let bits = body.binary(opcode, operand, y);
     let same = body.with_bits(ty, bits);
     let comparison = if max { FloatCc::Ogt } else { FloatCc::Olt };
     let first = body.fcmp(comparison, left, right);
@@ -91,9 +91,9 @@ pub(super) fn with_overflow<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<
                 let sum = body.binary(BinaryOp::Add, left, right);
                 let overflow = if signed {
                     // Both operands have the sign that the sum does not have.
-                    let x = body.binary(BinaryOp::Xor, left, sum);
+                    let operand = body.binary(BinaryOp::Xor, left, sum);
                     let y = body.binary(BinaryOp::Xor, right, sum);
-                    let both = body.binary(BinaryOp::And, x, y);
+                    let both = body.binary(BinaryOp::And, operand, y);
                     body.icmp_int(IntCc::Slt, both, 0)
                 } else {
                     body.icmp(IntCc::Ult, sum, left)
@@ -104,9 +104,9 @@ pub(super) fn with_overflow<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<
                 let difference = body.binary(BinaryOp::Sub, left, right);
                 let overflow = if signed {
                     // The operands' signs differ, and the difference does not have the first's.
-                    let x = body.binary(BinaryOp::Xor, left, right);
+                    let operand = body.binary(BinaryOp::Xor, left, right);
                     let y = body.binary(BinaryOp::Xor, left, difference);
-                    let both = body.binary(BinaryOp::And, x, y);
+                    let both = body.binary(BinaryOp::And, operand, y);
                     body.icmp_int(IntCc::Slt, both, 0)
                 } else {
                     body.icmp(IntCc::Ult, left, right)
@@ -119,8 +119,8 @@ pub(super) fn with_overflow<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<
                 }
                 let wide = Type::Int(2 * ty.bits() as u16);
                 let extend = if signed { UnaryOp::Sext } else { UnaryOp::Zext };
-                let (x, y) = (body.unary(extend, wide, left), body.unary(extend, wide, right));
-                let product = body.binary(BinaryOp::Mul, x, y);
+                let (operand, y) = (body.unary(extend, wide, left), body.unary(extend, wide, right));
+                let product = body.binary(BinaryOp::Mul, operand, y);
                 let low = body.unary(UnaryOp::Trunc, ty, product);
                 let again = body.unary(extend, wide, low);
                 (low, body.icmp(IntCc::Ne, again, product))
@@ -231,11 +231,11 @@ fn is_of_classes(body: &mut Body<'_, '_>, value: Value, classes: u32) -> Value {
         tests.push(test);
     }
     let mut tests = tests.into_iter();
-    let Some(mut any) = tests.next() else {
+    let Some(mut any_lane) = tests.next() else {
         return body.int_constant(Type::BOOL, 0);
     };
     for test in tests {
-        any = body.binary(BinaryOp::Or, any, test);
+        any_lane = body.binary(BinaryOp::Or, any_lane, test);
     }
-    any
+    any_lane
 }

@@ -43,12 +43,12 @@ fn make_lanes<'m>(body: &mut Body<'_, 'm>, value: LlvmValue<'m>, depth: u32) -> 
     };
     // Checks the number of scalars before they are walked.
     body.leaf_types(value.ty())?;
-    let mut out = Vec::new();
+    let mut output = Vec::new();
     for index in 0..count {
         let Some(element) = value.element_at(index) else { return Err(reason) };
-        out.extend_from_slice(&expression_lanes(body, element, depth + 1)?);
+        output.extend_from_slice(&expression_lanes(body, element, depth + 1)?);
     }
-    Ok(out.into())
+    Ok(output.into())
 }
 
 fn import_expression<'m>(

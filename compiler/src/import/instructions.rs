@@ -250,17 +250,17 @@ fn import_select<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>) -> Att
     let cond_of = |index: usize| {
         if conditions.len() == 1 { conditions.first() } else { conditions.get(index) }
     };
-    let mut out = Vec::with_capacity(a.len());
+    let mut output = Vec::with_capacity(a.len());
     for (index, (&left, &right)) in a.iter().zip(b.iter()).enumerate() {
         let Some(&condition) = cond_of(index) else {
             refuse!("a select with too few conditions");
         };
-        out.push(match body.function.const_bits(condition) {
+        output.push(match body.function.const_bits(condition) {
             Some(0) => right,
             Some(_) => left,
             None if left == right => left,
             None => body.ternary(TernaryOp::Select, fast_math, [condition, left, right]),
         });
     }
-    Ok(out.into())
+    Ok(output.into())
 }

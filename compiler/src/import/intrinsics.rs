@@ -72,8 +72,8 @@ pub(super) fn import_intrinsic<'m>(body: &mut Body<'_, 'm>, instruction: LlvmVal
             Ok(types.iter().map(|&ty| body.int_constant(ty, unknown)).collect())
         }
         "is.constant" => {
-            let no = body.int_constant(Type::BOOL, 0);
-            Ok(Lanes::from([no]))
+            let if_false = body.int_constant(Type::BOOL, 0);
+            Ok(Lanes::from([if_false]))
         }
         "ptrmask" => {
             let pointer = body.scalar_operand(instruction, 0)?;
@@ -98,9 +98,9 @@ pub(super) fn import_intrinsic<'m>(body: &mut Body<'_, 'm>, instruction: LlvmVal
         }
         "sincos" => {
             let arguments = body.operand_lanes(instruction, 0)?;
-            let mut out = host_lanes(body, "sin", std::slice::from_ref(&arguments))?;
-            out.extend(host_lanes(body, "cos", &[arguments])?);
-            Ok(out.into())
+            let mut output = host_lanes(body, "sin", std::slice::from_ref(&arguments))?;
+            output.extend(host_lanes(body, "cos", &[arguments])?);
+            Ok(output.into())
         }
         "powi" => {
             let x = body.operand_lanes(instruction, 0)?;
@@ -116,9 +116,9 @@ pub(super) fn import_intrinsic<'m>(body: &mut Body<'_, 'm>, instruction: LlvmVal
         }
         "vector.extract" => {
             let vector = body.operand_lanes(instruction, 0)?;
-            let at = constant_position(instruction, 1)?;
+            let position = constant_position(instruction, 1)?;
             let count = body.leaf_types(instruction.ty())?.len();
-            match vector.get(at..at.saturating_add(count)) {
+            match vector.get(position..position.saturating_add(count)) {
                 Some(part) => Ok(part.into()),
                 None => refuse!("the instruction `{}`", instruction.text()),
             }
@@ -126,8 +126,8 @@ pub(super) fn import_intrinsic<'m>(body: &mut Body<'_, 'm>, instruction: LlvmVal
         "vector.insert" => {
             let mut vector = body.operand_lanes(instruction, 0)?.to_vec();
             let part = body.operand_lanes(instruction, 1)?;
-            let at = constant_position(instruction, 2)?;
-            match vector.get_mut(at..at.saturating_add(part.len())) {
+            let position = constant_position(instruction, 2)?;
+            match vector.get_mut(position..position.saturating_add(part.len())) {
                 Some(place) => place.copy_from_slice(&part),
                 None => refuse!("the instruction `{}`", instruction.text()),
             }
@@ -283,7 +283,7 @@ fn import_host_call<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>, fun
 /// float.
 fn host_lanes(body: &mut Body<'_, '_>, function: &str, arguments: &[Lanes]) -> Attempt<Vec<Value>> {
     let count = arguments.first().map_or(0, |lanes| lanes.len());
-    let mut out = Vec::with_capacity(count);
+    let mut output = Vec::with_capacity(count);
     for index in 0..count {
         let mut scalars = Vec::with_capacity(arguments.len());
         for lanes in arguments {
@@ -303,7 +303,7 @@ fn host_lanes(body: &mut Body<'_, '_>, function: &str, arguments: &[Lanes]) -> A
         };
         let inst_data = InstData::CallHost { name: name.into(), arguments: scalars };
         let result = body.append_single(inst_data, ty);
-        out.push(if half { body.unary(UnaryOp::FpTrunc, Type::F16, result) } else { result });
+        output.push(if half { body.unary(UnaryOp::FpTrunc, Type::F16, result) } else { result });
     }
-    Ok(out)
+    Ok(output)
 }

@@ -316,16 +316,16 @@ impl<'m> Value<'m> {
 
     /// Each use: the user, once per operand that is this value.
     pub fn users(self) -> Vec<Value<'m>> {
-        let mut out = Vec::new();
+        let mut output = Vec::new();
         // SAFETY: the value is alive; the use list ends with null.
         unsafe {
             let mut each = LLVMGetFirstUse(self.0);
             while !each.is_null() {
-                out.push(Value::wrap(LLVMGetUser(each)));
+                output.push(Value::wrap(LLVMGetUser(each)));
                 each = LLVMGetNextUse(each);
             }
         }
-        out
+        output
     }
 
     /// How many operands it has.

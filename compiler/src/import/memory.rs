@@ -122,7 +122,7 @@ pub(super) fn import_gep<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>
             None => refuse!("the instruction `{}`", instruction.text()),
         },
     };
-    let mut out = Vec::with_capacity(count);
+    let mut output = Vec::with_capacity(count);
     for position in 0..count {
         let base = lane(&bases, position)?;
         let mut total: Option<Value> = None;
@@ -144,16 +144,16 @@ pub(super) fn import_gep<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>
         let constant = body.int_constant(Type::I64, u128::from(fixed as u64));
         let offset = match total {
             None if fixed == 0 => {
-                out.push(base);
+                output.push(base);
                 continue;
             }
             None => constant,
             Some(sum) if fixed == 0 => sum,
             Some(sum) => body.binary_with(BinaryOp::Add, flags, FastMath::default(), sum, constant),
         };
-        out.push(body.ptr_add(base, offset, promised.inbounds));
+        output.push(body.ptr_add(base, offset, promised.inbounds));
     }
-    Ok(out.into())
+    Ok(output.into())
 }
 
 fn memory_order(order: LLVMAtomicOrdering) -> Option<Ordering> {
@@ -201,7 +201,7 @@ pub(super) fn import_load<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m
     if atomic.is_some() && !matches!(all[..], [leaf] if leaf.is_plain()) {
         refuse!("an atomic load of {}", instruction.ty().spelling());
     }
-    let mut out = Vec::with_capacity(all.len());
+    let mut output = Vec::with_capacity(all.len());
     let mut rest = &all[..];
     while let Some(first) = rest.first() {
         let (part, behind) = rest.split_at(run_length(rest));
@@ -213,14 +213,14 @@ pub(super) fn import_load<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m
         let inst_data = InstData::Load { pointer, offset, access };
         let types: Vec<Type> = part.iter().map(|leaf| leaf.ty).collect();
         if first.is_plain() {
-            out.extend(body.append_many(inst_data, &types));
+            output.extend(body.append_many(inst_data, &types));
         } else {
             let bits = u64::from(first.ty.bits()) * part.len() as u64;
             let parts = body.append_many(inst_data, &whole_elements(bits));
-            out.extend(vectors::bitcast_lanes(body, &parts, &types)?);
+            output.extend(vectors::bitcast_lanes(body, &parts, &types)?);
         }
     }
-    Ok(out.into())
+    Ok(output.into())
 }
 
 /// A store of a whole value.
@@ -410,9 +410,9 @@ pub(super) fn atomic_cas<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>
     };
     let pointer = body.scalar_operand(instruction, 0)?;
     let expected = body.scalar_operand(instruction, 1)?;
-    let new = body.scalar_operand(instruction, 2)?;
-    let types = [body.type_of(new), Type::BOOL];
+    let new_value = body.scalar_operand(instruction, 2)?;
+    let types = [body.type_of(new_value), Type::BOOL];
     let align = instruction.align().max(1);
-    let inst_data = InstData::AtomicCas { success, failure, align, pointer, expected, new };
+    let inst_data = InstData::AtomicCas { success, failure, align, pointer, expected, new: new_value };
     Ok(body.append_many(inst_data, &types).into())
 }

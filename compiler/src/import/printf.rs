@@ -62,7 +62,7 @@ pub(super) fn import_printf<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<
 
 /// The conversion letter of each item that takes an argument.
 fn conversion_letters(format: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
+    let mut output = Vec::new();
     let mut rest = format.iter().copied();
     while let Some(byte) = rest.next() {
         if byte != b'%' {
@@ -72,10 +72,10 @@ fn conversion_letters(format: &[u8]) -> Vec<u8> {
         let letter = rest.find(|b| !b"-+ #0123456789.vhl".contains(b));
         match letter {
             Some(b'%') | None => {}
-            Some(letter) => out.push(letter),
+            Some(letter) => output.push(letter),
         }
     }
-    out
+    output
 }
 
 #[cfg(test)]

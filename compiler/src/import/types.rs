@@ -51,9 +51,9 @@ pub(super) fn scalar_type(ty: LlvmType<'_>) -> Option<Type> {
 
 /// The scalars of a first-class value, in order.
 pub(super) fn leaf_scalars<'m>(module: Module<'m>, ty: LlvmType<'m>) -> Attempt<Vec<Leaf>> {
-    let mut out = Vec::new();
-    add_leaves(module, ty, 0, 0, &mut out)?;
-    Ok(out)
+    let mut output = Vec::new();
+    add_leaves(module, ty, 0, 0, &mut output)?;
+    Ok(output)
 }
 
 /// The types of the scalars of a first-class value, in order.
@@ -61,11 +61,11 @@ pub(super) fn leaf_types<'m>(module: Module<'m>, ty: LlvmType<'m>) -> Attempt<Ve
     Ok(leaf_scalars(module, ty)?.into_iter().map(|leaf| leaf.ty).collect())
 }
 
-fn add_leaves<'m>(module: Module<'m>, ty: LlvmType<'m>, bit: u64, depth: u32, out: &mut Vec<Leaf>) -> Attempt<()> {
+fn add_leaves<'m>(module: Module<'m>, ty: LlvmType<'m>, bit: u64, depth: u32, output: &mut Vec<Leaf>) -> Attempt<()> {
     if depth > MAX_DEPTH {
         refuse!("types nested too deeply");
     }
-    if out.len() >= MAX_LEAVES {
+    if output.len() >= MAX_LEAVES {
         refuse!("a value of more than {MAX_LEAVES} scalars");
     }
     match ty.kind() {
@@ -77,7 +77,7 @@ fn add_leaves<'m>(module: Module<'m>, ty: LlvmType<'m>, bit: u64, depth: u32, ou
             if n as usize > MAX_LEAVES {
                 refuse!("a vector of {n} elements");
             }
-            out.extend((0..u64::from(n)).map(|i| Leaf { bit: bit + i * u64::from(element.bits()), ty: element }));
+            output.extend((0..u64::from(n)).map(|i| Leaf { bit: bit + i * u64::from(element.bits()), ty: element }));
         }
         TypeKind::Array(n, element) => {
             if n > MAX_LEAVES as u64 {
@@ -85,19 +85,19 @@ fn add_leaves<'m>(module: Module<'m>, ty: LlvmType<'m>, bit: u64, depth: u32, ou
             }
             let stride = size_of(module, element)?.saturating_mul(8);
             for i in 0..n {
-                let at = bit.saturating_add(i.saturating_mul(stride));
-                add_leaves(module, element, at, depth + 1, out)?;
+                let offset = bit.saturating_add(i.saturating_mul(stride));
+                add_leaves(module, element, offset, depth + 1, output)?;
             }
         }
         TypeKind::Struct(n) => {
             for index in 0..n {
                 let Some(field) = ty.field_type(index) else { continue };
-                let at = bit.saturating_add(module.field_offset(ty, index).saturating_mul(8));
-                add_leaves(module, field, at, depth + 1, out)?;
+                let offset = bit.saturating_add(module.field_offset(ty, index).saturating_mul(8));
+                add_leaves(module, field, offset, depth + 1, output)?;
             }
         }
         _ => match scalar_type(ty) {
-            Some(ty) => out.push(Leaf { bit, ty }),
+            Some(ty) => output.push(Leaf { bit, ty }),
             None => refuse!("{}", unsupported_reason(ty)),
         },
     }

@@ -142,20 +142,20 @@ pub(super) fn insert_value<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'
 /// The same bits as scalars of other types, the first element in the lowest bits. Bits beyond those of
 /// the new types are dropped; missing ones are zero.
 pub(super) fn bitcast_lanes(body: &mut Body<'_, '_>, arguments: &[Value], types: &[Type]) -> Attempt<Vec<Value>> {
-    let (Some(&first), Some(&to)) = (arguments.first(), types.first()) else {
+    let (Some(&first), Some(&to_type)) = (arguments.first(), types.first()) else {
         return Ok(Vec::new());
     };
-    let from = body.type_of(first);
-    let uniform = arguments.iter().all(|&value| body.type_of(value).bits() == from.bits())
-        && types.iter().all(|ty| ty.bits() == to.bits());
+    let from_type = body.type_of(first);
+    let uniform = arguments.iter().all(|&value| body.type_of(value).bits() == from_type.bits())
+        && types.iter().all(|ty| ty.bits() == to_type.bits());
     if !uniform {
         refuse!("a reinterpretation of a mixed aggregate");
     }
-    if from == to && arguments.len() == types.len() {
+    if from_type == to_type && arguments.len() == types.len() {
         return Ok(arguments.to_vec());
     }
     let ints: Vec<Value> = arguments.iter().map(|&value| body.bits_of(value)).collect();
-    let (have, want) = (from.bits(), to.bits());
+    let (have, want) = (from_type.bits(), to_type.bits());
     let ints = if let ([one], [_]) = (&ints[..], types) {
         vec![body.zext_or_trunc(Type::Int(want as u16), *one)]
     } else {
@@ -178,15 +178,15 @@ fn gcd(left: u32, right: u32) -> u32 {
 }
 
 /// Cuts an integer into pieces, the lowest first.
-fn split_integer(body: &mut Body<'_, '_>, integer: Value, piece: u32, out: &mut Vec<Value>) {
+fn split_integer(body: &mut Body<'_, '_>, integer: Value, piece: u32, output: &mut Vec<Value>) {
     let bits = body.type_of(integer).bits();
     if bits == piece {
-        out.push(integer);
+        output.push(integer);
         return;
     }
     for index in 0..bits / piece {
         let shifted = body.binary_int(BinaryOp::Lshr, integer, u128::from(index * piece));
-        out.push(body.unary(UnaryOp::Trunc, Type::Int(piece as u16), shifted));
+        output.push(body.unary(UnaryOp::Trunc, Type::Int(piece as u16), shifted));
     }
 }
 

@@ -135,8 +135,8 @@ mod tests {
             let builder = context.create_builder();
             builder.position_at_end(context.append_basic_block(function, "entry"));
             let argument = function.get_first_param().ok_or("no parameter")?;
-            let call = builder.build_call(callee, &[argument.into()], "x").map_err(|error| error.to_string())?;
-            let value = call.try_as_basic_value().basic().ok_or("no value")?;
+            let call_site = builder.build_call(callee, &[argument.into()], "x").map_err(|error| error.to_string())?;
+            let value = call_site.try_as_basic_value().basic().ok_or("no value")?;
             builder.build_return(Some(&value)).map_err(|error| error.to_string())?;
             let machine = HostMachine::new(OptLevel::Default, None).map_err(|error| error.to_string())?;
             machine.adopt_module(&module);

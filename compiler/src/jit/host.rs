@@ -91,18 +91,18 @@ fn register_bits(simd: Option<u32>) -> u32 {
 
 /// What the machine has, where registers of at most `simd` bits may be used.
 pub fn host_target(simd: Option<u32>) -> TargetInfo {
-    let most = simd.unwrap_or(u32::MAX);
-    let avx512 = has_feature("avx512f") && most > 256;
+    let maximum = simd.unwrap_or(u32::MAX);
+    let avx512 = has_feature("avx512f") && maximum > 256;
     TargetInfo {
         register_bits: register_bits(simd),
-        masks_in_vectors: has_feature("avx") && most > 128 && !avx512,
-        masks: has_feature("avx") && most > 128,
+        masks_in_vectors: has_feature("avx") && maximum > 128 && !avx512,
+        masks: has_feature("avx") && maximum > 128,
         masks_of_bytes: avx512 && has_feature("avx512bw"),
-        gathers: has_feature("avx2") && most > 128,
+        gathers: has_feature("avx2") && maximum > 128,
         scatters: avx512,
         slow_masked_stores: !avx512,
         estimates: avx512 && has_feature("avx512vl"),
-        eight_floats: has_feature("avx") && most > 128,
+        eight_floats: has_feature("avx") && maximum > 128,
         permutes: avx512,
         halves: avx512 && has_feature("avx512fp16"),
     }

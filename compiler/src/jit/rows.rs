@@ -109,13 +109,13 @@ impl<'ctx> Rows<'ctx> {
         let blocks = in_order(function);
         let mut only_from: HashMap<BasicBlock<'ctx>, Vec<BasicBlock<'ctx>>> = HashMap::new();
         for &block in &blocks {
-            successors(block).for_each(|to| only_from.entry(to).or_default().push(block));
+            successors(block).for_each(|target| only_from.entry(target).or_default().push(block));
         }
         let mut ends: HashMap<BasicBlock<'ctx>, State<'ctx>> = HashMap::new();
         let mut changed = false;
         for &block in &blocks {
             let mut state = match only_from.get(&block).map(Vec::as_slice) {
-                Some([from]) => ends.get(from).cloned().unwrap_or_default(),
+                Some([source]) => ends.get(source).cloned().unwrap_or_default(),
                 _ => State::new(),
             };
             let mut next = block.get_first_instruction();
@@ -268,13 +268,13 @@ impl<'ctx> Rows<'ctx> {
     }
 
     /// What a call does to memory, in LLVM's encoding.
-    fn effects(&self, call: InstructionValue<'ctx>) -> u64 {
-        let Some(name) = callee(call) else { return u64::MAX };
+    fn effects(&self, call_inst: InstructionValue<'ctx>) -> u64 {
+        let Some(name) = callee(call_inst) else { return u64::MAX };
         let harmless = ["llvm.sideeffect", "llvm.assume", "llvm.lifetime.", "llvm.experimental.noalias.scope.decl"];
         if harmless.iter().any(|prefix| name.starts_with(prefix)) {
             return 0;
         }
-        let function = called(call);
+        let function = called(call_inst);
         let memory = function.and_then(|f| f.get_enum_attribute(AttributeLoc::Function, self.memory));
         memory.map_or(u64::MAX, |attribute| attribute.get_enum_value())
     }
@@ -371,8 +371,8 @@ impl<'ctx> Rows<'ctx> {
         }
         for (index, &(number, _)) in places.iter().enumerate() {
             if !sources[number].is_vector_value() {
-                let at = i32.const_int(index as u64, false);
-                row = self.builder.build_insert_element(row, sources[number], at, "").ok()?;
+                let position = i32.const_int(index as u64, false);
+                row = self.builder.build_insert_element(row, sources[number], position, "").ok()?;
             }
         }
         Some(row.into())
@@ -443,15 +443,15 @@ fn note<'ctx>(state: &mut State<'ctx>, part: Part, access: &Access<'ctx>, value:
     };
     let all = vec![true; count as usize];
     for (lane, _) in access.lanes.as_ref().unwrap_or(&all).iter().enumerate().filter(|(_, on)| **on) {
-        let at = access.offset + access.bytes * lane as i64;
+        let offset = access.offset + access.bytes * lane as i64;
         let over: Vec<Place> = state
-            .range((access.base, at - 7)..(access.base, at + access.bytes))
-            .filter(|(place, known)| place.1 + known.bytes > at)
+            .range((access.base, offset - 7)..(access.base, offset + access.bytes))
+            .filter(|(place, known)| place.1 + known.bytes > offset)
             .map(|(&place, _)| place)
             .collect();
         over.iter().for_each(|place| _ = state.remove(place));
         if access.lanes.is_some() {
-            state.insert((access.base, at), Known { part, value, lane: lane as u32, bytes: access.bytes });
+            state.insert((access.base, offset), Known { part, value, lane: lane as u32, bytes: access.bytes });
         }
     }
 }
@@ -490,16 +490,16 @@ fn plain(instruction: InstructionValue<'_>) -> Option<()> {
     plain.then_some(())
 }
 
-fn called<'ctx>(call: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
-    let last = operand(call, call.get_num_operands().checked_sub(1)?)?;
+fn called<'ctx>(call_inst: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
+    let last = operand(call_inst, call_inst.get_num_operands().checked_sub(1)?)?;
     let BasicValueEnum::PointerValue(callee) = last else { return None };
     // SAFETY: the type checks whether the value is a function.
     unsafe { FunctionValue::new(callee.as_value_ref()) }
 }
 
 /// The name of the function that a call names.
-pub(super) fn callee(call: InstructionValue<'_>) -> Option<String> {
-    called(call)?.get_name().to_str().ok().map(str::to_owned)
+pub(super) fn callee(call_inst: InstructionValue<'_>) -> Option<String> {
+    called(call_inst)?.get_name().to_str().ok().map(str::to_owned)
 }
 
 /// The lanes of a mask that is a constant.

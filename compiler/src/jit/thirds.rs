@@ -54,9 +54,9 @@ fn chosen<'ctx>(builder: &Builder<'ctx>, shuffle: InstructionValue<'ctx>) -> Opt
     }
     builder.position_before(&shuffle);
     let i32 = from.get_type().get_context().i32_type();
-    let shuffled = |x: VectorValue<'ctx>, y: VectorValue<'ctx>, place: &dyn Fn(u32) -> u32| {
+    let shuffled = |left: VectorValue<'ctx>, right: VectorValue<'ctx>, place: &dyn Fn(u32) -> u32| {
         let places: Vec<_> = (0..lanes).map(|lane| i32.const_int(place(lane).into(), false)).collect();
-        builder.build_shuffle_vector(x, y, VectorType::const_vector(&places), "").ok()
+        builder.build_shuffle_vector(left, right, VectorType::const_vector(&places), "").ok()
     };
     let register = |number: u32| shuffled(from, from, &|lane| number * lanes + lane);
     let from_second = |lane: u32| (lanes + lane) % 3 == first;

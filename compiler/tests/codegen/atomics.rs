@@ -30,9 +30,9 @@ fn text(op: &str, ty: &str, bytes: usize, masked: bool) -> String {
     let mut next = 14;
     for (place, operand) in ["v8", "v9", "v7", &format!("5:{ty}")].into_iter().enumerate() {
         let (unused, used) = (next, next + 1);
-        let at = 2 * place * bytes;
-        text += &format!(" v{}: ptr.global = ptradd v0, {at}:i64\n", next + 2);
-        text += &format!(" v{}: ptr.global = ptradd v0, {}:i64\n", next + 3, at + bytes);
+        let position = 2 * place * bytes;
+        text += &format!(" v{}: ptr.global = ptradd v0, {position}:i64\n", next + 2);
+        text += &format!(" v{}: ptr.global = ptradd v0, {}:i64\n", next + 3, position + bytes);
         text += &format!(" v{unused}: {ty} = atomic_rmw.{op}.relaxed v{}, {operand} align {bytes}\n", next + 2);
         text += &format!(" v{used}: {ty} = atomic_rmw.{op}.seq_cst v{}, {operand} align {bytes}\n", next + 3);
         text += &format!(" store v{used} to v11 + {} align {bytes}\n", place * bytes);

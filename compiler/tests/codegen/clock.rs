@@ -16,7 +16,7 @@ fn check(name: &str) {
     let module = build(include_str!("clock.cl"));
     for (case, local) in LOCALS.iter().enumerate() {
         let global: Vec<u64> =
-            local.iter().enumerate().map(|(d, &size)| size * [2, 1][d] + (size > 2) as u64).collect();
+            local.iter().enumerate().map(|(dimension, &size)| size * [2, 1][dimension] + (size > 2) as u64).collect();
         let range = NdRange::new(&global, local);
         let count: u64 = global.iter().product();
         let arguments = [Arg::Buffer(0), Arg::Buffer(1)];

@@ -10,11 +10,11 @@ use lockstep_protocol::configuration::Gangs;
 
 /// What a kernel of two buffers makes of the first one: interpreted, and as machine code of every width with and without
 /// AVX-512.
-fn everywhere(text: &str, input: &[u8], items: usize, out: usize) -> Vec<(String, Vec<u8>)> {
+fn everywhere(text: &str, input: &[u8], items: usize, output: usize) -> Vec<(String, Vec<u8>)> {
     let module: Module = parse_module(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let range = NdRange::new(&[items as u64], &[items.min(100) as u64]);
     let arguments = [Arg::Buffer(0), Arg::Buffer(1)];
-    let memory = || Memory::new(vec![input.to_vec(), vec![0; out]]);
+    let memory = || Memory::new(vec![input.to_vec(), vec![0; output]]);
     let mut interpreted = memory();
     run_kernel(&module, "k", &range, &arguments, &mut interpreted).unwrap();
     let mut found = vec![("interpreted".to_owned(), interpreted.buffers[1].clone())];

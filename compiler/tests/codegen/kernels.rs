@@ -57,7 +57,7 @@ fn every_query_in_three_dimensions_with_partial_groups() {
         }
     }
     // The work-item's number in the whole range picks its row of 25 results.
-    let value = |name: usize, d: usize| format!("v{}", rows[3 * name + d]);
+    let value = |name: usize, dimension: usize| format!("v{}", rows[3 * name + dimension]);
     let mut emit = |text: &mut String, op: &str| {
         *text += &format!(" v{next}: i64 = {op}\n");
         next += 1;
@@ -82,21 +82,22 @@ fn every_query_in_three_dimensions_with_partial_groups() {
     text += " return\n }\n}\n";
 
     let range = NdRange { global_offset: [100, 7, 3], ..NdRange::new(&[10, 5, 3], &[4, 2, 2]) };
-    let mut out = vec![u32::MAX; 25 * 150];
-    run_on(&text, range, &mut [&mut out], &[]);
-    for (n, row) in out.chunks_exact(25).enumerate() {
+    let mut output = vec![u32::MAX; 25 * 150];
+    run_on(&text, range, &mut [&mut output], &[]);
+    for (n, row) in output.chunks_exact(25).enumerate() {
         let item = [n as u64 % 10, n as u64 / 10 % 5, n as u64 / 50];
         let mut expected = [[0; 3]; 8];
-        for d in 0..3 {
-            let group = item[d] / range.local_size[d];
-            expected[0][d] = item[d] + range.global_offset[d];
-            expected[1][d] = item[d] % range.local_size[d];
-            expected[2][d] = group;
-            expected[3][d] = range.global_size[d];
-            expected[4][d] = range.local_size[d].min(range.global_size[d] - group * range.local_size[d]);
-            expected[5][d] = range.local_size[d];
-            expected[6][d] = range.global_size[d].div_ceil(range.local_size[d]);
-            expected[7][d] = range.global_offset[d];
+        for dimension in 0..3 {
+            let group = item[dimension] / range.local_size[dimension];
+            expected[0][dimension] = item[dimension] + range.global_offset[dimension];
+            expected[1][dimension] = item[dimension] % range.local_size[dimension];
+            expected[2][dimension] = group;
+            expected[3][dimension] = range.global_size[dimension];
+            expected[4][dimension] =
+                range.local_size[dimension].min(range.global_size[dimension] - group * range.local_size[dimension]);
+            expected[5][dimension] = range.local_size[dimension];
+            expected[6][dimension] = range.global_size[dimension].div_ceil(range.local_size[dimension]);
+            expected[7][dimension] = range.global_offset[dimension];
         }
         let expected: Vec<u32> = expected.as_flattened().iter().map(|&v| v as u32).chain([3]).collect();
         assert_eq!(row, expected, "work-item {item:?}");

@@ -70,7 +70,7 @@ fn check(name: &str) {
         // Some ranges end with smaller groups.
         let uneven = case % 3 == 2;
         let rounds = [2, 1, 1];
-        let size = |d: usize| local[d] * rounds[d] + u64::from(uneven && local[d] > 2);
+        let size = |dimension: usize| local[dimension] * rounds[dimension] + u64::from(uneven && local[dimension] > 2);
         let global: Vec<u64> = (0..local.len()).map(size).collect();
         let range = NdRange::new(&global, local);
         let count: u64 = global.iter().product();

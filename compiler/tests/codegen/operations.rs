@@ -183,8 +183,8 @@ fn rows(types: &[Type]) -> Vec<Vec<u128>> {
     })
 }
 
-fn unary(opcode: UnaryOp, to: Type) -> Operation {
-    (opcode.name().to_string(), to, Box::new(move |builder, v| builder.unary(opcode, to, v[0])))
+fn unary(opcode: UnaryOp, to_type: Type) -> Operation {
+    (opcode.name().to_string(), to_type, Box::new(move |builder, v| builder.unary(opcode, to_type, v[0])))
 }
 
 fn binary(opcode: BinaryOp, ty: Type) -> Operation {
@@ -333,26 +333,26 @@ fn selection() {
 
 #[test]
 fn integer_casts() {
-    for from in ints() {
+    for from_type in ints() {
         let mut operations = Vec::new();
-        for to in ints() {
-            match to.bits().cmp(&from.bits()) {
-                std::cmp::Ordering::Less => operations.push(unary(UnaryOp::Trunc, to)),
+        for to_type in ints() {
+            match to_type.bits().cmp(&from_type.bits()) {
+                std::cmp::Ordering::Less => operations.push(unary(UnaryOp::Trunc, to_type)),
                 std::cmp::Ordering::Greater => {
-                    operations.push(unary(UnaryOp::Zext, to));
-                    operations.push(unary(UnaryOp::Sext, to));
+                    operations.push(unary(UnaryOp::Zext, to_type));
+                    operations.push(unary(UnaryOp::Sext, to_type));
                 }
                 std::cmp::Ordering::Equal => {}
             }
         }
-        for to in FLOATS {
-            operations.push(unary(UnaryOp::SiToFp, to));
-            operations.push(unary(UnaryOp::UiToFp, to));
-            if to.bits() == from.bits() {
-                operations.push(unary(UnaryOp::Bitcast, to));
+        for to_type in FLOATS {
+            operations.push(unary(UnaryOp::SiToFp, to_type));
+            operations.push(unary(UnaryOp::UiToFp, to_type));
+            if to_type.bits() == from_type.bits() {
+                operations.push(unary(UnaryOp::Bitcast, to_type));
             }
         }
-        if from == Type::I64 {
+        if from_type == Type::I64 {
             // There and back again.
             let round = |builder: &mut Builder<'_>, v: &[Value]| {
                 let pointer = builder.unary(UnaryOp::IntToPtr, Type::Ptr(Space::Generic), v[0]);
@@ -361,31 +361,31 @@ fn integer_casts() {
             };
             operations.push(("ptrtoint".to_string(), Type::I64, Box::new(round)));
         }
-        compare(&format!("{from}"), &[from], &rows(&[from]), &operations);
+        compare(&format!("{from_type}"), &[from_type], &rows(&[from_type]), &operations);
     }
 }
 
 #[test]
 fn float_casts() {
-    for from in FLOATS {
+    for from_type in FLOATS {
         let mut operations = Vec::new();
-        for to in FLOATS {
-            match to.bits().cmp(&from.bits()) {
-                std::cmp::Ordering::Less => operations.push(unary(UnaryOp::FpTrunc, to)),
-                std::cmp::Ordering::Greater => operations.push(unary(UnaryOp::FpExt, to)),
+        for to_type in FLOATS {
+            match to_type.bits().cmp(&from_type.bits()) {
+                std::cmp::Ordering::Less => operations.push(unary(UnaryOp::FpTrunc, to_type)),
+                std::cmp::Ordering::Greater => operations.push(unary(UnaryOp::FpExt, to_type)),
                 std::cmp::Ordering::Equal => {}
             }
         }
-        for to in ints() {
-            operations.push(unary(UnaryOp::FpToSiSat, to));
-            operations.push(unary(UnaryOp::FpToUiSat, to));
+        for to_type in ints() {
+            operations.push(unary(UnaryOp::FpToSiSat, to_type));
+            operations.push(unary(UnaryOp::FpToUiSat, to_type));
         }
-        compare(&format!("{from}"), &[from], &rows(&[from]), &operations);
+        compare(&format!("{from_type}"), &[from_type], &rows(&[from_type]), &operations);
 
         // Plain conversions are defined where the truncated number fits.
         for width in [8, 16, 32, 64] {
-            let to = Type::Int(width);
-            let number = |bits: u128| match from {
+            let to_type = Type::Int(width);
+            let number = |bits: u128| match from_type {
                 Type::F16 => half::f16::from_bits(bits as u16).to_f64(),
                 Type::F32 => f32::from_bits(bits as u32).into(),
                 _ => f64::from_bits(bits as u64),
@@ -393,11 +393,21 @@ fn float_casts() {
             let two = 2f64;
             let fits = |low: f64, high: f64| {
                 let inside = move |row: &Vec<u128>| number(row[0]).trunc() >= low && number(row[0]).trunc() < high;
-                rows(&[from]).into_iter().filter(inside).collect::<Vec<_>>()
+                rows(&[from_type]).into_iter().filter(inside).collect::<Vec<_>>()
             };
             let half = two.powi(i32::from(width) - 1);
-            compare(&format!("{from} to {to}"), &[from], &fits(-half, half), &[unary(UnaryOp::FpToSi, to)]);
-            compare(&format!("{from} to {to}"), &[from], &fits(0.0, 2.0 * half), &[unary(UnaryOp::FpToUi, to)]);
+            compare(
+                &format!("{from_type} to {to_type}"),
+                &[from_type],
+                &fits(-half, half),
+                &[unary(UnaryOp::FpToSi, to_type)],
+            );
+            compare(
+                &format!("{from_type} to {to_type}"),
+                &[from_type],
+                &fits(0.0, 2.0 * half),
+                &[unary(UnaryOp::FpToUi, to_type)],
+            );
         }
     }
 }
@@ -440,7 +450,7 @@ fn atomic_operations() {
                 let inst = builder.inst(inst_data, &[ty]);
                 builder.function.single_result(inst)
             };
-            let old = move |builder: &mut Builder<'_>, v: &[Value]| {
+            let previous = move |builder: &mut Builder<'_>, v: &[Value]| {
                 let pointer = cell(builder, v[0]);
                 rmw(builder, pointer, v[1])
             };
@@ -449,16 +459,22 @@ fn atomic_operations() {
                 rmw(builder, pointer, v[1]);
                 builder.load(ty, pointer)
             };
-            operations.push((opcode.name().to_string(), ty, Box::new(old)));
+            operations.push((opcode.name().to_string(), ty, Box::new(previous)));
             operations.push((opcode.name().to_string(), ty, Box::new(new)));
         }
         if !ty.is_float() {
             let cas = move |builder: &mut Builder<'_>, v: &[Value]| {
                 let pointer = cell(builder, v[0]);
-                let new = builder.int(ty, 77);
+                let new_value = builder.int(ty, 77);
                 let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
-                let inst_data =
-                    InstData::AtomicCas { success, failure, align: ty.bytes(), pointer, expected: v[1], new };
+                let inst_data = InstData::AtomicCas {
+                    success,
+                    failure,
+                    align: ty.bytes(),
+                    pointer,
+                    expected: v[1],
+                    new: new_value,
+                };
                 let inst = builder.inst(inst_data, &[ty, Type::BOOL]);
                 (pointer, builder.function.insts[inst].results.clone())
             };

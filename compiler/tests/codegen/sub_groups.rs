@@ -50,7 +50,9 @@ fn check_size(name: &str, asked: Option<u32>, locals: &[&[u64]]) {
     let ways = ways();
     for (case, local) in locals.iter().enumerate() {
         // Some ranges end with smaller groups.
-        let size = |d: usize| local[d] * [2, 1, 1][d] + u64::from(case % 2 == 1 && local[d] > 2);
+        let size = |dimension: usize| {
+            local[dimension] * [2, 1, 1][dimension] + u64::from(case % 2 == 1 && local[dimension] > 2)
+        };
         let global: Vec<u64> = (0..local.len()).map(size).collect();
         let range = NdRange::new(&global, local);
         let count: u64 = global.iter().product();

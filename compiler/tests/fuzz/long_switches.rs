@@ -92,7 +92,7 @@ fn numbered(text: &str) -> String {
         ["p", "n", "ix", "by", "q", "x", "j", "a", "jj", "xj", "s", "e", "o", "i2", "t", "da", "db"];
     const NUMBERED_VALUES: [&str; 10] = ["a", "b", "f", "g", "w", "m", "r", "v", "y", "z"];
     let rename = |word: &str| -> String {
-        let name = word.trim_end_matches(|c: char| c.is_ascii_digit());
+        let name = word.trim_end_matches(|character: char| character.is_ascii_digit());
         let at = |names: &[&str], name: &str| names.iter().position(|&other| other == name);
         if let Some(block) = at(&BLOCKS, word) {
             return format!("b{block}");
@@ -108,13 +108,13 @@ fn numbered(text: &str) -> String {
         }
     };
     let body = text.find("  entry").unwrap_or_default();
-    let mut out = text[..body].to_owned();
-    for part in text[body..].split_inclusive(|c: char| !c.is_ascii_alphanumeric()) {
-        let word = part.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
-        out += &rename(word);
-        out += &part[word.len()..];
+    let mut output = text[..body].to_owned();
+    for part in text[body..].split_inclusive(|character: char| !character.is_ascii_alphanumeric()) {
+        let word = part.trim_end_matches(|character: char| !character.is_ascii_alphanumeric());
+        output += &rename(word);
+        output += &part[word.len()..];
     }
-    out
+    output
 }
 
 /// The kernel of a seed and how to launch it.

@@ -322,8 +322,8 @@ fn atomic() -> Vec<Class> {
                 "atomic_xchg",
                 "b[n + x] = atomic_xchg(b + x, a[x]);",
                 Box::new(|x, n, _| {
-                    let old = Move { to: n + x, from: Vec::new(), plus: super::accesses::FILL, adds: false };
-                    vec![Move { to: x, from: vec![x], plus: 0, adds: false }, old]
+                    let previous = Move { to: n + x, from: Vec::new(), plus: super::accesses::FILL, adds: false };
+                    vec![Move { to: x, from: vec![x], plus: 0, adds: false }, previous]
                 }),
             )
         },

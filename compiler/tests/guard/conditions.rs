@@ -128,11 +128,11 @@ pub const CONDITIONS: [Condition; 9] = [
         goes_on: false,
         in_order: false,
         launches: |width, tail| {
-            let ragged = |size: usize, most: usize| {
+            let ragged = |size: usize, maximum: usize| {
                 let mut n = 0;
                 let mut m = Vec::new();
                 for index in 0..size {
-                    let count = (index * 5 + tail) % (most + 1);
+                    let count = (index * 5 + tail) % (maximum + 1);
                     m.extend([if count == 0 { i32::MAX } else { n }, count as i32]);
                     n += count as i32;
                 }

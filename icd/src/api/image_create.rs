@@ -131,8 +131,8 @@ impl Request {
                 let image = with_pitches(image, [row, 0], CL_INVALID_IMAGE_FORMAT_DESCRIPTOR)?;
                 // "image_width times size of element in bytes must be at most the size of the buffer object"; "the
                 // image_row_pitch times image_height must be at most the size of the buffer object".
-                let (bytes, most) = (image.byte_size(), parent.size());
-                ensure!(bytes <= most, CL_INVALID_IMAGE_SIZE, "an image of {bytes} bytes in a buffer of {most}");
+                let (bytes, maximum) = (image.byte_size(), parent.size());
+                ensure!(bytes <= maximum, CL_INVALID_IMAGE_SIZE, "an image of {bytes} bytes in a buffer of {maximum}");
                 image
             }
             // "mem_object can be an image object if image_type is CL_MEM_OBJECT_IMAGE2D."

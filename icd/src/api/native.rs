@@ -69,9 +69,9 @@ pub unsafe fn enqueue_native_kernel(
             memory.extend(buffer);
         }
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
-        let call = NativeCall::new(function, arguments, memory);
+        let native_call = NativeCall::new(function, arguments, memory);
         let completion = Completion { blocking: false, event };
-        enqueue(&queue, CL_COMMAND_NATIVE_KERNEL, waits, Work::Shared(Arc::new(call)), completion)
+        enqueue(&queue, CL_COMMAND_NATIVE_KERNEL, waits, Work::Shared(Arc::new(native_call)), completion)
     }
 }
 

@@ -85,32 +85,32 @@ impl Folder {
     fn open_checked(&self) -> io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = rustix::fs::open(&self.path, flags, Mode::empty())?;
-        let stat = rustix::fs::fstat(&folder)?;
-        if is_ours_alone(&stat) { Ok(folder) } else { Err(io::ErrorKind::PermissionDenied.into()) }
+        let file_status = rustix::fs::fstat(&folder)?;
+        if is_ours_alone(&file_status) { Ok(folder) } else { Err(io::ErrorKind::PermissionDenied.into()) }
     }
 
     /// The bytes of an entry.
-    pub(super) fn read_entry(&self, key: &Key) -> Option<Vec<u8>> {
+    pub(super) fn read_entry(&self, cache_key: &Key) -> Option<Vec<u8>> {
         let folder = self.open_checked().ok()?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(&folder, key.to_string(), flags, Mode::empty()).ok()?;
-        let stat = rustix::fs::fstat(&file).ok()?;
-        if !is_plain_file(&stat) || !is_ours_alone(&stat) || size_of(&stat) > self.limit {
+        let file = rustix::fs::openat(&folder, cache_key.to_string(), flags, Mode::empty()).ok()?;
+        let file_status = rustix::fs::fstat(&file).ok()?;
+        if !is_plain_file(&file_status) || !is_ours_alone(&file_status) || size_of(&file_status) > self.limit {
             return None;
         }
         let mut file = File::from(file);
-        let mut bytes = Vec::with_capacity(size_of(&stat) as usize);
-        (&mut file).take(size_of(&stat)).read_to_end(&mut bytes).ok()?;
-        let now = SystemTime::now();
-        if file_age(&stat, now) > STALE {
+        let mut bytes = Vec::with_capacity(size_of(&file_status) as usize);
+        (&mut file).take(size_of(&file_status)).read_to_end(&mut bytes).ok()?;
+        let current_time = SystemTime::now();
+        if file_age(&file_status, current_time) > STALE {
             // If that cannot be, the entry goes earlier.
-            let _ = file.set_modified(now);
+            let _ = file.set_modified(current_time);
         }
         Some(bytes)
     }
 
     /// Stores an entry, in place of one of the same key. Whether that worked.
-    pub(super) fn store_entry(&self, key: &Key, bytes: &[u8]) -> bool {
+    pub(super) fn store_entry(&self, cache_key: &Key, bytes: &[u8]) -> bool {
         let size = on_disk(bytes.len() as u64);
         if size > self.limit / 4 {
             return false;
@@ -121,16 +121,16 @@ impl Folder {
             // Files that cannot be counted stay.
             let _ = self.make_room(size);
         }
-        self.write_entry(key, bytes)
-            .or_else(|_| self.create_folder().and_then(|()| self.write_entry(key, bytes)))
+        self.write_entry(cache_key, bytes)
+            .or_else(|_| self.create_folder().and_then(|()| self.write_entry(cache_key, bytes)))
             .is_ok()
     }
 
-    fn write_entry(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
+    fn write_entry(&self, cache_key: &Key, bytes: &[u8]) -> io::Result<()> {
         let folder = self.open_checked()?;
         let (mut file, name) = create_unfinished(&folder)?;
         let written = file.write_all(bytes);
-        let placed = written.and_then(|()| Ok(rustix::fs::renameat(&folder, &name, &folder, key.to_string())?));
+        let placed = written.and_then(|()| Ok(rustix::fs::renameat(&folder, &name, &folder, cache_key.to_string())?));
         if placed.is_err() {
             // What cannot be removed either goes when room is made.
             let _ = rustix::fs::unlinkat(&folder, &name, AtFlags::empty());
@@ -141,7 +141,7 @@ impl Folder {
     /// Removes the entries that were not used for the longest time until there is room for as much.
     fn make_room(&self, wanted: u64) -> io::Result<()> {
         let folder = self.open_checked()?;
-        let now = SystemTime::now();
+        let current_time = SystemTime::now();
         let mut files = Vec::new();
         let mut size = wanted;
         for entry in Dir::read_from(&folder)?.flatten() {
@@ -152,18 +152,18 @@ impl Folder {
             if !unfinished && !is_entry(&text) {
                 continue;
             }
-            let Ok(stat) = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
-            if !is_plain_file(&stat) {
+            let Ok(file_status) = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+            if !is_plain_file(&file_status) {
                 continue;
             }
             if !unfinished {
-                size += on_disk(size_of(&stat));
+                size += on_disk(size_of(&file_status));
                 files.push(Removable {
-                    used: modification_time(&stat),
-                    size: on_disk(size_of(&stat)),
+                    used: modification_time(&file_status),
+                    size: on_disk(size_of(&file_status)),
                     name: name.to_owned(),
                 });
-            } else if file_age(&stat, now) > LEFT_BEHIND {
+            } else if file_age(&file_status, current_time) > LEFT_BEHIND {
                 let _ = rustix::fs::unlinkat(&folder, name, AtFlags::empty());
             }
         }
@@ -206,24 +206,25 @@ fn create_unfinished(folder: &OwnedFd) -> io::Result<(File, String)> {
 }
 
 /// Whether a file or folder belongs to this user and nobody else can write to it.
-fn is_ours_alone(stat: &Stat) -> bool {
+fn is_ours_alone(file_status: &Stat) -> bool {
     let others = Mode::WGRP | Mode::WOTH;
-    stat.st_uid == rustix::process::geteuid().as_raw() && !Mode::from_raw_mode(stat.st_mode).intersects(others)
+    file_status.st_uid == rustix::process::geteuid().as_raw()
+        && !Mode::from_raw_mode(file_status.st_mode).intersects(others)
 }
 
-fn is_plain_file(stat: &Stat) -> bool {
-    FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
+fn is_plain_file(file_status: &Stat) -> bool {
+    FileType::from_raw_mode(file_status.st_mode) == FileType::RegularFile
 }
 
 /// The bytes of a file.
-fn size_of(stat: &Stat) -> u64 {
-    u64::try_from(stat.st_size).unwrap_or(0)
+fn size_of(file_status: &Stat) -> u64 {
+    u64::try_from(file_status.st_size).unwrap_or(0)
 }
 
 /// When a file was changed.
-fn modification_time(stat: &Stat) -> SystemTime {
-    let seconds = u64::try_from(stat.st_mtime).unwrap_or(0);
-    UNIX_EPOCH + Duration::new(seconds, u32::try_from(stat.st_mtime_nsec).unwrap_or(0))
+fn modification_time(file_status: &Stat) -> SystemTime {
+    let seconds = u64::try_from(file_status.st_mtime).unwrap_or(0);
+    UNIX_EPOCH + Duration::new(seconds, u32::try_from(file_status.st_mtime_nsec).unwrap_or(0))
 }
 
 /// Whether a file of this name is an entry.
@@ -243,8 +244,8 @@ fn on_disk(bytes: u64) -> u64 {
 }
 
 /// How long ago a file was changed; none if that is in the future, as clocks differ.
-fn file_age(stat: &Stat, now: SystemTime) -> Duration {
-    now.duration_since(modification_time(stat)).unwrap_or_default()
+fn file_age(file_status: &Stat, current_time: SystemTime) -> Duration {
+    current_time.duration_since(modification_time(file_status)).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -253,8 +254,8 @@ mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt, chown, symlink};
 
-    fn file(folder: &Folder, key: &Key) -> PathBuf {
-        folder.path.join(key.to_string())
+    fn file(folder: &Folder, cache_key: &Key) -> PathBuf {
+        folder.path.join(cache_key.to_string())
     }
 
     fn key(number: u32) -> Key {
@@ -396,10 +397,10 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let limit = 64 << 10;
         let folder = Folder::open(parent.path(), limit).unwrap();
-        let now = SystemTime::now();
+        let current_time = SystemTime::now();
         let made = |number: u32, hours: u64| {
             let entry = File::options().write(true).open(file(&folder, &key(number))).unwrap();
-            entry.set_modified(now - Duration::from_secs(3600 * hours)).unwrap();
+            entry.set_modified(current_time - Duration::from_secs(3600 * hours)).unwrap();
         };
         for number in 0..15 {
             assert!(folder.store_entry(&key(number), &[0; 4000]));
@@ -410,7 +411,7 @@ mod tests {
         let left = tempfile::Builder::new().prefix(UNFINISHED).rand_bytes(RANDOM).tempfile_in(parent.path()).unwrap();
         let left = left.into_temp_path();
         for (path, hours) in foreign.iter().map(|path| (path.as_path(), 1000)).chain([(&*left, 2)]) {
-            File::create(path).unwrap().set_modified(now - Duration::from_secs(3600 * hours)).unwrap();
+            File::create(path).unwrap().set_modified(current_time - Duration::from_secs(3600 * hours)).unwrap();
         }
         assert!(folder.read_entry(&key(0)).is_some(), "and its time is now");
         for number in 15..18 {

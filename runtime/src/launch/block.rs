@@ -23,8 +23,8 @@ impl ArgBlock {
     /// Writes `bytes` at a byte offset; all must lie in the block.
     pub fn write_at(&mut self, offset: usize, bytes: &[u8]) {
         for (index, &byte) in bytes.iter().enumerate() {
-            let at = offset + index;
-            self.chunks[at / CHUNK].0[at % CHUNK] = byte;
+            let position = offset + index;
+            self.chunks[position / CHUNK].0[position % CHUNK] = byte;
         }
     }
 

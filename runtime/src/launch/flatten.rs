@@ -38,14 +38,14 @@ pub fn flatten_range(range: &NdRange, max_group: u64, threads: u64, order: Trave
         return cut_groups(range, [TILE[0], TILE[1], 1]);
     }
     let is_full = x.is_multiple_of(ROW) && range.global[0].is_multiple_of(x) && x * y * z >= WORTHWHILE;
-    let most = (LONGEST_RUN / (y * z)).max(ROW).min(max_group / (y * z));
-    if range.group_count() == 0 || most < ROW {
+    let maximum = (LONGEST_RUN / (y * z)).max(ROW).min(max_group / (y * z));
+    if range.group_count() == 0 || maximum < ROW {
         return *range;
     }
     let items = range.global.iter().fold(1, |items: u64, &n| items.saturating_mul(n));
     let per_thread = if is_full { MANY_PER_THREAD } else { GROUPS_PER_THREAD };
     let share = items / threads.saturating_mul(per_thread).max(1) / (y * z);
-    let limit = share.clamp(ROW, most);
+    let limit = share.clamp(ROW, maximum);
     let run = match is_full {
         true => runs_per_row(range.global[0], x, limit),
         false => run_length(range.global[0], limit / ROW * ROW),
@@ -65,12 +65,18 @@ fn run_of_columns(range: &NdRange, max_group: u64, threads: u64) -> u64 {
 
 /// Whether a group holds the rows and columns of a tile, and the range whole groups.
 fn is_tile(range: &NdRange, local: [u64; 2]) -> bool {
-    let whole = |d: usize| local[d].is_multiple_of(SHORTEST_SIDE) && range.global[d].is_multiple_of(local[d]);
+    let whole = |dimension: usize| {
+        local[dimension].is_multiple_of(SHORTEST_SIDE) && range.global[dimension].is_multiple_of(local[dimension])
+    };
     whole(0) && whole(1) && local[0].is_power_of_two() && local[0] <= LONGEST_ROW
 }
 
 fn cut_groups(range: &NdRange, local: [u64; 3]) -> NdRange {
-    NdRange { local, groups: std::array::from_fn(|d| range.global[d].div_ceil(local[d])), ..*range }
+    NdRange {
+        local,
+        groups: std::array::from_fn(|dimension| range.global[dimension].div_ceil(local[dimension])),
+        ..*range
+    }
 }
 
 /// The length of runs of as many short ones as `limit` allows, of which whole ones fill a row: what suits gangs suits them
@@ -176,8 +182,8 @@ mod tests {
                 let after = flatten_range(&before, 4096, 4, TraversalOrder::Rows);
                 assert_eq!((after.global, after.offset, after.dimensions), (before.global, before.offset, 2));
                 assert!(after.group_size() <= 4096);
-                for d in 0..3 {
-                    assert_eq!(after.groups[d], after.global[d].div_ceil(after.local[d]));
+                for dimension in 0..3 {
+                    assert_eq!(after.groups[dimension], after.global[dimension].div_ceil(after.local[dimension]));
                 }
                 assert!(global < 16 || after.local[0].is_multiple_of(ROW), "{after:?}");
             }

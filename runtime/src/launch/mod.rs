@@ -64,8 +64,8 @@ impl CheckedLaunch {
             .map_err(|error| name_kernel(&kernel.outline().name, error))?;
         let range = match kernel.executable().may_flatten(kernel.index()) {
             true => {
-                let (most, threads) = (kernel.max_group_size() as u64, schedule::worker_count() as u64);
-                flatten::flatten_range(&asked, most, threads, kernel.outline().order)
+                let (maximum, threads) = (kernel.max_group_size() as u64, schedule::worker_count() as u64);
+                flatten::flatten_range(&asked, maximum, threads, kernel.outline().order)
             }
             false => asked,
         };

@@ -138,17 +138,17 @@ pub(super) fn link_objects(objects: &[&CompiledObject], options: &BuildOptions) 
     let make = || import_linked(frontend::link_program(objects, options)?, String::new());
     let Some(cache) = process_cache() else { return make() };
     let key_builder = KeyBuilder::new("link").add_text(&format!("{:?}", options.stage)).add_text(&options.text);
-    let key = objects
+    let cache_key = objects
         .iter()
         .fold(key_builder, |key_builder, object| {
             key_builder.add_text(&object.options.running_options()).add_bytes(&object.bitcode)
         })
         .into_key();
-    if let Some((linked, outline, log)) = cache.get(&key) {
+    if let Some((linked, outline, log)) = cache.get(&cache_key) {
         return Ok(Linked { linked, outline, module: None, log });
     }
     let made = make()?;
-    cache.put(&key, &(&made.linked, &made.outline, &made.log));
+    cache.put(&cache_key, &(&made.linked, &made.outline, &made.log));
     Ok(made)
 }
 

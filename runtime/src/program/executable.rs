@@ -303,7 +303,7 @@ impl Executable {
         // Who wants to see what the passes do wants them to run.
         let seen = settings.dump.is_some() || settings.report.is_some();
         let place = process_cache().filter(|_| !seen).map(|cache| (cache, self.code_key(index, &settings)));
-        let kept = place.as_ref().and_then(|(cache, key)| cache.get::<KernelObject>(key));
+        let kept = place.as_ref().and_then(|(cache, cache_key)| cache.get::<KernelObject>(cache_key));
         if let Some(made) = kept.and_then(|object| load(object).ok()) {
             return Ok(made);
         }
@@ -311,7 +311,7 @@ impl Executable {
         match (&compiled.mistake, place) {
             // The next process is to hear of it as well.
             (Some(mistake), _) => self.code[index].tell_mistake(mistake),
-            (None, Some((cache, key))) => cache.put(&key, &compiled.object),
+            (None, Some((cache, cache_key))) => cache.put(&cache_key, &compiled.object),
             (None, None) => {}
         }
         load(compiled.object).map_err(failed)

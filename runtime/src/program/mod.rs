@@ -172,13 +172,13 @@ impl Program {
     /// `CL_INVALID_PROGRAM_EXECUTABLE` where there is none.
     pub fn executable(&self) -> Result<Arc<Executable>> {
         let state = self.settled_state();
-        let why = match (&state.code, state.status) {
+        let reason = match (&state.code, state.status) {
             (Code::Executable(executable), _) => return Ok(executable.clone()),
             (Code::Object(_), _) => "the program is a compiled object or a library, which has yet to be linked",
             (Code::None, BuildStatus::Error) => "the last build of the program failed",
             (Code::None, _) => "the program has not been built",
         };
-        Err(error!(CL_INVALID_PROGRAM_EXECUTABLE, "{why}"))
+        Err(error!(CL_INVALID_PROGRAM_EXECUTABLE, "{reason}"))
     }
 
     /// The bytes of `CL_PROGRAM_BINARIES`; empty when there is nothing to hand out. Waits for a build that is under way.

@@ -175,7 +175,7 @@ impl<T> Variants<T> {
             SHORT
         };
         let wanted = [facts, any_size, any_size.of_any_arguments()];
-        for (wanted, most) in wanted.into_iter().zip(kinds) {
+        for (wanted, maximum) in wanted.into_iter().zip(kinds) {
             if wanted == LaunchFacts::default() {
                 break;
             }
@@ -184,7 +184,7 @@ impl<T> Variants<T> {
                     Some((known, variant)) if *known == facts => return Choice::Exact(variant),
                     Some((known, variant)) if *known == wanted => return Choice::Made(variant),
                     Some(_) => {}
-                    None if index < most => return Choice::New(place, wanted),
+                    None if index < maximum => return Choice::New(place, wanted),
                     None => break,
                 }
             }

@@ -183,9 +183,9 @@ mod tests {
         (first.0 == second.0).then(|| second.1 - first.1)
     }
 
-    fn binary(builder: &mut Builder<'_>, opcode: BinaryOp, flags: IntFlags, x: Value, by: i128) -> Value {
+    fn binary(builder: &mut Builder<'_>, opcode: BinaryOp, flags: IntFlags, operand: Value, by: i128) -> Value {
         let by = builder.int(Type::I32, by);
-        let inst_data = InstData::Binary { opcode, flags, fast_math: Default::default(), arguments: [x, by] };
+        let inst_data = InstData::Binary { opcode, flags, fast_math: Default::default(), arguments: [operand, by] };
         let inst = builder.inst(inst_data, &[Type::I32]);
         builder.function.single_result(inst)
     }
@@ -193,8 +193,8 @@ mod tests {
     #[test]
     fn sums_that_do_not_wrap_are_taken_apart() {
         let next = |flags: IntFlags| {
-            move |builder: &mut Builder<'_>, x: Value| {
-                let three = binary(builder, BinaryOp::Mul, flags, x, 3);
+            move |builder: &mut Builder<'_>, operand: Value| {
+                let three = binary(builder, BinaryOp::Mul, flags, operand, 3);
                 [three, binary(builder, BinaryOp::Add, flags, three, 2)]
             }
         };
@@ -206,15 +206,16 @@ mod tests {
 
     #[test]
     fn negative_constants_have_a_sign_where_the_sum_has() {
-        let before = |builder: &mut Builder<'_>, x: Value| [x, binary(builder, BinaryOp::Add, NSW, x, -1)];
+        let before =
+            |builder: &mut Builder<'_>, operand: Value| [operand, binary(builder, BinaryOp::Add, NSW, operand, -1)];
         assert_eq!(away(UnaryOp::Sext, before), Some(-4));
     }
 
     #[test]
     fn bits_that_are_free_are_added() {
         let or = |times: i128, bits: i128| {
-            move |builder: &mut Builder<'_>, x: Value| {
-                let product = binary(builder, BinaryOp::Mul, IntFlags::default(), x, times);
+            move |builder: &mut Builder<'_>, operand: Value| {
+                let product = binary(builder, BinaryOp::Mul, IntFlags::default(), operand, times);
                 [product, binary(builder, BinaryOp::Or, IntFlags::default(), product, bits)]
             }
         };
@@ -227,16 +228,16 @@ mod tests {
     #[test]
     fn parts_meet_again() {
         // 2 * x + x and 3 * x + 1.
-        let twice = |builder: &mut Builder<'_>, x: Value| {
-            let two = binary(builder, BinaryOp::Shl, NSW, x, 1);
+        let twice = |builder: &mut Builder<'_>, operand: Value| {
+            let two = binary(builder, BinaryOp::Shl, NSW, operand, 1);
             let sum = InstData::Binary {
                 opcode: BinaryOp::Add,
                 flags: NSW,
                 fast_math: Default::default(),
-                arguments: [two, x],
+                arguments: [two, operand],
             };
             let sum = builder.inst(sum, &[Type::I32]);
-            let three = binary(builder, BinaryOp::Mul, NSW, x, 3);
+            let three = binary(builder, BinaryOp::Mul, NSW, operand, 3);
             [builder.function.single_result(sum), binary(builder, BinaryOp::Add, NSW, three, 1)]
         };
         assert_eq!(away(UnaryOp::Sext, twice), Some(4));

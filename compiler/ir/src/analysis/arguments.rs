@@ -36,8 +36,8 @@ pub fn find_id_multipliers(kernel: &Kernel) -> u32 {
         let origins = trace_origins(body);
         let insts = body.layout.iter().flat_map(|&block| &body.blocks[block].insts);
         insts.fold(0, |found, &inst| match body.insts[inst].data {
-            InstData::Binary { opcode: BinaryOp::Mul, arguments: [x, y], .. } => {
-                let [x, y] = [origins[x], origins[y]];
+            InstData::Binary { opcode: BinaryOp::Mul, arguments: [left, right], .. } => {
+                let [x, y] = [origins[left], origins[right]];
                 let factor = if x.of_id { y } else { x };
                 let input = factor.itself.filter(|_| x.of_id != y.of_id);
                 found | input.map_or(0, |input| 1 << input)
@@ -152,8 +152,10 @@ fn divisors_in(body: &Function) -> u32 {
     for &block in &body.layout {
         for &inst in &body.blocks[block].insts {
             let (x, y) = match body.insts[inst].data {
-                InstData::Icmp { arguments: [x, y], .. } => (origins[x], origins[y]),
-                InstData::Binary { opcode, arguments: [x, y], .. } if is_division(opcode) => (origins[x], origins[y]),
+                InstData::Icmp { arguments: [left, right], .. } => (origins[left], origins[right]),
+                InstData::Binary { opcode, arguments: [left, right], .. } if is_division(opcode) => {
+                    (origins[left], origins[right])
+                }
                 _ => continue,
             };
             for (id, bound) in [(x, y), (y, x)] {
@@ -189,13 +191,13 @@ fn origin_of_result(inst_data: &InstData, origins: &SecondaryMap<Value, Origin>)
             let Origin { of_id, input, itself } = origins[argument];
             Origin { of_id, input: input.filter(|_| keeps), itself: itself.filter(|_| keeps) }
         }
-        InstData::Binary { opcode, arguments: [x, y], .. } => {
+        InstData::Binary { opcode, arguments: [left, right], .. } => {
             let input = match opcode {
-                BinaryOp::Mul => origins[x].input.or(origins[y].input),
-                BinaryOp::Shl => origins[x].input,
+                BinaryOp::Mul => origins[left].input.or(origins[right].input),
+                BinaryOp::Shl => origins[left].input,
                 _ => None,
             };
-            Origin { of_id: origins[x].of_id || origins[y].of_id, input, itself: None }
+            Origin { of_id: origins[left].of_id || origins[right].of_id, input, itself: None }
         }
         InstData::Ternary { arguments, .. } => {
             Origin { of_id: arguments.iter().any(|&argument| origins[argument].of_id), ..Origin::default() }

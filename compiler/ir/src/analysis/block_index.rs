@@ -20,16 +20,17 @@ enum Step {
 }
 
 /// Computes the order.
-pub fn block_index(cfg: &Cfg, dominators: &Dominators, loops: &Loops) -> Vec<Block> {
+pub fn block_index(graph: &Cfg, dominators: &Dominators, loops: &Loops) -> Vec<Block> {
     let mut children: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-    for &block in cfg.reverse_post_order() {
+    for &block in graph.reverse_post_order() {
         if let Some(parent) = dominators.immediate_dominator(block) {
             children[parent].push(block);
         }
     }
     let mut waiting: SecondaryMap<Loop, Vec<Block>> = SecondaryMap::new();
     let mut order = Vec::new();
-    let mut stack: Vec<Step> = cfg.reverse_post_order().first().map(|&entry| Step::Block(entry)).into_iter().collect();
+    let mut stack: Vec<Step> =
+        graph.reverse_post_order().first().map(|&entry| Step::Block(entry)).into_iter().collect();
     while let Some(step) = stack.pop() {
         // Blocks to come next, and the loop in which they must lie to come now.
         let (mut next, here) = match step {
@@ -42,7 +43,7 @@ pub fn block_index(cfg: &Cfg, dominators: &Dominators, loops: &Loops) -> Vec<Blo
             }
             Step::End(loop_id) => (std::mem::take(&mut waiting[loop_id]), loops.get(loop_id).parent),
         };
-        next.sort_by_key(|&block| cfg.rpo_number(block));
+        next.sort_by_key(|&block| graph.rpo_number(block));
         // The first one must be on top of the stack.
         for block in next.into_iter().rev() {
             match here {
@@ -77,11 +78,11 @@ mod tests {
             let order = block_index(&graph, &dominators, &forest);
             let at = |block: Block| order.iter().position(|&o| o == block).expect("every block");
             assert_eq!(order.len(), graph.reverse_post_order().len(), "seed {seed}\n{function}");
-            for &from in &order {
-                for &to in graph.successors(from) {
+            for &source in &order {
+                for &target in graph.successors(source) {
                     assert!(
-                        at(from) < at(to) || dominators.dominates(to, from),
-                        "seed {seed}: {from} -> {to}\n{function}"
+                        at(source) < at(target) || dominators.dominates(target, source),
+                        "seed {seed}: {source} -> {target}\n{function}"
                     );
                 }
             }

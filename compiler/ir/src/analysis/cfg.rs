@@ -100,7 +100,7 @@ pub fn build_cfg(function: &Function) -> Cfg {
 /// in the order of its targets, and blocks in that of the layout.
 pub(super) fn build_graph(blocks: usize, entry: Option<Block>, edges: &[(Block, Block)]) -> Cfg {
     let successors = Lists::new(blocks, edges.iter().copied());
-    let predecessors = Lists::new(blocks, edges.iter().map(|&(from, to)| (to, from)));
+    let predecessors = Lists::new(blocks, edges.iter().map(|&(source, target)| (target, source)));
     let mut number: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(blocks);
     let mut reverse_post_order = Vec::new();
     if let Some(entry) = entry {

@@ -39,10 +39,10 @@ const WAITING_BY_PLACE: u64 = 5;
 
 /// Whether lanes leave a loop at places only, which follow from one another.
 fn is_left_by_place(function: &Function, loops: &Loops, loop_id: Loop, divergence: &Divergence) -> bool {
-    let mut exits = loops.get(loop_id).exits.iter().map(|&(from, _)| from);
-    exits.all(|from| {
-        !divergence.divergent_branches.contains(from)
-            || follows_from_place(function, &function.blocks[from].terminator, &divergence.shapes)
+    let mut exits = loops.get(loop_id).exits.iter().map(|&(source, _)| source);
+    exits.all(|source| {
+        !divergence.divergent_branches.contains(source)
+            || follows_from_place(function, &function.blocks[source].terminator, &divergence.shapes)
     })
 }
 
@@ -217,7 +217,9 @@ fn row_by_row(function: &Function, inst: Inst, lanes: Lanes<'_>, registers: Regi
         return None;
     }
     let one = Registers { width: rows.tile.row, ..registers };
-    let stride = |value: Value| rows.tile.shapes[value].stride().or(rows.lines[value].as_ref().map(|line| line.stride));
+    let stride = |value: Value| {
+        rows.tile.shapes[value].stride().or(rows.lines[value].as_ref().map(|no_wrap_stride| no_wrap_stride.stride))
+    };
     let follows = |value: Value| lanes.shapes[value].is_varying() && stride(value).is_some();
     let result = node.results.first();
     let is_so = result.is_some_and(|&value| follows(value));
@@ -521,18 +523,18 @@ pub fn function_costs(
         let (alone, unskipped) = without_skipped(alone, together, of_arms, registers.width);
         let often = estimate_frequency(loops, block);
         let found_by = matches.as_ref().map_or(WHOLE, |matches| matches.shares[block]);
-        let sum = BlockCosts {
+        let total_costs = BlockCosts {
             scalar: share_of(often.saturating_mul(alone), found_by),
             vector: match together < COSTLY {
                 true => often.saturating_mul(unskipped),
                 false => share_of(often.saturating_mul(unskipped), probability_of_any(found_by, registers.width)),
             },
         };
-        sums[block] = sum;
-        costs.scalar = costs.scalar.saturating_add(sum.scalar);
+        sums[block] = total_costs;
+        costs.scalar = costs.scalar.saturating_add(total_costs.scalar);
         let share = spread.as_ref().map_or(WHOLE, |spread| spread.shares[block]);
-        one_of_shares += u128::from(sum.scalar) * u128::from(share);
-        costs.vector = costs.vector.saturating_add(sum.vector);
+        one_of_shares += u128::from(total_costs.scalar) * u128::from(share);
+        costs.vector = costs.vector.saturating_add(total_costs.vector);
         if spread.as_ref().is_some_and(|spread| spread.branches.contains(block)) {
             let targets = function.blocks[block].terminator.targets().len() as u64;
             cases = cases.saturating_add(often.saturating_mul(CASE * targets));
@@ -547,8 +549,9 @@ pub fn function_costs(
         let turns = share_of(estimate_frequency(loops, header) / ROUNDS, entered_by).saturating_mul(TURN);
         let of_blocks =
             |of: fn(BlockCosts) -> u64| loops.get(loop_id).blocks.iter().map(|&block| of(sums[block])).sum::<u64>();
-        let one_by_one = (of_blocks(|sum| sum.scalar).saturating_add(turns)).saturating_mul(registers.width.into());
-        costs.vector -= of_blocks(|sum| sum.vector).saturating_sub(one_by_one);
+        let one_by_one =
+            (of_blocks(|total_costs| total_costs.scalar).saturating_add(turns)).saturating_mul(registers.width.into());
+        costs.vector -= of_blocks(|total_costs| total_costs.vector).saturating_sub(one_by_one);
     }
     costs.in_turn = !in_turn.is_empty();
     let one_of_shares = u64::try_from(one_of_shares / u128::from(WHOLE)).unwrap_or(u64::MAX);

@@ -281,8 +281,8 @@ impl Divergence {
 }
 
 /// Computes the divergence of a function.
-pub fn analyze_divergence(function: &Function, facts: &Facts, cfg: &Cfg, loops: &Loops) -> Divergence {
-    let graph = Graph::new(function, cfg.clone(), loops.clone());
+pub fn analyze_divergence(function: &Function, facts: &Facts, flow_graph: &Cfg, loops: &Loops) -> Divergence {
+    let graph = Graph::new(function, flow_graph.clone(), loops.clone());
     solve_divergence(&graph, facts)
 }
 
@@ -298,13 +298,13 @@ struct Graph<'a> {
 
 impl Graph<'_> {
     fn of_function(function: &Function) -> Graph<'_> {
-        let cfg = build_cfg(function);
-        let loops = find_loops(&cfg, &compute_dominators(&cfg));
-        Graph::new(function, cfg, loops)
+        let graph = build_cfg(function);
+        let loops = find_loops(&graph, &compute_dominators(&graph));
+        Graph::new(function, graph, loops)
     }
 
-    fn new(function: &Function, cfg: Cfg, loops: Loops) -> Graph<'_> {
-        Graph { function, post: post_dominators(&cfg), cfg, loops, walks: RefCell::default() }
+    fn new(function: &Function, graph: Cfg, loops: Loops) -> Graph<'_> {
+        Graph { function, post: post_dominators(&graph), cfg: graph, loops, walks: RefCell::default() }
     }
 }
 
@@ -391,7 +391,7 @@ impl Solver<'_> {
 
     /// Learns more of what a value may be.
     fn update_value(&mut self, value: Value, new: Known) {
-        let joined = self.known[value].map_or(new, |old| old.join(new));
+        let joined = self.known[value].map_or(new, |previous| previous.join(new));
         if self.known[value] != Some(joined) {
             self.known[value] = Some(joined);
             for index in 0..self.users[value].len() {
@@ -431,7 +431,7 @@ impl Solver<'_> {
                 self.queue_block(exit);
             }
         }
-        let mut stack = vec![branch];
+        let mut worklist = vec![branch];
         for &loop_id in &effects.loops {
             if !self.found.divergent_loops.insert(loop_id) {
                 continue;
@@ -439,17 +439,17 @@ impl Solver<'_> {
             // Also what all lanes come through, if in different iterations.
             for &block in &self.graph.loops.get(loop_id).blocks {
                 if self.found.divergent_blocks.insert(block) && self.graph.cfg.successors(block).len() > 1 {
-                    stack.push(block);
+                    worklist.push(block);
                 }
             }
         }
-        while let Some(from) = stack.pop() {
-            let end = self.graph.post.immediate_post_dominator(from);
-            for &successor in self.graph.cfg.successors(from) {
+        while let Some(source) = worklist.pop() {
+            let end = self.graph.post.immediate_post_dominator(source);
+            for &successor in self.graph.cfg.successors(source) {
                 let mut next = Some(successor);
                 while let Some(block) = next.filter(|_| next != end) {
                     if self.found.divergent_blocks.insert(block) && self.graph.cfg.successors(block).len() > 1 {
-                        stack.push(block);
+                        worklist.push(block);
                     }
                     next = self.graph.post.immediate_post_dominator(block);
                 }
@@ -493,12 +493,12 @@ impl Solver<'_> {
     }
 
     /// An argument as lanes see it behind an edge.
-    fn passed_along(&self, from: Block, to: Block, argument: Value) -> Option<Known> {
+    fn passed_along(&self, source: Block, target: Block, argument: Value) -> Option<Known> {
         let known = self.known[argument]?;
-        let Some(home) = self.home[argument] else { return Some(known) };
-        let left = self.temporal.get(&to).into_iter().flatten();
+        let Some(home_block) = self.home[argument] else { return Some(known) };
+        let left = self.temporal.get(&target).into_iter().flatten();
         let loops = &self.graph.loops;
-        let late = left.copied().any(|loop_id| loops.contains(loop_id, from) && loops.contains(loop_id, home));
+        let late = left.copied().any(|loop_id| loops.contains(loop_id, source) && loops.contains(loop_id, home_block));
         Some(if late { Known { max: known.max, ..Known::varying(self.function.ty(argument)) } } else { known })
     }
 
@@ -611,12 +611,14 @@ impl Solver<'_> {
         let facts = self.facts;
         let width = u64::from(facts.width);
         let d = usize::from(dimension);
-        let id = |align: u64, max: u64| {
+        let id = |align: u64, maximum: u64| {
             let known = Known::of_shape(ty, Shape::contiguous(align), facts.width);
-            Known { max: max.into(), unsigned: true, signed: known.signed || max <= i64::MAX as u64, ..known }
+            Known { max: maximum.into(), unsigned: true, signed: known.signed || maximum <= i64::MAX as u64, ..known }
         };
-        let uniform =
-            |align: u64, max: u64| Known { max: u128::from(max).min(ty.value_mask()), ..Known::uniform(ty, align) };
+        let uniform = |align: u64, maximum: u64| Known {
+            max: u128::from(maximum).min(ty.value_mask()),
+            ..Known::uniform(ty, align)
+        };
         if facts.whole_group && matches!(query, Query::LocalId | Query::GlobalId | Query::LinearId) {
             return Known::varying(ty);
         }

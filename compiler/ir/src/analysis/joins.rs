@@ -52,12 +52,12 @@ pub struct Walks {
 
 impl Walks {
     /// What follows when the lanes at the end of `branch` go different ways. All questions are of one graph.
-    pub fn control_divergence(&mut self, cfg: &Cfg, loops: &Loops, branch: Block) -> Rc<ControlDivergence> {
+    pub fn control_divergence(&mut self, graph: &Cfg, loops: &Loops, branch: Block) -> Rc<ControlDivergence> {
         if let Some(found) = self.found.get(&branch) {
             return found.clone();
         }
-        self.labels.resize(cfg.reverse_post_order().len(), None);
-        let found = Rc::new(control_divergence(cfg, loops, branch, &mut self.labels));
+        self.labels.resize(graph.reverse_post_order().len(), None);
+        let found = Rc::new(control_divergence(graph, loops, branch, &mut self.labels));
         self.found.insert(branch, found.clone());
         found
     }
@@ -82,18 +82,18 @@ struct Walk<'a> {
 }
 
 /// Finds what follows when the lanes at the end of `branch` go different ways.
-fn control_divergence(cfg: &Cfg, loops: &Loops, branch: Block, labels: &mut [Option<Label>]) -> ControlDivergence {
+fn control_divergence(graph: &Cfg, loops: &Loops, branch: Block, labels: &mut [Option<Label>]) -> ControlDivergence {
     let mut divergence = ControlDivergence::default();
-    let successors = cfg.successors(branch);
+    let successors = graph.successors(branch);
     // Two edges to one block: which of them was taken shows in its parameters.
     let mut targets = BTreeSet::new();
-    divergence.joins.extend(successors.iter().filter(|&&to| !targets.insert(to)));
+    divergence.joins.extend(successors.iter().filter(|&&target| !targets.insert(target)));
     let mut around = loops.innermost_loop(branch);
     let mut starts: Vec<(Block, Block, Label)> =
-        successors.iter().map(|&to| (branch, to, Label::Through(to))).collect();
+        successors.iter().map(|&target| (branch, target, Label::Through(target))).collect();
     loop {
         let mut walk = Walk {
-            cfg,
+            cfg: graph,
             loops,
             around,
             labels: &mut *labels,
@@ -103,7 +103,7 @@ fn control_divergence(cfg: &Cfg, loops: &Loops, branch: Block, labels: &mut [Opt
             latch: None,
             joins: &mut divergence.joins,
         };
-        starts.drain(..).for_each(|(from, to, label)| walk.push_label(from, to, label));
+        starts.drain(..).for_each(|(source, target, label)| walk.push_label(source, target, label));
         walk.run();
         walk.clear_labels();
         let Some(loop_id) = around else { break };
@@ -115,9 +115,9 @@ fn control_divergence(cfg: &Cfg, loops: &Loops, branch: Block, labels: &mut [Opt
         }
         divergence.loops.insert(loop_id);
         divergence.temporal.extend(divergent.iter().map(|&exit| (loop_id, exit)));
-        for &(from, to) in &loops.get(loop_id).exits {
-            let label = if divergent.contains(&to) { Label::Through(to) } else { Label::Together };
-            starts.push((from, to, label));
+        for &(source, target) in &loops.get(loop_id).exits {
+            let label = if divergent.contains(&target) { Label::Through(target) } else { Label::Together };
+            starts.push((source, target, label));
         }
         around = loops.get(loop_id).parent;
     }
@@ -136,32 +136,32 @@ impl Walk<'_> {
                 }
                 return;
             }
-            for &to in self.cfg.successors(block) {
-                self.push_label(block, to, label);
+            for &target in self.cfg.successors(block) {
+                self.push_label(block, target, label);
             }
         }
     }
 
-    fn push_label(&mut self, from: Block, to: Block, label: Label) {
+    fn push_label(&mut self, source: Block, target: Block, label: Label) {
         if let Some(loop_id) = self.around {
-            if to == self.loops.get(loop_id).header {
-                return self.reach_latch(to, label);
+            if target == self.loops.get(loop_id).header {
+                return self.reach_latch(target, label);
             }
-            if !self.loops.contains(loop_id, to) {
-                let merged = merge_labels(self.exits.get(&to).copied(), label, to, self.joins);
-                self.exits.insert(to, merged);
+            if !self.loops.contains(loop_id, target) {
+                let merged = merge_labels(self.exits.get(&target).copied(), label, target, self.joins);
+                self.exits.insert(target, merged);
                 return;
             }
         }
         // Lanes in an inner loop carry what they carried at its header.
-        let number = self.cfg.rpo_number(to);
-        if number <= self.cfg.rpo_number(from) {
+        let number = self.cfg.rpo_number(target);
+        if number <= self.cfg.rpo_number(source) {
             return;
         }
         let Some(number) = number else { return };
-        let old = self.labels[number as usize];
-        self.labels[number as usize] = Some(merge_labels(old, label, to, self.joins));
-        if old.is_none() {
+        let previous = self.labels[number as usize];
+        self.labels[number as usize] = Some(merge_labels(previous, label, target, self.joins));
+        if previous.is_none() {
             self.reached.push(number);
             self.pending.push(Reverse(number));
         }
@@ -178,9 +178,9 @@ impl Walk<'_> {
 }
 
 /// The label of a block that lanes with both labels reach.
-fn merge_labels(old: Option<Label>, new: Label, block: Block, joins: &mut BTreeSet<Block>) -> Label {
-    match old {
-        Some(old) if old != new => {
+fn merge_labels(previous: Option<Label>, new: Label, block: Block, joins: &mut BTreeSet<Block>) -> Label {
+    match previous {
+        Some(previous) if previous != new => {
             joins.insert(block);
             Label::Through(block)
         }

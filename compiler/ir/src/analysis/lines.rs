@@ -50,7 +50,8 @@ pub fn find_no_wrap_strides(
             let [result] = node.results[..] else { continue };
             if shapes[result].is_varying() && matches!(function.ty(result), Type::I64 | Type::Ptr(_)) {
                 let line = derive_stride(function, shapes, &found, &node.data, result, width);
-                found[result] = line.filter(|line| line.stride != 0 && line.steps <= MOST_STEPS);
+                found[result] =
+                    line.filter(|no_wrap_stride| no_wrap_stride.stride != 0 && no_wrap_stride.steps <= MOST_STEPS);
             }
         }
     }
@@ -70,7 +71,11 @@ fn derive_stride(
         Shape::Varying => found[value].clone(),
     };
     let scaled = |value: Value, by: i64| {
-        of(value).map(|line| NoWrapStride { stride: line.stride.wrapping_mul(by), steps: line.steps + 1, ..line })
+        of(value).map(|no_wrap_stride| NoWrapStride {
+            stride: no_wrap_stride.stride.wrapping_mul(by),
+            steps: no_wrap_stride.steps + 1,
+            ..no_wrap_stride
+        })
     };
     let sum = |left: Value, right: Value, sign: i64| {
         let (a, b) = (of(left)?, scaled(right, sign)?);
@@ -153,9 +158,9 @@ mod tests {
         shapes[inputs[0]] = Shape::uniform(1);
         shapes[four] = Shape::uniform(4);
         shapes[inputs[1]] = Shape::Strided { stride, align: 1 };
-        let line = find_no_wrap_strides(&function, &function.layout, &shapes, 16)[place].clone()?;
-        assert_eq!(line.extensions, [wide]);
-        Some((line.stride, first_indices(&function, &shapes, wide, 16)?))
+        let no_wrap_stride = find_no_wrap_strides(&function, &function.layout, &shapes, 16)[place].clone()?;
+        assert_eq!(no_wrap_stride.extensions, [wide]);
+        Some((no_wrap_stride.stride, first_indices(&function, &shapes, wide, 16)?))
     }
 
     #[test]
@@ -184,7 +189,9 @@ mod tests {
             let mut shapes = SecondaryMap::new();
             shapes[inputs[0]] = Shape::contiguous(1);
             shapes[inputs[1]] = Shape::uniform(1);
-            find_no_wrap_strides(&function, &function.layout, &shapes, 16)[value].clone().map(|line| line.stride)
+            find_no_wrap_strides(&function, &function.layout, &shapes, 16)[value]
+                .clone()
+                .map(|no_wrap_stride| no_wrap_stride.stride)
         };
         assert_eq!((line_after(1), line_after(2)), (Some(1), Some(1)));
         assert_eq!((line_after(5), line_after(100)), (None, None));

@@ -93,12 +93,12 @@ impl Liveness {
 }
 
 /// Computes which values are live where blocks begin and end.
-pub fn compute_liveness(function: &Function, cfg: &Cfg) -> Liveness {
-    let mut home: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
-    for &block in cfg.reverse_post_order() {
+pub fn compute_liveness(function: &Function, graph: &Cfg) -> Liveness {
+    let mut home_blocks: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
+    for &block in graph.reverse_post_order() {
         let block_data = &function.blocks[block];
         let results = block_data.insts.iter().flat_map(|&inst| &function.insts[inst].results);
-        block_data.params.iter().chain(results).for_each(|&value| home[value] = Some(block));
+        block_data.params.iter().chain(results).for_each(|&value| home_blocks[value] = Some(block));
     }
     let is_const = |value: Value| matches!(function.values[value].definition, ValueDef::Const(_));
     let each_use = |block: Block, use_of: &mut dyn FnMut(Value)| {
@@ -109,8 +109,8 @@ pub fn compute_liveness(function: &Function, cfg: &Cfg) -> Liveness {
         block_data.terminator.for_each_arg(&mut *use_of);
     };
     let mut crosses: SecondaryMap<Value, bool> = SecondaryMap::new();
-    for &block in cfg.reverse_post_order() {
-        each_use(block, &mut |value| crosses[value] |= home[value] != Some(block) && !is_const(value));
+    for &block in graph.reverse_post_order() {
+        each_use(block, &mut |value| crosses[value] |= home_blocks[value] != Some(block) && !is_const(value));
     }
     let crossing: Vec<Value> = function.values.keys().filter(|&value| crosses[value]).collect();
     let mut number: SecondaryMap<Value, u32> = SecondaryMap::new();
@@ -122,14 +122,14 @@ pub fn compute_liveness(function: &Function, cfg: &Cfg) -> Liveness {
     let mut live_out: SecondaryMap<Block, Bits> = SecondaryMap::new();
     let mut defs: SecondaryMap<Block, Vec<u32>> = SecondaryMap::new();
     for (index, &value) in crossing.iter().enumerate() {
-        if let Some(block) = home[value] {
+        if let Some(block) = home_blocks[value] {
             defs[block].push(index as u32);
         }
     }
-    for &block in cfg.reverse_post_order() {
+    for &block in graph.reverse_post_order() {
         let mut bits = Bits::new(crossing.len());
         each_use(block, &mut |value| {
-            if crosses[value] && home[value] != Some(block) {
+            if crosses[value] && home_blocks[value] != Some(block) {
                 bits.insert(number[value] - 1);
             }
         });
@@ -137,24 +137,24 @@ pub fn compute_liveness(function: &Function, cfg: &Cfg) -> Liveness {
         live_out[block] = Bits::new(crossing.len());
     }
     let mut queued: SecondaryMap<Block, bool> = SecondaryMap::new();
-    let mut worklist: std::collections::VecDeque<Block> = cfg.reverse_post_order().iter().rev().copied().collect();
+    let mut worklist: std::collections::VecDeque<Block> = graph.reverse_post_order().iter().rev().copied().collect();
     worklist.iter().for_each(|&other| queued[other] = true);
     while let Some(block) = worklist.pop_front() {
         queued[block] = false;
-        let mut out = std::mem::take(&mut live_out[block]);
-        for &successor in cfg.successors(block) {
-            out.union(&live_in[successor]);
+        let mut output = std::mem::take(&mut live_out[block]);
+        for &successor in graph.successors(block) {
+            output.union(&live_in[successor]);
         }
-        let mut into = out.clone();
+        let mut into = output.clone();
         for &n in &defs[block] {
             into.0[n as usize / 64] &= !(1 << (n % 64));
         }
         into.union(&live_in[block]);
-        live_out[block] = out;
+        live_out[block] = output;
         if into != live_in[block] {
             live_in[block] = into;
-            for &predecessor in cfg.predecessors(block) {
-                if cfg.is_reachable(predecessor) && !std::mem::replace(&mut queued[predecessor], true) {
+            for &predecessor in graph.predecessors(block) {
+                if graph.is_reachable(predecessor) && !std::mem::replace(&mut queued[predecessor], true) {
                     worklist.push_back(predecessor);
                 }
             }
@@ -173,8 +173,8 @@ mod tests {
     /// Whether a use of `value` can be reached from the beginning of `block` without passing its definition.
     fn needed(function: &Function, value: Value, block: Block) -> bool {
         let mut seen = BTreeSet::new();
-        let mut stack = vec![block];
-        while let Some(block) = stack.pop() {
+        let mut worklist = vec![block];
+        while let Some(block) = worklist.pop() {
             if !seen.insert(block) || function.blocks[block].params.contains(&value) {
                 continue;
             }
@@ -189,7 +189,7 @@ mod tests {
                 return true;
             }
             if !defined {
-                stack.extend(function.blocks[block].terminator.targets().iter().map(|target| target.block));
+                worklist.extend(function.blocks[block].terminator.targets().iter().map(|target| target.block));
             }
         }
         false
@@ -199,15 +199,15 @@ mod tests {
     fn agrees_with_a_search_for_each_value() {
         for seed in 0..200 {
             let function = random_code(seed, 2 + seed as usize % 13);
-            let cfg = build_cfg(&function);
-            let live = compute_liveness(&function, &cfg);
+            let graph = build_cfg(&function);
+            let live = compute_liveness(&function, &graph);
             let variables: Vec<Value> =
                 function.values.keys().filter(|&value| function.const_bits(value).is_none()).collect();
             for &block in &function.layout {
                 let expected: Vec<Value> =
                     variables.iter().copied().filter(|&value| needed(&function, value, block)).collect();
                 assert_eq!(live.live_in(block).collect::<Vec<_>>(), expected, "seed {seed}, {block}\n{function}");
-                let behind = |value: Value| cfg.successors(block).iter().any(|&s| needed(&function, value, s));
+                let behind = |value: Value| graph.successors(block).iter().any(|&s| needed(&function, value, s));
                 let expected: Vec<Value> = variables.iter().copied().filter(|&value| behind(value)).collect();
                 assert_eq!(live.live_out(block).collect::<Vec<_>>(), expected, "seed {seed}, {block}\n{function}");
                 for &value in &variables {
@@ -225,8 +225,8 @@ mod tests {
     fn hundred_thousand_values_are_quick() {
         let function = random_code(7, 18_000);
         assert!(function.values.len() > 100_000, "{}", function.values.len());
-        let cfg = build_cfg(&function);
-        let live = compute_liveness(&function, &cfg);
+        let graph = build_cfg(&function);
+        let live = compute_liveness(&function, &graph);
         assert_eq!(live.live_in(function.entry_block()).count(), 0);
     }
 }

@@ -87,17 +87,17 @@ impl Loops {
 }
 
 /// Computes the loop forest.
-pub fn find_loops(cfg: &Cfg, dominators: &Dominators) -> Loops {
+pub fn find_loops(graph: &Cfg, dominators: &Dominators) -> Loops {
     let mut irreducible = Vec::new();
     let mut latches_of: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-    for &block in cfg.reverse_post_order() {
-        for &to in cfg.successors(block) {
-            if dominators.dominates(to, block) {
-                if latches_of[to].last() != Some(&block) {
-                    latches_of[to].push(block);
+    for &block in graph.reverse_post_order() {
+        for &target in graph.successors(block) {
+            if dominators.dominates(target, block) {
+                if latches_of[target].last() != Some(&block) {
+                    latches_of[target].push(block);
                 }
-            } else if cfg.rpo_number(to) <= cfg.rpo_number(block) {
-                irreducible.push((block, to));
+            } else if graph.rpo_number(target) <= graph.rpo_number(block) {
+                irreducible.push((block, target));
             }
         }
     }
@@ -105,19 +105,19 @@ pub fn find_loops(cfg: &Cfg, dominators: &Dominators) -> Loops {
     let mut headers: Vec<Block> = Vec::new();
     let mut parents: Vec<Option<u32>> = Vec::new();
     let mut innermost: SecondaryMap<Block, Option<u32>> = SecondaryMap::new();
-    for &header in cfg.reverse_post_order().iter().rev() {
+    for &header in graph.reverse_post_order().iter().rev() {
         if latches_of[header].is_empty() {
             continue;
         }
         let this = headers.len() as u32;
         headers.push(header);
         parents.push(None);
-        let mut stack = latches_of[header].clone();
-        while let Some(block) = stack.pop() {
+        let mut worklist = latches_of[header].clone();
+        while let Some(block) = worklist.pop() {
             let Some(inner) = innermost[block] else {
                 innermost[block] = Some(this);
                 if block != header {
-                    stack.extend(cfg.predecessors(block).iter().filter(|&&p| cfg.is_reachable(p)));
+                    worklist.extend(graph.predecessors(block).iter().filter(|&&p| graph.is_reachable(p)));
                 }
                 continue;
             };
@@ -128,7 +128,7 @@ pub fn find_loops(cfg: &Cfg, dominators: &Dominators) -> Loops {
             if outermost != this {
                 parents[outermost as usize] = Some(this);
                 let inner_header = headers[outermost as usize];
-                stack.extend(cfg.predecessors(inner_header).iter().filter(|&&p| cfg.is_reachable(p)));
+                worklist.extend(graph.predecessors(inner_header).iter().filter(|&&p| graph.is_reachable(p)));
             }
         }
         innermost[header] = Some(this);
@@ -148,16 +148,16 @@ pub fn find_loops(cfg: &Cfg, dominators: &Dominators) -> Loops {
             exits: Vec::new(),
         });
     }
-    for &block in cfg.reverse_post_order() {
+    for &block in graph.reverse_post_order() {
         forest.innermost[block] = innermost[block].map(turned);
     }
-    for &block in cfg.reverse_post_order() {
+    for &block in graph.reverse_post_order() {
         let around: Vec<Loop> = forest.loops_around(block).collect();
         for loop_id in around {
             forest.loops[loop_id].blocks.push(block);
-            for &to in cfg.successors(block) {
-                if !forest.contains(loop_id, to) && forest.loops[loop_id].exits.last() != Some(&(block, to)) {
-                    forest.loops[loop_id].exits.push((block, to));
+            for &target in graph.successors(block) {
+                if !forest.contains(loop_id, target) && forest.loops[loop_id].exits.last() != Some(&(block, target)) {
+                    forest.loops[loop_id].exits.push((block, target));
                 }
             }
         }
@@ -178,19 +178,19 @@ mod tests {
         let mut irreducible_seen = 0;
         for seed in 0..400 {
             let function = random_graph(seed, 2 + (seed as usize % 19));
-            let cfg = build_cfg(&function);
-            let dominators = compute_dominators(&cfg);
-            let forest = find_loops(&cfg, &dominators);
+            let graph = build_cfg(&function);
+            let dominators = compute_dominators(&graph);
+            let forest = find_loops(&graph, &dominators);
             let mut expected = Vec::new();
-            for &header in cfg.reverse_post_order() {
+            for &header in graph.reverse_post_order() {
                 let latches: BTreeSet<Block> =
-                    cfg.predecessors(header).iter().copied().filter(|&p| dominators.dominates(header, p)).collect();
+                    graph.predecessors(header).iter().copied().filter(|&p| dominators.dominates(header, p)).collect();
                 if latches.is_empty() {
                     continue;
                 }
                 let reaches_latch =
                     |other: Block| latches.iter().any(|&latch| reaches_without(&function, other, latch, Some(header)));
-                let body: BTreeSet<Block> = cfg
+                let body: BTreeSet<Block> = graph
                     .reverse_post_order()
                     .iter()
                     .copied()
@@ -211,7 +211,7 @@ mod tests {
                 let parent = outer.min_by_key(|(_, _, b)| b.len());
                 assert_eq!(loop_data.parent.map(|p| forest.get(p).header), parent.map(|(h, _, _)| *h));
                 for &other in body {
-                    for &to in cfg.successors(other) {
+                    for &to in graph.successors(other) {
                         assert_eq!(loop_data.exits.contains(&(other, to)), !body.contains(&to));
                     }
                 }
@@ -241,7 +241,7 @@ mod tests {
                 }
                 forward.blocks[block].terminator = terminator;
             }
-            let cyclic = cfg.reverse_post_order().iter().any(|&other| {
+            let cyclic = graph.reverse_post_order().iter().any(|&other| {
                 forward.blocks[other]
                     .terminator
                     .targets()

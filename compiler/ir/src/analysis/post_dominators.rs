@@ -48,8 +48,8 @@ impl PostDominators {
 }
 
 /// Computes the post-dominators of a function's blocks.
-pub fn post_dominators(cfg: &Cfg) -> PostDominators {
-    let ends = find_path_ends(cfg);
+pub fn post_dominators(graph: &Cfg) -> PostDominators {
+    let ends = find_path_ends(graph);
     // Depth-first from the end against the edges; block numbers here count from 1.
     let mut number: SecondaryMap<Block, u32> = SecondaryMap::new();
     let mut order = Vec::new();
@@ -60,10 +60,10 @@ pub fn post_dominators(cfg: &Cfg) -> PostDominators {
             stack.push((end, 0));
         }
         while let Some((block, next)) = stack.last_mut() {
-            match cfg.predecessors(*block).get(*next) {
+            match graph.predecessors(*block).get(*next) {
                 Some(&predecessor) => {
                     *next += 1;
-                    if number[predecessor] == 0 && cfg.is_reachable(predecessor) {
+                    if number[predecessor] == 0 && graph.is_reachable(predecessor) {
                         number[predecessor] = 1;
                         stack.push((predecessor, 0));
                     }
@@ -86,30 +86,30 @@ pub fn post_dominators(cfg: &Cfg) -> PostDominators {
         if is_end[block] {
             each(0);
         }
-        cfg.successors(block).iter().for_each(|&successor| each(number[successor]));
+        graph.successors(block).iter().for_each(|&successor| each(number[successor]));
     });
     PostDominators { order, span: compute_preorder_spans(&ipdom), ipdom, number }
 }
 
 /// The blocks at which paths end.
-fn find_path_ends(cfg: &Cfg) -> Vec<Block> {
+fn find_path_ends(graph: &Cfg) -> Vec<Block> {
     let mut reaches: SecondaryMap<Block, bool> = SecondaryMap::new();
     let mut ends = Vec::new();
     let mut mark = |end: Block, reaches: &mut SecondaryMap<Block, bool>| {
         ends.push(end);
-        let mut stack = vec![end];
-        while let Some(block) = stack.pop() {
-            if cfg.is_reachable(block) && !std::mem::replace(&mut reaches[block], true) {
-                stack.extend(cfg.predecessors(block));
+        let mut worklist = vec![end];
+        while let Some(block) = worklist.pop() {
+            if graph.is_reachable(block) && !std::mem::replace(&mut reaches[block], true) {
+                worklist.extend(graph.predecessors(block));
             }
         }
     };
-    for &block in cfg.reverse_post_order() {
-        if cfg.successors(block).is_empty() {
+    for &block in graph.reverse_post_order() {
+        if graph.successors(block).is_empty() {
             mark(block, &mut reaches);
         }
     }
-    for &block in cfg.reverse_post_order().iter().rev() {
+    for &block in graph.reverse_post_order().iter().rev() {
         if !reaches[block] {
             mark(block, &mut reaches);
         }
@@ -127,14 +127,14 @@ mod tests {
     fn agree_with_removal_of_each_block() {
         for seed in 0..400 {
             let function = random_graph(seed, 2 + (seed as usize % 23));
-            let cfg = build_cfg(&function);
-            let tree = post_dominators(&cfg);
-            let ends = find_path_ends(&cfg);
+            let graph = build_cfg(&function);
+            let tree = post_dominators(&graph);
+            let ends = find_path_ends(&graph);
             // Whether a path leads from `other` to an end without `first`.
             let escapes = |other: Block, first: Block| {
                 let mut seen = vec![first];
-                let mut stack = vec![other];
-                while let Some(block) = stack.pop() {
+                let mut worklist = vec![other];
+                while let Some(block) = worklist.pop() {
                     if seen.contains(&block) {
                         continue;
                     }
@@ -142,12 +142,12 @@ mod tests {
                     if ends.contains(&block) {
                         return true;
                     }
-                    stack.extend(cfg.successors(block));
+                    worklist.extend(graph.successors(block));
                 }
                 false
             };
-            for &first in cfg.reverse_post_order() {
-                for &other in cfg.reverse_post_order() {
+            for &first in graph.reverse_post_order() {
+                for &other in graph.reverse_post_order() {
                     assert_eq!(
                         tree.post_dominates(first, other),
                         !escapes(other, first),
@@ -156,13 +156,13 @@ mod tests {
                 }
                 if let Some(next) = tree.immediate_post_dominator(first) {
                     assert!(next != first && tree.post_dominates(next, first));
-                    for &c in cfg.reverse_post_order() {
+                    for &c in graph.reverse_post_order() {
                         let between = c != first && tree.post_dominates(c, first);
                         assert!(!between || tree.post_dominates(c, next), "seed {seed}: {next} is not next to {first}");
                     }
                 } else {
                     let others =
-                        cfg.reverse_post_order().iter().filter(|&&c| c != first && tree.post_dominates(c, first));
+                        graph.reverse_post_order().iter().filter(|&&c| c != first && tree.post_dominates(c, first));
                     assert_eq!(others.count(), 0, "seed {seed}: {first}");
                 }
             }

@@ -38,12 +38,12 @@ impl Iterations {
         for &block in edges.reverse_post_order() {
             let successors = edges.successors(block).iter().copied();
             let Some(loop_id) = loops.innermost_loop(block) else {
-                inner.extend(successors.map(|to| (block, to)));
+                inner.extend(successors.map(|target| (block, target)));
                 continue;
             };
             let LoopData { header, parent, exits, .. } = loops.get(loop_id);
-            let stays = |&to: &Block| to != *header && loops.contains(loop_id, to);
-            inner.extend(successors.filter(stays).map(|to| (block, to)));
+            let stays = |&target: &Block| target != *header && loops.contains(loop_id, target);
+            inner.extend(successors.filter(stays).map(|target| (block, target)));
             if edges.successors(block).contains(header) {
                 let next = |&exit: &Block| parent.is_none_or(|p| loops.contains(p, exit));
                 inner.extend(exits.iter().map(|&(_, exit)| exit).filter(next).map(|exit| (block, exit)));
@@ -82,11 +82,11 @@ impl ControlFlow {
     pub fn analyze_function(function: &Function) -> ControlFlow {
         #[cfg(test)]
         ANALYSED.set(ANALYSED.get() + 1);
-        let cfg = build_cfg(function);
-        let dominators = compute_dominators(&cfg);
-        let loops = find_loops(&cfg, &dominators);
-        let iterations = Iterations::new(&cfg, &loops);
-        ControlFlow { cfg, dominators, loops, iterations }
+        let graph = build_cfg(function);
+        let dominators = compute_dominators(&graph);
+        let loops = find_loops(&graph, &dominators);
+        let iterations = Iterations::new(&graph, &loops);
+        ControlFlow { cfg: graph, dominators, loops, iterations }
     }
 
     /// What [`Graph`] is asked where these branches are divergent.

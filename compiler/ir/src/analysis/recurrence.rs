@@ -79,7 +79,7 @@ fn longest_chains(
                     // Lanes that come another way are put in by a select.
                     let differs = shapes.is_some_and(|shapes| shapes[param].is_varying());
                     let behind = behind + u64::from(differs);
-                    far.entry(param).and_modify(|old| *old = behind.max(*old)).or_insert(behind);
+                    far.entry(param).and_modify(|previous| *previous = behind.max(*previous)).or_insert(behind);
                 }
             }
         }

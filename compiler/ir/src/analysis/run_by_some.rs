@@ -31,27 +31,27 @@ pub fn run_by_some(function: &Function) -> EntitySet<Block> {
     }
     let graph = build_cfg(function);
     let dominators = compute_dominators(&graph);
-    let mut home: SecondaryMap<Inst, Option<Block>> = SecondaryMap::new();
+    let mut home_blocks: SecondaryMap<Inst, Option<Block>> = SecondaryMap::new();
     for &block in &function.layout {
-        function.blocks[block].insts.iter().for_each(|&inst| home[inst] = Some(block));
+        function.blocks[block].insts.iter().for_each(|&inst| home_blocks[inst] = Some(block));
     }
     // For each block the nearest one that dominates it, itself included, and of which a branch tells something.
     let mut told: SecondaryMap<Block, Option<(Block, Told)>> = SecondaryMap::new();
     let mut nearest: SecondaryMap<Block, Option<Block>> = SecondaryMap::new();
     for &block in graph.reverse_post_order() {
-        told[block] = way_in(function, &home, graph.predecessors(block), block).map(|some| (block, some));
+        told[block] = way_in(function, &home_blocks, graph.predecessors(block), block).map(|some| (block, some));
         nearest[block] = match told[block] {
             Some(_) => Some(block),
             None => dominators.immediate_dominator(block).and_then(|before| nearest[before]),
         };
         let Some(mask) = function.masks[block].expand() else { continue };
         let mut next = nearest[block];
-        while let Some((at, some)) = next.and_then(|at| told[at]) {
+        while let Some((at_block, some)) = next.and_then(|at_block| told[at_block]) {
             if implies_mask(function, some, mask) {
                 found.insert(block);
                 break;
             }
-            next = dominators.immediate_dominator(at).and_then(|before| nearest[before]);
+            next = dominators.immediate_dominator(at_block).and_then(|before| nearest[before]);
         }
     }
     found
@@ -60,18 +60,18 @@ pub fn run_by_some(function: &Function) -> EntitySet<Block> {
 /// What the only way into a block says.
 fn way_in(
     function: &Function,
-    home: &SecondaryMap<Inst, Option<Block>>,
+    home_blocks: &SecondaryMap<Inst, Option<Block>>,
     predecessors: &[Block],
     block: Block,
 ) -> Option<Told> {
-    let &[from] = predecessors else { return None };
-    let Terminator::Branch { condition, then_to, else_to } = &function.blocks[from].terminator else { return None };
+    let &[source] = predecessors else { return None };
+    let Terminator::Branch { condition, then_to, else_to } = &function.blocks[source].terminator else { return None };
     if then_to.block != block || else_to.block == block {
         return None;
     }
     let ValueDef::Result(inst, _) = function.values[*condition].definition else { return None };
     let InstData::Any { condition } = function.insts[inst].data else { return None };
-    Some((function.masks[home[inst]?].expand(), condition))
+    Some((function.masks[home_blocks[inst]?].expand(), condition))
 }
 
 /// Whether a mask holds where this does.

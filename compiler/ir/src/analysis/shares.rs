@@ -170,8 +170,8 @@ fn spread_work_items(
 }
 
 /// The share of those that entered the outermost loop that an edge leaves, if it leaves one.
-fn share_leaving(loops: &Loops, shares: &SecondaryMap<Block, u64>, from: Block, to: Block) -> Option<u64> {
-    let left = loops.loops_around(from).take_while(|&loop_id| !loops.contains(loop_id, to)).last()?;
+fn share_leaving(loops: &Loops, shares: &SecondaryMap<Block, u64>, source: Block, target: Block) -> Option<u64> {
+    let left = loops.loops_around(source).take_while(|&loop_id| !loops.contains(loop_id, target)).last()?;
     Some(shares[loops.get(left).header])
 }
 

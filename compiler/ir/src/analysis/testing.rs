@@ -20,8 +20,8 @@ pub(crate) fn graph(text: &str) -> (Function, Vec<&str>) {
     let value = function.constant(Type::I32, 0);
     for (index, line) in lines.iter().enumerate() {
         let to = |name: &str| {
-            let at = names.iter().position(|n| *n == name).unwrap();
-            BlockCall { block: Block::from_u32(at as u32), arguments: vec![] }
+            let position = names.iter().position(|n| *n == name).unwrap();
+            BlockCall { block: Block::from_u32(position as u32), arguments: vec![] }
         };
         function.blocks[Block::from_u32(index as u32)].terminator = match &line[1..] {
             [] => Terminator::Return,
@@ -59,8 +59,8 @@ pub(crate) fn random_dag(seed: u64, count: usize) -> Function {
     let condition = function.constant(Type::BOOL, 1);
     for index in 0..count - 1 {
         let mut to = || {
-            let at = index + 1 + random.below((count - 1 - index).min(4));
-            BlockCall { block: Block::from_u32(at as u32), arguments: vec![] }
+            let position = index + 1 + random.below((count - 1 - index).min(4));
+            BlockCall { block: Block::from_u32(position as u32), arguments: vec![] }
         };
         let (a, b) = (to(), to());
         function.blocks[Block::from_u32(index as u32)].terminator = match random.below(3) {
@@ -91,8 +91,8 @@ pub(crate) fn random_reducible(seed: u64, count: usize) -> Function {
                 function.blocks[block].terminator = Terminator::Branch { condition, then_to: back, else_to: target };
             }
         }
-        let cfg = build_cfg(&function);
-        let forest = find_loops(&cfg, &compute_dominators(&cfg));
+        let graph = build_cfg(&function);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
         if forest.irreducible_edges().is_empty() {
             normalize_function(&mut function);
             return function;
@@ -123,18 +123,18 @@ pub(crate) fn random_graph(seed: u64, count: usize) -> Function {
     function
 }
 
-/// Whether a path leads from `from` to `target` that does not touch `without`.
-pub(crate) fn reaches_without(function: &Function, from: Block, to: Block, without: Option<Block>) -> bool {
+/// Whether a path leads from `source` to `target` that does not touch `without`.
+pub(crate) fn reaches_without(function: &Function, source: Block, to: Block, without: Option<Block>) -> bool {
     let mut seen = vec![false; function.blocks.len()];
-    let mut stack = vec![from];
-    while let Some(block) = stack.pop() {
+    let mut worklist = vec![source];
+    while let Some(block) = worklist.pop() {
         if Some(block) == without || std::mem::replace(&mut seen[block.as_u32() as usize], true) {
             continue;
         }
         if block == to {
             return true;
         }
-        stack.extend(function.blocks[block].terminator.targets().iter().map(|target| target.block));
+        worklist.extend(function.blocks[block].terminator.targets().iter().map(|target| target.block));
     }
     false
 }

@@ -98,7 +98,7 @@ impl Along {
     }
 
     fn stride_of(&self, pointer: Value) -> Option<i64> {
-        self.found.shape(pointer).stride().or(self.lines[pointer].as_ref().map(|line| line.stride))
+        self.found.shape(pointer).stride().or(self.lines[pointer].as_ref().map(|no_wrap_stride| no_wrap_stride.stride))
     }
 
     fn is_plain(&self, pointer: Value, ty: Type, count: usize) -> bool {

@@ -154,14 +154,14 @@ impl Waiting<'_> {
         }
     }
 
-    /// Whether a branch goes on in `to` if such an exchange failed, and elsewhere otherwise.
-    fn fails_into(&self, block: Block, to: Block) -> bool {
+    /// Whether a branch goes on in `target` if such an exchange failed, and elsewhere otherwise.
+    fn fails_into(&self, block: Block, target: Block) -> bool {
         let Terminator::Branch { condition, then_to, else_to } = &self.function.blocks[block].terminator else {
             return false;
         };
         self.failure_value(*condition).is_some_and(|failed| {
             let (side, other) = if failed { (then_to, else_to) } else { (else_to, then_to) };
-            side.block == to && other.block != to
+            side.block == target && other.block != target
         })
     }
 
@@ -183,20 +183,20 @@ impl Waiting<'_> {
         let leads_out = |first: Block| {
             let mut visited = EntitySet::new();
             let mut worklist = vec![first];
-            while let Some(at) = worklist.pop() {
-                if !self.forest.contains(self.loop_id, at) {
+            while let Some(at_block) = worklist.pop() {
+                if !self.forest.contains(self.loop_id, at_block) {
                     return true;
                 }
-                if at != self.data.header && visited.insert(at) {
-                    worklist.extend_from_slice(self.graph.successors(at));
+                if at_block != self.data.header && visited.insert(at_block) {
+                    worklist.extend_from_slice(self.graph.successors(at_block));
                 }
             }
             false
         };
         let successors = self.graph.successors(block);
-        let out = successors.iter().filter(|&&successor| leads_out(successor)).count();
+        let output = successors.iter().filter(|&&successor| leads_out(successor)).count();
         successors.iter().any(|&successor| !self.forest.contains(self.loop_id, successor))
-            || out > 0 && out < successors.len()
+            || output > 0 && output < successors.len()
     }
 
     /// The loop's instructions.
@@ -264,7 +264,7 @@ impl Waiting<'_> {
         let header = self.data.header;
         for (place, &param) in (0..).zip(&self.function.blocks[header].params) {
             let back =
-                self.incoming_values(header, place).filter(|&(from, _)| self.forest.contains(self.loop_id, from));
+                self.incoming_values(header, place).filter(|&(source, _)| self.forest.contains(self.loop_id, source));
             let back: Vec<Value> = back.map(|(_, argument)| argument).collect();
             if back.iter().all(|&argument| self.is_step(param, argument, &mut Vec::new())) {
                 self.moving.insert(param);
@@ -348,9 +348,9 @@ impl Waiting<'_> {
         seen.push(value);
         match self.function.values[value].definition {
             ValueDef::Const(_) => false,
-            ValueDef::Param(block, place) => self.incoming_values(block, place).all(|(from, argument)| {
+            ValueDef::Param(block, place) => self.incoming_values(block, place).all(|(source, argument)| {
                 // What the first round expects is a guess.
-                block == self.data.header && !self.forest.contains(self.loop_id, from)
+                block == self.data.header && !self.forest.contains(self.loop_id, source)
                     || self.is_as_read(of, argument, seen)
             }),
             ValueDef::Result(inst, result) => match &self.function.insts[inst].data {
@@ -389,8 +389,8 @@ impl Waiting<'_> {
     }
 
     /// Whether a compare-and-exchange whose result this is was such a one.
-    fn is_tried_again(&self, old: Value, with: Value) -> bool {
-        let ValueDef::Result(inst, 0) = self.function.values[old].definition else { return false };
+    fn is_tried_again(&self, old_value: Value, with: Value) -> bool {
+        let ValueDef::Result(inst, 0) = self.function.values[old_value].definition else { return false };
         let inst_data = &self.function.insts[inst].data;
         matches!(inst_data, InstData::AtomicCas { expected, .. } if *expected == with) && self.is_retry(inst_data)
     }
@@ -457,14 +457,15 @@ impl Waiting<'_> {
         let mut visited = EntitySet::new();
         let mut worklist = vec![branch];
         while let Some(block) = worklist.pop() {
-            for &to in self.graph.successors(block) {
-                if to == self.data.header || !self.forest.contains(self.loop_id, to) || !visited.insert(to) {
+            for &target in self.graph.successors(block) {
+                if target == self.data.header || !self.forest.contains(self.loop_id, target) || !visited.insert(target)
+                {
                     continue;
                 }
-                worklist.push(to);
+                worklist.push(target);
                 // What an inner loop counts changes from round to round all by itself.
-                if self.graph.predecessors(to).len() > 1 && self.forest.with_header(to).is_none() {
-                    self.mark_dependent(&self.function.blocks[to].params);
+                if self.graph.predecessors(target).len() > 1 && self.forest.with_header(target).is_none() {
+                    self.mark_dependent(&self.function.blocks[target].params);
                 }
             }
         }

@@ -11,9 +11,9 @@ pub fn sign_extend(bits: u128, width: u32) -> i128 {
 }
 
 fn signed_limits(width: u32) -> (i128, i128) {
-    let max = (u128::MAX >> (129 - width).min(127)) as i128;
-    let max = if width == 1 { 0 } else { max };
-    (-max - 1, max)
+    let maximum = (u128::MAX >> (129 - width).min(127)) as i128;
+    let maximum = if width == 1 { 0 } else { maximum };
+    (-maximum - 1, maximum)
 }
 
 /// Whether a comparison of two integers (or addresses) of a type holds.
@@ -37,8 +37,8 @@ pub fn evaluate_compare(comparison: IntCc, ty: Type, left: u128, right: u128) ->
 pub fn evaluate_binary(opcode: BinaryOp, width: u32, left: u128, right: u128) -> Option<Result<u128, Undefined>> {
     let mask = u128::MAX >> (128 - width);
     let (sa, sb) = (sign_extend(left, width), sign_extend(right, width));
-    let (min, max) = signed_limits(width);
-    let clamp = |n: i128| n.clamp(min, max) as u128;
+    let (min, maximum) = signed_limits(width);
+    let clamp = |n: i128| n.clamp(min, maximum) as u128;
     // Counts not below the width give poison: some count is as good as another.
     let count = (right % u128::from(width)) as u32;
     let undefined = |what| Some(Err(Undefined(what)));

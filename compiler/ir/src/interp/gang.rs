@@ -173,8 +173,8 @@ impl Gang {
         let (leader, way) = ways.next().unwrap_or((first, chosen(first)));
         for (lane, other) in ways {
             if other != way {
-                let (here, there) = (targets[way].block, targets[other].block);
-                let what = format!("work-item {:?} goes to {here}, this one to {there}", leader.global_id);
+                let (current_block, there) = (targets[way].block, targets[other].block);
+                let what = format!("work-item {:?} goes to {current_block}, this one to {there}", leader.global_id);
                 return Err(lane.error_at(run, Fault::DivergentBranch(what)));
             }
         }

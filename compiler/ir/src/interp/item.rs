@@ -134,8 +134,9 @@ impl Item {
                 }
             });
         }
-        let global_id = std::array::from_fn(|d| {
-            range.global_offset[d].wrapping_add(group.id[d] * range.local_size[d] + local_id[d])
+        let global_id = std::array::from_fn(|dimension| {
+            range.global_offset[dimension]
+                .wrapping_add(group.id[dimension] * range.local_size[dimension] + local_id[dimension])
         });
         let mut item = Item {
             global_id,
@@ -362,22 +363,22 @@ impl Item {
             }
             InstData::AtomicRmw { opcode, align, pointer, argument, .. } => {
                 let address = self.address_of(*pointer, 0);
-                let old = self.read_value(memory, address, ty, *align)?;
+                let previous = self.read_value(memory, address, ty, *align)?;
                 let new = match opcode.binary() {
-                    Some(opcode) => evaluate_binary(opcode, ty, old, self.value_bits(*argument))?,
+                    Some(opcode) => evaluate_binary(opcode, ty, previous, self.value_bits(*argument))?,
                     None => self.value_bits(*argument),
                 };
                 self.write_value(memory, address, ty, *align, new)?;
-                old
+                previous
             }
             InstData::AtomicCas { align, pointer, expected, new, .. } => {
                 let address = self.address_of(*pointer, 0);
-                let old = self.read_value(memory, address, ty, *align)?;
-                let equal = old == self.value_bits(*expected);
-                let stored = if equal { self.value_bits(*new) } else { old };
+                let previous = self.read_value(memory, address, ty, *align)?;
+                let equal = previous == self.value_bits(*expected);
+                let stored = if equal { self.value_bits(*new) } else { previous };
                 self.write_value(memory, address, ty, *align, stored)?;
                 self.values[node.results[1].as_u32() as usize] = equal.into();
-                old
+                previous
             }
             InstData::Query { query, dimension } => self.answer_query(run.range, group, *query, *dimension).into(),
             InstData::SlotAddr { slot } => self.slots[slot.as_u32() as usize].into(),

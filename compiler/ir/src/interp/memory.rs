@@ -126,9 +126,9 @@ impl Memory {
             self.global_constant.clear();
             for global_data in module.globals.values() {
                 let mut bytes = global_data.init.clone();
-                for &(at, target, addend) in &global_data.relocs {
+                for &(offset, target, addend) in &global_data.relocs {
                     let address = global_address(target.as_u32()).wrapping_add_signed(addend);
-                    bytes[at as usize..][..8].copy_from_slice(&address.to_le_bytes());
+                    bytes[offset as usize..][..8].copy_from_slice(&address.to_le_bytes());
                 }
                 self.globals.push(bytes);
                 self.global_constant.push(global_data.constant || global_data.space == Space::Constant);

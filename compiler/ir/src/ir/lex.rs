@@ -45,7 +45,7 @@ impl fmt::Display for Token {
         match self {
             Token::Word(w) | Token::Number(w) => write!(formatter, "`{w}`"),
             Token::Str(_) => formatter.write_str("a string"),
-            Token::Sign(c) => write!(formatter, "`{c}`"),
+            Token::Sign(character) => write!(formatter, "`{character}`"),
             Token::End => formatter.write_str("the end"),
         }
     }
@@ -56,7 +56,7 @@ pub(super) fn lex(text: &str) -> Result<Vec<(Token, Pos)>, ParseError> {
     let mut tokens = Vec::new();
     let mut chars = text.chars().peekable();
     let mut position = Pos { line: 1, column: 1 };
-    while let Some(&c) = chars.peek() {
+    while let Some(&character) = chars.peek() {
         let start = position;
         let mut next = |position: &mut Pos| {
             let c = chars.next();
@@ -68,7 +68,7 @@ pub(super) fn lex(text: &str) -> Result<Vec<(Token, Pos)>, ParseError> {
             }
             (c, chars.peek().copied())
         };
-        let token = match c {
+        let token = match character {
             ' ' | '\t' | '\r' | '\n' => {
                 next(&mut position);
                 continue;
@@ -80,13 +80,13 @@ pub(super) fn lex(text: &str) -> Result<Vec<(Token, Pos)>, ParseError> {
             '"' => Token::Str(lex_string(start, || next(&mut position).0)?),
             '(' | ')' | '{' | '}' | '[' | ']' | ',' | ':' | '=' | '+' | '@' => {
                 next(&mut position);
-                Token::Sign(c)
+                Token::Sign(character)
             }
             '-' => {
                 let mut word = String::from('-');
                 let mut peek = next(&mut position).1;
-                while let Some(d) = peek.filter(|&d| continues_number(&word, d)) {
-                    word.push(d);
+                while let Some(digit) = peek.filter(|&digit| continues_number(&word, digit)) {
+                    word.push(digit);
                     peek = next(&mut position).1;
                 }
                 match word.len() {
@@ -94,25 +94,27 @@ pub(super) fn lex(text: &str) -> Result<Vec<(Token, Pos)>, ParseError> {
                     _ => Token::Number(word),
                 }
             }
-            c if c.is_ascii_digit() => {
-                let mut word = String::from(c);
+            character if character.is_ascii_digit() => {
+                let mut word = String::from(character);
                 let mut peek = next(&mut position).1;
-                while let Some(d) = peek.filter(|&d| continues_number(&word, d)) {
-                    word.push(d);
+                while let Some(digit) = peek.filter(|&digit| continues_number(&word, digit)) {
+                    word.push(digit);
                     peek = next(&mut position).1;
                 }
                 Token::Number(word)
             }
-            c if c.is_ascii_alphabetic() => {
-                let mut word = String::from(c);
+            character if character.is_ascii_alphabetic() => {
+                let mut word = String::from(character);
                 let mut peek = next(&mut position).1;
-                while let Some(d) = peek.filter(|&d| d.is_ascii_alphanumeric() || d == '_' || d == '.') {
-                    word.push(d);
+                while let Some(digit) =
+                    peek.filter(|&digit| digit.is_ascii_alphanumeric() || digit == '_' || digit == '.')
+                {
+                    word.push(digit);
                     peek = next(&mut position).1;
                 }
                 Token::Word(word)
             }
-            c => return start.error_at(format!("unexpected character `{}`", c.escape_debug())),
+            character => return start.error_at(format!("unexpected character `{}`", character.escape_debug())),
         };
         tokens.push((token, start));
     }
@@ -120,10 +122,12 @@ pub(super) fn lex(text: &str) -> Result<Vec<(Token, Pos)>, ParseError> {
     Ok(tokens)
 }
 
-/// Whether `c` belongs to the number begun by `word`; a sign does only in an exponent.
-fn continues_number(word: &str, c: char) -> bool {
+/// Whether `character` belongs to the number begun by `word`; a sign does only in an exponent.
+fn continues_number(word: &str, character: char) -> bool {
     let hex = word.starts_with("0x") || word.starts_with("-0x");
-    c.is_ascii_alphanumeric() || c == '.' || (matches!(c, '+' | '-') && !hex && word.ends_with(['e', 'E']))
+    character.is_ascii_alphanumeric()
+        || character == '.'
+        || (matches!(character, '+' | '-') && !hex && word.ends_with(['e', 'E']))
 }
 
 fn lex_string(start: Pos, mut next: impl FnMut() -> Option<char>) -> Result<Vec<u8>, ParseError> {
@@ -134,10 +138,10 @@ fn lex_string(start: Pos, mut next: impl FnMut() -> Option<char>) -> Result<Vec<
             None => return start.error_at("this string has no end"),
             Some('"') => return Ok(bytes),
             Some('\\') => match next() {
-                Some(c @ ('"' | '\\')) => bytes.push(c as u8),
+                Some(character @ ('"' | '\\')) => bytes.push(character as u8),
                 Some('n') => bytes.push(b'\n'),
                 Some('x') => {
-                    let mut digit = || next().and_then(|c| c.to_digit(16));
+                    let mut digit = || next().and_then(|character| character.to_digit(16));
                     match (digit(), digit()) {
                         (Some(left), Some(right)) => bytes.push((left * 16 + right) as u8),
                         _ => return start.error_at("`\\x` needs two hexadecimal digits"),
@@ -145,7 +149,7 @@ fn lex_string(start: Pos, mut next: impl FnMut() -> Option<char>) -> Result<Vec<
                 }
                 _ => return start.error_at("unknown escape in this string"),
             },
-            Some(c) => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+            Some(character) => bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
         }
     }
 }

@@ -46,15 +46,15 @@ impl Parser {
         token
     }
 
-    fn expect_sign(&mut self, c: char) -> Result<()> {
+    fn expect_sign(&mut self, character: char) -> Result<()> {
         match self.next() {
-            (Token::Sign(d), _) if c == d => Ok(()),
-            (token, position) => position.error_at(format!("expected `{c}`, found {token}")),
+            (Token::Sign(digit), _) if character == digit => Ok(()),
+            (token, position) => position.error_at(format!("expected `{character}`, found {token}")),
         }
     }
 
-    fn take_sign(&mut self, c: char) -> bool {
-        let found = *self.peek() == Token::Sign(c);
+    fn take_sign(&mut self, character: char) -> bool {
+        let found = *self.peek() == Token::Sign(character);
         if found {
             self.next();
         }
@@ -245,10 +245,10 @@ impl Parser {
         if self.take_word("relocs") {
             self.expect_sign('[')?;
             relocs = self.parse_list(']', |parser| {
-                let at = parser.parse_number()?;
+                let offset = parser.parse_number()?;
                 parser.expect_sign(':')?;
                 let (target, _) = parser.parse_entity("g", "a global")?;
-                Ok((at, Global::from_u32(target), parser.parse_offset()?))
+                Ok((offset, Global::from_u32(target), parser.parse_offset()?))
             })?;
         }
         Ok(GlobalData { name, space, align, init: initial, relocs, constant })

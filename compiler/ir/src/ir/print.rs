@@ -106,37 +106,37 @@ fn float_text(value: f64, shortest: impl Fn() -> String) -> Option<String> {
 
 /// A quoted string; bytes that are not printable become `\xHH`.
 fn quote_bytes(bytes: &[u8]) -> String {
-    let mut out = String::from("\"");
+    let mut output = String::from("\"");
     for &b in bytes {
         match b {
-            b'"' => out.push_str("\\\""),
-            b'\\' => out.push_str("\\\\"),
-            b'\n' => out.push_str("\\n"),
-            0x20..=0x7e => out.push(char::from(b)),
+            b'"' => output.push_str("\\\""),
+            b'\\' => output.push_str("\\\\"),
+            b'\n' => output.push_str("\\n"),
+            0x20..=0x7e => output.push(char::from(b)),
             _ => {
-                let _ = write!(out, "\\x{b:02x}");
+                let _ = write!(output, "\\x{b:02x}");
             }
         }
     }
-    out.push('"');
-    out
+    output.push('"');
+    output
 }
 
 fn quote_text(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            c if c.is_ascii_control() => {
-                let _ = write!(out, "\\x{:02x}", c as u32);
+    let mut output = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' => output.push_str("\\\""),
+            '\\' => output.push_str("\\\\"),
+            '\n' => output.push_str("\\n"),
+            character if character.is_ascii_control() => {
+                let _ = write!(output, "\\x{:02x}", character as u32);
             }
-            c => out.push(c),
+            character => output.push(character),
         }
     }
-    out.push('"');
-    out
+    output.push('"');
+    output
 }
 
 /// A value as an operand whose type the context gives as `expected`.
@@ -206,10 +206,10 @@ impl Display for FastMath {
 /// One instruction as a line of text, without indentation.
 pub fn inst_text(function: &Function, inst: Inst) -> String {
     let node = &function.insts[inst];
-    let mut out = String::new();
+    let mut output = String::new();
     if !node.results.is_empty() {
         let results: Vec<String> = node.results.iter().map(|&value| typed_value(function, value)).collect();
-        out = format!("{} = ", results.join(", "));
+        output = format!("{} = ", results.join(", "));
     }
     let types: Vec<Type> =
         node.results.iter().filter_map(|&value| function.values.get(value).map(|value_data| value_data.ty)).collect();
@@ -219,7 +219,7 @@ pub fn inst_text(function: &Function, inst: Inst) -> String {
         arguments.push(operand_text(function, value, expected));
     });
     let list = arguments.join(", ");
-    out += &match &node.data {
+    output += &match &node.data {
         InstData::Unary { opcode, fast_math, .. } => format!("{}{fast_math} {list}", opcode.name()),
         InstData::Binary { opcode, flags, fast_math, .. } => format!(
             "{}{}{}{fast_math} {list}",
@@ -286,9 +286,9 @@ pub fn inst_text(function: &Function, inst: Inst) -> String {
         InstData::Printf { format, .. } => format!("printf {format}({list})"),
     };
     if node.location.line != 0 {
-        let _ = write!(out, " @{}:{}", node.location.line, node.location.column);
+        let _ = write!(output, " @{}:{}", node.location.line, node.location.column);
     }
-    out
+    output
 }
 
 /// A block's terminator as a line of text, without indentation.
@@ -337,13 +337,13 @@ pub fn block_text(function: &Function, block: Block) -> String {
 }
 
 impl Display for Function {
-    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, output: &mut Formatter<'_>) -> fmt::Result {
         for &block in &self.layout {
-            writeln!(out, "  {}", block_text(self, block))?;
+            writeln!(output, "  {}", block_text(self, block))?;
             for &inst in &self.blocks[block].insts {
-                writeln!(out, "    {}", inst_text(self, inst))?;
+                writeln!(output, "    {}", inst_text(self, inst))?;
             }
-            writeln!(out, "    {}", term_text(self, block))?;
+            writeln!(output, "    {}", term_text(self, block))?;
         }
         Ok(())
     }
@@ -486,7 +486,7 @@ impl Display for Module {
                 let relocs: Vec<String> = global_data
                     .relocs
                     .iter()
-                    .map(|(at, target, addend)| format!("{at}: {}", place_text(&target.to_string(), *addend)))
+                    .map(|(offset, target, addend)| format!("{offset}: {}", place_text(&target.to_string(), *addend)))
                     .collect();
                 write!(formatter, " relocs [{}]", relocs.join(", "))?;
             }

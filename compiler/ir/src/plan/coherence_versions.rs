@@ -58,18 +58,18 @@ pub fn make_versions(
         gangs.pass_versions(PassSwitch::InTurn),
     ]
     .contains(&Versions::Always);
-    let most = if always { usize::MAX } else { MOST };
+    let maximum = if always { usize::MAX } else { MOST };
     let mut made = 0;
     while made < MOST_VERSIONS
-        && count_instructions(function) <= most
+        && count_instructions(function) <= maximum
         && (pass.version_a_loop(function) || pass.copy_a_target(function))
     {
         made += 1;
     }
-    while made < MOST_VERSIONS && count_instructions(function) <= most && pass.give_turns(function) {
+    while made < MOST_VERSIONS && count_instructions(function) <= maximum && pass.give_turns(function) {
         made += 1;
     }
-    if count_instructions(function) > most
+    if count_instructions(function) > maximum
         && made == 0
         && gangs.pass_versions(PassSwitch::UnmaskedLoops) != Versions::Never
     {
@@ -224,8 +224,8 @@ impl Pass<'_> {
         let graph = build_cfg(function);
         let forest = find_loops(&graph, &compute_dominators(&graph));
         for (_, loop_data) in forest.iter().filter(|&(loop_id, _)| self.found.divergent_loops.contains(loop_id)) {
-            let why = format!("there are {} instructions around it", count_instructions(function));
-            self.decided.push(Decided { location: loop_place(function, loop_data), version: Version::NoLoop(why) });
+            let reason = format!("there are {} instructions around it", count_instructions(function));
+            self.decided.push(Decided { location: loop_place(function, loop_data), version: Version::NoLoop(reason) });
         }
     }
 
@@ -315,7 +315,7 @@ impl Pass<'_> {
                 Version::Copy => ("all-true copy", "where all lanes go one way".to_owned()),
                 Version::Turns(most) => ("in turn", format!("{most} of those who enter it, one after the other")),
                 Version::NoLoop(_) if self.decided.iter().any(made) => continue,
-                Version::NoLoop(why) => ("none", format!("of the loop: {why}")),
+                Version::NoLoop(reason) => ("none", format!("of the loop: {reason}")),
             };
             notes.add_note(|| Note {
                 location: *location,

@@ -56,7 +56,8 @@ impl Control {
         let mut all = Vec::new();
         for (loop_id, loop_data) in forest.iter() {
             let is_divergent = found.is_none_or(|divergence| divergence.divergent_loops.contains(loop_id));
-            let leaves = |&&other: &&Block| divergent(other) && loop_data.exits.iter().any(|&(from, _)| from == other);
+            let leaves =
+                |&&other: &&Block| divergent(other) && loop_data.exits.iter().any(|&(source, _)| source == other);
             let parts = |&&other: &&Block| divergent(other) && function.blocks[other].terminator.selector().is_some();
             let blocks = || loop_data.blocks.iter();
             let branch = blocks().find(leaves).or_else(|| blocks().find(parts)).filter(|_| is_divergent);
@@ -191,8 +192,8 @@ fn value_place(function: &Function, value: Value, depth: u32) -> SourceLoc {
 
 /// Where a loop asks whether to go on: at its head, or the last place where it may be left.
 pub(super) fn loop_place(function: &Function, loop_data: &LoopData) -> SourceLoc {
-    let asks = |&&(from, _): &&(Block, Block)| from == loop_data.header;
-    let exit = loop_data.exits.iter().find(asks).or(loop_data.exits.last()).map(|&(from, _)| from);
+    let asks = |&&(source, _): &&(Block, Block)| source == loop_data.header;
+    let exit = loop_data.exits.iter().find(asks).or(loop_data.exits.last()).map(|&(source, _)| source);
     let location = exit.map(|block| branch_place(function, block)).unwrap_or_default();
     let insts = loop_data.blocks.iter().flat_map(|&block| &function.blocks[block].insts);
     let first = insts.map(|&inst| function.insts[inst].location).filter(|loc| loc.line != 0);

@@ -76,7 +76,7 @@ impl Storage {
         let mut slots = SecondaryMap::new();
         let mut strides: SecondaryMap<Slot, u64> = SecondaryMap::new();
         let mut blocks = SecondaryMap::new();
-        let mut live = vec![0; kernel.live.len()];
+        let mut live_offsets = vec![0; kernel.live.len()];
         // Arrays of elements with falling alignment need no gaps between them, however many
         // work-items there are.
         let mut arrays: Vec<(u64, Array)> =
@@ -124,7 +124,7 @@ impl Storage {
             let offset = needs.item_bytes;
             let stride = match array {
                 Array::Live(slot, ty) => {
-                    live[slot.index()] = offset;
+                    live_offsets[slot.index()] = offset;
                     u64::from(ty.bytes())
                 }
                 Array::Slot(slot) => {
@@ -152,7 +152,7 @@ impl Storage {
         }
         needs.local_bytes = needs.local_bytes.next_multiple_of(SCRATCH_ALIGN);
         needs.worker_bytes = needs.worker_bytes.next_multiple_of(SCRATCH_ALIGN);
-        Storage { locals, slots, strides, blocks, live, needs, asks_space }
+        Storage { locals, slots, strides, blocks, live: live_offsets, needs, asks_space }
     }
 }
 
@@ -258,14 +258,14 @@ fn escaping_slots(body: &Function) -> Vec<Slot> {
     let mut changed = true;
     let add = |points: &mut SecondaryMap<_, Vec<Slot>>, to, from| {
         let new: Vec<Slot> = Vec::clone(&points[from]);
-        let old: &mut Vec<Slot> = &mut points[to];
-        let before = old.len();
+        let previous: &mut Vec<Slot> = &mut points[to];
+        let before = previous.len();
         new.into_iter().for_each(|slot| {
-            if !old.contains(&slot) {
-                old.push(slot);
+            if !previous.contains(&slot) {
+                previous.push(slot);
             }
         });
-        old.len() != before
+        previous.len() != before
     };
     while changed {
         changed = false;

@@ -272,11 +272,11 @@ fn tall_tile(kernel: &Kernel, gangs: Gangs, launch: &LaunchFacts, bits: u32) -> 
     });
     let widest = moved.max()?;
     // A value takes half of the registers at most, and a column not more than a line of the cache.
-    let most = if bits >= 512 { 16 } else { 8 } * bits / 8 / widest;
+    let maximum = if bits >= 512 { 16 } else { 8 } * bits / 8 / widest;
     let runs = (CACHE_LINE / widest).min(MOST_RUNS as u32);
     let row = launch.local_size(0)?;
     let widths = [runs, runs / 2, runs / 4].map(|runs| runs.saturating_mul(row));
-    widths.into_iter().find(|&width| width <= most && may_lie(kernel, launch, Layout::Tile, width))
+    widths.into_iter().find(|&width| width <= maximum && may_lie(kernel, launch, Layout::Tile, width))
 }
 
 /// Whether a region only computes and accesses memory, all work-items the same.

@@ -82,14 +82,14 @@ impl<'a> FoldingBuilder<'a> {
 
     /// The opposite of a condition.
     pub fn not(&mut self, condition: Value) -> Value {
-        let yes = self.function.constant(Type::BOOL, 1);
-        self.binary(BinaryOp::Xor, condition, yes)
+        let if_true = self.function.constant(Type::BOOL, 1);
+        self.binary(BinaryOp::Xor, condition, if_true)
     }
 
     /// One of two values by a condition.
-    pub fn select(&mut self, condition: Value, yes: Value, no: Value) -> Value {
-        let arguments = [condition, yes, no];
-        let ty = self.function.ty(yes);
+    pub fn select(&mut self, condition: Value, if_true: Value, if_false: Value) -> Value {
+        let arguments = [condition, if_true, if_false];
+        let ty = self.function.ty(if_true);
         self.fold_operation(
             InstData::Ternary { opcode: TernaryOp::Select, fast_math: FastMath::default(), arguments },
             ty,

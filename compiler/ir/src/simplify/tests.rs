@@ -289,19 +289,19 @@ fn builders_fold() {
     let mut function = Function::new();
     let (builder, params) = Builder::with_entry(&mut function, &[Type::I32, Type::BOOL]);
     let entry = builder.current_block();
-    let (x, c) = (params[0], params[1]);
-    let [two, three, six, no] =
+    let (operand, c) = (params[0], params[1]);
+    let [two, three, six, if_false] =
         [(Type::I32, 2), (Type::I32, 3), (Type::I32, 6), (Type::BOOL, 0)].map(|(ty, bits)| function.constant(ty, bits));
     let mut b = FoldingBuilder::at_end_of(&mut function, entry);
     assert_eq!(b.binary(BinaryOp::Mul, two, three), six, "constants are evaluated");
-    let same = b.icmp(crate::ir::IntCc::Ne, x, x);
-    assert_eq!(same, no, "rules give constants");
+    let same = b.icmp(crate::ir::IntCc::Ne, operand, operand);
+    assert_eq!(same, if_false, "rules give constants");
     assert_eq!(b.or(same, c), c, "of what was folded as well");
     let not = b.not(c);
     assert_eq!(b.not(not), c, "what made an operand is seen");
-    let zero = b.binary(BinaryOp::Sub, x, x);
-    assert_eq!(b.binary(BinaryOp::Add, zero, x), x);
-    assert_ne!(b.select(c, c, no), b.and(c, no), "where operands may be poison, a choice hides it");
+    let zero = b.binary(BinaryOp::Sub, operand, operand);
+    assert_eq!(b.binary(BinaryOp::Add, zero, operand), operand);
+    assert_ne!(b.select(c, c, if_false), b.and(c, if_false), "where operands may be poison, a choice hides it");
     assert_eq!(function.blocks[entry].insts.len(), 2, "the opposite of c, and the choice");
 }
 

@@ -35,8 +35,8 @@ impl Generator {
             {
                 continue;
             }
-            for &from in &self.function.layout {
-                for edge in self.function.blocks[from].terminator.targets_mut() {
+            for &source in &self.function.layout {
+                for edge in self.function.blocks[source].terminator.targets_mut() {
                     if edge.block == block {
                         edge.clone_from(&target);
                     }
@@ -131,8 +131,8 @@ impl Generator {
             self.atomic_to_output(index, value);
         } else {
             let position = self.random.pick(&free);
-            let old = self.variables[position].value;
-            self.variables[position].value = self.builder_here().binary(BinaryOp::Add, old, value);
+            let old_value = self.variables[position].value;
+            self.variables[position].value = self.builder_here().binary(BinaryOp::Add, old_value, value);
         }
     }
 

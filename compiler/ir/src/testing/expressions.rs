@@ -103,8 +103,8 @@ impl Generator {
             }
             7 => {
                 let c = self.random_condition(uniform);
-                let (x, y) = (self.pick_value(ty, uniform), self.pick_value(ty, uniform));
-                self.builder_here().ternary(TernaryOp::Select, c, x, y)
+                let (operand, right) = (self.pick_value(ty, uniform), self.pick_value(ty, uniform));
+                self.builder_here().ternary(TernaryOp::Select, c, operand, right)
             }
             8 => {
                 let left = self.pick_value(ty, uniform);
@@ -117,13 +117,13 @@ impl Generator {
                 self.builder_here().unary(opcode, ty, left)
             }
             9 => {
-                let [left, x, y] = [(); 3].map(|()| self.pick_value(ty, uniform));
+                let [left, operand, right] = [(); 3].map(|()| self.pick_value(ty, uniform));
                 let opcode = self.random.pick(&[TernaryOp::Fshl, TernaryOp::Fshr]);
-                self.builder_here().ternary(opcode, left, x, y)
+                self.builder_here().ternary(opcode, left, operand, right)
             }
             10 => {
-                let from = self.random.pick(&[Type::F32, Type::F64]);
-                let left = self.pick_value(from, uniform);
+                let from_type = self.random.pick(&[Type::F32, Type::F64]);
+                let left = self.pick_value(from_type, uniform);
                 let opcode = self.random.pick(&[UnaryOp::FpToSiSat, UnaryOp::FpToUiSat]);
                 self.builder_here().unary(opcode, ty, left)
             }
@@ -163,13 +163,13 @@ impl Generator {
                 self.builder_here().unary(opcode, ty, left)
             }
             4 => {
-                let [left, x, y] = [(); 3].map(|()| self.pick_value(ty, uniform));
-                self.builder_here().ternary(TernaryOp::Fma, left, x, y)
+                let [left, operand, right] = [(); 3].map(|()| self.pick_value(ty, uniform));
+                self.builder_here().ternary(TernaryOp::Fma, left, operand, right)
             }
             5 => {
                 let c = self.random_condition(uniform);
-                let (x, y) = (self.pick_value(ty, uniform), self.pick_value(ty, uniform));
-                self.builder_here().ternary(TernaryOp::Select, c, x, y)
+                let (operand, right) = (self.pick_value(ty, uniform), self.pick_value(ty, uniform));
+                self.builder_here().ternary(TernaryOp::Select, c, operand, right)
             }
             6 => {
                 let left = self.pick_value(other, uniform);
@@ -180,8 +180,8 @@ impl Generator {
                 if ty == Type::F64 { wide } else { builder.unary(UnaryOp::FpTrunc, ty, wide) }
             }
             _ => {
-                let from = self.random.pick(&[Type::I8, Type::I32, Type::I64]);
-                let left = self.pick_value(from, uniform);
+                let from_type = self.random.pick(&[Type::I8, Type::I32, Type::I64]);
+                let left = self.pick_value(from_type, uniform);
                 let opcode = self.random.pick(&[UnaryOp::SiToFp, UnaryOp::UiToFp]);
                 self.builder_here().unary(opcode, ty, left)
             }
@@ -215,9 +215,9 @@ impl Generator {
             Type::F32 | Type::F64 => {
                 // The choice is between integers: between floats LLVM may take one NaN for another.
                 let nan = builder.fcmp(FloatCc::Uno, value, value);
-                let int = Type::Int(ty.bits() as u16);
-                let bits = builder.unary(UnaryOp::Bitcast, int, value);
-                let one_nan = builder.int(int, -1);
+                let int_type = Type::Int(ty.bits() as u16);
+                let bits = builder.unary(UnaryOp::Bitcast, int_type, value);
+                let one_nan = builder.int(int_type, -1);
                 let bits = builder.ternary(TernaryOp::Select, nan, one_nan, bits);
                 self.value_as_word(bits)
             }
@@ -338,8 +338,8 @@ impl Generator {
                 self.emit_atomic(AtomicOp::Add, place, value);
             }
             1 => {
-                let old = self.atomic_to_output(index, value);
-                self.note_value(old, false);
+                let old_value = self.atomic_to_output(index, value);
+                self.note_value(old_value, false);
             }
             2 => {
                 let other = self.pick_value(Type::I32, false);

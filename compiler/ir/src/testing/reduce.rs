@@ -189,7 +189,7 @@ fn find_used_values(function: &Function) -> EntitySet<Value> {
         match function.values[value].definition {
             ValueDef::Result(inst, _) => function.insts[inst].data.for_each_arg(|v| left.push(v)),
             ValueDef::Param(block, n) => {
-                let edges = function.layout.iter().flat_map(|&from| function.blocks[from].terminator.targets());
+                let edges = function.layout.iter().flat_map(|&source| function.blocks[source].terminator.targets());
                 left.extend(edges.filter(|target| target.block == block).map(|target| target.arguments[n as usize]));
             }
             ValueDef::Const(_) => {}

@@ -17,8 +17,8 @@ use crate::ir::Module;
 fn split_list(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut depth, mut start) = (0, 0);
-    for (index, c) in text.char_indices() {
-        match c {
+    for (index, character) in text.char_indices() {
+        match character {
             '[' | '(' => depth += 1,
             ']' | ')' => depth -= 1,
             ',' if depth == 0 => {
@@ -138,7 +138,7 @@ fn parse_launch(line: &str) -> Result<Launch<'_>, String> {
         }
     }
     range = NdRange { global_offset: range.global_offset, ..NdRange::new(&global, &local) };
-    offset.iter().enumerate().for_each(|(d, &n)| range.global_offset[d] = n);
+    offset.iter().enumerate().for_each(|(dimension, &n)| range.global_offset[dimension] = n);
     let memory = Memory::new(buffers);
     Ok(Launch { kernel: call[..open].trim(), range, args: arguments, memory, steps, expected: expected.trim() })
 }

@@ -51,19 +51,19 @@ pub struct Plan {
 }
 
 /// How the target of a divergent branch gets a copy, if it can. Loops in the copy get versions if `loops`.
-pub fn plan_copy(function: &Function, known: Known<'_>, from: Block, target: usize, loops: bool) -> Option<Plan> {
+pub fn plan_copy(function: &Function, known: Known<'_>, source: Block, target: usize, loops: bool) -> Option<Plan> {
     let Known { cfg, dominators, forest, found, registers, .. } = known;
-    if found.divergent_blocks.contains(from) || !found.divergent_branches.contains(from) {
+    if found.divergent_blocks.contains(source) || !found.divergent_branches.contains(source) {
         return None;
     }
-    let Terminator::Branch { then_to, else_to, .. } = &function.blocks[from].terminator else { return None };
+    let Terminator::Branch { then_to, else_to, .. } = &function.blocks[source].terminator else { return None };
     let to = [then_to, else_to][target].block;
     if forest.with_header(to).is_some() || then_to.block == else_to.block {
         return None;
     }
     let boscc::Arm { inside, exits } = boscc::find_arm(cfg, dominators, forest, to).ok()?;
     // Where both ways of the branch meet there is no arm.
-    if inside.contains(&from) || exits.contains(&from) {
+    if inside.contains(&source) || exits.contains(&source) {
         return None;
     }
     let size: usize = inside.iter().map(|&block| function.blocks[block].insts.len()).sum();
@@ -89,10 +89,10 @@ pub fn plan_copy(function: &Function, known: Known<'_>, from: Block, target: usi
         }
     }
     let cost = gain.saturating_add(known.cost_of(function, to, &inside));
-    let at_place =
-        cost::follows_from_place(function, &function.blocks[from].terminator, &found.shapes) && registers.bits() < 512;
+    let at_place = cost::follows_from_place(function, &function.blocks[source].terminator, &found.shapes)
+        && registers.bits() < 512;
     let least = if at_place { LEAST_AT_PLACE } else { LEAST };
-    Some(Plan { from, target, inside, gain, cost, least })
+    Some(Plan { from: source, target, inside, gain, cost, least })
 }
 
 impl fmt::Display for Plan {
@@ -116,12 +116,12 @@ impl Plan {
         function.blocks[some].terminator = terminator.clone();
         let first = copies.block_copy(self.inside[0]);
         let Terminator::Branch { condition, then_to, else_to } = terminator else { return (some, first) };
-        let yes = function.constant(Type::BOOL, 1);
+        let if_true = function.constant(Type::BOOL, 1);
         let target = if self.target == 0 { then_to } else { else_to };
         let mut builder = Builder::at_end_of(function, self.from);
-        let not = if self.target == 0 { builder.binary(BinaryOp::Xor, condition, yes) } else { condition };
-        let any = builder.any(not);
-        builder.branch(any, (some, &[]), (first, &target.arguments));
+        let not = if self.target == 0 { builder.binary(BinaryOp::Xor, condition, if_true) } else { condition };
+        let any_lane = builder.any(not);
+        builder.branch(any_lane, (some, &[]), (first, &target.arguments));
         normalize_function(function);
         (some, first)
     }

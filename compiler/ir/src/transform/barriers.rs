@@ -231,21 +231,21 @@ fn touches_shared(body: &Function, inst_data: &InstData) -> bool {
 }
 
 impl Split {
-    fn split_kernel(body: Function, cfg: Cfg, cuts: Cuts, regions: Regions) -> Split {
-        let liveness = compute_liveness(&body, &cfg);
-        let mut home: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
+    fn split_kernel(body: Function, graph: Cfg, cuts: Cuts, regions: Regions) -> Split {
+        let liveness = compute_liveness(&body, &graph);
+        let mut home_blocks: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
         let mut order: SecondaryMap<Value, u32> = SecondaryMap::new();
         let mut count = 0;
-        for &block in cfg.reverse_post_order() {
+        for &block in graph.reverse_post_order() {
             let block_data = &body.blocks[block];
             let results = block_data.insts.iter().flat_map(|&inst| &body.insts[inst].results);
             for &value in block_data.params.iter().chain(results) {
-                home[value] = Some(block);
+                home_blocks[value] = Some(block);
                 order[value] = count;
                 count += 1;
             }
         }
-        Split { body, cfg, liveness, home, order, cuts, regions }
+        Split { body, cfg: graph, liveness, home: home_blocks, order, cuts, regions }
     }
 
     /// The slot that tells regions of several starts where to go on, if there are such regions.
@@ -274,7 +274,7 @@ impl Split {
         while let Some(&block) = found.get(next) {
             next += 1;
             if self.cuts.cut[block].is_none() {
-                found.extend(self.cfg.successors(block).iter().copied().filter(|&to| inside.insert(to)));
+                found.extend(self.cfg.successors(block).iter().copied().filter(|&target| inside.insert(target)));
             }
         }
         let mut rest = found.split_off(starts.len());
@@ -343,13 +343,13 @@ mod tests {
                             now[live_slot.as_u32() as usize] = true;
                         }
                     }
-                    let old = &mut written[to.as_u32() as usize];
-                    let new = match old {
-                        Some(old) => old.iter().zip(&now).map(|(&a, &b)| a && b).collect(),
+                    let previous = &mut written[to.as_u32() as usize];
+                    let new = match previous {
+                        Some(previous) => previous.iter().zip(&now).map(|(&a, &b)| a && b).collect(),
                         None => now,
                     };
-                    if old.as_ref() != Some(&new) {
-                        *old = Some(new);
+                    if previous.as_ref() != Some(&new) {
+                        *previous = Some(new);
                         worklist.push(to);
                     }
                 }

@@ -147,20 +147,20 @@ pub fn insert_gates(
 
 /// The blocks whose values are used where they need not have run: behind an endless loop, which nobody leaves.
 fn used_elsewhere(function: &Function, control_flow: &ControlFlow) -> EntitySet<Block> {
-    let mut home: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::new();
+    let mut home_blocks: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::new();
     for &block in control_flow.cfg.reverse_post_order() {
-        function.blocks[block].insts.iter().for_each(|&inst| home[inst] = block.into());
+        function.blocks[block].insts.iter().for_each(|&inst| home_blocks[inst] = block.into());
     }
     let mut found = EntitySet::new();
     for &block in control_flow.cfg.reverse_post_order() {
         let mut look = |value: Value| {
             let from = match function.values[value].definition {
-                ValueDef::Result(inst, _) => home[inst].expand(),
-                ValueDef::Param(from, _) => Some(from),
+                ValueDef::Result(inst, _) => home_blocks[inst].expand(),
+                ValueDef::Param(source, _) => Some(source),
                 ValueDef::Const(_) => None,
             };
-            if let Some(from) = from.filter(|&from| !control_flow.dominators.dominates(from, block)) {
-                found.insert(from);
+            if let Some(source) = from.filter(|&source| !control_flow.dominators.dominates(source, block)) {
+                found.insert(source);
             }
         };
         function.blocks[block].insts.iter().for_each(|&inst| function.insts[inst].data.for_each_arg(&mut look));
@@ -171,7 +171,7 @@ fn used_elsewhere(function: &Function, control_flow: &ControlFlow) -> EntitySet<
 
 /// The blocks that one block dominates, and those where they lead.
 pub(super) fn find_arm<'a>(
-    cfg: &Cfg,
+    graph: &Cfg,
     dominators: &'a Dominators,
     loops: &Loops,
     first: Block,
@@ -179,16 +179,16 @@ pub(super) fn find_arm<'a>(
     let inside = dominators.dominated_blocks(first);
     let mut exits = Vec::new();
     for &block in inside {
-        let successors = cfg.successors(block);
+        let successors = graph.successors(block);
         if successors.is_empty() {
             return Err(Refusal::NoExit);
         }
-        for &to in successors.iter().filter(|&&to| !dominators.dominates(first, to)) {
-            if loops.innermost_loop(first) != loops.innermost_loop(to) || loops.with_header(to).is_some() {
+        for &target in successors.iter().filter(|&&target| !dominators.dominates(first, target)) {
+            if loops.innermost_loop(first) != loops.innermost_loop(target) || loops.with_header(target).is_some() {
                 return Err(Refusal::LeavesLoop);
             }
-            if !exits.contains(&to) {
-                exits.push(to);
+            if !exits.contains(&target) {
+                exits.push(target);
             }
         }
         if exits.len() > MOST_EXITS {
@@ -217,31 +217,31 @@ impl Gates {
     fn add_gate(
         &mut self,
         function: &mut Function,
-        cfg: &Cfg,
+        graph: &Cfg,
         first: Block,
         exits: Vec<Block>,
         divergent: &mut EntitySet<Block>,
     ) {
         let gate = function.add_block();
         // The values of the only way in need not go through the gate.
-        let arguments = match only_way_in(function, cfg, first) {
+        let arguments = match only_way_in(function, graph, first) {
             Some(arguments) => arguments,
             None => {
                 let types: Vec<Type> = function.blocks[first].params.iter().map(|&param| function.ty(param)).collect();
                 types.into_iter().map(|ty| function.add_param(gate, ty)).collect()
             }
         };
-        let yes = function.constant(Type::BOOL, 1);
+        let if_true = function.constant(Type::BOOL, 1);
         let mut past = function.add_block();
         let mut builder = Builder::at_end_of(function, gate);
-        let any = builder.any(yes);
-        builder.branch(any, (first, &arguments), (past, &[]));
+        let any_lane = builder.any(if_true);
+        builder.branch(any_lane, (first, &arguments), (past, &[]));
         let Some((&last, others)) = exits.split_last() else { return };
         for &exit in others {
             // No edge is critical.
             let [way, next] = [function.add_block(), function.add_block()];
-            let no = function.constant(Type::BOOL, 0);
-            Builder::at_end_of(function, past).branch(no, (way, &[]), (next, &[]));
+            let if_false = function.constant(Type::BOOL, 0);
+            Builder::at_end_of(function, past).branch(if_false, (way, &[]), (next, &[]));
             divergent.insert(past);
             let zeros = zeros_for(function, exit);
             Builder::at_end_of(function, way).jump(exit, &zeros);
@@ -275,8 +275,8 @@ impl Gates {
 }
 
 /// What the only edge to a block brings; none: there are several.
-fn only_way_in(function: &Function, cfg: &Cfg, block: Block) -> Option<Vec<Value>> {
-    let &[before] = cfg.predecessors(block) else { return None };
+fn only_way_in(function: &Function, graph: &Cfg, block: Block) -> Option<Vec<Value>> {
+    let &[before] = graph.predecessors(block) else { return None };
     let mut ways = function.blocks[before].terminator.targets().into_iter().filter(|target| target.block == block);
     let way = ways.next()?;
     ways.next().is_none().then(|| way.arguments.clone())

@@ -45,27 +45,27 @@ impl Copies {
 pub fn copy_blocks(function: &mut Function, blocks: &[Block], values: &Copies) -> Copies {
     let mut copies = Copies { blocks: SecondaryMap::new(), values: values.values.clone() };
     for &block in blocks {
-        let new = function.add_block();
-        copies.blocks[block] = Some(new);
-        function.end_locs[new] = function.end_locs[block];
+        let new_block = function.add_block();
+        copies.blocks[block] = Some(new_block);
+        function.end_locs[new_block] = function.end_locs[block];
         for param in function.blocks[block].params.clone() {
-            copies.values[param] = Some(function.add_param(new, function.ty(param)));
+            copies.values[param] = Some(function.add_param(new_block, function.ty(param)));
         }
         for inst in function.blocks[block].insts.clone() {
             let node = function.insts[inst].clone();
             let types: Vec<_> = node.results.iter().map(|&result| function.ty(result)).collect();
-            let made = function.append_inst(new, node.data, &types, node.location);
-            for (&old, &new) in node.results.iter().zip(&function.insts[made].results) {
-                copies.values[old] = Some(new);
+            let new_inst = function.append_inst(new_block, node.data, &types, node.location);
+            for (&old_value, &new_value) in node.results.iter().zip(&function.insts[new_inst].results) {
+                copies.values[old_value] = Some(new_value);
             }
         }
     }
     for &block in blocks {
-        let new = copies.block_copy(block);
-        for inst in function.blocks[new].insts.clone() {
+        let new_block = copies.block_copy(block);
+        for inst in function.blocks[new_block].insts.clone() {
             function.insts[inst].data.map_args(|value| copies.value_copy(value));
         }
-        function.blocks[new].terminator = copies.terminator_copy(&function.blocks[block].terminator);
+        function.blocks[new_block].terminator = copies.terminator_copy(&function.blocks[block].terminator);
     }
     copies
 }

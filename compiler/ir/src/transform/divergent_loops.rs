@@ -51,15 +51,15 @@ pub struct UniformLoops {
 pub fn divergent_loops(function: &mut Function, divergent: &mut EntitySet<Block>) -> UniformLoops {
     expand_switches(function, divergent);
     let end = join_ends(function);
-    let mut home: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::with_capacity(function.insts.len());
+    let mut home_blocks: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::with_capacity(function.insts.len());
     for &block in &function.layout {
-        function.blocks[block].insts.iter().for_each(|&inst| home[inst] = block.into());
+        function.blocks[block].insts.iter().for_each(|&inst| home_blocks[inst] = block.into());
     }
     let control_flow = ControlFlow::analyze_function(function);
     let headers: Vec<(Block, u32)> =
         control_flow.loops.iter().map(|(_, loop_data)| (loop_data.header, loop_data.depth)).collect();
     let guarded = find_gated_blocks(function, &control_flow);
-    let mut pass = Pass { function, divergent, end, home, tracked: HashMap::new(), guarded };
+    let mut pass = Pass { function, divergent, end, home: home_blocks, tracked: HashMap::new(), guarded };
     let control_flow = pass.divergent_exits(control_flow, &headers);
     let control_flow = pass.empty_entries(control_flow, &headers);
     UniformLoops { tracked: pass.tracked, guarded: pass.guarded, control_flow }
@@ -86,7 +86,7 @@ fn is_divergent(graph: &Graph<'_>, loop_id: Loop, lanes: &mut SecondaryMap<Block
         return true;
     }
     graph.lanes_in(loop_id, lanes);
-    exits.iter().any(|&(from, _)| graph.divergent.contains(from) || lanes[from] != Lanes::All)
+    exits.iter().any(|&(source, _)| graph.divergent.contains(source) || lanes[source] != Lanes::All)
 }
 
 /// Turns switches into chains of branches. A block of the chain may lie outside of a loop that the switch
@@ -97,19 +97,20 @@ fn expand_switches(function: &mut Function, divergent: &mut EntitySet<Block>) {
             continue;
         };
         let is_divergent = divergent.contains(block);
-        let mut here = block;
+        let mut current_block = block;
         cases.reverse();
         if cases.is_empty() {
             divergent.remove(block);
         }
         while let Some((key, then_to)) = cases.pop() {
             let key = function.constant(function.ty(value), key);
-            let condition = Builder::at_end_of(function, here).icmp(IntCc::Eq, value, key);
+            let condition = Builder::at_end_of(function, current_block).icmp(IntCc::Eq, value, key);
             if is_divergent {
-                divergent.insert(here);
+                divergent.insert(current_block);
             }
             if cases.is_empty() {
-                function.blocks[here].terminator = Terminator::Branch { condition, then_to, else_to: default.clone() };
+                function.blocks[current_block].terminator =
+                    Terminator::Branch { condition, then_to, else_to: default.clone() };
                 break;
             }
             let next = function.add_block();
@@ -128,10 +129,10 @@ fn expand_switches(function: &mut Function, divergent: &mut EntitySet<Block>) {
             pass(&mut value);
             cases.iter_mut().flat_map(|(_, target)| &mut target.arguments).chain(&mut default.arguments).for_each(pass);
             let else_to = BlockCall { block: next, arguments: given };
-            function.blocks[here].terminator = Terminator::Branch { condition, then_to, else_to };
-            here = next;
+            function.blocks[current_block].terminator = Terminator::Branch { condition, then_to, else_to };
+            current_block = next;
         }
-        if here == block && matches!(function.blocks[block].terminator, Terminator::Switch { .. }) {
+        if current_block == block && matches!(function.blocks[block].terminator, Terminator::Switch { .. }) {
             function.blocks[block].terminator = Terminator::Jump(default);
         }
     }
@@ -167,19 +168,19 @@ fn join_ends(function: &mut Function) -> Option<Block> {
         let arguments = which.iter().map(|_| kind).collect();
         function.blocks[end].terminator = Terminator::Jump(BlockCall { block: join, arguments });
     }
-    let mut here = join;
+    let mut current_block = join;
     for (index, kind) in kinds.iter().enumerate().skip(1) {
         let Some(which) = which else { break };
         let number = function.constant(Type::I32, index as u128);
         let (end, next) = (function.add_block(), function.add_block());
         function.blocks[end].terminator = kind.clone();
-        let mut builder = Builder::at_end_of(function, here);
+        let mut builder = Builder::at_end_of(function, current_block);
         let is_it = builder.icmp(IntCc::Eq, which, number);
         let condition = builder.any(is_it);
         builder.branch(condition, (end, &[]), (next, &[]));
-        here = next;
+        current_block = next;
     }
-    function.blocks[here].terminator = kinds.swap_remove(0);
+    function.blocks[current_block].terminator = kinds.swap_remove(0);
     Some(join)
 }
 
@@ -282,17 +283,17 @@ impl Pass<'_> {
         let live = function.add_param(header, Type::BOOL);
         let invariant = |function: &Function, v: Value| match function.values[v].definition {
             ValueDef::Const(_) => true,
-            ValueDef::Param(home, _) => home != header && !inside(home),
-            ValueDef::Result(inst, _) => self.home[inst].expand().is_none_or(|home| !inside(home)),
+            ValueDef::Param(home_block, _) => home_block != header && !inside(home_block),
+            ValueDef::Result(inst, _) => self.home[inst].expand().is_none_or(|home_block| !inside(home_block)),
         };
         let exits = collect_exits(function, loop_data, place, header, &invariant);
         let head: Vec<Value> = function.blocks[header].params.clone();
         let back: Vec<Value> = head.iter().map(|&v| function.add_param(latch, function.ty(v))).collect();
-        let [yes, no] = [1, 0].map(|bit| function.constant(Type::BOOL, bit));
+        let [if_true, if_false] = [1, 0].map(|bit| function.constant(Type::BOOL, bit));
 
         // Lanes that leave, and those that wait, go to the new latch.
         let mut ends: Vec<Block> =
-            loop_data.exits.iter().map(|&(from, _)| from).chain(loop_data.latches.iter().copied()).collect();
+            loop_data.exits.iter().map(|&(source, _)| source).chain(loop_data.latches.iter().copied()).collect();
         ends.dedup();
         for block in ends {
             let mut terminator = std::mem::replace(&mut function.blocks[block].terminator, Terminator::Unreachable);
@@ -300,13 +301,13 @@ impl Pass<'_> {
                 let mut arguments = head.clone();
                 if target.block == old_header {
                     arguments[..carried].clone_from_slice(&target.arguments);
-                    arguments[carried] = yes;
+                    arguments[carried] = if_true;
                     back[..carried].iter().for_each(|&v| {
                         self.tracked.insert(v, block);
                     });
                 } else if let Some(exit) = exits.iter().find(|exit| exit.block == target.block) {
-                    arguments[carried] = no;
-                    exit.track.iter().for_each(|&index| arguments[index] = yes);
+                    arguments[carried] = if_false;
+                    exit.track.iter().for_each(|&index| arguments[index] = if_true);
                     for (kept, &value) in exit.args.iter().zip(&target.arguments) {
                         if let Err(index) = *kept {
                             arguments[index] = value;
@@ -320,7 +321,7 @@ impl Pass<'_> {
             function.blocks[block].terminator = terminator;
         }
         let mut waiting = head.clone();
-        waiting[carried] = no;
+        waiting[carried] = if_false;
         function.blocks[latch].terminator = Terminator::Jump(BlockCall { block: header, arguments: back });
 
         // The ways in.
@@ -337,14 +338,14 @@ impl Pass<'_> {
             for target in function.blocks[block].terminator.targets_mut() {
                 if target.block == old_header {
                     target.block = header;
-                    target.arguments.push(yes);
+                    target.arguments.push(if_true);
                     target.arguments.extend(&zeros);
                 }
             }
         }
         let mut builder = Builder::at_end_of(function, header);
-        let any = builder.any(live);
-        builder.branch(any, (guard, &[]), (leave, &[]));
+        let any_lane = builder.any(live);
+        builder.branch(any_lane, (guard, &[]), (leave, &[]));
         builder.switch_to(guard);
         builder.branch(live, (old_header, &[]), (latch, &waiting));
         self.divergent.insert(guard);
@@ -354,11 +355,11 @@ impl Pass<'_> {
 
     /// Sends each lane on to the exit through which it left.
     fn dispatch_exits(&mut self, leave: Block, head: &[Value], exits: &[Exit]) {
-        let mut here = leave;
+        let mut current_block = leave;
         if exits.is_empty() {
             // No lane comes here that wants to go on, but linearized code has to.
-            self.function.blocks[here].terminator = self.jump_to_end();
-            self.end.get_or_insert(here);
+            self.function.blocks[current_block].terminator = self.jump_to_end();
+            self.end.get_or_insert(current_block);
         }
         // A block behind a question may lie outside of a loop around this one, so values go there as
         // arguments.
@@ -370,7 +371,7 @@ impl Pass<'_> {
             let at = |v: Value| now.get(&v).copied().unwrap_or(v);
             let arguments: Vec<Value> = of(exit).into_iter().map(at).collect();
             let Some(track) = exit.track else {
-                Builder::at_end_of(self.function, here).jump(exit.block, &arguments);
+                Builder::at_end_of(self.function, current_block).jump(exit.block, &arguments);
                 continue;
             };
             let next = self.function.add_block();
@@ -383,10 +384,14 @@ impl Pass<'_> {
                 }
             }
             let given: Vec<Value> = later.iter().map(|&v| at(v)).collect();
-            Builder::at_end_of(self.function, here).branch(at(head[track]), (exit.block, &arguments), (next, &given));
-            self.divergent.insert(here);
+            Builder::at_end_of(self.function, current_block).branch(
+                at(head[track]),
+                (exit.block, &arguments),
+                (next, &given),
+            );
+            self.divergent.insert(current_block);
             now = later.into_iter().map(|v| (v, self.function.add_param(next, self.function.ty(v)))).collect();
-            here = next;
+            current_block = next;
         }
     }
 
@@ -410,10 +415,10 @@ fn collect_exits(
     // Each edge with what it gives the exit block.
     let mut edges: Vec<(u32, Block, Vec<Value>)> = Vec::new();
     let mut before = None;
-    for &(from, to) in &loop_data.exits {
-        if before.replace((from, to)) != Some((from, to)) {
-            let calls = function.blocks[from].terminator.targets().into_iter().filter(|call| call.block == to);
-            edges.extend(calls.map(|call| (place[to], to, call.arguments.clone())));
+    for &(source, target) in &loop_data.exits {
+        if before.replace((source, target)) != Some((source, target)) {
+            let calls = function.blocks[source].terminator.targets().into_iter().filter(|call| call.block == target);
+            edges.extend(calls.map(|call| (place[target], target, call.arguments.clone())));
         }
     }
     edges.sort_by_key(|&(place, ..)| place);

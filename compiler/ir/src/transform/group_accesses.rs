@@ -201,9 +201,9 @@ impl Grouper<'_> {
                 row >= 2 && stride.unsigned_abs().is_multiple_of(ty.bytes().into())
             }
             None => {
-                let is_row = |line: &NoWrapStride| {
+                let is_row = |no_wrap_stride: &NoWrapStride| {
                     let count = values.len() as u32;
-                    classify_access(Some(line.stride), ty.bytes(), count, self.width, direction)
+                    classify_access(Some(no_wrap_stride.stride), ty.bytes(), count, self.width, direction)
                         != AccessClass::Scattered
                 };
                 direction == Direction::Load

@@ -93,7 +93,7 @@ pub fn plan_turns(function: &Function, known: Known<'_>, loop_id: Loop, always: 
     let outside = |predecessor: &&Block| !forest.contains(loop_id, **predecessor);
     let preheader = cfg.predecessors(loop_data.header).iter().find(outside).ok_or(Refusal::AllLanes)?;
     let &(_, exit) = loop_data.exits.first().ok_or(Refusal::Exits)?;
-    if loop_data.exits.iter().any(|&(_, to)| to != exit)
+    if loop_data.exits.iter().any(|&(_, target)| target != exit)
         || !matches!(function.blocks[*preheader].terminator, Terminator::Jump(_))
     {
         return Err(Refusal::Exits);
@@ -160,13 +160,13 @@ pub fn plan_turns(function: &Function, known: Known<'_>, loop_id: Loop, always: 
     }
     let values = varying.len() + function.blocks[exit].params.len();
     let turn = cost::ROUNDS.saturating_mul(alone).saturating_add(cost::TURN + VALUE * values as u64);
-    let most = cost::ROUNDS.saturating_mul(together) / turn.max(1);
-    let most = if always { most.max(1) } else { most };
-    if most == 0 {
+    let maximum = cost::ROUNDS.saturating_mul(together) / turn.max(1);
+    let maximum = if always { maximum.max(1) } else { maximum };
+    if maximum == 0 {
         return Err(Refusal::Cost);
     }
-    let all = most >= u64::from(registers.width);
-    Ok(Plan { preheader: *preheader, blocks: loop_data.blocks.clone(), exit, varying, most, all })
+    let all = maximum >= u64::from(registers.width);
+    Ok(Plan { preheader: *preheader, blocks: loop_data.blocks.clone(), exit, varying, most: maximum, all })
 }
 
 /// Whether an instruction does for all lanes, given one lane's operands, what that lane alone would do. Stores store the
@@ -195,7 +195,7 @@ impl Plan {
         let Terminator::Jump(into) = function.blocks[self.preheader].terminator.clone() else { return self.preheader };
         let types: Vec<Type> = function.blocks[self.exit].params.iter().map(|&param| function.ty(param)).collect();
         let zeros: Vec<Value> = types.iter().map(|&ty| function.constant(ty, 0)).collect();
-        let [yes, none] = [(Type::BOOL, 1), (Type::I64, 0)].map(|(ty, bits)| function.constant(ty, bits));
+        let [if_true, none] = [(Type::BOOL, 1), (Type::I64, 0)].map(|(ty, bits)| function.constant(ty, bits));
         let [ask, own, past, turn, done, next, leave, left] = [(); 8].map(|()| function.add_block());
 
         // Behind the loop, the gang and the turns meet.
@@ -212,12 +212,12 @@ impl Plan {
         }
 
         let mut builder = Builder::at_end_of(function, self.preheader);
-        let any = builder.any(yes);
-        builder.branch(any, (ask, &[]), (past, &[]));
+        let any_lane = builder.any(if_true);
+        builder.branch(any_lane, (ask, &[]), (past, &[]));
         builder.switch_to(past);
         builder.jump(self.exit, &zeros);
         builder.switch_to(ask);
-        let bits = builder.ballot(yes);
+        let bits = builder.ballot(if_true);
         let first: Vec<Value> = [bits].into_iter().chain(zeros).collect();
         if self.all {
             builder.jump(turn, &first);
@@ -255,7 +255,7 @@ impl Plan {
         let results: Vec<Value> = types.iter().map(|&ty| function.add_param(done, ty)).collect();
         let mut builder = Builder::at_end_of(function, done);
         let outs: Vec<Value> =
-            outs.iter().zip(results).map(|(&out, result)| builder.insert_lane(out, lane, result)).collect();
+            outs.iter().zip(results).map(|(&output, result)| builder.insert_lane(output, lane, result)).collect();
         let minus_one = builder.int(Type::I64, -1);
         let but_one = builder.binary(BinaryOp::Add, bits, minus_one);
         let others = builder.binary(BinaryOp::And, bits, but_one);

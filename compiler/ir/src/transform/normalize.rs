@@ -112,11 +112,11 @@ fn close_loops(function: &mut Function) {
     let graph = build_cfg(function);
     let dominators = compute_dominators(&graph);
     let forest = find_loops(&graph, &dominators);
-    let mut home: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
+    let mut home_blocks: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
     for &block in &function.layout {
         let block_data = &function.blocks[block];
         let results = block_data.insts.iter().flat_map(|&inst| &function.insts[inst].results);
-        block_data.params.iter().chain(results).for_each(|&value| home[value] = Some(block));
+        block_data.params.iter().chain(results).for_each(|&value| home_blocks[value] = Some(block));
     }
     let mut place: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(function.blocks.len());
     function.layout.iter().enumerate().for_each(|(index, &block)| place[block] = index as u32);
@@ -124,7 +124,7 @@ fn close_loops(function: &mut Function) {
     for &block in &function.layout {
         let block_data = &function.blocks[block];
         let mut used = |value: Value| {
-            for loop_id in loops_left(&forest, home[value], block) {
+            for loop_id in loops_left(&forest, home_blocks[value], block) {
                 users[loop_id].insert((place[block], block));
             }
         };
@@ -137,7 +137,7 @@ fn close_loops(function: &mut Function) {
         graph,
         dominators,
         forest: &forest,
-        home,
+        home: home_blocks,
         place,
         users,
         loop_id: Loop::from_u32(0),
@@ -150,9 +150,9 @@ fn close_loops(function: &mut Function) {
     }
 }
 
-/// The loops that a value leaves on its way from `home` to `block`, innermost first.
+/// The loops that a value leaves on its way from `home_block` to `block`, innermost first.
 fn loops_left(forest: &Loops, home: Option<Block>, block: Block) -> impl Iterator<Item = Loop> {
-    let around = home.into_iter().flat_map(|home| forest.loops_around(home));
+    let around = home.into_iter().flat_map(|home_block| forest.loops_around(home_block));
     around.take_while(move |&loop_id| !forest.contains(loop_id, block))
 }
 
@@ -200,53 +200,56 @@ impl Closing<'_> {
 
     /// What stands for a value at the end of a block outside of the loop.
     fn outside_value(&mut self, value: Value, block: Block, open: &mut VecDeque<(Value, Block)>) -> Value {
-        let Some(home) = self.home[value].filter(|&home| self.forest.contains(self.loop_id, home)) else {
+        let Some(home_block) = self.home[value].filter(|&home_block| self.forest.contains(self.loop_id, home_block))
+        else {
             return value;
         };
-        let mut at = block;
+        let mut at_block = block;
         let found = loop {
-            if let Some(&known) = self.seen.get(&(value, at)) {
+            if let Some(&known) = self.seen.get(&(value, at_block)) {
                 break known;
             }
-            match self.dominators.immediate_dominator(at) {
+            match self.dominators.immediate_dominator(at_block) {
                 // Between a block and its immediate dominator no other definition comes in.
                 Some(immediate_dominator)
                     if !self.forest.contains(self.loop_id, immediate_dominator)
-                        && self.dominators.dominates(home, immediate_dominator) =>
+                        && self.dominators.dominates(home_block, immediate_dominator) =>
                 {
-                    at = immediate_dominator
+                    at_block = immediate_dominator
                 }
-                _ => break self.lead_out(value, at, open),
+                _ => break self.lead_out(value, at_block, open),
             }
         };
         // The next question from here shall not go all the way.
-        let mut on_the_way = Some(block).filter(|&block| block != at);
-        while let Some(here) = on_the_way {
-            self.seen.insert((value, here), found);
-            on_the_way =
-                self.dominators.immediate_dominator(here).filter(|&immediate_dominator| immediate_dominator != at);
+        let mut on_the_way = Some(block).filter(|&block| block != at_block);
+        while let Some(current_block) = on_the_way {
+            self.seen.insert((value, current_block), found);
+            on_the_way = self
+                .dominators
+                .immediate_dominator(current_block)
+                .filter(|&immediate_dominator| immediate_dominator != at_block);
         }
         found
     }
 
     /// A block's parameter that brings a value of the loop there.
-    fn lead_out(&mut self, value: Value, at: Block, open: &mut VecDeque<(Value, Block)>) -> Value {
-        let param = self.function.add_param(at, self.function.ty(value));
-        self.home[param] = Some(at);
-        self.seen.insert((value, at), param);
-        match self.graph.predecessors(at) {
+    fn lead_out(&mut self, value: Value, block: Block, open: &mut VecDeque<(Value, Block)>) -> Value {
+        let param = self.function.add_param(block, self.function.ty(value));
+        self.home[param] = Some(block);
+        self.seen.insert((value, block), param);
+        match self.graph.predecessors(block) {
             // An exit.
-            &[predecessor] => self.pass_argument(predecessor, at, value),
-            _ => open.push_back((value, at)),
+            &[predecessor] => self.pass_argument(predecessor, block, value),
+            _ => open.push_back((value, block)),
         }
         param
     }
 
-    fn pass_argument(&mut self, from: Block, to: Block, argument: Value) {
-        for loop_id in loops_left(self.forest, self.home[argument], from) {
-            self.users[loop_id].insert((self.place[from], from));
+    fn pass_argument(&mut self, source: Block, to: Block, argument: Value) {
+        for loop_id in loops_left(self.forest, self.home[argument], source) {
+            self.users[loop_id].insert((self.place[source], source));
         }
-        let targets = self.function.blocks[from].terminator.targets_mut();
+        let targets = self.function.blocks[source].terminator.targets_mut();
         targets.into_iter().filter(|target| target.block == to).for_each(|target| target.arguments.push(argument));
     }
 }

@@ -191,7 +191,7 @@ fn find_in_loop(function: &Function, control_flow: &ControlFlow, origins: &Origi
         if !exits.contains(&exit) {
             exits.push(exit);
         }
-        if !control_flow.cfg.predecessors(exit).iter().all(|&from| in_loop(from)) {
+        if !control_flow.cfg.predecessors(exit).iter().all(|&source| in_loop(source)) {
             return None;
         }
     }
@@ -210,12 +210,12 @@ fn find_in_loop(function: &Function, control_flow: &ControlFlow, origins: &Origi
     let stays_in_its_loops = |value: Value| {
         let home = find_home(function, value);
         let leaves = |around: Loop| exits.iter().any(|&exit| !control_flow.loops.contains(around, exit));
-        !home.is_some_and(|home| control_flow.loops.loops_around(home).any(leaves))
+        !home.is_some_and(|home_block| control_flow.loops.loops_around(home_block).any(leaves))
     };
     let is_passed = |block: Block| {
-        let ways = loop_data.exits.iter().map(|&(from, _)| from).chain([latch]);
+        let ways = loop_data.exits.iter().map(|&(source, _)| source).chain([latch]);
         control_flow.loops.innermost_loop(block) == Some(loop_id)
-            && ways.into_iter().all(|from| control_flow.dominators.dominates(block, from))
+            && ways.into_iter().all(|source| control_flow.dominators.dominates(block, source))
     };
     let can_stay = |place: &&Access| {
         let of_others = matches!(place.space, Space::Global | Space::Local);
@@ -291,8 +291,8 @@ impl Place {
         }
         for exit in exits {
             let param = function.add_param(exit, first.ty);
-            for from in function.layout.clone() {
-                add_edge_argument(function, from, exit, now);
+            for source in function.layout.clone() {
+                add_edge_argument(function, source, exit, now);
             }
             let (inst_data, location) = (function.insts[store].data.clone(), function.insts[store].location);
             let InstData::Store { access, .. } = inst_data else { return };
@@ -305,8 +305,8 @@ impl Place {
 }
 
 /// Adds an argument to all edges from one block to another.
-fn add_edge_argument(function: &mut Function, from: Block, to: Block, value: Value) {
-    for target in function.blocks[from].terminator.targets_mut() {
+fn add_edge_argument(function: &mut Function, source: Block, to: Block, value: Value) {
+    for target in function.blocks[source].terminator.targets_mut() {
         if target.block == to {
             target.arguments.push(value);
         }

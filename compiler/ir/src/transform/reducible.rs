@@ -60,11 +60,11 @@ pub fn make_reducible(function: &mut Function) -> usize {
 }
 
 fn block_set(blocks: &[Block]) -> EntitySet<Block> {
-    let mut set = EntitySet::new();
+    let mut block_set = EntitySet::new();
     blocks.iter().for_each(|&block| {
-        set.insert(block);
+        block_set.insert(block);
     });
-    set
+    block_set
 }
 
 /// The strongly connected components with a cycle of a part of the graph, in the order of its blocks.
@@ -79,14 +79,14 @@ fn find_cycles(graph: &Cfg, part: &[Block]) -> Vec<Vec<Block>> {
             stack.push((root, 0));
         }
         while let Some((block, next)) = stack.last_mut() {
-            let Some(&to) = graph.successors(*block).get(*next) else {
+            let Some(&target) = graph.successors(*block).get(*next) else {
                 left.push(*block);
                 stack.pop();
                 continue;
             };
             *next += 1;
-            if here.contains(to) && visited.insert(to) {
-                stack.push((to, 0));
+            if here.contains(target) && visited.insert(target) {
+                stack.push((target, 0));
             }
         }
     }

@@ -202,7 +202,10 @@ impl Known<'_> {
         let ty = self.function.ty(*node.results.first()?);
         let count = node.results.len() as u32;
         let bytes = u64::from(ty.bytes()) * u64::from(count);
-        let stride = self.lines[pointer].as_ref().map(|line| line.stride).or(self.found.shapes[pointer].stride());
+        let stride = self.lines[pointer]
+            .as_ref()
+            .map(|no_wrap_stride| no_wrap_stride.stride)
+            .or(self.found.shapes[pointer].stride());
         let anywhere =
             classify_access(stride, ty.bytes(), count, self.width, Direction::Load) == AccessClass::Scattered;
         let plain =
@@ -290,9 +293,9 @@ impl Walk {
                 let mut node = function.insts[inst].clone();
                 node.data.map_args(|value| round.value_copy(value));
                 let types: Vec<Type> = node.results.iter().map(|&result| function.ty(result)).collect();
-                let made = function.append_inst(several, node.data, &types, node.location);
-                for (&old, &new) in node.results.iter().zip(&function.insts[made].results) {
-                    round.map_value(old, new);
+                let new_inst = function.append_inst(several, node.data, &types, node.location);
+                for (&old_value, &new_value) in node.results.iter().zip(&function.insts[new_inst].results) {
+                    round.map_value(old_value, new_value);
                 }
             }
             arguments = again.arguments.iter().map(|&argument| round.value_copy(argument)).collect();

@@ -90,7 +90,7 @@ pub fn split_region(function: &mut Function, condition: Value) -> Vec<Block> {
     let entry = function.entry_block();
     let cut = match function.values[condition].definition {
         ValueDef::Result(inst, _) => {
-            function.blocks[entry].insts.iter().position(|&other| other == inst).map_or(0, |at| at + 1)
+            function.blocks[entry].insts.iter().position(|&other| other == inst).map_or(0, |position| position + 1)
         }
         _ => 0,
     };
@@ -142,8 +142,8 @@ fn join_ends(function: &mut Function, blocks: &[Block], copies: &Copies) {
         let end = function.add_block();
         function.end_locs[end] = function.end_locs[block];
         function.blocks[end].terminator = terminator;
-        for from in [block, copies.block_copy(block)] {
-            function.blocks[from].terminator = Terminator::Jump(BlockCall { block: end, arguments: Vec::new() });
+        for source in [block, copies.block_copy(block)] {
+            function.blocks[source].terminator = Terminator::Jump(BlockCall { block: end, arguments: Vec::new() });
         }
     }
 }

@@ -165,19 +165,19 @@ pub fn plan_version(function: &Function, known: Known<'_>, loop_id: Loop) -> Res
     let size = |blocks: &[Block]| blocks.iter().map(|&block| function.blocks[block].insts.len() + 1).sum::<usize>();
     let mut copied = size(&loop_data.blocks);
     let mut exits: Vec<Exit> = Vec::new();
-    for &(from, _) in &loop_data.exits {
-        if !found.divergent_branches.contains(from) || exits.iter().any(|exit| exit.from == from) {
+    for &(source, _) in &loop_data.exits {
+        if !found.divergent_branches.contains(source) || exits.iter().any(|exit| exit.from == source) {
             continue;
         }
-        if !matches!(function.blocks[from].terminator, Terminator::Branch { .. }) {
-            return Err(Refusal::Switch(from));
+        if !matches!(function.blocks[source].terminator, Terminator::Branch { .. }) {
+            return Err(Refusal::Switch(source));
         }
         // Whoever begins an iteration and has not left comes here.
-        let all = loop_data.latches.iter().all(|&latch| dominators.dominates(from, latch));
-        if !all || forest.innermost_loop(from) != Some(loop_id) {
-            return Err(Refusal::Exit(from));
+        let all = loop_data.latches.iter().all(|&latch| dominators.dominates(source, latch));
+        if !all || forest.innermost_loop(source) != Some(loop_id) {
+            return Err(Refusal::Exit(source));
         }
-        let rest = blocks_after(cfg, forest, loop_id, from);
+        let rest = blocks_after(cfg, forest, loop_id, source);
         let before: Vec<Block> = loop_data.blocks.iter().copied().filter(|block| !rest.contains(*block)).collect();
         let rest: Vec<Block> = loop_data.blocks.iter().copied().filter(|&block| rest.contains(block)).collect();
         let insts = before.iter().flat_map(|&block| &function.blocks[block].insts);
@@ -187,7 +187,7 @@ pub fn plan_version(function: &Function, known: Known<'_>, loop_id: Loop) -> Res
         if let Over::Rest(rest) = &over {
             copied += size(rest);
         }
-        exits.push(Exit { from, over });
+        exits.push(Exit { from: source, over });
     }
     if copied > MOST {
         return Err(Refusal::Size(copied));
@@ -206,14 +206,14 @@ pub fn plan_version(function: &Function, known: Known<'_>, loop_id: Loop) -> Res
 }
 
 /// The blocks of an iteration that come behind a block.
-fn blocks_after(cfg: &Cfg, forest: &Loops, loop_id: Loop, from: Block) -> EntitySet<Block> {
+fn blocks_after(graph: &Cfg, forest: &Loops, loop_id: Loop, source: Block) -> EntitySet<Block> {
     let header = forest.get(loop_id).header;
     let mut found = EntitySet::new();
-    let mut stack = vec![from];
-    while let Some(block) = stack.pop() {
-        for &to in cfg.successors(block) {
-            if to != header && forest.contains(loop_id, to) && found.insert(to) {
-                stack.push(to);
+    let mut worklist = vec![source];
+    while let Some(block) = worklist.pop() {
+        for &target in graph.successors(block) {
+            if target != header && forest.contains(loop_id, target) && found.insert(target) {
+                worklist.push(target);
             }
         }
     }
@@ -227,8 +227,8 @@ fn mask_and_wait_cost(function: &Function, known: Known<'_>, loop_id: Loop) -> (
     // The mask of those in the loop.
     let mut saved = 2 * registers.registers_for(Type::BOOL);
     let mut seen: Vec<Block> = Vec::new();
-    for &(from, exit) in &loop_data.exits {
-        if found.divergent_branches.contains(from) {
+    for &(source, exit) in &loop_data.exits {
+        if found.divergent_branches.contains(source) {
             saved += EXIT;
         }
         if !seen.contains(&exit) {
@@ -288,27 +288,30 @@ impl Plan {
     }
 
     /// Leads lanes from the version's copy of an exit into the loop.
-    fn go_over(&self, function: &mut Function, copies: &Copies, from: Block, over: &Over) -> Block {
-        let here = copies.block_copy(from);
-        let to = function.add_block();
-        let Terminator::Branch { condition, then_to, else_to } = function.blocks[here].terminator.clone() else {
-            return to;
+    fn go_over(&self, function: &mut Function, copies: &Copies, source: Block, over: &Over) -> Block {
+        let current_block = copies.block_copy(source);
+        let target = function.add_block();
+        let Terminator::Branch { condition, then_to, else_to } = function.blocks[current_block].terminator.clone()
+        else {
+            return target;
         };
         let leaves_if_true = !self.blocks.iter().any(|&block| copies.block_copy(block) == then_to.block);
-        function.blocks[to].terminator = match over {
+        function.blocks[target].terminator = match over {
             Over::Again => {
                 let arguments = function.blocks[copies.block_copy(self.header)].params.clone();
                 Terminator::Jump(BlockCall { block: self.header, arguments })
             }
-            Over::Rest(rest) => copy_blocks(function, rest, copies).terminator_copy(&function.blocks[from].terminator),
+            Over::Rest(rest) => {
+                copy_blocks(function, rest, copies).terminator_copy(&function.blocks[source].terminator)
+            }
         };
-        function.end_locs[to] = function.end_locs[from];
-        let yes = function.constant(Type::BOOL, 1);
-        let mut builder = Builder::at_end_of(function, here);
-        let leaves = if leaves_if_true { condition } else { builder.binary(BinaryOp::Xor, condition, yes) };
-        let any = builder.any(leaves);
+        function.end_locs[target] = function.end_locs[source];
+        let if_true = function.constant(Type::BOOL, 1);
+        let mut builder = Builder::at_end_of(function, current_block);
+        let leaves = if leaves_if_true { condition } else { builder.binary(BinaryOp::Xor, condition, if_true) };
+        let any_lane = builder.any(leaves);
         let stays = if leaves_if_true { else_to } else { then_to };
-        builder.branch(any, (to, &[]), (stays.block, &stays.arguments));
-        to
+        builder.branch(any_lane, (target, &[]), (stays.block, &stays.arguments));
+        target
     }
 }

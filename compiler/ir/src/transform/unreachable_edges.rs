@@ -71,7 +71,8 @@ fn find_unreachable_blocks(function: &Function) -> EntitySet<Block> {
         .filter(|&block| function.blocks[block].terminator == Terminator::Unreachable);
     let mut open: Vec<Block> = ends.collect();
     while let Some(block) = open.pop() {
-        if is_pure(block) && graph.successors(block).iter().all(|&to| found.contains(to)) && found.insert(block) {
+        if is_pure(block) && graph.successors(block).iter().all(|&target| found.contains(target)) && found.insert(block)
+        {
             open.extend(
                 graph.predecessors(block).iter().copied().filter(|&predecessor| graph.is_reachable(predecessor)),
             );

@@ -102,7 +102,7 @@ fn operation_operands(
     if !shapes[function.insts[inst].results[0]].is_varying() {
         return None;
     }
-    let pair = |x: Value, by: Value| {
+    let pair = |operand: Value, by: Value| {
         let place = match opcode {
             BinaryOp::And => shift_in(function, by).map_or(by, |(amount, _)| amount),
             // Whether an argument is a multiple is for the launch to say.
@@ -111,9 +111,9 @@ fn operation_operands(
             }
             _ => by,
         };
-        let known = shapes[by].is_uniform() && function.const_bits(by).is_none() && function.ty(x).bits() <= 64;
-        let span = known.then(|| lanes_span(shapes[x], width)).flatten()?;
-        is_known_at_entry(function, place).then_some((x, by, span))
+        let known = shapes[by].is_uniform() && function.const_bits(by).is_none() && function.ty(operand).bits() <= 64;
+        let span = known.then(|| lanes_span(shapes[operand], width)).flatten()?;
+        is_known_at_entry(function, place).then_some((operand, by, span))
     };
     match opcode {
         BinaryOp::Lshr | BinaryOp::Ashr | BinaryOp::Udiv | BinaryOp::Urem => pair(left, right),
@@ -228,12 +228,12 @@ impl Pieces {
                 self.amounts.contains(&amount).then_some(Form::LowZeros)
             }
             InstData::Binary { opcode, .. } => {
-                operation_operands(function, shapes, width, inst).map(|(x, by, _)| match opcode {
+                operation_operands(function, shapes, width, inst).map(|(operand, by, _)| match opcode {
                     BinaryOp::And if shift_in(function, by).is_none_or(|(_, mask)| mask == Mask::Below) => {
-                        Form::Fine(x, by)
+                        Form::Fine(operand, by)
                     }
-                    BinaryOp::Urem => Form::Fine(x, by),
-                    _ => Form::Coarse(x, by),
+                    BinaryOp::Urem => Form::Fine(operand, by),
+                    _ => Form::Coarse(operand, by),
                 })
             }
             _ => None,
@@ -277,14 +277,14 @@ impl Pieces {
                     arguments: [builder.function.single_result(shifted), left],
                 }
             }
-            Form::Coarse(x, by) => {
-                let start = builder.binary(BinaryOp::And, x, high);
+            Form::Coarse(operand, by) => {
+                let start = builder.binary(BinaryOp::And, operand, high);
                 InstData::Binary { opcode, flags, fast_math, arguments: [start, by] }
             }
-            Form::Fine(x, by) => {
-                let start = builder.binary(BinaryOp::And, x, high);
+            Form::Fine(operand, by) => {
+                let start = builder.binary(BinaryOp::And, operand, high);
                 let of_start = builder.binary(opcode, start, by);
-                let lanes = builder.binary(BinaryOp::And, x, low);
+                let lanes = builder.binary(BinaryOp::And, operand, low);
                 // The first has no low bits.
                 let flags = IntFlags { nuw: true, ..IntFlags::default() };
                 InstData::Binary { opcode: BinaryOp::Add, flags, fast_math, arguments: [of_start, lanes] }
@@ -316,7 +316,7 @@ fn keep_computation(function: &mut Function, values: &[Value]) -> Vec<Inst> {
     };
     // Nothing passes what has an effect.
     let fixed = insts.iter().rposition(|&inst| is_needed(function, inst) && !moves(&function.insts[inst].data));
-    let (first, later) = insts.split_at(fixed.map_or(0, |at| at + 1));
+    let (first, later) = insts.split_at(fixed.map_or(0, |position| position + 1));
     let (asked, rest): (Vec<Inst>, Vec<Inst>) = later.iter().partition(|&&inst| is_needed(function, inst));
     function.blocks[entry].insts = [first, &asked].concat();
     rest

@@ -21,9 +21,12 @@ impl Verifier<'_> {
             ValueDef::Result(inst, _) => function.insts[inst].data.asks_lanes(),
             ValueDef::Param(..) => false,
         };
-        for &(from, to) in forest.irreducible_edges() {
-            self.place = format!("{region}, {from}");
-            self.add_error(&term_text(function, from), format!("the edge to {to} makes the control flow irreducible"));
+        for &(source, target) in forest.irreducible_edges() {
+            self.place = format!("{region}, {source}");
+            self.add_error(
+                &term_text(function, source),
+                format!("the edge to {target} makes the control flow irreducible"),
+            );
         }
         let mut ends: Vec<&Terminator> = Vec::new();
         for &block in &function.layout {
@@ -52,10 +55,10 @@ impl Verifier<'_> {
             if exits.is_empty() {
                 self.add_error(&block_text(function, block), "the loop has no exit for a gang without active lanes");
             }
-            for &(from, _) in exits {
-                if some_lanes(from) && !some_lanes(block) {
-                    self.place = format!("{region}, {from}");
-                    self.add_error(&term_text(function, from), "some lanes leave the loop before the others");
+            for &(source, _) in exits {
+                if some_lanes(source) && !some_lanes(block) {
+                    self.place = format!("{region}, {source}");
+                    self.add_error(&term_text(function, source), "some lanes leave the loop before the others");
                 }
             }
         }

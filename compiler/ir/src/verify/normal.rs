@@ -12,17 +12,20 @@ impl Verifier<'_> {
         let function = code.function;
         let graph = build_cfg(function);
         let forest = find_loops(&graph, &compute_dominators(&graph));
-        for &(from, to) in forest.irreducible_edges() {
-            self.place = format!("{region}, {from}");
-            self.add_error(&term_text(function, from), format!("the edge to {to} makes the control flow irreducible"));
+        for &(source, target) in forest.irreducible_edges() {
+            self.place = format!("{region}, {source}");
+            self.add_error(
+                &term_text(function, source),
+                format!("the edge to {target} makes the control flow irreducible"),
+            );
         }
-        let mut home: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
+        let mut home_blocks: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
         let mut ends: Vec<&Terminator> = Vec::new();
         for &block in &function.layout {
             self.place = format!("{region}, {block}");
             let block_data = &function.blocks[block];
             let results = block_data.insts.iter().flat_map(|&inst| &function.insts[inst].results);
-            block_data.params.iter().chain(results).for_each(|&value| home[value] = Some(block));
+            block_data.params.iter().chain(results).for_each(|&value| home_blocks[value] = Some(block));
             if matches!(block_data.terminator, Terminator::Return | Terminator::Exit(_)) {
                 if ends.contains(&&block_data.terminator) {
                     self.add_error(&term_text(function, block), "another block ends the same way");
@@ -30,9 +33,9 @@ impl Verifier<'_> {
                 ends.push(&block_data.terminator);
             }
             let successors = graph.successors(block);
-            for &to in if successors.len() > 1 { successors } else { &[] } {
-                if graph.predecessors(to).len() > 1 {
-                    self.add_error(&term_text(function, block), format!("the edge to {to} is critical"));
+            for &target in if successors.len() > 1 { successors } else { &[] } {
+                if graph.predecessors(target).len() > 1 {
+                    self.add_error(&term_text(function, block), format!("the edge to {target} is critical"));
                 }
             }
             if let Some(loop_id) = forest.with_header(block) {
@@ -48,8 +51,8 @@ impl Verifier<'_> {
         for &block in &function.layout {
             self.place = format!("{region}, {block}");
             let stays = |value: Value| {
-                let Some(home) = home[value] else { return true };
-                forest.innermost_loop(home).is_none_or(|loop_id| forest.contains(loop_id, block))
+                let Some(home_block) = home_blocks[value] else { return true };
+                forest.innermost_loop(home_block).is_none_or(|loop_id| forest.contains(loop_id, block))
             };
             let block_data = &function.blocks[block];
             for &inst in &block_data.insts {

@@ -72,9 +72,9 @@ impl Verifier<'_> {
         let results: Vec<Type> = node.results.iter().map(|&v| function.ty(v)).collect();
         match &node.data {
             InstData::Unary { opcode, fast_math: fmf, argument } => {
-                let [to] = check_count(&results)?;
-                check_unary(*opcode, function.ty(*argument), to)?;
-                fast_math(*fmf, to)
+                let [to_type] = check_count(&results)?;
+                check_unary(*opcode, function.ty(*argument), to_type)?;
+                fast_math(*fmf, to_type)
             }
             InstData::Binary { opcode, flags, fast_math: fmf, arguments } => {
                 let [ty] = check_count(&results)?;
@@ -333,84 +333,87 @@ fn is_float_op(opcode: BinaryOp) -> bool {
     }
 }
 
-fn check_unary(opcode: UnaryOp, from: Type, to: Type) -> Check {
+fn check_unary(opcode: UnaryOp, from_type: Type, to_type: Type) -> Check {
     use UnaryOp::*;
-    let narrower = || check_that(to.bits() < from.bits(), format_args!("{to} is not below {from}"));
-    let wider = || check_that(to.bits() > from.bits(), format_args!("{to} is not above {from}"));
+    let narrower = || check_that(to_type.bits() < from_type.bits(), format_args!("{to_type} is not below {from_type}"));
+    let wider = || check_that(to_type.bits() > from_type.bits(), format_args!("{to_type} is not above {from_type}"));
     match opcode {
-        Freeze => check_same("the operand", to, from),
+        Freeze => check_same("the operand", to_type, from_type),
         Fneg | Fabs | Sqrt | Floor | Ceil | Ftrunc | Rint | Round | Canonicalize => {
-            check_float(to)?;
-            check_same("the operand", to, from)
+            check_float(to_type)?;
+            check_same("the operand", to_type, from_type)
         }
         Rsqrt | RecipEstimate | RsqrtNative => {
-            check_that(to == Type::F32, format_args!("{to} is not f32"))?;
-            check_same("the operand", to, from)
+            check_that(to_type == Type::F32, format_args!("{to_type} is not f32"))?;
+            check_same("the operand", to_type, from_type)
         }
         Logb | Significand => {
-            check_that(to == Type::F64, format_args!("{to} is not f64"))?;
-            check_same("the operand", to, from)
+            check_that(to_type == Type::F64, format_args!("{to_type} is not f64"))?;
+            check_same("the operand", to_type, from_type)
         }
         RsqrtEstimate => {
-            check_that(matches!(to, Type::F32 | Type::F64), format_args!("{to} is not f32 or f64"))?;
-            check_same("the operand", to, from)
+            check_that(matches!(to_type, Type::F32 | Type::F64), format_args!("{to_type} is not f32 or f64"))?;
+            check_same("the operand", to_type, from_type)
         }
         Popcount | Clz | Ctz | Bitreverse | Iabs => {
-            check_int(to)?;
-            check_same("the operand", to, from)
+            check_int(to_type)?;
+            check_same("the operand", to_type, from_type)
         }
         Bswap => {
-            check_int(to)?;
-            check_same("the operand", to, from)?;
-            check_that(to.bits().is_multiple_of(16), format_args!("{to} has no byte pairs"))
+            check_int(to_type)?;
+            check_same("the operand", to_type, from_type)?;
+            check_that(to_type.bits().is_multiple_of(16), format_args!("{to_type} has no byte pairs"))
         }
         Trunc => {
-            check_int(from)?;
-            check_int(to)?;
+            check_int(from_type)?;
+            check_int(to_type)?;
             narrower()
         }
         Zext | Sext => {
-            check_int(from)?;
-            check_int(to)?;
+            check_int(from_type)?;
+            check_int(to_type)?;
             wider()
         }
         FpTrunc => {
-            check_float(from)?;
-            check_float(to)?;
+            check_float(from_type)?;
+            check_float(to_type)?;
             narrower()
         }
         FpExt => {
-            check_float(from)?;
-            check_float(to)?;
+            check_float(from_type)?;
+            check_float(to_type)?;
             wider()
         }
         FpToSi | FpToUi | FpToSiSat | FpToUiSat => {
-            check_float(from)?;
-            check_int(to)
+            check_float(from_type)?;
+            check_int(to_type)
         }
         SiToFp | UiToFp => {
-            check_int(from)?;
-            check_float(to)
+            check_int(from_type)?;
+            check_float(to_type)
         }
         Bitcast => {
-            check_that(!from.is_ptr() && !to.is_ptr(), "bitcast takes and gives no pointer")?;
-            check_that(from.bits() == to.bits(), format_args!("{from} and {to} have different widths"))
+            check_that(!from_type.is_ptr() && !to_type.is_ptr(), "bitcast takes and gives no pointer")?;
+            check_that(
+                from_type.bits() == to_type.bits(),
+                format_args!("{from_type} and {to_type} have different widths"),
+            )
         }
         PtrToInt => {
-            check_ptr(from)?;
-            check_int(to)
+            check_ptr(from_type)?;
+            check_int(to_type)
         }
         IntToPtr => {
-            check_int(from)?;
-            check_ptr(to)
+            check_int(from_type)?;
+            check_ptr(to_type)
         }
         SpaceCast => {
-            check_ptr(from)?;
-            check_ptr(to)
+            check_ptr(from_type)?;
+            check_ptr(to_type)
         }
         SpaceOf => {
-            check_ptr(from)?;
-            check_same("the result", Type::I32, to)
+            check_ptr(from_type)?;
+            check_same("the result", Type::I32, to_type)
         }
     }
 }

@@ -77,8 +77,8 @@ pub fn loop_facts(module: &Module) -> Vec<Fact> {
                 found.push((block_text(function, block), "loop".to_string(), text));
             }
         }
-        for (from, to) in forest.irreducible_edges() {
-            found.push((term_text(function, *from), "irreducible".to_string(), to.to_string()));
+        for (source, target) in forest.irreducible_edges() {
+            found.push((term_text(function, *source), "irreducible".to_string(), target.to_string()));
         }
     })
 }
@@ -265,12 +265,13 @@ pub fn divergences(module: &Module, script: &Script) -> Vec<Fact> {
                     if !function.insts[inst].results.is_empty() {
                         fact(inst_text(function, inst), "shape", shapes(&function.insts[inst].results));
                     }
-                    if let Some(line) = function.insts[inst].results.first().and_then(|&v| lines[v].as_ref()) {
-                        let extensions: Vec<String> = line.extensions.iter().map(|v| v.to_string()).collect();
+                    if let Some(no_wrap_stride) = function.insts[inst].results.first().and_then(|&v| lines[v].as_ref())
+                    {
+                        let extensions: Vec<String> = no_wrap_stride.extensions.iter().map(|v| v.to_string()).collect();
                         fact(
                             inst_text(function, inst),
                             "line",
-                            format!("{} by {}", line.stride, extensions.join(", ")),
+                            format!("{} by {}", no_wrap_stride.stride, extensions.join(", ")),
                         );
                     }
                 }

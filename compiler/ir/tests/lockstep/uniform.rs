@@ -49,12 +49,12 @@ pub fn divergent_branches(function: &Function) -> EntitySet<Block> {
             if block_data.terminator.selector().is_some_and(|value| varying[value]) && divergent.insert(block) {
                 let end = ends.immediate_post_dominator(block);
                 let mut visited: EntitySet<Block> = EntitySet::new();
-                let mut stack: Vec<Block> = graph.successors(block).to_vec();
-                while let Some(next) = stack.pop() {
+                let mut worklist: Vec<Block> = graph.successors(block).to_vec();
+                while let Some(next) = worklist.pop() {
                     if visited.insert(next) {
                         influenced.insert(next);
                         if Some(next) != end {
-                            stack.extend(graph.successors(next));
+                            worklist.extend(graph.successors(next));
                         }
                     }
                 }

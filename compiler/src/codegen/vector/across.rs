@@ -102,11 +102,11 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let emitter = self.around.emitter;
         let builder = &emitter.builder;
         let cast = |opcode, vector: VectorValue<'ctx>, bits| -> Emitted<VectorValue<'ctx>> {
-            let to = vector_of(emitter.int_type(bits).into(), PERMUTED);
-            if vector.get_type() == to {
+            let to_type = vector_of(emitter.int_type(bits).into(), PERMUTED);
+            if vector.get_type() == to_type {
                 return Ok(vector);
             }
-            Ok(builder.build_cast(opcode, vector, to, "")?.into_vector_value())
+            Ok(builder.build_cast(opcode, vector, to_type, "")?.into_vector_value())
         };
         let ints = cast(InstructionOpcode::BitCast, values, ty.bits())?;
         let moved = if ty.bits() <= 32 {
@@ -117,11 +117,12 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             cast(InstructionOpcode::Trunc, moved.into_vector_value(), ty.bits())?
         } else {
             // Either half of the result from both halves of the values.
-            let half =
-                |vector, at: u32| emitter.shuffle_vectors(vector, vector, &(at..at + 8).map(Some).collect::<Vec<_>>());
+            let half = |vector, position: u32| {
+                emitter.shuffle_vectors(vector, vector, &(position..position + 8).map(Some).collect::<Vec<_>>())
+            };
             let [low, high] = [half(ints, 0)?, half(ints, 8)?];
-            let part = |at| -> Emitted<VectorValue<'ctx>> {
-                let arguments = [low.into(), half(numbers, at)?.into(), high.into()];
+            let part = |position| -> Emitted<VectorValue<'ctx>> {
+                let arguments = [low.into(), half(numbers, position)?.into(), high.into()];
                 Ok(emitter.call_intrinsic("llvm.x86.avx512.vpermi2var.q.512", &[], &arguments)?.into_vector_value())
             };
             emitter.concat_vectors(&[part(0)?, part(8)?], PERMUTED)?
@@ -140,14 +141,14 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let builder = &emitter.builder;
         let whole = values.get_type();
         // In the entry block, so that loops around do not make the stack grow.
-        let here = emitter.current_block()?;
+        let current_block = emitter.current_block()?;
         let entry = emitter.function.get_first_basic_block().ok_or(BuilderError::UnsetPosition)?;
         match entry.get_first_instruction() {
             Some(first) => builder.position_before(&first),
             None => builder.position_at_end(entry),
         }
         let address = builder.build_alloca(whole, "lanes")?;
-        emitter.position_at(here);
+        emitter.position_at(current_block);
         emitter.intrinsic_call("llvm.lifetime.start", &[emitter.pointer_type().into()], &[address.into()])?;
         builder.build_store(address, values)?;
         let mut result = whole.get_poison();

@@ -18,18 +18,18 @@ use lockstep_protocol::types::Type;
 
 /// The results of atomic operations that are used.
 pub fn used_old_values(body: &Function) -> EntitySet<Value> {
-    let (mut old, mut used) = (EntitySet::new(), EntitySet::new());
+    let (mut previous, mut used) = (EntitySet::new(), EntitySet::new());
     for inst in body.layout.iter().flat_map(|&block| &body.blocks[block].insts) {
         let node = &body.insts[*inst];
         if let InstData::AtomicRmw { .. } = node.data {
-            old.extend(node.results.iter().copied());
+            previous.extend(node.results.iter().copied());
         }
     }
-    if old.is_empty() {
+    if previous.is_empty() {
         return used;
     }
     let mut see = |value| {
-        if old.contains(value) {
+        if previous.contains(value) {
             used.insert(value);
         }
     };
@@ -97,19 +97,19 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         };
         if !used {
             self.note_access("atomic", "uniform", "reduced");
-            let old =
+            let previous =
                 self.emit_guarded(mask, || Ok(vec![change(self.reduce_operands(&combine, ty, argument, mask)?)?]))?;
-            return Ok(old.into_iter().map(|old| LaneValue::Affine(old, 0)).collect());
+            return Ok(previous.into_iter().map(|old_value| LaneValue::Affine(old_value, 0)).collect());
         }
         self.note_access("atomic", "uniform", "reduced, lanes' old values by a scan");
-        let old = self.emit_guarded(mask, || {
+        let previous = self.emit_guarded(mask, || {
             let before = self.scan_operands(&combine, ty, argument, mask)?;
             let base = change(self.reduce_operands(&combine, ty, argument, mask)?)?;
             let base = emitter.splat(base, self.around.width())?;
             let opcode = if opcode == AtomicOp::Sub { BinaryOp::Sub } else { combine.opcode };
             Ok(vec![self.combine_vectors(opcode, base, before)?.into()])
         })?;
-        Ok(old.into_iter().map(|old| LaneValue::Vector(old.into_vector_value())).collect())
+        Ok(previous.into_iter().map(|old_value| LaneValue::Vector(old_value.into_vector_value())).collect())
     }
 
     fn combine_vectors(

@@ -18,9 +18,10 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     pub(super) fn compare_with_bound(
         &self,
         comparison: IntCc,
-        [x, y]: [Value; 2],
+        [left, right]: [Value; 2],
     ) -> Emitted<Option<VectorValue<'ctx>>> {
-        let (comparison, id, bound) = if self.is_id(x) { (comparison, x, y) } else { (comparison.swapped(), y, x) };
+        let (comparison, id, bound) =
+            if self.is_id(left) { (comparison, left, right) } else { (comparison.swapped(), right, left) };
         let (LaneValue::Affine(first, 1), LaneValue::Affine(bound, 0)) =
             (self.held_value(id)?, self.held_value(bound)?)
         else {

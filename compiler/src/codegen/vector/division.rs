@@ -26,7 +26,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         &self,
         opcode: BinaryOp,
         ty: Type,
-        [x, y]: [VectorValue<'ctx>; 2],
+        [left, right]: [VectorValue<'ctx>; 2],
     ) -> Emitted<BasicValueEnum<'ctx>> {
         use BinaryOp::{Sdiv, Srem, Urem};
         let emitter = self.around.emitter;
@@ -41,15 +41,15 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             _ => emitter.context.f64_type().into(),
         };
         let floats = vector_of(float, self.around.width());
-        let [a, c] = [x, y].map(|vector| builder.build_cast(to_float, vector, floats, ""));
+        let [a, c] = [left, right].map(|vector| builder.build_cast(to_float, vector, floats, ""));
         let quotient = builder.build_float_div(a?.into_vector_value(), c?.into_vector_value(), "")?;
-        let quotient = builder.build_cast(to_int, quotient, x.get_type(), "")?;
+        let quotient = builder.build_cast(to_int, quotient, left.get_type(), "")?;
         // What a division by zero, or that of the least number by -1, gives does not fit.
         let quotient = self.freeze_value(quotient)?;
         if !matches!(opcode, Srem | Urem) {
             return Ok(quotient);
         }
-        let product = builder.build_int_mul(quotient.into_vector_value(), y, "")?;
-        Ok(builder.build_int_sub(x, product, "")?.into())
+        let product = builder.build_int_mul(quotient.into_vector_value(), right, "")?;
+        Ok(builder.build_int_sub(left, product, "")?.into())
     }
 }

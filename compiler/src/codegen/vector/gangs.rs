@@ -55,20 +55,20 @@ pub fn run_gangs<'ctx>(
     }
     let left = builder.build_and(size, emitter.const64(u64::from(around.width()) - 1), "left")?;
     let full = builder.build_int_sub(size, left, "full")?;
-    let item = |x: IntValue<'ctx>| -> Emitted<Item<'ctx>> {
-        let (mut local, mut global) = ([x; 3], [x; 3]);
-        global[along] = builder.build_int_add(group.first[along], x, "")?;
+    let item = |operand: IntValue<'ctx>| -> Emitted<Item<'ctx>> {
+        let (mut local, mut global) = ([operand; 3], [operand; 3]);
+        global[along] = builder.build_int_add(group.first[along], operand, "")?;
         for (dimension, level) in [(middle, &y), (outer, &z)] {
             (local[dimension], global[dimension]) = (level.local_id(), level.global);
         }
-        Ok(Item { local, global, number: emitter.add(y.item_number(), x)? })
+        Ok(Item { local, global, number: emitter.add(y.item_number(), operand)? })
     };
     let mut nexts = Vec::new();
-    let mut leave = |exits: &Exits<'ctx>, to: BasicBlock<'ctx>| -> Emitted<()> {
-        for &(region, from) in exits {
-            emitter.position_at(from);
+    let mut leave = |exits: &Exits<'ctx>, target: BasicBlock<'ctx>| -> Emitted<()> {
+        for &(region, source) in exits {
+            emitter.position_at(source);
             builder.build_store(next, number(region))?;
-            builder.build_unconditional_branch(to)?;
+            builder.build_unconditional_branch(target)?;
             nexts.push(region);
         }
         Ok(())
@@ -150,8 +150,8 @@ fn run_tiles<'ctx>(
     let exits = VectorEmitter::emit_region(around, &Gang { first, entry: None }, body, plan)?;
     let latch = emitter.append_block("tile.next");
     let mut nexts = Vec::new();
-    for &(region, from) in &exits {
-        emitter.position_at(from);
+    for &(region, source) in &exits {
+        emitter.position_at(source);
         choose(emitter, region)?;
         emitter.builder.build_unconditional_branch(latch)?;
         nexts.push(region);

@@ -36,19 +36,19 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         self.around.emitter.scopes.come_from(self.origins.of_access(&node.data));
         let values = self.emit_results(inst)?;
         for (&result, value) in self.body.insts[inst].results.iter().zip(values) {
-            let held = self.in_planned_form(result, value)?;
+            let lane_value = self.in_planned_form(result, value)?;
             debug_assert!(
-                self.uses[result] == 0 || held.form() == self.plan.accesses.forms.form_of(self.body, result),
+                self.uses[result] == 0 || lane_value.form() == self.plan.accesses.forms.form_of(self.body, result),
                 "{result} is not held as the plan says"
             );
-            self.values[result] = Some(held);
+            self.values[result] = Some(lane_value);
         }
         Ok(())
     }
 
     /// What is computed of a value, as it is to be held.
-    pub(super) fn in_planned_form(&self, value: Value, held: LaneValue<'ctx>) -> Emitted<LaneValue<'ctx>> {
-        Ok(match (self.form_of(value), held) {
+    pub(super) fn in_planned_form(&self, value: Value, lane_value: LaneValue<'ctx>) -> Emitted<LaneValue<'ctx>> {
+        Ok(match (self.form_of(value), lane_value) {
             // Where the analysis knows more than can be seen here, an active lane's word is taken.
             (Form::Affine(stride), LaneValue::Vector(vector)) => {
                 LaneValue::Affine(self.base_in(vector, stride)?, stride)
@@ -56,10 +56,10 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             (Form::Vector, LaneValue::Affine(base, stride)) if self.is_naive() => {
                 LaneValue::Vector(self.around.emitter.materialize_affine(base, stride, self.around.width())?)
             }
-            (Form::Vector, held @ LaneValue::Runs(..)) if self.is_naive() => {
-                LaneValue::Vector(self.materialize(&held)?)
+            (Form::Vector, lane_value @ LaneValue::Runs(..)) if self.is_naive() => {
+                LaneValue::Vector(self.materialize(&lane_value)?)
             }
-            (_, held) => held,
+            (_, lane_value) => lane_value,
         })
     }
 
@@ -75,7 +75,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let result = node.results.first().map_or(Type::BOOL, |&result| self.type_of(result));
         let uniform = |value: BasicValueEnum<'ctx>| LaneValue::Affine(value, 0);
         let done = |emitted: Emitted<()>| emitted.map(|()| Vec::new());
-        let held = match &node.data {
+        let lane_value = match &node.data {
             InstData::Load { .. } => return self.emit_load(inst),
             InstData::Store { arguments, .. } => return done(self.emit_store(inst, arguments)),
             InstData::LiveLoad { live_slot } => self.live_load(*live_slot, result)?,
@@ -204,7 +204,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                 Form::Vector => LaneValue::Vector(self.compute_value(inst_data, node, Lanes::All)?.into_vector_value()),
             },
         };
-        Ok(vec![held])
+        Ok(vec![lane_value])
     }
 
     /// Whether a query tells each lane one more than the one before.
@@ -217,8 +217,11 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         matches!(self.held_value(value), Ok(LaneValue::Affine(_, 0)))
     }
 
-    fn are_affine(&self, x: Value, y: Value) -> bool {
-        matches!((self.held_value(x), self.held_value(y)), (Ok(LaneValue::Affine(..)), Ok(LaneValue::Affine(..))))
+    fn are_affine(&self, left: Value, right: Value) -> bool {
+        matches!(
+            (self.held_value(left), self.held_value(right)),
+            (Ok(LaneValue::Affine(..)), Ok(LaneValue::Affine(..)))
+        )
     }
 
     fn all_uniform(&self, inst_data: &InstData) -> bool {
@@ -259,47 +262,47 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             {
                 Ok(emitter.rough_root(self.as_vector(*argument)?)?.into())
             }
-            InstData::Binary { opcode: BinaryOp::Fdiv, fast_math, arguments: [x, y], .. }
+            InstData::Binary { opcode: BinaryOp::Fdiv, fast_math, arguments: [left, right], .. }
                 if estimates && ty == Type::F32 && fast_math.allows_reciprocals() =>
             {
-                Ok(emitter.rough_quotient(self.as_vector(*x)?, self.as_vector(*y)?)?.into())
+                Ok(emitter.rough_quotient(self.as_vector(*left)?, self.as_vector(*right)?)?.into())
             }
             InstData::Unary { opcode, fast_math, argument } => {
                 let value = emitter.unary(*opcode, fast(*fast_math), self.type_of(*argument), ty, get(*argument)?)?;
                 if matches!(opcode, UnaryOp::FpToSi | UnaryOp::FpToUi) { frozen(value) } else { Ok(value) }
             }
-            InstData::Binary { opcode, flags, fast_math, arguments: [x, y] } => {
+            InstData::Binary { opcode, flags, fast_math, arguments: [left, right] } => {
                 use BinaryOp::{And, Ashr, Lshr, Or, Sdiv, Shl, Srem, Udiv, Urem, Xor};
-                let mut operands = [get(*x)?, get(*y)?];
+                let mut operands = [get(*left)?, get(*right)?];
                 let divides = matches!(opcode, Udiv | Sdiv | Urem | Srem);
                 // A mask must not become poison where a lane is not active, nor may such lanes divide by it.
                 if self.masked && (divides || ty == Type::BOOL && matches!(opcode, And | Or | Xor)) {
                     operands = [self.freeze_value(operands[0])?, self.freeze_value(operands[1])?];
                 }
-                if let [BasicValueEnum::VectorValue(x), BasicValueEnum::VectorValue(divisor)] = operands
-                    && self.divides_as_floats(*opcode, ty, *y)
+                if let [BasicValueEnum::VectorValue(left), BasicValueEnum::VectorValue(divisor)] = operands
+                    && self.divides_as_floats(*opcode, ty, *right)
                 {
-                    return self.divide_as_floats(*opcode, ty, [x, divisor]);
+                    return self.divide_as_floats(*opcode, ty, [left, divisor]);
                 }
                 let value = emitter.binary(*opcode, int_flags(*flags), fast(*fast_math), operands)?;
-                let within = body_const(*y).is_some_and(|by| by < u128::from(ty.bits()));
+                let within = body_const(*right).is_some_and(|by| by < u128::from(ty.bits()));
                 if matches!(opcode, Shl | Lshr | Ashr) && !within { frozen(value) } else { Ok(value) }
             }
-            InstData::Ternary { opcode, fast_math, arguments: [x, y, z] } => {
-                let choice = *opcode == TernaryOp::Select && self.is_uniform(*x);
-                let x = if choice { self.lane_zero(*x)? } else { get(*x)? };
-                emitter.ternary(*opcode, fast(*fast_math), ty, [x, get(*y)?, get(*z)?])
+            InstData::Ternary { opcode, fast_math, arguments: [left, right, z] } => {
+                let choice = *opcode == TernaryOp::Select && self.is_uniform(*left);
+                let left = if choice { self.lane_zero(*left)? } else { get(*left)? };
+                emitter.ternary(*opcode, fast(*fast_math), ty, [left, get(*right)?, get(*z)?])
             }
-            InstData::Icmp { comparison, arguments: [x, y] } => {
+            InstData::Icmp { comparison, arguments: [left, right] } => {
                 if matches!(lanes, Lanes::All)
-                    && let Some(found) = self.compare_with_bound(*comparison, [*x, *y])?
+                    && let Some(found) = self.compare_with_bound(*comparison, [*left, *right])?
                 {
                     return Ok(found.into());
                 }
-                emitter.icmp(*comparison, [get(*x)?, get(*y)?])
+                emitter.icmp(*comparison, [get(*left)?, get(*right)?])
             }
-            InstData::Fcmp { comparison, fast_math, arguments: [x, y] } => {
-                emitter.fcmp(*comparison, fast(*fast_math), [get(*x)?, get(*y)?])
+            InstData::Fcmp { comparison, fast_math, arguments: [left, right] } => {
+                emitter.fcmp(*comparison, fast(*fast_math), [get(*left)?, get(*right)?])
             }
             InstData::PtrAdd { base, offset, inbounds } => {
                 let inbounds = *inbounds && !speculates;

@@ -34,17 +34,17 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
 
         let bits = self.lanes_as_bits(mask.lanes)?;
         let zero = emitter.const64(0);
-        let from = emitter.current_block()?;
+        let source = emitter.current_block()?;
         let (head, behind) = (emitter.append_block("lane"), emitter.append_block("lanes.done"));
         if mask.may_be_empty {
-            let any = builder.build_int_compare(IntPredicate::NE, bits, zero, "")?;
-            builder.build_conditional_branch(any, head, behind)?;
+            let any_lane = builder.build_int_compare(IntPredicate::NE, bits, zero, "")?;
+            builder.build_conditional_branch(any_lane, head, behind)?;
         } else {
             builder.build_unconditional_branch(head)?;
         }
         emitter.position_at(head);
-        let left = emitter.phi(emitter.i64_type(), &[(&bits, from)], "lanes")?;
-        let phi = |none: &VectorValue<'ctx>| emitter.phi(none.get_type(), &[(none, from)], "");
+        let left = emitter.phi(emitter.i64_type(), &[(&bits, source)], "lanes")?;
+        let phi = |none: &VectorValue<'ctx>| emitter.phi(none.get_type(), &[(none, source)], "");
         let before: Vec<PhiValue> = none.iter().map(phi).collect::<Emitted<_>>()?;
         let vectors = before.iter().map(|phi| phi.as_basic_value().into_vector_value()).collect();
         let here = left.as_basic_value().into_int_value();
@@ -69,7 +69,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let merged = vectors.iter().zip(&none).map(|(vector, none)| {
             let phi = emitter.phi(none.get_type(), &[(vector, end)], "")?;
             if mask.may_be_empty {
-                phi.add_incoming(&[(none, from)]);
+                phi.add_incoming(&[(none, source)]);
             }
             Ok(phi.as_basic_value().into_vector_value())
         });

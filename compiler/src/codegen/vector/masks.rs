@@ -63,9 +63,9 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         match (self.is_uniform(condition), mask) {
             (true, Some(Mask { lanes, may_be_empty: true })) => {
                 // In a block that no lane runs, the condition may be poison. Which lanes run it, often stays as it is.
-                let (any, holds) = (self.any_lane(lanes)?, self.lane_zero(condition)?.into_int_value());
-                let no = self.around.emitter.context.bool_type().const_zero();
-                Ok(self.around.emitter.builder.build_select(any, holds, no, "")?.into_int_value())
+                let (any_lane, holds) = (self.any_lane(lanes)?, self.lane_zero(condition)?.into_int_value());
+                let if_false = self.around.emitter.context.bool_type().const_zero();
+                Ok(self.around.emitter.builder.build_select(any_lane, holds, if_false, "")?.into_int_value())
             }
             (true, _) => Ok(self.lane_zero(condition)?.into_int_value()),
             (false, _) => self.any_lane(self.lanes_where(condition)?),
@@ -128,10 +128,10 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             return work();
         };
         let emitter = self.around.emitter;
-        let any = self.any_lane(lanes)?;
-        let from = emitter.current_block()?;
+        let any_lane = self.any_lane(lanes)?;
+        let source = emitter.current_block()?;
         let (some, behind) = (emitter.append_block("some"), emitter.append_block("behind"));
-        emitter.builder.build_conditional_branch(any, some, behind)?;
+        emitter.builder.build_conditional_branch(any_lane, some, behind)?;
         emitter.position_at(some);
         let values = work()?;
         let end = emitter.current_block()?;
@@ -139,7 +139,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         emitter.position_at(behind);
         let merged = values.into_iter().map(|value| {
             let zero = value.get_type().const_zero();
-            Ok(emitter.phi(value.get_type(), &[(&value, end), (&zero, from)], "")?.as_basic_value())
+            Ok(emitter.phi(value.get_type(), &[(&value, end), (&zero, source)], "")?.as_basic_value())
         });
         merged.collect()
     }

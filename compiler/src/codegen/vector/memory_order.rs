@@ -71,10 +71,10 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         if self.are_loaded(elements) {
             return 0;
         }
-        let most = Self::shuffles_of(elements);
+        let maximum = Self::shuffles_of(elements);
         match self.common_operation(elements, depth) {
-            Some((_, operands)) => most.min(operands.iter().map(|each| self.count_shuffles(each, depth - 1)).sum()),
-            None => most,
+            Some((_, operands)) => maximum.min(operands.iter().map(|each| self.count_shuffles(each, depth - 1)).sum()),
+            None => maximum,
         }
     }
 
@@ -95,11 +95,13 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             let register = |register: usize| {
                 let arguments: Vec<BasicValueEnum> = operands.iter().map(|each| each[register].into()).collect();
                 let result = match (opcode, &arguments[..]) {
-                    (Op::Unary(opcode), &[x]) => emitter.unary(opcode, fast(fast_math), ty, ty, x),
-                    (Op::Binary(opcode), &[x, y]) => {
-                        emitter.binary(opcode, IntFlags::default(), fast(fast_math), [x, y])
+                    (Op::Unary(opcode), &[left]) => emitter.unary(opcode, fast(fast_math), ty, ty, left),
+                    (Op::Binary(opcode), &[left, right]) => {
+                        emitter.binary(opcode, IntFlags::default(), fast(fast_math), [left, right])
                     }
-                    (Op::Ternary(opcode), &[x, y, z]) => emitter.ternary(opcode, fast(fast_math), ty, [x, y, z]),
+                    (Op::Ternary(opcode), &[left, right, z]) => {
+                        emitter.ternary(opcode, fast(fast_math), ty, [left, right, z])
+                    }
                     _ => Err(BuilderError::UnsetPosition),
                 };
                 Ok(result?.into_vector_value())

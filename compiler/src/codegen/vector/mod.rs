@@ -158,9 +158,9 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
             self.values[param] = Some(self.in_planned_form(param, LaneValue::Affine(input, 0))?);
         }
         for &block in &order[1..] {
-            let to = emitter.append_block("v");
-            self.blocks[block] = Some(to);
-            emitter.position_at(to);
+            let target = emitter.append_block("v");
+            self.blocks[block] = Some(target);
+            emitter.position_at(target);
             for &param in &self.body.blocks[block].params {
                 let ty = emitter.value_type(self.body.ty(param));
                 let phis = &mut self.phis[block];
@@ -169,7 +169,7 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
                     phis.push(phi);
                     Ok(phi.as_basic_value())
                 };
-                let held = match self.plan.form_of(self.body, param) {
+                let lane_value = match self.plan.form_of(self.body, param) {
                     Form::Affine(stride) => LaneValue::Affine(phi(ty)?, stride),
                     Form::Runs(stride) => {
                         let bases = (0..self.around.row_count()).map(|_| phi(ty)).collect::<Emitted<Vec<_>>>()?;
@@ -179,13 +179,13 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
                         LaneValue::Vector(phi(vector_of(ty, self.around.width()).into())?.into_vector_value())
                     }
                 };
-                self.values[param] = Some(held);
+                self.values[param] = Some(lane_value);
             }
         }
         let mut exits = Vec::new();
         for &block in order {
-            if let Some(to) = self.blocks[block] {
-                emitter.position_at(to);
+            if let Some(target) = self.blocks[block] {
+                emitter.position_at(target);
             }
             self.block = block;
             for &inst in &self.body.blocks[block].insts {
@@ -261,13 +261,13 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
                 params.iter().zip(&target.arguments).map(|(&param, &argument)| self.passed_values(param, argument));
             passed.push(values.collect::<Emitted<Vec<_>>>()?.concat());
         }
-        let from = emitter.current_block()?;
+        let source = emitter.current_block()?;
         let mut seen: Vec<Block> = Vec::new();
         let mut targets = Vec::new();
         for (target, values) in terminator.targets().into_iter().zip(passed) {
-            targets.push(self.edge_block(&mut seen, from, target, &values)?);
+            targets.push(self.edge_block(&mut seen, source, target, &values)?);
         }
-        emitter.position_at(from);
+        emitter.position_at(source);
         match (terminator, selector) {
             (Terminator::Jump(_), _) => {
                 builder.build_unconditional_branch(targets[0])?;
@@ -284,11 +284,11 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
             }
             (Terminator::Return, _) => {
                 self.end_slots()?;
-                exits.push((None, from));
+                exits.push((None, source));
             }
             (Terminator::Exit(region), _) => {
                 self.end_slots()?;
-                exits.push((Some(*region), from));
+                exits.push((Some(*region), source));
             }
             (Terminator::Unreachable | Terminator::Branch { .. } | Terminator::Switch { .. }, _) => {
                 builder.build_unreachable()?;

@@ -15,8 +15,8 @@ impl VectorEmitter<'_, '_, '_> {
     }
 
     /// Notes that each active lane does something by itself, and why.
-    pub(super) fn note_lanes(&self, kind: &'static str, why: &str) {
-        self.note_access(kind, "per lane", why);
+    pub(super) fn note_lanes(&self, kind: &'static str, reason: &str) {
+        self.note_access(kind, "per lane", reason);
     }
 
     /// Notes how a load or store is done. The gang at the end of a row does the same.

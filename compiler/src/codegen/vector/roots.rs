@@ -17,45 +17,49 @@ use inkwell::values::VectorValue;
 /// Of machines with `TargetInfo::estimates`.
 impl<'ctx> Emitter<'ctx, '_> {
     /// One over the square root of each lane's float.
-    pub(super) fn reciprocal_root(&self, x: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+    pub(super) fn reciprocal_root(&self, operand: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
         let builder = &self.builder;
-        let first = self.estimate_lanes(Estimate::Rsqrt, x)?;
-        let half = self.all_lanes(x, 0.5);
-        let root = builder.build_float_mul(x, first, "")?;
+        let first = self.estimate_lanes(Estimate::Rsqrt, operand)?;
+        let half = self.all_lanes(operand, 0.5);
+        let root = builder.build_float_mul(operand, first, "")?;
         let half_of_it = builder.build_float_mul(first, half, "")?;
         let wrong = self.fused_multiply_add(builder.build_float_neg(root, "")?, half_of_it, half)?;
         // At zero and infinity the estimate is right, and this is 0 times infinity, for which any small number will do. Elsewhere
         // it is smaller.
-        let small = self.all_lanes(x, 1.0 / 1024.0);
+        let small = self.all_lanes(operand, 1.0 / 1024.0);
         let is_smaller = builder.build_float_compare(FloatPredicate::OLT, wrong, small, "")?;
         let wrong = builder.build_select(is_smaller, wrong, small, "")?.into_vector_value();
         self.fused_multiply_add(first, wrong, first)
     }
 
     /// The square root of each lane's float, to about 2 ulp where it is no denormal one.
-    pub(super) fn rough_root(&self, x: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+    pub(super) fn rough_root(&self, operand: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
         let builder = &self.builder;
-        let first = self.estimate_lanes(Estimate::Rsqrt, x)?;
-        let root = builder.build_float_mul(x, first, "")?;
-        let half_of_it = builder.build_float_mul(first, self.all_lanes(x, 0.5), "")?;
-        let wrong = self.fused_multiply_add(builder.build_float_neg(root, "")?, root, x)?;
+        let first = self.estimate_lanes(Estimate::Rsqrt, operand)?;
+        let root = builder.build_float_mul(operand, first, "")?;
+        let half_of_it = builder.build_float_mul(first, self.all_lanes(operand, 0.5), "")?;
+        let wrong = self.fused_multiply_add(builder.build_float_neg(root, "")?, root, operand)?;
         let better = self.fused_multiply_add(half_of_it, wrong, root)?;
         // There the first root is 0 times infinity.
-        let at = |edge| builder.build_float_compare(FloatPredicate::OEQ, x, self.all_lanes(x, edge), "");
+        let at = |edge| builder.build_float_compare(FloatPredicate::OEQ, operand, self.all_lanes(operand, edge), "");
         let edge = builder.build_or(at(0.0)?, at(f64::INFINITY)?, "")?;
-        Ok(builder.build_select(edge, x, better, "")?.into_vector_value())
+        Ok(builder.build_select(edge, operand, better, "")?.into_vector_value())
     }
 
     /// Each lane's quotient, to about 2 ulp where the divisor's reciprocal is no denormal number.
-    pub(super) fn rough_quotient(&self, x: VectorValue<'ctx>, y: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+    pub(super) fn rough_quotient(
+        &self,
+        left: VectorValue<'ctx>,
+        right: VectorValue<'ctx>,
+    ) -> Emitted<VectorValue<'ctx>> {
         let builder = &self.builder;
-        let first = self.estimate_lanes(Estimate::Recip, y)?;
-        let wrong = self.fused_multiply_add(builder.build_float_neg(y, "")?, first, self.all_lanes(y, 1.0))?;
+        let first = self.estimate_lanes(Estimate::Recip, right)?;
+        let wrong = self.fused_multiply_add(builder.build_float_neg(right, "")?, first, self.all_lanes(right, 1.0))?;
         let better = self.fused_multiply_add(first, wrong, first)?;
         // At zero and infinity the estimate is right, and the step is 0 times infinity.
         let number = builder.build_float_compare(FloatPredicate::ORD, better, better, "")?;
         let reciprocal = builder.build_select(number, better, first, "")?.into_vector_value();
-        builder.build_float_mul(x, reciprocal, "")
+        builder.build_float_mul(left, reciprocal, "")
     }
 
     /// A number in as many lanes.

@@ -34,20 +34,20 @@ pub fn take_gangs<'ctx>(
     let pieces = open_pieces(emitter, emitter.mul(emitter.mul(of_row, rows[0])?, rows[1])?)?;
     let row = builder.build_int_unsigned_div(pieces.number, of_row, "row")?;
     let place = builder.build_int_unsigned_rem(pieces.number, of_row, "")?;
-    let x = emitter.mul(place, emitter.const64(width))?;
+    let operand = emitter.mul(place, emitter.const64(width))?;
     let first = || -> Emitted<Item<'ctx>> {
-        let mut local = [x; 3];
+        let mut local = [operand; 3];
         local[middle] = builder.build_int_unsigned_rem(row, rows[0], "")?;
         local[outer] = builder.build_int_unsigned_div(row, rows[0], "")?;
         let mut global = local;
-        for (d, global) in global.iter_mut().enumerate() {
-            *global = builder.build_int_add(group.first[d], local[d], "")?;
+        for (dimension, global) in global.iter_mut().enumerate() {
+            *global = builder.build_int_add(group.first[dimension], local[dimension], "")?;
         }
-        Ok(Item { local, global, number: emitter.add(emitter.mul(row, size)?, x)? })
+        Ok(Item { local, global, number: emitter.add(emitter.mul(row, size)?, operand)? })
     };
 
     let kinds = Rows::of_launches(&around.frame.launch, around.width(), layout);
-    let left = builder.build_int_sub(size, x, "left")?;
+    let left = builder.build_int_sub(size, operand, "left")?;
     let [full, partial] = ["gang", "tail"].map(|name| emitter.append_block(name));
     let is_full = builder.build_int_compare(IntPredicate::UGE, left, emitter.const64(width), "")?;
     match kinds {
@@ -56,8 +56,8 @@ pub fn take_gangs<'ctx>(
         Rows { has_full: false, .. } => builder.build_unconditional_branch(partial)?,
     };
     let mut nexts = Vec::new();
-    for (to, is_there, is_partial) in [(full, kinds.has_full, false), (partial, kinds.has_partial, true)] {
-        emitter.position_at(to);
+    for (target, is_there, is_partial) in [(full, kinds.has_full, false), (partial, kinds.has_partial, true)] {
+        emitter.position_at(target);
         if !is_there {
             builder.build_unreachable()?;
             continue;

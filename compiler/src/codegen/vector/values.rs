@@ -57,8 +57,8 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         self.materialize(&self.held_value(value)?)
     }
 
-    pub(super) fn materialize(&self, held: &LaneValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
-        match *held {
+    pub(super) fn materialize(&self, lane_value: &LaneValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+        match *lane_value {
             LaneValue::Affine(base, stride) => self.around.emitter.materialize_affine(base, stride, self.wide.get()),
             LaneValue::Runs(ref bases, stride) => self.spread_runs(bases, stride),
             LaneValue::Vector(vector) => Ok(vector),
@@ -73,14 +73,14 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             LaneValue::Affine(base, stride) => {
                 emitter.add_bytes(base, emitter.builder.build_int_mul(lane, emitter.const64(stride as u64), "")?)
             }
-            held @ LaneValue::Runs(..) => match lane.get_zero_extended_constant() {
+            lane_value @ LaneValue::Runs(..) => match lane.get_zero_extended_constant() {
                 Some(lane) => {
                     let row = u64::from(self.around.width() / self.around.row_count());
                     let base = self.in_run(value, (lane / row) as u32)?;
-                    let LaneValue::Runs(_, stride) = held else { return Ok(base) };
+                    let LaneValue::Runs(_, stride) = lane_value else { return Ok(base) };
                     emitter.add_bytes(base, emitter.const64((lane % row).wrapping_mul(stride as u64)))
                 }
-                None => emitter.builder.build_extract_element(self.materialize(&held)?, lane, ""),
+                None => emitter.builder.build_extract_element(self.materialize(&lane_value)?, lane, ""),
             },
             LaneValue::Vector(vector) => emitter.builder.build_extract_element(vector, lane, ""),
         }
@@ -220,8 +220,8 @@ impl<'ctx> Emitter<'ctx, '_> {
             return Ok(parts[0]);
         }
         // Both operands of a shuffle have one length.
-        let placed = |part: VectorValue<'ctx>, at: u32| {
-            let own = |place: u32| place.checked_sub(at).filter(|&lane| lane < part.get_type().get_size());
+        let placed = |part: VectorValue<'ctx>, position: u32| {
+            let own = |place: u32| place.checked_sub(position).filter(|&lane| lane < part.get_type().get_size());
             self.shuffle_vectors(part, part, &(0..count).map(own).collect::<Vec<_>>())
         };
         let mut done = first.get_type().get_size();

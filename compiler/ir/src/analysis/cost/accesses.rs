@@ -36,8 +36,8 @@ pub fn estimate_lowering(
 
 fn estimate_addresses(function: &Function, pointer: Value, known: Lanes<'_>) -> LaneAddresses {
     let line = |lines: &SecondaryMap<Value, Option<NoWrapStride>>| {
-        let line = lines[pointer].as_ref()?;
-        Some(LineOfLanes { stride: line.stride, indices: line.extensions.len() })
+        let no_wrap_stride = lines[pointer].as_ref()?;
+        Some(LineOfLanes { stride: no_wrap_stride.stride, indices: no_wrap_stride.extensions.len() })
     };
     let mut form = Form::of_shape(function.ty(pointer), known.shapes[pointer]);
     let Some(rows) = known.rows else {

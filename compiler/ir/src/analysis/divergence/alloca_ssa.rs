@@ -157,11 +157,11 @@ fn find_state_joins(graph: &Graph<'_>, writes: &EntitySet<Block>) -> EntitySet<B
     let reverse_post_order = graph.cfg.reverse_post_order();
     loop {
         // The block whose write or join made the state at each block's end; the entry where it is the first.
-        let mut out: SecondaryMap<Block, Option<(Block, bool)>> = SecondaryMap::new();
+        let mut output: SecondaryMap<Block, Option<(Block, bool)>> = SecondaryMap::new();
         for &block in reverse_post_order {
-            let before = graph.cfg.predecessors(block).iter().find_map(|&predecessor| out[predecessor]);
+            let before = graph.cfg.predecessors(block).iter().find_map(|&predecessor| output[predecessor]);
             let start = if joins.contains(block) { None } else { before };
-            out[block] = Some(if writes.contains(block) { (block, true) } else { start.unwrap_or((block, false)) });
+            output[block] = Some(if writes.contains(block) { (block, true) } else { start.unwrap_or((block, false)) });
         }
         let differs = |block: &&Block| {
             let mut states = graph
@@ -169,7 +169,7 @@ fn find_state_joins(graph: &Graph<'_>, writes: &EntitySet<Block>) -> EntitySet<B
                 .predecessors(**block)
                 .iter()
                 .filter(|&&predecessor| graph.cfg.is_reachable(predecessor))
-                .map(|&predecessor| out[predecessor]);
+                .map(|&predecessor| output[predecessor]);
             let first = states.next();
             !joins.contains(**block) && states.any(|state| Some(state) != first)
         };
@@ -262,10 +262,10 @@ fn find_reachable<'a>(
     stop: impl Fn(Block) -> bool,
 ) -> EntitySet<Block> {
     let mut found = EntitySet::new();
-    let mut stack: Vec<Block> = from.into_iter().collect();
-    while let Some(block) = stack.pop() {
+    let mut worklist: Vec<Block> = from.into_iter().collect();
+    while let Some(block) = worklist.pop() {
         if !stop(block) && found.insert(block) {
-            stack.extend(next(block));
+            worklist.extend(next(block));
         }
     }
     found
@@ -288,11 +288,11 @@ impl Comparable {
             let after = graph.cfg.successors(block).iter().copied();
             let mut found = find_reachable(after, |other| graph.cfg.successors(other), header);
             // Backwards, a header is reached but not passed.
-            let mut stack = vec![block];
+            let mut worklist = vec![block];
             let mut before = EntitySet::new();
-            while let Some(other) = stack.pop() {
+            while let Some(other) = worklist.pop() {
                 if before.insert(other) && !header(other) {
-                    stack.extend(graph.cfg.predecessors(other));
+                    worklist.extend(graph.cfg.predecessors(other));
                 }
             }
             before.iter().for_each(|other| {

@@ -13,8 +13,8 @@ use std::collections::HashMap;
 mod earlier;
 
 /// What follows when a branch is divergent, asked of a graph once.
-fn control_divergence(cfg: &Cfg, loops: &Loops, branch: Block) -> ControlDivergence {
-    ControlDivergence::clone(&Walks::default().control_divergence(cfg, loops, branch))
+fn control_divergence(graph: &Cfg, loops: &Loops, branch: Block) -> ControlDivergence {
+    ControlDivergence::clone(&Walks::default().control_divergence(graph, loops, branch))
 }
 
 /// Tables that are used again and again, and what is remembered, say the same as tables made anew for each question.
@@ -24,13 +24,13 @@ fn shared_walks_find_what_single_ones_find() {
     for seed in 0..600 {
         let size = 3 + seed as usize % 40;
         let function = if seed % 3 == 0 { random_dag(seed, size) } else { random_reducible(seed, size) };
-        let cfg = build_cfg(&function);
-        let loops = find_loops(&cfg, &compute_dominators(&cfg));
+        let graph = build_cfg(&function);
+        let loops = find_loops(&graph, &compute_dominators(&graph));
         let mut walks = Walks::default();
         for _ in 0..2 {
-            for &branch in cfg.reverse_post_order().iter().filter(|&&block| cfg.successors(block).len() > 1) {
-                let found = walks.control_divergence(&cfg, &loops, branch);
-                assert_eq!(*found, control_divergence(&cfg, &loops, branch), "seed {seed}, {branch}\n{function}");
+            for &branch in graph.reverse_post_order().iter().filter(|&&block| graph.successors(block).len() > 1) {
+                let found = walks.control_divergence(&graph, &loops, branch);
+                assert_eq!(*found, control_divergence(&graph, &loops, branch), "seed {seed}, {branch}\n{function}");
                 branches += 1;
             }
         }
@@ -41,10 +41,10 @@ fn shared_walks_find_what_single_ones_find() {
 /// `joins` and temporally divergent exits of a branch, by name.
 fn effects(text: &str, branch: &str) -> (String, String) {
     let (function, names) = graph(text);
-    let cfg = build_cfg(&function);
-    let loops = find_loops(&cfg, &compute_dominators(&cfg));
-    let at = names.iter().position(|n| *n == branch).unwrap();
-    let divergence = control_divergence(&cfg, &loops, Block::from_u32(at as u32));
+    let flow_graph = build_cfg(&function);
+    let loops = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+    let position = names.iter().position(|n| *n == branch).unwrap();
+    let divergence = control_divergence(&flow_graph, &loops, Block::from_u32(position as u32));
     let name = |block: Block| names[block.as_u32() as usize];
     let joins: BTreeSet<&str> = divergence.joins.iter().map(|&other| name(other)).collect();
     let exits: BTreeSet<&str> = divergence.temporal.iter().map(|&(_, other)| name(other)).collect();
@@ -142,14 +142,14 @@ fn an_exit_of_two_loops() {
 // ---- exact oracle for graphs without cycles ----
 
 /// All paths between two blocks.
-fn paths(cfg: &Cfg, from: Block, to: Block) -> Vec<Vec<Block>> {
-    if from == to {
-        return vec![vec![to]];
+fn paths(graph: &Cfg, source: Block, target: Block) -> Vec<Vec<Block>> {
+    if source == target {
+        return vec![vec![target]];
     }
     let mut all = Vec::new();
-    for &next in cfg.successors(from) {
-        for mut path in paths(cfg, next, to) {
-            path.insert(0, from);
+    for &next in graph.successors(source) {
+        for mut path in paths(graph, next, target) {
+            path.insert(0, source);
             all.push(path);
         }
     }
@@ -158,40 +158,40 @@ fn paths(cfg: &Cfg, from: Block, to: Block) -> Vec<Vec<Block>> {
 
 /// Whether paths from the branch lead to both blocks that have nothing in common but their ends: two
 /// units of flow through blocks that take one.
-fn two_paths(cfg: &Cfg, branch: Block, to: Block, other: Block) -> bool {
+fn two_paths(graph: &Cfg, branch: Block, target: Block, other: Block) -> bool {
     let number = |block: Block| 2 * block.as_u32() as usize;
     let sink =
-        2 * cfg.reverse_post_order().iter().map(|other_block| other_block.as_u32() as usize + 1).max().unwrap_or(0);
+        2 * graph.reverse_post_order().iter().map(|other_block| other_block.as_u32() as usize + 1).max().unwrap_or(0);
     // From, to, how much more may flow.
     let mut arcs: Vec<(usize, usize, usize)> = Vec::new();
     let mut arc = |from: usize, to: usize, room: usize| arcs.extend([(from, to, room), (to, from, 0)]);
-    for &block in cfg.reverse_post_order() {
+    for &block in graph.reverse_post_order() {
         // A block's beginning has an even number, its end the next one.
-        if block == to || block == other {
-            arc(number(block), sink, if to == other { 2 } else { 1 });
+        if block == target || block == other {
+            arc(number(block), sink, if target == other { 2 } else { 1 });
         } else if block != branch {
             arc(number(block), number(block) + 1, 1);
         }
-        cfg.successors(block).iter().for_each(|&successor| arc(number(block) + 1, number(successor), 1));
+        graph.successors(block).iter().for_each(|&successor| arc(number(block) + 1, number(successor), 1));
     }
     (0..2).all(|_| {
         let mut came: HashMap<usize, usize> = HashMap::new();
         let mut stack = vec![number(branch) + 1];
-        while let Some(at) = stack.pop() {
+        while let Some(position) = stack.pop() {
             for (index, &(from, to, room)) in arcs.iter().enumerate() {
-                if from == at && room > 0 && to != number(branch) + 1 && !came.contains_key(&to) {
+                if from == position && room > 0 && to != number(branch) + 1 && !came.contains_key(&to) {
                     came.insert(to, index);
                     stack.push(to);
                 }
             }
         }
-        let mut at = sink;
-        while let Some(&index) = came.get(&at) {
+        let mut position = sink;
+        while let Some(&index) = came.get(&position) {
             arcs[index].2 -= 1;
             arcs[index ^ 1].2 += 1;
-            at = arcs[index].0;
+            position = arcs[index].0;
         }
-        at != sink
+        position != sink
     })
 }
 
@@ -202,13 +202,13 @@ fn labels_differ_where_disjoint_paths_lead() {
     let (mut differ, mut agree) = (0, 0);
     for seed in 0..300 {
         let function = random_dag(seed, 4 + seed as usize % 11);
-        let cfg = build_cfg(&function);
-        let loops = find_loops(&cfg, &compute_dominators(&cfg));
-        for &branch in cfg.reverse_post_order().iter().filter(|&&other| cfg.successors(other).len() > 1) {
+        let graph = build_cfg(&function);
+        let loops = find_loops(&graph, &compute_dominators(&graph));
+        for &branch in graph.reverse_post_order().iter().filter(|&&other| graph.successors(other).len() > 1) {
             let mut joins = BTreeSet::new();
-            let mut labels = vec![None; cfg.reverse_post_order().len()];
+            let mut labels = vec![None; graph.reverse_post_order().len()];
             let mut walk = Walk {
-                cfg: &cfg,
+                cfg: &graph,
                 loops: &loops,
                 around: None,
                 labels: &mut labels,
@@ -218,13 +218,13 @@ fn labels_differ_where_disjoint_paths_lead() {
                 latch: None,
                 joins: &mut joins,
             };
-            cfg.successors(branch).iter().for_each(|&to| walk.push_label(branch, to, Label::Through(to)));
+            graph.successors(branch).iter().for_each(|&target| walk.push_label(branch, target, Label::Through(target)));
             walk.run();
-            let labelled = cfg.reverse_post_order().iter().zip(&labels);
+            let labelled = graph.reverse_post_order().iter().zip(&labels);
             let labels: Vec<(Block, Label)> = labelled.filter_map(|(&block, &label)| Some((block, label?))).collect();
             for (index, &(p, here)) in labels.iter().enumerate() {
                 for &(q, there) in &labels[..index] {
-                    let disjoint = two_paths(&cfg, branch, p, q);
+                    let disjoint = two_paths(&graph, branch, p, q);
                     assert_eq!(here != there, disjoint, "seed {seed}: {branch} to {p} and {q}\n{function}");
                     differ += usize::from(disjoint);
                     agree += usize::from(!disjoint);
@@ -241,12 +241,12 @@ fn joins_are_the_ends_of_disjoint_paths() {
     let (mut joins, mut none) = (0, 0);
     for seed in 0..500 {
         let function = random_dag(seed, 4 + seed as usize % 9);
-        let cfg = build_cfg(&function);
-        let loops = find_loops(&cfg, &compute_dominators(&cfg));
-        for &branch in cfg.reverse_post_order().iter().filter(|&&other| cfg.successors(other).len() > 1) {
-            let divergence = control_divergence(&cfg, &loops, branch);
-            for &block in cfg.reverse_post_order() {
-                let all = paths(&cfg, branch, block);
+        let graph = build_cfg(&function);
+        let loops = find_loops(&graph, &compute_dominators(&graph));
+        for &branch in graph.reverse_post_order().iter().filter(|&&other| graph.successors(other).len() > 1) {
+            let divergence = control_divergence(&graph, &loops, branch);
+            for &block in graph.reverse_post_order() {
+                let all = paths(&graph, branch, block);
                 let inner = |p: &[Block]| p[1..p.len().max(2) - 1].iter().copied().collect::<BTreeSet<_>>();
                 // Two edges to one block are two paths.
                 let disjoint = branch != block
@@ -331,7 +331,8 @@ fn seen(function: &Function, loops: &Loops, branch: Block, seed: u64, trials: u6
         let lanes: Vec<Way> =
             (0..2).filter_map(|lane| world.walk(&mut Random::new(trial * 2 + lane), &mut random)).collect();
         let [a, b] = &lanes[..] else { continue };
-        let other = |(instance, from): &(&Instance, &Block)| b.from.get(*instance).is_some_and(|other| other != *from);
+        let other =
+            |(instance, source): &(&Instance, &Block)| b.from.get(*instance).is_some_and(|other| other != *source);
         marks.joins.extend(a.from.iter().filter(other).map(|(instance, _)| instance.0));
         let later = |(at, n): &(&(Loop, Instance), &u32)| b.left.get(*at).is_some_and(|other| other != *n);
         marks.exits.extend(a.left.iter().filter(later).map(|((loop_id, instance), _)| (*loop_id, instance.0)));
@@ -345,10 +346,10 @@ fn lanes_meet_only_where_it_is_said() {
     let (mut said_late, mut met_late) = (0, 0);
     for seed in 0..150 {
         let function = random_reducible(seed, 5 + seed as usize % 9);
-        let cfg = build_cfg(&function);
-        let loops = find_loops(&cfg, &compute_dominators(&cfg));
-        for &branch in cfg.reverse_post_order().iter().filter(|&&block| cfg.successors(block).len() > 1) {
-            let divergence = control_divergence(&cfg, &loops, branch);
+        let graph = build_cfg(&function);
+        let loops = find_loops(&graph, &compute_dominators(&graph));
+        for &branch in graph.reverse_post_order().iter().filter(|&&block| graph.successors(block).len() > 1) {
+            let divergence = control_divergence(&graph, &loops, branch);
             let seen = seen(&function, &loops, branch, seed, 300);
             assert!(seen.joins.is_subset(&divergence.joins), "seed {seed}: {branch} joins at {seen:?}\n{function}");
             assert!(seen.exits.is_subset(&divergence.temporal), "seed {seed}: {branch} leaves at {seen:?}\n{function}");

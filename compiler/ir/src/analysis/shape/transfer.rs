@@ -126,38 +126,41 @@ pub fn transfer_generic(ty: Type, arguments: &[Known]) -> Known {
 }
 
 /// Operations of one operand.
-pub fn transfer_unary(opcode: UnaryOp, from: Type, to: Type, a: Known, width: u32) -> Known {
+pub fn transfer_unary(opcode: UnaryOp, from_type: Type, to_type: Type, a: Known, width: u32) -> Known {
     let Shape::Strided { stride, align } = a.shape else {
-        let max = match opcode {
+        let maximum = match opcode {
             UnaryOp::Zext => a.max,
-            UnaryOp::Trunc if a.max <= to.value_mask() => a.max,
-            UnaryOp::Sext if a.max <= signed_half(from) => a.max,
+            UnaryOp::Trunc if a.max <= to_type.value_mask() => a.max,
+            UnaryOp::Sext if a.max <= signed_half(from_type) => a.max,
             UnaryOp::Freeze => a.max,
-            _ => to.value_mask(),
+            _ => to_type.value_mask(),
         };
-        return Known { max, ..Known::varying(to) };
+        return Known { max: maximum, ..Known::varying(to_type) };
     };
-    let lines = |signed: bool, unsigned: bool, max: u128| {
-        let bits = a.bits.filter(|&bits| bits <= max && max != to.value_mask());
-        Known { shape: Shape::Strided { stride, align }, signed, unsigned, max, bits }.into_canonical(to, width)
+    let lines = |signed: bool, unsigned: bool, maximum: u128| {
+        let bits = a.bits.filter(|&bits| bits <= maximum && maximum != to_type.value_mask());
+        Known { shape: Shape::Strided { stride, align }, signed, unsigned, max: maximum, bits }
+            .into_canonical(to_type, width)
     };
     let uniform = stride == 0;
     match opcode {
         UnaryOp::Freeze => a,
-        UnaryOp::Trunc | UnaryOp::PtrToInt | UnaryOp::IntToPtr | UnaryOp::Zext if to.bits() <= from.bits() => {
-            let fits = a.max <= to.value_mask();
-            let max = if fits { a.max } else { to.value_mask() };
-            lines(to.bits() == from.bits() && a.signed, fits && a.unsigned, max)
+        UnaryOp::Trunc | UnaryOp::PtrToInt | UnaryOp::IntToPtr | UnaryOp::Zext
+            if to_type.bits() <= from_type.bits() =>
+        {
+            let fits = a.max <= to_type.value_mask();
+            let maximum = if fits { a.max } else { to_type.value_mask() };
+            lines(to_type.bits() == from_type.bits() && a.signed, fits && a.unsigned, maximum)
         }
         UnaryOp::Zext | UnaryOp::PtrToInt | UnaryOp::IntToPtr if uniform || a.unsigned => lines(true, true, a.max),
         UnaryOp::Sext if uniform || a.signed => {
-            let positive = a.max <= signed_half(from);
-            lines(true, false, if positive { a.max } else { to.value_mask() })
+            let positive = a.max <= signed_half(from_type);
+            lines(true, false, if positive { a.max } else { to_type.value_mask() })
         }
         UnaryOp::SpaceCast => lines(a.signed, a.unsigned, a.max),
-        UnaryOp::Bitcast if from == to => a,
-        UnaryOp::Bitcast if uniform && !from.is_float() && !to.is_float() => Known::uniform(to, align),
-        _ => transfer_generic(to, &[a]),
+        UnaryOp::Bitcast if from_type == to_type => a,
+        UnaryOp::Bitcast if uniform && !from_type.is_float() && !to_type.is_float() => Known::uniform(to_type, align),
+        _ => transfer_generic(to_type, &[a]),
     }
 }
 
@@ -169,12 +172,12 @@ pub fn ptr_add(left: Known, right: Known, width: u32) -> Known {
 
 /// Operations of two operands.
 pub fn transfer_binary(opcode: BinaryOp, flags: IntFlags, ty: Type, left: Known, right: Known, width: u32) -> Known {
-    let max = greatest_result(opcode, flags, ty, left, right);
+    let maximum = greatest_result(opcode, flags, ty, left, right);
     let (Shape::Strided { stride: s, align: m }, Shape::Strided { stride: t, align: n }) = (left.shape, right.shape)
     else {
-        return Known { max, ..Known::varying(ty) };
+        return Known { max: maximum, ..Known::varying(ty) };
     };
-    let both = Known { shape: Shape::Varying, signed: false, unsigned: false, max, bits: None };
+    let both = Known { shape: Shape::Varying, signed: false, unsigned: false, max: maximum, bits: None };
     let fits = |sum: Option<u128>| sum.is_some_and(|sum| sum <= ty.value_mask());
     let (s, t) = (i128::from(s), i128::from(t));
     let found = match opcode {

@@ -233,8 +233,15 @@ impl Parser {
                     else {
                         return unknown();
                     };
-                    let [pointer, expected, new] = self.parse_operands(body)?;
-                    InstData::AtomicCas { success, failure, align: self.parse_align()?, pointer, expected, new }
+                    let [pointer, expected, new_value] = self.parse_operands(body)?;
+                    InstData::AtomicCas {
+                        success,
+                        failure,
+                        align: self.parse_align()?,
+                        pointer,
+                        expected,
+                        new: new_value,
+                    }
                 }
                 "fence" => match flags.take_named(Ordering::from_name) {
                     Some(order) => InstData::Fence { order },

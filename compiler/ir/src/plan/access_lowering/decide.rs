@@ -330,8 +330,8 @@ impl Decision<'_> {
         if let (Direction::Load, Err(reason)) = (direction, chunks) {
             self.reject_form(Candidate::Chunks, reason);
         }
-        let most = if direction == Direction::Load && has_chunks(ty, lanes) { CHUNK_BYTES } else { WIDEST_NUMBER };
-        let pieces = cut_pieces(ty, count, most).into_iter();
+        let maximum = if direction == Direction::Load && has_chunks(ty, lanes) { CHUNK_BYTES } else { WIDEST_NUMBER };
+        let pieces = cut_pieces(ty, count, maximum).into_iter();
         let pieces = pieces.map(|(first, count)| ScatteredPiece { first, count, form: self.find_piece(form, count) });
         let pieces = pieces.collect();
         let slow = direction == Direction::Store && self.gang.target.slow_masked_stores;
@@ -411,12 +411,12 @@ fn find_chunks(ty: Type, count: u32, lanes: u32) -> Result<(), Reason> {
 pub(super) fn cut_pieces(ty: Type, count: u32, bytes: u32) -> Vec<(u32, u32)> {
     let (mut pieces, mut first) = (Vec::new(), 0);
     while first < count {
-        let mut most = 1;
-        while 2 * most <= count - first && 2 * most * ty.bytes() <= bytes {
-            most *= 2;
+        let mut maximum = 1;
+        while 2 * maximum <= count - first && 2 * maximum * ty.bytes() <= bytes {
+            maximum *= 2;
         }
-        pieces.push((first, most));
-        first += most;
+        pieces.push((first, maximum));
+        first += maximum;
     }
     pieces
 }

@@ -114,8 +114,8 @@ impl Lowerer<'_> {
         let pointer = self.access.ptr;
         let is_uniform = |value: Value| accesses.forms.is_uniform(body, value);
         let line = |lines: &SecondaryMap<Value, Option<NoWrapStride>>| {
-            let line = lines[pointer].as_ref()?;
-            Some(LineOfLanes { stride: line.stride, indices: line.extensions.len() })
+            let no_wrap_stride = lines[pointer].as_ref()?;
+            Some(LineOfLanes { stride: no_wrap_stride.stride, indices: no_wrap_stride.extensions.len() })
         };
         let inst_data = &body.insts[self.inst].data;
         let stores_uniform = match inst_data {

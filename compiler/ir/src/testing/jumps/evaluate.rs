@@ -26,10 +26,10 @@ struct Item {
     bins: [u32; BINS],
 }
 
-/// What `out` holds, zero before, after a launch over `in` in groups of `group` work-items, the last of which may be smaller.
+/// What `output` holds, zero before, after a launch over `in` in groups of `group` work-items, the last of which may be smaller.
 pub fn evaluate_program(program: &JumpProgram, input: &[u32], group: usize) -> Vec<u32> {
     let operations = lower_program(program);
-    let mut out = Vec::new();
+    let mut output = Vec::new();
     for inputs in input.chunks(group * VARIABLES) {
         let mut items: Vec<Item> = inputs.chunks(VARIABLES).map(start_item).collect();
         if program.uniform {
@@ -37,15 +37,15 @@ pub fn evaluate_program(program: &JumpProgram, input: &[u32], group: usize) -> V
             let control: [u32; CONTROL] = first.variables[..CONTROL].try_into().expect("a prefix of the variables");
             items.iter_mut().for_each(|item| item.variables[..CONTROL].copy_from_slice(&control));
             let returned = run_items(&operations, program.fuel, &mut items);
-            items.iter().for_each(|item| store_item(item, returned, &mut out));
+            items.iter().for_each(|item| store_item(item, returned, &mut output));
         } else {
             for item in items.chunks_mut(1) {
                 let returned = run_items(&operations, program.fuel, item);
-                store_item(&item[0], returned, &mut out);
+                store_item(&item[0], returned, &mut output);
             }
         }
     }
-    out
+    output
 }
 
 fn start_item(input: &[u32]) -> Item {
@@ -53,18 +53,18 @@ fn start_item(input: &[u32]) -> Item {
 }
 
 /// Appends a work-item's [`OUTPUTS`] elements.
-fn store_item(item: &Item, returned: bool, out: &mut Vec<u32>) {
-    let begin = out.len();
+fn store_item(item: &Item, returned: bool, output: &mut Vec<u32>) {
+    let begin = output.len();
     let variables = if returned { [0; VARIABLES] } else { item.variables };
-    out.extend(variables.iter().chain(&item.bins));
-    debug_assert_eq!(out.len() - begin, OUTPUTS);
+    output.extend(variables.iter().chain(&item.bins));
+    debug_assert_eq!(output.len() - begin, OUTPUTS);
 }
 
 /// Runs work-items that take the same way; whether they left by a return.
 fn run_items(operations: &[Operation<'_>], fuel: u32, items: &mut [Item]) -> bool {
-    let (mut at, mut used) = (0, 0);
-    while let Some(operation) = operations.get(at) {
-        at += 1;
+    let (mut position, mut used) = (0, 0);
+    while let Some(operation) = operations.get(position) {
+        position += 1;
         match operation {
             Operation::Assign(variable, value) => {
                 items.iter_mut().for_each(|item| item.variables[*variable] = value.value_with(&item.variables));
@@ -87,15 +87,15 @@ fn run_items(operations: &[Operation<'_>], fuel: u32, items: &mut [Item]) -> boo
                     item.variables[*variable] = item.variables[*variable].wrapping_add(received);
                 }
             }
-            Operation::Jump(to) => at = *to,
-            Operation::JumpIf(condition, to) if decide_together(condition, items) => at = *to,
-            Operation::JumpUnless(condition, to) if !decide_together(condition, items) => at = *to,
+            Operation::Jump(to) => position = *to,
+            Operation::JumpIf(condition, to) if decide_together(condition, items) => position = *to,
+            Operation::JumpUnless(condition, to) if !decide_together(condition, items) => position = *to,
             Operation::JumpIf(..) | Operation::JumpUnless(..) => {}
             Operation::Dispatch(value, targets) => {
                 let selected = |item: &Item| value.value_with(&item.variables) as usize % targets.len();
                 let first = selected(&items[0]);
                 assert!(items.iter().all(|item| selected(item) == first), "work-items of a uniform kernel part");
-                at = targets[first];
+                position = targets[first];
             }
             Operation::TakeFuel => {
                 used += 1;

@@ -15,7 +15,7 @@ const MAX_DEPTH: usize = 3;
 /// A program of the seed's own.
 pub fn random_program(seed: u64) -> JumpProgram {
     let mut random = Random::new(seed);
-    let [labels, statements] = [LABELS, STATEMENTS].map(|[least, most]| least + random.below(most - least + 1));
+    let [labels, statements] = [LABELS, STATEMENTS].map(|[least, maximum]| least + random.below(maximum - least + 1));
     let uniform = random.percent(25);
     let mut generator = Generator { random, uniform, labels: labels as u32, budget: statements };
     let mut body = generator.random_block(Context::default());
@@ -117,8 +117,8 @@ impl Generator {
             }
         }
         if self.random.percent(60) && !arms.is_empty() {
-            let at = self.random.below(arms.len());
-            arms[at].default = true;
+            let position = self.random.below(arms.len());
+            arms[position].default = true;
         }
         Statement::Switch(value, modulus, arms)
     }
@@ -164,8 +164,8 @@ impl Generator {
             }
             Statement::Loop(_, _, body) => body,
             Statement::Switch(_, _, arms) => {
-                let at = self.random.below(arms.len());
-                &mut arms[at].body
+                let position = self.random.below(arms.len());
+                &mut arms[position].body
             }
             _ => unreachable!("only these have blocks"),
         }

@@ -49,10 +49,10 @@ pub(super) fn separate_regions(cuts: &Cuts) -> Regions {
 }
 
 /// Whether regions of their own for all starts copy more than the bounds allow.
-pub(super) fn copies_exceed(body: &Function, cfg: &Cfg, cuts: &Cuts, bounds: Bounds) -> bool {
+pub(super) fn copies_exceed(body: &Function, graph: &Cfg, cuts: &Cuts, bounds: Bounds) -> bool {
     let size = |block: Block| body.blocks[block].insts.len() + 1;
-    let kernel: usize = cfg.reverse_post_order().iter().map(|&block| size(block)).sum();
-    let most = bounds.few_insts.max(kernel * (bounds.most_copies + 1));
+    let kernel: usize = graph.reverse_post_order().iter().map(|&block| size(block)).sum();
+    let maximum = bounds.few_insts.max(kernel * (bounds.most_copies + 1));
     let mut copied = 0;
     // The last start that was seen to lead to a block.
     let mut seen: SecondaryMap<Block, Option<Start>> = SecondaryMap::new();
@@ -61,15 +61,15 @@ pub(super) fn copies_exceed(body: &Function, cfg: &Cfg, cuts: &Cuts, bounds: Bou
         seen[first] = Some(start);
         while let Some(block) = worklist.pop() {
             copied += size(block);
-            if copied > most {
+            if copied > maximum {
                 return true;
             }
             if cuts.cut[block].is_some() {
                 continue;
             }
-            for &to in cfg.successors(block) {
-                if seen[to].replace(start) != Some(start) {
-                    worklist.push(to);
+            for &target in graph.successors(block) {
+                if seen[target].replace(start) != Some(start) {
+                    worklist.push(target);
                 }
             }
         }
@@ -78,23 +78,23 @@ pub(super) fn copies_exceed(body: &Function, cfg: &Cfg, cuts: &Cuts, bounds: Bou
 }
 
 /// Puts starts together until no block is part of more than `most_copies` regions that begin behind barriers.
-pub(super) fn merged_regions(cfg: &Cfg, cuts: &Cuts, most_copies: usize) -> Regions {
+pub(super) fn merged_regions(graph: &Cfg, cuts: &Cuts, most_copies: usize) -> Regions {
     let mut groups = Groups { parent: cuts.starts.keys().collect(), leading: SecondaryMap::new() };
     // Blocks to look at, by their numbers in reverse post-order.
     let mut dirty: BTreeSet<u32> = BTreeSet::new();
     for (start, &block) in cuts.starts.iter().skip(1).filter(|&(start, _)| cuts.combines[start].is_none()) {
         groups.leading[block].push(start);
-        dirty.extend(cfg.rpo_number(block));
+        dirty.extend(graph.rpo_number(block));
     }
     while let Some(number) = dirty.pop_first() {
-        let block = cfg.reverse_post_order()[number as usize];
+        let block = graph.reverse_post_order()[number as usize];
         groups.limit_regions(block, most_copies);
         if cuts.cut[block].is_some() {
             continue;
         }
-        for &to in cfg.successors(block) {
-            if groups.pass_on(block, to) {
-                dirty.extend(cfg.rpo_number(to));
+        for &target in graph.successors(block) {
+            if groups.pass_on(block, target) {
+                dirty.extend(graph.rpo_number(target));
             }
         }
     }
@@ -140,9 +140,9 @@ impl Groups {
     }
 
     /// Makes one group of those that lead to a block if they are too many.
-    fn limit_regions(&mut self, block: Block, most: usize) {
+    fn limit_regions(&mut self, block: Block, maximum: usize) {
         let mut found = self.leading_to(block);
-        if found.len() > most {
+        if found.len() > maximum {
             for other in found.split_off(1) {
                 self.parent[other] = found[0];
             }
@@ -151,14 +151,14 @@ impl Groups {
     }
 
     /// Adds the groups that lead to a block to those that lead to another; whether one is new there.
-    fn pass_on(&mut self, from: Block, to: Block) -> bool {
-        let mut there = self.leading_to(to);
+    fn pass_on(&mut self, source: Block, target: Block) -> bool {
+        let mut there = self.leading_to(target);
         let known = there.len();
-        there.extend(self.leading_to(from));
+        there.extend(self.leading_to(source));
         there.sort();
         there.dedup();
         let grown = there.len() > known;
-        self.leading[to] = there;
+        self.leading[target] = there;
         grown
     }
 }

@@ -66,11 +66,11 @@ pub(super) fn build_region(split: &Split, plan: &Plan, region: Region) -> Functi
     };
     copy.find_needed();
     copy.copy_shapes();
-    let cfg = build_cfg(&copy.function);
-    let dominators = compute_dominators(&cfg);
-    copy.add_join_params(&cfg, &dominators);
+    let graph = build_cfg(&copy.function);
+    let dominators = compute_dominators(&graph);
+    copy.add_join_params(&graph, &dominators);
     copy.fill_operands(&dominators);
-    copy.place_definitions(&cfg, &dominators);
+    copy.place_definitions(&graph, &dominators);
     copy.function
 }
 
@@ -92,10 +92,10 @@ impl Copy<'_> {
         let split = self.split;
         let several = split.start_slot().filter(|_| split.regions.starts[self.region].len() > 1);
         let dispatch = several.map(|_| self.function.add_block());
-        for old in split.region_blocks(self.region) {
-            let new = self.function.add_block();
-            self.block[old] = Some(new);
-            self.original[new] = Some(old);
+        for old_block in split.region_blocks(self.region) {
+            let new_block = self.function.add_block();
+            self.block[old_block] = Some(new_block);
+            self.original[new_block] = Some(old_block);
         }
         let entry = self.function.entry_block();
         for &param in &split.body.blocks[split.body.entry_block()].params {
@@ -104,24 +104,24 @@ impl Copy<'_> {
         if let (Some(which), Some(dispatch)) = (several, dispatch) {
             self.switch_to_starts(which, dispatch);
         }
-        for new in self.function.layout.clone() {
-            let Some(old) = self.original[new] else { continue };
-            let block_data = &split.body.blocks[old];
-            if new != entry {
+        for new_block in self.function.layout.clone() {
+            let Some(old_block) = self.original[new_block] else { continue };
+            let block_data = &split.body.blocks[old_block];
+            if new_block != entry {
                 for &param in &block_data.params {
-                    self.value[param] = Some(self.function.add_param(new, split.body.ty(param)));
+                    self.value[param] = Some(self.function.add_param(new_block, split.body.ty(param)));
                 }
             }
             for &inst in &block_data.insts {
                 let node = &split.body.insts[inst];
                 let types: Vec<_> = node.results.iter().map(|&value| split.body.ty(value)).collect();
-                let made = self.function.append_inst(new, node.data.clone(), &types, node.location);
-                for (&old, &new) in node.results.iter().zip(&self.function.insts[made].results) {
-                    self.value[old] = Some(new);
+                let new_inst = self.function.append_inst(new_block, node.data.clone(), &types, node.location);
+                for (&old_value, &new_value) in node.results.iter().zip(&self.function.insts[new_inst].results) {
+                    self.value[old_value] = Some(new_value);
                 }
             }
-            self.function.end_locs[new] = split.body.end_locs[old];
-            self.function.blocks[new].terminator = match split.cuts.cut[old] {
+            self.function.end_locs[new_block] = split.body.end_locs[old_block];
+            self.function.blocks[new_block].terminator = match split.cuts.cut[old_block] {
                 Some(start) => Terminator::Exit(split.regions.of[start]),
                 None => {
                     let mut terminator = block_data.terminator.clone();
@@ -159,15 +159,15 @@ impl Copy<'_> {
     }
 
     /// Adds parameters where a value's definition at the begin and its own one meet.
-    fn add_join_params(&mut self, cfg: &Cfg, dominators: &Dominators) {
+    fn add_join_params(&mut self, graph: &Cfg, dominators: &Dominators) {
         let split = self.split;
         let both: Vec<Value> = self.needed.keys().filter(|&v| self.has_both(v)).collect();
         if both.is_empty() {
             return;
         }
-        let frontier = dominance_frontiers(cfg, dominators);
+        let frontier = dominance_frontiers(graph, dominators);
         for value in both {
-            let home = split.home[value].and_then(|home| self.block[home]);
+            let home = split.home[value].and_then(|home_block| self.block[home_block]);
             let mut worklist: Vec<Block> = home.into_iter().collect();
             let mut visited: SecondaryMap<Block, bool> = SecondaryMap::new();
             while let Some(block) = worklist.pop() {
@@ -257,12 +257,12 @@ impl Copy<'_> {
     /// The definition of a value that reaches the end of a block (or a use in it), if it is not the one
     /// at the begin: its own one or a parameter where definitions meet.
     fn definition_at_end(&self, dominators: &Dominators, value: Value, block: Block) -> Option<Value> {
-        let home = self.split.home[value].and_then(|home| self.block[home]);
-        std::iter::successors(Some(block), |&block| dominators.immediate_dominator(block)).find_map(|at| {
-            if Some(at) == home {
+        let home = self.split.home[value].and_then(|home_block| self.block[home_block]);
+        std::iter::successors(Some(block), |&block| dominators.immediate_dominator(block)).find_map(|at_block| {
+            if Some(at_block) == home {
                 return self.value[value];
             }
-            self.joins[at].iter().find(|&&(joined, _)| joined == value).map(|&(_, param)| param)
+            self.joins[at_block].iter().find(|&&(joined, _)| joined == value).map(|&(_, param)| param)
         })
     }
 
@@ -272,9 +272,9 @@ impl Copy<'_> {
         if let ValueDef::Const(bits) = value_data.definition {
             return self.function.constant(value_data.ty, bits);
         }
-        if let Some(new) = self.value[value] {
+        if let Some(new_value) = self.value[value] {
             if !self.has_both(value) {
-                return new;
+                return new_value;
             }
             if let Some(definition) = self.definition_at_end(dominators, value, block) {
                 return definition;
@@ -293,8 +293,8 @@ impl Copy<'_> {
         if let ValueDef::Const(bits) = value_data.definition {
             return self.function.constant(value_data.ty, bits);
         }
-        if let (Some(_), Some(new)) = (split.input_index(value), self.value[value]) {
-            return new;
+        if let (Some(_), Some(new_value)) = (split.input_index(value), self.value[value]) {
+            return new_value;
         }
         let made = match (self.slot_at_begin(value), value_data.definition) {
             (None, ValueDef::Result(inst, index)) => {
@@ -302,19 +302,19 @@ impl Copy<'_> {
                 let mut inst_data = node.data.clone();
                 inst_data.map_args(|argument| self.at_begin(argument));
                 let types: Vec<_> = node.results.iter().map(|&v| split.body.ty(v)).collect();
-                let made = self.function.make_inst(inst_data, &types, node.location);
-                self.floating.push(made);
-                for (&old, &new) in node.results.iter().zip(&self.function.insts[made].results) {
-                    self.begin[old] = Some(new);
+                let new_inst = self.function.make_inst(inst_data, &types, node.location);
+                self.floating.push(new_inst);
+                for (&old_value, &new_value) in node.results.iter().zip(&self.function.insts[new_inst].results) {
+                    self.begin[old_value] = Some(new_value);
                 }
-                self.function.insts[made].results[index as usize]
+                self.function.insts[new_inst].results[index as usize]
             }
             (None, _) => unreachable!("{value} is live here, not kept, and not computed by an instruction"),
             (Some(live_slot), _) => {
-                let made =
+                let new_inst =
                     self.function.make_inst(InstData::LiveLoad { live_slot }, &[value_data.ty], SourceLoc::default());
-                self.floating.push(made);
-                self.function.single_result(made)
+                self.floating.push(new_inst);
+                self.function.single_result(new_inst)
             }
         };
         self.begin[value] = Some(made);
@@ -323,7 +323,7 @@ impl Copy<'_> {
 
     /// Puts the definitions at the begin into blocks: the last one outside of cycles that dominates all
     /// uses, before the first of them. Those without uses vanish.
-    fn place_definitions(&mut self, cfg: &Cfg, dominators: &Dominators) {
+    fn place_definitions(&mut self, graph: &Cfg, dominators: &Dominators) {
         if self.floating.is_empty() {
             return;
         }
@@ -342,7 +342,7 @@ impl Copy<'_> {
             block_data.insts.iter().for_each(|&inst| self.function.insts[inst].data.for_each_arg(&mut used));
             block_data.terminator.for_each_arg(&mut used);
         }
-        let cyclic = cyclic_blocks(cfg);
+        let cyclic = cyclic_blocks(graph);
         // Users come before their operands, so that these know where they are used.
         for inst in std::mem::take(&mut self.floating).into_iter().rev() {
             let results = self.function.insts[inst].results.clone();
@@ -383,13 +383,13 @@ impl Copy<'_> {
 }
 
 /// The dominance frontier of each block: where its dominance ends.
-fn dominance_frontiers(cfg: &Cfg, dominators: &Dominators) -> SecondaryMap<Block, Vec<Block>> {
+fn dominance_frontiers(graph: &Cfg, dominators: &Dominators) -> SecondaryMap<Block, Vec<Block>> {
     let mut frontiers: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-    for &join in cfg.reverse_post_order() {
-        if cfg.predecessors(join).len() < 2 {
+    for &join in graph.reverse_post_order() {
+        if graph.predecessors(join).len() < 2 {
             continue;
         }
-        for &predecessor in cfg.predecessors(join) {
+        for &predecessor in graph.predecessors(join) {
             let mut runner = Some(predecessor);
             while let Some(block) = runner.filter(|&block| Some(block) != dominators.immediate_dominator(join)) {
                 if frontiers[block].last() != Some(&join) {
@@ -403,12 +403,12 @@ fn dominance_frontiers(cfg: &Cfg, dominators: &Dominators) -> SecondaryMap<Block
 }
 
 /// The blocks that a path leads from back to themselves.
-fn cyclic_blocks(cfg: &Cfg) -> SecondaryMap<Block, bool> {
+fn cyclic_blocks(graph: &Cfg) -> SecondaryMap<Block, bool> {
     // Walking backwards from each block in the order in which a depth-first search left the blocks last
     // finds one strongly connected component at a time.
     let mut cyclic: SecondaryMap<Block, bool> = SecondaryMap::new();
     let mut assigned: SecondaryMap<Block, bool> = SecondaryMap::new();
-    for &root in cfg.reverse_post_order() {
+    for &root in graph.reverse_post_order() {
         if std::mem::replace(&mut assigned[root], true) {
             continue;
         }
@@ -416,13 +416,13 @@ fn cyclic_blocks(cfg: &Cfg) -> SecondaryMap<Block, bool> {
         let mut next = 0;
         while let Some(&block) = component.get(next) {
             next += 1;
-            for &predecessor in cfg.predecessors(block) {
-                if cfg.is_reachable(predecessor) && !std::mem::replace(&mut assigned[predecessor], true) {
+            for &predecessor in graph.predecessors(block) {
+                if graph.is_reachable(predecessor) && !std::mem::replace(&mut assigned[predecessor], true) {
                     component.push(predecessor);
                 }
             }
         }
-        let is_cycle = component.len() > 1 || cfg.predecessors(root).contains(&root);
+        let is_cycle = component.len() > 1 || graph.predecessors(root).contains(&root);
         component.into_iter().for_each(|block| cyclic[block] = is_cycle);
     }
     cyclic

@@ -111,14 +111,14 @@ fn note_uses(
         pointees[pointer].slots.iter().for_each(|&slot| change(&mut uses[slot]));
     };
     let mut access = |pointer: Value, ty: Type, access: &Access| {
-        at(pointer, &|uses| {
-            uses.unfit |= access.volatile || access.atomic.is_some();
-            uses.smallest = uses.smallest.min(ty.bytes());
-            uses.largest = uses.largest.max(ty.bytes());
-            uses.align = uses.align.min(access.align);
+        at(pointer, &|slot_uses| {
+            slot_uses.unfit |= access.volatile || access.atomic.is_some();
+            slot_uses.smallest = slot_uses.smallest.min(ty.bytes());
+            slot_uses.largest = slot_uses.largest.max(ty.bytes());
+            slot_uses.align = slot_uses.align.min(access.align);
         });
     };
-    let unfit = |uses: &mut Uses| uses.unfit = true;
+    let unfit = |slot_uses: &mut Uses| slot_uses.unfit = true;
     match &node.data {
         InstData::Load { pointer, access: how, .. } => {
             node.results.iter().for_each(|&result| access(*pointer, function.ty(result), how));
@@ -131,10 +131,10 @@ fn note_uses(
             let known = function.const_bits(*byte).is_some() && !volatile;
             let noted = note_block_copy(kernel, function, *destination, *length, known);
             // As long as it likes: long ones are loops.
-            at(*destination, &|uses| {
-                let longest = uses.longest;
-                noted(uses);
-                uses.longest = longest;
+            at(*destination, &|slot_uses| {
+                let longest = slot_uses.longest;
+                noted(slot_uses);
+                slot_uses.longest = longest;
             });
         }
         InstData::MemCopy { destination, source, length, volatile, .. } => {
@@ -157,10 +157,10 @@ fn note_block_copy(
 ) -> impl Fn(&mut Uses) + use<> {
     let length = function.const_bits(length).and_then(|length| u64::try_from(length).ok());
     let aligned = address_alignment(kernel, function, pointer).min(1 << length.unwrap_or(0).trailing_zeros().min(31));
-    move |uses| {
-        uses.unfit |= !fits || length.is_none();
-        uses.align = uses.align.min(aligned);
-        uses.longest = uses.longest.max(length.unwrap_or(0));
+    move |slot_uses| {
+        slot_uses.unfit |= !fits || length.is_none();
+        slot_uses.align = slot_uses.align.min(aligned);
+        slot_uses.longest = slot_uses.longest.max(length.unwrap_or(0));
     }
 }
 

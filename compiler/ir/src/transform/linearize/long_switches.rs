@@ -52,11 +52,11 @@ pub(in crate::transform) fn long_switches(function: &Function, graph: &Graph<'_>
         if chain.len() < LONG {
             continue;
         }
-        for (block, key) in chain {
-            found.keys[block] = Some(key);
-            let to = function.blocks[block].terminator.targets()[0].block;
-            if is_way(function, graph, to) {
-                found.ways[to] = Some(block);
+        for (block, cache_key) in chain {
+            found.keys[block] = Some(cache_key);
+            let target = function.blocks[block].terminator.targets()[0].block;
+            if is_way(function, graph, target) {
+                found.ways[target] = Some(block);
             }
         }
     }
@@ -110,9 +110,9 @@ fn chain_comparison<'a>(
 fn is_way(function: &Function, graph: &Graph<'_>, block: Block) -> bool {
     let Terminator::Jump(target) = &function.blocks[block].terminator else { return false };
     let block_data = &function.blocks[block];
-    let &[from] = graph.cfg.predecessors(block) else { return false };
+    let &[source] = graph.cfg.predecessors(block) else { return false };
     let innermost = |block: Block| graph.loops.innermost_loop(block);
-    let same_loop = innermost(from) == innermost(block) && innermost(target.block) == innermost(block);
+    let same_loop = innermost(source) == innermost(block) && innermost(target.block) == innermost(block);
     block_data.insts.is_empty()
         && block_data.params.is_empty()
         && same_loop
@@ -176,9 +176,10 @@ mod tests {
         let keys: Vec<Key> = order.iter().filter(compares).filter_map(|&block| found.keys[block]).collect();
         assert_eq!(keys.len(), LONG);
         let entry = function.entry_block();
-        let of_the_first = |key: &Key| key.first == entry && key.value == function.blocks[entry].params[0];
+        let of_the_first =
+            |cache_key: &Key| cache_key.first == entry && cache_key.value == function.blocks[entry].params[0];
         assert!(keys.iter().all(of_the_first), "a chain has one first block and one value");
-        let bits: Vec<Option<u128>> = keys.iter().map(|key| function.const_bits(key.key)).collect();
+        let bits: Vec<Option<u128>> = keys.iter().map(|cache_key| function.const_bits(cache_key.key)).collect();
         assert_eq!(bits, (0..LONG as u128).map(Some).collect::<Vec<_>>());
     }
 

@@ -73,12 +73,19 @@ pub(super) fn apply_masks(
         };
     }
     let dominators = compute_dominators(&build_cfg(&shape));
-    let mut home: SecondaryMap<Inst, Option<Block>> = SecondaryMap::new();
+    let mut home_blocks: SecondaryMap<Inst, Option<Block>> = SecondaryMap::new();
     for &block in order {
-        function.blocks[block].insts.iter().for_each(|&inst| home[inst] = Some(block));
+        function.blocks[block].insts.iter().for_each(|&inst| home_blocks[inst] = Some(block));
     }
     let mut pass = Masks {
-        flow: Flow { function, skeleton, dominators, home, added: EntitySet::new(), extra: Default::default() },
+        flow: Flow {
+            function,
+            skeleton,
+            dominators,
+            home: home_blocks,
+            added: EntitySet::new(),
+            extra: Default::default(),
+        },
         graph,
         tracked,
         switches,
@@ -99,14 +106,14 @@ impl Masks<'_> {
     fn forward_edges(&self, block: Block) -> Vec<Edge> {
         let index = &self.flow.skeleton.index;
         let mut sources: Vec<Block> = self.graph.cfg.predecessors(block).to_vec();
-        sources.retain(|&from| index[from] < index[block]);
-        sources.sort_by_key(|&from| index[from]);
+        sources.retain(|&source| index[source] < index[block]);
+        sources.sort_by_key(|&source| index[source]);
         sources.dedup();
         let mut edges = Vec::new();
-        for from in sources {
-            for (target, to) in self.flow.function.blocks[from].terminator.targets().into_iter().enumerate() {
+        for source in sources {
+            for (target, to) in self.flow.function.blocks[source].terminator.targets().into_iter().enumerate() {
                 if to.block == block {
-                    edges.push(Edge { from, target, args: to.arguments.clone() });
+                    edges.push(Edge { from: source, target, args: to.arguments.clone() });
                 }
             }
         }
@@ -131,12 +138,12 @@ impl Masks<'_> {
         if let Some(mask) = self.mask_before_case(block) {
             return Some(mask);
         }
-        let no = self.flow.function.constant(Type::BOOL, 0);
+        let if_false = self.flow.function.constant(Type::BOOL, 0);
         let top = self.graph.dominators.immediate_dominator(block)?;
-        let mut mask = Variable::new(Type::BOOL, top, Some(no));
+        let mut mask = Variable::new(Type::BOOL, top, Some(if_false));
         for edge in self.forward_edges(block) {
             let predicate = self.edge_mask(&edge);
-            let before = mask.at_end(&mut self.flow, edge.from).unwrap_or(no);
+            let before = mask.at_end(&mut self.flow, edge.from).unwrap_or(if_false);
             let value = self.build_in(edge.from, |builder| builder.or(before, predicate));
             mask.assign_at_end(&self.flow, edge.from, value);
         }
@@ -152,16 +159,16 @@ impl Masks<'_> {
             return None;
         }
         let value = self.current_value(value);
-        let yes = self.flow.function.constant(Type::BOOL, 1);
-        let mask = self.masks[first].unwrap_or(yes);
+        let if_true = self.flow.function.constant(Type::BOOL, 1);
+        let mask = self.masks[first].unwrap_or(if_true);
         let condition = self.build_in(before, |builder| builder.icmp(IntCc::Eq, value, key));
         Some(self.build_in(before, |builder| builder.and(mask, condition)))
     }
 
     /// The lanes that take an edge.
     fn edge_mask(&mut self, edge: &Edge) -> Value {
-        let yes = self.flow.function.constant(Type::BOOL, 1);
-        let mask = self.masks[edge.from].unwrap_or(yes);
+        let if_true = self.flow.function.constant(Type::BOOL, 1);
+        let mask = self.masks[edge.from].unwrap_or(if_true);
         let Terminator::Branch { condition, .. } = self.flow.function.blocks[edge.from].terminator else {
             return mask;
         };
@@ -172,7 +179,7 @@ impl Masks<'_> {
         let condition = self.current_value(condition);
         // Keys differ: who has one of a long switch did not go another way before.
         let mask = match self.switches.keys[edge.from] {
-            Some(Key { first, .. }) if edge.target == 0 => self.masks[first].unwrap_or(yes),
+            Some(Key { first, .. }) if edge.target == 0 => self.masks[first].unwrap_or(if_true),
             _ => mask,
         };
         let condition =
@@ -212,7 +219,7 @@ impl Masks<'_> {
         let predecessors = &skeleton.preds[block];
         let kept = |edge: &Edge| match &skeleton.next[edge.from][..] {
             [only] => *only == block,
-            next => next[edge.target] == block && next.iter().filter(|&&to| to == block).count() == 1,
+            next => next[edge.target] == block && next.iter().filter(|&&target| target == block).count() == 1,
         };
         predecessors.len() == edges.len() && edges.iter().all(|edge| predecessors.contains(&edge.from) && kept(edge))
     }
@@ -238,7 +245,7 @@ impl Masks<'_> {
         let keeper = self.tracked.get(&param);
         let edges: Vec<(&Edge, Value)> = edges
             .iter()
-            .filter(|edge| keeper.is_none_or(|&from| edge.from == from) && !self.is_idle(edge.from))
+            .filter(|edge| keeper.is_none_or(|&source| edge.from == source) && !self.is_idle(edge.from))
             .map(|edge| (edge, self.current_value(edge.args[index])))
             .collect();
         let default = self.first_value(top, ty, &edges);
@@ -302,11 +309,11 @@ impl Masks<'_> {
             let mut arguments = Vec::new();
             if masks.kept[to] {
                 // A folded branch keeps the edge that led there, whichever it was.
-                let old = match next.len() {
+                let previous = match next.len() {
                     1 => targets.into_iter().find(|t| t.block == to),
                     _ => Some(targets[target]),
                 };
-                arguments.extend(old.into_iter().flat_map(|old| old.arguments.iter().copied()));
+                arguments.extend(previous.into_iter().flat_map(|previous| previous.arguments.iter().copied()));
             }
             arguments.extend(masks.flow.extra.get(&(block, to)).into_iter().flatten());
             BlockCall { block: to, arguments }

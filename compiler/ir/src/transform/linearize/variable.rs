@@ -35,8 +35,10 @@ impl Flow<'_> {
     pub fn is_available(&self, value: Value, block: Block) -> bool {
         match self.function.values[value].definition {
             ValueDef::Const(_) => true,
-            ValueDef::Param(home, _) => self.dominators.dominates(home, block),
-            ValueDef::Result(inst, _) => self.home[inst].is_some_and(|home| self.dominators.dominates(home, block)),
+            ValueDef::Param(home_block, _) => self.dominators.dominates(home_block, block),
+            ValueDef::Result(inst, _) => {
+                self.home[inst].is_some_and(|home_block| self.dominators.dominates(home_block, block))
+            }
         }
     }
 }
@@ -93,7 +95,7 @@ impl Variable {
     /// The value in front of a place of a line as far as the line itself or an earlier question tells.
     fn known_before(&self, skeleton: &Skeleton, line: Block, place: u32) -> Option<Option<Value>> {
         let assigned = self.assigned.get(&line).and_then(|values| {
-            let behind = values.partition_point(|&(at, _)| at < place);
+            let behind = values.partition_point(|&(position, _)| position < place);
             values[..behind].last()
         });
         match assigned {
@@ -110,14 +112,14 @@ impl Variable {
     fn at_begin_of_line(&mut self, flow: &mut Flow<'_>, line: Block) -> Option<Value> {
         let mut between = Vec::new();
         let mut visited = HashSet::new();
-        let mut stack = vec![line];
-        while let Some(first) = stack.pop() {
+        let mut worklist = vec![line];
+        while let Some(first) = worklist.pop() {
             if self.at_begin.contains_key(&first) || !visited.insert(first) {
                 continue;
             }
             between.push(first);
             let unknown = |p: &&Block| self.known_at_end(flow.skeleton, **p).is_none();
-            stack.extend(flow.skeleton.preds[first].iter().filter(unknown).map(|&p| flow.skeleton.line[p]));
+            worklist.extend(flow.skeleton.preds[first].iter().filter(unknown).map(|&p| flow.skeleton.line[p]));
         }
         #[cfg(test)]
         WALKED.set(WALKED.get() + between.len());

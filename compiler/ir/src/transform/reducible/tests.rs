@@ -114,15 +114,15 @@ fn any_graph_becomes_reducible_and_keeps_its_paths() {
         let mut after = before.clone();
         let added = make_reducible(after.kernels[0].body_mut());
         verify_module(&after, Stage::Imported).unwrap_or_else(|e| panic!("seed {seed}: {}\n{before}\n{after}", e[0]));
-        let (old, new) = (before.kernels[0].body(), after.kernels[0].body());
+        let (previous, new) = (before.kernels[0].body(), after.kernels[0].body());
         let graph = build_cfg(new);
         let left = find_loops(&graph, &compute_dominators(&graph)).irreducible_edges().to_vec();
         assert!(left.is_empty(), "seed {seed}: {left:?}\n{before}\n{after}");
-        let original = old.blocks.len();
+        let original = previous.blocks.len();
         assert_eq!(new.blocks.len(), original + added, "seed {seed}");
         for walk in 0..20 {
             let choices = seed << 8 | walk;
-            let expected = trace(old, original, choices);
+            let expected = trace(previous, original, choices);
             assert!(trace(new, original, choices) == expected, "seed {seed}, walk {walk}\n{before}\n{after}");
             long += usize::from(added > 0 && expected.len() == STEPS);
         }

@@ -22,7 +22,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     pub(super) fn load_chunks(
         &self,
         ty: Type,
-        (pointer, held): (Value, &LaneValue<'ctx>),
+        (pointer, lane_value): (Value, &LaneValue<'ctx>),
         (bytes, align): (i64, u32),
         mask: Option<Mask<'ctx>>,
         mark: impl Fn(InstructionValue<'ctx>),
@@ -36,7 +36,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let together = (NARROWEST_SHUFFLED / ty.bytes()).max(1);
         let numbers = CHUNK_BYTES / (together * ty.bytes());
         let chunk = vector_of(number, numbers);
-        let places = self.places_of_chunks(pointer, held, bytes, mask)?;
+        let places = self.places_of_chunks(pointer, lane_value, bytes, mask)?;
         let load = |&address: &PointerValue<'ctx>| {
             let loaded = emitter.builder.build_load(chunk, address, "")?;
             use inkwell::values::BasicValue;
@@ -62,7 +62,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     fn places_of_chunks(
         &self,
         pointer: Value,
-        held: &LaneValue<'ctx>,
+        lane_value: &LaneValue<'ctx>,
         bytes: i64,
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<Vec<PointerValue<'ctx>>> {
@@ -72,9 +72,9 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             let one = |lane| Ok(emitter.builder.build_extract_element(vector, lane, "")?.into_pointer_value());
             lanes().map(one).collect::<Emitted<Vec<_>>>()
         };
-        match (mask, held) {
+        match (mask, lane_value) {
             (Some(mask), _) => {
-                let places = self.places_of_elements(held, bytes)?;
+                let places = self.places_of_elements(lane_value, bytes)?;
                 each(emitter.redirect(Direction::Load, places, mask.lanes)?.0)
             }
             (None, LaneValue::Affine(..)) => {

@@ -39,10 +39,11 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// The lowest 32 bits of the lanes' sums.
     fn sum_of(&self, parts: &[Value]) -> Emitted<VectorValue<'ctx>> {
         let builder = &self.around.emitter.builder;
-        let to = self.vector_ty(Type::I32);
+        let to_type = self.vector_ty(Type::I32);
         let mut sum: Option<VectorValue<'ctx>> = None;
         for &part in parts {
-            let part = builder.build_cast(InstructionOpcode::Trunc, self.as_vector(part)?, to, "")?.into_vector_value();
+            let part =
+                builder.build_cast(InstructionOpcode::Trunc, self.as_vector(part)?, to_type, "")?.into_vector_value();
             sum = Some(match sum {
                 Some(sum) => builder.build_int_add(sum, part, "")?,
                 None => part,

@@ -185,8 +185,8 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                 self.type_of(value),
                 again(argument)?,
             ),
-            InstData::Binary { opcode, arguments: [x, y], .. } => {
-                emitter.binary(opcode, IntFlags::default(), FastMath::default(), [again(x)?, again(y)?])
+            InstData::Binary { opcode, arguments: [left, right], .. } => {
+                emitter.binary(opcode, IntFlags::default(), FastMath::default(), [again(left)?, again(right)?])
             }
             InstData::PtrAdd { base, offset, .. } => match (again(base)?, again(offset)?) {
                 (BasicValueEnum::PointerValue(base), BasicValueEnum::IntValue(offset)) => {

@@ -35,18 +35,18 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             return emitter.avx_load(ty, start, lanes, bits);
         }
         let arguments = [start.into(), lanes.into(), ty.const_zero().into()];
-        let call =
+        let call_site =
             emitter.intrinsic_call("llvm.masked.load", &[ty.into(), emitter.pointer_type().into()], &arguments)?;
-        self.set_align(call, 0, align);
-        let (loaded, instruction) = load_result(call)?;
+        self.set_align(call_site, 0, align);
+        let (loaded, instruction) = load_result(call_site)?;
         Ok((loaded, vec![instruction]))
     }
 
     /// Tells the alignment of the addresses that a call takes.
-    pub(super) fn set_align(&self, call: CallSiteValue<'ctx>, param: u32, align: u32) {
+    pub(super) fn set_align(&self, call_site: CallSiteValue<'ctx>, param: u32, align: u32) {
         let kind = Attribute::get_named_enum_kind_id("align");
         let align = self.around.emitter.context.create_enum_attribute(kind, align.into());
-        call.add_attribute(AttributeLoc::Param(param), align);
+        call_site.add_attribute(AttributeLoc::Param(param), align);
     }
 }
 
@@ -68,9 +68,9 @@ impl<'ctx> Emitter<'ctx, '_> {
                 .or_else(|| fits.clone().next_back())
                 .ok_or(BuilderError::UnsetPosition)?;
             let address = self.offset_constant(start, i64::from(done * bits / 8))?;
-            let call =
+            let call_site =
                 self.intrinsic_call(name, &[], &[address.into(), self.sign_vector(lanes, done, width, bits)?.into()])?;
-            let (part, instruction) = load_result(call)?;
+            let (part, instruction) = load_result(call_site)?;
             parts.push(part);
             insts.push(instruction);
             done += width;
@@ -96,8 +96,8 @@ impl<'ctx> Emitter<'ctx, '_> {
     }
 }
 
-fn load_result<'ctx>(call: CallSiteValue<'ctx>) -> Emitted<(VectorValue<'ctx>, InstructionValue<'ctx>)> {
-    let value = call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)?;
+fn load_result<'ctx>(call_site: CallSiteValue<'ctx>) -> Emitted<(VectorValue<'ctx>, InstructionValue<'ctx>)> {
+    let value = call_site.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)?;
     let instruction = value.as_instruction_value().ok_or(BuilderError::NotSameType)?;
     Ok((value.into_vector_value(), instruction))
 }

@@ -58,14 +58,14 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let access = &lowering.access;
         let (pointer, count) = (access.ptr, access.count as usize);
         let mask = self.mask_of(lowering)?;
-        let held = self.held_value(pointer)?;
+        let lane_value = self.held_value(pointer)?;
         let one = |address: BasicValueEnum<'ctx>| {
             let address = address.into_pointer_value();
             emitter.load_elements(address, access.space, access.offset, access.ty, count, access.access)
         };
         let invariant = access.space == Space::Constant || emitter.scopes.is_invariant();
         let code = AccessCode { access, invariant };
-        let vectors = match (&lowering.form, held) {
+        let vectors = match (&lowering.form, lane_value) {
             (AccessForm::Uniform(_), LaneValue::Affine(address, _)) => {
                 let values = self.emit_guarded(mask, || one(address))?;
                 return Ok(values.into_iter().map(|value| LaneValue::Affine(value, 0)).collect());
@@ -76,7 +76,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             (AccessForm::PerLane(_), _) => {
                 self.each_lane(mask, &vec![access.ty; count], |lane| one(self.read_lane(pointer, lane)?))?
             }
-            (AccessForm::Gang(form), held) => self.load_lanes(code, form, &held, mask)?,
+            (AccessForm::Gang(form), lane_value) => self.load_lanes(code, form, &lane_value, mask)?,
             (AccessForm::Rows { once, row }, LaneValue::Runs(bases, stride)) => {
                 self.load_runs(&bases, mask, *once, |base, mask| {
                     self.load_lanes(code, row, &LaneValue::Affine(base, stride), mask)
@@ -108,13 +108,13 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         &self,
         code: AccessCode<'_>,
         form: &LanesForm,
-        held: &LaneValue<'ctx>,
+        lane_value: &LaneValue<'ctx>,
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<Vectors<'ctx>> {
-        match (form, held) {
+        match (form, lane_value) {
             (LanesForm::Wide(wide), &LaneValue::Affine(first, _)) => self.load_wide(code, wide, first, mask),
             (LanesForm::Wide(_), _) => Err(BuilderError::UnsetPosition),
-            (LanesForm::Scattered { pieces, .. }, held) => self.emit_gather(code, pieces, held, mask),
+            (LanesForm::Scattered { pieces, .. }, lane_value) => self.emit_gather(code, pieces, lane_value, mask),
         }
     }
 
@@ -124,7 +124,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         self.note_access(lowering);
         let pointer = lowering.access.ptr;
         let mask = self.mask_of(lowering)?;
-        let held = self.held_value(pointer)?;
+        let lane_value = self.held_value(pointer)?;
         match lowering.form {
             AccessForm::Uniform(lane) => {
                 let stored = || match lane {
@@ -140,8 +140,8 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         }
         let values = arguments.iter().map(|&argument| self.as_vector(argument)).collect::<Emitted<Vec<_>>>()?;
         let code = StoreCode { access: AccessCode { access: &lowering.access, invariant: false }, args: arguments };
-        match (&lowering.form, held) {
-            (AccessForm::Gang(form), held) => self.store_lanes(code, form, &held, &values, mask).map(drop),
+        match (&lowering.form, lane_value) {
+            (AccessForm::Gang(form), lane_value) => self.store_lanes(code, form, &lane_value, &values, mask).map(drop),
             (AccessForm::Rows { row, .. }, LaneValue::Runs(bases, stride)) => self
                 .store_runs(&bases, &values, mask, |base, values, mask| {
                     self.store_lanes(code, row, &LaneValue::Affine(base, stride), values, mask)
@@ -193,16 +193,16 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         &self,
         code: StoreCode<'_>,
         form: &LanesForm,
-        held: &LaneValue<'ctx>,
+        lane_value: &LaneValue<'ctx>,
         values: &[VectorValue<'ctx>],
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<Vectors<'ctx>> {
-        match (form, held) {
+        match (form, lane_value) {
             (LanesForm::Wide(wide), &LaneValue::Affine(first, _)) => self.store_wide(code, wide, first, values, mask),
             (LanesForm::Wide(_), _) => Err(BuilderError::UnsetPosition),
-            (LanesForm::Scattered { pieces, asks_any }, held) => {
+            (LanesForm::Scattered { pieces, asks_any }, lane_value) => {
                 let asked = mask.filter(|_| *asks_any);
-                self.emit_guarded(asked, || self.emit_scatter(code.access, pieces, held, values, mask))?;
+                self.emit_guarded(asked, || self.emit_scatter(code.access, pieces, lane_value, values, mask))?;
                 Ok(Vec::new())
             }
         }
@@ -215,8 +215,8 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             Along::Rows => &self.plan.accesses.row_lines,
             Along::Columns => &self.plan.accesses.column_lines,
         };
-        let line = lines[pointer].as_ref().ok_or(BuilderError::UnsetPosition)?;
-        Ok(Straight { line, along })
+        let no_wrap_stride = lines[pointer].as_ref().ok_or(BuilderError::UnsetPosition)?;
+        Ok(Straight { line: no_wrap_stride, along })
     }
 }
 

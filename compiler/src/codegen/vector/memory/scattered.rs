@@ -18,10 +18,10 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         &self,
         code: AccessCode<'_>,
         pieces: &[ScatteredPiece],
-        held: &LaneValue<'ctx>,
+        lane_value: &LaneValue<'ctx>,
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<Vectors<'ctx>> {
-        let loaded = pieces.iter().map(|piece| self.gather_piece(code, piece, held, mask));
+        let loaded = pieces.iter().map(|piece| self.gather_piece(code, piece, lane_value, mask));
         Ok(loaded.collect::<Emitted<Vec<_>>>()?.concat())
     }
 
@@ -29,7 +29,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         &self,
         code: AccessCode<'_>,
         piece: &ScatteredPiece,
-        held: &LaneValue<'ctx>,
+        lane_value: &LaneValue<'ctx>,
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<Vectors<'ctx>> {
         let emitter = self.around.emitter;
@@ -44,7 +44,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let result = self.memory_vector(number, self.wide.get());
         let loaded = match &piece.form {
             PieceForm::Chunk { .. } => {
-                return self.load_chunks(access.ty, (access.ptr, held), (bytes, align), mask, mark);
+                return self.load_chunks(access.ty, (access.ptr, lane_value), (bytes, align), mask, mark);
             }
             PieceForm::CommonBase(base) => self.load_near(&self.near_addresses(base, bytes)?, number, |address| {
                 let loaded = emitter.builder.build_load(result.get_element_type(), address, "")?;
@@ -55,7 +55,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                 Ok(loaded)
             })?,
             &PieceForm::Anywhere { redirected } => {
-                let places = self.places_of_elements(held, bytes)?;
+                let places = self.places_of_elements(lane_value, bytes)?;
                 let (places, lanes) = self.places_and_lanes(Direction::Load, redirected, places, mask)?;
                 let (loaded, insts) = self.gather_elements(result, places, lanes, align)?;
                 insts.into_iter().for_each(mark);
@@ -70,12 +70,12 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         &self,
         code: AccessCode<'_>,
         pieces: &[ScatteredPiece],
-        held: &LaneValue<'ctx>,
+        lane_value: &LaneValue<'ctx>,
         values: &[VectorValue<'ctx>],
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<Vec<BasicValueEnum<'ctx>>> {
         for piece in pieces {
-            self.scatter_piece(code, piece, held, values, mask)?;
+            self.scatter_piece(code, piece, lane_value, values, mask)?;
         }
         Ok(Vec::new())
     }
@@ -84,7 +84,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         &self,
         code: AccessCode<'_>,
         piece: &ScatteredPiece,
-        held: &LaneValue<'ctx>,
+        lane_value: &LaneValue<'ctx>,
         values: &[VectorValue<'ctx>],
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<()> {
@@ -103,7 +103,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                 Ok(())
             }),
             &PieceForm::Anywhere { redirected } => {
-                let places = self.places_of_elements(held, bytes)?;
+                let places = self.places_of_elements(lane_value, bytes)?;
                 let (places, lanes) = self.places_and_lanes(Direction::Store, redirected, places, mask)?;
                 self.scatter_elements(value, places, lanes, align, part)
             }
@@ -136,9 +136,9 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     ) -> Emitted<(VectorValue<'ctx>, Vec<InstructionValue<'ctx>>)> {
         let arguments = [places.into(), lanes.into(), ty.const_zero().into()];
         let types = [ty.into(), places.get_type().into()];
-        let call = self.around.emitter.intrinsic_call("llvm.masked.gather", &types, &arguments)?;
-        self.set_align(call, 0, align);
-        let loaded = call.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)?;
+        let call_site = self.around.emitter.intrinsic_call("llvm.masked.gather", &types, &arguments)?;
+        self.set_align(call_site, 0, align);
+        let loaded = call_site.try_as_basic_value().basic().ok_or(BuilderError::NotSameType)?;
         Ok((loaded.into_vector_value(), loaded.as_instruction_value().into_iter().collect()))
     }
 
@@ -153,9 +153,9 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     ) -> Emitted<()> {
         let arguments = [value.into(), places.into(), lanes.into()];
         let types = [value.get_type().into(), places.get_type().into()];
-        let call = self.around.emitter.intrinsic_call("llvm.masked.scatter", &types, &arguments)?;
-        self.set_align(call, 1, align);
-        self.mark_call(call, part);
+        let call_site = self.around.emitter.intrinsic_call("llvm.masked.scatter", &types, &arguments)?;
+        self.set_align(call_site, 1, align);
+        self.mark_call(call_site, part);
         Ok(())
     }
 
@@ -187,9 +187,9 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     }
 
     /// The addresses of all lanes' elements, so many bytes on.
-    pub(super) fn places_of_elements(&self, held: &LaneValue<'ctx>, bytes: i64) -> Emitted<VectorValue<'ctx>> {
+    pub(super) fn places_of_elements(&self, lane_value: &LaneValue<'ctx>, bytes: i64) -> Emitted<VectorValue<'ctx>> {
         let emitter = self.around.emitter;
-        let places = self.materialize(held)?;
+        let places = self.materialize(lane_value)?;
         if bytes == 0 {
             return Ok(places);
         }

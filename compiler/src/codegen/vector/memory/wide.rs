@@ -74,21 +74,21 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
 
     /// From memory's form to that in registers.
     pub(super) fn from_memory_form(&self, ty: Type, value: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
-        let to = vector_of(self.around.emitter.value_type(ty), value.get_type().get_size());
-        if to == value.get_type() {
+        let to_type = vector_of(self.around.emitter.value_type(ty), value.get_type().get_size());
+        if to_type == value.get_type() {
             return Ok(value);
         }
-        let cast = self.around.emitter.builder.build_cast(InstructionOpcode::Trunc, value, to, "")?;
+        let cast = self.around.emitter.builder.build_cast(InstructionOpcode::Trunc, value, to_type, "")?;
         Ok(cast.into_vector_value())
     }
 
     /// From the form in registers to memory's.
     fn to_memory_form(&self, ty: Type, value: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
-        let to = self.memory_vector(ty, value.get_type().get_size());
-        if to == value.get_type() {
+        let to_type = self.memory_vector(ty, value.get_type().get_size());
+        if to_type == value.get_type() {
             return Ok(value);
         }
-        let cast = self.around.emitter.builder.build_cast(InstructionOpcode::ZExt, value, to, "")?;
+        let cast = self.around.emitter.builder.build_cast(InstructionOpcode::ZExt, value, to_type, "")?;
         Ok(cast.into_vector_value())
     }
 
@@ -257,13 +257,13 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         }
         let emitter = self.around.emitter;
         let arguments = [value.into(), start.into(), lanes.into()];
-        let call = emitter.intrinsic_call(
+        let call_site = emitter.intrinsic_call(
             "llvm.masked.store",
             &[value.get_type().into(), emitter.pointer_type().into()],
             &arguments,
         )?;
-        self.set_align(call, 1, wide.align);
-        self.mark_call(call, part);
+        self.set_align(call_site, 1, wide.align);
+        self.mark_call(call_site, part);
         Ok(())
     }
 
@@ -319,9 +319,9 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         parts.into_iter().next().ok_or(BuilderError::UnsetPosition)
     }
 
-    pub(super) fn mark_call(&self, call: CallSiteValue<'ctx>, part: Part) {
-        if let ValueKind::Instruction(call) = call.try_as_basic_value() {
-            let call: InstructionValue = call;
+    pub(super) fn mark_call(&self, call_site: CallSiteValue<'ctx>, part: Part) {
+        if let ValueKind::Instruction(call_inst) = call_site.try_as_basic_value() {
+            let call: InstructionValue = call_inst;
             self.around.emitter.scopes.mark_parts(call, &[part]);
         }
     }

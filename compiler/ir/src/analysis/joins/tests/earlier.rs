@@ -49,7 +49,7 @@ impl Of<'_> {
     /// exits of a loop around it with disjoint paths to the exit and to the latch (3). Paths go anywhere.
     fn definition_1(&self) -> Said {
         let mut said = Said::default();
-        for &block in self.cfg.reverse_post_order().iter().filter(|&&b| b != self.branch) {
+        for &block in self.cfg.reverse_post_order().iter().filter(|&&other| other != self.branch) {
             if two_paths(self.cfg, self.branch, block, block) {
                 said.joins.insert(block);
             }
@@ -83,8 +83,8 @@ impl Of<'_> {
 /// `misses B, exit E; adds H`, or `the same`.
 fn difference(said: &Said, here: &Said, name: impl Fn(Block) -> String) -> String {
     let list = |said: Said| {
-        let joins = said.joins.iter().map(|&b| name(b));
-        joins.chain(said.exits.iter().map(|&b| format!("exit {}", name(b)))).collect::<Vec<_>>().join(", ")
+        let joins = said.joins.iter().map(|&block| name(block));
+        joins.chain(said.exits.iter().map(|&block| format!("exit {}", name(block)))).collect::<Vec<_>>().join(", ")
     };
     let parts = [("misses", list(here.without(said))), ("adds", list(said.without(here)))];
     let parts: Vec<String> =
@@ -121,14 +121,14 @@ fn the_earlier_analyses_miss_joins_or_add_some() {
     let mut table = String::from("| graph, branch | Definition 1 | gated phi |\n| --- | --- | --- |\n");
     for &(name, text, branch) in GRAPHS {
         let (function, names) = graph(text);
-        let cfg = build_cfg(&function);
-        let loops = find_loops(&cfg, &compute_dominators(&cfg));
-        let at = names.iter().position(|n| *n == branch).unwrap();
-        let of = Of { function: &function, cfg: &cfg, loops: &loops, branch: Block::from_u32(at as u32) };
+        let flow_graph = build_cfg(&function);
+        let loops = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+        let position = names.iter().position(|n| *n == branch).unwrap();
+        let of = Of { function: &function, cfg: &flow_graph, loops: &loops, branch: Block::from_u32(position as u32) };
         let (here, seen) = (of.here(), of.seen(1));
         // Two edges to one block cannot be seen; these graphs have none.
         assert_eq!(difference(&here, &seen, |b| names[b.as_u32() as usize].to_string()), "the same", "{name}");
-        let text = |said: Said| difference(&said, &here, |b| names[b.as_u32() as usize].to_string());
+        let text = |said: Said| difference(&said, &here, |block| names[block.as_u32() as usize].to_string());
         writeln!(table, "| {name}, {branch} | {} | {} |", text(of.definition_1()), text(of.gated())).unwrap();
     }
     let (mut branches, mut marks) = (0, 0);
@@ -136,10 +136,10 @@ fn the_earlier_analyses_miss_joins_or_add_some() {
     let mut counts = [[0; 3]; 2];
     for seed in 0..150 {
         let function = random_reducible(seed, 5 + seed as usize % 9);
-        let cfg = build_cfg(&function);
-        let loops = find_loops(&cfg, &compute_dominators(&cfg));
-        for &branch in cfg.reverse_post_order().iter().filter(|&&b| cfg.successors(b).len() > 1) {
-            let of = Of { function: &function, cfg: &cfg, loops: &loops, branch };
+        let flow_graph = build_cfg(&function);
+        let loops = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+        for &branch in flow_graph.reverse_post_order().iter().filter(|&&block| flow_graph.successors(block).len() > 1) {
+            let of = Of { function: &function, cfg: &flow_graph, loops: &loops, branch };
             let (here, mut seen) = (of.here(), None);
             branches += 1;
             marks += here.count();

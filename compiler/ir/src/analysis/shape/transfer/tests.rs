@@ -33,14 +33,14 @@ fn all(ty: Type, width: u32) -> Vec<(Known, Vec<Vec<u128>>)> {
     for stride in [-16, -4, -3, -1, 0, 1, 2, 3, 4, 6, 8, 12] {
         for log in 0..=ty.bits() {
             let align = 1u64 << log;
-            for (signed, unsigned, max) in [
+            for (signed, unsigned, maximum) in [
                 (false, false, ty.value_mask()),
                 (true, false, ty.value_mask()),
                 (false, true, ty.value_mask()),
                 (false, false, 13),
             ] {
                 let shape = Shape::Strided { stride, align };
-                let known = Known { shape, signed, unsigned, max, bits: None }.into_canonical(ty, width);
+                let known = Known { shape, signed, unsigned, max: maximum, bits: None }.into_canonical(ty, width);
                 if known.shape.is_varying() || known.shape.stride() != Some(stride) {
                     continue;
                 }
@@ -158,37 +158,40 @@ fn binary_operations_of_strided_values_are_sound() {
 /// What launches prove: ids that fit into an int, and uniform divisors that are multiples of the width.
 #[test]
 fn ids_with_a_bound() {
-    let (long, int, width) = (Type::I64, Type::I32, 8);
+    let (long, int_type, width) = (Type::I64, Type::I32, 8);
     let plain = IntFlags::default();
     let nsw = IntFlags { nsw: true, nuw: false };
     let constant = |ty: Type, n: i128| Known::constant(ty, n as u128 & ty.value_mask());
     for align in [1, 8] {
         let id = Known { max: 0x7fff_fffe, unsigned: true, ..Known::of_shape(long, Shape::contiguous(align), width) };
-        let cut = transfer_unary(UnaryOp::Trunc, long, int, id, width);
+        let cut = transfer_unary(UnaryOp::Trunc, long, int_type, id, width);
         assert!(cut.signed && cut.unsigned);
-        let sext = |known| transfer_unary(UnaryOp::Sext, int, long, known, width).shape;
-        let zext = |known| transfer_unary(UnaryOp::Zext, int, long, known, width).shape;
+        let sext = |known| transfer_unary(UnaryOp::Sext, int_type, long, known, width).shape;
+        let zext = |known| transfer_unary(UnaryOp::Zext, int_type, long, known, width).shape;
         assert_eq!(sext(cut), Shape::contiguous(align));
         assert_eq!(zext(cut), Shape::contiguous(align));
-        assert_eq!(sext(transfer_binary(BinaryOp::Add, nsw, int, cut, constant(int, -1), width)), Shape::contiguous(1));
         assert_eq!(
-            zext(transfer_binary(BinaryOp::Add, plain, int, cut, constant(int, 1), width)),
+            sext(transfer_binary(BinaryOp::Add, nsw, int_type, cut, constant(int_type, -1), width)),
+            Shape::contiguous(1)
+        );
+        assert_eq!(
+            zext(transfer_binary(BinaryOp::Add, plain, int_type, cut, constant(int_type, 1), width)),
             Shape::contiguous(1)
         );
         // In an unsigned int, the lane with id 0 wraps.
-        assert!(zext(transfer_binary(BinaryOp::Add, plain, int, cut, constant(int, -1), width)).is_varying());
-        let times = transfer_binary(BinaryOp::Shl, nsw, int, cut, constant(int, 2), width);
+        assert!(zext(transfer_binary(BinaryOp::Add, plain, int_type, cut, constant(int_type, -1), width)).is_varying());
+        let times = transfer_binary(BinaryOp::Shl, nsw, int_type, cut, constant(int_type, 2), width);
         assert_eq!(sext(times), Shape::Strided { stride: 4, align: 4 * align });
         let up = transfer_binary(BinaryOp::Shl, plain, long, id, constant(long, 32), width);
         let down = transfer_binary(BinaryOp::Ashr, plain, long, up, constant(long, 32), width);
         assert_eq!((down.shape, down.max), (Shape::contiguous(align), 0x7fff_fffe));
         let masked = transfer_binary(BinaryOp::And, plain, long, id, constant(long, 0xffff_ffff), width);
         assert_eq!(masked.shape, Shape::contiguous(align));
-        let column = transfer_binary(BinaryOp::Srem, plain, int, cut, Known::uniform(int, 8), width);
+        let column = transfer_binary(BinaryOp::Srem, plain, int_type, cut, Known::uniform(int_type, 8), width);
         assert!(column.shape.is_varying(), "the divisor may be negative");
-        let divisor = Known { max: int.value_mask() >> 1, ..Known::uniform(int, 8) };
+        let divisor = Known { max: int_type.value_mask() >> 1, ..Known::uniform(int_type, 8) };
         let [column, row] = [BinaryOp::Srem, BinaryOp::Sdiv]
-            .map(|opcode| transfer_binary(opcode, plain, int, cut, divisor, width).shape);
+            .map(|opcode| transfer_binary(opcode, plain, int_type, cut, divisor, width).shape);
         let proved = align == 8;
         assert_eq!((column == Shape::contiguous(8), row.is_uniform()), (proved, proved));
     }
@@ -198,27 +201,27 @@ fn ids_with_a_bound() {
 fn casts_are_sound() {
     for width in [1, 2, 4, 8] {
         for (a, values) in all(TY, width) {
-            for to in [2, 3, 4, 5, 6, 9].map(Type::Int) {
+            for to_type in [2, 3, 4, 5, 6, 9].map(Type::Int) {
                 for opcode in [UnaryOp::Trunc, UnaryOp::Zext, UnaryOp::Sext, UnaryOp::Freeze] {
-                    let widens = to.bits() > TY.bits();
+                    let widens = to_type.bits() > TY.bits();
                     let fits = match opcode {
-                        UnaryOp::Trunc => to.bits() < TY.bits(),
-                        UnaryOp::Freeze => to == TY,
+                        UnaryOp::Trunc => to_type.bits() < TY.bits(),
+                        UnaryOp::Freeze => to_type == TY,
                         _ => widens,
                     };
                     if !fits {
                         continue;
                     }
-                    let result = transfer_unary(opcode, TY, to, a, width);
+                    let result = transfer_unary(opcode, TY, to_type, a, width);
                     for value in &values {
                         let cast = |&bits: &u128| match opcode {
-                            UnaryOp::Sext => integer::sign_extend(bits, TY.bits()) as u128 & to.value_mask(),
-                            _ => bits & to.value_mask(),
+                            UnaryOp::Sext => integer::sign_extend(bits, TY.bits()) as u128 & to_type.value_mask(),
+                            _ => bits & to_type.value_mask(),
                         };
                         let lanes: Vec<u128> = value.iter().map(cast).collect();
                         assert!(
-                            holds(result, to, &lanes),
-                            "{opcode:?} to {to} of {a:?} {value:?}: {result:?}, {lanes:?}"
+                            holds(result, to_type, &lanes),
+                            "{opcode:?} to {to_type} of {a:?} {value:?}: {result:?}, {lanes:?}"
                         );
                     }
                 }

@@ -32,11 +32,11 @@ struct Case {
 
 impl Case {
     fn new(function: Function, divergent: EntitySet<Block>) -> Case {
-        let cfg = build_cfg(&function);
-        let dominators = compute_dominators(&cfg);
-        let forest = find_loops(&cfg, &dominators);
-        let order = block_index(&cfg, &dominators, &forest);
-        Case { function, cfg, dominators, forest, divergent, order }
+        let graph = build_cfg(&function);
+        let dominators = compute_dominators(&graph);
+        let forest = find_loops(&graph, &dominators);
+        let order = block_index(&graph, &dominators, &forest);
+        Case { function, cfg: graph, dominators, forest, divergent, order }
     }
 
     /// A random graph without cycles; every other branch is divergent.
@@ -65,14 +65,14 @@ impl Case {
     }
 
     fn place(&self, block: Block) -> usize {
-        self.order.iter().position(|&b| b == block).expect("it is reachable")
+        self.order.iter().position(|&other| other == block).expect("it is reachable")
     }
 
     /// The graph in numbers, without edges back to loop headers.
     fn numbers(&self) -> Numbers {
         let mut successors = Vec::new();
         for (place, &block) in self.order.iter().enumerate() {
-            let to: Vec<usize> = self.cfg.successors(block).iter().map(|&to| self.place(to)).collect();
+            let to: Vec<usize> = self.cfg.successors(block).iter().map(|&target| self.place(target)).collect();
             successors.push(if to.iter().any(|&to| to <= place) { Vec::new() } else { to });
         }
         let divergent = self.order.iter().map(|&block| self.divergent.contains(block)).collect();
@@ -82,7 +82,10 @@ impl Case {
     /// The new successors by number, with the edges back.
     fn next(&self) -> Vec<Vec<usize>> {
         let skeleton = self.skeleton();
-        self.order.iter().map(|&b| skeleton.next[b].iter().map(|&to| self.place(to)).collect()).collect()
+        self.order
+            .iter()
+            .map(|&block| skeleton.next[block].iter().map(|&target| self.place(target)).collect())
+            .collect()
     }
 
     /// A function with the new edges.
@@ -107,13 +110,13 @@ impl Case {
 }
 
 fn some_branches(function: &Function, random: &mut Random) -> EntitySet<Block> {
-    let mut set = EntitySet::new();
+    let mut block_set = EntitySet::new();
     for &block in &function.layout {
         if function.blocks[block].terminator.selector().is_some() && random.percent(50) {
-            set.insert(block);
+            block_set.insert(block);
         }
     }
-    set
+    block_set
 }
 
 /// A graph without cycles: the numbers of the targets for each target of a terminator.
@@ -174,9 +177,9 @@ fn has(bits: u64, b: usize) -> bool {
 /// Per block the edges that it is control-dependent on.
 fn control_dependences(successors: &[Vec<usize>]) -> Vec<BTreeSet<(usize, usize)>> {
     let pd = post_dominators(successors);
-    let depends = |k: usize, a: usize, b: usize| has(pd[b], k) && (k == a || !has(pd[a], k));
-    let edges = || successors.iter().enumerate().flat_map(|(a, to)| to.iter().map(move |&b| (a, b)));
-    (0..successors.len()).map(|k| edges().filter(|&(a, b)| depends(k, a, b)).collect()).collect()
+    let depends = |k: usize, left: usize, right: usize| has(pd[right], k) && (k == left || !has(pd[left], k));
+    let edges = || successors.iter().enumerate().flat_map(|(left, to)| to.iter().map(move |&right| (left, right)));
+    (0..successors.len()).map(|k| edges().filter(|&(left, right)| depends(k, left, right)).collect()).collect()
 }
 
 /// Per block whether its predicate is uniform.
@@ -388,20 +391,20 @@ fn theorem_4_uniform_blocks_run_only_for_lanes() {
             let mut lanes = Vec::new();
             for _ in 0..3 {
                 let mut way = vec![0];
-                while let Some(&at) = way.last().filter(|&&at| !graph.succs[at].is_empty()) {
-                    let to = &graph.succs[at];
-                    way.push(to[if graph.divergent[at] { random.below(to.len()) } else { shared[at] }]);
+                while let Some(&position) = way.last().filter(|&&position| !graph.succs[position].is_empty()) {
+                    let to = &graph.succs[position];
+                    way.push(to[if graph.divergent[position] { random.below(to.len()) } else { shared[position] }]);
                 }
                 lanes.push(way);
             }
             let mut gang = vec![0];
-            while let Some(&at) = gang.last().filter(|&&at| !next[at].is_empty()) {
-                let to = &next[at];
-                let active = lanes.iter().any(|way| way.contains(&at));
+            while let Some(&position) = gang.last().filter(|&&position| !next[position].is_empty()) {
+                let to = &next[position];
+                let active = lanes.iter().any(|way| way.contains(&position));
                 gang.push(
                     to[match to.len() {
                         1 => 0,
-                        _ if active => shared[at],
+                        _ if active => shared[position],
                         count => random.below(count),
                     }],
                 );
@@ -426,11 +429,11 @@ fn theorem_4_uniform_blocks_run_only_for_lanes() {
     assert!(passed_by > 500 && run > 500, "{passed_by} {run}");
 }
 
-/// Definition 22: the edges from blocks that `d` dominates.
-fn dominance_region(case: &Case, graph: &Numbers, d: usize) -> Numbers {
+/// Definition 22: the edges from blocks that `dimension` dominates.
+fn dominance_region(case: &Case, graph: &Numbers, dimension: usize) -> Numbers {
     let mut region = graph.clone();
     for (b, successors) in region.succs.iter_mut().enumerate() {
-        if !case.dominators.dominates(case.order[d], case.order[b]) {
+        if !case.dominators.dominates(case.order[dimension], case.order[b]) {
             successors.clear();
         }
     }
@@ -447,16 +450,16 @@ fn theorems_5_and_8_branches_uniform_in_relation_to_a_dominator_stay() {
         let whole = listing_8(&graph);
         let next = case.next();
         let absolute = uniform(&graph);
-        for d in 0..next.len() {
-            let region = dominance_region(&case, &graph, d);
+        for dimension in 0..next.len() {
+            let region = dominance_region(&case, &graph, dimension);
             let part = listing_8(&region);
             let uni = uniform(&region);
-            let dominates = |b: usize| case.dominators.dominates(case.order[d], case.order[b]);
-            let strictly = |b: usize| b != d && dominates(b);
+            let dominates = |b: usize| case.dominators.dominates(case.order[dimension], case.order[b]);
+            let strictly = |b: usize| b != dimension && dominates(b);
             for b in (0..next.len()).filter(|&b| dominates(b)) {
                 let own = |to: &BTreeSet<usize>| to.iter().copied().filter(|&t| strictly(t)).collect::<Vec<_>>();
                 let (here, there) = (own(&whole.deferred[b]), own(&part.deferred[b]));
-                assert_eq!(here, there, "Theorem 8, seed {seed}: {d} {b}\n{}", case.function);
+                assert_eq!(here, there, "Theorem 8, seed {seed}: {dimension} {b}\n{}", case.function);
                 deferred += here.len();
                 for (index, &y) in graph.succs[b].iter().enumerate() {
                     let new = next[b].get(index).copied();
@@ -464,12 +467,12 @@ fn theorems_5_and_8_branches_uniform_in_relation_to_a_dominator_stay() {
                         assert_eq!(
                             new,
                             part.next[b].get(index).copied(),
-                            "Theorem 8, seed {seed}: {d} {b}\n{}",
+                            "Theorem 8, seed {seed}: {dimension} {b}\n{}",
                             case.function
                         );
                     }
                     if uni[b] && !graph.divergent[b] && strictly(y) {
-                        assert_eq!(new, Some(y), "Theorem 5, seed {seed}: {d} {b} {y}\n{}", case.function);
+                        assert_eq!(new, Some(y), "Theorem 5, seed {seed}: {dimension} {b} {y}\n{}", case.function);
                         stay += 1;
                         more += usize::from(!absolute[b] && graph.succs[b].len() > 1);
                     }
@@ -486,10 +489,10 @@ fn dominance_is_kept() {
     let cases = dags().chain((0..400).map(|seed| (seed, Case::with_loops(seed))));
     for (seed, case) in cases {
         let new = compute_dominators(&build_cfg(&case.linearized()));
-        for &a in &case.order {
-            for &b in &case.order {
-                let kept = !case.dominators.dominates(a, b) || new.dominates(a, b);
-                assert!(kept, "seed {seed}: {a} {b}\n{}", case.function);
+        for &block in &case.order {
+            for &other in &case.order {
+                let kept = !case.dominators.dominates(block, other) || new.dominates(block, other);
+                assert!(kept, "seed {seed}: {block} {other}\n{}", case.function);
             }
         }
     }
@@ -519,7 +522,7 @@ fn loops_stay_loops() {
                 case.function
             );
             let header = case.place(loop_data.header);
-            let mut places: Vec<usize> = loop_data.blocks.iter().map(|&b| case.place(b)).collect();
+            let mut places: Vec<usize> = loop_data.blocks.iter().map(|&block| case.place(block)).collect();
             places.sort_unstable();
             assert_eq!(places, (header..header + places.len()).collect::<Vec<_>>(), "seed {seed}\n{}", case.function);
             let latch = case.place(loop_data.latches[0]);
@@ -567,19 +570,19 @@ fn walks_around_loops_are_part_of_walks() {
 fn edges(text: &str, divergent: &str, order: Option<&str>) -> String {
     let (function, names) = graph(text);
     let block = |name: &str| Block::from_u32(names.iter().position(|n| *n == name).unwrap() as u32);
-    let mut set = EntitySet::new();
+    let mut block_set = EntitySet::new();
     divergent.split_whitespace().for_each(|name| {
-        set.insert(block(name));
+        block_set.insert(block(name));
     });
-    let mut case = Case::new(function, set);
+    let mut case = Case::new(function, block_set);
     if let Some(order) = order {
         case.order = order.split_whitespace().map(block).collect();
     }
     let skeleton = case.skeleton();
-    let name = |b: Block| names[b.as_u32() as usize];
-    let one = |&b: &Block| {
-        let to: Vec<&str> = skeleton.next[b].iter().map(|&to| name(to)).collect();
-        [&[name(b)], &to[..]].concat().join(" ")
+    let name = |other: Block| names[other.as_u32() as usize];
+    let one = |&other: &Block| {
+        let to: Vec<&str> = skeleton.next[other].iter().map(|&target| name(target)).collect();
+        [&[name(other)], &to[..]].concat().join(" ")
     };
     case.order.iter().map(one).collect::<Vec<_>>().join("; ")
 }
