@@ -6,12 +6,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::checksummed;
 use crate::frontend::{CompiledObject, FrontendError, LinkedProgram};
 use crate::jit::{host_description, llvm_version};
 use crate::pipeline::KernelObject;
-use crate::sealed;
 use lockstep_protocol::launch_facts::LaunchFacts;
-use lockstep_protocol::outline::Outline;
+use lockstep_protocol::program_metadata::Outline;
 
 const MAGIC: &[u8] = b"LOCKSTEP";
 /// Raise when the bytes or the meaning of the bitcode change.
@@ -91,7 +91,7 @@ fn write_binary(binary: Binary, build: &str, machine: String) -> Vec<u8> {
         Binary::Program(image) => What::Program { machine, build: build.to_owned(), image },
     };
     let mut bytes = MAGIC.to_vec();
-    bytes.extend(sealed::seal(FORMAT, &Contents { producer: producer_name(), what }));
+    bytes.extend(checksummed::seal(FORMAT, &Contents { producer: producer_name(), what }));
     bytes
 }
 
@@ -101,7 +101,7 @@ fn read_binary(bytes: &[u8], build: &str) -> Result<Binary, &'static str> {
     if !body.starts_with(FORMAT) {
         return Err(OTHER_VERSION);
     }
-    let contents: Contents = sealed::open(FORMAT, body).ok_or("the program binary is damaged")?;
+    let contents: Contents = checksummed::open(FORMAT, body).ok_or("the program binary is damaged")?;
     if contents.producer != producer_name() {
         return Err(OTHER_VERSION);
     }
@@ -121,7 +121,7 @@ fn read_binary(bytes: &[u8], build: &str) -> Result<Binary, &'static str> {
 mod tests {
     use super::*;
     use lockstep_ir::ir::Module;
-    use lockstep_ir::outline::describe_program;
+    use lockstep_ir::program_metadata::describe_program;
     use lockstep_protocol::build_options::{BuildOptions, Stage};
     use lockstep_protocol::kernel_abi::ScratchNeeds;
 

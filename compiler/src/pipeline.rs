@@ -7,7 +7,7 @@ use crate::import::{self, ImportError};
 use crate::jit::{self, HostMachine, JitCode, JitError, Loader, OptLevel, run_contained};
 use crate::pass_record::{PassRecord, file_name};
 use crate::stage_times::describe_times;
-use lockstep_ir::analysis::group_queries::needs_sub_groups;
+use lockstep_ir::analysis::work_group_dependence::needs_sub_groups;
 use lockstep_ir::ir::{Module, SourceLoc};
 use lockstep_ir::plan::kernel_state::{KernelState, ProgramFacts, Request};
 use lockstep_ir::plan::pass_runner::{InternalError, describe_panic, run_passes, run_program_passes};

@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 
-use lockstep_protocol::outline::KernelOutline;
 pub use lockstep_protocol::parameters::{Param, ParamKind};
+use lockstep_protocol::program_metadata::KernelOutline;
 pub use lockstep_protocol::types::Space;
 use opencl_sys::{CL_INVALID_ARG_INDEX, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_KERNEL_ARGS};
 use parking_lot::Mutex;

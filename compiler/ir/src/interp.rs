@@ -15,7 +15,7 @@
 //! single operations. Poison is some wrapped or saturated number here; undefined behaviour is an error.
 //! `fmuladd` rounds once. Fast-math flags change nothing.
 
-use crate::analysis::group_queries::needs_sub_groups;
+use crate::analysis::work_group_dependence::needs_sub_groups;
 use crate::eval::Undefined;
 use crate::ir::{Block, Format, Kernel, Module, Region, SourceLoc};
 use cranelift_entity::{PrimaryMap, SecondaryMap};

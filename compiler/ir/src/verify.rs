@@ -27,7 +27,7 @@ pub enum Stage {
     Regions,
     /// After `normalize`: as `Regions`, and the control flow has normal form.
     Normalized,
-    /// After `unmasked_loops`, `all_true` and `in_turn`: as `Normalized`, and lanes may be asked.
+    /// After `unmasked_loops`, `coherent_branches` and `per_lane_loops`: as `Normalized`, and lanes may be asked.
     Versioned,
     /// After `linearize`: regions for lanes in lock-step; blocks have masks.
     Linearized,

@@ -10,14 +10,14 @@ use lockstep_ir::ir::{Function, InstData, Module, Query, SlotLayout, Terminator,
 use lockstep_ir::testing::{Generated, Shape, random_kernel};
 use lockstep_ir::transform::barriers::{barriers_within, cut_at_barriers};
 use lockstep_ir::transform::dce::remove_dead_code;
-use lockstep_ir::transform::interleave::interleave_slots;
 use lockstep_ir::transform::join_blocks::join_blocks;
 use lockstep_ir::transform::normalize::normalize_function;
+use lockstep_ir::transform::private_array_soa::interleave_slots;
 use lockstep_ir::transform::reducible::make_reducible;
 use lockstep_ir::transform::replacements::Replacements;
 use lockstep_ir::transform::sccp_apply::sccp_apply;
-use lockstep_ir::transform::shared_live::shared_live;
 use lockstep_ir::transform::simplify::simplify_function;
+use lockstep_ir::transform::uniform_live_values::uniform_live_values;
 use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::compile_options::Bounds;
 use std::ops::Range;
@@ -53,7 +53,7 @@ fn check_barriers(seeds: Range<u64>, shape: Shape, bounds: Bounds) -> u64 {
         let expected = result(&g.module, &g, &format!("seed {seed}"));
         let mut module = g.module.clone();
         barriers_within(&mut module.kernels[0], bounds);
-        shared_live(&g.module, &mut module.kernels[0]);
+        uniform_live_values(&g.module, &mut module.kernels[0]);
         if let Err(errors) = verify_module(&module, Stage::Regions) {
             panic!("seed {seed}: {}\nfrom\n{}\nto\n{module}", errors[0], g.module);
         }

@@ -2,7 +2,7 @@
 
 use lockstep_ir::ir::{Kernel, Module, parse_module};
 use lockstep_ir::transform::barriers::cut_at_barriers;
-use lockstep_ir::transform::shared_live::shared_live;
+use lockstep_ir::transform::uniform_live_values::uniform_live_values;
 use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::compile_options::Bounds;
 use std::fmt::Write;
@@ -117,7 +117,7 @@ fn sizes(count: usize, around: Around) -> (usize, usize) {
     let module = parse_module(&text).unwrap_or_else(|error| panic!("{around:?}: {error}\n{text}"));
     let mut cut = module.clone();
     cut_at_barriers(&mut cut.kernels[0]);
-    shared_live(&Module::default(), &mut cut.kernels[0]);
+    uniform_live_values(&Module::default(), &mut cut.kernels[0]);
     verify_module(&cut, Stage::Regions).unwrap_or_else(|errors| panic!("{around:?}: {}", errors[0]));
     (size(&module.kernels[0]), size(&cut.kernels[0]))
 }

@@ -7,7 +7,7 @@
 
 use inkwell::context::Context;
 use inkwell::values::{InstructionValue, MetadataValue};
-use lockstep_ir::analysis::origins::{Apart, Origin};
+use lockstep_ir::analysis::underlying_objects::{Apart, Origin};
 use lockstep_protocol::types::Space;
 use std::cell::Cell;
 

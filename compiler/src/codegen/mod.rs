@@ -18,7 +18,7 @@ mod alias;
 mod arith;
 mod atomics;
 mod calls;
-mod combine;
+mod coroutines;
 mod counters;
 mod emit;
 mod estimates;
@@ -28,8 +28,8 @@ mod groups;
 mod memory;
 mod region;
 mod region_functions;
-mod turns;
 mod vector;
+mod work_group_collectives;
 
 use crate::jit::JitCode;
 use alias::Scopes;
@@ -42,8 +42,8 @@ use inkwell::basic_block::BasicBlock;
 use inkwell::builder::BuilderError;
 use inkwell::module::Module as LlvmModule;
 use inkwell::values::{FunctionValue, IntValue};
-use lockstep_ir::analysis::origins::find_apart_arguments;
-use lockstep_ir::analysis::waiting::{may_wait, region_may_wait};
+use lockstep_ir::analysis::spin_loops::{may_wait, region_may_wait};
+use lockstep_ir::analysis::underlying_objects::find_apart_arguments;
 use lockstep_ir::ir::{Function, Kernel, Module, Region, SourceLoc};
 use lockstep_ir::plan::Widening;
 use lockstep_ir::plan::storage::{SCRATCH_ALIGN, Storage};
@@ -140,7 +140,7 @@ pub fn generate_kernel<'ctx>(
     for region in kernel.regions.keys() {
         emitter.position_at(starts[region].ok_or(BuilderError::UnsetPosition)?);
         let body = &kernel.regions[region];
-        let combined = combine::emit_combine(&emitter, &frame, kernel, &groups.group, region)?;
+        let combined = work_group_collectives::emit_combine(&emitter, &frame, kernel, &groups.group, region)?;
         let group = &Group { combined, ..groups.group };
         frame.enter_region(&emitter, kernel, body)?;
         let (nexts, chosen) = match (widening, next) {
@@ -148,7 +148,7 @@ pub fn generate_kernel<'ctx>(
                 let function = region_functions::declare_function(&emitter, region);
                 region_functions::pass_group(&emitter, record, kernel, &frame, group)?;
                 match region_may_wait(body) {
-                    true => turns::take_turns(&emitter, function, record)?,
+                    true => coroutines::take_turns(&emitter, function, record)?,
                     false => region_functions::call_region(&emitter, function, record)?,
                 }
                 let chosen = region_functions::next_region(&emitter, record)?;
@@ -165,7 +165,9 @@ pub fn generate_kernel<'ctx>(
                 let gangs = around.map(|around| (around, &around.widening.regions[region]));
                 let mut nexts = match gangs.filter(|(_, plan)| !plan.alone) {
                     Some((around, plan)) if region_may_wait(body) => vector::take_gangs(around, body, plan)?,
-                    None if region_may_wait(body) => turns::run_items(emitter, kernel, storage, frame, group, body)?,
+                    None if region_may_wait(body) => {
+                        coroutines::run_items(emitter, kernel, storage, frame, group, body)?
+                    }
                     Some((around, plan)) => {
                         let address = region_functions::next_place(emitter)?;
                         let nexts =

@@ -9,7 +9,7 @@ use inkwell::basic_block::BasicBlock;
 use inkwell::builder::BuilderError;
 use inkwell::values::{BasicValueEnum, PhiValue, PointerValue};
 use lockstep_ir::analysis::cfg::build_cfg;
-use lockstep_ir::analysis::origins::Origins;
+use lockstep_ir::analysis::underlying_objects::Origins;
 use lockstep_ir::ir::{
     Block, BlockCall, Function, Inst, InstData, Kernel, Region, Slot, Terminator, UnaryOp, Value, ValueDef,
 };

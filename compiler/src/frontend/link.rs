@@ -17,7 +17,7 @@ use llvm_sys::prelude::{LLVMMemoryBufferRef, LLVMModuleRef};
 
 use super::llvm::{Diagnostics, raw_context};
 use super::sub_group_size::required_size;
-use super::{CompiledObject, FrontendError, LinkedProgram, cleanup, images};
+use super::{CompiledObject, FrontendError, LinkedProgram, images, simplify_llvm};
 use crate::jit::{host_target, run_contained};
 use crate::stage_times::Stopwatch;
 use lockstep_protocol::build_options::BuildOptions;
@@ -64,8 +64,8 @@ pub fn link_with(
     add_library(&context, &diagnostics, &module, library)?;
     watch.end_stage("link");
     let disabled = options.opt_disable || objects.iter().any(|object| object.options.opt_disable);
-    let level = if disabled { cleanup::Level::Minimal } else { cleanup::Level::Full };
-    cleanup::clean_up(&module, level)?;
+    let level = if disabled { simplify_llvm::Level::Minimal } else { simplify_llvm::Level::Full };
+    simplify_llvm::clean_up(&module, level)?;
     let log = diagnostics.take_messages().map_err(FrontendError::link_failure)?;
     let bitcode = bitcode_of(&module);
     watch.end_stage("clean_up");

@@ -9,14 +9,14 @@
 //! by checks that return errors.
 
 mod clang;
-mod cleanup;
 mod dependencies;
-mod equal_stores;
+mod hoist_common_stores;
 mod images;
 mod link;
 pub(crate) mod llvm;
 mod process;
 mod response_file;
+mod simplify_llvm;
 mod source;
 mod sub_group_size;
 mod tempdir;

@@ -7,13 +7,13 @@
 //! Code may call the functions that the loader knows ([`Symbols`]) and nothing else; another name is an error.
 
 mod contained;
+mod deinterleave3;
 mod host;
 mod loader;
 mod optimize;
 mod process_end;
-mod rows;
 mod single_lane_stores;
-mod thirds;
+mod store_to_load_forwarding;
 
 use inkwell::module::Module;
 

@@ -13,9 +13,9 @@ use llvm_sys::core::{
 use llvm_sys::prelude::LLVMModuleRef;
 use llvm_sys::target_machine::{LLVMCodeGenFileType, LLVMTargetMachineEmitToMemoryBuffer};
 
-use super::rows::keep_rows;
+use super::deinterleave3::choose_thirds;
 use super::single_lane_stores::split_single_lane_stores;
-use super::thirds::choose_thirds;
+use super::store_to_load_forwarding::keep_rows;
 use super::{HostMachine, JitError, OptLevel};
 use crate::frontend::llvm::{Diagnostics, PassOptions, run_passes, take_message};
 

@@ -24,7 +24,7 @@ use inkwell::module::Module;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, CallSiteValue, InstructionOpcode, InstructionValue};
 
-use super::rows::{callee, constant_lanes, operand};
+use super::store_to_load_forwarding::{callee, constant_lanes, operand};
 
 /// Rewrites such stores in all functions.
 pub fn split_single_lane_stores(module: &Module<'_>) {

@@ -10,8 +10,8 @@ use lockstep_compiler::pipeline::load;
 use lockstep_ir::interp::{self, Arg, Memory, NdRange};
 use lockstep_ir::ir::Module;
 use lockstep_ir::transform::barriers::cut_at_barriers;
-use lockstep_ir::transform::rounds::separate_rounds;
-use lockstep_ir::transform::shared_live::shared_live;
+use lockstep_ir::transform::uniform_live_values::uniform_live_values;
+use lockstep_ir::transform::unroll_barrier_loops::separate_rounds;
 use lockstep_ir::verify::{self, verify_module};
 use lockstep_protocol::build_options::{BuildOptions, Stage};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
@@ -89,7 +89,7 @@ fn in_rounds_and_gangs(case: &Case, regions: &Module, name: &str, range: &NdRang
     let launch = LaunchFacts::of_range(range.global_offset, range.global_size, local);
     let mut apart = regions.clone();
     for kernel in &mut apart.kernels {
-        shared_live(&case.module, kernel);
+        uniform_live_values(&case.module, kernel);
         separate_rounds(kernel, &launch);
     }
     if let Err(errors) = verify_module(&apart, verify::Stage::Regions) {

@@ -76,16 +76,16 @@ fn check_results(table: &[Pass], module: &Module, name: &str, options: &CompileO
 #[test]
 fn a_mistake_names_pass_kernel_and_line() {
     let module = build(SOURCE, "-cl-std=CL3.0");
-    let table = with_mistake("group_accesses", panic_on_purpose);
+    let table = with_mistake("interleaved_access_groups", panic_on_purpose);
     let error = Code::compile_by(&table, &module, "sums", &options(true)).map(|_| ()).expect_err("a pass panics");
-    assert!(error.starts_with("internal error in group_accesses of kernel \"sums\""), "{error}");
+    assert!(error.starts_with("internal error in interleaved_access_groups of kernel \"sums\""), "{error}");
     assert!(error.ends_with(": on purpose"), "{error}");
 }
 
 #[test]
 fn kernels_survive_mistakes_in_their_simplest_form() {
     let module = build(SOURCE, "-cl-std=CL3.0");
-    for place in ["group_accesses", "boscc", "coherence_versions", "trivial_branches", "linearize"] {
+    for place in ["interleaved_access_groups", "boscc", "coherence_versions", "trivial_branches", "linearize"] {
         let table = with_mistake(place, panic_on_purpose);
         let said = check_results(&table, &module, "sums", &options(false));
         assert!(said.starts_with(&format!("internal error in {place} of kernel \"sums\"")), "{said}");
@@ -96,11 +96,11 @@ fn kernels_survive_mistakes_in_their_simplest_form() {
 fn sub_groups_survive_mistakes_in_gangs() {
     let module = build(include_str!("sub_groups.cl"), "-cl-std=CL3.0 -DATTRIBUTE=");
     for name in ["parted", "rounds", "exchanged"] {
-        let table = with_mistake("group_accesses", panic_on_purpose);
+        let table = with_mistake("interleaved_access_groups", panic_on_purpose);
         let folder = std::env::temp_dir().join(format!("lockstep-mistakes-{name}-{}", std::process::id()));
         let options = CompileOptions { report: Some(folder.clone()), ..options(false) };
         let said = check_results(&table, &module, name, &options);
-        assert!(said.starts_with("internal error in group_accesses"), "{said}");
+        assert!(said.starts_with("internal error in interleaved_access_groups"), "{said}");
         let report = std::fs::read_to_string(folder.join(format!("{name}.txt"))).expect("a report");
         std::fs::remove_dir_all(&folder).expect("removed");
         let wanted = format!("kernel {name}: 16 work-items at a time along x, naive (its simplest form: {said})");
@@ -111,10 +111,10 @@ fn sub_groups_survive_mistakes_in_gangs() {
 #[test]
 fn broken_rules_are_mistakes_where_they_are_checked() {
     let module = build(SOURCE, "-cl-std=CL3.0");
-    let table = with_mistake("group_accesses", break_rules);
+    let table = with_mistake("interleaved_access_groups", break_rules);
     let error = Code::compile_by(&table, &module, "sums", &options(true)).map(|_| ()).expect_err("rules are broken");
     if cfg!(debug_assertions) {
-        assert!(error.starts_with("internal error in group_accesses of kernel \"sums\""), "{error}");
+        assert!(error.starts_with("internal error in interleaved_access_groups of kernel \"sums\""), "{error}");
         assert!(error.contains("rules are broken, the first: "), "{error}");
     }
     check_results(&table, &module, "sums", &options(false));

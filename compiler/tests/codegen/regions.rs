@@ -8,7 +8,7 @@ use lockstep_ir::report::Notes;
 use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::plan_gangs;
 use lockstep_ir::transform::barriers::cut_at_barriers;
-use lockstep_ir::transform::shared_live::shared_live;
+use lockstep_ir::transform::uniform_live_values::uniform_live_values;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::launch_facts::LaunchFacts;
@@ -34,7 +34,7 @@ fn planned(launch: &LaunchFacts) -> (usize, usize) {
     let module = build(SOURCE);
     let mut kernel = module.kernels[0].clone();
     cut_at_barriers(&mut kernel);
-    shared_live(&module, &mut kernel);
+    uniform_live_values(&module, &mut kernel);
     let widening =
         plan_gangs(&module, &mut kernel, Gangs::default(), TargetInfo::of_bits(512), launch, &Notes::default())
             .unwrap();

@@ -18,9 +18,9 @@ const LOCALS: &[&[u64]] =
 pub fn ways() -> Vec<(Vectorize, Option<u32>)> {
     let always = Gangs::default()
         .with_pass(PassSwitch::UnmaskedLoops, Versions::Always)
-        .with_pass(PassSwitch::AllTrue, Versions::Always)
-        .with_pass(PassSwitch::InTurn, Versions::Always)
-        .with_pass(PassSwitch::UniformChoices, Versions::Always);
+        .with_pass(PassSwitch::CoherentBranches, Versions::Always)
+        .with_pass(PassSwitch::PerLaneLoops, Versions::Always)
+        .with_pass(PassSwitch::UnswitchSelects, Versions::Always);
     let mut ways = vec![
         (Vectorize::Scalar, None),
         (Vectorize::Gangs(Gangs::default()), Some(256)),

@@ -2,7 +2,7 @@
 
 use crate::code::{Code, Side};
 use lockstep_ir::analysis::cfg::build_cfg;
-use lockstep_ir::analysis::lines::find_no_wrap_strides;
+use lockstep_ir::analysis::no_wrap_stride::find_no_wrap_strides;
 use lockstep_ir::interp::{Memory, run_gangs, run_limited};
 use lockstep_ir::ir::{Function, InstData, Kernel, Module, Region, Value};
 use lockstep_ir::plan::{Reason, RegionPlan};
@@ -11,7 +11,7 @@ use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::Generated;
 use lockstep_ir::testing::plan_gangs;
 use lockstep_ir::transform::barriers::{barriers_within, cut_at_barriers};
-use lockstep_ir::transform::shared_live::shared_live;
+use lockstep_ir::transform::uniform_live_values::uniform_live_values;
 use lockstep_ir::verify::{Stage, verify_kernel, verify_module};
 use lockstep_protocol::compile_options::Bounds;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
@@ -128,7 +128,7 @@ pub struct Planned {
 pub fn planned(g: &Generated) -> Planned {
     let mut kernel = g.module.kernels[0].clone();
     cut_at_barriers(&mut kernel);
-    shared_live(&g.module, &mut kernel);
+    uniform_live_values(&g.module, &mut kernel);
     let plan = |versions: Versions, notes: &Notes| {
         let mut kernel = kernel.clone();
         let gangs = Gangs::of_width(WIDTH).with_versions(versions);
@@ -181,7 +181,7 @@ fn versioned() -> Gangs {
 
 /// Regions that barriers share as soon as a block would stand in two of them, where code has all its versions.
 pub fn bounds_of(gangs: Gangs) -> Bounds {
-    match gangs.pass_versions(PassSwitch::AllTrue) {
+    match gangs.pass_versions(PassSwitch::CoherentBranches) {
         Versions::Always => Bounds { few_insts: 0, most_copies: 1 },
         _ => Bounds::default(),
     }
@@ -196,7 +196,7 @@ fn lockstep(
 ) -> Result<Vec<Vec<u8>>, String> {
     let mut kernel = g.module.kernels[0].clone();
     barriers_within(&mut kernel, regions);
-    shared_live(&g.module, &mut kernel);
+    uniform_live_values(&g.module, &mut kernel);
     let planned =
         plan_gangs(&g.module, &mut kernel, gangs, TargetInfo::of_bits(REGISTER_BITS), launch, &Notes::default());
     let layout = planned.map_err(|reason| reason.to_string())?.layout;

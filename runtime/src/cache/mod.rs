@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::options::{CachePlace, options};
 use folder::Folder;
 use key::Key;
-use lockstep_compiler::sealed;
+use lockstep_compiler::checksummed;
 use memory::Memory;
 
 /// What entries begin with; to be changed with their form.
@@ -61,7 +61,7 @@ impl Cache {
     /// What is stored under this key, if it is whole.
     pub fn get<T: DeserializeOwned>(&self, cache_key: &Key) -> Option<T> {
         let read = |bytes: &[u8]| {
-            let entry: Entry<T> = sealed::open(MARK, bytes)?;
+            let entry: Entry<T> = checksummed::open(MARK, bytes)?;
             (entry.key == *cache_key).then_some(entry.value)
         };
         let stored = self.folder.as_ref().and_then(|folder| read(&folder.read_entry(cache_key)?));
@@ -70,7 +70,7 @@ impl Cache {
 
     /// Stores a value under a key, if that is possible.
     pub fn put<T: Serialize>(&self, cache_key: &Key, value: &T) {
-        let bytes = sealed::seal(MARK, &Entry { key: *cache_key, value });
+        let bytes = checksummed::seal(MARK, &Entry { key: *cache_key, value });
         let stored = self.folder.as_ref().is_some_and(|folder| folder.store_entry(cache_key, &bytes));
         if !stored {
             self.memory.keep_entry(cache_key, bytes);

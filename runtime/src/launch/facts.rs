@@ -3,8 +3,8 @@
 use lockstep_protocol::configuration::Versions;
 use lockstep_protocol::image_format::{Format, RECORD_DATA_TYPE, RECORD_ORDER};
 use lockstep_protocol::launch_facts::{LaunchFacts, Object, ROW, object_params};
-use lockstep_protocol::outline::Streams;
 use lockstep_protocol::parameters::{Input, Param, ParamKind};
+use lockstep_protocol::program_metadata::Streams;
 use lockstep_protocol::types::Type;
 
 use super::block::ArgBlock;

@@ -7,15 +7,15 @@
 //! to be made, the command waits for that, and the record is filled when its turn comes ([`late`]).
 
 pub mod block;
+mod deferred_launch;
 mod facts;
-mod flatten;
 pub mod float_mode;
 pub mod globals;
-mod late;
 pub mod ndrange;
 pub(crate) mod pool;
 pub mod printf;
 pub mod record;
+mod regroup;
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ use crate::kernel::{Args, Kernel, LOCAL_ALIGN};
 use crate::memory::Memory;
 use crate::program::executable::Executable;
 use crate::{Error, Result, ensure, error, schedule};
-use late::Late;
+use deferred_launch::Late;
 use ndrange::{NdRange, Request};
 use pool::Pool;
 use record::Launch;
@@ -65,7 +65,7 @@ impl CheckedLaunch {
         let range = match kernel.executable().may_flatten(kernel.index()) {
             true => {
                 let (maximum, threads) = (kernel.max_group_size() as u64, schedule::worker_count() as u64);
-                flatten::flatten_range(&asked, maximum, threads, kernel.outline().order)
+                regroup::flatten_range(&asked, maximum, threads, kernel.outline().order)
             }
             false => asked,
         };

@@ -248,7 +248,7 @@ mod tests {
             ("LOCKSTEP_VECTORIZE", "boscc"),
             ("LOCKSTEP_WIDTH", "8"),
             ("LOCKSTEP_LAYOUT", "z"),
-            ("LOCKSTEP_PASSES", "gates=always,-in_turn"),
+            ("LOCKSTEP_PASSES", "gates=always,-per_lane_loops"),
             ("LOCKSTEP_THREADS", " 3 "),
             ("LOCKSTEP_BUILD_TIMEOUT_MS", "250"),
             ("LOCKSTEP_DUMP", "dumps"),
@@ -257,7 +257,8 @@ mod tests {
             ("LOCKSTEP_DEVICE_VENDOR", "A vendor"),
         ]);
         let gangs = Gangs { configuration: Configuration::Boscc, layout: Some(Layout::Z), ..Gangs::of_width(8) };
-        let gangs = gangs.with_pass(PassSwitch::Gates, Versions::Always).with_pass(PassSwitch::InTurn, Versions::Never);
+        let gangs =
+            gangs.with_pass(PassSwitch::Gates, Versions::Always).with_pass(PassSwitch::PerLaneLoops, Versions::Never);
         assert_eq!(options.vectorize, Vectorize::Gangs(gangs));
         assert_eq!((options.threads, options.build_timeout), (Some(3), Duration::from_millis(250)));
         assert_eq!((options.dump, options.report), (Some("dumps".into()), Some("reports".into())));
@@ -280,6 +281,9 @@ mod tests {
                 "{name}"
             );
             assert_eq!(read(&[(name, "on")]).1, [format!("{name}=on is not 0, 1 or always; ignored")]);
+            let old = name.trim_start_matches("LOCKSTEP_").to_ascii_lowercase();
+            let list = format!("+all, {old}=always");
+            assert_eq!(read(&[("LOCKSTEP_PASSES", &list)]).0.vectorize, set(Versions::Always), "{old}");
         }
     }
 

@@ -190,11 +190,11 @@ pub const TABLE: &[Switch] = &[
         default: "all where they are expected to pay",
         meaning: "switches passes, in a list with commas that holds from left to right: `-name` nowhere, `+name` where it is expected to pay, `name=always` wherever it is possible; the names are below, and `all` stands for every one: `LOCKSTEP_PASSES=-all,+gates`",
         read: |value, reading| {
-            let set = reading.gangs.passes.with_list(value);
+            let set = reading.gangs.passes.with_list(&with_present_names(value));
             reading.gangs.passes = set.map_err(|wrong| format!("is not understood: {}", wrong.join(", ")))?;
             Ok(())
         },
-        accepted: "-in_turn,gates=always",
+        accepted: "-per_lane_loops,gates=always",
         refused: Some("-gatess"),
     },
     Switch {
@@ -263,13 +263,29 @@ pub const TABLE: &[Switch] = &[
 pub const ALIASES: &[(&str, PassSwitch)] = &[
     ("LOCKSTEP_GATES", PassSwitch::Gates),
     ("LOCKSTEP_UNMASKED_LOOPS", PassSwitch::UnmaskedLoops),
-    ("LOCKSTEP_ALL_TRUE", PassSwitch::AllTrue),
-    ("LOCKSTEP_IN_TURN", PassSwitch::InTurn),
-    ("LOCKSTEP_UNIFORM_CHOICES", PassSwitch::UniformChoices),
+    ("LOCKSTEP_ALL_TRUE", PassSwitch::CoherentBranches),
+    ("LOCKSTEP_IN_TURN", PassSwitch::PerLaneLoops),
+    ("LOCKSTEP_UNIFORM_CHOICES", PassSwitch::UnswitchSelects),
     ("LOCKSTEP_SPLIT_CONDITIONS", PassSwitch::SplitConditions),
-    ("LOCKSTEP_WHOLE_PIECES", PassSwitch::WholePieces),
-    ("LOCKSTEP_ROUNDS_AT_ONCE", PassSwitch::RoundsAtOnce),
+    ("LOCKSTEP_WHOLE_PIECES", PassSwitch::Divisibility),
+    ("LOCKSTEP_ROUNDS_AT_ONCE", PassSwitch::PartialUnroll),
 ];
+
+/// A list of `LOCKSTEP_PASSES` in which switches have the names that they have now. It may have those by which their
+/// variables are called, in small letters: `-in_turn` of `LOCKSTEP_IN_TURN`.
+fn with_present_names(list: &str) -> String {
+    list.split(',').map(with_present_name).collect::<Vec<_>>().join(",")
+}
+
+/// A word of such a list, with the name that its switch has now.
+fn with_present_name(word: &str) -> String {
+    let name = word.trim().trim_start_matches(['-', '+']).trim_end_matches("=always");
+    let variable = format!("LOCKSTEP_{}", name.to_ascii_uppercase());
+    match ALIASES.iter().find(|(alias, _)| *alias == variable) {
+        Some((_, switch)) => word.replace(name, switch.name()),
+        None => word.to_owned(),
+    }
+}
 
 /// The folders that somebody asked to have filled, by the switch that names each.
 pub fn named_folders(reading: &super::Options) -> impl Iterator<Item = (&'static str, &PathBuf)> {

@@ -8,9 +8,9 @@ use lockstep_compiler::frontend::{
 use lockstep_compiler::pipeline;
 use lockstep_compiler::stage_times::{Stopwatch, describe_times};
 use lockstep_ir::ir::Module;
-use lockstep_ir::outline::describe_program;
+use lockstep_ir::program_metadata::describe_program;
 use lockstep_protocol::build_options::{BuildOptions, Macro};
-use lockstep_protocol::outline::Outline;
+use lockstep_protocol::program_metadata::Outline;
 use serde::{Deserialize, Serialize};
 
 use super::inputs::Inputs;

@@ -13,7 +13,7 @@ use lockstep_ir::ir::Module;
 use lockstep_ir::plan::pass_runner::InternalError;
 use lockstep_protocol::compile_options::CompileOptions;
 use lockstep_protocol::launch_facts::{LaunchFacts, object_params};
-use lockstep_protocol::outline::{KernelOutline, Outline};
+use lockstep_protocol::program_metadata::{KernelOutline, Outline};
 use lockstep_protocol::variables::Global;
 use opencl_sys::{CL_COMPLETE, CL_INVALID_KERNEL_NAME, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES};
 use parking_lot::Mutex;
@@ -25,7 +25,7 @@ use crate::event::Event;
 use crate::executor::{self, Service};
 use crate::launch::globals::Globals;
 use crate::options::options;
-use crate::program::ready::{Ready, likely_facts};
+use crate::program::precompiled::{Ready, likely_facts};
 use crate::program::variants::Variants;
 use crate::{Result, error};
 

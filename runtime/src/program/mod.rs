@@ -9,7 +9,7 @@ pub mod build;
 mod cached;
 pub mod executable;
 mod inputs;
-mod ready;
+mod precompiled;
 pub mod variants;
 
 use std::fmt;

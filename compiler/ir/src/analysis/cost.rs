@@ -7,11 +7,11 @@
 //! `cargo xtask bench vectorizer` measured; Moll 2021, section 9.2, for what they decide.
 
 use super::cfg::Cfg;
+use super::critical_path;
 use super::divergence::Divergence;
-use super::in_flight;
-use super::lines::{NoWrapStride, find_no_wrap_strides};
 use super::loop_steps::LoopSteps;
 use super::loops::{Loop, Loops};
+use super::no_wrap_stride::{NoWrapStride, find_no_wrap_strides};
 use super::recurrence;
 use super::shape::Shape;
 use super::shares::{WHOLE, find_shares, find_shares_of_arms, find_shares_of_matches, probability_of_any};
@@ -446,14 +446,14 @@ pub struct Costs {
     /// Whether what its lanes hold around some loop is more than registers.
     pub crowded: bool,
     /// Whether lanes run some loop one after the other.
-    pub in_turn: bool,
+    pub per_lane_loops: bool,
     /// What a gang takes for what all work-items do every time, where a processor sees only a part of it at once; 0 if that
     /// is not looked for.
     pub steady: u64,
 }
 
 /// What a function costs one work-item, and a gang, which may be a tile, if all its lanes go every way; lanes run the
-/// loops in `in_turn` one after the other.
+/// loops in `per_lane_loops` one after the other.
 pub fn function_costs(
     function: &Function,
     graph: &Cfg,
@@ -461,7 +461,7 @@ pub fn function_costs(
     divergence: &Divergence,
     tile: Option<Tile<'_>>,
     registers: Registers,
-    in_turn: &[Loop],
+    per_lane_loops: &[Loop],
 ) -> Costs {
     let lines = find_no_wrap_strides(function, graph.reverse_post_order(), &divergence.shapes, registers.width);
     let [row_lines, column_lines] = tile.map(|tile| lines_of_tile(function, graph, tile)).unwrap_or_default();
@@ -543,7 +543,7 @@ pub fn function_costs(
             rounds[loop_id] = rounds[loop_id].saturating_add(together);
         }
     }
-    for &loop_id in in_turn {
+    for &loop_id in per_lane_loops {
         let header = loops.get(loop_id).header;
         let entered_by = matches.as_ref().map_or(WHOLE, |matches| matches.shares[header]);
         let turns = share_of(estimate_frequency(loops, header) / ROUNDS, entered_by).saturating_mul(TURN);
@@ -553,7 +553,7 @@ pub fn function_costs(
             (of_blocks(|total_costs| total_costs.scalar).saturating_add(turns)).saturating_mul(registers.width.into());
         costs.vector -= of_blocks(|total_costs| total_costs.vector).saturating_sub(one_by_one);
     }
-    costs.in_turn = !in_turn.is_empty();
+    costs.per_lane_loops = !per_lane_loops.is_empty();
     let one_of_shares = u64::try_from(one_of_shares / u128::from(WHOLE)).unwrap_or(u64::MAX);
     let apart = one_of_shares.saturating_mul(registers.width.into());
     let with_cases = costs.vector.saturating_add(cases);
@@ -573,14 +573,14 @@ pub fn function_costs(
         costs.crowded |= held > most_held(registers.bits());
     }
     if registers.bits() >= 512 {
-        costs.steady = in_flight::steady_state_cost(function, graph, loops, &divergence.shapes, &each);
+        costs.steady = critical_path::steady_state_cost(function, graph, loops, &divergence.shapes, &each);
     } else {
         let arms = graph.reverse_post_order().iter().filter(|&&block| divergence.divergent_blocks.contains(block));
         let of_arms = arms.map(|&block| sums[block].vector).fold(0, u64::saturating_add);
         // Shorter registers have room for more of each value only where lanes do little but compute.
         if registers.bits() >= 256 && of_arms < costs.vector / SMALL_PART && are_contiguous(function, lanes, registers)
         {
-            costs.steady = in_flight::steady_state_cost(function, graph, loops, &divergence.shapes, &each);
+            costs.steady = critical_path::steady_state_cost(function, graph, loops, &divergence.shapes, &each);
             costs.vector = costs.vector.saturating_add(NEXT_GANG);
         }
     }

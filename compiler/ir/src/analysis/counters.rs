@@ -12,8 +12,8 @@
 //! Phases: what rules all out; then the uses of each pointer among the inputs.
 //! Source: OpenCL C 3.0, 6.15.12, for the orders; Jiang & Agrawal 2004 and others call it full replication.
 
-use crate::analysis::arguments::find_global_pointers;
-use crate::analysis::waiting::may_wait;
+use crate::analysis::specialization_candidates::find_global_pointers;
+use crate::analysis::spin_loops::may_wait;
 use crate::ir::{AtomicOp, Counters, Function, InstData, Kernel, Ordering, Value};
 use cranelift_entity::EntitySet;
 use lockstep_protocol::types::{Space, Type};

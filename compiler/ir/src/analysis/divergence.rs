@@ -14,16 +14,16 @@
 //! otherwise, and kept values get the shapes of what regions store, until nothing changes.
 //! Source: Moll 2021, chapters 6 and 10.
 
-use super::addresses::Roots;
-use super::arguments;
+use super::affine_address::Roots;
 use super::cfg::{Cfg, build_cfg};
 use super::dominators::compute_dominators;
-use super::joins::Walks;
 use super::loops::{Loop, Loops, find_loops};
 use super::post_dominators::{PostDominators, post_dominators};
 use super::shape::Shape;
 use super::shape::transfer::{self, Known};
-use super::waiting::may_wait;
+use super::specialization_candidates;
+use super::spin_loops::may_wait;
+use super::sync_dependence::Walks;
 use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::launch_facts::{LaunchFacts, MAX_GROUP_SIZE, MAX_INT_ID, ROW};
@@ -170,7 +170,7 @@ impl Facts {
             }
         }
         self.launch = *launch;
-        self.pointers = arguments::find_global_pointers(kernel);
+        self.pointers = specialization_candidates::find_global_pointers(kernel);
         self
     }
 

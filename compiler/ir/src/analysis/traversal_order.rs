@@ -11,13 +11,13 @@
 use super::cfg::build_cfg;
 use super::divergence::{Divergence, Facts, analyze_divergence};
 use super::dominators::compute_dominators;
-use super::lines::{NoWrapStride, find_no_wrap_strides};
 use super::loops::find_loops;
+use super::no_wrap_stride::{NoWrapStride, find_no_wrap_strides};
 use crate::ir::{Function, InstData, Kernel, Module, Query, Value};
 use crate::plan::access_lowering::is_plain;
 use cranelift_entity::SecondaryMap;
 use lockstep_protocol::layout::Layout;
-use lockstep_protocol::outline::TraversalOrder;
+use lockstep_protocol::program_metadata::TraversalOrder;
 use lockstep_protocol::types::Type;
 
 /// Instructions of kernels that are looked at.
@@ -110,7 +110,7 @@ impl Along {
 mod tests {
     use super::*;
     use crate::ir::parse_module;
-    use lockstep_protocol::outline::TraversalOrder;
+    use lockstep_protocol::program_metadata::TraversalOrder;
 
     /// The order of a kernel that stores what it loads, at indices computed of the ids along both dimensions (`v3`
     /// and `v4`) and of a number (`v5`).

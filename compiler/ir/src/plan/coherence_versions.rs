@@ -4,20 +4,20 @@
 //! Ensures: `Stage::Versioned`; what diverges in what came out.
 //! Phases: divergent loops, outer ones first; then targets of divergent branches; then loops in their copies; until
 //! nothing is left that pays or may be; then what is left of divergent loops that lanes enter one by one.
-//! Source: as `transform::unmasked_loops`, `transform::all_true` and `transform::in_turn`.
+//! Source: as `transform::unmasked_loops`, `transform::coherent_branches` and `transform::per_lane_loops`.
 
 use super::notes::{branch_place, loop_place};
 use super::region_state::analyze_region;
 use crate::analysis::cfg::{Cfg, build_cfg};
 use crate::analysis::divergence::{Divergence, Facts};
 use crate::analysis::dominators::{Dominators, compute_dominators};
-use crate::analysis::lines::{NoWrapStride, find_no_wrap_strides};
 use crate::analysis::loops::{Loop, Loops, find_loops};
+use crate::analysis::no_wrap_stride::{NoWrapStride, find_no_wrap_strides};
 use crate::ir::{Block, Function, SourceLoc, Value};
 use crate::report::{Note, Notes};
 use crate::target::Registers;
-use crate::transform::all_true;
-use crate::transform::in_turn;
+use crate::transform::coherent_branches;
+use crate::transform::per_lane_loops;
 use crate::transform::unmasked_loops::{self, Known, Refusal};
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
@@ -54,8 +54,8 @@ pub fn make_versions(
     };
     let always = [
         gangs.pass_versions(PassSwitch::UnmaskedLoops),
-        gangs.pass_versions(PassSwitch::AllTrue),
-        gangs.pass_versions(PassSwitch::InTurn),
+        gangs.pass_versions(PassSwitch::CoherentBranches),
+        gangs.pass_versions(PassSwitch::PerLaneLoops),
     ]
     .contains(&Versions::Always);
     let maximum = if always { usize::MAX } else { MOST };
@@ -88,7 +88,7 @@ pub fn loops_in_turn(
     gangs: Gangs,
     registers: Registers,
 ) -> Vec<Loop> {
-    let mode = gangs.pass_versions(PassSwitch::InTurn);
+    let mode = gangs.pass_versions(PassSwitch::PerLaneLoops);
     let has_versions =
         gangs.configuration == Configuration::UniCf && mode != Versions::Never && count_instructions(function) <= MOST;
     if !has_versions || divergence.divergent_loops.is_empty() {
@@ -99,18 +99,18 @@ pub fn loops_in_turn(
         find_no_wrap_strides(function, graph.reverse_post_order(), &divergence.shapes, registers.width),
     );
     let known = Known { cfg: graph, dominators: &dominators, forest, found: divergence, lines: &lines, registers };
-    let mut in_turn: Vec<Loop> = Vec::new();
+    let mut per_lane_loops: Vec<Loop> = Vec::new();
     for (loop_id, loop_data) in forest.iter() {
-        let is_inner = in_turn.iter().any(|&outer| forest.contains(outer, loop_data.header));
+        let is_inner = per_lane_loops.iter().any(|&outer| forest.contains(outer, loop_data.header));
         if divergence.divergent_loops.contains(loop_id)
             && !is_inner
-            && in_turn::plan_turns(function, known, loop_id, mode == Versions::Always)
+            && per_lane_loops::plan_turns(function, known, loop_id, mode == Versions::Always)
                 .is_ok_and(|plan| plan.is_for_all())
         {
-            in_turn.push(loop_id);
+            per_lane_loops.push(loop_id);
         }
     }
-    in_turn
+    per_lane_loops
 }
 
 fn count_instructions(function: &Function) -> usize {
@@ -231,7 +231,7 @@ impl Pass<'_> {
 
     /// Makes a copy of one target of a divergent branch; false if there is none to make.
     fn copy_a_target(&mut self, function: &mut Function) -> bool {
-        let mode = self.gangs.pass_versions(PassSwitch::AllTrue);
+        let mode = self.gangs.pass_versions(PassSwitch::CoherentBranches);
         if mode == Versions::Never {
             return false;
         }
@@ -240,7 +240,7 @@ impl Pass<'_> {
             for target in 0..2 {
                 let known = outline.known_of(&self.found, self.registers);
                 let loops = self.gangs.pass_versions(PassSwitch::UnmaskedLoops) != Versions::Never;
-                let Some(plan) = all_true::plan_copy(function, known, block, target, loops) else { continue };
+                let Some(plan) = coherent_branches::plan_copy(function, known, block, target, loops) else { continue };
                 if !self.targets_done.insert((block, target)) || mode == Versions::WherePays && !plan.is_profitable() {
                     continue;
                 }
@@ -264,7 +264,7 @@ impl Pass<'_> {
 
     /// Lets lanes run one divergent loop alone where few enter it; false if there is none for that.
     fn give_turns(&mut self, function: &mut Function) -> bool {
-        let mode = self.gangs.pass_versions(PassSwitch::InTurn);
+        let mode = self.gangs.pass_versions(PassSwitch::PerLaneLoops);
         if mode == Versions::Never {
             return false;
         }
@@ -274,7 +274,9 @@ impl Pass<'_> {
                 continue;
             }
             let known = outline.known_of(&self.found, self.registers);
-            let Ok(plan) = in_turn::plan_turns(function, known, loop_id, mode == Versions::Always) else { continue };
+            let Ok(plan) = per_lane_loops::plan_turns(function, known, loop_id, mode == Versions::Always) else {
+                continue;
+            };
             let location = loop_place(function, loop_data);
             let before = function.clone();
             let turn = plan.make_turns(function);

@@ -9,15 +9,15 @@ use super::storage::Storage;
 use super::width_selection::{choose_width, may_lie};
 use super::{Reason, SLOT_ALIGN, notes};
 use crate::analysis::divergence::Facts;
-use crate::analysis::group_queries::needs_sub_groups;
-use crate::analysis::origins::find_apart_arguments;
-use crate::analysis::waiting::may_wait;
+use crate::analysis::spin_loops::may_wait;
+use crate::analysis::underlying_objects::find_apart_arguments;
+use crate::analysis::work_group_dependence::needs_sub_groups;
 use crate::ir::{Kernel, Region};
 use crate::transform;
+use crate::transform::insert_yields::mark_waiting_loops;
 use crate::transform::reducible::make_reducible;
 use crate::transform::split_conditions::has_joined_condition;
 use crate::transform::unreachable_edges::remove_unreachable_edges;
-use crate::transform::waiting_loops::mark_waiting_loops;
 use lockstep_protocol::configuration::{Gangs, Versions, WIDTHS};
 use lockstep_protocol::layout::Layout;
 use lockstep_protocol::pass_switches::PassSwitch;
@@ -28,14 +28,14 @@ pub(super) fn reducible(kernel: &mut Kernel, _: ProgramFacts) {
     }
 }
 
-pub(super) fn waiting_loops(kernel: &mut Kernel, program: ProgramFacts) {
+pub(super) fn insert_yields(kernel: &mut Kernel, program: ProgramFacts) {
     if !(program.sub_groups_never_wait && needs_sub_groups(kernel)) {
         mark_waiting_loops(kernel);
     }
 }
 
-pub(super) fn known_inputs(state: &mut KernelState<'_>) {
-    transform::known_inputs::known_inputs(&mut state.kernel, &state.launch);
+pub(super) fn specialize_arguments(state: &mut KernelState<'_>) {
+    transform::specialize_arguments::specialize_arguments(&mut state.kernel, &state.launch);
 }
 
 pub(super) fn own_counters(state: &mut KernelState<'_>) {
@@ -73,12 +73,12 @@ pub(super) fn barriers(state: &mut KernelState<'_>) {
     transform::barriers::barriers_within(&mut state.kernel, state.request.bounds);
 }
 
-pub(super) fn shared_live(state: &mut KernelState<'_>) {
-    transform::shared_live::shared_live(state.module, &mut state.kernel);
+pub(super) fn uniform_live_values(state: &mut KernelState<'_>) {
+    transform::uniform_live_values::uniform_live_values(state.module, &mut state.kernel);
 }
 
 pub(super) fn rounds(state: &mut KernelState<'_>) {
-    transform::rounds::separate_rounds(&mut state.kernel, &state.launch);
+    transform::unroll_barrier_loops::separate_rounds(&mut state.kernel, &state.launch);
 }
 
 pub(super) fn gang_limits(state: &mut KernelState<'_>) {
@@ -143,7 +143,11 @@ fn asked_shape(state: &KernelState<'_>, gangs: Gangs) -> GangShape {
 
 pub(super) fn interleave(state: &mut KernelState<'_>) {
     let Some(context) = &mut state.context else { return };
-    transform::interleave::interleave_slots(&mut state.kernel, context.facts.width, &context.facts.uniform_slots);
+    transform::private_array_soa::interleave_slots(
+        &mut state.kernel,
+        context.facts.width,
+        &context.facts.uniform_slots,
+    );
     context.see_slots(&state.kernel);
 }
 

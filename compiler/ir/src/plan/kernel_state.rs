@@ -4,7 +4,7 @@ use super::passes::{Pass, Phase};
 use super::region_state::{GangContext, RegionState};
 use super::storage::Storage;
 use super::{Choice, MOST_STACK_BYTES, Reason, STACK_BYTES, Widening, notes};
-use crate::analysis::group_queries::needs_groups;
+use crate::analysis::work_group_dependence::needs_groups;
 use crate::ir::{Kernel, Module, Region};
 use crate::report::Notes;
 use crate::target::TargetInfo;

@@ -5,9 +5,9 @@ use super::region_state::{GangContext, RegionState, analyze_region};
 use crate::analysis::divergence::Divergence;
 use crate::ir::{Function, InstData, SourceLoc, Value, ValueDef};
 use crate::report::{Note, Notes};
-use crate::transform::rounds_at_once;
-use crate::transform::uniform_choices::{find_condition, split_region, suppose_condition};
-use crate::transform::whole_pieces::{Pieces, find_pieces};
+use crate::transform::divisibility::{Pieces, find_pieces};
+use crate::transform::partial_unroll;
+use crate::transform::unswitch_selects::{find_condition, split_region, suppose_condition};
 use lockstep_protocol::configuration::{Gangs, Versions};
 use lockstep_protocol::pass_switches::PassSwitch;
 
@@ -28,8 +28,8 @@ fn may_split(function: &Function, gangs: Gangs, switch: PassSwitch) -> bool {
 
 /// The pieces of indices for which a region gets a version: where they hold whole gangs, addresses that were varying are
 /// lines, or branches uniform.
-fn whole_pieces(function: &Function, state: &RegionState, context: &GangContext<'_>) -> Option<Pieces> {
-    if !may_split(function, context.gangs, PassSwitch::WholePieces) {
+fn divisibility(function: &Function, state: &RegionState, context: &GangContext<'_>) -> Option<Pieces> {
+    if !may_split(function, context.gangs, PassSwitch::Divisibility) {
         return None;
     }
     let (facts, divergence) = (context.facts_together(), state.divergence_together());
@@ -39,12 +39,12 @@ fn whole_pieces(function: &Function, state: &RegionState, context: &GangContext<
     asked.suppose_whole(&mut whole, &divergence.shapes, facts.width);
     let after = analyze_region(&whole, facts);
     let pays = count_differing(&whole, &after) < count_differing(function, divergence);
-    (pays || context.gangs.pass_versions(PassSwitch::WholePieces) == Versions::Always).then_some(asked)
+    (pays || context.gangs.pass_versions(PassSwitch::Divisibility) == Versions::Always).then_some(asked)
 }
 
 /// Gives a region a version for launches in which pieces of indices hold whole gangs.
 pub(super) fn split_whole_pieces(function: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
-    if let Some(asked) = whole_pieces(function, state, context) {
+    if let Some(asked) = divisibility(function, state, context) {
         let detail = "where no piece of an index ends within a gang, as the launch decides";
         note_version(context.notes, asked.source_place(function), "whole pieces", detail.to_owned());
         asked.split_region(function, &state.divergence_together().shapes, context.facts_together().width);
@@ -58,7 +58,7 @@ pub(super) fn suppose_whole_pieces(
     state: &RegionState,
     context: &GangContext<'_>,
 ) -> Option<Vec<Weighted>> {
-    let asked = whole_pieces(function, state, context)?;
+    let asked = divisibility(function, state, context)?;
     let mut whole = function.clone();
     asked.suppose_whole(&mut whole, &state.divergence_together().shapes, context.facts_together().width);
     Some(vec![(function.clone(), 1), (whole, WHOLE_PIECES)])
@@ -66,7 +66,7 @@ pub(super) fn suppose_whole_pieces(
 
 /// The condition that chooses between two lines for which a region gets versions.
 fn uniform_choice(function: &Function, state: &RegionState, context: &GangContext<'_>) -> Option<Value> {
-    let may_split = may_split(function, context.gangs, PassSwitch::UniformChoices);
+    let may_split = may_split(function, context.gangs, PassSwitch::UnswitchSelects);
     let condition = may_split.then(|| find_condition(function, &state.divergence_together().shapes)).flatten();
     condition.filter(|&condition| state.all_lanes_share(&[condition]))
 }
@@ -106,8 +106,8 @@ pub(super) fn run_rounds_at_once(function: &mut Function, state: &mut RegionStat
     if context.tile.is_some() {
         return;
     }
-    let always = context.gangs.pass_versions(PassSwitch::RoundsAtOnce) == Versions::Always;
-    let Some(plan) = rounds_at_once::plan_rounds(function, &state.found, context.facts.width, always) else { return };
+    let always = context.gangs.pass_versions(PassSwitch::PartialUnroll) == Versions::Always;
+    let Some(plan) = partial_unroll::plan_rounds(function, &state.found, context.facts.width, always) else { return };
     for (rounds, location) in plan.rounds_per_loop(function) {
         let detail = format!("{rounds} at once, as lanes walk along memory in places of their own");
         note_version(context.notes, location, "rounds", detail);

@@ -12,10 +12,16 @@ use lockstep_protocol::configuration::Configuration;
 use lockstep_protocol::pass_switches::PassSwitch;
 
 /// Accesses of tiles are those of a row.
-pub(super) fn group_accesses(body: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
+pub(super) fn interleaved_access_groups(body: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
     let (roots, width, is_tile) =
         (context.facts.root_facts(body), context.facts_together().width, context.tile.is_some());
-    transform::group_accesses::group_accesses(body, &state.divergence_together().shapes, &roots, width, is_tile);
+    transform::interleaved_access_groups::interleaved_access_groups(
+        body,
+        &state.divergence_together().shapes,
+        &roots,
+        width,
+        is_tile,
+    );
 }
 
 pub(super) fn control_notes(body: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {

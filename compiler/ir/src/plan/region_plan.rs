@@ -4,7 +4,7 @@ use super::access_lowering::region::RegionAccesses;
 use super::region_state::{GangContext, analyze_region};
 use super::value_form::Form;
 use crate::analysis::divergence::Facts;
-use crate::analysis::run_by_some::run_by_some;
+use crate::analysis::nonempty_masks::run_by_some;
 use crate::analysis::shape::Shape;
 use crate::ir::{BinaryOp, Block, Function, InstData, InstNode, UnaryOp, Value};
 use cranelift_entity::packed_option::PackedOption;

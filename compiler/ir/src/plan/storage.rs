@@ -9,7 +9,7 @@
 //! are one block, wherever that is; so that every gang has room for all lanes, rows of work-items then have
 //! storage for whole gangs.
 
-use crate::analysis::waiting::region_may_wait;
+use crate::analysis::spin_loops::region_may_wait;
 use crate::ir::{Function, InstData, Kernel, LiveSlot, Slot, SlotLayout, Terminator, UnaryOp};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use lockstep_protocol::kernel_abi::ScratchNeeds;

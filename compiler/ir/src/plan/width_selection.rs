@@ -19,10 +19,10 @@ use crate::analysis::cfg::{Cfg, build_cfg};
 use crate::analysis::cost::{self, Costs};
 use crate::analysis::divergence::{Divergence, Facts, analyze_divergence};
 use crate::analysis::dominators::compute_dominators;
-use crate::analysis::group_queries::needs_groups;
 use crate::analysis::loops::{Loops, find_loops};
 use crate::analysis::shape::Shape;
 use crate::analysis::traversal_order::find_order;
+use crate::analysis::work_group_dependence::needs_groups;
 use crate::ir::{Block, Function, Inst, InstData, Kernel, Module, Region, Terminator, Value};
 use crate::report::Notes;
 use crate::target::{Registers, TargetInfo};
@@ -30,7 +30,7 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 use lockstep_protocol::configuration::{Configuration, Gangs, WIDTHS};
 use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize};
 use lockstep_protocol::layout::{Layout, MOST_RUNS};
-use lockstep_protocol::outline::TraversalOrder;
+use lockstep_protocol::program_metadata::TraversalOrder;
 use std::fmt;
 
 /// Gangs have to be this much faster, in percent of a work-item's cost, for the estimate to be believed.
@@ -70,7 +70,7 @@ pub struct Choice {
     /// Whether what its lanes hold around some loop is more than registers.
     crowded: bool,
     /// Whether its lanes run some loop one after the other.
-    in_turn: bool,
+    per_lane_loops: bool,
     /// What a gang takes for what all work-items do every time.
     steady: u64,
     /// The best of the other layouts, if there was a choice.
@@ -91,8 +91,20 @@ pub struct Other {
 impl Choice {
     fn empty_choice(width: u32, layout: Layout) -> Choice {
         let (scalar, gang, alone, waits, steady) = (0, 0, 0, 0, 0);
-        let [crowded, in_turn] = [false; 2];
-        Choice { width, layout, scalar, gang, alone, each_pays: true, waits, crowded, in_turn, steady, other: None }
+        let [crowded, per_lane_loops] = [false; 2];
+        Choice {
+            width,
+            layout,
+            scalar,
+            gang,
+            alone,
+            each_pays: true,
+            waits,
+            crowded,
+            per_lane_loops,
+            steady,
+            other: None,
+        }
     }
 
     /// Whether a gang is faster than its work-items one after the other.
@@ -318,7 +330,7 @@ fn best_width(candidate: &Candidate<'_>, layout: Layout) -> Choice {
         let fills_lines =
             launch.streams != 0 && target.register_bits == CACHE_LINE * 8 / 2 && !best.is_enough_cheaper_than(other);
         // Turns take what they take; what lanes do together is shared by more.
-        let shares_more = other.in_turn && !other.crowded && other.is_cheaper(best);
+        let shares_more = other.per_lane_loops && !other.crowded && other.is_cheaper(best);
         let fills_units = !other.crowded && best.is_enough_slower_than(other);
         if best.is_enough_cheaper_in(other, !other.crowded) || fills_lines || fills_units || shares_more {
             best = other;
@@ -399,7 +411,7 @@ impl<'a> Estimates<'a> {
                 choice.waits = choice.waits.saturating_add(sum(|costs| costs.waits));
                 choice.steady = choice.steady.saturating_add(sum(|costs| costs.steady));
                 choice.crowded |= costs.iter().any(|(costs, _)| costs.crowded);
-                choice.in_turn |= costs.iter().any(|(costs, _)| costs.in_turn);
+                choice.per_lane_loops |= costs.iter().any(|(costs, _)| costs.per_lane_loops);
                 choice.each_pays &= is_profitable(gang, apart) || gang == 0;
             }
             choice.scalar = choice.scalar.saturating_add(one);
@@ -504,12 +516,20 @@ impl Analysed {
     }
 
     fn estimate_costs(&self, registers: Registers) -> Costs {
-        let in_turn = if self.tile.is_none() {
+        let per_lane_loops = if self.tile.is_none() {
             loops_in_turn(&self.body, &self.graph, &self.forest, &self.found, self.gangs, registers)
         } else {
             Vec::new()
         };
-        cost::function_costs(&self.body, &self.graph, &self.forest, &self.found, self.tile_costs(), registers, &in_turn)
+        cost::function_costs(
+            &self.body,
+            &self.graph,
+            &self.forest,
+            &self.found,
+            self.tile_costs(),
+            registers,
+            &per_lane_loops,
+        )
     }
 
     /// Whether some accesses are those of a tile's columns.

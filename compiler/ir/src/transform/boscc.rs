@@ -21,8 +21,8 @@
 use crate::analysis::cfg::Cfg;
 use crate::analysis::cost::{self, Lanes};
 use crate::analysis::dominators::Dominators;
-use crate::analysis::lines::find_no_wrap_strides;
 use crate::analysis::loops::Loops;
+use crate::analysis::no_wrap_stride::find_no_wrap_strides;
 use crate::analysis::predicates::{self, ControlFlow};
 use crate::analysis::shape::Shape;
 use crate::ir::*;

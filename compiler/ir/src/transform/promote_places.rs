@@ -21,8 +21,8 @@
 //! ```
 
 use crate::analysis::loops::Loop;
-use crate::analysis::origins::{Apart, Origin, Origins};
 use crate::analysis::predicates::ControlFlow;
+use crate::analysis::underlying_objects::{Apart, Origin, Origins};
 use crate::ir::*;
 use cranelift_entity::EntitySet;
 use lockstep_protocol::types::{Space, Type};

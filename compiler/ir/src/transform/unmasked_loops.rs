@@ -25,9 +25,9 @@ use crate::analysis::cfg::Cfg;
 use crate::analysis::cost::{self, Lanes};
 use crate::analysis::divergence::Divergence;
 use crate::analysis::dominators::Dominators;
-use crate::analysis::lines::NoWrapStride;
 use crate::analysis::loops::{Loop, Loops};
-use crate::analysis::masking;
+use crate::analysis::mask_cost;
+use crate::analysis::no_wrap_stride::NoWrapStride;
 use crate::ir::*;
 use crate::target::Registers;
 use crate::transform::copy::{Copies, copy_blocks};
@@ -141,7 +141,7 @@ impl<'a> Known<'a> {
     pub fn masks_of(self, function: &Function, once: Block, blocks: &[Block]) -> u64 {
         self.sum_of(once, blocks, |block| {
             let insts = function.blocks[block].insts.iter();
-            insts.map(|&inst| masking::masking_cost(function, inst, self.lane_facts(), self.registers)).sum()
+            insts.map(|&inst| mask_cost::masking_cost(function, inst, self.lane_facts(), self.registers)).sum()
         })
     }
 

@@ -3,16 +3,16 @@
 use lockstep_ir::analysis::cfg::build_cfg;
 use lockstep_ir::analysis::divergence::{Facts, analyze_divergence};
 use lockstep_ir::analysis::dominators::compute_dominators;
-use lockstep_ir::analysis::joins::Walks;
-use lockstep_ir::analysis::lines::find_no_wrap_strides;
 use lockstep_ir::analysis::liveness::compute_liveness;
 use lockstep_ir::analysis::loops::find_loops;
+use lockstep_ir::analysis::no_wrap_stride::find_no_wrap_strides;
 use lockstep_ir::analysis::post_dominators::post_dominators;
-use lockstep_ir::analysis::waiting::waiting_loops;
+use lockstep_ir::analysis::spin_loops::insert_yields;
+use lockstep_ir::analysis::sync_dependence::Walks;
 use lockstep_ir::ir::{Block, Function, Module, Value, block_text, inst_text, term_text};
 use lockstep_ir::target::{Registers, TargetInfo};
 use lockstep_ir::testing::script::{Fact, Script};
-use lockstep_ir::transform::all_true;
+use lockstep_ir::transform::coherent_branches;
 use lockstep_ir::transform::unmasked_loops::{self, Known, Refusal};
 use lockstep_ir::verify::VerifyError;
 use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize};
@@ -87,7 +87,7 @@ pub fn loop_facts(module: &Module) -> Vec<Fact> {
 pub fn waiting(module: &Module) -> Vec<Fact> {
     each_function(module, |function, found| {
         let graph = build_cfg(function);
-        let waiting = waiting_loops(function);
+        let waiting = insert_yields(function);
         for (_, loop_data) in find_loops(&graph, &compute_dominators(&graph)).iter() {
             let waits = if waiting.contains(&loop_data.header) { "yes" } else { "no" };
             found.push((block_text(function, loop_data.header), "waits".to_string(), waits.to_string()));
@@ -171,7 +171,7 @@ pub fn versions(module: &Module) -> Vec<Fact> {
             }
             for &block in function.layout.iter().filter(|&&block| divergent.divergent_branches.contains(block)) {
                 let copy = |target| {
-                    let plan = all_true::plan_copy(function, known, block, target, true);
+                    let plan = coherent_branches::plan_copy(function, known, block, target, true);
                     plan.map_or("none".to_string(), |plan| plan.to_string())
                 };
                 found.push((

@@ -5,7 +5,7 @@ use lockstep_ir::analysis::cfg::build_cfg;
 use lockstep_ir::analysis::divergence::{Facts, analyze_divergence};
 use lockstep_ir::analysis::dominators::compute_dominators;
 use lockstep_ir::analysis::loops::find_loops;
-use lockstep_ir::analysis::pointees::find_pointees;
+use lockstep_ir::analysis::points_to::find_pointees;
 use lockstep_ir::interp::{Memory, STEP_LIMIT, run_gangs, run_kernel};
 use lockstep_ir::ir::{Block, Function, InstData, Kernel, Module, SlotLayout};
 use lockstep_ir::report::Notes;

@@ -6,19 +6,19 @@
 //! nothing for the others ([`masks`]), and nothing in it may be poison, since it is computed for lanes that
 //! never meant to.
 
-mod across;
 mod atomics;
-mod bounds;
+mod bound_compare;
+mod cross_lane;
 mod division;
 mod gangs;
 mod instructions;
+mod interleaved_arithmetic;
 mod lanewise;
 mod masks;
 mod memory;
-mod memory_order;
+mod newton_raphson;
 mod notes;
-mod roots;
-mod runs;
+mod tile_rows;
 mod turns;
 mod values;
 
@@ -35,7 +35,7 @@ use inkwell::builder::BuilderError;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, PhiValue, PointerValue, VectorValue};
 use lockstep_ir::analysis::cfg::build_cfg;
-use lockstep_ir::analysis::origins::Origins;
+use lockstep_ir::analysis::underlying_objects::Origins;
 use lockstep_ir::ir::{Block, BlockCall, Function, InstData, Kernel, Slot, SourceLoc, Terminator, Value};
 use lockstep_ir::plan::access_lowering::region::GangKind;
 use lockstep_ir::plan::storage::{SlotHome, Storage};
@@ -135,7 +135,7 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
             location: SourceLoc::default(),
             origins: Origins::trace_addresses(around.kernel, body, around.emitter.scopes.apart()),
             old_values: atomics::used_old_values(body),
-            uses: memory_order::count_uses(body),
+            uses: interleaved_arithmetic::count_uses(body),
             masked: gang.entry.is_some() || body.layout.iter().any(|&block| plan.masks[block].is_some()),
             wide: Cell::new(around.width()),
             values: SecondaryMap::new(),

@@ -2,9 +2,9 @@
 
 use super::gangs::{Rows, first_lanes};
 use super::{EmitContext, Gang, VectorEmitter};
+use crate::codegen::coroutines::open_pieces;
 use crate::codegen::emit::Emitted;
 use crate::codegen::groups::Item;
-use crate::codegen::turns::open_pieces;
 use inkwell::IntPredicate;
 use inkwell::builder::BuilderError;
 use lockstep_ir::ir::{Function, Region};

@@ -4,7 +4,7 @@
 //! arrays are taken to lie side by side ([`is_same_element`]), and all lanes to come.
 
 use super::{Lanes, Rewritten, operation_cost};
-use crate::analysis::lines::NoWrapStride;
+use crate::analysis::no_wrap_stride::NoWrapStride;
 use crate::analysis::shape::Shape;
 use crate::ir::{Function, Inst, InstData, Value, ValueDef};
 use crate::plan::access_lowering::price::Circumstances;

@@ -16,7 +16,7 @@ fn of(code: &str) -> (u64, u64) {
 }
 
 /// What such a kernel costs if lanes run some of its loops one after the other.
-fn of_loops(code: &str, in_turn: fn(&Loops) -> Vec<Loop>) -> Costs {
+fn of_loops(code: &str, per_lane_loops: fn(&Loops) -> Vec<Loop>) -> Costs {
     let mut text = "kernel \"k\" {\n args 24\n".to_string();
     for i in 0..2 {
         text += &format!(" param \"p{i}\" pointer.global \"int*\" size 8 align 8 offset {}\n", 8 * i);
@@ -32,7 +32,7 @@ fn of_loops(code: &str, in_turn: fn(&Loops) -> Vec<Loop>) -> Costs {
     let forest = find_loops(&graph, &compute_dominators(&graph));
     let divergence = analyze_divergence(function, &facts, &graph, &forest);
     let registers = Registers { target: TargetInfo::of_bits(512), width: 16 };
-    function_costs(function, &graph, &forest, &divergence, None, registers, &in_turn(&forest))
+    function_costs(function, &graph, &forest, &divergence, None, registers, &per_lane_loops(&forest))
 }
 
 #[test]
@@ -44,13 +44,13 @@ fn a_loop_in_turn_costs_a_gang_what_it_costs_the_work_items_that_enter_it() {
          v15: i32 = mul v14, v14\n v16: ptr.global = ptradd v13, 64\n store v15 to v16 align 4\n v17: i32 = add v9, 1\n \
          v18: i1 = icmp.slt v17, v14\n br v18, b2(v17), b3\n b3:\n jump b4\n b4:\n return"
     );
-    let [masked, in_turn] =
+    let [masked, per_lane_loops] =
         [|_: &Loops| Vec::new(), |forest: &Loops| forest.iter().map(|(loop_id, _)| loop_id).collect()]
             .map(|l| of_loops(&code, l));
-    assert_eq!(masked.scalar, in_turn.scalar);
-    assert!(masked.vector > 2 * in_turn.vector, "{} {}", masked.vector, in_turn.vector);
-    assert!(in_turn.vector < 16 * in_turn.scalar + 16 * TURN, "{in_turn:?}");
-    assert!(in_turn.in_turn && !masked.in_turn);
+    assert_eq!(masked.scalar, per_lane_loops.scalar);
+    assert!(masked.vector > 2 * per_lane_loops.vector, "{} {}", masked.vector, per_lane_loops.vector);
+    assert!(per_lane_loops.vector < 16 * per_lane_loops.scalar + 16 * TURN, "{per_lane_loops:?}");
+    assert!(per_lane_loops.per_lane_loops && !masked.per_lane_loops);
 }
 
 #[test]

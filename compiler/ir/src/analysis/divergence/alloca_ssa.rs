@@ -17,7 +17,7 @@
 //! question necessary; there, sharing is sound as every write in divergent control leads to a join.
 
 use super::{Divergence, Graph};
-use crate::analysis::pointees::{Pointees, find_pointees};
+use crate::analysis::points_to::{Pointees, find_pointees};
 use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};
 

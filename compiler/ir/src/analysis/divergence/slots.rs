@@ -9,7 +9,7 @@
 
 use super::alloca_ssa::States;
 use super::{Divergence, Graph};
-use crate::analysis::pointees::find_pointees;
+use crate::analysis::points_to::find_pointees;
 use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};
 

@@ -112,7 +112,7 @@ fn partly_needed(split: &Split, kept: &SecondaryMap<Start, Vec<Value>>) -> Vec<V
 
 /// The values that may differ between the work-items of a group, by what they are computed from. The branches that
 /// lead to them are not looked at: those that are the same for all are to share slots, so that a group keeps them once
-/// (`shared_live`), and which these are need not be known for sure here.
+/// (`uniform_live_values`), and which these are need not be known for sure here.
 fn varying_by_data(split: &Split) -> SecondaryMap<Value, bool> {
     let body = &split.body;
     let mut varies: SecondaryMap<Value, bool> = SecondaryMap::new();

@@ -7,7 +7,7 @@ use crate::codegen::emit::Emitted;
 use inkwell::IntPredicate;
 use inkwell::builder::BuilderError;
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue, VectorValue};
-use lockstep_ir::analysis::lines::{NoWrapStride, first_indices};
+use lockstep_ir::analysis::no_wrap_stride::{NoWrapStride, first_indices};
 use lockstep_ir::ir::{BinaryOp, FastMath, InstData, IntFlags, UnaryOp, Value, ValueDef};
 use lockstep_ir::plan::access_lowering::Along;
 

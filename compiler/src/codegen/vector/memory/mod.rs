@@ -1,8 +1,6 @@
 //! Loads and stores of a gang, in the forms that the plan has decided on ([`AccessLowering`]): one scalar access, wide
 //! accesses with shuffles, gathers and scatters. Nothing is decided here.
 
-mod chunks;
-mod columns;
 mod common_base;
 mod in_bounds;
 mod lines;
@@ -11,7 +9,9 @@ mod masked_loads;
 mod past_caches;
 mod redirect;
 mod scattered;
+mod tile_column_access;
 mod wide;
+mod wide_load_transpose;
 
 pub(super) use wide::WideCode;
 
