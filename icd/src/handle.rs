@@ -223,8 +223,8 @@ impl Slots {
         // Growing happens under the lock, so `used` has one writer at a time.
         let index = self.used.load(Ordering::Relaxed);
         if index >= self.capacity {
-            let maximum = self.capacity;
-            let full = || error!(CL_OUT_OF_HOST_MEMORY, "there are {maximum} objects, and there can be no more");
+            let most = self.capacity;
+            let full = || error!(CL_OUT_OF_HOST_MEMORY, "there are {most} objects, and there can be no more");
             let slot = free.pop_front().and_then(|handle| self.at(handle)).ok_or_else(full)?;
             *slot.state.lock() = state;
             return Ok(std::ptr::from_ref(slot) as usize);
@@ -336,10 +336,10 @@ fn find<T: Object>(handle: *mut c_void) -> Option<Arc<T>> {
 pub unsafe fn list<T: Object>(count: cl_uint, handles: *const *mut c_void, code: cl_int) -> Result<Vec<Arc<T>>> {
     check_list(count, T::NAME, handles, code)?;
     (0..count as usize)
-        .map(|index| {
+        .map(|i| {
             // SAFETY: not null, and the caller vouches for `count` elements.
-            let object = get(unsafe { handles.add(index).read() });
-            object.map_err(|error| error.with_subject(format_args!("{} {index} of {count}", T::NAME)))
+            let object = get(unsafe { handles.add(i).read() });
+            object.map_err(|error| error.with_subject(format_args!("{} {i} of {count}", T::NAME)))
         })
         .collect()
 }

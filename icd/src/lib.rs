@@ -4,6 +4,7 @@
 //! object; `handle`, `error` and `info` are what they are made of; `fork` says what is left of it
 //! in a forked child. The meaning of everything is in `lockstep_runtime`.
 
+mod unsupported;
 mod api;
 mod dispatch;
 mod error;
@@ -13,5 +14,4 @@ mod fork;
 mod handle;
 mod info;
 mod property_list;
-mod unsupported;
 mod user;

@@ -99,7 +99,7 @@ impl Recording {
         // sync_point_wait_list is not NULL and num_sync_points_in_wait_list is 0".
         handle::check_list(self.count, "sync point", self.list, CL_INVALID_SYNC_POINT_WAIT_LIST_KHR)?;
         // SAFETY: the caller vouches for the list.
-        let waits: Vec<_> = (0..self.count as usize).map(|index| unsafe { self.list.add(index).read() }).collect();
+        let waits: Vec<_> = (0..self.count as usize).map(|i| unsafe { self.list.add(i).read() }).collect();
         buffer.check_recording(&waits)?;
         Ok((buffer, waits))
     }

@@ -56,9 +56,9 @@ pub unsafe fn get_device_ids(
     let asked = !devices.is_null() || !num_devices.is_null();
     ensure!(asked, CL_INVALID_VALUE, "devices and num_devices are both NULL");
     if !devices.is_null() {
-        for (index, device) in found.iter().take(num_entries as usize).enumerate() {
+        for (i, device) in found.iter().take(num_entries as usize).enumerate() {
             // SAFETY: not null, and fewer than `num_entries`.
-            unsafe { devices.add(index).write(handle::of(device)) };
+            unsafe { devices.add(i).write(handle::of(device)) };
         }
     }
     if !num_devices.is_null() {

@@ -36,8 +36,8 @@ pub unsafe fn wait_list(context: &Arc<Context>, count: cl_uint, list: *const cl_
 
 /// "CL_INVALID_CONTEXT if the context associated with command_queue and events in event_wait_list are not the same."
 pub fn check_events(events: &[Arc<Event>], context: &Arc<Context>) -> Result<()> {
-    for (index, event) in events.iter().enumerate() {
-        check_context(event.context(), context, format_args!("event {index} of {}", events.len()))?;
+    for (i, event) in events.iter().enumerate() {
+        check_context(event.context(), context, format_args!("event {i} of {}", events.len()))?;
     }
     Ok(())
 }

@@ -74,12 +74,12 @@ pub unsafe fn wait_for_events(num_events: cl_uint, event_list: *const cl_event) 
 /// "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events in event_list is a negative
 /// integer value."
 pub fn check_success(events: &[Arc<Event>]) -> Result<()> {
-    for (index, event) in events.iter().enumerate() {
+    for (i, event) in events.iter().enumerate() {
         let (kind, status) = (CommandName(event.kind()), event.status());
         ensure!(
             status >= CL_COMPLETE,
             CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
-            "event {index} of {}, {kind}, ended with {}",
+            "event {i} of {}, {kind}, ended with {}",
             events.len(),
             CodeName(status)
         );

@@ -50,19 +50,19 @@ impl Request {
     ///
     /// # Safety
     /// The pointers are as the specification says.
-    unsafe fn create(self, descriptor: &cl_image_desc, pitch_error: cl_int) -> Result<*mut c_void> {
+    unsafe fn create(self, desc: &cl_image_desc, pitch_error: cl_int) -> Result<*mut c_void> {
         check_support()?;
         check_flags(self.flags)?;
         // SAFETY: the caller vouches for it.
         let format = unsafe { self.format()? };
         // "CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid": "num_mip_levels must be 0";
         // "num_samples must be 0".
-        let kind = descriptor.image_type;
+        let kind = desc.image_type;
         ensure!(TYPES.contains(&kind), CL_INVALID_IMAGE_DESCRIPTOR, "image_type {kind:#x} is no type of image");
-        let (levels, samples) = (descriptor.num_mip_levels, descriptor.num_samples);
+        let (levels, samples) = (desc.num_mip_levels, desc.num_samples);
         ensure!(levels == 0, CL_INVALID_IMAGE_DESCRIPTOR, "num_mip_levels is {levels}; 0 is allowed");
         ensure!(samples == 0, CL_INVALID_IMAGE_DESCRIPTOR, "num_samples is {samples}; 0 is allowed");
-        let image = counted_sizes(descriptor, format);
+        let image = counted_sizes(desc, format);
         // "CL_INVALID_IMAGE_SIZE if the image dimensions specified in image_desc are not valid or exceed the maximum
         // image dimensions".
         let Image { width, height, depth, layers, .. } = image;
@@ -71,8 +71,8 @@ impl Request {
             CL_INVALID_IMAGE_SIZE,
             "an image of {width} x {height} x {depth} elements in {layers} layers is empty or beyond CL_DEVICE_IMAGE*_MAX_*"
         );
-        if !descriptor.buffer.is_null() {
-            return self.create_from(descriptor, image);
+        if !desc.buffer.is_null() {
+            return self.create_from(desc, image);
         }
         // "mem_object can be a buffer memory object if image_type is CL_MEM_OBJECT_IMAGE1D_BUFFER", which needs one.
         ensure!(
@@ -82,8 +82,7 @@ impl Request {
         );
         check_host_pointer(self.flags, self.host_ptr)?;
         // "image_row_pitch [...] must be 0 if host_ptr is NULL"; "image_slice_pitch [...] must be 0 if host_ptr is NULL".
-        let (row, slice) =
-            (descriptor.image_row_pitch, if image.has_slices() { descriptor.image_slice_pitch } else { 0 });
+        let (row, slice) = (desc.image_row_pitch, if image.has_slices() { desc.image_slice_pitch } else { 0 });
         ensure!(
             !self.host_ptr.is_null() || (row == 0 && slice == 0),
             pitch_error,
@@ -107,8 +106,8 @@ impl Request {
     }
 
     /// Creates an image of another object's bytes.
-    fn create_from(self, descriptor: &cl_image_desc, image: Image) -> Result<*mut c_void> {
-        let parent = handle::get::<Memory>(descriptor.buffer);
+    fn create_from(self, desc: &cl_image_desc, image: Image) -> Result<*mut c_void> {
+        let parent = handle::get::<Memory>(desc.buffer);
         let parent = parent.map_err(|error| error.with_code(CL_INVALID_IMAGE_DESCRIPTOR).with_subject("mem_object"))?;
         check_context(parent.context(), &self.context, "mem_object")?;
         ensure!(parent.pipe().is_none(), CL_INVALID_IMAGE_DESCRIPTOR, "mem_object is a pipe");
@@ -125,14 +124,14 @@ impl Request {
                     CL_INVALID_IMAGE_DESCRIPTOR,
                     "an image of type {kind:#x} from a buffer; CL_MEM_OBJECT_IMAGE1D_BUFFER or _IMAGE2D is allowed"
                 );
-                let row = if kind == CL_MEM_OBJECT_IMAGE2D { descriptor.image_row_pitch } else { 0 };
+                let row = if kind == CL_MEM_OBJECT_IMAGE2D { desc.image_row_pitch } else { 0 };
                 // "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if a 2D image is created from a buffer and the row pitch and base
                 // address alignment does not follow the rules".
                 let image = with_pitches(image, [row, 0], CL_INVALID_IMAGE_FORMAT_DESCRIPTOR)?;
                 // "image_width times size of element in bytes must be at most the size of the buffer object"; "the
                 // image_row_pitch times image_height must be at most the size of the buffer object".
-                let (bytes, maximum) = (image.byte_size(), parent.size());
-                ensure!(bytes <= maximum, CL_INVALID_IMAGE_SIZE, "an image of {bytes} bytes in a buffer of {maximum}");
+                let (bytes, most) = (image.byte_size(), parent.size());
+                ensure!(bytes <= most, CL_INVALID_IMAGE_SIZE, "an image of {bytes} bytes in a buffer of {most}");
                 image
             }
             // "mem_object can be an image object if image_type is CL_MEM_OBJECT_IMAGE2D."
@@ -146,8 +145,7 @@ impl Request {
                 // "All of the values specified in image_desc must match the image descriptor information associated with
                 // mem_object, except for mem_object."
                 let image = Image { row_pitch: other.row_pitch, slice_pitch: other.slice_pitch, ..image };
-                let pitch =
-                    [0, other.row_pitch].contains(&descriptor.image_row_pitch) && descriptor.image_slice_pitch == 0;
+                let pitch = [0, other.row_pitch].contains(&desc.image_row_pitch) && desc.image_slice_pitch == 0;
                 let same = Image { format, ..other.clone() } == image;
                 ensure!(
                     pitch && same,
@@ -219,17 +217,17 @@ fn with_pitches(image: Image, [row, slice]: [usize; 2], code: cl_int) -> Result<
 }
 
 /// The sizes that count for the type; the others are 1.
-fn counted_sizes(descriptor: &cl_image_desc, format: Format) -> Image {
-    let kind = descriptor.image_type;
+fn counted_sizes(desc: &cl_image_desc, format: Format) -> Image {
+    let kind = desc.image_type;
     let rows = matches!(kind, CL_MEM_OBJECT_IMAGE2D | CL_MEM_OBJECT_IMAGE2D_ARRAY | CL_MEM_OBJECT_IMAGE3D);
     let layers = matches!(kind, CL_MEM_OBJECT_IMAGE1D_ARRAY | CL_MEM_OBJECT_IMAGE2D_ARRAY);
     Image {
         kind,
         format,
-        width: descriptor.image_width,
-        height: if rows { descriptor.image_height } else { 1 },
-        depth: if kind == CL_MEM_OBJECT_IMAGE3D { descriptor.image_depth } else { 1 },
-        layers: if layers { descriptor.image_array_size } else { 1 },
+        width: desc.image_width,
+        height: if rows { desc.image_height } else { 1 },
+        depth: if kind == CL_MEM_OBJECT_IMAGE3D { desc.image_depth } else { 1 },
+        layers: if layers { desc.image_array_size } else { 1 },
         row_pitch: 0,
         slice_pitch: 0,
     }
@@ -311,10 +309,10 @@ pub unsafe fn create_image_2d(
 ) -> Result<cl_mem> {
     let context = handle::get::<Context>(context)?;
     let request = Request { context, properties: Vec::new(), flags, format: image_format, host_ptr };
-    let descriptor = describe_image(CL_MEM_OBJECT_IMAGE2D, [image_width, image_height, 1], [image_row_pitch, 0]);
+    let desc = describe_image(CL_MEM_OBJECT_IMAGE2D, [image_width, image_height, 1], [image_row_pitch, 0]);
     // "CL_INVALID_IMAGE_SIZE [...] if values specified by image_row_pitch do not follow rules".
     // SAFETY: the caller vouches for the pointers.
-    unsafe { request.create(&descriptor, CL_INVALID_IMAGE_SIZE) }
+    unsafe { request.create(&desc, CL_INVALID_IMAGE_SIZE) }
 }
 
 /// `clCreateImage3D`: makes an image of three dimensions, as OpenCL 1.1 had it.
@@ -336,7 +334,7 @@ pub unsafe fn create_image_3d(
     ensure!(image_depth > 1, CL_INVALID_IMAGE_SIZE, "image_depth is {image_depth}; at least 2 is allowed");
     let request = Request { context, properties: Vec::new(), flags, format: image_format, host_ptr };
     let sizes = [image_width, image_height, image_depth];
-    let descriptor = describe_image(CL_MEM_OBJECT_IMAGE3D, sizes, [image_row_pitch, image_slice_pitch]);
+    let desc = describe_image(CL_MEM_OBJECT_IMAGE3D, sizes, [image_row_pitch, image_slice_pitch]);
     // SAFETY: the caller vouches for the pointers.
-    unsafe { request.create(&descriptor, CL_INVALID_IMAGE_SIZE) }
+    unsafe { request.create(&desc, CL_INVALID_IMAGE_SIZE) }
 }

@@ -42,7 +42,7 @@ struct HostBox {
     origin: *const usize,
     region: *const usize,
     pitches: [usize; 2],
-    pointer: *mut c_void,
+    ptr: *mut c_void,
 }
 
 impl HostBox {
@@ -56,12 +56,12 @@ impl HostBox {
             let (memory, image) = image_in(context, self.image)?;
             let (inside, bytes) = transfer_box(&image, self.origin, self.region)?;
             // "CL_INVALID_VALUE [...] if ptr is NULL".
-            ensure!(!self.pointer.is_null(), CL_INVALID_VALUE, "ptr is NULL");
+            ensure!(!self.ptr.is_null(), CL_INVALID_VALUE, "ptr is NULL");
             let outside = image.host_layout(read_three("region", self.region)?, self.pitches[0], self.pitches[1])?;
             // "CL_INVALID_OPERATION if clEnqueueReadImage is called on image which has been created with
             // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS", and likewise for writing.
             check_host_access(&memory, !writes, writes)?;
-            let host = Place::in_host(HostPointer::new(self.pointer.cast()), outside);
+            let host = Place::in_host(HostPointer::new(self.ptr.cast()), outside);
             let own = Place::in_object(memory, inside);
             Ok(if writes {
                 Transfer::copy(CL_COMMAND_WRITE_IMAGE, host, own, bytes)
@@ -90,7 +90,7 @@ pub unsafe fn enqueue_read_image(
     let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
     // "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue".
     let queue = handle::get::<Queue>(command_queue)?;
-    let read = HostBox { image, origin, region, pitches: [row_pitch, slice_pitch], pointer };
+    let read = HostBox { image, origin, region, pitches: [row_pitch, slice_pitch], ptr };
     // SAFETY: the same contract.
     unsafe { order.enqueue_transfer(&queue, blocking_read != CL_FALSE, read.check(queue.context(), false)?) }
 }
@@ -105,7 +105,7 @@ pub unsafe fn enqueue_write_image(
     region: *const usize,
     input_row_pitch: usize,
     input_slice_pitch: usize,
-    pointer: *const c_void,
+    ptr: *const c_void,
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
@@ -113,8 +113,8 @@ pub unsafe fn enqueue_write_image(
     let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
     let queue = handle::get::<Queue>(command_queue)?;
     let pitches = [input_row_pitch, input_slice_pitch];
-    let write = HostBox { image, origin, region, pitches, pointer: pointer.cast_mut() };
-    // SAFETY: the same contract; the bytes at `pointer` are only read.
+    let write = HostBox { image, origin, region, pitches, ptr: ptr.cast_mut() };
+    // SAFETY: the same contract; the bytes at `ptr` are only read.
     unsafe { order.enqueue_transfer(&queue, blocking_write != CL_FALSE, write.check(queue.context(), true)?) }
 }
 

@@ -363,13 +363,13 @@ pub unsafe fn get_kernel_sub_group_info(
     check_device(&kernel, device)?;
     // "CL_INVALID_VALUE […] if param_name is CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, […] and the size in bytes
     // specified by input_value_size is not valid or if input_value is NULL."
-    let input = |maximum: usize| -> Result<Vec<usize>> {
+    let input = |most: usize| -> Result<Vec<usize>> {
         let word = size_of::<usize>();
-        let fits = input_value_size.is_multiple_of(word) && (1..=maximum).contains(&(input_value_size / word));
+        let fits = input_value_size.is_multiple_of(word) && (1..=most).contains(&(input_value_size / word));
         ensure!(
             fits,
             CL_INVALID_VALUE,
-            "input_value_size is {input_value_size}; 1 to {maximum} values of {word} bytes are allowed"
+            "input_value_size is {input_value_size}; 1 to {most} values of {word} bytes are allowed"
         );
         ensure!(!input_value.is_null(), CL_INVALID_VALUE, "input_value is NULL");
         let values = input_value.cast::<usize>();

@@ -82,7 +82,7 @@ pub unsafe fn get_mem_object_info(
         CL_MEM_ASSOCIATED_MEMOBJECT => info.value(memory.associated().map_or(std::ptr::null_mut(), handle::of)),
         CL_MEM_OFFSET => info.value(memory.parent_buffer().map_or(0, |(_, origin)| origin)),
         CL_MEM_USES_SVM_POINTER => {
-            info.bool(svm::find_allocation(memory.host_pointer() as usize).is_some_and(|shared| shared.is_svm()))
+            info.bool(svm::find_allocation(memory.host_pointer() as usize).is_some_and(|found| found.is_svm()))
         }
         CL_MEM_DEVICE_ADDRESS_EXT => {
             // "CL_INVALID_OPERATION […] if the buffer was not allocated with CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT."
@@ -155,9 +155,8 @@ pub unsafe fn enqueue_migrate_mem_objects(
     unsafe {
         let handles = std::slice::from_raw_parts(mem_objects, num_mem_objects as usize);
         // "CL_INVALID_MEM_OBJECT if any of the memory objects in mem_objects is not a valid memory object."
-        let named =
-            |index: usize, error: Error| error.with_subject(format_args!("memory object {index} of {num_mem_objects}"));
-        let get = |(index, &memobj)| memory_in(queue.context(), memobj).map_err(|error| named(index, error));
+        let named = |i: usize, error: Error| error.with_subject(format_args!("memory object {i} of {num_mem_objects}"));
+        let get = |(i, &memobj)| memory_in(queue.context(), memobj).map_err(|error| named(i, error));
         let all = handles.iter().enumerate().map(get).collect::<Result<Vec<_>>>()?;
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
         let completion = Completion { blocking: false, event };

@@ -157,16 +157,16 @@ unsafe fn change_arguments(kernel: &Kernel, config: &cl_mutable_dispatch_config_
     handle::check_list(config.num_exec_infos, "execution info", config.exec_info_list, CL_INVALID_VALUE)?;
     // SAFETY: the caller vouches for the lists.
     unsafe {
-        for index in 0..config.num_args as usize {
-            let argument = &*config.arg_list.add(index);
+        for i in 0..config.num_args as usize {
+            let argument = &*config.arg_list.add(i);
             set_argument(kernel, argument.arg_index, argument.arg_size, argument.arg_value)?;
         }
-        for index in 0..config.num_svm_args as usize {
-            let argument = &*config.arg_svm_list.add(index);
+        for i in 0..config.num_svm_args as usize {
+            let argument = &*config.arg_svm_list.add(i);
             kernel.set_pointer(argument.arg_index as usize, argument.arg_value as u64)?;
         }
-        for index in 0..config.num_exec_infos as usize {
-            let told = &*config.exec_info_list.add(index);
+        for i in 0..config.num_exec_infos as usize {
+            let told = &*config.exec_info_list.add(i);
             check_exec_info(told.param_name, told.param_value_size, told.param_value)?;
         }
     }
@@ -229,25 +229,25 @@ pub unsafe fn update_mutable_commands(
         handle::check_list(num_configs, "configuration type", config_types, CL_INVALID_VALUE)?;
         handle::check_list(num_configs, "configuration", configs, CL_INVALID_VALUE)?;
         let mut changes: Vec<(Arc<RecordedLaunch>, LaunchParameters)> = Vec::with_capacity(num_configs as usize);
-        for index in 0..num_configs as usize {
+        for i in 0..num_configs as usize {
             // "CL_INVALID_VALUE if any element of config_types is not a valid cl_command_buffer_update_type_khr enum [or]
             // if any element of configs is NULL."
-            let config = configs.add(index).read().cast::<cl_mutable_dispatch_config_khr>();
-            let kind = config_types.add(index).read();
+            let config = configs.add(i).read().cast::<cl_mutable_dispatch_config_khr>();
+            let kind = config_types.add(i).read();
             ensure!(
                 kind == CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR,
                 CL_INVALID_VALUE,
-                "config_types[{index}] is {kind:#x}; CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR is allowed"
+                "config_types[{i}] is {kind:#x}; CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR is allowed"
             );
-            ensure!(!config.is_null(), CL_INVALID_VALUE, "configs[{index}] is NULL");
+            ensure!(!config.is_null(), CL_INVALID_VALUE, "configs[{i}] is NULL");
             // "CL_INVALID_MUTABLE_COMMAND_KHR if command is not a valid mutable command object […] or created from
             // command_buffer."
-            let named = |error: Error| error.with_subject(format_args!("configuration {index} of {num_configs}"));
+            let named = |error: Error| error.with_subject(format_args!("configuration {i} of {num_configs}"));
             let launch = handle::get::<RecordedLaunch>((*config).command).map_err(named)?;
             ensure!(
                 launch.buffer().is_some_and(|owner| Arc::ptr_eq(&owner, &buffer)),
                 CL_INVALID_MUTABLE_COMMAND_KHR,
-                "the command of configuration {index} belongs to another command buffer"
+                "the command of configuration {i} belongs to another command buffer"
             );
             // A second change of one command is made to what the first one leaves.
             let earlier = changes.iter_mut().find(|(other, _)| Arc::ptr_eq(other, &launch));

@@ -54,14 +54,14 @@ pub unsafe fn enqueue_native_kernel(
             std::ptr::copy_nonoverlapping(args.cast::<u8>(), copy, cb_args);
         }
         let mut memory = Vec::with_capacity(num_mem_objects as usize);
-        for index in 0..num_mem_objects as usize {
-            let offset = argument_place(args, cb_args, args_mem_loc.add(index).read())?;
-            let object = mem_list.add(index).read();
+        for i in 0..num_mem_objects as usize {
+            let offset = argument_place(args, cb_args, args_mem_loc.add(i).read())?;
+            let object = mem_list.add(i).read();
             // "CL_INVALID_MEM_OBJECT if one or more memory objects specified in mem_list are not valid"; NULL is one of
             // the values it may hold.
             let get = || {
                 let buffer = buffer_in(queue.context(), object);
-                buffer.map_err(|error| error.with_subject(format_args!("memory object {index} of {num_mem_objects}")))
+                buffer.map_err(|error| error.with_subject(format_args!("memory object {i} of {num_mem_objects}")))
             };
             let buffer = (!object.is_null()).then(get).transpose()?;
             let address = buffer.as_ref().map_or(std::ptr::null_mut(), |buffer| buffer.start());
@@ -69,20 +69,20 @@ pub unsafe fn enqueue_native_kernel(
             memory.extend(buffer);
         }
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
-        let native_call = NativeCall::new(function, arguments, memory);
+        let call = NativeCall::new(function, arguments, memory);
         let completion = Completion { blocking: false, event };
-        enqueue(&queue, CL_COMMAND_NATIVE_KERNEL, waits, Work::Shared(Arc::new(native_call)), completion)
+        enqueue(&queue, CL_COMMAND_NATIVE_KERNEL, waits, Work::Shared(Arc::new(call)), completion)
     }
 }
 
 /// Where in the arguments a buffer's address goes. A place outside of them could not be copied with them.
-fn argument_place(arguments: *const c_void, cb_args: usize, location: *const c_void) -> Result<usize> {
-    let offset = (location as usize).wrapping_sub(arguments as usize);
+fn argument_place(args: *const c_void, cb_args: usize, location: *const c_void) -> Result<usize> {
+    let offset = (location as usize).wrapping_sub(args as usize);
     let fits = offset.checked_add(size_of::<cl_mem>()).is_some_and(|end| end <= cb_args);
     ensure!(
         fits,
         CL_INVALID_VALUE,
-        "the place of a memory object, {location:p}, is outside of the {cb_args} bytes at args {arguments:p}"
+        "the place of a memory object, {location:p}, is outside of the {cb_args} bytes at args {args:p}"
     );
     Ok(offset)
 }

@@ -138,9 +138,9 @@ pub unsafe fn get_kernel_suggested_local_work_size(
     ensure!(!suggested_local_work_size.is_null(), CL_INVALID_VALUE, "suggested_local_work_size is NULL");
     let request = Request { dimensions: work_dim, offset, global, local: None };
     let range = NdRange::new(&request, &kernel.launch_rules())?;
-    for dimension in 0..work_dim as usize {
+    for d in 0..work_dim as usize {
         // SAFETY: the caller vouches for `work_dim` places.
-        unsafe { suggested_local_work_size.add(dimension).write(range.local[dimension] as usize) };
+        unsafe { suggested_local_work_size.add(d).write(range.local[d] as usize) };
     }
     Ok(())
 }

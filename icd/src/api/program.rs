@@ -84,8 +84,8 @@ unsafe fn check_devices(program: &Program, count: cl_uint, devices: *const cl_de
 unsafe fn devices_of(context: &Context, count: cl_uint, devices: *const cl_device_id) -> Result<Vec<Arc<Device>>> {
     // SAFETY: the same contract.
     let devices = unsafe { handle::list::<Device>(count, devices, CL_INVALID_VALUE)? };
-    for (index, device) in devices.iter().enumerate() {
-        ensure!(context.has_device(device), CL_INVALID_DEVICE, "device {index} of {count} is none of the context's");
+    for (i, device) in devices.iter().enumerate() {
+        ensure!(context.has_device(device), CL_INVALID_DEVICE, "device {i} of {count} is none of the context's");
     }
     Ok(devices)
 }
@@ -93,8 +93,8 @@ unsafe fn devices_of(context: &Context, count: cl_uint, devices: *const cl_devic
 /// "CL_INVALID_CONTEXT if the context associated with program and programs in input_headers are not the same", and likewise
 /// for input_programs.
 fn check_programs(programs: &[Arc<Program>], context: &Arc<Context>) -> Result<()> {
-    for (index, program) in programs.iter().enumerate() {
-        check_context(program.context(), context, format_args!("input program {index} of {}", programs.len()))?;
+    for (i, program) in programs.iter().enumerate() {
+        check_context(program.context(), context, format_args!("input program {i} of {}", programs.len()))?;
     }
     Ok(())
 }

@@ -202,10 +202,10 @@ pub unsafe fn set_command_queue_property(
     let queue = handle::get::<Queue>(command_queue)?;
     // "CL_INVALID_VALUE if values specified in properties are not valid."
     check_host_bits(properties)?;
-    let previous = queue.set_properties(properties, enable != CL_FALSE);
+    let old = queue.set_properties(properties, enable != CL_FALSE);
     if !old_properties.is_null() {
         // SAFETY: not null, so the caller vouches for it.
-        unsafe { old_properties.write(previous) };
+        unsafe { old_properties.write(old) };
     }
     Ok(())
 }

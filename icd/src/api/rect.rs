@@ -93,7 +93,7 @@ struct HostRect {
     region: *const usize,
     buffer_pitches: [usize; 2],
     host_pitches: [usize; 2],
-    pointer: *mut c_void,
+    ptr: *mut c_void,
 }
 
 impl HostRect {
@@ -108,17 +108,17 @@ impl HostRect {
             let region = region_of(self.region)?;
             let [row, slice] = self.buffer_pitches;
             let inside = box_layout(read_three("buffer_origin", self.buffer_origin)?, region, row, slice)
-                .map_err(|error| error.with_subject("buffer"))?;
+                .map_err(|e| e.with_subject("buffer"))?;
             check_within(&memory, inside, region)?;
             let [row, slice] = self.host_pitches;
             let outside = box_layout(read_three("host_origin", self.host_origin)?, region, row, slice)
-                .map_err(|error| error.with_subject("host"))?;
+                .map_err(|e| e.with_subject("host"))?;
             // "CL_INVALID_VALUE [...] if ptr is NULL."
-            ensure!(!self.pointer.is_null(), CL_INVALID_VALUE, "ptr is NULL");
+            ensure!(!self.ptr.is_null(), CL_INVALID_VALUE, "ptr is NULL");
             // "CL_INVALID_OPERATION if clEnqueueReadBufferRect is called on buffer which has been created with
             // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS", and likewise for writing.
             check_host_access(&memory, !writes, writes)?;
-            let host = Place::in_host(HostPointer::new(self.pointer.cast()), outside);
+            let host = Place::in_host(HostPointer::new(self.ptr.cast()), outside);
             let buffer = Place::in_object(memory, inside);
             Ok(if writes {
                 Transfer::copy(CL_COMMAND_WRITE_BUFFER_RECT, host, buffer, region)
@@ -155,7 +155,7 @@ pub unsafe fn enqueue_read_buffer_rect(
         region,
         buffer_pitches: [buffer_row_pitch, buffer_slice_pitch],
         host_pitches: [host_row_pitch, host_slice_pitch],
-        pointer,
+        ptr,
     };
     // SAFETY: the same contract.
     unsafe {
@@ -178,7 +178,7 @@ pub unsafe fn enqueue_write_buffer_rect(
     buffer_slice_pitch: usize,
     host_row_pitch: usize,
     host_slice_pitch: usize,
-    pointer: *const c_void,
+    ptr: *const c_void,
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
@@ -191,9 +191,9 @@ pub unsafe fn enqueue_write_buffer_rect(
         region,
         buffer_pitches: [buffer_row_pitch, buffer_slice_pitch],
         host_pitches: [host_row_pitch, host_slice_pitch],
-        pointer: pointer.cast_mut(),
+        ptr: ptr.cast_mut(),
     };
-    // SAFETY: the same contract; the bytes at `pointer` are only read.
+    // SAFETY: the same contract; the bytes at `ptr` are only read.
     unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
         let write = rect.check(queue.context(), true)?;

@@ -125,10 +125,10 @@ impl Called {
         // "CL_INVALID_SEMAPHORE_KHR if any of the semaphore objects specified by sema_objects is not valid."
         // SAFETY: the caller vouches for the list.
         let semaphores = unsafe { handle::list::<Semaphore>(num_sema_objects, sema_objects, CL_INVALID_VALUE)? };
-        for (index, semaphore) in semaphores.iter().enumerate() {
+        for (i, semaphore) in semaphores.iter().enumerate() {
             // "CL_INVALID_CONTEXT if the context associated with command_queue and any of the semaphore objects in
             // sema_objects are not the same".
-            let what = format_args!("semaphore {index} of {num_sema_objects}");
+            let what = format_args!("semaphore {i} of {num_sema_objects}");
             check_context(semaphore.context(), queue.context(), what)?;
             // "CL_INVALID_COMMAND_QUEUE […] if the device associated with command_queue is not same as one of the devices
             // specified by CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR".

@@ -63,11 +63,11 @@ unsafe fn read_properties(
                 let what = "CL_DEVICE_PARTITION_BY_COUNTS";
                 let wrong = |_| error!(CL_INVALID_DEVICE_PARTITION_COUNT, "{what} with {count} compute units");
                 counts.push(usize::try_from(count).map_err(wrong)?);
-                let maximum = device.compute_units();
+                let most = device.compute_units();
                 ensure!(
-                    counts.len() <= maximum as usize,
+                    counts.len() <= most as usize,
                     CL_INVALID_DEVICE_PARTITION_COUNT,
-                    "{what} into more sub-devices than the {maximum} compute units that there are"
+                    "{what} into more sub-devices than the {most} compute units that there are"
                 );
             }
             // The end of the counts and that of the properties.

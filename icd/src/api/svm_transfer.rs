@@ -46,7 +46,7 @@ pub unsafe fn enqueue_svm_free(
         // num_svm_pointers is not 0."
         handle::check_list(num_svm_pointers, "pointer", svm_pointers, CL_INVALID_VALUE)?;
         let mut pointers: Vec<UserData> =
-            (0..num_svm_pointers as usize).map(|index| UserData(svm_pointers.add(index).read())).collect();
+            (0..num_svm_pointers as usize).map(|i| UserData(svm_pointers.add(i).read())).collect();
         let context = queue.context().clone();
         let (command_queue, user_data) = (UserData(command_queue), UserData(user_data));
         let work = Work::once(move || {
@@ -223,16 +223,16 @@ pub unsafe fn enqueue_svm_migrate_mem(
         ensure!(num_svm_pointers > 0, CL_INVALID_VALUE, "num_svm_pointers is 0");
         handle::check_list(num_svm_pointers, "pointer", svm_pointers, CL_INVALID_VALUE)?;
         check_migration(flags)?;
-        for index in 0..num_svm_pointers as usize {
-            let address = svm_pointers.add(index).read() as usize;
-            let size = if sizes.is_null() { 0 } else { sizes.add(index).read() };
+        for i in 0..num_svm_pointers as usize {
+            let address = svm_pointers.add(i).read() as usize;
+            let size = if sizes.is_null() { 0 } else { sizes.add(i).read() };
             // "CL_INVALID_VALUE […] if sizes[i] is non-zero and the memory range described by svm_pointers[i] and sizes[i]
             // is not contained within an SVM allocation returned by clSVMAlloc".
-            let found = svm::find_allocation(address).filter(|shared| Arc::ptr_eq(shared.context(), queue.context()));
+            let found = svm::find_allocation(address).filter(|found| Arc::ptr_eq(found.context(), queue.context()));
             ensure!(
                 found.is_some_and(|found| found.is_svm() && found.contains_range(address, size)),
                 CL_INVALID_VALUE,
-                "{size} bytes at svm_pointers[{index}] {address:#x} are not shared virtual memory of the context"
+                "{size} bytes at svm_pointers[{i}] {address:#x} are not shared virtual memory of the context"
             );
         }
         order.enqueue(&queue, CL_COMMAND_SVM_MIGRATE_MEM, false, Work::Nothing)

@@ -28,19 +28,19 @@ use crate::handle;
 /// NULL."
 ///
 /// # Safety
-/// `pointer` is as the specification says.
+/// `ptr` is as the specification says.
 unsafe fn check_host_region(
     context: &Arc<Context>,
     buffer: cl_mem,
     offset: usize,
     size: usize,
-    pointer: *const c_void,
+    ptr: *const c_void,
 ) -> Result<(Arc<Memory>, Place)> {
     let memory = buffer_in(context, buffer)?;
     check_bounds(&memory, "the buffer", offset, size)?;
-    ensure!(!pointer.is_null(), CL_INVALID_VALUE, "ptr is NULL");
+    ensure!(!ptr.is_null(), CL_INVALID_VALUE, "ptr is NULL");
     // SAFETY: the caller vouches for the pointer.
-    let host = unsafe { HostPointer::new(pointer.cast_mut().cast()) };
+    let host = unsafe { HostPointer::new(ptr.cast_mut().cast()) };
     Ok((memory, Place::in_host(host, Layout::of_bytes(0))))
 }
 
@@ -52,7 +52,7 @@ pub unsafe fn enqueue_read_buffer(
     blocking_read: cl_bool,
     offset: usize,
     size: usize,
-    pointer: *mut c_void,
+    ptr: *mut c_void,
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
@@ -61,7 +61,7 @@ pub unsafe fn enqueue_read_buffer(
     // SAFETY: the caller vouches for the pointers.
     unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
-        let (memory, host) = check_host_region(queue.context(), buffer, offset, size, pointer)?;
+        let (memory, host) = check_host_region(queue.context(), buffer, offset, size, ptr)?;
         // "CL_INVALID_OPERATION if clEnqueueReadBuffer is called on buffer which has been created with
         // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS".
         check_host_access(&memory, true, false)?;
@@ -79,16 +79,16 @@ pub unsafe fn enqueue_write_buffer(
     blocking_write: cl_bool,
     offset: usize,
     size: usize,
-    pointer: *const c_void,
+    ptr: *const c_void,
     num_events_in_wait_list: cl_uint,
     event_wait_list: *const cl_event,
     event: *mut cl_event,
 ) -> Result<()> {
     let order = Order { count: num_events_in_wait_list, list: event_wait_list, event };
-    // SAFETY: the caller vouches for the pointers; the bytes at `pointer` are only read.
+    // SAFETY: the caller vouches for the pointers; the bytes at `ptr` are only read.
     unsafe {
         let queue = handle::get::<Queue>(command_queue)?;
-        let (memory, host) = check_host_region(queue.context(), buffer, offset, size, pointer)?;
+        let (memory, host) = check_host_region(queue.context(), buffer, offset, size, ptr)?;
         // "CL_INVALID_OPERATION [...] if clEnqueueWriteBuffer is called on buffer which has been created with
         // CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS".
         check_host_access(&memory, false, true)?;

@@ -175,35 +175,35 @@ fn free(context: &Arc<Context>, address: *mut c_void) -> Result<()> {
 
 /// `clMemFreeINTEL`: frees what one of these functions allocated.
 #[entry_point(clMemFreeINTEL)]
-pub fn mem_free(context: cl_context, pointer: *mut c_void) -> Result<()> {
-    free(&handle::get::<Context>(context)?, pointer)
+pub fn mem_free(context: cl_context, ptr: *mut c_void) -> Result<()> {
+    free(&handle::get::<Context>(context)?, ptr)
 }
 
 /// `clMemBlockingFreeINTEL`: waits "for previously enqueued commands to finish that may be using ptr", which may be any of
 /// the context's.
 #[entry_point(clMemBlockingFreeINTEL)]
-pub fn mem_blocking_free(context: cl_context, pointer: *mut c_void) -> Result<()> {
+pub fn mem_blocking_free(context: cl_context, ptr: *mut c_void) -> Result<()> {
     let context = handle::get::<Context>(context)?;
     crate::fork::check()?;
     context.finish_queues();
-    free(&context, pointer)
+    free(&context, ptr)
 }
 
 /// `clGetMemAllocInfoINTEL`: answers questions about the allocation that an address is in.
 #[entry_point(clGetMemAllocInfoINTEL)]
 pub unsafe fn get_mem_alloc_info(
     context: cl_context,
-    pointer: *const c_void,
+    ptr: *const c_void,
     param_name: cl_mem_info_intel,
     param_value_size: usize,
     param_value: *mut c_void,
     param_value_size_ret: *mut usize,
 ) -> Result<()> {
     let context = handle::get::<Context>(context)?;
-    let found = svm::find_allocation(pointer as usize)
-        .filter(|shared| Arc::ptr_eq(shared.context(), &context) && !shared.is_svm());
+    let found =
+        svm::find_allocation(ptr as usize).filter(|found| Arc::ptr_eq(found.context(), &context) && !found.is_svm());
     let found = found.as_ref();
-    let kind = found.map(|shared| shared.kind());
+    let kind = found.map(|found| found.kind());
     // SAFETY: the caller vouches for the pointers.
     let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
     match param_name {
@@ -213,15 +213,15 @@ pub unsafe fn get_mem_alloc_info(
             Some(Kind::Shared(_)) => CL_MEM_TYPE_SHARED_INTEL,
             Some(Kind::Svm) | None => CL_MEM_TYPE_UNKNOWN_INTEL,
         }),
-        CL_MEM_ALLOC_BASE_PTR_INTEL => info.value(found.map_or(std::ptr::null_mut(), |shared| shared.start())),
-        CL_MEM_ALLOC_SIZE_INTEL => info.value::<usize>(found.map_or(0, |shared| shared.size())),
+        CL_MEM_ALLOC_BASE_PTR_INTEL => info.value(found.map_or(std::ptr::null_mut(), |found| found.start())),
+        CL_MEM_ALLOC_SIZE_INTEL => info.value::<usize>(found.map_or(0, |found| found.size())),
         CL_MEM_ALLOC_DEVICE_INTEL => info.value(match kind {
             Some(Kind::Device(device) | Kind::Shared(Some(device))) => handle::of(device),
             _ => std::ptr::null_mut(),
         }),
         // The name of a property as well, which has another type.
         _ if cl_mem_properties_intel::from(param_name) == CL_MEM_ALLOC_FLAGS_INTEL => {
-            info.value::<cl_mem_alloc_flags_intel>(found.map_or(0, |shared| shared.flags()))
+            info.value::<cl_mem_alloc_flags_intel>(found.map_or(0, |found| found.flags()))
         }
         // "CL_INVALID_VALUE if param_name is not a valid Unified Shared Memory allocation query."
         _ => info::unknown(param_name),

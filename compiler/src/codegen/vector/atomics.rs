@@ -96,12 +96,12 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             emitter.atomic_rmw(opcode, order, ty, self.lane_zero(pointer)?.into_pointer_value(), space, operand)
         };
         if !used {
-            self.note_access("atomic", "uniform", "reduced");
+            self.note_class("atomic", "uniform", "reduced");
             let previous =
                 self.emit_guarded(mask, || Ok(vec![change(self.reduce_operands(&combine, ty, argument, mask)?)?]))?;
             return Ok(previous.into_iter().map(|old_value| LaneValue::Affine(old_value, 0)).collect());
         }
-        self.note_access("atomic", "uniform", "reduced, lanes' old values by a scan");
+        self.note_class("atomic", "uniform", "reduced, lanes' old values by a scan");
         let previous = self.emit_guarded(mask, || {
             let before = self.scan_operands(&combine, ty, argument, mask)?;
             let base = change(self.reduce_operands(&combine, ty, argument, mask)?)?;

@@ -118,7 +118,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             InstData::CallHost { name, arguments } => {
                 let call = |lane| Ok(vec![emitter.call_host(name, &self.typed_values(arguments, lane)?, result)?]);
                 if arguments.iter().all(|&argument| self.is_uniform(argument)) {
-                    self.note_access("call", "uniform", name);
+                    self.note_class("call", "uniform", name);
                     let values = call(emitter.const64(0))?;
                     return Ok(values.into_iter().map(uniform).collect());
                 }
@@ -347,7 +347,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             Ok(Vec::new())
         };
         if arguments.iter().all(|&argument| self.is_uniform(argument)) {
-            self.note_access(kind, "uniform", "");
+            self.note_class(kind, "uniform", "");
             self.emit_guarded(self.block_mask()?, || one(zero))?;
         } else {
             self.note_lanes(kind, "a block of memory for each");

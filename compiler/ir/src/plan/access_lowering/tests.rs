@@ -93,14 +93,14 @@ fn lanes_that_are_off_take_a_masked_instruction_or_are_redirected() {
         (wide_of(&lowering).elements, redirected)
     };
     use WideElements::{Masked, Redirected};
-    let load = |ty, bits| elements_in_order(ty, bits, Direction::Load, MASKED);
+    let load = |ty, bits| elements(ty, bits, Direction::Load, MASKED);
     assert_eq!(load(Type::F32, 512), (Masked(RowGuard::None), false));
     assert_eq!(load(Type::F32, 256), (Masked(RowGuard::None), false));
     assert_eq!(load(Type::F32, 128), (Redirected(RowGuard::None), true));
     assert_eq!(load(Type::Int(16), 512), (Masked(RowGuard::None), false));
     assert_eq!(load(Type::Int(16), 256), (Redirected(RowGuard::None), true));
     // Stores of some lanes are slow before AVX-512, and rows of bounded lanes may be absent.
-    let store = |bits, mask| elements_in_order(Type::F32, bits, Direction::Store, mask).0;
+    let store = |bits, mask| elements(Type::F32, bits, Direction::Store, mask).0;
     assert_eq!(store(256, MASKED), Masked(RowGuard::AnyLane));
     assert_eq!(store(512, MASKED), Masked(RowGuard::None));
     let bounded = LaneMask::Some { may_be_empty: true, has_bounds: true };
